@@ -1,0 +1,57 @@
+// The crossing between TypeScript and Rust: what a call costs, and whether worker threads share one node without
+// standing in each other's way.
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import { startNode } from '../../ts/dist/index.js'
+
+const seconds = 1
+const account = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
+const calls = [
+  ['ethBlockNumber', []],
+  ['ethGetBalance', [account, 'latest']],
+  ['ethGetBlockByNumber', ['0x0', false]],
+]
+
+/** Prints calls a second for 1, 2, ... workers. Throws when a worker sees another node than the rest. */
+export async function run(report) {
+  const node = await startNode({ ephemeral: true, http: { port: 0, workers: 1 }, log: { level: 'silent' } })
+  const counts = [...new Set([1, 2, availableParallelism()])].sort((a, b) => a - b)
+  const callers = Array.from({ length: counts.at(-1) }, () => new Caller())
+  try {
+    for (const [name, parameters] of calls) {
+      for (const count of counts) {
+        const active = callers.slice(0, count)
+        const done = await Promise.all(active.map((caller) => caller.ask({ name, parameters, seconds })))
+        const value = done.reduce((sum, one) => sum + one.calls, 0) / seconds
+        report({ name: `${name}, ${count} ${count === 1 ? 'worker' : 'workers'}`, value, unit: 'calls/s' })
+      }
+    }
+    await node.native.evmMine(0, 1)
+    const head = node.native.headCursor()
+    const seen = await Promise.all(
+      callers.map((caller) => caller.ask({ name: 'headCursor', parameters: [], seconds: 0 })),
+    )
+    const isSame = seen.every((one) => one.last === head)
+    if (!isSame) throw new Error(`workers see different nodes: ${head} and ${seen.map((one) => one.last)}`)
+    report({ name: 'workers that see the block mined by another thread', value: seen.length, unit: 'workers' })
+  } finally {
+    await Promise.all(callers.map((caller) => caller.end()))
+    await node.stop()
+  }
+}
+
+class Caller {
+  #worker = new Worker(new URL('./caller.mjs', import.meta.url))
+
+  ask(question) {
+    return new Promise((resolve, reject) => {
+      this.#worker.once('message', resolve)
+      this.#worker.once('error', reject)
+      this.#worker.postMessage(question)
+    })
+  }
+
+  end() {
+    return this.#worker.terminate()
+  }
+}

@@ -1,0 +1,16 @@
+//! Tells the linker that symbols of Node are resolved when the addon is loaded, and the macros of the exports where to
+//! write their typings down: `typings/` beside the built library. `typings.mjs` makes the committed file of it.
+
+use std::path::PathBuf;
+
+fn main() {
+    napi_build::setup();
+    // <target>/release/build/<package>/out
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
+    if let Some(profile) = out.ancestors().nth(3) {
+        let typings = profile.join("typings");
+        if std::fs::create_dir_all(&typings).is_ok() {
+            println!("cargo::rustc-env=NAPI_TYPE_DEF_TMP_FOLDER={}", typings.display());
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The settings that `openNode` takes.
+
+use rhizome_answers::RpcError;
+use rhizome_answers::options::{
+    AnswerOptions, CallOnHalt, EstimateBound, EstimateOnFailure, LogLimits, MiningMode, PendingOnPartial, SignatureForm,
+};
+use rhizome_chain::{ChainConfig, DataDir};
+use rhizome_primitives::{ChainSpec, Network, U256, address};
+use serde::Deserialize;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The JSON of `openNode`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct NodeConfig {
+    network: String,
+    chain_file: Option<PathBuf>,
+    data_dir: Option<PathBuf>,
+    pub(crate) mining: Mining,
+    has_wallet: bool,
+    cache_bytes: usize,
+    call_gas_cap: u64,
+    estimate_gas_cap: u64,
+    log_blocks: u64,
+    log_count: usize,
+    choices: Choices,
+    pool_threads: Option<usize>,
+    pool_queue: Option<usize>,
+    client_version: Option<String>,
+}
+
+/// How blocks come about.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(tag = "mode", rename_all = "lowercase")]
+pub(crate) enum Mining {
+    Auto,
+    Interval { seconds: u64 },
+    Off,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Choices {
+    failed_estimate: FailedEstimate,
+    estimate_cap: EstimateCap,
+    pending_selector: PendingSelector,
+    halted_call: HaltedCall,
+    signature_words: SignatureWords,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum FailedEstimate {
+    Estimate,
+    Error,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum EstimateCap {
+    Block,
+    Pool,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum PendingSelector {
+    Refuse,
+    Serve,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum HaltedCall {
+    Error,
+    Empty,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SignatureWords {
+    Padded,
+    Stripped,
+}
+
+/// Whether a network is for development: public keys hold its coins, and mining costs nothing.
+pub(crate) fn is_development(spec: &ChainSpec) -> bool {
+    matches!(spec.network, Network::Regtest | Network::Devnet)
+}
+
+impl NodeConfig {
+    /// Reads the JSON.
+    pub(crate) fn parse(json: &str) -> Result<Self, RpcError> {
+        serde_json::from_str(json).map_err(|error| RpcError::internal(format!("openNode: {error}")))
+    }
+
+    /// Settings of the chain.
+    pub(crate) fn chain(&self) -> Result<ChainConfig, RpcError> {
+        let spec = Arc::new(self.spec()?);
+        let is_development = is_development(&spec);
+        let data_dir = self.data_dir.clone().map_or(DataDir::Temporary, DataDir::Path);
+        let mut chain = ChainConfig::new(spec, data_dir);
+        chain.cache_bytes = self.cache_bytes;
+        if is_development {
+            // One developer sends as much as he likes.
+            chain.pool.has_rate_limiter = false;
+            // The last of the development accounts.
+            chain.coinbase = address!("ec4ddeb4380ad69b3e509baad9f158cdf4e4681d");
+        }
+        Ok(chain)
+    }
+
+    fn spec(&self) -> Result<ChainSpec, RpcError> {
+        let Some(file) = &self.chain_file else {
+            return ChainSpec::by_name(&self.network).map_err(RpcError::internal);
+        };
+        let named = |error: &dyn std::fmt::Display| RpcError::internal(format!("{}: {error}", file.display()));
+        let text = std::fs::read_to_string(file).map_err(|error| named(&error))?;
+        ChainSpec::from_json(&text).map_err(|error| named(&error))
+    }
+
+    /// Settings of the answers.
+    pub(crate) fn answers(&self, is_development: bool) -> AnswerOptions {
+        let document = AnswerOptions::document();
+        let version = document.client_version;
+        let platform = format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH);
+        AnswerOptions {
+            client_version: self.client_version.clone().unwrap_or_else(|| format!("{version}/{platform}/rust")),
+            mining: match self.mining {
+                Mining::Auto => MiningMode::Auto,
+                Mining::Interval { .. } => MiningMode::Interval,
+                Mining::Off => MiningMode::Off,
+            },
+            has_wallet: self.has_wallet,
+            call_gas_cap: self.call_gas_cap,
+            estimate_bound: match self.choices.estimate_cap {
+                EstimateCap::Block => EstimateBound::PendingBlock,
+                EstimateCap::Pool => EstimateBound::Fixed(self.estimate_gas_cap),
+            },
+            estimate_on_failure: match self.choices.failed_estimate {
+                FailedEstimate::Estimate => EstimateOnFailure::Estimate,
+                FailedEstimate::Error => EstimateOnFailure::Error,
+            },
+            call_on_halt: match self.choices.halted_call {
+                HaltedCall::Error => CallOnHalt::Error,
+                HaltedCall::Empty => CallOnHalt::Empty,
+            },
+            signature_form: match self.choices.signature_words {
+                SignatureWords::Padded => SignatureForm::Word,
+                SignatureWords::Stripped => SignatureForm::Quantity,
+            },
+            pending_on_partial: match self.choices.pending_selector {
+                PendingSelector::Refuse => PendingOnPartial::Refused,
+                PendingSelector::Serve => PendingOnPartial::Served,
+            },
+            log_limits: LogLimits { blocks: self.log_blocks, logs: self.log_count },
+            default_gas_price: is_development.then_some(U256::ZERO),
+            ..document
+        }
+    }
+
+    /// Threads of the pool and room in its queue.
+    pub(crate) fn pool(&self) -> (usize, usize) {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        (self.pool_threads.unwrap_or(cores).max(1), self.pool_queue.unwrap_or(1024))
+    }
+}

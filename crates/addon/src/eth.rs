@@ -1,0 +1,185 @@
+//! `eth_*` that are answered at once.
+
+use crate::lanes::sync;
+use crate::reply::Reply;
+use napi::Result;
+use napi_derive::napi;
+use rhizome_answers::objects::block::TransactionList;
+use rhizome_answers::selector::Selector;
+use rhizome_answers::{RpcError, eth, parameters};
+
+/// `eth_protocolVersion`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_protocol_version() -> Result<Reply> {
+    sync(|_node| eth::protocol_version::answer())
+}
+
+/// `eth_chainId`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_chain_id() -> Result<Reply> {
+    sync(eth::chain_id::answer)
+}
+
+/// `eth_blockNumber`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_block_number() -> Result<Reply> {
+    sync(eth::block_number::answer)
+}
+
+/// `eth_gasPrice`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_gas_price() -> Result<Reply> {
+    sync(eth::gas_price::answer)
+}
+
+/// `eth_coinbase`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_coinbase() -> Result<Reply> {
+    sync(eth::coinbase::answer)
+}
+
+/// `eth_mining`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_mining() -> Result<Reply> {
+    sync(eth::mining::answer)
+}
+
+/// `eth_hashrate`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_hashrate() -> Result<Reply> {
+    sync(eth::hashrate::answer)
+}
+
+/// `eth_accounts`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_accounts() -> Result<Reply> {
+    sync(eth::accounts::answer)
+}
+
+/// `eth_syncing`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_syncing() -> Result<Reply> {
+    sync(|_node| eth::syncing::answer())
+}
+
+/// `eth_pendingTransactions`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_pending_transactions() -> Result<Reply> {
+    sync(eth::pending_transactions::answer)
+}
+
+/// `eth_getBalance`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_get_balance(address: String, block: String) -> Result<Reply> {
+    sync(|node| eth::get_balance::answer(node, &parameters::address(&address)?, &Selector::parse(&block)?))
+}
+
+/// `eth_getTransactionCount`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_get_transaction_count(address: String, block: String) -> Result<Reply> {
+    sync(|node| eth::get_transaction_count::answer(node, &parameters::address(&address)?, &Selector::parse(&block)?))
+}
+
+/// `eth_getCode`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_get_code(address: String, block: String) -> Result<Reply> {
+    sync(|node| eth::get_code::answer(node, &parameters::address(&address)?, &Selector::parse(&block)?))
+}
+
+/// `eth_getStorageAt`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_get_storage_at(address: String, position: String, block: String) -> Result<Reply> {
+    sync(|node| {
+        let (address, position) = (parameters::address(&address)?, parameters::number(&position)?);
+        eth::get_storage_at::answer(node, &address, &position, &Selector::parse(&block)?)
+    })
+}
+
+/// `eth_getBlockByHash`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_get_block_by_hash(hash: String, is_full: bool) -> Result<Reply> {
+    let list = TransactionList::from_flag(is_full);
+    sync(|node| eth::get_block_by_hash::answer(node, &parameters::block_hash(&hash)?, list))
+}
+
+/// `eth_getBlockByNumber`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_get_block_by_number(block: String, is_full: bool) -> Result<Reply> {
+    let list = TransactionList::from_flag(is_full);
+    sync(|node| eth::get_block_by_number::answer(node, &Selector::parse(&block)?, list))
+}
+
+/// `eth_getBlocksByNumber`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_get_blocks_by_number(number: String) -> Result<Reply> {
+    sync(|node| eth::get_blocks_by_number::answer(node, &number))
+}
+
+/// `eth_getBlockTransactionCountByHash`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_get_block_transaction_count_by_hash(hash: String) -> Result<Reply> {
+    sync(|node| eth::get_block_transaction_count_by_hash::answer(node, &parameters::block_hash(&hash)?))
+}
+
+/// `eth_getUncleCountByBlockHash`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_get_uncle_count_by_block_hash(hash: String) -> Result<Reply> {
+    sync(|node| eth::get_uncle_count_by_block_hash::answer(node, &parameters::block_hash(&hash)?))
+}
+
+/// `eth_getBlockTransactionCountByNumber`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_get_block_transaction_count_by_number(block: String) -> Result<Reply> {
+    sync(|node| eth::get_block_transaction_count_by_number::answer(node, &Selector::parse(&block)?))
+}
+
+/// `eth_getUncleCountByBlockNumber`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_get_uncle_count_by_block_number(block: String) -> Result<Reply> {
+    sync(|node| eth::get_uncle_count_by_block_number::answer(node, &Selector::parse(&block)?))
+}
+
+/// `eth_getUncleByBlockHashAndIndex`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_get_uncle_by_block_hash_and_index(hash: String, index: u32) -> Result<Reply> {
+    sync(|node| eth::get_uncle_by_block_hash_and_index::answer(node, &parameters::block_hash(&hash)?, position(index)?))
+}
+
+/// `eth_getTransactionByBlockHashAndIndex`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_get_transaction_by_block_hash_and_index(hash: String, index: u32) -> Result<Reply> {
+    sync(|node| {
+        eth::get_transaction_by_block_hash_and_index::answer(node, &parameters::block_hash(&hash)?, position(index)?)
+    })
+}
+
+/// `eth_getUncleByBlockNumberAndIndex`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_get_uncle_by_block_number_and_index(block: String, index: u32) -> Result<Reply> {
+    sync(|node| eth::get_uncle_by_block_number_and_index::answer(node, &Selector::parse(&block)?, position(index)?))
+}
+
+/// `eth_getTransactionByBlockNumberAndIndex`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_get_transaction_by_block_number_and_index(block: String, index: u32) -> Result<Reply> {
+    sync(|node| {
+        eth::get_transaction_by_block_number_and_index::answer(node, &Selector::parse(&block)?, position(index)?)
+    })
+}
+
+/// `eth_getTransactionByHash`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_get_transaction_by_hash(hash: String) -> Result<Reply> {
+    sync(|node| eth::get_transaction_by_hash::answer(node, &parameters::transaction_hash(&hash)?))
+}
+
+/// `eth_getTransactionReceipt`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_get_transaction_receipt(hash: String) -> Result<Reply> {
+    sync(|node| eth::get_transaction_receipt::answer(node, &parameters::transaction_hash(&hash)?))
+}
+
+/// An index as Rust counts.
+fn position(index: u32) -> std::result::Result<usize, RpcError> {
+    usize::try_from(index).map_err(RpcError::internal)
+}

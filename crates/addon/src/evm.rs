@@ -1,0 +1,55 @@
+//! `evm_*`.
+
+use crate::lanes::{pooled, sync};
+use crate::reply::Reply;
+use napi::bindgen_prelude::Object;
+use napi::{Env, Result};
+use napi_derive::napi;
+use rhizome_answers::{RpcError, evm};
+
+/// `evm_snapshot`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn evm_snapshot() -> Result<Reply> {
+    sync(evm::snapshot::answer)
+}
+
+/// `evm_increaseTime`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn evm_increase_time(seconds: i64) -> Result<Reply> {
+    sync(|node| evm::increase_time::answer(node, natural("seconds", seconds)?))
+}
+
+/// `evm_revert`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn evm_revert(env: &Env, id: i64, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, ticket, move |node, _patience| evm::revert::answer(node, natural("id", id)?))
+}
+
+/// `evm_mine`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn evm_mine(env: &Env, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, ticket, |node, _patience| evm::mine::answer(node))
+}
+
+/// `evm_reset`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn evm_reset(env: &Env, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, ticket, |node, _patience| evm::reset::answer(node))
+}
+
+/// `evm_startMining`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn evm_start_mining(env: &Env, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, ticket, |node, _patience| evm::start_mining::answer(node))
+}
+
+/// `evm_stopMining`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn evm_stop_mining(env: &Env, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, ticket, |node, _patience| evm::stop_mining::answer(node))
+}
+
+/// A number that cannot be negative.
+fn natural(name: &str, number: i64) -> std::result::Result<u64, RpcError> {
+    u64::try_from(number).map_err(|_negative| RpcError::invalid_params(format!("{name} must not be negative")))
+}

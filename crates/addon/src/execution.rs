@@ -1,0 +1,61 @@
+//! `eth_*` that execute, search or sign: answered in the pool.
+
+use crate::lanes::pooled;
+use napi::bindgen_prelude::Object;
+use napi::{Env, Result};
+use napi_derive::napi;
+use rhizome_answers::call_object::CallObject;
+use rhizome_answers::log_filter::LogQuery;
+use rhizome_answers::selector::Selector;
+use rhizome_answers::{eth, parameters};
+
+/// `eth_call`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn eth_call(env: &Env, call: String, block: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, ticket, move |node, patience| {
+        let (call, block) = (CallObject::parse(&call)?, Selector::parse(&block)?);
+        eth::call::answer(node, &call, &block, &patience.deadline)
+    })
+}
+
+/// `eth_estimateGas`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn eth_estimate_gas(env: &Env, call: String, block: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, ticket, move |node, patience| {
+        let (call, block) = (CallObject::parse(&call)?, Selector::parse(&block)?);
+        eth::estimate_gas::answer(node, &call, &block, &patience.deadline)
+    })
+}
+
+/// `eth_getLogs`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn eth_get_logs(env: &Env, filter: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, ticket, move |node, patience| {
+        eth::get_logs::answer(node, &LogQuery::parse(&filter)?, &patience.deadline, &patience.cancellation)
+    })
+}
+
+/// `eth_sendRawTransaction`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn eth_send_raw_transaction(env: &Env, data: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, ticket, move |node, _patience| {
+        eth::send_raw_transaction::answer(node, &parameters::bytes(&data)?)
+    })
+}
+
+/// `eth_sendTransaction`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn eth_send_transaction(env: &Env, transaction: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, ticket, move |node, _patience| {
+        eth::send_transaction::answer(node, &CallObject::parse(&transaction)?)
+    })
+}
+
+/// `eth_sign`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn eth_sign(env: &Env, address: String, data: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, ticket, move |node, _patience| {
+        let (address, message) = (parameters::address(&address)?, parameters::bytes(&data)?);
+        eth::sign::answer(node, &address, &message)
+    })
+}

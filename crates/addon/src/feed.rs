@@ -1,0 +1,53 @@
+//! What filters and subscriptions read between two polls.
+
+use crate::lanes::sync;
+use crate::reply::{Reply, refusal};
+use napi::Result;
+use napi_derive::napi;
+use rhizome_answers::log_filter::LogQuery;
+use rhizome_answers::{RpcError, feed, parameters};
+use rhizome_primitives::B256;
+
+/// The head: `{"number","hash"}`.
+#[napi(catch_unwind, ts_return_type = "string")]
+pub fn head_cursor() -> Result<Reply> {
+    sync(feed::head_cursor::answer)
+}
+
+/// How the main chain moved since a block: `{"hashes","removed","cursor"}`.
+#[napi(catch_unwind, ts_return_type = "string")]
+pub fn main_hashes_since(number: i64, hash: String) -> Result<String> {
+    let moved = sync(|node| {
+        let number = u64::try_from(number).map_err(RpcError::internal)?;
+        feed::main_hashes_since::answer(node, number, &parameters::block_hash(&hash)?)
+    })?;
+    Ok(String::from_utf8_lossy(&moved.0).into_owned())
+}
+
+/// Transactions that became executable after a position: `{"hashes","position"}`.
+#[napi(catch_unwind, ts_return_type = "string")]
+pub fn pending_hashes_since(position: i64) -> Result<String> {
+    let waiting = sync(|node| {
+        let position = u64::try_from(position).map_err(RpcError::internal)?;
+        feed::pending_hashes::answer(node, position)
+    })?;
+    Ok(String::from_utf8_lossy(&waiting.0).into_owned())
+}
+
+/// The position after the last transaction that became executable.
+#[napi(catch_unwind)]
+pub fn pending_position() -> Result<i64> {
+    let running = crate::process::running().map_err(refusal)?;
+    Ok(feed::pending_hashes::position(&running.node).cast_signed())
+}
+
+/// The matching logs of blocks (a JSON array of hashes); those of removed blocks backwards and marked.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn logs_of_blocks(hashes: String, filter: String, is_removed: bool) -> Result<Reply> {
+    sync(|node| {
+        let texts: Vec<String> = serde_json::from_str(&hashes).map_err(RpcError::internal)?;
+        let hashes: Vec<B256> =
+            texts.iter().map(|hash| parameters::block_hash(hash)).collect::<std::result::Result<_, _>>()?;
+        feed::logs_of_blocks::answer(node, &hashes, &LogQuery::parse(&filter)?, is_removed)
+    })
+}

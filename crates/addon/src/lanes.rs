@@ -1,0 +1,83 @@
+//! The two ways of asking: at once on the caller's thread, or in the pool with a promise.
+
+use crate::process::{self, Running};
+use crate::reply::{Reply, refusal};
+use napi::bindgen_prelude::Object;
+use napi::{Env, JsDeferred, Result};
+use rhizome_answers::{Answer, Node, RpcError};
+use rhizome_evm::Deadline;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+type Resolver = Box<dyn FnOnce(Env) -> Result<Reply> + Send>;
+/// A promise that any thread can settle.
+pub(crate) type Promised = JsDeferred<Reply, Resolver>;
+
+/// How long an execution may take.
+pub(crate) struct Patience {
+    /// Until the request's time is over or its caller goes away.
+    pub(crate) deadline: Deadline,
+    /// Until the caller goes away.
+    pub(crate) cancellation: Deadline,
+}
+
+/// Answers on this thread.
+pub(crate) fn sync(ask: impl FnOnce(&Node) -> Answer) -> Result<Reply> {
+    let running = process::running().map_err(refusal)?;
+    ask(&running.node).map(Reply).map_err(refusal)
+}
+
+/// Answers in the pool, within `deadline_ms` (0: no limit) counted from now, unless `ticket` is cancelled before.
+pub(crate) fn pooled(
+    env: &Env,
+    deadline_ms: i64,
+    ticket: i64,
+    ask: impl FnOnce(&Node, &Patience) -> Answer + Send + 'static,
+) -> Result<Object<'_>> {
+    let running = process::running().map_err(refusal)?;
+    let (promised, promise) = promise(env)?;
+    let patience = patience(&running, deadline_ms, ticket);
+    let (node, tickets) = (Arc::clone(&running.node), Arc::clone(&running.tickets));
+    running.pool.submit(Box::new(move |turn| {
+        let answer = match turn {
+            crate::pool::Turn::Refused => Err(RpcError::overloaded()),
+            crate::pool::Turn::Now if patience.deadline.has_passed() => Err(RpcError::timed_out()),
+            crate::pool::Turn::Now => guarded(|| ask(&node, &patience)),
+        };
+        drop(node);
+        tickets.settle(ticket);
+        settle(promised, answer);
+    }));
+    Ok(promise)
+}
+
+/// A promise and its other end.
+pub(crate) fn promise(env: &Env) -> Result<(Promised, Object<'_>)> {
+    env.create_deferred::<Reply, Resolver>()
+}
+
+/// Keeps a promise.
+pub(crate) fn settle(promised: Promised, answer: Answer) {
+    match answer {
+        Ok(text) => promised.resolve(Box::new(move |_env| Ok(Reply(text)))),
+        Err(error) => promised.reject(refusal(error)),
+    }
+}
+
+/// A panic becomes an internal error: it ends one answer, not the process.
+pub(crate) fn guarded(ask: impl FnOnce() -> Answer) -> Answer {
+    catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no text");
+        Err(RpcError::internal(format!("panic: {text}")))
+    })
+}
+
+fn patience(running: &Running, deadline_ms: i64, ticket: i64) -> Patience {
+    let flag = running.tickets.issue(ticket);
+    let limit = u64::try_from(deadline_ms).ok().filter(|limit| *limit > 0);
+    let end = limit.and_then(|limit| Instant::now().checked_add(Duration::from_millis(limit)));
+    let deadline = end.map_or_else(Deadline::none, Deadline::at);
+    Patience { deadline: deadline.or_when(Arc::clone(&flag)), cancellation: Deadline::none().or_when(flag) }
+}

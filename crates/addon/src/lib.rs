@@ -1,0 +1,26 @@
+//! The border to Node: arguments are converted, one function of `rhizome-answers` is called, its text goes back.
+//!
+//! One node a process, shared by all workers (`process`). Short answers are written on the caller's thread, the rest in
+//! a bounded pool with a deadline and a ticket (`lanes`, `pool`, `tickets`). Errors cross as JSON in the message of the
+//! thrown error; a panic becomes an error of one answer.
+//!
+//! Must not: decide anything, keep anything of one worker in a `static`, wait for JavaScript on a thread of the chain.
+//!
+//! Start with `lanes`, then `eth` and `node`.
+
+pub mod blocks;
+mod config;
+pub mod eth;
+pub mod evm;
+pub mod execution;
+pub mod feed;
+mod heads;
+mod lanes;
+mod miner;
+pub mod net;
+pub mod node;
+mod pool;
+mod process;
+pub mod reply;
+mod tickets;
+pub mod web3;

@@ -1,0 +1,31 @@
+//! `net_*`.
+
+use crate::lanes::sync;
+use crate::reply::Reply;
+use napi::Result;
+use napi_derive::napi;
+use rhizome_answers::net;
+
+/// `net_version`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn net_version() -> Result<Reply> {
+    sync(net::version::answer)
+}
+
+/// `net_listening`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn net_listening() -> Result<Reply> {
+    sync(|_node| net::listening::answer())
+}
+
+/// `net_peerCount`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn net_peer_count() -> Result<Reply> {
+    sync(|_node| net::peer_count::answer())
+}
+
+/// `net_peerList`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn net_peer_list() -> Result<Reply> {
+    sync(|_node| net::peer_list::answer())
+}

@@ -1,0 +1,104 @@
+//! Opening, closing and describing the node; listeners and cancellation.
+
+use crate::config::{Mining, NodeConfig, is_development};
+use crate::heads::Notice;
+use crate::lanes::{guarded, promise, settle, sync};
+use crate::miner::IntervalMiner;
+use crate::pool::Pool;
+use crate::process::{self, Running};
+use crate::reply::{Reply, refusal};
+use napi::bindgen_prelude::{FnArgs, Function, Object};
+use napi::{Env, Result};
+use napi_derive::napi;
+use rhizome_answers::json::JsonWriter;
+use rhizome_answers::{Answer, Node, RpcError};
+use rhizome_chain::Chain;
+use std::sync::Arc;
+
+/// Opens the node of this process. Takes its settings as JSON, returns what `nodeInfo` returns.
+#[napi(catch_unwind, ts_return_type = "string")]
+pub fn open_node(config: String) -> Result<Reply> {
+    process::open(|| start(&NodeConfig::parse(&config)?)).map_err(refusal)?;
+    node_info()
+}
+
+/// Ends running work, writes everything to disk and closes the database. Another node may be opened then.
+#[napi(catch_unwind, ts_return_type = "Promise<string>")]
+pub fn close_node(env: &Env) -> Result<Object<'_>> {
+    let (promised, promise) = promise(env)?;
+    alone("rhizome-close", move || {
+        settle(promised, guarded(|| process::close().map(|()| b"null".to_vec())));
+    })?;
+    Ok(promise)
+}
+
+/// What the node holds: network, chain id, genesis, head, highest block, size on disk.
+#[napi(catch_unwind, ts_return_type = "string")]
+pub fn node_info() -> Result<Reply> {
+    sync(info)
+}
+
+/// Ends the execution that runs under a ticket. Nothing happens when it has ended.
+#[napi(catch_unwind)]
+pub fn cancel_ticket(ticket: i64) -> Result<()> {
+    if let Ok(running) = process::running() {
+        running.tickets.cancel(ticket);
+    }
+    Ok(())
+}
+
+/// Calls back with number and hash of each new head; heads that follow each other quickly come as one. One listener for
+/// each worker: another one replaces it. Does not keep the worker alive.
+#[napi(catch_unwind)]
+pub fn on_head(env: &Env, callback: Function<'_, FnArgs<(i64, String)>, ()>) -> Result<()> {
+    let notice = Arc::new(Notice::default());
+    let carried = Arc::clone(&notice);
+    let build = callback.build_threadsafe_function::<()>().weak::<true>();
+    let callback = build.build_callback(move |_context| Ok(carried.take()))?;
+    let environment = env.raw() as usize;
+    if process::process().heads.set(environment, callback, notice) {
+        env.add_env_cleanup_hook(environment, |environment| process::process().heads.remove(environment))?;
+    }
+    Ok(())
+}
+
+/// Runs work on a thread of its own.
+pub(crate) fn alone(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
+    let thread = std::thread::Builder::new().name(name.into()).spawn(work);
+    thread.map(drop).map_err(|error| refusal(RpcError::internal(error)))
+}
+
+fn start(config: &NodeConfig) -> std::result::Result<Running, RpcError> {
+    let chain = Chain::open(config.chain()?)?;
+    let heads = Arc::clone(&process::process().heads);
+    chain.on_event(Box::new(move |event| heads.notify(event)));
+    chain.set_automine(true);
+    let node = Arc::new(Node::new(Arc::clone(&chain), config.answers(is_development(chain.spec()))));
+    let (threads, waiting) = config.pool();
+    let pool = Pool::start(threads, waiting).map_err(RpcError::internal)?;
+    let miner = match config.mining {
+        Mining::Interval { seconds } => Some(IntervalMiner::start(chain, seconds).map_err(RpcError::internal)?),
+        Mining::Auto | Mining::Off => None,
+    };
+    Ok(Running { node, pool, tickets: Arc::default(), is_closing: Arc::default(), miner })
+}
+
+fn info(node: &Node) -> Answer {
+    let chain = node.chain();
+    let head = chain.head();
+    let mut json = JsonWriter::with_capacity(512);
+    json.begin_object();
+    json.key("network").text(&chain.spec().name);
+    json.key("chainId").number(i64::from(chain.spec().chain_id));
+    if let Some(genesis) = chain.main_hash(0)? {
+        json.key("genesis").hash(&genesis);
+    }
+    json.key("number").number(head.number().cast_signed());
+    json.key("hash").hash(&head.hash());
+    json.key("stateRoot").data(&head.record.block.header.state_root);
+    json.key("totalDifficulty").text(&head.record.total_difficulty.to_string());
+    json.key("highestBlock").number(chain.highest_number()?.cast_signed());
+    json.key("diskBytes").number(chain.disk_bytes()?.cast_signed());
+    json.end_object();
+    Ok(json.finish())
+}

@@ -1,0 +1,92 @@
+//! The one node of the process, shared by all its threads.
+
+use crate::heads::HeadListeners;
+use crate::miner::IntervalMiner;
+use crate::pool::Pool;
+use crate::tickets::Tickets;
+use arc_swap::ArcSwapOption;
+use parking_lot::Mutex;
+use rhizome_answers::{Node, RpcError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
+
+/// How long a closing node waits for answers that are being written.
+const CLOSING_SECONDS: u64 = 60;
+
+/// What outlives a node.
+#[derive(Default)]
+pub(crate) struct Process {
+    running: ArcSwapOption<Running>,
+    /// Held while a node opens or closes.
+    changing: Mutex<()>,
+    /// Who wants to know of new heads; listeners stay when the node is closed and another one opened.
+    pub(crate) heads: Arc<HeadListeners>,
+}
+
+static PROCESS: LazyLock<Process> = LazyLock::new(Process::default);
+
+/// A node that is open.
+pub(crate) struct Running {
+    pub(crate) node: Arc<Node>,
+    pub(crate) pool: Pool,
+    pub(crate) tickets: Arc<Tickets>,
+    /// Raised when long work has to end because the node closes.
+    pub(crate) is_closing: Arc<AtomicBool>,
+    pub(crate) miner: Option<IntervalMiner>,
+}
+
+/// The process-wide part.
+pub(crate) fn process() -> &'static Process {
+    &PROCESS
+}
+
+/// The open node.
+pub(crate) fn running() -> Result<Arc<Running>, RpcError> {
+    PROCESS.running.load_full().ok_or_else(|| RpcError::internal("no node is open"))
+}
+
+/// Opens a node; there can be one.
+pub(crate) fn open(start: impl FnOnce() -> Result<Running, RpcError>) -> Result<(), RpcError> {
+    let _changing = PROCESS.changing.lock();
+    if PROCESS.running.load().is_some() {
+        return Err(RpcError::internal("a node is open already"));
+    }
+    PROCESS.running.store(Some(Arc::new(start()?)));
+    Ok(())
+}
+
+/// Ends all work of the node and closes its database. Nothing happens when none is open.
+pub(crate) fn close() -> Result<(), RpcError> {
+    let _changing = PROCESS.changing.lock();
+    let Some(mut running) = PROCESS.running.swap(None) else { return Ok(()) };
+    running.is_closing.store(true, Ordering::Relaxed);
+    running.tickets.cancel_all();
+    let limit = Instant::now() + Duration::from_secs(CLOSING_SECONDS);
+    // Whoever took the node before it was swapped out gives it back soon.
+    let running = loop {
+        match Arc::try_unwrap(running) {
+            Ok(running) => break running,
+            Err(shared) => running = shared,
+        }
+        wait(limit)?;
+    };
+    let Running { mut node, pool, miner, .. } = running;
+    drop((miner, pool));
+    loop {
+        match Arc::try_unwrap(node) {
+            Ok(last) => break drop(last),
+            Err(shared) => node = shared,
+        }
+        wait(limit)?;
+    }
+    Ok(())
+}
+
+fn wait(limit: Instant) -> Result<(), RpcError> {
+    if Instant::now() >= limit {
+        return Err(RpcError::internal("the node is still at work"));
+    }
+    std::thread::sleep(Duration::from_millis(1));
+    Ok(())
+}

@@ -1,0 +1,45 @@
+//! How answers and refusals become values of JavaScript.
+
+use napi::bindgen_prelude::{Buffer, ToNapiValue};
+use napi::{Error, Result, Status, sys};
+use rhizome_answers::{ErrorCode, RpcError};
+use std::ffi::c_char;
+
+/// Longer texts cross as a buffer, which is handed over instead of copied.
+const LONGEST_STRING: usize = 64 * 1024;
+
+/// A finished JSON text: a string, or a `Buffer` when it is long.
+pub struct Reply(pub(crate) Vec<u8>);
+
+impl ToNapiValue for Reply {
+    #[expect(unsafe_code, reason = "the trait hands over a raw environment")]
+    unsafe fn to_napi_value(env: sys::napi_env, reply: Self) -> Result<sys::napi_value> {
+        let Self(text) = reply;
+        if text.len() > LONGEST_STRING {
+            // Safety: the environment is the one that we were called with.
+            return unsafe { Buffer::to_napi_value(env, Buffer::from(text)) };
+        }
+        let create = match text.is_ascii() {
+            // One byte a character on both sides: a plain copy.
+            true => sys::napi_create_string_latin1,
+            false => sys::napi_create_string_utf8,
+        };
+        let mut value = std::ptr::null_mut();
+        // Safety: pointer and length belong to a vector that lives until the end of this function; V8 copies.
+        let status = unsafe { create(env, text.as_ptr().cast::<c_char>(), text.len() as isize, &mut value) };
+        match Status::from(status) {
+            Status::Ok => Ok(value),
+            failed => Err(Error::new(failed, "the answer could not become a string")),
+        }
+    }
+}
+
+/// An error whose message is the JSON `{code, message, data?}`. Failures of the node itself cross as plain text: they are
+/// for the log, and the caller is told -32603.
+pub(crate) fn refusal(error: RpcError) -> Error {
+    let reason = match error {
+        RpcError { code: ErrorCode::Internal, cause: Some(cause), .. } => cause,
+        told => String::from_utf8_lossy(&told.to_json()).into_owned(),
+    };
+    Error::new(Status::GenericFailure, reason)
+}

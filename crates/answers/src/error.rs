@@ -1,0 +1,202 @@
+//! What a caller is told when a question has no answer: one closed table of codes, one error shape.
+
+use crate::json::JsonWriter;
+use rhizome_chain::{BuildError, ChainError, LogSearchError, MineError};
+use rhizome_primitives::Bytes;
+use rhizome_trie::StateError;
+
+/// Every error code of the interface. The wording belongs to the thrower, the code never depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ErrorCode {
+    /// The body is not JSON (JSON-RPC 2.0).
+    ParseError,
+    /// The envelope is wrong, or a state or count is asked at a block that does not exist (reference).
+    InvalidRequest,
+    /// Unknown or unavailable method (JSON-RPC 2.0).
+    MethodNotFound,
+    /// A parameter is malformed or out of range (JSON-RPC 2.0).
+    InvalidParams,
+    /// A defect of the node, never a mistake of the caller (JSON-RPC 2.0).
+    Internal,
+    /// `personal_*` on a node without accounts (reference).
+    WalletDisabled,
+    /// Unknown filter, or a question that this node cannot answer (reference, EIP-1474).
+    ServerError,
+    /// Rate, quota or queue limits (EIP-1474).
+    LimitExceeded,
+    /// Instant mining built a block without the transaction (reference).
+    NotMined,
+    /// The pool refused the transaction (reference).
+    TransactionRejected,
+    /// Time or answer size used up (reference).
+    ResourceExhausted,
+    /// Too many blocks or logs asked for (reference).
+    LogLimitExceeded,
+    /// The execution reverted or halted (API document).
+    Reverted,
+    /// A mining solution was refused (reference).
+    InvalidMinerBlock,
+}
+
+impl ErrorCode {
+    /// The whole table, in the order of declaration.
+    pub const ALL: [Self; 14] = [
+        Self::ParseError,
+        Self::InvalidRequest,
+        Self::MethodNotFound,
+        Self::InvalidParams,
+        Self::Internal,
+        Self::WalletDisabled,
+        Self::ServerError,
+        Self::LimitExceeded,
+        Self::NotMined,
+        Self::TransactionRejected,
+        Self::ResourceExhausted,
+        Self::LogLimitExceeded,
+        Self::Reverted,
+        Self::InvalidMinerBlock,
+    ];
+
+    /// The number on the wire.
+    pub const fn number(self) -> i32 {
+        match self {
+            Self::ParseError => -32700,
+            Self::InvalidRequest => -32600,
+            Self::MethodNotFound => -32601,
+            Self::InvalidParams => -32602,
+            Self::Internal => -32603,
+            Self::WalletDisabled => -32604,
+            Self::ServerError => -32000,
+            Self::LimitExceeded => -32005,
+            Self::NotMined => -32009,
+            Self::TransactionRejected => -32010,
+            Self::ResourceExhausted => -32011,
+            Self::LogLimitExceeded => -32012,
+            Self::Reverted => -32015,
+            Self::InvalidMinerBlock => -33000,
+        }
+    }
+}
+
+/// An error as it goes to the caller. `cause` stays in the node's log: it may name files and hashes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {message}", .code.number())]
+pub struct RpcError {
+    /// Which row of the table.
+    pub code: ErrorCode,
+    /// Text for the caller.
+    pub message: String,
+    /// Return bytes of a revert.
+    pub data: Option<Bytes>,
+    /// What went wrong inside, for the log only.
+    pub cause: Option<String>,
+}
+
+impl RpcError {
+    /// An error without data.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None, cause: None }
+    }
+
+    /// -32602.
+    pub fn invalid_params(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::InvalidParams, message)
+    }
+
+    /// -32603. The caller learns nothing but that; the log learns `cause`.
+    pub fn internal(cause: impl std::fmt::Display) -> Self {
+        Self {
+            code: ErrorCode::Internal,
+            message: "Internal server error".into(),
+            data: None,
+            cause: Some(cause.to_string()),
+        }
+    }
+
+    /// -32011 for a question that used up its time or whose caller went away.
+    pub fn timed_out() -> Self {
+        Self::new(ErrorCode::ResourceExhausted, "Execution has got timeout out.")
+    }
+
+    /// -32005 when the queue of the execution threads is full.
+    pub fn overloaded() -> Self {
+        Self::new(ErrorCode::LimitExceeded, "Server overloaded")
+    }
+
+    /// `{"code","message","data"?,"cause"?}`: the form in which an error crosses to the server.
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut json = JsonWriter::new();
+        json.begin_object();
+        json.key("code").number(i64::from(self.code.number()));
+        json.key("message").text(&self.message);
+        if let Some(data) = &self.data {
+            json.key("data").data(data);
+        }
+        if let Some(cause) = &self.cause {
+            json.key("cause").text(cause);
+        }
+        json.end_object();
+        json.finish()
+    }
+}
+
+impl From<ChainError> for RpcError {
+    fn from(failure: ChainError) -> Self {
+        Self::internal(failure)
+    }
+}
+
+impl From<BuildError> for RpcError {
+    fn from(failure: BuildError) -> Self {
+        Self::internal(failure)
+    }
+}
+
+impl From<MineError> for RpcError {
+    fn from(failure: MineError) -> Self {
+        Self::internal(failure)
+    }
+}
+
+impl From<StateError> for RpcError {
+    fn from(failure: StateError) -> Self {
+        Self::internal(failure)
+    }
+}
+
+impl From<LogSearchError> for RpcError {
+    fn from(error: LogSearchError) -> Self {
+        match error {
+            LogSearchError::Chain(failure) => failure.into(),
+            LogSearchError::DeadlineExceeded => Self::timed_out(),
+            LogSearchError::TooMany { limit } => {
+                Self::new(ErrorCode::LogLimitExceeded, format!("Filter returned more than {limit} logs."))
+            }
+        }
+    }
+}
+
+/// A finished JSON result, or the error that replaces it.
+pub type Answer = Result<Vec<u8>, RpcError>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_distinct_and_complete() {
+        let mut numbers: Vec<i32> = ErrorCode::ALL.iter().map(|code| code.number()).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), ErrorCode::ALL.len());
+    }
+
+    #[test]
+    fn crosses_as_json() {
+        let mut error = RpcError::new(ErrorCode::Reverted, "revert \"no\"");
+        error.data = Some(Bytes::from_static(&[1, 0xab]));
+        assert_eq!(error.to_json(), br#"{"code":-32015,"message":"revert \"no\"","data":"0x01ab"}"#);
+        let internal = RpcError::internal("disk");
+        assert_eq!(internal.to_json(), br#"{"code":-32603,"message":"Internal server error","cause":"disk"}"#);
+    }
+}

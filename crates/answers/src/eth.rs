@@ -1,0 +1,35 @@
+//! `eth_*`.
+
+pub mod accounts;
+pub mod block_number;
+pub mod call;
+pub mod chain_id;
+pub mod coinbase;
+pub mod estimate_gas;
+pub mod gas_price;
+pub mod get_balance;
+pub mod get_block_by_hash;
+pub mod get_block_by_number;
+pub mod get_block_transaction_count_by_hash;
+pub mod get_block_transaction_count_by_number;
+pub mod get_blocks_by_number;
+pub mod get_code;
+pub mod get_logs;
+pub mod get_storage_at;
+pub mod get_transaction_by_block_hash_and_index;
+pub mod get_transaction_by_block_number_and_index;
+pub mod get_transaction_by_hash;
+pub mod get_transaction_count;
+pub mod get_transaction_receipt;
+pub mod get_uncle_by_block_hash_and_index;
+pub mod get_uncle_by_block_number_and_index;
+pub mod get_uncle_count_by_block_hash;
+pub mod get_uncle_count_by_block_number;
+pub mod hashrate;
+pub mod mining;
+pub mod pending_transactions;
+pub mod protocol_version;
+pub mod send_raw_transaction;
+pub mod send_transaction;
+pub mod sign;
+pub mod syncing;

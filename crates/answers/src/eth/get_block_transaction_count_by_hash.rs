@@ -1,0 +1,12 @@
+//! `eth_getBlockTransactionCountByHash`.
+
+use crate::error::Answer;
+use crate::json;
+use crate::node::Node;
+use rhizome_primitives::B256;
+
+/// Number of transactions, REMASC's included; `null` for an unknown block.
+pub fn answer(node: &Node, hash: &B256) -> Answer {
+    let count = node.chain().block(hash)?.map(|record| record.block.transactions.len() as u64);
+    Ok(count.map_or_else(json::null, json::quantity))
+}

@@ -1,0 +1,14 @@
+//! `eth_getCode`.
+
+use crate::error::Answer;
+use crate::json;
+use crate::node::Node;
+use crate::selector::Selector;
+use crate::state;
+use rhizome_primitives::Address;
+
+/// The code of a contract; `0x` where there is none.
+pub fn answer(node: &Node, address: &Address, at: &Selector<'_>) -> Answer {
+    let state = at.allow_pending(node, "eth_getCode")?.state(node)?;
+    Ok(json::data(&state::code(&*state, address)?))
+}

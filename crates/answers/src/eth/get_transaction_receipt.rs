@@ -1,0 +1,15 @@
+//! `eth_getTransactionReceipt`.
+
+use crate::error::Answer;
+use crate::json;
+use crate::lookup;
+use crate::node::Node;
+use rhizome_primitives::B256;
+
+/// The receipt of a transaction on the main chain, else `null`.
+pub fn answer(node: &Node, hash: &B256) -> Answer {
+    match node.chain().transaction(hash)? {
+        Some(mined) => lookup::receipt_text(node, &mined.record, mined.index),
+        None => Ok(json::null()),
+    }
+}

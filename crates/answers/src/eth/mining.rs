@@ -1,0 +1,11 @@
+//! `eth_mining`.
+
+use crate::error::Answer;
+use crate::json;
+use crate::node::Node;
+use crate::options::MiningMode;
+
+/// Whether this node finds its own proofs of work.
+pub fn answer(node: &Node) -> Answer {
+    Ok(json::boolean(node.options().mining != MiningMode::Off))
+}

@@ -1,0 +1,20 @@
+//! `eth_pendingTransactions`.
+
+use crate::error::Answer;
+use crate::json::JsonWriter;
+use crate::node::Node;
+use crate::objects::transaction;
+
+/// Executable transactions of the pool that this node's own accounts sent.
+pub fn answer(node: &Node) -> Answer {
+    let form = node.options().signature_form;
+    let mut json = JsonWriter::new();
+    json.begin_array();
+    for waiting in node.chain().pool().pending() {
+        if node.accounts().contains(&waiting.sender) {
+            transaction::write(&mut json, &waiting.transaction, &waiting.sender, None, form);
+        }
+    }
+    json.end_array();
+    Ok(json.finish())
+}

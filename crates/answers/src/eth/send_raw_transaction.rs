@@ -1,0 +1,106 @@
+//! `eth_sendRawTransaction`.
+
+use crate::delivery;
+use crate::error::{Answer, ErrorCode, RpcError};
+use crate::node::Node;
+use rhizome_primitives::{Bytes, DecodeError, Transaction, rlp};
+
+/// The hash of a signed transaction that was admitted.
+pub fn answer(node: &Node, raw: &Bytes) -> Answer {
+    let transaction = decode(raw)?;
+    check_signature(&transaction, node.chain().spec().chain_id)?;
+    delivery::deliver(node, transaction)
+}
+
+fn decode(raw: &Bytes) -> Result<Transaction, RpcError> {
+    let transaction = Transaction::decode(raw).map_err(|error| refusal(raw, &error))?;
+    if transaction.gas_limit_bytes().is_empty() {
+        return Err(RpcError::invalid_params("Missing parameter, gasPrice, gas or value"));
+    }
+    Ok(transaction)
+}
+
+/// Why bytes are not a transaction, in the reference's words where it has good ones.
+fn refusal(raw: &[u8], error: &DecodeError) -> RpcError {
+    if let [1..=3, payload @ ..] = raw {
+        // Transactions of this chain are lists; a small byte before a list announces a form that it does not know.
+        return match rlp::decode_list(payload) {
+            Ok(list) if list.bytes().len() > 1 => {
+                RpcError::new(ErrorCode::TransactionRejected, "transaction type not valid on this chain")
+            }
+            Ok(_) => RpcError::invalid_params(format!("Invalid input: {error}")),
+            Err(inner) => encoding_refusal(payload, &inner),
+        };
+    }
+    encoding_refusal(raw, error)
+}
+
+fn encoding_refusal(raw: &[u8], error: &DecodeError) -> RpcError {
+    let text = match error {
+        DecodeError::OutOfBounds { .. } if is_cut_inside_length(raw) => {
+            "The length of the RLP item length can't possibly fit the data byte array".into()
+        }
+        DecodeError::OutOfBounds { .. } => {
+            "The RLP byte array doesn't have enough space to hold an element with the specified length".into()
+        }
+        other => other.to_string(),
+    };
+    RpcError::invalid_params(format!("Invalid input: {text}"))
+}
+
+/// Whether the outer list ends before its own length is complete.
+fn is_cut_inside_length(raw: &[u8]) -> bool {
+    raw.first().is_some_and(|first| usize::from(first.saturating_sub(0xf7)) >= raw.len())
+}
+
+fn check_signature(transaction: &Transaction, chain_id: u8) -> Result<(), RpcError> {
+    if !transaction.is_signed() {
+        // The reference's words for a transaction whose signature is empty.
+        return Err(RpcError::invalid_params("Invalid chainId: 0"));
+    }
+    let signed_for = transaction.chain_id();
+    if signed_for != 0 && i16::from(signed_for) != i16::from(chain_id) {
+        // Numbers above 127 appear as they are written, not as a signed byte.
+        return Err(RpcError::invalid_params(format!("Invalid chainId: {}", signed_for.cast_unsigned())));
+    }
+    if !transaction.accepts_signature(chain_id) {
+        return Err(RpcError::invalid_params(
+            "Invalid input: the signature is not valid (r, s out of range or high s)",
+        ));
+    }
+    transaction
+        .recover_sender()
+        .map(drop)
+        .map_err(|error| RpcError::invalid_params(format!("Invalid input: invalid signature, {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(raw: &'static [u8]) -> RpcError {
+        decode(&Bytes::from_static(raw)).unwrap_err()
+    }
+
+    #[test]
+    fn faults_of_the_encoding() {
+        for raw in [&b""[..], b"\x00", b"\xc0", b"\x01\xc0", b"\xc2\x80\x80"] {
+            assert_eq!(refused(raw).code, ErrorCode::InvalidParams, "{raw:?}");
+        }
+        let no_room =
+            "Invalid input: The RLP byte array doesn't have enough space to hold an element with the specified length";
+        assert_eq!(refused(b"\x02\xf8\x70\x83").message, no_room);
+        assert_eq!(refused(b"\xf8\x63\x10").message, no_room);
+        let no_length = "Invalid input: The length of the RLP item length can't possibly fit the data byte array";
+        assert_eq!(refused(b"\xf8").message, no_length);
+        let nothing = b"\xc9\x80\x80\x80\x80\x80\x80\x80\x80\x80";
+        assert_eq!(refused(nothing).message, "Missing parameter, gasPrice, gas or value");
+    }
+
+    #[test]
+    fn typed_envelopes() {
+        let refusal = refused(b"\x02\xc3\x21\x08\x01");
+        assert_eq!(refusal.code, ErrorCode::TransactionRejected);
+        assert_eq!(refusal.message, "transaction type not valid on this chain");
+    }
+}

@@ -1,0 +1,78 @@
+//! Runs calls on the state of a block without leaving a trace.
+
+use crate::call_object::CallObject;
+use crate::error::{ErrorCode, RpcError};
+use crate::node::Node;
+use crate::selector::{Place, Selector};
+use rhizome_chain::ChainAncestry;
+use rhizome_evm::{BlockEnv, CallOutcome, Deadline, ExecError, Unexecutable};
+use rhizome_trie::StateReader;
+use std::sync::Arc;
+
+/// The block in which a call pretends to run.
+pub(crate) struct Stage {
+    env: BlockEnv,
+    state: Arc<dyn StateReader>,
+    ancestry: ChainAncestry,
+}
+
+impl Stage {
+    /// The selected block itself is the executing one, on the state after it.
+    pub(crate) fn at(node: &Node, at: &Selector<'_>) -> Result<Self, RpcError> {
+        let chain = node.chain();
+        let place = at.find(node)?.ok_or_else(|| match at.number() {
+            Some(number) => RpcError::invalid_params(format!("Invalid block number {number}")),
+            None => at.not_found(),
+        })?;
+        match place {
+            Place::Mined(record) => {
+                let parent = record.parent().map(|parent| chain.block(&parent)).transpose()?.flatten();
+                Ok(Self {
+                    env: BlockEnv::from_header(&record.block.header),
+                    state: chain.state_at(&record)?,
+                    // The genesis block has no parent, and none of its ancestors can be asked for.
+                    ancestry: chain.ancestry(parent.as_ref().unwrap_or(&record)),
+                })
+            }
+            Place::Pending(draft) => {
+                Ok(Self { env: draft.env.clone(), state: draft.state.clone(), ancestry: chain.ancestry(&draft.parent) })
+            }
+        }
+    }
+
+    /// Height of the block.
+    pub(crate) fn number(&self) -> u64 {
+        self.env.number
+    }
+
+    /// Runs the call with a gas limit.
+    pub(crate) fn execute(
+        &self,
+        node: &Node,
+        object: &CallObject,
+        gas: u64,
+        deadline: &Deadline,
+    ) -> Result<CallOutcome, ExecError> {
+        let spec = node.chain().spec();
+        let state = Arc::clone(&self.state);
+        rhizome_evm::call(spec, self.env.clone(), state, &self.ancestry, &object.request(gas), deadline)
+    }
+}
+
+/// What a caller is told of an execution that ended without a result.
+pub(crate) fn to_rpc_error(error: ExecError) -> RpcError {
+    match error {
+        ExecError::DeadlineExceeded => RpcError::timed_out(),
+        ExecError::BridgeUnsupported { .. } => {
+            RpcError::new(ErrorCode::ServerError, "the Bridge contract is not implemented by this node")
+        }
+        ExecError::Unexecutable { reason: Unexecutable::LocalGas, .. } => {
+            RpcError::invalid_params("Invalid gas: less than the call costs before it starts")
+        }
+        ExecError::Unexecutable { reason: Unexecutable::Amount, .. } => {
+            RpcError::invalid_params("Invalid value: 2^255 wei or more")
+        }
+        ExecError::Unexecutable { reason, .. } => RpcError::new(ErrorCode::ServerError, reason.to_string()),
+        other => RpcError::internal(other),
+    }
+}

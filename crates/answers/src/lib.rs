@@ -1,0 +1,37 @@
+//! Answers: a typed question in, the finished JSON text of its result out, or an [`RpcError`].
+//!
+//! Every answer is a file named after its method, with one function `answer`; `eth/get_balance.rs` answers
+//! `eth_getBalance`. Shapes that several answers share stand in `objects`, the words of refusals where they arise,
+//! the codes in `error`.
+//!
+//! Must not know sockets, envelopes, routing, Node or threads, and must not write to the chain except through it.
+//!
+//! Start with `node` (what an answer is given), `selector` (which block is meant) and one of the answers.
+
+pub mod accounts;
+mod cache;
+pub mod call_object;
+mod delivery;
+pub mod error;
+pub mod eth;
+pub mod evm;
+mod execution;
+pub mod feed;
+mod gas_price;
+pub mod json;
+pub mod log_filter;
+mod lookup;
+pub mod net;
+pub mod node;
+pub mod objects;
+pub mod options;
+pub mod parameters;
+mod replay;
+mod revert;
+pub mod selector;
+mod state;
+pub mod web3;
+
+pub use error::{Answer, ErrorCode, RpcError};
+pub use node::Node;
+pub use options::AnswerOptions;

@@ -1,0 +1,95 @@
+//! Finished texts of blocks, transactions and receipts, from the store where possible.
+
+use crate::cache::TextKind;
+use crate::error::Answer;
+use crate::json::JsonWriter;
+use crate::node::Node;
+use crate::objects::block::{self, TransactionList};
+use crate::objects::receipt;
+use crate::objects::transaction::{self, TransactionPlace};
+use crate::selector::Place;
+use rhizome_chain::{BlockRecord, PendingBlock};
+
+/// A block as text.
+pub(crate) fn block_text(node: &Node, place: &Place, list: TransactionList) -> Answer {
+    let form = node.options().signature_form;
+    match place {
+        Place::Mined(record) => node.texts().text((record.hash, kind(list)), || {
+            let mut json = JsonWriter::with_capacity(4096);
+            block::write_mined(&mut json, record, list, form);
+            Ok(json.finish())
+        }),
+        Place::Pending(draft) => {
+            let mut json = JsonWriter::with_capacity(4096);
+            block::write_draft(&mut json, draft, list, form);
+            Ok(json.finish())
+        }
+    }
+}
+
+fn kind(list: TransactionList) -> TextKind {
+    match list {
+        TransactionList::Hashes => TextKind::BlockWithHashes,
+        TransactionList::Objects => TextKind::BlockWithObjects,
+    }
+}
+
+/// The transaction at an index of a block as text, `null` when there is none.
+pub(crate) fn transaction_text(node: &Node, place: &Place, index: usize) -> Answer {
+    match place {
+        Place::Mined(record) => mined_transaction_text(node, record, index),
+        Place::Pending(draft) => Ok(pending_transaction_text(node, draft, index)),
+    }
+}
+
+/// The transaction at an index of a mined block as text, `null` when there is none.
+pub(crate) fn mined_transaction_text(node: &Node, record: &BlockRecord, index: usize) -> Answer {
+    let (Some(mined), Some(sender)) = (record.block.transactions.get(index), record.senders().get(index)) else {
+        return Ok(crate::json::null());
+    };
+    node.texts().text((record.hash, TextKind::Transaction(index)), || {
+        let mut json = JsonWriter::with_capacity(1024);
+        let place = transaction_place(record, index);
+        transaction::write(&mut json, mined, sender, Some(&place), node.options().signature_form);
+        Ok(json.finish())
+    })
+}
+
+/// A transaction of the draft. Its own last one, REMASC's, is not counted.
+fn pending_transaction_text(node: &Node, draft: &PendingBlock, index: usize) -> Vec<u8> {
+    let mut json = JsonWriter::with_capacity(1024);
+    match (draft.block.transactions.get(index), draft.senders.get(index)) {
+        (Some(waiting), Some(sender)) if index < pending_count(draft) => {
+            transaction::write(&mut json, waiting, sender, None, node.options().signature_form);
+        }
+        _ => json.null(),
+    }
+    json.finish()
+}
+
+/// Transactions of the draft without REMASC's.
+pub(crate) fn pending_count(draft: &PendingBlock) -> usize {
+    draft.block.transactions.iter().filter(|transaction| !transaction.has_remasc_form()).count()
+}
+
+/// The receipt at an index of a mined block as text, `null` when there is none.
+pub(crate) fn receipt_text(node: &Node, record: &BlockRecord, index: usize) -> Answer {
+    node.texts().text((record.hash, TextKind::Receipt(index)), || {
+        let Some(receipts) = node.chain().receipts(&record.hash)? else {
+            return Ok(crate::json::null());
+        };
+        let (Some(mined), Some(sender), Some(found)) =
+            (record.block.transactions.get(index), record.senders().get(index), receipts.get(index))
+        else {
+            return Ok(crate::json::null());
+        };
+        let first_log_index = receipts.logs_before(index) as u64;
+        let mut json = JsonWriter::with_capacity(2048);
+        receipt::write(&mut json, mined, sender, found, &transaction_place(record, index), first_log_index);
+        Ok(json.finish())
+    })
+}
+
+fn transaction_place(record: &BlockRecord, index: usize) -> TransactionPlace {
+    TransactionPlace { block_hash: record.hash, block_number: record.number(), index: index as u64 }
+}

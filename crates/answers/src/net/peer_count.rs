@@ -1,0 +1,9 @@
+//! `net_peerCount`.
+
+use crate::error::Answer;
+use crate::json;
+
+/// Zero.
+pub fn answer() -> Answer {
+    Ok(json::quantity(0))
+}

@@ -1,0 +1,73 @@
+//! What every answer is given: the chain, the settings, the accounts and the store of finished texts.
+
+use crate::accounts::Accounts;
+use crate::cache::TextCache;
+use crate::feed::pending_hashes::PendingFeed;
+use crate::options::{AnswerOptions, MiningMode};
+use parking_lot::{Mutex, MutexGuard};
+use rhizome_chain::{Chain, ChainEvent};
+use std::sync::Arc;
+
+/// A node that can be asked.
+pub struct Node {
+    chain: Arc<Chain>,
+    options: AnswerOptions,
+    accounts: Accounts,
+    texts: TextCache,
+    pending_feed: Arc<PendingFeed>,
+    sending: Mutex<()>,
+}
+
+impl Node {
+    /// A node over an open chain.
+    pub fn new(chain: Arc<Chain>, options: AnswerOptions) -> Self {
+        let accounts = if options.has_wallet { Accounts::development() } else { Accounts::none() };
+        let texts = TextCache::new(options.cache_bytes);
+        let pending_feed = Arc::new(PendingFeed::default());
+        let feed = Arc::clone(&pending_feed);
+        chain.on_event(Box::new(move |event| {
+            if let ChainEvent::PendingTransaction { hash } = event {
+                feed.push(*hash);
+            }
+        }));
+        Self { chain, options, accounts, texts, pending_feed, sending: Mutex::new(()) }
+    }
+
+    /// The chain.
+    pub fn chain(&self) -> &Arc<Chain> {
+        &self.chain
+    }
+
+    /// The settings.
+    pub fn options(&self) -> &AnswerOptions {
+        &self.options
+    }
+
+    /// The accounts that the node signs for.
+    pub fn accounts(&self) -> &Accounts {
+        &self.accounts
+    }
+
+    /// Seconds since 1970 by the chain's clock.
+    pub(crate) fn now(&self) -> u64 {
+        self.chain.config().clock.now()
+    }
+
+    pub(crate) fn texts(&self) -> &TextCache {
+        &self.texts
+    }
+
+    pub(crate) fn pending_feed(&self) -> &PendingFeed {
+        &self.pending_feed
+    }
+
+    /// Whether a submission mines its block before it is answered.
+    pub(crate) fn mines_on_submission(&self) -> bool {
+        self.options.mining == MiningMode::Auto && self.chain.is_automining()
+    }
+
+    /// Held while a submission mines its own block, so that each gets a block of its own.
+    pub(crate) fn sending_turn(&self) -> MutexGuard<'_, ()> {
+        self.sending.lock()
+    }
+}

@@ -1,0 +1,177 @@
+//! Block objects.
+
+use crate::json::JsonWriter;
+use crate::objects::transaction::{self, TransactionPlace};
+use crate::options::SignatureForm;
+use rhizome_chain::{BlockRecord, PendingBlock};
+use rhizome_primitives::{Address, B256, Block, Bytes, Header, U256};
+
+/// How the transactions of a block are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TransactionList {
+    /// Hashes.
+    Hashes,
+    /// Whole transaction objects.
+    Objects,
+}
+
+impl TransactionList {
+    /// From the `full` flag of the block methods.
+    pub fn from_flag(full: bool) -> Self {
+        if full { Self::Objects } else { Self::Hashes }
+    }
+}
+
+/// What is known of a block beside its own bytes.
+struct Knowledge<'a> {
+    /// None for the draft of the next block.
+    hash: Option<B256>,
+    size: usize,
+    total_difficulty: U256,
+    senders: &'a [Address],
+}
+
+/// Writes a block of the chain.
+pub fn write_mined(json: &mut JsonWriter, record: &BlockRecord, list: TransactionList, form: SignatureForm) {
+    let knowledge = Knowledge {
+        hash: Some(record.hash),
+        size: record.size,
+        total_difficulty: record.total_difficulty,
+        senders: if list == TransactionList::Objects { record.senders() } else { &[] },
+    };
+    write(json, &record.block, &knowledge, list, form);
+}
+
+/// Writes the draft of the next block. Its extra data is the miner's business and not shown.
+pub fn write_draft(json: &mut JsonWriter, draft: &PendingBlock, list: TransactionList, form: SignatureForm) {
+    let mut block = draft.block.clone();
+    block.header.extra_data = Bytes::new();
+    block.header.forget_hash();
+    let knowledge =
+        Knowledge { hash: None, size: block.encode().len(), total_difficulty: U256::ZERO, senders: &draft.senders };
+    write(json, &block, &knowledge, list, form);
+}
+
+/// Writes an uncle of which only the header is known.
+pub fn write_uncle_header(json: &mut JsonWriter, header: &Header) {
+    let block = Block { header: header.clone(), transactions: Vec::new(), uncles: Vec::new() };
+    let knowledge =
+        Knowledge { hash: Some(header.hash()), size: block.encode().len(), total_difficulty: U256::ZERO, senders: &[] };
+    write(json, &block, &knowledge, TransactionList::Hashes, SignatureForm::Word);
+}
+
+fn write(json: &mut JsonWriter, block: &Block, knowledge: &Knowledge<'_>, list: TransactionList, form: SignatureForm) {
+    let header = &block.header;
+    json.begin_object();
+    write_identity(json, header, knowledge.hash.as_ref());
+    json.key("totalDifficulty").quantity_wide(&knowledge.total_difficulty);
+    json.key("extraData").data(&header.extra_data);
+    json.key("size").quantity(knowledge.size as u64);
+    json.key("gasLimit").quantity_wide(&header.gas_limit_value());
+    json.key("gasUsed").quantity(header.gas_used);
+    json.key("timestamp").quantity(header.timestamp);
+    write_transactions(json, block, knowledge, list, form);
+    json.key("uncles").begin_array();
+    for uncle in &block.uncles {
+        json.hash(&uncle.hash());
+    }
+    json.end_array();
+    write_tail(json, block);
+    json.end_object();
+}
+
+/// The members from `number` to `difficulty`.
+fn write_identity(json: &mut JsonWriter, header: &Header, hash: Option<&B256>) {
+    match hash {
+        Some(hash) => {
+            json.key("number").quantity(header.number);
+            json.key("hash").hash(hash);
+        }
+        None => {
+            json.key("number").null();
+            json.key("hash").null();
+        }
+    }
+    json.key("parentHash").data(&header.parent_hash);
+    // Headers of this chain have neither a mix hash nor a nonce: the members are constant.
+    json.key("mixHash").hash(&B256::ZERO);
+    match hash {
+        Some(_) => json.key("nonce").data(&[0; 8]),
+        None => json.key("nonce").null(),
+    }
+    json.key("sha3Uncles").data(&header.uncles_hash);
+    match hash {
+        Some(_) => json.key("logsBloom").data(&header.logs_bloom),
+        None => json.key("logsBloom").null(),
+    }
+    json.key("transactionsRoot").data(&header.transactions_root);
+    json.key("stateRoot").data(&header.state_root);
+    json.key("receiptsRoot").data(&header.receipts_root);
+    match hash {
+        Some(_) => json.key("miner").data(header.coinbase_address().as_slice()),
+        None => json.key("miner").null(),
+    }
+    json.key("difficulty").quantity_wide(&header.difficulty_value());
+}
+
+fn write_transactions(
+    json: &mut JsonWriter,
+    block: &Block,
+    knowledge: &Knowledge<'_>,
+    list: TransactionList,
+    form: SignatureForm,
+) {
+    json.key("transactions").begin_array();
+    match list {
+        TransactionList::Hashes => block.transactions.iter().for_each(|mined| json.hash(&mined.hash())),
+        TransactionList::Objects => {
+            for ((mined, sender), index) in block.transactions.iter().zip(knowledge.senders).zip(0..) {
+                let place = knowledge.hash.map(|block_hash| TransactionPlace {
+                    block_hash,
+                    block_number: block.header.number,
+                    index,
+                });
+                transaction::write(json, mined, sender, place.as_ref(), form);
+            }
+        }
+    }
+    json.end_array();
+}
+
+/// The members from `minimumGasPrice` on: those that only this chain has.
+fn write_tail(json: &mut JsonWriter, block: &Block) {
+    let header = &block.header;
+    match header.minimum_gas_price {
+        Some(_) => json.key("minimumGasPrice").quantity_wide(&header.min_gas_price()),
+        None => json.key("minimumGasPrice").null(),
+    }
+    json.key("bitcoinMergedMiningHeader").data(bytes(&header.bitcoin_header));
+    json.key("bitcoinMergedMiningCoinbaseTransaction").data(bytes(&header.bitcoin_coinbase));
+    json.key("bitcoinMergedMiningMerkleProof").data(bytes(&header.merkle_proof));
+    json.key("hashForMergedMining").hash(&committed_hash(header));
+    json.key("paidFees").quantity_wide(&header.paid_fees);
+    let with_uncles =
+        block.uncles.iter().fold(header.difficulty_value(), |sum, uncle| sum.saturating_add(uncle.difficulty_value()));
+    json.key("cumulativeDifficulty").quantity_wide(&with_uncles);
+    match &header.edges {
+        Some(edges) => {
+            json.key("rskPteEdges").begin_array();
+            edges.iter().for_each(|edge| json.number(i64::from(*edge)));
+            json.end_array();
+        }
+        None => json.key("rskPteEdges").null(),
+    }
+    match header.base_event.as_ref().filter(|event| !event.is_empty()) {
+        Some(event) => json.key("baseEvent").data(event),
+        None => json.key("baseEvent").null(),
+    }
+}
+
+fn bytes(field: &Option<Bytes>) -> &[u8] {
+    field.as_ref().map_or(&[], |bytes| bytes.as_ref())
+}
+
+/// What the proof of work commits to; a draft, which has none yet, shows its own hash.
+fn committed_hash(header: &Header) -> B256 {
+    header.hash_for_merged_mining().unwrap_or_else(|_no_work_yet| header.hash())
+}

@@ -1,0 +1,75 @@
+//! Transaction objects.
+
+use crate::json::JsonWriter;
+use crate::options::SignatureForm;
+use rhizome_primitives::{Address, B256, Transaction, U256};
+
+/// Where a mined transaction stands.
+#[derive(Debug, Clone, Copy)]
+pub struct TransactionPlace {
+    /// Hash of the block.
+    pub block_hash: B256,
+    /// Height of the block.
+    pub block_number: u64,
+    /// Position in the block.
+    pub index: u64,
+}
+
+/// Writes a transaction. Without a place it is pending: the members that name the block are null.
+pub fn write(
+    json: &mut JsonWriter,
+    transaction: &Transaction,
+    sender: &Address,
+    place: Option<&TransactionPlace>,
+    form: SignatureForm,
+) {
+    json.begin_object();
+    json.key("hash").hash(&transaction.hash());
+    json.key("nonce").quantity_wide(&transaction.nonce());
+    if let Some(place) = place {
+        json.key("blockHash").hash(&place.block_hash);
+        json.key("blockNumber").quantity(place.block_number);
+        json.key("transactionIndex").quantity(place.index);
+    } else {
+        json.key("blockHash").null();
+        json.key("blockNumber").null();
+        json.key("transactionIndex").null();
+    }
+    json.key("from").data(sender.as_slice());
+    write_recipient(json, transaction);
+    json.key("gas").quantity_bytes(transaction.gas_limit_bytes());
+    json.key("gasPrice").quantity_wide(&transaction.gas_price());
+    json.key("value").quantity_wide(&transaction.value());
+    json.key("input").data(transaction.data());
+    write_signature(json, transaction, form);
+    json.key("type").quantity(0);
+    json.end_object();
+}
+
+/// Writes the member `to`: null for a creation.
+pub fn write_recipient(json: &mut JsonWriter, transaction: &Transaction) {
+    match transaction.to() {
+        Some(address) => json.key("to").data(address.as_slice()),
+        None => json.key("to").null(),
+    }
+}
+
+/// The REMASC transaction has no signature: all three members are `0x0`.
+fn write_signature(json: &mut JsonWriter, transaction: &Transaction, form: SignatureForm) {
+    if !transaction.is_signed() {
+        json.key("v").quantity(0);
+        json.key("r").quantity(0);
+        json.key("s").quantity(0);
+        return;
+    }
+    json.key("v").quantity(u64::from(transaction.encoded_v()));
+    write_component(json.key("r"), &transaction.r(), form);
+    write_component(json.key("s"), &transaction.s(), form);
+}
+
+fn write_component(json: &mut JsonWriter, value: &U256, form: SignatureForm) {
+    match form {
+        SignatureForm::Word => json.word(value),
+        SignatureForm::Quantity => json.quantity_wide(value),
+    }
+}

@@ -1,0 +1,133 @@
+//! The choices that the API document and the reference node leave open, and the limits of an answer.
+
+use rhizome_primitives::U256;
+
+/// How blocks come into being on this node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MiningMode {
+    /// A block for each submitted transaction, before the submission is answered.
+    Auto,
+    /// A block each so many seconds.
+    Interval,
+    /// Blocks come from outside only.
+    Off,
+}
+
+/// Answer of `eth_estimateGas` when the simulated execution fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EstimateOnFailure {
+    /// An estimate all the same (API document).
+    Estimate,
+    /// The error of the execution (reference).
+    Error,
+}
+
+/// Answer of `eth_call` when the execution halts without reverting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallOnHalt {
+    /// -32015 that names the halt.
+    Error,
+    /// `"0x"` (reference).
+    Empty,
+}
+
+/// How `r` and `s` of a transaction are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignatureForm {
+    /// DATA(32) (API document).
+    Word,
+    /// QUANTITY (reference).
+    Quantity,
+}
+
+/// Methods that are only partially supported: may they be asked at `pending`?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PendingOnPartial {
+    /// -32602 (API document).
+    Refused,
+    /// Served (reference).
+    Served,
+}
+
+/// What bounds an estimate without `gas`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EstimateBound {
+    /// The gas limit of the pending block, as far as the pool accepts it (API document).
+    PendingBlock,
+    /// A fixed amount of gas (reference).
+    Fixed(u64),
+}
+
+/// Limits of `eth_getLogs`: refused only when the range is wider than `blocks` *and* the answer holds more than `logs`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogLimits {
+    /// Widest range without a cap on logs.
+    pub blocks: u64,
+    /// Cap on logs for wider ranges.
+    pub logs: usize,
+}
+
+/// Settings of the answers. `document()` is the product's default, `reference()` imitates the reference node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnswerOptions {
+    /// Text of `web3_clientVersion`.
+    pub client_version: String,
+    /// How blocks come into being.
+    pub mining: MiningMode,
+    /// Whether the development accounts sign for callers.
+    pub has_wallet: bool,
+    /// Gas that `eth_call` may use at most; more is lowered to it.
+    pub call_gas_cap: u64,
+    /// Bound of an estimate without `gas`.
+    pub estimate_bound: EstimateBound,
+    /// Estimates of failing executions.
+    pub estimate_on_failure: EstimateOnFailure,
+    /// Calls that halt.
+    pub call_on_halt: CallOnHalt,
+    /// Form of `r` and `s`.
+    pub signature_form: SignatureForm,
+    /// `pending` on partially supported methods.
+    pub pending_on_partial: PendingOnPartial,
+    /// Limits of log searches.
+    pub log_limits: LogLimits,
+    /// `eth_gasPrice` = best minimum gas price * this / 100.
+    pub gas_price_percent: u64,
+    /// Price of `eth_sendTransaction` without `gasPrice`; none: what `eth_gasPrice` says.
+    pub default_gas_price: Option<U256>,
+    /// Room for finished block, transaction and receipt texts, in bytes.
+    pub cache_bytes: usize,
+}
+
+impl AnswerOptions {
+    /// The API document's choices.
+    pub fn document() -> Self {
+        Self {
+            client_version: concat!("Rhizome/", env!("CARGO_PKG_VERSION")).into(),
+            mining: MiningMode::Off,
+            has_wallet: false,
+            call_gas_cap: 10_000_000,
+            estimate_bound: EstimateBound::PendingBlock,
+            estimate_on_failure: EstimateOnFailure::Estimate,
+            call_on_halt: CallOnHalt::Error,
+            signature_form: SignatureForm::Word,
+            pending_on_partial: PendingOnPartial::Refused,
+            log_limits: LogLimits { blocks: 2_000, logs: 10_000 },
+            gas_price_percent: 110,
+            default_gas_price: None,
+            cache_bytes: 32 << 20,
+        }
+    }
+
+    /// The reference node's choices.
+    pub fn reference() -> Self {
+        Self {
+            estimate_bound: EstimateBound::Fixed(6_800_000),
+            estimate_on_failure: EstimateOnFailure::Error,
+            call_on_halt: CallOnHalt::Empty,
+            signature_form: SignatureForm::Quantity,
+            pending_on_partial: PendingOnPartial::Served,
+            default_gas_price: Some(U256::ZERO),
+            ..Self::document()
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Which block a question is about.
+
+use crate::error::{ErrorCode, RpcError};
+use crate::node::Node;
+use crate::options::PendingOnPartial;
+use crate::parameters;
+use rhizome_chain::{BlockRecord, PendingBlock};
+use rhizome_primitives::B256;
+use rhizome_trie::StateReader;
+use std::sync::Arc;
+
+/// A block as a caller names it. `text` is kept as sent: the messages quote it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Selector<'a> {
+    target: Target,
+    text: &'a str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Latest,
+    Earliest,
+    Pending,
+    Number(u64),
+    /// A hash as plain text.
+    Hash(B256),
+    /// A hash in an object: same block, other words when it is missing.
+    NamedHash(B256),
+    /// A hash in an object that must lie on the main chain.
+    CanonicalHash(B256),
+}
+
+/// The block that a selector found.
+pub enum Place {
+    /// A block of the chain, on the main chain or beside it.
+    Mined(Arc<BlockRecord>),
+    /// The draft of the next block.
+    Pending(Arc<PendingBlock>),
+}
+
+impl<'a> Selector<'a> {
+    /// The head.
+    pub const LATEST: Selector<'static> = Selector { target: Target::Latest, text: "latest" };
+
+    /// Reads `latest`, `earliest`, `pending`, `0x<number>`, `0x<64 digits>`, `hash:0x..` or `canonical:0x..`.
+    pub fn parse(text: &'a str) -> Result<Self, RpcError> {
+        let target = match text {
+            "latest" => Target::Latest,
+            "earliest" => Target::Earliest,
+            "pending" => Target::Pending,
+            _ => Self::parse_value(text)?,
+        };
+        Ok(Self { target, text })
+    }
+
+    fn parse_value(text: &str) -> Result<Target, RpcError> {
+        if let Some(hash) = text.strip_prefix("hash:") {
+            return Ok(Target::NamedHash(parameters::block_hash(hash)?));
+        }
+        if let Some(hash) = text.strip_prefix("canonical:") {
+            return Ok(Target::CanonicalHash(parameters::block_hash(hash)?));
+        }
+        let invalid = || RpcError::invalid_params(format!("Invalid block identifier '{text}'"));
+        let digits = text.strip_prefix("0x").filter(|digits| !digits.is_empty()).ok_or_else(invalid)?;
+        if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(invalid());
+        }
+        if digits.len() == 64 {
+            return Ok(Target::Hash(parameters::block_hash(text)?));
+        }
+        u64::from_str_radix(digits, 16)
+            .map(Target::Number)
+            .map_err(|_overflow| RpcError::invalid_params(format!("Invalid block number {text}: above 64 bits")))
+    }
+
+    /// Whether the draft block is asked for.
+    pub fn is_pending(&self) -> bool {
+        self.target == Target::Pending
+    }
+
+    /// The height, when the selector names one.
+    pub fn number(&self) -> Option<u64> {
+        match self.target {
+            Target::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Refuses `pending` for methods that are only partially supported, unless the options serve it.
+    pub fn allow_pending(self, node: &Node, method: &str) -> Result<Self, RpcError> {
+        if self.is_pending() && node.options().pending_on_partial == PendingOnPartial::Refused {
+            let message = format!("{method}: the block option 'pending' is not supported");
+            return Err(RpcError::invalid_params(message));
+        }
+        Ok(self)
+    }
+
+    /// The block, or none when there is no such block.
+    pub fn find(&self, node: &Node) -> Result<Option<Place>, RpcError> {
+        let chain = node.chain();
+        let record = match self.target {
+            Target::Latest => return Ok(Some(Place::Mined(chain.head().record.clone()))),
+            Target::Pending => return Ok(Some(Place::Pending(chain.pending_block(node.now())?))),
+            Target::Earliest => chain.main_block(0)?,
+            Target::Number(number) => chain.main_block(number)?,
+            Target::Hash(hash) | Target::NamedHash(hash) => chain.block(&hash)?,
+            Target::CanonicalHash(hash) => match chain.block(&hash)? {
+                Some(record) if chain.main_hash(record.number())? != Some(hash) => {
+                    let message = format!("Block with hash {hash} is not canonical and it is required");
+                    return Err(RpcError::new(ErrorCode::InvalidRequest, message));
+                }
+                found => found,
+            },
+        };
+        Ok(record.map(Place::Mined))
+    }
+
+    /// The block; -32600 when there is no such block.
+    pub fn locate(&self, node: &Node) -> Result<Place, RpcError> {
+        self.find(node)?.ok_or_else(|| self.not_found())
+    }
+
+    /// The state after the block; -32600 when there is no such block.
+    pub fn state(&self, node: &Node) -> Result<Arc<dyn StateReader>, RpcError> {
+        match self.locate(node)? {
+            Place::Mined(record) => Ok(node.chain().state_at(&record)?),
+            Place::Pending(draft) => Ok(draft.state.clone()),
+        }
+    }
+
+    /// The error of state reads and counts at a block that does not exist.
+    pub fn not_found(&self) -> RpcError {
+        let message = match self.target {
+            Target::NamedHash(hash) | Target::CanonicalHash(hash) => format!("Block with hash {hash} not found"),
+            _ => format!("Block {} not found", self.text),
+        };
+        RpcError::new(ErrorCode::InvalidRequest, message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_every_form() {
+        let hash = format!("0x{}", "ab".repeat(32));
+        let named = format!("hash:{hash}");
+        let canonical = format!("canonical:{hash}");
+        let forms = [
+            ("latest", Target::Latest),
+            ("earliest", Target::Earliest),
+            ("pending", Target::Pending),
+            ("0x1b4", Target::Number(0x1b4)),
+            ("0x00", Target::Number(0)),
+            ("0xffffffffffffffff", Target::Number(u64::MAX)),
+            (hash.as_str(), Target::Hash(B256::repeat_byte(0xab))),
+            (named.as_str(), Target::NamedHash(B256::repeat_byte(0xab))),
+            (canonical.as_str(), Target::CanonicalHash(B256::repeat_byte(0xab))),
+        ];
+        for (text, target) in forms {
+            assert_eq!(Selector::parse(text).unwrap(), Selector { target, text });
+        }
+    }
+
+    #[test]
+    fn refuses_the_rest() {
+        for text in ["", "0x", "Latest", "safe", "4", "-1", "0xg", " 0x0", "hash:0x12", "0x10000000000000000"] {
+            assert_eq!(Selector::parse(text).unwrap_err().code, ErrorCode::InvalidParams, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_what_is_missing() {
+        assert_eq!(Selector::parse("0x99").unwrap().not_found().message, "Block 0x99 not found");
+        let text = format!("hash:0x{}", "ab".repeat(32));
+        let message = Selector::parse(&text).unwrap().not_found().message;
+        assert_eq!(message, format!("Block with hash 0x{} not found", "ab".repeat(32)));
+    }
+}

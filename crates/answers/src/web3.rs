@@ -1,0 +1,4 @@
+//! `web3_*`.
+
+pub mod client_version;
+pub mod sha3;

@@ -1,0 +1,91 @@
+//! `evm_*` and signing.
+
+use crate::dispatch::dispatch;
+use crate::node::{chain_a, reference_options, regtest, steps};
+use crate::transcript::Tally;
+use rhizome_answers::options::{AnswerOptions, MiningMode};
+use rhizome_chain::Clock;
+use serde_json::{Value, json};
+
+/// The recording continues another one at block 32: so many blocks are mined first.
+#[test]
+fn snapshots_and_time() {
+    let node = regtest(reference_options(MiningMode::Auto), Clock::system());
+    (0..32).for_each(|_| drop(node.chain().mine(node.chain().config().clock.now()).unwrap()));
+    let mut steps = steps("32-scenario-evm.json");
+    // Step 14 shows the state of that other recording, too.
+    steps[13]["volatile"].as_array_mut().unwrap().push(json!("$.response.result.stateRoot"));
+    let mut tally = Tally::default();
+    steps.iter().for_each(|step| tally.run(&node, step));
+    tally.conclude("32-scenario-evm.json", &[]);
+}
+
+#[test]
+fn signatures() {
+    let node = regtest(reference_options(MiningMode::Auto), Clock::system());
+    let mut tally = Tally::default();
+    // Only the accounts that are there from the start; nulls are refused before they come here.
+    let is_ours = |step: &&Value| {
+        step["n"].as_u64().is_some_and(|number| number <= 16)
+            && step["request"]["method"] == "eth_sign"
+            && step["request"]["params"].as_array().is_some_and(|parameters| !parameters.contains(&Value::Null))
+    };
+    steps("31-scenario-wallet.json").iter().filter(is_ours).for_each(|step| tally.run(&node, step));
+    tally.conclude("31-scenario-wallet.json (eth_sign)", &[]);
+}
+
+/// What is submitted while mining is stopped waits, and is mined when it starts again.
+#[test]
+fn stopped_mining_waits() {
+    let options = AnswerOptions { mining: MiningMode::Auto, has_wallet: true, ..AnswerOptions::document() };
+    let node = regtest(options, Clock::system());
+    let ask = |method: &str, parameters: &[Value]| -> Value {
+        let text = dispatch(&node, method, parameters).unwrap().unwrap();
+        serde_json::from_slice(&text).unwrap()
+    };
+    ask("evm_stopMining", &[]);
+    let from = "0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826";
+    let hash = ask("eth_sendTransaction", &[json!({ "from": from, "to": from, "gasPrice": "0x0" })]);
+    assert_eq!(ask("eth_blockNumber", &[]), "0x0");
+    assert_eq!(ask("eth_getTransactionByHash", std::slice::from_ref(&hash))["blockHash"], Value::Null);
+    assert_eq!(ask("eth_getTransactionCount", &[json!(from), json!("pending")]), "0x1");
+    assert_eq!(ask("eth_pendingTransactions", &[])[0]["hash"], hash);
+    ask("evm_startMining", &[]);
+    assert_eq!(ask("eth_blockNumber", &[]), "0x1");
+    assert_eq!(ask("eth_getTransactionReceipt", &[hash])["status"], "0x1");
+}
+
+/// The defaults of the API document where they differ from the reference.
+#[test]
+fn document_choices() {
+    let node = chain_a(AnswerOptions::document());
+    let ask = |method: &str, parameters: Value| -> Result<Value, i32> {
+        let answer = dispatch(&node, method, parameters.as_array().unwrap()).unwrap();
+        answer.map(|text| serde_json::from_slice(&text).unwrap()).map_err(|error| error.code.number())
+    };
+    let lab = "0xda7ce79725418f4f6e13bf5f520c89cec5f6a974";
+    assert_eq!(ask("eth_call", json!([{ "to": lab, "data": "0x0cf6c214" }, "latest"])), Err(-32015));
+    assert_eq!(ask("eth_getCode", json!([lab, "pending"])), Err(-32602));
+    assert_eq!(ask("eth_getBlockByNumber", json!(["pending", false])), Err(-32602));
+    assert!(ask("eth_getBalance", json!([lab, "pending"])).is_ok());
+    let gas = |call: Value| -> u64 {
+        let estimate = ask("eth_estimateGas", json!([call])).unwrap();
+        u64::from_str_radix(&estimate.as_str().unwrap()[2..], 16).unwrap()
+    };
+    let reverting = gas(json!({ "to": lab, "data": "0xb0b75436" }));
+    assert!((21_000..100_000).contains(&reverting), "{reverting}");
+    assert_eq!(gas(json!({ "to": "0x7986b3df570230288501eea3d890bd66948c9b79" })), 21_000);
+    assert_eq!(gas(json!({ "to": "0x7986b3df570230288501eea3d890bd66948c9b79", "gas": "0x1" })), 21_000);
+    assert!(gas(json!({})) >= 53_000);
+    // The bound: what the pool accepts on top of the head, which lends 6,800,000 to its sequential list.
+    assert!(gas(json!({ "to": lab, "data": "0x14441821" })) >= 6_800_000);
+    // A creation by the called contract is estimated by its need, not by what was lent to it.
+    let make = "0x516517ab0000000000000000000000000000000000000000000000000000000000000001";
+    let maker = "0x271905cc3d21d8d11f3213e4130108295e578434";
+    let creation = gas(json!({ "to": maker, "data": make }));
+    assert!((100_000..1_000_000).contains(&creation), "{creation}");
+    // r and s are words.
+    let block = ask("eth_getBlockByNumber", json!(["0x4", true])).unwrap();
+    let words = block["transactions"].as_array().unwrap().iter().filter(|one| one["v"] != "0x0");
+    assert!(words.clone().count() > 0 && words.clone().all(|one| one["s"].as_str().unwrap().len() == 66));
+}

@@ -1,0 +1,11 @@
+//! Answers against recorded transcripts of the reference node.
+
+#![allow(clippy::unwrap_used)]
+
+mod automine;
+mod development;
+mod dispatch;
+mod node;
+mod reach;
+mod reads;
+mod transcript;

@@ -1,0 +1,62 @@
+//! Nodes for tests, and the files they are fed with.
+
+use flate2::read::GzDecoder;
+use rhizome_answers::Node;
+use rhizome_answers::options::{AnswerOptions, MiningMode};
+use rhizome_chain::{BlockFileError, Chain, ChainConfig, Clock, DataDir, ImportError, LineFault};
+use rhizome_primitives::{Bytes, ChainSpec, address, hex};
+use serde_json::Value;
+use std::io::Read;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A file of `tests/vectors/rpc`, compressed or not.
+pub(crate) fn vector(name: &str) -> Vec<u8> {
+    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/rpc"));
+    let plain = folder.join(name);
+    if plain.exists() {
+        return std::fs::read(plain).unwrap();
+    }
+    let mut text = Vec::new();
+    let packed = std::fs::File::open(folder.join(format!("{name}.gz"))).unwrap();
+    GzDecoder::new(packed).read_to_end(&mut text).unwrap();
+    text
+}
+
+/// The steps of a transcript.
+pub(crate) fn steps(file: &str) -> Vec<Value> {
+    serde_json::from_slice(&vector(file)).unwrap()
+}
+
+/// The settings under which the transcripts were recorded.
+pub(crate) fn reference_options(mining: MiningMode) -> AnswerOptions {
+    AnswerOptions { mining, has_wallet: true, ..AnswerOptions::reference() }
+}
+
+/// A fresh regtest chain in a temporary folder.
+pub(crate) fn regtest(options: AnswerOptions, clock: Clock) -> Node {
+    let spec = Arc::new(ChainSpec::regtest());
+    let mut config = ChainConfig::new(spec, DataDir::Temporary);
+    config.coinbase = address!("ec4ddeb4380ad69b3e509baad9f158cdf4e4681d");
+    config.extra_data = Bytes::from(hex!("d20190564554495645522d3031303130313031"));
+    config.clock = clock;
+    config.pool.has_rate_limiter = false;
+    let chain = Chain::open(config).unwrap();
+    chain.set_automine(true);
+    Node::new(chain, options)
+}
+
+/// The node of the `reads` transcripts: chain A, then its side blocks, as far as the node can import them.
+pub(crate) fn chain_a(options: AnswerOptions) -> Node {
+    // The clock of the recording stood at the time of the last block.
+    let node = regtest(options, Clock::new(|| 0x6553_f484));
+    for file in ["chain-a.blocks", "chain-a.side.blocks"] {
+        match node.chain().import_blocks(vector(file).as_slice(), |_line| ControlFlow::Continue(())) {
+            Ok(_) => {}
+            Err(BlockFileError { fault: LineFault::Import(ImportError::BridgeUnsupported { .. }), .. }) => break,
+            Err(error) => panic!("{file}: {error}"),
+        }
+    }
+    node
+}

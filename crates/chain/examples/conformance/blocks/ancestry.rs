@@ -1,0 +1,31 @@
+//! Blocks in memory.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rhizome_pow::{Ancestry, LookUpError};
+use rhizome_primitives::{B256, Header};
+
+/// Headers with the hashes of the uncles of their blocks.
+#[derive(Default)]
+pub(crate) struct Blocks {
+    headers: HashMap<B256, Arc<Header>>,
+    uncles: HashMap<B256, Vec<B256>>,
+}
+
+impl Blocks {
+    pub(crate) fn add(&mut self, header: &Arc<Header>, uncles: Vec<B256>) {
+        self.headers.insert(header.hash(), Arc::clone(header));
+        self.uncles.insert(header.hash(), uncles);
+    }
+}
+
+impl Ancestry for Blocks {
+    fn header(&self, hash: &B256) -> Result<Option<Arc<Header>>, LookUpError> {
+        Ok(self.headers.get(hash).cloned())
+    }
+
+    fn uncle_hashes(&self, hash: &B256) -> Result<Option<Vec<B256>>, LookUpError> {
+        Ok(self.uncles.get(hash).cloned())
+    }
+}

@@ -1,0 +1,82 @@
+//! `uncle_rules.json` (block graphs and a candidate with uncles) and `uncles_hash.json`.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use rhizome_pow::uncles::{Family, check_count};
+use rhizome_primitives::{Bytes, ChainSpec, Header, uncles_hash};
+use serde_json::Value;
+
+use super::ancestry::Blocks;
+use super::{each_case, spec, spec_of};
+use crate::report::{Failure, Report, Verdict, broken, equal};
+use crate::vectors::Fields;
+
+pub(crate) fn check_hashes(json: &Value, report: &mut Report) -> Verdict {
+    each_case(json, report, |case| {
+        let spec = spec(case)?;
+        let mut uncles = Vec::new();
+        for raw in case.member("uncles")?.items()? {
+            uncles.push(Header::decode(&raw.bytes()?, &spec).map_err(|error| broken("uncle", error))?);
+        }
+        equal("unclesHash", case.member("unclesHash")?.parsed()?, uncles_hash(&uncles))
+    })
+}
+
+pub(crate) fn check_rules(json: &Value, report: &mut Report) -> Verdict {
+    let spec = spec_of("regtest")?;
+    each_case(json, report, |case| check_candidate(case, &spec))
+}
+
+/// The blocks of a case by their names.
+struct Graph<'s> {
+    spec: &'s ChainSpec,
+    headers: HashMap<String, Arc<Header>>,
+    stored: Blocks,
+}
+
+impl Graph<'_> {
+    fn header(&self, id: &Value) -> Result<&Arc<Header>, Failure> {
+        let id = id.text()?;
+        self.headers.get(id).ok_or_else(|| broken("block graph", format!("no block {id}")))
+    }
+
+    fn new_header(&self, number: u64, parent: Option<&Value>, id: &str) -> Result<Header, Failure> {
+        let mut header = Header::new(number, self.spec);
+        if let Some(parent) = parent {
+            header.parent_hash = self.header(parent)?.hash().into();
+        }
+        header.extra_data = Bytes::copy_from_slice(id.as_bytes());
+        Ok(header)
+    }
+
+    fn add(&mut self, node: &Value) -> Verdict {
+        let id = node.member("id")?.text()?;
+        let header = Arc::new(self.new_header(node.member("number")?.number()?, node.optional("parent"), id)?);
+        let uncles = node.optional("uncles").map_or(Ok(&[][..]), Fields::items)?;
+        let uncles = uncles.iter().map(|uncle| Ok(self.header(uncle)?.hash())).collect::<Result<_, Failure>>()?;
+        if node.optional("stored").map_or(Ok(true), Fields::boolean)? {
+            self.stored.add(&header, uncles);
+        }
+        self.headers.insert(id.to_owned(), header);
+        Ok(())
+    }
+}
+
+fn check_candidate(case: &Value, spec: &ChainSpec) -> Verdict {
+    let mut graph = Graph { spec, headers: HashMap::new(), stored: Blocks::default() };
+    for node in case.member("blocks")?.items()? {
+        graph.add(node)?;
+    }
+    let number = case.member("candidateNumber")?.number()?;
+    let candidate = graph.new_header(number, Some(case.member("candidateParent")?), "candidate")?;
+    let uncles = case.member("candidateUncles")?.items()?;
+    let uncles: Vec<_> = uncles.iter().map(|uncle| graph.header(uncle)).collect::<Result<_, _>>()?;
+    let family = Family::of(&candidate, &graph.stored, spec).map_err(|error| broken("family", error))?;
+    let mut seen = HashSet::new();
+    let verdict = check_count(uncles.len(), spec).and_then(|()| {
+        let mut places = uncles.iter().enumerate();
+        places.try_for_each(|(position, uncle)| family.check_place(position, uncle, &mut seen))
+    });
+    equal("valid", case.member("valid")?.boolean()?, verdict.is_ok())
+}

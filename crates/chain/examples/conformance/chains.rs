@@ -1,0 +1,412 @@
+//! Golden chains: imported block by block, compared after each; arrivals in disorder; blocks that must be refused.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use flate2::read::GzDecoder;
+use rhizome_chain::{
+    BlockDecodeError, BlockRecord, Chain, ChainConfig, DataDir, ImportError, ImportOutcome, PreparedBlock,
+};
+use rhizome_primitives::{Address, B256, ChainSpec, U256, hex, keccak256};
+use rhizome_trie::keys::{REMASC_SENDER, account_key, code_key, mark_key, storage_key};
+use rhizome_trie::{AccountState, StateReader};
+use serde_json::Value;
+
+use crate::report::{Failure, Report, Verdict, broken, equal};
+use crate::vectors::{Fields, VectorError};
+
+/// Runs the chains of a folder: `<name>.json.gz` with `<name>.blocks.txt.gz` (and `<name>.arrivals.txt.gz`), and
+/// `invalid.json.gz`.
+pub(crate) fn run(folder: &Path, report: &mut Report) -> Result<(), VectorError> {
+    report.enter_suite("chains");
+    for name in chain_names(folder)? {
+        report.enter_file(&format!("{name}.json"));
+        let json = read_json(&folder.join(format!("{name}.json.gz")))?;
+        let arrivals = folder.join(format!("{name}.arrivals.txt.gz"));
+        let verdict = if arrivals.exists() && json.get("arrivals").is_some() {
+            check_arrivals(&json, &arrivals, report)
+        } else {
+            check_chain(&json, &folder.join(format!("{name}.blocks.txt.gz")), report)
+        };
+        if let Err(failure) = verdict {
+            report.case("the chain", || Err(failure));
+        }
+    }
+    let invalid = folder.join("invalid.json.gz");
+    if invalid.exists() {
+        report.enter_file("invalid.json");
+        if let Err(failure) = check_invalid(&read_json(&invalid)?, folder, report) {
+            report.case("the file", || Err(failure));
+        }
+    }
+    Ok(())
+}
+
+/// Checks `chain_regtest.json` or `chain_testnet.json` of the block data: blocks of all kinds on the genesis of a network.
+pub(crate) fn check_import_results(network: &str, json: &Value, report: &mut Report) -> Verdict {
+    let chain = open(ChainSpec::by_name(network).map_err(|error| broken("network", error))?)?;
+    for (position, case) in json.member("cases")?.items()?.iter().enumerate() {
+        let label = case.member("label")?.text()?;
+        let outcome = import(&chain, &case.member("raw")?.bytes()?);
+        let stopped = matches!(outcome, Err(Stop::Bridge { .. }));
+        report.case(&format!("{position}: {label}"), || check_import_result(&chain, case, outcome));
+        if stopped {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn check_import_result(chain: &Chain, case: &Value, outcome: Result<Imported, Stop>) -> Verdict {
+    let imported = outcome.map_err(Failure::from)?;
+    equal("result", case.member("result")?.text()?, imported.name()).map_err(|failure| imported.explain(failure))?;
+    let best = chain.head();
+    equal("best block", case.member("bestHash")?.parsed::<B256>()?, best.hash())?;
+    equal("best number", case.member("bestNumber")?.number()?, best.number())?;
+    let Some(receipts) = case.optional("receipts") else { return Ok(()) };
+    let hash: B256 = case.member("hash")?.parsed()?;
+    let stored = chain.receipts(&hash).map_err(|error| broken("receipts", error))?;
+    let stored: Vec<Vec<u8>> = stored.iter().flat_map(|stored| stored.iter()).map(|receipt| receipt.encode()).collect();
+    let expected: Vec<Vec<u8>> = receipts.items()?.iter().map(Fields::bytes).collect::<Result<_, _>>()?;
+    equal("receipts", expected, stored)?;
+    let total: U256 = case.member("totalDifficulty")?.parsed()?;
+    equal("total difficulty", total, record(chain, &hash)?.total_difficulty)
+}
+
+fn check_chain(json: &Value, blocks: &Path, report: &mut Report) -> Verdict {
+    let chain = open(spec(json)?)?;
+    let expected = json.member("blocks")?.items()?;
+    let raws = read_blocks(blocks)?;
+    let mut expected = expected.iter();
+    let mut stop = None;
+    let streamed = chain.import_stream(raws.into_iter(), |block| {
+        let imported = Imported(block.result);
+        let Some(expected) = expected.next() else { return ControlFlow::Break(()) };
+        let is_good = imported.name() == "IMPORTED_BEST";
+        report.case(&block_name(expected), || {
+            equal("result", "IMPORTED_BEST", imported.name()).map_err(|failure| imported.explain(failure))?;
+            check_block(&chain, expected)
+        });
+        if is_good { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    if let Err(error) = streamed {
+        stop = Some(Failure::from(Stop::from(error)));
+    }
+    let rest = expected.len();
+    if let Some(failure) = stop {
+        report.case("import to the end", || Err(failure));
+        return Ok(());
+    }
+    report.case("import to the end", || equal("blocks not imported", 0, rest));
+    if rest == 0 {
+        check_end(&chain, json, report)?;
+    }
+    Ok(())
+}
+
+fn check_arrivals(json: &Value, arrivals: &Path, report: &mut Report) -> Verdict {
+    let chain = open(spec(json)?)?;
+    let blocks = ["blocks", "sideBlocks"].map(|name| json.get(name).and_then(Value::as_array));
+    let blocks: BTreeMap<&str, &Value> = blocks
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|block| Some((block.get("hash")?.as_str()?, block)))
+        .collect();
+    for (arrival, raw) in json.member("arrivals")?.items()?.iter().zip(read_blocks(arrivals)?) {
+        let position = arrival.member("arrival")?.number()?;
+        let before = chain.head();
+        let outcome = import(&chain, &raw);
+        report.case(&format!("arrival {position}"), || {
+            let imported = outcome.map_err(Failure::from)?;
+            let result = arrival.member("result")?.text()?;
+            equal("result", result, imported.name()).map_err(|failure| imported.explain(failure))?;
+            let best = arrival.member("bestAfter")?;
+            let head = chain.head();
+            equal("best block after it", best.member("hash")?.parsed::<B256>()?, head.hash())?;
+            let total: U256 = best.member("totalDifficulty")?.parsed()?;
+            equal("total difficulty after it", total, head.record.total_difficulty)?;
+            let depth = reorganisation_depth(&chain, &before.record)?;
+            let expected = arrival.optional("reorgDepth").map_or(Ok(0), Fields::number)?;
+            equal("depth of the reorganisation", expected, depth)?;
+            match blocks.get(arrival.member("hash")?.text()?) {
+                Some(block) if result.starts_with("IMPORTED") => check_block(&chain, block),
+                _ => Ok(()),
+            }
+        });
+    }
+    check_end(&chain, json, report)
+}
+
+/// How many blocks of the branch that ended in `before` are off the best chain now.
+fn reorganisation_depth(chain: &Chain, before: &Arc<BlockRecord>) -> Result<u64, Failure> {
+    let mut depth = 0;
+    let mut cursor = Arc::clone(before);
+    while !chain.is_main(&cursor).map_err(|error| broken("main chain", error))? {
+        depth += 1;
+        cursor = record(chain, &cursor.parent().unwrap_or_default())?;
+    }
+    Ok(depth)
+}
+
+/// A stored block against what the data says about it.
+fn check_block(chain: &Chain, expected: &Value) -> Verdict {
+    let hash: B256 = expected.member("hash")?.parsed()?;
+    let record = record(chain, &hash)?;
+    let header = &record.block.header;
+    equal("number", expected.member("number")?.number()?, record.number())?;
+    let root = |name: &str| expected.member(name)?.bytes();
+    equal("state root", root("stateRoot")?, header.state_root.to_vec())?;
+    equal("unitrie root", root("unitrieRoot")?, record.state_root.to_vec())?;
+    equal("transactions root", root("txRoot")?, header.transactions_root.to_vec())?;
+    equal("receipts root", root("receiptsRoot")?, header.receipts_root.to_vec())?;
+    let number = |name: &str| expected.member(name)?.parsed::<U256>();
+    equal("gas used", expected.member("gasUsed")?.number()?, header.gas_used)?;
+    equal("paid fees", number("paidFees")?, header.paid_fees)?;
+    equal("difficulty", number("difficulty")?, header.difficulty_value())?;
+    equal("cumulative difficulty", number("cumulativeDifficulty")?, record.cumulative_difficulty())?;
+    equal("total difficulty", number("totalDifficulty")?, record.total_difficulty)?;
+    equal("size", expected.member("size")?.number()?, record.size as u64)?;
+    let Some(transactions) = expected.optional("txs") else { return Ok(()) };
+    let receipts = chain.receipts(&hash).map_err(|error| broken("receipts", error))?;
+    let receipts = receipts.ok_or_else(|| broken("receipts", "missing"))?;
+    equal("number of transactions", transactions.items()?.len(), receipts.len())?;
+    for (index, (expected, receipt)) in transactions.items()?.iter().zip(receipts.iter()).enumerate() {
+        let what = |field: &str| format!("{field} of transaction {index}");
+        let transaction = receipts.transaction_hashes().get(index).copied().unwrap_or_default();
+        equal(what("hash"), expected.member("hash")?.parsed::<B256>()?, transaction)?;
+        let sender = record.senders().get(index).copied().unwrap_or_default();
+        equal(what("sender"), expected.member("from")?.parsed::<Address>()?, sender)?;
+        equal(what("status"), expected.member("status")?.number()? == 1, receipt.success)?;
+        equal(what("gas"), expected.member("gasUsed")?.number()?, receipt.gas_used)?;
+        equal(what("cumulative gas"), expected.member("cumulativeGasUsed")?.number()?, receipt.cumulative_gas)?;
+        equal(what("logs"), expected.member("logs")?.number()?, receipt.logs.len() as u64)?;
+        let found = chain.transaction(&transaction).map_err(|error| broken("look-up", error))?;
+        let is_main = chain.is_main(&record).map_err(|error| broken("main chain", error))?;
+        if let (Some(found), true) = (found, is_main) {
+            equal(what("position"), (hash, index), (found.record.hash, found.index))?;
+        }
+    }
+    Ok(())
+}
+
+/// Head and final state.
+fn check_end(chain: &Chain, json: &Value, report: &mut Report) -> Verdict {
+    let best = json.member("best")?;
+    let head = chain.head();
+    report.case("best block", || {
+        equal("hash", best.member("hash")?.parsed::<B256>()?, head.hash())?;
+        equal("total difficulty", best.member("totalDifficulty")?.parsed::<U256>()?, head.record.total_difficulty)
+    });
+    let Some(accounts) = json.get("finalState").and_then(Value::as_object) else { return Ok(()) };
+    let trie = chain.state_trie(&head.record).map_err(|error| broken("state", error))?;
+    for (address, account) in accounts {
+        let readers: [(&str, &dyn StateReader); 2] = [("flat", &*head.state()), ("trie", &trie)];
+        report.case(&format!("final state of {address}"), || {
+            readers.iter().try_for_each(|(name, state)| {
+                check_account(*state, address, account).map_err(|failure| {
+                    let what = format!("{} ({name})", failure.what);
+                    Failure { what, ..failure }
+                })
+            })
+        });
+    }
+    Ok(())
+}
+
+fn check_account(state: &dyn StateReader, address: &str, expected: &Value) -> Verdict {
+    let address = hex::decode(address).map_err(|error| broken("address", error))?;
+    let address = if address == [0] { REMASC_SENDER } else { address.as_slice() };
+    let read = |key: &[u8]| state.get(key).map_err(|error| broken("state", error));
+    let account = read(&account_key(address))?.map(|value| AccountState::decode(&value));
+    let account = account.transpose().map_err(|error| broken("account", error))?;
+    let account = account.ok_or_else(|| broken("account", "missing"))?;
+    equal("nonce", expected.member("nonce")?.parsed::<U256>()?, account.nonce)?;
+    equal("balance", expected.member("balance")?.text()?, account.balance.to_string().as_str())?;
+    let mark = expected.optional("storageMark").is_some_and(|mark| mark.as_bool() == Some(true));
+    equal("storage mark", mark, read(&mark_key(address))?.is_some())?;
+    let code = read(&code_key(address))?;
+    let code_hash = expected.optional("codeHash").map(Fields::parsed::<B256>).transpose()?;
+    equal("code hash", code_hash, code.map(|code| keccak256(&code)))?;
+    let Some(cells) = expected.get("storage").and_then(Value::as_object) else { return Ok(()) };
+    for (slot, value) in cells {
+        let slot = hex::decode(slot).map_err(|error| broken("slot", error))?;
+        let key = storage_key(address, &B256::left_padding_from(&slot));
+        let cell = read(&key)?.map(|cell| cell.to_vec());
+        equal(format!("cell {}", hex::encode(&slot)), Some(value.bytes()?), cell)?;
+    }
+    Ok(())
+}
+
+fn check_invalid(json: &Value, folder: &Path, report: &mut Report) -> Verdict {
+    let mut groups: Vec<(String, u64, &Value)> = Vec::new();
+    for group in json.member("groups")?.items()? {
+        groups.push((group.member("base")?.text()?.to_owned(), group.member("prefix")?.number()?, group));
+    }
+    // Groups on the same base, the lowest first: each goes on where the one before ended.
+    groups.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
+    let mut base: Option<Base> = None;
+    for (name, prefix, group) in groups {
+        if base.as_ref().is_none_or(|base| base.name != name) {
+            base = Some(Base::open(&name, folder)?);
+        }
+        let Some(base) = base.as_mut() else { continue };
+        let ready = base.advance(prefix, group.member("prefixHash")?.parsed()?);
+        for case in group.member("cases")?.items()? {
+            let id = case.member("id")?.text()?;
+            report.case(id, || {
+                ready.clone()?;
+                check_offered(&base.chain, prefix, case)
+            });
+        }
+    }
+    Ok(())
+}
+
+/// One block offered on top of a base; the base is as before afterwards.
+fn check_offered(chain: &Chain, prefix: u64, case: &Value) -> Verdict {
+    let outcome = import(chain, &case.member("rlp")?.bytes()?);
+    let verdict = outcome.map_err(Failure::from).and_then(|imported| {
+        equal(case.member("what")?.text()?, case.member("result")?.text()?, imported.name())
+            .map_err(|failure| imported.explain(failure))
+    });
+    if chain.highest_number().map_err(|error| broken("highest block", error))? > prefix {
+        chain.rewind(prefix).map_err(|error| broken("rewind", error))?;
+    }
+    verdict
+}
+
+struct Base {
+    name: String,
+    chain: Arc<Chain>,
+    rest: std::vec::IntoIter<Vec<u8>>,
+}
+
+impl Base {
+    fn open(name: &str, folder: &Path) -> Result<Self, Failure> {
+        let json = read_json(&folder.join(format!("{name}.json.gz"))).map_err(|error| broken("base", error))?;
+        let rest = read_blocks(&folder.join(format!("{name}.blocks.txt.gz")))?.into_iter();
+        Ok(Self { name: name.to_owned(), chain: open(spec(&json)?)?, rest })
+    }
+
+    fn advance(&mut self, prefix: u64, hash: B256) -> Verdict {
+        while self.chain.head().number() < prefix {
+            let raw = self.rest.next().ok_or_else(|| broken("base", "too few blocks"))?;
+            let imported = import(&self.chain, &raw).map_err(Failure::from)?;
+            equal("result of a block of the base", "IMPORTED_BEST", imported.name())
+                .map_err(|failure| imported.explain(failure))?;
+        }
+        equal("head of the base", hash, self.chain.head().hash())
+    }
+}
+
+struct Imported(Result<ImportOutcome, BlockDecodeError>);
+
+impl Imported {
+    /// The result as the reference calls it.
+    fn name(&self) -> &'static str {
+        match &self.0 {
+            Err(_) => "UNDECODABLE",
+            Ok(ImportOutcome::ImportedBest) => "IMPORTED_BEST",
+            Ok(ImportOutcome::ImportedNotBest) => "IMPORTED_NOT_BEST",
+            Ok(ImportOutcome::Exists) => "EXIST",
+            Ok(ImportOutcome::NoParent) => "NO_PARENT",
+            Ok(ImportOutcome::Invalid(_)) => "INVALID_BLOCK",
+        }
+    }
+
+    /// Adds the reason of a refusal to a failure.
+    fn explain(&self, failure: Failure) -> Failure {
+        let reason = match &self.0 {
+            Err(error) => error.to_string(),
+            Ok(ImportOutcome::Invalid(invalid)) => invalid.to_string(),
+            Ok(_) => return failure,
+        };
+        Failure { got: format!("{}: {reason}", failure.got), ..failure }
+    }
+}
+
+/// Why an import could not go on.
+enum Stop {
+    Bridge { number: u64, error: String },
+    Other(String),
+}
+
+impl From<ImportError> for Stop {
+    fn from(error: ImportError) -> Self {
+        match &error {
+            ImportError::BridgeUnsupported { number, .. } => Self::Bridge { number: *number, error: error.to_string() },
+            _ => Self::Other(error.to_string()),
+        }
+    }
+}
+
+impl From<Stop> for Failure {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Bridge { number, error } => broken(format!("import stopped at block {number}"), error),
+            Stop::Other(error) => broken("import", error),
+        }
+    }
+}
+
+fn import(chain: &Chain, raw: &[u8]) -> Result<Imported, Stop> {
+    match PreparedBlock::decode(raw, chain.spec()) {
+        Err(error) => Ok(Imported(Err(error))),
+        Ok(prepared) => Ok(Imported(Ok(chain.import_prepared(prepared)?))),
+    }
+}
+
+fn spec(json: &Value) -> Result<ChainSpec, Failure> {
+    ChainSpec::from_json(&json.member("spec")?.to_string()).map_err(|error| broken("chain specification", error))
+}
+
+fn open(spec: ChainSpec) -> Result<Arc<Chain>, Failure> {
+    Chain::open(ChainConfig::new(Arc::new(spec), DataDir::Temporary)).map_err(|error| broken("open", error))
+}
+
+fn record(chain: &Chain, hash: &B256) -> Result<Arc<BlockRecord>, Failure> {
+    let record = chain.block(hash).map_err(|error| broken("block", error))?;
+    record.ok_or_else(|| broken("block", format!("{hash} is not stored")))
+}
+
+fn block_name(expected: &Value) -> String {
+    expected.get("number").map_or_else(|| "block".to_owned(), |number| format!("block {number}"))
+}
+
+/// Names of the chains of a folder, in order.
+fn chain_names(folder: &Path) -> Result<Vec<String>, VectorError> {
+    let failed = |error| VectorError::Read { path: folder.to_owned(), error };
+    let mut names = Vec::new();
+    for entry in folder.read_dir().map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name().to_string_lossy().into_owned();
+        if let Some(name) = name.strip_suffix(".json.gz").filter(|name| *name != "invalid") {
+            names.push(name.to_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn read_json(path: &Path) -> Result<Value, VectorError> {
+    let file = File::open(path).map_err(|error| VectorError::Read { path: path.to_owned(), error })?;
+    serde_json::from_reader(BufReader::new(GzDecoder::new(file)))
+        .map_err(|error| VectorError::Json { path: path.to_owned(), error })
+}
+
+/// The encoded blocks of a file of lines.
+fn read_blocks(path: &Path) -> Result<Vec<Vec<u8>>, Failure> {
+    let failed = |error: String| broken(path.display(), error);
+    let file = File::open(PathBuf::from(path)).map_err(|error| failed(error.to_string()))?;
+    let mut blocks = Vec::new();
+    for line in BufReader::new(GzDecoder::new(file)).lines() {
+        let line = line.map_err(|error| failed(error.to_string()))?;
+        let raw = line.rsplit(',').next().unwrap_or_default();
+        blocks.push(hex::decode(raw).map_err(|error| failed(error.to_string()))?);
+    }
+    Ok(blocks)
+}

@@ -1,0 +1,45 @@
+//! Golden data of the machine: transactions, local calls, activations, and the scripts of repository operations.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::report::{Failure, Report, Verdict};
+use crate::vectors::{VectorError, json_files, plain_name, read_json};
+
+#[path = "../../../evm/tests/vectors/mod.rs"]
+mod cases;
+
+/// Runs the files of `folder`. Traces are left to others.
+pub(crate) fn run(folder: &Path, report: &mut Report) -> Result<(), VectorError> {
+    report.enter_suite("evm");
+    let forks = read_json(&folder.join("forks.json"))?;
+    for path in json_files(folder)? {
+        let name = plain_name(&path);
+        if matches!(&name[..], "forks.json" | "traces.json") {
+            continue;
+        }
+        report.enter_file(&name);
+        let json = read_json(&path)?;
+        for case in cases::cases(&json) {
+            report.case(name_of(case), || cases::check(&json, &forks, case).map_err(failure));
+        }
+    }
+    Ok(())
+}
+
+/// Checks `repo.json` of the suite `state`.
+pub(crate) fn check_repository(json: &Value, report: &mut Report) -> Verdict {
+    for case in cases::cases(json) {
+        report.case(name_of(case), || cases::repository::check(case).map_err(failure));
+    }
+    Ok(())
+}
+
+fn name_of(case: &Value) -> &str {
+    case["name"].as_str().unwrap_or("a case without a name")
+}
+
+fn failure(mismatch: cases::Mismatch) -> Failure {
+    Failure { what: mismatch.what, expected: mismatch.expected, got: mismatch.got }
+}

@@ -1,0 +1,37 @@
+//! Golden data of the state: trie, keys, accounts, genesis, proofs.
+
+use std::path::Path;
+
+use crate::report::Report;
+use crate::vectors::{Check, VectorError, run_files};
+
+mod genesis;
+mod keys;
+mod lists;
+mod orchid;
+mod proofs;
+pub(crate) mod tries;
+
+/// Runs the files of `folder`. `other` knows the files that need more than the trie.
+pub(crate) fn run(
+    folder: &Path,
+    other: impl Fn(&str) -> Option<Check>,
+    report: &mut Report,
+) -> Result<(), VectorError> {
+    report.enter_suite("state");
+    run_files(folder, |name| check_of(name).or_else(|| other(name)), report)
+}
+
+fn check_of(file: &str) -> Option<Check> {
+    Some(match file {
+        "nodes.json" => tries::check_nodes,
+        name if name.starts_with("ops-") => tries::check_operations,
+        "keys.json" => keys::check,
+        "orchid-state.json" => orchid::check,
+        "genesis.json" => genesis::check_genesis,
+        "activation.json" => genesis::check_activations,
+        "lists.json" => lists::check,
+        "proofs.json" => proofs::check,
+        _ => return None,
+    })
+}

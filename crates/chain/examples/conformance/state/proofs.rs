@@ -1,0 +1,111 @@
+//! `proofs.json`: proofs of presence and absence.
+
+use rhizome_primitives::{B256, Bytes, EMPTY_ROOT, hex, keccak256};
+use rhizome_trie::keys::{account_key, mark_key_of, storage_key_of};
+use rhizome_trie::{Proven, Trie, verify};
+use serde_json::Value;
+
+use super::tries::trie_of;
+use crate::report::{Failure, Report, Verdict, broken, equal};
+use crate::vectors::Fields;
+
+/// Number of key bits above a storage root: those of the account key and the one that leads to storage.
+const STORAGE_ROOT_BIT: usize = 249;
+
+pub(crate) fn check(json: &Value, report: &mut Report) -> Verdict {
+    for case in json.member("cases")?.items()? {
+        let name = case.member("name")?.text()?;
+        let trie = trie_of(case.member("entries")?)?;
+        report.case(&format!("{name}: root"), || equal("root", case.member("root")?.parsed()?, trie.root_hash()));
+        for proof in case.optional("proofs").map_or(Ok(&[][..]), Fields::items)? {
+            let key = proof.member("key")?.text()?;
+            report.case(&format!("{name}: key {key}"), || check_proof(&trie, proof).map(drop));
+        }
+        for account in case.optional("accounts").map_or(Ok(&[][..]), Fields::items)? {
+            let address = account.member("address")?.text()?;
+            report.case(&format!("{name}: account {address}"), || check_account(&trie, account));
+        }
+    }
+    Ok(())
+}
+
+/// Returns what the proof proves.
+fn check_proof(trie: &Trie, proof: &Value) -> Result<Proven, Failure> {
+    let key = proof.member("key")?.bytes()?;
+    let mut expected = messages(proof)?;
+    let found = trie.get_nodes(&key).map_err(|error| broken("getNodes", error))?;
+    let wanted = proof.member("getNodes")?.boolean()?.then(|| expected.clone());
+    equal("getNodes", in_hex(wanted), in_hex(found))?;
+    expected.reverse();
+    let proved = trie.prove(&key).map_err(|error| broken("prove", error))?;
+    equal("nodes", in_hex(Some(expected)), in_hex(Some(proved.clone())))?;
+    check_verification(trie.root_hash(), &key, 0, &proved, proof)
+}
+
+fn check_verification(
+    root: B256,
+    key: &[u8],
+    first_bit: usize,
+    nodes: &[Bytes],
+    proof: &Value,
+) -> Result<Proven, Failure> {
+    let value = proof.optional("value").map(Fields::bytes).transpose()?;
+    let wanted = match value {
+        None => Proven::Absent,
+        Some(value) if value.len() > 32 => Proven::LongValue { hash: keccak256(&value), length: value.len() },
+        Some(value) => Proven::Value(value.into()),
+    };
+    equal("proven", Ok(wanted.clone()), verify(root, key, first_bit, nodes))?;
+    // One element less or more, and a changed one, prove nothing.
+    if let [shorter @ .., last] = nodes {
+        let longer = [nodes, std::slice::from_ref(last)].concat();
+        let mut changed = last.to_vec();
+        if let Some(byte) = changed.last_mut() {
+            *byte ^= 1;
+        }
+        let changed = [shorter, &[changed.into()]].concat();
+        for (what, nodes) in [("shorter", shorter), ("longer", &longer), ("changed", &changed)] {
+            equal(format!("{what} proof is refused"), true, verify(root, key, first_bit, nodes).is_err())?;
+        }
+    }
+    Ok(wanted)
+}
+
+fn check_account(trie: &Trie, account: &Value) -> Verdict {
+    let key = account_key(&account.member("address")?.bytes()?);
+    check_proof(trie, account.member("account")?)?;
+    if let Some(code) = account.optional("code") {
+        check_proof(trie, code)?;
+    }
+    let top = mark_key_of(&key);
+    let root_node = account.optional("storageRootNode").map(Fields::bytes).transpose()?;
+    let hash = trie.node_hash(&top).map_err(|error| broken("storage root", error))?;
+    equal("storageHash", account.member("storageHash")?.parsed()?, hash.unwrap_or(EMPTY_ROOT))?;
+    equal("hash of storageRootNode", root_node.as_ref().map(keccak256), hash)?;
+    for cell in account.member("storage")?.items()? {
+        let slot: B256 = cell.member("slot")?.parsed()?;
+        check_cell(trie, &top, &storage_key_of(&key, &slot), hash, cell.member("proof")?)?;
+    }
+    Ok(())
+}
+
+/// From the state root, and from the storage root downwards.
+fn check_cell(trie: &Trie, top: &[u8], key: &[u8], storage_hash: Option<B256>, proof: &Value) -> Verdict {
+    equal("key", hex::encode(proof.member("key")?.bytes()?), hex::encode(key))?;
+    check_proof(trie, proof)?;
+    let below = trie.prove_below(top, key).map_err(|error| broken("storage proof", error))?;
+    equal("a storage proof exists", storage_hash.is_some(), below.is_some())?;
+    if let (Some(hash), Some(below)) = (storage_hash, below) {
+        check_verification(hash, key, STORAGE_ROOT_BIT, &below, proof)?;
+    }
+    Ok(())
+}
+
+/// Deepest first, as the file has them.
+fn messages(proof: &Value) -> Result<Vec<Bytes>, Failure> {
+    proof.member("nodes")?.items()?.iter().map(|node| Ok(node.bytes()?.into())).collect()
+}
+
+fn in_hex(nodes: Option<Vec<Bytes>>) -> Option<Vec<String>> {
+    nodes.map(|nodes| nodes.iter().map(hex::encode).collect())
+}

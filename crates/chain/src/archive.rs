@@ -1,0 +1,132 @@
+//! The stored blocks behind caches: what readers and the writer share.
+
+use std::sync::Arc;
+
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use rhizome_evm::AncestorBlock;
+use rhizome_primitives::{B256, ChainSpec, U256};
+use rhizome_storage::{Store, StoredReceipts};
+
+use crate::{BlockRecord, ChainError};
+
+/// Blocks whose header is kept for the rules that look at ancestors; the longest window has 449.
+const ANCESTORS: usize = 600;
+/// What a cached block or list of receipts is assumed to take when the caches are laid out.
+const TYPICAL_BYTES: u64 = 16 * 1024;
+
+pub(crate) struct Archive {
+    pub(crate) spec: Arc<ChainSpec>,
+    pub(crate) store: Arc<Store>,
+    records: Cache<B256, Arc<BlockRecord>, RecordWeight>,
+    receipts: Cache<B256, Arc<StoredReceipts>, ReceiptsWeight>,
+    ancestors: Cache<B256, Arc<AncestorBlock>>,
+}
+
+impl Archive {
+    /// `cache_bytes` is divided evenly between blocks and receipts.
+    pub(crate) fn new(spec: Arc<ChainSpec>, store: Arc<Store>, cache_bytes: usize) -> Self {
+        let bytes = cache_bytes as u64 / 2;
+        let items = usize::try_from(bytes / TYPICAL_BYTES).unwrap_or(usize::MAX).max(1);
+        Self {
+            spec,
+            store,
+            records: Cache::with_weighter(items, bytes, RecordWeight),
+            receipts: Cache::with_weighter(items, bytes, ReceiptsWeight),
+            ancestors: Cache::new(ANCESTORS),
+        }
+    }
+
+    pub(crate) fn record(&self, hash: &B256) -> Result<Option<Arc<BlockRecord>>, ChainError> {
+        if let Some(record) = self.records.get(hash) {
+            return Ok(Some(record));
+        }
+        let Some(stored) = self.store.block(hash)? else { return Ok(None) };
+        let record = Arc::new(BlockRecord::from_stored(*hash, stored, &self.spec)?);
+        self.records.insert(*hash, Arc::clone(&record));
+        Ok(Some(record))
+    }
+
+    /// A block that must be there because something else refers to it.
+    pub(crate) fn known_record(&self, hash: &B256) -> Result<Arc<BlockRecord>, ChainError> {
+        self.record(hash)?.ok_or(ChainError::MissingBlock { hash: *hash })
+    }
+
+    pub(crate) fn receipts(&self, hash: &B256) -> Result<Option<Arc<StoredReceipts>>, ChainError> {
+        if let Some(receipts) = self.receipts.get(hash) {
+            return Ok(Some(receipts));
+        }
+        let Some(receipts) = self.store.receipts(hash)?.map(Arc::new) else { return Ok(None) };
+        self.receipts.insert(*hash, Arc::clone(&receipts));
+        Ok(Some(receipts))
+    }
+
+    /// Header and uncles of a block, from the cache of ancestors.
+    pub(crate) fn ancestor(&self, hash: &B256) -> Result<Option<Arc<AncestorBlock>>, ChainError> {
+        if let Some(ancestor) = self.ancestors.get(hash) {
+            return Ok(Some(ancestor));
+        }
+        let Some(record) = self.record(hash)? else { return Ok(None) };
+        Ok(Some(self.remember_ancestor(&record)))
+    }
+
+    /// A block that was just written.
+    pub(crate) fn remember(&self, record: &Arc<BlockRecord>, receipts: StoredReceipts) {
+        self.records.insert(record.hash, Arc::clone(record));
+        self.receipts.insert(record.hash, Arc::new(receipts));
+        self.remember_ancestor(record);
+    }
+
+    fn remember_ancestor(&self, record: &BlockRecord) -> Arc<AncestorBlock> {
+        let ancestor = Arc::new(AncestorBlock {
+            hash: record.hash,
+            header: record.block.header.clone(),
+            uncles: record.block.uncles.clone(),
+            total_difficulty: record.total_difficulty,
+        });
+        self.ancestors.insert(record.hash, Arc::clone(&ancestor));
+        ancestor
+    }
+
+    /// After blocks were deleted.
+    pub(crate) fn forget_all(&self) {
+        self.records.clear();
+        self.receipts.clear();
+        self.ancestors.clear();
+    }
+
+    pub(crate) fn is_main(&self, number: u64, hash: &B256) -> Result<bool, ChainError> {
+        Ok(self.store.main_hash(number)? == Some(*hash))
+    }
+
+    pub(crate) fn main_record(&self, number: u64) -> Result<Option<Arc<BlockRecord>>, ChainError> {
+        match self.store.main_hash(number)? {
+            Some(hash) => self.record(&hash),
+            None => Ok(None),
+        }
+    }
+
+    pub(crate) fn total_difficulty(&self, parent: &BlockRecord, block: &rhizome_primitives::Block) -> U256 {
+        parent.total_difficulty.wrapping_add(crate::record::cumulative_difficulty(block))
+    }
+}
+
+#[derive(Clone)]
+struct RecordWeight;
+
+impl Weighter<B256, Arc<BlockRecord>> for RecordWeight {
+    fn weight(&self, _hash: &B256, record: &Arc<BlockRecord>) -> u64 {
+        record.weight()
+    }
+}
+
+#[derive(Clone)]
+struct ReceiptsWeight;
+
+impl Weighter<B256, Arc<StoredReceipts>> for ReceiptsWeight {
+    fn weight(&self, _hash: &B256, stored: &Arc<StoredReceipts>) -> u64 {
+        let logs = stored.receipts.iter().flat_map(|receipt| &receipt.logs);
+        let logs: usize = logs.map(|log| 160 + 32 * log.topics.len() + log.data.len()).sum();
+        (logs + 350 * stored.receipts.len() + 100) as u64
+    }
+}

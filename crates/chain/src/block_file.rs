@@ -1,0 +1,291 @@
+//! Files of blocks, one a line: `number,hash,totalDifficulty,block`, the number decimal, the rest hex without prefix. The
+//! reference node's ExportBlocks writes them and its ImportBlocks reads them.
+
+use std::io::{self, BufRead, Read, Write};
+use std::ops::ControlFlow;
+
+use rhizome_primitives::{B256, Block, ChainSpec, U256, hex};
+
+use crate::pipeline::run_ahead;
+use crate::stream::BLOCKS_AHEAD;
+use crate::{BlockDecodeError, Chain, ChainError, ImportError, ImportOutcome, InvalidBlock, PreparedBlock};
+
+/// No block comes near this size, but a file that is no block file may have no line ends at all.
+const MAX_LINE_BYTES: u64 = 64 << 20;
+
+/// Why a file of blocks could not be imported to its end. The blocks of the lines before stay imported.
+#[derive(Debug, thiserror::Error)]
+#[error("line {line}: {fault}")]
+pub struct BlockFileError {
+    /// The line, from 1.
+    pub line: u64,
+    /// What is wrong with it.
+    pub fault: LineFault,
+}
+
+/// What is wrong with a line.
+#[derive(Debug, thiserror::Error)]
+pub enum LineFault {
+    /// The file could not be read.
+    #[error("cannot be read: {0}")]
+    Read(#[from] io::Error),
+    /// Longer than any block.
+    #[error("longer than {} bytes", MAX_LINE_BYTES)]
+    TooLong,
+    /// Not four fields.
+    #[error("{count} fields instead of number,hash,totalDifficulty,block")]
+    Fields {
+        /// Fields found.
+        count: usize,
+    },
+    /// A field that is no number, hash or hex text.
+    #[error("the {field} is not {expected}")]
+    Field {
+        /// Which field.
+        field: &'static str,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// The last field is not a block.
+    #[error("not a block: {0}")]
+    Decode(#[from] BlockDecodeError),
+    /// The line names another number than its block has.
+    #[error("the line says number {stated}, the block has {actual}")]
+    Number {
+        /// In the line.
+        stated: u64,
+        /// In the block.
+        actual: u64,
+    },
+    /// The line names another hash than its block has.
+    #[error("the line says hash {stated}, the block has {actual}")]
+    Hash {
+        /// In the line.
+        stated: B256,
+        /// Of the block.
+        actual: B256,
+    },
+    /// The line names another total difficulty than its block has on this chain.
+    #[error("the line says total difficulty {stated}, the block has {actual}")]
+    TotalDifficulty {
+        /// In the line.
+        stated: U256,
+        /// Of the block.
+        actual: U256,
+    },
+    /// The parent of the block is not stored: the file is of another chain, or begins too high.
+    #[error("block {number} does not connect: its parent {parent} is unknown")]
+    NoParent {
+        /// Number of the block.
+        number: u64,
+        /// Hash of its parent.
+        parent: B256,
+    },
+    /// The block breaks a rule.
+    #[error("block {number} is invalid: {reason}")]
+    Invalid {
+        /// Number of the block.
+        number: u64,
+        /// The rule.
+        reason: InvalidBlock,
+    },
+    /// The node failed, or does not know a rule that it would need.
+    #[error(transparent)]
+    Import(#[from] ImportError),
+}
+
+/// A block of a file after its import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImportedLine {
+    /// The line, from 1.
+    pub line: u64,
+    /// Number of the block.
+    pub number: u64,
+    /// Its hash.
+    pub hash: B256,
+    /// State root in its header, or 32 zero bytes where that field is not a hash.
+    pub state_root: B256,
+    /// Number of its transactions, REMASC included.
+    pub transactions: usize,
+    /// Gas that it used.
+    pub gas_used: u64,
+    /// What became of it.
+    pub result: LineResult,
+}
+
+/// What became of the block of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineResult {
+    /// It is the best block now.
+    Best,
+    /// It is stored beside the best chain.
+    Side,
+    /// It was known before.
+    Known,
+}
+
+/// A line that has been read and prepared.
+struct PreparedLine {
+    prepared: PreparedBlock,
+    total_difficulty: U256,
+}
+
+impl Chain {
+    /// Imports the blocks of a file. `on_line` is told about each and decides whether to go on. Returns the number of
+    /// lines whose blocks are on disk now.
+    pub fn import_blocks(
+        &self,
+        file: impl BufRead,
+        mut on_line: impl FnMut(&ImportedLine) -> ControlFlow<()>,
+    ) -> Result<u64, BlockFileError> {
+        let spec = self.spec();
+        let mut line = 0;
+        let prepare = |text: Result<String, LineFault>| PreparedLine::read(&text?, spec);
+        let failure = run_ahead(Lines(file), BLOCKS_AHEAD, prepare, |prepared| {
+            line += 1;
+            match prepared.and_then(|prepared| self.import_line(prepared, line)) {
+                Err(fault) => ControlFlow::Break(Some(fault)),
+                Ok(imported) => match on_line(&imported) {
+                    ControlFlow::Continue(()) => ControlFlow::Continue(()),
+                    ControlFlow::Break(()) => ControlFlow::Break(None),
+                },
+            }
+        });
+        failure.flatten().map_or(Ok(line), |fault| Err(BlockFileError { line, fault }))
+    }
+
+    fn import_line(&self, line_block: PreparedLine, line: u64) -> Result<ImportedLine, LineFault> {
+        let PreparedLine { prepared, total_difficulty } = line_block;
+        let header = &prepared.block.header;
+        let (number, hash, parent) = (header.number, prepared.hash, header.parent().unwrap_or_default());
+        let (transactions, gas_used) = (prepared.block.transactions.len(), header.gas_used);
+        let state_root = B256::try_from(header.state_root.as_ref()).unwrap_or_default();
+        let expected = self.expected_total_difficulty(&prepared.block).map_err(ImportError::from)?;
+        if let Some(actual) = expected.filter(|actual| *actual != total_difficulty) {
+            return Err(LineFault::TotalDifficulty { stated: total_difficulty, actual });
+        }
+        let result = match self.import_prepared(prepared)? {
+            ImportOutcome::ImportedBest => LineResult::Best,
+            ImportOutcome::ImportedNotBest => LineResult::Side,
+            ImportOutcome::Exists => LineResult::Known,
+            ImportOutcome::NoParent => return Err(LineFault::NoParent { number, parent }),
+            ImportOutcome::Invalid(reason) => return Err(LineFault::Invalid { number, reason }),
+        };
+        Ok(ImportedLine { line, number, hash, state_root, transactions, gas_used, result })
+    }
+
+    /// Writes the blocks of the best chain from `from` to `to`, both included, as lines. Returns how many.
+    pub fn export_blocks(
+        &self,
+        from: u64,
+        to: u64,
+        file: &mut impl Write,
+        mut on_block: impl FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<u64, ExportError> {
+        let mut count = 0;
+        for number in from..=to.min(self.head().number()) {
+            let hash = self.main_hash(number)?.ok_or(ChainError::MissingHeight { number })?;
+            let stored = self.archive.store.block(&hash).map_err(ChainError::from)?;
+            let stored = stored.ok_or(ChainError::MissingBlock { hash })?;
+            let difficulty = signed_bytes(stored.total_difficulty);
+            let (hash, difficulty, raw) = (hex::encode(hash), hex::encode(difficulty), hex::encode(&stored.raw));
+            writeln!(file, "{number},{hash},{difficulty},{raw}")?;
+            count += 1;
+            if on_block(number).is_break() {
+                break;
+            }
+        }
+        file.flush()?;
+        Ok(count)
+    }
+}
+
+/// Why an export stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The chain could not be read.
+    #[error(transparent)]
+    Chain(#[from] ChainError),
+    /// The file could not be written.
+    #[error("the file cannot be written: {0}")]
+    Write(#[from] io::Error),
+}
+
+/// The bytes of a difficulty as the reference writes them: with a leading zero where the top bit is set.
+fn signed_bytes(number: U256) -> Vec<u8> {
+    let mut bytes = number.to_be_bytes_trimmed_vec();
+    if bytes.first().is_none_or(|first| *first >= 0x80) {
+        bytes.insert(0, 0);
+    }
+    bytes
+}
+
+impl PreparedLine {
+    fn read(line: &str, spec: &ChainSpec) -> Result<Self, LineFault> {
+        let fields: Vec<&str> = line.trim_end().split(',').collect();
+        let [number, hash, total_difficulty, raw] = fields.as_slice() else {
+            return Err(LineFault::Fields { count: fields.len() });
+        };
+        let field = |field, expected| LineFault::Field { field, expected };
+        let number: u64 = number.parse().map_err(|_| field("number", "a decimal number"))?;
+        let hash: B256 = hash.parse().map_err(|_| field("hash", "a hash of 32 bytes in hex"))?;
+        let total_difficulty = U256::from_str_radix(total_difficulty, 16);
+        let total_difficulty = total_difficulty.map_err(|_| field("total difficulty", "a hex number"))?;
+        let raw = hex::decode(raw).map_err(|_| field("block", "hex"))?;
+        let block = Block::decode(&raw, spec).map_err(BlockDecodeError::from)?;
+        let (actual_number, actual) = (block.header.number, block.hash());
+        if actual_number != number {
+            return Err(LineFault::Number { stated: number, actual: actual_number });
+        }
+        if actual != hash {
+            return Err(LineFault::Hash { stated: hash, actual });
+        }
+        Ok(Self { prepared: PreparedBlock::new(block, spec).with_matching_transactions()?, total_difficulty })
+    }
+}
+
+/// The lines of a file, of bounded length. Ends after a failure.
+struct Lines<R>(R);
+
+impl<R: BufRead> Iterator for Lines<R> {
+    type Item = Result<String, LineFault>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut line = Vec::new();
+        match (&mut self.0).take(MAX_LINE_BYTES).read_until(b'\n', &mut line) {
+            Err(error) => Some(Err(error.into())),
+            Ok(0) => None,
+            Ok(length) if length as u64 == MAX_LINE_BYTES => Some(Err(LineFault::TooLong)),
+            Ok(_) => Some(String::from_utf8(line).map_err(|_| LineFault::Fields { count: 1 })),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn difficulties_are_written_as_signed_numbers() {
+        assert_eq!(signed_bytes(U256::ZERO), [0]);
+        assert_eq!(signed_bytes(U256::from(0x7f)), [0x7f]);
+        assert_eq!(signed_bytes(U256::from(0x80)), [0, 0x80]);
+        assert_eq!(signed_bytes(U256::from(0x0103)), [1, 3]);
+    }
+
+    #[test]
+    fn foreign_lines_are_named() {
+        let spec = ChainSpec::regtest();
+        let fault = |line: &str| match PreparedLine::read(line, &spec) {
+            Err(fault) => fault.to_string(),
+            Ok(_) => String::new(),
+        };
+        assert_eq!(fault("{"), "1 fields instead of number,hash,totalDifficulty,block");
+        assert_eq!(fault("x,00,01,c0"), "the number is not a decimal number");
+        assert_eq!(fault("1,00,01,c0"), "the hash is not a hash of 32 bytes in hex");
+        let hash = "00".repeat(32);
+        assert_eq!(fault(&format!("1,{hash},zz,c0")), "the total difficulty is not a hex number");
+        assert_eq!(fault(&format!("1,{hash},01,c")), "the block is not hex");
+        assert!(fault(&format!("1,{hash},01,c0")).starts_with("not a block"));
+    }
+}

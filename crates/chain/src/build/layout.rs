@@ -1,0 +1,91 @@
+//! Where the transactions of a block go while it is built.
+
+use rhizome_evm::{BlockExecutor, Container, ExecError};
+use rhizome_pow::sublists::has_sublists;
+use rhizome_primitives::{Address, ChainSpec, Header, Receipt, Transaction};
+
+use super::sublists::Sublists;
+use crate::txpool::Pooled;
+
+/// What became of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Placement {
+    /// It was executed and is in the block.
+    Placed,
+    /// It does not fit; nothing was changed.
+    NoRoom,
+}
+
+/// The arrangement of a block.
+pub(super) enum Layout {
+    /// One list.
+    List(Container),
+    /// Parallel sublists and a sequential one (RSKIP-144).
+    Sublists(Box<Sublists>),
+}
+
+impl Layout {
+    pub(super) fn of(spec: &ChainSpec, header: &Header) -> Self {
+        let gas_limit = header.gas_limit_value();
+        if has_sublists(spec, header.number) {
+            return Self::Sublists(Box::new(Sublists::new(spec, gas_limit)));
+        }
+        Self::List(Container { gas_limit: gas_limit.saturating_to(), ..Container::default() })
+    }
+
+    /// Highest gas limit that another transaction can have.
+    pub(super) fn gas_left(&self) -> u64 {
+        match self {
+            Self::List(block) => block.gas_limit.saturating_sub(block.gas_used),
+            Self::Sublists(sublists) => sublists.gas_left(),
+        }
+    }
+
+    pub(super) fn execute(
+        &mut self,
+        executor: &mut BlockExecutor<'_>,
+        candidate: &Pooled,
+    ) -> Result<Placement, ExecError> {
+        if candidate.transaction.gas_limit().saturating_to::<u64>() > self.gas_left() {
+            return Ok(Placement::NoRoom);
+        }
+        match self {
+            Self::List(block) => {
+                executor.execute_in(&candidate.transaction, candidate.sender, false, block)?;
+                Ok(Placement::Placed)
+            }
+            Self::Sublists(sublists) => sublists.execute(executor, candidate),
+        }
+    }
+
+    pub(super) fn execute_remasc(
+        &mut self,
+        executor: &mut BlockExecutor<'_>,
+        remasc: &Transaction,
+    ) -> Result<(), ExecError> {
+        match self {
+            Self::List(block) => executor.execute_in(remasc, Address::ZERO, true, block).map(drop),
+            Self::Sublists(sublists) => sublists.execute_remasc(executor, remasc),
+        }
+    }
+
+    /// Ends of the parallel sublists.
+    pub(super) fn edges(&self) -> Vec<i16> {
+        match self {
+            Self::List(_) => Vec::new(),
+            Self::Sublists(sublists) => sublists.edges(),
+        }
+    }
+
+    /// Brings what stands in the order of execution into the order of the block.
+    pub(super) fn arrange(
+        &self,
+        transactions: &mut Vec<Transaction>,
+        senders: &mut Vec<Address>,
+        receipts: &mut Vec<Receipt>,
+    ) {
+        if let Self::Sublists(sublists) = self {
+            sublists.arrange(transactions, senders, receipts);
+        }
+    }
+}

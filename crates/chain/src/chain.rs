@@ -1,0 +1,178 @@
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+use rhizome_primitives::{Block, ChainSpec, EMPTY_ROOT};
+use rhizome_storage::{BestChange, BlockWrite, Durability, Identity, Store, StoreOptions};
+use rhizome_trie::{MemoryNodes, Trie, diff};
+
+use crate::archive::Archive;
+use crate::build::Drafts;
+use crate::config::{ChainConfig, DataDir};
+use crate::development::Development;
+use crate::events::{ChainEvent, Listeners};
+use crate::head::Head;
+use crate::record::BlockRecord;
+use crate::reorg::BranchChange;
+use crate::txpool::{Pool, PoolHead};
+use crate::{ChainError, reorg};
+
+/// Blocks that the pool looks at when it starts.
+const FEE_MARKET_BLOCKS: u64 = 50;
+
+/// One chain on disk, its best block, and the transactions that wait for the next one.
+///
+/// Everything that writes takes one mutex; everything that reads takes the published head and no lock.
+pub struct Chain {
+    config: ChainConfig,
+    pub(crate) archive: Arc<Archive>,
+    head: ArcSwap<Head>,
+    pub(crate) writer: Mutex<Writer>,
+    pub(crate) development: Development,
+    pub(crate) drafts: Drafts,
+    /// Held while a block is mined, so that miners do not race.
+    pub(crate) mining: Mutex<()>,
+    pool: Pool,
+    listeners: Listeners,
+}
+
+/// What only the writer touches.
+pub(crate) struct Writer {
+    /// State of the head with the nodes that recent blocks have loaded.
+    pub(crate) trie: Trie,
+    /// Keys changed since the loaded nodes were last trimmed.
+    pub(crate) changed_keys: usize,
+}
+
+impl Chain {
+    /// Opens a chain. An empty directory gets the genesis of the network; one that holds another chain is refused.
+    pub fn open(config: ChainConfig) -> Result<Arc<Self>, ChainError> {
+        let memory = Arc::new(MemoryNodes::default());
+        let (genesis, mut trie) = rhizome_trie::genesis(&config.spec, memory)?;
+        let identity = Identity { chain_id: config.spec.chain_id, genesis: genesis.hash() };
+        let options = StoreOptions {
+            cache_bytes: config.cache_bytes / 2,
+            write_buffer_bytes: config.write_buffer_bytes,
+            max_open_files: config.max_open_files,
+            durability: if config.is_power_safe { Durability::Power } else { Durability::Process },
+        };
+        let store = Arc::new(match &config.data_dir {
+            DataDir::Path(dir) => Store::open(dir, &identity, &options)?,
+            DataDir::Temporary => Store::open_temporary(&identity, &options)?,
+        });
+        let archive = Arc::new(Archive::new(Arc::clone(&config.spec), store, config.cache_bytes / 2));
+        if archive.store.head()?.is_none() {
+            write_genesis(&archive.store, &genesis, &mut trie)?;
+        }
+        let record = head_record(&archive)?;
+        let head = Head::new(Arc::clone(&record), archive.store.generation(), &archive.store);
+        let trie = Trie::open(record.state_root, Arc::clone(&archive.store) as _);
+        let pool_head = PoolHead { record, state: head.state() };
+        let recent = recent_blocks(&archive, head.number())?;
+        let (spec, clock) = (Arc::clone(&config.spec), config.clock.clone());
+        let pool = Pool::new(spec, config.pool.clone(), clock, pool_head, &recent);
+        Ok(Arc::new(Self {
+            config,
+            archive,
+            head: ArcSwap::from_pointee(head),
+            writer: Mutex::new(Writer { trie, changed_keys: 0 }),
+            development: Development::default(),
+            drafts: Drafts::default(),
+            mining: Mutex::new(()),
+            pool,
+            listeners: Listeners::default(),
+        }))
+    }
+
+    /// The network.
+    pub fn spec(&self) -> &Arc<ChainSpec> {
+        &self.config.spec
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &ChainConfig {
+        &self.config
+    }
+
+    /// The best block now. Never blocks.
+    pub fn head(&self) -> Arc<Head> {
+        self.head.load_full()
+    }
+
+    /// The transactions that wait.
+    pub fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// Adds a listener. It is called on the thread of the event after the new head is visible, in the order of the events;
+    /// it must neither block nor write to the chain.
+    pub fn on_event(&self, listener: Box<dyn Fn(&ChainEvent) + Send + Sync>) {
+        self.listeners.add(listener);
+    }
+
+    pub(crate) fn emit(&self, event: &ChainEvent) {
+        self.listeners.emit(event);
+    }
+
+    /// Makes another best block visible: first the head, then the pool, then the listeners. `returned` are the blocks whose
+    /// transactions the pool gets back.
+    pub(crate) fn publish(
+        &self,
+        record: Arc<BlockRecord>,
+        generation: u64,
+        change: &BranchChange,
+        returned: &[Arc<BlockRecord>],
+    ) {
+        let (number, hash) = (record.number(), record.hash);
+        let head = Arc::new(Head::new(Arc::clone(&record), generation, &self.archive.store));
+        let pool_head = PoolHead { record, state: head.state() };
+        self.head.store(head);
+        let now_pending = self.pool.follow(pool_head, &change.enacted, returned);
+        self.emit(&ChainEvent::NewHead {
+            number,
+            hash,
+            enacted: reorg::hashes(&change.enacted),
+            retracted: reorg::hashes(&change.retracted),
+        });
+        for hash in now_pending {
+            self.emit(&ChainEvent::PendingTransaction { hash });
+        }
+    }
+}
+
+/// The last blocks of the best chain up to a height, oldest first: what the pool learns the fee market from.
+fn recent_blocks(archive: &Archive, top: u64) -> Result<Vec<Arc<BlockRecord>>, ChainError> {
+    let numbers = top.saturating_sub(FEE_MARKET_BLOCKS - 1)..=top;
+    numbers.filter_map(|number| archive.main_record(number).transpose()).collect()
+}
+
+fn head_record(archive: &Archive) -> Result<Arc<BlockRecord>, ChainError> {
+    let hash = archive.store.head()?.ok_or(ChainError::MissingHeight { number: 0 })?;
+    let record = archive.known_record(&hash)?;
+    let root = record.state_root;
+    if root != EMPTY_ROOT && archive.store.node(&root)?.is_none() {
+        return Err(ChainError::MissingState { number: record.number(), hash, root });
+    }
+    Ok(record)
+}
+
+fn write_genesis(store: &Store, genesis: &Block, trie: &mut Trie) -> Result<(), ChainError> {
+    let empty = Trie::open(EMPTY_ROOT, Arc::clone(trie.source()));
+    let flat = diff(&empty, trie)?;
+    let state_root = trie.root_hash();
+    let hash = genesis.hash();
+    store.write_block(&BlockWrite {
+        hash,
+        number: genesis.header.number,
+        raw: &genesis.encode(),
+        total_difficulty: genesis.header.difficulty_value(),
+        state_root,
+        senders: &[],
+        transaction_hashes: &[],
+        receipts: &[],
+        encoded_receipts: &[],
+        nodes: &trie.commit(),
+        best: Some(BestChange { enacted: &[(genesis.header.number, hash)], retracted: &[], flat: &flat }),
+    })?;
+    Ok(())
+}

@@ -1,0 +1,95 @@
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rhizome_primitives::{Address, Bytes, ChainSpec, U256};
+
+use crate::PoolOptions;
+
+/// Where the chain is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DataDir {
+    /// In this folder, which is created when it is missing.
+    Path(PathBuf),
+    /// In a temporary folder that is removed at the end.
+    Temporary,
+}
+
+/// The time, in seconds since 1970. A value of the configuration, so that tests and fixed-clock nodes can set it.
+#[derive(Clone)]
+pub struct Clock(Arc<dyn Fn() -> u64 + Send + Sync>);
+
+impl Clock {
+    /// A clock that asks `now`.
+    pub fn new(now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        Self(Arc::new(now))
+    }
+
+    /// The clock of the machine.
+    pub fn system() -> Self {
+        Self::new(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
+    }
+
+    /// Seconds since 1970.
+    pub fn now(&self) -> u64 {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Clock")
+    }
+}
+
+/// Settings of a chain.
+#[derive(Debug, Clone)]
+pub struct ChainConfig {
+    /// The network: genesis, upgrade heights, constants.
+    pub spec: Arc<ChainSpec>,
+    /// Where it is kept.
+    pub data_dir: DataDir,
+    /// Receiver of the fees of mined blocks.
+    pub coinbase: Address,
+    /// Extra data of mined blocks, at most 32 bytes.
+    pub extra_data: Bytes,
+    /// Minimum gas price that mined blocks move toward, in wei.
+    pub minimum_gas_price: U256,
+    /// Gas limit that mined blocks move toward.
+    pub target_gas_limit: u64,
+    /// Memory for caches, in bytes: half for the database, a quarter each for decoded blocks and receipts.
+    pub cache_bytes: usize,
+    /// Memory for rows that are not yet in the database's files, in bytes.
+    pub write_buffer_bytes: usize,
+    /// Files that the database keeps open.
+    pub max_open_files: i32,
+    /// Wait for the disk at every block, so that a loss of power takes nothing away. Without it a loss of power may
+    /// cost the last blocks (never part of one), the death of the process nothing.
+    pub is_power_safe: bool,
+    /// Settings of the transaction pool.
+    pub pool: PoolOptions,
+    /// What time it is.
+    pub clock: Clock,
+}
+
+impl ChainConfig {
+    /// The defaults for a network.
+    pub fn new(spec: Arc<ChainSpec>, data_dir: DataDir) -> Self {
+        let target_gas_limit = spec.constants.target_gas_limit;
+        Self {
+            spec,
+            data_dir,
+            coinbase: Address::ZERO,
+            extra_data: Bytes::new(),
+            minimum_gas_price: U256::ZERO,
+            target_gas_limit,
+            cache_bytes: 64 << 20,
+            write_buffer_bytes: 200 << 20,
+            max_open_files: 256,
+            is_power_safe: false,
+            pool: PoolOptions::default(),
+            clock: Clock::system(),
+        }
+    }
+}

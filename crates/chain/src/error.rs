@@ -1,0 +1,116 @@
+use rhizome_evm::ExecError;
+use rhizome_primitives::{B256, DecodeError};
+use rhizome_storage::StorageError;
+use rhizome_trie::genesis::GenesisError;
+use rhizome_trie::{StateError, TrieError};
+
+/// What can go wrong with us while a chain is read or written; never a verdict about a block.
+#[derive(Debug, thiserror::Error)]
+pub enum ChainError {
+    /// The database failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// A state trie could not be read.
+    #[error(transparent)]
+    Trie(#[from] TrieError),
+    /// A state could not be read.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The genesis cannot be built from the chain specification.
+    #[error(transparent)]
+    Genesis(#[from] GenesisError),
+    /// A stored block cannot be decoded, for example because the chain specification has changed since.
+    #[error("stored block {hash} cannot be decoded: {source}")]
+    StoredBlock {
+        /// Hash of the block.
+        hash: B256,
+        /// What is wrong with it.
+        source: DecodeError,
+    },
+    /// A block that another one refers to is not stored.
+    #[error("block {hash} is missing from the database")]
+    MissingBlock {
+        /// Hash of the block.
+        hash: B256,
+    },
+    /// The best chain has no block at a height.
+    #[error("the best chain has no block {number}")]
+    MissingHeight {
+        /// The height.
+        number: u64,
+    },
+    /// The state of the best block is not in the database, so the chain cannot go on.
+    #[error("the state of block {number} ({hash}) is missing: no node {root}")]
+    MissingState {
+        /// Number of the block.
+        number: u64,
+        /// Hash of the block.
+        hash: B256,
+        /// Root of its state.
+        root: B256,
+    },
+}
+
+/// Why a block could be neither imported nor refused. Nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The node itself failed.
+    #[error(transparent)]
+    Chain(#[from] ChainError),
+    /// A transaction calls the Bridge, whose rules this node does not have.
+    #[error("block {number} ({block}): transaction {index} ({transaction}) calls the Bridge, which is not implemented")]
+    BridgeUnsupported {
+        /// Number of the block.
+        number: u64,
+        /// Hash of the block.
+        block: B256,
+        /// Position of the transaction.
+        index: usize,
+        /// Hash of the transaction.
+        transaction: B256,
+    },
+    /// Execution stopped for a reason that is no verdict about the block.
+    #[error("block {number} ({block}) could not be executed: {source}")]
+    Execution {
+        /// Number of the block.
+        number: u64,
+        /// Hash of the block.
+        block: B256,
+        /// What stopped it.
+        source: ExecError,
+    },
+}
+
+impl From<StorageError> for ImportError {
+    fn from(error: StorageError) -> Self {
+        Self::Chain(error.into())
+    }
+}
+
+impl From<TrieError> for ImportError {
+    fn from(error: TrieError) -> Self {
+        Self::Chain(error.into())
+    }
+}
+
+impl From<StateError> for ImportError {
+    fn from(error: StateError) -> Self {
+        Self::Chain(error.into())
+    }
+}
+
+/// Why bytes are not a block.
+#[derive(Debug, thiserror::Error)]
+pub enum BlockDecodeError {
+    /// Not the encoding of a block.
+    #[error(transparent)]
+    Encoding(#[from] DecodeError),
+    /// The header names other transactions.
+    #[error("the header says transactions root {header}, the transactions have {computed}")]
+    TransactionsRoot {
+        /// Root in the header, in hex.
+        header: String,
+        /// Root of the transactions.
+        computed: B256,
+    },
+}

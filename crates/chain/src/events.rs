@@ -1,0 +1,47 @@
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+use rhizome_primitives::B256;
+
+/// What happened to the chain or the pool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChainEvent {
+    /// The best block is another one.
+    NewHead {
+        /// Its number.
+        number: u64,
+        /// Its hash.
+        hash: B256,
+        /// Blocks that joined the best chain, lowest first. Empty when the chain went back.
+        enacted: Vec<B256>,
+        /// Blocks that left it, highest first.
+        retracted: Vec<B256>,
+    },
+    /// A transaction can be mined now.
+    PendingTransaction {
+        /// Its hash.
+        hash: B256,
+    },
+}
+
+type Listener = Arc<dyn Fn(&ChainEvent) + Send + Sync>;
+
+/// Those who want to know.
+#[derive(Default)]
+pub(crate) struct Listeners(RwLock<Vec<Listener>>);
+
+impl Listeners {
+    pub(crate) fn add(&self, listener: Box<dyn Fn(&ChainEvent) + Send + Sync>) {
+        self.0.write().push(listener.into());
+    }
+
+    /// Calls every listener on this thread. Called by the writer after it has published, in the order of what happened;
+    /// a listener must neither block nor write.
+    pub(crate) fn emit(&self, event: &ChainEvent) {
+        // Called on a copy, so that a listener may add another one.
+        let listeners = self.0.read().clone();
+        for listener in listeners {
+            listener(event);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! A block from bytes to the best chain.
+
+use std::sync::Arc;
+
+use rhizome_evm::{BlockOutcome, Deadline, ExecError, execute_block};
+use rhizome_primitives::{Address, B256, Block, Bytes, U256};
+use rhizome_storage::{BestChange, BlockWrite, StoredReceipts};
+use rhizome_trie::{StateDelta, StateReader, Trie, diff, list_root};
+
+use crate::chain::Writer;
+use crate::prepare::{PreparedBlock, is_orchid};
+use crate::reorg::{BranchChange, places};
+use crate::verify::{Context, Executed, Failure, check_outcome, check_rules};
+use crate::{BlockRecord, Chain, ChainError, ImportError, InvalidBlock, fork_choice};
+
+/// Changed keys after which the trie of the head is trimmed to the nodes near its root.
+const TRIM_AFTER_KEYS: usize = 50_000;
+/// Levels that stay loaded then: up to 2^14 nodes.
+const TRIM_LEVELS: usize = 14;
+
+/// What became of a block. A refusal is a result, not an error.
+#[derive(Debug)]
+pub enum ImportOutcome {
+    /// Stored, and the best block now.
+    ImportedBest,
+    /// Stored beside the best chain.
+    ImportedNotBest,
+    /// It was stored before.
+    Exists,
+    /// Its parent is not known.
+    NoParent,
+    /// It breaks a rule.
+    Invalid(InvalidBlock),
+}
+
+/// A block that passed everything and is not written yet.
+struct Verified {
+    record: Arc<BlockRecord>,
+    raw: Vec<u8>,
+    outcome: BlockOutcome,
+    encoded_receipts: Vec<Bytes>,
+    trie: Trie,
+}
+
+impl Chain {
+    /// Validates, executes and stores a block, and makes it the best block if it is. One import at a time; others wait.
+    pub fn import_block(&self, block: Block) -> Result<ImportOutcome, ImportError> {
+        self.import_prepared(PreparedBlock::new(block, self.spec()))
+    }
+
+    /// [`Chain::import_block`] for a block that was prepared ahead.
+    pub fn import_prepared(&self, prepared: PreparedBlock) -> Result<ImportOutcome, ImportError> {
+        let mut writer = self.writer.lock();
+        if self.archive.store.has_block(&prepared.hash)? {
+            return Ok(ImportOutcome::Exists);
+        }
+        let Some(parent) = prepared.block.header.parent() else {
+            let length = prepared.block.header.parent_hash.len();
+            return Ok(ImportOutcome::Invalid(InvalidBlock::ParentHash { length }));
+        };
+        let Some(parent) = self.stored_parent(&parent)? else { return Ok(ImportOutcome::NoParent) };
+        match self.verify(prepared, &parent, &writer) {
+            Ok(verified) => self.store_verified(&mut writer, verified),
+            Err(Failure::Invalid(invalid)) => Ok(ImportOutcome::Invalid(invalid)),
+            Err(Failure::Error(error)) => Err(error),
+        }
+    }
+
+    /// Runs all checks of an import on a block of the chain again, without writing.
+    pub fn verify_block(&self, record: &BlockRecord) -> Result<Result<(), InvalidBlock>, ImportError> {
+        let hash = record.parent().unwrap_or_default();
+        let parent = self.archive.known_record(&hash)?;
+        let writer = Writer { trie: self.state_trie(&parent)?, changed_keys: 0 };
+        match self.verify(PreparedBlock::new(record.block.clone(), self.spec()), &parent, &writer) {
+            Ok(_) => Ok(Ok(())),
+            Err(Failure::Invalid(invalid)) => Ok(Err(invalid)),
+            Err(Failure::Error(error)) => Err(error),
+        }
+    }
+
+    fn stored_parent(&self, hash: &B256) -> Result<Option<Arc<BlockRecord>>, ChainError> {
+        let head = self.head();
+        if head.record.hash == *hash {
+            return Ok(Some(Arc::clone(&head.record)));
+        }
+        // A cache may still know a block that was deleted, so the database decides.
+        if self.archive.store.has_block(hash)? { self.archive.record(hash) } else { Ok(None) }
+    }
+
+    fn verify(
+        &self,
+        mut prepared: PreparedBlock,
+        parent: &Arc<BlockRecord>,
+        writer: &Writer,
+    ) -> Result<Verified, Failure> {
+        let spec = self.spec();
+        let head = self.head();
+        let (state, mut trie): (Arc<dyn StateReader>, Trie) = if head.record.hash == parent.hash {
+            (head.state(), writer.trie.clone())
+        } else {
+            let trie = self.state_trie(parent).map_err(ImportError::from)?;
+            (Arc::new(trie.clone()), trie)
+        };
+        let now = self.config().clock.now();
+        let context = Context { archive: &self.archive, parent, state: &*state, now };
+        let senders = check_rules(&mut prepared, &context)?;
+        let outcome = self.execute(&prepared.block, prepared.hash, &senders, parent, state)?;
+        let block = &prepared.block;
+        let ((encoded_receipts, receipts_root), state_root) = rayon::join(
+            || {
+                let encoded: Vec<Bytes> = outcome.receipts.iter().map(|receipt| receipt.encode().into()).collect();
+                let root = list_root(encoded.iter().map(AsRef::as_ref), is_orchid(spec, block.header.number));
+                (encoded, root)
+            },
+            || trie.apply(&outcome.delta).map(|()| trie.root_hash()),
+        );
+        let (state_root, receipts_root) = (state_root?, receipts_root?);
+        check_outcome(&block.header, &Executed { outcome: &outcome, state_root, receipts_root }, spec)?;
+        let total_difficulty = self.archive.total_difficulty(parent, block);
+        let size = prepared.raw.len();
+        let record = Arc::new(BlockRecord::new(prepared.block, size, total_difficulty, state_root, senders));
+        Ok(Verified { record, raw: prepared.raw, outcome, encoded_receipts, trie })
+    }
+
+    fn execute(
+        &self,
+        block: &Block,
+        hash: B256,
+        senders: &[Address],
+        parent: &Arc<BlockRecord>,
+        state: Arc<dyn StateReader>,
+    ) -> Result<BlockOutcome, Failure> {
+        let ancestry = self.ancestry(parent);
+        execute_block(self.spec(), block, senders, state, &ancestry, &Deadline::none())
+            .map_err(|error| execution_failure(error, block, hash))
+    }
+
+    fn store_verified(&self, writer: &mut Writer, verified: Verified) -> Result<ImportOutcome, ImportError> {
+        let Verified { record, raw, outcome, encoded_receipts, mut trie } = verified;
+        let head = self.head();
+        let hashes: Vec<B256> = record.block.transactions.iter().map(|transaction| transaction.hash()).collect();
+        let nodes = trie.commit();
+        let mut write = BlockWrite {
+            hash: record.hash,
+            number: record.number(),
+            raw: &raw,
+            total_difficulty: record.total_difficulty,
+            state_root: record.state_root,
+            senders: record.senders(),
+            transaction_hashes: &hashes,
+            receipts: &outcome.receipts,
+            encoded_receipts: &encoded_receipts,
+            nodes: &nodes,
+            best: None,
+        };
+        let is_best = fork_choice::replaces(&record, &head.record);
+        if !is_best {
+            self.archive.store.write_block(&write)?;
+            self.remember(&record, hashes, outcome);
+            return Ok(ImportOutcome::ImportedNotBest);
+        }
+        let change = BranchChange::plan(&self.archive, &head.record, &record)?;
+        let (enacted, retracted) = (places(&change.enacted), places(&change.retracted));
+        let across: StateDelta;
+        let flat = if change.retracted.is_empty() && change.enacted.len() == 1 {
+            &outcome.delta
+        } else {
+            across = diff(&writer.trie, &trie)?;
+            &across
+        };
+        write.best = Some(BestChange { enacted: &enacted, retracted: &retracted, flat });
+        let generation = self.archive.store.write_block(&write)?;
+        writer.changed_keys = writer.changed_keys.saturating_add(flat.writes.len());
+        writer.trie = trie;
+        if writer.changed_keys > TRIM_AFTER_KEYS {
+            writer.trie = writer.trie.trimmed(TRIM_LEVELS);
+            writer.changed_keys = 0;
+        }
+        self.remember(&record, hashes, outcome);
+        self.publish(record, generation, &change, &change.retracted);
+        Ok(ImportOutcome::ImportedBest)
+    }
+
+    fn remember(&self, record: &Arc<BlockRecord>, transaction_hashes: Vec<B256>, outcome: BlockOutcome) {
+        self.archive.remember(record, StoredReceipts { transaction_hashes, receipts: outcome.receipts });
+    }
+
+    /// Total difficulty that a block will have; none while its parent is not stored.
+    pub fn expected_total_difficulty(&self, block: &Block) -> Result<Option<U256>, ChainError> {
+        let Some(parent) = block.header.parent() else { return Ok(None) };
+        Ok(self.stored_parent(&parent)?.map(|parent| self.archive.total_difficulty(&parent, block)))
+    }
+}
+
+/// Sorts the ends of an execution into verdicts and failures.
+fn execution_failure(error: ExecError, block: &Block, hash: B256) -> Failure {
+    let number = block.header.number;
+    let transaction = |index: usize| block.transactions.get(index).map_or(B256::ZERO, |transaction| transaction.hash());
+    let invalid = match error {
+        ExecError::Refused { index, reason } => {
+            InvalidBlock::Transaction { index, transaction: transaction(index), reason }
+        }
+        ExecError::Unexecutable { index, reason } => {
+            InvalidBlock::Unexecutable { index, transaction: transaction(index), reason }
+        }
+        ExecError::Conflict => InvalidBlock::SublistConflict,
+        ExecError::SequentialContract { index } => {
+            InvalidBlock::SequentialContract { index, transaction: transaction(index) }
+        }
+        ExecError::Edges { transactions } => {
+            InvalidBlock::Edges { edges: block.header.edges.clone().unwrap_or_default(), count: transactions }
+        }
+        // A parallel sublist may not call the Bridge at all: the verdict needs none of its rules.
+        ExecError::BridgeUnsupported { index, .. } if is_in_parallel(block, index) => {
+            InvalidBlock::SequentialContract { index, transaction: transaction(index) }
+        }
+        ExecError::BridgeUnsupported { index, .. } => {
+            let transaction = transaction(index);
+            return Failure::Error(ImportError::BridgeUnsupported { number, block: hash, index, transaction });
+        }
+        source => return Failure::Error(ImportError::Execution { number, block: hash, source }),
+    };
+    Failure::Invalid(invalid)
+}
+
+/// Whether a transaction lies before the last edge of its block. Headers have edges only where sublists exist.
+fn is_in_parallel(block: &Block, index: usize) -> bool {
+    let end = block.header.edges.as_deref().and_then(|edges| edges.last());
+    end.and_then(|end| usize::try_from(*end).ok()).is_some_and(|end| index < end)
+}

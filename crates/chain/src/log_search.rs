@@ -1,0 +1,185 @@
+use std::ops::ControlFlow;
+
+use rhizome_evm::Deadline;
+use rhizome_primitives::{Address, B256, Log, Receipt};
+use rhizome_storage::{LOG_SHARD_BLOCKS, LogQuery};
+
+use crate::{Chain, ChainError};
+
+/// Blocks whose candidates are collected at once: bounds memory, and the deadline is looked at in between.
+const WINDOW_BLOCKS: u64 = 64 * LOG_SHARD_BLOCKS;
+
+/// Which logs are wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LogFilter {
+    /// Any of these addresses; empty: any at all.
+    pub addresses: Vec<Address>,
+    /// By position: any of these topics. None (or an empty list) takes anything, also a log with fewer topics; a
+    /// position with topics does not match a log that has none there.
+    pub topics: Vec<Option<Vec<B256>>>,
+}
+
+impl LogFilter {
+    /// Whether a log is wanted.
+    pub fn matches(&self, log: &Log) -> bool {
+        let address = self.addresses.is_empty() || self.addresses.contains(&log.address);
+        address
+            && self.topics.iter().enumerate().all(|(position, wanted)| match wanted.as_deref() {
+                None | Some([]) => true,
+                Some(wanted) => log.topics.get(position).is_some_and(|topic| wanted.contains(topic)),
+            })
+    }
+}
+
+/// A log with its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundLog {
+    /// The log.
+    pub log: Log,
+    /// Number of its block.
+    pub number: u64,
+    /// Hash of its block.
+    pub block_hash: B256,
+    /// Hash of its transaction.
+    pub transaction_hash: B256,
+    /// Position of its transaction in the block.
+    pub transaction_index: usize,
+    /// Position of the log in the block.
+    pub log_index: usize,
+}
+
+/// Why a search ended without a result.
+#[derive(Debug, thiserror::Error)]
+pub enum LogSearchError {
+    /// The chain could not be read.
+    #[error(transparent)]
+    Chain(#[from] ChainError),
+    /// More logs than the caller wants.
+    #[error("more than {limit} logs")]
+    TooMany {
+        /// What the caller wants at most.
+        limit: usize,
+    },
+    /// The time is over, or nobody waits any more.
+    #[error("the search was not finished in time")]
+    DeadlineExceeded,
+}
+
+impl From<rhizome_storage::StorageError> for LogSearchError {
+    fn from(error: rhizome_storage::StorageError) -> Self {
+        Self::Chain(error.into())
+    }
+}
+
+impl Chain {
+    /// The logs of the best chain from block `from` to block `to`, both included, in order. With a limit, one log more is
+    /// an error.
+    pub fn search_logs(
+        &self,
+        filter: &LogFilter,
+        from: u64,
+        to: u64,
+        limit: Option<usize>,
+        deadline: &Deadline,
+    ) -> Result<Vec<FoundLog>, LogSearchError> {
+        let mut found = Vec::new();
+        let mut too_many = None;
+        self.visit_logs(filter, from, to, deadline, &mut |log| {
+            if let Some(limit) = limit.filter(|limit| found.len() >= *limit) {
+                too_many = Some(limit);
+                return ControlFlow::Break(());
+            }
+            found.push(log);
+            ControlFlow::Continue(())
+        })?;
+        too_many.map_or(Ok(found), |limit| Err(LogSearchError::TooMany { limit }))
+    }
+
+    /// Like [`Chain::search_logs`], but hands each log over as it is found.
+    pub fn visit_logs(
+        &self,
+        filter: &LogFilter,
+        from: u64,
+        to: u64,
+        deadline: &Deadline,
+        visit: &mut dyn FnMut(FoundLog) -> ControlFlow<()>,
+    ) -> Result<(), LogSearchError> {
+        let to = to.min(self.head().number());
+        let topics: Vec<Vec<B256>> = filter.topics.iter().map(|topics| topics.clone().unwrap_or_default()).collect();
+        let query = LogQuery { addresses: &filter.addresses, topics: &topics };
+        let mut first = from;
+        while first <= to {
+            let last = to.min(first.saturating_add(WINDOW_BLOCKS - 1));
+            let numbers: Box<dyn Iterator<Item = u64>> = match self.archive.store.log_candidates(&query, first, last)? {
+                Some(candidates) => Box::new(candidates.into_iter()),
+                None => Box::new(first..=last),
+            };
+            for number in numbers {
+                if deadline.has_passed() {
+                    return Err(LogSearchError::DeadlineExceeded);
+                }
+                let Some(hash) = self.main_hash(number)? else { continue };
+                if self.visit_block_logs(filter, number, &hash, visit)?.is_break() {
+                    return Ok(());
+                }
+            }
+            let Some(next) = last.checked_add(1) else { break };
+            first = next;
+        }
+        Ok(())
+    }
+
+    /// The logs of one block, on the best chain or off it.
+    pub fn logs_in_block(&self, filter: &LogFilter, hash: &B256) -> Result<Vec<FoundLog>, LogSearchError> {
+        let mut found = Vec::new();
+        let Some(record) = self.block(hash)? else { return Ok(found) };
+        // Collecting never breaks off.
+        let _ = self.visit_block_logs(filter, record.number(), hash, &mut |log| {
+            found.push(log);
+            ControlFlow::Continue(())
+        })?;
+        Ok(found)
+    }
+
+    fn visit_block_logs(
+        &self,
+        filter: &LogFilter,
+        number: u64,
+        block_hash: &B256,
+        visit: &mut dyn FnMut(FoundLog) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, ChainError> {
+        let Some(receipts) = self.receipts(block_hash)? else { return Ok(ControlFlow::Continue(())) };
+        let mut log_index = 0;
+        let transactions = receipts.iter().zip(receipts.transaction_hashes()).enumerate();
+        for (transaction_index, (receipt, transaction_hash)) in transactions {
+            if may_match(filter, receipt) {
+                for (offset, log) in receipt.logs.iter().enumerate().filter(|(_, log)| filter.matches(log)) {
+                    let flow = visit(FoundLog {
+                        log: log.clone(),
+                        number,
+                        block_hash: *block_hash,
+                        transaction_hash: *transaction_hash,
+                        transaction_index,
+                        log_index: log_index + offset,
+                    });
+                    if flow.is_break() {
+                        return Ok(flow);
+                    }
+                }
+            }
+            log_index += receipt.logs.len();
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// What the bloom of a receipt says about the filter: false is certain.
+fn may_match(filter: &LogFilter, receipt: &Receipt) -> bool {
+    if receipt.logs.is_empty() {
+        return false;
+    }
+    let has = |value: &[u8]| receipt.bloom.contains(value);
+    let address = filter.addresses.is_empty() || filter.addresses.iter().any(|address| has(address.as_slice()));
+    let mut asked = filter.topics.iter().flatten().filter(|topics| !topics.is_empty());
+    address && asked.all(|topics| topics.iter().any(|topic| has(topic.as_slice())))
+}

@@ -1,0 +1,212 @@
+//! Making blocks on a chain whose proof of work a node can find by itself.
+
+use std::sync::Arc;
+
+use rhizome_pow::{LookUpError, SolveError, fork_detection_data, solve};
+use rhizome_primitives::{Address, B256, Header, Transaction};
+
+use crate::build::BuildError;
+use crate::{BlockRecord, Chain, ChainError, ChainEvent, ImportError, ImportOutcome, InvalidBlock, PoolRejection};
+
+/// Bitcoin headers tried for one block: enough for every difficulty up to some hundred thousands.
+const MAX_ATTEMPTS: u32 = 1 << 22;
+
+/// Blocks built anew because another one came first.
+const MAX_BUILDS: usize = 8;
+
+/// What became of a submitted transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Submitted {
+    /// Its hash.
+    pub hash: B256,
+    /// Who signed it.
+    pub sender: Address,
+    /// Whether it can be mined now; otherwise it waits for a nonce before it.
+    pub is_pending: bool,
+}
+
+/// Why no block was mined.
+#[derive(Debug, thiserror::Error)]
+pub enum MineError {
+    /// No block could be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// No proof of work was found.
+    #[error(transparent)]
+    Solve(#[from] SolveError),
+    /// The ancestors for the fork detection data could not be read.
+    #[error("the ancestors cannot be read: {0}")]
+    Ancestors(#[source] LookUpError),
+    /// The block could not be imported.
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    /// The block breaks a rule.
+    #[error("the mined block is invalid: {0}")]
+    Invalid(#[source] InvalidBlock),
+    /// Other blocks always came first.
+    #[error("other blocks came first {builds} times")]
+    Overtaken {
+        /// Blocks built in vain.
+        builds: usize,
+    },
+}
+
+impl Chain {
+    /// Puts a transaction into the pool, or says which rule it breaks.
+    pub fn submit(&self, transaction: Transaction) -> Result<Submitted, PoolRejection> {
+        let admitted = self.pool().add(transaction)?;
+        for hash in admitted.now_pending {
+            self.emit(&ChainEvent::PendingTransaction { hash });
+        }
+        Ok(Submitted { hash: admitted.hash, sender: admitted.sender, is_pending: admitted.is_pending })
+    }
+
+    /// Builds a block on the best one from the pool, finds its proof of work and imports it. `now` is in seconds; the
+    /// development offset is added to it and then forgotten.
+    pub fn mine(&self, now: u64) -> Result<Arc<BlockRecord>, MineError> {
+        let _turn = self.mining.lock();
+        for _build in 0..MAX_BUILDS {
+            let head = self.head();
+            let (built, _) = self.build(&head, self.next_timestamp(&head, now))?;
+            let mut block = built.block;
+            let fork_data = self.fork_data(&block.header, &built.parent)?;
+            solve(&mut block.header, fork_data, self.spec(), MAX_ATTEMPTS)?;
+            let hash = block.hash();
+            let outcome = self.import_block(block)?;
+            self.pool().remove(&built.unfit);
+            match outcome {
+                ImportOutcome::ImportedBest => {
+                    self.clear_time_offset();
+                    let record = self.block(&hash).map_err(ImportError::from)?;
+                    return record.ok_or_else(|| ImportError::from(ChainError::MissingBlock { hash }).into());
+                }
+                ImportOutcome::Invalid(invalid) => return Err(MineError::Invalid(invalid)),
+                // Another block became the best one meanwhile.
+                ImportOutcome::ImportedNotBest | ImportOutcome::Exists | ImportOutcome::NoParent => {}
+            }
+        }
+        Err(MineError::Overtaken { builds: MAX_BUILDS })
+    }
+
+    fn fork_data(&self, header: &Header, parent: &BlockRecord) -> Result<Option<[u8; 12]>, MineError> {
+        if !header.expects_fork_detection_data() {
+            return Ok(None);
+        }
+        let parent = Arc::new(parent.block.header.clone());
+        fork_detection_data(&parent, self.archive.as_ref()).map_err(MineError::Ancestors)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ChainConfig, Clock, DataDir};
+    use rhizome_primitives::{Bytes, ChainSpec, U256, UnsignedTransaction, keccak256};
+
+    const NOW: u64 = 1_700_000_000;
+
+    fn open() -> Arc<Chain> {
+        let mut config = ChainConfig::new(Arc::new(ChainSpec::regtest()), DataDir::Temporary);
+        config.clock = Clock::new(|| NOW);
+        config.minimum_gas_price = U256::from(1);
+        Chain::open(config).unwrap()
+    }
+
+    fn transfer(name: &str, nonce: u64, to: Address) -> Transaction {
+        let unsigned = UnsignedTransaction {
+            nonce: U256::from(nonce),
+            gas_price: U256::from(20),
+            gas_limit: 30_000,
+            to: Some(to),
+            value: U256::from(3),
+            data: Bytes::new(),
+        };
+        Transaction::sign(unsigned, 33, &keccak256(name)).unwrap()
+    }
+
+    #[test]
+    fn empty_blocks_follow_each_other() {
+        let chain = open();
+        let first = chain.mine(NOW).unwrap();
+        let second = chain.mine(NOW).unwrap();
+        assert_eq!((first.number(), second.number()), (1, 2));
+        assert_eq!(second.block.header.timestamp, NOW + 1, "after the parent");
+        assert_eq!(chain.head().hash(), second.hash);
+        assert_eq!(first.block.header.version, 2);
+        assert_eq!(first.block.header.edges, Some(Vec::new()));
+        assert_eq!(first.block.header.gas_limit.to_vec(), [0x00, 0x98, 0x70, 0x5b]);
+        assert_eq!(first.block.header.min_gas_price(), U256::from(1));
+        assert_eq!(first.block.header.uncle_count, 0);
+    }
+
+    #[test]
+    fn the_development_offset_lasts_for_one_block() {
+        let chain = open();
+        chain.increase_time(500);
+        assert_eq!(chain.pending_block(NOW).unwrap().block.header.timestamp, NOW + 500);
+        assert_eq!(chain.mine(NOW).unwrap().block.header.timestamp, NOW + 500);
+        assert_eq!(chain.mine(NOW + 501).unwrap().block.header.timestamp, NOW + 501);
+    }
+
+    #[test]
+    fn independent_transfers_run_in_parallel_sublists() {
+        let chain = open();
+        let (left, right) = (Address::repeat_byte(1), Address::repeat_byte(2));
+        for (name, nonce, to) in [("cow", 0, left), ("cow1", 0, right), ("cow", 1, left), ("cow2", 0, left)] {
+            chain.submit(transfer(name, nonce, to)).unwrap();
+        }
+        // Depends on both.
+        chain.submit(transfer("cow1", 1, left)).unwrap();
+        let record = chain.mine(NOW).unwrap();
+        assert_eq!(record.block.header.edges, Some(vec![3, 4]));
+        let receipts = chain.receipts(&record.hash).unwrap().unwrap();
+        let cumulative: Vec<u64> = receipts.iter().map(|receipt| receipt.cumulative_gas).collect();
+        assert_eq!(cumulative, [21_000, 42_000, 63_000, 21_000, 21_000, 21_000]);
+        assert_eq!(record.block.header.gas_used, 105_000);
+        assert_eq!(record.block.header.paid_fees, U256::from(105_000 * 20));
+    }
+
+    #[test]
+    fn the_pending_block_is_what_is_mined() {
+        let chain = open();
+        chain.submit(transfer("cow", 0, Address::repeat_byte(1))).unwrap();
+        let draft = chain.pending_block(NOW).unwrap();
+        assert!(Arc::ptr_eq(&draft, &chain.pending_block(NOW).unwrap()), "kept");
+        let mined = chain.mine(NOW).unwrap();
+        assert_eq!(draft.block.header.state_root, mined.block.header.state_root);
+        assert_eq!(draft.block.transactions, mined.block.transactions);
+        assert_eq!(draft.senders, mined.senders());
+        assert_eq!(chain.pending_block(NOW).unwrap().block.transactions.len(), 1);
+    }
+
+    #[test]
+    fn blocks_with_fork_detection_data_are_mined() {
+        let chain = open();
+        for number in 1..=460 {
+            assert_eq!(chain.mine(NOW).unwrap().number(), number);
+        }
+    }
+
+    #[test]
+    fn a_block_takes_only_what_fits() {
+        let chain = open();
+        for name in ["cow", "cow1", "cow2"] {
+            for nonce in 0..8 {
+                let mut heavy = UnsignedTransaction {
+                    nonce: U256::from(nonce),
+                    gas_price: U256::from(20),
+                    gas_limit: 3_000_000,
+                    to: None,
+                    value: U256::ZERO,
+                    // An endless loop.
+                    data: Bytes::from_static(&[0x5b, 0x60, 0x00, 0x56]),
+                };
+                heavy.gas_price += U256::from(nonce);
+                drop(chain.submit(Transaction::sign(heavy, 33, &keccak256(name)).unwrap()));
+            }
+        }
+        let record = chain.mine(NOW).unwrap();
+        assert_eq!(record.block.transactions.len(), 3, "two in the sequential list, and REMASC");
+        assert!(record.block.header.gas_used <= 6_800_001);
+    }
+}

@@ -1,0 +1,73 @@
+use rhizome_primitives::{Address, B256, Block, ChainSpec, U256};
+use rhizome_storage::StoredBlock;
+
+use crate::ChainError;
+
+/// A block with what the chain knows about it. Immutable.
+#[derive(Debug)]
+pub struct BlockRecord {
+    /// The block.
+    pub block: Block,
+    /// Its hash.
+    pub hash: B256,
+    /// Length of its full encoding, in bytes.
+    pub size: usize,
+    /// Difficulty of the chain up to and including it, uncles included.
+    pub total_difficulty: U256,
+    /// Root of the state after it in the current trie format. Before RSKIP-126 the header names another root.
+    pub state_root: B256,
+    senders: Vec<Address>,
+}
+
+impl BlockRecord {
+    /// A record of a block; `senders` has one entry a transaction, zero for REMASC.
+    pub fn new(block: Block, size: usize, total_difficulty: U256, state_root: B256, senders: Vec<Address>) -> Self {
+        Self { hash: block.hash(), block, size, total_difficulty, state_root, senders }
+    }
+
+    pub(crate) fn from_stored(hash: B256, stored: StoredBlock, spec: &ChainSpec) -> Result<Self, ChainError> {
+        let decoded = Block::decode(&stored.raw, spec);
+        let block = decoded.map_err(|source| ChainError::StoredBlock { hash, source })?;
+        Ok(Self {
+            block,
+            hash,
+            size: stored.raw.len(),
+            total_difficulty: stored.total_difficulty,
+            state_root: stored.state_root,
+            senders: stored.senders,
+        })
+    }
+
+    /// Number of the block.
+    pub fn number(&self) -> u64 {
+        self.block.header.number
+    }
+
+    /// Hash of the parent; none when the field is not a hash.
+    pub fn parent(&self) -> Option<B256> {
+        self.block.header.parent()
+    }
+
+    /// Sender of each transaction, zero for REMASC.
+    pub fn senders(&self) -> &[Address] {
+        &self.senders
+    }
+
+    /// Difficulty that the block adds: its own and that of its uncles.
+    pub fn cumulative_difficulty(&self) -> U256 {
+        cumulative_difficulty(&self.block)
+    }
+
+    /// Memory that the record takes, roughly, in bytes.
+    pub(crate) fn weight(&self) -> u64 {
+        // Parsed fields and hashes stand beside the bytes of a transaction or header.
+        let parsed = 2048 * (1 + self.block.uncles.len()) + 512 * self.block.transactions.len();
+        (self.size + parsed) as u64
+    }
+}
+
+/// Difficulty that a block adds to its chain. Wraps where the sum passes 256 bits, which no valid header reaches.
+pub(crate) fn cumulative_difficulty(block: &Block) -> U256 {
+    let uncles = block.uncles.iter().map(|uncle| uncle.difficulty_value());
+    uncles.fold(block.header.difficulty_value(), U256::wrapping_add)
+}

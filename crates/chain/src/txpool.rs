@@ -1,0 +1,337 @@
+//! Transactions that wait for a block.
+//!
+//! Pending ones can be mined now: their nonces follow the account's without a gap. Queued ones wait for a nonce before
+//! them. The pool judges against the best block that it was told of last; reading accounts happens outside its lock.
+
+mod admission;
+mod content;
+mod fee_market;
+mod order;
+mod placement;
+mod quota;
+mod rejection;
+#[cfg(test)]
+mod tests;
+
+pub use admission::{ACCOUNT_SLOTS, MAX_SIZE};
+pub use content::Kind;
+pub use order::ByPrice;
+pub use quota::Quota;
+pub use rejection::PoolRejection;
+
+use crate::{BlockRecord, Clock};
+use admission::Account;
+use content::Content;
+use fee_market::FeeMarket;
+use parking_lot::Mutex;
+use quota::Quotas;
+use rhizome_primitives::{Address, B256, ChainSpec, Transaction, U256};
+use rhizome_trie::StateReader;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Settings of a pool.
+#[derive(Debug, Clone)]
+pub struct PoolOptions {
+    /// Blocks after which a transaction is dropped.
+    pub outdated_blocks: u64,
+    /// Seconds after which a transaction is dropped; none: never.
+    pub outdated_seconds: Option<u64>,
+    /// Whether accounts that send too much are refused.
+    pub has_rate_limiter: bool,
+    /// Transactions that the pool holds at most.
+    pub max_transactions: usize,
+    /// Bytes of transactions that the pool holds at most.
+    pub max_bytes: usize,
+}
+
+impl Default for PoolOptions {
+    fn default() -> Self {
+        Self {
+            outdated_blocks: 10,
+            outdated_seconds: Some(650),
+            has_rate_limiter: true,
+            max_transactions: 50_000,
+            max_bytes: 128 << 20,
+        }
+    }
+}
+
+/// A transaction in the pool.
+#[derive(Debug)]
+pub struct Pooled {
+    /// The transaction.
+    pub transaction: Transaction,
+    /// Who sent it.
+    pub sender: Address,
+    /// Its hash.
+    pub hash: B256,
+    /// Its nonce.
+    pub nonce: u64,
+    /// Length of its encoding, in bytes.
+    pub size: usize,
+    /// What it can cost its sender at most, in wei.
+    highest_cost: U256,
+    /// Whether its receiver is one that the rate limiter leaves alone.
+    is_to_contract: bool,
+    /// Position among all arrivals.
+    sequence: u64,
+    arrived_seconds: u64,
+    arrived_block: u64,
+}
+
+/// What became of a transaction that was admitted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Admitted {
+    /// Its hash.
+    pub hash: B256,
+    /// Who sent it.
+    pub sender: Address,
+    /// Whether it can be mined now; otherwise it waits for a nonce before it.
+    pub is_pending: bool,
+    /// Transactions that became pending through it, itself first.
+    pub now_pending: Vec<B256>,
+}
+
+/// The best block, as the pool needs it.
+#[derive(Clone)]
+pub struct PoolHead {
+    /// The block.
+    pub record: Arc<BlockRecord>,
+    /// The state after it.
+    pub state: Arc<dyn StateReader>,
+}
+
+/// The pool. Shared by all threads; every method takes its lock for a short time only.
+pub struct Pool {
+    spec: Arc<ChainSpec>,
+    options: PoolOptions,
+    clock: Clock,
+    inner: Mutex<Inner>,
+    version: AtomicU64,
+}
+
+struct Inner {
+    head: PoolHead,
+    /// Counts changes of the head.
+    head_count: u64,
+    content: Content,
+    quotas: Quotas,
+    market: FeeMarket,
+    next_sequence: u64,
+}
+
+/// What was found out about a transaction outside the lock.
+struct Candidate {
+    transaction: Transaction,
+    sender: Address,
+    account: Account,
+    is_to_contract: bool,
+}
+
+impl Pool {
+    /// An empty pool on a best block. `recent` are the last blocks up to it, oldest first, for the fee market: up to 50.
+    pub fn new(
+        spec: Arc<ChainSpec>,
+        options: PoolOptions,
+        clock: Clock,
+        head: PoolHead,
+        recent: &[Arc<BlockRecord>],
+    ) -> Self {
+        let mut market = FeeMarket::default();
+        recent.iter().for_each(|record| market.add(record));
+        let inner =
+            Inner { head, head_count: 0, content: Content::default(), quotas: Quotas::new(), market, next_sequence: 0 };
+        Self { spec, options, clock, inner: Mutex::new(inner), version: AtomicU64::new(0) }
+    }
+
+    /// Changes with every change of the content.
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// Admits a transaction or says which rule it breaks. Queued successors that it makes executable become pending.
+    pub fn add(&self, transaction: Transaction) -> Result<Admitted, PoolRejection> {
+        let hash = transaction.hash();
+        self.refuse_known(&hash)?;
+        let sender = transaction.recover_sender()?;
+        if !transaction.accepts_signature(self.spec.chain_id) {
+            return Err(PoolRejection::SignatureNotAccepted);
+        }
+        let mut candidate = Candidate { transaction, sender, account: Account::default(), is_to_contract: false };
+        loop {
+            let (head, head_count) = {
+                let inner = self.inner.lock();
+                (inner.head.clone(), inner.head_count)
+            };
+            let best = &head.record.block.header;
+            candidate.account = Account::read(head.state.as_ref(), &sender)?;
+            candidate.is_to_contract = match candidate.transaction.to() {
+                Some(receiver) if self.options.has_rate_limiter => {
+                    admission::is_contract(head.state.as_ref(), &receiver)?
+                }
+                _ => true,
+            };
+            admission::check(&candidate.transaction, &candidate.account, best, &self.spec)?;
+            let mut inner = self.inner.lock();
+            // Another head means another account; judge again.
+            if inner.head_count == head_count {
+                return self.admit(&mut inner, candidate);
+            }
+        }
+    }
+
+    /// Tells the pool of a new best block: `enacted` blocks joined the best chain (lowest first), `retracted` ones left
+    /// it. Included transactions go, those of abandoned blocks come back if they are still good. Hashes of
+    /// transactions that became pending.
+    pub fn follow(&self, head: PoolHead, enacted: &[Arc<BlockRecord>], retracted: &[Arc<BlockRecord>]) -> Vec<B256> {
+        let touched = self.known_senders(enacted.iter().chain(retracted));
+        let read = |sender: &Address| Account::read(head.state.as_ref(), sender);
+        let accounts: Vec<_> = touched.into_iter().map(|sender| (sender, read(&sender))).collect();
+        let mut now_pending = Vec::new();
+        {
+            let mut inner = self.inner.lock();
+            inner.head = head;
+            inner.head_count += 1;
+            enacted.iter().for_each(|record| inner.market.add(record));
+            if inner.content.len() > 0 {
+                transactions_of(enacted).for_each(|transaction| drop(inner.content.take(&transaction.hash())));
+            }
+            for (sender, account) in accounts {
+                // An account that cannot be read sends nothing: all its nonces count as used.
+                let nonce = account.map_or(u64::MAX, |account| account.nonce);
+                now_pending.extend(inner.content.rebalance(&sender, nonce));
+            }
+            self.drop_outdated(&mut inner);
+            self.changed();
+        }
+        if retracted.is_empty() {
+            return now_pending;
+        }
+        let included: HashSet<B256> = transactions_of(enacted).map(Transaction::hash).collect();
+        // Lowest block first, so that the nonces come in order.
+        for transaction in retracted.iter().rev().flat_map(|record| &record.block.transactions) {
+            if included.contains(&transaction.hash()) {
+                continue;
+            }
+            // What is no longer good is forgotten, as it would be if it came from outside.
+            if let Ok(admitted) = self.add(transaction.clone()) {
+                now_pending.extend(admitted.now_pending);
+            }
+        }
+        now_pending
+    }
+
+    /// Senders in these blocks that have something in the pool.
+    fn known_senders<'a>(&self, records: impl Iterator<Item = &'a Arc<BlockRecord>>) -> HashSet<Address> {
+        let inner = self.inner.lock();
+        let senders = records.flat_map(|record| record.senders());
+        senders.filter(|sender| inner.content.contains_sender(sender)).copied().collect()
+    }
+
+    /// Forgets transactions that turned out to be impossible, for example while a block was built.
+    pub fn remove(&self, hashes: &[B256]) {
+        let mut inner = self.inner.lock();
+        if hashes.iter().filter(|hash| inner.content.give_up(hash)).count() > 0 {
+            self.changed();
+        }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&self) {
+        self.inner.lock().content.clear();
+        self.changed();
+    }
+
+    /// A transaction of either kind.
+    pub fn get(&self, hash: &B256) -> Option<Arc<Pooled>> {
+        let mut inner = self.inner.lock();
+        self.drop_outdated(&mut inner);
+        inner.content.get(hash).map(|(entry, _)| Arc::clone(entry))
+    }
+
+    /// All pending transactions: senders in no order, nonces ascending.
+    pub fn pending(&self) -> Vec<Arc<Pooled>> {
+        self.all(Kind::Pending)
+    }
+
+    /// All queued transactions: senders in no order, nonces ascending.
+    pub fn queued(&self) -> Vec<Arc<Pooled>> {
+        self.all(Kind::Queued)
+    }
+
+    fn all(&self, kind: Kind) -> Vec<Arc<Pooled>> {
+        let mut inner = self.inner.lock();
+        self.drop_outdated(&mut inner);
+        inner.content.all(kind).cloned().collect()
+    }
+
+    /// How many transactions there are of a kind.
+    pub fn count(&self, kind: Kind) -> usize {
+        let mut inner = self.inner.lock();
+        self.drop_outdated(&mut inner);
+        inner.content.count(kind)
+    }
+
+    /// The nonce that the next transaction of an account should have, or none when none of its transactions are pending.
+    pub fn next_nonce(&self, sender: &Address) -> Option<u64> {
+        let mut inner = self.inner.lock();
+        self.drop_outdated(&mut inner);
+        inner.content.nonce_after_pending(sender)
+    }
+
+    /// The pending transactions in the order for a block, and the version that they are of.
+    pub fn by_price(&self) -> (ByPrice, u64) {
+        let mut inner = self.inner.lock();
+        self.drop_outdated(&mut inner);
+        (ByPrice::new(inner.content.pending_by_sender()), self.version())
+    }
+
+    /// Virtual gas of an account that the rate limiter knows.
+    pub fn quota(&self, address: &Address) -> Option<Quota> {
+        self.inner.lock().quotas.get(address)
+    }
+
+    /// The price that transactions usually pay, while there is competition for the gas of blocks.
+    pub fn market_price(&self) -> Option<U256> {
+        self.inner.lock().market.price()
+    }
+
+    fn drop_outdated(&self, inner: &mut Inner) {
+        let before = self.options.outdated_seconds.and_then(|seconds| self.clock.now().checked_sub(seconds));
+        let below = inner.head.record.number().saturating_sub(self.options.outdated_blocks);
+        let outdated = inner.content.outdated(before, below);
+        if outdated.is_empty() {
+            return;
+        }
+        for hash in outdated {
+            inner.content.give_up(&hash);
+        }
+        self.changed();
+    }
+
+    fn refuse_known(&self, hash: &B256) -> Result<(), PoolRejection> {
+        let mut inner = self.inner.lock();
+        self.drop_outdated(&mut inner);
+        refuse_known(&inner.content, hash)
+    }
+
+    /// Called while the content is locked.
+    fn changed(&self) {
+        self.version.fetch_add(1, Ordering::Release);
+    }
+}
+
+fn transactions_of(records: &[Arc<BlockRecord>]) -> impl Iterator<Item = &Transaction> {
+    records.iter().flat_map(|record| &record.block.transactions)
+}
+
+/// Rules 1 and 2.
+fn refuse_known(content: &Content, hash: &B256) -> Result<(), PoolRejection> {
+    match content.get(hash) {
+        Some((_, Kind::Pending)) => Err(PoolRejection::AlreadyPending),
+        Some((_, Kind::Queued)) => Err(PoolRejection::AlreadyQueued),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,139 @@
+//! The rules that a transaction must satisfy by itself, against the best block and against its sender's account.
+
+use super::PoolRejection;
+use rhizome_pow::sublists::largest_transaction_gas;
+use rhizome_primitives::{Address, ChainSpec, Header, Rule, Transaction, U256};
+use rhizome_trie::keys::{account_key, mark_key};
+use rhizome_trie::{AccountState, StateError, StateReader};
+
+/// Nonces from the account's on that the pool keeps.
+pub const ACCOUNT_SLOTS: u64 = 16;
+
+/// Bytes of the longest transaction.
+pub const MAX_SIZE: usize = 128 * 1024;
+
+/// Bytes of the longest init code (RSKIP-438).
+const MAX_INIT_CODE_SIZE: usize = 49_152;
+
+/// No transaction may ask for more gas.
+const GAS_CAP: U256 = U256::from_limbs([1 << 60, 0, 0, 0]);
+
+/// Highest gas price as a multiple of the best block's minimum (RSKIP-252).
+const GAS_PRICE_CAP_FACTOR: u64 = 80;
+
+/// A replacement must pay at least this many percent of the price of what it replaces.
+const BUMP_PERCENT: u64 = 140;
+
+/// An account as the pool sees it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Account {
+    pub(super) exists: bool,
+    pub(super) nonce: u64,
+    /// Never negative here: a debt buys nothing.
+    pub(super) balance: U256,
+}
+
+impl Account {
+    pub(super) fn read(state: &dyn StateReader, address: &Address) -> Result<Self, StateError> {
+        let key = account_key(address.as_slice());
+        let Some(value) = state.get(&key)? else { return Ok(Self::default()) };
+        let account = AccountState::decode(&value).map_err(|reason| StateError::Account { key, reason })?;
+        let balance = if account.balance.is_negative() { U256::ZERO } else { account.balance.into_raw() };
+        Ok(Self { exists: true, nonce: account.nonce.saturating_to(), balance })
+    }
+}
+
+/// Whether there is a contract at an address.
+pub(super) fn is_contract(state: &dyn StateReader, address: &Address) -> Result<bool, StateError> {
+    Ok(state.length_and_hash(&mark_key(address.as_slice()))?.is_some())
+}
+
+/// Rules 3 to 15, in order.
+pub(super) fn check(
+    transaction: &Transaction,
+    account: &Account,
+    best: &Header,
+    spec: &ChainSpec,
+) -> Result<(), PoolRejection> {
+    if !account.exists {
+        return Err(PoolRejection::NoAccount);
+    }
+    let rules = spec.rules(best.number);
+    if transaction.is_creation() && rules.is_active(Rule::Rskip438) && transaction.data().len() > MAX_INIT_CODE_SIZE {
+        return Err(PoolRejection::InitCodeSize);
+    }
+    let size = transaction.encoded().len();
+    if size > MAX_SIZE {
+        return Err(PoolRejection::Size { size, limit: MAX_SIZE });
+    }
+    if transaction.has_remasc_form() {
+        return Err(PoolRejection::Remasc);
+    }
+    let gas_limit = transaction.gas_limit();
+    let limit = largest_transaction_gas(spec, best.number, best.gas_limit_value());
+    if gas_limit > limit || gas_limit > GAS_CAP {
+        return Err(PoolRejection::GasLimit { gas_limit, limit });
+    }
+    check_nonce(transaction, account)?;
+    let price = transaction.gas_price();
+    if gas_limit.checked_mul(price).is_none_or(|cost| cost > account.balance) {
+        return Err(PoolRejection::InsufficientFunds);
+    }
+    let minimum = best.min_gas_price();
+    if price < minimum {
+        return Err(PoolRejection::GasPriceTooLow);
+    }
+    if gas_limit < U256::from(transaction.intrinsic_gas(&rules)) {
+        return Err(PoolRejection::IntrinsicGas);
+    }
+    let cap = minimum.checked_mul(U256::from(GAS_PRICE_CAP_FACTOR));
+    if rules.is_active(Rule::Rskip252) && !minimum.is_zero() && cap.is_some_and(|cap| price > cap) {
+        return Err(PoolRejection::GasPriceTooHigh);
+    }
+    Ok(())
+}
+
+/// Rules 9 to 11.
+fn check_nonce(transaction: &Transaction, account: &Account) -> Result<(), PoolRejection> {
+    let bytes = transaction.nonce_bytes();
+    if bytes.len() > 8 {
+        return Err(PoolRejection::NonceLength { length: bytes.len() });
+    }
+    if bytes.len() > 1 && bytes.first() == Some(&0) {
+        return Err(PoolRejection::NonceEncoding);
+    }
+    let nonce: u64 = transaction.nonce().saturating_to();
+    if nonce < account.nonce {
+        return Err(PoolRejection::NonceTooLow);
+    }
+    if nonce - account.nonce >= ACCOUNT_SLOTS {
+        return Err(PoolRejection::NonceTooHigh);
+    }
+    Ok(())
+}
+
+/// Rule 16: is the new price enough to replace a pending transaction of the old price?
+pub(super) fn may_replace(new: U256, old: U256) -> bool {
+    let bumped = old.checked_mul(U256::from(BUMP_PERCENT)).map(|product| product / U256::from(100));
+    new > old && bumped.is_some_and(|bumped| new >= bumped)
+}
+
+/// What a transaction can cost its sender at most; the largest number when 256 bits do not hold it.
+pub(super) fn highest_cost(transaction: &Transaction) -> U256 {
+    let gas = transaction.gas_limit().saturating_mul(transaction.gas_price());
+    transaction.value().saturating_add(gas)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replacement_pays_two_fifths_more() {
+        let may = |new: u64, old: u64| may_replace(U256::from(new), U256::from(old));
+        assert!(may(140, 100) && !may(139, 100));
+        assert!(!may(0, 0) && may(1, 0), "strictly more");
+        assert!(may(2, 1) && !may(1, 1));
+        assert!(may(0x5372_4e00, 1_000_000_000) && !may(0x5372_4dff, 1_000_000_000));
+    }
+}

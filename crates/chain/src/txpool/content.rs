@@ -1,0 +1,230 @@
+//! The transactions in the pool: which are pending and which queued, per sender and nonce.
+
+use super::Pooled;
+use rhizome_primitives::{Address, B256, U256};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// Both kinds of transactions. Of one sender a nonce is in at most one kind, and pending nonces follow each other.
+#[derive(Default)]
+pub(super) struct Content {
+    by_hash: HashMap<B256, Place>,
+    senders: HashMap<Address, Account>,
+    /// By price, then youngest first: what is given up first stands first.
+    pending_by_price: BTreeSet<PriceKey>,
+    queued_by_price: BTreeSet<PriceKey>,
+    by_arrival: BTreeMap<u64, B256>,
+    bytes: usize,
+}
+
+type PriceKey = (U256, Reverse<u64>, B256);
+
+/// Where a transaction is.
+#[derive(Clone)]
+struct Place {
+    sender: Address,
+    nonce: u64,
+}
+
+#[derive(Default)]
+struct Account {
+    pending: BTreeMap<u64, Arc<Pooled>>,
+    queued: BTreeMap<u64, Arc<Pooled>>,
+}
+
+/// The kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Can be mined now.
+    Pending,
+    /// Waits for a nonce before it.
+    Queued,
+}
+
+impl Content {
+    pub(super) fn get(&self, hash: &B256) -> Option<(&Arc<Pooled>, Kind)> {
+        let place = self.by_hash.get(hash)?;
+        let account = self.senders.get(&place.sender)?;
+        let pending = account.pending.get(&place.nonce).map(|entry| (entry, Kind::Pending));
+        pending.or_else(|| account.queued.get(&place.nonce).map(|entry| (entry, Kind::Queued)))
+    }
+
+    pub(super) fn pending_at(&self, sender: &Address, nonce: u64) -> Option<&Arc<Pooled>> {
+        self.senders.get(sender)?.pending.get(&nonce)
+    }
+
+    /// Pending transactions of a sender, by nonce.
+    pub(super) fn pending_of(&self, sender: &Address) -> impl Iterator<Item = &Arc<Pooled>> {
+        self.senders.get(sender).into_iter().flat_map(|account| account.pending.values())
+    }
+
+    /// The nonce after the last pending one.
+    pub(super) fn nonce_after_pending(&self, sender: &Address) -> Option<u64> {
+        let (last, _) = self.senders.get(sender)?.pending.last_key_value()?;
+        Some(last.saturating_add(1))
+    }
+
+    /// All transactions of a kind: senders in no order, nonces ascending.
+    pub(super) fn all(&self, kind: Kind) -> impl Iterator<Item = &Arc<Pooled>> {
+        self.senders.values().flat_map(move |account| account.of(kind).values())
+    }
+
+    /// Pending transactions of each sender, nonces ascending.
+    pub(super) fn pending_by_sender(&self) -> impl Iterator<Item = Vec<Arc<Pooled>>> + '_ {
+        let senders = self.senders.values().filter(|account| !account.pending.is_empty());
+        senders.map(|account| account.pending.values().cloned().collect())
+    }
+
+    pub(super) fn count(&self, kind: Kind) -> usize {
+        self.prices(kind).len()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.by_hash.len()
+    }
+
+    /// Sum of the sizes, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(super) fn contains_sender(&self, sender: &Address) -> bool {
+        self.senders.contains_key(sender)
+    }
+
+    /// Puts a transaction in its place; one of the same sender and nonce makes room.
+    pub(super) fn insert(&mut self, entry: Arc<Pooled>, kind: Kind) {
+        let (sender, nonce, hash) = (entry.sender, entry.nonce, entry.hash);
+        self.remove_at(&sender, nonce);
+        self.by_hash.insert(hash, Place { sender, nonce });
+        self.by_arrival.insert(entry.sequence, hash);
+        self.bytes += entry.size;
+        self.prices_mut(kind).insert(price_key(&entry));
+        let account = self.senders.entry(sender).or_default();
+        account.of_mut(kind).insert(nonce, entry);
+    }
+
+    /// Takes a transaction out whose followers stay what they are: its block has come.
+    pub(super) fn take(&mut self, hash: &B256) -> Option<Arc<Pooled>> {
+        let place = self.by_hash.get(hash)?.clone();
+        self.remove_at(&place.sender, place.nonce)
+    }
+
+    /// Takes a transaction out for good: pending ones that followed it wait for its nonce now. False when unknown.
+    pub(super) fn give_up(&mut self, hash: &B256) -> bool {
+        let Some((entry, kind)) = self.get(hash) else { return false };
+        let (sender, nonce) = (entry.sender, entry.nonce);
+        let first_pending = self.pending_of(&sender).next().map_or(nonce, |first| first.nonce);
+        self.remove_at(&sender, nonce);
+        if kind == Kind::Pending {
+            self.rebalance(&sender, first_pending);
+        }
+        true
+    }
+
+    fn remove_at(&mut self, sender: &Address, nonce: u64) -> Option<Arc<Pooled>> {
+        let account = self.senders.get_mut(sender)?;
+        let pending = account.pending.remove(&nonce);
+        let entry = pending.or_else(|| account.queued.remove(&nonce))?;
+        if account.pending.is_empty() && account.queued.is_empty() {
+            self.senders.remove(sender);
+        }
+        self.by_hash.remove(&entry.hash);
+        self.by_arrival.remove(&entry.sequence);
+        self.bytes -= entry.size;
+        let key = price_key(&entry);
+        self.pending_by_price.remove(&key);
+        self.queued_by_price.remove(&key);
+        Some(entry)
+    }
+
+    /// Takes the queued transaction of this nonce out.
+    pub(super) fn take_queued(&mut self, sender: &Address, nonce: u64) -> Option<Arc<Pooled>> {
+        if !self.senders.get(sender)?.queued.contains_key(&nonce) {
+            return None;
+        }
+        self.remove_at(sender, nonce)
+    }
+
+    /// Drops nonces that the account has used and sorts the rest into pending (without a gap from `account_nonce` on)
+    /// and queued. Hashes of those that became pending.
+    pub(super) fn rebalance(&mut self, sender: &Address, account_nonce: u64) -> Vec<B256> {
+        let Some(account) = self.senders.get(sender) else { return Vec::new() };
+        let mut entries: BTreeMap<u64, (Arc<Pooled>, Kind)> = BTreeMap::new();
+        for kind in [Kind::Pending, Kind::Queued] {
+            entries.extend(account.of(kind).iter().map(|(nonce, entry)| (*nonce, (Arc::clone(entry), kind))));
+        }
+        let mut promoted = Vec::new();
+        let mut next = account_nonce;
+        for (nonce, (entry, was)) in entries {
+            self.remove_at(sender, nonce);
+            if nonce < account_nonce {
+                continue;
+            }
+            let is = if nonce == next { Kind::Pending } else { Kind::Queued };
+            next = next.saturating_add(u64::from(is == Kind::Pending));
+            if (was, is) == (Kind::Queued, Kind::Pending) {
+                promoted.push(entry.hash);
+            }
+            self.insert(entry, is);
+        }
+        promoted
+    }
+
+    /// Transactions that arrived at `before` or earlier in seconds, or in a block below `block`.
+    pub(super) fn outdated(&self, before_seconds: Option<u64>, below_block: u64) -> Vec<B256> {
+        // Arrival order is time order and, but for reorganisations, block order.
+        let oldest = self.by_arrival.values().filter_map(|hash| self.get(hash).map(|(entry, _)| entry));
+        oldest
+            .take_while(|entry| {
+                before_seconds.is_some_and(|limit| entry.arrived_seconds <= limit) || entry.arrived_block < below_block
+            })
+            .map(|entry| entry.hash)
+            .collect()
+    }
+
+    /// The transaction to give up first: queued ones before pending ones, then the cheapest, then the youngest.
+    pub(super) fn least_wanted(&self) -> Option<(&Arc<Pooled>, Kind)> {
+        let (_, _, hash) = self.queued_by_price.first().or_else(|| self.pending_by_price.first())?;
+        self.get(hash)
+    }
+
+    fn prices(&self, kind: Kind) -> &BTreeSet<PriceKey> {
+        match kind {
+            Kind::Pending => &self.pending_by_price,
+            Kind::Queued => &self.queued_by_price,
+        }
+    }
+
+    fn prices_mut(&mut self, kind: Kind) -> &mut BTreeSet<PriceKey> {
+        match kind {
+            Kind::Pending => &mut self.pending_by_price,
+            Kind::Queued => &mut self.queued_by_price,
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl Account {
+    fn of(&self, kind: Kind) -> &BTreeMap<u64, Arc<Pooled>> {
+        match kind {
+            Kind::Pending => &self.pending,
+            Kind::Queued => &self.queued,
+        }
+    }
+
+    fn of_mut(&mut self, kind: Kind) -> &mut BTreeMap<u64, Arc<Pooled>> {
+        match kind {
+            Kind::Pending => &mut self.pending,
+            Kind::Queued => &mut self.queued,
+        }
+    }
+}
+
+fn price_key(entry: &Pooled) -> PriceKey {
+    (entry.transaction.gas_price(), Reverse(entry.sequence), entry.hash)
+}

@@ -1,0 +1,128 @@
+//! The last rules of admission, under the lock: replacement, quota, funds for everything, and room.
+
+use super::admission::{self, Account};
+use super::content::Kind;
+use super::quota::Spending;
+use super::{Admitted, Candidate, Inner, Pool, PoolRejection, Pooled, refuse_known};
+use rhizome_primitives::{Address, B256, U256};
+use std::sync::Arc;
+
+impl Pool {
+    /// Rules 16 to 19 and the place in the pool. The rest was checked against the same head.
+    pub(super) fn admit(&self, inner: &mut Inner, candidate: Candidate) -> Result<Admitted, PoolRejection> {
+        self.drop_outdated(inner);
+        let (hash, sender, account) = (candidate.transaction.hash(), candidate.sender, candidate.account);
+        refuse_known(&inner.content, &hash)?;
+        let is_pending = self.place(inner, candidate)?;
+        let mut now_pending = Vec::new();
+        if is_pending {
+            now_pending.push(hash);
+            self.promote_successors(inner, &sender, account, &mut now_pending);
+        }
+        self.changed();
+        Ok(Admitted { hash, sender, is_pending, now_pending })
+    }
+
+    /// Queued transactions whose turn has come are judged once more; one that fails is dropped and ends the row.
+    fn promote_successors(&self, inner: &mut Inner, sender: &Address, account: Account, promoted: &mut Vec<B256>) {
+        while let Some(next) = inner.content.nonce_after_pending(sender) {
+            let Some(entry) = inner.content.take_queued(sender, next) else { return };
+            let best = Arc::clone(&inner.head.record);
+            let transaction = entry.transaction.clone();
+            let judged = admission::check(&transaction, &account, &best.block.header, &self.spec);
+            let is_to_contract = entry.is_to_contract;
+            let candidate = Candidate { transaction, sender: *sender, account, is_to_contract };
+            match judged.and_then(|()| self.place(inner, candidate)) {
+                Ok(true) => promoted.push(entry.hash),
+                Ok(false) | Err(_) => return,
+            }
+        }
+    }
+
+    /// Puts a candidate among the pending (true) or queued transactions.
+    fn place(&self, inner: &mut Inner, candidate: Candidate) -> Result<bool, PoolRejection> {
+        let Candidate { transaction, sender, account, is_to_contract } = candidate;
+        let nonce: u64 = transaction.nonce().saturating_to();
+        let replaced = inner.content.pending_at(&sender, nonce).map(|old| old.transaction.gas_price());
+        if replaced.is_some_and(|old| !admission::may_replace(transaction.gas_price(), old)) {
+            return Err(PoolRejection::Underpriced);
+        }
+        let entry = Pooled {
+            hash: transaction.hash(),
+            size: transaction.encoded().len(),
+            highest_cost: admission::highest_cost(&transaction),
+            transaction,
+            sender,
+            nonce,
+            is_to_contract,
+            sequence: inner.next_sequence,
+            arrived_seconds: self.clock.now(),
+            arrived_block: inner.head.record.number(),
+        };
+        let next = inner.content.nonce_after_pending(&sender).unwrap_or_default().max(account.nonce);
+        let is_pending = nonce <= next;
+        if is_pending {
+            if self.options.has_rate_limiter && !inner.spend_quota(&entry, next, replaced) {
+                return Err(PoolRejection::QuotaExceeded);
+            }
+            let others = inner.content.pending_of(&sender).filter(|other| other.nonce != nonce);
+            let total = others.fold(entry.highest_cost, |sum, other| sum.saturating_add(other.highest_cost));
+            if total > account.balance {
+                return Err(PoolRejection::InsufficientFundsForAll);
+            }
+        }
+        let kind = |is_pending: bool| if is_pending { Kind::Pending } else { Kind::Queued };
+        self.make_room(inner, &entry, kind(is_pending))?;
+        // A transaction before this one may just have been given up.
+        let next = inner.content.nonce_after_pending(&sender).unwrap_or_default().max(account.nonce);
+        let is_pending = nonce <= next;
+        inner.next_sequence += 1;
+        inner.content.insert(Arc::new(entry), kind(is_pending));
+        Ok(is_pending)
+    }
+
+    /// Gives up what is wanted least until there is room; the newcomer must be wanted more than that.
+    fn make_room(&self, inner: &mut Inner, entry: &Pooled, kind: Kind) -> Result<(), PoolRejection> {
+        while inner.content.len() >= self.options.max_transactions
+            || inner.content.bytes().saturating_add(entry.size) > self.options.max_bytes
+        {
+            let (least, least_kind) = inner.content.least_wanted().ok_or(PoolRejection::Full)?;
+            let is_wanted_more = match (kind, least_kind) {
+                (Kind::Pending, Kind::Queued) => true,
+                (Kind::Queued, Kind::Pending) => false,
+                _ => entry.transaction.gas_price() > least.transaction.gas_price(),
+            };
+            if !is_wanted_more {
+                return Err(PoolRejection::Full);
+            }
+            let hash = least.hash;
+            inner.content.give_up(&hash);
+        }
+        Ok(())
+    }
+}
+
+impl Inner {
+    fn spend_quota(&mut self, entry: &Pooled, account_nonce: u64, replaced_price: Option<U256>) -> bool {
+        let best = &self.head.record.block.header;
+        let block_gas_limit = best.gas_limit_value().saturating_to();
+        // Whole seconds are enough for a limiter that counts in thousands of them.
+        let now_ms = entry.arrived_seconds.saturating_mul(1000);
+        let spending = Spending {
+            sender: entry.sender,
+            account_nonce,
+            nonce: entry.nonce,
+            size: entry.size,
+            gas_limit: entry.transaction.gas_limit().saturating_to(),
+            gas_price: entry.transaction.gas_price(),
+            replaced_price,
+            block_gas_limit,
+            block_minimum: best.min_gas_price(),
+            market_price: self.market.price(),
+        };
+        if let Some(receiver) = entry.transaction.to().filter(|receiver| *receiver != entry.sender) {
+            self.quotas.notice_receiver(&receiver, entry.is_to_contract, now_ms, block_gas_limit);
+        }
+        self.quotas.spend(&spending, now_ms)
+    }
+}

@@ -1,0 +1,254 @@
+use super::*;
+use crate::{Chain, ChainConfig, DataDir, ImportOutcome};
+use rhizome_primitives::{BRIDGE, Bytes, UnsignedTransaction, keccak256};
+use std::sync::atomic::AtomicU64;
+
+const START: u64 = 1_700_000_000;
+const PRICE: u64 = 1_000_000_000;
+
+/// A regtest chain in a temporary folder with a clock that tests move.
+struct World {
+    chain: Arc<Chain>,
+    time: Arc<AtomicU64>,
+}
+
+impl World {
+    fn new() -> Self {
+        Self::with(PoolOptions { has_rate_limiter: false, ..PoolOptions::default() })
+    }
+
+    fn with(pool: PoolOptions) -> Self {
+        let time = Arc::new(AtomicU64::new(START));
+        let shown = Arc::clone(&time);
+        let mut config = ChainConfig::new(Arc::new(ChainSpec::regtest()), DataDir::Temporary);
+        config.clock = Clock::new(move || shown.load(Ordering::Relaxed));
+        config.pool = pool;
+        Self { chain: Chain::open(config).unwrap(), time }
+    }
+
+    fn pool(&self) -> &Pool {
+        self.chain.pool()
+    }
+
+    fn mine(&self) -> Arc<BlockRecord> {
+        self.chain.mine(self.time.load(Ordering::Relaxed)).unwrap()
+    }
+
+    fn counts(&self) -> (usize, usize) {
+        (self.pool().count(Kind::Pending), self.pool().count(Kind::Queued))
+    }
+}
+
+fn key(name: &str) -> B256 {
+    keccak256(name)
+}
+
+fn unsigned(nonce: u64, gas_price: u64) -> UnsignedTransaction {
+    UnsignedTransaction {
+        nonce: U256::from(nonce),
+        gas_price: U256::from(gas_price),
+        gas_limit: 21_000,
+        to: Some(Address::repeat_byte(0x77)),
+        value: U256::from(5),
+        data: Bytes::new(),
+    }
+}
+
+fn sign(name: &str, transaction: UnsignedTransaction) -> Transaction {
+    Transaction::sign(transaction, 33, &key(name)).unwrap()
+}
+
+/// A transfer of five wei.
+fn transfer(name: &str, nonce: u64, gas_price: u64) -> Transaction {
+    sign(name, unsigned(nonce, gas_price))
+}
+
+fn refusal(world: &World, transaction: Transaction) -> String {
+    world.pool().add(transaction).map_or_else(|rejection| rejection.to_string(), |admitted| format!("{admitted:?}"))
+}
+
+#[test]
+fn a_gap_queues_and_its_filling_promotes() {
+    let world = World::new();
+    assert!(!world.chain.submit(transfer("cow", 2, PRICE)).unwrap().is_pending);
+    assert!(!world.chain.submit(transfer("cow", 1, PRICE)).unwrap().is_pending);
+    assert_eq!(world.counts(), (0, 2));
+    assert_eq!(refusal(&world, transfer("cow", 1, PRICE)), "queued transaction with same hash already exists");
+    let sender = transfer("cow", 0, PRICE).recover_sender().unwrap();
+    assert_eq!(world.pool().next_nonce(&sender), None);
+    let admitted = world.pool().add(transfer("cow", 0, PRICE)).unwrap();
+    assert_eq!(admitted.now_pending.len(), 3);
+    assert_eq!(world.counts(), (3, 0));
+    assert_eq!(world.pool().next_nonce(&sender), Some(3));
+    assert_eq!(refusal(&world, transfer("cow", 1, PRICE)), "pending transaction with same hash already exists");
+}
+
+#[test]
+fn rules_have_the_texts_that_clients_know() {
+    let world = World::new();
+    // Sublists exist from block 1 on.
+    world.mine();
+    let cases: [(Transaction, &str); 9] = [
+        (transfer("nobody", 0, PRICE), "the sender account doesn't exist"),
+        (
+            sign("cow", UnsignedTransaction { to: None, data: vec![0; 49_153].into(), ..unsigned(0, PRICE) }),
+            "transaction's init code size is invalid",
+        ),
+        (
+            sign("cow", UnsignedTransaction { data: vec![0; 131_072].into(), ..unsigned(0, PRICE) }),
+            "transaction's size is higher than defined maximum: 131178 > 131072",
+        ),
+        (
+            sign("cow", UnsignedTransaction { gas_limit: 10_000_000, ..unsigned(0, PRICE) }),
+            "transaction's gas limit of 10000000 is higher than the block's gas limit of 6800001",
+        ),
+        (transfer("cow", 16, PRICE), "transaction nonce too high"),
+        (
+            sign("cow", UnsignedTransaction { gas_price: U256::from(1) << 110, ..unsigned(0, PRICE) }),
+            "insufficient funds",
+        ),
+        (
+            sign("cow", UnsignedTransaction { gas_limit: 20_999, ..unsigned(0, PRICE) }),
+            "transaction's basic cost is above the gas limit",
+        ),
+        (
+            sign("cow", UnsignedTransaction { value: U256::from(1) << 120, ..unsigned(0, PRICE) }),
+            "insufficient funds to pay for pending and new transactions",
+        ),
+        (Transaction::sign(unsigned(0, PRICE), 30, &key("cow")).unwrap(), "the signature is not valid on this chain"),
+    ];
+    for (transaction, expected) in cases {
+        assert_eq!(refusal(&world, transaction), expected);
+    }
+    world.pool().add(transfer("cow", 0, PRICE)).unwrap();
+    world.mine();
+    assert_eq!(refusal(&world, transfer("cow", 0, 2 * PRICE)), "transaction nonce too low");
+    assert_eq!(world.counts(), (0, 0));
+}
+
+#[test]
+fn a_replacement_must_pay_more() {
+    let world = World::new();
+    let first = world.pool().add(transfer("cow", 0, PRICE)).unwrap();
+    let refused = refusal(&world, transfer("cow", 0, PRICE / 10 * 14 - 1));
+    assert_eq!(refused, "gas price not enough to bump transaction");
+    let second = world.pool().add(transfer("cow", 0, PRICE / 10 * 14)).unwrap();
+    assert!(world.pool().get(&first.hash).is_none());
+    assert!(world.pool().get(&second.hash).is_some());
+    assert_eq!(world.counts(), (1, 0));
+}
+
+#[test]
+fn the_best_price_goes_first_and_nonces_in_order() {
+    let world = World::new();
+    for (name, nonce, price) in [("cow", 0, PRICE), ("cow", 1, 9 * PRICE), ("cow1", 0, 3 * PRICE), ("cow2", 0, PRICE)] {
+        world.pool().add(transfer(name, nonce, price)).unwrap();
+    }
+    let (mut order, _) = world.pool().by_price();
+    let mut taken = Vec::new();
+    while let Some(next) = order.take() {
+        taken.push((next.sender, next.nonce));
+        order.accept();
+    }
+    let sender = |name: &str| transfer(name, 0, PRICE).recover_sender().unwrap();
+    assert_eq!(taken, [(sender("cow1"), 0), (sender("cow"), 0), (sender("cow"), 1), (sender("cow2"), 0)]);
+    let (mut order, _) = world.pool().by_price();
+    let mut without_accepting = 0;
+    while order.take().is_some() {
+        without_accepting += 1;
+    }
+    assert_eq!(without_accepting, 3, "a follower comes only after the one before it was accepted");
+}
+
+#[test]
+fn transactions_grow_old() {
+    let world = World::new();
+    world.pool().add(transfer("cow", 0, PRICE)).unwrap();
+    world.pool().add(transfer("cow", 3, PRICE)).unwrap();
+    world.time.fetch_add(649, Ordering::Relaxed);
+    assert_eq!(world.counts(), (1, 1));
+    world.time.fetch_add(1, Ordering::Relaxed);
+    assert_eq!(world.counts(), (0, 0));
+    world.pool().add(transfer("cow", 3, PRICE)).unwrap();
+    (0..10).for_each(|_block| drop(world.mine()));
+    assert_eq!(world.counts(), (0, 1));
+    world.mine();
+    assert_eq!(world.counts(), (0, 0));
+}
+
+#[test]
+fn a_full_pool_keeps_what_pays_most() {
+    let options = PoolOptions { max_transactions: 2, has_rate_limiter: false, ..PoolOptions::default() };
+    let world = World::with(options);
+    world.pool().add(transfer("cow", 0, PRICE)).unwrap();
+    let cheap = world.pool().add(transfer("cow1", 0, PRICE / 2)).unwrap();
+    assert_eq!(refusal(&world, transfer("cow2", 0, PRICE / 2)), "the transaction pool is full");
+    assert_eq!(refusal(&world, transfer("cow2", 1, 9 * PRICE)), "the transaction pool is full", "queued");
+    world.pool().add(transfer("cow2", 0, 2 * PRICE)).unwrap();
+    assert!(world.pool().get(&cheap.hash).is_none());
+    // The one before it is given up for it, so it has to wait.
+    let admitted = world.pool().add(transfer("cow", 1, 3 * PRICE)).unwrap();
+    assert!(!admitted.is_pending);
+    assert_eq!(world.counts(), (1, 1));
+}
+
+#[test]
+fn the_rate_limiter_slows_a_new_account_down() {
+    let world = World::with(PoolOptions::default());
+    let heavy = |nonce| UnsignedTransaction { gas_limit: 2_500_000, ..unsigned(nonce, PRICE) };
+    world.pool().add(sign("cow", heavy(0))).unwrap();
+    assert_eq!(refusal(&world, sign("cow", heavy(1))), "account exceeds quota");
+    world.time.fetch_add(10, Ordering::Relaxed);
+    world.pool().add(sign("cow", heavy(1))).unwrap();
+    let receiver = world.pool().quota(&Address::repeat_byte(0x77)).unwrap();
+    assert!(receiver.available_virtual_gas > 9_000_000.0);
+}
+
+#[test]
+fn blocks_take_their_transactions_out() {
+    let world = World::new();
+    for nonce in [0, 1, 3] {
+        world.pool().add(transfer("cow", nonce, PRICE)).unwrap();
+    }
+    let record = world.mine();
+    assert_eq!(record.block.transactions.len(), 3);
+    assert_eq!(world.counts(), (0, 1));
+    // A block that was mined elsewhere fills the gap.
+    let elsewhere = World::new();
+    elsewhere.chain.import_block(record.block.clone()).unwrap();
+    elsewhere.pool().add(transfer("cow", 2, 2 * PRICE)).unwrap();
+    let next = elsewhere.mine();
+    assert!(matches!(world.chain.import_block(next.block.clone()).unwrap(), ImportOutcome::ImportedBest));
+    assert_eq!(world.counts(), (1, 0));
+}
+
+#[test]
+fn a_reorganisation_brings_transactions_back() {
+    let (world, other) = (World::new(), World::new());
+    let (kept, lost) = (transfer("cow", 0, PRICE), transfer("cow1", 0, PRICE));
+    world.pool().add(kept.clone()).unwrap();
+    world.pool().add(lost.clone()).unwrap();
+    world.mine();
+    assert_eq!(world.counts(), (0, 0));
+    // A longer branch that has only one of the two.
+    other.pool().add(kept.clone()).unwrap();
+    for _block in 0..2 {
+        let record = other.mine();
+        world.chain.import_block(record.block.clone()).unwrap();
+    }
+    assert_eq!(world.chain.head().hash(), other.chain.head().hash());
+    assert!(world.pool().get(&kept.hash()).is_none());
+    assert!(world.pool().get(&lost.hash()).is_some());
+    let record = world.mine();
+    assert_eq!(record.block.transactions.first().map(Transaction::hash), Some(lost.hash()));
+}
+
+#[test]
+fn calls_of_the_bridge_wait() {
+    let world = World::new();
+    let call = UnsignedTransaction { to: Some(BRIDGE), gas_limit: 100_000, ..unsigned(0, PRICE) };
+    world.pool().add(sign("cow", call)).unwrap();
+    world.pool().add(transfer("cow1", 0, PRICE)).unwrap();
+    assert_eq!(world.mine().block.transactions.len(), 2);
+    assert_eq!(world.counts(), (1, 0));
+}

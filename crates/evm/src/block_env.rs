@@ -1,0 +1,60 @@
+//! The executing block and its ancestors, as contracts see them.
+
+use std::sync::Arc;
+
+use rhizome_primitives::{Address, B256, Header, U256};
+
+pub use crate::error::AncestryError;
+
+/// The block in which transactions execute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockEnv {
+    /// Height.
+    pub number: u64,
+    /// Seconds since 1970.
+    pub timestamp: u64,
+    /// The miner. Fees do not go there.
+    pub coinbase: Address,
+    /// Difficulty of this block.
+    pub difficulty: U256,
+    /// Gas limit of the block.
+    pub gas_limit: u64,
+    /// Lowest gas price in wei that the block accepts; what BASEFEE shows.
+    pub minimum_gas_price: U256,
+    /// Hash of the parent.
+    pub parent_hash: B256,
+}
+
+impl BlockEnv {
+    /// The environment of the block with this header. A gas limit beyond 64 bits counts as the largest one.
+    pub fn from_header(header: &Header) -> BlockEnv {
+        BlockEnv {
+            number: header.number,
+            timestamp: header.timestamp,
+            coinbase: header.coinbase_address(),
+            difficulty: header.difficulty_value(),
+            gas_limit: header.gas_limit_value().saturating_to(),
+            minimum_gas_price: header.min_gas_price(),
+            parent_hash: header.parent().unwrap_or_default(),
+        }
+    }
+}
+
+/// The ancestors of the executing block on its own branch.
+pub trait Ancestry: Send + Sync {
+    /// The ancestor of that number, none if there is no such block. The parent has the number below the executing block.
+    fn ancestor(&self, number: u64) -> Result<Option<Arc<AncestorBlock>>, AncestryError>;
+}
+
+/// A block below the executing one.
+#[derive(Debug, Clone)]
+pub struct AncestorBlock {
+    /// Its hash, taken as given.
+    pub hash: B256,
+    /// Its header.
+    pub header: Header,
+    /// The headers of its uncles, in their order.
+    pub uncles: Vec<Header>,
+    /// Sum of the difficulties up to and including this block and its uncles.
+    pub total_difficulty: U256,
+}

@@ -1,0 +1,118 @@
+//! Local execution: `eth_call` and gas estimation. No checks, nothing paid, nothing kept.
+
+use std::sync::Arc;
+
+use rhizome_primitives::{Address, B256, Bytes, ChainSpec, Log, U256};
+use rhizome_trie::StateReader;
+
+use crate::block_env::{Ancestry, BlockEnv};
+use crate::deadline::Deadline;
+use crate::error::{ExecError, Unexecutable};
+use crate::evm::Evm;
+use crate::frame::End;
+use crate::machine::{Machine, Origin};
+use crate::state::State;
+use crate::tracer::Blind;
+use crate::transaction::{GAS_LIMIT_LIMIT, Message, granted_refund, local_intrinsic_gas};
+
+/// Added to an estimate when value moved between contracts.
+const ESTIMATE_STIPEND: u64 = 2_300;
+
+/// What to execute. The caller has put its defaults and caps in.
+#[derive(Debug, Clone, Default)]
+pub struct CallRequest {
+    /// None: the caller is the zero address.
+    pub from: Option<Address>,
+    /// None: a creation.
+    pub to: Option<Address>,
+    /// Units of gas.
+    pub gas: u64,
+    /// Wei a unit; only shown to contracts.
+    pub gas_price: U256,
+    /// Wei. The sender need not have it.
+    pub value: U256,
+    /// Call data or init code.
+    pub data: Bytes,
+}
+
+/// What a local execution came to.
+#[derive(Debug, Clone)]
+pub struct CallOutcome {
+    /// Return data, or the reason of a REVERT; empty after a halt.
+    pub output: Bytes,
+    /// How it ended.
+    pub end: End,
+    /// Gas used, after the refund.
+    pub gas_used: u64,
+    /// Gas given back for cleared cells and deleted accounts.
+    pub refund: u64,
+    /// The most gas that a frame had spent or lent at the same time.
+    pub peak_gas: u64,
+    /// A call got all the gas that there was.
+    pub moved_all_gas: bool,
+    /// A call with value got past its gas.
+    pub moved_value: bool,
+    /// Logs of all frames that were not undone.
+    pub logs: Vec<Log>,
+    /// Address of the contract that a creation makes.
+    pub created: Option<Address>,
+}
+
+impl CallOutcome {
+    /// The gas to send with such a transaction, at most `cap`. There is no search: the estimate may be too high or, for
+    /// contracts that look at their gas, too low.
+    pub fn estimate(&self, cap: u64) -> u64 {
+        let used = if self.moved_all_gas { self.gas_used.saturating_add(self.refund) } else { self.peak_gas };
+        let stipend = if self.moved_value { ESTIMATE_STIPEND } else { 0 };
+        used.saturating_add(stipend).min(cap)
+    }
+}
+
+/// Executes a request in a block, on the state that the reader shows.
+pub fn call(
+    spec: &ChainSpec,
+    env: BlockEnv,
+    reader: Arc<dyn StateReader>,
+    ancestry: &dyn Ancestry,
+    request: &CallRequest,
+    deadline: &Deadline,
+) -> Result<CallOutcome, ExecError> {
+    if request.value.bit(255) {
+        return Err(ExecError::Unexecutable { index: 0, reason: Unexecutable::Amount });
+    }
+    let mut machine = Machine::new(spec, env, ancestry, State::new(reader), deadline.clone());
+    let sender = request.from.unwrap_or_default();
+    let message = Message {
+        sender: sender.into(),
+        nonce: machine.state.nonce(sender)?,
+        gas_price: request.gas_price,
+        gas_limit: request.gas.min(GAS_LIMIT_LIMIT),
+        to: request.to,
+        value: request.value,
+        data: request.data.clone(),
+        intrinsic_gas: local_intrinsic_gas(request.to, &request.data, &machine.rules),
+        hash: B256::ZERO,
+        is_remasc: false,
+        is_local_call: true,
+    };
+    machine.begin(Origin { sender, gas_price: request.gas_price, is_local_call: true, ..Origin::default() });
+    let mut evm = Evm::new(machine);
+    let execution = evm.execute(&message, &mut Blind)?;
+    let refund = granted_refund(&execution, evm.deleted_accounts().len());
+    let left = i128::from(execution.gas_left) + i128::from(refund);
+    let gas_used = match execution.end {
+        End::Halt(_) => execution.gas_spent,
+        _ => u64::try_from(i128::from(message.gas_limit) - left).unwrap_or_default(),
+    };
+    Ok(CallOutcome {
+        output: execution.output,
+        end: execution.end,
+        gas_used,
+        refund,
+        peak_gas: execution.peak_gas,
+        moved_all_gas: execution.moved_all_gas,
+        moved_value: execution.moved_value,
+        logs: evm.machine.logs,
+        created: execution.created,
+    })
+}

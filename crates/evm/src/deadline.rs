@@ -1,0 +1,55 @@
+//! When an execution has to stop.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// A point in time, a flag that somebody else may raise, both or neither.
+#[derive(Debug, Clone, Default)]
+pub struct Deadline {
+    at: Option<Instant>,
+    cancelled: Option<Arc<AtomicBool>>,
+}
+
+impl Deadline {
+    /// Never.
+    pub fn none() -> Deadline {
+        Deadline::default()
+    }
+
+    /// At a time.
+    pub fn at(time: Instant) -> Deadline {
+        Deadline { at: Some(time), cancelled: None }
+    }
+
+    /// As soon as the flag is true, too.
+    #[must_use]
+    pub fn or_when(mut self, cancelled: Arc<AtomicBool>) -> Deadline {
+        self.cancelled = Some(cancelled);
+        self
+    }
+
+    /// True once the execution has to stop. Costs a reading of the clock.
+    pub fn has_passed(&self) -> bool {
+        self.cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
+            || self.at.is_some_and(|at| Instant::now() >= at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn passes_by_time_or_by_flag() {
+        assert!(!Deadline::none().has_passed());
+        assert!(Deadline::at(Instant::now()).has_passed());
+        let flag = Arc::new(AtomicBool::new(false));
+        let deadline = Deadline::at(Instant::now() + Duration::from_secs(3600)).or_when(flag.clone());
+        assert!(!deadline.has_passed());
+        flag.store(true, Ordering::Relaxed);
+        assert!(deadline.has_passed());
+    }
+}

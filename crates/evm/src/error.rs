@@ -1,0 +1,142 @@
+//! Why an execution ended without a result. Failures of transactions that run are results, not errors.
+
+use rhizome_primitives::{B256, U256};
+use rhizome_trie::StateError;
+
+/// An execution that cannot have a result.
+#[derive(Debug, thiserror::Error)]
+pub enum ExecError {
+    /// A transaction may not stand in this block at this place. Nothing was changed by it.
+    #[error("transaction {index} is refused: {reason}")]
+    Refused {
+        /// Position in the block.
+        index: usize,
+        /// The check that failed.
+        reason: TransactionRefusal,
+    },
+    /// Two parallel sublists touched the same trie key, one of them writing (RSKIP-144).
+    #[error("the parallel sublists conflict")]
+    Conflict,
+    /// A parallel sublist reached the Bridge or REMASC (RSKIP-144).
+    #[error("transaction {index} calls the Bridge or REMASC outside of the sequential sublist")]
+    SequentialContract {
+        /// Position in the block.
+        index: usize,
+    },
+    /// The edges do not cut the transactions into sublists (RSKIP-144).
+    #[error("the sublist edges do not fit {transactions} transactions")]
+    Edges {
+        /// Number of transactions in the block.
+        transactions: usize,
+    },
+    /// There is not one sender for every transaction.
+    #[error("{senders} senders were given for {transactions} transactions")]
+    Senders {
+        /// Number of senders.
+        senders: usize,
+        /// Number of transactions in the block.
+        transactions: usize,
+    },
+    /// The reference breaks off with an error of its own, so that no valid block holds this transaction.
+    #[error("transaction {index} cannot be executed: {reason}")]
+    Unexecutable {
+        /// Position in the block; 0 in local execution.
+        index: usize,
+        /// What it breaks off at.
+        reason: Unexecutable,
+    },
+    /// The Bridge was called. It is not implemented, and a guess would be a wrong state.
+    #[error("transaction {index} ({hash}) needs the Bridge")]
+    BridgeUnsupported {
+        /// Position in the block; 0 in local execution.
+        index: usize,
+        /// Hash of the transaction; zero in local execution.
+        hash: B256,
+    },
+    /// The members of the federation cannot be told without the Bridge.
+    #[error("the federation of block {number} is not the genesis federation")]
+    UnknownFederation {
+        /// Number of the executing block.
+        number: u64,
+    },
+    /// The state could not be read.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The ancestors of the block could not be read.
+    #[error(transparent)]
+    Ancestry(#[from] AncestryError),
+    /// Cancelled, or out of time.
+    #[error("the execution was stopped before its end")]
+    DeadlineExceeded,
+}
+
+/// The check before execution that a transaction fails, in the order in which they are made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TransactionRefusal {
+    /// Init code longer than 49152 bytes (RSKIP-438).
+    #[error("the init code has {length} bytes")]
+    InitCodeSize {
+        /// In bytes.
+        length: usize,
+    },
+    /// Does not fit into what is left of the block or sublist.
+    #[error("gas limit {gas_limit} does not fit, {used} of {limit} are used")]
+    BlockGas {
+        /// Gas limit of the transaction.
+        gas_limit: u64,
+        /// Gas used before it in the block or sublist.
+        used: u64,
+        /// Gas limit of the block or sublist.
+        limit: u64,
+    },
+    /// The gas limit does not pay for the transaction itself.
+    #[error("gas limit {gas_limit} is below the intrinsic cost {intrinsic}")]
+    IntrinsicGas {
+        /// Gas limit of the transaction.
+        gas_limit: u64,
+        /// What it costs before any code runs.
+        intrinsic: u64,
+    },
+    /// Not the next nonce of the sender.
+    #[error("nonce {nonce}, expected {expected}")]
+    Nonce {
+        /// Nonce of the transaction.
+        nonce: U256,
+        /// Nonce of the sender.
+        expected: U256,
+    },
+    /// The sender cannot pay value and gas.
+    #[error("the balance of the sender is too low")]
+    Balance,
+    /// The signature is missing, malleable, out of range or for another chain.
+    #[error("the signature is not acceptable")]
+    Signature,
+}
+
+/// What makes the reference break off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unexecutable {
+    /// BLAKE2 called without data before RSKIP-552.
+    #[error("BLAKE2 without data")]
+    BlakeWithoutData,
+    /// The top frame halted for a reason without a text, from which no receipt can be built.
+    #[error("a failure without a text")]
+    SilentHalt,
+    /// A local call with less gas than it costs to do nothing.
+    #[error("the gas limit does not cover the cost")]
+    LocalGas,
+    /// An amount that the reference cannot represent.
+    #[error("an amount of 2^255 wei or more")]
+    Amount,
+}
+
+/// The ancestors of the executing block could not be read.
+#[derive(Debug, thiserror::Error)]
+#[error("the ancestor {number} could not be read: {reason}")]
+pub struct AncestryError {
+    /// Number of the wanted block.
+    pub number: u64,
+    /// The failure as the source describes it.
+    #[source]
+    pub reason: Box<dyn std::error::Error + Send + Sync>,
+}

@@ -1,0 +1,120 @@
+//! The loop over frames.
+
+use revm::interpreter::{InstructionResult, Interpreter, SharedMemory};
+
+use crate::error::{ExecError, Unexecutable};
+use crate::frame::{Finished, Frame, Pending, TopFrame};
+use crate::halt::HaltReason;
+use crate::instructions::{GAS, Instructions, WIDE_GAS, Wire, instructions};
+use crate::machine::Machine;
+use crate::tracer::Tracer;
+
+/// Instructions between two looks at the deadline.
+const STEPS_PER_LOOK: u32 = 512;
+
+/// The machine with its frames and its instructions, for all transactions of a block or for one local call.
+pub(crate) struct Evm<'e> {
+    pub(crate) machine: Machine<'e>,
+    instructions: Box<Instructions<'e>>,
+    /// Below the memory of every first frame.
+    memory: SharedMemory,
+    /// Frames that wait for their next use; boxed, since they are moved often.
+    idle: Vec<Box<Frame>>,
+}
+
+impl<'e> Evm<'e> {
+    pub(crate) fn new(machine: Machine<'e>) -> Evm<'e> {
+        let instructions = Box::new(instructions(&machine.rules, false));
+        Evm { machine, instructions, memory: SharedMemory::new(), idle: Vec::new() }
+    }
+
+    /// Runs code and everything that it calls.
+    pub(crate) fn run(&mut self, top: TopFrame, tracer: &mut impl Tracer) -> Result<Finished, ExecError> {
+        let wide;
+        let table = if top.gas < WIDE_GAS {
+            &*self.instructions
+        } else {
+            wide = Box::new(instructions(&self.machine.rules, true));
+            &*wide
+        };
+        self.memory.free_child_context();
+        let machine = &mut self.machine;
+        let mut waiting: Vec<Box<Frame>> = Vec::new();
+        let mut steps_left = STEPS_PER_LOOK;
+        let mut frame = self.idle.pop().unwrap_or_else(|| Box::new(Frame::idle()));
+        frame.begin_top(top, self.memory.new_child_context(), machine);
+        tracer.frame_begins(&frame, machine);
+        loop {
+            let result = if frame.can_start() {
+                Ok(interpret(&mut frame.interpreter, machine, table, tracer, &mut steps_left))
+            } else {
+                Err(HaltReason::CodeHeader)
+            };
+            match result {
+                Ok(InstructionResult::Suspend) => {
+                    let mut child = self.idle.pop().unwrap_or_else(|| Box::new(Frame::idle()));
+                    match machine.pending.take() {
+                        Some(Pending::Call(call)) => child.begin_call(call, &mut frame, machine),
+                        Some(Pending::Create(create)) => child.begin_create(create, &mut frame, machine),
+                        // Only our instructions suspend, and they leave what they want.
+                        None => return Err(machine.take_fatal()),
+                    }
+                    tracer.frame_begins(&child, machine);
+                    waiting.push(std::mem::replace(&mut frame, child));
+                }
+                Ok(InstructionResult::FatalExternalError) => return Err(machine.take_fatal()),
+                ended => {
+                    let finished = frame.finish(ended, machine)?;
+                    tracer.frame_ends(&frame, &finished, machine);
+                    let Some(parent) = waiting.pop() else {
+                        self.idle.push(frame);
+                        return Ok(finished);
+                    };
+                    let child = std::mem::replace(&mut frame, parent);
+                    frame.resume(&child.kind, finished);
+                    self.idle.push(child);
+                }
+            }
+        }
+    }
+}
+
+/// Runs instructions until the frame ends or asks for another one.
+fn interpret<'e, T: Tracer>(
+    interpreter: &mut Interpreter<Wire>,
+    machine: &mut Machine<'e>,
+    table: &Instructions<'e>,
+    tracer: &mut T,
+    steps_left: &mut u32,
+) -> InstructionResult {
+    let mut left = *steps_left;
+    let result = loop {
+        if left == 0 {
+            left = STEPS_PER_LOOK;
+            if machine.deadline.has_passed() {
+                break machine.stop(ExecError::DeadlineExceeded);
+            }
+        }
+        left -= 1;
+        if T::SEES_STEPS {
+            tracer.step_begins(interpreter, machine);
+        }
+        let outcome = interpreter.step(table, &GAS, machine);
+        if T::SEES_STEPS {
+            tracer.step_ends(interpreter, machine, outcome);
+        }
+        if let Err(result) = outcome {
+            break result;
+        }
+    };
+    *steps_left = left;
+    result
+}
+
+impl Machine<'_> {
+    /// Why the execution ended without a result.
+    fn take_fatal(&mut self) -> ExecError {
+        let index = self.origin.index;
+        self.fatal.take().unwrap_or(ExecError::Unexecutable { index, reason: Unexecutable::SilentHalt })
+    }
+}

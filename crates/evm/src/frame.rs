@@ -1,0 +1,347 @@
+//! Frames: what they carry, how they start and how they end for the frame below.
+
+use std::ops::Range;
+
+use revm::interpreter::interpreter::ExtBytecode;
+use revm::interpreter::interpreter_types::Jumps;
+use revm::interpreter::{
+    CallInput, InputsImpl, InstructionResult, Interpreter, InterpreterAction, SharedMemory,
+};
+use revm::primitives::hardfork::SpecId;
+use rhizome_primitives::{Address, Bytes, U256};
+
+use crate::code::ExecutableCode;
+use crate::error::ExecError;
+use crate::gates::Gates;
+use crate::halt::HaltReason;
+use crate::instructions::{self, CODE_SIZE_LIMIT, REFUSED_CODE_PREFIX, Wire};
+use crate::machine::Machine;
+use crate::state::{AccountIndex, Checkpoint};
+
+/// What a frame knows beside what every interpreter knows.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FrameState {
+    /// The executing account.
+    pub(crate) account: AccountIndex,
+    /// The code as the contract sees it, where another one runs.
+    pub(crate) original_code: Option<Bytes>,
+    /// The largest amount of gas that was ever spent or lent at the same time.
+    pub(crate) peak_gas: u64,
+    /// A call got all the gas that there was.
+    pub(crate) moved_all_gas: bool,
+    /// A call with value got past its gas.
+    pub(crate) moved_value: bool,
+    /// All frames below were started by calls.
+    pub(crate) is_seen_by_scheduler: bool,
+}
+
+/// A frame that an instruction asked for.
+pub(crate) enum Pending {
+    Call(PendingCall),
+    Create(PendingCreate),
+}
+
+/// A call of code, paid, with its value already moved.
+pub(crate) struct PendingCall {
+    pub(crate) code: ExecutableCode,
+    pub(crate) code_address: Address,
+    pub(crate) address: Address,
+    pub(crate) account: AccountIndex,
+    pub(crate) caller: Address,
+    pub(crate) value: U256,
+    /// In the memory shared by all frames.
+    pub(crate) input: Range<usize>,
+    /// In the memory of the caller.
+    pub(crate) output: Range<usize>,
+    pub(crate) gas: u64,
+    pub(crate) is_static: bool,
+    /// Before the value moved.
+    pub(crate) checkpoint: Checkpoint,
+}
+
+/// A creation, paid, with its account made and its value moved.
+pub(crate) struct PendingCreate {
+    pub(crate) code: Bytes,
+    pub(crate) address: Address,
+    pub(crate) account: AccountIndex,
+    pub(crate) creator: Address,
+    pub(crate) value: U256,
+    pub(crate) gas: u64,
+    /// Before the account was made.
+    pub(crate) checkpoint: Checkpoint,
+}
+
+/// The first frame of a transaction.
+pub(crate) struct TopFrame {
+    pub(crate) code: ExecutableCode,
+    pub(crate) address: Address,
+    pub(crate) account: AccountIndex,
+    pub(crate) caller: Address,
+    pub(crate) value: U256,
+    pub(crate) input: Bytes,
+    pub(crate) gas: u64,
+    /// Spent before the first instruction. Not above `gas`.
+    pub(crate) intrinsic_gas: u64,
+    /// Where a failure goes back to.
+    pub(crate) checkpoint: Checkpoint,
+}
+
+/// How a frame ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// STOP, RETURN, SELFDESTRUCT or the end of the code.
+    Success,
+    /// REVERT: the output says why, unused gas comes back.
+    Revert,
+    /// Exceptionally: nothing comes back.
+    Halt(HaltReason),
+}
+
+/// What is left of a frame.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) end: End,
+    pub(crate) output: Bytes,
+    pub(crate) gas_left: u64,
+    pub(crate) refund: i64,
+    pub(crate) peak_gas: u64,
+    pub(crate) moved_all_gas: bool,
+    pub(crate) moved_value: bool,
+}
+
+/// What happens after a frame.
+pub(crate) enum Kind {
+    Top,
+    /// Output goes to this range of the caller's memory.
+    Call { output: Range<usize> },
+    /// Output is the code of the new account.
+    Create { address: Address },
+}
+
+/// One activation of the interpreter. Kept and used again.
+pub(crate) struct Frame {
+    pub(crate) interpreter: Interpreter<Wire>,
+    pub(crate) kind: Kind,
+    checkpoint: Checkpoint,
+    first_log: usize,
+    first_deletion: usize,
+    can_start: bool,
+}
+
+impl Frame {
+    /// A frame that waits for its first use.
+    pub(crate) fn idle() -> Frame {
+        Frame {
+            interpreter: Interpreter::invalid(),
+            kind: Kind::Top,
+            checkpoint: Checkpoint::default(),
+            first_log: 0,
+            first_deletion: 0,
+            can_start: false,
+        }
+    }
+
+    /// Becomes the first frame of a transaction.
+    pub(crate) fn begin_top(&mut self, top: TopFrame, memory: SharedMemory, machine: &Machine<'_>) {
+        let inputs = InputsImpl {
+            target_address: top.address,
+            bytecode_address: None,
+            caller_address: top.caller,
+            input: CallInput::Bytes(top.input),
+            call_value: top.value,
+            depth: 0,
+        };
+        self.kind = Kind::Top;
+        self.begin(top.code, inputs, memory, false, top.gas, top.checkpoint, machine);
+        let state = &mut self.interpreter.extend;
+        state.account = top.account;
+        state.is_seen_by_scheduler = true;
+        state.peak_gas = top.intrinsic_gas;
+        self.interpreter.gas.set_remaining(top.gas.saturating_sub(top.intrinsic_gas));
+    }
+
+    /// Becomes the callee of `parent`.
+    pub(crate) fn begin_call(&mut self, call: PendingCall, parent: &mut Frame, machine: &Machine<'_>) {
+        let inputs = InputsImpl {
+            target_address: call.address,
+            bytecode_address: Some(call.code_address),
+            caller_address: call.caller,
+            input: CallInput::SharedBuffer(call.input),
+            call_value: call.value,
+            depth: parent.interpreter.input.depth + 1,
+        };
+        let memory = parent.interpreter.memory.new_child_context();
+        self.kind = Kind::Call { output: call.output };
+        self.begin(call.code, inputs, memory, call.is_static, call.gas, call.checkpoint, machine);
+        self.interpreter.extend.account = call.account;
+        self.interpreter.extend.is_seen_by_scheduler = parent.interpreter.extend.is_seen_by_scheduler;
+    }
+
+    /// Becomes the init code that `parent` runs.
+    pub(crate) fn begin_create(&mut self, create: PendingCreate, parent: &mut Frame, machine: &Machine<'_>) {
+        let inputs = InputsImpl {
+            target_address: create.address,
+            bytecode_address: None,
+            caller_address: create.creator,
+            input: CallInput::Bytes(Bytes::new()),
+            call_value: create.value,
+            depth: parent.interpreter.input.depth + 1,
+        };
+        let memory = parent.interpreter.memory.new_child_context();
+        let code = ExecutableCode::analyse(create.code, machine.gates.has_old_opcodes);
+        self.kind = Kind::Create { address: create.address };
+        self.begin(code, inputs, memory, false, create.gas, create.checkpoint, machine);
+        self.interpreter.extend.account = create.account;
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "everything that a frame starts with")]
+    fn begin(
+        &mut self,
+        code: ExecutableCode,
+        inputs: InputsImpl,
+        memory: SharedMemory,
+        is_static: bool,
+        gas: u64,
+        checkpoint: Checkpoint,
+        machine: &Machine<'_>,
+    ) {
+        self.checkpoint = checkpoint;
+        self.first_log = machine.logs.len();
+        self.first_deletion = machine.deletions.len();
+        self.can_start = code.can_start();
+        let bytecode = ExtBytecode::new(code.bytecode);
+        // The instructions of revm ask for nothing later than Cancun; which of them exist is up to the table.
+        self.interpreter.clear(memory, bytecode, inputs, is_static, SpecId::CANCUN, gas, 0);
+        if self.can_start && code.start > 0 {
+            self.interpreter.bytecode.absolute_jump(code.start as usize);
+        }
+        self.interpreter.extend.original_code = code.original;
+    }
+
+    /// False if the frame halts before its first instruction.
+    pub(crate) fn can_start(&self) -> bool {
+        self.can_start
+    }
+
+    /// Ends the frame: takes its changes back unless it succeeded, and puts created code into the state.
+    pub(crate) fn finish(&mut self, result: Result<InstructionResult, HaltReason>, machine: &mut Machine<'_>) -> Result<Finished, ExecError> {
+        let interpreter = &mut self.interpreter;
+        let end = match result {
+            Ok(InstructionResult::Stop | InstructionResult::Return | InstructionResult::SelfDestruct) => End::Success,
+            Ok(InstructionResult::Revert) => End::Revert,
+            Ok(result) => End::Halt(HaltReason::diagnose(result, interpreter, &machine.rules)),
+            Err(reason) => End::Halt(reason),
+        };
+        let output = match interpreter.bytecode.action.take() {
+            Some(InterpreterAction::Return(returned)) => returned.output,
+            _ => Bytes::new(),
+        };
+        let gas = &interpreter.gas;
+        let state = &interpreter.extend;
+        let mut finished = Finished {
+            end,
+            output,
+            gas_left: gas.remaining(),
+            refund: gas.refunded(),
+            peak_gas: state.peak_gas.max(gas.limit() - gas.remaining().min(gas.limit())),
+            moved_all_gas: state.moved_all_gas,
+            moved_value: state.moved_value,
+        };
+        match finished.end {
+            End::Success => {
+                if let Kind::Create { address } = self.kind {
+                    self.store_code(address, &mut finished, machine)?;
+                }
+            }
+            End::Revert => {
+                finished.refund = 0;
+                self.take_back(machine);
+            }
+            End::Halt(_) => self.halt(&mut finished, machine),
+        }
+        Ok(finished)
+    }
+
+    /// The end of a creation: the output becomes code, if it may.
+    fn store_code(
+        &self,
+        address: Address,
+        finished: &mut Finished,
+        machine: &mut Machine<'_>,
+    ) -> Result<(), ExecError> {
+        let code = std::mem::take(&mut finished.output);
+        match refused_code(&code, finished.gas_left, &machine.gates) {
+            None => {
+                finished.gas_left -= instructions::deposit_cost(code.len());
+                machine.state.save_code(address, code)?;
+            }
+            Some(reason) if machine.gates.undoes_failed_creations => {
+                finished.end = End::Halt(reason);
+                self.halt(finished, machine);
+            }
+            // Before RSKIP-453 the account stays, without code, and the creator does not notice.
+            Some(_) => {}
+        }
+        Ok(())
+    }
+
+    fn halt(&self, finished: &mut Finished, machine: &mut Machine<'_>) {
+        finished.output = Bytes::new();
+        finished.gas_left = 0;
+        finished.refund = 0;
+        finished.peak_gas = self.interpreter.gas.limit();
+        self.take_back(machine);
+    }
+
+    fn take_back(&self, machine: &mut Machine<'_>) {
+        machine.state.revert(self.checkpoint);
+        machine.logs.truncate(self.first_log);
+        machine.deletions.truncate(self.first_deletion);
+    }
+
+    /// Goes on after a frame that this one started.
+    pub(crate) fn resume(&mut self, child: &Kind, finished: Finished) {
+        let interpreter = &mut self.interpreter;
+        interpreter.memory.free_child_context();
+        interpreter.gas.erase_cost(finished.gas_left);
+        let is_success = finished.end == End::Success;
+        let mut answer = U256::from(is_success);
+        match child {
+            Kind::Top => {}
+            Kind::Create { address } => {
+                // Not even the reason of a REVERT is kept, nor the refunds.
+                interpreter.return_data.0.clear();
+                if is_success {
+                    answer = address.into_word().into();
+                }
+            }
+            Kind::Call { output } => {
+                let written = finished.output.len().min(output.len());
+                if let Some(bytes) = finished.output.get(..written) {
+                    interpreter.memory.set(output.start, bytes);
+                }
+                interpreter.return_data.0 = finished.output;
+                if is_success {
+                    interpreter.gas.record_refund(finished.refund);
+                    let state = &mut interpreter.extend;
+                    state.peak_gas = state.peak_gas.max(finished.peak_gas);
+                    state.moved_all_gas |= finished.moved_all_gas;
+                    state.moved_value |= finished.moved_value;
+                }
+            }
+        }
+        // There is room: the instruction took more than it pushes.
+        let _has_room = interpreter.stack.push(answer);
+    }
+}
+
+/// Why code cannot be stored in a new contract, in the order of the checks.
+pub(crate) fn refused_code(code: &[u8], gas_left: u64, gates: &Gates) -> Option<HaltReason> {
+    if gates.refuses_code_prefix && code.first() == Some(&REFUSED_CODE_PREFIX) {
+        return Some(HaltReason::CodePrefix);
+    }
+    if gas_left < instructions::deposit_cost(code.len()) {
+        return Some(HaltReason::OutOfGas);
+    }
+    (code.len() > CODE_SIZE_LIMIT).then_some(HaltReason::CodeSize)
+}

@@ -1,0 +1,118 @@
+//! Why frames end exceptionally.
+
+use revm::interpreter::interpreter_types::Jumps;
+use revm::interpreter::{InstructionResult, Interpreter, STACK_LIMIT};
+use rhizome_primitives::Rules;
+
+use crate::instructions::{Wire, is_instruction, stack_use};
+
+/// Why a frame halted: all its gas is spent and nothing of it remains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HaltReason {
+    /// A cost above the gas left, or memory beyond 2^30 bytes.
+    OutOfGas,
+    /// A byte that is no instruction, or not yet or no longer one.
+    InvalidInstruction,
+    /// The destination is not a JUMPDEST.
+    BadJump,
+    /// Fewer items on the stack than the instruction takes.
+    StackUnderflow,
+    /// More than 1024 items on the stack.
+    StackOverflow,
+    /// A change of the state in a static frame (RSKIP-91).
+    StaticViolation,
+    /// RETURNDATACOPY beyond the return buffer.
+    ReturnDataBounds,
+    /// The code ends inside its header.
+    CodeHeader,
+    /// The gas given to a call overflows (before RSKIP-150).
+    GasOverflow,
+    /// A created contract would have more than 24576 bytes.
+    CodeSize,
+    /// Init code of more than 49152 bytes (RSKIP-438).
+    InitCodeSize,
+    /// A created contract would start with 0xEF (RSKIP-544).
+    CodePrefix,
+    /// A built-in contract failed, called by the transaction itself or (before RSKIP-197) by the frame.
+    ContractFailed,
+    /// The transaction calls a built-in contract and does not pay for it.
+    ContractUnpaid,
+    /// The reference throws an error without a text: no receipt can be made of it.
+    Silent,
+}
+
+impl HaltReason {
+    /// The class of the reference's exception, as traces name it; none where it has none.
+    pub fn class(self) -> Option<&'static str> {
+        Some(match self {
+            HaltReason::OutOfGas => "org.ethereum.vm.program.Program$OutOfGasException",
+            HaltReason::InvalidInstruction => "org.ethereum.vm.program.Program$IllegalOperationException",
+            HaltReason::BadJump => "org.ethereum.vm.program.Program$BadJumpDestinationException",
+            HaltReason::StackUnderflow => "org.ethereum.vm.program.Program$StackTooSmallException",
+            HaltReason::StackOverflow => "org.ethereum.vm.program.Program$StackTooLargeException",
+            HaltReason::StaticViolation => "org.ethereum.vm.program.Program$StaticCallModificationException",
+            HaltReason::CodeHeader => "java.lang.ArrayIndexOutOfBoundsException",
+            HaltReason::GasOverflow => "org.ethereum.vm.GasCost$InvalidGasException",
+            HaltReason::ReturnDataBounds
+            | HaltReason::CodeSize
+            | HaltReason::InitCodeSize
+            | HaltReason::CodePrefix
+            | HaltReason::ContractFailed => "java.lang.RuntimeException",
+            HaltReason::ContractUnpaid | HaltReason::Silent => return None,
+        })
+    }
+
+    /// What the interpreter's result means for the last instruction. The reference looks at the stack first, then
+    /// whether the instruction is active, and only then at gas and at what else may be wrong.
+    pub(crate) fn diagnose(result: InstructionResult, interpreter: &Interpreter<Wire>, rules: &Rules) -> HaltReason {
+        let byte = last_byte(interpreter);
+        // The price of an instruction is taken, and wraps, before the instruction does anything.
+        let is_unpaid = interpreter.gas.remaining() > interpreter.gas.limit();
+        let is_stack_intact = is_unpaid || keeps_stack(result);
+        if let (true, Some((wanted, left))) = (is_stack_intact, stack_use(byte)) {
+            let length = interpreter.stack.len();
+            if length < wanted {
+                return HaltReason::StackUnderflow;
+            }
+            if length - wanted + left > STACK_LIMIT {
+                return HaltReason::StackOverflow;
+            }
+        }
+        if !is_instruction(byte, rules) {
+            return HaltReason::InvalidInstruction;
+        }
+        match result {
+            InstructionResult::InvalidJump => HaltReason::BadJump,
+            InstructionResult::StackUnderflow => HaltReason::StackUnderflow,
+            InstructionResult::StackOverflow => HaltReason::StackOverflow,
+            InstructionResult::StateChangeDuringStaticCall | InstructionResult::CallNotAllowedInsideStatic => {
+                HaltReason::StaticViolation
+            }
+            InstructionResult::OutOfOffset => HaltReason::ReturnDataBounds,
+            InstructionResult::OverflowPayment => HaltReason::GasOverflow,
+            InstructionResult::CreateInitCodeSizeLimit => HaltReason::InitCodeSize,
+            InstructionResult::PrecompileError => HaltReason::ContractFailed,
+            InstructionResult::InvalidImmediateEncoding => HaltReason::Silent,
+            _ => HaltReason::OutOfGas,
+        }
+    }
+}
+
+/// The byte of the instruction that halted.
+fn last_byte(interpreter: &Interpreter<Wire>) -> u8 {
+    let at = interpreter.bytecode.pc().saturating_sub(1);
+    interpreter.bytecode.bytes_slice().get(at).copied().unwrap_or_default()
+}
+
+/// True if an instruction with this result has taken nothing from the stack.
+fn keeps_stack(result: InstructionResult) -> bool {
+    matches!(
+        result,
+        InstructionResult::OpcodeNotFound
+            | InstructionResult::NotActivated
+            | InstructionResult::InvalidFEOpcode
+            | InstructionResult::StackUnderflow
+            | InstructionResult::StackOverflow
+            | InstructionResult::StateChangeDuringStaticCall
+    )
+}

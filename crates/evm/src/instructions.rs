@@ -1,0 +1,55 @@
+//! The instructions that differ from those of revm, and the table that puts both together.
+
+mod accounts;
+mod calls;
+mod contracts;
+mod create;
+mod logs;
+mod memory;
+mod old_opcodes;
+mod own_code;
+mod return_data;
+mod selfdestruct;
+mod storage;
+mod table;
+mod wide;
+
+use revm::interpreter::interpreter::EthInterpreter;
+use revm::interpreter::{InstructionContext, InstructionResult, Interpreter};
+use rhizome_primitives::{I256, U256};
+
+use crate::frame::FrameState;
+use crate::machine::Machine;
+
+pub(crate) use create::{CODE_SIZE_LIMIT, INIT_CODE_SIZE_LIMIT, REFUSED_CODE_PREFIX, deposit_cost};
+pub(crate) use table::{GAS, Instructions, instructions, is_instruction, stack_use};
+pub(crate) use wide::WIDE_GAS;
+
+/// The interpreter with what every frame of ours carries.
+pub(crate) type Wire = EthInterpreter<FrameState>;
+/// What an instruction works on.
+type Context<'c, 'e> = InstructionContext<'c, Machine<'e>, Wire>;
+/// How an instruction ends.
+type Outcome = Result<(), InstructionResult>;
+
+#[inline]
+fn charge(interpreter: &mut Interpreter<Wire>, cost: u64) -> Outcome {
+    if interpreter.gas.record_regular_cost(cost) { Ok(()) } else { Err(InstructionResult::OutOfGas) }
+}
+
+#[inline]
+fn push(interpreter: &mut Interpreter<Wire>, word: U256) -> Outcome {
+    if interpreter.stack.push(word) { Ok(()) } else { Err(InstructionResult::StackOverflow) }
+}
+
+/// True if a balance suffices for an amount. A negative one does not even suffice for nothing.
+fn covers(balance: I256, amount: U256) -> bool {
+    !balance.is_negative() && balance.into_raw() >= amount
+}
+
+/// An operand as gas: it saturates at 2^63 - 1.
+#[inline]
+fn saturated_gas(operand: U256) -> u64 {
+    const LARGEST: u64 = i64::MAX as u64;
+    operand.saturating_to::<u64>().min(LARGEST)
+}

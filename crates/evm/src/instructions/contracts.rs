@@ -1,0 +1,126 @@
+//! Calls of built-in contracts by the CALL family. They run inside the instruction, without a frame.
+
+use revm::interpreter::{Host, InstructionResult, Interpreter};
+use rhizome_primitives::{BRIDGE, Bytes, U256};
+
+use super::calls::{Request, clean_return_buffer, decline, move_value};
+use super::memory::{LIMIT, expand};
+use super::{Outcome, Wire, covers, push};
+use crate::machine::{Machine, OrStop};
+use crate::precompiles::{ContractContext, ContractEntry, ContractFailure, ContractOutput};
+
+pub(super) fn call(
+    interpreter: &mut Interpreter<Wire>,
+    machine: &mut Machine<'_>,
+    entry: &ContractEntry,
+    request: Request,
+) -> Outcome {
+    if interpreter.extend.is_seen_by_scheduler {
+        machine.note_contract_call(&entry.address);
+    }
+    if interpreter.input.depth >= machine.gates.depth_limit as usize {
+        return decline(interpreter, request.gas);
+    }
+    let own_account = interpreter.extend.account;
+    let balance = machine.state.balance_at(own_account).or_stop(machine)?;
+    if !covers(balance, request.value) {
+        clean_return_buffer(interpreter, machine);
+        return decline(interpreter, request.gas);
+    }
+    let length = match entry.input_limit {
+        Some(limit) if machine.gates.cuts_contract_input => request.input.len().min(limit),
+        _ => request.input.len(),
+    };
+    let input = request.input.start..request.input.start + length;
+    expand(interpreter, machine.gas_params(), input.end);
+    if entry.address == BRIDGE {
+        // What the Bridge costs and answers is not known, so the rest of the execution cannot be told.
+        return Err(match machine.gates.may_call_bridge {
+            false => InstructionResult::InvalidImmediateEncoding,
+            true => machine.stop(machine.bridge_unsupported()),
+        });
+    }
+    let checkpoint = machine.state.checkpoint();
+    move_value(machine, own_account, request.context_account, request.value)?;
+    if !machine.state.is_contract(request.target).or_stop(machine)? {
+        machine.state.setup_contract(request.target).or_stop(machine)?;
+    }
+    let data = interpreter.memory.slice_range(input);
+    let mut context = ContractContext {
+        spec: machine.spec,
+        rules: machine.rules,
+        env: &machine.env,
+        ancestry: machine.ancestry,
+        state: &mut machine.state,
+        logs: &mut machine.logs,
+        is_remasc_transaction: false,
+        call_depth: interpreter.input.depth as u32,
+        is_direct: false,
+        is_local_call: machine.origin.is_local_call,
+    };
+    let required_gas = entry.contract.required_gas(&data, &context);
+    if required_gas > request.gas {
+        drop(data);
+        machine.state.revert(checkpoint);
+        clean_return_buffer(interpreter, machine);
+        return push(interpreter, U256::ZERO);
+    }
+    let result = entry.contract.run(&data, &mut context);
+    drop(data);
+    let gas_left = request.gas - required_gas;
+    let is_failure = match &result {
+        Ok(ContractOutput::Output(_)) => false,
+        Ok(ContractOutput::NoValue) => machine.gates.has_contract_failures || !machine.gates.has_bounded_calls,
+        Err(_) => true,
+    };
+    if is_failure {
+        if let Err(ContractFailure::Fatal(error)) = result {
+            return Err(machine.stop(error));
+        }
+        if !machine.gates.has_contract_failures {
+            return Err(InstructionResult::PrecompileError);
+        }
+        machine.state.revert(checkpoint);
+        interpreter.return_data.0.clear();
+        return decline(interpreter, gas_left);
+    }
+    interpreter.gas.erase_cost(gas_left);
+    let output = match result {
+        Ok(ContractOutput::Output(output)) => output,
+        _ => Bytes::new(),
+    };
+    write_output(interpreter, machine, &request, &output)?;
+    if machine.gates.has_contract_return_data {
+        interpreter.return_data.0 = output;
+    }
+    push(interpreter, U256::ONE)
+}
+
+/// Into the out range; before RSKIP-150 all of it, growing memory without a charge.
+fn write_output(
+    interpreter: &mut Interpreter<Wire>,
+    machine: &Machine<'_>,
+    request: &Request,
+    output: &Bytes,
+) -> Outcome {
+    if machine.gates.has_bounded_calls {
+        let written = output.len().min(request.output.len());
+        if let Some(bytes) = output.get(..written) {
+            interpreter.memory.set(request.output.start, bytes);
+        }
+        return Ok(());
+    }
+    if output.is_empty() {
+        return Ok(());
+    }
+    // The offset is cut to 32 bits with a sign. A negative one is an error; memory of gigabytes never was on any chain.
+    let [low, ..] = request.output_offset.as_limbs();
+    let offset = usize::try_from(*low as u32 as i32).map_err(|_negative| InstructionResult::PrecompileError)?;
+    let end = offset + output.len();
+    if end > LIMIT {
+        return Err(InstructionResult::MemoryLimitOOG);
+    }
+    expand(interpreter, machine.gas_params(), end);
+    interpreter.memory.set(offset, output);
+    Ok(())
+}

@@ -1,0 +1,45 @@
+//! Memory with the limit of 2^30 bytes, charged and expanded apart.
+
+use revm::context_interface::cfg::GasParams;
+use revm::interpreter::{InstructionResult, Interpreter, num_words};
+use rhizome_primitives::U256;
+
+use super::Wire;
+
+/// No range may end beyond this, in bytes.
+pub(super) const LIMIT: usize = 1 << 30;
+
+/// Where a range of memory ends; 0 for an empty one wherever it is. Out of gas beyond the limit.
+#[inline]
+pub(super) fn range_end(offset: U256, size: U256) -> Result<usize, InstructionResult> {
+    if size.is_zero() {
+        return Ok(0);
+    }
+    let limit = U256::from(LIMIT);
+    match offset.checked_add(size) {
+        Some(end) if size <= limit && end <= limit => Ok(end.saturating_to()),
+        _ => Err(InstructionResult::MemoryLimitOOG),
+    }
+}
+
+/// What it costs to have memory up to `end` bytes, beyond what was paid for the memory there is.
+#[inline]
+pub(super) fn expansion_cost(interpreter: &Interpreter<Wire>, params: &GasParams, end: usize) -> u64 {
+    let words = num_words(end);
+    let memory = interpreter.gas.memory();
+    if words <= memory.words_num {
+        return 0;
+    }
+    params.memory_cost(words) - memory.expansion_cost
+}
+
+/// Makes memory reach `end` bytes without a charge.
+#[inline]
+pub(super) fn expand(interpreter: &mut Interpreter<Wire>, params: &GasParams, end: usize) {
+    let words = num_words(end);
+    if words > interpreter.gas.memory().words_num {
+        let cost = params.memory_cost(words);
+        let _difference = interpreter.gas.memory_mut().set_words_num(words, cost);
+        interpreter.memory.resize(words * 32);
+    }
+}

@@ -1,0 +1,71 @@
+//! Memory instructions for frames with so much gas that gas alone does not keep memory below 2^30 bytes.
+//!
+//! No block can give that much, only a local call without a gas cap. The ordinary table does not look at the limit.
+
+use revm::bytecode::opcode;
+use revm::interpreter::Instruction;
+use revm::interpreter::instructions::{control, memory, system};
+use rhizome_primitives::U256;
+
+use super::memory::range_end;
+use super::{Context, Instructions, Outcome, Wire};
+use crate::machine::Machine;
+
+/// From this gas limit on the wide instructions are needed: less gas does not pay for 2^30 bytes and a word.
+pub(crate) const WIDE_GAS: u64 = 1 << 41;
+
+/// An instruction that first looks at the memory range which it is going to touch.
+macro_rules! checked {
+    ($name:ident, $check:expr, $instruction:expr) => {
+        fn $name(context: Context<'_, '_>) -> Outcome {
+            let check: fn(&[U256]) -> Option<(U256, U256)> = $check;
+            let stack = context.interpreter.stack.data();
+            // The operands with the top of the stack first. Too few are the instruction's own concern.
+            let mut operands = [U256::ZERO; 3];
+            for (operand, item) in operands.iter_mut().zip(stack.iter().rev()) {
+                *operand = *item;
+            }
+            if let Some((offset, size)) = check(&operands) {
+                range_end(offset, size)?;
+            }
+            $instruction(context)
+        }
+    };
+}
+
+/// Offset on top, size at the given place.
+fn range(operands: &[U256], size: usize) -> Option<(U256, U256)> {
+    Some((*operands.first()?, *operands.get(size)?))
+}
+
+/// A range of fixed size at the top of the stack.
+fn word(operands: &[U256], size: usize) -> Option<(U256, U256)> {
+    Some((*operands.first()?, U256::from(size)))
+}
+
+/// Source and destination, whichever ends later.
+fn copy(operands: &[U256]) -> Option<(U256, U256)> {
+    Some((*operands.first()?.max(operands.get(1)?), *operands.get(2)?))
+}
+
+checked!(mload, |operands| word(operands, 32), memory::mload::<Wire, Machine<'_>>);
+checked!(mstore, |operands| word(operands, 32), memory::mstore::<Wire, Machine<'_>>);
+checked!(mstore8, |operands| word(operands, 1), memory::mstore8::<Wire, Machine<'_>>);
+checked!(mcopy, copy, memory::mcopy::<Wire, Machine<'_>>);
+checked!(keccak256, |operands| range(operands, 1), system::keccak256::<Wire, Machine<'_>>);
+checked!(calldatacopy, |operands| range(operands, 2), system::calldatacopy::<Wire, Machine<'_>>);
+checked!(ret, |operands| range(operands, 1), control::ret::<Wire, Machine<'_>>);
+checked!(revert, |operands| range(operands, 1), control::revert::<Wire, Machine<'_>>);
+
+/// Replaces the instructions of revm that touch memory without a limit.
+pub(super) fn widen(table: &mut Instructions<'_>) {
+    let mut set = |byte: u8, instruction| table[usize::from(byte)] = instruction;
+    set(opcode::MLOAD, Instruction::new(mload));
+    set(opcode::MSTORE, Instruction::new(mstore));
+    set(opcode::MSTORE8, Instruction::new(mstore8));
+    set(opcode::MCOPY, Instruction::new(mcopy));
+    set(opcode::KECCAK256, Instruction::new(keccak256));
+    set(opcode::CALLDATACOPY, Instruction::new(calldatacopy));
+    set(opcode::RETURN, Instruction::new(ret));
+    set(opcode::REVERT, Instruction::new(revert));
+}

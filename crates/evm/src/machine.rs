@@ -1,0 +1,246 @@
+//! What instructions can reach beside their own frame: state, block, transaction, built-in contracts.
+
+use revm::context_interface::cfg::{GasId, GasParams};
+use revm::context_interface::context::{SStoreResult, SelfDestructResult, StateLoad};
+use revm::context_interface::host::LoadError;
+use revm::context_interface::journaled_state::AccountInfoLoad;
+use revm::interpreter::{Host, InstructionResult};
+use revm::primitives::hardfork::SpecId;
+use revm::primitives::{HashSet, Log as RevmLog, StorageKey, StorageValue};
+use rhizome_primitives::{Address, B256, BRIDGE, ChainSpec, Log, REMASC, Rules, U256};
+
+use crate::block_env::{Ancestry, BlockEnv};
+use crate::deadline::Deadline;
+use crate::error::ExecError;
+use crate::frame::Pending;
+use crate::gates::Gates;
+use crate::state::State;
+
+/// The transaction as contracts see it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Origin {
+    /// Who pays; zero for REMASC and for local calls without a sender.
+    pub(crate) sender: Address,
+    pub(crate) gas_price: U256,
+    /// Position in the block.
+    pub(crate) index: usize,
+    pub(crate) hash: B256,
+    pub(crate) is_local_call: bool,
+    /// Deleted by earlier transactions of the block or sublist.
+    pub(crate) deleted_before: HashSet<Address>,
+}
+
+/// The host of the interpreter.
+pub(crate) struct Machine<'e> {
+    pub(crate) spec: &'e ChainSpec,
+    pub(crate) rules: Rules,
+    pub(crate) gates: Gates,
+    pub(crate) env: BlockEnv,
+    pub(crate) ancestry: &'e dyn Ancestry,
+    pub(crate) deadline: Deadline,
+    pub(crate) state: State,
+    pub(crate) origin: Origin,
+    /// Of the whole transaction, in order of emission; frames that fail cut off theirs.
+    pub(crate) logs: Vec<Log>,
+    /// Accounts to delete at the end, with repetitions; frames that fail cut off theirs.
+    pub(crate) deletions: Vec<Address>,
+    /// The Bridge or REMASC was called where a parallel scheduler can see it.
+    pub(crate) calls_sequential_contract: bool,
+    /// The frame that an instruction asked for.
+    pub(crate) pending: Option<Pending>,
+    /// Why everything ends.
+    pub(crate) fatal: Option<ExecError>,
+    gas_params: GasParams,
+}
+
+impl<'e> Machine<'e> {
+    pub(crate) fn new(
+        spec: &'e ChainSpec,
+        env: BlockEnv,
+        ancestry: &'e dyn Ancestry,
+        state: State,
+        deadline: Deadline,
+    ) -> Machine<'e> {
+        let rules = spec.rules(env.number);
+        let mut gas_params = GasParams::new_spec(SpecId::TANGERINE);
+        gas_params.override_gas([(GasId::exp_byte_gas(), 50)]);
+        Machine {
+            spec,
+            rules,
+            gates: Gates::new(&rules),
+            env,
+            ancestry,
+            deadline,
+            state,
+            origin: Origin::default(),
+            logs: Vec::new(),
+            deletions: Vec::new(),
+            calls_sequential_contract: false,
+            pending: None,
+            fatal: None,
+            gas_params,
+        }
+    }
+
+    /// Forgets what belongs to the transaction before.
+    pub(crate) fn begin(&mut self, origin: Origin) {
+        self.origin = origin;
+        self.logs.clear();
+        self.deletions.clear();
+        self.calls_sequential_contract = false;
+        self.pending = None;
+        self.fatal = None;
+    }
+
+    /// Stops the interpreter for good.
+    #[cold]
+    pub(crate) fn stop(&mut self, error: impl Into<ExecError>) -> InstructionResult {
+        self.fatal = Some(error.into());
+        InstructionResult::FatalExternalError
+    }
+
+    pub(crate) fn bridge_unsupported(&self) -> ExecError {
+        ExecError::BridgeUnsupported { index: self.origin.index, hash: self.origin.hash }
+    }
+
+    /// Remembers that a built-in contract was called which the parallel sublists may not call.
+    pub(crate) fn note_contract_call(&mut self, address: &Address) {
+        self.calls_sequential_contract |= *address == BRIDGE || *address == REMASC;
+    }
+}
+
+/// Reading for the interpreter: a failure of the reader ends everything.
+pub(crate) trait OrStop<T> {
+    fn or_stop(self, machine: &mut Machine<'_>) -> Result<T, InstructionResult>;
+}
+
+impl<T, E: Into<ExecError>> OrStop<T> for Result<T, E> {
+    #[inline]
+    fn or_stop(self, machine: &mut Machine<'_>) -> Result<T, InstructionResult> {
+        self.map_err(|error| machine.stop(error))
+    }
+}
+
+/// Only what the untouched instructions of revm ask for has a meaning here.
+impl Host for Machine<'_> {
+    fn basefee(&self) -> U256 {
+        self.env.minimum_gas_price
+    }
+
+    fn blob_gasprice(&self) -> U256 {
+        U256::ZERO
+    }
+
+    fn gas_limit(&self) -> U256 {
+        U256::from(self.env.gas_limit)
+    }
+
+    fn difficulty(&self) -> U256 {
+        self.env.difficulty
+    }
+
+    fn prevrandao(&self) -> Option<U256> {
+        Some(self.env.difficulty)
+    }
+
+    fn block_number(&self) -> U256 {
+        U256::from(self.env.number)
+    }
+
+    fn timestamp(&self) -> U256 {
+        U256::from(self.env.timestamp)
+    }
+
+    fn beneficiary(&self) -> Address {
+        self.env.coinbase
+    }
+
+    fn slot_num(&self) -> U256 {
+        U256::ZERO
+    }
+
+    fn chain_id(&self) -> U256 {
+        U256::from(self.spec.chain_id)
+    }
+
+    fn effective_gas_price(&self) -> U256 {
+        self.origin.gas_price
+    }
+
+    fn caller(&self) -> Address {
+        self.origin.sender
+    }
+
+    fn blob_hash(&self, _number: usize) -> Option<U256> {
+        None
+    }
+
+    fn max_initcode_size(&self) -> usize {
+        usize::MAX
+    }
+
+    fn gas_params(&self) -> &GasParams {
+        &self.gas_params
+    }
+
+    fn is_amsterdam_eip8037_enabled(&self) -> bool {
+        false
+    }
+
+    fn block_hash(&mut self, number: u64) -> Option<B256> {
+        match self.ancestry.ancestor(number) {
+            Ok(found) => Some(found.map_or(B256::ZERO, |block| block.hash)),
+            Err(error) => {
+                self.fatal = Some(error.into());
+                None
+            }
+        }
+    }
+
+    fn selfdestruct(
+        &mut self,
+        _address: Address,
+        _target: Address,
+        _skip_cold_load: bool,
+    ) -> Result<StateLoad<SelfDestructResult>, LoadError> {
+        Err(LoadError::DBError)
+    }
+
+    fn log(&mut self, _log: RevmLog) {}
+
+    fn sstore_skip_cold_load(
+        &mut self,
+        _address: Address,
+        _key: StorageKey,
+        _value: StorageValue,
+        _skip_cold_load: bool,
+    ) -> Result<StateLoad<SStoreResult>, LoadError> {
+        Err(LoadError::DBError)
+    }
+
+    fn sload_skip_cold_load(
+        &mut self,
+        _address: Address,
+        _key: StorageKey,
+        _skip_cold_load: bool,
+    ) -> Result<StateLoad<StorageValue>, LoadError> {
+        Err(LoadError::DBError)
+    }
+
+    fn tstore(&mut self, address: Address, key: StorageKey, value: StorageValue) {
+        self.state.set_transient_word(address, key, value);
+    }
+
+    fn tload(&mut self, address: Address, key: StorageKey) -> StorageValue {
+        self.state.transient_word(&address, &key)
+    }
+
+    fn load_account_info_skip_cold_load(
+        &mut self,
+        _address: Address,
+        _load_code: bool,
+        _skip_cold_load: bool,
+    ) -> Result<AccountInfoLoad<'_>, LoadError> {
+        Err(LoadError::DBError)
+    }
+}

@@ -1,0 +1,170 @@
+//! Block header contract (0x01000010; RSKIP-119, RSKIP-536): fields of the ancestors of the executing block.
+
+use super::abi::{self, selector};
+use super::table::{Contract, ContractContext, ContractFailure, ContractOutput};
+use crate::block_env::AncestorBlock;
+use rhizome_primitives::{Address, I256, Rule, Rules, U256};
+use std::sync::Arc;
+
+/// Ancestors at this depth and beyond are not served.
+const DEPTH_LIMIT: u16 = 4000;
+/// What precedes the merged mining hash in the coinbase transaction of the Bitcoin block.
+const TAG: &[u8; 9] = b"RSKBLOCK:";
+const TAGGED_HASH_LENGTH: usize = 32;
+
+pub(super) struct BlockHeader;
+
+#[derive(Clone, Copy)]
+enum Field {
+    Coinbase,
+    Hash,
+    MergedMiningTags,
+    MinimumGasPrice,
+    GasLimit,
+    GasUsed,
+    Difficulty,
+    BitcoinHeader,
+    UncleCoinbase(I256),
+    DifficultyWithUncles,
+    CumulativeWork,
+}
+
+impl Field {
+    /// Field and depth that a call asks for.
+    fn parse(input: &[u8], rules: &Rules) -> Option<(Self, I256)> {
+        let (method, arguments) = selector(input)?;
+        let field = match method {
+            0x243e_7d36 => Self::Coinbase,
+            0x2cce_81aa => Self::Hash,
+            0x5ca0_53dd => Self::MergedMiningTags,
+            0x1f1d_b3ba => Self::MinimumGasPrice,
+            0x08a0_6364 => Self::GasLimit,
+            0x06ac_702b => Self::GasUsed,
+            0x9319_a35b => Self::Difficulty,
+            0x3073_c6eb => Self::BitcoinHeader,
+            0xabcd_8984 => Self::UncleCoinbase(arguments.integer(1)?),
+            0x579e_e593 if rules.is_active(Rule::Rskip536) => Self::DifficultyWithUncles,
+            0x096c_8196 if rules.is_active(Rule::Rskip536) => Self::CumulativeWork,
+            _ => return None,
+        };
+        Some((field, arguments.integer(0)?))
+    }
+
+    /// The bytes to return. None is the reference's null: a field that the header does not have.
+    fn read(self, block: &AncestorBlock) -> Result<Option<Vec<u8>>, ContractFailure> {
+        let header = &block.header;
+        let bytes = match self {
+            Self::Coinbase => address_bytes(header.coinbase),
+            Self::Hash => block.hash.to_vec(),
+            Self::MergedMiningTags => {
+                let coinbase = header.bitcoin_coinbase.as_deref().filter(|bytes| !bytes.is_empty());
+                coinbase.and_then(|bytes| merged_mining_tags(bytes)).ok_or(ContractFailure::Failed)?.to_vec()
+            }
+            Self::MinimumGasPrice => {
+                let price = header.minimum_gas_price;
+                price.map(|price| signed_bytes(price.into_raw(), price.is_negative())).unwrap_or_default()
+            }
+            Self::GasLimit => return Ok(non_empty(&header.gas_limit)),
+            Self::GasUsed => signed_bytes(U256::from(header.gas_used), false),
+            Self::Difficulty => signed_bytes(header.difficulty.ok_or(ContractFailure::Failed)?, false),
+            Self::BitcoinHeader => return Ok(header.bitcoin_header.as_deref().and_then(|bytes| non_empty(bytes))),
+            Self::UncleCoinbase(index) => match i16::try_from(index).map(usize::try_from) {
+                Err(_) => Vec::new(),
+                Ok(Err(_)) => return Err(ContractFailure::Failed),
+                Ok(Ok(index)) => address_bytes(block.uncles.get(index).and_then(|uncle| uncle.coinbase)),
+            },
+            Self::DifficultyWithUncles => {
+                let uncles = block.uncles.iter().map(|uncle| uncle.difficulty_value());
+                signed_bytes(uncles.fold(header.difficulty_value(), U256::saturating_add), false)
+            }
+            Self::CumulativeWork => signed_bytes(block.total_difficulty, false),
+        };
+        Ok(Some(bytes))
+    }
+}
+
+impl Contract for BlockHeader {
+    fn required_gas(&self, input: &[u8], ctx: &ContractContext<'_>) -> u64 {
+        Field::parse(input, &ctx.rules).map_or(0, |_| 4000 + 2 * input.len() as u64)
+    }
+
+    fn run(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {
+        let (field, depth) = Field::parse(input, &ctx.rules).ok_or(ContractFailure::Failed)?;
+        let value = match i16::try_from(depth).map(u16::try_from) {
+            Err(_) => Some(Vec::new()),
+            Ok(Err(_)) => return Err(ContractFailure::Failed),
+            Ok(Ok(depth)) => match ancestor(depth, ctx)? {
+                Some(block) => field.read(&block)?,
+                None => Some(Vec::new()),
+            },
+        };
+        Ok(value.map_or(ContractOutput::NoValue, |bytes| ContractOutput::Output(abi::encode_bytes(&bytes))))
+    }
+}
+
+/// Depth 0 is the parent. The genesis block is within reach only as the parent.
+fn ancestor(depth: u16, ctx: &ContractContext<'_>) -> Result<Option<Arc<AncestorBlock>>, ContractFailure> {
+    let Some(parent) = ctx.env.number.checked_sub(1) else { return Ok(None) };
+    let depth_blocks = u64::from(depth);
+    if depth >= DEPTH_LIMIT || depth_blocks > 0 && parent <= depth_blocks {
+        return Ok(None);
+    }
+    Ok(ctx.ancestry.ancestor(parent - depth_blocks)?)
+}
+
+fn address_bytes(address: Option<Address>) -> Vec<u8> {
+    address.map(|address| address.to_vec()).unwrap_or_default()
+}
+
+fn non_empty(bytes: &[u8]) -> Option<Vec<u8>> {
+    (!bytes.is_empty()).then(|| bytes.to_vec())
+}
+
+/// What follows the last tag and its hash; nothing without a tag, none when the hash is cut.
+fn merged_mining_tags(coinbase: &[u8]) -> Option<&[u8]> {
+    match coinbase.windows(TAG.len()).rposition(|window| window == TAG) {
+        Some(position) => coinbase.get(position + TAG.len() + TAGGED_HASH_LENGTH..),
+        None => Some(&[]),
+    }
+}
+
+/// Minimal big-endian two's complement.
+fn signed_bytes(value: U256, is_negative: bool) -> Vec<u8> {
+    let sign = if is_negative { 0xff } else { 0 };
+    let mut bytes = vec![sign];
+    bytes.extend(value.to_be_bytes::<32>());
+    let redundant = bytes.windows(2).take_while(|pair| pair[0] == sign && (pair[1] ^ sign) & 0x80 == 0).count();
+    bytes.split_off(redundant)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::precompiles::golden;
+
+    #[test]
+    fn replays_the_golden_cases() {
+        golden::replay("pre-bh-", 48);
+    }
+
+    #[test]
+    fn numbers_are_signed() {
+        let positive = |value: u64| signed_bytes(U256::from(value), false);
+        assert_eq!(positive(0), [0]);
+        assert_eq!(positive(0x7f), [0x7f]);
+        assert_eq!(positive(0x80), [0, 0x80]);
+        assert_eq!(positive(0x1234), [0x12, 0x34]);
+        assert_eq!(signed_bytes(U256::MAX, false).len(), 33);
+        assert_eq!(signed_bytes(U256::MAX, true), [0xff]);
+        assert_eq!(signed_bytes(I256::try_from(-129).unwrap().into_raw(), true), [0xff, 0x7f]);
+    }
+
+    #[test]
+    fn tags() {
+        let hash = [7; TAGGED_HASH_LENGTH];
+        assert_eq!(merged_mining_tags(b"no tag here"), Some(&[][..]));
+        assert_eq!(merged_mining_tags(&[&TAG[..], &hash].concat()), Some(&[][..]));
+        assert_eq!(merged_mining_tags(&[&TAG[..], &hash, TAG, &hash, &[1, 2]].concat()), Some(&[1, 2][..]));
+        assert_eq!(merged_mining_tags(&[&TAG[..], &hash[1..]].concat()), None);
+    }
+}

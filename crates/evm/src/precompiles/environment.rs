@@ -1,0 +1,37 @@
+//! Environment contract (0x01000011; RSKIP-203): how deep the caller is.
+
+use super::abi::{self, selector};
+use super::table::{Contract, ContractContext, ContractFailure, ContractOutput};
+use rhizome_primitives::U256;
+
+/// `getCallStackDepth() returns (uint32)`
+const GET_CALL_STACK_DEPTH: u32 = 0xe8ce_2274;
+
+pub(super) struct Environment;
+
+impl Contract for Environment {
+    fn required_gas(&self, _input: &[u8], _ctx: &ContractContext<'_>) -> u64 {
+        0
+    }
+
+    fn run(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {
+        match selector(input) {
+            Some((GET_CALL_STACK_DEPTH, _)) => {
+                // A transaction that calls directly counts as the first level.
+                let depth = if ctx.is_direct { 1 } else { u64::from(ctx.call_depth) + 1 };
+                Ok(ContractOutput::Output(abi::encode_word(U256::from(depth))))
+            }
+            _ => Err(ContractFailure::Failed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::precompiles::golden;
+
+    #[test]
+    fn replays_the_golden_cases() {
+        golden::replay("pre-env-", 9);
+    }
+}

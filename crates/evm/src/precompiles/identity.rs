@@ -1,0 +1,27 @@
+//! Identity (0x04): the output is the input.
+
+use super::price_by_words;
+use super::table::{Contract, ContractContext, ContractFailure, ContractOutput};
+use rhizome_primitives::Bytes;
+
+pub(super) struct Identity;
+
+impl Contract for Identity {
+    fn required_gas(&self, input: &[u8], _ctx: &ContractContext<'_>) -> u64 {
+        price_by_words(input.len(), 15, 3)
+    }
+
+    fn run(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {
+        Ok(ContractOutput::Output(Bytes::copy_from_slice(input)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::precompiles::golden;
+
+    #[test]
+    fn replays_the_golden_cases() {
+        golden::replay("pre-identity-", 10);
+    }
+}

@@ -1,0 +1,197 @@
+//! The arithmetic of REMASC: who gets what when the fees of a block become due. No state, no chain access.
+
+use rhizome_primitives::{Address, B256, RemascParams, U256};
+
+/// A block of the height that is due: the rewarded one, or one of its siblings.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Candidate {
+    pub(super) hash: B256,
+    pub(super) coinbase: Address,
+    pub(super) paid_fees: U256,
+    pub(super) uncle_count: u32,
+}
+
+/// A sibling, where it was included and by whom.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sibling {
+    pub(super) block: Candidate,
+    pub(super) included_at: u64,
+    pub(super) publisher: Address,
+}
+
+/// The numbers that REMASC keeps between blocks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Balances {
+    pub(super) reward: U256,
+    pub(super) burned: U256,
+    pub(super) federation: U256,
+    pub(super) is_rule_broken: bool,
+}
+
+/// Everything a distribution depends on.
+pub(super) struct Round<'a> {
+    pub(super) params: &'a RemascParams,
+    /// RSKIP-85.
+    pub(super) has_minimum_payments: bool,
+    pub(super) beneficiary: Address,
+    /// None if they are not known.
+    pub(super) federators: Option<&'a [Address]>,
+    /// Of the executing block.
+    pub(super) minimum_gas_price: U256,
+    /// Height of the rewarded block.
+    pub(super) height: u64,
+    pub(super) rewarded: Candidate,
+    /// By height of inclusion, then by position.
+    pub(super) siblings: &'a [Sibling],
+    pub(super) before: Balances,
+}
+
+/// Result of a distribution. Balances that stay untouched are not written.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Distribution {
+    pub(super) payments: Vec<(Address, U256)>,
+    pub(super) reward: Option<U256>,
+    pub(super) burned: Option<U256>,
+    pub(super) federation: Option<U256>,
+    pub(super) is_rule_broken: Option<bool>,
+}
+
+impl Distribution {
+    fn pay(&mut self, value: U256, to: Address) {
+        self.payments.push((to, value));
+    }
+}
+
+/// Why nothing is distributed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Obstacle {
+    /// A number left 256 bits, or a parameter makes no sense. The reference fails too.
+    OutOfRange,
+    /// A share for the federation is due, and its members are not known.
+    UnknownFederation,
+}
+
+impl Round<'_> {
+    /// The payments and balances of the executing block.
+    pub(super) fn distribute(&self) -> Result<Distribution, Obstacle> {
+        let mut result = Distribution::default();
+        let balance = add(self.before.reward, self.rewarded.paid_fees)?;
+        result.reward = Some(balance);
+        if self.height < self.params.synthetic_span {
+            return Ok(result);
+        }
+
+        result.is_rule_broken = Some(!self.siblings.is_empty() && self.is_selection_broken());
+
+        let (mut reward, _) = divide(balance, self.params.synthetic_span)?;
+        if self.has_minimum_payments && reward < self.price_of(self.params.minimum_payable_gas) {
+            return Ok(result);
+        }
+        result.reward = Some(subtract(balance, reward)?);
+
+        let (cut, _) = divide(reward, self.params.labs_divisor)?;
+        result.pay(cut, self.beneficiary);
+        reward = subtract(reward, cut)?;
+
+        let (share, _) = divide(reward, self.params.federation_divisor)?;
+        self.pay_federation(share, &mut result)?;
+        reward = subtract(reward, share)?;
+
+        if self.siblings.is_empty() {
+            self.pay_single(reward, &mut result)?;
+        } else {
+            self.pay_with_siblings(reward, &mut result)?;
+        }
+        Ok(result)
+    }
+
+    /// Whether the fork choice should have preferred a sibling.
+    fn is_selection_broken(&self) -> bool {
+        let own = &self.rewarded;
+        let doubled = |fees: U256| fees.saturating_mul(U256::from(2));
+        let is_preferable = |sibling: &Sibling| {
+            let other = &sibling.block;
+            other.paid_fees > doubled(own.paid_fees)
+                || own.paid_fees < doubled(other.paid_fees) && other.hash < own.hash
+                || other.uncle_count > own.uncle_count
+        };
+        self.siblings.iter().any(is_preferable)
+    }
+
+    fn pay_federation(&self, share: U256, result: &mut Distribution) -> Result<(), Obstacle> {
+        let federators = self.federators.ok_or(Obstacle::UnknownFederation)?;
+        let (last, others) = federators.split_last().ok_or(Obstacle::OutOfRange)?;
+        let pot = add(self.before.federation, share)?;
+        let (each, rest) = divide(pot, federators.len() as u64)?;
+        if self.has_minimum_payments {
+            if each < self.price_of(self.params.federator_minimum_payable_gas) {
+                result.federation = Some(pot);
+                return Ok(());
+            }
+            // Before RSKIP-85 the pot is paid and kept all the same.
+            result.federation = Some(U256::ZERO);
+        }
+        for federator in others {
+            result.pay(each, *federator);
+        }
+        result.pay(add(each, rest)?, *last);
+        Ok(())
+    }
+
+    fn pay_single(&self, mut reward: U256, result: &mut Distribution) -> Result<(), Obstacle> {
+        if self.before.is_rule_broken {
+            let (penalty, _) = divide(reward, self.params.punishment_divisor)?;
+            reward = subtract(reward, penalty)?;
+            result.burned = Some(add(self.before.burned, penalty)?);
+        }
+        result.pay(reward, self.rewarded.coinbase);
+        Ok(())
+    }
+
+    fn pay_with_siblings(&self, reward: U256, result: &mut Distribution) -> Result<(), Obstacle> {
+        let count = self.siblings.len() as u64;
+        let (publishers, _) = divide(reward, self.params.publishers_divisor)?;
+        let miners = subtract(reward, publishers)?;
+        let (per_publisher, publishers_rest) = divide(publishers, count)?;
+        let (mut per_miner, miners_rest) = divide(miners, count + 1)?;
+        let mut burned = add(add(self.before.burned, publishers_rest)?, miners_rest)?;
+        if self.before.is_rule_broken {
+            let (penalty, _) = divide(per_miner, self.params.punishment_divisor)?;
+            per_miner = subtract(per_miner, penalty)?;
+            burned = add(burned, multiply(penalty, count + 1)?)?;
+        }
+        for sibling in self.siblings {
+            result.pay(per_publisher, sibling.publisher);
+        }
+        for sibling in self.siblings {
+            let late = sibling.included_at.saturating_sub(self.height).saturating_sub(1);
+            let (loss, _) = divide(multiply(per_miner, late)?, self.params.late_uncle_inclusion_punishment_divisor)?;
+            result.pay(subtract(per_miner, loss)?, sibling.block.coinbase);
+            burned = add(burned, loss)?;
+        }
+        result.pay(per_miner, self.rewarded.coinbase);
+        result.burned = Some(burned);
+        Ok(())
+    }
+
+    fn price_of(&self, gas: u64) -> U256 {
+        self.minimum_gas_price.saturating_mul(U256::from(gas))
+    }
+}
+
+fn add(left: U256, right: U256) -> Result<U256, Obstacle> {
+    left.checked_add(right).ok_or(Obstacle::OutOfRange)
+}
+
+fn subtract(left: U256, right: U256) -> Result<U256, Obstacle> {
+    left.checked_sub(right).ok_or(Obstacle::OutOfRange)
+}
+
+fn multiply(value: U256, factor: u64) -> Result<U256, Obstacle> {
+    value.checked_mul(U256::from(factor)).ok_or(Obstacle::OutOfRange)
+}
+
+/// Quotient and remainder.
+fn divide(value: U256, divisor: u64) -> Result<(U256, U256), Obstacle> {
+    if divisor == 0 { Err(Obstacle::OutOfRange) } else { Ok(value.div_rem(U256::from(divisor))) }
+}

@@ -1,0 +1,232 @@
+//! REMASC (0x01000008): distributes the fees of the block that has matured, driven by the last transaction of every block.
+
+mod cells;
+mod distribution;
+pub(super) mod federation;
+
+use super::abi;
+use super::table::{Contract, ContractContext, ContractFailure, ContractOutput};
+use crate::block_env::{AncestorBlock, AncestryError};
+use crate::error::ExecError;
+use distribution::{Candidate, Distribution, Obstacle, Round, Sibling};
+use federation::genesis_federation;
+use rhizome_primitives::{Address, B256, Bytes, Header, I256, Log, REMASC, Rule, b256, rlp};
+use rhizome_trie::StateError;
+use std::sync::Arc;
+
+/// `processMinersFees()`
+const PROCESS_MINERS_FEES: [u8; 4] = [0xbe, 0x02, 0x1a, 0x58];
+/// `getStateForDebugging() returns (bytes)`
+const GET_STATE_FOR_DEBUGGING: [u8; 4] = [0x0d, 0x0c, 0xee, 0x93];
+/// `mining_fee_topic` in ASCII, right aligned.
+const PAYMENT_TOPIC: B256 = b256!("000000000000000000000000000000006d696e696e675f6665655f746f706963");
+
+pub(super) struct Remasc;
+
+impl Contract for Remasc {
+    fn required_gas(&self, _input: &[u8], _ctx: &ContractContext<'_>) -> u64 {
+        0
+    }
+
+    fn run(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {
+        let output = if input.is_empty() || input == PROCESS_MINERS_FEES {
+            if !(ctx.is_remasc_transaction && ctx.is_direct) {
+                return Err(ContractFailure::Failed);
+            }
+            process_miners_fees(ctx)?;
+            Bytes::new()
+        } else if input == GET_STATE_FOR_DEBUGGING {
+            state_for_debugging(ctx)?
+        } else {
+            return Err(ContractFailure::Failed);
+        };
+        // Every execution leaves this cell behind, static calls included.
+        cells::write_siblings(ctx.state)?;
+        Ok(ContractOutput::Output(output))
+    }
+}
+
+/// `[reward balance, burned balance, empty list, flag]`, where the flag is a raw byte.
+fn state_for_debugging(ctx: &mut ContractContext<'_>) -> Result<Bytes, StateError> {
+    let balances = cells::read(ctx.state)?;
+    let mut items = Vec::new();
+    rlp::put_value(&mut items, &balances.reward);
+    rlp::put_value(&mut items, &balances.burned);
+    items.extend([0xc0, u8::from(balances.is_rule_broken)]);
+    Ok(abi::encode_bytes(&rlp::list(&items)))
+}
+
+fn process_miners_fees(ctx: &mut ContractContext<'_>) -> Result<(), ContractFailure> {
+    let params = &ctx.spec.remasc;
+    let Some(height) = ctx.env.number.checked_sub(params.maturity).filter(|height| *height > 0) else {
+        return Ok(());
+    };
+    let rewarded = ancestor(ctx, height)?;
+    let siblings = siblings(ctx, height)?;
+    let is_labs_moved = ctx.rules.is_active(Rule::Rskip218);
+    let round = Round {
+        params,
+        has_minimum_payments: ctx.rules.is_active(Rule::Rskip85),
+        beneficiary: if is_labs_moved { params.labs_address_rskip218 } else { params.labs_address },
+        federators: federators(ctx)?,
+        minimum_gas_price: ctx.env.minimum_gas_price,
+        height,
+        rewarded: candidate(rewarded.hash, &rewarded.header),
+        siblings: &siblings,
+        before: cells::read(ctx.state)?,
+    };
+    match round.distribute() {
+        Ok(distribution) => settle(ctx, rewarded.hash, &distribution),
+        Err(Obstacle::OutOfRange) => Err(ContractFailure::Failed),
+        Err(Obstacle::UnknownFederation) => Err(ExecError::UnknownFederation { number: ctx.env.number }.into()),
+    }
+}
+
+/// Uncles at the height of the rewarded block, as the blocks above it have included them.
+fn siblings(ctx: &ContractContext<'_>, height: u64) -> Result<Vec<Sibling>, ContractFailure> {
+    let mut siblings = Vec::new();
+    for included_at in height + 1..=height.saturating_add(ctx.spec.constants.uncle_generation_limit) {
+        let block = ancestor(ctx, included_at)?;
+        let publisher = block.header.coinbase_address();
+        let found = block.uncles.iter().filter(|uncle| uncle.number == height);
+        siblings.extend(found.map(|uncle| Sibling { block: candidate(uncle.hash(), uncle), included_at, publisher }));
+    }
+    Ok(siblings)
+}
+
+fn candidate(hash: B256, header: &Header) -> Candidate {
+    Candidate {
+        hash,
+        coinbase: header.coinbase_address(),
+        paid_fees: header.paid_fees,
+        uncle_count: header.uncle_count,
+    }
+}
+
+/// The members of the active federation; none if only the Bridge could tell them.
+fn federators(ctx: &mut ContractContext<'_>) -> Result<Option<&'static [Address]>, StateError> {
+    let is_genesis = !cells::has_later_federation(ctx.state)?;
+    Ok(if is_genesis { genesis_federation(ctx.spec.network) } else { None })
+}
+
+/// A block that the distribution cannot do without.
+fn ancestor(ctx: &ContractContext<'_>, number: u64) -> Result<Arc<AncestorBlock>, AncestryError> {
+    let missing = || AncestryError { number, reason: Box::new(MissingAncestor) };
+    ctx.ancestry.ancestor(number)?.ok_or_else(missing)
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("there is no such block")]
+struct MissingAncestor;
+
+/// Pays, logs and writes the balances.
+fn settle(ctx: &mut ContractContext<'_>, rewarded: B256, result: &Distribution) -> Result<(), ContractFailure> {
+    for (to, value) in &result.payments {
+        let amount = I256::try_from(*value).ok().ok_or(ContractFailure::Failed)?;
+        ctx.state.transfer(REMASC, *to, amount)?;
+        let mut items = Vec::new();
+        rlp::put_bytes(&mut items, rewarded.as_slice());
+        rlp::put_value(&mut items, value);
+        let topics = vec![PAYMENT_TOPIC, to.into_word()];
+        ctx.logs.push(Log { address: REMASC, topics, data: rlp::list(&items).into() });
+    }
+    cells::write(ctx.state, result)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::precompiles::golden::{self, GivenChain};
+    use rhizome_primitives::{BRIDGE, ChainSpec, Rules, hex};
+    use serde_json::Value;
+
+    fn run(
+        case: &Value,
+        chains: &Value,
+        input: &[u8],
+    ) -> (Result<ContractOutput, ContractFailure>, crate::State, Vec<Log>) {
+        let spec = golden::spec_of(case);
+        let chain = case["chain"].as_str().map(|name| &chains[name]);
+        let (env, ancestry) = (golden::env(&case["env"]), GivenChain::new(chain, &spec));
+        let (mut state, mut logs) = (golden::state_of(&case["pre"]), Vec::new());
+        let rules = golden::rules(case["fork"].as_str().unwrap());
+        let mut ctx = golden::context(&spec, rules, &env, &ancestry, &mut state, &mut logs);
+        ctx.is_remasc_transaction = true;
+        ctx.is_direct = true;
+        let result = Remasc.run(input, &mut ctx);
+        (result, state, logs)
+    }
+
+    #[test]
+    fn replays_the_golden_cases() {
+        let file = golden::load("remasc");
+        let mut replayed = 0;
+        for case in file["cases"].as_array().unwrap() {
+            let (name, expect) = (&case["name"], &case["expect"]);
+            if expect["executed"] == false {
+                continue;
+            }
+            let (result, mut state, logs) = run(case, &file["chains"], &[]);
+            assert_eq!(result.unwrap(), ContractOutput::Output(Bytes::new()), "{name}");
+            let written: Vec<String> = logs.iter().map(|log| format!("{:?} {}", log.topics, log.data)).collect();
+            let expected: Vec<String> = expect["logs"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|log| {
+                    let topics = log["topics"].as_array().unwrap().iter();
+                    let topics: Vec<B256> = topics.map(|topic| topic.as_str().unwrap().parse().unwrap()).collect();
+                    format!("{topics:?} {}", log["data"].as_str().unwrap())
+                })
+                .collect();
+            assert_eq!(written, expected, "{name}: payments");
+            for (address, account) in expect["post"].as_object().unwrap() {
+                let Ok(address) = address.parse::<Address>() else { continue };
+                let balance = state.balance(address).unwrap();
+                assert_eq!(balance.into_raw(), golden::number_at(account, "balance"), "{name}: balance of {address}");
+            }
+            let cells = &expect["post"][REMASC.to_string().to_lowercase()]["storage"];
+            for cell in ["rewardBalance", "burnedBalance", "federationBalance", "brokenSelectionRule", "siblings"] {
+                let slot = rhizome_primitives::U256::from_be_slice(cell.as_bytes());
+                let stored = state.storage_bytes(REMASC, &slot).unwrap().map(hex::encode_prefixed);
+                let expected = cells[hex::encode_prefixed(cell)].as_str().map(str::to_owned);
+                assert_eq!(stored, expected, "{name}: {cell}");
+            }
+            replayed += 1;
+        }
+        assert_eq!(replayed, 74);
+    }
+
+    #[test]
+    fn only_its_transaction_drives_it() {
+        let spec = ChainSpec::regtest();
+        let env = golden::env(&golden::load("remasc")["cases"][0]["env"]);
+        let ancestry = GivenChain::new(None, &spec);
+        for (is_remasc_transaction, is_direct) in [(false, false), (false, true), (true, false)] {
+            let (mut state, mut logs) = (golden::state_of(&serde_json::json!({})), Vec::new());
+            let mut ctx = golden::context(&spec, Rules::all(), &env, &ancestry, &mut state, &mut logs);
+            ctx.is_remasc_transaction = is_remasc_transaction;
+            ctx.is_direct = is_direct;
+            for input in [&[][..], &PROCESS_MINERS_FEES, &[0; 4], &[0; 3]] {
+                assert!(matches!(Remasc.run(input, &mut ctx), Err(ContractFailure::Failed)));
+            }
+            assert!(Remasc.run(&GET_STATE_FOR_DEBUGGING, &mut ctx).is_ok());
+        }
+    }
+
+    #[test]
+    fn refuses_what_it_cannot_know() {
+        let file = golden::load("remasc");
+        let is_payment = |case: &&Value| case["name"] == "remasc-payment/vetiver900";
+        let case = file["cases"].as_array().unwrap().iter().find(is_payment).unwrap();
+        let later_federation = hex::encode_prefixed("newFederation");
+        let mut moved = case.clone();
+        moved["pre"][BRIDGE.to_string().to_lowercase()] = serde_json::json!({"storage": {later_federation: "0xc0"}});
+        let (result, ..) = run(&moved, &file["chains"], &[]);
+        assert!(matches!(result, Err(ContractFailure::Fatal(ExecError::UnknownFederation { .. }))));
+
+        let (result, ..) = run(case, &serde_json::json!({}), &[]);
+        assert!(matches!(result, Err(ContractFailure::Fatal(ExecError::Ancestry(_)))));
+    }
+}

@@ -1,0 +1,28 @@
+//! RIPEMD-160 (0x03): the digest, left padded to a word.
+
+use super::price_by_words;
+use super::table::{Contract, ContractContext, ContractFailure, ContractOutput};
+use revm::precompile::crypto;
+use rhizome_primitives::Bytes;
+
+pub(super) struct Ripemd160;
+
+impl Contract for Ripemd160 {
+    fn required_gas(&self, input: &[u8], _ctx: &ContractContext<'_>) -> u64 {
+        price_by_words(input.len(), 600, 120)
+    }
+
+    fn run(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {
+        Ok(ContractOutput::Output(Bytes::copy_from_slice(&crypto().ripemd160(input))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::precompiles::golden;
+
+    #[test]
+    fn replays_the_golden_cases() {
+        golden::replay("pre-ripemd160-", 11);
+    }
+}

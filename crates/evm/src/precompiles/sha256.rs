@@ -1,0 +1,28 @@
+//! SHA-256 (0x02).
+
+use super::price_by_words;
+use super::table::{Contract, ContractContext, ContractFailure, ContractOutput};
+use revm::precompile::crypto;
+use rhizome_primitives::Bytes;
+
+pub(super) struct Sha256;
+
+impl Contract for Sha256 {
+    fn required_gas(&self, input: &[u8], _ctx: &ContractContext<'_>) -> u64 {
+        price_by_words(input.len(), 60, 12)
+    }
+
+    fn run(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {
+        Ok(ContractOutput::Output(Bytes::copy_from_slice(&crypto().sha256(input))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::precompiles::golden;
+
+    #[test]
+    fn replays_the_golden_cases() {
+        golden::replay("pre-sha256-", 11);
+    }
+}

@@ -1,0 +1,152 @@
+//! Which built-in contract lives where, and what callers and contracts agree on.
+
+use super::bn128::{Bn128Add, Bn128Mul, Bn128Pairing};
+use super::secp256k1::{Secp256k1Add, Secp256k1Mul};
+use super::{
+    blake2f, block_header, bridge, ecrecover, environment, hd_wallet, identity, modexp, remasc, ripemd160, sha256,
+};
+use crate::block_env::{Ancestry, BlockEnv};
+use crate::error::ExecError;
+use crate::state::State;
+use rhizome_primitives::{Address, Bytes, ChainSpec, Log, Rule, Rules, address};
+
+/// What a contract that did not fail leaves for its caller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ContractOutput {
+    /// Return data.
+    Output(Bytes),
+    /// The reference's "null". From RSKIP-197 on callers treat it as a failure.
+    NoValue,
+}
+
+/// Why a contract did not produce an output.
+#[derive(Debug)]
+pub enum ContractFailure {
+    /// The ordinary failure: before RSKIP-197 the calling frame halts, later the call fails.
+    Failed,
+    /// The execution cannot go on: what is needed is not implemented or could not be read.
+    Fatal(ExecError),
+    /// BLAKE2 called by a transaction without data before RSKIP-552: no valid block contains it.
+    BlakeWithoutData,
+}
+
+impl<E: Into<ExecError>> From<E> for ContractFailure {
+    fn from(error: E) -> Self {
+        Self::Fatal(error.into())
+    }
+}
+
+/// A built-in contract. Calls never panic, whatever the input.
+pub trait Contract: Sync {
+    /// The price of a call. The caller must have it before [`Contract::run`]: it bounds work and memory.
+    fn required_gas(&self, input: &[u8], ctx: &ContractContext<'_>) -> u64;
+
+    /// Executes a call. On failure the caller undoes the state, but not the logs.
+    fn run(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure>;
+}
+
+/// What a contract can see of its caller and its block.
+pub struct ContractContext<'a> {
+    /// The chain.
+    pub spec: &'a ChainSpec,
+    /// Rules of the executing block.
+    pub rules: Rules,
+    /// The executing block.
+    pub env: &'a BlockEnv,
+    /// The blocks below it.
+    pub ancestry: &'a dyn Ancestry,
+    /// State of the transaction.
+    pub state: &'a mut State,
+    /// Logs of the calling frame.
+    pub logs: &'a mut Vec<Log>,
+    /// The last transaction of the block calls REMASC.
+    pub is_remasc_transaction: bool,
+    /// Depth of the calling frame; 0 when a transaction calls directly.
+    pub call_depth: u32,
+    /// Called by a transaction, not by a contract.
+    pub is_direct: bool,
+    /// Local execution, outside of any block.
+    pub is_local_call: bool,
+}
+
+/// One row of the table.
+pub struct ContractEntry {
+    /// Where the contract is called.
+    pub address: Address,
+    /// The rule that brings it; none if it has always been there.
+    pub since: Option<Rule>,
+    /// Longest input of a call by a contract from RSKIP-516 on, in bytes. Longer input is cut.
+    pub input_limit: Option<usize>,
+    /// The contract.
+    pub contract: &'static dyn Contract,
+}
+
+const fn row(
+    address: Address,
+    since: Option<Rule>,
+    input_limit: Option<usize>,
+    contract: &'static dyn Contract,
+) -> ContractEntry {
+    ContractEntry { address, since, input_limit, contract }
+}
+
+/// All built-in contracts, in the order of their addresses.
+pub static TABLE: [ContractEntry; 16] = [
+    row(address!("0000000000000000000000000000000000000001"), None, Some(128), &ecrecover::EcRecover),
+    row(address!("0000000000000000000000000000000000000002"), None, None, &sha256::Sha256),
+    row(address!("0000000000000000000000000000000000000003"), None, None, &ripemd160::Ripemd160),
+    row(address!("0000000000000000000000000000000000000004"), None, None, &identity::Identity),
+    row(address!("0000000000000000000000000000000000000005"), None, None, &modexp::ModExp),
+    row(address!("0000000000000000000000000000000000000006"), Some(Rule::Rskip137), Some(128), &Bn128Add),
+    row(address!("0000000000000000000000000000000000000007"), Some(Rule::Rskip137), Some(96), &Bn128Mul),
+    row(address!("0000000000000000000000000000000000000008"), Some(Rule::Rskip137), None, &Bn128Pairing),
+    row(address!("0000000000000000000000000000000000000009"), Some(Rule::Rskip153), Some(213), &blake2f::Blake2f),
+    row(address!("0000000000000000000000000000000001000006"), None, None, &bridge::Bridge),
+    row(address!("0000000000000000000000000000000001000008"), None, None, &remasc::Remasc),
+    row(address!("0000000000000000000000000000000001000009"), Some(Rule::Rskip106), None, &hd_wallet::HdWallet),
+    row(address!("0000000000000000000000000000000001000010"), Some(Rule::Rskip119), None, &block_header::BlockHeader),
+    row(address!("0000000000000000000000000000000001000011"), Some(Rule::Rskip203), None, &environment::Environment),
+    row(address!("0000000000000000000000000000000001000016"), Some(Rule::Rskip516), Some(128), &Secp256k1Add),
+    row(address!("0000000000000000000000000000000001000017"), Some(Rule::Rskip516), Some(96), &Secp256k1Mul),
+];
+
+/// The built-in contract at an address, if it is active under `rules`.
+pub fn contract_at(address: &Address, rules: &Rules) -> Option<&'static ContractEntry> {
+    // Nearly all calls go elsewhere and leave here.
+    let [prefix @ .., _, _, _, _] = &address.0.0;
+    if prefix != &[0; 16] {
+        return None;
+    }
+    let entry = TABLE.iter().find(|entry| entry.address == *address)?;
+    entry.since.is_none_or(|rule| rules.is_active(rule)).then_some(entry)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rhizome_primitives::{BRIDGE, REMASC};
+
+    #[test]
+    fn finds_active_contracts() {
+        for entry in &TABLE {
+            assert!(contract_at(&entry.address, &Rules::all()).is_some());
+            assert_eq!(contract_at(&entry.address, &Rules::none()).is_some(), entry.since.is_none());
+        }
+        assert!(TABLE.is_sorted_by_key(|entry| entry.address));
+        for address in [BRIDGE, REMASC] {
+            assert!(contract_at(&address, &Rules::none()).is_some());
+        }
+    }
+
+    #[test]
+    fn other_addresses_are_plain() {
+        for address in [
+            Address::ZERO,
+            address!("000000000000000000000000000000000000000a"),
+            address!("0000000000000000000000000000000001000007"),
+            address!("1000000000000000000000000000000000000001"),
+        ] {
+            assert!(contract_at(&address, &Rules::all()).is_none());
+        }
+    }
+}

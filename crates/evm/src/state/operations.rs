@@ -1,0 +1,169 @@
+//! The changes that a state knows, with the side effects of the reference (state chapter 8.3).
+
+use rhizome_primitives::{Bytes, I256, U256};
+use rhizome_trie::account::AccountState;
+
+use super::access::Part;
+use super::account::{AccountIndex, CellValue, Deletion, Parts};
+use super::code::Code;
+use super::journal::Undo;
+use super::{AccountId, Read, State};
+
+impl State {
+    /// Writes nonce 0, balance 0, no flags, whatever was there; mark, code and cells stay.
+    pub fn create_account(&mut self, account: impl Into<AccountId>) -> Read<()> {
+        let index = self.locate(account.into());
+        self.write_value(index, AccountState::default())
+    }
+
+    /// As [`State::create_account`], but the balance stays.
+    pub fn create_account_with_balance(&mut self, account: impl Into<AccountId>) -> Read<()> {
+        let index = self.locate(account.into());
+        let balance = self.balance_at(index)?;
+        self.write_value(index, AccountState { balance, ..AccountState::default() })
+    }
+
+    /// Writes the contract mark; does not create the account.
+    pub fn setup_contract(&mut self, account: impl Into<AccountId>) -> Read<()> {
+        let index = self.locate(account.into());
+        self.write_mark(index)
+    }
+
+    /// Adds one to the nonce of the account, which is created if missing.
+    pub fn increase_nonce(&mut self, account: impl Into<AccountId>) -> Read<()> {
+        let index = self.locate(account.into());
+        let mut value = self.value_or_new(index)?;
+        value.nonce = value.nonce.wrapping_add(U256::ONE);
+        self.write_value(index, value)
+    }
+
+    /// Writes the nonce of the account, which is created if missing.
+    pub fn set_nonce(&mut self, account: impl Into<AccountId>, nonce: U256) -> Read<()> {
+        let index = self.locate(account.into());
+        let value = self.value_or_new(index)?;
+        self.write_value(index, AccountState { nonce, ..value })
+    }
+
+    /// Sets the hibernation flag of the account, which is created if missing.
+    pub fn hibernate(&mut self, account: impl Into<AccountId>) -> Read<()> {
+        let index = self.locate(account.into());
+        let mut value = self.value_or_new(index)?;
+        value.flags |= 1;
+        self.write_value(index, value)
+    }
+
+    /// Adds to the balance without looking at the result. Creates a missing account, also for zero.
+    pub fn add_balance(&mut self, account: impl Into<AccountId>, amount: I256) -> Read<()> {
+        let index = self.locate(account.into());
+        self.add_balance_at(index, amount)
+    }
+
+    /// Moves an amount; both accounts are created if missing, also for zero.
+    pub fn transfer(&mut self, from: impl Into<AccountId>, to: impl Into<AccountId>, amount: I256) -> Read<()> {
+        self.add_balance(from, -amount)?;
+        self.add_balance(to, amount)
+    }
+
+    /// Writes the code. Empty code deletes it once the block is done and is present until then. Code that is not empty
+    /// creates a missing account. The mark is not written.
+    pub fn save_code(&mut self, account: impl Into<AccountId>, code: Bytes) -> Read<()> {
+        let index = self.locate(account.into());
+        let is_empty = code.is_empty();
+        self.write_code(index, Code::saved(code))?;
+        if !is_empty && !self.exists_at(index)? {
+            self.write_value(index, AccountState::default())?;
+        }
+        Ok(())
+    }
+
+    /// Writes a storage cell as a word; zero removes it. A missing account is created and marked even for zero.
+    pub fn set_storage_word(&mut self, account: impl Into<AccountId>, slot: U256, word: U256) -> Read<()> {
+        let index = self.locate(account.into());
+        self.write_storage(index, slot, CellValue::Word(word))
+    }
+
+    /// Writes the bytes of a storage cell as they are; none or empty removes it. A missing account is created and marked.
+    pub fn set_storage_bytes(&mut self, account: impl Into<AccountId>, slot: U256, bytes: Option<Bytes>) -> Read<()> {
+        let index = self.locate(account.into());
+        self.write_storage(index, slot, CellValue::of_bytes(bytes.unwrap_or_default()))
+    }
+
+    /// Deletes the account with mark, code and cells. What is written later makes a new one.
+    pub fn delete(&mut self, account: impl Into<AccountId>) -> Read<()> {
+        let index = self.locate(account.into());
+        self.note_write(index, Part::Account);
+        let earlier = self.account_at(index).parts.deletion;
+        let deletion = match earlier {
+            Deletion::None if self.load_value(index)?.base.is_some() => Deletion::Whole,
+            Deletion::None => Deletion::Hiding,
+            Deletion::Whole | Deletion::Hiding => earlier,
+        };
+        let parts = &mut self.account_at(index).parts;
+        let previous = Box::new(std::mem::replace(parts, Parts::deleted(deletion)));
+        self.journal.push(Undo::Deletion { account: index, previous });
+        Ok(())
+    }
+
+    pub(crate) fn set_storage_word_at(&mut self, index: AccountIndex, slot: U256, word: U256) -> Read<()> {
+        self.write_storage(index, slot, CellValue::Word(word))
+    }
+
+    pub(crate) fn add_balance_at(&mut self, index: AccountIndex, amount: I256) -> Read<()> {
+        let mut value = self.value_or_new(index)?;
+        if amount.is_zero() {
+            return Ok(());
+        }
+        // The supply is far below the limit, only invented balances of local calls could ever reach it.
+        value.balance = value.balance.saturating_add(amount);
+        self.write_value(index, value)
+    }
+
+    fn value_or_new(&mut self, index: AccountIndex) -> Read<AccountState> {
+        if let Some(value) = self.account_value(index)? {
+            return Ok(value.clone());
+        }
+        self.write_value(index, AccountState::default())?;
+        Ok(AccountState::default())
+    }
+
+    fn write_value(&mut self, index: AccountIndex, value: AccountState) -> Read<()> {
+        self.note_write(index, Part::Account);
+        let slot = self.load_value(index)?;
+        let previous = slot.current.replace(value);
+        let was_written = std::mem::replace(&mut slot.is_written, true);
+        self.journal.push(Undo::Value { account: index, previous, was_written });
+        Ok(())
+    }
+
+    fn write_mark(&mut self, index: AccountIndex) -> Read<()> {
+        self.note_write(index, Part::Mark);
+        let slot = self.load_mark(index)?;
+        let previous = std::mem::replace(&mut slot.current, true);
+        let was_written = std::mem::replace(&mut slot.is_written, true);
+        self.journal.push(Undo::Mark { account: index, previous, was_written });
+        Ok(())
+    }
+
+    fn write_code(&mut self, index: AccountIndex, code: Code) -> Read<()> {
+        self.note_write(index, Part::Code);
+        let slot = self.load_code(index)?;
+        let previous = std::mem::replace(&mut slot.current, code);
+        let was_written = std::mem::replace(&mut slot.is_written, true);
+        self.journal.push(Undo::Code { account: index, previous, was_written });
+        Ok(())
+    }
+
+    fn write_storage(&mut self, index: AccountIndex, slot: U256, value: CellValue) -> Read<()> {
+        if !self.exists_at(index)? {
+            self.write_value(index, AccountState::default())?;
+            self.write_mark(index)?;
+        }
+        self.note_write(index, Part::Cell(slot));
+        let cell_index = self.load_cell(index, slot)?;
+        let cell = self.cell_at(cell_index);
+        let previous = std::mem::replace(&mut cell.current, value);
+        let was_written = std::mem::replace(&mut cell.is_written, true);
+        self.journal.push(Undo::Cell { cell: cell_index, previous, was_written });
+        Ok(())
+    }
+}

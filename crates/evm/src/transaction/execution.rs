@@ -1,0 +1,269 @@
+//! The execution between buying gas and settling: creation, call of a built-in contract, call of an account.
+
+use rhizome_primitives::transaction::created_address;
+use rhizome_primitives::{Address, BRIDGE, Bytes, I256, Rule};
+
+use super::Message;
+use crate::code::ExecutableCode;
+use crate::error::{ExecError, Unexecutable};
+use crate::evm::Evm;
+use crate::frame::{End, Finished, TopFrame, refused_code};
+use crate::halt::HaltReason;
+use crate::instructions::deposit_cost;
+use crate::precompiles::{ContractContext, ContractEntry, ContractFailure, ContractOutput, contract_at};
+use crate::state::Checkpoint;
+use crate::tracer::Tracer;
+
+/// What a message did to the state, before anything is paid back.
+#[derive(Debug)]
+pub(crate) struct Execution {
+    pub(crate) end: End,
+    pub(crate) output: Bytes,
+    /// Negative where a built-in contract took more than there was (before RSKIP-136).
+    pub(crate) gas_left: i64,
+    /// Gas that counts for the cap of the refund.
+    pub(crate) gas_spent: u64,
+    /// Refunds for cleared cells.
+    pub(crate) refund: u64,
+    pub(crate) peak_gas: u64,
+    pub(crate) moved_all_gas: bool,
+    pub(crate) moved_value: bool,
+    pub(crate) created: Option<Address>,
+    /// A built-in contract called by the message itself failed: everything is paid, although the receipt shows less.
+    pub(crate) contract_failed: bool,
+}
+
+impl Execution {
+    /// Success without running code.
+    fn plain(message: &Message, peak_gas: u64) -> Execution {
+        Execution {
+            end: End::Success,
+            output: Bytes::new(),
+            gas_left: message.gas_limit as i64 - message.intrinsic_gas as i64,
+            gas_spent: peak_gas,
+            refund: 0,
+            peak_gas,
+            moved_all_gas: false,
+            moved_value: false,
+            created: None,
+            contract_failed: false,
+        }
+    }
+
+    fn of_frame(message: &Message, finished: Finished) -> Execution {
+        Execution {
+            end: finished.end,
+            output: finished.output,
+            gas_left: finished.gas_left as i64,
+            gas_spent: message.gas_limit - finished.gas_left,
+            refund: finished.refund.max(0) as u64,
+            peak_gas: finished.peak_gas,
+            moved_all_gas: finished.moved_all_gas,
+            moved_value: finished.moved_value,
+            ..Execution::plain(message, 0)
+        }
+    }
+
+    /// A local call of code without the gas to begin: halts, and no gas was counted yet.
+    fn without_beginning(message: &Message) -> Execution {
+        Execution { end: End::Halt(HaltReason::OutOfGas), gas_left: 0, ..Execution::plain(message, 0) }
+    }
+}
+
+impl Evm<'_> {
+    /// Executes a message. A failure has taken back what it did, apart from what the reference keeps too.
+    pub(crate) fn execute(&mut self, message: &Message, tracer: &mut impl Tracer) -> Result<Execution, ExecError> {
+        let checkpoint = self.machine.state.checkpoint();
+        match message.to {
+            None => self.create(message, checkpoint, tracer),
+            Some(to) => match contract_at(&to, &self.machine.rules) {
+                Some(entry) => self.call_contract(message, entry),
+                None => self.call(message, to, checkpoint, tracer),
+            },
+        }
+    }
+
+    fn create(
+        &mut self,
+        message: &Message,
+        checkpoint: Checkpoint,
+        tracer: &mut impl Tracer,
+    ) -> Result<Execution, ExecError> {
+        let address = created_address(&message.sender.address(), &message.nonce);
+        let state = &mut self.machine.state;
+        if self.machine.rules.is_active(Rule::Rskip174) && state.exists(address)? {
+            state.create_account_with_balance(address)?;
+        } else {
+            state.create_account(address)?;
+        }
+        if message.data.is_empty() {
+            self.require_intrinsic_gas(message)?;
+            self.machine.state.transfer(message.sender, address, amount(message))?;
+            return Ok(Execution { created: Some(address), ..Execution::plain(message, 0) });
+        }
+        state.setup_contract(address)?;
+        state.transfer(message.sender, address, amount(message))?;
+        let code = ExecutableCode::analyse(message.data.clone(), self.machine.gates.has_old_opcodes);
+        let finished = self.run_top(message, code, address, Bytes::new(), checkpoint, tracer)?;
+        let mut execution = match finished {
+            Some(finished) => Execution::of_frame(message, finished),
+            None => Execution::without_beginning(message),
+        };
+        if execution.end == End::Success {
+            self.store_code(address, &mut execution, checkpoint)?;
+        }
+        Ok(Execution { created: Some(address), ..execution })
+    }
+
+    /// A creation by a transaction fails as a whole if its code cannot be stored, at every height.
+    fn store_code(
+        &mut self,
+        address: Address,
+        execution: &mut Execution,
+        checkpoint: Checkpoint,
+    ) -> Result<(), ExecError> {
+        let code = &execution.output;
+        match refused_code(code, execution.gas_left as u64, &self.machine.gates) {
+            None => {
+                let cost = deposit_cost(code.len());
+                execution.gas_left -= cost as i64;
+                execution.gas_spent += cost;
+                execution.peak_gas = execution.peak_gas.max(execution.gas_spent);
+                self.machine.state.save_code(address, code.clone())?;
+            }
+            Some(reason) => {
+                self.machine.state.revert(checkpoint);
+                self.machine.logs.clear();
+                self.machine.deletions.clear();
+                execution.end = End::Halt(reason);
+                execution.output = Bytes::new();
+                execution.gas_left = 0;
+                execution.refund = 0;
+            }
+        }
+        Ok(())
+    }
+
+    fn call(
+        &mut self,
+        message: &Message,
+        to: Address,
+        checkpoint: Checkpoint,
+        tracer: &mut impl Tracer,
+    ) -> Result<Execution, ExecError> {
+        let account = self.machine.state.locate(to.into());
+        let code = self.machine.state.executable_code(account, self.machine.gates.has_old_opcodes)?;
+        let Some(code) = code else {
+            self.require_intrinsic_gas(message)?;
+            self.machine.state.transfer(message.sender, to, amount(message))?;
+            return Ok(Execution::plain(message, message.intrinsic_gas));
+        };
+        self.machine.state.transfer(message.sender, to, amount(message))?;
+        let finished = self.run_top(message, code, to, message.data.clone(), checkpoint, tracer)?;
+        Ok(match finished {
+            Some(finished) => Execution::of_frame(message, finished),
+            None => Execution::without_beginning(message),
+        })
+    }
+
+    /// Runs the first frame; none if a local call has not even the gas to begin.
+    fn run_top(
+        &mut self,
+        message: &Message,
+        code: ExecutableCode,
+        address: Address,
+        input: Bytes,
+        checkpoint: Checkpoint,
+        tracer: &mut impl Tracer,
+    ) -> Result<Option<Finished>, ExecError> {
+        if message.gas_limit < message.intrinsic_gas {
+            self.machine.state.revert(checkpoint);
+            return Ok(None);
+        }
+        let top = TopFrame {
+            code,
+            address,
+            account: self.machine.state.locate(address.into()),
+            caller: message.sender.address(),
+            value: message.value,
+            input,
+            gas: message.gas_limit,
+            intrinsic_gas: message.intrinsic_gas,
+            checkpoint,
+        };
+        self.run(top, tracer).map(Some)
+    }
+
+    /// A call that runs nothing fails in a way of its own if a local call does not pay for it.
+    fn require_intrinsic_gas(&self, message: &Message) -> Result<(), ExecError> {
+        if message.gas_limit < message.intrinsic_gas {
+            return Err(self.unexecutable(Unexecutable::LocalGas));
+        }
+        Ok(())
+    }
+
+    fn unexecutable(&self, reason: Unexecutable) -> ExecError {
+        ExecError::Unexecutable { index: self.machine.origin.index, reason }
+    }
+
+    fn call_contract(&mut self, message: &Message, entry: &ContractEntry) -> Result<Execution, ExecError> {
+        if entry.address == BRIDGE {
+            return Err(self.machine.bridge_unsupported());
+        }
+        let machine = &mut self.machine;
+        machine.note_contract_call(&entry.address);
+        let counts_intrinsic_gas = machine.rules.is_active(Rule::Rskip136);
+        let mut context = ContractContext {
+            spec: machine.spec,
+            rules: machine.rules,
+            env: &machine.env,
+            ancestry: machine.ancestry,
+            state: &mut machine.state,
+            logs: &mut machine.logs,
+            is_remasc_transaction: message.is_remasc,
+            call_depth: 0,
+            is_direct: true,
+            is_local_call: message.is_local_call,
+        };
+        let required = entry.contract.required_gas(&message.data, &context);
+        let spent = required.saturating_add(message.intrinsic_gas).min(super::GAS_LIMIT_LIMIT);
+        let due = if counts_intrinsic_gas { spent } else { required };
+        if message.gas_limit < due {
+            if message.is_local_call && counts_intrinsic_gas {
+                return Err(self.unexecutable(Unexecutable::LocalGas));
+            }
+            if !message.is_local_call {
+                let end = End::Halt(HaltReason::ContractUnpaid);
+                return Ok(Execution { end, gas_left: 0, ..Execution::plain(message, 0) });
+            }
+        }
+        let result = entry.contract.run(&message.data, &mut context);
+        let mut execution =
+            Execution { gas_left: message.gas_limit as i64 - spent as i64, ..Execution::plain(message, spent) };
+        match result {
+            Ok(ContractOutput::Output(output)) => execution.output = output,
+            Ok(ContractOutput::NoValue) => {}
+            Err(ContractFailure::Fatal(error)) => return Err(error),
+            Err(ContractFailure::BlakeWithoutData) => return Err(self.unexecutable(Unexecutable::BlakeWithoutData)),
+            Err(ContractFailure::Failed) => {
+                execution.end = End::Halt(HaltReason::ContractFailed);
+                execution.contract_failed = true;
+                return Ok(execution);
+            }
+        }
+        let state = &mut self.machine.state;
+        if !state.exists(entry.address)? {
+            state.create_account(entry.address)?;
+            state.setup_contract(entry.address)?;
+        } else if !state.is_contract(entry.address)? {
+            state.setup_contract(entry.address)?;
+        }
+        state.transfer(message.sender, entry.address, amount(message))?;
+        Ok(execution)
+    }
+}
+
+/// The value as an amount. Values of transactions are below 2^255, as the balance that covers them is.
+fn amount(message: &Message) -> I256 {
+    I256::from_raw(message.value)
+}

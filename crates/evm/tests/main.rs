@@ -1,0 +1,80 @@
+//! Golden data of the state, of the machine and of transactions, replayed case by case.
+
+mod vectors;
+
+use std::fs::File;
+use std::path::PathBuf;
+
+use flate2::read::GzDecoder;
+use serde_json::Value;
+
+/// Cases that call the Bridge, which is not implemented.
+const NEED_BRIDGE: [&str; 8] = [
+    "local-bridge-getter/vetiver900",
+    "pre-bridge-from-contract/orchid060",
+    "pre-bridge-unknown/iris300",
+    "pre-bridge-unknown/papyrus200",
+    "tx-bridge-federator-gp0/vetiver900",
+    "tx-bridge-federator-gp0/vetiver900-ARE_BRIDGE_TXS_PAID",
+    "tx-bridge-federator-gp1/vetiver900",
+    "tx-bridge-federator-gp1/vetiver900-ARE_BRIDGE_TXS_PAID",
+];
+
+/// The file of that name, without `.json`, below the folder of golden data.
+fn load(name: &str) -> Value {
+    let folder: PathBuf = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/").into();
+    let plain = folder.join(format!("{name}.json"));
+    let value = match File::open(&plain) {
+        Ok(file) => serde_json::from_reader(file),
+        Err(_) => {
+            let packed = plain.with_extension("json.gz");
+            let file = File::open(&packed).unwrap_or_else(|error| panic!("{}: {error}", packed.display()));
+            serde_json::from_reader(GzDecoder::new(file))
+        }
+    };
+    value.unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// Replays the cases of a file: all pass but those that need the Bridge, and these must not.
+fn replay(file: &str) {
+    let json = load(&format!("evm/{file}"));
+    let forks = load("evm/forks");
+    let (mut passed, mut listed, mut failed) = (0, 0, Vec::new());
+    for case in vectors::cases(&json) {
+        let name = case["name"].as_str().unwrap_or("?");
+        match (vectors::check(&json, &forks, case), NEED_BRIDGE.contains(&name)) {
+            (Ok(()), false) => passed += 1,
+            (Ok(()), true) => failed.push(format!("{name}: passes, but is listed")),
+            (Err(mismatch), true) if mismatch.got.contains("needs the Bridge") => listed += 1,
+            (Err(mismatch), _) => failed.push(format!("{name}: {mismatch}")),
+        }
+    }
+    println!("{file}: {passed} passed, {} failed, {listed} need the Bridge", failed.len());
+    assert!(failed.is_empty(), "{file}:\n{}", failed.join("\n"));
+    assert!(passed > 0, "{file} has no cases");
+}
+
+macro_rules! replays {
+    ($($name:ident)*) => {
+        $(#[test]
+        fn $name() {
+            replay(stringify!($name));
+        })*
+    };
+}
+
+replays!(activation calls create gas localcalls opcodes precompiles random remasc selfdestruct transactions);
+
+#[test]
+fn repository() {
+    let json = load("state/repo");
+    let mut passed = 0;
+    for case in vectors::cases(&json) {
+        if let Err(mismatch) = vectors::repository::check(case) {
+            panic!("{}: {mismatch}", case["name"]);
+        }
+        passed += 1;
+    }
+    println!("repository: {passed} passed");
+    assert!(passed > 0);
+}

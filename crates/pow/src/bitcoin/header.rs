@@ -1,0 +1,101 @@
+//! The 80-byte Bitcoin header inside an RSK header.
+
+use super::digest::{Digest, sha256d};
+use super::message::{MessageError, Reader};
+
+/// Bytes of a Bitcoin header.
+pub const HEADER_SIZE: usize = 80;
+
+/// A Bitcoin header, read in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BitcoinHeader([u8; HEADER_SIZE]);
+
+impl BitcoinHeader {
+    /// Reads the header element of an RSK header. Before RSKIP-98 it may carry Bitcoin transactions behind the
+    /// 80 bytes, which must then be well formed; they take no part in the hash.
+    pub fn parse(element: &[u8]) -> Result<Self, MessageError> {
+        let mut reader = Reader::new(element);
+        let header = Self(reader.array()?);
+        if !reader.is_empty() {
+            reader.transactions()?;
+        }
+        Ok(header)
+    }
+
+    /// A header from its fields; `previous` and `merkle_root` in wire order.
+    pub fn new(version: u32, previous: Digest, merkle_root: Digest, time: u32, bits: u32, nonce: u32) -> Self {
+        let mut bytes = [0; HEADER_SIZE];
+        let fields: [&[u8]; 6] = [
+            &version.to_le_bytes(),
+            &previous,
+            &merkle_root,
+            &time.to_le_bytes(),
+            &bits.to_le_bytes(),
+            &nonce.to_le_bytes(),
+        ];
+        for (target, source) in bytes.iter_mut().zip(fields.concat()) {
+            *target = source;
+        }
+        Self(bytes)
+    }
+
+    /// The same header with another nonce.
+    pub fn with_nonce(mut self, nonce: u32) -> Self {
+        for (target, source) in self.0.iter_mut().skip(76).zip(nonce.to_le_bytes()) {
+            *target = source;
+        }
+        self
+    }
+
+    /// The 80 bytes.
+    pub fn as_bytes(&self) -> &[u8; HEADER_SIZE] {
+        &self.0
+    }
+
+    /// sha256d of the header, wire order.
+    pub fn hash(&self) -> Digest {
+        sha256d(&self.0)
+    }
+
+    /// Root of the Merkle tree of transactions, wire order.
+    pub fn merkle_root(&self) -> Digest {
+        let mut root = [0; 32];
+        for (target, source) in root.iter_mut().zip(self.0.iter().skip(36)) {
+            *target = *source;
+        }
+        root
+    }
+
+    /// Time in seconds.
+    pub fn time(&self) -> u32 {
+        self.0.iter().skip(68).take(4).rev().fold(0, |sum, byte| (sum << 8) | u32::from(*byte))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_sit_where_bitcoin_puts_them() {
+        let header = BitcoinHeader::new(0x2000_0000, [1; 32], [2; 32], 1_700_000_000, 0x207f_ffff, 5).with_nonce(9);
+        assert_eq!(header.merkle_root(), [2; 32]);
+        assert_eq!(header.time(), 1_700_000_000);
+        assert_eq!(header.as_bytes()[76..], [9, 0, 0, 0]);
+        assert_eq!(BitcoinHeader::parse(header.as_bytes()).unwrap(), header);
+    }
+
+    #[test]
+    fn a_short_header_is_refused() {
+        assert!(BitcoinHeader::parse(&[0; 79]).is_err());
+    }
+
+    #[test]
+    fn bytes_behind_the_header_must_be_transactions() {
+        let mut element = vec![0; 80];
+        element.push(0);
+        assert!(BitcoinHeader::parse(&element).is_ok(), "an empty list of transactions");
+        element[80] = 1;
+        assert!(BitcoinHeader::parse(&element).is_err(), "a transaction is announced and missing");
+    }
+}

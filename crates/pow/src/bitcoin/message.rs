@@ -1,0 +1,245 @@
+//! Reading Bitcoin blocks and transactions: for header elements before RSKIP-98 and for solutions sent by miners.
+
+use super::digest::{Digest, sha256d};
+use super::header::BitcoinHeader;
+
+/// Longest byte string that a Bitcoin message may claim to hold.
+const MAX_CLAIM: i64 = 0x0200_0000;
+
+/// Why bytes are no Bitcoin message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum MessageError {
+    /// The data ends before the item that starts at this offset does.
+    #[error("the Bitcoin message ends inside the item at offset {offset}")]
+    Truncated {
+        /// Where the item starts.
+        offset: usize,
+    },
+    /// A count or length that no message can have.
+    #[error("the count {count} at offset {offset} of the Bitcoin message is impossible")]
+    Count {
+        /// Where the number ends.
+        offset: usize,
+        /// The number as a signed 64-bit value.
+        count: i64,
+    },
+    /// Flags of a segregated witness transaction that have no meaning.
+    #[error("unknown transaction flags {flags:#04x}")]
+    Flags {
+        /// The flag byte.
+        flags: u8,
+    },
+    /// A block has no transaction at all, so no coinbase.
+    #[error("the Bitcoin block has no transaction")]
+    NoCoinbase,
+}
+
+/// A whole Bitcoin block, as far as merged mining needs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BitcoinBlock {
+    /// The header.
+    pub header: BitcoinHeader,
+    /// The first transaction without its witness: the bytes that its id is the hash of.
+    pub coinbase: Vec<u8>,
+    /// Ids of all transactions in order, wire order, coinbase first.
+    pub transaction_ids: Vec<Digest>,
+}
+
+impl BitcoinBlock {
+    /// Reads a block. Bytes behind the last transaction are ignored, as Bitcoin libraries do.
+    pub fn parse(bytes: &[u8]) -> Result<Self, MessageError> {
+        let mut reader = Reader::new(bytes);
+        let header = BitcoinHeader::parse(&reader.array::<80>()?)?;
+        let transactions = reader.transactions()?;
+        let transaction_ids = transactions.iter().map(|transaction| sha256d(transaction)).collect();
+        let coinbase = transactions.into_iter().next().ok_or(MessageError::NoCoinbase)?;
+        Ok(Self { header, coinbase, transaction_ids })
+    }
+}
+
+/// One transaction alone, with or without witness: the bytes without the witness.
+pub fn strip_witness(bytes: &[u8]) -> Result<Vec<u8>, MessageError> {
+    Reader::new(bytes).transaction()
+}
+
+/// A cursor over a Bitcoin message.
+pub(crate) struct Reader<'a> {
+    data: &'a [u8],
+    offset: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(data: &'a [u8]) -> Self {
+        Self { data, offset: 0 }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.offset == self.data.len()
+    }
+
+    pub(crate) fn bytes(&mut self, length: usize) -> Result<&'a [u8], MessageError> {
+        let end = self.offset.checked_add(length);
+        let taken = end.and_then(|end| self.data.get(self.offset..end));
+        let taken = taken.ok_or(MessageError::Truncated { offset: self.offset })?;
+        self.offset += length;
+        Ok(taken)
+    }
+
+    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], MessageError> {
+        let offset = self.offset;
+        self.bytes(N)?.try_into().map_err(|_not_possible| MessageError::Truncated { offset })
+    }
+
+    /// Bitcoin's variable length number. The widest form is a signed 64-bit number here.
+    pub(crate) fn number(&mut self) -> Result<i64, MessageError> {
+        let [first] = self.array::<1>()?;
+        Ok(match first {
+            0xfd => i64::from(u16::from_le_bytes(self.array()?)),
+            0xfe => i64::from(u32::from_le_bytes(self.array()?)),
+            0xff => i64::from_le_bytes(self.array()?),
+            small => i64::from(small),
+        })
+    }
+
+    /// A count of items. Only its low 32 bits may not be negative (the reference reserves room with them); a negative
+    /// 64-bit number whose low half is positive counts as none.
+    fn count(&mut self) -> Result<i64, MessageError> {
+        let count = self.number()?;
+        if (count as i32) < 0 {
+            return Err(MessageError::Count { offset: self.offset, count });
+        }
+        Ok(count.max(0))
+    }
+
+    fn sized_bytes(&mut self) -> Result<&'a [u8], MessageError> {
+        let length = i64::from(self.number()? as i32);
+        if length > MAX_CLAIM {
+            return Err(MessageError::Count { offset: self.offset, count: length });
+        }
+        let size = usize::try_from(length);
+        let size = size.map_err(|_negative| MessageError::Count { offset: self.offset, count: length })?;
+        self.bytes(size)
+    }
+
+    /// A counted list of transactions, each without its witness.
+    pub(crate) fn transactions(&mut self) -> Result<Vec<Vec<u8>>, MessageError> {
+        let count = i64::from(self.number()? as i32);
+        if count < 0 {
+            return Err(MessageError::Count { offset: self.offset, count });
+        }
+        (0..count).map(|_index| self.transaction()).collect()
+    }
+
+    fn transaction(&mut self) -> Result<Vec<u8>, MessageError> {
+        let start = self.offset;
+        let version = self.array::<4>()?;
+        let mut body = self.offset;
+        let mut inputs = self.inputs()?;
+        let mut flags = 0;
+        if inputs == 0 {
+            [flags] = self.array()?;
+            if flags != 0 {
+                body = self.offset;
+                inputs = self.inputs()?;
+                self.outputs()?;
+            }
+        } else {
+            self.outputs()?;
+        }
+        let body_end = self.offset;
+        if flags & 1 != 0 {
+            for _input in 0..inputs {
+                for _push in 0..self.count()? {
+                    self.sized_bytes()?;
+                }
+            }
+        }
+        if flags & !1 != 0 {
+            return Err(MessageError::Flags { flags });
+        }
+        let lock_time = self.array::<4>()?;
+        if flags == 0 {
+            return Ok(self.data.get(start..self.offset).unwrap_or_default().to_vec());
+        }
+        let body = self.data.get(body..body_end).unwrap_or_default();
+        Ok([version.as_slice(), body, lock_time.as_slice()].concat())
+    }
+
+    fn inputs(&mut self) -> Result<i64, MessageError> {
+        let count = self.count()?;
+        for _input in 0..count {
+            self.array::<36>()?;
+            self.sized_bytes()?;
+            self.array::<4>()?;
+        }
+        Ok(count)
+    }
+
+    fn outputs(&mut self) -> Result<(), MessageError> {
+        for _output in 0..self.count()? {
+            self.array::<8>()?;
+            self.sized_bytes()?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One input with a two-byte script, one output with a one-byte script.
+    fn legacy() -> Vec<u8> {
+        let mut bytes = vec![1, 0, 0, 0, 1];
+        bytes.extend([0xee; 36]);
+        bytes.extend([2, 0xaa, 0xbb]);
+        bytes.extend([0xff; 4]);
+        bytes.push(1);
+        bytes.extend([5; 8]);
+        bytes.extend([1, 0x51]);
+        bytes.extend([0; 4]);
+        bytes
+    }
+
+    fn with_witness() -> Vec<u8> {
+        let plain = legacy();
+        let mut bytes = plain[..4].to_vec();
+        bytes.extend([0, 1]);
+        bytes.extend(&plain[4..plain.len() - 4]);
+        bytes.extend([1, 3, 7, 7, 7]);
+        bytes.extend([0; 4]);
+        bytes
+    }
+
+    #[test]
+    fn the_witness_takes_no_part_in_the_id() {
+        assert_eq!(strip_witness(&legacy()).unwrap(), legacy());
+        assert_eq!(strip_witness(&with_witness()).unwrap(), legacy());
+    }
+
+    #[test]
+    fn a_block_gives_its_coinbase_and_ids() {
+        let mut block = vec![0; 80];
+        block.push(2);
+        block.extend(with_witness());
+        block.extend(legacy());
+        let block = BitcoinBlock::parse(&block).unwrap();
+        assert_eq!(block.coinbase, legacy());
+        assert_eq!(block.transaction_ids, vec![sha256d(&legacy()); 2]);
+    }
+
+    #[test]
+    fn every_truncation_is_an_error() {
+        let whole = with_witness();
+        for length in 0..whole.len() {
+            assert!(strip_witness(&whole[..length]).is_err(), "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn impossible_counts_are_errors() {
+        let mut bytes = vec![1, 0, 0, 0, 0xff];
+        bytes.extend([0xff; 8]);
+        assert!(matches!(strip_witness(&bytes), Err(MessageError::Count { count: -1, .. })));
+    }
+}

@@ -1,0 +1,169 @@
+//! Partial Merkle trees, the proof format before RSKIP-92.
+
+use super::digest::Digest;
+use super::merkle::{MerkleError, parent};
+use super::message::Reader;
+
+/// More transactions than this do not fit into a Bitcoin block of one million bytes.
+const MAX_TRANSACTIONS: u32 = 1_000_000 / 60;
+
+/// A partial Merkle tree whose parts fill its bytes exactly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartialTree {
+    transaction_count: u32,
+    hashes: Vec<Digest>,
+    flags: Vec<u8>,
+}
+
+impl PartialTree {
+    /// Reads the proof element; none when the declared sizes are not its size.
+    pub fn parse(proof: &[u8]) -> Option<Self> {
+        let mut reader = Reader::new(proof);
+        let transaction_count = u32::from_le_bytes(reader.array().ok()?);
+        let hash_count = i32::try_from(reader.number().ok()?).ok()?;
+        let mut hashes = Vec::new();
+        for _hash in 0..u32::try_from(hash_count).ok()? {
+            hashes.push(reader.array().ok()?);
+        }
+        let flag_bytes = i32::try_from(reader.number().ok()?).ok()?;
+        let flags = reader.bytes(usize::try_from(flag_bytes).ok()?).ok()?.to_vec();
+        reader.is_empty().then_some(Self { transaction_count, hashes, flags })
+    }
+
+    /// The tree that proves the first of `transaction_count` leaves; `branch` is that leaf and then its siblings,
+    /// bottom up, wire order.
+    pub fn of_first_leaf(branch: &[Digest], transaction_count: u32) -> Self {
+        // Walking down: one set bit per level and for the leaf, then a clear bit for each sibling.
+        let height = height_of(transaction_count);
+        let bits = branch.len() + height as usize;
+        let mut flags = vec![0_u8; bits.div_ceil(8)];
+        for index in 0..branch.len() {
+            if let Some(byte) = flags.get_mut(index / 8) {
+                *byte |= 1 << (index % 8);
+            }
+        }
+        Self { transaction_count, hashes: branch.to_vec(), flags }
+    }
+
+    /// The wire form.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut encoded = self.transaction_count.to_le_bytes().to_vec();
+        write_number(&mut encoded, self.hashes.len());
+        encoded.extend(self.hashes.iter().flatten());
+        write_number(&mut encoded, self.flags.len());
+        encoded.extend(&self.flags);
+        encoded
+    }
+
+    /// Does the tree lead to `root` and contain `coinbase`, at any leaf? Both in wire order.
+    pub fn verify(&self, coinbase: Digest, root: Digest) -> Result<(), MerkleError> {
+        let (reached, leaves) = self.evaluate()?;
+        if reached != root {
+            return Err(MerkleError::OtherRoot);
+        }
+        if leaves.contains(&coinbase) { Ok(()) } else { Err(MerkleError::CoinbaseMissing) }
+    }
+
+    /// Root and proven leaves.
+    fn evaluate(&self) -> Result<(Digest, Vec<Digest>), MerkleError> {
+        let count = self.transaction_count;
+        if count == 0 || count > MAX_TRANSACTIONS {
+            return Err(MerkleError::TransactionCount { count });
+        }
+        if self.hashes.len() > count as usize || self.flags.len().saturating_mul(8) < self.hashes.len() {
+            return Err(MerkleError::Shape);
+        }
+        let mut walk = Walk { tree: self, bits_used: 0, hashes_used: 0, leaves: Vec::new() };
+        let root = walk.node(height_of(count), 0)?;
+        if walk.bits_used.div_ceil(8) != self.flags.len() || walk.hashes_used != self.hashes.len() {
+            return Err(MerkleError::Shape);
+        }
+        Ok((root, walk.leaves))
+    }
+
+    /// Number of nodes at a height, leaves being at 0. Both arguments are small: no overflow.
+    fn width(&self, height: u32) -> u32 {
+        self.transaction_count.div_ceil(1 << height)
+    }
+}
+
+/// A depth-first walk that consumes bits and hashes.
+struct Walk<'a> {
+    tree: &'a PartialTree,
+    bits_used: usize,
+    hashes_used: usize,
+    leaves: Vec<Digest>,
+}
+
+impl Walk<'_> {
+    /// The hash of one node. The depth is at most 15, since the number of transactions is bounded.
+    fn node(&mut self, height: u32, position: u32) -> Result<Digest, MerkleError> {
+        let byte = self.tree.flags.get(self.bits_used / 8).ok_or(MerkleError::Shape)?;
+        let leads_to_match = byte >> (self.bits_used % 8) & 1 == 1;
+        self.bits_used += 1;
+        if height == 0 || !leads_to_match {
+            let hash = *self.tree.hashes.get(self.hashes_used).ok_or(MerkleError::Shape)?;
+            self.hashes_used += 1;
+            if height == 0 && leads_to_match {
+                self.leaves.push(hash);
+            }
+            return Ok(hash);
+        }
+        let left = self.node(height - 1, position * 2)?;
+        if position * 2 + 1 >= self.tree.width(height - 1) {
+            return parent(&left, &left);
+        }
+        let right = self.node(height - 1, position * 2 + 1)?;
+        if left == right {
+            return Err(MerkleError::EqualChildren);
+        }
+        parent(&left, &right)
+    }
+}
+
+/// Levels above the leaves.
+fn height_of(transaction_count: u32) -> u32 {
+    u32::BITS - transaction_count.saturating_sub(1).leading_zeros()
+}
+
+/// Bitcoin's variable length number, shortest form.
+fn write_number(target: &mut Vec<u8>, number: usize) {
+    match number {
+        0..=0xfc => target.push(number as u8),
+        0xfd..=0xffff => {
+            target.push(0xfd);
+            target.extend((number as u16).to_le_bytes());
+        }
+        _ => {
+            target.push(0xfe);
+            target.extend((number as u32).to_le_bytes());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::digest::sha256d;
+    use super::super::merkle::{root_of, siblings_of_first};
+    use super::*;
+
+    #[test]
+    fn built_trees_verify_and_are_read_back() {
+        for count in 1..=33_u8 {
+            let leaves: Vec<Digest> = (0..count).map(|index| sha256d(&[index])).collect();
+            let branch = [vec![leaves[0]], siblings_of_first(&leaves)].concat();
+            let tree = PartialTree::of_first_leaf(&branch, u32::from(count));
+            assert_eq!(PartialTree::parse(&tree.encode()), Some(tree.clone()));
+            assert_eq!(tree.verify(leaves[0], root_of(&leaves)), Ok(()), "{count} leaves");
+        }
+    }
+
+    #[test]
+    fn sizes_must_be_exact() {
+        let bytes = PartialTree::of_first_leaf(&[[1; 32]], 1).encode();
+        assert!(PartialTree::parse(&bytes).is_some());
+        assert_eq!(PartialTree::parse(&bytes[..bytes.len() - 1]), None);
+        assert_eq!(PartialTree::parse(&[bytes.as_slice(), &[0]].concat()), None);
+        assert_eq!(PartialTree::parse(&[]), None);
+    }
+}

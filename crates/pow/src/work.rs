@@ -1,0 +1,167 @@
+//! The other side of the proof of work: the target, what a miner hands in, and finding a proof of low difficulty.
+
+use crate::bitcoin::coinbase::{self, compress, tagged_hash};
+use crate::bitcoin::merkle::{proof_of_siblings, root_of, siblings_of_first};
+use crate::bitcoin::partial_tree::PartialTree;
+use crate::bitcoin::{BitcoinBlock, BitcoinHeader, Digest, MessageError, display};
+use rhizome_primitives::header::ForkDetectionData;
+use rhizome_primitives::{B256, Bytes, ChainSpec, Header, HeaderError, Rule, U256};
+
+/// Version that blocks of made-up Bitcoin chains carry.
+const BITCOIN_VERSION: u32 = 0x2000_0000;
+
+/// Easiest compact target of Bitcoin's own regtest.
+const BITCOIN_REGTEST_BITS: u32 = 0x207f_ffff;
+
+/// Highest hash that a difficulty allows: 2^256 / difficulty, with difficulties below 3 counting as 3.
+pub fn target(difficulty: U256) -> U256 {
+    let divisor = difficulty.max(U256::from(3));
+    // 2^256 = divisor * quotient of (2^256 - 1) + remainder + 1.
+    let (quotient, remainder) = U256::MAX.div_rem(divisor);
+    if remainder.wrapping_add(U256::ONE) == divisor { quotient.saturating_add(U256::ONE) } else { quotient }
+}
+
+/// Why a solution cannot be put into a header.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WorkError {
+    /// Not a Bitcoin block, header or transaction.
+    #[error("not a Bitcoin message")]
+    Message(#[from] MessageError),
+    /// The proof of a block's coinbase needs at least the coinbase itself.
+    #[error("the list of Merkle hashes is empty")]
+    NoHashes,
+    /// The coinbase has no tag with 32 bytes behind it.
+    #[error("the coinbase carries no hash for merged mining")]
+    NoTag,
+}
+
+/// A solved Bitcoin block, as far as a header needs it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Work {
+    header: BitcoinHeader,
+    coinbase: Vec<u8>,
+    /// The coinbase's id and its siblings up to the root, wire order.
+    branch: Vec<Digest>,
+    transaction_count: u32,
+}
+
+impl Work {
+    /// From a whole Bitcoin block.
+    pub fn from_block(block: &[u8]) -> Result<Self, WorkError> {
+        let block = BitcoinBlock::parse(block)?;
+        Self::from_ids(block.header, block.coinbase, &block.transaction_ids)
+    }
+
+    /// From an 80-byte header, the coinbase and all transaction ids in display order, coinbase first.
+    pub fn from_transactions(header: &[u8], coinbase: &[u8], ids: &[Digest]) -> Result<Self, WorkError> {
+        let ids: Vec<Digest> = ids.iter().map(|id| display(*id)).collect();
+        Self::from_ids(BitcoinHeader::parse(header)?, read_coinbase(coinbase)?, &ids)
+    }
+
+    /// From an 80-byte header, the coinbase and its Merkle branch in wire order: its own id first, then the siblings.
+    pub fn from_branch(
+        header: &[u8],
+        coinbase: &[u8],
+        branch: &[Digest],
+        transaction_count: u32,
+    ) -> Result<Self, WorkError> {
+        if branch.is_empty() {
+            return Err(WorkError::NoHashes);
+        }
+        let header = BitcoinHeader::parse(header)?;
+        Ok(Self { header, coinbase: read_coinbase(coinbase)?, branch: branch.to_vec(), transaction_count })
+    }
+
+    fn from_ids(header: BitcoinHeader, coinbase: Vec<u8>, ids: &[Digest]) -> Result<Self, WorkError> {
+        let first = *ids.first().ok_or(WorkError::NoHashes)?;
+        let branch = [vec![first], siblings_of_first(ids)].concat();
+        // A Bitcoin message cannot hold 2^32 transactions.
+        Ok(Self { header, coinbase, branch, transaction_count: ids.len() as u32 })
+    }
+
+    /// The hash for merged mining of the block that this work is for.
+    pub fn hash_for_merged_mining(&self) -> Result<B256, WorkError> {
+        tagged_hash(&self.coinbase).map(B256::from).ok_or(WorkError::NoTag)
+    }
+
+    /// The Merkle proof element: list of siblings when RSKIP-92 is active, else a partial tree.
+    pub fn merkle_proof(&self, short: bool) -> Vec<u8> {
+        if short {
+            return proof_of_siblings(self.branch.get(1..).unwrap_or_default());
+        }
+        PartialTree::of_first_leaf(&self.branch, self.transaction_count).encode()
+    }
+
+    /// Writes the three mining elements. The header must not have been hashed before; whether the work is enough is
+    /// for [`crate::proof_of_work`] to say.
+    pub fn complete(&self, header: &mut Header, spec: &ChainSpec) {
+        let short = spec.rules(header.number).is_active(Rule::Rskip92);
+        header.bitcoin_header = Some(Bytes::copy_from_slice(self.header.as_bytes()));
+        header.merkle_proof = Some(Bytes::from(self.merkle_proof(short)));
+        header.bitcoin_coinbase = Some(Bytes::from(compress(&self.coinbase)));
+    }
+}
+
+/// The coinbase of a solution without its witness, which its id does not cover.
+fn read_coinbase(bytes: &[u8]) -> Result<Vec<u8>, WorkError> {
+    Ok(crate::bitcoin::message::strip_witness(bytes)?)
+}
+
+/// Why no proof of work was found.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SolveError {
+    /// The header cannot have a hash for merged mining.
+    #[error("the header has no hash for merged mining")]
+    NoHash(#[from] HeaderError),
+    /// The header needs fork detection data, which were not given.
+    #[error("fork detection data are missing")]
+    NoForkData,
+    /// All attempts were above the target.
+    #[error("no proof of work found in {attempts} attempts")]
+    Exhausted {
+        /// Bitcoin headers tried.
+        attempts: u32,
+    },
+}
+
+/// Finds a proof of work of low difficulty and writes it into the header: a Bitcoin block made up of a coinbase alone
+/// whose time is that of the header. `fork_data` are those of [`crate::fork_detection_data`], where the header needs
+/// them. About one attempt in three succeeds at the lowest difficulty.
+pub fn solve(
+    header: &mut Header,
+    fork_data: Option<ForkDetectionData>,
+    spec: &ChainSpec,
+    max_attempts: u32,
+) -> Result<(), SolveError> {
+    if header.expects_fork_detection_data() && fork_data.is_none() {
+        return Err(SolveError::NoForkData);
+    }
+    let hash = header.hash_for_mining_with(&fork_data.unwrap_or_default())?;
+    let target = target(header.difficulty_value());
+    let coinbase = coinbase::synthetic(&hash.0, 0);
+    let id = coinbase::transaction_id(&coinbase);
+    let time = u32::try_from(header.timestamp).unwrap_or(u32::MAX);
+    let candidate =
+        BitcoinHeader::new(BITCOIN_VERSION, Digest::default(), root_of(&[id]), time, BITCOIN_REGTEST_BITS, 0);
+    for nonce in 0..max_attempts {
+        let candidate = candidate.with_nonce(nonce);
+        if U256::from_be_bytes(display(candidate.hash())) <= target {
+            Work { header: candidate, coinbase, branch: vec![id], transaction_count: 1 }.complete(header, spec);
+            return Ok(());
+        }
+    }
+    Err(SolveError::Exhausted { attempts: max_attempts })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_at_the_edges() {
+        assert_eq!(target(U256::ZERO), target(U256::from(3)));
+        assert_eq!(target(U256::from(4)), U256::ONE << 254);
+        assert_eq!(target(U256::from(3)), U256::MAX / U256::from(3));
+        assert_eq!(target(U256::MAX), U256::ONE);
+    }
+}

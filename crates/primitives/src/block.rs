@@ -1,0 +1,81 @@
+//! Blocks: a header, transactions and uncle headers.
+
+use crate::EMPTY_UNCLES;
+use crate::chain_spec::ChainSpec;
+use crate::error::DecodeError;
+use crate::header::Header;
+use crate::rlp::{self, Item};
+use crate::transaction::Transaction;
+use alloy_primitives::{B256, keccak256};
+
+/// A block. Whether the roots and hashes of the header match the rest is not checked here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// The header.
+    pub header: Header,
+    /// Transactions in order; except in the genesis the last one is REMASC.
+    pub transactions: Vec<Transaction>,
+    /// Headers of the uncles.
+    pub uncles: Vec<Header>,
+}
+
+impl Block {
+    /// Reads data that consists of exactly one block. Header and uncles are read by the rules of their own numbers.
+    pub fn decode(raw: &[u8], spec: &ChainSpec) -> Result<Block, DecodeError> {
+        let elements = rlp::decode_list(raw)?.list("block")?;
+        let [header, transactions, uncles] = elements.as_slice() else {
+            return Err(DecodeError::ElementCount { what: "block", got: elements.len() });
+        };
+        let header = Header::from_item(header, spec)?;
+        Ok(Block { header, transactions: read_transactions(transactions)?, uncles: read_uncles(uncles, spec)? })
+    }
+
+    /// The encoding of a block on the wire and in storage. Its length is the size that is shown to users.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut transactions = Vec::new();
+        for transaction in &self.transactions {
+            transactions.extend_from_slice(transaction.encoded());
+        }
+        let mut elements = self.header.encode();
+        elements.reserve(transactions.len() + 10);
+        rlp::put_list_header(&mut elements, transactions.len());
+        elements.extend_from_slice(&transactions);
+        elements.extend_from_slice(&encode_uncles(&self.uncles));
+        rlp::list(&elements)
+    }
+
+    /// The hash of the header.
+    pub fn hash(&self) -> B256 {
+        self.header.hash()
+    }
+
+    /// True when the transaction at `index` is the one that distributes fees: the last, and of the right form.
+    pub fn is_remasc(&self, index: usize) -> bool {
+        index + 1 == self.transactions.len() && self.transactions.last().is_some_and(Transaction::has_remasc_form)
+    }
+}
+
+fn read_transactions(list: &Item<'_>) -> Result<Vec<Transaction>, DecodeError> {
+    let transactions: Vec<_> =
+        list.elements("transactions")?.map(|item| Transaction::from_item(&item?)).collect::<Result<_, _>>()?;
+    match transactions.last() {
+        Some(last) if last.has_remasc_form_but_gas() && last.gas_limit_bytes().is_empty() => {
+            Err(DecodeError::Missing("gas limit of the last transaction"))
+        }
+        _ => Ok(transactions),
+    }
+}
+
+fn read_uncles(list: &Item<'_>, spec: &ChainSpec) -> Result<Vec<Header>, DecodeError> {
+    list.elements("uncles")?.map(|item| Header::from_item(&item?, spec)).collect()
+}
+
+fn encode_uncles(uncles: &[Header]) -> Vec<u8> {
+    let elements: Vec<u8> = uncles.iter().flat_map(Header::encode).collect();
+    rlp::list(&elements)
+}
+
+/// Hash of a list of uncles over their full encodings, in order.
+pub fn uncles_hash(uncles: &[Header]) -> B256 {
+    if uncles.is_empty() { EMPTY_UNCLES } else { keccak256(encode_uncles(uncles)) }
+}

@@ -1,0 +1,116 @@
+//! The 2048-bit log bloom of receipts and blocks.
+
+use crate::receipt::Log;
+use alloy_primitives::{hex, keccak256};
+
+/// 2048 bits as 256 bytes, big-endian: bit 0 is the lowest bit of the last byte.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Bloom([u8; 256]);
+
+impl Bloom {
+    /// The bloom of nothing.
+    pub const ZERO: Bloom = Bloom([0; 256]);
+
+    /// A bloom with the given bits.
+    pub const fn new(bytes: [u8; 256]) -> Bloom {
+        Bloom(bytes)
+    }
+
+    /// The bits as found in a header or receipt; `None` unless there are exactly 256 bytes.
+    pub fn from_slice(bytes: &[u8]) -> Option<Bloom> {
+        bytes.try_into().ok().map(Bloom)
+    }
+
+    /// The bloom of a receipt with these logs.
+    pub fn of_logs<'a>(logs: impl IntoIterator<Item = &'a Log>) -> Bloom {
+        let mut bloom = Bloom::ZERO;
+        for log in logs {
+            bloom.accrue_log(log);
+        }
+        bloom
+    }
+
+    /// The three bit numbers (0..2048) of an address or a 32-byte topic.
+    pub fn bits(item: &[u8]) -> [u16; 3] {
+        let digest = keccak256(item);
+        [0, 2, 4].map(|at| (u16::from(digest[at] & 7) << 8) | u16::from(digest[at + 1]))
+    }
+
+    /// Adds an address or a 32-byte topic.
+    pub fn accrue_item(&mut self, item: &[u8]) {
+        for bit in Bloom::bits(item) {
+            self.0[255 - usize::from(bit / 8)] |= 1 << (bit % 8);
+        }
+    }
+
+    /// Adds the address and the topics of a log; its data takes no part.
+    pub fn accrue_log(&mut self, log: &Log) {
+        self.accrue_item(log.address.as_slice());
+        for topic in &log.topics {
+            self.accrue_item(topic.as_slice());
+        }
+    }
+
+    /// Adds everything that another bloom holds.
+    pub fn accrue(&mut self, other: &Bloom) {
+        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+            *mine |= theirs;
+        }
+    }
+
+    /// False when the address or topic is certainly not in the bloom.
+    pub fn contains(&self, item: &[u8]) -> bool {
+        self.has_bits(Bloom::bits(item))
+    }
+
+    /// As `contains`, for bit numbers computed once and tested against many blooms.
+    pub fn has_bits(&self, bits: [u16; 3]) -> bool {
+        bits.iter().all(|&bit| {
+            let byte = usize::from(bit / 8) % 256;
+            self.0[255 - byte] & (1 << (bit % 8)) != 0
+        })
+    }
+
+    /// True when no bit is set.
+    pub fn is_zero(&self) -> bool {
+        *self == Bloom::ZERO
+    }
+
+    /// The 256 bytes.
+    pub fn as_bytes(&self) -> &[u8; 256] {
+        &self.0
+    }
+}
+
+impl Default for Bloom {
+    fn default() -> Self {
+        Bloom::ZERO
+    }
+}
+
+impl std::fmt::Debug for Bloom {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Bloom({})", hex::encode(self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Address, B256, Bytes};
+
+    #[test]
+    fn contains_what_was_added() {
+        let log = Log {
+            address: Address::repeat_byte(1),
+            topics: vec![B256::repeat_byte(2), B256::repeat_byte(3)],
+            data: Bytes::from_static(b"data"),
+        };
+        let bloom = Bloom::of_logs([&log]);
+        assert!(bloom.contains(log.address.as_slice()) && bloom.contains(log.topics[1].as_slice()));
+        assert!(!bloom.contains(b"data"));
+        let mut block = Bloom::ZERO;
+        block.accrue(&bloom);
+        assert_eq!(block, bloom);
+    }
+}

@@ -1,0 +1,249 @@
+//! Block headers of all versions. `decode` reads the full form, `encode` writes the four forms, `extension` is the part that
+//! versions 1 and 2 hash apart, `merged_mining` is the hash that Bitcoin miners commit to.
+
+mod decode;
+mod encode;
+mod extension;
+mod merged_mining;
+
+pub use merged_mining::{ForkDetectionData, MERGED_MINING_TAG};
+
+use crate::chain_spec::ChainSpec;
+use crate::rules::{Rule, Rules};
+use crate::{EMPTY_ROOT, EMPTY_UNCLES, rlp};
+use alloy_primitives::{Address, B256, Bytes, I256, U256, keccak256};
+use std::sync::OnceLock;
+
+/// A block header. Byte fields hold what was received, an empty one what the reference calls null; sizes are not checked
+/// unless a field says so. Fill in everything before asking for `hash`, which is remembered (a clone forgets it).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Header {
+    /// Hash of the parent, 32 bytes in every valid block.
+    pub parent_hash: Bytes,
+    /// Hash over the uncles.
+    pub uncles_hash: Bytes,
+    /// Receiver of the fees; `None` is the null address.
+    pub coinbase: Option<Address>,
+    /// State after the block; before RSKIP-126 in the old format.
+    pub state_root: Bytes,
+    /// Root of the transactions.
+    pub transactions_root: Bytes,
+    /// Root of the receipts.
+    pub receipts_root: Bytes,
+    /// Bloom of the logs, 256 bytes in every valid block.
+    pub logs_bloom: Bytes,
+    /// Difficulty; missing counts as zero but is written differently.
+    pub difficulty: Option<U256>,
+    /// Height, below 2^63.
+    pub number: u64,
+    /// Gas limit as received: mined headers have leading zeros, which the hash covers.
+    pub gas_limit: Bytes,
+    /// Gas used by the transactions, below 2^63.
+    pub gas_used: u64,
+    /// Seconds, below 2^63.
+    pub timestamp: u64,
+    /// Free bytes of the miner.
+    pub extra_data: Bytes,
+    /// Wei paid by the transactions of this block alone.
+    pub paid_fees: U256,
+    /// Wei a unit of gas; may be negative while it is only decoded.
+    pub minimum_gas_price: Option<I256>,
+    /// Number of uncles as the header claims it, below 2^31.
+    pub uncle_count: u32,
+    /// Present from RSKIP-UMM on, usually empty.
+    pub umm_root: Option<Bytes>,
+    /// 0, 1 or 2; comes from the data, not from the height (RSKIP-351, RSKIP-535).
+    pub version: u8,
+    /// Ends of the parallel sublists (RSKIP-144).
+    pub edges: Option<Vec<i16>>,
+    /// Opaque bytes of the union bridge (RSKIP-535).
+    pub base_event: Option<Bytes>,
+    /// The 80-byte Bitcoin header that proves the work.
+    pub bitcoin_header: Option<Bytes>,
+    /// Path from the Bitcoin coinbase to the Merkle root.
+    pub merkle_proof: Option<Bytes>,
+    /// The Bitcoin coinbase, its first part compressed into a SHA-256 midstate.
+    pub bitcoin_coinbase: Option<Bytes>,
+    rules: Rules,
+    expects_fork_data: bool,
+    /// The genesis writes its difficulty with the bytes of its description.
+    genesis_difficulty: Option<Bytes>,
+    hash: HashCache,
+}
+
+impl Header {
+    /// An empty header of that height: version, optional elements and flags are right, everything else is to be filled in.
+    pub fn new(number: u64, spec: &ChainSpec) -> Header {
+        let rules = spec.rules(number);
+        let is_later = |rule| number > 0 && rules.is_active(rule);
+        let version = match (is_later(Rule::Rskip351), is_later(Rule::Rskip535)) {
+            (false, _) => 0,
+            (true, false) => 1,
+            (true, true) => 2,
+        };
+        Header {
+            parent_hash: Bytes::from_static(&[0; 32]),
+            uncles_hash: EMPTY_UNCLES.into(),
+            coinbase: Some(Address::ZERO),
+            state_root: EMPTY_ROOT.into(),
+            transactions_root: EMPTY_ROOT.into(),
+            receipts_root: EMPTY_ROOT.into(),
+            logs_bloom: Bytes::from_static(&[0; 256]),
+            difficulty: Some(U256::ZERO),
+            number,
+            gas_limit: Bytes::new(),
+            gas_used: 0,
+            timestamp: 0,
+            extra_data: Bytes::new(),
+            paid_fees: U256::ZERO,
+            minimum_gas_price: Some(I256::ZERO),
+            uncle_count: 0,
+            umm_root: is_later(Rule::RskipUmm).then(Bytes::new),
+            version,
+            edges: (version > 0 && is_later(Rule::Rskip144)).then(Vec::new),
+            base_event: (version == 2).then(Bytes::new),
+            bitcoin_header: None,
+            merkle_proof: None,
+            bitcoin_coinbase: None,
+            rules,
+            expects_fork_data: expects_fork_data(number, rules, spec),
+            genesis_difficulty: None,
+            hash: HashCache::default(),
+        }
+    }
+
+    /// The header of block 0. `state_root` is the root of the genesis state in the current format; the specification may
+    /// put another into the header.
+    pub fn genesis(spec: &ChainSpec, state_root: B256) -> Header {
+        let genesis = &spec.genesis;
+        let gas_limit = genesis.gas_limit.to_be_bytes();
+        Header {
+            parent_hash: genesis.parent_hash.into(),
+            coinbase: Some(genesis.coinbase),
+            state_root: genesis.state_root.unwrap_or(state_root).into(),
+            difficulty: rlp::read_difficulty(&genesis.difficulty, "difficulty").ok(),
+            genesis_difficulty: Some(genesis.difficulty.clone()),
+            gas_limit: Bytes::copy_from_slice(genesis_gas_limit(&gas_limit)),
+            timestamp: genesis.timestamp,
+            extra_data: genesis.extra_data.clone(),
+            minimum_gas_price: genesis.minimum_gas_price,
+            bitcoin_header: Some(genesis.bitcoin_header.clone()),
+            merkle_proof: Some(genesis.merkle_proof.clone()),
+            bitcoin_coinbase: Some(genesis.bitcoin_coinbase.clone()),
+            ..Header::new(0, spec)
+        }
+    }
+
+    /// The block hash.
+    pub fn hash(&self) -> B256 {
+        *self.hash.0.get_or_init(|| keccak256(self.encode_for_hash()))
+    }
+
+    /// Forgets the remembered hash, after a field was changed.
+    pub fn forget_hash(&mut self) {
+        self.hash = HashCache::default();
+    }
+
+    /// The rules that are active at the height of the header.
+    pub fn rules(&self) -> Rules {
+        self.rules
+    }
+
+    /// The parent's hash, if it has the length of a hash.
+    pub fn parent(&self) -> Option<B256> {
+        B256::try_from(self.parent_hash.as_ref()).ok()
+    }
+
+    /// The gas limit as a number; more than 32 bytes read as the largest number.
+    pub fn gas_limit_value(&self) -> U256 {
+        rlp::saturating_u256(&self.gas_limit)
+    }
+
+    /// The minimum gas price in wei; 0 if missing or negative.
+    pub fn min_gas_price(&self) -> U256 {
+        self.minimum_gas_price.filter(|price| !price.is_negative()).map_or(U256::ZERO, I256::into_raw)
+    }
+
+    /// The difficulty; 0 if missing.
+    pub fn difficulty_value(&self) -> U256 {
+        self.difficulty.unwrap_or_default()
+    }
+
+    /// The coinbase; zeros for the null address.
+    pub fn coinbase_address(&self) -> Address {
+        self.coinbase.unwrap_or_default()
+    }
+
+    /// True when one of the three mining elements is non-empty.
+    pub fn has_mining_elements(&self) -> bool {
+        [&self.bitcoin_header, &self.merkle_proof, &self.bitcoin_coinbase]
+            .into_iter()
+            .any(|element| !bytes_of(element).is_empty())
+    }
+}
+
+/// The bytes of an optional element; a missing one is written like an empty one.
+fn bytes_of(element: &Option<Bytes>) -> &[u8] {
+    element.as_ref().map_or(&[], |bytes| bytes.as_ref())
+}
+
+/// The genesis writes its gas limit without leading zeros, a limit of zero as one zero byte.
+fn genesis_gas_limit(bytes: &[u8]) -> &[u8] {
+    match rlp::strip_zeros(bytes) {
+        [] => &[0],
+        digits => digits,
+    }
+}
+
+/// RSKIP-110: from the height where a block has enough ancestors to make the data from.
+fn expects_fork_data(number: u64, rules: Rules, spec: &ChainSpec) -> bool {
+    number > 0 && rules.is_active(Rule::Rskip110) && number >= spec.constants.fork_detection_blocks
+}
+
+/// A hash that is computed once. Clones start empty, since what is cloned is often about to be changed.
+#[derive(Debug, Default)]
+struct HashCache(OnceLock<B256>);
+
+impl Clone for HashCache {
+    fn clone(&self) -> Self {
+        HashCache::default()
+    }
+}
+
+impl PartialEq for HashCache {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for HashCache {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_header_has_the_version_of_its_height() {
+        let spec = ChainSpec::testnet();
+        assert_eq!(Header::new(7_139_599, &spec).version, 0);
+        let first = Header::new(7_139_600, &spec);
+        assert_eq!((first.version, first.edges, first.base_event), (1, Some(vec![]), None));
+        let second = Header::new(7_604_200, &spec);
+        assert_eq!((second.version, &second.base_event), (2, &Some(Bytes::new())));
+        let encoded = second.encode();
+        assert_eq!(Header::decode(&encoded, &spec).unwrap().encode(), encoded);
+        assert_eq!(Header::new(0, &ChainSpec::regtest()).umm_root, None);
+    }
+
+    #[test]
+    fn a_clone_forgets_the_hash() {
+        let spec = ChainSpec::regtest();
+        let header = Header::new(5, &spec);
+        let mut changed = header.clone();
+        assert_eq!(header.hash(), changed.hash());
+        changed.timestamp = 7;
+        assert_eq!(header.hash(), changed.hash(), "remembered");
+        changed.forget_hash();
+        assert_ne!(header.hash(), changed.hash());
+    }
+}

@@ -1,0 +1,102 @@
+//! The four forms of a header.
+
+use super::{Header, bytes_of};
+use crate::rlp;
+use crate::rules::Rule;
+
+/// How much of the header is written.
+#[derive(Clone, Copy)]
+struct Form {
+    /// The extension data stands for the bloom; version, edges and base event are left out.
+    is_compressed: bool,
+    mining: Mining,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Mining {
+    None,
+    BitcoinHeader,
+    All,
+}
+
+impl Header {
+    /// Full form: blocks on the wire and in storage, uncles.
+    pub fn encode(&self) -> Vec<u8> {
+        self.encode_form(Form { is_compressed: false, mining: Mining::All })
+    }
+
+    /// Compressed form: header answers on the wire. Same as the full form for version 0.
+    pub fn encode_compressed(&self) -> Vec<u8> {
+        self.encode_form(Form { is_compressed: true, mining: Mining::All })
+    }
+
+    /// Hash form: what the block hash covers. With RSKIP-92 without proof and coinbase, which anybody could change.
+    pub fn encode_for_hash(&self) -> Vec<u8> {
+        let mining = if self.rules.is_active(Rule::Rskip92) { Mining::BitcoinHeader } else { Mining::All };
+        self.encode_form(Form { is_compressed: true, mining })
+    }
+
+    /// Mining form: what miners commit to.
+    pub fn encode_for_mining(&self) -> Vec<u8> {
+        self.encode_form(Form { is_compressed: true, mining: Mining::None })
+    }
+
+    fn encode_form(&self, form: Form) -> Vec<u8> {
+        let mut out = Vec::with_capacity(1280);
+        rlp::put_bytes(&mut out, &self.parent_hash);
+        rlp::put_bytes(&mut out, &self.uncles_hash);
+        rlp::put_address(&mut out, self.coinbase.as_ref());
+        rlp::put_bytes(&mut out, &self.state_root);
+        rlp::put_bytes(&mut out, &self.transactions_root);
+        rlp::put_bytes(&mut out, &self.receipts_root);
+        match self.extension_data() {
+            Some(extension) if form.is_compressed => rlp::put_bytes(&mut out, &extension),
+            _ => rlp::put_bytes(&mut out, &self.logs_bloom),
+        }
+        match &self.genesis_difficulty {
+            Some(bytes) => rlp::put_bytes(&mut out, bytes),
+            None => rlp::put_difficulty(&mut out, self.difficulty.as_ref()),
+        }
+        rlp::put_u64(&mut out, self.number);
+        rlp::put_bytes(&mut out, &self.gas_limit);
+        rlp::put_u64(&mut out, self.gas_used);
+        rlp::put_u64(&mut out, self.timestamp);
+        rlp::put_bytes(&mut out, &self.extra_data);
+        rlp::put_value(&mut out, &self.paid_fees);
+        rlp::put_minimum_gas_price(&mut out, self.minimum_gas_price.as_ref());
+        rlp::put_u64(&mut out, u64::from(self.uncle_count));
+        if let Some(umm_root) = &self.umm_root {
+            rlp::put_bytes(&mut out, umm_root);
+        }
+        self.put_versioned(&mut out, form);
+        self.put_mining_elements(&mut out, form.mining);
+        rlp::list(&out)
+    }
+
+    /// Version, edges and base event. A version 0 header that carries the latter two writes them in every form.
+    fn put_versioned(&self, out: &mut Vec<u8>, form: Form) {
+        if self.version > 0 {
+            if form.is_compressed {
+                return;
+            }
+            rlp::put_byte(out, self.version);
+        }
+        if let Some(edges) = &self.edges {
+            rlp::put_edges(out, edges);
+        }
+        if let Some(base_event) = self.base_event.as_ref().filter(|_| self.version != 1) {
+            rlp::put_bytes(out, base_event);
+        }
+    }
+
+    fn put_mining_elements(&self, out: &mut Vec<u8>, mining: Mining) {
+        if mining == Mining::None || !self.has_mining_elements() {
+            return;
+        }
+        rlp::put_bytes(out, bytes_of(&self.bitcoin_header));
+        if mining == Mining::All {
+            rlp::put_bytes(out, bytes_of(&self.merkle_proof));
+            rlp::put_bytes(out, bytes_of(&self.bitcoin_coinbase));
+        }
+    }
+}

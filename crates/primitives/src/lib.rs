@@ -1,0 +1,47 @@
+//! The bytes of the chain: RLP as Rootstock reads and writes it, transactions, receipts, blooms, headers and blocks with
+//! their hashes, and the description of a chain (networks, upgrades, rules, constants, genesis).
+//!
+//! Every hash is taken over a re-encoding of the parsed object, never over the received bytes, because the reader accepts
+//! more than the writers produce.
+//!
+//! Must not: do I/O, start threads, read a clock, know the EVM, the state trie or the proof of work.
+//!
+//! Start reading at `rlp` (what is accepted, how zero is written), then `transaction`, `header` and `chain_spec`.
+
+pub use alloy_primitives::{Address, B256, Bytes, I256, U256, address, b256, hex, keccak256};
+
+pub mod block;
+pub mod bloom;
+pub mod chain_spec;
+pub mod error;
+pub mod genesis;
+pub mod header;
+pub mod networks;
+pub mod receipt;
+pub mod rlp;
+pub mod rules;
+pub mod transaction;
+pub mod upgrades;
+
+pub use block::{Block, uncles_hash};
+pub use bloom::Bloom;
+pub use chain_spec::{ChainSpec, Constants, RemascParams, SpecError};
+pub use error::{DecodeError, HeaderError, SignatureError};
+pub use genesis::{GenesisAccount, GenesisSpec};
+pub use header::Header;
+pub use networks::Network;
+pub use receipt::{Log, Receipt};
+pub use rules::{Rule, Rules};
+pub use transaction::{Transaction, UnsignedTransaction};
+pub use upgrades::Upgrade;
+
+/// Root of a trie without entries: keccak of the single byte `80`. Header roots that are missing read as this.
+pub const EMPTY_ROOT: B256 = b256!("56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421");
+/// Uncles hash of a block without uncles: keccak of the single byte `c0`.
+pub const EMPTY_UNCLES: B256 = b256!("1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347");
+/// Code hash of an account without code: keccak of nothing.
+pub const EMPTY_CODE_HASH: B256 = b256!("c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470");
+/// The contract of the two-way peg with Bitcoin.
+pub const BRIDGE: Address = address!("0000000000000000000000000000000001000006");
+/// The contract that distributes the fees; called by the last transaction of every block.
+pub const REMASC: Address = address!("0000000000000000000000000000000001000008");

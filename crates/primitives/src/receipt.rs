@@ -1,0 +1,118 @@
+//! Logs and receipts.
+
+use crate::bloom::Bloom;
+use crate::error::DecodeError;
+use crate::rlp::{self, Item};
+use alloy_primitives::{Address, B256, Bytes};
+
+/// An event of a contract.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Log {
+    /// The contract that wrote it.
+    pub address: Address,
+    /// Up to four topics.
+    pub topics: Vec<B256>,
+    /// Everything else.
+    pub data: Bytes,
+}
+
+/// The outcome of a transaction as it is hashed into the receipts root.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt {
+    /// False for reverts, exceptional halts and failed creations.
+    pub success: bool,
+    /// Gas used up to and including this transaction: in the block before RSKIP-144, in the sublist after.
+    pub cumulative_gas: u64,
+    /// Bloom of the logs.
+    pub bloom: Bloom,
+    /// Logs in the order of writing.
+    pub logs: Vec<Log>,
+    /// Gas used by this transaction alone.
+    pub gas_used: u64,
+}
+
+impl Receipt {
+    /// `[status, cumulative gas, bloom, logs, gas used, status]`: the status stands at both ends.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut logs = Vec::new();
+        for log in &self.logs {
+            put_log(&mut logs, log);
+        }
+        let status = if self.success { 1 } else { 0x80 };
+        let mut elements = Vec::with_capacity(logs.len() + 288);
+        elements.push(status);
+        rlp::put_u64(&mut elements, self.cumulative_gas);
+        rlp::put_bytes(&mut elements, self.bloom.as_bytes());
+        rlp::put_list_header(&mut elements, logs.len());
+        elements.extend_from_slice(&logs);
+        rlp::put_u64(&mut elements, self.gas_used);
+        elements.push(status);
+        rlp::list(&elements)
+    }
+
+    /// Reads what `encode` writes.
+    pub fn decode(raw: &[u8]) -> Result<Receipt, DecodeError> {
+        let elements = rlp::decode_list(raw)?.list("receipt")?;
+        let [_, cumulative_gas, bloom, logs, gas_used, status] = elements.as_slice() else {
+            return Err(DecodeError::ElementCount { what: "receipt", got: elements.len() });
+        };
+        let bloom = bloom.bytes();
+        Ok(Receipt {
+            success: status.bytes() == [1],
+            cumulative_gas: number(cumulative_gas, "cumulative gas")?,
+            bloom: Bloom::from_slice(bloom).ok_or(DecodeError::FieldLength { field: "bloom", got: bloom.len() })?,
+            logs: logs.elements("logs")?.map(|log| read_log(&log?)).collect::<Result<_, _>>()?,
+            gas_used: number(gas_used, "gas used")?,
+        })
+    }
+}
+
+fn put_log(out: &mut Vec<u8>, log: &Log) {
+    let mut elements = Vec::with_capacity(32 + 33 * log.topics.len() + log.data.len());
+    rlp::put_address(&mut elements, Some(&log.address));
+    rlp::put_list_header(&mut elements, 33 * log.topics.len());
+    for topic in &log.topics {
+        rlp::put_bytes(&mut elements, topic.as_slice());
+    }
+    rlp::put_bytes(&mut elements, &log.data);
+    rlp::put_list_header(out, elements.len());
+    out.extend_from_slice(&elements);
+}
+
+fn read_log(log: &Item<'_>) -> Result<Log, DecodeError> {
+    let elements = log.list("log")?;
+    let [address, topics, data] = elements.as_slice() else {
+        return Err(DecodeError::ElementCount { what: "log", got: elements.len() });
+    };
+    Ok(Log {
+        address: Address::from(fixed::<20>(address, "log address")?),
+        topics: topics
+            .elements("topics")?
+            .map(|topic| Ok(B256::from(fixed::<32>(&topic?, "topic")?)))
+            .collect::<Result<_, DecodeError>>()?,
+        data: Bytes::copy_from_slice(data.bytes()),
+    })
+}
+
+fn fixed<const N: usize>(item: &Item<'_>, field: &'static str) -> Result<[u8; N], DecodeError> {
+    let bytes = item.bytes();
+    bytes.try_into().map_err(|_wrong_length| DecodeError::FieldLength { field, got: bytes.len() })
+}
+
+fn number(item: &Item<'_>, field: &'static str) -> Result<u64, DecodeError> {
+    rlp::read_u64(item.bytes(), u64::MAX, field)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_receipt_without_logs() {
+        let receipt = Receipt { success: false, cumulative_gas: 128, bloom: Bloom::ZERO, logs: vec![], gas_used: 128 };
+        let encoded = receipt.encode();
+        assert_eq!(encoded[..9], [0xf9, 1, 0x0a, 0x80, 0x81, 0x80, 0xb9, 1, 0]);
+        assert_eq!(encoded[encoded.len() - 4..], [0xc0, 0x81, 0x80, 0x80]);
+        assert_eq!(Receipt::decode(&encoded), Ok(receipt));
+    }
+}

@@ -1,0 +1,144 @@
+//! The lenient reader. Nothing needs to be canonical: single bytes and short strings may use longer forms, lengths may have
+//! leading zeros, and lengths of more than four bytes wrap modulo 2^32.
+
+use crate::error::DecodeError;
+
+/// One RLP item inside borrowed data. Cheap to copy; the content of a list is looked at only when asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Item<'a> {
+    encoding: &'a [u8],
+    content_start: usize,
+    is_list: bool,
+}
+
+impl<'a> Item<'a> {
+    /// Reads the first item of `data` and returns it with the rest.
+    pub fn first(data: &'a [u8]) -> Result<(Item<'a>, &'a [u8]), DecodeError> {
+        let (&mark, after) = data.split_first().ok_or(DecodeError::MissingItem)?;
+        let (content_start, length, is_list) = match mark {
+            0..=0x7f => (0, 1, false),
+            0x80..=0xb7 => (1, usize::from(mark - 0x80), false),
+            0xb8..=0xbf => (usize::from(mark - 0xb7) + 1, long_length(after, usize::from(mark - 0xb7))?, false),
+            0xc0..=0xf7 => (1, usize::from(mark - 0xc0), true),
+            0xf8..=0xff => (usize::from(mark - 0xf7) + 1, long_length(after, usize::from(mark - 0xf7))?, true),
+        };
+        let available = data.len().saturating_sub(content_start);
+        if length > available {
+            return Err(DecodeError::OutOfBounds { length, available });
+        }
+        let (encoding, rest) = data.split_at(content_start + length);
+        Ok((Item { encoding, content_start, is_list }, rest))
+    }
+
+    /// True when the item is a list.
+    pub fn is_list(&self) -> bool {
+        self.is_list
+    }
+
+    /// The item with its header, as it was received.
+    pub fn encoding(&self) -> &'a [u8] {
+        self.encoding
+    }
+
+    /// What stands behind the header: the string, or the concatenated elements of the list.
+    pub fn content(&self) -> &'a [u8] {
+        self.encoding.get(self.content_start..).unwrap_or_default()
+    }
+
+    /// The item where a string is expected: the content of a string, or the complete encoding of a list.
+    pub fn bytes(&self) -> &'a [u8] {
+        if self.is_list { self.encoding } else { self.content() }
+    }
+
+    /// The elements of a list, read one by one; `what` names the object in the error when the item is a string.
+    pub fn elements(&self, what: &'static str) -> Result<Elements<'a>, DecodeError> {
+        if self.is_list { Ok(Elements { rest: self.content() }) } else { Err(DecodeError::ExpectedList(what)) }
+    }
+
+    /// The elements of a list, all of them read.
+    pub fn list(&self, what: &'static str) -> Result<Vec<Item<'a>>, DecodeError> {
+        self.elements(what)?.collect()
+    }
+}
+
+/// Iterator over the elements of a list; ends after the first error.
+#[derive(Debug, Clone)]
+pub struct Elements<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = Result<Item<'a>, DecodeError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        match Item::first(self.rest) {
+            Ok((item, rest)) => {
+                self.rest = rest;
+                Some(Ok(item))
+            }
+            Err(error) => {
+                self.rest = &[];
+                Some(Err(error))
+            }
+        }
+    }
+}
+
+/// Reads a sequence of items up to the end of `data`; no data is an empty sequence.
+pub fn decode_all(data: &[u8]) -> Result<Vec<Item<'_>>, DecodeError> {
+    Elements { rest: data }.collect()
+}
+
+/// Reads data that consists of exactly one list with nothing behind it (blocks, transactions, wire messages).
+pub fn decode_list(data: &[u8]) -> Result<Item<'_>, DecodeError> {
+    let (item, rest) = Item::first(data)?;
+    if rest.is_empty() && item.is_list { Ok(item) } else { Err(DecodeError::NotOneList) }
+}
+
+/// Length in `size` (1 to 8) big-endian bytes, in 32-bit arithmetic: higher bytes fall out silently.
+fn long_length(after_mark: &[u8], size: usize) -> Result<usize, DecodeError> {
+    let digits =
+        after_mark.get(..size).ok_or(DecodeError::OutOfBounds { length: size, available: after_mark.len() })?;
+    let length = digits.iter().fold(0u32, |length, &digit| (length << 8) | u32::from(digit));
+    if length > i32::MAX as u32 { Err(DecodeError::NegativeLength(length)) } else { Ok(length as usize) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hex;
+
+    #[test]
+    fn lengths_wrap_modulo_32_bits() {
+        let data = hex!("bf0100000000000001aa");
+        let (item, rest) = Item::first(&data).unwrap();
+        assert_eq!((item.bytes(), rest.len()), (&[0xaa][..], 0));
+        assert_eq!(Item::first(&hex!("bb80000000")), Err(DecodeError::NegativeLength(0x8000_0000)));
+    }
+
+    #[test]
+    fn a_list_stands_for_its_encoding_where_a_string_is_expected() {
+        let data = hex!("c20102");
+        let item = decode_list(&data).unwrap();
+        assert_eq!(item.bytes(), data);
+        assert_eq!(item.content(), &data[1..]);
+    }
+
+    #[test]
+    fn the_content_of_a_list_is_not_read_before_it_is_needed() {
+        let data = hex!("c2b901");
+        let item = decode_list(&data).unwrap();
+        assert_eq!(item.list("list"), Err(DecodeError::OutOfBounds { length: 2, available: 1 }));
+    }
+
+    #[test]
+    fn exactly_one_list() {
+        assert_eq!(decode_list(&hex!("c0c0")), Err(DecodeError::NotOneList));
+        assert_eq!(decode_list(&hex!("80")), Err(DecodeError::NotOneList));
+        assert_eq!(decode_list(&[]), Err(DecodeError::MissingItem));
+        assert!(decode_list(&hex!("f800")).is_ok());
+    }
+}

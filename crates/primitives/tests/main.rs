@@ -1,0 +1,13 @@
+//! Golden vectors and random inputs.
+
+#![allow(clippy::unwrap_used)]
+
+mod activations;
+mod blocks;
+mod chain_specs;
+mod headers;
+mod random;
+mod receipts;
+mod rlp;
+mod transactions;
+mod vectors;

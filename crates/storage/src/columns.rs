@@ -1,0 +1,110 @@
+//! The columns and their tuning.
+//!
+//! | Column | Key | Row |
+//! | --- | --- | --- |
+//! | `default` | name | layout, identity, head |
+//! | `nodes` | keccak | trie node message, or long value (code) |
+//! | `flat` | trie key | value at the head; longer than 32 bytes: keccak and length, the bytes are in `nodes` |
+//! | `blocks` | block hash | total difficulty, root of the state after it, senders, raw block |
+//! | `heights` | number, big-endian | hash, total difficulty and main flag of each block, in order of arrival |
+//! | `receipts` | block hash | transaction hashes and receipts |
+//! | `transactions` | transaction hash | hash and index of each block that holds it |
+//! | `logs` | kind, value, shard | which blocks of the shard have such a log |
+
+use rocksdb::{
+    BlockBasedOptions, Cache, ColumnFamilyDescriptor, DBCompressionType, DataBlockIndexType, MergeOperands, Options,
+};
+
+use crate::{log_index, record};
+
+pub(crate) const META: &str = rocksdb::DEFAULT_COLUMN_FAMILY_NAME;
+pub(crate) const NODES: &str = "nodes";
+pub(crate) const FLAT: &str = "flat";
+pub(crate) const BLOCKS: &str = "blocks";
+pub(crate) const HEIGHTS: &str = "heights";
+pub(crate) const RECEIPTS: &str = "receipts";
+pub(crate) const TRANSACTIONS: &str = "transactions";
+pub(crate) const LOGS: &str = "logs";
+
+/// Key of the layout version in the meta column.
+pub(crate) const LAYOUT_KEY: &[u8] = b"layout";
+/// Key of the identity in the meta column.
+pub(crate) const IDENTITY_KEY: &[u8] = b"identity";
+/// Key of the head's hash in the meta column.
+pub(crate) const HEAD_KEY: &[u8] = b"head";
+
+/// How often a row may be merged in memory before the write folds the operands into one value: bounds what a read of
+/// a busy row (the log index of a contract that logs in every block) has to combine.
+const SUCCESSIVE_MERGES: usize = 64;
+
+/// Small blocks: nearly all reads are of one row.
+const POINT_BLOCK_BYTES: usize = 4 * 1024;
+/// Larger blocks where rows are large anyway and compression matters more.
+const BULK_BLOCK_BYTES: usize = 16 * 1024;
+
+/// The columns with their options, all sharing one block cache.
+pub(crate) fn descriptors(cache: &Cache, write_buffer_bytes: usize) -> Vec<ColumnFamilyDescriptor> {
+    let column = |name: &str, tune: &dyn Fn(&mut Options, &mut BlockBasedOptions)| {
+        let mut table = table(cache);
+        let mut options = Options::default();
+        options.set_write_buffer_size(write_buffer_bytes);
+        options.set_max_write_buffer_number(3);
+        options.set_level_compaction_dynamic_level_bytes(true);
+        options.set_compression_type(DBCompressionType::Lz4);
+        tune(&mut options, &mut table);
+        options.set_block_based_table_factory(&table);
+        ColumnFamilyDescriptor::new(name, options)
+    };
+    vec![
+        column(META, &|_, _| {}),
+        // Node messages are mostly hashes: compression costs time and gains little. Every look-up hits (a hash is
+        // only asked for because a parent names it), so the last level needs no filter.
+        column(NODES, &|options, _| {
+            options.set_compression_type(DBCompressionType::None);
+            options.set_optimize_filters_for_hits(true);
+        }),
+        column(FLAT, &|_, _| {}),
+        column(BLOCKS, &bulk),
+        column(HEIGHTS, &|_, _| {}),
+        column(RECEIPTS, &bulk),
+        column(TRANSACTIONS, &|options, _| {
+            options.set_compression_type(DBCompressionType::None);
+            options.set_merge_operator_associative("transaction locations", merge_locations);
+            options.set_max_successive_merges(SUCCESSIVE_MERGES);
+        }),
+        column(LOGS, &|options, _| {
+            options.set_merge_operator_associative("log shards", merge_shards);
+            options.set_max_successive_merges(SUCCESSIVE_MERGES);
+        }),
+    ]
+}
+
+/// Rows of many kilobytes that compress well (blooms are mostly zero) and are seldom read once they are old.
+fn bulk(options: &mut Options, table: &mut BlockBasedOptions) {
+    table.set_block_size(BULK_BLOCK_BYTES);
+    options.set_bottommost_compression_type(DBCompressionType::Zstd);
+}
+
+fn table(cache: &Cache) -> BlockBasedOptions {
+    let mut table = BlockBasedOptions::default();
+    table.set_block_cache(cache);
+    table.set_block_size(POINT_BLOCK_BYTES);
+    table.set_format_version(5);
+    table.set_bloom_filter(10.0, false);
+    table.set_whole_key_filtering(true);
+    table.set_data_block_index_type(DataBlockIndexType::BinaryAndHash);
+    // Indexes and filters count against the cache: memory stays bounded however large the chain gets.
+    table.set_cache_index_and_filter_blocks(true);
+    table.set_cache_index_and_filter_blocks_with_high_priority(true);
+    table.set_pin_l0_filter_and_index_blocks_in_cache(true);
+    table.set_optimize_filters_for_memory(true);
+    table
+}
+
+fn merge_locations(_key: &[u8], existing: Option<&[u8]>, operands: &MergeOperands) -> Option<Vec<u8>> {
+    Some(record::merge_locations(existing, operands.iter()))
+}
+
+fn merge_shards(_key: &[u8], existing: Option<&[u8]>, operands: &MergeOperands) -> Option<Vec<u8>> {
+    Some(log_index::merge(existing, operands.iter()))
+}

@@ -1,0 +1,87 @@
+use std::io;
+use std::path::PathBuf;
+
+use rhizome_primitives::B256;
+
+use crate::open::Identity;
+
+/// Everything that can go wrong between the node and its data directory.
+#[derive(Debug, thiserror::Error)]
+pub enum StorageError {
+    /// The directory cannot be created or written.
+    #[error("data directory {} cannot be used: {source}", dir.display())]
+    NotWritable {
+        /// The data directory.
+        dir: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// Another process (or another store of this process) holds the directory.
+    #[error("data directory {} is in use by another process", dir.display())]
+    Locked {
+        /// The data directory.
+        dir: PathBuf,
+    },
+    /// The directory belongs to another chain.
+    #[error("data directory {} belongs to another chain: it holds {found}, expected {expected}", dir.display())]
+    Foreign {
+        /// The data directory.
+        dir: PathBuf,
+        /// The chain that was asked for.
+        expected: Identity,
+        /// The chain that the directory holds.
+        found: Identity,
+    },
+    /// The directory was written by a version of the node with another layout.
+    #[error("data directory {} has layout {found}, this node reads layout {expected}", dir.display())]
+    Layout {
+        /// The data directory.
+        dir: PathBuf,
+        /// The layout of this version.
+        expected: u32,
+        /// The layout found.
+        found: u32,
+    },
+    /// No room left. Nothing of the batch was written.
+    #[error("no space left for data directory {}: {source}", dir.display())]
+    DiskFull {
+        /// The data directory.
+        dir: PathBuf,
+        /// What the engine said.
+        source: rocksdb::Error,
+    },
+    /// The engine found damaged files.
+    #[error("data directory {} is damaged: {source}", dir.display())]
+    Damaged {
+        /// The data directory.
+        dir: PathBuf,
+        /// What the engine said.
+        source: rocksdb::Error,
+    },
+    /// A row was read that no version of this node writes.
+    #[error("row {key} of column {column} is damaged: {what}")]
+    Row {
+        /// Column of the row.
+        column: &'static str,
+        /// Key of the row, in hex.
+        key: String,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// A row that another row refers to is missing.
+    #[error("column {column} has no row {hash}, which another row refers to")]
+    Missing {
+        /// Column in which the row should be.
+        column: &'static str,
+        /// Its key.
+        hash: B256,
+    },
+    /// Any other failure of the engine.
+    #[error("storage engine failed to {operation}: {source}")]
+    Engine {
+        /// What was being done.
+        operation: &'static str,
+        /// What the engine said.
+        source: rocksdb::Error,
+    },
+}

@@ -1,0 +1,115 @@
+//! The state of the head as plain rows: one look-up instead of a walk through the trie.
+//!
+//! A value of at most 32 bytes is its own row. A longer one (code, long cells) is written once, by its hash, among the
+//! nodes; its row is the hash and the length, so that length and hash are answered without the bytes.
+
+use rhizome_primitives::{B256, Bytes, keccak256};
+use rhizome_trie::StateDelta;
+use rocksdb::WriteBatch;
+
+use crate::columns::{FLAT, NODES};
+use crate::store::damaged;
+use crate::{StorageError, Store};
+
+const INLINE_BYTES: usize = 32;
+const REFERENCE_BYTES: usize = 36;
+
+enum FlatRow<'a> {
+    Inline(&'a [u8]),
+    Reference { hash: B256, length: usize },
+}
+
+impl<'a> FlatRow<'a> {
+    fn decode(row: &'a [u8]) -> Option<Self> {
+        if row.len() <= INLINE_BYTES {
+            return Some(Self::Inline(row));
+        }
+        let (hash, length) = row.split_at_checked(32)?;
+        let length = u32::from_be_bytes(length.try_into().ok()?);
+        Some(Self::Reference { hash: B256::from_slice(hash), length: usize::try_from(length).ok()? })
+    }
+}
+
+fn encode(value: &[u8]) -> Vec<u8> {
+    if value.len() <= INLINE_BYTES {
+        return value.to_vec();
+    }
+    let mut row = Vec::with_capacity(REFERENCE_BYTES);
+    row.extend_from_slice(keccak256(value).as_slice());
+    // The trie refuses values of more than 2^24 - 1 bytes.
+    row.extend_from_slice(&(value.len() as u32).to_be_bytes());
+    row
+}
+
+impl Store {
+    /// Value of a trie key at the head. See [`Store::generation`] for how a reader makes sure which head that was.
+    pub fn flat_get(&self, key: &[u8]) -> Result<Option<Bytes>, StorageError> {
+        let Some(row) = self.row(FLAT, key)? else { return Ok(None) };
+        match FlatRow::decode(&row).ok_or_else(|| damaged(FLAT, key, "cannot be decoded"))? {
+            FlatRow::Inline(value) => Ok(Some(Bytes::copy_from_slice(value))),
+            FlatRow::Reference { hash, .. } => {
+                Ok(Some(self.long_value(&hash)?.ok_or(StorageError::Missing { column: NODES, hash })?))
+            }
+        }
+    }
+
+    /// Length and keccak of a value at the head, without reading a long value.
+    pub fn flat_length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, StorageError> {
+        let Some(row) = self.row(FLAT, key)? else { return Ok(None) };
+        Ok(Some(match FlatRow::decode(&row).ok_or_else(|| damaged(FLAT, key, "cannot be decoded"))? {
+            FlatRow::Inline(value) => (value.len(), keccak256(value)),
+            FlatRow::Reference { hash, length } => (length, hash),
+        }))
+    }
+
+    /// Visits key and value of the head's state below a key prefix, in order of the keys. Not atomic with a write that
+    /// happens meanwhile: compare the generation before and after.
+    pub fn visit_flat(
+        &self,
+        prefix: &[u8],
+        mut visit: impl FnMut(&[u8], Bytes) -> Result<(), StorageError>,
+    ) -> Result<(), StorageError> {
+        self.visit_prefix(prefix, |key, row| {
+            match FlatRow::decode(row).ok_or_else(|| damaged(FLAT, key, "cannot be decoded"))? {
+                FlatRow::Inline(value) => visit(key, Bytes::copy_from_slice(value)),
+                FlatRow::Reference { hash, .. } => {
+                    visit(key, self.node(&hash)?.ok_or(StorageError::Missing { column: NODES, hash })?)
+                }
+            }
+        })
+    }
+
+    /// Puts the change of the head's state into a batch: first the wiped accounts with all that hangs off them, then the
+    /// writes.
+    pub(crate) fn batch_flat(&self, batch: &mut WriteBatch, delta: &StateDelta) -> Result<(), StorageError> {
+        let column = self.column(FLAT)?;
+        for account in &delta.wiped {
+            // As in the trie: nothing happens below a key that has no value itself.
+            if self.row(FLAT, account)?.is_none() {
+                continue;
+            }
+            self.visit_prefix(account, |key, _| {
+                batch.delete_cf(column, key);
+                Ok(())
+            })?;
+        }
+        for (key, value) in &delta.writes {
+            match value.as_ref().filter(|value| !value.is_empty()) {
+                Some(value) => batch.put_cf(column, key, encode(value)),
+                None => batch.delete_cf(column, key),
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_prefix(
+        &self,
+        prefix: &[u8],
+        visit: impl FnMut(&[u8], &[u8]) -> Result<(), StorageError>,
+    ) -> Result<(), StorageError> {
+        // Keys are at most 74 bytes long: an account's 31, the mark, 10 of a hash and 32 of a slot.
+        let mut last = prefix.to_vec();
+        last.resize(prefix.len().max(96), 0xff);
+        self.visit_range(FLAT, prefix, Some(&last), visit)
+    }
+}

@@ -1,0 +1,27 @@
+//! The disk of the node: one RocksDB database behind typed reads and one-batch writes.
+//!
+//! A block goes to disk in a single write batch (trie nodes, block, receipts, indexes, flat state, head), so
+//! whatever stops the process leaves either the old head or the new one. This crate is the only one that names a
+//! column or the database engine, and it decides nothing about consensus: which block is best, what a receipt must
+//! hold and when a block may be deleted are questions of the chain crate.
+//!
+//! Start reading at [`Store`] (`store.rs`: what can be read), then `write.rs` (what a block write consists of),
+//! `columns.rs` (what lies where, and how it is tuned) and `log_index.rs` (how logs are found).
+
+mod columns;
+mod error;
+mod flat;
+mod log_index;
+mod open;
+mod record;
+mod rewind;
+mod store;
+mod write;
+
+pub use error::StorageError;
+pub use log_index::{LOG_SHARD_BLOCKS, LogQuery};
+pub use open::{Durability, Identity, StoreOptions};
+pub use record::{HeightEntry, StoredBlock, StoredReceipts, TransactionLocation};
+pub use rewind::Rewind;
+pub use store::Store;
+pub use write::{BestChange, BlockWrite};

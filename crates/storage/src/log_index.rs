@@ -1,0 +1,218 @@
+//! Which blocks have a log of an address or with a topic.
+//!
+//! Blocks are grouped into shards of [`LOG_SHARD_BLOCKS`]. A row says which blocks of one shard have a log with one
+//! value in one place (address, or topic at a position): a sorted list of offsets, or a bit set where that is
+//! smaller. Every imported block is posted, on the best chain or off it, and postings are never taken back: the
+//! answer is a superset that the caller confirms with the receipts of the block which is main now. In return a
+//! reorganisation costs the index nothing.
+
+use std::collections::BTreeMap;
+
+use rhizome_primitives::{Address, B256, Log};
+
+use crate::columns::LOGS;
+use crate::{StorageError, Store};
+
+/// Blocks of one shard. A full shard takes 512 bytes.
+pub const LOG_SHARD_BLOCKS: u64 = 4096;
+
+const BIT_SET_BYTES: usize = 512;
+const KEY_BYTES: usize = 21;
+/// Topic positions that a log can have.
+const POSITIONS: usize = 4;
+
+/// What a log must have to be of interest. An empty list stands for "anything".
+#[derive(Debug, Clone, Copy)]
+pub struct LogQuery<'a> {
+    /// Any of these addresses.
+    pub addresses: &'a [Address],
+    /// For each position any of these topics.
+    pub topics: &'a [Vec<B256>],
+}
+
+/// Place and value of a posting, folded to 17 bytes: two values that fold alike only cost a wasted confirmation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Posting([u8; 17]);
+
+impl Posting {
+    fn address(address: &Address) -> Self {
+        Self::fold(0, &B256::left_padding_from(address.as_slice()))
+    }
+
+    fn topic(position: usize, topic: &B256) -> Self {
+        // Positions are 0 to 3.
+        Self::fold(position as u8 + 1, topic)
+    }
+
+    fn fold(place: u8, value: &B256) -> Self {
+        let (high, low) = value.split_at(16);
+        let number = |half: &[u8]| half.iter().fold(0_u128, |number, byte| number << 8 | u128::from(*byte));
+        // Any odd factor: it only keeps values whose halves are alike apart.
+        let folded = number(low).wrapping_add(number(high).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut posting = [place; 17];
+        posting[1..].copy_from_slice(&folded.to_be_bytes());
+        Self(posting)
+    }
+
+    pub(crate) fn key(&self, shard: u32) -> [u8; KEY_BYTES] {
+        let mut key = [0; KEY_BYTES];
+        key[..17].copy_from_slice(&self.0);
+        key[17..].copy_from_slice(&shard.to_be_bytes());
+        key
+    }
+}
+
+/// The postings of a block's logs, each once.
+pub(crate) fn postings<'a>(logs: impl Iterator<Item = &'a Log>) -> Vec<Posting> {
+    let mut postings = Vec::new();
+    for log in logs {
+        postings.push(Posting::address(&log.address));
+        postings.extend(log.topics.iter().take(POSITIONS).enumerate().map(|(at, topic)| Posting::topic(at, topic)));
+    }
+    postings.sort_unstable();
+    postings.dedup();
+    postings
+}
+
+/// Shard of a block and the operand that posts it there. Numbers beyond 2^44 do not occur.
+pub(crate) fn place(number: u64) -> (u32, [u8; 2]) {
+    ((number / LOG_SHARD_BLOCKS) as u32, ((number % LOG_SHARD_BLOCKS) as u16).to_be_bytes())
+}
+
+/// Union of rows.
+pub(crate) fn merge<'a>(existing: Option<&'a [u8]>, operands: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+    let mut shard = Shard::default();
+    existing.into_iter().chain(operands).for_each(|row| shard.add(row));
+    shard.encode()
+}
+
+/// The blocks of one shard as bits.
+#[derive(Clone, PartialEq, Eq)]
+struct Shard([u64; 64]);
+
+impl Default for Shard {
+    fn default() -> Self {
+        Self([0; 64])
+    }
+}
+
+impl Shard {
+    fn add(&mut self, row: &[u8]) {
+        if row.len() == BIT_SET_BYTES {
+            for (word, bytes) in self.0.iter_mut().zip(row.chunks_exact(8)) {
+                *word |= bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte));
+            }
+        } else {
+            for offset in row.chunks_exact(2) {
+                let offset = usize::from(offset[0]) << 8 | usize::from(offset[1]);
+                if let Some(word) = self.0.get_mut(offset / 64) {
+                    *word |= 1 << (offset % 64);
+                }
+            }
+        }
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let count: u32 = self.0.iter().map(|word| word.count_ones()).sum();
+        if count as usize * 2 >= BIT_SET_BYTES {
+            self.0.iter().flat_map(|word| word.to_be_bytes()).collect()
+        } else {
+            self.offsets().flat_map(|offset| (offset as u16).to_be_bytes()).collect()
+        }
+    }
+
+    fn offsets(&self) -> impl Iterator<Item = u64> + '_ {
+        self.0.iter().zip((0_u64..).step_by(64)).flat_map(|(word, base)| {
+            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| base + bit)
+        })
+    }
+
+    fn union(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, more)| *word |= more);
+    }
+
+    fn intersect(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, only)| *word &= only);
+    }
+}
+
+type Shards = BTreeMap<u32, Shard>;
+
+impl Store {
+    /// Numbers from `from` to `to`, ascending, of blocks that may have a log of the query; `None` when the query asks
+    /// for nothing, so that every block may. Cost grows with the postings found, so callers ask for long ranges in pieces.
+    pub fn log_candidates(&self, query: &LogQuery<'_>, from: u64, to: u64) -> Result<Option<Vec<u64>>, StorageError> {
+        let mut places: Vec<Vec<Posting>> = Vec::new();
+        if !query.addresses.is_empty() {
+            places.push(query.addresses.iter().map(Posting::address).collect());
+        }
+        for (position, topics) in query.topics.iter().enumerate().filter(|(_, topics)| !topics.is_empty()) {
+            if position >= POSITIONS {
+                return Ok(Some(Vec::new()));
+            }
+            places.push(topics.iter().map(|topic| Posting::topic(position, topic)).collect());
+        }
+        let mut found: Option<Shards> = None;
+        for alternatives in places {
+            let mut any = Shards::new();
+            for posting in alternatives {
+                self.collect_shards(&posting, from, to, &mut any)?;
+            }
+            found = Some(match found {
+                None => any,
+                Some(mut all) => {
+                    all.retain(|number, shard| any.get(number).is_some_and(|only| {
+                        shard.intersect(only);
+                        true
+                    }));
+                    all
+                }
+            });
+        }
+        Ok(found.map(|shards| {
+            let numbers = shards.iter().flat_map(|(number, shard)| {
+                let first = u64::from(*number) * LOG_SHARD_BLOCKS;
+                shard.offsets().map(move |offset| first + offset)
+            });
+            numbers.filter(|number| (from..=to).contains(number)).collect()
+        }))
+    }
+
+    fn collect_shards(&self, posting: &Posting, from: u64, to: u64, into: &mut Shards) -> Result<(), StorageError> {
+        let (first, last) = (posting.key(place(from).0), posting.key(place(to).0));
+        self.visit_range(LOGS, &first, Some(&last), |key, row| {
+            if let Some(number) = key.last_chunk::<4>() {
+                let mut shard = Shard::default();
+                shard.add(row);
+                into.entry(u32::from_be_bytes(*number)).or_default().union(&shard);
+            }
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_a_list_until_a_bit_set_is_smaller() {
+        let mut row = Vec::new();
+        for count in 0..LOG_SHARD_BLOCKS {
+            let (shard, operand) = place(7 * LOG_SHARD_BLOCKS + count);
+            assert_eq!(shard, 7);
+            row = merge(Some(&row), [operand.as_slice(), operand.as_slice()].into_iter());
+            assert_eq!(row.len(), ((count + 1) * 2).min(512) as usize);
+        }
+        let mut shard = Shard::default();
+        shard.add(&row);
+        assert!(shard.offsets().eq(0..LOG_SHARD_BLOCKS));
+    }
+
+    #[test]
+    fn positions_and_addresses_do_not_meet() {
+        let topic = B256::repeat_byte(5);
+        let log = Log { address: Address::repeat_byte(5), topics: vec![topic, topic], data: Default::default() };
+        assert_eq!(postings([&log, &log].into_iter()).len(), 3);
+    }
+}

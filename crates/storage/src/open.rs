@@ -1,0 +1,195 @@
+use std::fmt;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::path::Path;
+use std::sync::atomic::AtomicU64;
+
+use quick_cache::sync::Cache as ValueCache;
+use rhizome_primitives::{B256, Bytes};
+use rocksdb::{Cache, DB, ErrorKind, LogLevel, Options, WriteBatch, WriteOptions};
+use tempfile::TempDir;
+
+use crate::columns::{self, IDENTITY_KEY, LAYOUT_KEY};
+use crate::store::Home;
+use crate::{StorageError, Store};
+
+/// Version of the layout of the columns.
+const LAYOUT: u32 = 1;
+/// Held by the process that has the directory open. The engine has a lock of its own, but reports it in words only.
+const LOCK_FILE: &str = "rhizome.lock";
+const DATABASE_FOLDER: &str = "chain";
+
+/// Memory for code and other long values that were read, as a share of the block cache.
+const VALUE_CACHE_SHARE: usize = 8;
+/// Code is at most 24 KB; this is what a value is assumed to take when the cache is laid out.
+const TYPICAL_VALUE_BYTES: usize = 4096;
+
+/// Which chain a directory holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// Chain id of the network.
+    pub chain_id: u8,
+    /// Hash of block 0.
+    pub genesis: B256,
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "chain id {} with genesis {}", self.chain_id, self.genesis)
+    }
+}
+
+/// When a block write counts as done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// When the operating system has the batch: survives the death of the process at any moment. A loss of power may
+    /// take the last blocks away, never part of a block.
+    #[default]
+    Process,
+    /// When the disk has it: survives a loss of power too, for one flush of the disk a block.
+    Power,
+}
+
+/// Settings of a store.
+#[derive(Debug, Clone)]
+pub struct StoreOptions {
+    /// Cache of uncompressed blocks, indexes and filters, in bytes, shared by all columns.
+    pub cache_bytes: usize,
+    /// Unwritten rows kept in memory over all columns, in bytes. More makes long imports faster.
+    pub write_buffer_bytes: usize,
+    /// Files kept open.
+    pub max_open_files: i32,
+    /// See [`Durability`].
+    pub durability: Durability,
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self {
+            cache_bytes: 32 << 20,
+            write_buffer_bytes: 64 << 20,
+            max_open_files: 256,
+            durability: Durability::default(),
+        }
+    }
+}
+
+impl Store {
+    /// Opens the database below `dir`, creating what is missing.
+    pub fn open(dir: &Path, identity: &Identity, options: &StoreOptions) -> Result<Self, StorageError> {
+        let not_writable = |source| StorageError::NotWritable { dir: dir.to_path_buf(), source };
+        fs::create_dir_all(dir).map_err(not_writable)?;
+        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(dir.join(LOCK_FILE));
+        let lock = lock.map_err(not_writable)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(StorageError::Locked { dir: dir.to_path_buf() }),
+            Err(TryLockError::Error(source)) => return Err(not_writable(source)),
+        }
+        let home = Home { dir: dir.to_path_buf(), _lock: lock, _temporary: None };
+        Self::open_home(home, identity, options, false)
+    }
+
+    /// A database in a new temporary directory that is removed when the store is dropped. It skips the write-ahead log:
+    /// there is nothing to recover.
+    pub fn open_temporary(identity: &Identity, options: &StoreOptions) -> Result<Self, StorageError> {
+        let not_writable = |source| StorageError::NotWritable { dir: std::env::temp_dir(), source };
+        let temporary = TempDir::with_prefix("rhizome-").map_err(not_writable)?;
+        let dir = temporary.path().to_path_buf();
+        let lock = File::create(dir.join(LOCK_FILE)).map_err(not_writable)?;
+        Self::open_home(Home { dir, _lock: lock, _temporary: Some(temporary) }, identity, options, true)
+    }
+
+    fn open_home(home: Home, identity: &Identity, options: &StoreOptions, is_temporary: bool) -> Result<Self, StorageError> {
+        let dir = home.dir.clone();
+        let cache = Cache::new_lru_cache(options.cache_bytes);
+        let descriptors = columns::descriptors(&cache, options.write_buffer_bytes / 2);
+        let database = DB::open_cf_descriptors(&engine_options(options), dir.join(DATABASE_FOLDER), descriptors);
+        let db = database.map_err(|source| opening_error(&dir, source))?;
+        check_identity(&db, &dir, identity)?;
+
+        let mut write_options = WriteOptions::default();
+        write_options.disable_wal(is_temporary);
+        write_options.set_sync(!is_temporary && options.durability == Durability::Power);
+        let value_bytes = options.cache_bytes / VALUE_CACHE_SHARE;
+        Ok(Self {
+            db,
+            home,
+            write_options,
+            generation: AtomicU64::new(1),
+            values: ValueCache::with_weighter(value_bytes / TYPICAL_VALUE_BYTES + 1, value_bytes as u64, ValueWeight),
+        })
+    }
+}
+
+/// What a cached long value counts: its bytes and some more for the entry.
+#[derive(Clone)]
+pub(crate) struct ValueWeight;
+
+impl quick_cache::Weighter<B256, Bytes> for ValueWeight {
+    fn weight(&self, _hash: &B256, value: &Bytes) -> u64 {
+        value.len() as u64 + 100
+    }
+}
+
+fn engine_options(options: &StoreOptions) -> Options {
+    let mut engine = Options::default();
+    engine.create_if_missing(true);
+    engine.create_missing_column_families(true);
+    engine.set_max_open_files(options.max_open_files);
+    engine.set_max_background_jobs(2);
+    engine.set_allow_concurrent_memtable_write(false);
+    engine.set_db_write_buffer_size(options.write_buffer_bytes);
+    // Columns that are seldom written (meta) would otherwise keep old logs alive; it also bounds what is replayed
+    // at start.
+    engine.set_max_total_wal_size(options.write_buffer_bytes as u64);
+    // Spreads the disk's work instead of one long flush at the end of a file.
+    engine.set_bytes_per_sync(1 << 20);
+    engine.set_wal_bytes_per_sync(1 << 20);
+    engine.set_log_level(LogLevel::Warn);
+    engine.set_keep_log_file_num(2);
+    engine.set_max_log_file_size(1 << 20);
+    engine.set_stats_dump_period_sec(0);
+    engine.set_stats_persist_period_sec(0);
+    engine
+}
+
+fn opening_error(dir: &Path, source: rocksdb::Error) -> StorageError {
+    let dir = dir.to_path_buf();
+    match source.kind() {
+        // A column with an unknown name or merge operator means that something else wrote this directory.
+        ErrorKind::Corruption | ErrorKind::InvalidArgument => StorageError::Damaged { dir, source },
+        _ => StorageError::Engine { operation: "open", source },
+    }
+}
+
+/// Compares the identity in the database with the expected one; a new database gets the expected one.
+fn check_identity(db: &DB, dir: &Path, expected: &Identity) -> Result<(), StorageError> {
+    let read = |key| db.get(key).map_err(|source| StorageError::Engine { operation: "read the identity", source });
+    match (read(LAYOUT_KEY)?, read(IDENTITY_KEY)?) {
+        (Some(layout), Some(identity)) => {
+            let damaged = |what| StorageError::Row { column: columns::META, key: String::new(), what };
+            let found = u32::from_be_bytes(layout.try_into().map_err(|_| damaged("layout"))?);
+            if found != LAYOUT {
+                return Err(StorageError::Layout { dir: dir.to_path_buf(), expected: LAYOUT, found });
+            }
+            let found = match identity.split_first() {
+                Some((chain_id, genesis)) if genesis.len() == 32 => {
+                    Identity { chain_id: *chain_id, genesis: B256::from_slice(genesis) }
+                }
+                _ => return Err(damaged("identity")),
+            };
+            if found != *expected {
+                return Err(StorageError::Foreign { dir: dir.to_path_buf(), expected: expected.clone(), found });
+            }
+            Ok(())
+        }
+        _ => {
+            let mut batch = WriteBatch::default();
+            batch.put(LAYOUT_KEY, LAYOUT.to_be_bytes());
+            let mut identity = vec![expected.chain_id];
+            identity.extend_from_slice(expected.genesis.as_slice());
+            batch.put(IDENTITY_KEY, identity);
+            db.write(batch).map_err(|source| StorageError::Engine { operation: "write the identity", source })
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The bytes of the rows. All numbers are big-endian.
+
+use rhizome_primitives::{Address, B256, Bytes, Receipt, U256, rlp};
+
+/// A block as it lies on disk.
+#[derive(Debug, Clone)]
+pub struct StoredBlock {
+    /// Full encoding of the block.
+    pub raw: Bytes,
+    /// Difficulty of the chain up to and including this block, its uncles' included.
+    pub total_difficulty: U256,
+    /// Root of the state after the block in the current trie format, also where the header names another one.
+    pub state_root: B256,
+    /// Sender of each transaction, zero for REMASC.
+    pub senders: Vec<Address>,
+}
+
+/// One block of a height.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeightEntry {
+    /// Hash of the block.
+    pub hash: B256,
+    /// Its total difficulty.
+    pub total_difficulty: U256,
+    /// Whether it is on the best chain.
+    pub is_main: bool,
+}
+
+/// The receipts of a block with the hashes of their transactions, in block order.
+#[derive(Debug, Clone)]
+pub struct StoredReceipts {
+    /// Hash of each transaction.
+    pub transaction_hashes: Vec<B256>,
+    /// Receipt of each transaction.
+    pub receipts: Vec<Receipt>,
+}
+
+/// Where a transaction lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TransactionLocation {
+    /// Hash of the block.
+    pub block: B256,
+    /// Position in the block.
+    pub index: u32,
+}
+
+const LOCATION_BYTES: usize = 36;
+
+pub(crate) fn encode_block(raw: &[u8], total_difficulty: U256, state_root: &B256, senders: &[Address]) -> Vec<u8> {
+    let mut row = Vec::with_capacity(raw.len() + senders.len() * 20 + 72);
+    push_number(&mut row, total_difficulty);
+    row.extend_from_slice(state_root.as_slice());
+    push_count(&mut row, senders.len());
+    for sender in senders {
+        row.extend_from_slice(sender.as_slice());
+    }
+    row.extend_from_slice(raw);
+    row
+}
+
+pub(crate) fn decode_block(row: &[u8]) -> Option<StoredBlock> {
+    let mut reader = Reader(row);
+    let total_difficulty = reader.number()?;
+    let state_root = B256::from_slice(reader.take(32)?);
+    let count = reader.count()?;
+    let senders = reader.take(count.checked_mul(20)?)?.chunks_exact(20).map(Address::from_slice).collect();
+    Some(StoredBlock { raw: Bytes::copy_from_slice(reader.0), total_difficulty, state_root, senders })
+}
+
+pub(crate) fn encode_heights(entries: &[HeightEntry]) -> Vec<u8> {
+    let mut row = Vec::with_capacity(entries.len() * 50);
+    for entry in entries {
+        row.extend_from_slice(entry.hash.as_slice());
+        row.push(u8::from(entry.is_main));
+        push_number(&mut row, entry.total_difficulty);
+    }
+    row
+}
+
+pub(crate) fn decode_heights(row: &[u8]) -> Option<Vec<HeightEntry>> {
+    let mut reader = Reader(row);
+    let mut entries = Vec::with_capacity(1);
+    while !reader.0.is_empty() {
+        let hash = B256::from_slice(reader.take(32)?);
+        let is_main = reader.byte()? != 0;
+        entries.push(HeightEntry { hash, is_main, total_difficulty: reader.number()? });
+    }
+    Some(entries)
+}
+
+pub(crate) fn encode_receipts(transaction_hashes: &[B256], receipts: &[Bytes]) -> Vec<u8> {
+    let length: usize = receipts.iter().map(|receipt| receipt.len()).sum();
+    let mut row = Vec::with_capacity(length + transaction_hashes.len() * 32 + 16);
+    push_count(&mut row, transaction_hashes.len());
+    for hash in transaction_hashes {
+        row.extend_from_slice(hash.as_slice());
+    }
+    for receipt in receipts {
+        row.extend_from_slice(receipt);
+    }
+    row
+}
+
+pub(crate) fn decode_receipts(row: &[u8]) -> Option<StoredReceipts> {
+    let mut reader = Reader(row);
+    let transaction_hashes = reader.hashes()?;
+    let mut receipts = Vec::with_capacity(transaction_hashes.len());
+    while !reader.0.is_empty() {
+        let (item, rest) = rlp::Item::first(reader.0).ok()?;
+        receipts.push(Receipt::decode(item.encoding()).ok()?);
+        reader.0 = rest;
+    }
+    (receipts.len() == transaction_hashes.len()).then_some(StoredReceipts { transaction_hashes, receipts })
+}
+
+/// Only the transaction hashes of a receipts row.
+pub(crate) fn decode_transaction_hashes(row: &[u8]) -> Option<Vec<B256>> {
+    Reader(row).hashes()
+}
+
+pub(crate) fn encode_location(block: &B256, index: u32) -> [u8; LOCATION_BYTES] {
+    let mut row = [0; LOCATION_BYTES];
+    row[..32].copy_from_slice(block.as_slice());
+    row[32..].copy_from_slice(&index.to_be_bytes());
+    row
+}
+
+pub(crate) fn encode_locations(locations: &[TransactionLocation]) -> Vec<u8> {
+    locations.iter().flat_map(|location| encode_location(&location.block, location.index)).collect()
+}
+
+pub(crate) fn decode_locations(row: &[u8]) -> Option<Vec<TransactionLocation>> {
+    let mut reader = Reader(row);
+    let mut locations = Vec::with_capacity(1);
+    while !reader.0.is_empty() {
+        let block = B256::from_slice(reader.take(32)?);
+        locations.push(TransactionLocation { block, index: reader.word()? });
+    }
+    Some(locations)
+}
+
+/// Union of location lists in order of arrival.
+pub(crate) fn merge_locations<'a>(existing: Option<&'a [u8]>, operands: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+    let mut merged: Vec<u8> = Vec::with_capacity(LOCATION_BYTES);
+    for location in existing.into_iter().chain(operands).flat_map(|list| list.chunks(LOCATION_BYTES)) {
+        if !merged.chunks(LOCATION_BYTES).any(|known| known == location) {
+            merged.extend_from_slice(location);
+        }
+    }
+    merged
+}
+
+fn push_number(row: &mut Vec<u8>, number: U256) {
+    let bytes = number.to_be_bytes_trimmed_vec();
+    // At most 32 bytes, by the type.
+    row.push(bytes.len() as u8);
+    row.extend_from_slice(&bytes);
+}
+
+fn push_count(row: &mut Vec<u8>, count: usize) {
+    // A block of 2^32 transactions cannot be held in memory.
+    row.extend_from_slice(&(count as u32).to_be_bytes());
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (head, tail) = self.0.split_at_checked(length)?;
+        self.0 = tail;
+        Some(head)
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        self.take(1)?.first().copied()
+    }
+
+    fn word(&mut self) -> Option<u32> {
+        Some(u32::from_be_bytes(self.take(4)?.try_into().ok()?))
+    }
+
+    fn count(&mut self) -> Option<usize> {
+        usize::try_from(self.word()?).ok()
+    }
+
+    fn number(&mut self) -> Option<U256> {
+        let length = usize::from(self.byte()?);
+        U256::try_from_be_slice(self.take(length)?)
+    }
+
+    fn hashes(&mut self) -> Option<Vec<B256>> {
+        let count = self.count()?;
+        Some(self.take(count.checked_mul(32)?)?.chunks_exact(32).map(B256::from_slice).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_row_reads_back() {
+        let senders = [Address::repeat_byte(1), Address::ZERO];
+        let row = encode_block(b"raw", U256::from(70_000), &B256::repeat_byte(9), &senders);
+        let block = decode_block(&row).unwrap();
+        assert_eq!(block.raw.as_ref(), b"raw");
+        assert_eq!(block.total_difficulty, U256::from(70_000));
+        assert_eq!(block.state_root, B256::repeat_byte(9));
+        assert_eq!(block.senders, senders);
+        for length in 0..row.len() - 3 {
+            assert!(decode_block(&row[..length]).is_none(), "{length}");
+        }
+    }
+
+    #[test]
+    fn heights_keep_the_order_of_arrival() {
+        let entries = [
+            HeightEntry { hash: B256::repeat_byte(2), total_difficulty: U256::ZERO, is_main: false },
+            HeightEntry { hash: B256::repeat_byte(1), total_difficulty: U256::MAX, is_main: true },
+        ];
+        assert_eq!(decode_heights(&encode_heights(&entries)).unwrap(), entries);
+    }
+
+    #[test]
+    fn merged_locations_are_a_set() {
+        let one = encode_location(&B256::repeat_byte(1), 7);
+        let two = encode_location(&B256::repeat_byte(2), 8);
+        let merged = merge_locations(Some(&one), [two.as_slice(), one.as_slice()].into_iter());
+        let expected = [
+            TransactionLocation { block: B256::repeat_byte(1), index: 7 },
+            TransactionLocation { block: B256::repeat_byte(2), index: 8 },
+        ];
+        assert_eq!(decode_locations(&merged).unwrap(), expected);
+        assert_eq!(encode_locations(&expected), merged);
+    }
+}

@@ -1,0 +1,60 @@
+use rhizome_primitives::B256;
+use rhizome_trie::StateDelta;
+use rocksdb::WriteBatch;
+
+use crate::columns::{BLOCKS, HEAD_KEY, HEIGHTS, META, RECEIPTS, TRANSACTIONS};
+use crate::record;
+use crate::store::damaged;
+use crate::{StorageError, Store};
+
+/// Going back to an earlier block of the best chain.
+pub struct Rewind<'a> {
+    /// The last height that stays.
+    pub height: u64,
+    /// The block of the best chain at that height.
+    pub head: B256,
+    /// Difference between the state of the present head and that of the new one.
+    pub flat: &'a StateDelta,
+}
+
+impl Store {
+    /// Deletes all blocks above a height, on the best chain and off it, and makes the block there the head: one batch.
+    /// Trie nodes and log postings stay: other states share the nodes, and postings are confirmed when they are read.
+    /// Returns the generation of the flat state after the write.
+    pub fn delete_above(&self, rewind: &Rewind<'_>) -> Result<u64, StorageError> {
+        let mut batch = WriteBatch::default();
+        let heights = self.column(HEIGHTS)?;
+        let blocks = self.column(BLOCKS)?;
+        let receipts = self.column(RECEIPTS)?;
+        let mut doomed: Vec<B256> = Vec::new();
+        self.visit_range(HEIGHTS, &rewind.height.saturating_add(1).to_be_bytes(), None, |key, row| {
+            let entries = record::decode_heights(row).ok_or_else(|| damaged(HEIGHTS, key, "cannot be decoded"))?;
+            doomed.extend(entries.iter().map(|entry| entry.hash));
+            batch.delete_cf(heights, key);
+            Ok(())
+        })?;
+        for hash in &doomed {
+            self.forget_transactions(&mut batch, hash, &doomed)?;
+            batch.delete_cf(blocks, hash);
+            batch.delete_cf(receipts, hash);
+        }
+        batch.put_cf(self.column(META)?, HEAD_KEY, rewind.head);
+        self.batch_flat(&mut batch, rewind.flat)?;
+        self.write_new_head(batch)
+    }
+
+    fn forget_transactions(&self, batch: &mut WriteBatch, block: &B256, doomed: &[B256]) -> Result<(), StorageError> {
+        let column = self.column(TRANSACTIONS)?;
+        let hashes = self.decoded(RECEIPTS, block.as_slice(), record::decode_transaction_hashes)?.unwrap_or_default();
+        for hash in hashes {
+            let mut locations = self.transaction_locations(&hash)?;
+            locations.retain(|location| !doomed.contains(&location.block));
+            if locations.is_empty() {
+                batch.delete_cf(column, hash);
+            } else {
+                batch.put_cf(column, hash, record::encode_locations(&locations));
+            }
+        }
+        Ok(())
+    }
+}

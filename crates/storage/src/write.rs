@@ -1,0 +1,115 @@
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+use rhizome_primitives::{Address, B256, Bytes, Receipt, U256};
+use rhizome_trie::StateDelta;
+use rocksdb::WriteBatch;
+
+use crate::columns::{BLOCKS, HEAD_KEY, HEIGHTS, LOGS, META, NODES, RECEIPTS, TRANSACTIONS};
+use crate::record::{self, HeightEntry};
+use crate::{StorageError, Store, log_index};
+
+/// All that one block changes on disk.
+pub struct BlockWrite<'a> {
+    /// Hash of the block.
+    pub hash: B256,
+    /// Its number.
+    pub number: u64,
+    /// Its full encoding.
+    pub raw: &'a [u8],
+    /// Total difficulty up to and including it.
+    pub total_difficulty: U256,
+    /// Root of the state after it, in the current trie format.
+    pub state_root: B256,
+    /// Sender of each transaction, zero for REMASC.
+    pub senders: &'a [Address],
+    /// Hash of each transaction.
+    pub transaction_hashes: &'a [B256],
+    /// Receipt of each transaction.
+    pub receipts: &'a [Receipt],
+    /// Encoding of each receipt.
+    pub encoded_receipts: &'a [Bytes],
+    /// Trie nodes and long values that the block adds, by their keccak.
+    pub nodes: &'a [(B256, Bytes)],
+    /// Present when the block becomes the head.
+    pub best: Option<BestChange<'a>>,
+}
+
+/// What changes when a block becomes the head.
+pub struct BestChange<'a> {
+    /// Number and hash of the blocks that join the best chain, the new head included.
+    pub enacted: &'a [(u64, B256)],
+    /// Number and hash of the blocks that leave it.
+    pub retracted: &'a [(u64, B256)],
+    /// Difference between the state of the old head and that of the new one.
+    pub flat: &'a StateDelta,
+}
+
+impl Store {
+    /// Writes a block with everything that belongs to it in one batch: after a crash it is there completely or not at
+    /// all. Returns the generation of the flat state after the write. One writer at a time.
+    pub fn write_block(&self, write: &BlockWrite<'_>) -> Result<u64, StorageError> {
+        let mut batch = WriteBatch::with_capacity_bytes(write.raw.len() * 4 + 4096);
+        let nodes = self.column(NODES)?;
+        for (hash, message) in write.nodes {
+            batch.put_cf(nodes, hash, message);
+        }
+        let row = record::encode_block(write.raw, write.total_difficulty, &write.state_root, write.senders);
+        batch.put_cf(self.column(BLOCKS)?, write.hash, row);
+        let row = record::encode_receipts(write.transaction_hashes, write.encoded_receipts);
+        batch.put_cf(self.column(RECEIPTS)?, write.hash, row);
+        let transactions = self.column(TRANSACTIONS)?;
+        for (index, hash) in (0_u32..).zip(write.transaction_hashes) {
+            batch.merge_cf(transactions, hash, record::encode_location(&write.hash, index));
+        }
+        let logs = self.column(LOGS)?;
+        let (shard, operand) = log_index::place(write.number);
+        for posting in log_index::postings(write.receipts.iter().flat_map(|receipt| &receipt.logs)) {
+            batch.merge_cf(logs, posting.key(shard), operand);
+        }
+        self.batch_heights(&mut batch, write)?;
+        let Some(best) = &write.best else {
+            self.write_batch(batch)?;
+            return Ok(self.generation());
+        };
+        batch.put_cf(self.column(META)?, HEAD_KEY, write.hash);
+        self.batch_flat(&mut batch, best.flat)?;
+        self.write_new_head(batch)
+    }
+
+    /// Writes a batch that changes the flat state. The generation rises first: a reader that sees any part of the batch
+    /// also sees the new number.
+    pub(crate) fn write_new_head(&self, batch: WriteBatch) -> Result<u64, StorageError> {
+        let generation = self.generation.fetch_add(1, Ordering::SeqCst) + 1;
+        self.write_batch(batch)?;
+        Ok(generation)
+    }
+
+    /// The new block joins the list of its height, and the main flags follow the best chain.
+    fn batch_heights(&self, batch: &mut WriteBatch, write: &BlockWrite<'_>) -> Result<(), StorageError> {
+        let mut heights: BTreeMap<u64, Vec<HeightEntry>> = BTreeMap::new();
+        heights.insert(write.number, self.blocks_at(write.number)?);
+        if let Some(entries) = heights.get_mut(&write.number) {
+            let entry = HeightEntry { hash: write.hash, total_difficulty: write.total_difficulty, is_main: false };
+            entries.push(entry);
+        }
+        if let Some(best) = &write.best {
+            let changes = best.retracted.iter().map(|block| (block, false));
+            for ((number, hash), is_main) in changes.chain(best.enacted.iter().map(|block| (block, true))) {
+                if !heights.contains_key(number) {
+                    heights.insert(*number, self.blocks_at(*number)?);
+                }
+                for entry in heights.entry(*number).or_default() {
+                    if entry.hash == *hash {
+                        entry.is_main = is_main;
+                    }
+                }
+            }
+        }
+        let column = self.column(HEIGHTS)?;
+        for (number, entries) in heights {
+            batch.put_cf(column, number.to_be_bytes(), record::encode_heights(&entries));
+        }
+        Ok(())
+    }
+}

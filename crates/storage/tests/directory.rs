@@ -1,0 +1,100 @@
+use std::fs;
+
+use rhizome_primitives::B256;
+use rhizome_storage::{Durability, Identity, StorageError, Store, StoreOptions};
+
+use crate::{Made, identity, small};
+
+#[test]
+fn a_restart_finds_everything() {
+    let dir = tempfile::tempdir().unwrap();
+    let block = Made::new(1, "a").with_flat(b"key", Some(b"value"));
+    {
+        let store = Store::open(dir.path(), &identity(), &small()).unwrap();
+        assert_eq!(store.head().unwrap(), None);
+        block.write_best(&store);
+    }
+    let store = Store::open(dir.path(), &identity(), &small()).unwrap();
+    assert_eq!(store.head().unwrap(), Some(block.hash));
+    assert_eq!(store.block(&block.hash).unwrap().unwrap().raw, block.raw);
+    assert_eq!(store.flat_get(b"key").unwrap().unwrap().as_ref(), b"value");
+}
+
+#[test]
+fn a_second_store_is_kept_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = Store::open(dir.path(), &identity(), &small()).unwrap();
+    assert!(matches!(Store::open(dir.path(), &identity(), &small()), Err(StorageError::Locked { .. })));
+    drop(first);
+    Store::open(dir.path(), &identity(), &small()).unwrap();
+}
+
+#[test]
+fn a_directory_of_another_chain_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(Store::open(dir.path(), &identity(), &small()).unwrap());
+    let other = Identity { chain_id: 33, genesis: B256::ZERO };
+    match Store::open(dir.path(), &other, &small()) {
+        Err(StorageError::Foreign { expected, found, .. }) => {
+            assert_eq!(expected, other);
+            assert_eq!(found, identity());
+        }
+        other => panic!("{:?}", other.err()),
+    }
+}
+
+#[test]
+fn a_file_in_the_way_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file");
+    fs::write(&file, b"").unwrap();
+    let error = Store::open(&file.join("data"), &identity(), &small()).err().unwrap();
+    assert!(matches!(error, StorageError::NotWritable { .. }), "{error}");
+    assert!(error.to_string().contains("file/data"), "{error}");
+}
+
+#[test]
+fn damaged_files_are_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(Store::open(dir.path(), &identity(), &small()).unwrap());
+    for entry in fs::read_dir(dir.path().join("chain")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.file_name().unwrap().to_string_lossy().starts_with("MANIFEST") {
+            fs::write(path, b"this is no manifest").unwrap();
+        }
+    }
+    let error = Store::open(dir.path(), &identity(), &small()).err().unwrap();
+    assert!(matches!(error, StorageError::Damaged { .. }), "{error}");
+}
+
+#[test]
+fn a_temporary_store_leaves_nothing() {
+    let store = Store::open_temporary(&identity(), &small()).unwrap();
+    let dir = store.dir().to_path_buf();
+    Made::new(1, "a").write_best(&store);
+    assert!(dir.exists());
+    drop(store);
+    assert!(!dir.exists());
+}
+
+#[test]
+fn a_checkpoint_is_a_database_of_its_own() {
+    let (dir, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = Store::open(dir.path(), &identity(), &small()).unwrap();
+    let (first, second) = (Made::new(1, "a"), Made::new(2, "b"));
+    first.write_best(&store);
+    store.checkpoint(&copy.path().join("chain")).unwrap();
+    second.write_best(&store);
+    let copied = Store::open(copy.path(), &identity(), &small()).unwrap();
+    assert_eq!(copied.head().unwrap(), Some(first.hash));
+    assert!(!copied.has_block(&second.hash).unwrap());
+}
+
+#[test]
+fn waiting_for_the_disk_can_be_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = StoreOptions { durability: Durability::Power, ..small() };
+    let store = Store::open(dir.path(), &identity(), &options).unwrap();
+    Made::new(1, "a").write_best(&store);
+    assert_eq!(store.highest_number().unwrap(), Some(1));
+}

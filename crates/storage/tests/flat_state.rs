@@ -1,0 +1,81 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use rhizome_primitives::keccak256;
+
+use crate::{Made, temporary};
+
+#[test]
+fn values_of_every_length_come_back() {
+    let store = temporary();
+    let values: Vec<Vec<u8>> = [1, 31, 32, 33, 35, 36, 37, 1000].map(|length| vec![0xab; length]).to_vec();
+    let mut block = Made::new(1, "a");
+    for value in &values {
+        block = block.with_flat(&value.len().to_be_bytes(), Some(value));
+    }
+    block.write_best(&store);
+    for value in &values {
+        let key = value.len().to_be_bytes();
+        assert_eq!(store.flat_get(&key).unwrap().unwrap(), *value);
+        assert_eq!(store.flat_length_and_hash(&key).unwrap(), Some((value.len(), keccak256(value))));
+    }
+    assert_eq!(store.flat_get(b"absent").unwrap(), None);
+    assert_eq!(store.flat_length_and_hash(b"absent").unwrap(), None);
+}
+
+#[test]
+fn a_wiped_account_loses_all_that_hangs_off_it() {
+    let store = temporary();
+    let account = [5_u8; 31];
+    let key = |tail: &[u8]| [account.as_slice(), tail].concat();
+    let block = Made::new(1, "a").with_flat(&account, Some(b"account")).with_flat(&key(&[0x80]), Some(&[1; 40]));
+    let block = block.with_flat(&key(&[0xff; 43]), Some(b"cell")).with_flat(&[6; 31], Some(b"neighbour"));
+    block.with_flat(&[4; 44], Some(b"below no account")).write_best(&store);
+    let mut next = Made::new(2, "b").with_flat(&key(&[0]), Some(b"reborn"));
+    next.flat.wiped.insert(account.to_vec());
+    next.flat.wiped.insert(vec![4; 31]);
+    next.write_best(&store);
+    let mut left = Vec::new();
+    store
+        .visit_flat(&[], |key, value| {
+            left.push((key.to_vec(), value));
+            Ok(())
+        })
+        .unwrap();
+    let names: Vec<_> = left.iter().map(|(_, value)| String::from_utf8_lossy(value).into_owned()).collect();
+    assert_eq!(names, ["below no account", "reborn", "neighbour"]);
+}
+
+#[test]
+fn a_reader_can_tell_that_the_writer_moved_on() {
+    let store = Arc::new(temporary());
+    let value = |number: u64| number.to_be_bytes();
+    let mut generation = Made::new(0, "0").with_flat(b"key", Some(&value(0))).write_best(&store);
+    let stop = Arc::new(AtomicBool::new(false));
+    let first = generation;
+    let reader = {
+        let (store, stop) = (Arc::clone(&store), Arc::clone(&stop));
+        thread::spawn(move || {
+            let mut reads = 0_u64;
+            while !stop.load(Ordering::Relaxed) {
+                let before = store.generation();
+                let read = store.flat_get(b"key").unwrap().unwrap();
+                if store.generation() == before {
+                    // Right after the number rose the batch may not be visible yet: an older value, never a newer one.
+                    let read = u64::from_be_bytes(read.as_ref().try_into().unwrap());
+                    assert!(read <= before - first);
+                    reads += 1;
+                }
+            }
+            reads
+        })
+    };
+    for number in 1..2000 {
+        generation = Made::new(number, "n").with_flat(b"key", Some(&value(number))).write_best(&store);
+        assert_eq!(generation, first + number);
+    }
+    stop.store(true, Ordering::Relaxed);
+    reader.join().unwrap();
+    assert_eq!(store.generation(), generation);
+}

@@ -1,0 +1,101 @@
+//! The store as a whole: what goes in comes out, across reorganisations, restarts and ways back.
+
+mod directory;
+mod flat_state;
+mod logs;
+mod written_blocks;
+
+use rhizome_primitives::{Address, B256, Bloom, Bytes, Log, Receipt, U256, keccak256};
+use rhizome_storage::{BestChange, BlockWrite, Identity, Store, StoreOptions};
+use rhizome_trie::StateDelta;
+
+fn identity() -> Identity {
+    Identity { chain_id: 33, genesis: B256::repeat_byte(0x11) }
+}
+
+fn small() -> StoreOptions {
+    StoreOptions { cache_bytes: 1 << 20, write_buffer_bytes: 4 << 20, ..StoreOptions::default() }
+}
+
+fn temporary() -> Store {
+    Store::open_temporary(&identity(), &small()).unwrap()
+}
+
+/// A made-up block; its bytes mean nothing to the store.
+struct Made {
+    hash: B256,
+    number: u64,
+    raw: Vec<u8>,
+    total_difficulty: U256,
+    senders: Vec<Address>,
+    transactions: Vec<B256>,
+    receipts: Vec<Receipt>,
+    nodes: Vec<(B256, Bytes)>,
+    flat: StateDelta,
+}
+
+impl Made {
+    fn new(number: u64, name: &str) -> Self {
+        let raw = format!("block {name} of {number}").into_bytes();
+        Self {
+            hash: keccak256(&raw),
+            number,
+            total_difficulty: U256::from(number * 10),
+            raw,
+            senders: Vec::new(),
+            transactions: Vec::new(),
+            receipts: Vec::new(),
+            nodes: Vec::new(),
+            flat: StateDelta::default(),
+        }
+    }
+
+    fn with_log(mut self, transaction: &str, address: Address, topics: &[B256]) -> Self {
+        let log = Log { address, topics: topics.to_vec(), data: Bytes::from_static(b"data") };
+        let bloom = Bloom::of_logs([&log]);
+        self.receipts.push(Receipt { success: true, cumulative_gas: 21000, bloom, logs: vec![log], gas_used: 21000 });
+        self.transactions.push(keccak256(transaction));
+        self.senders.push(address);
+        self
+    }
+
+    fn with_flat(mut self, key: &[u8], value: Option<&[u8]>) -> Self {
+        let value = value.map(Bytes::copy_from_slice);
+        if let Some(long) = value.as_ref().filter(|value| value.len() > 32) {
+            self.nodes.push((keccak256(long), long.clone()));
+        }
+        self.flat.writes.insert(key.to_vec(), value);
+        self
+    }
+
+    fn place(&self) -> (u64, B256) {
+        (self.number, self.hash)
+    }
+
+    fn write_beside(&self, store: &Store) {
+        self.write(store, None);
+    }
+
+    fn write_best(&self, store: &Store) -> u64 {
+        self.write(store, Some((&[self.place()], &[])))
+    }
+
+    fn write(&self, store: &Store, change: Option<(&[(u64, B256)], &[(u64, B256)])>) -> u64 {
+        let encoded: Vec<Bytes> = self.receipts.iter().map(|receipt| receipt.encode().into()).collect();
+        let best = change.map(|(enacted, retracted)| BestChange { enacted, retracted, flat: &self.flat });
+        let write = BlockWrite {
+            hash: self.hash,
+            number: self.number,
+            raw: &self.raw,
+            total_difficulty: self.total_difficulty,
+            state_root: keccak256(self.hash),
+            senders: &self.senders,
+            transaction_hashes: &self.transactions,
+            receipts: &self.receipts,
+            encoded_receipts: &encoded,
+            nodes: &self.nodes,
+            best,
+        };
+        store.write_block(&write).unwrap()
+    }
+}

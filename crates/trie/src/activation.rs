@@ -1,0 +1,82 @@
+//! Accounts of precompiled contracts that come into being when the rule of their contract activates.
+
+use rhizome_primitives::{Address, Bytes, ChainSpec, Rule, address};
+
+use crate::account::AccountState;
+use crate::keys::{MARK, account_key, mark_key_of};
+use crate::state::{StateDelta, StateError, StateReader};
+
+/// What happens to an account that is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetUpMode {
+    /// It stays; only a missing account is created.
+    Keep,
+    /// It is replaced by an empty account: nonce and balance are lost, code and storage stay.
+    Overwrite,
+}
+
+/// For each rule the accounts that its first block sets up before the first transaction.
+const SET_UPS: &[(Rule, SetUpMode, &[Address])] = &[
+    (
+        Rule::Rskip126,
+        SetUpMode::Keep,
+        &[
+            address!("0000000000000000000000000000000000000001"),
+            address!("0000000000000000000000000000000000000002"),
+            address!("0000000000000000000000000000000000000003"),
+            address!("0000000000000000000000000000000000000004"),
+            address!("0000000000000000000000000000000000000005"),
+            address!("0000000000000000000000000000000001000006"),
+            address!("0000000000000000000000000000000001000008"),
+        ],
+    ),
+    (Rule::Rskip106, SetUpMode::Overwrite, &[address!("0000000000000000000000000000000001000009")]),
+    (Rule::Rskip119, SetUpMode::Overwrite, &[address!("0000000000000000000000000000000001000010")]),
+    (
+        Rule::Rskip137,
+        SetUpMode::Overwrite,
+        &[
+            address!("0000000000000000000000000000000000000006"),
+            address!("0000000000000000000000000000000000000007"),
+            address!("0000000000000000000000000000000000000008"),
+        ],
+    ),
+    (Rule::Rskip153, SetUpMode::Overwrite, &[address!("0000000000000000000000000000000000000009")]),
+    (Rule::Rskip203, SetUpMode::Overwrite, &[address!("0000000000000000000000000000000001000011")]),
+    (
+        Rule::Rskip516,
+        SetUpMode::Overwrite,
+        &[address!("0000000000000000000000000000000001000016"), address!("0000000000000000000000000000000001000017")],
+    ),
+];
+
+/// The accounts that block `number` sets up before its first transaction; for nearly all blocks there are none.
+///
+/// Block 0 sets up accounts only if RSKIP-126 activates there.
+pub fn set_ups(spec: &ChainSpec, number: u64) -> Vec<(Address, SetUpMode)> {
+    if number == 0 && !spec.activates_at(Rule::Rskip126, 0) {
+        return Vec::new();
+    }
+    SET_UPS
+        .iter()
+        .filter(|(rule, ..)| spec.activates_at(*rule, number))
+        .flat_map(|(_, mode, addresses)| addresses.iter().map(|address| (*address, *mode)))
+        .collect()
+}
+
+/// The writes of [`set_ups`] on a state.
+pub fn activation_delta(
+    spec: &ChainSpec,
+    number: u64,
+    state: &(impl StateReader + ?Sized),
+) -> Result<StateDelta, StateError> {
+    let mut delta = StateDelta::default();
+    for (address, mode) in set_ups(spec, number) {
+        let key = account_key(address.as_slice());
+        delta.writes.insert(mark_key_of(&key), Some(Bytes::from_static(MARK)));
+        if mode == SetUpMode::Overwrite || state.get(&key)?.is_none() {
+            delta.writes.insert(key, Some(AccountState::default().encode()));
+        }
+    }
+    Ok(delta)
+}

@@ -1,0 +1,152 @@
+//! The difference between two versions of the state, found by walking only the subtrees in which they differ.
+
+use std::sync::Arc;
+
+use rhizome_primitives::Bytes;
+
+use crate::error::TrieError;
+use crate::node::{Link, Node};
+use crate::path::Path;
+use crate::state::StateDelta;
+use crate::trie::Trie;
+
+/// The writes that turn `from` into `to`. Nothing is wiped: keys that disappear are named one by one.
+pub fn diff(from: &Trie, to: &Trie) -> Result<StateDelta, TrieError> {
+    // Computes the hashes in parallel where there are many to compute.
+    if from.root_hash() == to.root_hash() {
+        return Ok(StateDelta::default());
+    }
+    let mut walk = Walk { from, to, key: Path::default(), delta: StateDelta::default() };
+    let (old, new) = (walk.enter(from, &from.root)?, walk.enter(to, &to.root)?);
+    walk.compare(old, new)?;
+    Ok(walk.delta)
+}
+
+struct Walk<'t> {
+    from: &'t Trie,
+    to: &'t Trie,
+    /// The bits above the two places that are being compared.
+    key: Path,
+    delta: StateDelta,
+}
+
+/// A place on the way through a node's shared path: `used` bits of it lie above.
+#[derive(Clone)]
+struct Place {
+    node: Arc<Node>,
+    used: usize,
+}
+
+impl Place {
+    fn is_at_end(&self) -> bool {
+        self.used == self.node.path.len()
+    }
+}
+
+impl Walk<'_> {
+    fn enter(&self, trie: &Trie, link: &Link) -> Result<Option<Place>, TrieError> {
+        Ok(link.peek(&*trie.source)?.map(|node| Place { node, used: 0 }))
+    }
+
+    /// The place behind `bit`, which is the next one after `place`.
+    fn step(&self, trie: &Trie, place: &Place, bit: bool) -> Result<Option<Place>, TrieError> {
+        if place.is_at_end() {
+            return self.enter(trie, place.node.child(bit));
+        }
+        let goes_on = place.node.path.bit(place.used) == bit;
+        Ok(goes_on.then(|| Place { node: place.node.clone(), used: place.used + 1 }))
+    }
+
+    fn compare(&mut self, old: Option<Place>, new: Option<Place>) -> Result<(), TrieError> {
+        let (old, new) = match (old, new) {
+            (None, None) => return Ok(()),
+            (Some(old), None) => return self.delete_all(&old),
+            (None, Some(new)) => return self.write_all(&new),
+            (Some(old), Some(new)) => (old, new),
+        };
+        if old.used == new.used && (Arc::ptr_eq(&old.node, &new.node) || old.node.hash() == new.node.hash()) {
+            return Ok(());
+        }
+        let above = self.key.len();
+        let common = old.node.path.common_with(old.used, &new.node.path, new.used);
+        for at in old.used..old.used + common {
+            self.key.push(old.node.path.bit(at));
+        }
+        let old = Place { used: old.used + common, ..old };
+        let new = Place { used: new.used + common, ..new };
+        if !old.is_at_end() && !new.is_at_end() {
+            self.delete_all(&old)?;
+            self.write_all(&new)?;
+        } else {
+            self.compare_values(&old, &new)?;
+            for bit in [false, true] {
+                let (old_next, new_next) = (self.step(self.from, &old, bit)?, self.step(self.to, &new, bit)?);
+                let here = self.key.len();
+                self.key.push(bit);
+                self.compare(old_next, new_next)?;
+                self.key.truncate(here);
+            }
+        }
+        self.key.truncate(above);
+        Ok(())
+    }
+
+    fn compare_values(&mut self, old: &Place, new: &Place) -> Result<(), TrieError> {
+        let old_value = old.is_at_end().then_some(&old.node.value).filter(|value| !value.is_none());
+        let new_value = new.is_at_end().then_some(&new.node.value).filter(|value| !value.is_none());
+        match (old_value, new_value) {
+            (Some(old), Some(new)) if old.is_same(new) => Ok(()),
+            (_, Some(_)) => self.write(&new.node),
+            (Some(_), None) => {
+                self.emit(None);
+                Ok(())
+            }
+            (None, None) => Ok(()),
+        }
+    }
+
+    fn write(&mut self, node: &Node) -> Result<(), TrieError> {
+        let value = self.to.value_bytes(&node.value)?;
+        self.emit(value);
+        Ok(())
+    }
+
+    fn emit(&mut self, value: Option<Bytes>) {
+        self.delta.writes.insert(self.key.bytes().to_vec(), value);
+    }
+
+    fn delete_all(&mut self, place: &Place) -> Result<(), TrieError> {
+        self.visit_all(self.from, place, &mut |walk, _| {
+            walk.emit(None);
+            Ok(())
+        })
+    }
+
+    fn write_all(&mut self, place: &Place) -> Result<(), TrieError> {
+        self.visit_all(self.to, place, &mut |walk, node| walk.write(node))
+    }
+
+    /// Calls `visit` for every node with a value at and below `place`, with its key in `self.key`.
+    fn visit_all(
+        &mut self,
+        trie: &Trie,
+        place: &Place,
+        visit: &mut dyn FnMut(&mut Self, &Node) -> Result<(), TrieError>,
+    ) -> Result<(), TrieError> {
+        let above = self.key.len();
+        self.key.append(&place.node.path.tail(place.used));
+        if !place.node.value.is_none() {
+            visit(self, &place.node)?;
+        }
+        let here = self.key.len();
+        for bit in [false, true] {
+            if let Some(next) = self.enter(trie, place.node.child(bit))? {
+                self.key.push(bit);
+                self.visit_all(trie, &next, visit)?;
+                self.key.truncate(here);
+            }
+        }
+        self.key.truncate(above);
+        Ok(())
+    }
+}

@@ -1,0 +1,126 @@
+//! Iteration in the order of the keys.
+
+use std::sync::Arc;
+
+use rhizome_primitives::Bytes;
+
+use crate::error::TrieError;
+use crate::node::{Link, Node};
+use crate::path::{Path, bit};
+use crate::trie::Trie;
+use crate::value::Value;
+
+/// Keys with their values in lexicographic order. After an error the iteration ends.
+///
+/// Nodes are read when they are reached and not kept, so that a walk over a large state does not fill the memory.
+pub struct Entries {
+    trie: Trie,
+    /// Taken at the first step, which finds the subtree below it.
+    prefix: Option<Vec<u8>>,
+    /// Subtrees still to be visited, with the length of the key above each and the bit that leads to it.
+    pending: Vec<(Link, usize, Option<bool>)>,
+    key: Path,
+    max_bits: usize,
+}
+
+impl Entries {
+    pub(crate) fn new(trie: &Trie, prefix: &[u8], max_length: usize) -> Entries {
+        Entries {
+            trie: trie.clone(),
+            prefix: Some(prefix.to_vec()),
+            pending: Vec::new(),
+            key: Path::default(),
+            max_bits: max_length.saturating_mul(8),
+        }
+    }
+
+    /// The highest subtree whose keys all begin with `prefix`; `key` becomes what lies above it.
+    fn seek(&mut self, prefix: &[u8]) -> Result<Option<Link>, TrieError> {
+        let mut link = self.trie.root.clone();
+        loop {
+            let Some(node) = link.peek(&*self.trie.source)? else { return Ok(None) };
+            let (at, wanted) = (self.key.len(), prefix.len() * 8);
+            let common = node.path.common_with_key(prefix, at);
+            if at + common == wanted {
+                return Ok(Some(link));
+            }
+            if common < node.path.len() {
+                return Ok(None);
+            }
+            self.key.append(&node.path);
+            let next = bit(prefix, self.key.len());
+            self.key.push(next);
+            link = node.child(next).clone();
+        }
+    }
+
+    /// The keys alone: the bytes of long values are not read.
+    pub fn keys(self) -> Keys {
+        Keys { entries: self }
+    }
+
+    /// The next node with a value; its key is in `self.key`.
+    fn next_node(&mut self) -> Result<Option<Arc<Node>>, TrieError> {
+        if let Some(prefix) = self.prefix.take()
+            && let Some(start) = self.seek(&prefix)?
+        {
+            self.pending.push((start, self.key.len(), None));
+        }
+        while let Some((link, above, step)) = self.pending.pop() {
+            let Some(node) = link.peek(&*self.trie.source)? else { continue };
+            self.key.truncate(above);
+            if let Some(step) = step {
+                self.key.push(step);
+            }
+            self.key.append(&node.path);
+            let length = self.key.len();
+            if length > self.max_bits {
+                continue;
+            }
+            if length < self.max_bits {
+                self.pending.push((node.right.clone(), length, Some(true)));
+                self.pending.push((node.left.clone(), length, Some(false)));
+            }
+            if !node.value.is_none() {
+                return Ok(Some(node));
+            }
+        }
+        Ok(None)
+    }
+
+    fn next_value<T>(
+        &mut self,
+        read: impl FnOnce(&Trie, &[u8], &Value) -> Result<T, TrieError>,
+    ) -> Option<Result<T, TrieError>> {
+        let result = match self.next_node() {
+            Ok(None) => return None,
+            Ok(Some(node)) => read(&self.trie, self.key.bytes(), &node.value),
+            Err(error) => Err(error),
+        };
+        if result.is_err() {
+            self.pending.clear();
+        }
+        Some(result)
+    }
+}
+
+impl Iterator for Entries {
+    type Item = Result<(Vec<u8>, Bytes), TrieError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_value(|trie, key, value| Ok((key.to_vec(), trie.value_bytes(value)?.unwrap_or_default())))
+    }
+}
+
+/// The keys of [`Entries`].
+pub struct Keys {
+    entries: Entries,
+}
+
+impl Iterator for Keys {
+    type Item = Result<Vec<u8>, TrieError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.entries.next_value(|_, key, _| Ok(key.to_vec()))
+    }
+}

@@ -1,0 +1,182 @@
+//! Where accounts, code and storage are in the trie, and what stands in storage cells.
+
+use rhizome_primitives::{B256, Bytes, U256, keccak256};
+
+/// Address of the sender of REMASC transactions: one zero byte, shown to users as twenty.
+pub const REMASC_SENDER: &[u8] = &[0];
+
+/// The value of the mark that makes an account a contract.
+pub const MARK: &[u8] = &[1];
+
+/// First byte of every key of the state.
+const DOMAIN: u8 = 0x00;
+const CODE: u8 = 0x80;
+const STORAGE: u8 = 0x00;
+/// Bytes of a hash that go in front of what was hashed.
+const HASH_PREFIX: usize = 10;
+
+/// Length of an account key in bytes (the REMASC sender's has 12).
+pub const ACCOUNT_KEY_LENGTH: usize = 1 + HASH_PREFIX + 20;
+const REMASC_SENDER_KEY: [u8; 12] = [0x00, 0xbc, 0x36, 0x78, 0x9e, 0x7a, 0x1e, 0x28, 0x14, 0x36, 0x46, 0x00];
+/// Between an account key and a stripped slot: the storage byte and the hash prefix.
+const CELL_PREFIX: usize = 1 + HASH_PREFIX;
+
+/// Key of the account at an address of 20 bytes, or of [`REMASC_SENDER`].
+pub fn account_key(address: &[u8]) -> Vec<u8> {
+    // Room for the longest key below this one, so that callers can extend it in place.
+    let mut key = Vec::with_capacity(ACCOUNT_KEY_LENGTH + CELL_PREFIX + 32);
+    key.push(DOMAIN);
+    push_hash_prefix(&mut key, address);
+    key.extend_from_slice(address);
+    key
+}
+
+/// Key of the code of the account with this account key.
+pub fn code_key_of(account_key: &[u8]) -> Vec<u8> {
+    [account_key, &[CODE]].concat()
+}
+
+/// Key of the mark that makes an account a contract; all storage cells are below it.
+pub fn mark_key_of(account_key: &[u8]) -> Vec<u8> {
+    [account_key, &[STORAGE]].concat()
+}
+
+/// Key of a storage cell of the account with this account key.
+pub fn storage_key_of(account_key: &[u8], slot: &B256) -> Vec<u8> {
+    let mut key = Vec::with_capacity(account_key.len() + CELL_PREFIX + 32);
+    key.extend_from_slice(account_key);
+    key.push(STORAGE);
+    push_hash_prefix(&mut key, slot.as_slice());
+    let stripped = strip(slot.as_slice());
+    key.extend_from_slice(if stripped.is_empty() { &[0] } else { stripped });
+    key
+}
+
+/// Key of the code at an address.
+pub fn code_key(address: &[u8]) -> Vec<u8> {
+    code_key_of(&account_key(address))
+}
+
+/// Key of the contract mark at an address.
+pub fn mark_key(address: &[u8]) -> Vec<u8> {
+    mark_key_of(&account_key(address))
+}
+
+/// Key of a storage cell at an address.
+pub fn storage_key(address: &[u8], slot: &B256) -> Vec<u8> {
+    storage_key_of(&account_key(address), slot)
+}
+
+fn push_hash_prefix(key: &mut Vec<u8>, hashed: &[u8]) {
+    let hash = keccak256(hashed);
+    key.extend(hash.iter().take(HASH_PREFIX));
+}
+
+/// What a key of the state is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StateKey<'a> {
+    /// 20 bytes, or [`REMASC_SENDER`].
+    pub address: &'a [u8],
+    /// Which part of the account.
+    pub part: KeyPart,
+}
+
+/// The parts of an account that have keys of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyPart {
+    /// Nonce, balance and flags.
+    Account,
+    /// The code.
+    Code,
+    /// The mark that makes it a contract.
+    Mark,
+    /// The storage cell of this slot.
+    Cell(B256),
+}
+
+impl<'a> StateKey<'a> {
+    /// Reads a key back. None for a key that no account has.
+    pub fn parse(key: &'a [u8]) -> Option<StateKey<'a>> {
+        let account_length = account_length(key)?;
+        let (account, rest) = key.split_at_checked(account_length)?;
+        let address = account.get(1 + HASH_PREFIX..)?;
+        let part = match rest {
+            [] => KeyPart::Account,
+            [CODE] => KeyPart::Code,
+            [STORAGE] => KeyPart::Mark,
+            [STORAGE, cell @ ..] => {
+                let slot = cell.get(HASH_PREFIX..).filter(|slot| (1..=32).contains(&slot.len()))?;
+                KeyPart::Cell(B256::left_padding_from(slot))
+            }
+            _ => return None,
+        };
+        Some(StateKey { address, part })
+    }
+}
+
+/// How many bytes of a key belong to its account.
+fn account_length(key: &[u8]) -> Option<usize> {
+    if key.starts_with(&REMASC_SENDER_KEY) {
+        let is_ordinary = key.get(1 + HASH_PREFIX..ACCOUNT_KEY_LENGTH).is_some_and(|address| {
+            keccak256(address).iter().take(HASH_PREFIX).eq(key.iter().skip(1).take(HASH_PREFIX))
+        });
+        return Some(if is_ordinary { ACCOUNT_KEY_LENGTH } else { REMASC_SENDER_KEY.len() });
+    }
+    (key.first() == Some(&DOMAIN) && key.len() >= ACCOUNT_KEY_LENGTH).then_some(ACCOUNT_KEY_LENGTH)
+}
+
+/// The bytes in which a storage word is kept: without leading zeros; None (no cell) for zero.
+pub fn cell_of_word(word: U256) -> Option<Bytes> {
+    (!word.is_zero()).then(|| Bytes::copy_from_slice(strip(&word.to_be_bytes::<32>())))
+}
+
+/// The word in a storage cell; None if the cell is longer than a word.
+pub fn word_of_cell(cell: &[u8]) -> Option<U256> {
+    (cell.len() <= 32).then(|| U256::from_be_slice(cell))
+}
+
+fn strip(bytes: &[u8]) -> &[u8] {
+    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+    bytes.get(zeros..).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use rhizome_primitives::hex;
+
+    use super::*;
+
+    #[test]
+    fn keys_can_be_read_back() {
+        let slot = B256::with_last_byte(7);
+        for address in [&[0x11; 20][..], &[0; 20], REMASC_SENDER] {
+            let check = |key: Vec<u8>, part| assert_eq!(StateKey::parse(&key), Some(StateKey { address, part }));
+            check(account_key(address), KeyPart::Account);
+            check(code_key(address), KeyPart::Code);
+            check(mark_key(address), KeyPart::Mark);
+            check(storage_key(address, &slot), KeyPart::Cell(slot));
+            check(storage_key(address, &B256::ZERO), KeyPart::Cell(B256::ZERO));
+        }
+        assert_eq!(account_key(REMASC_SENDER), REMASC_SENDER_KEY);
+        assert_eq!(StateKey::parse(&[0; 30]), None);
+        assert_eq!(StateKey::parse(&[1; 31]), None);
+        assert_eq!(StateKey::parse(&[0; 35]), None);
+    }
+
+    #[test]
+    fn slots_are_hashed_whole_and_appended_stripped() {
+        let account = account_key(&hex!("cd2a3d9f938e13cd947ec05abc7fe734df8dd826"));
+        let slot = B256::with_last_byte(1);
+        let expected =
+            hex!("00a28629e41841cc5e7028cd2a3d9f938e13cd947ec05abc7fe734df8dd826 00 b10e2d527612073b26ee 01");
+        assert_eq!(storage_key_of(&account, &slot), expected);
+    }
+
+    #[test]
+    fn words_and_cells() {
+        assert_eq!(cell_of_word(U256::ZERO), None);
+        assert_eq!(cell_of_word(U256::from(256)).unwrap().to_vec(), [1, 0]);
+        assert_eq!(word_of_cell(&[0, 0, 5]), Some(U256::from(5)));
+        assert_eq!(word_of_cell(&[1; 33]), None);
+    }
+}

@@ -1,0 +1,52 @@
+//! Tries of a block's transactions and receipts: item `i` at key RLP(i).
+
+use std::sync::Arc;
+
+use rhizome_primitives::{B256, Bytes};
+
+use crate::error::TrieError;
+use crate::source::MemoryNodes;
+use crate::trie::Trie;
+use crate::update::{Action, Change, build};
+use crate::value::Value;
+
+/// Key of the item at `index`: its RLP.
+pub fn list_key(index: u64) -> Vec<u8> {
+    match index {
+        0 => vec![0x80],
+        1..=0x7f => vec![index as u8],
+        _ => {
+            let bytes = index.to_be_bytes();
+            let digits = bytes.iter().skip_while(|byte| **byte == 0);
+            let length = 8 - index.leading_zeros() as u8 / 8;
+            std::iter::once(0x80 + length).chain(digits.copied()).collect()
+        }
+    }
+}
+
+/// The transactions root or receipts root of a block; `is_orchid` for blocks without RSKIP-126.
+/// Fails only for an item longer than a value may be.
+pub fn list_root<'a>(items: impl Iterator<Item = &'a [u8]>, is_orchid: bool) -> Result<B256, TrieError> {
+    let trie = list_of(items.map(Value::for_root))?;
+    if is_orchid { trie.orchid_root(false) } else { Ok(trie.root_hash()) }
+}
+
+/// The trie whose root is [`list_root`], for proofs of its items.
+pub fn list_trie(items: impl Iterator<Item = Bytes>) -> Result<Trie, TrieError> {
+    list_of(items.map(|item| Value::new(&item)))
+}
+
+fn list_of(values: impl Iterator<Item = Result<Value, TrieError>>) -> Result<Trie, TrieError> {
+    let mut items = Vec::new();
+    for (value, index) in values.zip(0u64..) {
+        items.push((list_key(index), value?));
+    }
+    items.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    let puts: Vec<_> = items
+        .iter()
+        // An empty value is no entry at all.
+        .filter(|(_, value)| !value.is_none())
+        .map(|(key, value)| Change { key, action: Action::Put(value.clone()) })
+        .collect();
+    Ok(Trie::with_root(build(&puts), Arc::new(MemoryNodes::default()), puts.len()))
+}

@@ -1,0 +1,297 @@
+//! The bytes of a node (RSKIP-107 as deployed): reading with all refusals, and the variable length parts of writing.
+
+use rhizome_primitives::B256;
+
+use crate::path::Path;
+
+const LONG_VALUE: u8 = 0x20;
+const HAS_PATH: u8 = 0x10;
+const HAS_LEFT: u8 = 0x08;
+const HAS_RIGHT: u8 = 0x04;
+const LEFT_EMBEDDED: u8 = 0x02;
+const RIGHT_EMBEDDED: u8 = 0x01;
+const VERSION: u8 = 0x40;
+
+/// First byte of a message in the format before RSKIP-107.
+const OLD_FORMAT: u8 = 0x02;
+
+/// A value longer than this is long: the message holds its hash and length only.
+pub(crate) const SHORT_VALUE_LIMIT: usize = 32;
+/// A terminal child whose message is at most this long is embedded in its parent.
+pub(crate) const EMBEDDING_LIMIT: usize = 44;
+/// Largest length that fits into the three bytes of a long value's length.
+pub const MAX_VALUE_LENGTH: usize = 0xff_ffff;
+
+/// Why bytes are not a node message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum MessageError {
+    /// The bytes end inside a field.
+    #[error("the message ends inside a field")]
+    Truncated,
+    /// A long value is followed by further bytes.
+    #[error("the message goes on after a long value")]
+    TrailingBytes,
+    /// The message is in the format used before RSKIP-107.
+    #[error("the message is in the old format")]
+    OldFormat,
+}
+
+/// A child as the parent's message gives it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ChildPart<'a> {
+    None,
+    Hash(B256),
+    Embedded(&'a [u8]),
+}
+
+/// A value as the message gives it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ValuePart<'a> {
+    None,
+    Short(&'a [u8]),
+    Long { hash: B256, length: u32 },
+}
+
+/// The fields of one node message.
+#[derive(Debug)]
+pub(crate) struct Message<'a> {
+    pub(crate) path: Path,
+    pub(crate) left: ChildPart<'a>,
+    pub(crate) right: ChildPart<'a>,
+    pub(crate) children_size: u64,
+    pub(crate) value: ValuePart<'a>,
+}
+
+impl<'a> Message<'a> {
+    /// Reads a message that is not embedded. Canonicity (compact lengths, padding bits) is not checked.
+    pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, MessageError> {
+        if bytes.first() == Some(&OLD_FORMAT) {
+            return Err(MessageError::OldFormat);
+        }
+        Self::parse_embedded(bytes)
+    }
+
+    /// Reads a message found inside its parent: never in the old format, whatever its first byte.
+    pub(crate) fn parse_embedded(bytes: &'a [u8]) -> Result<Self, MessageError> {
+        let mut input = Input(bytes);
+        let flags = input.byte()?;
+        let has = |mask: u8| flags & mask != 0;
+        let path = if has(HAS_PATH) {
+            let bits = input.path_length()?;
+            let packed = input.take(bits.div_ceil(8))?;
+            Path::of(packed, 0, bits)
+        } else {
+            Path::default()
+        };
+        let left = input.child(has(HAS_LEFT), has(LEFT_EMBEDDED))?;
+        let right = input.child(has(HAS_RIGHT), has(RIGHT_EMBEDDED))?;
+        let has_child = has(HAS_LEFT) || has(HAS_RIGHT);
+        let children_size = if has_child { input.varint()? } else { 0 };
+        let value = if has(LONG_VALUE) {
+            let hash = input.hash()?;
+            let &[a, b, c] = input.array::<3>()?;
+            if !input.0.is_empty() {
+                return Err(MessageError::TrailingBytes);
+            }
+            ValuePart::Long { hash, length: u32::from_be_bytes([0, a, b, c]) }
+        } else if input.0.is_empty() {
+            ValuePart::None
+        } else {
+            ValuePart::Short(input.0)
+        };
+        Ok(Message { path, left, right, children_size, value })
+    }
+}
+
+/// The unread rest of a message.
+struct Input<'a>(&'a [u8]);
+
+impl<'a> Input<'a> {
+    fn take(&mut self, length: usize) -> Result<&'a [u8], MessageError> {
+        let (taken, rest) = self.0.split_at_checked(length).ok_or(MessageError::Truncated)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<&'a [u8; N], MessageError> {
+        let (taken, rest) = self.0.split_first_chunk().ok_or(MessageError::Truncated)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn byte(&mut self) -> Result<u8, MessageError> {
+        let &[byte] = self.array::<1>()?;
+        Ok(byte)
+    }
+
+    fn hash(&mut self) -> Result<B256, MessageError> {
+        Ok(B256::from(self.array::<32>()?))
+    }
+
+    fn child(&mut self, is_present: bool, is_embedded: bool) -> Result<ChildPart<'a>, MessageError> {
+        if !is_present {
+            return Ok(ChildPart::None);
+        }
+        if is_embedded {
+            let length = usize::from(self.byte()?);
+            return Ok(ChildPart::Embedded(self.take(length)?));
+        }
+        Ok(ChildPart::Hash(self.hash()?))
+    }
+
+    fn varint(&mut self) -> Result<u64, MessageError> {
+        Ok(match self.byte()? {
+            0xfd => u64::from(u16::from_le_bytes(*self.array()?)),
+            0xfe => u64::from(u32::from_le_bytes(*self.array()?)),
+            0xff => u64::from_le_bytes(*self.array()?),
+            small => u64::from(small),
+        })
+    }
+
+    /// In bits. A length beyond the address space is longer than any message.
+    fn path_length(&mut self) -> Result<usize, MessageError> {
+        match self.byte()? {
+            first @ 0x00..=0x1f => Ok(usize::from(first) + 1),
+            first @ 0x20..=0xfe => Ok(usize::from(first) + 128),
+            0xff => usize::try_from(self.varint()?).map_err(|_too_large| MessageError::Truncated),
+        }
+    }
+}
+
+/// What a message starts with.
+pub(crate) struct Flags {
+    pub(crate) is_long_value: bool,
+    pub(crate) has_path: bool,
+    /// Presence and embedding of the left and of the right child.
+    pub(crate) left: (bool, bool),
+    pub(crate) right: (bool, bool),
+}
+
+impl Flags {
+    pub(crate) fn byte(&self) -> u8 {
+        let set = |is_set: bool, mask: u8| if is_set { mask } else { 0 };
+        VERSION
+            | set(self.is_long_value, LONG_VALUE)
+            | set(self.has_path, HAS_PATH)
+            | set(self.left.0, HAS_LEFT)
+            | set(self.right.0, HAS_RIGHT)
+            | set(self.left.1, LEFT_EMBEDDED)
+            | set(self.right.1, RIGHT_EMBEDDED)
+    }
+}
+
+/// Appends the shared path length and bits; nothing for an empty path.
+pub(crate) fn write_path(path: &Path, out: &mut Vec<u8>) {
+    match path.len() {
+        0 => return,
+        // The ranges make the conversions exact.
+        bits @ 1..=32 => out.push((bits - 1) as u8),
+        bits @ 160..=382 => out.push((bits - 128) as u8),
+        bits => {
+            out.push(0xff);
+            write_varint(bits as u64, out);
+        }
+    }
+    out.extend_from_slice(path.bytes());
+}
+
+/// Number of bytes that [`write_path`] appends.
+pub(crate) fn path_size(path: &Path) -> usize {
+    let prefix = match path.len() {
+        0 => 0,
+        1..=32 | 160..=382 => 1,
+        bits => 1 + varint_size(bits as u64),
+    };
+    prefix + path.bytes().len()
+}
+
+/// Appends a Bitcoin style variable length integer (little-endian).
+pub(crate) fn write_varint(number: u64, out: &mut Vec<u8>) {
+    let bytes = number.to_le_bytes();
+    match number {
+        0..=0xfc => out.extend_from_slice(&bytes[..1]),
+        0xfd..=0xffff => {
+            out.push(0xfd);
+            out.extend_from_slice(&bytes[..2]);
+        }
+        0x1_0000..=0xffff_ffff => {
+            out.push(0xfe);
+            out.extend_from_slice(&bytes[..4]);
+        }
+        _ => {
+            out.push(0xff);
+            out.extend_from_slice(&bytes);
+        }
+    }
+}
+
+/// Number of bytes that [`write_varint`] appends.
+pub(crate) fn varint_size(number: u64) -> usize {
+    match number {
+        0..=0xfc => 1,
+        0xfd..=0xffff => 3,
+        0x1_0000..=0xffff_ffff => 5,
+        _ => 9,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rhizome_primitives::hex;
+
+    use super::*;
+
+    fn length_field(bits: usize) -> String {
+        let path = Path::of(&[], 0, bits);
+        let mut out = Vec::new();
+        write_path(&path, &mut out);
+        assert_eq!(out.len(), path_size(&path));
+        let parsed = Input(&out).path_length().unwrap();
+        assert_eq!(parsed, bits);
+        out.truncate(out.len() - bits.div_ceil(8));
+        hex::encode(out)
+    }
+
+    #[test]
+    fn path_lengths_use_the_compact_forms() {
+        for (bits, expected) in [
+            (1, "00"),
+            (32, "1f"),
+            (33, "ff21"),
+            (159, "ff9f"),
+            (160, "20"),
+            (248, "78"),
+            (382, "fe"),
+            (383, "fffd7f01"),
+            (65536, "fffe00000100"),
+        ] {
+            assert_eq!(length_field(bits), expected, "{bits}");
+        }
+    }
+
+    #[test]
+    fn refuses_broken_messages() {
+        let error = |text: &str| Message::parse(&hex::decode(text).unwrap()).unwrap_err();
+        let long = |length: usize| format!("700707{}", "00".repeat(length));
+        assert_eq!(error(""), MessageError::Truncated);
+        assert_eq!(error("02000000"), MessageError::OldFormat);
+        assert_eq!(error("501f0102"), MessageError::Truncated);
+        assert_eq!(error("50ffffffffffffffffffff"), MessageError::Truncated);
+        assert_eq!(error("4a2040"), MessageError::Truncated);
+        assert_eq!(error("4a00"), MessageError::Truncated, "the children size is missing");
+        assert_eq!(error(&long(34)), MessageError::Truncated);
+        assert_eq!(error(&long(36)), MessageError::TrailingBytes);
+        assert!(Message::parse(&hex::decode(long(35)).unwrap()).is_ok());
+    }
+
+    #[test]
+    fn reads_all_fields() {
+        let bytes = hex::decode("4f0450060011045006fe2208").unwrap();
+        let message = Message::parse(&bytes).unwrap();
+        assert!(message.path.is_empty());
+        assert_eq!(message.left, ChildPart::Embedded(&[0x50, 0x06, 0x00, 0x11]));
+        assert_eq!(message.right, ChildPart::Embedded(&[0x50, 0x06, 0xfe, 0x22]));
+        assert_eq!(message.children_size, 8);
+        assert_eq!(message.value, ValuePart::None);
+    }
+}

@@ -1,0 +1,380 @@
+//! One node of the trie and its links to its children.
+
+use std::sync::{Arc, OnceLock};
+
+use rhizome_primitives::{B256, Bytes, keccak256};
+
+use crate::error::TrieError;
+use crate::message::{
+    ChildPart, EMBEDDING_LIMIT, Flags, Message, MessageError, path_size, varint_size, write_path, write_varint,
+};
+use crate::path::Path;
+use crate::source::NodeSource;
+use crate::value::Value;
+
+/// A reference to a subtree. Cloning shares it.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Link {
+    #[default]
+    Empty,
+    /// In memory, whether stored or not.
+    Loaded(Arc<Node>),
+    /// In the source; loaded at the first use and then shared by all who hold the link.
+    Stored(Arc<Stored>),
+}
+
+/// A node that the source has.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    hash: B256,
+    node: OnceLock<Arc<Node>>,
+}
+
+/// A node. Its lengths are known from the beginning, its hash is computed when somebody asks.
+///
+/// Lengths first means that a change never has to load the siblings on its way: the children size of a
+/// parent changes by the difference between the old and the new child.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) path: Path,
+    pub(crate) value: Value,
+    pub(crate) left: Link,
+    pub(crate) right: Link,
+    /// As in the message: bytes of everything below this node.
+    pub(crate) children_size: u64,
+    message_length: usize,
+    /// The source has this node (inside its parent when embedded), or a commit has handed it out.
+    is_saved: bool,
+    hash: OnceLock<B256>,
+}
+
+impl Link {
+    pub(crate) fn stored(hash: B256) -> Link {
+        Link::Stored(Arc::new(Stored { hash, node: OnceLock::new() }))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(self, Link::Empty)
+    }
+
+    /// The node behind the link if it is in memory.
+    pub(crate) fn in_memory(&self) -> Option<&Arc<Node>> {
+        match self {
+            Link::Empty => None,
+            Link::Loaded(node) => Some(node),
+            Link::Stored(stored) => stored.node.get(),
+        }
+    }
+
+    /// The node behind the link, loaded and kept if necessary.
+    pub(crate) fn node(&self, source: &dyn NodeSource) -> Result<Option<&Arc<Node>>, TrieError> {
+        match self {
+            Link::Empty => Ok(None),
+            Link::Loaded(node) => Ok(Some(node)),
+            Link::Stored(stored) => {
+                if let Some(node) = stored.node.get() {
+                    return Ok(Some(node));
+                }
+                let node = Node::load(stored.hash, source)?;
+                // Two threads may load the same node; either result will do.
+                Ok(Some(stored.node.get_or_init(|| node)))
+            }
+        }
+    }
+
+    /// The node behind the link, to be changed: a copy of its own if others share it.
+    pub(crate) fn node_mut(&mut self, source: &dyn NodeSource) -> Result<Option<&mut Node>, TrieError> {
+        if let Link::Stored(stored) = self {
+            let unshared = Arc::get_mut(stored).and_then(|stored| stored.node.take());
+            let node = match unshared.or_else(|| stored.node.get().cloned()) {
+                Some(node) => node,
+                None => Node::load(stored.hash, source)?,
+            };
+            *self = Link::Loaded(node);
+        }
+        match self {
+            Link::Loaded(node) => Ok(Some(Arc::make_mut(node))),
+            Link::Empty | Link::Stored(_) => Ok(None),
+        }
+    }
+
+    /// The node behind the link, not kept when it has to be loaded: for walks over whole subtrees.
+    pub(crate) fn peek(&self, source: &dyn NodeSource) -> Result<Option<Arc<Node>>, TrieError> {
+        match self {
+            Link::Stored(stored) if stored.node.get().is_none() => Node::load(stored.hash, source).map(Some),
+            _ => Ok(self.in_memory().cloned()),
+        }
+    }
+
+    /// Hash of the node behind the link.
+    pub(crate) fn hash(&self) -> Option<B256> {
+        match self {
+            Link::Empty => None,
+            Link::Loaded(node) => Some(node.hash()),
+            Link::Stored(stored) => Some(stored.hash),
+        }
+    }
+
+    /// The child to be written into the parent's message, if it goes there in full.
+    fn embedded(&self) -> Option<&Arc<Node>> {
+        match self {
+            Link::Loaded(node) if node.is_embeddable() => Some(node),
+            _ => None,
+        }
+    }
+
+    /// Presence and embedding, as the flags have them.
+    fn flags(&self) -> (bool, bool) {
+        (!self.is_empty(), self.embedded().is_some())
+    }
+
+    /// Bytes that the child takes in its parent's message.
+    fn message_size(&self) -> usize {
+        match (self, self.embedded()) {
+            (Link::Empty, _) => 0,
+            (_, Some(node)) => 1 + node.message_length,
+            (_, None) => 32,
+        }
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        match (self.embedded(), self.hash()) {
+            (Some(node), _) => {
+                // At most EMBEDDING_LIMIT.
+                out.push(node.message_length as u8);
+                node.write(out);
+            }
+            (None, Some(hash)) => out.extend_from_slice(hash.as_slice()),
+            (None, None) => {}
+        }
+    }
+}
+
+impl Node {
+    /// A new node. `children_size` is the sum of [`Node::size`] of the children.
+    pub(crate) fn new(path: Path, value: Value, left: Link, right: Link, children_size: u64) -> Node {
+        Self::with_fields(path, value, left, right, children_size, false)
+    }
+
+    pub(crate) fn leaf(path: Path, value: Value) -> Node {
+        Node::new(path, value, Link::Empty, Link::Empty, 0)
+    }
+
+    fn with_fields(path: Path, value: Value, left: Link, right: Link, children_size: u64, is_saved: bool) -> Node {
+        let mut node =
+            Node { path, value, left, right, children_size, message_length: 0, is_saved, hash: OnceLock::new() };
+        node.measure();
+        node
+    }
+
+    fn measure(&mut self) {
+        self.message_length = 1
+            + path_size(&self.path)
+            + self.left.message_size()
+            + self.right.message_size()
+            + if self.is_terminal() { 0 } else { varint_size(self.children_size) }
+            + self.value.message_size();
+    }
+
+    /// Must follow a change of the value or of a child. `children_size` as in [`Node::new`].
+    pub(crate) fn changed(&mut self, children_size: u64) {
+        self.children_size = children_size;
+        self.is_saved = false;
+        self.hash = OnceLock::new();
+        self.measure();
+    }
+
+    pub(crate) fn set_path(&mut self, path: Path) {
+        self.path = path;
+        self.changed(self.children_size);
+    }
+
+    fn load(hash: B256, source: &dyn NodeSource) -> Result<Arc<Node>, TrieError> {
+        let message = source.get(&hash)?.ok_or(TrieError::MissingNode { hash })?;
+        let node = Node::decode(&message).map_err(|reason| TrieError::Message { hash, reason })?;
+        // The source vouches for the hash; hashing again would cost more than the look-up.
+        Ok(Arc::new(Node { hash: OnceLock::from(hash), ..node }))
+    }
+
+    /// Reads the message of a node that is not embedded.
+    pub(crate) fn decode(message: &Bytes) -> Result<Node, MessageError> {
+        Self::from_message(Message::parse(message)?)
+    }
+
+    fn from_message(message: Message<'_>) -> Result<Node, MessageError> {
+        let child = |part: ChildPart<'_>| match part {
+            ChildPart::None => Ok(Link::Empty),
+            ChildPart::Hash(hash) => Ok(Link::stored(hash)),
+            ChildPart::Embedded(bytes) => {
+                let node = Self::from_message(Message::parse_embedded(bytes)?)?;
+                Ok(Link::Loaded(Arc::new(node)))
+            }
+        };
+        let (left, right) = (child(message.left)?, child(message.right)?);
+        // Copied: a slice would keep the whole message alive as long as somebody holds the value.
+        let value = Value::from_part(message.value, Bytes::copy_from_slice);
+        Ok(Self::with_fields(message.path, value, left, right, message.children_size, true))
+    }
+
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.left.is_empty() && self.right.is_empty()
+    }
+
+    pub(crate) fn is_embeddable(&self) -> bool {
+        self.is_terminal() && self.message_length <= EMBEDDING_LIMIT
+    }
+
+    /// The child behind `bit`.
+    pub(crate) fn child(&self, bit: bool) -> &Link {
+        if bit { &self.right } else { &self.left }
+    }
+
+    /// What the node adds to the children size of its parent.
+    pub(crate) fn size(&self) -> u64 {
+        self.children_size.saturating_add(self.message_length as u64).saturating_add(self.value.outside_size())
+    }
+
+    pub(crate) fn message(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.message_length);
+        self.write(&mut out);
+        out
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        let flags = Flags {
+            is_long_value: matches!(self.value, Value::Long { .. }),
+            has_path: !self.path.is_empty(),
+            left: self.left.flags(),
+            right: self.right.flags(),
+        };
+        out.push(flags.byte());
+        write_path(&self.path, out);
+        self.left.write(out);
+        self.right.write(out);
+        if !self.is_terminal() {
+            write_varint(self.children_size, out);
+        }
+        match &self.value {
+            Value::None => {}
+            Value::Short(bytes) => out.extend_from_slice(bytes),
+            Value::Long { value, .. } => {
+                out.extend_from_slice(value.hash().as_slice());
+                out.extend_from_slice(&value.length_field());
+            }
+        }
+    }
+
+    /// Keccak of the message, computed once, for embedded nodes too.
+    pub(crate) fn hash(&self) -> B256 {
+        *self.hash.get_or_init(|| keccak256(self.message()))
+    }
+
+    /// Like [`Node::hash`], with `work` changed nodes expected below: halves that pay are hashed in parallel.
+    pub(crate) fn hash_parallel(&self, work: usize) -> B256 {
+        if let Some(hash) = self.hash.get() {
+            return *hash;
+        }
+        match (self.left.unhashed(), self.right.unhashed()) {
+            (Some(left), Some(right)) if work >= PARALLEL_WORK => {
+                rayon::join(|| left.hash_parallel(work / 2), || right.hash_parallel(work / 2));
+            }
+            (left, right) => {
+                for node in [left, right].into_iter().flatten() {
+                    node.hash_parallel(work);
+                }
+            }
+        }
+        self.hash()
+    }
+}
+
+/// Fewer changed nodes than this are hashed on one thread: handing work over would cost more than it saves.
+const PARALLEL_WORK: usize = 64;
+
+impl Link {
+    /// The child whose hash the parent's message needs and does not have yet.
+    fn unhashed(&self) -> Option<&Arc<Node>> {
+        match self {
+            Link::Loaded(node) if !node.is_embeddable() && node.hash.get().is_none() => Some(node),
+            _ => None,
+        }
+    }
+
+    fn has_unsaved(&self) -> bool {
+        matches!(self, Link::Loaded(node) if !node.is_saved)
+    }
+
+    /// Marks everything below as saved and adds the messages and long values that were not, children first.
+    /// A root goes out even if it is small enough to be embedded.
+    pub(crate) fn commit(&mut self, is_root: bool, work: usize, out: &mut Vec<(B256, Bytes)>) {
+        let Link::Loaded(shared) = self else { return };
+        if shared.is_saved {
+            return;
+        }
+        // Copies the node only if another trie shares it: that one has not been committed.
+        let node = Arc::make_mut(shared);
+        if work >= PARALLEL_WORK && node.left.has_unsaved() && node.right.has_unsaved() {
+            let mut right_out = Vec::new();
+            rayon::join(
+                || node.left.commit(false, work / 2, out),
+                || node.right.commit(false, work / 2, &mut right_out),
+            );
+            out.append(&mut right_out);
+        } else {
+            node.left.commit(false, work, out);
+            node.right.commit(false, work, out);
+        }
+        node.is_saved = true;
+        if let Value::Long { value, is_saved } = &mut node.value
+            && !*is_saved
+        {
+            *is_saved = true;
+            if let Some(bytes) = value.bytes() {
+                out.push((value.hash(), bytes.clone()));
+            }
+        }
+        if is_root || !node.is_embeddable() {
+            let message = node.message();
+            let hash = *node.hash.get_or_init(|| keccak256(&message));
+            out.push((hash, message.into()));
+        }
+    }
+
+    /// The same subtree with all stored nodes more than `levels` nodes down forgotten, to be loaded again when needed.
+    pub(crate) fn trimmed(&self, levels: usize) -> Link {
+        let Some(node) = self.in_memory() else { return self.clone() };
+        if !node.is_saved || node.is_embeddable() {
+            return self.clone();
+        }
+        if levels == 0 {
+            return Link::stored(node.hash());
+        }
+        let (left, right) = (node.left.trimmed(levels - 1), node.right.trimmed(levels - 1));
+        let trimmed = Node { left, right, ..Node::clone(node) };
+        Link::Loaded(Arc::new(trimmed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rhizome_primitives::hex;
+
+    use super::*;
+
+    #[test]
+    fn a_message_is_written_as_it_was_read() {
+        let account = concat!(
+            "5d7800a28629e41841cc5e7028cd2a3d9f938e13cd947ec05abc7fe734df8dd826",
+            "5f48f06e2f67d5836e39bf195c4484104f587f9458d2ec79aee4749b9753a170",
+            "26700600755396577b63ec11aebd72c1462f58ffc50cb4d1da3599deef699d23841f3b85000028",
+            "93c20100",
+        );
+        for text in ["500f0123aa", "4f0450060011045006fe2208", account] {
+            let bytes = Bytes::from(hex::decode(text).unwrap());
+            let node = Node::decode(&bytes).unwrap();
+            assert_eq!(node.message(), bytes.to_vec());
+            assert_eq!(node.message_length, bytes.len());
+            assert_eq!(node.hash(), keccak256(&bytes));
+        }
+    }
+}

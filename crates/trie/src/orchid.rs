@@ -1,0 +1,47 @@
+//! Roots in the format before RSKIP-107: state, transaction and receipt roots of blocks without RSKIP-126.
+
+use rhizome_primitives::{B256, EMPTY_ROOT, keccak256};
+
+use crate::error::TrieError;
+use crate::node::Link;
+use crate::source::NodeSource;
+use crate::trie::Trie;
+use crate::value::Value;
+
+const ARITY: u8 = 2;
+const SECURE: u8 = 1;
+const LONG_VALUE: u8 = 2;
+const LEFT: u8 = 1;
+const RIGHT: u8 = 2;
+
+impl Trie {
+    /// The root of the same map in the old format. `is_secure` goes into every node: set for states and storage
+    /// (whose keys are hashed), clear for lists. Reads the whole trie.
+    pub fn orchid_root(&self, is_secure: bool) -> Result<B256, TrieError> {
+        let root = orchid_hash(&self.root, is_secure, &*self.source)?;
+        Ok(root.unwrap_or(EMPTY_ROOT))
+    }
+}
+
+fn orchid_hash(link: &Link, is_secure: bool, source: &dyn NodeSource) -> Result<Option<B256>, TrieError> {
+    let Some(node) = link.peek(source)? else { return Ok(None) };
+    let left = orchid_hash(&node.left, is_secure, source)?;
+    let right = orchid_hash(&node.right, is_secure, source)?;
+    let mut message = Vec::with_capacity(6 + node.path.bytes().len() + 3 * 32);
+    let secure = if is_secure { SECURE } else { 0 };
+    let long = if matches!(node.value, Value::Long { .. }) { LONG_VALUE } else { 0 };
+    let children = left.map_or(0, |_| LEFT) | right.map_or(0, |_| RIGHT);
+    // The field has two bytes, no key of that era is longer; the reference drops higher bits as well.
+    let [.., high, low] = node.path.len().to_be_bytes();
+    message.extend_from_slice(&[ARITY, secure | long, 0, children, high, low]);
+    message.extend_from_slice(node.path.bytes());
+    for hash in [left, right].into_iter().flatten() {
+        message.extend_from_slice(hash.as_slice());
+    }
+    match &node.value {
+        Value::None => {}
+        Value::Short(bytes) => message.extend_from_slice(bytes),
+        Value::Long { value, .. } => message.extend_from_slice(value.hash().as_slice()),
+    }
+    Ok(Some(keccak256(message)))
+}

@@ -1,0 +1,84 @@
+//! The state root in the format before RSKIP-107, computed from a unitrie state. Consensus needs it for one genesis block
+//! only; for other blocks it is a cross-check.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rhizome_primitives::{B256, Bytes, DecodeError, EMPTY_CODE_HASH, EMPTY_ROOT, I256, keccak256, rlp};
+
+use crate::account::AccountState;
+use crate::keys::{KeyPart, StateKey};
+use crate::source::MemoryNodes;
+use crate::state::StateError;
+use crate::trie::Trie;
+use crate::update::{Action, Change, build};
+use crate::value::Value;
+
+/// The old state root of the accounts in a unitrie. Reads the whole state.
+pub fn orchid_state_root(state: &Trie) -> Result<B256, StateError> {
+    let mut accounts = BTreeMap::new();
+    let mut current: Option<OldAccount> = None;
+    for entry in state.entries() {
+        let (key, value) = entry?;
+        let Some(StateKey { address, part }) = StateKey::parse(&key) else { continue };
+        // The key of an account comes right before those of its parts. Parts without an account do not count.
+        if part == KeyPart::Account {
+            if let Some(done) = current.take() {
+                accounts.insert(keccak256(&done.address), done.encode()?);
+            }
+            let reason = |reason| StateError::Account { key: key.clone(), reason };
+            let account = AccountState::decode(&value).map_err(reason)?;
+            current = Some(OldAccount::new(address, account));
+        } else if let Some(account) = current.as_mut().filter(|account| account.address == address) {
+            match part {
+                KeyPart::Code => account.code_hash = keccak256(&value),
+                KeyPart::Cell(slot) => _ = account.cells.insert(keccak256(slot), value),
+                KeyPart::Account | KeyPart::Mark => {}
+            }
+        }
+    }
+    if let Some(done) = current {
+        accounts.insert(keccak256(&done.address), done.encode()?);
+    }
+    secure_root(&accounts)
+}
+
+struct OldAccount {
+    address: Vec<u8>,
+    account: AccountState,
+    code_hash: B256,
+    /// By the hash of the slot.
+    cells: BTreeMap<B256, Bytes>,
+}
+
+impl OldAccount {
+    fn new(address: &[u8], account: AccountState) -> OldAccount {
+        OldAccount { address: address.to_vec(), account, code_hash: EMPTY_CODE_HASH, cells: BTreeMap::new() }
+    }
+
+    /// RLP of nonce, balance, storage root and code hash, the numbers unsigned.
+    fn encode(&self) -> Result<Bytes, StateError> {
+        if self.account.balance < I256::ZERO {
+            let key = crate::keys::account_key(&self.address);
+            return Err(StateError::Account { key, reason: DecodeError::Negative("balance") });
+        }
+        let mut elements = Vec::with_capacity(132);
+        rlp::put_value(&mut elements, &self.account.nonce);
+        rlp::put_value(&mut elements, &self.account.balance.into_raw());
+        rlp::put_bytes(&mut elements, secure_root(&self.cells)?.as_slice());
+        rlp::put_bytes(&mut elements, self.code_hash.as_slice());
+        Ok(rlp::list(&elements).into())
+    }
+}
+
+fn secure_root(entries: &BTreeMap<B256, Bytes>) -> Result<B256, StateError> {
+    if entries.is_empty() {
+        return Ok(EMPTY_ROOT);
+    }
+    let mut puts = Vec::with_capacity(entries.len());
+    for (key, value) in entries {
+        puts.push(Change { key: key.as_slice(), action: Action::Put(Value::new(value)?) });
+    }
+    let trie = Trie::with_root(build(&puts), Arc::new(MemoryNodes::default()), puts.len());
+    Ok(trie.orchid_root(true)?)
+}

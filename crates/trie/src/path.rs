@@ -1,0 +1,210 @@
+//! Runs of bits: shared paths of nodes and the keys they add up to.
+
+use smallvec::SmallVec;
+
+/// A run of bits, packed from the most significant bit of the first byte; unused low bits of the last byte are zero.
+///
+/// Shared paths of inner nodes are nearly always short, so they are kept without an allocation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Path {
+    bits: usize,
+    bytes: SmallVec<[u8; 16]>,
+}
+
+impl Path {
+    /// The bits `from..to` of `bytes`. Bits beyond the end of `bytes` read as zero.
+    pub(crate) fn of(bytes: &[u8], from: usize, to: usize) -> Path {
+        let mut path = Path::default();
+        path.extend(bytes, from, to);
+        path
+    }
+
+    /// Number of bits.
+    pub(crate) fn len(&self) -> usize {
+        self.bits
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bits == 0
+    }
+
+    /// The packed bytes, `ceil(len / 8)` of them.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(crate) fn bit(&self, index: usize) -> bool {
+        bit(&self.bytes, index)
+    }
+
+    /// The bits from `from` to the end.
+    pub(crate) fn tail(&self, from: usize) -> Path {
+        Path::of(&self.bytes, from, self.bits)
+    }
+
+    /// The first `bits` bits.
+    pub(crate) fn head(&self, bits: usize) -> Path {
+        Path::of(&self.bytes, 0, bits)
+    }
+
+    /// `self ‖ bit ‖ tail`: the path of a node that absorbs the child behind `bit`.
+    pub(crate) fn join(&self, bit: bool, tail: &Path) -> Path {
+        let mut joined = self.clone();
+        joined.push(bit);
+        joined.append(tail);
+        joined
+    }
+
+    pub(crate) fn push(&mut self, bit: bool) {
+        let used = self.bits % 8;
+        let value = if bit { 0x80 >> used } else { 0 };
+        match self.bytes.last_mut() {
+            Some(last) if used != 0 => *last |= value,
+            _ => self.bytes.push(value),
+        }
+        self.bits += 1;
+    }
+
+    pub(crate) fn append(&mut self, other: &Path) {
+        self.extend(&other.bytes, 0, other.bits);
+    }
+
+    /// Adds the bits `from..to` of `bytes`.
+    fn extend(&mut self, bytes: &[u8], mut from: usize, to: usize) {
+        let used = self.bits % 8;
+        if used != 0
+            && from < to
+            && let Some(last) = self.bytes.last_mut()
+        {
+            let taken = (8 - used).min(to - from);
+            let [first, ..] = (window(bytes, from) & high_mask(taken)).to_be_bytes();
+            *last |= first >> used;
+            self.bits += taken;
+            from += taken;
+        }
+        while from < to {
+            let taken = (to - from).min(64);
+            let chunk = (window(bytes, from) & high_mask(taken)).to_be_bytes();
+            self.bytes.extend(chunk.into_iter().take(taken.div_ceil(8)));
+            self.bits += taken;
+            from += taken;
+        }
+    }
+
+    /// Forgets all bits from `bits` on.
+    pub(crate) fn truncate(&mut self, bits: usize) {
+        if bits >= self.bits {
+            return;
+        }
+        self.bits = bits;
+        self.bytes.truncate(bits.div_ceil(8));
+        let used = bits % 8;
+        if used != 0
+            && let Some(last) = self.bytes.last_mut()
+        {
+            *last &= 0xff << (8 - used);
+        }
+    }
+
+    /// How many bits of this path, from its beginning, are found in `key` from bit `at` on.
+    pub(crate) fn common_with_key(&self, key: &[u8], at: usize) -> usize {
+        common_bits(&self.bytes, 0, self.bits, key, at, key.len() * 8)
+    }
+
+    /// How many bits agree between this path from `from` on and `other` from `other_from` on.
+    pub(crate) fn common_with(&self, from: usize, other: &Path, other_from: usize) -> usize {
+        common_bits(&self.bytes, from, self.bits, &other.bytes, other_from, other.bits)
+    }
+}
+
+/// Bit `index` of `bytes`, counted from the most significant bit of the first byte; false beyond the end.
+pub(crate) fn bit(bytes: &[u8], index: usize) -> bool {
+    bytes.get(index / 8).is_some_and(|byte| byte & (0x80 >> (index % 8)) != 0)
+}
+
+/// Number of equal leading bits of `a[a_from..a_to]` and `b[b_from..b_to]` (all in bits).
+pub(crate) fn common_bits(a: &[u8], a_from: usize, a_to: usize, b: &[u8], b_from: usize, b_to: usize) -> usize {
+    let limit = a_to.saturating_sub(a_from).min(b_to.saturating_sub(b_from));
+    let mut done = 0;
+    while done < limit {
+        let difference = window(a, a_from + done) ^ window(b, b_from + done);
+        let equal = difference.leading_zeros() as usize;
+        done += equal;
+        if equal < 64 {
+            break;
+        }
+    }
+    done.min(limit)
+}
+
+/// The 64 bits from bit `start` on, zeros beyond the end.
+fn window(bytes: &[u8], start: usize) -> u64 {
+    let (byte, shift) = (start / 8, start % 8);
+    let rest = bytes.get(byte..).unwrap_or_default();
+    match rest.first_chunk::<9>() {
+        Some(&[a, b, c, d, e, f, g, h, i]) => {
+            let high = u64::from_be_bytes([a, b, c, d, e, f, g, h]);
+            if shift == 0 { high } else { high << shift | u64::from(i) >> (8 - shift) }
+        }
+        None => {
+            let mut padded = [0; 8];
+            for (to, from) in padded.iter_mut().zip(rest) {
+                *to = *from;
+            }
+            u64::from_be_bytes(padded) << shift
+        }
+    }
+}
+
+/// A mask of the `bits` highest bits, 1 to 64.
+fn high_mask(bits: usize) -> u64 {
+    u64::MAX << (64 - bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bits_of(path: &Path) -> Vec<bool> {
+        (0..path.len()).map(|i| path.bit(i)).collect()
+    }
+
+    #[test]
+    fn slices_and_joins_agree_with_single_bits() {
+        let bytes: Vec<u8> = (0..40u8).map(|i| i.wrapping_mul(37) ^ 0x5a).collect();
+        for from in [0, 1, 7, 8, 9, 63, 64, 65, 200] {
+            for to in [from, from + 1, from + 7, from + 8, from + 63, from + 64, from + 65, 320] {
+                if to > 320 || to < from {
+                    continue;
+                }
+                let path = Path::of(&bytes, from, to);
+                let expected: Vec<bool> = (from..to).map(|i| bit(&bytes, i)).collect();
+                assert_eq!(bits_of(&path), expected, "{from}..{to}");
+                assert_eq!(path.bytes().len(), (to - from).div_ceil(8));
+                for cut in [0, 1, 5, 8, 64] {
+                    if cut >= path.len() {
+                        continue;
+                    }
+                    let joined = path.head(cut).join(path.bit(cut), &path.tail(cut + 1));
+                    assert_eq!(joined, path);
+                    let mut shorter = path.clone();
+                    shorter.truncate(cut);
+                    assert_eq!(shorter, path.head(cut));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn common_bits_stops_at_the_first_difference() {
+        let path = Path::of(&[0b1010_1010, 0b1111_0000], 0, 12);
+        assert_eq!(path.common_with_key(&[0b1010_1010, 0b1111_0000], 0), 12);
+        assert_eq!(path.common_with_key(&[0b1010_1011], 0), 7);
+        assert_eq!(path.common_with_key(&[0b1010_1010], 0), 8);
+        assert_eq!(path.common_with_key(&[0b0101_0101, 0b0111_1000], 1), 12);
+        assert_eq!(path.common_with_key(&[], 0), 0);
+        let long = Path::of(&[7; 100], 0, 800);
+        assert_eq!(long.common_with_key(&[7; 100], 0), 800);
+        assert_eq!(long.common_with(8, &long, 16), 784);
+    }
+}

@@ -1,0 +1,213 @@
+//! The trie: a map from byte strings to non-empty byte strings with a root hash.
+
+use std::sync::Arc;
+
+use rhizome_primitives::{B256, Bytes, EMPTY_ROOT, keccak256};
+
+use crate::entries::Entries;
+use crate::error::TrieError;
+use crate::node::{Link, Node};
+use crate::path::bit;
+use crate::source::NodeSource;
+use crate::state::StateDelta;
+use crate::update::{Action, Change, update};
+use crate::value::Value;
+
+/// A version of the trie. Cloning is cheap: versions share their unchanged nodes. Nodes are loaded when they are needed.
+///
+/// Nodes that no other version shares are changed in place, which is a good deal faster than copying them: whoever goes
+/// from block to block should hand the trie on instead of keeping clones. After a failed change nothing can be done with the
+/// trie: every use of it fails, it has to be opened again from a stored root.
+#[derive(Clone)]
+pub struct Trie {
+    pub(crate) root: Link,
+    pub(crate) source: Arc<dyn NodeSource>,
+    /// Changes since the last commit: how much there is to hash.
+    changed: usize,
+}
+
+impl Trie {
+    /// The trie without keys.
+    pub fn empty(source: Arc<dyn NodeSource>) -> Trie {
+        Trie { root: Link::Empty, source, changed: 0 }
+    }
+
+    /// The trie with this root hash. Nothing is read yet: a root that the source does not have fails at the first use.
+    pub fn open(root: B256, source: Arc<dyn NodeSource>) -> Trie {
+        let root = if root == EMPTY_ROOT { Link::Empty } else { Link::stored(root) };
+        Trie { root, source, changed: 0 }
+    }
+
+    pub(crate) fn with_root(root: Link, source: Arc<dyn NodeSource>, changed: usize) -> Trie {
+        Trie { root, source, changed }
+    }
+
+    /// True for the trie without keys.
+    pub fn is_empty(&self) -> bool {
+        self.root.is_empty()
+    }
+
+    /// Where this trie reads its nodes.
+    pub fn source(&self) -> &Arc<dyn NodeSource> {
+        &self.source
+    }
+
+    /// The node at exactly `key`, with or without a value.
+    pub(crate) fn find(&self, key: &[u8]) -> Result<Option<&Arc<Node>>, TrieError> {
+        let mut link = &self.root;
+        let mut at = 0;
+        while let Some(node) = link.node(&*self.source)? {
+            if node.path.common_with_key(key, at) < node.path.len() {
+                return Ok(None);
+            }
+            at += node.path.len();
+            if at == key.len() * 8 {
+                return Ok(Some(node));
+            }
+            link = node.child(bit(key, at));
+            at += 1;
+        }
+        Ok(None)
+    }
+
+    /// The value at `key`.
+    pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>, TrieError> {
+        match self.find(key)? {
+            Some(node) => self.value_bytes(&node.value),
+            None => Ok(None),
+        }
+    }
+
+    pub(crate) fn value_bytes(&self, value: &Value) -> Result<Option<Bytes>, TrieError> {
+        match value {
+            Value::None => Ok(None),
+            Value::Short(bytes) => Ok(Some(bytes.clone())),
+            Value::Long { value, .. } => match value.bytes() {
+                Some(bytes) => Ok(Some(bytes.clone())),
+                None => {
+                    let hash = value.hash();
+                    self.source.get(&hash)?.ok_or(TrieError::MissingValue { hash }).map(Some)
+                }
+            },
+        }
+    }
+
+    /// Length in bytes and Keccak of the value at `key`, without reading the bytes of a long value.
+    pub fn value_length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, TrieError> {
+        Ok(self.find(key)?.and_then(|node| match &node.value {
+            Value::None => None,
+            Value::Short(bytes) => Some((bytes.len(), keccak256(bytes))),
+            Value::Long { value, .. } => Some((node.value.length(), value.hash())),
+        }))
+    }
+
+    /// Sets the value at `key`; an empty value deletes it.
+    pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), TrieError> {
+        let action = put_or_delete(&Bytes::copy_from_slice(value))?;
+        self.change(&[Change { key, action }])
+    }
+
+    /// Removes the value at `key`, if there is one.
+    pub fn delete(&mut self, key: &[u8]) -> Result<(), TrieError> {
+        self.change(&[Change { key, action: Action::Delete }])
+    }
+
+    /// Removes the value at `key` and at all keys that begin with it. Does nothing if `key` itself has no value.
+    pub fn delete_recursive(&mut self, key: &[u8]) -> Result<(), TrieError> {
+        self.change(&[Change { key, action: Action::Wipe }])
+    }
+
+    /// Applies a block's changes: first the recursive deletions, then the writes.
+    pub fn apply(&mut self, delta: &StateDelta) -> Result<(), TrieError> {
+        let wipes: Vec<_> = delta.wiped.iter().map(|key| Change { key, action: Action::Wipe }).collect();
+        let writes = delta
+            .writes
+            .iter()
+            .map(|(key, value)| {
+                let action = value.as_ref().map_or(Ok(Action::Delete), put_or_delete)?;
+                Ok(Change { key, action })
+            })
+            .collect::<Result<Vec<_>, TrieError>>()?;
+        self.change(&wipes)?;
+        self.change(&writes)
+    }
+
+    /// `changes` are sorted by key and name each key once.
+    fn change(&mut self, changes: &[Change<'_>]) -> Result<(), TrieError> {
+        match update(&mut self.root, changes, &*self.source) {
+            Ok(true) => self.changed = self.changed.saturating_add(changes.len()),
+            Ok(false) => {}
+            Err(error) => {
+                // A part of the changes may have been made. No node has this hash.
+                self.root = Link::stored(B256::ZERO);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Keccak of the root's message, `EMPTY_ROOT` for the empty trie. Computed once; large changes are hashed in parallel.
+    pub fn root_hash(&self) -> B256 {
+        match &self.root {
+            Link::Empty => EMPTY_ROOT,
+            Link::Loaded(node) => node.hash_parallel(self.changed),
+            Link::Stored(_) => self.root.hash().unwrap_or(EMPTY_ROOT),
+        }
+    }
+
+    /// The messages of new nodes and the new long values, each with its hash, children before their parents.
+    ///
+    /// They must reach the source before this trie is opened again by its root; this version itself goes on from memory.
+    /// Embedded nodes are inside their parent's message, the root is always there.
+    pub fn commit(&mut self) -> Vec<(B256, Bytes)> {
+        let mut out = Vec::new();
+        self.root.commit(true, self.changed, &mut out);
+        self.changed = 0;
+        out
+    }
+
+    /// The same trie, keeping in memory only unsaved nodes and those in the first `levels` levels of the tree.
+    pub fn trimmed(&self, levels: usize) -> Trie {
+        Trie { root: self.root.trimmed(levels), source: self.source.clone(), changed: self.changed }
+    }
+
+    /// Bytes below the root, as the root's message states them (0 without inner nodes).
+    pub fn children_size(&self) -> Result<u64, TrieError> {
+        Ok(self.root.node(&*self.source)?.map_or(0, |node| node.children_size))
+    }
+
+    /// All keys with their values, in the order of the keys.
+    pub fn entries(&self) -> Entries {
+        self.entries_under(&[])
+    }
+
+    /// The keys that begin with `prefix`, with their values, in the order of the keys.
+    pub fn entries_under(&self, prefix: &[u8]) -> Entries {
+        Entries::new(self, prefix, usize::MAX)
+    }
+
+    /// The keys that begin with `prefix` and have at most `max_length` bytes, with their values, in the order of the keys.
+    /// Nothing below them is visited: with the length of an account key this lists accounts without their storage.
+    pub fn entries_up_to(&self, prefix: &[u8], max_length: usize) -> Entries {
+        Entries::new(self, prefix, max_length)
+    }
+
+    /// The keys of exactly `length` bytes that have a value (None: of any length), in order.
+    pub fn collect_keys(&self, length: Option<usize>) -> Result<Vec<Vec<u8>>, TrieError> {
+        let keys = self.entries_up_to(&[], length.unwrap_or(usize::MAX)).keys();
+        keys.filter(|key| key.as_ref().map_or(true, |key| length.is_none_or(|length| key.len() == length))).collect()
+    }
+}
+
+impl std::fmt::Debug for Trie {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Trie").field("root", &self.root_hash()).finish_non_exhaustive()
+    }
+}
+
+fn put_or_delete(value: &Bytes) -> Result<Action, TrieError> {
+    Ok(match Value::new(value)? {
+        Value::None => Action::Delete,
+        value => Action::Put(value),
+    })
+}

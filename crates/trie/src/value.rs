@@ -1,0 +1,129 @@
+//! Values of nodes: short ones in place, long ones by hash and length with their bytes kept apart.
+
+use std::sync::{Arc, OnceLock};
+
+use rhizome_primitives::{B256, Bytes, keccak256};
+
+use crate::error::TrieError;
+use crate::message::{MAX_VALUE_LENGTH, SHORT_VALUE_LIMIT, ValuePart};
+
+/// The value of a node.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Value {
+    #[default]
+    None,
+    /// 1 to 32 bytes.
+    Short(Bytes),
+    /// More than 32 bytes. `is_saved`: the bytes are in the source or were handed out by a commit.
+    Long { value: Arc<LongValue>, is_saved: bool },
+}
+
+/// A value of more than 32 bytes.
+#[derive(Debug)]
+pub(crate) struct LongValue {
+    length: u32,
+    hash: OnceLock<B256>,
+    /// None when only hash and length are known.
+    bytes: Option<Bytes>,
+}
+
+impl Value {
+    /// The value that stands for `bytes`; none when they are empty.
+    pub(crate) fn new(bytes: &Bytes) -> Result<Value, TrieError> {
+        if bytes.len() > MAX_VALUE_LENGTH {
+            return Err(TrieError::ValueTooLong { length: bytes.len() });
+        }
+        Ok(match bytes.len() {
+            0 => Value::None,
+            1..=SHORT_VALUE_LIMIT => Value::Short(bytes.clone()),
+            length => Value::Long {
+                // Checked above: fits into three bytes.
+                value: Arc::new(LongValue { length: length as u32, hash: OnceLock::new(), bytes: Some(bytes.clone()) }),
+                is_saved: false,
+            },
+        })
+    }
+
+    /// A value for computing roots only: of a long value nothing but hash and length is kept.
+    pub(crate) fn for_root(bytes: &[u8]) -> Result<Value, TrieError> {
+        if bytes.len() <= SHORT_VALUE_LIMIT || bytes.len() > MAX_VALUE_LENGTH {
+            return Value::new(&Bytes::copy_from_slice(bytes));
+        }
+        Ok(Value::stored(keccak256(bytes), bytes.len() as u32))
+    }
+
+    fn stored(hash: B256, length: u32) -> Value {
+        Value::Long { value: Arc::new(LongValue { length, hash: OnceLock::from(hash), bytes: None }), is_saved: true }
+    }
+
+    /// The value of a message; `slice` turns a part of the message into bytes of its own.
+    pub(crate) fn from_part(part: ValuePart<'_>, slice: impl FnOnce(&[u8]) -> Bytes) -> Value {
+        match part {
+            ValuePart::None => Value::None,
+            ValuePart::Short(bytes) => Value::Short(slice(bytes)),
+            ValuePart::Long { hash, length } => Value::stored(hash, length),
+        }
+    }
+
+    pub(crate) fn is_none(&self) -> bool {
+        matches!(self, Value::None)
+    }
+
+    /// In bytes, 0 without a value.
+    pub(crate) fn length(&self) -> usize {
+        match self {
+            Value::None => 0,
+            Value::Short(bytes) => bytes.len(),
+            Value::Long { value, .. } => value.length as usize,
+        }
+    }
+
+    /// Bytes that the value takes in its node's message.
+    pub(crate) fn message_size(&self) -> usize {
+        match self {
+            Value::None => 0,
+            Value::Short(bytes) => bytes.len(),
+            Value::Long { .. } => 32 + 3,
+        }
+    }
+
+    /// Bytes that the value takes outside of its node's message.
+    pub(crate) fn outside_size(&self) -> u64 {
+        match self {
+            Value::Long { value, .. } => u64::from(value.length),
+            Value::None | Value::Short(_) => 0,
+        }
+    }
+
+    /// True when both hold the same bytes.
+    pub(crate) fn is_same(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::None, Value::None) => true,
+            (Value::Short(a), Value::Short(b)) => a == b,
+            (Value::Long { value: a, .. }, Value::Long { value: b, .. }) => {
+                Arc::ptr_eq(a, b) || (a.length == b.length && a.hash() == b.hash())
+            }
+            _ => false,
+        }
+    }
+}
+
+impl LongValue {
+    pub(crate) fn hash(&self) -> B256 {
+        match &self.bytes {
+            Some(bytes) => *self.hash.get_or_init(|| keccak256(bytes)),
+            // Without bytes the hash was given at construction.
+            None => self.hash.get().copied().unwrap_or_default(),
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> Option<&Bytes> {
+        self.bytes.as_ref()
+    }
+
+    /// The three bytes that stand for the length in a message.
+    pub(crate) fn length_field(&self) -> [u8; 3] {
+        let [_, a, b, c] = self.length.to_be_bytes();
+        [a, b, c]
+    }
+}

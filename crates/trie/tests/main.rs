@@ -1,0 +1,29 @@
+//! The golden data of the state suite, and random histories against a model.
+
+// One runner for golden data: the conformance example runs the same code over any folder.
+#[path = "../../chain/examples/conformance/known_failures.rs"]
+mod known_failures;
+#[path = "../../chain/examples/conformance/report.rs"]
+mod report;
+#[path = "../../chain/examples/conformance/state/mod.rs"]
+mod state;
+#[path = "../../chain/examples/conformance/vectors.rs"]
+mod vectors;
+
+mod history;
+
+use std::path::Path;
+
+use crate::known_failures::KnownFailures;
+use crate::report::Report;
+
+#[test]
+fn golden_data() {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors"));
+    let known = KnownFailures::read(&folder.join("known-failures.yaml")).unwrap();
+    let mut report = Report::new(known, false);
+    state::run(&folder.join("state"), |_| None, &mut report).unwrap();
+    assert!(report.finish(), "golden data failed, see the output");
+    // A folder that is not found or a field that is renamed must not pass for success.
+    assert!(report.cases() >= 480, "only {} cases ran", report.cases());
+}

@@ -1,0 +1,22 @@
+// Compiles a contract that stands beside this file with solc.
+import { readFileSync } from 'node:fs'
+import solc from 'solc'
+
+/** ABI and creation code. The code is for the London rules, which every Rootstock network understands. */
+export function compile(name) {
+  const source = readFileSync(new URL(`${name}.sol`, import.meta.url), 'utf8')
+  const input = {
+    language: 'Solidity',
+    sources: { [`${name}.sol`]: { content: source } },
+    settings: {
+      evmVersion: 'london',
+      optimizer: { enabled: true },
+      outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
+    },
+  }
+  const output = JSON.parse(solc.compile(JSON.stringify(input)))
+  const problems = (output.errors ?? []).filter(({ severity }) => severity === 'error')
+  if (problems.length > 0) throw new Error(problems.map(({ formattedMessage }) => formattedMessage).join('\n'))
+  const { abi, evm } = output.contracts[`${name}.sol`][name]
+  return { abi, bytecode: `0x${evm.bytecode.object}` }
+}

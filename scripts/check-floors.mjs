@@ -1,0 +1,120 @@
+// Who may import whom: down only, never sideways. A new edge has to be allowed here first.
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, normalize, relative, sep } from 'node:path'
+import { outputOf } from './setup/run.mjs'
+
+const crates = {
+  primitives: [],
+  trie: ['primitives'],
+  pow: ['primitives'],
+  evm: ['primitives', 'trie'],
+  storage: ['primitives', 'trie'],
+  chain: ['primitives', 'trie', 'pow', 'evm', 'storage'],
+  answers: ['primitives', 'trie', 'evm', 'chain'],
+  addon: ['primitives', 'evm', 'chain', 'answers'],
+}
+
+/** Crates that only one of ours may name. */
+const crateOwners = { revm: 'evm', rocksdb: 'storage', napi: 'addon', 'napi-derive': 'addon' }
+
+const folders = {
+  rpc: [],
+  observe: [],
+  config: ['rpc', 'observe'],
+  native: ['rpc', 'observe'],
+  filters: ['rpc', 'observe', 'config', 'native'],
+  auth: ['rpc', 'observe', 'config', 'native'],
+  methods: ['rpc', 'observe', 'config', 'native', 'filters', 'auth'],
+  http: ['rpc', 'observe', 'config', 'native', 'filters', 'auth'],
+  ws: ['rpc', 'observe', 'config', 'native', 'filters', 'auth'],
+}
+
+/** Packages that only these folders may import. */
+const packageOwners = {
+  'uWebSockets.js': ['http', 'ws'],
+  pino: ['observe'],
+  'smol-toml': ['config'],
+  commander: ['cli', ''],
+}
+
+/** Problems as lines; none when all is well. */
+export function checkFloors(root) {
+  return [...checkCrates(root), ...checkTypeScript(join(root, 'ts/src'))]
+}
+
+function checkCrates(root) {
+  const metadata = outputOf('cargo', ['metadata', '--no-deps', '--format-version', '1'], {
+    cwd: root,
+    maxBuffer: 2 ** 26,
+  })
+  if (metadata === undefined) return ['cargo metadata failed']
+  const problems = []
+  for (const { name, dependencies } of JSON.parse(metadata).packages) {
+    const crate = name.replace(/^rhizome-/, '')
+    const allowed = crates[crate]
+    if (allowed === undefined) problems.push(`crate ${crate}: has no floor; add it to scripts/check-floors.mjs`)
+    for (const { name: dependency, kind } of dependencies) {
+      const inner = dependency.startsWith('rhizome-') ? dependency.slice('rhizome-'.length) : undefined
+      // Tests may look at what lies below; they may not look up either.
+      const isAllowed = inner === undefined || allowed?.includes(inner) || (kind === 'dev' && isBelow(inner, crate))
+      if (!isAllowed) problems.push(`crate ${crate}: may not depend on ${inner}`)
+      const owner = crateOwners[dependency]
+      if (owner !== undefined && owner !== crate)
+        problems.push(`crate ${crate}: ${dependency} may be named in ${owner} only`)
+    }
+  }
+  return problems
+}
+
+function isBelow(inner, crate) {
+  const order = Object.keys(crates)
+  return order.indexOf(inner) < order.indexOf(crate)
+}
+
+function checkTypeScript(sources) {
+  const problems = []
+  for (const path of files(sources)) {
+    const from = folderOf(sources, path)
+    const name = relative(sources, path)
+    for (const target of importsOf(readFileSync(path, 'utf8'))) {
+      if (target.startsWith('.')) {
+        const to = folderOf(sources, normalize(join(dirname(path), target)))
+        // The files at the top and the commands wire everything together.
+        const isAllowed = from === to || from === '' || from === 'cli' || folders[from]?.includes(to)
+        if (!isAllowed) problems.push(`ts/src/${name}: ${from} may not import ${to === '' ? target : to}`)
+      } else {
+        const owners = packageOwners[target]
+        if (owners !== undefined && !owners.includes(from)) {
+          problems.push(`ts/src/${name}: ${target} may be imported in ${owners.filter(Boolean).join(', ')} only`)
+        }
+      }
+    }
+  }
+  return problems
+}
+
+function folderOf(sources, path) {
+  const parts = relative(sources, path).split(sep)
+  return parts.length === 1 ? '' : parts[0]
+}
+
+function importsOf(text) {
+  return [...text.matchAll(/^(?:import|export)\b[^'"]*?from\s*['"]([^'"]+)['"]|^import\s*['"]([^'"]+)['"]/gm)].map(
+    (match) => match[1] ?? match[2],
+  )
+}
+
+function files(folder) {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name)
+    if (statSync(path).isDirectory()) return files(path)
+    return path.endsWith('.ts') && !path.endsWith('.test.ts') ? [path] : []
+  })
+}
+
+if (process.argv[1]?.endsWith('check-floors.mjs')) {
+  const problems = checkFloors(join(dirname(new URL(import.meta.url).pathname), '..'))
+  for (const problem of problems) process.stderr.write(`${problem}\n`)
+  process.exitCode = problems.length > 0 ? 1 : 0
+}

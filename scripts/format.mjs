@@ -1,0 +1,8 @@
+// npm run format: writes what the formatters want.
+
+import { run } from './setup/run.mjs'
+import { root, setup } from './setup.mjs'
+
+await setup({ addon: false })
+await run(process.execPath, ['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.'], { cwd: root })
+await run('cargo', ['fmt', '--all'], { cwd: root })

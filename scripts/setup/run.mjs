@@ -1,0 +1,40 @@
+// Running programs and telling about it.
+import { spawn, spawnSync } from 'node:child_process'
+
+/** Something that a person has to put right. Printed without a stack. */
+export class SetupError extends Error {}
+
+/** Output of a program, or undefined when it cannot be run or fails. */
+export function outputOf(command, parameters, options = {}) {
+  const result = spawnSync(command, parameters, { encoding: 'utf8', ...options })
+  return result.status === 0 ? result.stdout.trim() : undefined
+}
+
+/** Runs a program with its output shown. Rejects with SetupError when it fails. */
+export function run(command, parameters, options = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, parameters, { stdio: ['ignore', 'inherit', 'inherit'], ...options })
+    child.on('error', (error) => reject(new SetupError(`${command} cannot be run: ${error.message}`)))
+    child.on('close', (code, signal) => {
+      if (code === 0) resolve()
+      else reject(new SetupError(`${command} ${parameters.join(' ')} failed (${signal ?? `exit code ${code}`})`))
+    })
+  })
+}
+
+/** Announces a phase, shows that it lives, and says how long it took. */
+export async function phase(title, work) {
+  const started = performance.now()
+  const elapsed = () => {
+    const seconds = Math.round((performance.now() - started) / 1000)
+    return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+  }
+  process.stderr.write(`set-up: ${title}\n`)
+  const heartbeat = setInterval(() => process.stderr.write(`set-up: ${title}: ${elapsed()} so far\n`), 60_000)
+  try {
+    return await work()
+  } finally {
+    clearInterval(heartbeat)
+    process.stderr.write(`set-up: ${title}: ended after ${elapsed()}\n`)
+  }
+}

@@ -1,0 +1,67 @@
+// npm test: sets up what is missing, then runs everything that CI runs, in this order: checks of form, Rust tests, the
+// addon, the tests of TypeScript with real clients and the examples. The last line sums up.
+import { spawn } from 'node:child_process'
+import { readFileSync, rmSync } from 'node:fs'
+import { checks } from './checks.mjs'
+import { cargoEnvironment } from './setup/cargo.mjs'
+import { phase, SetupError } from './setup/run.mjs'
+import { root, setup } from './setup.mjs'
+
+const totals = { passed: 0, failed: 0 }
+const failures = []
+
+async function attempt(name, work) {
+  try {
+    await phase(name, work)
+  } catch (error) {
+    failures.push(name)
+    process.stderr.write(`${error instanceof SetupError ? error.message : error.stack}\n`)
+  }
+}
+
+/** Cargo's tests; their results are read from what they print. */
+async function rustTests() {
+  const parameters = ['test', '--release', '--workspace', '--locked', '--no-fail-fast']
+  const output = await show('cargo', parameters, await cargoEnvironment())
+  for (const [, passed, failed] of output.text.matchAll(/^test result: \S+ (\d+) passed; (\d+) failed/gm)) {
+    totals.passed += Number(passed)
+    totals.failed += Number(failed)
+  }
+  if (output.code !== 0) throw new SetupError('Rust tests failed')
+}
+
+async function typeScriptTests() {
+  const report = `${root}/node_modules/.cache/vitest.json`
+  rmSync(report, { force: true })
+  const { code } = await show(process.execPath, ['node_modules/vitest/vitest.mjs', 'run'], process.env)
+  const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, 'utf8'))
+  totals.passed += numPassedTests
+  totals.failed += numFailedTests
+  if (code !== 0) throw new SetupError('TypeScript tests failed')
+}
+
+/** Runs a program, shows its output and returns it too. */
+function show(command, parameters, env) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, parameters, { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] })
+    let text = ''
+    child.stdout.on('data', (bytes) => {
+      text += bytes
+      process.stdout.write(bytes)
+    })
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code, text }))
+  })
+}
+
+await attempt('set-up of the packages', () => setup({ addon: false }))
+for (const [name, check] of checks(root)) await attempt(name, check)
+await attempt('Rust tests', rustTests)
+await attempt('addon and bundle', () => setup())
+await attempt('TypeScript tests, clients and examples', typeScriptTests)
+
+// A phase that failed without a failed test (a check of form, a build) counts as one failure.
+const failed = Math.max(totals.failed, failures.length)
+if (failures.length > 0) process.stdout.write(`failed: ${failures.join(', ')}\n`)
+process.stdout.write(`${totals.passed} passed, ${failed} failed\n`)
+process.exitCode = failed > 0 ? 1 : 0

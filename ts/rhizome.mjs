@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+// The command. The program itself is built into ts/dist by `npm run setup`.
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const program = new URL('./dist/cli.js', import.meta.url)
+if (!existsSync(fileURLToPath(program))) {
+  process.stderr.write('rhizome: not set up yet. Run: npm run setup\n')
+  process.exit(1)
+}
+await import(program.href)

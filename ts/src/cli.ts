@@ -1,0 +1,10 @@
+import { CommanderError } from 'commander'
+import { reportFailure } from './cli/failure.ts'
+import { createProgram } from './cli/program.ts'
+
+try {
+  await createProgram().parseAsync(process.argv)
+} catch (error) {
+  // Commander has already printed what was wrong with the arguments.
+  process.exitCode = error instanceof CommanderError ? (error.exitCode === 0 ? 0 : 2) : reportFailure(error)
+}

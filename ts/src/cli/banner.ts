@@ -1,0 +1,49 @@
+import { dataDirOf, miningOf } from '../config/network.ts'
+import type { Config } from '../config/schema.ts'
+import type { RunningNode } from '../main.ts'
+import { version } from '../version.ts'
+import { developmentKeys } from './developmentKeys.ts'
+
+const weiPerCoin = 10n ** 18n
+
+/** What a person sees after the start: where the node is and what can be done with it. */
+export function banner(config: Config, node: RunningNode): string {
+  const { native } = node
+  const read = (answer: string | Buffer): unknown => JSON.parse(answer.toString())
+  const chainId = Number(read(native.ethChainId()))
+  const head = JSON.parse(native.headCursor()) as { number: number; hash: string }
+  const lines = [
+    '',
+    `Rhizome ${version}`,
+    `  network   ${config.network}, chain id ${chainId}`,
+    `  block     ${head.number} (${head.hash})`,
+    `  mining    ${miningText(config)}`,
+    `  data      ${dataDirOf(config) ?? 'in a temporary folder, gone at the end'}`,
+    `  JSON-RPC  ${node.url} (${node.workers} ${node.workers === 1 ? 'worker' : 'workers'})`,
+    '',
+  ]
+  const accounts = read(native.ethAccounts()) as string[]
+  const keys = developmentKeys(native)
+  if (accounts.length > 0)
+    lines.push('Development accounts. Their keys are known to everybody: never send real money to them.')
+  for (const [index, account] of accounts.entries()) {
+    const balance = BigInt(read(native.ethGetBalance(account, 'latest')) as string)
+    const key = keys[index]
+    lines.push(`  ${account}  ${coins(balance)} RBTC`)
+    if (key !== undefined) lines.push(`    key ${key}`)
+  }
+  if (accounts.length > 0) lines.push('')
+  return `${lines.join('\n')}\n`
+}
+
+function miningText(config: Config): string {
+  const mining = miningOf(config)
+  if (mining.mode === 'auto') return 'a block for each transaction'
+  return mining.mode === 'interval' ? `a block every ${mining.seconds} s` : 'off'
+}
+
+function coins(wei: bigint): string {
+  const whole = wei / weiPerCoin
+  const rest = wei % weiPerCoin
+  return rest === 0n ? String(whole) : `${whole}.${String(rest).padStart(18, '0').replace(/0+$/, '')}`
+}

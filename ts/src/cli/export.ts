@@ -1,0 +1,19 @@
+import { Command } from 'commander'
+import { withCore } from './openCore.ts'
+import { addChainOptions, configFrom, type Parsed } from './options.ts'
+import { wholeNumber } from './wholeNumber.ts'
+
+export function exportCommand(): Command {
+  const command = new Command('export').description('Write blocks to a file, in the format that import reads')
+  return addChainOptions(command)
+    .argument('<file>', 'file to write')
+    .requiredOption('--from <number>', 'first block', wholeNumber)
+    .requiredOption('--to <number>', 'last block', wholeNumber)
+    .option('--json', 'print JSON')
+    .action(async (file: string, options: Parsed & { from: number; to: number; json?: boolean }) => {
+      const config = configFrom(options, { mining: 'off' })
+      const result = await withCore(config, (native) => native.exportBlocks(file, options.from, options.to))
+      const { blocks } = JSON.parse(result) as { blocks: number }
+      process.stdout.write(options.json === true ? `${result}\n` : `${blocks} blocks written to ${file}\n`)
+    })
+}

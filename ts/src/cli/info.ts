@@ -1,0 +1,22 @@
+import { Command } from 'commander'
+import { dataDirOf } from '../config/network.ts'
+import { withCore } from './openCore.ts'
+import { addChainOptions, configFrom, type Parsed } from './options.ts'
+
+export function infoCommand(): Command {
+  const command = new Command('info').description('Show what a data directory holds')
+  return addChainOptions(command)
+    .option('--json', 'print JSON')
+    .action(async (options: Parsed & { json?: boolean }) => {
+      const config = configFrom(options, { mining: 'off' })
+      const info = await withCore(config, async (native) => native.nodeInfo())
+      if (options.json === true) {
+        process.stdout.write(`${info}\n`)
+        return
+      }
+      const lines = Object.entries({ dataDir: dataDirOf(config), ...(JSON.parse(info) as object) })
+      for (const [name, value] of lines) {
+        process.stdout.write(`${name.padEnd(14)} ${typeof value === 'string' ? value : JSON.stringify(value)}\n`)
+      }
+    })
+}

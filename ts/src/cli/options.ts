@@ -1,0 +1,41 @@
+import type { Command } from 'commander'
+import { loadConfig } from '../config/load.ts'
+import type { Config } from '../config/schema.ts'
+
+/** Flags that are settings: the flag's name in the parsed options, the flag as typed, the setting. */
+const settings = {
+  network: ['--network', 'network'],
+  chain: ['--chain', 'chain'],
+  dataDir: ['--data-dir', 'dataDir'],
+  ephemeral: ['--ephemeral', 'ephemeral'],
+  compat: ['--compat', 'compat'],
+  httpHost: ['--http-host', 'http.host'],
+  httpPort: ['--http-port', 'http.port'],
+  workers: ['--workers', 'http.workers'],
+  mining: ['--mining', 'mining'],
+  logLevel: ['--log-level', 'log.level'],
+} as const
+
+export type Parsed = Readonly<Partial<Record<keyof typeof settings | 'config', string | boolean>>>
+
+/** Which chain and where it is kept: every command that opens a node takes these. */
+export function addChainOptions(command: Command): Command {
+  return command
+    .option('--network <name>', 'regtest, devnet, testnet or mainnet (default: regtest)')
+    .option('--chain <file>', 'chain specification file instead of a built-in network')
+    .option('--data-dir <dir>', 'where the chain is kept (default: ./data/<network>)')
+    .option('--config <file>', 'configuration file (TOML); flags win over the environment, that over the file')
+    .option('--log-level <level>', 'silent, error, warn, info, debug or trace')
+}
+
+/** The configuration from file, environment and flags. Throws ConfigError. */
+export function configFrom(parsed: Parsed, presets: Readonly<Record<string, string>> = {}): Config {
+  const flags: Record<string, { value: string | boolean; flag: string }> = {}
+  for (const [path, value] of Object.entries(presets)) flags[path] = { value, flag: '' }
+  for (const [name, [flag, path]] of Object.entries(settings)) {
+    const value = parsed[name as keyof typeof settings]
+    if (value !== undefined) flags[path] = { value, flag }
+  }
+  const file = typeof parsed.config === 'string' ? parsed.config : undefined
+  return loadConfig({ file, environment: process.env, flags })
+}

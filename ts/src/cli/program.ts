@@ -1,0 +1,21 @@
+import { Command } from 'commander'
+import { version } from '../version.ts'
+import { configCommand } from './config.ts'
+import { exportCommand } from './export.ts'
+import { importCommand } from './import.ts'
+import { infoCommand } from './info.ts'
+import { startCommand } from './start.ts'
+
+/** The command line. Wrong usage throws CommanderError after it was explained on standard error. */
+export function createProgram(): Command {
+  const program = new Command('rhizome')
+    .description('A Rootstock (RSK) node')
+    .version(version)
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(`rhizome: ${text.replace(/^error: /, '')}`) })
+    .showHelpAfterError('(see --help)')
+  for (const command of [startCommand(), importCommand(), exportCommand(), infoCommand(), configCommand()]) {
+    program.addCommand(command.copyInheritedSettings(program))
+  }
+  return program
+}

@@ -1,0 +1,51 @@
+import { Command } from 'commander'
+import type { Config } from '../config/schema.ts'
+import { type RunningNode, startNode } from '../main.ts'
+import { banner } from './banner.ts'
+import { addChainOptions, configFrom, type Parsed } from './options.ts'
+
+/** From the first signal to the end of the process; then it is ended by force. */
+const stopLimitMs = 1900
+
+export function startCommand(): Command {
+  const command = new Command('start').description('Run the node and serve JSON-RPC')
+  return addChainOptions(command)
+    .option('--ephemeral', 'keep nothing after the end')
+    .option('--http-host <address>', 'address to listen on (default: 127.0.0.1)')
+    .option('--http-port <port>', 'port to listen on, 0 for a free one (default: 4444)')
+    .option('--workers <number>', 'worker threads, 0 for one per processor (default: 0)')
+    .option('--mining <mode>', 'auto, interval=SECONDS or off (default: auto on development networks)')
+    .option('--compat <choice>', 'document or reference: who wins where they differ (default: document)')
+    .option('--json', 'print one line of JSON instead of the banner')
+    .action(async (options: Parsed & { json?: boolean }) => run(configFrom(options), options.json === true))
+}
+
+async function run(config: Config, isJson: boolean): Promise<void> {
+  const signalled = nextSignal()
+  const node = await startNode(config)
+  process.stdout.write(isJson ? `${JSON.stringify({ url: node.url, port: node.port })}\n` : banner(config, node))
+  const reason = await Promise.race([signalled, node.failure])
+  await stop(node, isJson)
+  // The first of the two was a signal, else the node failed by itself.
+  process.exit(reason === undefined ? 0 : 1)
+}
+
+async function stop(node: RunningNode, isJson: boolean): Promise<void> {
+  setTimeout(() => process.exit(1), stopLimitMs).unref()
+  await node.stop()
+  if (!isJson) process.stdout.write('Stopped.\n')
+}
+
+/** Resolves at the first request to end. A second one ends the process at once. */
+function nextSignal(): Promise<undefined> {
+  return new Promise((resolve) => {
+    let isStopping = false
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        if (isStopping) process.exit(130)
+        isStopping = true
+        resolve(undefined)
+      })
+    }
+  })
+}

@@ -1,0 +1,41 @@
+import type { Config } from './schema.ts'
+
+/** The decided choices: what `compat` leaves, and what the file says for single ones. */
+export interface Choices {
+  readonly errorStatus: '200' | '400'
+  readonly errorText: 'helpful' | 'plain'
+  readonly failedEstimate: 'estimate' | 'error'
+  readonly estimateCap: 'block' | 'pool'
+  readonly pendingSelector: 'refuse' | 'serve'
+  readonly haltedCall: 'error' | 'empty'
+  readonly signatureWords: 'padded' | 'stripped'
+  readonly filterPoll: 'read' | 'mine'
+}
+
+const document: Choices = {
+  errorStatus: '200',
+  errorText: 'helpful',
+  failedEstimate: 'estimate',
+  estimateCap: 'block',
+  pendingSelector: 'refuse',
+  haltedCall: 'error',
+  signatureWords: 'padded',
+  filterPoll: 'read',
+}
+
+const reference: Choices = {
+  errorStatus: '400',
+  errorText: 'plain',
+  failedEstimate: 'error',
+  estimateCap: 'pool',
+  pendingSelector: 'serve',
+  haltedCall: 'empty',
+  signatureWords: 'stripped',
+  filterPoll: 'mine',
+}
+
+export function decidedChoices(config: Config): Choices {
+  const presets = config.compat === 'document' ? document : reference
+  const given = Object.entries(config.choices).filter(([, value]) => value !== '')
+  return { ...presets, ...Object.fromEntries(given) }
+}

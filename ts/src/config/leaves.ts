@@ -1,0 +1,82 @@
+import { schema } from './schema.ts'
+
+/** One setting, as the environment, the flags and the printed file need to know it. */
+export interface Leaf {
+  /** E.g. `http.port`. */
+  readonly path: string
+  /** E.g. `RHIZOME_HTTP_PORT`. */
+  readonly environment: string
+  readonly description: string
+  /** The default; undefined when there is none. */
+  readonly preset: unknown
+  /** The accepted values in words. */
+  readonly expects: string
+  /** Reads the text of a flag or an environment variable; a text that does not fit is kept and refused later. */
+  fromText(text: string): unknown
+}
+
+interface Described {
+  readonly type?: string
+  readonly description?: string
+  readonly default?: unknown
+  readonly enum?: readonly string[]
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly properties?: Readonly<Record<string, Described>>
+  readonly items?: Described
+}
+
+/** All settings with a fixed name, in the order of the schema. Sections come as they are met. */
+export const leaves: readonly Leaf[] = collect(schema as Described, '')
+
+/** Descriptions of the sections by path. */
+export const sections: ReadonlyMap<string, string> = new Map(
+  Object.entries((schema as Described).properties ?? {})
+    .filter(([, described]) => described.properties !== undefined)
+    .map(([name, described]) => [name, described.description ?? '']),
+)
+
+export function leafAt(path: string): Leaf {
+  const leaf = leaves.find((one) => one.path === path)
+  if (leaf === undefined) throw new RangeError(`no setting ${path}`)
+  return leaf
+}
+
+function collect(described: Described, prefix: string): Leaf[] {
+  return Object.entries(described.properties ?? {}).flatMap(([name, member]): Leaf[] => {
+    const path = prefix === '' ? name : `${prefix}.${name}`
+    if (member.properties !== undefined) return collect(member, path)
+    if (path === 'modules') return []
+    return [
+      {
+        path,
+        environment: `RHIZOME_${path
+          .replaceAll('.', '_')
+          .replace(/([a-z])([A-Z])/g, '$1_$2')
+          .toUpperCase()}`,
+        description: member.description ?? '',
+        preset: member.default,
+        expects: expectation(member),
+        fromText: (text) => fromText(member, text),
+      },
+    ]
+  })
+}
+
+function expectation(member: Described): string {
+  if (member.enum !== undefined) return member.enum.filter((value) => value !== '').join(', ')
+  if (member.type === 'integer') {
+    const upper = member.maximum === Number.MAX_SAFE_INTEGER ? '' : ` and at most ${member.maximum}`
+    return `a whole number of at least ${member.minimum}${upper}`
+  }
+  if (member.type === 'boolean') return 'true or false'
+  if (member.type === 'array') return 'a list of texts'
+  return member.description?.includes('interval=') ? 'auto, off or interval=SECONDS' : 'a text'
+}
+
+function fromText(member: Described, text: string): unknown {
+  if (member.type === 'integer' && /^-?[0-9]+$/.test(text)) return Number(text)
+  if (member.type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
+  if (member.type === 'array') return text === '' ? [] : text.split(',').map((one) => one.trim())
+  return text
+}

@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { decidedChoices } from './choices.ts'
+import { ConfigError } from './error.ts'
+import { loadConfig, type Sources } from './load.ts'
+import { dataDirOf, hasWallet, miningOf } from './network.ts'
+import { defaultFile } from './print.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'rhizome-config-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function file(text: string): string {
+  const path = join(folder, 'rhizome.toml')
+  writeFileSync(path, text)
+  return path
+}
+
+function problems(sources: Sources): readonly string[] {
+  try {
+    loadConfig(sources)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+  return []
+}
+
+test('behavior: without any source everything has its default', () => {
+  const config = loadConfig({})
+  expect(config).toMatchObject({ network: 'regtest', http: { host: '127.0.0.1', port: 4444 }, modules: {} })
+  expect(dataDirOf(config)).toBe(join('data', 'regtest'))
+  expect(miningOf(config)).toEqual({ mode: 'auto' })
+  expect(hasWallet(config)).toBe(true)
+})
+
+test('behavior: the printed default file is the default', () => {
+  expect(loadConfig({ file: file(defaultFile()) })).toEqual(loadConfig({}))
+})
+
+test('behavior: flags win over the environment, that over the file', () => {
+  const path = file('mining = "interval=5"\n[http]\nport = 1\nhost = "::1"\nworkers = 7\n')
+  const config = loadConfig({
+    file: path,
+    environment: { RHIZOME_HTTP_PORT: '2', RHIZOME_HTTP_WORKERS: '8', RHIZOME_HTTP_CORS: 'a.org, b.org', OTHER: 'x' },
+    flags: { 'http.port': { value: '3', flag: '--http-port' }, ephemeral: { value: true, flag: '--ephemeral' } },
+  })
+  expect(config.http).toMatchObject({ host: '::1', port: 3, workers: 8, cors: ['a.org', 'b.org'] })
+  expect(miningOf(config)).toEqual({ mode: 'interval', seconds: 5 })
+  expect(dataDirOf(config)).toBeNull()
+})
+
+test('behavior: public networks neither mine nor sign unless told', () => {
+  const config = loadConfig({ flags: { network: { value: 'mainnet', flag: '--network' } } })
+  expect(miningOf(config)).toEqual({ mode: 'off' })
+  expect(hasWallet(config)).toBe(false)
+})
+
+describe('problems', () => {
+  test('error: each names its setting and where it comes from', () => {
+    const path = file('network = "x"\nfoo = 1\n[http]\nport = 99999\nprt = 2\n[modules.evm]\nenabled = "no"\n')
+    const found = problems({ file: path, environment: { RHIZOME_HTTP_WORKERS: 'many', RHIZOME_NOPE: '1' } })
+    expect(found).toEqual(
+      expect.arrayContaining([
+        `foo: no such setting (${path})`,
+        `http.prt: no such setting (${path})`,
+        `network: expected regtest, devnet, testnet, mainnet, got "x" (${path})`,
+        `http.port: expected a whole number of at least 0 and at most 65535, got 99999 (${path})`,
+        'http.workers: expected a whole number of at least 0 and at most 256, got "many" (RHIZOME_HTTP_WORKERS)',
+        'RHIZOME_NOPE: no such setting (environment)',
+      ]),
+    )
+    expect(found.some((problem) => problem.startsWith('modules.evm.enabled'))).toBe(true)
+  })
+
+  test('error: a file that is no TOML, or is not there', () => {
+    expect(problems({ file: file('a = \n') })[0]).toMatch(/rhizome\.toml:1:\d+: /)
+    expect(problems({ file: join(folder, 'none.toml') })[0]).toMatch(/cannot be read \(ENOENT\)/)
+  })
+
+  test('error: a mining mode that is none', () => {
+    const flags = { mining: { value: 'interval=0', flag: '--mining' } }
+    expect(problems({ flags })).toEqual(['mining: expected auto, off or interval=SECONDS, got "interval=0" (--mining)'])
+  })
+})
+
+test('behavior: compat decides the choices that are left empty', () => {
+  expect(decidedChoices(loadConfig({}))).toMatchObject({ errorStatus: '200', failedEstimate: 'estimate' })
+  const mixed = loadConfig({ file: file('compat = "reference"\n[choices]\nfailedEstimate = "estimate"\n') })
+  expect(decidedChoices(mixed)).toMatchObject({ errorStatus: '400', failedEstimate: 'estimate', filterPoll: 'mine' })
+})

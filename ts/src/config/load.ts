@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs'
+import { parse as parseToml, TomlError } from 'smol-toml'
+import { Compile } from 'typebox/compile'
+import { ConfigError } from './error.ts'
+import { leafAt, leaves } from './leaves.ts'
+import { type Config, schema } from './schema.ts'
+
+const check = Compile(schema)
+
+/** Where settings come from, weakest first: defaults, file, environment, flags. */
+export interface Sources {
+  /** Settings given by a program, instead of a file. */
+  readonly settings?: object
+  /** Path of a TOML file. */
+  readonly file?: string | undefined
+  readonly environment?: Readonly<Record<string, string | undefined>>
+  /** Flags as `{ 'http.port': '4445' }`; the key `origin` of a problem is the flag's name. */
+  readonly flags?: Readonly<Record<string, { value: string | boolean; flag: string }>>
+}
+
+/** Reads and checks all sources. Throws ConfigError with every problem found. */
+export function loadConfig(sources: Sources): Config {
+  const problems: string[] = []
+  const origins = new Map<string, string>()
+  const given = sources.file === undefined ? (sources.settings ?? {}) : readFile(sources.file)
+  const merged = structuredClone(given) as Record<string, unknown>
+  for (const [name, value] of Object.entries(sources.environment ?? {})) {
+    if (!name.startsWith('RHIZOME_') || value === undefined) continue
+    const leaf = leaves.find((one) => one.environment === name)
+    if (leaf === undefined) {
+      problems.push(`${name}: no such setting (environment)`)
+      continue
+    }
+    origins.set(leaf.path, name)
+    put(merged, leaf.path, leaf.fromText(value))
+  }
+  for (const [path, { value, flag }] of Object.entries(sources.flags ?? {})) {
+    origins.set(path, flag)
+    put(merged, path, typeof value === 'boolean' ? value : leafAt(path).fromText(value))
+  }
+  const config = withDefaults(merged)
+  problems.push(...describeErrors(config, origins, sources.file))
+  if (problems.length > 0) throw new ConfigError(problems)
+  return config as Config
+}
+
+function readFile(path: string): Record<string, unknown> {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new ConfigError([`${path}: cannot be read (${(error as NodeJS.ErrnoException).code ?? error})`])
+  }
+  try {
+    return parseToml(text)
+  } catch (error) {
+    if (error instanceof TomlError) {
+      throw new ConfigError([`${path}:${error.line}:${error.column}: ${error.message.split('\n')[0]}`])
+    }
+    throw error
+  }
+}
+
+function put(target: Record<string, unknown>, path: string, value: unknown): void {
+  const names = path.split('.')
+  let section = target
+  for (const name of names.slice(0, -1)) {
+    const inner = section[name]
+    if (typeof inner !== 'object' || inner === null) section[name] = {}
+    section = section[name] as Record<string, unknown>
+  }
+  section[names.at(-1) ?? ''] = value
+}
+
+function withDefaults(given: Record<string, unknown>): unknown {
+  const complete: Record<string, unknown> = { modules: {}, ...given }
+  for (const leaf of leaves) {
+    if (leaf.preset === undefined) continue
+    const names = leaf.path.split('.')
+    const inner = names.length === 1 ? complete : (complete[names[0] ?? ''] ?? {})
+    if (typeof inner !== 'object') continue
+    if ((inner as Record<string, unknown>)[names.at(-1) ?? ''] === undefined) put(complete, leaf.path, leaf.preset)
+  }
+  return complete
+}
+
+function describeErrors(config: unknown, origins: Map<string, string>, file: string | undefined): string[] {
+  if (check.Check(config)) return []
+  const problems = new Map<string, string>()
+  for (const error of check.Errors(config)) {
+    const path = error.instancePath.slice(1).replaceAll('/', '.')
+    const unknown = (error.params as { additionalProperties?: string[] }).additionalProperties
+    if (error.keyword === 'additionalProperties' && unknown !== undefined) {
+      for (const name of unknown) {
+        const full = path === '' ? name : `${path}.${name}`
+        problems.set(full, `${full}: no such setting${from(full, origins, file)}`)
+      }
+    } else if (!problems.has(path)) {
+      const leaf = leaves.find((one) => one.path === path)
+      const expected = leaf === undefined ? error.message : leaf.expects
+      problems.set(
+        path,
+        `${path}: expected ${expected}, got ${JSON.stringify(valueAt(config, path))}${from(path, origins, file)}`,
+      )
+    }
+  }
+  return [...problems.values()]
+}
+
+function from(path: string, origins: Map<string, string>, file: string | undefined): string {
+  const origin = origins.get(path) ?? file
+  return origin === undefined ? '' : ` (${origin})`
+}
+
+function valueAt(config: unknown, path: string): unknown {
+  let value: unknown = config
+  for (const name of path.split('.')) value = (value as Record<string, unknown> | undefined)?.[name]
+  return value
+}

@@ -1,0 +1,34 @@
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import type { Config } from './schema.ts'
+
+// Defaults that depend on the network.
+
+export function isDevelopment(config: Config): boolean {
+  return config.network === 'regtest' || config.network === 'devnet'
+}
+
+export function dataDirOf(config: Config): string | null {
+  if (config.ephemeral) return null
+  return config.dataDir === '' ? join('data', config.network) : config.dataDir
+}
+
+export function hasWallet(config: Config): boolean {
+  return config.wallet ?? isDevelopment(config)
+}
+
+export function workersOf(config: Config): number {
+  return config.http.workers === 0 ? availableParallelism() : config.http.workers
+}
+
+/** How blocks come about: one for each transaction, one every so many seconds, or none. */
+export type Mining =
+  | { readonly mode: 'auto' }
+  | { readonly mode: 'interval'; readonly seconds: number }
+  | { readonly mode: 'off' }
+
+export function miningOf(config: Config): Mining {
+  const mining = config.mining === '' ? (isDevelopment(config) ? 'auto' : 'off') : config.mining
+  if (mining.startsWith('interval=')) return { mode: 'interval', seconds: Number(mining.slice('interval='.length)) }
+  return { mode: mining === 'auto' ? 'auto' : 'off' }
+}

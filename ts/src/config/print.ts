@@ -1,0 +1,36 @@
+import { leaves, sections } from './leaves.ts'
+
+/** A configuration file with every setting at its default, each explained. */
+export function defaultFile(): string {
+  const lines = [
+    '# Rhizome settings. Each can also be given in the environment (the name in brackets); flags win over it.',
+  ]
+  let section = ''
+  for (const leaf of leaves) {
+    const [first = '', second] = leaf.path.split('.')
+    if (second !== undefined && first !== section) {
+      section = first
+      lines.push('', `[${first}]`, ...comment(sections.get(first) ?? ''))
+    }
+    lines.push('', ...comment(leaf.description), ...comment(`${leaf.expects} (${leaf.environment})`))
+    const name = second ?? first
+    lines.push(leaf.preset === undefined ? `# ${name} =` : `${name} = ${tomlValue(leaf.preset)}`)
+  }
+  lines.push(
+    '',
+    '# Modules can be switched and their methods listed:',
+    '# [modules.evm]',
+    '# enabled = false',
+    '# deny = ["evm_reset"]',
+  )
+  return `${lines.join('\n')}\n`
+}
+
+function comment(text: string): string[] {
+  return text === '' ? [] : [`# ${text}`]
+}
+
+function tomlValue(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(tomlValue).join(', ')}]`
+  return typeof value === 'string' ? JSON.stringify(value) : String(value)
+}

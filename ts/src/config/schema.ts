@@ -1,0 +1,128 @@
+import { type Static, type TSchema, Type } from 'typebox'
+
+// The one description of every setting: the file, the environment and the flags are checked against it, the defaults
+// stand here and nowhere else. The name in the environment is RHIZOME_ and the path: http.port is RHIZOME_HTTP_PORT.
+
+const text = (description: string, preset = '') => Type.String({ description, default: preset })
+const list = (description: string, preset: string[]) => Type.Array(Type.String(), { description, default: preset })
+const whole = (description: string, preset: number, minimum = 0, maximum = Number.MAX_SAFE_INTEGER) =>
+  Type.Integer({ description, default: preset, minimum, maximum })
+const yesNo = (description: string, preset: boolean) => Type.Boolean({ description, default: preset })
+const oneOf = <const T extends readonly string[]>(description: string, values: T, preset: T[number]) =>
+  Type.Unsafe<T[number]>(Type.Enum([...values], { description, default: preset }))
+const section = <T extends Record<string, TSchema>>(description: string, members: T) =>
+  Type.Object(members, { description, additionalProperties: false })
+
+/** A choice that the API document and the reference make differently. Empty: as `compat` says. */
+const choice = <const T extends readonly string[]>(description: string, values: T) =>
+  Type.Unsafe<'' | T[number]>(Type.Enum(['', ...values], { description, default: '' }))
+
+const moduleSettings = section('', {
+  enabled: Type.Optional(Type.Boolean({ description: 'Whether the module is served.' })),
+  allow: Type.Optional(Type.Array(Type.String(), { description: 'If given: only these methods.' })),
+  deny: Type.Optional(Type.Array(Type.String(), { description: 'Never these methods.' })),
+})
+
+export const schema = section('', {
+  network: oneOf(
+    'The network: regtest and devnet are for development.',
+    ['regtest', 'devnet', 'testnet', 'mainnet'],
+    'regtest',
+  ),
+  chain: text('A chain specification file (JSON) instead of a built-in network.'),
+  dataDir: text('Where the chain is kept. Empty: ./data/<network>.'),
+  ephemeral: yesNo('Keep nothing: the data lives in a temporary folder that goes with the process.', false),
+  mining: Type.String({
+    description:
+      'auto (a block for each transaction), interval=SECONDS, or off. Empty: auto on development networks, else off.',
+    default: '',
+    pattern: '^(|auto|off|interval=[1-9][0-9]{0,5})$',
+  }),
+  compat: oneOf(
+    'Who wins where the API document and the reference node differ; [choices] turns single ones.',
+    ['document', 'reference'],
+    'document',
+  ),
+
+  choices: section('Each empty choice follows compat.', {
+    errorStatus: choice('HTTP status of a JSON-RPC error: always 200, or 400 for -32600, -32602 and -32700.', [
+      '200',
+      '400',
+    ]),
+    errorText: choice(
+      'Error messages that say where the fault is and what was expected, or the plain texts of the reference.',
+      ['helpful', 'plain'],
+    ),
+    failedEstimate: choice('eth_estimateGas of an execution that fails: an estimate, or the error.', [
+      'estimate',
+      'error',
+    ]),
+    estimateCap: choice('Upper bound of an estimate without gas: the pending block, or what the pool accepts.', [
+      'block',
+      'pool',
+    ]),
+    pendingSelector: choice('The selector pending for the methods that support it partially: refused or served.', [
+      'refuse',
+      'serve',
+    ]),
+    haltedCall: choice('eth_call that ends in an exceptional halt: an error that names it, or empty bytes.', [
+      'error',
+      'empty',
+    ]),
+    signatureWords: choice('r and s of transactions: 32 bytes, or without leading zeros.', ['padded', 'stripped']),
+    filterPoll: choice('With instant mining, polling a filter only reads, or mines a block first.', ['read', 'mine']),
+  }),
+
+  http: section('The JSON-RPC endpoint.', {
+    host: text('Address to listen on. Anything but a loopback address lets others in.', '127.0.0.1'),
+    port: whole('Port to listen on; 0 takes a free one.', 4444, 0, 65535),
+    workers: whole('Worker threads that serve requests. 0: one for each processor.', 0, 0, 256),
+    cors: list('Origins of web pages that may call: hosts or origins, "localhost" for any port there, "*" for all.', [
+      'localhost',
+    ]),
+    hosts: list('Accepted Host headers besides loopback names; "*" for all.', ['*']),
+    maxBodyBytes: whole('Largest request body.', 5_242_880, 1),
+    compression: oneOf(
+      'Whom answers from 1 KB up are compressed for, when they ask for it.',
+      ['remote', 'all', 'none'],
+      'remote',
+    ),
+  }),
+
+  rpc: section('Limits of requests.', {
+    maxBatchRequests: whole('Requests in one batch.', 50, 1),
+    timeoutMs: whole('Time for one HTTP request in milliseconds. 0: no limit.', 5000),
+    maxResponseBytes: whole('Largest answer to one HTTP request. 0: no limit.', 10_485_760),
+    callGasCap: whole('Gas of one eth_call.', 10_000_000, 21_000),
+    estimateGasCap: whole('Gas of one estimate where the reference rule is chosen.', 6_800_000, 21_000),
+    logBlocks: whole('eth_getLogs: a range of at most this many blocks has no cap on logs.', 2000),
+    logCount: whole('eth_getLogs: the cap on logs for a wider range. 0: none.', 10_000),
+    slowMs: whole('Requests slower than this are logged as warnings.', 1000),
+  }),
+
+  filters: section('Installed filters.', {
+    expirySeconds: whole('A filter that is not polled for so long is removed.', 300, 1),
+    maximum: whole('Installed filters at a time.', 10_000, 1),
+  }),
+
+  wallet: Type.Optional(
+    Type.Boolean({
+      description: 'Whether the node signs with its own development accounts. Not given: on development networks only.',
+    }),
+  ),
+
+  storage: section('The database.', {
+    cacheMegabytes: whole('Memory for cached data.', 64, 8),
+  }),
+
+  log: section('The log goes to standard error, one JSON object a line.', {
+    level: oneOf('Least severe level that is written.', ['silent', 'error', 'warn', 'info', 'debug', 'trace'], 'info'),
+  }),
+
+  modules: Type.Record(Type.String(), moduleSettings, {
+    description: 'Per module, e.g. [modules.evm] enabled = false. evm is on by default on development networks only.',
+    default: {},
+  }),
+})
+
+export type Config = Static<typeof schema>

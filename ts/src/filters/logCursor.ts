@@ -1,0 +1,105 @@
+import type { Answer } from '../rpc/envelope.ts'
+import { invalidParams } from '../rpc/errors.ts'
+import type { LogFilter } from '../rpc/parameters/logFilter.ts'
+import type { Cursor, FilterSource } from './source.ts'
+
+const nothing = '[]'
+
+/** A log filter: what it takes, and how far its caller has read. Logs are not kept but looked up when they are asked for. */
+export class LogCursor {
+  readonly #source: FilterSource
+  readonly #filter: LogFilter
+  readonly #from: number
+  readonly #to: number
+  /** Undefined until the first poll, which also brings the logs that were there before. */
+  #seen: Cursor | undefined
+
+  /** Throws RpcError when the range is reversed. */
+  constructor(source: FilterSource, filter: LogFilter) {
+    this.#source = source
+    this.#filter = filter
+    const head = source.head().number
+    this.#from = firstBlock(filter.fromBlock, head)
+    this.#to = lastBlock(filter.toBlock)
+    if (this.#to < this.#from && filter.fromBlock !== 'pending') {
+      throw invalidParams('fromBlock cannot be greater than toBlock')
+    }
+  }
+
+  /** What came since the last call: first the logs that a reorganisation removed, then the new ones. */
+  async changes(): Promise<string> {
+    if (this.#filter.blockHash !== undefined) return this.#onceByHash()
+    if (this.#seen === undefined) {
+      const head = this.#source.head()
+      const logs = await this.#range(this.#from, head.number)
+      this.#seen = head
+      return logs
+    }
+    const { number: oldNumber } = this.#seen
+    const { removed, hashes, cursor } = this.#source.movementSince(this.#seen)
+    const parts: string[] = []
+    const wanted = removed.filter((_hash, index) => oldNumber - index >= this.#from && oldNumber - index <= this.#to)
+    if (wanted.length > 0) parts.push(textOf(await this.#source.removedLogs(wanted, this.#query({}))))
+    if (hashes.length > 0) {
+      const firstNew = cursor.number - hashes.length + 1
+      parts.push(await this.#range(Math.max(firstNew, this.#from), cursor.number))
+    }
+    this.#seen = cursor
+    return joined(parts)
+  }
+
+  /** Everything that matches now. */
+  async all(): Promise<string> {
+    if (this.#filter.blockHash !== undefined) return textOf(await this.#source.logs(this.#query({})))
+    return this.#range(this.#from, this.#source.head().number)
+  }
+
+  async #onceByHash(): Promise<string> {
+    if (this.#seen !== undefined) return nothing
+    const logs = textOf(await this.#source.logs(this.#query({})))
+    this.#seen = this.#source.head()
+    return logs
+  }
+
+  async #range(from: number, head: number): Promise<string> {
+    const to = Math.min(this.#to, head)
+    if (from > to) return nothing
+    return textOf(await this.#source.logs(this.#query({ fromBlock: hex(from), toBlock: hex(to) })))
+  }
+
+  #query(blocks: Pick<LogFilter, 'fromBlock' | 'toBlock' | 'blockHash'>): string {
+    const { blockHash, address, topics } = this.#filter
+    return JSON.stringify({ ...(blockHash !== undefined && { blockHash }), ...blocks, address, topics })
+  }
+}
+
+function firstBlock(bound: string | undefined, head: number): number {
+  if (bound === undefined || bound === 'latest') return head
+  if (bound === 'pending') return head + 1
+  return numberOf(bound)
+}
+
+function lastBlock(bound: string | undefined): number {
+  if (bound === undefined || bound === 'latest' || bound === 'pending') return Number.POSITIVE_INFINITY
+  return numberOf(bound)
+}
+
+function numberOf(bound: string): number {
+  if (bound === 'earliest') return 0
+  if (bound.length === 66) throw invalidParams(`invalid blocknumber ${bound}`)
+  return Number(bound)
+}
+
+function hex(number: number): string {
+  return `0x${number.toString(16)}`
+}
+
+function textOf(answer: Answer): string {
+  return typeof answer === 'string' ? answer : answer.toString('latin1')
+}
+
+/** One JSON array of several. */
+function joined(arrays: readonly string[]): string {
+  const inner = arrays.map((text) => text.slice(1, -1)).filter((text) => text !== '')
+  return `[${inner.join(',')}]`
+}

@@ -1,0 +1,89 @@
+import { RpcError } from '../rpc/errors.ts'
+import type { LogFilter } from '../rpc/parameters/logFilter.ts'
+
+/** What methods ask of the filters. Each answer is finished JSON. */
+export interface FilterPort {
+  newLogFilter(filter: LogFilter): Promise<string>
+  newBlockFilter(): Promise<string>
+  newPendingTransactionFilter(): Promise<string>
+  changes(id: string): Promise<string>
+  logs(id: string): Promise<string>
+  uninstall(id: string): Promise<string>
+}
+
+type Operation = keyof FilterPort
+
+/** A worker's question to the registry. */
+export interface FilterQuestion {
+  readonly kind: 'filter'
+  readonly ticket: number
+  readonly operation: Operation
+  readonly argument: unknown
+}
+
+/** The registry's answer. */
+export type FilterReply =
+  | { readonly kind: 'filter'; readonly ticket: number; readonly result: string }
+  | {
+      readonly kind: 'filter'
+      readonly ticket: number
+      readonly error: { code: number; message: string; hint: string | undefined } | { defect: string }
+    }
+
+/** The registry as a worker sees it: questions and answers travel as messages. */
+export class RemoteFilters implements FilterPort {
+  readonly #send: (question: FilterQuestion) => void
+  readonly #waiting = new Map<number, { resolve: (result: string) => void; reject: (error: Error) => void }>()
+  #lastTicket = 0
+
+  constructor(send: (question: FilterQuestion) => void) {
+    this.#send = send
+  }
+
+  newLogFilter = (filter: LogFilter): Promise<string> => this.#ask('newLogFilter', filter)
+  newBlockFilter = (): Promise<string> => this.#ask('newBlockFilter', undefined)
+  newPendingTransactionFilter = (): Promise<string> => this.#ask('newPendingTransactionFilter', undefined)
+  changes = (id: string): Promise<string> => this.#ask('changes', id)
+  logs = (id: string): Promise<string> => this.#ask('logs', id)
+  uninstall = (id: string): Promise<string> => this.#ask('uninstall', id)
+
+  /** To be called with each reply that arrives. */
+  receive(reply: FilterReply): void {
+    const waiting = this.#waiting.get(reply.ticket)
+    this.#waiting.delete(reply.ticket)
+    if ('result' in reply) waiting?.resolve(reply.result)
+    else if ('defect' in reply.error) waiting?.reject(new FilterDefect(reply.error.defect))
+    else waiting?.reject(new RpcError(reply.error.code, reply.error.message, undefined, reply.error.hint))
+  }
+
+  #ask(operation: Operation, argument: unknown): Promise<string> {
+    const ticket = ++this.#lastTicket
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(ticket, { resolve, reject })
+      this.#send({ kind: 'filter', ticket, operation, argument })
+    })
+  }
+}
+
+/** Something unforeseen in the registry's thread. */
+class FilterDefect extends Error {
+  override name = 'FilterDefect'
+}
+
+/** Answers a worker's question from the registry. */
+export async function answerQuestion(registry: FilterPort, question: FilterQuestion): Promise<FilterReply> {
+  const { ticket, operation, argument } = question
+  try {
+    const ask = registry[operation] as (this: FilterPort, argument: unknown) => Promise<string>
+    return { kind: 'filter', ticket, result: await ask.call(registry, argument) }
+  } catch (error) {
+    if (error instanceof RpcError) {
+      return { kind: 'filter', ticket, error: { code: error.code, message: error.message, hint: error.hint } }
+    }
+    return {
+      kind: 'filter',
+      ticket,
+      error: { defect: error instanceof Error ? (error.stack ?? error.message) : String(error) },
+    }
+  }
+}

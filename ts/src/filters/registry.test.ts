@@ -1,0 +1,241 @@
+import { describe, expect, test } from 'vitest'
+import type { LogFilter } from '../rpc/parameters/logFilter.ts'
+import { answerQuestion, type FilterQuestion, RemoteFilters } from './port.ts'
+import { FilterRegistry } from './registry.ts'
+import type { Cursor, FilterSource } from './source.ts'
+
+/** A chain of blocks with one log each, that can grow and fork. */
+class Chain implements FilterSource {
+  blocks: string[] = ['g']
+  pending: string[] = []
+  queries: unknown[] = []
+  mined = 0
+  readonly #numbers = new Map<string, number>([['g', 0]])
+
+  mine(...hashes: string[]): void {
+    for (const hash of hashes) {
+      this.#numbers.set(hash, this.blocks.length)
+      this.blocks.push(hash)
+    }
+  }
+
+  fork(height: number, ...hashes: string[]): void {
+    this.blocks.length = height + 1
+    this.mine(...hashes)
+  }
+
+  head(): Cursor {
+    return { number: this.blocks.length - 1, hash: this.blocks.at(-1) ?? '' }
+  }
+
+  // A block's name ends with its parents' names reversed only as far as the tests need: old branches are given here.
+  branches = new Map<string, string[]>()
+
+  movementSince(cursor: Cursor) {
+    const branch = this.branches.get(cursor.hash) ?? this.blocks.slice(0, cursor.number + 1)
+    let common = cursor.number
+    while (branch[common] !== this.blocks[common]) common--
+    const removed = branch.slice(common + 1, cursor.number + 1).reverse()
+    return { hashes: this.blocks.slice(common + 1), removed, cursor: this.head() }
+  }
+
+  pendingPosition(): number {
+    return this.pending.length
+  }
+
+  pendingSince(position: number) {
+    return { hashes: this.pending.slice(position), position: this.pending.length }
+  }
+
+  async logs(filter: string): Promise<string> {
+    const query = JSON.parse(filter) as LogFilter
+    this.queries.push(query)
+    const found =
+      query.blockHash === undefined
+        ? this.blocks.slice(Number(query.fromBlock), Number(query.toBlock) + 1)
+        : [query.blockHash]
+    return JSON.stringify(found.map((hash) => ({ log: hash, removed: false })))
+  }
+
+  async removedLogs(blocks: readonly string[]): Promise<string> {
+    return JSON.stringify(blocks.map((hash) => ({ log: hash, removed: true })))
+  }
+
+  async beforePoll(): Promise<void> {
+    this.mined++
+  }
+}
+
+function setUp(maximum = 3) {
+  const chain = new Chain()
+  let now = 0
+  let ids = 0
+  const registry = new FilterRegistry(
+    chain,
+    { expiryMs: 100, maximum },
+    () => now,
+    () => `0x${++ids}`,
+  )
+  const poll = async (id: string) => JSON.parse(await registry.changes(id)) as unknown
+  return {
+    chain,
+    registry,
+    poll,
+    at: (ms: number) => {
+      now = ms
+    },
+  }
+}
+
+const logs = (...names: string[]) =>
+  names.map((name) => ({ log: name.replace('-', ''), removed: name.startsWith('-') }))
+
+describe('log filters', () => {
+  test('behavior: the first poll brings what is there, the next ones what came', async () => {
+    const { chain, registry, poll } = setUp()
+    chain.mine('a', 'b')
+    expect(await registry.newLogFilter({ fromBlock: 'earliest' })).toBe('"0x1"')
+    expect(await poll('0x1')).toEqual(logs('g', 'a', 'b'))
+    expect(await poll('0x1')).toEqual([])
+    chain.mine('c', 'd')
+    expect(await poll('0x1')).toEqual(logs('c', 'd'))
+    expect(JSON.parse(await registry.logs('0x1'))).toEqual(logs('g', 'a', 'b', 'c', 'd'))
+  })
+
+  test('behavior: latest begins with the present head and loses nothing between polls', async () => {
+    const { chain, registry, poll } = setUp()
+    chain.mine('a')
+    await registry.newLogFilter({})
+    chain.mine('b', 'c')
+    expect(await poll('0x1')).toEqual(logs('a', 'b', 'c'))
+  })
+
+  test('behavior: a range in the future waits, a closed range ends', async () => {
+    const { chain, registry, poll } = setUp()
+    await registry.newLogFilter({ fromBlock: '0x2', toBlock: '0x3' })
+    expect(await poll('0x1')).toEqual([])
+    chain.mine('a')
+    expect(await poll('0x1')).toEqual([])
+    chain.mine('b', 'c', 'd')
+    expect(await poll('0x1')).toEqual(logs('b', 'c'))
+    chain.mine('e')
+    expect(await poll('0x1')).toEqual([])
+  })
+
+  test('behavior: a reorganisation brings the removed logs from the highest down, then the new ones', async () => {
+    const { chain, registry, poll } = setUp()
+    await registry.newLogFilter({ fromBlock: 'earliest' })
+    chain.mine('a', 'b', 'c')
+    await poll('0x1')
+    chain.branches.set('c', ['g', 'a', 'b', 'c'])
+    chain.fork(1, 'B', 'C', 'D')
+    expect(await poll('0x1')).toEqual(logs('-c', '-b', 'B', 'C', 'D'))
+  })
+
+  test('behavior: removed blocks outside the range are not told', async () => {
+    const { chain, registry, poll } = setUp()
+    await registry.newLogFilter({ fromBlock: '0x3' })
+    chain.mine('a', 'b', 'c')
+    await poll('0x1')
+    chain.branches.set('c', ['g', 'a', 'b', 'c'])
+    chain.fork(1, 'B', 'C', 'D')
+    expect(await poll('0x1')).toEqual(logs('-c', 'C', 'D'))
+  })
+
+  test('behavior: a block hash is answered once', async () => {
+    const { registry, poll } = setUp()
+    await registry.newLogFilter({ blockHash: 'x' })
+    expect(await poll('0x1')).toEqual(logs('x'))
+    expect(await poll('0x1')).toEqual([])
+  })
+
+  test('behavior: addresses and topics go into every search', async () => {
+    const { chain, registry, poll } = setUp()
+    await registry.newLogFilter({ address: ['A'], topics: [null, ['T']] })
+    await poll('0x1')
+    expect(chain.queries).toEqual([{ fromBlock: '0x0', toBlock: '0x0', address: ['A'], topics: [null, ['T']] }])
+  })
+
+  test('error: a reversed range', async () => {
+    const { chain, registry } = setUp()
+    chain.mine('a', 'b')
+    await expect(registry.newLogFilter({ fromBlock: 'latest', toBlock: '0x1' })).rejects.toMatchObject({
+      code: -32602,
+      message: 'fromBlock cannot be greater than toBlock',
+    })
+  })
+})
+
+describe('block and pending filters', () => {
+  test('behavior: hashes since the last poll, after a reorganisation those of the new branch', async () => {
+    const { chain, registry, poll } = setUp()
+    chain.mine('a')
+    await registry.newBlockFilter()
+    expect(await poll('0x1')).toEqual([])
+    chain.mine('b', 'c')
+    expect(await poll('0x1')).toEqual(['b', 'c'])
+    chain.branches.set('c', ['g', 'a', 'b', 'c'])
+    chain.fork(1, 'B', 'C', 'D')
+    expect(await poll('0x1')).toEqual(['B', 'C', 'D'])
+  })
+
+  test('behavior: pending hashes from the installation on', async () => {
+    const { chain, registry, poll } = setUp()
+    chain.pending.push('old')
+    await registry.newPendingTransactionFilter()
+    chain.pending.push('x', 'y')
+    expect(await poll('0x1')).toEqual(['x', 'y'])
+    expect(await poll('0x1')).toEqual([])
+    await expect(registry.logs('0x1')).rejects.toMatchObject({ code: -32000 })
+  })
+})
+
+describe('life', () => {
+  test('behavior: a filter that nobody polls is gone after its time, polling renews it', async () => {
+    const { registry, poll, at } = setUp()
+    await registry.newBlockFilter()
+    at(99)
+    expect(await poll('0x1')).toEqual([])
+    at(198)
+    expect(await poll('0x1')).toEqual([])
+    at(298)
+    await expect(poll('0x1')).rejects.toMatchObject({ code: -32000, message: 'filter not found' })
+    expect(registry.size).toBe(0)
+  })
+
+  test('behavior: uninstalling says whether there was one', async () => {
+    const { registry } = setUp()
+    await registry.newBlockFilter()
+    expect(await registry.uninstall('0x1')).toBe('true')
+    expect(await registry.uninstall('0x1')).toBe('false')
+  })
+
+  test('error: too many filters; expired ones make room', async () => {
+    const { registry, at } = setUp(2)
+    await registry.newBlockFilter()
+    await registry.newBlockFilter()
+    await expect(registry.newBlockFilter()).rejects.toMatchObject({ code: -32005 })
+    at(100)
+    expect(await registry.newBlockFilter()).toBe('"0x3"')
+  })
+
+  test('behavior: two polls at once share what there is', async () => {
+    const { chain, registry, poll } = setUp()
+    await registry.newLogFilter({ fromBlock: '0x1' })
+    chain.mine('a', 'b')
+    const both = await Promise.all([poll('0x1'), poll('0x1')])
+    expect(both).toEqual([logs('a', 'b'), []])
+  })
+})
+
+test('behavior: a worker asks the registry of another thread by messages', async () => {
+  const { chain, registry } = setUp()
+  const remote = new RemoteFilters((question: FilterQuestion) => {
+    void answerQuestion(registry, structuredClone(question)).then((reply) => remote.receive(structuredClone(reply)))
+  })
+  expect(await remote.newBlockFilter()).toBe('"0x1"')
+  chain.mine('a')
+  expect(await remote.changes('0x1')).toBe('["a"]')
+  await expect(remote.changes('0x9')).rejects.toMatchObject({ code: -32000, message: 'filter not found' })
+  expect(await remote.uninstall('0x1')).toBe('true')
+})

@@ -1,0 +1,33 @@
+import type { HttpResponse } from 'uWebSockets.js'
+import { isUtf8 } from 'node:buffer'
+
+/** What became of a body. */
+export type Body = { readonly text: string } | { readonly fault: 'too large' | 'not UTF-8' }
+
+/**
+ * Collects a request body and hands it on once. uWebSockets takes its buffer back when the callback returns, so a body
+ * that arrives in one piece is decoded at once and one in pieces is copied.
+ */
+export function readBody(response: HttpResponse, maxBytes: number, done: (body: Body) => void): void {
+  let pieces: Buffer | undefined
+  let isDone = false
+  response.onData((chunk, isLast) => {
+    if (isDone) return
+    const piece = Buffer.from(chunk)
+    if ((pieces?.length ?? 0) + piece.length > maxBytes) {
+      isDone = true
+      done({ fault: 'too large' })
+    } else if (isLast) {
+      isDone = true
+      done(decode(pieces === undefined ? piece : Buffer.concat([pieces, piece])))
+    } else {
+      pieces = pieces === undefined ? Buffer.from(piece) : Buffer.concat([pieces, piece])
+    }
+  })
+}
+
+function decode(bytes: Buffer): Body {
+  if (!isUtf8(bytes)) return { fault: 'not UTF-8' }
+  const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
+  return { text: bytes.toString('utf8', start) }
+}

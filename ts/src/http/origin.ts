@@ -1,0 +1,32 @@
+// Two checks against web pages that reach for a local node: `Host` against DNS rebinding, `Origin` against foreign pages.
+
+/** Whether a Host header names this node: the list decides, loopback names always pass, an absent header too. */
+export function isHostAllowed(header: string, hosts: readonly string[]): boolean {
+  if (header === '' || hosts.includes('*')) return true
+  const name = hostName(header)
+  return isLoopback(name) || hosts.some((one) => hostName(one) === name)
+}
+
+/** Whether a page of this origin may call. Entries are `*`, hosts (any scheme and port there) or whole origins. */
+export function isOriginAllowed(origin: string, allowed: readonly string[]): boolean {
+  if (allowed.includes('*')) return true
+  if (origin === 'null') return false
+  const sent = origin.toLowerCase()
+  const host = hostName(sent.replace(/^[a-z][a-z0-9+.-]*:\/\//, ''))
+  return allowed.some((entry) => {
+    const one = entry.toLowerCase()
+    if (one.includes('://')) return one.replace(/\/$/, '') === sent
+    return hostName(one) === host || (one === 'localhost' && isLoopback(host))
+  })
+}
+
+/** Lower case, without port and brackets. */
+function hostName(text: string): string {
+  const lower = text.trim().toLowerCase()
+  if (lower.startsWith('[')) return lower.slice(1, lower.indexOf(']'))
+  return lower.split(':').length > 2 ? lower : lower.replace(/:\d*$/, '')
+}
+
+function isLoopback(name: string): boolean {
+  return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127(\.\d{1,3}){3}$/.test(name)
+}

@@ -1,0 +1,211 @@
+import uws, { type HttpRequest, type HttpResponse, type TemplatedApp, type us_listen_socket } from 'uWebSockets.js'
+import type { Answer } from '../rpc/envelope.ts'
+import { writeError } from '../rpc/envelope.ts'
+import { code, RpcError } from '../rpc/errors.ts'
+import { Flight } from '../rpc/flight.ts'
+import type { BodyServer, Reply } from '../rpc/serve.ts'
+import { type Body, readBody } from './body.ts'
+import { compressed, isWorthCompressing } from './compression.ts'
+import { isJson } from './mediaType.ts'
+import { isHostAllowed, isOriginAllowed } from './origin.ts'
+import { type Outgoing, send } from './reply.ts'
+import type { HttpSettings } from './settings.ts'
+
+type Headers = readonly (readonly [string, string])[]
+
+const noHeaders: Headers = []
+const badRequestCodes: readonly (number | undefined)[] = [code.parseError, code.invalidRequest, code.invalidParams]
+
+/** The port cannot be listened on. */
+export class ListenError extends Error {
+  override name = 'ListenError'
+}
+
+/** One worker's HTTP side: takes requests off the socket and writes answers. Knows no method. */
+export class HttpServer {
+  readonly #app: TemplatedApp
+  readonly #bodies: BodyServer
+  readonly #settings: HttpSettings
+  readonly #cancel: (ticket: number) => void
+  #running = 0
+  #listenSocket: us_listen_socket | undefined
+
+  constructor(bodies: BodyServer, settings: HttpSettings, cancel: (ticket: number) => void) {
+    this.#bodies = bodies
+    this.#settings = settings
+    this.#cancel = cancel
+    this.#app = uws.App()
+    this.#app.post('/*', (response, request) => this.#onPost(response, request))
+    this.#app.options('/*', (response, request) => this.#onOptions(response, request))
+    this.#app.any('/*', (response, request) => {
+      const error = new RpcError(code.invalidRequest, 'JSON-RPC requests are sent with POST')
+      const body = request.getMethod() === 'head' ? undefined : writeError('null', error, false)
+      send(response, { status: 405, headers: [['Allow', 'POST, OPTIONS']], body })
+    })
+  }
+
+  /** Requests that are not answered yet. */
+  get running(): number {
+    return this.#running
+  }
+
+  /** Starts to listen and returns the port. Several workers may share one: the kernel spreads connections. */
+  listen(port = this.#settings.port): Promise<number> {
+    const { host } = this.#settings
+    return new Promise((resolve, reject) => {
+      this.#app.listen(host, port, (socket) => {
+        if (socket === false) reject(new ListenError(`cannot listen on ${host}:${port}`))
+        else {
+          this.#listenSocket = socket
+          resolve(uws.us_socket_local_port(socket as Parameters<typeof uws.us_socket_local_port>[0]))
+        }
+      })
+    })
+  }
+
+  /** Takes no new connections; open ones are served on. */
+  stopListening(): void {
+    if (this.#listenSocket !== undefined) uws.us_listen_socket_close(this.#listenSocket)
+    this.#listenSocket = undefined
+  }
+
+  /** Closes every connection. */
+  close(): void {
+    this.#listenSocket = undefined
+    this.#app.close()
+  }
+
+  #onPost(response: HttpResponse, request: HttpRequest): void {
+    const origin = request.getHeader('origin')
+    const refusal = this.#refusal(request, origin)
+    if (refusal !== undefined) {
+      send(response, refusal)
+      return
+    }
+    const headers = origin === '' ? noHeaders : this.#corsHeaders(origin)
+    const encoding = this.#settings.compression === 'none' ? '' : request.getHeader('accept-encoding')
+    const flight = new Flight(this.#settings.timeoutMs, this.#cancel)
+    response.onAborted(() => flight.abort())
+    readBody(response, this.#settings.maxBodyBytes, (body) => this.#answer(response, body, flight, headers, encoding))
+  }
+
+  /** The answer to a request that does not get as far as its body. */
+  #refusal(request: HttpRequest, origin: string): Outgoing | undefined {
+    const { hosts, cors, maxBodyBytes } = this.#settings
+    if (!hosts.includes('*') && !isHostAllowed(request.getHeader('host'), hosts))
+      return refused(403, 'Host not allowed')
+    if (origin !== '' && !isOriginAllowed(origin, cors)) return refused(403, 'Origin not allowed')
+    if (!isJson(request.getHeader('content-type'))) {
+      return refused(415, 'Content-Type must be application/json', this.#corsHeaders(origin))
+    }
+    if (Number(request.getHeader('content-length')) > maxBodyBytes) return this.#tooLarge(this.#corsHeaders(origin))
+    return undefined
+  }
+
+  #answer(response: HttpResponse, body: Body, flight: Flight, headers: Headers, encoding: string): void {
+    if ('fault' in body) {
+      if (body.fault === 'too large') send(response, this.#tooLarge(headers))
+      else send(response, this.#outgoing(parseError, headers))
+      return
+    }
+    this.#running++
+    const reply = this.#bodies.serve(body.text, flight)
+    if (reply instanceof Promise) {
+      reply.then(
+        (finished) => this.#finish(response, finished, flight, headers, encoding),
+        () => this.#finish(response, defect, flight, headers, encoding),
+      )
+    } else {
+      this.#finish(response, reply, flight, headers, encoding)
+    }
+  }
+
+  #finish(response: HttpResponse, reply: Reply, flight: Flight, headers: Headers, encoding: string): void {
+    this.#running--
+    if (flight.isAborted) return
+    const { answer } = reply
+    if (answer === undefined || encoding === '' || !isWorthCompressing(answer, encoding, this.#mayCompress(response))) {
+      send(response, this.#outgoing(reply, headers))
+      return
+    }
+    this.#sendCompressed(response, answer, reply, flight, headers)
+  }
+
+  #sendCompressed(response: HttpResponse, answer: Answer, reply: Reply, flight: Flight, headers: Headers): void {
+    const write = (body: Answer, extra: Headers): void => {
+      if (flight.isAborted) return
+      const outgoing = this.#outgoing({ answer: body, errorCode: reply.errorCode }, [...headers, ...extra])
+      send(response, outgoing)
+    }
+    compressed(answer).then(
+      (bytes) =>
+        write(bytes, [
+          ['Content-Encoding', 'gzip'],
+          ['Vary', 'Accept-Encoding'],
+        ]),
+      () => write(answer, noHeaders),
+    )
+  }
+
+  #mayCompress(response: HttpResponse): boolean {
+    return this.#settings.compression === 'all' || !isLoopbackAddress(Buffer.from(response.getRemoteAddress()))
+  }
+
+  #outgoing(reply: Reply, headers: Headers): Outgoing {
+    const status = this.#settings.hasErrorStatus && badRequestCodes.includes(reply.errorCode) ? 400 : 200
+    return { status, headers, body: reply.answer }
+  }
+
+  #tooLarge(headers: Headers): Outgoing {
+    return refused(413, `Request body is larger than ${this.#settings.maxBodyBytes} bytes`, headers)
+  }
+
+  #onOptions(response: HttpResponse, request: HttpRequest): void {
+    const origin = request.getHeader('origin')
+    if (origin === '') {
+      send(response, { status: 204, headers: [['Allow', 'POST, OPTIONS']], body: undefined })
+      return
+    }
+    const isAllowed = isOriginAllowed(origin, this.#settings.cors)
+    const preflight: Headers = [
+      ['Access-Control-Allow-Methods', 'POST'],
+      ['Access-Control-Allow-Headers', 'content-type, authorization'],
+      ['Access-Control-Max-Age', '600'],
+    ]
+    send(response, {
+      status: 204,
+      headers: isAllowed ? [...this.#corsHeaders(origin), ...preflight] : noHeaders,
+      body: undefined,
+    })
+  }
+
+  #corsHeaders(origin: string): Headers {
+    if (origin === '') return noHeaders
+    if (this.#settings.cors.includes('*')) return [['Access-Control-Allow-Origin', '*']]
+    return [
+      ['Access-Control-Allow-Origin', origin],
+      ['Vary', 'Origin'],
+    ]
+  }
+}
+
+const parseError: Reply = {
+  answer: writeError('null', new RpcError(code.parseError, 'JSON parse error'), false),
+  errorCode: code.parseError,
+}
+
+const defect: Reply = {
+  answer: writeError('null', new RpcError(code.internal, 'Internal server error'), false),
+  errorCode: code.internal,
+}
+
+function refused(status: number, message: string, headers: Headers = noHeaders): Outgoing {
+  return { status, headers, body: writeError('null', new RpcError(code.invalidRequest, message), false) }
+}
+
+/** 127.0.0.0/8, ::1, or the first in its IPv6 form. */
+function isLoopbackAddress(address: Buffer): boolean {
+  if (address.length === 4) return address[0] === 127
+  const text = address.toString('hex')
+  return text === `${'0'.repeat(31)}1` || text.startsWith(`${'0'.repeat(20)}ffff7f`)
+}

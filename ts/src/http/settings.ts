@@ -1,0 +1,12 @@
+/** What the HTTP side needs of the configuration. */
+export interface HttpSettings {
+  readonly host: string
+  readonly port: number
+  readonly cors: readonly string[]
+  readonly hosts: readonly string[]
+  readonly maxBodyBytes: number
+  readonly timeoutMs: number
+  /** Whether invalid requests get status 400, as the reference does, or 200. */
+  readonly hasErrorStatus: boolean
+  readonly compression: 'remote' | 'all' | 'none'
+}

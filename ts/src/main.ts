@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto'
+import { decidedChoices } from './config/choices.ts'
+import { miningOf, workersOf } from './config/network.ts'
+import type { Config } from './config/schema.ts'
+import { nativeSource } from './filters/nativeSource.ts'
+import { FilterRegistry } from './filters/registry.ts'
+import { loadAddon } from './native/addon.ts'
+import type { Addon } from './native/bindings.ts'
+import { nodeConfig } from './nodeConfig.ts'
+import { createLogger } from './observe/log.ts'
+import { freePort } from './portProbe.ts'
+import { Workers } from './workers.ts'
+
+const stopGraceMs = 1000
+const filterSweepMs = 30_000
+
+/** A node that serves. */
+export interface RunningNode {
+  /** E.g. `http://127.0.0.1:4444`. */
+  readonly url: string
+  readonly port: number
+  readonly workers: number
+  /** Direct access to the core, for the banner and for tests. */
+  readonly native: Addon
+  /** Resolves with the reason when the node cannot go on by itself. */
+  readonly failure: Promise<string>
+  /** Answers running requests, closes all connections and the database. */
+  stop(): Promise<void>
+}
+
+/** Opens the node of this process and serves it. There can be one in a process. */
+export async function startNode(config: Config): Promise<RunningNode> {
+  const logger = createLogger(config.log.level, 'main')
+  const { host } = config.http
+  const port = await freePort(host, config.http.port)
+  const native = loadAddon()
+  let fail: (reason: string) => void = () => undefined
+  const failure = new Promise<string>((resolve) => {
+    fail = resolve
+  })
+  const count = workersOf(config)
+  const workers = new Workers(count, config, logger, fail)
+  try {
+    native.openNode(nodeConfig(config))
+    native.onHead((number, hash) => logger.debug({ number, hash }, 'new head'))
+    const filters = createFilters(native, config)
+    await workers.listen(port, filters)
+    const sweep = setInterval(() => filters.removeExpired(), filterSweepMs).unref()
+    const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+    logger.info({ url, network: config.network, workers: count }, 'serving')
+    return {
+      url,
+      port,
+      workers: count,
+      native,
+      failure,
+      async stop() {
+        clearInterval(sweep)
+        await workers.stop(stopGraceMs)
+        await native.closeNode()
+        logger.info('stopped')
+      },
+    }
+  } catch (error) {
+    await workers.stop(0)
+    throw error
+  }
+}
+
+function createFilters(native: Addon, config: Config): FilterRegistry {
+  const minesBeforePoll = decidedChoices(config).filterPoll === 'mine' && miningOf(config).mode === 'auto'
+  const source = nativeSource(native, config.rpc.timeoutMs, minesBeforePoll)
+  const limits = { expiryMs: config.filters.expirySeconds * 1000, maximum: config.filters.maximum }
+  const newId = () => `0x${randomBytes(16).toString('hex')}`
+  return new FilterRegistry(source, limits, () => performance.now(), newId)
+}

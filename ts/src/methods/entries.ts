@@ -1,0 +1,57 @@
+import type { Entry } from '../rpc/dispatch.ts'
+import type { Context } from './context.ts'
+import { notOffered, table } from './table.ts'
+
+/** Which modules a node serves. */
+export interface ModuleSettings {
+  readonly enabled?: boolean
+  readonly allow?: readonly string[]
+  readonly deny?: readonly string[]
+}
+
+/** The table under every wire name: rows, their aliases, and what is known but not offered on this node. */
+export function entriesFor(
+  modules: Readonly<Record<string, ModuleSettings>>,
+  isDevelopment: boolean,
+): ReadonlyMap<string, Entry<Context>> {
+  const entries = new Map<string, Entry<Context>>(notOffered.map(([name, arities]) => [name, { arities }]))
+  for (const row of table) {
+    for (const name of row.alias === undefined ? [row.name] : wireNames(row.name, row.alias)) {
+      const isServed = isModuleServed(moduleOf(name), modules, isDevelopment) && isListed(name, modules[moduleOf(name)])
+      entries.set(name, isServed ? { row } : { arities: row.method })
+    }
+  }
+  return entries
+}
+
+/** The modules that are served, as the JSON of rpc_modules. */
+export function servedModules(modules: Readonly<Record<string, ModuleSettings>>, isDevelopment: boolean): string {
+  const names = [...new Set(table.map((row) => row.module))].filter((name) =>
+    isModuleServed(name, modules, isDevelopment),
+  )
+  return JSON.stringify(Object.fromEntries(names.sort().map((name) => [name, '1.0'])))
+}
+
+/** An alias `rsk_x` answers as `chain_x` too: the API document and Rootstock tools use different prefixes. */
+function wireNames(name: string, alias: string): string[] {
+  return alias.startsWith('rsk_') ? [name, alias, alias.replace('rsk_', 'chain_')] : [name, alias]
+}
+
+function moduleOf(name: string): string {
+  const prefix = name.slice(0, name.indexOf('_'))
+  return prefix === 'chain' ? 'rsk' : prefix
+}
+
+function isModuleServed(
+  module: string,
+  modules: Readonly<Record<string, ModuleSettings>>,
+  isDevelopment: boolean,
+): boolean {
+  // Development methods change the chain: outside development networks somebody has to ask for them.
+  return modules[module]?.enabled ?? (module === 'evm' ? isDevelopment : true)
+}
+
+function isListed(name: string, settings: ModuleSettings | undefined): boolean {
+  if (settings?.deny?.includes(name) === true) return false
+  return settings?.allow === undefined || settings.allow.includes(name)
+}

@@ -1,0 +1,9 @@
+import { positional } from '../rpc/method.ts'
+import { flag } from '../rpc/parameters/flag.ts'
+import { blockHash } from '../rpc/parameters/hash.ts'
+import { defineMethod } from './context.ts'
+
+export const eth_getBlockByHash = defineMethod({
+  params: positional([blockHash], [flag('full')]),
+  answer: (context, [hash, isFull = false]) => context.native.ethGetBlockByHash(hash, isFull),
+})

@@ -1,0 +1,7 @@
+import { positional } from '../rpc/method.ts'
+import { defineMethod } from './context.ts'
+
+export const eth_newBlockFilter = defineMethod({
+  params: positional([]),
+  answer: (context) => context.filters.newBlockFilter(),
+})

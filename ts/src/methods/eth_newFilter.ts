@@ -1,0 +1,8 @@
+import { positional } from '../rpc/method.ts'
+import { logFilter } from '../rpc/parameters/logFilter.ts'
+import { defineMethod } from './context.ts'
+
+export const eth_newFilter = defineMethod({
+  params: positional([logFilter]),
+  answer: (context, [filter]) => context.filters.newLogFilter(filter),
+})

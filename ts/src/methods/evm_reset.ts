@@ -1,0 +1,7 @@
+import { positional } from '../rpc/method.ts'
+import { defineMethod } from './context.ts'
+
+export const evm_reset = defineMethod({
+  params: positional([]),
+  answer: (context, _params, flight) => flight.run((deadlineMs, ticket) => context.native.evmReset(deadlineMs, ticket)),
+})

@@ -1,0 +1,42 @@
+import { readdirSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { entriesFor, servedModules } from './entries.ts'
+import { notOffered, table } from './table.ts'
+
+test('behavior: every method file has a row and every row a file of its name', () => {
+  const files = readdirSync(new URL('.', import.meta.url))
+    .filter((name) => /^[a-z0-9]+_.*\.ts$/.test(name))
+    .map((name) => name.slice(0, -3))
+  expect(table.map((row) => row.name).sort()).toEqual(files.sort())
+})
+
+test('behavior: names are unique and carry their module', () => {
+  const names = [...table.flatMap((row) => [row.name, row.alias ?? []].flat()), ...notOffered.map(([name]) => name)]
+  expect(new Set(names).size).toBe(names.length)
+  for (const row of table) expect(row.name.startsWith(`${row.module}_`)).toBe(true)
+})
+
+test('behavior: aliases answer under both prefixes', () => {
+  const entries = entriesFor({}, true)
+  expect(entries.get('rsk_protocolVersion')).toEqual(entries.get('eth_protocolVersion'))
+  expect(entries.get('chain_protocolVersion')).toEqual(entries.get('eth_protocolVersion'))
+})
+
+test('behavior: development methods are served on development networks only, unless asked for', () => {
+  const isServed = (modules: Parameters<typeof entriesFor>[0], isDevelopment: boolean) =>
+    'row' in (entriesFor(modules, isDevelopment).get('evm_mine') ?? {})
+  expect(isServed({}, true)).toBe(true)
+  expect(isServed({}, false)).toBe(false)
+  expect(isServed({ evm: { enabled: true } }, false)).toBe(true)
+  expect(isServed({ evm: { enabled: false } }, true)).toBe(false)
+})
+
+test('behavior: lists of a module allow and deny; deny wins', () => {
+  const entries = entriesFor(
+    { web3: { allow: ['web3_sha3', 'web3_clientVersion'], deny: ['web3_clientVersion'] } },
+    true,
+  )
+  expect(entries.get('web3_sha3')).toHaveProperty('row')
+  expect(entries.get('web3_clientVersion')).not.toHaveProperty('row')
+  expect(JSON.parse(servedModules({ web3: { enabled: false } }, false))).toEqual({ eth: '1.0', net: '1.0', rpc: '1.0' })
+})

@@ -1,0 +1,441 @@
+import type { Row } from '../rpc/dispatch.ts'
+import type { Method } from '../rpc/method.ts'
+import type { Context } from './context.ts'
+import { eth_accounts } from './eth_accounts.ts'
+import { eth_blockNumber } from './eth_blockNumber.ts'
+import { eth_call } from './eth_call.ts'
+import { eth_chainId } from './eth_chainId.ts'
+import { eth_coinbase } from './eth_coinbase.ts'
+import { eth_estimateGas } from './eth_estimateGas.ts'
+import { eth_gasPrice } from './eth_gasPrice.ts'
+import { eth_getBalance } from './eth_getBalance.ts'
+import { eth_getBlockByHash } from './eth_getBlockByHash.ts'
+import { eth_getBlockByNumber } from './eth_getBlockByNumber.ts'
+import { eth_getBlocksByNumber } from './eth_getBlocksByNumber.ts'
+import { eth_getBlockTransactionCountByHash } from './eth_getBlockTransactionCountByHash.ts'
+import { eth_getBlockTransactionCountByNumber } from './eth_getBlockTransactionCountByNumber.ts'
+import { eth_getCode } from './eth_getCode.ts'
+import { eth_getFilterChanges } from './eth_getFilterChanges.ts'
+import { eth_getFilterLogs } from './eth_getFilterLogs.ts'
+import { eth_getLogs } from './eth_getLogs.ts'
+import { eth_getStorageAt } from './eth_getStorageAt.ts'
+import { eth_getTransactionByBlockHashAndIndex } from './eth_getTransactionByBlockHashAndIndex.ts'
+import { eth_getTransactionByBlockNumberAndIndex } from './eth_getTransactionByBlockNumberAndIndex.ts'
+import { eth_getTransactionByHash } from './eth_getTransactionByHash.ts'
+import { eth_getTransactionCount } from './eth_getTransactionCount.ts'
+import { eth_getTransactionReceipt } from './eth_getTransactionReceipt.ts'
+import { eth_getUncleByBlockHashAndIndex } from './eth_getUncleByBlockHashAndIndex.ts'
+import { eth_getUncleByBlockNumberAndIndex } from './eth_getUncleByBlockNumberAndIndex.ts'
+import { eth_getUncleCountByBlockHash } from './eth_getUncleCountByBlockHash.ts'
+import { eth_getUncleCountByBlockNumber } from './eth_getUncleCountByBlockNumber.ts'
+import { eth_hashrate } from './eth_hashrate.ts'
+import { eth_mining } from './eth_mining.ts'
+import { eth_newBlockFilter } from './eth_newBlockFilter.ts'
+import { eth_newFilter } from './eth_newFilter.ts'
+import { eth_newPendingTransactionFilter } from './eth_newPendingTransactionFilter.ts'
+import { eth_pendingTransactions } from './eth_pendingTransactions.ts'
+import { eth_protocolVersion } from './eth_protocolVersion.ts'
+import { eth_sendRawTransaction } from './eth_sendRawTransaction.ts'
+import { eth_sendTransaction } from './eth_sendTransaction.ts'
+import { eth_sign } from './eth_sign.ts'
+import { eth_syncing } from './eth_syncing.ts'
+import { eth_uninstallFilter } from './eth_uninstallFilter.ts'
+import { evm_increaseTime } from './evm_increaseTime.ts'
+import { evm_mine } from './evm_mine.ts'
+import { evm_reset } from './evm_reset.ts'
+import { evm_revert } from './evm_revert.ts'
+import { evm_snapshot } from './evm_snapshot.ts'
+import { evm_startMining } from './evm_startMining.ts'
+import { evm_stopMining } from './evm_stopMining.ts'
+import { net_listening } from './net_listening.ts'
+import { net_peerCount } from './net_peerCount.ts'
+import { net_peerList } from './net_peerList.ts'
+import { net_version } from './net_version.ts'
+import { rpc_modules } from './rpc_modules.ts'
+import { web3_clientVersion } from './web3_clientVersion.ts'
+import { web3_sha3 } from './web3_sha3.ts'
+
+type Facts = Omit<Row<Context>, 'method'>
+
+function row(method: Method<Context>, facts: Facts): Row<Context> {
+  return { ...facts, method }
+}
+
+/** Every method that is served, one row each. */
+export const table: readonly Row<Context>[] = [
+  row(web3_clientVersion, {
+    name: 'web3_clientVersion',
+    module: 'web3',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Product, version, platform and runtime of this node.',
+  }),
+  row(web3_sha3, { name: 'web3_sha3', module: 'web3', lane: 'sync', cost: 1, doc: 'Keccak-256 of bytes.' }),
+  row(net_version, { name: 'net_version', module: 'net', lane: 'sync', cost: 1, doc: 'Network id as decimal text.' }),
+  row(net_listening, {
+    name: 'net_listening',
+    module: 'net',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Whether a port for peers is open.',
+  }),
+  row(net_peerCount, {
+    name: 'net_peerCount',
+    module: 'net',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Number of connected peers.',
+  }),
+  row(net_peerList, { name: 'net_peerList', module: 'net', lane: 'sync', cost: 1, doc: 'Connected peers.' }),
+  row(rpc_modules, {
+    name: 'rpc_modules',
+    module: 'rpc',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Modules that may be used, with their versions.',
+  }),
+  row(eth_protocolVersion, {
+    name: 'eth_protocolVersion',
+    alias: 'rsk_protocolVersion',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Highest version of the peer protocol.',
+  }),
+  row(eth_chainId, {
+    name: 'eth_chainId',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Chain id that signatures carry.',
+  }),
+  row(eth_syncing, {
+    name: 'eth_syncing',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Progress of synchronisation, or false.',
+  }),
+  row(eth_coinbase, {
+    name: 'eth_coinbase',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Address that receives the rewards of mined blocks.',
+  }),
+  row(eth_mining, {
+    name: 'eth_mining',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Whether the node mines on its own.',
+  }),
+  row(eth_hashrate, {
+    name: 'eth_hashrate',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Hashes a second of the own miner.',
+  }),
+  row(eth_gasPrice, {
+    name: 'eth_gasPrice',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    doc: 'A gas price that gets into the next block, in wei.',
+  }),
+  row(eth_accounts, {
+    name: 'eth_accounts',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Addresses that this node signs for.',
+  }),
+  row(eth_blockNumber, {
+    name: 'eth_blockNumber',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Height of the best block.',
+  }),
+  row(eth_getBalance, {
+    name: 'eth_getBalance',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Balance of an account, in wei.',
+  }),
+  row(eth_getTransactionCount, {
+    name: 'eth_getTransactionCount',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Number of transactions sent from an account: the next nonce.',
+  }),
+  row(eth_getCode, { name: 'eth_getCode', module: 'eth', lane: 'sync', cost: 1, doc: 'Code of a contract.' }),
+  row(eth_getStorageAt, {
+    name: 'eth_getStorageAt',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    doc: 'A storage cell of a contract.',
+  }),
+  row(eth_getBlockByHash, {
+    name: 'eth_getBlockByHash',
+    module: 'eth',
+    lane: 'sync',
+    cost: 2,
+    doc: 'A block by its hash, with transaction hashes or whole transactions.',
+  }),
+  row(eth_getBlockByNumber, {
+    name: 'eth_getBlockByNumber',
+    module: 'eth',
+    lane: 'sync',
+    cost: 2,
+    doc: 'A block by its height or a tag.',
+  }),
+  row(eth_getBlocksByNumber, {
+    name: 'eth_getBlocksByNumber',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Every block known at a height, also off the main chain.',
+  }),
+  row(eth_getBlockTransactionCountByHash, {
+    name: 'eth_getBlockTransactionCountByHash',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Number of transactions in a block.',
+  }),
+  row(eth_getBlockTransactionCountByNumber, {
+    name: 'eth_getBlockTransactionCountByNumber',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Number of transactions in a block.',
+  }),
+  row(eth_getUncleCountByBlockHash, {
+    name: 'eth_getUncleCountByBlockHash',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Number of uncles of a block.',
+  }),
+  row(eth_getUncleCountByBlockNumber, {
+    name: 'eth_getUncleCountByBlockNumber',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Number of uncles of a block.',
+  }),
+  row(eth_getUncleByBlockHashAndIndex, {
+    name: 'eth_getUncleByBlockHashAndIndex',
+    module: 'eth',
+    lane: 'sync',
+    cost: 2,
+    doc: 'An uncle of a block.',
+  }),
+  row(eth_getUncleByBlockNumberAndIndex, {
+    name: 'eth_getUncleByBlockNumberAndIndex',
+    module: 'eth',
+    lane: 'sync',
+    cost: 2,
+    doc: 'An uncle of a block.',
+  }),
+  row(eth_getTransactionByHash, {
+    name: 'eth_getTransactionByHash',
+    module: 'eth',
+    lane: 'sync',
+    cost: 2,
+    doc: 'A mined or pending transaction.',
+  }),
+  row(eth_getTransactionByBlockHashAndIndex, {
+    name: 'eth_getTransactionByBlockHashAndIndex',
+    module: 'eth',
+    lane: 'sync',
+    cost: 2,
+    doc: 'A transaction of a block.',
+  }),
+  row(eth_getTransactionByBlockNumberAndIndex, {
+    name: 'eth_getTransactionByBlockNumberAndIndex',
+    module: 'eth',
+    lane: 'sync',
+    cost: 2,
+    doc: 'A transaction of a block.',
+  }),
+  row(eth_getTransactionReceipt, {
+    name: 'eth_getTransactionReceipt',
+    module: 'eth',
+    lane: 'sync',
+    cost: 2,
+    doc: 'Outcome of a mined transaction.',
+  }),
+  row(eth_pendingTransactions, {
+    name: 'eth_pendingTransactions',
+    module: 'eth',
+    lane: 'sync',
+    cost: 2,
+    doc: 'Pending transactions of the accounts of this node.',
+  }),
+  row(eth_call, {
+    name: 'eth_call',
+    module: 'eth',
+    lane: 'pool',
+    cost: 10,
+    doc: 'Executes a call without a transaction.',
+  }),
+  row(eth_estimateGas, {
+    name: 'eth_estimateGas',
+    module: 'eth',
+    lane: 'pool',
+    cost: 10,
+    doc: 'Gas that a transaction needs.',
+  }),
+  row(eth_getLogs, {
+    name: 'eth_getLogs',
+    module: 'eth',
+    lane: 'pool',
+    cost: 20,
+    hasOwnLimit: true,
+    doc: 'Logs by blocks, addresses and topics.',
+  }),
+  row(eth_sendRawTransaction, {
+    name: 'eth_sendRawTransaction',
+    module: 'eth',
+    lane: 'pool',
+    cost: 10,
+    isWrite: true,
+    doc: 'Submits a signed transaction.',
+  }),
+  row(eth_sendTransaction, {
+    name: 'eth_sendTransaction',
+    module: 'eth',
+    lane: 'pool',
+    cost: 10,
+    isWrite: true,
+    doc: 'Signs with an account of this node and submits.',
+  }),
+  row(eth_sign, {
+    name: 'eth_sign',
+    module: 'eth',
+    lane: 'pool',
+    cost: 5,
+    doc: 'Signs a message with an account of this node.',
+  }),
+  row(eth_newFilter, {
+    name: 'eth_newFilter',
+    module: 'eth',
+    lane: 'pool',
+    cost: 5,
+    isWrite: true,
+    doc: 'Installs a filter for logs.',
+  }),
+  row(eth_newBlockFilter, {
+    name: 'eth_newBlockFilter',
+    module: 'eth',
+    lane: 'pool',
+    cost: 2,
+    isWrite: true,
+    doc: 'Installs a filter for new blocks.',
+  }),
+  row(eth_newPendingTransactionFilter, {
+    name: 'eth_newPendingTransactionFilter',
+    module: 'eth',
+    lane: 'pool',
+    cost: 2,
+    isWrite: true,
+    doc: 'Installs a filter for pending transactions.',
+  }),
+  row(eth_getFilterChanges, {
+    name: 'eth_getFilterChanges',
+    module: 'eth',
+    lane: 'pool',
+    cost: 5,
+    isWrite: true,
+    hasOwnLimit: true,
+    doc: 'What a filter found since the last poll.',
+  }),
+  row(eth_getFilterLogs, {
+    name: 'eth_getFilterLogs',
+    module: 'eth',
+    lane: 'pool',
+    cost: 20,
+    hasOwnLimit: true,
+    doc: 'All logs that match a log filter.',
+  }),
+  row(eth_uninstallFilter, {
+    name: 'eth_uninstallFilter',
+    module: 'eth',
+    lane: 'pool',
+    cost: 1,
+    isWrite: true,
+    doc: 'Removes a filter.',
+  }),
+  row(evm_snapshot, {
+    name: 'evm_snapshot',
+    module: 'evm',
+    lane: 'sync',
+    cost: 1,
+    isWrite: true,
+    doc: 'Remembers the present head.',
+  }),
+  row(evm_revert, {
+    name: 'evm_revert',
+    module: 'evm',
+    lane: 'pool',
+    cost: 10,
+    isWrite: true,
+    doc: 'Goes back to a remembered head.',
+  }),
+  row(evm_reset, {
+    name: 'evm_reset',
+    module: 'evm',
+    lane: 'pool',
+    cost: 10,
+    isWrite: true,
+    doc: 'Goes back to the genesis block.',
+  }),
+  row(evm_mine, { name: 'evm_mine', module: 'evm', lane: 'pool', cost: 10, isWrite: true, doc: 'Mines a block.' }),
+  row(evm_increaseTime, {
+    name: 'evm_increaseTime',
+    module: 'evm',
+    lane: 'sync',
+    cost: 1,
+    isWrite: true,
+    doc: 'Moves the time of the next block forward.',
+  }),
+  row(evm_startMining, {
+    name: 'evm_startMining',
+    module: 'evm',
+    lane: 'pool',
+    cost: 1,
+    isWrite: true,
+    doc: 'Lets the node mine.',
+  }),
+  row(evm_stopMining, {
+    name: 'evm_stopMining',
+    module: 'evm',
+    lane: 'pool',
+    cost: 1,
+    isWrite: true,
+    doc: 'Stops the node from mining.',
+  }),
+]
+
+/**
+ * Names that are known but not offered, with their arities. They answer "not available" like a module that is switched
+ * off, unless the number of parameters is wrong.
+ */
+export const notOffered: readonly (readonly [name: string, arities: readonly number[] | 'any'])[] = [
+  ['eth_getCompilers', 'any'],
+  ['eth_compileLLL', [1]],
+  ['eth_compileSolidity', [1]],
+  ['eth_compileSerpent', [1]],
+  ['db_putString', 'any'],
+  ['db_getString', 'any'],
+  ['db_putHex', 'any'],
+  ['db_getHex', 'any'],
+  ['ext_dumpState', [3]],
+  ['ext_dumpBlockchain', [2]],
+]

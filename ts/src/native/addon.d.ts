@@ -1,0 +1,208 @@
+// Generated from crates/addon by crates/addon/typings.mjs. Do not edit.
+
+/** Ends the execution that runs under a ticket. Nothing happens when it has ended. */
+export declare function cancelTicket(ticket: number): void
+
+/** Ends running work, writes everything to disk and closes the database. Another node may be opened then. */
+export declare function closeNode(): Promise<string>
+
+/** `eth_accounts`. */
+export declare function ethAccounts(): string | Buffer
+
+/** `eth_blockNumber`. */
+export declare function ethBlockNumber(): string | Buffer
+
+/** `eth_call`. */
+export declare function ethCall(
+  call: string,
+  block: string,
+  deadlineMs: number,
+  ticket: number,
+): Promise<string | Buffer>
+
+/** `eth_chainId`. */
+export declare function ethChainId(): string | Buffer
+
+/** `eth_coinbase`. */
+export declare function ethCoinbase(): string | Buffer
+
+/** `eth_estimateGas`. */
+export declare function ethEstimateGas(
+  call: string,
+  block: string,
+  deadlineMs: number,
+  ticket: number,
+): Promise<string | Buffer>
+
+/** `eth_gasPrice`. */
+export declare function ethGasPrice(): string | Buffer
+
+/** `eth_getBalance`. */
+export declare function ethGetBalance(address: string, block: string): string | Buffer
+
+/** `eth_getBlockByHash`. */
+export declare function ethGetBlockByHash(hash: string, isFull: boolean): string | Buffer
+
+/** `eth_getBlockByNumber`. */
+export declare function ethGetBlockByNumber(block: string, isFull: boolean): string | Buffer
+
+/** `eth_getBlockTransactionCountByHash`. */
+export declare function ethGetBlockTransactionCountByHash(hash: string): string | Buffer
+
+/** `eth_getBlockTransactionCountByNumber`. */
+export declare function ethGetBlockTransactionCountByNumber(block: string): string | Buffer
+
+/** `eth_getBlocksByNumber`. */
+export declare function ethGetBlocksByNumber(number: string): string | Buffer
+
+/** `eth_getCode`. */
+export declare function ethGetCode(address: string, block: string): string | Buffer
+
+/** `eth_getLogs`. */
+export declare function ethGetLogs(filter: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `eth_getStorageAt`. */
+export declare function ethGetStorageAt(address: string, position: string, block: string): string | Buffer
+
+/** `eth_getTransactionByBlockHashAndIndex`. */
+export declare function ethGetTransactionByBlockHashAndIndex(hash: string, index: number): string | Buffer
+
+/** `eth_getTransactionByBlockNumberAndIndex`. */
+export declare function ethGetTransactionByBlockNumberAndIndex(block: string, index: number): string | Buffer
+
+/** `eth_getTransactionByHash`. */
+export declare function ethGetTransactionByHash(hash: string): string | Buffer
+
+/** `eth_getTransactionCount`. */
+export declare function ethGetTransactionCount(address: string, block: string): string | Buffer
+
+/** `eth_getTransactionReceipt`. */
+export declare function ethGetTransactionReceipt(hash: string): string | Buffer
+
+/** `eth_getUncleByBlockHashAndIndex`. */
+export declare function ethGetUncleByBlockHashAndIndex(hash: string, index: number): string | Buffer
+
+/** `eth_getUncleByBlockNumberAndIndex`. */
+export declare function ethGetUncleByBlockNumberAndIndex(block: string, index: number): string | Buffer
+
+/** `eth_getUncleCountByBlockHash`. */
+export declare function ethGetUncleCountByBlockHash(hash: string): string | Buffer
+
+/** `eth_getUncleCountByBlockNumber`. */
+export declare function ethGetUncleCountByBlockNumber(block: string): string | Buffer
+
+/** `eth_hashrate`. */
+export declare function ethHashrate(): string | Buffer
+
+/** `eth_mining`. */
+export declare function ethMining(): string | Buffer
+
+/** `eth_pendingTransactions`. */
+export declare function ethPendingTransactions(): string | Buffer
+
+/** `eth_protocolVersion`. */
+export declare function ethProtocolVersion(): string | Buffer
+
+/** `eth_sendRawTransaction`. */
+export declare function ethSendRawTransaction(
+  data: string,
+  deadlineMs: number,
+  ticket: number,
+): Promise<string | Buffer>
+
+/** `eth_sendTransaction`. */
+export declare function ethSendTransaction(
+  transaction: string,
+  deadlineMs: number,
+  ticket: number,
+): Promise<string | Buffer>
+
+/** `eth_sign`. */
+export declare function ethSign(
+  address: string,
+  data: string,
+  deadlineMs: number,
+  ticket: number,
+): Promise<string | Buffer>
+
+/** `eth_syncing`. */
+export declare function ethSyncing(): string | Buffer
+
+/** `evm_increaseTime`. */
+export declare function evmIncreaseTime(seconds: number): string | Buffer
+
+/** `evm_mine`. */
+export declare function evmMine(deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `evm_reset`. */
+export declare function evmReset(deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `evm_revert`. */
+export declare function evmRevert(id: number, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `evm_snapshot`. */
+export declare function evmSnapshot(): string | Buffer
+
+/** `evm_startMining`. */
+export declare function evmStartMining(deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `evm_stopMining`. */
+export declare function evmStopMining(deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** Writes the blocks of the main chain from one height to another. Resolves with `{"blocks","from","to"}`. */
+export declare function exportBlocks(path: string, from: number, to: number): Promise<string>
+
+/** The head: `{"number","hash"}`. */
+export declare function headCursor(): string
+
+/**
+ * Imports a file of blocks. `onProgress(null, json)` is called for each block with `{number, hash, stateRoot, result}`.
+ * Resolves with counts: `{"blocks","best","side","known","head"}`. `options` is a JSON object, empty so far.
+ */
+export declare function importBlocks(
+  path: string,
+  options: string,
+  onProgress: (error: Error | null, progress: string) => void,
+): Promise<string>
+
+/** The matching logs of blocks (a JSON array of hashes); those of removed blocks backwards and marked. */
+export declare function logsOfBlocks(hashes: string, filter: string, isRemoved: boolean): string | Buffer
+
+/** How the main chain moved since a block: `{"hashes","removed","cursor"}`. */
+export declare function mainHashesSince(number: number, hash: string): string
+
+/** `net_listening`. */
+export declare function netListening(): string | Buffer
+
+/** `net_peerCount`. */
+export declare function netPeerCount(): string | Buffer
+
+/** `net_peerList`. */
+export declare function netPeerList(): string | Buffer
+
+/** `net_version`. */
+export declare function netVersion(): string | Buffer
+
+/** What the node holds: network, chain id, genesis, head, highest block, size on disk. */
+export declare function nodeInfo(): string
+
+/**
+ * Calls back with number and hash of each new head; heads that follow each other quickly come as one. One listener for
+ * each worker: another one replaces it. Does not keep the worker alive.
+ */
+export declare function onHead(callback: (arg0: number, arg1: string) => void): void
+
+/** Opens the node of this process. Takes its settings as JSON, returns what `nodeInfo` returns. */
+export declare function openNode(config: string): string
+
+/** Transactions that became executable after a position: `{"hashes","position"}`. */
+export declare function pendingHashesSince(position: number): string
+
+/** The position after the last transaction that became executable. */
+export declare function pendingPosition(): number
+
+/** `web3_clientVersion`. */
+export declare function web3ClientVersion(): string | Buffer
+
+/** `web3_sha3`. */
+export declare function web3Sha3(data: string): string | Buffer

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { RpcError } from '../rpc/errors.ts'
+import { guarded, NativeDefect } from './addon.ts'
+
+const refusal = new Error('{"code":-32015,"message":"revert no","data":"0x01"}')
+
+const addon = guarded({
+  netVersion: () => '"33"',
+  ethChainId: () => {
+    throw refusal
+  },
+  ethCall: async () => {
+    throw refusal
+  },
+  evmMine: async () => {
+    throw new Error('disk full')
+  },
+})
+
+test('behavior: results pass', () => {
+  expect(addon.netVersion()).toBe('"33"')
+})
+
+test('error: refusals become RpcError, thrown or rejected', async () => {
+  const expected = { code: -32015, message: 'revert no', data: '0x01' }
+  expect(() => addon.ethChainId()).toThrow(expect.objectContaining(expected))
+  await expect(addon.ethCall('{}', 'latest', 0, 1)).rejects.toMatchObject(expected)
+  await expect(addon.ethCall('{}', 'latest', 0, 1)).rejects.toBeInstanceOf(RpcError)
+})
+
+test('error: anything else is a defect', async () => {
+  await expect(addon.evmMine(0, 1)).rejects.toBeInstanceOf(NativeDefect)
+})

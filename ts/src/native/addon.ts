@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { RpcError } from '../rpc/errors.ts'
+import type { Addon } from './bindings.ts'
+
+// Beside this file in the sources; seen from the bundle in ts/dist it is in the source folder.
+const places = ['./rhizome.node', '../src/native/rhizome.node']
+
+/** The addon is not there, or was built for another platform. The message says what to do. */
+export class AddonMissing extends Error {
+  override name = 'AddonMissing'
+}
+
+/** Loads the addon. Every error that its functions throw is an RpcError; what is not is a defect and becomes `internal`. */
+export function loadAddon(): Addon {
+  const path = places.map((place) => fileURLToPath(new URL(place, import.meta.url))).find((one) => existsSync(one))
+  if (path === undefined) throw new AddonMissing('The native addon is not built. Run: npm run setup')
+  let loaded: object
+  try {
+    loaded = createRequire(import.meta.url)(path) as object
+  } catch (error) {
+    throw new AddonMissing(`The native addon does not load (${messageOf(error)}). Run: npm run setup`)
+  }
+  return guarded(loaded)
+}
+
+/** Wraps each exported function so that only RpcError comes out. */
+export function guarded(loaded: object): Addon {
+  const wrapped: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(loaded)) {
+    wrapped[name] = typeof value === 'function' ? guard(value as (...parameters: unknown[]) => unknown) : value
+  }
+  return wrapped as unknown as Addon
+}
+
+function guard(call: (...parameters: unknown[]) => unknown): (...parameters: unknown[]) => unknown {
+  return (...parameters) => {
+    let result: unknown
+    try {
+      result = call(...parameters)
+    } catch (error) {
+      throw toRpcError(error)
+    }
+    if (!(result instanceof Promise)) return result
+    return result.catch((error: unknown) => {
+      throw toRpcError(error)
+    })
+  }
+}
+
+/** The addon's errors carry `{code, message, data, cause}` as JSON in their message; the cause is for the log. */
+export function toRpcError(error: unknown): Error {
+  const text = messageOf(error)
+  if (text.startsWith('{')) {
+    try {
+      const { code, message, data, cause } = JSON.parse(text) as Record<string, unknown>
+      if (typeof code === 'number' && typeof message === 'string') {
+        const refusal = new RpcError(code, message, typeof data === 'string' ? data : undefined)
+        refusal.defect = typeof cause === 'string' ? cause : undefined
+        return refusal
+      }
+    } catch {
+      // Not ours: falls through to a defect.
+    }
+  }
+  return new NativeDefect(text)
+}
+
+/** Something in the core that should not happen. The caller learns nothing of it; the log does. */
+export class NativeDefect extends Error {
+  override name = 'NativeDefect'
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,23 @@
+import { decidedChoices } from './config/choices.ts'
+import { dataDirOf, hasWallet, miningOf } from './config/network.ts'
+import type { Config } from './config/schema.ts'
+import { version } from './version.ts'
+
+/** What the addon's openNode takes, as JSON. */
+export function nodeConfig(config: Config): string {
+  const choices = decidedChoices(config)
+  return JSON.stringify({
+    network: config.network,
+    chainFile: config.chain === '' ? null : config.chain,
+    dataDir: dataDirOf(config),
+    mining: miningOf(config),
+    hasWallet: hasWallet(config),
+    cacheBytes: config.storage.cacheMegabytes * 2 ** 20,
+    callGasCap: config.rpc.callGasCap,
+    estimateGasCap: config.rpc.estimateGasCap,
+    logBlocks: config.rpc.logBlocks,
+    logCount: config.rpc.logCount,
+    clientVersion: `Rhizome/${version}/${process.platform}-${process.arch}/node-${process.version}`,
+    choices,
+  })
+}

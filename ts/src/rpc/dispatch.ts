@@ -1,0 +1,127 @@
+import { type Answer, type Call, writeError, writeResult } from './envelope.ts'
+import { internalError, methodNotAvailable, methodNotFound, RpcError, responseTooLarge } from './errors.ts'
+import type { Flight } from './flight.ts'
+import { type Method, wrongArity } from './method.ts'
+
+/** A row of the method table. */
+export interface Row<Context> {
+  readonly name: string
+  /** A second wire name with the same rights and limits. */
+  readonly alias?: string
+  readonly module: string
+  /** `sync`: answered at once on the worker. `pool`: executes elsewhere, under a deadline. */
+  readonly lane: 'sync' | 'pool'
+  /** Relative price of a call, in units of a read at the head. */
+  readonly cost: number
+  /** Changes the chain or the pool: inside a batch it waits for the requests before it, and those after it wait for it. */
+  readonly isWrite?: boolean
+  /** The size limit of answers does not apply: the method has limits of its own. */
+  readonly hasOwnLimit?: boolean
+  readonly doc: string
+  readonly method: Method<Context>
+}
+
+/** What one wire name leads to. */
+export type Entry<Context> =
+  | { readonly row: Row<Context> }
+  /** Known here but not offered; the arity is looked at first, as for every method. */
+  | { readonly arities: readonly number[] | 'any' | Method<Context> }
+
+export interface DispatchSettings {
+  readonly maxResponseBytes: number
+  /** Messages say where the fault is and what was expected. */
+  readonly hasHints: boolean
+}
+
+/** Called for each request after it was answered. `defect` is what went wrong inside the node, for the log only. */
+export type Observer = (request: {
+  method: string
+  elapsedMs: number
+  errorCode: number | undefined
+  defect: unknown
+}) => void
+
+/** Answers calls from a table. Knows no method and no socket. */
+export class Dispatcher<Context> {
+  readonly #entries: ReadonlyMap<string, Entry<Context>>
+  readonly #context: Context
+  readonly #settings: DispatchSettings
+  readonly #observe: Observer
+
+  constructor(
+    entries: ReadonlyMap<string, Entry<Context>>,
+    context: Context,
+    settings: DispatchSettings,
+    observe: Observer,
+  ) {
+    this.#entries = entries
+    this.#context = context
+    this.#settings = settings
+    this.#observe = observe
+  }
+
+  isWrite(method: string): boolean {
+    const entry = this.#entries.get(method)
+    return entry !== undefined && 'row' in entry && entry.row.isWrite === true
+  }
+
+  /** The finished answer with its envelope. `usedBytes` counts what the same body's other answers take already. */
+  answer(call: Call, flight: Flight, usedBytes = 0): Answer | Promise<Answer> {
+    const startedMs = performance.now()
+    try {
+      const result = this.#dispatch(call, flight)
+      if (result instanceof Promise) {
+        return result.then(
+          (finished) => this.#succeed(call, finished, startedMs, usedBytes, flight),
+          (error: unknown) => this.#fail(call, error, startedMs, flight),
+        )
+      }
+      return this.#succeed(call, result, startedMs, usedBytes, flight)
+    } catch (error) {
+      return this.#fail(call, error, startedMs, flight)
+    }
+  }
+
+  #dispatch(call: Call, flight: Flight): Answer | Promise<Answer> {
+    const entry = this.#entries.get(call.method)
+    if (entry === undefined) throw methodNotFound()
+    if (!('row' in entry)) throw this.#unavailable(call, entry.arities)
+    const { params } = entry.row.method
+    if (call.params === undefined || !params.hasArity(call.params.length)) {
+      throw wrongArity(call.method, params, call.params?.length)
+    }
+    return entry.row.method.answer(this.#context, params.read(call.params), flight)
+  }
+
+  #unavailable(call: Call, arities: readonly number[] | 'any' | Method<Context>): Error {
+    const count = call.params?.length
+    if (typeof arities === 'object' && 'params' in arities) {
+      if (count === undefined || !arities.params.hasArity(count)) return wrongArity(call.method, arities.params, count)
+    } else if (arities !== 'any' && (count === undefined || !arities.includes(count))) {
+      return new RpcError(-32602, 'method parameters invalid')
+    }
+    return methodNotAvailable(call.method)
+  }
+
+  #succeed(call: Call, result: Answer, startedMs: number, usedBytes: number, flight: Flight): Answer {
+    const limit = this.#settings.maxResponseBytes
+    if (limit > 0 && result.length + usedBytes > limit) {
+      const entry = this.#entries.get(call.method)
+      const hasOwnLimit = entry !== undefined && 'row' in entry && entry.row.hasOwnLimit === true
+      if (!hasOwnLimit) return this.#fail(call, responseTooLarge(limit), startedMs, flight)
+    }
+    this.#report(call.method, startedMs, undefined, undefined)
+    return writeResult(call.id ?? 'null', result)
+  }
+
+  #fail(call: Call, error: unknown, startedMs: number, flight: Flight): Answer {
+    const sent = error instanceof RpcError ? error : internalError()
+    flight.errorCode = sent.code
+    this.#report(call.method, startedMs, sent.code, error instanceof RpcError ? error.defect : error)
+    return writeError(call.id ?? 'null', sent, this.#settings.hasHints)
+  }
+
+  #report(method: string, startedMs: number, errorCode: number | undefined, defect: unknown): void {
+    this.#observe({ method, elapsedMs: performance.now() - startedMs, errorCode, defect })
+  }
+}

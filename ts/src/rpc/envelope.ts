@@ -1,0 +1,134 @@
+import { code, invalidRequest, RpcError } from './errors.ts'
+import { exactId, exactIds } from './ids.ts'
+
+/** A finished JSON text. Large ones come as bytes and are never turned into a string. */
+export type Answer = string | Buffer
+
+/** One request of a body. `id` is the JSON text to echo, or null for a notification, which gets no answer. */
+export interface Call {
+  readonly id: string | null
+  readonly method: string
+  /** Positional parameters; undefined when they were given by name. */
+  readonly params: readonly unknown[] | undefined
+}
+
+/** An element that is no request: its answer is already known. */
+export interface Refused {
+  readonly id: string
+  readonly error: RpcError
+}
+
+export type Parsed =
+  | { readonly kind: 'single'; readonly call: Call | Refused }
+  | { readonly kind: 'batch'; readonly calls: readonly (Call | Refused)[] }
+
+const maxDepth = 1000
+const noParams: readonly unknown[] = []
+
+/** Reads a body: one request, a batch, or the refusal of the whole (then it is a single `Refused` with id null). */
+export function parse(body: string, maxBatchRequests: number): Parsed {
+  let value: unknown
+  try {
+    value = JSON.parse(body)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return refusal(new RpcError(code.parseError, 'JSON parse error', undefined, reason))
+  }
+  // A body that nests deeper than the limit is longer than two characters for each level.
+  if (body.length > 2 * maxDepth && isTooDeep(value)) return refusal(invalidRequest('Invalid request'))
+  if (Array.isArray(value)) return parseBatch(value, body, maxBatchRequests)
+  const request = readRequest(value)
+  if ('error' in request) return { kind: 'single', call: { id: exactId(request.id, body), error: request.error } }
+  return { kind: 'single', call: { ...request, id: request.id === undefined ? null : exactId(request.id, body) } }
+}
+
+function parseBatch(elements: unknown[], body: string, maxBatchRequests: number): Parsed {
+  if (elements.length === 0) return refusal(invalidRequest())
+  if (elements.length > maxBatchRequests) {
+    const message = `Cannot dispatch batch requests. ${maxBatchRequests} is the max number of supported batch requests`
+    return refusal(invalidRequest(message))
+  }
+  const requests = elements.map(readRequest)
+  const ids = exactIds(
+    requests.map((request) => request.id ?? null),
+    body,
+  )
+  const calls = requests.map((request, index): Call | Refused => {
+    const id = ids[index] ?? 'null'
+    if ('error' in request) return { id, error: request.error }
+    return { id: request.id === undefined ? null : id, method: request.method, params: request.params }
+  })
+  return { kind: 'batch', calls }
+}
+
+interface Read {
+  readonly id: string | number | null | undefined
+  readonly method: string
+  readonly params: readonly unknown[] | undefined
+}
+
+function readRequest(value: unknown): Read | { id: string | number | null; error: RpcError } {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { id: null, error: invalidRequest() }
+  const { jsonrpc, id, method, params } = value as Record<string, unknown>
+  if (id !== undefined && id !== null && typeof id !== 'string' && typeof id !== 'number') {
+    return { id: null, error: hinted('id: expected a string, a number or null') }
+  }
+  const known = id ?? null
+  if (jsonrpc !== undefined && jsonrpc !== '2.0') return { id: known, error: hinted('jsonrpc: expected "2.0"') }
+  if (typeof method !== 'string') return { id: known, error: hinted('method: expected a string') }
+  if (Array.isArray(params)) return { id, method, params }
+  if (params === undefined || params === null) return { id, method, params: noParams }
+  if (typeof params !== 'object') return { id: known, error: hinted('params: expected an array') }
+  return { id, method, params: Object.keys(params).length === 0 ? noParams : undefined }
+}
+
+function hinted(hint: string): RpcError {
+  return new RpcError(code.invalidRequest, 'invalid request', undefined, hint)
+}
+
+function refusal(error: RpcError): Parsed {
+  return { kind: 'single', call: { id: 'null', error } }
+}
+
+function isTooDeep(value: unknown): boolean {
+  let level: unknown[] = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > maxDepth) return true
+    const next: unknown[] = []
+    for (const item of level) {
+      if (typeof item !== 'object' || item === null) continue
+      for (const member of Object.values(item)) if (typeof member === 'object' && member !== null) next.push(member)
+    }
+    level = next
+  }
+  return false
+}
+
+/** Puts id and finished result together without parsing the result. */
+export function writeResult(id: string, result: Answer): Answer {
+  const head = `{"jsonrpc":"2.0","id":${id},"result":`
+  if (typeof result === 'string') return `${head}${result}}`
+  return Buffer.concat([Buffer.from(head), result, closingBrace])
+}
+
+const closingBrace = Buffer.from('}')
+
+/** `withHint` adds to the message where the fault is and what was expected. */
+export function writeError(id: string, error: RpcError, withHint: boolean): string {
+  const message = withHint && error.hint !== undefined ? `${error.message} (${error.hint})` : error.message
+  const data = error.data === undefined ? '' : `,"data":${JSON.stringify(error.data)}`
+  return `{"jsonrpc":"2.0","id":${id},"error":{"code":${error.code},"message":${JSON.stringify(message)}${data}}}`
+}
+
+/** The answers of a batch as one array, or undefined when nothing is to be sent back. */
+export function writeBatch(answers: readonly Answer[]): Answer | undefined {
+  if (answers.length === 0) return undefined
+  if (answers.every((answer) => typeof answer === 'string')) return `[${answers.join(',')}]`
+  const pieces: Buffer[] = []
+  for (const answer of answers) {
+    pieces.push(Buffer.from(pieces.length === 0 ? '[' : ','))
+    pieces.push(typeof answer === 'string' ? Buffer.from(answer) : answer)
+  }
+  pieces.push(Buffer.from(']'))
+  return Buffer.concat(pieces)
+}

@@ -1,0 +1,70 @@
+/** Every code this server sends. The wording of the reference is kept: tools match on it. */
+export const code = {
+  /** The body is not JSON. */
+  parseError: -32700,
+  /** The envelope is wrong, a block that a state read names does not exist, or access was refused. */
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  /** A defect of this node, nothing else. Always logged. */
+  internal: -32603,
+  /** A filter id that does not exist or has expired. */
+  notFound: -32000,
+  /** Too many requests or filters, server overloaded. */
+  limitReached: -32005,
+  /** Size of the answer or time for it. */
+  limitExceeded: -32011,
+} as const
+
+/** The only kind of error that the code above the addon throws: it becomes the `error` member of an answer. */
+export class RpcError extends Error {
+  readonly code: number
+  /** `0x` bytes that a reverted execution returned. */
+  readonly data: string | undefined
+  /** What the caller has to look at, e.g. `call.gas: expected ...`. Shown unless the plain texts of the reference are asked for. */
+  hint: string | undefined
+  /** What went wrong inside the node, for the log only. */
+  defect: string | undefined
+
+  constructor(code: number, message: string, data?: string, hint?: string) {
+    super(message)
+    this.name = 'RpcError'
+    this.code = code
+    this.data = data
+    this.hint = hint
+  }
+}
+
+export function invalidParams(message: string, hint?: string): RpcError {
+  return new RpcError(code.invalidParams, message, undefined, hint)
+}
+
+export function invalidRequest(message = 'invalid request'): RpcError {
+  return new RpcError(code.invalidRequest, message)
+}
+
+/** A name that this product does not know at all. */
+export function methodNotFound(): RpcError {
+  return new RpcError(code.methodNotFound, 'method not found')
+}
+
+/** A known name that this node, or this caller, is not offered. */
+export function methodNotAvailable(method: string): RpcError {
+  return new RpcError(code.methodNotFound, `the method ${method} does not exist/is not available`)
+}
+
+export function internalError(): RpcError {
+  return new RpcError(code.internal, 'Internal server error')
+}
+
+export function timeoutError(): RpcError {
+  return new RpcError(code.limitExceeded, 'Execution has got timeout out.')
+}
+
+export function responseTooLarge(limitBytes: number): RpcError {
+  return new RpcError(code.limitExceeded, `Response size limit of ${limitBytes} bytes exceeded`)
+}
+
+export function filterNotFound(): RpcError {
+  return new RpcError(code.notFound, 'filter not found')
+}

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { Flight } from './flight.ts'
+
+test('behavior: the time left shrinks, then it is an error', () => {
+  let now = 100
+  const flight = new Flight(
+    50,
+    () => undefined,
+    () => now,
+  )
+  expect(flight.remainingMs()).toBe(50)
+  now = 149
+  expect(flight.remainingMs()).toBe(1)
+  now = 150
+  expect(() => flight.remainingMs()).toThrow('Execution has got timeout out.')
+})
+
+test('behavior: 0 is no limit', () => {
+  expect(new Flight(0, () => undefined).remainingMs()).toBe(0)
+})
+
+test('behavior: a client that hangs up cancels what runs, not what has ended', async () => {
+  const cancelled: number[] = []
+  const flight = new Flight(0, (ticket) => cancelled.push(ticket))
+  let ended = 0
+  await flight.run(async (_deadline, ticket) => {
+    ended = ticket
+  })
+  const running = flight.run(
+    (_deadline, ticket) => new Promise<number>((resolve) => setTimeout(() => resolve(ticket), 5)),
+  )
+  flight.abort()
+  const ticket = await running
+  expect(cancelled).toEqual([ticket])
+  expect(ticket).not.toBe(ended)
+  expect(flight.isAborted).toBe(true)
+})

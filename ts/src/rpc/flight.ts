@@ -1,0 +1,52 @@
+import { timeoutError } from './errors.ts'
+
+let lastTicket = 0
+
+/** Tickets must be unique in the process: each worker counts in a range of its own. */
+export function numberTicketsFrom(first: number): void {
+  lastTicket = first
+}
+
+/** One HTTP request on its way: its deadline, and the executions to cancel when the client hangs up. */
+export class Flight {
+  isAborted = false
+  /** Code of the last request that failed. */
+  errorCode: number | undefined
+  readonly #deadline: number
+  readonly #now: () => number
+  readonly #cancel: (ticket: number) => void
+  readonly #tickets = new Set<number>()
+
+  /** `timeoutMs` 0 means no limit. */
+  constructor(timeoutMs: number, cancel: (ticket: number) => void, now: () => number = () => performance.now()) {
+    this.#now = now
+    this.#deadline = timeoutMs === 0 ? Number.POSITIVE_INFINITY : now() + timeoutMs
+    this.#cancel = cancel
+  }
+
+  /** Milliseconds left, 0 for no limit. Throws when the time is used up. */
+  remainingMs(): number {
+    if (this.#deadline === Number.POSITIVE_INFINITY) return 0
+    const left = Math.floor(this.#deadline - this.#now())
+    if (left <= 0) throw timeoutError()
+    return left
+  }
+
+  /** Runs an execution in the pool under this request's deadline. */
+  async run<T>(execute: (deadlineMs: number, ticket: number) => Promise<T>): Promise<T> {
+    const deadlineMs = this.remainingMs()
+    const ticket = ++lastTicket
+    this.#tickets.add(ticket)
+    try {
+      return await execute(deadlineMs, ticket)
+    } finally {
+      this.#tickets.delete(ticket)
+    }
+  }
+
+  /** The client is gone: nobody waits for what still runs. */
+  abort(): void {
+    this.isAborted = true
+    for (const ticket of this.#tickets) this.#cancel(ticket)
+  }
+}

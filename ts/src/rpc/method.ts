@@ -1,0 +1,68 @@
+import type { TSchema } from 'typebox'
+import type { Answer } from './envelope.ts'
+import { invalidParams } from './errors.ts'
+import type { Flight } from './flight.ts'
+import type { Kind } from './kind.ts'
+
+type Read<K> = K extends Kind<infer T> ? T : never
+type Required<Kinds extends readonly Kind<unknown>[]> = { -readonly [I in keyof Kinds]: Read<Kinds[I]> }
+type Optional<Kinds extends readonly Kind<unknown>[]> = { -readonly [I in keyof Kinds]: Read<Kinds[I]> | undefined }
+
+/** Positional parameters of a method. */
+export interface Params<T extends readonly unknown[]> {
+  readonly minimum: number
+  readonly maximum: number
+  readonly described: readonly { name: string; expects: string; schema: TSchema; isRequired: boolean }[]
+  hasArity(count: number): boolean
+  /** The values in order, undefined for an optional one that is absent or null. */
+  read(sent: readonly unknown[]): T
+}
+
+/** Required parameters, then optional ones. */
+export function positional<const R extends readonly Kind<unknown>[], const O extends readonly Kind<unknown>[] = []>(
+  required: R,
+  optional?: O,
+): Params<[...Required<R>, ...Optional<O>]> {
+  const kinds: readonly Kind<unknown>[] = [...required, ...(optional ?? [])]
+  return {
+    minimum: required.length,
+    maximum: kinds.length,
+    described: kinds.map(({ name, expects, schema }, index) => {
+      return { name, expects, schema, isRequired: index < required.length }
+    }),
+    hasArity: (count) => count >= required.length && count <= kinds.length,
+    read(sent) {
+      const values: unknown[] = []
+      for (let index = 0; index < kinds.length; index++) {
+        const value = sent[index]
+        const isOmitted = index >= required.length && (value === undefined || value === null)
+        values.push(isOmitted ? undefined : (kinds[index] as Kind<unknown>).read(value))
+      }
+      return values as [...Required<R>, ...Optional<O>]
+    },
+  }
+}
+
+/** A JSON-RPC method: its parameters and what answers it. `Context` is what its worker gives to every method. */
+export interface Method<Context> {
+  readonly params: Params<readonly unknown[]>
+  answer(context: Context, params: readonly unknown[], flight: Flight): Answer | Promise<Answer>
+}
+
+/** For one kind of context, the function that a method file calls. It only ties the types together. */
+export function methodsOf<Context>() {
+  return function defineMethod<T extends readonly unknown[]>(method: {
+    params: Params<T>
+    answer(context: Context, params: T, flight: Flight): Answer | Promise<Answer>
+  }): Method<Context> {
+    return method as unknown as Method<Context>
+  }
+}
+
+/** The refusal of a wrong number of parameters, or of named ones. */
+export function wrongArity(name: string, params: Params<readonly unknown[]>, count: number | undefined): Error {
+  const names = params.described.map((one) => (one.isRequired ? one.name : `${one.name}?`)).join(', ')
+  const got = count === undefined ? 'named ones' : String(count)
+  const takes = params.maximum === 0 ? 'takes no parameters' : `takes [${names}]`
+  return invalidParams('method parameters invalid', `${name} ${takes}, got ${got}`)
+}

@@ -1,0 +1,120 @@
+import { Type } from 'typebox'
+import { type Kind, readMember, refuse } from '../kind.ts'
+import { address } from './address.ts'
+import { bytes } from './bytes.ts'
+import { numberKind } from './number.ts'
+
+/** A call or a transaction to sign, members in canonical form. Unknown members are dropped, null counts as absent. */
+export interface CallObject {
+  from?: string
+  to?: string
+  gas?: string
+  gasPrice?: string
+  value?: string
+  nonce?: string
+  /** As sent: the refusal quotes it. */
+  chainId?: string
+  data?: string
+}
+
+const from = { ...address, name: 'from' }
+const to = { ...address, name: 'to' }
+const data = { ...bytes, name: 'data' }
+const input = { ...bytes, name: 'input' }
+const gas = numberKind('gas')
+const gasLimit = numberKind('gasLimit')
+const gasPrice = numberKind('gasPrice')
+const value = numberKind('value')
+const nonce = numberKind('nonce')
+const chainId = numberKind('chainId')
+
+const schema = Type.Object({
+  from: Type.Optional(from.schema),
+  to: Type.Optional(to.schema),
+  gas: Type.Optional(gas.schema),
+  gasPrice: Type.Optional(gasPrice.schema),
+  value: Type.Optional(value.schema),
+  nonce: Type.Optional(nonce.schema),
+  data: Type.Optional(data.schema),
+  input: Type.Optional(input.schema),
+})
+
+/** The first parameter of eth_call and eth_estimateGas. Empty numbers count as absent. */
+export const callObject: Kind<CallObject> = {
+  name: 'call',
+  expects: 'an object with from, to, gas, gasPrice, value, data',
+  schema,
+  read(sent) {
+    return readCall(this, sent, (number) => number === '' || number === '0x')
+  },
+}
+
+/** The parameter of eth_sendTransaction. Empty numbers are refused: they would be signed as something. */
+export const transactionObject: Kind<CallObject> = {
+  name: 'transaction',
+  expects: 'an object with from, to, gas, gasPrice, value, data, nonce',
+  schema,
+  read(sent) {
+    const call = readCall(this, sent, () => false)
+    const members = sent as Record<string, unknown>
+    for (const kind of [gas, gasLimit, gasPrice, value, nonce]) {
+      if (members[kind.name] === '0x')
+        refuse({ ...kind, name: `transaction.${kind.name}` }, 'Invalid param 0x: no digits')
+    }
+    return call
+  },
+}
+
+function readCall(owner: Kind<CallObject>, sent: unknown, isEmpty: (number: unknown) => boolean): CallObject {
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) {
+    return refuse(owner, `Invalid ${owner.name} object`)
+  }
+  const members = sent as Record<string, unknown>
+  const call: CallObject = {}
+  const optional = <T>(kind: Kind<T>, store: (read: T) => void): void => {
+    const member = members[kind.name]
+    if (member === undefined || member === null) return
+    store(readMember(owner.name, kind, member))
+  }
+  const number = (kind: Kind<string>, store: (read: string) => void): void => {
+    if (!isEmpty(members[kind.name])) optional(kind, store)
+  }
+  optional(from, (read) => {
+    call.from = read
+  })
+  optional(to, (read) => {
+    call.to = read
+  })
+  number(gasLimit, (read) => {
+    call.gas = read
+  })
+  number(gas, (read) => {
+    call.gas = read
+  })
+  number(gasPrice, (read) => {
+    call.gasPrice = read
+  })
+  number(value, (read) => {
+    call.value = read
+  })
+  number(nonce, (read) => {
+    call.nonce = read
+  })
+  number(chainId, () => {
+    call.chainId = String(members.chainId)
+  })
+  optional(data, (read) => {
+    call.data = read
+  })
+  optional(input, (read) => {
+    call.data = chosenData(owner, call.data, read)
+  })
+  return call
+}
+
+/** `input` is the newer name of `data`. Two different payloads would leave open which one runs. */
+function chosenData(owner: Kind<CallObject>, data: string | undefined, input: string): string {
+  if (data === undefined || data === '0x') return input
+  if (input === '0x' || input.toLowerCase() === data.toLowerCase()) return data
+  return refuse(owner, 'Invalid input: data and input are both given and differ')
+}

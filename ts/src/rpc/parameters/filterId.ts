@@ -1,0 +1,14 @@
+import { Type } from 'typebox'
+import { type Kind, quoted, refuse } from '../kind.ts'
+
+/** The id of an installed filter, in lower case. An id that cannot exist is not refused here: it is simply not found. */
+export const filterId: Kind<string> = {
+  name: 'filterId',
+  expects: '0x and hex digits',
+  schema: Type.String({ pattern: '^0x[0-9a-fA-F]+$' }),
+  read(value) {
+    const text = quoted(value)
+    if (value !== null && /^(0x)?[0-9a-fA-F]*$/.test(text)) return text.toLowerCase()
+    return refuse(this, 'Invalid data format: invalid hex value.')
+  },
+}

@@ -1,0 +1,14 @@
+import { Type } from 'typebox'
+import { type Kind, refuse } from '../kind.ts'
+
+/** A boolean. */
+export function flag(name: string): Kind<boolean> {
+  return {
+    name,
+    expects: 'true or false',
+    schema: Type.Boolean(),
+    read(value) {
+      return typeof value === 'boolean' ? value : refuse(this, 'Invalid input: must be a boolean')
+    },
+  }
+}

@@ -1,0 +1,27 @@
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { type Kind, refuse } from '../kind.ts'
+
+const schema = Type.String({ pattern: '^(0x)?[0-9a-fA-F]{64}$' })
+const check = Compile(schema)
+
+function hash(name: string, noun: string): Kind<string> {
+  return {
+    name,
+    expects: '32 bytes, 0x and 64 hex digits',
+    schema,
+    read(value) {
+      if (check.Check(value)) return value.length === 66 ? value : `0x${value}`
+      if (value === null) return refuse(this, `${name} is null`)
+      const hasLength = typeof value === 'string' && (value.length === 64 || /^0x.{64}$/i.test(value))
+      return refuse(
+        this,
+        hasLength ? `Invalid ${noun} format: invalid hex value` : `Invalid ${noun}: incorrect length.`,
+      )
+    },
+  }
+}
+
+export const blockHash = hash('blockHash', 'block hash')
+export const transactionHash = hash('transactionHash', 'transaction hash')
+export const topic = hash('topic', 'topic')

@@ -1,0 +1,89 @@
+import { Type } from 'typebox'
+import { invalidParams } from '../errors.ts'
+import { type Kind, readMember, refuse } from '../kind.ts'
+import { address } from './address.ts'
+import { numberedBlock } from './block.ts'
+import { blockHash, topic } from './hash.ts'
+
+/** What logs to take, members in canonical form. */
+export interface LogFilter {
+  readonly fromBlock?: string
+  readonly toBlock?: string
+  readonly blockHash?: string
+  /** Any of these; absent: any address. */
+  readonly address?: readonly string[]
+  /** By position: null takes anything, a list any of its topics. */
+  readonly topics?: readonly (readonly string[] | null)[]
+}
+
+const fromBlock = { ...numberedBlock, name: 'fromBlock' }
+const toBlock = { ...numberedBlock, name: 'toBlock' }
+
+const schema = Type.Object({
+  fromBlock: Type.Optional(fromBlock.schema),
+  toBlock: Type.Optional(toBlock.schema),
+  blockHash: Type.Optional(blockHash.schema),
+  address: Type.Optional(Type.Union([address.schema, Type.Array(address.schema)])),
+  topics: Type.Optional(Type.Array(Type.Union([Type.Null(), topic.schema, Type.Array(topic.schema)]))),
+})
+
+/** The parameter of eth_getLogs and eth_newFilter. */
+export const logFilter: Kind<LogFilter> = {
+  name: 'filter',
+  expects: 'an object with fromBlock, toBlock or blockHash, address, topics',
+  schema,
+  read(value) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return refuse(this, 'Invalid filter object')
+    const members = value as Record<string, unknown>
+    const addresses = readAddresses(members.address)
+    const topics = readTopics(members.topics)
+    const criteria = { ...(addresses && { address: addresses }), ...(topics && { topics }) }
+    if (members.blockHash !== undefined) return { ...readHash(members), ...criteria }
+    return { ...readRange(members), ...criteria }
+  },
+}
+
+function readHash(members: Record<string, unknown>): { blockHash: string } {
+  if (members.blockHash === null)
+    throw invalidParams('Invalid block hash: incorrect length.', 'filter.blockHash: expected 32 bytes')
+  const hash = readMember('filter', blockHash, members.blockHash)
+  if (members.fromBlock !== undefined || members.toBlock !== undefined) {
+    throw invalidParams('Cannot specify both blockHash and fromBlock/toBlock')
+  }
+  return { blockHash: hash }
+}
+
+function readRange(members: Record<string, unknown>): { fromBlock?: string; toBlock?: string } {
+  const range: { fromBlock?: string; toBlock?: string } = {}
+  if (members.fromBlock !== undefined) range.fromBlock = readMember('filter', fromBlock, members.fromBlock)
+  if (members.toBlock !== undefined) range.toBlock = readMember('filter', toBlock, members.toBlock)
+  if (isNumber(range.fromBlock) && isNumber(range.toBlock) && BigInt(range.fromBlock) > BigInt(range.toBlock)) {
+    throw invalidParams('fromBlock cannot be greater than toBlock')
+  }
+  return range
+}
+
+function readAddresses(value: unknown): string[] | undefined {
+  if (value === undefined || value === null) return undefined
+  if (!Array.isArray(value)) return [readMember('filter', address, value)]
+  const addresses = value.map((one) => readMember('filter', address, one))
+  return addresses.length === 0 ? undefined : addresses
+}
+
+function readTopics(value: unknown): (string[] | null)[] | undefined {
+  if (value === undefined || value === null) return undefined
+  if (!Array.isArray(value)) return [[readMember('filter', topic, value)]]
+  const positions = value.map((position): string[] | null => {
+    if (position === null) return null
+    if (!Array.isArray(position)) return [readMember('filter', topic, position)]
+    // A null among alternatives is dropped, so [A, null] means A.
+    const choices = position.filter((one) => one !== null).map((one) => readMember('filter', topic, one))
+    return choices.length === 0 ? null : choices
+  })
+  return positions.length === 0 ? undefined : positions
+}
+
+function isNumber(bound: string | undefined): bound is string {
+  return bound?.startsWith('0x') === true && bound.length < 66
+}

@@ -1,0 +1,335 @@
+import { describe, expect, test } from 'vitest'
+import type { Kind } from '../kind.ts'
+import { address } from './address.ts'
+import { callBlock, estimateBlock, numberedBlock, stateBlock } from './block.ts'
+import { bytes, prefixedBytes } from './bytes.ts'
+import { callObject, transactionObject } from './callObject.ts'
+import { filterId } from './filterId.ts'
+import { flag } from './flag.ts'
+import { blockHash, transactionHash } from './hash.ts'
+import { listIndex } from './listIndex.ts'
+import { logFilter } from './logFilter.ts'
+import { storagePosition } from './number.ts'
+import { seconds } from './seconds.ts'
+import { snapshotId } from './snapshotId.ts'
+
+const who = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
+const hash = `0x${'ab'.repeat(32)}`
+
+function accepts(kind: Kind<unknown>, pairs: [sent: unknown, read: unknown][]): void {
+  test.each(pairs)('args: %j is read', (sent, read) => {
+    expect(kind.read(sent)).toEqual(read)
+  })
+}
+
+function refuses(kind: Kind<unknown>, pairs: [sent: unknown, message: string][]): void {
+  test.each(pairs)('error: %j is refused', (sent, message) => {
+    expect(() => kind.read(sent)).toThrow(expect.objectContaining({ code: -32602, message }))
+  })
+}
+
+describe('address', () => {
+  accepts(address, [
+    [who, who],
+    [who.toUpperCase().replace('0X', '0x'), who.toUpperCase().replace('0X', '0x')],
+    [who.slice(2), who],
+  ])
+  const length = 'Invalid address: null, empty or invalid hex value.'
+  refuses(address, [
+    ['0x', length],
+    ['', length],
+    [who.slice(0, -1), length],
+    [`${who}00`, length],
+    [null, length],
+    [5, length],
+    [[who], length],
+    [`0x${'g'.repeat(40)}`, 'Invalid address format: invalid hex value.'],
+    [who.replace('0x', '0X'), 'Invalid address format: invalid hex value.'],
+  ])
+})
+
+describe('hashes', () => {
+  accepts(blockHash, [
+    [hash, hash],
+    [hash.slice(2), hash],
+  ])
+  refuses(blockHash, [
+    ['0x12', 'Invalid block hash: incorrect length.'],
+    [5, 'Invalid block hash: incorrect length.'],
+    [null, 'blockHash is null'],
+    [`0x${'g'.repeat(64)}`, 'Invalid block hash format: invalid hex value'],
+  ])
+  refuses(transactionHash, [
+    ['', 'Invalid transaction hash: incorrect length.'],
+    [null, 'transactionHash is null'],
+  ])
+})
+
+describe('stateBlock', () => {
+  accepts(stateBlock, [
+    ['latest', 'latest'],
+    ['pending', 'pending'],
+    ['0x0', '0x0'],
+    ['0x04', '0x04'],
+    ['0x7fffffffffffffff', '0x7fffffffffffffff'],
+    [hash, hash],
+    [{ blockNumber: '0x4' }, '0x4'],
+    [{ blockHash: hash }, `hash:${hash}`],
+    [{ blockHash: hash, requireCanonical: false }, `hash:${hash}`],
+    [{ blockHash: hash, requireCanonical: 'true' }, `canonical:${hash}`],
+    [{ blockHash: hash, requireCanonical: true }, `canonical:${hash}`],
+    [{ blockHash: hash, blockNumber: '0x1', other: 1 }, `hash:${hash}`],
+  ])
+  refuses(stateBlock, [
+    ['Latest', "Invalid block identifier 'Latest'"],
+    ['safe', "Invalid block identifier 'safe'"],
+    ['', "Invalid block identifier ''"],
+    ['0x', "Invalid block identifier '0x'"],
+    ['-1', "Invalid block identifier '-1'"],
+    [' 0x0', "Invalid block identifier ' 0x0'"],
+    ['4', 'invalid blocknumber 4'],
+    ['0x8000000000000000', 'Invalid block number 0x8000000000000000'],
+    ['0x10000000000000000', 'Invalid block number 0x10000000000000000'],
+    [hash.slice(2), `Invalid block identifier '${hash.slice(2)}'`],
+    [5, 'Invalid input'],
+    [true, 'Invalid input'],
+    [[], 'Invalid input'],
+    [null, 'Invalid input'],
+    [{}, 'Invalid block input'],
+    [{ blockNumber: null }, 'Invalid param: null'],
+    [{ blockNumber: 'latest' }, 'Invalid param latest: value must be a valid hex or string number.'],
+    [{ blockNumber: '0' }, 'invalid blocknumber 0'],
+    [{ blockNumber: 0 }, 'Invalid param 0: value must be a valid hex or string number.'],
+    [{ blockHash: '0x12' }, 'Invalid block hash: incorrect length.'],
+    [{ blockHash: null }, 'Invalid block hash: incorrect length.'],
+    [
+      { blockHash: hash, requireCanonical: 'maybe' },
+      'Invalid input: requireCanonical must be a String "true" or "false"',
+    ],
+  ])
+})
+
+describe('callBlock and estimateBlock', () => {
+  accepts(callBlock, [
+    ['4', '0x4'],
+    ['01', '0x1'],
+    [{ blockNumber: '10' }, '0xa'],
+  ])
+  refuses(callBlock, [['99999999999999999999', 'Invalid block number 0x56bc75e2d630fffff']])
+  accepts(estimateBlock, [
+    ['4', '0x4'],
+    ['latest', 'latest'],
+  ])
+  refuses(estimateBlock, [
+    [
+      'safe',
+      "Unsupported block specifier 'safe'. Can only be either 'earliest', 'latest', 'pending' or a specific block number (either hex - prepending '0x' or decimal).",
+    ],
+    ['0x', "Invalid block identifier '0x'"],
+  ])
+})
+
+describe('numberedBlock', () => {
+  accepts(numberedBlock, [
+    ['earliest', 'earliest'],
+    ['0x00', '0x00'],
+    [hash, hash],
+  ])
+  refuses(numberedBlock, [
+    ['Latest', 'invalid blocknumber Latest'],
+    ['safe', 'invalid blocknumber safe'],
+    ['1', 'invalid blocknumber 1'],
+    [5, 'invalid blocknumber 5'],
+    [1.5, "Invalid block identifier '1.5'"],
+    [true, "Invalid block identifier 'true'"],
+    [[], "Invalid block identifier '['"],
+    [{}, "Invalid block identifier '{'"],
+    ['nope', "Invalid block identifier 'nope'"],
+    ['', 'Invalid block identifier: empty or null.'],
+    ['0x10000000000000000', 'Invalid block number 0x10000000000000000'],
+  ])
+})
+
+describe('storagePosition', () => {
+  accepts(storagePosition, [
+    ['0x0', '0x0'],
+    ['0x', '0x0'],
+    ['10', '0xa'],
+    [3, '0x3'],
+    [`0x${'f'.repeat(64)}`, `0x${'f'.repeat(64)}`],
+  ])
+  const letters = 'Number values should not contain letters or hex values should start with 0x.'
+  refuses(storagePosition, [
+    ['', letters],
+    ['abc', letters],
+    ['-1', 'Invalid param -1: value must be a valid hex or string number.'],
+    ['zz', 'Invalid param zz: value must be a valid hex or string number.'],
+    [-1, 'Invalid param -1: value must be a valid hex or string number.'],
+    [null, 'Invalid param: null'],
+    [`0x${'f'.repeat(66)}`, `Invalid param: 0x${'f'.repeat(64)}...`],
+  ])
+})
+
+describe('listIndex', () => {
+  accepts(listIndex, [
+    ['0x0', 0],
+    ['0x00', 0],
+    ['0x7fffffff', 0x7fffffff],
+  ])
+  const range = 'Invalid index param: value must be a valid hex number.'
+  refuses(listIndex, [
+    ['0', 'Invalid argument "0": param should be a hex value string.'],
+    ['-0x1', 'Invalid argument "-0x1": param should be a hex value string.'],
+    [1, 'Invalid argument "1": param should be a hex value string.'],
+    ['', range],
+    ['0x', range],
+    ['0xffffffff', range],
+    [`0x${'1'.repeat(70)}`, `Invalid argument: 0x${'1'.repeat(64)}...`],
+  ])
+})
+
+describe('bytes', () => {
+  accepts(bytes, [
+    ['0x', '0x'],
+    ['', '0x'],
+    ['0xAb', '0xAb'],
+    ['1234', '0x1234'],
+  ])
+  const message = 'Invalid data format: invalid hex value.'
+  refuses(bytes, [
+    ['0x1', message],
+    ['zz', message],
+    [5, message],
+    [null, message],
+  ])
+  accepts(prefixedBytes, [
+    ['0x', '0x'],
+    ['0xABCDEF', '0xABCDEF'],
+  ])
+  const prefix = "Parameter must be hexadecimal encoded with the '0x' prefix."
+  refuses(prefixedBytes, [
+    ['', prefix],
+    ['68', prefix],
+    ['0x 68', prefix],
+    [null, prefix],
+  ])
+})
+
+describe('callObject', () => {
+  accepts(callObject, [
+    [{}, {}],
+    [{ to: null, unknown: 1, type: '0x2', accessList: [] }, {}],
+    [
+      { from: who, to: who, gas: 21000, value: '0x0', data: '' },
+      { from: who, to: who, gas: '0x5208', value: '0x0', data: '0x' },
+    ],
+    [{ value: '', gas: '0x' }, {}],
+    [{ gasLimit: '0x1', gas: '0x2' }, { gas: '0x2' }],
+    [{ data: '0x', input: '0x01' }, { data: '0x01' }],
+    [{ data: '0x313ce567', input: '0x' }, { data: '0x313ce567' }],
+    [{ data: '0xAB', input: '0xab' }, { data: '0xAB' }],
+    [{ chainId: '0x1' }, { chainId: '0x1' }],
+  ])
+  refuses(callObject, [
+    [null, 'Invalid call object'],
+    ['x', 'Invalid call object'],
+    [[], 'Invalid call object'],
+    [{ to: '' }, 'Invalid address: null, empty or invalid hex value.'],
+    [{ data: 'zz' }, 'Invalid data format: invalid hex value.'],
+    [{ gas: 'zz' }, 'Invalid param zz: value must be a valid hex or string number.'],
+    [{ gasPrice: '1.5' }, 'Invalid param 1.5: value must be a valid hex or string number.'],
+    [{ gas: '-1' }, 'Invalid param -1: value must be a valid hex or string number.'],
+    [{ data: '0x01', input: '0x02' }, 'Invalid input: data and input are both given and differ'],
+  ])
+
+  test('error: the hint names the member', () => {
+    expect(() => callObject.read({ gas: 'zz' })).toThrow(
+      expect.objectContaining({ hint: 'call.gas: expected a number, 0x and hex digits, or decimal' }),
+    )
+  })
+})
+
+describe('transactionObject', () => {
+  accepts(transactionObject, [
+    [
+      { from: who, chainId: 33 },
+      { from: who, chainId: '33' },
+    ],
+  ])
+  refuses(transactionObject, [
+    [{ from: who, value: '' }, 'Number values should not contain letters or hex values should start with 0x.'],
+    [{ from: who, value: '0x' }, 'Invalid param 0x: no digits'],
+    [{ from: who, value: '-1' }, 'Invalid param -1: value must be a valid hex or string number.'],
+  ])
+})
+
+describe('logFilter', () => {
+  accepts(logFilter, [
+    [{}, {}],
+    [{ unknown: 1, address: null, topics: null }, {}],
+    [{ address: [] }, {}],
+    [{ topics: [] }, {}],
+    [
+      { address: who, topics: [hash, null, [hash, null], [null], []] },
+      { address: [who], topics: [[hash], null, [hash], null, null] },
+    ],
+    [{ topics: hash }, { topics: [[hash]] }],
+    [
+      { fromBlock: '0x04', toBlock: 'pending' },
+      { fromBlock: '0x04', toBlock: 'pending' },
+    ],
+    [{ blockHash: hash.slice(2) }, { blockHash: hash }],
+  ])
+  refuses(logFilter, [
+    [null, 'Invalid filter object'],
+    [{ fromBlock: '' }, 'Invalid block identifier: empty or null.'],
+    [{ fromBlock: null }, "Invalid block identifier 'null'"],
+    [{ toBlock: 'zz' }, "Invalid block identifier 'zz'"],
+    [{ fromBlock: 'safe' }, 'invalid blocknumber safe'],
+    [{ fromBlock: '4', toBlock: '4' }, 'invalid blocknumber 4'],
+    [{ fromBlock: '0x5', toBlock: '0x0' }, 'fromBlock cannot be greater than toBlock'],
+    [{ address: '0x12' }, 'Invalid address: null, empty or invalid hex value.'],
+    [{ topics: ['0x12'] }, 'Invalid topic: incorrect length.'],
+    [{ topics: {} }, 'Invalid topic: incorrect length.'],
+    [{ topics: [[[hash]]] }, 'Invalid topic: incorrect length.'],
+    [{ blockHash: null }, 'Invalid block hash: incorrect length.'],
+    [{ blockHash: hash, fromBlock: '0x0' }, 'Cannot specify both blockHash and fromBlock/toBlock'],
+  ])
+})
+
+describe('small kinds', () => {
+  accepts(filterId, [
+    ['0xAB', '0xab'],
+    ['', ''],
+    [5, '5'],
+  ])
+  refuses(filterId, [
+    ['zz', 'Invalid data format: invalid hex value.'],
+    [null, 'Invalid data format: invalid hex value.'],
+  ])
+  accepts(seconds, [
+    ['3600', 3600],
+    ['0x10', 16],
+    [100, 100],
+    ['0', 0],
+  ])
+  refuses(seconds, [
+    ['zz', 'invalid number of seconds zz'],
+    ['-5', 'invalid number of seconds -5'],
+    [null, 'invalid number of seconds null'],
+  ])
+  accepts(snapshotId, [
+    ['0x1', 1],
+    ['0x99999999999999999999', 0],
+  ])
+  refuses(snapshotId, [
+    ['1', 'invalid snapshot id 1'],
+    [1, 'invalid snapshot id 1'],
+    [null, 'invalid snapshot id null'],
+  ])
+  accepts(flag('full'), [[true, true]])
+  refuses(flag('full'), [
+    ['yes', 'Invalid input: must be a boolean'],
+    [{}, 'Invalid input: must be a boolean'],
+  ])
+})

@@ -1,0 +1,21 @@
+import type { Config } from './config/schema.ts'
+import type { FilterQuestion, FilterReply } from './filters/port.ts'
+
+/** What a worker is started with. */
+export interface WorkerStart {
+  readonly index: number
+  readonly config: Config
+}
+
+export type ToWorker =
+  /** The node is open: serve on this port. */
+  | { readonly kind: 'listen'; readonly port: number }
+  /** Finish what runs, then end. */
+  | { readonly kind: 'stop'; readonly graceMs: number }
+  | FilterReply
+
+export type FromWorker =
+  | { readonly kind: 'listening' }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'stopped' }
+  | FilterQuestion

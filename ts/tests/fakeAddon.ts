@@ -1,0 +1,32 @@
+import type { Addon } from '../src/native/bindings.ts'
+import { RpcError } from '../src/rpc/errors.ts'
+
+/** An addon that answers a few methods from memory, for tests of everything above it. */
+export function fakeAddon(cancelled: number[] = []): Addon {
+  const answers: Partial<Addon> = {
+    netVersion: () => '"33"',
+    ethChainId: () => '"0x21"',
+    web3Sha3: (data) => JSON.stringify(`hash of ${data.length}`),
+    ethGetBalance: (address, block) => JSON.stringify([address, block]),
+    ethGetCode: () => Buffer.from(`"0x${'ab'.repeat(100_000)}"`),
+    ethGetBlockByNumber: () => JSON.stringify({ extraData: 'x'.repeat(5000) }),
+    ethCall: async (_call, _block, _deadlineMs, ticket) => {
+      const started = performance.now()
+      while (performance.now() - started < 2000) {
+        if (cancelled.includes(ticket)) break
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+      return '"0x"'
+    },
+    ethEstimateGas: async () => {
+      throw new RpcError(-32015, 'VM Exception while processing transaction: revert no', '0x08c379a0')
+    },
+    ethAccounts: () => {
+      throw new Error('secret of the core')
+    },
+    cancelTicket: (ticket) => {
+      cancelled.push(ticket)
+    },
+  }
+  return answers as Addon
+}

@@ -1,0 +1,302 @@
+import { request } from 'node:http'
+import { gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadConfig } from '../src/config/load.ts'
+import type { HttpServer } from '../src/http/server.ts'
+import { createServer } from '../src/worker.ts'
+import { fakeAddon } from './fakeAddon.ts'
+import { exchange } from './rawSocket.ts'
+
+const json = { 'content-type': 'application/json' }
+const version = '{"jsonrpc":"2.0","id":1,"method":"net_version","params":[]}'
+const versionAnswer = '{"jsonrpc":"2.0","id":1,"result":"33"}'
+const cancelled: number[] = []
+const defects: unknown[] = []
+const servers: HttpServer[] = []
+let port = 0
+let other = 0
+
+async function serve(settings: object): Promise<number> {
+  const config = loadConfig({ settings })
+  const server = createServer(config, fakeAddon(cancelled), {} as never, ({ defect }) => {
+    if (defect !== undefined) defects.push(defect)
+  })
+  servers.push(server)
+  return server.listen(0)
+}
+
+beforeAll(async () => {
+  port = await serve({})
+  other = await serve({
+    compat: 'reference',
+    http: {
+      cors: ['https://app.example.org', 'dev.example.org'],
+      hosts: ['rpc.example.org'],
+      maxBodyBytes: 20_000,
+      compression: 'all',
+    },
+    rpc: { maxBatchRequests: 3 },
+  })
+})
+
+afterAll(() => {
+  for (const server of servers) server.close()
+})
+
+interface Got {
+  status: number
+  headers: Record<string, string | string[] | undefined>
+  body: Buffer
+}
+
+function send(options: {
+  port?: number
+  method?: string
+  path?: string
+  headers?: Record<string, string>
+  body?: string
+}): Promise<Got> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      {
+        host: '127.0.0.1',
+        port: options.port ?? port,
+        method: options.method ?? 'POST',
+        path: options.path ?? '/',
+        headers: options.headers ?? json,
+      },
+      (response) => {
+        const pieces: Buffer[] = []
+        response.on('data', (piece: Buffer) => pieces.push(piece))
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(pieces) }),
+        )
+      },
+    )
+    outgoing.on('error', reject)
+    outgoing.end(options.body ?? (options.method === undefined ? version : undefined))
+  })
+}
+
+const rpc = async (method: string, params: unknown[], at = port) =>
+  JSON.parse(
+    (await send({ port: at, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }) })).body.toString(),
+  )
+
+describe('requests', () => {
+  test.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/json ;charset=utf-8',
+    'Application/JSON',
+    'application/json-rpc',
+  ])('behavior: media type %s', async (type) => {
+    const { status, headers, body } = await send({ headers: { 'content-type': type } })
+    expect([status, headers['content-type'], body.toString()]).toEqual([200, 'application/json', versionAnswer])
+  })
+
+  test.each(['application/jsonrequest', 'text/plain', ''])('error: media type "%s"', async (type) => {
+    const { status, body } = await send({ headers: type === '' ? {} : { 'content-type': type } })
+    expect(status).toBe(415)
+    expect(JSON.parse(body.toString())).toMatchObject({ id: null, error: { code: -32600 } })
+  })
+
+  test.each(['GET', 'PUT', 'DELETE', 'PATCH', 'HEAD'])('error: %s', async (method) => {
+    const { status, headers } = await send({ method })
+    expect([status, headers.allow]).toEqual([405, 'POST, OPTIONS'])
+  })
+
+  test.each(['/', '/4f1c7e0b8f7f4a54', '/v2/4f1c7e0b8f7f4a54', '/any/path?x=1'])('behavior: path %s', async (path) => {
+    expect((await send({ path })).body.toString()).toBe(versionAnswer)
+  })
+
+  test('behavior: the largest body passes, one byte more does not', async () => {
+    const largest = version.padStart(5_242_880)
+    expect((await send({ body: largest })).status).toBe(200)
+    const { status, body } = await send({ body: ` ${largest}` })
+    expect([status, JSON.parse(body.toString()).error.code]).toEqual([413, -32600])
+  })
+
+  test('error: a declared length over the limit is refused before the body comes', async () => {
+    const head =
+      'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 6000000\r\n\r\n'
+    expect((await exchange(port, head)).text).toMatch(/^HTTP\/1\.1 413 /)
+  })
+
+  test('error: a chunked body over the limit', async () => {
+    const { status } = await send({
+      port: other,
+      headers: { ...json, 'transfer-encoding': 'chunked', host: 'rpc.example.org' },
+      body: ' '.repeat(30_000),
+    })
+    expect(status).toBe(413)
+  })
+
+  test('error: a body that is not UTF-8', async () => {
+    const bytes = Buffer.concat([Buffer.from('{"id":1,"method":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')])
+    const head = `POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${bytes.length}\r\n\r\n`
+    expect((await exchange(port, Buffer.concat([Buffer.from(head), bytes]))).text).toContain('-32700')
+  })
+
+  test('behavior: a byte order mark is no fault', async () => {
+    expect((await send({ body: `\ufeff${version}` })).body.toString()).toBe(versionAnswer)
+  })
+
+  test('behavior: the connection stays open, pipelined requests are answered in order', async () => {
+    const one = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 59\r\n\r\n${version}`
+    const { text, isClosed } = await exchange(port, one + one)
+    expect(text.match(/"result":"33"/g)).toHaveLength(2)
+    expect(isClosed).toBe(false)
+    expect(text.toLowerCase()).not.toContain('connection: close')
+  })
+
+  test('behavior: chunked bodies', async () => {
+    const chunked = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n3b\r\n${version}\r\n0\r\n\r\n`
+    expect((await exchange(port, chunked)).text).toContain(versionAnswer)
+  })
+
+  test('error: no HTTP', async () => {
+    const { text, isClosed } = await exchange(port, 'GARBAGE\r\n\r\n')
+    expect(text).toMatch(/^HTTP\/1\.1 (400|505) /)
+    expect(isClosed).toBe(true)
+  })
+})
+
+describe('status of JSON-RPC errors', () => {
+  test('behavior: 200 by the document, 400 by the reference', async () => {
+    const bad = { body: '{"id":1,"method":"eth_getBalance","params":["0x12"]}' }
+    expect((await send(bad)).status).toBe(200)
+    const headers = { ...json, host: 'rpc.example.org' }
+    expect((await send({ ...bad, port: other, headers })).status).toBe(400)
+    expect((await send({ port: other, headers, body: '{' })).status).toBe(400)
+    expect((await send({ port: other, headers, body: '{"id":1,"method":"nope"}' })).status).toBe(200)
+    expect((await send({ port: other, headers, body: `[${bad.body}]` })).status).toBe(200)
+  })
+
+  test('behavior: helpful texts by the document, plain ones by the reference', async () => {
+    const body = '{"id":1,"method":"eth_getBalance","params":["0x12"]}'
+    expect((await send({ body })).body.toString()).toContain('(address: expected 20 bytes')
+    const plain = await send({ port: other, headers: { ...json, host: 'rpc.example.org' }, body })
+    expect(JSON.parse(plain.body.toString()).error.message).toBe('Invalid address: null, empty or invalid hex value.')
+  })
+
+  test('behavior: notifications get 200 and nothing', async () => {
+    const { status, body } = await send({ body: '{"jsonrpc":"2.0","method":"net_version"}' })
+    expect([status, body.length]).toEqual([200, 0])
+  })
+
+  test('error: a defect is hidden from the caller and kept for the log', async () => {
+    expect((await rpc('eth_accounts', [])).error).toEqual({ code: -32603, message: 'Internal server error' })
+    expect(String(defects.at(-1))).toContain('secret of the core')
+  })
+})
+
+describe('hosts', () => {
+  test.each([
+    'localhost',
+    '127.0.0.1:4444',
+    '[::1]:4444',
+    'RPC.example.org:80',
+    'rpc.example.org',
+  ])('behavior: Host %s', async (host) => {
+    expect((await send({ port: other, headers: { ...json, host } })).status).toBe(200)
+  })
+
+  test.each(['evil.example.org', '203.0.113.9', '[2001:db8::1]'])('error: Host %s', async (host) => {
+    expect((await send({ port: other, headers: { ...json, host } })).status).toBe(403)
+    expect((await send({ headers: { ...json, host } })).status).toBe(200)
+  })
+})
+
+describe('origins', () => {
+  test.each([
+    'localhost',
+    'http://localhost',
+    'http://localhost:3000',
+    'https://127.0.0.1:8080',
+    'http://[::1]:3000',
+  ])('behavior: %s may call by default', async (origin) => {
+    const { status, headers } = await send({ headers: { ...json, origin } })
+    expect([status, headers['access-control-allow-origin'], headers.vary]).toEqual([200, origin, 'Origin'])
+  })
+
+  test.each(['http://example.org', 'null', 'http://localhost.evil.org'])('error: %s may not', async (origin) => {
+    const { status, body } = await send({ headers: { ...json, origin } })
+    expect(status).toBe(403)
+    expect(JSON.parse(body.toString()).error.message).toBe('Origin not allowed')
+  })
+
+  test('behavior: whole origins and hosts in the list', async () => {
+    const status = async (origin: string) =>
+      (await send({ port: other, headers: { ...json, host: 'localhost', origin } })).status
+    expect(await status('https://app.example.org')).toBe(200)
+    expect(await status('http://app.example.org')).toBe(403)
+    expect(await status('http://dev.example.org:9000')).toBe(200)
+    expect(await status('http://localhost')).toBe(403)
+  })
+
+  test('behavior: a foreign Referer does not matter', async () => {
+    expect((await send({ headers: { ...json, referer: 'http://example.org/page' } })).status).toBe(200)
+  })
+
+  test('behavior: preflights', async () => {
+    const ask = { 'access-control-request-method': 'POST' }
+    const good = await send({ method: 'OPTIONS', headers: { origin: 'http://localhost:3000', ...ask } })
+    expect(good.status).toBe(204)
+    expect(good.headers).toMatchObject({
+      'access-control-allow-origin': 'http://localhost:3000',
+      'access-control-allow-methods': 'POST',
+      'access-control-allow-headers': 'content-type, authorization',
+      'access-control-max-age': '600',
+    })
+    const bad = await send({ method: 'OPTIONS', headers: { origin: 'http://example.org', ...ask } })
+    expect([bad.status, bad.headers['access-control-allow-origin']]).toEqual([204, undefined])
+    expect((await send({ method: 'OPTIONS', headers: {} })).status).toBe(204)
+  })
+})
+
+describe('answers', () => {
+  test('behavior: long answers cross as bytes', async () => {
+    const who = `0x${'11'.repeat(20)}`
+    expect((await rpc('eth_getCode', [who, 'latest'])).result).toHaveLength(200_002)
+  })
+
+  test('behavior: compressed on demand, where it pays', async () => {
+    const body = '{"id":1,"method":"eth_getBlockByNumber","params":["latest"]}'
+    const headers = { ...json, host: 'localhost', 'accept-encoding': 'gzip, br' }
+    const packed = await send({ port: other, headers, body })
+    expect(packed.headers['content-encoding']).toBe('gzip')
+    expect(JSON.parse(gunzipSync(packed.body).toString()).result.extraData).toHaveLength(5000)
+    expect((await send({ port: other, headers })).headers['content-encoding']).toBeUndefined()
+    // To this very machine nothing is gained.
+    expect((await send({ headers, body })).headers['content-encoding']).toBeUndefined()
+  })
+
+  test('behavior: data of a revert', async () => {
+    expect((await rpc('eth_estimateGas', [{}])).error).toEqual({
+      code: -32015,
+      message: 'VM Exception while processing transaction: revert no',
+      data: '0x08c379a0',
+    })
+  })
+
+  test('behavior: a client that hangs up ends its execution', async () => {
+    const before = cancelled.length
+    const body = '{"id":1,"method":"eth_call","params":[{},"latest"]}'
+    const outgoing = request({ host: '127.0.0.1', port, method: 'POST', headers: json })
+    outgoing.on('error', () => undefined)
+    outgoing.end(body)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    outgoing.destroy()
+    await expect.poll(() => cancelled.length, { timeout: 1000 }).toBe(before + 1)
+  })
+
+  test('behavior: a batch of 50, and one of 51', async () => {
+    const batch = (count: number) =>
+      JSON.stringify(Array.from({ length: count }, (_none, id) => ({ jsonrpc: '2.0', id, method: 'eth_chainId' })))
+    const good = JSON.parse((await send({ body: batch(50) })).body.toString())
+    expect(good.map((one: { id: number }) => one.id)).toEqual(Array.from({ length: 50 }, (_none, id) => id))
+    const bad = JSON.parse((await send({ body: batch(51) })).body.toString())
+    expect(bad).toMatchObject({ id: null, error: { code: -32600 } })
+  })
+})

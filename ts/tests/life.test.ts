@@ -1,0 +1,237 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gunzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { keys } from './contract.ts'
+import { NodeProcess, runCommand, scratchFolder } from './node.ts'
+
+const first = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
+const other = '0x00000000000000000000000000000000000000fe'
+
+describe('start and end', () => {
+  test('behavior: a restart keeps the chain', async () => {
+    const flags = ['--data-dir', join(scratchFolder(), 'data')]
+    const before = await NodeProcess.start(flags)
+    await before.result('eth_sendTransaction', [{ from: first, to: other, value: '0x64' }])
+    await before.result('evm_mine')
+    const head = await before.result<{ hash: string }>('eth_getBlockByNumber', ['latest'])
+    expect(await before.stop()).toBe(0)
+
+    const after = await NodeProcess.start(flags)
+    expect(await after.result('eth_blockNumber')).toBe('0x2')
+    expect(await after.result('eth_getBlockByNumber', ['latest'])).toEqual(head)
+    expect(await after.result('eth_getBalance', [other])).toBe('0x64')
+    await after.result('eth_sendTransaction', [{ from: first, to: other, value: '0x64' }])
+    expect(await after.result('eth_getBalance', [other])).toBe('0xc8')
+    expect(await after.stop('SIGTERM')).toBe(0)
+  })
+
+  test('behavior: a node starts within two seconds and answers', async () => {
+    const node = await NodeProcess.start()
+    expect(await node.result('net_version')).toBe('33')
+    expect(node.startedMs).toBeLessThan(2000)
+    await node.stop()
+  })
+
+  test('behavior: Ctrl-C ends a busy node within two seconds', async () => {
+    const node = await NodeProcess.start(['--workers', '2'])
+    let answered = 0
+    const load = Array.from({ length: 20 }, async () => {
+      try {
+        for (;;) {
+          await node.ask('eth_getBlockByNumber', ['latest', true])
+          answered++
+        }
+      } catch {
+        // The node is gone.
+      }
+    })
+    await expect.poll(() => answered, { timeout: 5000 }).toBeGreaterThan(20)
+    const began = performance.now()
+    expect(await node.stop()).toBe(0)
+    expect(performance.now() - began).toBeLessThan(2000)
+    await Promise.all(load)
+  })
+
+  test('behavior: an idle node takes less than 150 MB', async () => {
+    const node = await NodeProcess.start(['--workers', '2'])
+    await node.result('eth_blockNumber')
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    const status = readFileSync(`/proc/${node.child.pid}/status`, 'utf8')
+    const residentKb = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1])
+    await node.stop()
+    expect(residentKb / 1024).toBeLessThan(150)
+  })
+
+  test('behavior: the banner shows network, address, accounts and keys', async () => {
+    const { output, stop } = await interactive(['start', '--ephemeral', '--http-port', '0'])
+    await expect.poll(output, { timeout: 10_000 }).toContain('JSON-RPC  http://127.0.0.1:')
+    for (const part of ['regtest, chain id 33', 'block     0 (0x', first, `key ${keys[0]}`, '1000000000000 RBTC']) {
+      expect(output()).toContain(part)
+    }
+    expect(await stop()).toBe(0)
+    expect(output()).toContain('Stopped.')
+  })
+})
+
+describe('what cannot start', () => {
+  const attempt = (...flags: string[]) => runCommand(['start', '--ephemeral', ...flags])
+
+  test('error: a busy port', async () => {
+    const occupant = createServer()
+    const port = await new Promise<number>((resolve) => {
+      occupant.listen(0, '127.0.0.1', () => resolve((occupant.address() as { port: number }).port))
+    })
+    const { code, errors } = await attempt('--http-port', String(port))
+    occupant.close()
+    expect([code, errors]).toEqual([
+      1,
+      `rhizome: port ${port} on 127.0.0.1 is in use; choose another with --http-port\n`,
+    ])
+  })
+
+  test('error: a port that another node serves', async () => {
+    const node = await NodeProcess.start()
+    const { code, errors } = await attempt('--http-port', new URL(node.url).port)
+    await node.stop()
+    expect([code, errors.includes('is in use')]).toEqual([1, true])
+  })
+
+  test('error: a data directory that cannot be made', async () => {
+    const folder = scratchFolder()
+    writeFileSync(join(folder, 'file'), '')
+    const { code, errors } = await runCommand(['start', '--http-port', '0', '--data-dir', join(folder, 'file', 'data')])
+    expect(code).toBe(1)
+    expect(errors).toContain(join(folder, 'file'))
+  })
+
+  test.skipIf(process.getuid?.() === 0)('error: a data directory that may not be written', async () => {
+    const folder = scratchFolder()
+    mkdirSync(join(folder, 'data'))
+    chmodSync(join(folder, 'data'), 0o500)
+    const { code, errors } = await runCommand(['start', '--http-port', '0', '--data-dir', join(folder, 'data')])
+    expect(code).toBe(1)
+    expect(errors).toContain(join(folder, 'data'))
+  })
+
+  test('error: a data directory that is in use, or of another network', async () => {
+    const folder = join(scratchFolder(), 'data')
+    const node = await NodeProcess.start(['--data-dir', folder])
+    const inUse = await runCommand(['info', '--data-dir', folder])
+    await node.stop()
+    expect(inUse.code).toBe(1)
+    expect(inUse.errors).toContain(folder)
+    const foreign = await runCommand(['info', '--data-dir', folder, '--network', 'testnet'])
+    expect(foreign.code).toBe(1)
+    expect(foreign.errors.split('\n')).toHaveLength(2)
+  })
+
+  test('error: wrong usage ends with code 2 and names what is wrong', async () => {
+    const cases: [string[], RegExp][] = [
+      [['start', '--nope'], /unknown option '--nope'/],
+      [['begin'], /unknown command 'begin'/],
+      [['start', '--http-port', 'abc'], /http\.port: expected a whole number .* got "abc" \(--http-port\)/],
+      [['start', '--network', 'ropsten'], /network: expected regtest, devnet, testnet, mainnet, got "ropsten"/],
+      [['start', '--mining', 'often'], /mining: expected auto, off or interval=SECONDS/],
+      [['export', 'x', '--from', '1'], /required option '--to <number>'/],
+      [['export', 'x', '--from', 'a', '--to', '2'], /expected a whole number/],
+      [['config'], /give --check FILE or --print-default/],
+    ]
+    for (const [parameters, message] of cases) {
+      const { code, errors } = await runCommand(parameters)
+      expect([code, errors]).toEqual([2, expect.stringMatching(message)])
+    }
+  })
+
+  test('error: a chain file that is missing or none', async () => {
+    const folder = scratchFolder()
+    const missing = await attempt('--chain', join(folder, 'none.json'))
+    expect([missing.code, missing.errors.includes('none.json')]).toEqual([1, true])
+    writeFileSync(join(folder, 'bad.json'), '{"network": 5')
+    const bad = await attempt('--chain', join(folder, 'bad.json'))
+    expect([bad.code, bad.errors.includes('bad.json')]).toEqual([1, true])
+  })
+})
+
+describe('import, export, info', () => {
+  const chain = (folder: string) => {
+    const file = join(folder, 'basic.blocks')
+    const packed = fileURLToPath(new URL('../../tests/vectors/chains/regtest-basic.blocks.txt.gz', import.meta.url))
+    writeFileSync(file, gunzipSync(readFileSync(packed)))
+    return file
+  }
+
+  test('behavior: blocks go in and come out the same', async () => {
+    const folder = scratchFolder()
+    const data = ['--data-dir', join(folder, 'data')]
+    const file = chain(folder)
+    const imported = await runCommand(['import', file, '--json', ...data])
+    expect([imported.code, imported.errors]).toEqual([0, ''])
+    const lines = imported.output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines).toHaveLength(32)
+    expect(lines.at(-1)).toMatchObject({ number: 31, result: 'IMPORTED_BEST' })
+    expect(Object.keys(lines[0])).toEqual(['number', 'hash', 'stateRoot', 'result'])
+
+    const info = JSON.parse((await runCommand(['info', '--json', ...data])).output)
+    expect(info).toMatchObject({ network: 'regtest', chainId: 33, number: 31, hash: lines.at(-1).hash })
+
+    const exported = join(folder, 'out.blocks')
+    const result = await runCommand(['export', exported, '--from', '0', '--to', '31', ...data])
+    expect([result.code, result.output]).toEqual([0, `32 blocks written to ${exported}\n`])
+    expect(readFileSync(exported, 'utf8')).toBe(readFileSync(file, 'utf8'))
+  })
+
+  test('error: files that are missing, corrupt or of another chain', async () => {
+    const folder = scratchFolder()
+    const data = ['--data-dir', join(folder, 'data')]
+    const missing = await runCommand(['import', join(folder, 'none.blocks'), ...data])
+    expect([missing.code, missing.errors]).toEqual([1, expect.stringContaining('none.blocks')])
+
+    const lines = readFileSync(chain(folder), 'utf8').trim().split('\n')
+    const faults: [string, string[]][] = [
+      ['text', ['hello']],
+      ['cut', [...lines.slice(0, 3), (lines[3] ?? '').slice(0, -20)]],
+      ['changed', [...lines.slice(0, 3), (lines[3] ?? '').replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))]],
+      ['gap', [...lines.slice(0, 3), lines[5] ?? '']],
+    ]
+    for (const [name, content] of faults) {
+      const file = join(folder, `${name}.blocks`)
+      writeFileSync(file, `${content.join('\n')}\n`)
+      const { code, errors } = await runCommand(['import', file, '--data-dir', join(folder, name)])
+      expect([name, code, errors]).toEqual([name, 1, expect.stringContaining(`${name}.blocks`)])
+      expect(errors.split('\n').length).toBeLessThan(4)
+    }
+    const foreign = await runCommand([
+      'import',
+      chain(folder),
+      '--network',
+      'testnet',
+      '--data-dir',
+      join(folder, 'foreign'),
+    ])
+    expect(foreign.code).toBe(1)
+  })
+})
+
+/** A command whose output is watched while it runs. */
+async function interactive(parameters: string[]) {
+  const { spawn } = await import('node:child_process')
+  const child = spawn(process.execPath, ['ts/rhizome.mjs', ...parameters], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let output = ''
+  child.stdout.on('data', (bytes) => {
+    output += bytes
+  })
+  const exit = new Promise<number>((resolve) => child.on('close', (code) => resolve(code ?? -1)))
+  return {
+    output: () => output,
+    stop: () => {
+      child.kill('SIGINT')
+      return exit
+    },
+  }
+}

@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The program under test. */
+export const program = fileURLToPath(new URL('../rhizome.mjs', import.meta.url))
+
+/** A folder for the files of one test program. */
+export function scratchFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'rhizome-test-'))
+}
+
+/** A real node in a process of its own. */
+export class NodeProcess {
+  readonly url: string
+  readonly child: ChildProcess
+  readonly startedMs: number
+  readonly #exit: Promise<number>
+  readonly #errors: () => string
+
+  private constructor(
+    url: string,
+    child: ChildProcess,
+    startedMs: number,
+    exit: Promise<number>,
+    errors: () => string,
+  ) {
+    this.url = url
+    this.child = child
+    this.startedMs = startedMs
+    this.#exit = exit
+    this.#errors = errors
+  }
+
+  /** Starts one on a free port; ephemeral unless a data directory is given. Rejects with what it printed when it ends early. */
+  static async start(flags: readonly string[] = [], settings?: string): Promise<NodeProcess> {
+    const began = performance.now()
+    const place = flags.includes('--data-dir') ? [] : ['--ephemeral']
+    const file = settings === undefined ? [] : ['--config', configFile(settings)]
+    const child = spawn(
+      process.execPath,
+      [program, 'start', '--json', '--http-port', '0', '--log-level', 'warn', ...place, ...file, ...flags],
+      {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    )
+    let output = ''
+    let errors = ''
+    child.stderr.on('data', (bytes) => {
+      errors += bytes
+    })
+    const exit = new Promise<number>((resolve) => child.on('close', (code) => resolve(code ?? -1)))
+    const line = new Promise<string>((resolve) => {
+      child.stdout.on('data', (bytes) => {
+        output += bytes
+        if (output.includes('\n')) resolve(output)
+      })
+    })
+    const ready = await Promise.race([line, exit])
+    if (typeof ready === 'number') throw new Error(`the node ended with ${ready}: ${errors}`)
+    const { url } = JSON.parse(ready.split('\n')[0] ?? '') as { url: string }
+    return new NodeProcess(url, child, performance.now() - began, exit, () => errors)
+  }
+
+  /** What the node wrote to its log. */
+  get errors(): string {
+    return this.#errors()
+  }
+
+  /** Ends the node and returns its exit code. */
+  stop(signal: NodeJS.Signals = 'SIGINT'): Promise<number> {
+    this.child.kill(signal)
+    return this.#exit
+  }
+
+  /** POSTs a body. */
+  async post(
+    body: string,
+    headers: Record<string, string> = { 'content-type': 'application/json' },
+  ): Promise<{ status: number; text: string; body: unknown }> {
+    const response = await fetch(this.url, { method: 'POST', headers, body })
+    const text = await response.text()
+    return { status: response.status, text, body: parsed(text) }
+  }
+
+  /** Asks one question; the whole answer. */
+  async ask(
+    method: string,
+    params: unknown[] = [],
+  ): Promise<{ result?: never; error?: { code: number; message: string; data?: string } }> {
+    return (await this.post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))).body as never
+  }
+
+  /** The result of a question that must succeed. */
+  async result<T>(method: string, params: unknown[] = []): Promise<T> {
+    const answer = await this.ask(method, params)
+    if (answer.error !== undefined) throw new Error(`${method}: ${answer.error.code} ${answer.error.message}`)
+    return answer.result as T
+  }
+}
+
+/** Runs a command to its end. */
+export function runCommand(
+  parameters: readonly string[],
+  options: { cwd?: string } = {},
+): Promise<{ code: number; output: string; errors: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [program, ...parameters], { stdio: ['ignore', 'pipe', 'pipe'], ...options })
+    let output = ''
+    let errors = ''
+    child.stdout.on('data', (bytes) => {
+      output += bytes
+    })
+    child.stderr.on('data', (bytes) => {
+      errors += bytes
+    })
+    child.on('close', (code) => resolve({ code: code ?? -1, output, errors }))
+  })
+}
+
+function configFile(settings: string): string {
+  const path = join(scratchFolder(), 'rhizome.toml')
+  writeFileSync(path, settings)
+  return path
+}
+
+function parsed(text: string): unknown {
+  try {
+    return text === '' ? undefined : JSON.parse(text)
+  } catch {
+    return text
+  }
+}
