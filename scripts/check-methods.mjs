@@ -13,10 +13,10 @@ export function checkMethods(root) {
   const tests = [...allFiles(join(root, 'ts/tests')), ...allFiles(join(root, 'tests/vectors/rpc'))]
   const tested = tests.map(textOf).join('\n')
   const exported = allFiles(join(root, 'crates/addon/src')).flatMap((path) => napiFunctions(readFileSync(path, 'utf8')))
-  const bound = [...read('ts/src/native/bindings.ts').matchAll(/^ {2}([a-z][A-Za-z0-9]*)(?:\(|:)/gm)].map(
+  const bound = [...read('ts/src/native/addon.d.ts').matchAll(/^export declare function (\w+)/gm)].map(
     (match) => match[1],
   )
-  const sources = allFiles(join(root, 'ts/src')).filter((path) => path.endsWith('.ts') && !path.endsWith('bindings.ts'))
+  const sources = allFiles(join(root, 'ts/src')).filter((path) => path.endsWith('.ts') && !path.endsWith('addon.d.ts'))
   const used = sources.map((path) => readFileSync(path, 'utf8')).join('\n')
   return [
     ...missing(files, rows).map((name) => `ts/src/methods/${name}.ts has no row in table.ts`),
@@ -25,10 +25,10 @@ export function checkMethods(root) {
       .filter((name) => !tested.includes(name))
       .map((name) => `${name}: no test in ts/tests and no transcript in tests/vectors/rpc names it`),
     ...missing(exported, bound).map(
-      (name) => `the addon exports ${name}, which ts/src/native/bindings.ts does not know`,
+      (name) => `the addon exports ${name}, which ts/src/native/addon.d.ts does not know`,
     ),
     ...missing(bound, exported).map(
-      (name) => `ts/src/native/bindings.ts knows ${name}, which the addon does not export`,
+      (name) => `ts/src/native/addon.d.ts knows ${name}, which the addon does not export`,
     ),
     ...bound
       .filter((name) => !new RegExp(`\\b(native|addon)\\.${name}\\b`).test(used))

@@ -10,5 +10,8 @@ try {
   process.stderr.write(`${error.message.replaceAll(/^/gm, 'set-up: ')}\n`)
   process.exit(1)
 }
+// Npm puts a shell in between that does not pass SIGTERM on: when it is gone, the node was meant.
+const parent = process.ppid
+setInterval(() => process.ppid === parent || process.kill(process.pid, 'SIGTERM'), 250).unref()
 process.argv.splice(2, 0, 'start')
 await import('../ts/dist/cli.js')

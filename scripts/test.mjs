@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
 import { checks } from './checks.mjs'
 import { cargoEnvironment } from './setup/cargo.mjs'
-import { phase, SetupError } from './setup/run.mjs'
+import { phase, run, SetupError } from './setup/run.mjs'
 import { root, setup } from './setup.mjs'
 
 const totals = { passed: 0, failed: 0 }
@@ -58,6 +58,9 @@ await attempt('set-up of the packages', () => setup({ addon: false }))
 for (const [name, check] of checks(root)) await attempt(name, check)
 await attempt('Rust tests', rustTests)
 await attempt('addon and bundle', () => setup())
+await attempt('typings of the addon', async () =>
+  run(process.execPath, ['crates/addon/typings.mjs', '--check'], { cwd: root, env: await cargoEnvironment() }),
+)
 await attempt('TypeScript tests, clients and examples', typeScriptTests)
 
 // A phase that failed without a failed test (a check of form, a build) counts as one failure.

@@ -1,7 +1,7 @@
 // Deploys a contract, calls it, reads its events and a revert reason with viem.
 //   npm start                        (in one terminal)
 //   node docs/examples/viem.mjs      (in another)
-import { createPublicClient, createWalletClient, defineChain, http, keccak256, toHex } from 'viem'
+import { createPublicClient, createWalletClient, decodeErrorResult, defineChain, http, keccak256, toHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { compile } from './compile.mjs'
 
@@ -30,8 +30,11 @@ console.log('total is', await reader.readContract({ address, abi, functionName: 
 const [event] = await reader.getContractEvents({ address, abi, eventName: 'Increased', fromBlock: receipt.blockNumber })
 console.log('event:', event.args)
 
+// Rootstock nodes answer reverts with code -32015; the bytes that came back are in the error's data.
 try {
   await reader.simulateContract({ address, abi, functionName: 'increase', args: [0n], account })
 } catch (error) {
-  console.log('refused:', error.walk().reason ?? error.shortMessage)
+  const { data } = error.walk((one) => typeof one.data === 'string')
+  const { errorName, args } = decodeErrorResult({ abi, data })
+  console.log('refused:', errorName, args)
 }

@@ -29,12 +29,12 @@ export async function phase(title, work) {
     const seconds = Math.round((performance.now() - started) / 1000)
     return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
   }
-  process.stderr.write(`set-up: ${title}\n`)
-  const heartbeat = setInterval(() => process.stderr.write(`set-up: ${title}: ${elapsed()} so far\n`), 60_000)
+  process.stderr.write(`== ${title}\n`)
+  const heartbeat = setInterval(() => process.stderr.write(`== ${title}: ${elapsed()} so far\n`), 60_000)
   try {
     return await work()
   } finally {
     clearInterval(heartbeat)
-    process.stderr.write(`set-up: ${title}: ended after ${elapsed()}\n`)
+    process.stderr.write(`== ${title}: ${elapsed()}\n`)
   }
 }

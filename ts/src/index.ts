@@ -15,6 +15,6 @@ export function startNode(settings: NodeSettings = {}): Promise<RunningNode> {
 export { ConfigError } from './config/error.ts'
 export type { Config } from './config/schema.ts'
 export type { RunningNode } from './main.ts'
-export { AddonMissing } from './native/addon.ts'
+export { AddonMissing } from './native/load.ts'
 export { PortError } from './portProbe.ts'
 export { RpcError } from './rpc/errors.ts'

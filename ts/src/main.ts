@@ -4,8 +4,8 @@ import { miningOf, workersOf } from './config/network.ts'
 import type { Config } from './config/schema.ts'
 import { nativeSource } from './filters/nativeSource.ts'
 import { FilterRegistry } from './filters/registry.ts'
-import { loadAddon } from './native/addon.ts'
 import type { Addon } from './native/bindings.ts'
+import { loadAddon } from './native/load.ts'
 import { nodeConfig } from './nodeConfig.ts'
 import { createLogger } from './observe/log.ts'
 import { freePort } from './portProbe.ts'
@@ -24,8 +24,8 @@ export interface RunningNode {
   readonly native: Addon
   /** Resolves with the reason when the node cannot go on by itself. */
   readonly failure: Promise<string>
-  /** Answers running requests, closes all connections and the database. */
-  stop(): Promise<void>
+  /** Answers running requests, closes all connections and the database. False when a worker is still busy. */
+  stop(): Promise<boolean>
 }
 
 /** Opens the node of this process and serves it. There can be one in a process. */
@@ -47,7 +47,7 @@ export async function startNode(config: Config): Promise<RunningNode> {
     await workers.listen(port, filters)
     const sweep = setInterval(() => filters.removeExpired(), filterSweepMs).unref()
     const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-    logger.info({ url, network: config.network, workers: count }, 'serving')
+    logger.debug({ url, network: config.network, workers: count }, 'serving')
     return {
       url,
       port,
@@ -56,9 +56,10 @@ export async function startNode(config: Config): Promise<RunningNode> {
       failure,
       async stop() {
         clearInterval(sweep)
-        await workers.stop(stopGraceMs)
+        const isIdle = await workers.stop(stopGraceMs)
         await native.closeNode()
-        logger.info('stopped')
+        logger.debug('stopped')
+        return isIdle
       },
     }
   } catch (error) {

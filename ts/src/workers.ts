@@ -16,7 +16,7 @@ export class Workers {
   constructor(count: number, config: Config, logger: Logger, onFailure: (reason: string) => void) {
     if (!existsSync(program)) throw new Error(`${program.pathname} is missing. Run: npm run setup`)
     this.#workers = Array.from({ length: count }, (_none, index) => {
-      const worker = new Worker(program, { workerData: { index, config } satisfies WorkerStart })
+      const worker = new Worker(program, { workerData: { index, config } satisfies WorkerStart, execArgv: [] })
       worker.on('error', (error) => {
         logger.error({ worker: index, reason: error.stack ?? error.message }, 'worker failed')
         onFailure(error.message)
@@ -40,17 +40,18 @@ export class Workers {
     )
   }
 
-  /** Ends all workers: gently for `graceMs`, then by force. */
-  async stop(graceMs: number): Promise<void> {
-    await Promise.all(
-      this.#workers.map(async (worker) => {
-        const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
-        post(worker, { kind: 'stop', graceMs })
-        const patience = new Promise<void>((resolve) => setTimeout(resolve, graceMs + 300).unref())
-        await Promise.race([ended, patience])
-        await worker.terminate()
-      }),
-    )
+  /**
+   * Ends all workers: running requests have `graceMs` to end. False when one did not end in time; it is left alone, for a
+   * thread that is ended by force while it has sockets open takes the whole process down.
+   */
+  async stop(graceMs: number): Promise<boolean> {
+    const ends = this.#workers.map(async (worker) => {
+      const ended = new Promise<true>((resolve) => worker.once('exit', () => resolve(true)))
+      const patience = new Promise<false>((resolve) => setTimeout(() => resolve(false), graceMs + 300).unref())
+      post(worker, { kind: 'stop', graceMs })
+      return worker.threadId === -1 || Promise.race([ended, patience])
+    })
+    return (await Promise.all(ends)).every(Boolean)
   }
 }
 

@@ -11,7 +11,8 @@ describe('ethers', () => {
 
   beforeAll(async () => {
     node = await NodeProcess.start()
-    provider = new JsonRpcProvider(node.url, undefined, { polling: true, pollingInterval: 50, cacheTimeout: -1 })
+    provider = new JsonRpcProvider(node.url, undefined, { cacheTimeout: -1 })
+    provider.pollingInterval = 50
     wallet = new Wallet(keys[0], provider)
     const deployed = await new ContractFactory(counter.abi, counter.bytecode, wallet).deploy(40n)
     contract = (await deployed.waitForDeployment()) as Contract
@@ -83,7 +84,7 @@ describe('ethers', () => {
     const sent = await signer?.sendTransaction({ to, value: parseEther('2') })
     expect((await sent?.wait())?.status).toBe(1)
     expect(await provider.getBalance(to)).toBe(parseEther('2'))
-    expect(await signer?.signMessage('hello')).toMatch(/^0x[0-9a-f]{130}$/)
+    expect(await signer?._legacySignMessage('hello')).toMatch(/^0x[0-9a-f]{130}$/)
   })
 
   test('behavior: many requests at once, as batches', async () => {

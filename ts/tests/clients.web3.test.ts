@@ -19,6 +19,8 @@ describe('web3.js', () => {
     node = await NodeProcess.start()
     web3 = new Web3(node.url)
     web3.eth.transactionPollingInterval = 50
+    // Rootstock has no base fee: transactions are of the first kind.
+    web3.setConfig({ defaultTransactionType: '0x0' })
     from = web3.eth.accounts.wallet.add(keys[0])[0]?.address ?? ''
     const deployment = new web3.eth.Contract(counter.abi as ContractAbi).deploy({
       data: counter.bytecode,

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { keys } from './contract.ts'
-import { NodeProcess, runCommand, scratchFolder } from './node.ts'
+import { NodeProcess, runCommand, runProgram, scratchFolder } from './node.ts'
 
 const first = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const other = '0x00000000000000000000000000000000000000fe'
@@ -55,6 +55,14 @@ describe('start and end', () => {
     await Promise.all(load)
   })
 
+  test('behavior: a signal that comes twice is one', async () => {
+    const node = await NodeProcess.start()
+    await node.result('eth_blockNumber')
+    node.child.kill('SIGINT')
+    expect(await node.stop()).toBe(0)
+    expect(node.errors).toBe('')
+  })
+
   test('behavior: an idle node takes less than 150 MB', async () => {
     const node = await NodeProcess.start(['--workers', '2'])
     await node.result('eth_blockNumber')
@@ -74,6 +82,23 @@ describe('start and end', () => {
     expect(await stop()).toBe(0)
     expect(output()).toContain('Stopped.')
   })
+})
+
+test('behavior: a program starts a node, uses it and ends', async () => {
+  const script = `
+    import { startNode, ConfigError } from 'rhizome'
+    const node = await startNode({ ephemeral: true, http: { port: 0, workers: 1 }, log: { level: 'silent' } })
+    const body = '{"id":1,"method":"eth_chainId"}'
+    const answer = await fetch(node.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    process.stdout.write(await answer.text())
+    await node.stop()
+    try {
+      await startNode({ http: { port: -1 } })
+    } catch (error) {
+      process.stdout.write(String(error instanceof ConfigError))
+    }`
+  const { output } = await runProgram(['--input-type=module', '--eval', script])
+  expect(output).toBe('{"jsonrpc":"2.0","id":1,"result":"0x21"}true')
 })
 
 describe('what cannot start', () => {
@@ -159,7 +184,8 @@ describe('import, export, info', () => {
   const chain = (folder: string) => {
     const file = join(folder, 'basic.blocks')
     const packed = fileURLToPath(new URL('../../tests/vectors/chains/regtest-basic.blocks.txt.gz', import.meta.url))
-    writeFileSync(file, gunzipSync(readFileSync(packed)))
+    const lines = gunzipSync(readFileSync(packed)).toString().split('\n').slice(0, 200)
+    writeFileSync(file, `${lines.join('\n')}\n`)
     return file
   }
 
@@ -173,17 +199,25 @@ describe('import, export, info', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line))
-    expect(lines).toHaveLength(32)
-    expect(lines.at(-1)).toMatchObject({ number: 31, result: 'IMPORTED_BEST' })
+    expect(lines).toHaveLength(200)
+    expect(lines.at(-1)).toMatchObject({ number: 200, result: 'IMPORTED_BEST' })
     expect(Object.keys(lines[0])).toEqual(['number', 'hash', 'stateRoot', 'result'])
 
     const info = JSON.parse((await runCommand(['info', '--json', ...data])).output)
-    expect(info).toMatchObject({ network: 'regtest', chainId: 33, number: 31, hash: lines.at(-1).hash })
+    expect(info).toMatchObject({ network: 'regtest', chainId: 33, number: 200, hash: lines.at(-1).hash })
 
     const exported = join(folder, 'out.blocks')
-    const result = await runCommand(['export', exported, '--from', '0', '--to', '31', ...data])
-    expect([result.code, result.output]).toEqual([0, `32 blocks written to ${exported}\n`])
+    const result = await runCommand(['export', exported, '--from', '1', '--to', '200', ...data])
+    expect([result.code, result.output]).toEqual([0, `200 blocks written to ${exported}\n`])
     expect(readFileSync(exported, 'utf8')).toBe(readFileSync(file, 'utf8'))
+  })
+
+  test('error: reading where there is nothing', async () => {
+    const folder = join(scratchFolder(), 'none')
+    for (const command of [['info'], ['export', 'x', '--from', '0', '--to', '1']]) {
+      const { code, errors } = await runCommand([...command, '--data-dir', folder])
+      expect([code, errors]).toEqual([1, `rhizome: ${folder}: there is no chain (--data-dir)\n`])
+    }
   })
 
   test('error: files that are missing, corrupt or of another chain', async () => {

@@ -101,13 +101,22 @@ export class NodeProcess {
   }
 }
 
+/** What a program that ended has left. */
+interface Ended {
+  readonly code: number
+  readonly output: string
+  readonly errors: string
+}
+
 /** Runs a command to its end. */
-export function runCommand(
-  parameters: readonly string[],
-  options: { cwd?: string } = {},
-): Promise<{ code: number; output: string; errors: string }> {
+export function runCommand(parameters: readonly string[]): Promise<Ended> {
+  return runProgram([program, ...parameters])
+}
+
+/** Runs Node.js to its end. */
+export function runProgram(parameters: readonly string[]): Promise<Ended> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [program, ...parameters], { stdio: ['ignore', 'pipe', 'pipe'], ...options })
+    const child = spawn(process.execPath, parameters, { stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
     let errors = ''
     child.stdout.on('data', (bytes) => {

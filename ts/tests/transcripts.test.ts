@@ -6,12 +6,18 @@ import { NodeProcess, runCommand, scratchFolder } from './node.ts'
 import { bodyOf, judge, type Step, transcript, vectorFile } from './transcripts.ts'
 
 // Transcripts are compared with the choices of the reference.
-const settings = 'compat = "reference"\nmining = "off"\n'
+// Only for estimates the transcripts demand the document's (D24).
+const choices = 'compat = "reference"\nchoices.failedEstimate = "estimate"\n'
+const settings = `${choices}mining = "off"\n`
 const served = new Set(table.flatMap((row) => [row.name, ...(row.alias === undefined ? [] : [row.alias])]))
 
-/** Methods that come later are left out, unless the reference does not serve them either. */
+/**
+ * Methods that come later are left out, unless the reference does not serve them either. So is net_listening: this node
+ * has no port for peers yet.
+ */
 function isComparable(step: Step): boolean {
   const method = step.request?.method
+  if (method === 'net_listening') return false
   if (step.kind === 'http') return step.request?.httpMethod === 'POST'
   if (step.kind !== 'rpc' || typeof method !== 'string') return false
   const { error } = (step.response ?? {}) as { error?: { code: number; message: string } }
@@ -88,16 +94,12 @@ describe(`a node that holds chain A up to block ${lastBlock}`, () => {
 
   /** The step names a block or transaction up to there, and nothing that depends on what came later. */
   const isBefore = (step: Step): boolean => {
-    const text = JSON.stringify(step.request?.params ?? [])
+    const params = (step.request?.params ?? []) as unknown[]
+    const text = JSON.stringify(params)
+    const isOfHead = /latest|pending|Filter|0x9999|^\[\{\}\]/.test(text + String(step.request?.method))
+    if (isOfHead || (step.request?.method === 'eth_estimateGas' && params.length === 1)) return false
     const hashes = text.match(/0x[0-9a-f]{64}(?![0-9a-f])/g) ?? []
-    const names = text.match(/"0x[0-9a-f]{1,4}"/g) ?? []
-    const isLater = /latest|pending|Filter/.test(text + String(step.request?.method))
-    return (
-      !isLater &&
-      (hashes.some((hash) => known.has(hash)) ||
-        /"0x[0-8]"\}?(,(true|false))?\}?\]$/.test(text) ||
-        (names.length === 0 && hashes.length === 0))
-    )
+    return hashes.length > 0 ? hashes.every((hash) => known.has(hash)) : /"0x[0-8]"|earliest/.test(text)
   }
   for (const name of [
     '20-reads-blocks',
@@ -113,8 +115,13 @@ describe(`a node that holds chain A up to block ${lastBlock}`, () => {
 describe('a node with instant mining', () => {
   let node: NodeProcess
   beforeAll(async () => {
-    node = await NodeProcess.start([], 'compat = "reference"\nmining = "auto"\n')
+    node = await NodeProcess.start([], `${choices}mining = "auto"\n`)
   })
   afterAll(() => node?.stop())
-  replay(() => node, '38-lenient-sends')
+  // What was sent is not refused in the recording: only the refusals can be compared.
+  replay(
+    () => node,
+    '38-lenient-sends',
+    (step) => step.request?.method === 'eth_sendTransaction',
+  )
 })

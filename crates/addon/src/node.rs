@@ -10,8 +10,7 @@ use crate::reply::{Reply, refusal};
 use napi::bindgen_prelude::{FnArgs, Function, Object};
 use napi::{Env, Result};
 use napi_derive::napi;
-use rhizome_answers::json::JsonWriter;
-use rhizome_answers::{Answer, Node, RpcError};
+use rhizome_answers::{Node, RpcError, node_info};
 use rhizome_chain::Chain;
 use std::sync::Arc;
 
@@ -35,7 +34,7 @@ pub fn close_node(env: &Env) -> Result<Object<'_>> {
 /// What the node holds: network, chain id, genesis, head, highest block, size on disk.
 #[napi(catch_unwind, ts_return_type = "string")]
 pub fn node_info() -> Result<Reply> {
-    sync(info)
+    sync(node_info::answer)
 }
 
 /// Ends the execution that runs under a ticket. Nothing happens when it has ended.
@@ -81,24 +80,4 @@ fn start(config: &NodeConfig) -> std::result::Result<Running, RpcError> {
         Mining::Auto | Mining::Off => None,
     };
     Ok(Running { node, pool, tickets: Arc::default(), is_closing: Arc::default(), miner })
-}
-
-fn info(node: &Node) -> Answer {
-    let chain = node.chain();
-    let head = chain.head();
-    let mut json = JsonWriter::with_capacity(512);
-    json.begin_object();
-    json.key("network").text(&chain.spec().name);
-    json.key("chainId").number(i64::from(chain.spec().chain_id));
-    if let Some(genesis) = chain.main_hash(0)? {
-        json.key("genesis").hash(&genesis);
-    }
-    json.key("number").number(head.number().cast_signed());
-    json.key("hash").hash(&head.hash());
-    json.key("stateRoot").data(&head.record.block.header.state_root);
-    json.key("totalDifficulty").text(&head.record.total_difficulty.to_string());
-    json.key("highestBlock").number(chain.highest_number()?.cast_signed());
-    json.key("diskBytes").number(chain.disk_bytes()?.cast_signed());
-    json.end_object();
-    Ok(json.finish())
 }

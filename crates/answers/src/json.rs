@@ -25,16 +25,6 @@ impl JsonWriter {
         self.out
     }
 
-    /// Bytes written so far.
-    pub fn len(&self) -> usize {
-        self.out.len()
-    }
-
-    /// Whether nothing was written.
-    pub fn is_empty(&self) -> bool {
-        self.out.is_empty()
-    }
-
     fn separate(&mut self) {
         if !matches!(self.out.last(), None | Some(b'{' | b'[' | b':')) {
             self.out.push(b',');

@@ -9,6 +9,7 @@
 //! Start with `node` (what an answer is given), `selector` (which block is meant) and one of the answers.
 
 pub mod accounts;
+pub mod block_files;
 mod cache;
 pub mod call_object;
 mod delivery;
@@ -23,9 +24,11 @@ pub mod log_filter;
 mod lookup;
 pub mod net;
 pub mod node;
+pub mod node_info;
 pub mod objects;
 pub mod options;
 pub mod parameters;
+mod pending_state;
 mod replay;
 mod revert;
 pub mod selector;

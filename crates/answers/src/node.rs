@@ -4,6 +4,7 @@ use crate::accounts::Accounts;
 use crate::cache::TextCache;
 use crate::feed::pending_hashes::PendingFeed;
 use crate::options::{AnswerOptions, MiningMode};
+use crate::pending_state::PendingStates;
 use parking_lot::{Mutex, MutexGuard};
 use rhizome_chain::{Chain, ChainEvent};
 use std::sync::Arc;
@@ -15,6 +16,7 @@ pub struct Node {
     accounts: Accounts,
     texts: TextCache,
     pending_feed: Arc<PendingFeed>,
+    pending_states: PendingStates,
     sending: Mutex<()>,
 }
 
@@ -30,7 +32,15 @@ impl Node {
                 feed.push(*hash);
             }
         }));
-        Self { chain, options, accounts, texts, pending_feed, sending: Mutex::new(()) }
+        Self {
+            chain,
+            options,
+            accounts,
+            texts,
+            pending_feed,
+            pending_states: PendingStates::default(),
+            sending: Mutex::new(()),
+        }
     }
 
     /// The chain.
@@ -55,6 +65,10 @@ impl Node {
 
     pub(crate) fn texts(&self) -> &TextCache {
         &self.texts
+    }
+
+    pub(crate) fn pending_states(&self) -> &PendingStates {
+        &self.pending_states
     }
 
     pub(crate) fn pending_feed(&self) -> &PendingFeed {

@@ -120,11 +120,11 @@ impl<'a> Selector<'a> {
         self.find(node)?.ok_or_else(|| self.not_found())
     }
 
-    /// The state after the block; -32600 when there is no such block.
+    /// The state after the block, at `pending` that after the waiting transactions; -32600 when there is no such block.
     pub fn state(&self, node: &Node) -> Result<Arc<dyn StateReader>, RpcError> {
         match self.locate(node)? {
             Place::Mined(record) => Ok(node.chain().state_at(&record)?),
-            Place::Pending(draft) => Ok(draft.state.clone()),
+            Place::Pending(draft) => node.pending_states().state(node, &draft),
         }
     }
 

@@ -1,11 +1,16 @@
 //! `evm_*` and signing.
 
 use crate::dispatch::dispatch;
-use crate::node::{chain_a, reference_options, regtest, steps};
+use crate::node::{chain_a, import_all, reference_options, regtest, steps};
 use crate::transcript::Tally;
+use rhizome_answers::block_files;
+use rhizome_answers::feed::{logs_of_blocks, main_hashes_since};
+use rhizome_answers::log_filter::LogQuery;
 use rhizome_answers::options::{AnswerOptions, MiningMode};
 use rhizome_chain::Clock;
+use rhizome_primitives::B256;
 use serde_json::{Value, json};
+use std::ops::ControlFlow;
 
 /// The recording continues another one at block 32: so many blocks are mined first.
 #[test]
@@ -88,4 +93,68 @@ fn document_choices() {
     let block = ask("eth_getBlockByNumber", json!(["0x4", true])).unwrap();
     let words = block["transactions"].as_array().unwrap().iter().filter(|one| one["v"] != "0x0");
     assert!(words.clone().count() > 0 && words.clone().all(|one| one["s"].as_str().unwrap().len() == 66));
+}
+
+/// What one node writes, another one reads.
+#[test]
+fn files_of_blocks() {
+    let node = chain_a(AnswerOptions::document());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("some.blocks");
+    let path = path.to_str().unwrap();
+    let head = node.chain().head().number();
+    let written = block_files::export(&node, path, 1, 1_000_000, || ControlFlow::Continue(())).unwrap();
+    assert_eq!(written, format!(r#"{{"blocks":{head},"from":1,"to":1000000}}"#).as_bytes());
+    let other = regtest(AnswerOptions::document(), Clock::new(|| 0x6553_f484));
+    let mut last = String::new();
+    let counts = block_files::import(&other, path, |line| {
+        last = line;
+        ControlFlow::Continue(())
+    });
+    let expected = format!(r#"{{"blocks":{head},"best":{head},"side":0,"known":0,"head":{head}}}"#);
+    assert_eq!(String::from_utf8(counts.unwrap()).unwrap(), expected);
+    assert!(last.contains(&format!(r#""hash":"{}""#, node.chain().head().hash())), "{last}");
+    assert!(last.ends_with(r#""result":"IMPORTED_BEST"}"#), "{last}");
+    assert!(block_files::import(&other, "/nowhere", |_line| ControlFlow::Continue(())).is_err());
+}
+
+/// A poll continues where the last one ended, also across blocks that left the main chain.
+#[test]
+fn movements_of_the_main_chain() {
+    let node = regtest(reference_options(MiningMode::Auto), Clock::system());
+    let mine = || node.chain().mine(node.chain().config().clock.now()).unwrap().hash;
+    let since = |number, hash| -> Value {
+        serde_json::from_slice(&main_hashes_since::answer(&node, number, &hash).unwrap()).unwrap()
+    };
+    let genesis = node.chain().head().hash();
+    let (first, second) = (mine(), mine());
+    let moved = since(0, genesis);
+    assert_eq!(moved["hashes"], json!([first.to_string(), second.to_string()]));
+    assert_eq!(moved["cursor"], json!({ "number": 2, "hash": second.to_string() }));
+    assert_eq!(since(2, second), json!({ "hashes": [], "removed": [], "cursor": moved["cursor"] }));
+    // Deleted blocks cannot be shown any more; what replaces them is.
+    node.chain().rewind(1).unwrap();
+    let third = mine();
+    assert_eq!(since(2, second)["cursor"], json!({ "number": 2, "hash": third.to_string() }));
+}
+
+/// Blocks that lost against a heavier branch are named from the highest down, and so are their logs.
+#[test]
+fn removed_blocks_and_logs() {
+    let node = regtest(reference_options(MiningMode::Off), Clock::system());
+    import_all(&node, "deep-reorg.replaced.blocks");
+    let abandoned: Vec<B256> = (1..=3).map(|number| node.chain().main_hash(number).unwrap().unwrap()).collect();
+    import_all(&node, "deep-reorg.blocks");
+    let moved = main_hashes_since::answer(&node, 3, &abandoned[2]).unwrap();
+    let moved: Value = serde_json::from_slice(&moved).unwrap();
+    let removed: Vec<String> = abandoned.iter().rev().map(B256::to_string).collect();
+    assert_eq!(moved["removed"], json!(removed));
+    assert_eq!(moved["hashes"].as_array().unwrap().len(), 7);
+    let query = LogQuery::parse("{}").unwrap();
+    let hashes = [abandoned[2], abandoned[1], abandoned[0]];
+    let logs = logs_of_blocks::answer(&node, &hashes, &query, true).unwrap();
+    let logs: Value = serde_json::from_slice(&logs).unwrap();
+    assert!(logs[0]["removed"] == true && logs.as_array().unwrap().len() >= 2, "{logs}");
+    let heights: Vec<&str> = logs.as_array().unwrap().iter().map(|log| log["blockNumber"].as_str().unwrap()).collect();
+    assert!(heights.is_sorted_by(|before, after| before >= after), "{heights:?}");
 }

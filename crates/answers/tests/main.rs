@@ -8,4 +8,5 @@ mod dispatch;
 mod node;
 mod reach;
 mod reads;
+mod scenario;
 mod transcript;

@@ -35,7 +35,8 @@ impl Heights {
             "eth_getStorageAt" => self.of_block(parameters.get(2)),
             _ => self.of_block(parameters.first()),
         };
-        asked.max(self.of_answer(&step["response"]["result"]))
+        // The draft of the next block stands above the highest one.
+        asked.max(self.of_answer(&step["response"]["result"])).min(self.top())
     }
 
     fn of_filter(&self, filter: &Value) -> u64 {

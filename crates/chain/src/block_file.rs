@@ -87,11 +87,17 @@ pub enum LineFault {
         /// Number of the block.
         number: u64,
         /// The rule.
-        reason: InvalidBlock,
+        reason: Box<InvalidBlock>,
     },
     /// The node failed, or does not know a rule that it would need.
     #[error(transparent)]
-    Import(#[from] ImportError),
+    Import(Box<ImportError>),
+}
+
+impl From<ImportError> for LineFault {
+    fn from(error: ImportError) -> Self {
+        Self::Import(Box::new(error))
+    }
 }
 
 /// A block of a file after its import.
@@ -169,7 +175,9 @@ impl Chain {
             ImportOutcome::ImportedNotBest => LineResult::Side,
             ImportOutcome::Exists => LineResult::Known,
             ImportOutcome::NoParent => return Err(LineFault::NoParent { number, parent }),
-            ImportOutcome::Invalid(reason) => return Err(LineFault::Invalid { number, reason }),
+            ImportOutcome::Invalid(reason) => {
+                return Err(LineFault::Invalid { number, reason: Box::new(reason) });
+            },
         };
         Ok(ImportedLine { line, number, hash, state_root, transactions, gas_used, result })
     }
@@ -227,11 +235,11 @@ impl PreparedLine {
             return Err(LineFault::Fields { count: fields.len() });
         };
         let field = |field, expected| LineFault::Field { field, expected };
-        let number: u64 = number.parse().map_err(|_| field("number", "a decimal number"))?;
-        let hash: B256 = hash.parse().map_err(|_| field("hash", "a hash of 32 bytes in hex"))?;
+        let number: u64 = number.parse().map_err(|_unreadable| field("number", "a decimal number"))?;
+        let hash: B256 = hash.parse().map_err(|_unreadable| field("hash", "a hash of 32 bytes in hex"))?;
         let total_difficulty = U256::from_str_radix(total_difficulty, 16);
-        let total_difficulty = total_difficulty.map_err(|_| field("total difficulty", "a hex number"))?;
-        let raw = hex::decode(raw).map_err(|_| field("block", "hex"))?;
+        let total_difficulty = total_difficulty.map_err(|_unreadable| field("total difficulty", "a hex number"))?;
+        let raw = hex::decode(raw).map_err(|_unreadable| field("block", "hex"))?;
         let block = Block::decode(&raw, spec).map_err(BlockDecodeError::from)?;
         let (actual_number, actual) = (block.header.number, block.hash());
         if actual_number != number {
@@ -256,7 +264,7 @@ impl<R: BufRead> Iterator for Lines<R> {
             Err(error) => Some(Err(error.into())),
             Ok(0) => None,
             Ok(length) if length as u64 == MAX_LINE_BYTES => Some(Err(LineFault::TooLong)),
-            Ok(_) => Some(String::from_utf8(line).map_err(|_| LineFault::Fields { count: 1 })),
+            Ok(_) => Some(String::from_utf8(line).map_err(|_not_text| LineFault::Fields { count: 1 })),
         }
     }
 }

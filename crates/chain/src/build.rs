@@ -159,7 +159,7 @@ impl Chain {
         let mut content = Content { transactions: Vec::new(), senders: Vec::new(), unfit: Vec::new() };
         while layout.gas_left() >= LEAST_GAS {
             let Some(candidate) = order.take() else { break };
-            if !self.has_fitting_price(&candidate, header) {
+            if !candidate.transaction.fields_valid() || !self.has_fitting_price(&candidate, header) {
                 content.unfit.push(candidate.hash);
                 continue;
             }

@@ -85,7 +85,7 @@ impl ChainConfig {
             minimum_gas_price: U256::ZERO,
             target_gas_limit,
             cache_bytes: 64 << 20,
-            write_buffer_bytes: 200 << 20,
+            write_buffer_bytes: 64 << 20,
             max_open_files: 256,
             is_power_safe: false,
             pool: PoolOptions::default(),

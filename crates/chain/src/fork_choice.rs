@@ -10,9 +10,5 @@ pub(crate) fn replaces(new: &BlockRecord, current: &BlockRecord) -> bool {
 }
 
 fn tip(record: &BlockRecord) -> Tip {
-    Tip {
-        total_difficulty: record.total_difficulty,
-        paid_fees: record.block.header.paid_fees,
-        hash: record.hash,
-    }
+    Tip { total_difficulty: record.total_difficulty, paid_fees: record.block.header.paid_fees, hash: record.hash }
 }

@@ -1,7 +1,7 @@
 use std::ops::ControlFlow;
 
 use rhizome_evm::Deadline;
-use rhizome_primitives::{Address, B256, Log, Receipt};
+use rhizome_primitives::{Address, B256, Bloom, Log};
 use rhizome_storage::{LOG_SHARD_BLOCKS, LogQuery};
 
 use crate::{Chain, ChainError};
@@ -106,6 +106,7 @@ impl Chain {
     ) -> Result<(), LogSearchError> {
         let to = to.min(self.head().number());
         let topics: Vec<Vec<B256>> = filter.topics.iter().map(|topics| topics.clone().unwrap_or_default()).collect();
+        let sieve = Sieve::new(filter);
         let query = LogQuery { addresses: &filter.addresses, topics: &topics };
         let mut first = from;
         while first <= to {
@@ -119,7 +120,7 @@ impl Chain {
                     return Err(LogSearchError::DeadlineExceeded);
                 }
                 let Some(hash) = self.main_hash(number)? else { continue };
-                if self.visit_block_logs(filter, number, &hash, visit)?.is_break() {
+                if self.visit_block_logs(&sieve, number, &hash, visit)?.is_break() {
                     return Ok(());
                 }
             }
@@ -130,56 +131,71 @@ impl Chain {
     }
 
     /// The logs of one block, on the best chain or off it.
-    pub fn logs_in_block(&self, filter: &LogFilter, hash: &B256) -> Result<Vec<FoundLog>, LogSearchError> {
+    pub fn logs_in_block(&self, filter: &LogFilter, hash: &B256) -> Result<Vec<FoundLog>, ChainError> {
         let mut found = Vec::new();
         let Some(record) = self.block(hash)? else { return Ok(found) };
-        // Collecting never breaks off.
-        let _ = self.visit_block_logs(filter, record.number(), hash, &mut |log| {
+        let mut visit = |log| {
             found.push(log);
             ControlFlow::Continue(())
-        })?;
+        };
+        // Collecting never breaks off.
+        let _ = self.visit_block_logs(&Sieve::new(filter), record.number(), hash, &mut visit)?;
         Ok(found)
     }
 
     fn visit_block_logs(
         &self,
-        filter: &LogFilter,
+        sieve: &Sieve<'_>,
         number: u64,
         block_hash: &B256,
         visit: &mut dyn FnMut(FoundLog) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, ChainError> {
-        let Some(receipts) = self.receipts(block_hash)? else { return Ok(ControlFlow::Continue(())) };
+        // Undecoded and past the cache: most receipts of a wide search are only looked at.
+        let receipts = self.archive.store.raw_receipts(block_hash)?;
         let mut log_index = 0;
-        let transactions = receipts.iter().zip(receipts.transaction_hashes()).enumerate();
-        for (transaction_index, (receipt, transaction_hash)) in transactions {
-            if may_match(filter, receipt) {
-                for (offset, log) in receipt.logs.iter().enumerate().filter(|(_, log)| filter.matches(log)) {
-                    let flow = visit(FoundLog {
-                        log: log.clone(),
-                        number,
-                        block_hash: *block_hash,
-                        transaction_hash: *transaction_hash,
-                        transaction_index,
-                        log_index: log_index + offset,
-                    });
+        for (transaction_index, receipt) in receipts.iter().flat_map(|receipts| receipts.iter()).enumerate() {
+            let transaction_hashes = receipts.as_ref().map(|receipts| receipts.transaction_hashes());
+            let hash = transaction_hashes.and_then(|hashes| hashes.get(transaction_index));
+            let matching = receipt.bloom().filter(|bloom| sieve.may_match(bloom)).and_then(|_| receipt.decode());
+            let (Some(receipt), Some(transaction_hash)) = (matching, hash.copied()) else {
+                log_index += receipt.log_count();
+                continue;
+            };
+            for log in receipt.logs {
+                if sieve.filter.matches(&log) {
+                    let block_hash = *block_hash;
+                    let found = FoundLog { log, number, block_hash, transaction_hash, transaction_index, log_index };
+                    let flow = visit(found);
                     if flow.is_break() {
                         return Ok(flow);
                     }
                 }
+                log_index += 1;
             }
-            log_index += receipt.logs.len();
         }
         Ok(ControlFlow::Continue(()))
     }
 }
 
-/// What the bloom of a receipt says about the filter: false is certain.
-fn may_match(filter: &LogFilter, receipt: &Receipt) -> bool {
-    if receipt.logs.is_empty() {
-        return false;
+/// A filter with the bloom bits of its values, which are hashed once for all receipts.
+struct Sieve<'a> {
+    filter: &'a LogFilter,
+    /// For each condition the bits of its alternatives.
+    conditions: Vec<Vec<[u16; 3]>>,
+}
+
+impl<'a> Sieve<'a> {
+    fn new(filter: &'a LogFilter) -> Self {
+        let addresses = filter.addresses.iter().map(|address| Bloom::bits(address.as_slice())).collect();
+        let topics = filter.topics.iter().flatten();
+        let topics = topics.map(|topics| topics.iter().map(|topic| Bloom::bits(topic.as_slice())).collect());
+        let conditions = std::iter::once(addresses).chain(topics);
+        Self { filter, conditions: conditions.filter(|condition: &Vec<_>| !condition.is_empty()).collect() }
     }
-    let has = |value: &[u8]| receipt.bloom.contains(value);
-    let address = filter.addresses.is_empty() || filter.addresses.iter().any(|address| has(address.as_slice()));
-    let mut asked = filter.topics.iter().flatten().filter(|topics| !topics.is_empty());
-    address && asked.all(|topics| topics.iter().any(|topic| has(topic.as_slice())))
+
+    /// What the bloom of a receipt says about the filter: false is certain.
+    fn may_match(&self, bloom: &Bloom) -> bool {
+        let matches = |alternatives: &Vec<[u16; 3]>| alternatives.iter().any(|bits| bloom.has_bits(*bits));
+        !bloom.is_zero() && self.conditions.iter().all(matches)
+    }
 }

@@ -52,10 +52,15 @@ mod tests {
     #[test]
     fn items_come_in_order_and_stop_on_demand() {
         let mut seen = Vec::new();
-        let last = run_ahead(0..1000_u32, 16, |item| item * 2, |item| {
-            seen.push(item);
-            if item == 400 { ControlFlow::Break(item) } else { ControlFlow::Continue(()) }
-        });
+        let last = run_ahead(
+            0..1000_u32,
+            16,
+            |item| item * 2,
+            |item| {
+                seen.push(item);
+                if item == 400 { ControlFlow::Break(item) } else { ControlFlow::Continue(()) }
+            },
+        );
         assert_eq!(last, Some(400));
         assert!(seen.into_iter().eq((0..=400).step_by(2)));
         assert_eq!(run_ahead(0..3, 1, |item| item, |_| ControlFlow::<()>::Continue(())), None);

@@ -18,11 +18,7 @@ pub(crate) struct BranchChange {
 
 impl BranchChange {
     /// From the tip `old` to the tip `new`, whose ancestors are stored.
-    pub(crate) fn plan(
-        archive: &Archive,
-        old: &Arc<BlockRecord>,
-        new: &Arc<BlockRecord>,
-    ) -> Result<Self, ChainError> {
+    pub(crate) fn plan(archive: &Archive, old: &Arc<BlockRecord>, new: &Arc<BlockRecord>) -> Result<Self, ChainError> {
         let mut change = Self { retracted: Vec::new(), enacted: Vec::new() };
         let (mut low, mut high) = (Arc::clone(old), Arc::clone(new));
         while low.hash != high.hash {

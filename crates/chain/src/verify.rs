@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use rhizome_evm::BlockOutcome;
-use rhizome_pow::{check_fork_detection, check_uncles, header_rules, sublists};
 use rhizome_pow::{ForkDetectionError, UncleRuleError};
+use rhizome_pow::{check_fork_detection, check_uncles, header_rules, sublists};
 use rhizome_primitives::{Address, B256, Block, ChainSpec, Header, I256, Rule, U256, hex};
 use rhizome_trie::keys::{REMASC_SENDER, account_key};
 use rhizome_trie::{AccountState, StateError, StateReader};
@@ -134,9 +134,10 @@ fn gas_prices(block: &Block, spec: &ChainSpec) -> Result<(), InvalidBlock> {
     let minimum = block.header.minimum_gas_price.and_then(|minimum: I256| U256::try_from(minimum).ok());
     let priced = || block.transactions.iter().enumerate().filter(|(index, _)| !block.is_remasc(*index));
     if block.header.minimum_gas_price.is_none() {
-        let (transaction, price) = block.transactions.first().map_or((B256::ZERO, U256::ZERO), |transaction| {
-            (transaction.hash(), transaction.gas_price())
-        });
+        let (transaction, price) = block
+            .transactions
+            .first()
+            .map_or((B256::ZERO, U256::ZERO), |transaction| (transaction.hash(), transaction.gas_price()));
         return Err(InvalidBlock::GasPriceTooLow { index: 0, transaction, price, minimum });
     }
     // A negative minimum is below every price.

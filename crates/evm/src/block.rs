@@ -13,7 +13,7 @@ use crate::evm::Evm;
 use crate::machine::Machine;
 use crate::state::{AccessSet, Checkpoint, State};
 use crate::tracer::{Blind, Tracer};
-use crate::transaction::{Container, FeePayment, TransactionOutcome};
+use crate::transaction::{Container, FeePayment, Place, TransactionOutcome};
 
 /// Executes transactions on the state of the parent block.
 ///
@@ -161,9 +161,8 @@ impl<'e> BlockExecutor<'e> {
         if is_remasc {
             self.pay_postponed_fees()?;
         }
-        let index = self.executed.receipts.len();
-        let result =
-            self.evm.transact(transaction, sender, index, is_remasc, container, self.payment, tracer);
+        let place = Place { index: self.executed.receipts.len(), is_remasc, payment: self.payment };
+        let result = self.evm.transact(transaction, sender, place, container, tracer);
         let outcome = match result {
             Ok(outcome) => outcome,
             Err(error) => {
@@ -242,4 +241,73 @@ fn set_up_contracts(state: &mut State, spec: &ChainSpec, number: u64) -> Result<
         state.setup_contract(address)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use rhizome_primitives::{BRIDGE, Rule, hex};
+
+    use super::*;
+    use crate::error::TransactionRefusal;
+    use crate::fixtures::{Alone, contract, env, rich, signed, world};
+
+    /// Writes the number in its call data to cell 1.
+    const STORE: [u8; 6] = hex!("600035600155");
+
+    #[test]
+    fn refused_transactions_change_nothing() {
+        let spec = ChainSpec::regtest();
+        let mut executor = BlockExecutor::new(&spec, env(5), world(&[]), &Alone).unwrap();
+        let refused = executor.execute(&signed(1, Some(rich()), &[], 21_000, 0), rich());
+        let expected = TransactionRefusal::Nonce { nonce: U256::from(1), expected: U256::ZERO };
+        assert!(matches!(refused, Err(ExecError::Refused { index: 0, reason }) if reason == expected));
+        let needs_bridge = executor.execute(&signed(0, Some(BRIDGE), &[], 100_000, 0), rich());
+        assert!(matches!(needs_bridge, Err(ExecError::BridgeUnsupported { index: 0, .. })));
+        let outcome = executor.finish().unwrap();
+        assert!(outcome.delta.is_empty() && outcome.receipts.is_empty());
+    }
+
+    #[test]
+    fn the_last_transaction_can_be_taken_back() {
+        let spec = ChainSpec::regtest();
+        let store = contract(0x51);
+        let first = signed(0, Some(store), &[7; 32], 100_000, 0);
+        let second = signed(1, Some(store), &[0; 32], 100_000, 0);
+        let run = |takes_back: bool| {
+            let mut executor = BlockExecutor::new(&spec, env(5), world(&[(store, &STORE)]), &Alone).unwrap();
+            executor.execute(&first, rich()).unwrap();
+            if takes_back {
+                let mut container = Container { gas_limit: 6_800_000, ..Container::default() };
+                let (outcome, access) = executor.execute_tracked(&second, rich(), false, &mut container).unwrap();
+                assert!(outcome.success && !access.writes().is_empty());
+                assert!(executor.undo_last() && !executor.undo_last());
+            }
+            executor.finish().unwrap()
+        };
+        let (kept, taken_back) = (run(false), run(true));
+        assert_eq!(kept.delta, taken_back.delta);
+        assert_eq!(kept.receipts, taken_back.receipts);
+        assert_eq!((kept.gas_used, kept.paid_fees), (taken_back.gas_used, taken_back.paid_fees));
+    }
+
+    #[test]
+    fn fees_wait_for_remasc_where_sublists_are_allowed() {
+        let transfer = signed(0, Some(rich()), &[], 21_000, 0);
+        let fee_before_end = |spec: ChainSpec| {
+            let mut executor = BlockExecutor::new(&spec, env(5), world(&[]), &Alone).unwrap();
+            executor.execute(&transfer, rich()).unwrap();
+            executor.state().balance(REMASC).unwrap()
+        };
+        let fee = I256::try_from(21_000).unwrap();
+        assert_eq!(fee_before_end(ChainSpec::regtest()), I256::ZERO);
+        assert_eq!(fee_before_end(ChainSpec::regtest().with_rule_height(Rule::Rskip144, None)), fee);
+        let spec = ChainSpec::regtest();
+        let mut executor = BlockExecutor::new(&spec, env(5), world(&[]), &Alone).unwrap();
+        executor.execute(&transfer, rich()).unwrap();
+        executor.execute(&Transaction::remasc(1), Address::ZERO).unwrap();
+        assert_eq!(executor.state().balance(REMASC).unwrap(), fee);
+        let outcome = executor.finish().unwrap();
+        assert_eq!((outcome.paid_fees, outcome.gas_used), (U256::from(21_000), 21_000));
+        assert_eq!(outcome.receipts.len(), 2);
+    }
 }

@@ -116,3 +116,84 @@ pub fn call(
         created: execution.created,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+    use std::time::{Duration, Instant};
+
+    use rhizome_primitives::hex;
+
+    use super::*;
+    use crate::fixtures::{Alone, contract, env, world};
+    use crate::halt::HaltReason;
+
+    fn execute(code: &[u8], gas: u64, deadline: &Deadline) -> Result<CallOutcome, ExecError> {
+        let to = contract(0x77);
+        let request = CallRequest { to: Some(to), gas, ..CallRequest::default() };
+        call(&ChainSpec::regtest(), env(5), world(&[(to, code)]), &Alone, &request, deadline)
+    }
+
+    #[test]
+    fn a_loop_ends_at_the_deadline() {
+        let start = Instant::now();
+        let endless = hex!("5b600056");
+        let result = execute(&endless, u64::MAX, &Deadline::at(start + Duration::from_millis(20)));
+        assert!(matches!(result, Err(ExecError::DeadlineExceeded)));
+        assert!(start.elapsed() < Duration::from_secs(2));
+        let cancelled = Deadline::none().or_when(Arc::new(AtomicBool::new(true)));
+        assert!(matches!(execute(&endless, u64::MAX, &cancelled), Err(ExecError::DeadlineExceeded)));
+    }
+
+    #[test]
+    fn memory_ends_at_two_to_the_thirty_however_much_gas_there_is() {
+        let halted = |code: &[u8]| {
+            let outcome = execute(code, i64::MAX as u64, &Deadline::none()).unwrap();
+            assert!(matches!(outcome.end, End::Success | End::Halt(HaltReason::OutOfGas)));
+            outcome.end != End::Success
+        };
+        // A store at 2^30 - 31, the same by CALLDATACOPY, RETURN, KECCAK256, LOG0 and MCOPY.
+        assert!(halted(&hex!("6000633fffffe152")));
+        assert!(halted(&hex!("60206000633fffffe137")));
+        assert!(halted(&hex!("6020633fffffe1f3")));
+        assert!(halted(&hex!("6020633fffffe120")));
+        assert!(halted(&hex!("6020633fffffe1a0")));
+        assert!(halted(&hex!("6020633fffffe160005e")));
+        // Nothing is no range, wherever it is.
+        assert!(!halted(&hex!("60006000637fffffff37")));
+    }
+
+    #[test]
+    fn instructions_that_skip_a_byte_stop_at_the_end() {
+        let spec = ChainSpec::mainnet();
+        let run = |code: &[u8]| {
+            let to = contract(0x78);
+            let request = CallRequest { to: Some(to), gas: 100_000, ..CallRequest::default() };
+            call(&spec, env(5), world(&[(to, code)]), &Alone, &request, &Deadline::none()).unwrap().end
+        };
+        // DUPN as the last byte, before a last byte, and before the data of a PUSH that is a PUSH itself.
+        assert_eq!(run(&hex!("60016000a8")), End::Success);
+        assert_eq!(run(&hex!("60016000a8fe")), End::Success);
+        assert_eq!(run(&hex!("60016000a8fefe")), End::Halt(HaltReason::InvalidInstruction));
+        assert_eq!(run(&hex!("60016000a8607f")), End::Success);
+        assert_eq!(run(&hex!("600160006000a9")), End::Success);
+    }
+
+    #[test]
+    fn the_stack_is_looked_at_before_gas_and_gates() {
+        let end = |code: &[u8], gas| execute(code, gas, &Deadline::none()).unwrap().end;
+        assert_eq!(end(&hex!("01"), 21_000), End::Halt(HaltReason::StackUnderflow));
+        assert_eq!(end(&hex!("600001"), 21_003), End::Halt(HaltReason::StackUnderflow));
+        assert_eq!(end(&hex!("80"), 100_000), End::Halt(HaltReason::StackUnderflow));
+        assert_eq!(end(&hex!("5f"), 21_001), End::Halt(HaltReason::OutOfGas));
+        assert_eq!(end(&hex!("49"), 21_000), End::Halt(HaltReason::InvalidInstruction));
+        assert_eq!(end(&hex!("5b5f600056"), 1_000_000), End::Halt(HaltReason::StackOverflow));
+    }
+
+    #[test]
+    fn values_beyond_the_range_of_balances_are_refused() {
+        let request = CallRequest { value: U256::MAX, gas: 100_000, ..CallRequest::default() };
+        let result = call(&ChainSpec::regtest(), env(5), world(&[]), &Alone, &request, &Deadline::none());
+        assert!(matches!(result, Err(ExecError::Unexecutable { reason: Unexecutable::Amount, .. })));
+    }
+}

@@ -1,10 +1,11 @@
 //! Code made ready for the interpreter, and the cache that spares making it ready again.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use revm::bytecode::Bytecode;
 use rhizome_primitives::{B256, Bytes};
+
+use crate::maps::HashMap;
 
 /// First byte of a code header.
 const HEADER: u8 = 0xfc;
@@ -41,11 +42,7 @@ impl ExecutableCode {
         if skips_bytes {
             patched.resize(patched.len() + PADDING, 0);
         }
-        ExecutableCode {
-            bytecode: Bytecode::new_legacy(patched.into()),
-            start: start as u32,
-            original: Some(code),
-        }
+        ExecutableCode { bytecode: Bytecode::new_legacy(patched.into()), start: start as u32, original: Some(code) }
     }
 
     /// Length of the code as contracts see it.

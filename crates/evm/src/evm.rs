@@ -18,7 +18,8 @@ pub(crate) struct Evm<'e> {
     instructions: Box<Instructions<'e>>,
     /// Below the memory of every first frame.
     memory: SharedMemory,
-    /// Frames that wait for their next use; boxed, since they are moved often.
+    /// Frames that wait for their next use.
+    #[expect(clippy::vec_box, reason = "frames are large and moved at every call")]
     idle: Vec<Box<Frame>>,
 }
 

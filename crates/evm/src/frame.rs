@@ -4,9 +4,7 @@ use std::ops::Range;
 
 use revm::interpreter::interpreter::ExtBytecode;
 use revm::interpreter::interpreter_types::Jumps;
-use revm::interpreter::{
-    CallInput, InputsImpl, InstructionResult, Interpreter, InterpreterAction, SharedMemory,
-};
+use revm::interpreter::{CallInput, InputsImpl, InstructionResult, Interpreter, InterpreterAction, SharedMemory};
 use revm::primitives::hardfork::SpecId;
 use rhizome_primitives::{Address, Bytes, U256};
 
@@ -113,9 +111,13 @@ pub(crate) struct Finished {
 pub(crate) enum Kind {
     Top,
     /// Output goes to this range of the caller's memory.
-    Call { output: Range<usize> },
+    Call {
+        output: Range<usize>,
+    },
     /// Output is the code of the new account.
-    Create { address: Address },
+    Create {
+        address: Address,
+    },
 }
 
 /// One activation of the interpreter. Kept and used again.
@@ -224,7 +226,11 @@ impl Frame {
     }
 
     /// Ends the frame: takes its changes back unless it succeeded, and puts created code into the state.
-    pub(crate) fn finish(&mut self, result: Result<InstructionResult, HaltReason>, machine: &mut Machine<'_>) -> Result<Finished, ExecError> {
+    pub(crate) fn finish(
+        &mut self,
+        result: Result<InstructionResult, HaltReason>,
+        machine: &mut Machine<'_>,
+    ) -> Result<Finished, ExecError> {
         let interpreter = &mut self.interpreter;
         let end = match result {
             Ok(InstructionResult::Stop | InstructionResult::Return | InstructionResult::SelfDestruct) => End::Success,

@@ -1,12 +1,15 @@
 //! What instructions can reach beside their own frame: state, block, transaction, built-in contracts.
 
+use std::sync::OnceLock;
+
+use crate::maps::HashSet;
 use revm::context_interface::cfg::{GasId, GasParams};
 use revm::context_interface::context::{SStoreResult, SelfDestructResult, StateLoad};
 use revm::context_interface::host::LoadError;
 use revm::context_interface::journaled_state::AccountInfoLoad;
 use revm::interpreter::{Host, InstructionResult};
 use revm::primitives::hardfork::SpecId;
-use revm::primitives::{HashSet, Log as RevmLog, StorageKey, StorageValue};
+use revm::primitives::{Log as RevmLog, StorageKey, StorageValue};
 use rhizome_primitives::{Address, B256, BRIDGE, ChainSpec, Log, REMASC, Rules, U256};
 
 use crate::block_env::{Ancestry, BlockEnv};
@@ -62,8 +65,6 @@ impl<'e> Machine<'e> {
         deadline: Deadline,
     ) -> Machine<'e> {
         let rules = spec.rules(env.number);
-        let mut gas_params = GasParams::new_spec(SpecId::TANGERINE);
-        gas_params.override_gas([(GasId::exp_byte_gas(), 50)]);
         Machine {
             spec,
             rules,
@@ -78,7 +79,7 @@ impl<'e> Machine<'e> {
             calls_sequential_contract: false,
             pending: None,
             fatal: None,
-            gas_params,
+            gas_params: gas_params(),
         }
     }
 
@@ -119,6 +120,17 @@ impl<T, E: Into<ExecError>> OrStop<T> for Result<T, E> {
     fn or_stop(self, machine: &mut Machine<'_>) -> Result<T, InstructionResult> {
         self.map_err(|error| machine.stop(error))
     }
+}
+
+/// Prices of the instructions that are revm's own.
+fn gas_params() -> GasParams {
+    static PARAMS: OnceLock<GasParams> = OnceLock::new();
+    let make = || {
+        let mut params = GasParams::new_spec(SpecId::TANGERINE);
+        params.override_gas([(GasId::exp_byte_gas(), 50)]);
+        params
+    };
+    PARAMS.get_or_init(make).clone()
 }
 
 /// Only what the untouched instructions of revm ask for has a meaning here.

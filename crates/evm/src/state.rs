@@ -14,16 +14,16 @@ mod transient;
 
 use std::sync::Arc;
 
-use revm::primitives::HashMap;
+use crate::maps::HashMap;
 use rhizome_primitives::Address;
 use rhizome_trie::{StateError, StateReader};
 
-pub use access::{AccessKey, AccessSet};
+pub use access::{AccessKey, AccessKeys, AccessSet};
 pub use account_id::AccountId;
 pub use journal::Checkpoint;
 
-use account::{Account, Cell};
 pub(crate) use account::AccountIndex;
+use account::{Account, Cell};
 use journal::Undo;
 use transient::Transient;
 

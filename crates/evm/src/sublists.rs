@@ -13,9 +13,10 @@ use crate::block::{BlockExecutor, BlockOutcome};
 use crate::block_env::{Ancestry, BlockEnv};
 use crate::deadline::Deadline;
 use crate::error::ExecError;
+use crate::maps::HashSet;
 use crate::state::AccessSet;
 use crate::tracer::{Blind, Tracer};
-use crate::transaction::{Container, has_sublists};
+use crate::transaction::{Container, TransactionOutcome, has_sublists};
 
 /// Gas limits of the sublists of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,77 +48,185 @@ pub fn execute_block(
     ancestry: &dyn Ancestry,
     deadline: &Deadline,
 ) -> Result<BlockOutcome, ExecError> {
-    let env = BlockEnv::from_header(&block.header);
-    let executor = BlockExecutor::new(spec, env, reader, ancestry)?.with_deadline(deadline.clone());
-    execute_with(executor, spec, block, senders, &mut Blind)
-}
-
-/// The same with an executor and under the eyes of a tracer.
-pub(crate) fn execute_with(
-    mut executor: BlockExecutor<'_>,
-    spec: &ChainSpec,
-    block: &Block,
-    senders: &[Address],
-    tracer: &mut impl Tracer,
-) -> Result<BlockOutcome, ExecError> {
-    let transactions = block.transactions.len();
-    if senders.len() != transactions {
-        return Err(ExecError::Senders { senders: senders.len(), transactions });
-    }
-    let gas_limit = BlockEnv::from_header(&block.header).gas_limit;
-    if !has_sublists(&spec.rules(block.header.number)) {
-        let mut container = Container { gas_limit, ..Container::default() };
-        run(&mut executor, block, senders, 0..transactions, &mut container, false, tracer)?;
-        return executor.finish();
-    }
-    let limits = SublistGasLimits::new(gas_limit, spec.constants.min_sequential_gas_limit);
-    let edges = block.header.edges.as_deref().unwrap_or_default();
-    let mut start = 0;
-    let mut deleted = revm::primitives::HashSet::default();
+    let mut run = Run::new(spec, block, senders, reader, ancestry, deadline)?;
     let mut accesses: Vec<AccessSet> = Vec::new();
-    for edge in edges {
-        let end = usize::try_from(*edge).ok().filter(|end| (start..=transactions).contains(end));
-        let end = end.ok_or(ExecError::Edges { transactions })?;
-        let mut container = Container { gas_limit: limits.parallel, ..Container::default() };
-        executor.state().start_tracking();
-        let result = run(&mut executor, block, senders, start..end, &mut container, true, tracer);
-        let access = executor.state().stop_tracking();
+    for sublist in sublists(spec, block)? {
+        if !sublist.is_parallel {
+            run.sublist(&sublist, &mut Blind)?;
+            continue;
+        }
+        run.executor.state().start_tracking();
+        let result = run.sublist(&sublist, &mut Blind);
+        let access = run.executor.state().stop_tracking();
         result?;
         if accesses.iter().any(|earlier| earlier.conflicts_with(&access)) {
             return Err(ExecError::Conflict);
         }
         accesses.push(access);
-        deleted.extend(container.deleted);
-        start = end;
     }
-    let mut container = Container { gas_used: 0, gas_limit: limits.sequential, deleted };
-    run(&mut executor, block, senders, start..transactions, &mut container, false, tracer)?;
-    executor.finish()
+    run.executor.finish()
 }
 
-fn run(
-    executor: &mut BlockExecutor<'_>,
+/// Executes a block that is known to be valid up to the transaction at `index`, and returns what came of that one. None
+/// if the block has no such transaction.
+pub fn replay_transaction(
+    spec: &ChainSpec,
     block: &Block,
+    index: usize,
     senders: &[Address],
-    range: Range<usize>,
-    container: &mut Container,
-    is_parallel: bool,
-    tracer: &mut impl Tracer,
-) -> Result<(), ExecError> {
-    let sublist = block.transactions.iter().zip(senders).enumerate().take(range.end).skip(range.start);
-    for (index, (transaction, sender)) in sublist {
-        let is_remasc = block.is_remasc(index);
-        let outcome = executor.execute_traced(transaction, *sender, is_remasc, container, tracer)?;
-        if is_parallel && outcome.calls_sequential_contract {
-            return Err(ExecError::SequentialContract { index });
-        }
+    reader: Arc<dyn StateReader>,
+    ancestry: &dyn Ancestry,
+    deadline: &Deadline,
+) -> Result<Option<TransactionOutcome>, ExecError> {
+    let mut run = Run::new(spec, block, senders, reader, ancestry, deadline)?;
+    let mut last = None;
+    for sublist in sublists(spec, block)? {
+        let range = sublist.range.start..sublist.range.end.min(index.saturating_add(1));
+        last = run.sublist(&Sublist { range, ..sublist }, &mut Blind)?.or(last);
     }
-    Ok(())
+    Ok(last.filter(|_| index < block.transactions.len()))
+}
+
+/// Transactions that share a gas limit.
+struct Sublist {
+    range: Range<usize>,
+    gas_limit: u64,
+    is_parallel: bool,
+}
+
+/// The sublists of a block in their order, the sequential one last. Before RSKIP-144 that one is all there is.
+fn sublists(spec: &ChainSpec, block: &Block) -> Result<Vec<Sublist>, ExecError> {
+    let transactions = block.transactions.len();
+    let gas_limit = block.header.gas_limit_value().saturating_to();
+    if !has_sublists(&spec.rules(block.header.number)) {
+        return Ok(vec![Sublist { range: 0..transactions, gas_limit, is_parallel: false }]);
+    }
+    let limits = SublistGasLimits::new(gas_limit, spec.constants.min_sequential_gas_limit);
+    let mut sublists = Vec::new();
+    let mut start = 0;
+    for edge in block.header.edges.as_deref().unwrap_or_default() {
+        let end = usize::try_from(*edge).ok().filter(|end| (start..=transactions).contains(end));
+        let end = end.ok_or(ExecError::Edges { transactions })?;
+        sublists.push(Sublist { range: start..end, gas_limit: limits.parallel, is_parallel: true });
+        start = end;
+    }
+    sublists.push(Sublist { range: start..transactions, gas_limit: limits.sequential, is_parallel: false });
+    Ok(sublists)
+}
+
+/// A block in execution.
+struct Run<'e> {
+    executor: BlockExecutor<'e>,
+    block: &'e Block,
+    senders: &'e [Address],
+    /// Accounts deleted by the sublists so far; the parallel ones do not know of each other's.
+    deleted: HashSet<Address>,
+}
+
+impl<'e> Run<'e> {
+    fn new(
+        spec: &'e ChainSpec,
+        block: &'e Block,
+        senders: &'e [Address],
+        reader: Arc<dyn StateReader>,
+        ancestry: &'e dyn Ancestry,
+        deadline: &Deadline,
+    ) -> Result<Run<'e>, ExecError> {
+        if senders.len() != block.transactions.len() {
+            return Err(ExecError::Senders { senders: senders.len(), transactions: block.transactions.len() });
+        }
+        let env = BlockEnv::from_header(&block.header);
+        let executor = BlockExecutor::new(spec, env, reader, ancestry)?.with_deadline(deadline.clone());
+        Ok(Run { executor, block, senders, deleted: HashSet::default() })
+    }
+
+    /// Executes a sublist and returns the outcome of its last transaction.
+    fn sublist(
+        &mut self,
+        sublist: &Sublist,
+        tracer: &mut impl Tracer,
+    ) -> Result<Option<TransactionOutcome>, ExecError> {
+        let deleted = if sublist.is_parallel { HashSet::default() } else { std::mem::take(&mut self.deleted) };
+        let mut container = Container { gas_used: 0, gas_limit: sublist.gas_limit, deleted };
+        let transactions = self.block.transactions.iter().zip(self.senders).enumerate();
+        let mut last = None;
+        for (index, (transaction, sender)) in transactions.take(sublist.range.end).skip(sublist.range.start) {
+            let is_remasc = self.block.is_remasc(index);
+            let outcome = self.executor.execute_traced(transaction, *sender, is_remasc, &mut container, tracer)?;
+            if sublist.is_parallel && outcome.calls_sequential_contract {
+                return Err(ExecError::SequentialContract { index });
+            }
+            last = Some(outcome);
+        }
+        self.deleted.extend(container.deleted);
+        Ok(last)
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use rhizome_primitives::{Header, Transaction, hex};
+
     use super::*;
+    use crate::fixtures::{Alone, contract, rich, signed, world};
+
+    /// Adds one to cell 0.
+    const COUNT: [u8; 9] = hex!("600160005401600055");
+
+    fn block(spec: &ChainSpec, edges: &[i16], transactions: Vec<Transaction>) -> Block {
+        let mut header = Header::new(1, spec);
+        header.gas_limit = hex!("989680").to_vec().into();
+        header.edges = Some(edges.to_vec());
+        Block { header, transactions, uncles: Vec::new() }
+    }
+
+    fn execute(edges: &[i16], transactions: Vec<Transaction>) -> Result<BlockOutcome, ExecError> {
+        let spec = ChainSpec::regtest();
+        let block = block(&spec, edges, transactions);
+        let count = block.transactions.len();
+        let mut senders = vec![rich(); count];
+        senders[count - 1] = Address::ZERO;
+        let reader = world(&[(contract(1), &COUNT), (contract(2), &COUNT)]);
+        execute_block(&spec, &block, &senders, reader, &Alone, &Deadline::none())
+    }
+
+    #[test]
+    fn cumulative_gas_starts_again_in_every_sublist() {
+        let call = |nonce| signed(nonce, Some(contract(1)), &[], 100_000, 0);
+        let outcome = execute(&[1], vec![call(0), call(1), Transaction::remasc(1)]).unwrap();
+        let gas: Vec<_> = outcome.receipts.iter().map(|receipt| receipt.cumulative_gas).collect();
+        assert_eq!(gas, [outcome.receipts[0].gas_used, outcome.receipts[1].gas_used, outcome.receipts[1].gas_used]);
+        assert!(outcome.receipts[0].gas_used > outcome.receipts[1].gas_used);
+    }
+
+    #[test]
+    fn parallel_sublists_must_not_touch_each_other() {
+        let call = |nonce, to| signed(nonce, Some(to), &[], 100_000, 0);
+        // Both pay from the same account.
+        let transactions = vec![call(0, contract(1)), call(1, contract(2)), Transaction::remasc(1)];
+        assert!(matches!(execute(&[1, 2], transactions.clone()), Err(ExecError::Conflict)));
+        assert!(execute(&[2], transactions.clone()).is_ok());
+        assert!(execute(&[], transactions.clone()).is_ok());
+        assert!(matches!(execute(&[9], transactions.clone()), Err(ExecError::Edges { transactions: 3 })));
+        assert!(matches!(execute(&[2, 1], transactions.clone()), Err(ExecError::Edges { .. })));
+        assert!(matches!(execute(&[3], transactions), Err(ExecError::SequentialContract { index: 2 })));
+    }
+
+    #[test]
+    fn a_transaction_can_be_replayed() {
+        let spec = ChainSpec::regtest();
+        let call = |nonce| signed(nonce, Some(contract(1)), &[], 100_000, 0);
+        let block = block(&spec, &[1], vec![call(0), call(1), Transaction::remasc(1)]);
+        let senders = [rich(), rich(), Address::ZERO];
+        let replay = |index| {
+            let reader = world(&[(contract(1), &COUNT)]);
+            let deadline = Deadline::none();
+            replay_transaction(&spec, &block, index, &senders, reader, &Alone, &deadline).unwrap()
+        };
+        assert!(replay(0).unwrap().gas_used > replay(1).unwrap().gas_used);
+        assert_eq!(replay(2).unwrap().gas_used, 0);
+        assert!(replay(3).is_none());
+    }
 
     #[test]
     fn gas_is_divided_in_three_ways() {

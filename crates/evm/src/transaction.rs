@@ -4,7 +4,7 @@ mod checks;
 mod execution;
 mod settlement;
 
-use revm::primitives::HashSet;
+use crate::maps::HashSet;
 use rhizome_primitives::transaction::intrinsic_gas;
 use rhizome_primitives::{Address, B256, BRIDGE, Bytes, Log, Rule, Rules, Transaction, U256};
 
@@ -96,6 +96,16 @@ impl FeePayment {
     }
 }
 
+/// Where a transaction stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// Position in the block.
+    pub(crate) index: usize,
+    /// It is the one that ends the block.
+    pub(crate) is_remasc: bool,
+    pub(crate) payment: FeePayment,
+}
+
 /// True if blocks may have parallel sublists.
 pub(crate) fn has_sublists(rules: &Rules) -> bool {
     rules.is_active(Rule::Rskip144) && rules.is_active(Rule::Rskip351)
@@ -132,23 +142,21 @@ impl Evm<'_> {
         &mut self,
         transaction: &Transaction,
         sender: Address,
-        index: usize,
-        is_remasc: bool,
+        place: Place,
         container: &mut Container,
-        payment: FeePayment,
         tracer: &mut impl Tracer,
     ) -> Result<TransactionOutcome, ExecError> {
-        let message = Message::of_transaction(transaction, sender, is_remasc, &self.machine.rules);
+        let message = Message::of_transaction(transaction, sender, place.is_remasc, &self.machine.rules);
         self.machine.begin(Origin {
             sender: message.sender.address(),
             gas_price: message.gas_price,
-            index,
+            index: place.index,
             hash: message.hash,
             is_local_call: false,
             deleted_before: std::mem::take(&mut container.deleted),
         });
         let start = self.machine.state.checkpoint();
-        let result = self.check_and_execute(transaction, &message, container, payment, tracer);
+        let result = self.check_and_execute(transaction, &message, container, place.payment, tracer);
         container.deleted = std::mem::take(&mut self.machine.origin.deleted_before);
         match result {
             Ok(outcome) => {

@@ -4,6 +4,7 @@
 //! | --- | --- | --- |
 //! | `default` | name | layout, identity, head |
 //! | `nodes` | keccak | trie node message, or long value (code) |
+//! | `packs` | sequence number | nodes of one block that are not yet in `nodes` |
 //! | `flat` | trie key | value at the head; longer than 32 bytes: keccak and length, the bytes are in `nodes` |
 //! | `blocks` | block hash | total difficulty, root of the state after it, senders, raw block |
 //! | `heights` | number, big-endian | hash, total difficulty and main flag of each block, in order of arrival |
@@ -19,6 +20,7 @@ use crate::{log_index, record};
 
 pub(crate) const META: &str = rocksdb::DEFAULT_COLUMN_FAMILY_NAME;
 pub(crate) const NODES: &str = "nodes";
+pub(crate) const PACKS: &str = "packs";
 pub(crate) const FLAT: &str = "flat";
 pub(crate) const BLOCKS: &str = "blocks";
 pub(crate) const HEIGHTS: &str = "heights";
@@ -45,24 +47,12 @@ const BULK_BLOCK_BYTES: usize = 16 * 1024;
 /// The columns with their options, all sharing one block cache.
 pub(crate) fn descriptors(cache: &Cache, write_buffer_bytes: usize) -> Vec<ColumnFamilyDescriptor> {
     let column = |name: &str, tune: &dyn Fn(&mut Options, &mut BlockBasedOptions)| {
-        let mut table = table(cache);
-        let mut options = Options::default();
-        options.set_write_buffer_size(write_buffer_bytes);
-        options.set_max_write_buffer_number(3);
-        options.set_level_compaction_dynamic_level_bytes(true);
-        options.set_compression_type(DBCompressionType::Lz4);
-        tune(&mut options, &mut table);
-        options.set_block_based_table_factory(&table);
-        ColumnFamilyDescriptor::new(name, options)
+        ColumnFamilyDescriptor::new(name, options(cache, write_buffer_bytes, tune))
     };
     vec![
         column(META, &|_, _| {}),
-        // Node messages are mostly hashes: compression costs time and gains little. Every look-up hits (a hash is
-        // only asked for because a parent names it), so the last level needs no filter.
-        column(NODES, &|options, _| {
-            options.set_compression_type(DBCompressionType::None);
-            options.set_optimize_filters_for_hits(true);
-        }),
+        ColumnFamilyDescriptor::new(NODES, node_options(cache, write_buffer_bytes)),
+        column(PACKS, &|options, _| options.set_compression_type(DBCompressionType::None)),
         column(FLAT, &|_, _| {}),
         column(BLOCKS, &bulk),
         column(HEIGHTS, &|_, _| {}),
@@ -77,6 +67,32 @@ pub(crate) fn descriptors(cache: &Cache, write_buffer_bytes: usize) -> Vec<Colum
             options.set_max_successive_merges(SUCCESSIVE_MERGES);
         }),
     ]
+}
+
+/// Options of the `nodes` column, also for the files that are made for it. Node messages are mostly hashes:
+/// compression costs time and gains little. Every look-up hits (a hash is only asked for because a parent names it), so
+/// the last level needs no filter.
+pub(crate) fn node_options(cache: &Cache, write_buffer_bytes: usize) -> Options {
+    options(cache, write_buffer_bytes, &|options, _| {
+        options.set_compression_type(DBCompressionType::None);
+        options.set_optimize_filters_for_hits(true);
+    })
+}
+
+fn options(
+    cache: &Cache,
+    write_buffer_bytes: usize,
+    tune: &dyn Fn(&mut Options, &mut BlockBasedOptions),
+) -> Options {
+    let mut table = table(cache);
+    let mut options = Options::default();
+    options.set_write_buffer_size(write_buffer_bytes);
+    options.set_max_write_buffer_number(3);
+    options.set_level_compaction_dynamic_level_bytes(true);
+    options.set_compression_type(DBCompressionType::Lz4);
+    tune(&mut options, &mut table);
+    options.set_block_based_table_factory(&table);
+    options
 }
 
 /// Rows of many kilobytes that compress well (blooms are mostly zero) and are seldom read once they are old.

@@ -76,6 +76,12 @@ pub enum StorageError {
         /// Its key.
         hash: B256,
     },
+    /// No thread could be started.
+    #[error("no thread for writing nodes: {source}")]
+    Thread {
+        /// What the operating system said.
+        source: io::Error,
+    },
     /// Any other failure of the engine.
     #[error("storage engine failed to {operation}: {source}")]
     Engine {

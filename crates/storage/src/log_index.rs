@@ -122,9 +122,10 @@ impl Shard {
     }
 
     fn offsets(&self) -> impl Iterator<Item = u64> + '_ {
-        self.0.iter().zip((0_u64..).step_by(64)).flat_map(|(word, base)| {
-            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| base + bit)
-        })
+        self.0
+            .iter()
+            .zip((0_u64..).step_by(64))
+            .flat_map(|(word, base)| (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| base + bit))
     }
 
     fn union(&mut self, other: &Self) {
@@ -161,10 +162,12 @@ impl Store {
             found = Some(match found {
                 None => any,
                 Some(mut all) => {
-                    all.retain(|number, shard| any.get(number).is_some_and(|only| {
-                        shard.intersect(only);
-                        true
-                    }));
+                    all.retain(|number, shard| {
+                        any.get(number).is_some_and(|only| {
+                            shard.intersect(only);
+                            true
+                        })
+                    });
                     all
                 }
             });

@@ -1,6 +1,7 @@
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use quick_cache::sync::Cache as ValueCache;
@@ -9,6 +10,7 @@ use rocksdb::{Cache, DB, ErrorKind, LogLevel, Options, WriteBatch, WriteOptions}
 use tempfile::TempDir;
 
 use crate::columns::{self, IDENTITY_KEY, LAYOUT_KEY};
+use crate::node_journal::{Flush, NodeJournal};
 use crate::store::Home;
 use crate::{StorageError, Store};
 
@@ -18,6 +20,8 @@ const LAYOUT: u32 = 1;
 const LOCK_FILE: &str = "rhizome.lock";
 const DATABASE_FOLDER: &str = "chain";
 
+/// Nodes that gather before they are written into a file, as a share of the write buffers.
+const JOURNAL_SHARE: usize = 4;
 /// Memory for code and other long values that were read, as a share of the block cache.
 const VALUE_CACHE_SHARE: usize = 8;
 /// Code is at most 24 KB; this is what a value is assumed to take when the cache is laid out.
@@ -99,25 +103,36 @@ impl Store {
         Self::open_home(Home { dir, _lock: lock, _temporary: Some(temporary) }, identity, options, true)
     }
 
-    fn open_home(home: Home, identity: &Identity, options: &StoreOptions, is_temporary: bool) -> Result<Self, StorageError> {
+    fn open_home(
+        home: Home,
+        identity: &Identity,
+        options: &StoreOptions,
+        is_temporary: bool,
+    ) -> Result<Self, StorageError> {
         let dir = home.dir.clone();
         let cache = Cache::new_lru_cache(options.cache_bytes);
-        let descriptors = columns::descriptors(&cache, options.write_buffer_bytes / 2);
+        let column_buffer_bytes = options.write_buffer_bytes / 2;
+        let descriptors = columns::descriptors(&cache, column_buffer_bytes);
         let database = DB::open_cf_descriptors(&engine_options(options), dir.join(DATABASE_FOLDER), descriptors);
-        let db = database.map_err(|source| opening_error(&dir, source))?;
+        let db = Arc::new(database.map_err(|source| opening_error(&dir, source))?);
         check_identity(&db, &dir, identity)?;
 
         let mut write_options = WriteOptions::default();
         write_options.disable_wal(is_temporary);
         write_options.set_sync(!is_temporary && options.durability == Durability::Power);
         let value_bytes = options.cache_bytes / VALUE_CACHE_SHARE;
-        Ok(Self {
+        let node_options = columns::node_options(&cache, column_buffer_bytes);
+        let store = Self {
+            journal: Arc::new(NodeJournal::new(options.write_buffer_bytes / JOURNAL_SHARE)),
+            flush: Arc::new(Flush { db: Arc::clone(&db), node_options, dir, is_temporary }),
             db,
-            home,
             write_options,
             generation: AtomicU64::new(1),
             values: ValueCache::with_weighter(value_bytes / TYPICAL_VALUE_BYTES + 1, value_bytes as u64, ValueWeight),
-        })
+            home,
+        };
+        store.restore_packs()?;
+        Ok(store)
     }
 }
 
@@ -137,7 +152,6 @@ fn engine_options(options: &StoreOptions) -> Options {
     engine.create_missing_column_families(true);
     engine.set_max_open_files(options.max_open_files);
     engine.set_max_background_jobs(2);
-    engine.set_allow_concurrent_memtable_write(false);
     engine.set_db_write_buffer_size(options.write_buffer_bytes);
     // Columns that are seldom written (meta) would otherwise keep old logs alive; it also bounds what is replayed
     // at start.
@@ -168,7 +182,7 @@ fn check_identity(db: &DB, dir: &Path, expected: &Identity) -> Result<(), Storag
     match (read(LAYOUT_KEY)?, read(IDENTITY_KEY)?) {
         (Some(layout), Some(identity)) => {
             let damaged = |what| StorageError::Row { column: columns::META, key: String::new(), what };
-            let found = u32::from_be_bytes(layout.try_into().map_err(|_| damaged("layout"))?);
+            let found = u32::from_be_bytes(layout.try_into().map_err(|_length| damaged("layout"))?);
             if found != LAYOUT {
                 return Err(StorageError::Layout { dir: dir.to_path_buf(), expected: LAYOUT, found });
             }

@@ -1,6 +1,6 @@
 //! The bytes of the rows. All numbers are big-endian.
 
-use rhizome_primitives::{Address, B256, Bytes, Receipt, U256, rlp};
+use rhizome_primitives::{Address, B256, Bloom, Bytes, Receipt, U256, rlp};
 
 /// A block as it lies on disk.
 #[derive(Debug, Clone)]
@@ -33,6 +33,55 @@ pub struct StoredReceipts {
     pub transaction_hashes: Vec<B256>,
     /// Receipt of each transaction.
     pub receipts: Vec<Receipt>,
+}
+
+/// The receipts of a block as they lie on disk, for those who look for few logs in many blocks.
+#[derive(Debug, Clone)]
+pub struct RawReceipts {
+    transaction_hashes: Vec<B256>,
+    receipts: Bytes,
+}
+
+/// One receipt that has not been decoded.
+#[derive(Debug, Clone, Copy)]
+pub struct RawReceipt<'a>(rlp::Item<'a>);
+
+impl RawReceipts {
+    /// Hash of each transaction.
+    pub fn transaction_hashes(&self) -> &[B256] {
+        &self.transaction_hashes
+    }
+
+    /// The receipts in block order.
+    pub fn iter(&self) -> impl Iterator<Item = RawReceipt<'_>> {
+        let mut rest: &[u8] = &self.receipts;
+        std::iter::from_fn(move || {
+            let (item, next) = rlp::Item::first(rest).ok()?;
+            rest = next;
+            Some(RawReceipt(item))
+        })
+    }
+}
+
+impl RawReceipt<'_> {
+    /// Its bloom; none when the receipt is damaged.
+    pub fn bloom(&self) -> Option<Bloom> {
+        Bloom::from_slice(self.element(2)?.bytes())
+    }
+
+    /// Number of its logs.
+    pub fn log_count(&self) -> usize {
+        self.element(3).and_then(|logs| logs.elements("logs").ok()).map_or(0, Iterator::count)
+    }
+
+    /// The receipt; none when it is damaged.
+    pub fn decode(&self) -> Option<Receipt> {
+        Receipt::decode(self.0.encoding()).ok()
+    }
+
+    fn element(&self, position: usize) -> Option<rlp::Item<'_>> {
+        self.0.elements("receipt").ok()?.nth(position)?.ok()
+    }
 }
 
 /// Where a transaction lies.
@@ -111,6 +160,13 @@ pub(crate) fn decode_receipts(row: &[u8]) -> Option<StoredReceipts> {
         reader.0 = rest;
     }
     (receipts.len() == transaction_hashes.len()).then_some(StoredReceipts { transaction_hashes, receipts })
+}
+
+pub(crate) fn split_receipts(row: &[u8]) -> Option<RawReceipts> {
+    let mut reader = Reader(row);
+    let transaction_hashes = reader.hashes()?;
+    let raw = RawReceipts { transaction_hashes, receipts: Bytes::copy_from_slice(reader.0) };
+    (raw.iter().count() == raw.transaction_hashes.len()).then_some(raw)
 }
 
 /// Only the transaction hashes of a receipts row.

@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use rhizome_primitives::B256;
 use rhizome_trie::StateDelta;
 use rocksdb::WriteBatch;
@@ -26,7 +28,7 @@ impl Store {
         let heights = self.column(HEIGHTS)?;
         let blocks = self.column(BLOCKS)?;
         let receipts = self.column(RECEIPTS)?;
-        let mut doomed: Vec<B256> = Vec::new();
+        let mut doomed: HashSet<B256> = HashSet::new();
         self.visit_range(HEIGHTS, &rewind.height.saturating_add(1).to_be_bytes(), None, |key, row| {
             let entries = record::decode_heights(row).ok_or_else(|| damaged(HEIGHTS, key, "cannot be decoded"))?;
             doomed.extend(entries.iter().map(|entry| entry.hash));
@@ -43,7 +45,12 @@ impl Store {
         self.write_new_head(batch)
     }
 
-    fn forget_transactions(&self, batch: &mut WriteBatch, block: &B256, doomed: &[B256]) -> Result<(), StorageError> {
+    fn forget_transactions(
+        &self,
+        batch: &mut WriteBatch,
+        block: &B256,
+        doomed: &HashSet<B256>,
+    ) -> Result<(), StorageError> {
         let column = self.column(TRANSACTIONS)?;
         let hashes = self.decoded(RECEIPTS, block.as_slice(), record::decode_transaction_hashes)?.unwrap_or_default();
         for hash in hashes {

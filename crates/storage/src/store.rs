@@ -1,6 +1,7 @@
 use std::fs::{self, File};
 use std::io::{ErrorKind as IoErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use quick_cache::sync::Cache;
@@ -10,10 +11,11 @@ use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{ColumnFamily, DB, DBPinnableSlice, ErrorKind, ReadOptions, WriteBatch, WriteOptions};
 use tempfile::TempDir;
 
-use crate::columns::{BLOCKS, HEAD_KEY, HEIGHTS, META, NODES, RECEIPTS, TRANSACTIONS};
-use crate::open::ValueWeight;
-use crate::record::{self, HeightEntry, StoredBlock, StoredReceipts, TransactionLocation};
 use crate::StorageError;
+use crate::columns::{BLOCKS, HEAD_KEY, HEIGHTS, META, NODES, RECEIPTS, TRANSACTIONS};
+use crate::node_journal::{Flush, NodeJournal};
+use crate::open::ValueWeight;
+use crate::record::{self, HeightEntry, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
 
 /// Values of at least this size are worth a place in the cache of long values.
 const CACHED_VALUE_BYTES: usize = 33;
@@ -27,14 +29,23 @@ pub(crate) struct Home {
 
 /// One open database. Reads never block each other or the writer; writes come from one place (the chain's writer).
 pub struct Store {
-    // Dropped first: the engine closes its files before the lock goes and a temporary directory is removed.
-    pub(crate) db: DB,
+    /// Nodes that are not yet in their column.
+    pub(crate) journal: Arc<NodeJournal>,
+    pub(crate) flush: Arc<Flush>,
+    pub(crate) db: Arc<DB>,
     pub(crate) write_options: WriteOptions,
     /// Raised right before a batch that changes the flat state.
     pub(crate) generation: AtomicU64,
     /// Long values (code) by hash.
     pub(crate) values: Cache<B256, Bytes, ValueWeight>,
+    // Dropped last: the engine closes its files before the lock goes and a temporary directory is removed.
     pub(crate) home: Home,
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.journal.finish();
+    }
 }
 
 impl Store {
@@ -52,7 +63,7 @@ impl Store {
     /// Hash of the best block; `None` in a new database.
     pub fn head(&self) -> Result<Option<B256>, StorageError> {
         let Some(row) = self.row(META, HEAD_KEY)? else { return Ok(None) };
-        let hash = B256::try_from(row.as_ref()).map_err(|_| damaged(META, HEAD_KEY, "not a hash"))?;
+        let hash = B256::try_from(row.as_ref()).map_err(|_length| damaged(META, HEAD_KEY, "not a hash"))?;
         Ok(Some(hash))
     }
 
@@ -69,6 +80,11 @@ impl Store {
     /// The receipts of a block.
     pub fn receipts(&self, hash: &B256) -> Result<Option<StoredReceipts>, StorageError> {
         self.decoded(RECEIPTS, hash.as_slice(), record::decode_receipts)
+    }
+
+    /// The receipts of a block, undecoded.
+    pub fn raw_receipts(&self, hash: &B256) -> Result<Option<RawReceipts>, StorageError> {
+        self.decoded(RECEIPTS, hash.as_slice(), record::split_receipts)
     }
 
     /// All blocks of a height, in order of arrival.
@@ -98,6 +114,9 @@ impl Store {
 
     /// A trie node's message or a long value, by its keccak.
     pub fn node(&self, hash: &B256) -> Result<Option<Bytes>, StorageError> {
+        if let Some(node) = self.journal.find(hash) {
+            return Ok(Some(node));
+        }
         Ok(self.row(NODES, hash.as_slice())?.map(|row| Bytes::copy_from_slice(&row)))
     }
 
@@ -179,7 +198,9 @@ impl Store {
         let dir = || self.home.dir.clone();
         match source.kind() {
             ErrorKind::Corruption => StorageError::Damaged { dir: dir(), source },
-            ErrorKind::IOError if bytes > 0 && self.is_disk_full(bytes) => StorageError::DiskFull { dir: dir(), source },
+            ErrorKind::IOError if bytes > 0 && self.is_disk_full(bytes) => {
+                StorageError::DiskFull { dir: dir(), source }
+            }
             _ => StorageError::Engine { operation, source },
         }
     }

@@ -5,9 +5,14 @@ use rhizome_primitives::{Address, B256, Bytes, Receipt, U256};
 use rhizome_trie::StateDelta;
 use rocksdb::WriteBatch;
 
-use crate::columns::{BLOCKS, HEAD_KEY, HEIGHTS, LOGS, META, NODES, RECEIPTS, TRANSACTIONS};
+use crate::columns::{BLOCKS, HEAD_KEY, HEIGHTS, LOGS, META, PACKS, RECEIPTS, TRANSACTIONS};
+use crate::node_journal::{self, FlushError};
 use crate::record::{self, HeightEntry};
+use crate::store::damaged;
 use crate::{StorageError, Store, log_index};
+
+/// What is asked of the disk when a file of nodes could not be written, to tell whether it is full.
+const PROBE_BYTES: usize = 1 << 20;
 
 /// All that one block changes on disk.
 pub struct BlockWrite<'a> {
@@ -50,10 +55,7 @@ impl Store {
     /// all. Returns the generation of the flat state after the write. One writer at a time.
     pub fn write_block(&self, write: &BlockWrite<'_>) -> Result<u64, StorageError> {
         let mut batch = WriteBatch::with_capacity_bytes(write.raw.len() * 4 + 4096);
-        let nodes = self.column(NODES)?;
-        for (hash, message) in write.nodes {
-            batch.put_cf(nodes, hash, message);
-        }
+        self.batch_nodes(&mut batch, write.nodes)?;
         let row = record::encode_block(write.raw, write.total_difficulty, &write.state_root, write.senders);
         batch.put_cf(self.column(BLOCKS)?, write.hash, row);
         let row = record::encode_receipts(write.transaction_hashes, write.encoded_receipts);
@@ -83,6 +85,31 @@ impl Store {
         let generation = self.generation.fetch_add(1, Ordering::SeqCst) + 1;
         self.write_batch(batch)?;
         Ok(generation)
+    }
+
+    /// The nodes of a block as one row, which is readable from here on: a reader that sees the block finds its state.
+    fn batch_nodes(&self, batch: &mut WriteBatch, nodes: &[(B256, Bytes)]) -> Result<(), StorageError> {
+        self.journal.settle(&self.flush).map_err(|error| match error {
+            FlushError::Engine(source) => self.engine_error("write nodes", source, PROBE_BYTES),
+            FlushError::Thread(source) => StorageError::Thread { source },
+        })?;
+        let rows = node_journal::pack(nodes);
+        let column = self.column(PACKS)?;
+        // Only the writer takes numbers, so the next one is known before the row moves into the journal.
+        batch.put_cf(column, self.journal.next_sequence().to_be_bytes(), &rows);
+        self.journal.append(rows);
+        Ok(())
+    }
+
+    /// Takes back the packs that the last run left.
+    pub(crate) fn restore_packs(&self) -> Result<(), StorageError> {
+        self.visit_range(PACKS, &[], None, |key, rows| {
+            let sequence = key.try_into().map(u64::from_be_bytes);
+            match sequence.is_ok_and(|sequence| self.journal.restore(sequence, rows)) {
+                true => Ok(()),
+                false => Err(damaged(PACKS, key, "cannot be decoded")),
+            }
+        })
     }
 
     /// The new block joins the list of its height, and the main flags follow the best chain.

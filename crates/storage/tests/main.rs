@@ -1,5 +1,7 @@
 //! The store as a whole: what goes in comes out, across reorganisations, restarts and ways back.
 
+#![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
+
 mod directory;
 mod flat_state;
 mod logs;
@@ -20,6 +22,9 @@ fn small() -> StoreOptions {
 fn temporary() -> Store {
     Store::open_temporary(&identity(), &small()).unwrap()
 }
+
+/// Number and hash.
+type Place = (u64, B256);
 
 /// A made-up block; its bytes mean nothing to the store.
 struct Made {
@@ -68,7 +73,7 @@ impl Made {
         self
     }
 
-    fn place(&self) -> (u64, B256) {
+    fn place(&self) -> Place {
         (self.number, self.hash)
     }
 
@@ -80,7 +85,8 @@ impl Made {
         self.write(store, Some((&[self.place()], &[])))
     }
 
-    fn write(&self, store: &Store, change: Option<(&[(u64, B256)], &[(u64, B256)])>) -> u64 {
+    /// `change`: the blocks that join the best chain and those that leave it.
+    fn write(&self, store: &Store, change: Option<(&[Place], &[Place])>) -> u64 {
         let encoded: Vec<Bytes> = self.receipts.iter().map(|receipt| receipt.encode().into()).collect();
         let best = change.map(|(enacted, retracted)| BestChange { enacted, retracted, flat: &self.flat });
         let write = BlockWrite {

@@ -1,8 +1,8 @@
 use rhizome_primitives::{Address, B256, U256, keccak256};
-use rhizome_storage::{HeightEntry, Rewind, TransactionLocation};
+use rhizome_storage::{HeightEntry, Rewind, Store, StoreOptions, TransactionLocation};
 use rhizome_trie::{NodeSource, StateDelta};
 
-use crate::{Made, temporary};
+use crate::{Made, identity, small, temporary};
 
 const CONTRACT: Address = Address::repeat_byte(7);
 
@@ -37,11 +37,8 @@ fn main_flags_follow_the_best_chain() {
     assert_eq!(store.head().unwrap(), Some(two.hash));
     let enacted = [other_one.place(), other_two.place(), other_three.place()];
     other_three.write(&store, Some((&enacted, &[two.place(), one.place()])));
-    let entry = |block: &Made, is_main| HeightEntry {
-        hash: block.hash,
-        total_difficulty: block.total_difficulty,
-        is_main,
-    };
+    let entry =
+        |block: &Made, is_main| HeightEntry { hash: block.hash, total_difficulty: block.total_difficulty, is_main };
     assert_eq!(store.blocks_at(1).unwrap(), [entry(&one, false), entry(&other_one, true)]);
     assert_eq!(store.blocks_at(2).unwrap(), [entry(&two, false), entry(&other_two, true)]);
     assert_eq!(store.blocks_at(3).unwrap(), [entry(&other_three, true)]);
@@ -102,4 +99,25 @@ fn nodes_are_found_by_hash() {
     assert_eq!(NodeSource::get(&store, &keccak256(&code)).unwrap().unwrap(), code);
     assert_eq!(store.long_value(&keccak256(&code)).unwrap().unwrap(), code);
     assert!(NodeSource::get(&store, &B256::ZERO).unwrap().is_none());
+}
+
+#[test]
+fn nodes_move_into_their_column_and_survive_restarts() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = StoreOptions { write_buffer_bytes: 1 << 20, ..small() };
+    let value = |number: u64| vec![number as u8; 4000 + number as usize];
+    for start in [0, 500, 1000] {
+        // 2 MB a run in a journal of 256 KB: several files, and a rest that only the packs hold.
+        let store = Store::open(dir.path(), &identity(), &options).unwrap();
+        for number in start..start + 500 {
+            Made::new(number, "n").with_flat(b"key", Some(&value(number))).write_best(&store);
+            let probe = (number * 7919) % (number + 1);
+            assert_eq!(store.node(&keccak256(value(probe))).unwrap().unwrap(), value(probe), "{probe} of {number}");
+        }
+    }
+    let store = Store::open(dir.path(), &identity(), &options).unwrap();
+    for number in 0..1500 {
+        assert_eq!(store.node(&keccak256(value(number))).unwrap().unwrap(), value(number), "{number}");
+    }
+    assert_eq!(store.node(&B256::ZERO).unwrap(), None);
 }

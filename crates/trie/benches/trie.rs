@@ -1,4 +1,4 @@
-//! Speed of the trie on a state of plain accounts and storage cells: `cargo bench -p rhizome-trie`.
+//! Speed of the trie on a state of plain accounts and storage cells: `cargo bench -p rhizome-trie --profile release`.
 
 use std::hint::black_box;
 use std::sync::Arc;

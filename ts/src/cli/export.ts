@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { withCore } from './openCore.ts'
+import { assertDataExists, withCore } from './openCore.ts'
 import { addChainOptions, configFrom, type Parsed } from './options.ts'
 import { wholeNumber } from './wholeNumber.ts'
 
@@ -12,6 +12,7 @@ export function exportCommand(): Command {
     .option('--json', 'print JSON')
     .action(async (file: string, options: Parsed & { from: number; to: number; json?: boolean }) => {
       const config = configFrom(options, { mining: 'off' })
+      assertDataExists(config)
       const result = await withCore(config, (native) => native.exportBlocks(file, options.from, options.to))
       const { blocks } = JSON.parse(result) as { blocks: number }
       process.stdout.write(options.json === true ? `${result}\n` : `${blocks} blocks written to ${file}\n`)

@@ -25,8 +25,8 @@ export function importCommand(): Command {
         if (options.json === true) process.stdout.write(`${progress}\n`)
         else bar.show(JSON.parse(progress) as ImportedBlock)
       }
-      const summary = await withCore(config, (native) => native.importBlocks(file, '{}', onProgress))
-      bar.end()
+      const work = withCore(config, (native) => native.importBlocks(file, '{}', onProgress))
+      const summary = await work.finally(() => bar.end())
       if (options.json !== true) process.stdout.write(`${describe(JSON.parse(summary) as Record<string, number>)}\n`)
     })
 }

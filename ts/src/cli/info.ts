@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { dataDirOf } from '../config/network.ts'
-import { withCore } from './openCore.ts'
+import { assertDataExists, withCore } from './openCore.ts'
 import { addChainOptions, configFrom, type Parsed } from './options.ts'
 
 export function infoCommand(): Command {
@@ -9,6 +9,7 @@ export function infoCommand(): Command {
     .option('--json', 'print JSON')
     .action(async (options: Parsed & { json?: boolean }) => {
       const config = configFrom(options, { mining: 'off' })
+      assertDataExists(config)
       const info = await withCore(config, async (native) => native.nodeInfo())
       if (options.json === true) {
         process.stdout.write(`${info}\n`)

@@ -1,7 +1,15 @@
+import { existsSync } from 'node:fs'
+import { dataDirOf } from '../config/network.ts'
 import type { Config } from '../config/schema.ts'
-import { loadAddon } from '../native/addon.ts'
 import type { Addon } from '../native/bindings.ts'
+import { loadAddon } from '../native/load.ts'
 import { nodeConfig } from '../nodeConfig.ts'
+
+/** Reading commands have nothing to read where nothing was ever written. */
+export function assertDataExists(config: Config): void {
+  const folder = dataDirOf(config)
+  if (folder !== null && !existsSync(folder)) throw new Error(`${folder}: there is no chain (--data-dir)`)
+}
 
 /**
  * Opens the chain without serving it, for one piece of work, and closes it in any case. Ctrl-C closes it early: work

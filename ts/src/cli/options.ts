@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { environment } from '../config/environment.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 
@@ -37,5 +38,5 @@ export function configFrom(parsed: Parsed, presets: Readonly<Record<string, stri
     if (value !== undefined) flags[path] = { value, flag }
   }
   const file = typeof parsed.config === 'string' ? parsed.config : undefined
-  return loadConfig({ file, environment: process.env, flags })
+  return loadConfig({ file, environment: environment(), flags })
 }

@@ -6,6 +6,8 @@ import { addChainOptions, configFrom, type Parsed } from './options.ts'
 
 /** From the first signal to the end of the process; then it is ended by force. */
 const stopLimitMs = 1900
+/** Signals that follow the first within this time are taken for the same request. */
+const sameSignalMs = 500
 
 export function startCommand(): Command {
   const command = new Command('start').description('Run the node and serve JSON-RPC')
@@ -31,20 +33,30 @@ async function run(config: Config, isJson: boolean): Promise<void> {
 }
 
 async function stop(node: RunningNode, isJson: boolean): Promise<void> {
-  setTimeout(() => process.exit(1), stopLimitMs).unref()
-  await node.stop()
+  setTimeout(endByForce, stopLimitMs).unref()
+  const isIdle = await node.stop()
   if (!isJson) process.stdout.write('Stopped.\n')
+  if (!isIdle) endByForce()
 }
 
-/** Resolves at the first request to end. A second one ends the process at once. */
+/** Nothing is lost by it: what was written is on disk, and a block is written as a whole or not at all. */
+function endByForce(): void {
+  process.kill(process.pid, 'SIGKILL')
+}
+
+/**
+ * Resolves at the first request to end. A second one ends the process at once, unless it follows so closely that it is the
+ * same: a terminal signals the whole group, and npm passes on what it gets.
+ */
 function nextSignal(): Promise<undefined> {
   return new Promise((resolve) => {
-    let isStopping = false
+    let firstMs: number | undefined
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => {
-        if (isStopping) process.exit(130)
-        isStopping = true
-        resolve(undefined)
+        if (firstMs === undefined) {
+          firstMs = performance.now()
+          resolve(undefined)
+        } else if (performance.now() - firstMs > sameSignalMs) endByForce()
       })
     }
   })

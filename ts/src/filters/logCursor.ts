@@ -21,7 +21,8 @@ export class LogCursor {
     const head = source.head().number
     this.#from = firstBlock(filter.fromBlock, head)
     this.#to = lastBlock(filter.toBlock)
-    if (this.#to < this.#from && filter.fromBlock !== 'pending') {
+    const isFromHead = this.#from > head
+    if (this.#to < (isFromHead ? head : this.#from)) {
       throw invalidParams('fromBlock cannot be greater than toBlock')
     }
   }
@@ -74,8 +75,8 @@ export class LogCursor {
 }
 
 function firstBlock(bound: string | undefined, head: number): number {
-  if (bound === undefined || bound === 'latest') return head
-  if (bound === 'pending') return head + 1
+  // What is latest now is known to the caller: a filter without a beginning brings what comes from now on.
+  if (bound === undefined || bound === 'latest' || bound === 'pending') return head + 1
   return numberOf(bound)
 }
 

@@ -17,7 +17,7 @@ const noHeaders: Headers = []
 const badRequestCodes: readonly (number | undefined)[] = [code.parseError, code.invalidRequest, code.invalidParams]
 
 /** The port cannot be listened on. */
-export class ListenError extends Error {
+class ListenError extends Error {
   override name = 'ListenError'
 }
 

@@ -13,12 +13,7 @@ export declare function ethAccounts(): string | Buffer
 export declare function ethBlockNumber(): string | Buffer
 
 /** `eth_call`. */
-export declare function ethCall(
-  call: string,
-  block: string,
-  deadlineMs: number,
-  ticket: number,
-): Promise<string | Buffer>
+export declare function ethCall(call: string, block: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `eth_chainId`. */
 export declare function ethChainId(): string | Buffer
@@ -27,12 +22,7 @@ export declare function ethChainId(): string | Buffer
 export declare function ethCoinbase(): string | Buffer
 
 /** `eth_estimateGas`. */
-export declare function ethEstimateGas(
-  call: string,
-  block: string,
-  deadlineMs: number,
-  ticket: number,
-): Promise<string | Buffer>
+export declare function ethEstimateGas(call: string, block: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `eth_gasPrice`. */
 export declare function ethGasPrice(): string | Buffer
@@ -104,26 +94,13 @@ export declare function ethPendingTransactions(): string | Buffer
 export declare function ethProtocolVersion(): string | Buffer
 
 /** `eth_sendRawTransaction`. */
-export declare function ethSendRawTransaction(
-  data: string,
-  deadlineMs: number,
-  ticket: number,
-): Promise<string | Buffer>
+export declare function ethSendRawTransaction(data: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `eth_sendTransaction`. */
-export declare function ethSendTransaction(
-  transaction: string,
-  deadlineMs: number,
-  ticket: number,
-): Promise<string | Buffer>
+export declare function ethSendTransaction(transaction: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `eth_sign`. */
-export declare function ethSign(
-  address: string,
-  data: string,
-  deadlineMs: number,
-  ticket: number,
-): Promise<string | Buffer>
+export declare function ethSign(address: string, data: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `eth_syncing`. */
 export declare function ethSyncing(): string | Buffer
@@ -159,11 +136,7 @@ export declare function headCursor(): string
  * Imports a file of blocks. `onProgress(null, json)` is called for each block with `{number, hash, stateRoot, result}`.
  * Resolves with counts: `{"blocks","best","side","known","head"}`. `options` is a JSON object, empty so far.
  */
-export declare function importBlocks(
-  path: string,
-  options: string,
-  onProgress: (error: Error | null, progress: string) => void,
-): Promise<string>
+export declare function importBlocks(path: string, options: string, onProgress: (error: Error | null, progress: string) => void): Promise<string>
 
 /** The matching logs of blocks (a JSON array of hashes); those of removed blocks backwards and marked. */
 export declare function logsOfBlocks(hashes: string, filter: string, isRemoved: boolean): string | Buffer

@@ -2,8 +2,7 @@ import { type Logger, pino } from 'pino'
 
 export type { Logger } from 'pino'
 
-export const logLevels = ['silent', 'error', 'warn', 'info', 'debug', 'trace'] as const
-export type LogLevel = (typeof logLevels)[number]
+type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug' | 'trace'
 
 /** Log lines as JSON on standard error: standard output belongs to banners and data. */
 export function createLogger(level: LogLevel, thread: string): Logger {

@@ -76,7 +76,7 @@ describe('parse', () => {
   })
 
   test('error: a batch that is too long is refused as a whole', () => {
-    const call = parse('[1,2,3]', 2)
+    const call = parse(`[${'{"method":"a"},'.repeat(2)}{"method":"a"}]`, 2)
     expect(call).toMatchObject({
       kind: 'single',
       call: {
@@ -87,6 +87,11 @@ describe('parse', () => {
         },
       },
     })
+  })
+
+  test('behavior: elements that are no requests do not count, up to a point', () => {
+    expect(parse(`[${'1,'.repeat(39)}1]`, 2).kind).toBe('batch')
+    expect(parse(`[${'1,'.repeat(40)}1]`, 2).kind).toBe('single')
   })
 })
 

@@ -44,7 +44,9 @@ export function parse(body: string, maxBatchRequests: number): Parsed {
 
 function parseBatch(elements: unknown[], body: string, maxBatchRequests: number): Parsed {
   if (elements.length === 0) return refusal(invalidRequest())
-  if (elements.length > maxBatchRequests) {
+  // Elements that are no requests cost little and do not count, up to a point.
+  const count = Math.max(elements.filter(hasMethod).length, elements.length / 20)
+  if (count > maxBatchRequests) {
     const message = `Cannot dispatch batch requests. ${maxBatchRequests} is the max number of supported batch requests`
     return refusal(invalidRequest(message))
   }
@@ -59,6 +61,10 @@ function parseBatch(elements: unknown[], body: string, maxBatchRequests: number)
     return { id: request.id === undefined ? null : id, method: request.method, params: request.params }
   })
   return { kind: 'batch', calls }
+}
+
+function hasMethod(element: unknown): boolean {
+  return typeof element === 'object' && element !== null && 'method' in element
 }
 
 interface Read {

@@ -85,7 +85,8 @@ impl Run<'_> {
                 estimate => Ok(estimate),
             },
             End::Revert => Ok(outcome.peak_gas.clamp(least, limit.max(least))),
-            End::Halt(_) => Ok(limit),
+            // All of the gas, unless what was built at the end was refused.
+            End::Halt(_) => Ok(outcome.estimate(limit).max(least)),
         }
     }
 

@@ -152,10 +152,7 @@ fn call_account<const KIND: u8>(
         clean_return_buffer(interpreter, machine);
         return decline(interpreter, request.gas);
     }
-    let code = machine
-        .state
-        .executable_code(request.target_account, machine.gates.has_old_opcodes)
-        .or_stop(machine)?;
+    let code = machine.state.executable_code(request.target_account, machine.gates.has_old_opcodes).or_stop(machine)?;
     let checkpoint = machine.state.checkpoint();
     move_value(machine, own_account, request.context_account, request.value)?;
     let Some(code) = code else {

@@ -105,10 +105,13 @@ pub(crate) fn instructions<'e>(rules: &Rules, is_wide: bool) -> Instructions<'e>
     set(opcode::CALL, Instruction::new(calls::call::<CALL>));
     set(opcode::CALLCODE, Instruction::new(calls::call::<CALLCODE>));
     set(opcode::DELEGATECALL, Instruction::new(calls::call::<DELEGATECALL>));
-    set(opcode::STATICCALL, match rules.is_active(Rule::Rskip103) {
-        true => Instruction::new(calls::call::<STATICCALL>),
-        false => Instruction::new(calls::call::<STATICCALL_WITH_VALUE>),
-    });
+    set(
+        opcode::STATICCALL,
+        match rules.is_active(Rule::Rskip103) {
+            true => Instruction::new(calls::call::<STATICCALL>),
+            false => Instruction::new(calls::call::<STATICCALL_WITH_VALUE>),
+        },
+    );
     set(opcode::CREATE, Instruction::new(create::create::<false>));
     set(opcode::CREATE2, Instruction::new(create::create::<true>));
     set(opcode::SELFDESTRUCT, Instruction::new(selfdestruct::selfdestruct));

@@ -1,6 +1,6 @@
 //! Which trie keys were read and written (RSKIP-144). What is rolled back stays recorded.
 
-use revm::primitives::HashSet;
+use crate::maps::HashSet;
 use rhizome_primitives::U256;
 
 use super::account::AccountIndex;
@@ -21,21 +21,24 @@ pub(super) enum Part {
     Cell(U256),
 }
 
+/// Some trie keys.
+pub type AccessKeys = HashSet<AccessKey>;
+
 /// The trie keys that some transactions touched. Sets of one [`super::State`] can be compared, others not.
 #[derive(Debug, Clone, Default)]
 pub struct AccessSet {
-    reads: HashSet<AccessKey>,
-    writes: HashSet<AccessKey>,
+    reads: AccessKeys,
+    writes: AccessKeys,
 }
 
 impl AccessSet {
     /// Keys whose value, length, hash or absence was looked at.
-    pub fn reads(&self) -> &HashSet<AccessKey> {
+    pub fn reads(&self) -> &AccessKeys {
         &self.reads
     }
 
     /// Keys written, also with the value that they had.
-    pub fn writes(&self) -> &HashSet<AccessKey> {
+    pub fn writes(&self) -> &AccessKeys {
         &self.writes
     }
 

@@ -1,6 +1,6 @@
 //! The records of the state: what the base holds, what is visible now, and what was written.
 
-use revm::primitives::HashMap;
+use crate::maps::HashMap;
 use rhizome_primitives::{B256, Bytes, U256};
 use rhizome_trie::account::AccountState;
 use rhizome_trie::keys;
@@ -98,13 +98,15 @@ impl Account {
         &self.key
     }
 
-    pub(super) fn load_value(&mut self, reader: &dyn StateReader) -> Result<&mut Slot<Option<AccountState>>, StateError> {
+    pub(super) fn load_value(
+        &mut self,
+        reader: &dyn StateReader,
+    ) -> Result<&mut Slot<Option<AccountState>>, StateError> {
         if !self.parts.value.is_loaded {
             let key = self.key();
             let value = match reader.get(key)? {
                 Some(bytes) if !bytes.is_empty() => Some(
-                    AccountState::decode(&bytes)
-                        .map_err(|reason| StateError::Account { key: key.to_vec(), reason })?,
+                    AccountState::decode(&bytes).map_err(|reason| StateError::Account { key: key.to_vec(), reason })?,
                 ),
                 _ => None,
             };

@@ -10,12 +10,7 @@ pub(super) enum Code {
     #[default]
     Absent,
     /// Empty code saved earlier in this block is present too, although the trie will not have it.
-    Present {
-        length: usize,
-        hash: B256,
-        bytes: Option<Bytes>,
-        executable: Option<ExecutableCode>,
-    },
+    Present { length: usize, hash: B256, bytes: Option<Bytes>, executable: Option<ExecutableCode> },
 }
 
 impl Code {

@@ -26,7 +26,7 @@ impl Account {
 
         let value = &self.parts.value;
         if counts(value.is_written, value.current != value.base) {
-            let encoded = value.current.as_ref().map(|account| Bytes::from(account.encode()));
+            let encoded = value.current.as_ref().map(|account| account.encode());
             delta.writes.insert(self.key().to_vec(), encoded);
         }
         let mark = &self.parts.is_marked;

@@ -120,7 +120,7 @@ impl State {
 
     fn value_or_new(&mut self, index: AccountIndex) -> Read<AccountState> {
         if let Some(value) = self.account_value(index)? {
-            return Ok(value.clone());
+            return Ok(*value);
         }
         self.write_value(index, AccountState::default())?;
         Ok(AccountState::default())
@@ -165,5 +165,72 @@ impl State {
         let was_written = std::mem::replace(&mut cell.is_written, true);
         self.journal.push(Undo::Cell { cell: cell_index, previous, was_written });
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rhizome_primitives::Address;
+    use rhizome_trie::{MemoryNodes, Trie, keys};
+
+    use super::*;
+
+    fn state() -> State {
+        State::new(Arc::new(Trie::empty(Arc::new(MemoryNodes::default()))))
+    }
+
+    #[test]
+    fn deleting_a_lonely_mark_hides_it_but_leaves_it_in_the_trie() {
+        let address = Address::repeat_byte(3);
+        let mut trie = Trie::empty(Arc::new(MemoryNodes::default()));
+        trie.put(&keys::mark_key(address.as_slice()), keys::MARK).unwrap();
+        let mut state = State::new(Arc::new(trie.clone()));
+        state.delete(address).unwrap();
+        assert!(!state.is_contract(address).unwrap());
+        assert!(state.into_delta().is_empty());
+
+        // What is written after it is a write, even if it is what was there before.
+        let mut state = State::new(Arc::new(trie));
+        state.delete(address).unwrap();
+        state.setup_contract(address).unwrap();
+        assert_eq!(state.into_delta().writes.len(), 1);
+    }
+
+    #[test]
+    fn a_deletion_can_be_taken_back() {
+        let address = Address::repeat_byte(4);
+        let mut state = state();
+        state.set_storage_word(address, U256::ONE, U256::from(5)).unwrap();
+        let checkpoint = state.checkpoint();
+        state.delete(address).unwrap();
+        state.set_storage_word(address, U256::from(2), U256::from(6)).unwrap();
+        assert_eq!(state.storage_word(address, &U256::ONE).unwrap(), None);
+        state.revert(checkpoint);
+        assert_eq!(state.storage_word(address, &U256::ONE).unwrap(), Some(U256::from(5)));
+        assert_eq!(state.storage_word(address, &U256::from(2)).unwrap(), None);
+    }
+
+    #[test]
+    fn accesses_are_recorded_even_if_taken_back() {
+        let [one, two] = [1, 2].map(Address::repeat_byte);
+        let mut state = state();
+        let mut record = |action: &dyn Fn(&mut State)| {
+            let checkpoint = state.checkpoint();
+            state.start_tracking();
+            action(&mut state);
+            state.revert(checkpoint);
+            state.stop_tracking()
+        };
+        let write_one = record(&|state| state.add_balance(one, I256::ONE).unwrap());
+        let read_one = record(&|state| assert!(state.balance(one).unwrap().is_zero()));
+        let write_two = record(&|state| state.add_balance(two, I256::ONE).unwrap());
+        let delete_one = record(&|state| state.delete(one).unwrap());
+        let mark_one = record(&|state| state.setup_contract(one).unwrap());
+        assert!(write_one.conflicts_with(&read_one) && read_one.conflicts_with(&write_one));
+        assert!(write_one.conflicts_with(&write_one.clone()) && delete_one.conflicts_with(&read_one));
+        assert!(!read_one.conflicts_with(&read_one.clone()) && !write_one.conflicts_with(&write_two));
+        assert!(!mark_one.conflicts_with(&write_one));
     }
 }

@@ -26,7 +26,7 @@ impl State {
     /// Nonce, balance and flags; none if the account does not exist.
     pub fn account(&mut self, account: impl Into<AccountId>) -> Read<Option<AccountState>> {
         let index = self.locate(account.into());
-        Ok(self.account_value(index)?.clone())
+        Ok(*self.account_value(index)?)
     }
 
     /// Balance in wei, zero if the account does not exist. Negative only in local calls.
@@ -115,7 +115,11 @@ impl State {
     }
 
     /// The code made ready to run; none if there is nothing to run.
-    pub(crate) fn executable_code(&mut self, index: AccountIndex, has_old_opcodes: bool) -> Read<Option<ExecutableCode>> {
+    pub(crate) fn executable_code(
+        &mut self,
+        index: AccountIndex,
+        has_old_opcodes: bool,
+    ) -> Read<Option<ExecutableCode>> {
         if !self.has_readable_code(index)? {
             return Ok(None);
         }

@@ -53,7 +53,7 @@ pub(super) fn hash_at(value: &Value, name: &str) -> Read<B256> {
 /// Hex digits, of which there may be an odd number.
 pub(super) fn hex_bytes(text: &str) -> Read<Bytes> {
     let digits = text.strip_prefix("0x").unwrap_or(text);
-    let padded = if digits.len() % 2 == 0 { digits.to_owned() } else { format!("0{digits}") };
+    let padded = if digits.len().is_multiple_of(2) { digits.to_owned() } else { format!("0{digits}") };
     hex::decode(padded).map(Bytes::from).map_err(|error| Mismatch::broken(text, error))
 }
 

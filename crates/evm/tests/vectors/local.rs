@@ -31,12 +31,7 @@ pub(super) fn check(file: &Value, forks: &Value, case: &Value) -> Verdict {
     Ok(())
 }
 
-fn execute(
-    file: &Value,
-    forks: &Value,
-    case: &Value,
-    gas: u64,
-) -> Result<Result<CallOutcome, ExecError>, Mismatch> {
+fn execute(file: &Value, forks: &Value, case: &Value, gas: u64) -> Result<Result<CallOutcome, ExecError>, Mismatch> {
     let spec = regime::spec_of(case["network"].as_str(), forks, text(case, "fork")?)?;
     let ancestry = GivenChain::new(file, case, &spec)?;
     let request = &case["request"];

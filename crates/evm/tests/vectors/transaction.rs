@@ -8,9 +8,7 @@ use rhizome_primitives::{
 };
 use serde_json::Value;
 
-use super::fields::{
-    address, address_at, bytes_at, hash, hex_bytes, number_at, optional_address_at, small_at, text,
-};
+use super::fields::{address, address_at, bytes_at, hash, hex_bytes, number_at, optional_address_at, small_at, text};
 use super::world::{GivenChain, check_state, env_of, trie_of};
 use super::{Mismatch, Verdict, equal, regime};
 

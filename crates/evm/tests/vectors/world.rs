@@ -9,9 +9,7 @@ use rhizome_trie::keys::{MARK, account_key, code_key_of, mark_key_of, storage_ke
 use rhizome_trie::{AccountState, MemoryNodes, StateDelta, Trie};
 use serde_json::Value;
 
-use super::fields::{
-    address_at, bytes_at, hash_at, hex_bytes, number, number_at, optional_address_at, small_at,
-};
+use super::fields::{address_at, bytes_at, hash_at, hex_bytes, number, number_at, optional_address_at, small_at};
 use super::{Mismatch, Verdict, equal};
 
 /// The trie of the accounts in `pre`, checked against `preRoot`.

@@ -58,6 +58,8 @@ function readRange(members: Record<string, unknown>): { fromBlock?: string; toBl
   const range: { fromBlock?: string; toBlock?: string } = {}
   if (members.fromBlock !== undefined) range.fromBlock = readMember('filter', fromBlock, members.fromBlock)
   if (members.toBlock !== undefined) range.toBlock = readMember('filter', toBlock, members.toBlock)
+  const isFromHead = range.fromBlock === 'latest' || range.fromBlock === 'pending'
+  if (isFromHead && range.toBlock === 'earliest') throw invalidParams('fromBlock cannot be greater than toBlock')
   if (isNumber(range.fromBlock) && isNumber(range.toBlock) && BigInt(range.fromBlock) > BigInt(range.toBlock)) {
     throw invalidParams('fromBlock cannot be greater than toBlock')
   }

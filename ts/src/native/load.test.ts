@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { RpcError } from '../rpc/errors.ts'
-import { guarded, NativeDefect } from './addon.ts'
+import { guarded, NativeDefect } from './load.ts'
 
 const refusal = new Error('{"code":-32015,"message":"revert no","data":"0x01"}')
 

@@ -50,7 +50,7 @@ function guard(call: (...parameters: unknown[]) => unknown): (...parameters: unk
 }
 
 /** The addon's errors carry `{code, message, data, cause}` as JSON in their message; the cause is for the log. */
-export function toRpcError(error: unknown): Error {
+function toRpcError(error: unknown): Error {
   const text = messageOf(error)
   if (text.startsWith('{')) {
     try {

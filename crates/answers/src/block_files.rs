@@ -1,0 +1,69 @@
+//! Files of blocks: import and export with reports as JSON.
+
+use crate::error::{Answer, RpcError};
+use crate::json::JsonWriter;
+use crate::node::Node;
+use rhizome_chain::{ImportedLine, LineResult};
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{BufReader, BufWriter};
+use std::ops::ControlFlow;
+
+/// Room for reading ahead and for writing behind, in bytes.
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// Imports a file of blocks. `report` gets `{"number","hash","stateRoot","result"}` for each and says whether to go on.
+/// The answer counts: `{"blocks","best","side","known","head"}`. A failure names file, line, block and rule.
+pub fn import(node: &Node, path: &str, mut report: impl FnMut(String) -> ControlFlow<()>) -> Answer {
+    let file = File::open(path).map_err(|error| failed(path, &error))?;
+    let (mut best, mut side, mut known) = (0, 0, 0);
+    let imported = node.chain().import_blocks(BufReader::with_capacity(BUFFER_BYTES, file), |line| {
+        match line.result {
+            LineResult::Best => best += 1,
+            LineResult::Side => side += 1,
+            LineResult::Known => known += 1,
+        }
+        report(line_text(line))
+    });
+    let blocks = imported.map_err(|error| failed(path, &error))?;
+    let head = node.chain().head().number();
+    Ok(counts(&[("blocks", blocks), ("best", best), ("side", side), ("known", known), ("head", head)]))
+}
+
+/// Writes the blocks of the main chain from one height to another. `go_on` is asked after each.
+/// The answer is `{"blocks","from","to"}`.
+pub fn export(node: &Node, path: &str, from: u64, to: u64, mut go_on: impl FnMut() -> ControlFlow<()>) -> Answer {
+    let file = File::create(path).map_err(|error| failed(path, &error))?;
+    let mut file = BufWriter::with_capacity(BUFFER_BYTES, file);
+    let written = node.chain().export_blocks(from, to, &mut file, |_number| go_on());
+    let blocks = written.map_err(|error| failed(path, &error))?;
+    Ok(counts(&[("blocks", blocks), ("from", from), ("to", to)]))
+}
+
+fn failed(path: &str, error: &dyn Display) -> RpcError {
+    RpcError::internal(format!("{path}: {error}"))
+}
+
+/// Results have the names that the reference uses.
+fn line_text(line: &ImportedLine) -> String {
+    let mut json = JsonWriter::with_capacity(256);
+    json.begin_object();
+    json.key("number").number(line.number.cast_signed());
+    json.key("hash").hash(&line.hash);
+    json.key("stateRoot").hash(&line.state_root);
+    json.key("result").text(match line.result {
+        LineResult::Best => "IMPORTED_BEST",
+        LineResult::Side => "IMPORTED_NOT_BEST",
+        LineResult::Known => "EXIST",
+    });
+    json.end_object();
+    String::from_utf8_lossy(&json.finish()).into_owned()
+}
+
+fn counts(members: &[(&str, u64)]) -> Vec<u8> {
+    let mut json = JsonWriter::new();
+    json.begin_object();
+    members.iter().for_each(|(name, count)| json.key(name).number(count.cast_signed()));
+    json.end_object();
+    json.finish()
+}

@@ -1,0 +1,93 @@
+//! The state as if the waiting transactions were mined, but before the fees of their block are distributed.
+
+use crate::error::RpcError;
+use crate::execution::to_rpc_error;
+use crate::node::Node;
+use parking_lot::Mutex;
+use rhizome_chain::PendingBlock;
+use rhizome_evm::BlockExecutor;
+use rhizome_primitives::Bytes;
+use rhizome_trie::{StateDelta, StateError, StateReader};
+use std::sync::Arc;
+
+/// The state of the draft that was asked for last.
+#[derive(Default)]
+pub(crate) struct PendingStates(Mutex<Option<Known>>);
+
+type Known = (Arc<PendingBlock>, Arc<dyn StateReader>);
+
+impl PendingStates {
+    /// The state of a draft without its last transaction, REMASC's.
+    pub(crate) fn state(&self, node: &Node, draft: &Arc<PendingBlock>) -> Result<Arc<dyn StateReader>, RpcError> {
+        let mut kept = self.0.lock();
+        if let Some((_, state)) = kept.as_ref().filter(|(known, _)| Arc::ptr_eq(known, draft)) {
+            return Ok(Arc::clone(state));
+        }
+        let state = execute(node, draft)?;
+        *kept = Some((Arc::clone(draft), Arc::clone(&state)));
+        Ok(state)
+    }
+}
+
+fn execute(node: &Node, draft: &PendingBlock) -> Result<Arc<dyn StateReader>, RpcError> {
+    let chain = node.chain();
+    let base = chain.state_at(&draft.parent)?;
+    let waiting = draft.block.transactions.iter().zip(&draft.senders);
+    let mut waiting = waiting.filter(|(transaction, _)| !transaction.has_remasc_form()).peekable();
+    if waiting.peek().is_none() {
+        return Ok(base);
+    }
+    let ancestry = chain.ancestry(&draft.parent);
+    let mut executor =
+        BlockExecutor::new(chain.spec(), draft.env.clone(), Arc::clone(&base), &ancestry).map_err(to_rpc_error)?;
+    for (transaction, sender) in waiting {
+        executor.execute(transaction, *sender).map_err(to_rpc_error)?;
+    }
+    let delta = executor.finish().map_err(to_rpc_error)?.delta;
+    Ok(Arc::new(ChangedState { base, delta }))
+}
+
+/// A state with changes on top.
+struct ChangedState {
+    base: Arc<dyn StateReader>,
+    delta: StateDelta,
+}
+
+impl StateReader for ChangedState {
+    fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StateError> {
+        if let Some(written) = self.delta.writes.get(key) {
+            return Ok(written.clone().filter(|value| !value.is_empty()));
+        }
+        if self.delta.wiped.iter().any(|account| key.starts_with(account)) {
+            return Ok(None);
+        }
+        self.base.get(key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Everywhere;
+
+    impl StateReader for Everywhere {
+        fn get(&self, _key: &[u8]) -> Result<Option<Bytes>, StateError> {
+            Ok(Some(Bytes::from_static(b"old")))
+        }
+    }
+
+    #[test]
+    fn changes_hide_what_was_there() {
+        let mut delta = StateDelta::default();
+        delta.wiped.insert(vec![1]);
+        delta.writes.insert(vec![1, 5], Some(Bytes::from_static(b"new")));
+        delta.writes.insert(vec![2], None);
+        let state = ChangedState { base: Arc::new(Everywhere), delta };
+        let text = |key: &[u8]| state.get(key).unwrap().map(|value| value.to_vec());
+        assert_eq!(text(&[1, 5]).unwrap(), b"new");
+        assert_eq!(text(&[1, 6]), None);
+        assert_eq!(text(&[2]), None);
+        assert_eq!(text(&[3]).unwrap(), b"old");
+    }
+}

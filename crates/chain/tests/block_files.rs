@@ -1,0 +1,99 @@
+use std::ops::ControlFlow;
+
+use rhizome_chain::{BlockFileError, Chain, LineFault, LineResult};
+use rhizome_primitives::ChainSpec;
+
+use crate::{config, lines, temporary};
+
+const CHAIN: &str = "min-gas";
+const FILE: &str = "min-gas.blocks.txt.gz";
+
+fn import(chain: &Chain, lines: &[String]) -> Result<u64, BlockFileError> {
+    chain.import_blocks(lines.join("\n").as_bytes(), |_| ControlFlow::Continue(()))
+}
+
+/// Imports with the fourth line changed; the three before it must stay.
+fn import_damaged(damage: impl Fn(&str) -> String) -> (BlockFileError, u64) {
+    let chain = temporary(CHAIN);
+    let mut lines = lines(FILE);
+    lines[3] = damage(&lines[3]);
+    let error = import(&chain, &lines).unwrap_err();
+    (error, chain.head().number())
+}
+
+#[test]
+fn what_is_exported_is_what_was_imported() {
+    let chain = temporary(CHAIN);
+    let lines = lines(FILE);
+    let mut seen = Vec::new();
+    let count = chain.import_blocks(lines.join("\n").as_bytes(), |line| {
+        seen.push((line.line, line.number, line.result));
+        ControlFlow::Continue(())
+    });
+    assert_eq!(count.unwrap(), 12);
+    assert!(seen.into_iter().eq((1..=12).map(|number| (number, number, LineResult::Best))));
+    let mut exported = Vec::new();
+    assert_eq!(chain.export_blocks(1, u64::MAX, &mut exported, |_| ControlFlow::Continue(())).unwrap(), 12);
+    assert_eq!(String::from_utf8(exported).unwrap(), lines.join("\n") + "\n");
+    let known = chain.import_blocks(lines.join("\r\n").as_bytes(), |line| {
+        assert_eq!(line.result, LineResult::Known);
+        if line.line == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    assert_eq!(known.unwrap(), 5);
+}
+
+#[test]
+fn a_corrupt_line_is_named_and_the_blocks_before_it_stay() {
+    let (error, head) = import_damaged(|line| line.replace(',', ";"));
+    assert!(matches!(error, BlockFileError { line: 4, fault: LineFault::Fields { count: 1 } }), "{error}");
+    assert_eq!(head, 3);
+    let (error, head) = import_damaged(|line| line[..line.len() - 2].to_owned());
+    assert!(matches!(error, BlockFileError { line: 4, fault: LineFault::Decode(_) }), "{error}");
+    assert_eq!(head, 3);
+    let (error, head) = import_damaged(|_| String::new());
+    assert!(matches!(error, BlockFileError { line: 4, fault: LineFault::Fields { .. } }), "{error}");
+    assert_eq!(head, 3);
+}
+
+#[test]
+fn a_line_that_contradicts_its_block_is_refused() {
+    let change = |field: usize, value: &'static str| {
+        move |line: &str| {
+            let mut fields: Vec<&str> = line.split(',').collect();
+            fields[field] = value;
+            fields.join(",")
+        }
+    };
+    let (error, head) = import_damaged(change(0, "5"));
+    assert!(matches!(error.fault, LineFault::Number { stated: 5, actual: 4 }), "{error}");
+    assert_eq!(head, 3);
+    let (error, head) = import_damaged(change(1, "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"));
+    assert!(matches!(error.fault, LineFault::Hash { .. }), "{error}");
+    assert_eq!(head, 3);
+    let (error, head) = import_damaged(change(2, "01"));
+    assert!(matches!(error.fault, LineFault::TotalDifficulty { .. }), "{error}");
+    assert_eq!((error.line, head), (4, 3));
+}
+
+#[test]
+fn a_file_of_another_chain_is_refused() {
+    let chain = Chain::open(config(ChainSpec::regtest(), None)).unwrap();
+    let error = import(&chain, &lines(FILE)).unwrap_err();
+    assert!(matches!(error, BlockFileError { line: 1, fault: LineFault::NoParent { number: 1, .. } }), "{error}");
+    assert_eq!(chain.head().number(), 0);
+}
+
+#[test]
+fn a_file_that_begins_too_high_does_not_connect() {
+    let error = import(&temporary(CHAIN), &lines(FILE)[1..]).unwrap_err();
+    assert!(matches!(error, BlockFileError { line: 1, fault: LineFault::NoParent { number: 2, .. } }), "{error}");
+}
+
+#[test]
+fn a_bridge_call_stops_the_import_and_is_named() {
+    let chain = temporary("regtest-basic");
+    let error = import(&chain, &lines("regtest-basic.blocks.txt.gz")).unwrap_err();
+    assert_eq!((error.line, chain.head().number()), (205, 204));
+    assert!(error.to_string().contains("block 205"), "{error}");
+    assert!(error.to_string().contains("Bridge"), "{error}");
+}
