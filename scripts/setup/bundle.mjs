@@ -1,10 +1,11 @@
 // The TypeScript program, bundled: one file loads many times faster than hundreds of modules, in every worker again.
-import { rmSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 export async function buildBundle(root) {
   const { build } = await import('rolldown')
-  rmSync(join(root, 'ts/dist'), { recursive: true, force: true })
+  const [place, fresh, old] = ['ts/dist', 'ts/dist.new', 'ts/dist.old'].map((path) => join(root, path))
+  for (const path of [fresh, old]) rmSync(path, { recursive: true, force: true })
   await build({
     cwd: root,
     input: { cli: 'ts/src/cli.ts', worker: 'ts/src/worker.ts', index: 'ts/src/index.ts' },
@@ -12,6 +13,10 @@ export async function buildBundle(root) {
     // Native: loads the binary beside its own files.
     external: ['uWebSockets.js'],
     logLevel: 'warn',
-    output: { dir: join(root, 'ts/dist'), format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name].js' },
+    output: { dir: fresh, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name].js' },
   })
+  // Swapped at once: who starts a node meanwhile finds the old bundle or the new one.
+  if (existsSync(place)) renameSync(place, old)
+  renameSync(fresh, place)
+  rmSync(old, { recursive: true, force: true })
 }

@@ -1,5 +1,5 @@
 import type { Addon } from '../src/native/bindings.ts'
-import { RpcError } from '../src/rpc/errors.ts'
+import { guarded } from '../src/native/load.ts'
 
 /** An addon that answers a few methods from memory, for tests of everything above it. */
 export function fakeAddon(cancelled: number[] = []): Addon {
@@ -19,7 +19,12 @@ export function fakeAddon(cancelled: number[] = []): Addon {
       return '"0x"'
     },
     ethEstimateGas: async () => {
-      throw new RpcError(-32015, 'VM Exception while processing transaction: revert no', '0x08c379a0')
+      throw new Error(
+        '{"code":-32015,"message":"VM Exception while processing transaction: revert no","data":"0x08c379a0"}',
+      )
+    },
+    ethGasPrice: () => {
+      throw new Error('{"code":-32005,"message":"Server overloaded"}')
     },
     ethAccounts: () => {
       throw new Error('secret of the core')
@@ -28,5 +33,5 @@ export function fakeAddon(cancelled: number[] = []): Addon {
       cancelled.push(ticket)
     },
   }
-  return answers as Addon
+  return guarded(answers)
 }

@@ -63,4 +63,18 @@ describe('filters of a node with several workers', () => {
     expect(await node.result('evm_revert', [snapshot])).toBe(true)
     expect(await node.result('eth_getFilterLogs', [id])).toHaveLength(before)
   })
+
+  test('behavior: block filters follow the chain back and forth', async () => {
+    const snapshot = await node.result('evm_snapshot')
+    const id = await node.result('eth_newBlockFilter')
+    await node.result('evm_mine')
+    await node.result('evm_mine')
+    expect(await node.result('eth_getFilterChanges', [id])).toHaveLength(2)
+    await node.result('evm_revert', [snapshot])
+    // Another time, or the same block would come out.
+    await node.result('evm_increaseTime', [60])
+    await node.result('evm_mine')
+    const { hash } = await node.result<{ hash: string }>('eth_getBlockByNumber', ['latest'])
+    expect(await node.result('eth_getFilterChanges', [id])).toEqual([hash])
+  })
 })

@@ -185,6 +185,11 @@ describe('status of JSON-RPC errors', () => {
     expect([status, body.length]).toEqual([200, 0])
   })
 
+  test('error: a node that has too much to do says when to come again', async () => {
+    const { status, headers } = await send({ body: '{"id":1,"method":"eth_gasPrice"}' })
+    expect([status, headers['retry-after']]).toEqual([503, '1'])
+  })
+
   test('error: a defect is hidden from the caller and kept for the log', async () => {
     expect((await rpc('eth_accounts', [])).error).toEqual({ code: -32603, message: 'Internal server error' })
     expect(String(defects.at(-1))).toContain('secret of the core')

@@ -12,6 +12,12 @@ export function scratchFolder(): string {
   return mkdtempSync(join(tmpdir(), 'rhizome-test-'))
 }
 
+/** No node outlives the tests that started it, whatever becomes of them. */
+const children = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL')
+})
+
 /** A real node in a process of its own. */
 export class NodeProcess {
   readonly url: string
@@ -46,6 +52,8 @@ export class NodeProcess {
         stdio: ['ignore', 'pipe', 'pipe'],
       },
     )
+    children.add(child)
+    child.on('close', () => children.delete(child))
     let output = ''
     let errors = ''
     child.stderr.on('data', (bytes) => {

@@ -125,3 +125,12 @@ describe('a node with instant mining', () => {
     (step) => step.request?.method === 'eth_sendTransaction',
   )
 })
+
+describe('a node with instant mining, from the beginning', () => {
+  let node: NodeProcess
+  beforeAll(async () => {
+    node = await NodeProcess.start([], `${choices}mining = "auto"\n`)
+  })
+  afterAll(() => node?.stop())
+  replay(() => node, '30-scenario-automine')
+})

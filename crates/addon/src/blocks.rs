@@ -1,4 +1,4 @@
-//! Files of blocks: import and export, each on a thread of its own.
+//! Many blocks at a time, each time on a thread of its own: files, going back, executing again.
 
 use crate::lanes::{guarded, promise, settle};
 use crate::node::alone;
@@ -8,7 +8,7 @@ use napi::bindgen_prelude::{Function, Object};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Result, Status};
 use napi_derive::napi;
-use rhizome_answers::{Answer, RpcError, block_files};
+use rhizome_answers::{Answer, RpcError, block_files, upkeep};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
@@ -26,8 +26,7 @@ pub fn import_blocks<'env>(
     _options: String,
     #[napi(ts_arg_type = "(error: Error | null, progress: string) => void")] on_progress: Function<'_, String, ()>,
 ) -> Result<Object<'env>> {
-    let report = on_progress.build_threadsafe_function::<String>();
-    let report: Report = report.callee_handled::<true>().max_queue_size::<WAITING_REPORTS>().build()?;
+    let report = report(&on_progress)?;
     in_background(env, move |running| {
         block_files::import(&running.node, &path, |line| {
             report.call(Ok(line), ThreadsafeFunctionCallMode::Blocking);
@@ -42,6 +41,36 @@ pub fn export_blocks(env: &Env, path: String, from: i64, to: i64) -> Result<Obje
     in_background(env, move |running| {
         block_files::export(&running.node, &path, height(from)?, height(to)?, || go_on(running))
     })
+}
+
+/// Removes all blocks above a height of the main chain. Resolves with `{"from","to","hash"}`: the heads before and after.
+#[napi(catch_unwind, ts_return_type = "Promise<string>")]
+pub fn rewind_chain(env: &Env, to: i64) -> Result<Object<'_>> {
+    in_background(env, move |running| upkeep::rewind(&running.node, height(to)?))
+}
+
+/// Executes the main chain from one height to another again. `onProgress(null, json)` is called for each good block with
+/// `{number, hash}`. Resolves with `{"from","to","blocks","difference"}`: the difference is null or
+/// `{"number","hash","field","expected","got"}`.
+#[napi(catch_unwind, ts_return_type = "Promise<string>")]
+pub fn verify_blocks<'env>(
+    env: &'env Env,
+    from: i64,
+    to: i64,
+    #[napi(ts_arg_type = "(error: Error | null, progress: string) => void")] on_progress: Function<'_, String, ()>,
+) -> Result<Object<'env>> {
+    let report = report(&on_progress)?;
+    in_background(env, move |running| {
+        upkeep::verify(&running.node, height(from)?, height(to)?, |line| {
+            report.call(Ok(line), ThreadsafeFunctionCallMode::Blocking);
+            go_on(running)
+        })
+    })
+}
+
+fn report(on_progress: &Function<'_, String, ()>) -> Result<Report> {
+    let report = on_progress.build_threadsafe_function::<String>();
+    report.callee_handled::<true>().max_queue_size::<WAITING_REPORTS>().build()
 }
 
 fn in_background(env: &Env, work: impl FnOnce(&Running) -> Answer + Send + 'static) -> Result<Object<'_>> {

@@ -105,6 +105,8 @@ impl NodeConfig {
         if is_development {
             // One developer sends as much as he likes.
             chain.pool.has_rate_limiter = false;
+            // His transactions are mined without waiting for a minute.
+            chain.work.follows_pool = true;
             // The last of the development accounts.
             chain.coinbase = address!("ec4ddeb4380ad69b3e509baad9f158cdf4e4681d");
         }

@@ -17,6 +17,7 @@ pub mod feed;
 mod heads;
 mod lanes;
 mod miner;
+pub mod mnr;
 pub mod net;
 pub mod node;
 mod pool;

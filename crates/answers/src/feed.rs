@@ -1,5 +1,6 @@
 //! What filters and subscriptions ask between two polls. Not methods of the interface: heights are plain numbers here.
 
+pub(crate) mod deleted;
 pub mod head_cursor;
 pub mod logs_of_blocks;
 pub mod main_hashes_since;

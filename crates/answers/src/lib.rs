@@ -22,6 +22,8 @@ mod gas_price;
 pub mod json;
 pub mod log_filter;
 mod lookup;
+mod mining_work;
+pub mod mnr;
 pub mod net;
 pub mod node;
 pub mod node_info;
@@ -33,6 +35,7 @@ mod replay;
 mod revert;
 pub mod selector;
 mod state;
+pub mod upkeep;
 pub mod web3;
 
 pub use error::{Answer, ErrorCode, RpcError};

@@ -2,6 +2,7 @@
 
 use crate::accounts::Accounts;
 use crate::cache::TextCache;
+use crate::feed::deleted::DeletedBlocks;
 use crate::feed::pending_hashes::PendingFeed;
 use crate::options::{AnswerOptions, MiningMode};
 use crate::pending_state::PendingStates;
@@ -16,6 +17,7 @@ pub struct Node {
     accounts: Accounts,
     texts: TextCache,
     pending_feed: Arc<PendingFeed>,
+    deleted: Arc<DeletedBlocks>,
     pending_states: PendingStates,
     sending: Mutex<()>,
 }
@@ -26,11 +28,15 @@ impl Node {
         let accounts = if options.has_wallet { Accounts::development() } else { Accounts::none() };
         let texts = TextCache::new(options.cache_bytes);
         let pending_feed = Arc::new(PendingFeed::default());
-        let feed = Arc::clone(&pending_feed);
-        chain.on_event(Box::new(move |event| {
-            if let ChainEvent::PendingTransaction { hash } = event {
-                feed.push(*hash);
+        let deleted = Arc::new(DeletedBlocks::default());
+        let (feed, lost) = (Arc::clone(&pending_feed), Arc::clone(&deleted));
+        chain.on_event(Box::new(move |event| match event {
+            ChainEvent::PendingTransaction { hash } => feed.push(*hash),
+            // The chain went back: what it lost is not stored any more.
+            ChainEvent::NewHead { number, enacted, retracted, .. } if enacted.is_empty() => {
+                retracted.iter().for_each(|hash| lost.push(*hash, *number));
             }
+            ChainEvent::NewHead { .. } => {}
         }));
         Self {
             chain,
@@ -38,6 +44,7 @@ impl Node {
             accounts,
             texts,
             pending_feed,
+            deleted,
             pending_states: PendingStates::default(),
             sending: Mutex::new(()),
         }
@@ -73,6 +80,10 @@ impl Node {
 
     pub(crate) fn pending_feed(&self) -> &PendingFeed {
         &self.pending_feed
+    }
+
+    pub(crate) fn deleted(&self) -> &DeletedBlocks {
+        &self.deleted
     }
 
     /// Whether a submission mines its block before it is answered.

@@ -134,8 +134,16 @@ fn movements_of_the_main_chain() {
     assert_eq!(since(2, second), json!({ "hashes": [], "removed": [], "cursor": moved["cursor"] }));
     // Deleted blocks cannot be shown any more; what replaces them is.
     node.chain().rewind(1).unwrap();
+    // Another time, or the same block would come out.
+    node.chain().increase_time(60);
     let third = mine();
-    assert_eq!(since(2, second)["cursor"], json!({ "number": 2, "hash": third.to_string() }));
+    let cursor = json!({ "number": 2, "hash": third.to_string() });
+    assert_eq!(since(2, second), json!({ "hashes": [third.to_string()], "removed": [], "cursor": cursor }));
+    node.chain().reset().unwrap();
+    node.chain().increase_time(120);
+    let fourth = mine();
+    assert_eq!(since(2, second)["hashes"], json!([fourth.to_string()]));
+    assert_eq!(since(2, third)["hashes"], json!([fourth.to_string()]));
 }
 
 /// Blocks that lost against a heavier branch are named from the highest down, and so are their logs.

@@ -4,7 +4,7 @@ use rhizome_answers::call_object::CallObject;
 use rhizome_answers::log_filter::LogQuery;
 use rhizome_answers::objects::block::TransactionList;
 use rhizome_answers::selector::Selector;
-use rhizome_answers::{Answer, Node, RpcError, eth, evm, net, parameters, web3};
+use rhizome_answers::{Answer, Node, RpcError, eth, evm, mnr, net, parameters, web3};
 use rhizome_evm::Deadline;
 use serde_json::Value;
 
@@ -93,6 +93,9 @@ impl Ask<'_> {
             "eth_coinbase" => eth::coinbase::answer(node),
             "eth_gasPrice" => eth::gas_price::answer(node),
             "eth_hashrate" => eth::hashrate::answer(node),
+            "eth_getWork" => eth::get_work::answer(node),
+            "eth_submitWork" => eth::submit_work::answer(),
+            "eth_submitHashrate" => eth::submit_hashrate::answer(),
             "eth_mining" => eth::mining::answer(node),
             "eth_pendingTransactions" => eth::pending_transactions::answer(node),
             "eth_protocolVersion" => eth::protocol_version::answer(),
@@ -170,6 +173,16 @@ impl Ask<'_> {
 
     fn others(&self) -> Attempt {
         let answer = match self.method {
+            "mnr_getWork" => mnr::get_work::answer(self.node),
+            "mnr_submitBitcoinBlock" => mnr::submit_bitcoin_block::answer(self.node, &self.text(0)),
+            "mnr_submitBitcoinBlockTransactions" => {
+                let (header, coinbase, ids) = (self.text(1), self.text(2), self.text(3));
+                mnr::submit_bitcoin_block_transactions::answer(self.node, &header, &coinbase, &ids)
+            }
+            "mnr_submitBitcoinBlockPartialMerkle" => {
+                let (header, coinbase, branch, count) = (self.text(1), self.text(2), self.text(3), self.text(4));
+                mnr::submit_bitcoin_block_partial_merkle::answer(self.node, &header, &coinbase, &branch, &count)
+            }
             "net_version" => net::version::answer(self.node),
             "net_listening" => net::listening::answer(),
             "net_peerCount" => net::peer_count::answer(),

@@ -5,6 +5,7 @@
 mod automine;
 mod development;
 mod dispatch;
+mod mining;
 mod node;
 mod reach;
 mod reads;

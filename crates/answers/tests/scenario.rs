@@ -18,6 +18,7 @@ impl Scenario {
     fn new(block_files: &[&str], has_rate_limiter: bool) -> Self {
         let node = regtest_with(reference_options(MiningMode::Off), Clock::new(|| 1_700_000_000), |config| {
             config.pool.has_rate_limiter = has_rate_limiter;
+            config.has_fixed_clock = true;
         });
         let texts = block_files.iter().map(|file| String::from_utf8(vector(file)).unwrap());
         let blocks = texts.flat_map(|text| text.lines().map(String::from).collect::<Vec<_>>()).collect();

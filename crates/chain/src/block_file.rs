@@ -130,10 +130,18 @@ pub enum LineResult {
     Known,
 }
 
-/// A line that has been read and prepared.
-struct PreparedLine {
-    prepared: PreparedBlock,
+/// A line that has been read.
+struct ReadLine {
+    block: Block,
+    hash: B256,
     total_difficulty: U256,
+}
+
+/// A line that has been read and prepared. A file that was imported in part begins with many blocks that are known:
+/// those are not worth the work.
+enum PreparedLine {
+    Known(ReadLine),
+    New { prepared: PreparedBlock, total_difficulty: U256 },
 }
 
 impl Chain {
@@ -144,9 +152,8 @@ impl Chain {
         file: impl BufRead,
         mut on_line: impl FnMut(&ImportedLine) -> ControlFlow<()>,
     ) -> Result<u64, BlockFileError> {
-        let spec = self.spec();
         let mut line = 0;
-        let prepare = |text: Result<String, LineFault>| PreparedLine::read(&text?, spec);
+        let prepare = |text: Result<String, LineFault>| self.prepare_line(&text?);
         let failure = run_ahead(Lines(file), BLOCKS_AHEAD, prepare, |prepared| {
             line += 1;
             match prepared.and_then(|prepared| self.import_line(prepared, line)) {
@@ -157,29 +164,51 @@ impl Chain {
                 },
             }
         });
+        self.writer.lock().trim();
         failure.flatten().map_or(Ok(line), |fault| Err(BlockFileError { line, fault }))
     }
 
-    fn import_line(&self, line_block: PreparedLine, line: u64) -> Result<ImportedLine, LineFault> {
-        let PreparedLine { prepared, total_difficulty } = line_block;
-        let header = &prepared.block.header;
-        let (number, hash, parent) = (header.number, prepared.hash, header.parent().unwrap_or_default());
-        let (transactions, gas_used) = (prepared.block.transactions.len(), header.gas_used);
-        let state_root = B256::try_from(header.state_root.as_ref()).unwrap_or_default();
-        let expected = self.expected_total_difficulty(&prepared.block).map_err(ImportError::from)?;
-        if let Some(actual) = expected.filter(|actual| *actual != total_difficulty) {
-            return Err(LineFault::TotalDifficulty { stated: total_difficulty, actual });
+    fn prepare_line(&self, text: &str) -> Result<PreparedLine, LineFault> {
+        let line = ReadLine::parse(text, self.spec())?;
+        if self.archive.store.has_block(&line.hash).map_err(ImportError::from)? {
+            return Ok(PreparedLine::Known(line));
         }
-        let result = match self.import_prepared(prepared)? {
-            ImportOutcome::ImportedBest => LineResult::Best,
-            ImportOutcome::ImportedNotBest => LineResult::Side,
-            ImportOutcome::Exists => LineResult::Known,
-            ImportOutcome::NoParent => return Err(LineFault::NoParent { number, parent }),
-            ImportOutcome::Invalid(reason) => {
-                return Err(LineFault::Invalid { number, reason: Box::new(reason) });
-            },
+        let prepared = PreparedBlock::new(line.block, self.spec()).with_matching_transactions()?;
+        Ok(PreparedLine::New { prepared, total_difficulty: line.total_difficulty })
+    }
+
+    fn import_line(&self, prepared: PreparedLine, line: u64) -> Result<ImportedLine, LineFault> {
+        let (block, hash, stated) = match &prepared {
+            PreparedLine::Known(known) => (&known.block, known.hash, known.total_difficulty),
+            PreparedLine::New { prepared, total_difficulty } => (&prepared.block, prepared.hash, *total_difficulty),
         };
-        Ok(ImportedLine { line, number, hash, state_root, transactions, gas_used, result })
+        let actual = self.expected_total_difficulty(block).map_err(ImportError::from)?;
+        if let Some(actual) = actual.filter(|actual| *actual != stated) {
+            return Err(LineFault::TotalDifficulty { stated, actual });
+        }
+        let header = &block.header;
+        let (number, parent) = (header.number, header.parent().unwrap_or_default());
+        let mut imported = ImportedLine {
+            line,
+            number,
+            hash,
+            state_root: B256::try_from(header.state_root.as_ref()).unwrap_or_default(),
+            transactions: block.transactions.len(),
+            gas_used: header.gas_used,
+            result: LineResult::Known,
+        };
+        if let PreparedLine::New { prepared, .. } = prepared {
+            imported.result = match self.import_prepared(prepared)? {
+                ImportOutcome::ImportedBest => LineResult::Best,
+                ImportOutcome::ImportedNotBest => LineResult::Side,
+                ImportOutcome::Exists => LineResult::Known,
+                ImportOutcome::NoParent => return Err(LineFault::NoParent { number, parent }),
+                ImportOutcome::Invalid(reason) => {
+                    return Err(LineFault::Invalid { number, reason: Box::new(reason) });
+                }
+            };
+        }
+        Ok(imported)
     }
 
     /// Writes the blocks of the best chain from `from` to `to`, both included, as lines. Returns how many.
@@ -228,8 +257,8 @@ fn signed_bytes(number: U256) -> Vec<u8> {
     bytes
 }
 
-impl PreparedLine {
-    fn read(line: &str, spec: &ChainSpec) -> Result<Self, LineFault> {
+impl ReadLine {
+    fn parse(line: &str, spec: &ChainSpec) -> Result<Self, LineFault> {
         let fields: Vec<&str> = line.trim_end().split(',').collect();
         let [number, hash, total_difficulty, raw] = fields.as_slice() else {
             return Err(LineFault::Fields { count: fields.len() });
@@ -241,14 +270,13 @@ impl PreparedLine {
         let total_difficulty = total_difficulty.map_err(|_unreadable| field("total difficulty", "a hex number"))?;
         let raw = hex::decode(raw).map_err(|_unreadable| field("block", "hex"))?;
         let block = Block::decode(&raw, spec).map_err(BlockDecodeError::from)?;
-        let (actual_number, actual) = (block.header.number, block.hash());
-        if actual_number != number {
-            return Err(LineFault::Number { stated: number, actual: actual_number });
+        if block.header.number != number {
+            return Err(LineFault::Number { stated: number, actual: block.header.number });
         }
-        if actual != hash {
-            return Err(LineFault::Hash { stated: hash, actual });
+        if block.hash() != hash {
+            return Err(LineFault::Hash { stated: hash, actual: block.hash() });
         }
-        Ok(Self { prepared: PreparedBlock::new(block, spec).with_matching_transactions()?, total_difficulty })
+        Ok(Self { block, hash, total_difficulty })
     }
 }
 
@@ -284,7 +312,7 @@ mod tests {
     #[test]
     fn foreign_lines_are_named() {
         let spec = ChainSpec::regtest();
-        let fault = |line: &str| match PreparedLine::read(line, &spec) {
+        let fault = |line: &str| match ReadLine::parse(line, &spec) {
             Err(fault) => fault.to_string(),
             Ok(_) => String::new(),
         };

@@ -4,14 +4,16 @@
 mod layout;
 mod sublists;
 mod targets;
+mod uncles;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use layout::{Layout, Placement};
 use parking_lot::Mutex;
 use rhizome_evm::{BlockEnv, BlockExecutor, ExecError, TransactionRefusal};
-use rhizome_pow::{difficulty, header_rules};
-use rhizome_primitives::{Address, B256, BRIDGE, Block, Bytes, Header, Receipt, Rule, Transaction, rlp};
+use rhizome_pow::{LookUpError, difficulty, header_rules};
+use rhizome_primitives::{Address, B256, BRIDGE, Block, Bytes, Header, Receipt, Rule, Transaction, rlp, uncles_hash};
 use rhizome_trie::{StateReader, Trie, list_root};
 
 use crate::prepare::is_orchid;
@@ -48,14 +50,28 @@ pub enum BuildError {
     /// Execution failed for a reason that no transaction is to blame for.
     #[error("the block cannot be executed: {0}")]
     Execution(#[from] ExecError),
+    /// The ancestors against which uncles are judged could not be read.
+    #[error("the ancestors cannot be read: {0}")]
+    Ancestors(#[source] LookUpError),
 }
 
 /// The draft made last, so that readers of the pending block share it.
 #[derive(Default)]
-pub(crate) struct Drafts(Mutex<Option<Draft>>);
+pub(crate) struct Drafts {
+    last: Mutex<Option<Draft>>,
+    side_blocks: AtomicU64,
+}
+
+impl Drafts {
+    /// Another block beside the best chain: a possible uncle. Never waits for a draft that is being made.
+    pub(crate) fn outdate(&self) {
+        self.side_blocks.fetch_add(1, Ordering::AcqRel);
+    }
+}
 
 struct Draft {
     parent: B256,
+    side_blocks: u64,
     pool_version: u64,
     timestamp: u64,
     block: Arc<PendingBlock>,
@@ -75,28 +91,36 @@ impl Chain {
         let head = self.head();
         let timestamp = self.next_timestamp(&head, now);
         // Held while building: who asks meanwhile wants the same block.
-        let mut kept = self.drafts.0.lock();
+        let mut kept = self.drafts.last.lock();
+        let side_blocks = self.drafts.side_blocks.load(Ordering::Acquire);
         if let Some(draft) = kept.as_ref().filter(|draft| {
-            draft.parent == head.hash() && draft.timestamp == timestamp && draft.pool_version == self.pool().version()
+            draft.parent == head.hash()
+                && draft.side_blocks == side_blocks
+                && draft.timestamp == timestamp
+                && draft.pool_version == self.pool().version()
         }) {
             return Ok(Arc::clone(&draft.block));
         }
         let (block, pool_version) = self.build(&head, timestamp)?;
         let block = Arc::new(block);
-        *kept = Some(Draft { parent: head.hash(), pool_version, timestamp, block: Arc::clone(&block) });
+        *kept = Some(Draft { parent: head.hash(), side_blocks, pool_version, timestamp, block: Arc::clone(&block) });
         Ok(block)
     }
 
-    /// Time of the next block: the clock with the development offset, but after the parent.
+    /// Time of the next block: the clock with the development offset, but after the parent. A fixed clock stands at the
+    /// time of the parent.
     pub(crate) fn next_timestamp(&self, head: &Head, now: u64) -> u64 {
         let parent = head.record.block.header.timestamp;
+        if self.config().has_fixed_clock {
+            return parent.saturating_add(self.time_offset());
+        }
         now.saturating_add(self.time_offset()).max(parent.saturating_add(1))
     }
 
     /// Builds a block on `head` from the pool. Also says which version of the pool it is of.
     pub(crate) fn build(&self, head: &Head, timestamp: u64) -> Result<(PendingBlock, u64), BuildError> {
         let (order, pool_version) = self.pool().by_price();
-        let mut header = self.template(&head.record, timestamp);
+        let (mut header, uncles) = self.template(&head.record, timestamp)?;
         let env = BlockEnv::from_header(&header);
         let ancestry = self.ancestry(&head.record);
         let mut executor = BlockExecutor::new(self.spec(), env.clone(), head.state(), &ancestry)?;
@@ -121,7 +145,7 @@ impl Chain {
         header.gas_used = outcome.gas_used;
         header.paid_fees = outcome.paid_fees;
         let built = PendingBlock {
-            block: Block { header, transactions: content.transactions, uncles: Vec::new() },
+            block: Block { header, transactions: content.transactions, uncles },
             receipts: outcome.receipts,
             senders: content.senders,
             parent: Arc::clone(&head.record),
@@ -132,8 +156,8 @@ impl Chain {
         Ok((built, pool_version))
     }
 
-    /// The header before execution.
-    fn template(&self, parent: &BlockRecord, timestamp: u64) -> Header {
+    /// The header before execution, and the uncles that it names.
+    fn template(&self, parent: &BlockRecord, timestamp: u64) -> Result<(Header, Vec<Header>), BuildError> {
         let (spec, config) = (self.spec(), self.config());
         let before = &parent.block.header;
         let mut header = Header::new(before.number.saturating_add(1), spec);
@@ -143,9 +167,14 @@ impl Chain {
         header.gas_limit = targets::gas_limit(before.gas_limit_value(), config.target_gas_limit, spec);
         header.minimum_gas_price = Some(targets::minimum_gas_price(before, config.minimum_gas_price));
         header.extra_data = if config.extra_data.is_empty() { extra_data() } else { config.extra_data.clone() };
+        let uncles = uncles::find(self, &header)?;
+        header.uncles_hash = uncles_hash(&uncles).into();
+        // At most ten.
+        header.uncle_count = uncles.len() as u32;
+        let (number, count) = (header.number, header.uncle_count);
         header.difficulty =
-            Some(difficulty(spec, header.number, timestamp, 0, before.timestamp, before.difficulty_value()));
-        header
+            Some(difficulty(spec, number, timestamp, count, before.timestamp, before.difficulty_value()));
+        Ok((header, uncles))
     }
 
     /// Executes transactions of the pool as long as one may fit.
@@ -200,7 +229,7 @@ impl Chain {
     /// The state of the head with changes. Uses the nodes that the writer has loaded, unless it is busy.
     fn state_with(&self, head: &Head, delta: &rhizome_trie::StateDelta) -> Result<Trie, ChainError> {
         let loaded =
-            self.writer.try_lock().filter(|_| self.head().hash() == head.hash()).map(|writer| writer.trie.clone());
+            self.writer.try_lock().filter(|_| self.head().hash() == head.hash()).map(|writer| writer.trie().clone());
         let mut trie = match loaded {
             Some(trie) => trie,
             None => self.state_trie(&head.record)?,

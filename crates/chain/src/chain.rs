@@ -15,6 +15,8 @@ use crate::head::Head;
 use crate::record::BlockRecord;
 use crate::reorg::BranchChange;
 use crate::txpool::{Pool, PoolHead};
+use crate::works::Works;
+use crate::writer::Writer;
 use crate::{ChainError, reorg};
 
 /// Blocks that the pool looks at when it starts.
@@ -32,16 +34,9 @@ pub struct Chain {
     pub(crate) drafts: Drafts,
     /// Held while a block is mined, so that miners do not race.
     pub(crate) mining: Mutex<()>,
+    pub(crate) works: Mutex<Works>,
     pool: Pool,
     listeners: Listeners,
-}
-
-/// What only the writer touches.
-pub(crate) struct Writer {
-    /// State of the head with the nodes that recent blocks have loaded.
-    pub(crate) trie: Trie,
-    /// Keys changed since the loaded nodes were last trimmed.
-    pub(crate) changed_keys: usize,
 }
 
 impl Chain {
@@ -66,7 +61,7 @@ impl Chain {
         }
         let record = head_record(&archive)?;
         let head = Head::new(Arc::clone(&record), archive.store.generation(), &archive.store);
-        let trie = Trie::open(record.state_root, Arc::clone(&archive.store) as _);
+        let writer = Writer::open(record.state_root, &archive.store, config.cache_bytes);
         let pool_head = PoolHead { record, state: head.state() };
         let recent = recent_blocks(&archive, head.number())?;
         let (spec, clock) = (Arc::clone(&config.spec), config.clock.clone());
@@ -75,10 +70,11 @@ impl Chain {
             config,
             archive,
             head: ArcSwap::from_pointee(head),
-            writer: Mutex::new(Writer { trie, changed_keys: 0 }),
+            writer: Mutex::new(writer),
             development: Development::default(),
             drafts: Drafts::default(),
             mining: Mutex::new(()),
+            works: Mutex::default(),
             pool,
             listeners: Listeners::default(),
         }))

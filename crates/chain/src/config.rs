@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rhizome_primitives::{Address, Bytes, ChainSpec, U256};
 
-use crate::PoolOptions;
+use crate::{PoolOptions, WorkOptions};
 
 /// Where the chain is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,8 +69,13 @@ pub struct ChainConfig {
     pub is_power_safe: bool,
     /// Settings of the transaction pool.
     pub pool: PoolOptions,
+    /// Settings of the work for other miners.
+    pub work: WorkOptions,
     /// What time it is.
     pub clock: Clock,
+    /// The time of a new block is its parent's plus the development offset, whatever the clock says: blocks that were
+    /// mined so before come out the same again.
+    pub has_fixed_clock: bool,
 }
 
 impl ChainConfig {
@@ -89,7 +94,9 @@ impl ChainConfig {
             max_open_files: 256,
             is_power_safe: false,
             pool: PoolOptions::default(),
+            work: WorkOptions::default(),
             clock: Clock::system(),
+            has_fixed_clock: false,
         }
     }
 }

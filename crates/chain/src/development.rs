@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use rhizome_storage::Rewind;
-use rhizome_trie::{Trie, diff};
+use rhizome_trie::diff;
 
-use crate::chain::Writer;
 use crate::reorg::BranchChange;
+use crate::writer::Writer;
 use crate::{Chain, ChainError};
 
 /// Heights deleted in one batch when the chain goes back: bounds the memory of a long way back, and every step leaves
@@ -69,12 +69,13 @@ impl Chain {
         self.development.time_offset.swap(0, Ordering::AcqRel)
     }
 
-    /// Whether each submitted transaction is mined at once. Only kept here: the submission decides.
+    /// Whether mining is on: submitted transactions may be mined at once, and the work for other miners follows the head.
+    /// For the former it is only kept here: the submission decides.
     pub fn is_automining(&self) -> bool {
         self.development.is_automining.load(Ordering::Acquire)
     }
 
-    /// Switches instant mining on or off.
+    /// Switches mining on or off.
     pub fn set_automine(&self, is_on: bool) {
         self.development.is_automining.store(is_on, Ordering::Release);
     }
@@ -102,11 +103,10 @@ impl Chain {
             true => Arc::clone(&head.record),
             false => self.archive.main_record(height)?.ok_or(ChainError::MissingHeight { number: height })?,
         };
-        let trie = Trie::open(target.state_root, Arc::clone(&self.archive.store) as _);
-        let flat = diff(&self.state_trie(&head.record)?, &trie)?;
+        let flat = diff(writer.trie(), &writer.trie_at(target.state_root))?;
         let change = BranchChange::plan(&self.archive, &head.record, &target)?;
         let generation = self.archive.store.delete_above(&Rewind { height, head: target.hash, flat: &flat })?;
-        *writer = Writer { trie, changed_keys: 0 };
+        *writer = Writer::open(target.state_root, &self.archive.store, self.config().cache_bytes);
         self.archive.forget_all();
         self.publish(target, generation, &change, &[]);
         Ok(())

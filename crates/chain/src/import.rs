@@ -7,16 +7,11 @@ use rhizome_primitives::{Address, B256, Block, Bytes, U256};
 use rhizome_storage::{BestChange, BlockWrite, StoredReceipts};
 use rhizome_trie::{StateDelta, StateReader, Trie, diff, list_root};
 
-use crate::chain::Writer;
 use crate::prepare::{PreparedBlock, is_orchid};
 use crate::reorg::{BranchChange, places};
 use crate::verify::{Context, Executed, Failure, check_outcome, check_rules};
+use crate::writer::Writer;
 use crate::{BlockRecord, Chain, ChainError, ImportError, InvalidBlock, fork_choice};
-
-/// Changed keys after which the trie of the head is trimmed to the nodes near its root.
-const TRIM_AFTER_KEYS: usize = 50_000;
-/// Levels that stay loaded then: up to 2^14 nodes.
-const TRIM_LEVELS: usize = 14;
 
 /// What became of a block. A refusal is a result, not an error.
 #[derive(Debug)]
@@ -34,12 +29,12 @@ pub enum ImportOutcome {
 }
 
 /// A block that passed everything and is not written yet.
-struct Verified {
-    record: Arc<BlockRecord>,
+pub(crate) struct Verified {
+    pub(crate) record: Arc<BlockRecord>,
     raw: Vec<u8>,
-    outcome: BlockOutcome,
+    pub(crate) outcome: BlockOutcome,
     encoded_receipts: Vec<Bytes>,
-    trie: Trie,
+    pub(crate) trie: Trie,
 }
 
 impl Chain {
@@ -59,7 +54,14 @@ impl Chain {
             return Ok(ImportOutcome::Invalid(InvalidBlock::ParentHash { length }));
         };
         let Some(parent) = self.stored_parent(&parent)? else { return Ok(ImportOutcome::NoParent) };
-        match self.verify(prepared, &parent, &writer) {
+        let head = self.head();
+        let (state, trie): (Arc<dyn StateReader>, Trie) = if head.record.hash == parent.hash {
+            (head.state(), writer.trie().clone())
+        } else {
+            let trie = writer.trie_at(parent.state_root);
+            (Arc::new(trie.clone()), trie)
+        };
+        match self.verify(prepared, &parent, state, trie) {
             Ok(verified) => self.store_verified(&mut writer, verified),
             Err(Failure::Invalid(invalid)) => Ok(ImportOutcome::Invalid(invalid)),
             Err(Failure::Error(error)) => Err(error),
@@ -70,8 +72,9 @@ impl Chain {
     pub fn verify_block(&self, record: &BlockRecord) -> Result<Result<(), InvalidBlock>, ImportError> {
         let hash = record.parent().unwrap_or_default();
         let parent = self.archive.known_record(&hash)?;
-        let writer = Writer { trie: self.state_trie(&parent)?, changed_keys: 0 };
-        match self.verify(PreparedBlock::new(record.block.clone(), self.spec()), &parent, &writer) {
+        let trie = self.state_trie(&parent)?;
+        let prepared = PreparedBlock::new(record.block.clone(), self.spec());
+        match self.verify(prepared, &parent, Arc::new(trie.clone()), trie) {
             Ok(_) => Ok(Ok(())),
             Err(Failure::Invalid(invalid)) => Ok(Err(invalid)),
             Err(Failure::Error(error)) => Err(error),
@@ -87,20 +90,15 @@ impl Chain {
         if self.archive.store.has_block(hash)? { self.archive.record(hash) } else { Ok(None) }
     }
 
-    fn verify(
+    /// All checks of an import, on the parent's state in both forms.
+    pub(crate) fn verify(
         &self,
         mut prepared: PreparedBlock,
         parent: &Arc<BlockRecord>,
-        writer: &Writer,
+        state: Arc<dyn StateReader>,
+        mut trie: Trie,
     ) -> Result<Verified, Failure> {
         let spec = self.spec();
-        let head = self.head();
-        let (state, mut trie): (Arc<dyn StateReader>, Trie) = if head.record.hash == parent.hash {
-            (head.state(), writer.trie.clone())
-        } else {
-            let trie = self.state_trie(parent).map_err(ImportError::from)?;
-            (Arc::new(trie.clone()), trie)
-        };
         let now = self.config().clock.now();
         let context = Context { archive: &self.archive, parent, state: &*state, now };
         let senders = check_rules(&mut prepared, &context)?;
@@ -157,6 +155,7 @@ impl Chain {
         if !is_best {
             self.archive.store.write_block(&write)?;
             self.remember(&record, hashes, outcome);
+            self.drafts.outdate();
             return Ok(ImportOutcome::ImportedNotBest);
         }
         let change = BranchChange::plan(&self.archive, &head.record, &record)?;
@@ -165,17 +164,12 @@ impl Chain {
         let flat = if change.retracted.is_empty() && change.enacted.len() == 1 {
             &outcome.delta
         } else {
-            across = diff(&writer.trie, &trie)?;
+            across = diff(writer.trie(), &trie)?;
             &across
         };
         write.best = Some(BestChange { enacted: &enacted, retracted: &retracted, flat });
         let generation = self.archive.store.write_block(&write)?;
-        writer.changed_keys = writer.changed_keys.saturating_add(flat.writes.len());
-        writer.trie = trie;
-        if writer.changed_keys > TRIM_AFTER_KEYS {
-            writer.trie = writer.trie.trimmed(TRIM_LEVELS);
-            writer.changed_keys = 0;
-        }
+        writer.advance(trie, flat.writes.len());
         self.remember(&record, hashes, outcome);
         self.publish(record, generation, &change, &change.retracted);
         Ok(ImportOutcome::ImportedBest)

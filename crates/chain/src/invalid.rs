@@ -1,6 +1,6 @@
 use rhizome_evm::{TransactionRefusal, Unexecutable};
 use rhizome_pow::{ForkDetectionError, HeaderRuleError, PowError, UncleRuleError};
-use rhizome_primitives::{B256, SignatureError, U256};
+use rhizome_primitives::{B256, Bloom, SignatureError, U256};
 
 /// The first rule that a block breaks, with the values that were compared.
 #[derive(Debug, thiserror::Error)]
@@ -156,7 +156,12 @@ pub enum InvalidBlock {
     },
     /// Another bloom.
     #[error("the logs bloom is not that of the receipts")]
-    LogsBloom,
+    LogsBloom {
+        /// Bloom in the header, in hex.
+        header: String,
+        /// Bloom of the receipts.
+        computed: Box<Bloom>,
+    },
     /// Other gas.
     #[error("gas used {header}, computed {computed}")]
     GasUsed {

@@ -29,8 +29,11 @@ mod record;
 mod reorg;
 mod stream;
 mod txpool;
+mod verification;
 mod verify;
 mod view;
+mod works;
+mod writer;
 
 pub use ancestry::ChainAncestry;
 pub use block_file::{BlockFileError, ExportError, ImportedLine, LineFault, LineResult};
@@ -46,8 +49,11 @@ pub use log_search::{FoundLog, LogFilter, LogSearchError};
 pub use mining::{MineError, Submitted};
 pub use prepare::PreparedBlock;
 pub use record::BlockRecord;
+pub use rhizome_pow::{Work, WorkError};
 pub use stream::StreamedBlock;
 pub use txpool::{
     ACCOUNT_SLOTS, Admitted, ByPrice, Kind, MAX_SIZE, Pool, PoolHead, PoolOptions, PoolRejection, Pooled, Quota,
 };
+pub use verification::{Difference, Verification, VerificationError};
 pub use view::{BlockAtHeight, BlockReceipts, MinedTransaction};
+pub use works::{CurrentWork, SubmissionError, SubmittedWork, WorkOptions};

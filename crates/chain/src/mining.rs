@@ -88,7 +88,8 @@ impl Chain {
         Err(MineError::Overtaken { builds: MAX_BUILDS })
     }
 
-    fn fork_data(&self, header: &Header, parent: &BlockRecord) -> Result<Option<[u8; 12]>, MineError> {
+    /// The fork detection data that miners put behind the hash of a block, where its height needs them.
+    pub(crate) fn fork_data(&self, header: &Header, parent: &BlockRecord) -> Result<Option<[u8; 12]>, MineError> {
         if !header.expects_fork_detection_data() {
             return Ok(None);
         }

@@ -52,6 +52,7 @@ impl Chain {
                 ControlFlow::Break(()) => ControlFlow::Break(None),
             }
         });
+        self.writer.lock().trim();
         failure.flatten().map_or(Ok(()), Err)
     }
 }

@@ -205,7 +205,8 @@ pub(crate) fn check_outcome(header: &Header, executed: &Executed<'_>, spec: &Cha
         return Err(InvalidBlock::ReceiptsRoot { header: hex::encode_prefixed(&header.receipts_root), computed });
     }
     if header.logs_bloom.as_ref() != outcome.logs_bloom.as_bytes().as_slice() {
-        return Err(InvalidBlock::LogsBloom);
+        let computed = Box::new(outcome.logs_bloom);
+        return Err(InvalidBlock::LogsBloom { header: hex::encode_prefixed(&header.logs_bloom), computed });
     }
     if header.gas_used != outcome.gas_used {
         return Err(InvalidBlock::GasUsed { header: header.gas_used, computed: outcome.gas_used });

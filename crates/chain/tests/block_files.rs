@@ -3,6 +3,7 @@ use std::ops::ControlFlow;
 use rhizome_chain::{BlockFileError, Chain, LineFault, LineResult};
 use rhizome_primitives::ChainSpec;
 
+use crate::mutation::with_random;
 use crate::{config, lines, temporary};
 
 const CHAIN: &str = "min-gas";
@@ -96,4 +97,35 @@ fn a_bridge_call_stops_the_import_and_is_named() {
     assert_eq!((error.line, chain.head().number()), (205, 204));
     assert!(error.to_string().contains("block 205"), "{error}");
     assert!(error.to_string().contains("Bridge"), "{error}");
+}
+
+/// Whatever a file holds, its import ends with a line that is named, and a longer good prefix is never lost.
+#[test]
+fn fuzz_damaged_files() {
+    let lines = lines(FILE);
+    let chain = temporary(CHAIN);
+    import(&chain, &lines[..3]).unwrap();
+    let head = chain.head().hash();
+    with_random(|random| {
+        // An import starts threads, which takes its time.
+        if random.below(8) != 0 {
+            return;
+        }
+        let mut line = lines[random.below(lines.len())].clone().into_bytes();
+        random.mutate(&mut line);
+        if random.below(3) == 0 {
+            line = random.bytes(300);
+            line.iter_mut().for_each(|byte| *byte = b"0123456789abcdef,,\r\n"[usize::from(*byte % 20)]);
+        }
+        let imported = chain.import_blocks(line.as_slice(), |_| ControlFlow::Continue(()));
+        // A blank at the end, another case or a leading zero change nothing about a line.
+        if let Err(error) = imported {
+            assert!((1..=300).contains(&error.line), "{error}");
+        }
+        if chain.head().hash() != head {
+            chain.rewind(3).unwrap();
+        }
+    });
+    assert_eq!(chain.head().hash(), head);
+    assert_eq!(import(&chain, &lines).unwrap(), lines.len() as u64);
 }

@@ -7,6 +7,8 @@
 mod chains;
 #[path = "../examples/conformance/known_failures.rs"]
 mod known_failures;
+#[path = "../../primitives/tests/mutation.rs"]
+mod mutation;
 #[path = "../examples/conformance/report.rs"]
 mod report;
 #[path = "../examples/conformance/vectors.rs"]
@@ -18,6 +20,7 @@ mod directory;
 mod golden;
 mod logs;
 mod readers;
+mod verification;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};

@@ -116,6 +116,19 @@ pub fn check_uncles(
     Ok(())
 }
 
+/// Points 3 to 6 for an uncle that a block under construction may name; `family` is that of the block.
+pub fn check_candidate(
+    uncle: &Header,
+    family: &Family,
+    ancestry: &dyn Ancestry,
+    spec: &ChainSpec,
+    now_seconds: u64,
+) -> Result<(), UncleRuleError> {
+    check_alone(0, uncle, ancestry, spec, now_seconds)?;
+    family.check_place(0, uncle, &mut HashSet::new())?;
+    check_against_parent(0, uncle, ancestry, spec)
+}
+
 /// Point 2: at most as many uncles as the network allows.
 pub fn check_count(count: usize, spec: &ChainSpec) -> Result<(), UncleRuleError> {
     let limit = spec.constants.uncle_list_limit;

@@ -1,6 +1,6 @@
 //! The other side of the proof of work: the target, what a miner hands in, and finding a proof of low difficulty.
 
-use crate::bitcoin::coinbase::{self, compress, tagged_hash};
+use crate::bitcoin::coinbase::{self, TAG, compress, last_position, tagged_hash};
 use crate::bitcoin::merkle::{proof_of_siblings, root_of, siblings_of_first};
 use crate::bitcoin::partial_tree::PartialTree;
 use crate::bitcoin::{BitcoinBlock, BitcoinHeader, Digest, MessageError, display};
@@ -9,6 +9,9 @@ use rhizome_primitives::{B256, Bytes, ChainSpec, Header, HeaderError, Rule, U256
 
 /// Version that blocks of made-up Bitcoin chains carry.
 const BITCOIN_VERSION: u32 = 0x2000_0000;
+
+/// Where a coinbase without tag is read: the position "none", -1, plus the length of the tag.
+const UNTAGGED_HASH_AT: usize = TAG.len() - 1;
 
 /// Easiest compact target of Bitcoin's own regtest.
 const BITCOIN_REGTEST_BITS: u32 = 0x207f_ffff;
@@ -30,7 +33,7 @@ pub enum WorkError {
     /// The proof of a block's coinbase needs at least the coinbase itself.
     #[error("the list of Merkle hashes is empty")]
     NoHashes,
-    /// The coinbase has no tag with 32 bytes behind it.
+    /// The coinbase is too short for a hash for merged mining.
     #[error("the coinbase carries no hash for merged mining")]
     NoTag,
 }
@@ -79,9 +82,14 @@ impl Work {
         Ok(Self { header, coinbase, branch, transaction_count: ids.len() as u32 })
     }
 
-    /// The hash for merged mining of the block that this work is for.
+    /// The hash for merged mining of the block that this work is for: the 32 bytes behind the last tag. Without a tag
+    /// the reference takes the bytes from the ninth on, and so names them when it refuses the work.
     pub fn hash_for_merged_mining(&self) -> Result<B256, WorkError> {
-        tagged_hash(&self.coinbase).map(B256::from).ok_or(WorkError::NoTag)
+        let hash = match last_position(&self.coinbase, TAG) {
+            Some(_) => tagged_hash(&self.coinbase),
+            None => self.coinbase.get(UNTAGGED_HASH_AT..).and_then(|rest| rest.first_chunk().copied()),
+        };
+        hash.map(B256::from).ok_or(WorkError::NoTag)
     }
 
     /// The Merkle proof element: list of siblings when RSKIP-92 is active, else a partial tree.

@@ -6,6 +6,7 @@ mod activations;
 mod blocks;
 mod chain_specs;
 mod headers;
+mod mutation;
 mod random;
 mod receipts;
 mod rlp;

@@ -39,6 +39,9 @@ pub(crate) const HEAD_KEY: &[u8] = b"head";
 /// a busy row (the log index of a contract that logs in every block) has to combine.
 const SUCCESSIVE_MERGES: usize = 64;
 
+/// Files of new nodes that are merged at a time.
+const NEW_NODE_FILES: i32 = 16;
+
 /// Small blocks: nearly all reads are of one row.
 const POINT_BLOCK_BYTES: usize = 4 * 1024;
 /// Larger blocks where rows are large anyway and compression matters more.
@@ -76,14 +79,15 @@ pub(crate) fn node_options(cache: &Cache, write_buffer_bytes: usize) -> Options 
     options(cache, write_buffer_bytes, &|options, _| {
         options.set_compression_type(DBCompressionType::None);
         options.set_optimize_filters_for_hits(true);
+        // Keys are random, so each merge of new files rewrites all of the next level: wait for more of them.
+        options.set_level_zero_file_num_compaction_trigger(NEW_NODE_FILES);
+        options.set_level_zero_slowdown_writes_trigger(2 * NEW_NODE_FILES);
+        options.set_level_zero_stop_writes_trigger(3 * NEW_NODE_FILES);
+        options.set_max_bytes_for_level_base(512 << 20);
     })
 }
 
-fn options(
-    cache: &Cache,
-    write_buffer_bytes: usize,
-    tune: &dyn Fn(&mut Options, &mut BlockBasedOptions),
-) -> Options {
+fn options(cache: &Cache, write_buffer_bytes: usize, tune: &dyn Fn(&mut Options, &mut BlockBasedOptions)) -> Options {
     let mut table = table(cache);
     let mut options = Options::default();
     options.set_write_buffer_size(write_buffer_bytes);

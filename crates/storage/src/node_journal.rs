@@ -184,7 +184,10 @@ impl NodeJournal {
     fn has_work(&self) -> bool {
         let mut segments = self.segments.write();
         if segments.sealed.is_none() && segments.active.bytes >= self.limit {
-            segments.sealed = Some(Arc::new(mem::take(&mut segments.active)));
+            // The next one will hold about as many.
+            let index = HashTable::with_capacity(segments.active.index.len());
+            let active = Segment { index, ..Segment::default() };
+            segments.sealed = Some(Arc::new(mem::replace(&mut segments.active, active)));
         }
         segments.sealed.is_some()
     }
@@ -219,8 +222,7 @@ impl Flush {
     }
 
     fn store(&self, segment: &Segment) -> Result<(), rocksdb::Error> {
-        let mut rows: Vec<Row<'_>> =
-            segment.index.iter().filter_map(|place| node_at(&segment.packs, *place)).collect();
+        let mut rows: Vec<Row<'_>> = segment.index.iter().filter_map(|place| node_at(&segment.packs, *place)).collect();
         rows.sort_unstable_by_key(|row| row.hash);
         let Some(column) = self.db.cf_handle(NODES).filter(|_| !rows.is_empty()) else { return Ok(()) };
         let mut writer = SstFileWriter::create(&self.node_options);

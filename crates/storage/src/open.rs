@@ -11,7 +11,8 @@ use tempfile::TempDir;
 
 use crate::columns::{self, IDENTITY_KEY, LAYOUT_KEY};
 use crate::node_journal::{Flush, NodeJournal};
-use crate::store::Home;
+use crate::store::{Home, is_disk_full};
+use crate::write::PROBE_BYTES;
 use crate::{StorageError, Store};
 
 /// Version of the layout of the columns.
@@ -172,6 +173,7 @@ fn opening_error(dir: &Path, source: rocksdb::Error) -> StorageError {
     match source.kind() {
         // A column with an unknown name or merge operator means that something else wrote this directory.
         ErrorKind::Corruption | ErrorKind::InvalidArgument => StorageError::Damaged { dir, source },
+        ErrorKind::IOError if is_disk_full(&dir, PROBE_BYTES) => StorageError::DiskFull { dir, source },
         _ => StorageError::Engine { operation: "open", source },
     }
 }

@@ -198,30 +198,30 @@ impl Store {
         let dir = || self.home.dir.clone();
         match source.kind() {
             ErrorKind::Corruption => StorageError::Damaged { dir: dir(), source },
-            ErrorKind::IOError if bytes > 0 && self.is_disk_full(bytes) => {
+            ErrorKind::IOError if bytes > 0 && is_disk_full(&self.home.dir, bytes) => {
                 StorageError::DiskFull { dir: dir(), source }
             }
             _ => StorageError::Engine { operation, source },
         }
     }
+}
 
-    /// Whether the disk refuses as many bytes as could not be written. The engine reports a full disk in words only, so
-    /// the operating system is asked again.
-    fn is_disk_full(&self, bytes: usize) -> bool {
-        let probe = self.home.dir.join("space.probe");
-        let mut written = File::create(&probe).and_then(|mut file| {
-            let block = vec![0; 64 * 1024];
-            for _ in 0..bytes / block.len() + 1 {
-                file.write_all(&block)?;
-            }
-            file.sync_data()
-        });
-        if let Err(error) = fs::remove_file(&probe) {
-            written = written.and(Err(error));
+/// Whether the disk refuses as many bytes as could not be written. The engine reports a full disk in words only, so the
+/// operating system is asked again.
+pub(crate) fn is_disk_full(dir: &Path, bytes: usize) -> bool {
+    let probe = dir.join("space.probe");
+    let mut written = File::create(&probe).and_then(|mut file| {
+        let block = vec![0; 64 * 1024];
+        for _ in 0..bytes / block.len() + 1 {
+            file.write_all(&block)?;
         }
-        let full = [IoErrorKind::StorageFull, IoErrorKind::QuotaExceeded];
-        written.is_err_and(|error| full.contains(&error.kind()))
+        file.sync_data()
+    });
+    if let Err(error) = fs::remove_file(&probe) {
+        written = written.and(Err(error));
     }
+    let full = [IoErrorKind::StorageFull, IoErrorKind::QuotaExceeded];
+    written.is_err_and(|error| full.contains(&error.kind()))
 }
 
 impl NodeSource for Store {

@@ -11,8 +11,8 @@ use crate::record::{self, HeightEntry};
 use crate::store::damaged;
 use crate::{StorageError, Store, log_index};
 
-/// What is asked of the disk when a file of nodes could not be written, to tell whether it is full.
-const PROBE_BYTES: usize = 1 << 20;
+/// What is asked of the disk when a write of unknown size failed, to tell whether it is full.
+pub(crate) const PROBE_BYTES: usize = 1 << 20;
 
 /// All that one block changes on disk.
 pub struct BlockWrite<'a> {

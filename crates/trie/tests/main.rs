@@ -1,4 +1,4 @@
-//! The golden data of the state suite, and random histories against a model.
+//! The golden data of the state suite, random histories against a model, and foreign bytes.
 
 // One runner for golden data: the conformance example runs the same code over any folder.
 #[path = "../../chain/examples/conformance/known_failures.rs"]
@@ -10,6 +10,10 @@ mod state;
 #[path = "../../chain/examples/conformance/vectors.rs"]
 mod vectors;
 
+#[path = "../../primitives/tests/mutation.rs"]
+mod mutation;
+
+mod fuzz;
 mod history;
 
 use std::path::Path;

@@ -10,13 +10,12 @@ const weiPerCoin = 10n ** 18n
 export function banner(config: Config, node: RunningNode): string {
   const { native } = node
   const read = (answer: string | Buffer): unknown => JSON.parse(answer.toString())
-  const chainId = Number(read(native.ethChainId()))
-  const head = JSON.parse(native.headCursor()) as { number: number; hash: string }
+  const { network: name, chainId, number, hash } = JSON.parse(native.nodeInfo()) as Record<string, string | number>
   const lines = [
     '',
     `Rhizome ${version}`,
-    `  network   ${config.network}, chain id ${chainId}`,
-    `  block     ${head.number} (${head.hash})`,
+    `  network   ${name}, chain id ${chainId}`,
+    `  block     ${number} (${hash})`,
     `  mining    ${miningText(config)}`,
     `  data      ${dataDirOf(config) ?? 'in a temporary folder, gone at the end'}`,
     `  JSON-RPC  ${node.url} (${node.workers} ${node.workers === 1 ? 'worker' : 'workers'})`,

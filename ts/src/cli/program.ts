@@ -4,7 +4,9 @@ import { configCommand } from './config.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 import { infoCommand } from './info.ts'
+import { rewindCommand } from './rewind.ts'
 import { startCommand } from './start.ts'
+import { verifyCommand } from './verify.ts'
 
 /** The command line. Wrong usage throws CommanderError after it was explained on standard error. */
 export function createProgram(): Command {
@@ -14,7 +16,16 @@ export function createProgram(): Command {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(`rhizome: ${text.replace(/^error: /, '')}`) })
     .showHelpAfterError('(see --help)')
-  for (const command of [startCommand(), importCommand(), exportCommand(), infoCommand(), configCommand()]) {
+  const commands = [
+    startCommand(),
+    importCommand(),
+    exportCommand(),
+    rewindCommand(),
+    verifyCommand(),
+    infoCommand(),
+    configCommand(),
+  ]
+  for (const command of commands) {
     program.addCommand(command.copyInheritedSettings(program))
   }
   return program

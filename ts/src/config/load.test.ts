@@ -57,6 +57,16 @@ test('behavior: public networks neither mine nor sign unless told', () => {
   expect(hasWallet(config)).toBe(false)
 })
 
+test('behavior: a chain file decides the network', () => {
+  const chain = join(folder, 'mine.json')
+  writeFileSync(chain, '{"network":"testnet","chainId":77}')
+  const config = loadConfig({ settings: { chain } })
+  expect([config.network, miningOf(config).mode, dataDirOf(config)]).toEqual(['testnet', 'off', join('data', 'mine')])
+  expect(problems({ settings: { chain, network: 'mainnet' } })).toEqual([
+    `network: mainnet is given, but ${chain} describes a chain of testnet`,
+  ])
+})
+
 describe('problems', () => {
   test('error: each names its setting and where it comes from', () => {
     const path = file('network = "x"\nfoo = 1\n[http]\nport = 99999\nprt = 2\n[modules.evm]\nenabled = "no"\n')

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parse as parseToml, TomlError } from 'smol-toml'
 import { Compile } from 'typebox/compile'
+import { networkOf } from './chainFile.ts'
 import { ConfigError } from './error.ts'
 import { leafAt, leaves } from './leaves.ts'
 import { type Config, schema } from './schema.ts'
@@ -37,6 +38,13 @@ export function loadConfig(sources: Sources): Config {
   for (const [path, { value, flag }] of Object.entries(sources.flags ?? {})) {
     origins.set(path, flag)
     put(merged, path, typeof value === 'boolean' ? value : leafAt(path).fromText(value))
+  }
+  if (typeof merged.chain === 'string' && merged.chain !== '') {
+    const network = networkOf(merged.chain)
+    if (merged.network !== undefined && network !== undefined && merged.network !== network) {
+      problems.push(`network: ${merged.network} is given, but ${merged.chain} describes a chain of ${network}`)
+    }
+    merged.network ??= network
   }
   const config = withDefaults(merged)
   problems.push(...describeErrors(config, origins, sources.file))

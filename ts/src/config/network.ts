@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Config } from './schema.ts'
 
 // Defaults that depend on the network.
@@ -10,7 +10,8 @@ export function isDevelopment(config: Config): boolean {
 
 export function dataDirOf(config: Config): string | null {
   if (config.ephemeral) return null
-  return config.dataDir === '' ? join('data', config.network) : config.dataDir
+  if (config.dataDir !== '') return config.dataDir
+  return join('data', config.chain === '' ? config.network : basename(config.chain, '.json'))
 }
 
 export function hasWallet(config: Config): boolean {

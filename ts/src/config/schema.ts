@@ -30,7 +30,7 @@ export const schema = section('', {
     'regtest',
   ),
   chain: text('A chain specification file (JSON) instead of a built-in network.'),
-  dataDir: text('Where the chain is kept. Empty: ./data/<network>.'),
+  dataDir: text('Where the chain is kept. Empty: ./data/<network>, or ./data/<name of the chain file>.'),
   ephemeral: yesNo('Keep nothing: the data lives in a temporary folder that goes with the process.', false),
   mining: Type.String({
     description:
@@ -120,7 +120,8 @@ export const schema = section('', {
   }),
 
   modules: Type.Record(Type.String(), moduleSettings, {
-    description: 'Per module, e.g. [modules.evm] enabled = false. evm is on by default on development networks only.',
+    description:
+      'Per module, e.g. [modules.evm] enabled = false. evm and mnr are on by default on development networks only.',
     default: {},
   }),
 })

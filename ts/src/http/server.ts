@@ -1,7 +1,7 @@
 import uws, { type HttpRequest, type HttpResponse, type TemplatedApp, type us_listen_socket } from 'uWebSockets.js'
 import type { Answer } from '../rpc/envelope.ts'
 import { writeError } from '../rpc/envelope.ts'
-import { code, RpcError } from '../rpc/errors.ts'
+import { code, internalError, RpcError } from '../rpc/errors.ts'
 import { Flight } from '../rpc/flight.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
 import { type Body, readBody } from './body.ts'
@@ -14,7 +14,8 @@ import type { HttpSettings } from './settings.ts'
 type Headers = readonly (readonly [string, string])[]
 
 const noHeaders: Headers = []
-const badRequestCodes: readonly (number | undefined)[] = [code.parseError, code.invalidRequest, code.invalidParams]
+const retryAfter = ['Retry-After', '1'] as const
+const badRequestCodes: readonly number[] = [code.parseError, code.invalidRequest, code.invalidParams]
 
 /** The port cannot be listened on. */
 class ListenError extends Error {
@@ -134,7 +135,7 @@ export class HttpServer {
   #sendCompressed(response: HttpResponse, answer: Answer, reply: Reply, flight: Flight, headers: Headers): void {
     const write = (body: Answer, extra: Headers): void => {
       if (flight.isAborted) return
-      const outgoing = this.#outgoing({ answer: body, errorCode: reply.errorCode }, [...headers, ...extra])
+      const outgoing = this.#outgoing({ answer: body, error: reply.error }, [...headers, ...extra])
       send(response, outgoing)
     }
     compressed(answer).then(
@@ -152,8 +153,10 @@ export class HttpServer {
   }
 
   #outgoing(reply: Reply, headers: Headers): Outgoing {
-    const status = this.#settings.hasErrorStatus && badRequestCodes.includes(reply.errorCode) ? 400 : 200
-    return { status, headers, body: reply.answer }
+    const { answer: body, error } = reply
+    if (error?.httpStatus !== undefined) return { status: error.httpStatus, headers: [...headers, retryAfter], body }
+    const isBad = this.#settings.hasErrorStatus && error !== undefined && badRequestCodes.includes(error.code)
+    return { status: isBad ? 400 : 200, headers, body }
   }
 
   #tooLarge(headers: Headers): Outgoing {
@@ -189,14 +192,11 @@ export class HttpServer {
   }
 }
 
-const parseError: Reply = {
-  answer: writeError('null', new RpcError(code.parseError, 'JSON parse error'), false),
-  errorCode: code.parseError,
-}
+const parseError = wholeError(new RpcError(code.parseError, 'JSON parse error'))
+const defect = wholeError(internalError())
 
-const defect: Reply = {
-  answer: writeError('null', new RpcError(code.internal, 'Internal server error'), false),
-  errorCode: code.internal,
+function wholeError(error: RpcError): Reply {
+  return { answer: writeError('null', error, false), error }
 }
 
 function refused(status: number, message: string, headers: Headers = noHeaders): Outgoing {

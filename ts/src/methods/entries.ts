@@ -47,8 +47,9 @@ function isModuleServed(
   modules: Readonly<Record<string, ModuleSettings>>,
   isDevelopment: boolean,
 ): boolean {
-  // Development methods change the chain: outside development networks somebody has to ask for them.
-  return modules[module]?.enabled ?? (module === 'evm' ? isDevelopment : true)
+  // Development methods change the chain, and work is for those who mine: outside development networks somebody has to
+  // ask for them.
+  return modules[module]?.enabled ?? (module === 'evm' || module === 'mnr' ? isDevelopment : true)
 }
 
 function isListed(name: string, settings: ModuleSettings | undefined): boolean {

@@ -28,6 +28,7 @@ import { eth_getUncleByBlockHashAndIndex } from './eth_getUncleByBlockHashAndInd
 import { eth_getUncleByBlockNumberAndIndex } from './eth_getUncleByBlockNumberAndIndex.ts'
 import { eth_getUncleCountByBlockHash } from './eth_getUncleCountByBlockHash.ts'
 import { eth_getUncleCountByBlockNumber } from './eth_getUncleCountByBlockNumber.ts'
+import { eth_getWork } from './eth_getWork.ts'
 import { eth_hashrate } from './eth_hashrate.ts'
 import { eth_mining } from './eth_mining.ts'
 import { eth_newBlockFilter } from './eth_newBlockFilter.ts'
@@ -38,6 +39,8 @@ import { eth_protocolVersion } from './eth_protocolVersion.ts'
 import { eth_sendRawTransaction } from './eth_sendRawTransaction.ts'
 import { eth_sendTransaction } from './eth_sendTransaction.ts'
 import { eth_sign } from './eth_sign.ts'
+import { eth_submitHashrate } from './eth_submitHashrate.ts'
+import { eth_submitWork } from './eth_submitWork.ts'
 import { eth_syncing } from './eth_syncing.ts'
 import { eth_uninstallFilter } from './eth_uninstallFilter.ts'
 import { evm_increaseTime } from './evm_increaseTime.ts'
@@ -47,6 +50,10 @@ import { evm_revert } from './evm_revert.ts'
 import { evm_snapshot } from './evm_snapshot.ts'
 import { evm_startMining } from './evm_startMining.ts'
 import { evm_stopMining } from './evm_stopMining.ts'
+import { mnr_getWork } from './mnr_getWork.ts'
+import { mnr_submitBitcoinBlock } from './mnr_submitBitcoinBlock.ts'
+import { mnr_submitBitcoinBlockPartialMerkle } from './mnr_submitBitcoinBlockPartialMerkle.ts'
+import { mnr_submitBitcoinBlockTransactions } from './mnr_submitBitcoinBlockTransactions.ts'
 import { net_listening } from './net_listening.ts'
 import { net_peerCount } from './net_peerCount.ts'
 import { net_peerList } from './net_peerList.ts'
@@ -420,6 +427,59 @@ export const table: readonly Row<Context>[] = [
     cost: 1,
     isWrite: true,
     doc: 'Stops the node from mining.',
+  }),
+  row(eth_getWork, {
+    name: 'eth_getWork',
+    module: 'eth',
+    lane: 'pool',
+    cost: 2,
+    doc: 'Hash and target of the work that mnr_getWork gives.',
+  }),
+  row(eth_submitWork, {
+    name: 'eth_submitWork',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Always false: a solution of merged mining does not fit into its parameters.',
+  }),
+  row(eth_submitHashrate, {
+    name: 'eth_submitHashrate',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Takes note of the hashrate of a miner.',
+  }),
+  row(mnr_getWork, {
+    name: 'mnr_getWork',
+    module: 'mnr',
+    lane: 'pool',
+    cost: 2,
+    isWrite: true,
+    doc: 'The block that waits for a proof of work.',
+  }),
+  row(mnr_submitBitcoinBlock, {
+    name: 'mnr_submitBitcoinBlock',
+    module: 'mnr',
+    lane: 'pool',
+    cost: 10,
+    isWrite: true,
+    doc: 'Submits a solution as a whole Bitcoin block.',
+  }),
+  row(mnr_submitBitcoinBlockTransactions, {
+    name: 'mnr_submitBitcoinBlockTransactions',
+    module: 'mnr',
+    lane: 'pool',
+    cost: 10,
+    isWrite: true,
+    doc: 'Submits a solution as header, coinbase and all transaction ids.',
+  }),
+  row(mnr_submitBitcoinBlockPartialMerkle, {
+    name: 'mnr_submitBitcoinBlockPartialMerkle',
+    module: 'mnr',
+    lane: 'pool',
+    cost: 10,
+    isWrite: true,
+    doc: 'Submits a solution as header, coinbase and Merkle branch.',
   }),
 ]
 

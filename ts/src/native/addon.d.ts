@@ -81,6 +81,9 @@ export declare function ethGetUncleCountByBlockHash(hash: string): string | Buff
 /** `eth_getUncleCountByBlockNumber`. */
 export declare function ethGetUncleCountByBlockNumber(block: string): string | Buffer
 
+/** `eth_getWork`. */
+export declare function ethGetWork(deadlineMs: number, ticket: number): Promise<string | Buffer>
+
 /** `eth_hashrate`. */
 export declare function ethHashrate(): string | Buffer
 
@@ -101,6 +104,12 @@ export declare function ethSendTransaction(transaction: string, deadlineMs: numb
 
 /** `eth_sign`. */
 export declare function ethSign(address: string, data: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `eth_submitHashrate`. */
+export declare function ethSubmitHashrate(): string | Buffer
+
+/** `eth_submitWork`. */
+export declare function ethSubmitWork(): string | Buffer
 
 /** `eth_syncing`. */
 export declare function ethSyncing(): string | Buffer
@@ -144,6 +153,18 @@ export declare function logsOfBlocks(hashes: string, filter: string, isRemoved: 
 /** How the main chain moved since a block: `{"hashes","removed","cursor"}`. */
 export declare function mainHashesSince(number: number, hash: string): string
 
+/** `mnr_getWork`. */
+export declare function mnrGetWork(deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `mnr_submitBitcoinBlock`. Hex. */
+export declare function mnrSubmitBitcoinBlock(block: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `mnr_submitBitcoinBlockPartialMerkle`. Hex; the branch with blanks in between. */
+export declare function mnrSubmitBitcoinBlockPartialMerkle(header: string, coinbase: string, branch: string, count: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `mnr_submitBitcoinBlockTransactions`. Hex; ids with blanks between them. */
+export declare function mnrSubmitBitcoinBlockTransactions(header: string, coinbase: string, ids: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
 /** `net_listening`. */
 export declare function netListening(): string | Buffer
 
@@ -173,6 +194,16 @@ export declare function pendingHashesSince(position: number): string
 
 /** The position after the last transaction that became executable. */
 export declare function pendingPosition(): number
+
+/** Removes all blocks above a height of the main chain. Resolves with `{"from","to","hash"}`: the heads before and after. */
+export declare function rewindChain(to: number): Promise<string>
+
+/**
+ * Executes the main chain from one height to another again. `onProgress(null, json)` is called for each good block with
+ * `{number, hash}`. Resolves with `{"from","to","blocks","difference"}`: the difference is null or
+ * `{"number","hash","field","expected","got"}`.
+ */
+export declare function verifyBlocks(from: number, to: number, onProgress: (error: Error | null, progress: string) => void): Promise<string>
 
 /** `web3_clientVersion`. */
 export declare function web3ClientVersion(): string | Buffer

@@ -12,6 +12,9 @@ const addon = guarded({
   ethCall: async () => {
     throw refusal
   },
+  evmReset: async () => {
+    throw new Error('{"code":-32005,"message":"Server overloaded"}')
+  },
   evmMine: async () => {
     throw new Error('disk full')
   },
@@ -26,6 +29,10 @@ test('error: refusals become RpcError, thrown or rejected', async () => {
   expect(() => addon.ethChainId()).toThrow(expect.objectContaining(expected))
   await expect(addon.ethCall('{}', 'latest', 0, 1)).rejects.toMatchObject(expected)
   await expect(addon.ethCall('{}', 'latest', 0, 1)).rejects.toBeInstanceOf(RpcError)
+})
+
+test('error: overload has an HTTP status of its own', async () => {
+  await expect(addon.evmReset(0, 1)).rejects.toMatchObject({ code: -32005, httpStatus: 503 })
 })
 
 test('error: anything else is a defect', async () => {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { RpcError } from '../rpc/errors.ts'
+import { code as codes, RpcError } from '../rpc/errors.ts'
 import type { Addon } from './bindings.ts'
 
 // Beside this file in the sources; seen from the bundle in ts/dist it is in the source folder.
@@ -57,6 +57,7 @@ function toRpcError(error: unknown): Error {
       const { code, message, data, cause } = JSON.parse(text) as Record<string, unknown>
       if (typeof code === 'number' && typeof message === 'string') {
         const refusal = new RpcError(code, message, typeof data === 'string' ? data : undefined)
+        if (code === codes.limitReached) refusal.httpStatus = 503
         refusal.defect = typeof cause === 'string' ? cause : undefined
         return refusal
       }

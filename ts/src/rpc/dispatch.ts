@@ -116,7 +116,7 @@ export class Dispatcher<Context> {
 
   #fail(call: Call, error: unknown, startedMs: number, flight: Flight): Answer {
     const sent = error instanceof RpcError ? error : internalError()
-    flight.errorCode = sent.code
+    flight.error = sent
     this.#report(call.method, startedMs, sent.code, error instanceof RpcError ? error.defect : error)
     return writeError(call.id ?? 'null', sent, this.#settings.hasHints)
   }

@@ -23,6 +23,8 @@ export class RpcError extends Error {
   readonly data: string | undefined
   /** What the caller has to look at, e.g. `call.gas: expected ...`. Shown unless the plain texts of the reference are asked for. */
   hint: string | undefined
+  /** HTTP status when this is the whole answer and the fault is not in the request: access, limits, overload. */
+  httpStatus: number | undefined
   /** What went wrong inside the node, for the log only. */
   defect: string | undefined
 

@@ -1,4 +1,4 @@
-import { timeoutError } from './errors.ts'
+import { type RpcError, timeoutError } from './errors.ts'
 
 let lastTicket = 0
 
@@ -10,8 +10,8 @@ export function numberTicketsFrom(first: number): void {
 /** One HTTP request on its way: its deadline, and the executions to cancel when the client hangs up. */
 export class Flight {
   isAborted = false
-  /** Code of the last request that failed. */
-  errorCode: number | undefined
+  /** The last request that failed. */
+  error: RpcError | undefined
   readonly #deadline: number
   readonly #now: () => number
   readonly #cancel: (ticket: number) => void

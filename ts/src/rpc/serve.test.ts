@@ -63,7 +63,7 @@ function serve(body: string, hasHints = false) {
   const bodies = new BodyServer(dispatcher, { maxBatchRequests: 50, hasHints })
   return Promise.resolve(bodies.serve(body, new Flight(1000, () => undefined))).then((reply) => {
     const parsed = reply.answer === undefined ? undefined : JSON.parse(reply.answer.toString())
-    return { answer: parsed, errorCode: reply.errorCode, trace, defects }
+    return { answer: parsed, errorCode: reply.error?.code, trace, defects }
   })
 }
 

@@ -1,4 +1,5 @@
 import { type Answer, type Call, parse, type Refused, writeBatch, writeError } from './envelope.ts'
+import type { RpcError } from './errors.ts'
 import type { Flight } from './flight.ts'
 
 export interface ServeSettings {
@@ -9,11 +10,11 @@ export interface ServeSettings {
 /** What a body is answered with. No answer: there were only notifications. */
 export interface Reply {
   readonly answer: Answer | undefined
-  /** Code of the error when the whole answer is one. */
-  readonly errorCode: number | undefined
+  /** The error when the whole answer is one. */
+  readonly error: RpcError | undefined
 }
 
-const nothing: Reply = { answer: undefined, errorCode: undefined }
+const nothing: Reply = { answer: undefined, error: undefined }
 
 /** What answers single calls. */
 export interface Answerer {
@@ -36,7 +37,7 @@ export class BodyServer {
     if (parsed.kind === 'batch') return this.#serveBatch(parsed.calls, flight)
     const { call } = parsed
     if ('error' in call) {
-      return { answer: writeError(call.id, call.error, this.#settings.hasHints), errorCode: call.error.code }
+      return { answer: writeError(call.id, call.error, this.#settings.hasHints), error: call.error }
     }
     const answer = this.#dispatcher.answer(call, flight)
     if (answer instanceof Promise) return answer.then((finished) => replyTo(call, finished, flight))
@@ -68,10 +69,10 @@ export class BodyServer {
       if (isWrite) running = []
     }
     await Promise.all(running)
-    return { answer: writeBatch(answers.filter((answer) => answer !== undefined)), errorCode: undefined }
+    return { answer: writeBatch(answers.filter((answer) => answer !== undefined)), error: undefined }
   }
 }
 
 function replyTo(call: Call, answer: Answer, flight: Flight): Reply {
-  return call.id === null ? nothing : { answer, errorCode: flight.errorCode }
+  return call.id === null ? nothing : { answer, error: flight.error }
 }

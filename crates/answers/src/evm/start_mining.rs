@@ -6,12 +6,17 @@ use crate::node::Node;
 use crate::options::MiningMode;
 use rhizome_chain::Kind;
 
-/// Ends `evm_stopMining`. With instant mining, what was submitted meanwhile is mined at once.
+/// Ends `evm_stopMining`. With instant mining, what was submitted meanwhile is mined at once. Where others mine, the
+/// next work is built at once, at the time that `evm_increaseTime` has set.
 pub fn answer(node: &Node) -> Answer {
     let was_stopped = !node.chain().is_automining();
     node.chain().set_automine(true);
-    if was_stopped && node.options().mining == MiningMode::Auto && node.chain().pool().count(Kind::Pending) > 0 {
-        node.chain().mine(node.now())?;
+    match node.options().mining {
+        MiningMode::Auto if was_stopped && node.chain().pool().count(Kind::Pending) > 0 => {
+            node.chain().mine(node.now())?;
+        }
+        MiningMode::Off if was_stopped => node.chain().renew_work(node.now())?,
+        MiningMode::Auto | MiningMode::Interval | MiningMode::Off => {}
     }
     Ok(json::null())
 }

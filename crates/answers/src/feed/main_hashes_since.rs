@@ -43,7 +43,8 @@ fn abandoned(node: &Node, number: u64, hash: &B256) -> Result<(u64, Vec<B256>), 
     let (mut height, mut hash) = (number, *hash);
     while node.chain().main_hash(height)? != Some(hash) {
         let Some(record) = node.chain().block(&hash)? else {
-            return Ok((height.min(node.chain().head().number()), removed));
+            let fork = node.deleted().way_back(&hash).unwrap_or(height);
+            return Ok((fork.min(node.chain().head().number()), removed));
         };
         removed.push(hash);
         match (height.checked_sub(1), record.block.header.parent()) {

@@ -21,7 +21,12 @@ mod sha256;
 pub mod table;
 
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod golden;
+#[cfg(test)]
+#[path = "../../../primitives/tests/mutation.rs"]
+mod mutation;
 
 use crate::error::ExecError;
 pub use remasc::federation::genesis_federation;

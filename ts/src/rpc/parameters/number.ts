@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { type Kind, refuse, shortened } from '../kind.ts'
+import { type Kind, quoted, refuse, shortened } from '../kind.ts'
 
 const schema = Type.String({ pattern: '^0x[0-9a-fA-F]{0,64}$' })
 const check = Compile(schema)
@@ -14,7 +14,7 @@ export function numberKind(name: string): Kind<string> {
     read(value) {
       if (check.Check(value)) return value.length === 2 ? '0x0' : value
       if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return `0x${value.toString(16)}`
-      const text = String(value)
+      const text = quoted(value)
       if (value === null || value === undefined) return refuse(this, 'Invalid param: null')
       if (text.length > 66) return refuse(this, `Invalid param: ${shortened(text)}`)
       if (typeof value === 'string' && /^[0-9]+$/.test(text)) return `0x${BigInt(text).toString(16)}`

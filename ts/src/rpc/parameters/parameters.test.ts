@@ -12,6 +12,8 @@ import { logFilter } from './logFilter.ts'
 import { storagePosition } from './number.ts'
 import { seconds } from './seconds.ts'
 import { snapshotId } from './snapshotId.ts'
+import { text } from './text.ts'
+import { word } from './word.ts'
 
 const who = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const hash = `0x${'ab'.repeat(32)}`
@@ -167,6 +169,9 @@ describe('storagePosition', () => {
     [-1, 'Invalid param -1: value must be a valid hex or string number.'],
     [null, 'Invalid param: null'],
     [`0x${'f'.repeat(66)}`, `Invalid param: 0x${'f'.repeat(64)}...`],
+    // Objects that have no text of their own.
+    [{ toString: 1 }, 'Invalid param {: value must be a valid hex or string number.'],
+    [[{ toString: null }], 'Invalid param [: value must be a valid hex or string number.'],
   ])
 })
 
@@ -326,6 +331,17 @@ describe('small kinds', () => {
     ['1', 'invalid snapshot id 1'],
     [1, 'invalid snapshot id 1'],
     [null, 'invalid snapshot id null'],
+  ])
+  accepts(text('coinbase', 'text'), [['zz', 'zz']])
+  refuses(text('coinbase', 'text'), [
+    [5, 'Invalid coinbase: must be text.'],
+    [null, 'Invalid coinbase: must be text.'],
+  ])
+  accepts(word('nonce', 2), [['0x12aB', '0x12aB']])
+  refuses(word('nonce', 2), [
+    ['0x12', 'Invalid nonce.'],
+    ['12ab', 'Invalid nonce.'],
+    [null, 'Invalid nonce.'],
   ])
   accepts(flag('full'), [[true, true]])
   refuses(flag('full'), [

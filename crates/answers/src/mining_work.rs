@@ -1,0 +1,67 @@
+//! Solutions of miners: from hex to a block, and what the miner is told.
+
+use crate::error::{Answer, ErrorCode, RpcError};
+use crate::json::JsonWriter;
+use crate::node::Node;
+use rhizome_chain::{ImportOutcome, SubmissionError, Work, WorkError};
+use rhizome_primitives::hex;
+
+/// -32601 while there is no work because mining was never on.
+pub(crate) fn not_available(method: &str) -> RpcError {
+    let message = format!("the method {method} does not exist/is not available");
+    RpcError::new(ErrorCode::MethodNotFound, message)
+}
+
+/// Bytes as miners send them: hex, with or without `0x`.
+pub(crate) fn message_bytes(what: &str, text: &str) -> Result<Vec<u8>, RpcError> {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    hex::decode(digits).map_err(|_not_hex| RpcError::invalid_params(format!("{what} is not hex")))
+}
+
+/// Hashes with blanks between them.
+pub(crate) fn hashes(what: &str, text: &str) -> Result<Vec<[u8; 32]>, RpcError> {
+    let digest = |part: &str| {
+        let bytes = message_bytes(what, part)?;
+        <[u8; 32]>::try_from(bytes)
+            .map_err(|_length| RpcError::invalid_params(format!("{what} must have 32 bytes each")))
+    };
+    text.split_ascii_whitespace().map(digest).collect()
+}
+
+/// -32602 for what is no Bitcoin message.
+pub(crate) fn malformed(error: WorkError) -> RpcError {
+    RpcError::invalid_params(error.to_string())
+}
+
+/// Hands a solution to the chain.
+pub(crate) fn submit(node: &Node, solution: &Work) -> Answer {
+    let submitted = node.chain().submit_work(solution, node.now())?;
+    let mut json = JsonWriter::new();
+    json.begin_object();
+    json.key("blockImportedResult").data(name_of(&submitted.outcome).as_bytes());
+    json.key("blockHash").hash(&submitted.hash);
+    json.key("blockIncludedHeight").quantity(submitted.number);
+    json.end_object();
+    Ok(json.finish())
+}
+
+/// The reference's name of an outcome.
+fn name_of(outcome: &ImportOutcome) -> &'static str {
+    match outcome {
+        ImportOutcome::ImportedBest => "IMPORTED_BEST",
+        ImportOutcome::ImportedNotBest => "IMPORTED_NOT_BEST",
+        ImportOutcome::Exists => "EXIST",
+        ImportOutcome::NoParent => "NO_PARENT",
+        ImportOutcome::Invalid(_) => "INVALID_BLOCK",
+    }
+}
+
+impl From<SubmissionError> for RpcError {
+    fn from(error: SubmissionError) -> Self {
+        match error {
+            SubmissionError::Import(failure) => Self::internal(failure),
+            SubmissionError::Work(fault) => malformed(fault),
+            refused => Self::new(ErrorCode::InvalidMinerBlock, refused.to_string()),
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! `mnr_getWork`.
+
+use crate::error::Answer;
+use crate::json::JsonWriter;
+use crate::mining_work::not_available;
+use crate::node::Node;
+
+/// The block that waits for a proof of work; who asks next is not notified of it.
+pub fn answer(node: &Node) -> Answer {
+    let work = node.chain().fetch_work(node.now())?.ok_or_else(|| not_available("mnr_getWork"))?;
+    let mut json = JsonWriter::new();
+    json.begin_object();
+    json.key("blockHashForMergedMining").hash(&work.hash);
+    json.key("target").word(&work.target);
+    json.key("feesPaidToMiner").text(&work.fees.to_string());
+    json.key("notify").boolean(work.notify);
+    json.key("parentBlockHash").hash(&work.parent);
+    json.end_object();
+    Ok(json.finish())
+}

@@ -1,0 +1,55 @@
+//! What an operator does with a data directory: going back, and executing blocks again.
+
+use crate::error::{Answer, RpcError};
+use crate::json::JsonWriter;
+use crate::node::Node;
+use rhizome_chain::{BlockRecord, Verification};
+use std::ops::ControlFlow;
+
+/// Removes all blocks above a height. The answer is `{"from","to","hash"}`: the heads before and after.
+pub fn rewind(node: &Node, to: u64) -> Answer {
+    let chain = node.chain();
+    let from = chain.head().number();
+    if to > from {
+        return Err(RpcError::internal(format!("cannot go back to block {to}: the head is block {from}")));
+    }
+    chain.rewind(to)?;
+    let mut json = JsonWriter::new();
+    json.begin_object();
+    json.key("from").number(from.cast_signed());
+    json.key("to").number(to.cast_signed());
+    json.key("hash").hash(&chain.head().hash());
+    json.end_object();
+    Ok(json.finish())
+}
+
+/// Executes the main chain from one height to another again. `report` gets `{"number","hash"}` for each block that is as
+/// it should be and says whether to go on. The answer is `{"from","to","blocks","difference"}`; the difference is null
+/// or `{"number","hash","field","expected","got"}`.
+pub fn verify(node: &Node, from: u64, to: u64, mut report: impl FnMut(String) -> ControlFlow<()>) -> Answer {
+    let verified = node.chain().verify_range(from, to, |record| report(block_text(record)));
+    let Verification { blocks, difference } = verified.map_err(RpcError::internal)?;
+    let mut json = JsonWriter::with_capacity(512);
+    json.begin_object();
+    json.key("from").number(from.cast_signed());
+    json.key("to").number(to.cast_signed());
+    json.key("blocks").number(blocks.cast_signed());
+    match difference {
+        None => json.key("difference").null(),
+        Some(difference) => {
+            json.key("difference").begin_object();
+            json.key("number").number(difference.number.cast_signed());
+            json.key("hash").hash(&difference.hash);
+            json.key("field").text(&difference.field);
+            json.key("expected").text(&difference.expected);
+            json.key("got").text(&difference.got);
+            json.end_object();
+        }
+    }
+    json.end_object();
+    Ok(json.finish())
+}
+
+fn block_text(record: &BlockRecord) -> String {
+    format!(r#"{{"number":{},"hash":"{}"}}"#, record.number(), record.hash)
+}

@@ -1,0 +1,190 @@
+//! Mining by others, against recordings.
+
+use crate::dispatch::dispatch;
+use crate::node::{reference_options, regtest, regtest_with, steps, vector};
+use crate::transcript::Tally;
+use rhizome_answers::Node;
+use rhizome_answers::options::MiningMode;
+use rhizome_chain::Clock;
+use rhizome_pow::bitcoin::merkle::root_of;
+use rhizome_pow::bitcoin::{Digest, display, sha256d};
+use rhizome_primitives::{B256, hex};
+use serde_json::{Value, json};
+use std::ops::ControlFlow;
+
+/// A node whose clock stands still, as in the recordings.
+fn fixed() -> Node {
+    regtest_with(reference_options(MiningMode::Off), Clock::new(|| 1_700_000_000), |config| {
+        config.has_fixed_clock = true;
+    })
+}
+
+fn ask(node: &Node, method: &str, parameters: &[Value]) -> Result<Value, (i32, String)> {
+    let answer = dispatch(node, method, parameters).unwrap();
+    answer.map(|text| serde_json::from_slice(&text).unwrap()).map_err(|error| (error.code.number(), error.message))
+}
+
+/// The calls of a recorded `mine`; the answer of the submission.
+fn mine(node: &Node, request: &Value) -> Result<Value, (i32, String)> {
+    let calls = ["evm_stopMining", "evm_increaseTime", "evm_startMining", "mnr_getWork"];
+    for method in calls.into_iter().filter(|method| request.get(method).is_some()) {
+        ask(node, method, request[method].as_array().unwrap()).unwrap();
+    }
+    ask(node, "mnr_submitBitcoinBlock", request["mnr_submitBitcoinBlock"].as_array().unwrap())
+}
+
+/// Works and solutions of the recording up to block 8; block 9 calls the Bridge. Where transactions that pay the same stand
+/// in another order, which nothing prescribes, the work is another one and the recorded block is imported instead.
+#[test]
+fn solutions_of_the_recording() {
+    let node = fixed();
+    let blocks = String::from_utf8(vector("chain-a.blocks")).unwrap();
+    let mut tally = Tally::default();
+    for step in &steps("10-scenario-build.json") {
+        match (step["kind"].as_str(), step["n"].as_u64()) {
+            (Some("mine"), _) => match mine(&node, &step["request"]) {
+                Ok(answer) => assert_eq!(answer, step["response"], "step {}", step["n"]),
+                Err((code, message)) => {
+                    assert!(code == -33000 && message.contains("could not find hash"), "{code} {message}");
+                    let hash = &step["response"]["blockHash"].as_str().unwrap()[2..];
+                    let line = blocks.lines().find(|line| line.contains(hash)).unwrap();
+                    node.chain().import_blocks(line.as_bytes(), |_line| ControlFlow::Continue(())).unwrap();
+                }
+            },
+            // See `scenario`: drafts whose transactions pay the same.
+            (Some("rpc"), Some(number)) if !(39..=40).contains(&number) => tally.run(&node, step),
+            _ => {}
+        }
+        if node.chain().head().number() == 8 {
+            break;
+        }
+    }
+    tally.conclude("10-scenario-build.json (by work)", &[]);
+    assert_eq!(node.chain().head().number(), 8);
+}
+
+/// Solves a work as the recording's miner does. `others` are the ids of further transactions, wire order; `tail` goes
+/// behind the hash.
+fn solve(work: &Value, others: &[Digest], tail: &[u8]) -> (String, String, Vec<Digest>) {
+    let hash = work["blockHashForMergedMining"].as_str().unwrap();
+    let target = work["target"].as_str().unwrap().parse::<B256>().unwrap();
+    let message = [b"RSKBLOCK:".as_slice(), &hex::decode(hash).unwrap(), tail].concat();
+    let length = u8::try_from(message.len()).unwrap();
+    let coinbase = [
+        &hex!("0100000001")[..],
+        &[0; 32],
+        &hex!("ffffffff0403010000ffffffff010000000000000000"),
+        &[length + 2, 0x6a, length],
+        &message,
+        &[0; 4],
+    ]
+    .concat();
+    let ids = [&[sha256d(&coinbase)], others].concat();
+    let root = root_of(&ids);
+    for nonce in 0_u32.. {
+        let header = [&[0; 36][..], &root, &[0; 8], &nonce.to_le_bytes()].concat();
+        if display(sha256d(&header)) <= target.0 {
+            return (hex::encode(header), hex::encode(coinbase), ids);
+        }
+    }
+    unreachable!("a third of all headers is good enough")
+}
+
+fn work_of(node: &Node) -> Value {
+    ask(node, "mnr_getWork", &[]).unwrap()
+}
+
+fn displayed(id: &Digest) -> String {
+    hex::encode(display(*id))
+}
+
+#[test]
+fn the_three_forms_of_a_solution() {
+    let node = regtest(reference_options(MiningMode::Off), Clock::new(|| 1_700_000_000));
+    let others: Vec<Digest> = (0..4_u8).map(|seed| [seed; 32]).collect();
+    let best = json!("0x494d504f525445445f42455354");
+
+    let (header, coinbase, _) = solve(&work_of(&node), &[], &[]);
+    let whole = json!(format!("{header}01{coinbase}"));
+    let answer = ask(&node, "mnr_submitBitcoinBlock", std::slice::from_ref(&whole)).unwrap();
+    assert_eq!((&answer["blockImportedResult"], &answer["blockIncludedHeight"]), (&best, &json!("0x1")));
+    assert_eq!(
+        answer["blockHash"],
+        ask(&node, "eth_getBlockByNumber", &[json!("latest"), json!(false)]).unwrap()["hash"]
+    );
+    assert_eq!(ask(&node, "mnr_submitBitcoinBlock", &[whole]).unwrap()["blockImportedResult"], "0x4558495354");
+
+    let (header, coinbase, ids) = solve(&work_of(&node), &others[..2], &[]);
+    let submit = |ids: &[Digest]| {
+        let ids: Vec<String> = ids.iter().map(displayed).collect();
+        let parameters = [json!("0x00"), json!(header), json!(coinbase), json!(ids.join(" "))];
+        ask(&node, "mnr_submitBitcoinBlockTransactions", &parameters)
+    };
+    let (code, message) = submit(&ids[1..]).unwrap_err();
+    assert!(code == -33000 && message.starts_with("Invalid block supplied by miner: "), "{code} {message}");
+    assert!(message.ends_with(" at height 2"), "{message}");
+    assert_eq!(submit(&ids).unwrap()["blockImportedResult"], best);
+
+    let (header, coinbase, ids) = solve(&work_of(&node), &others, &[7; 124]);
+    let right = root_of(&ids[2..4]);
+    let last = root_of(&[root_of(&[ids[4], ids[4]]), root_of(&[ids[4], ids[4]])]);
+    let submit = |write: fn(&Digest) -> String| {
+        let branch: Vec<String> = [ids[0], ids[1], right, last].iter().map(write).collect();
+        let parameters = [json!(""), json!(header), json!(coinbase), json!(branch.join(" ")), json!("5")];
+        ask(&node, "mnr_submitBitcoinBlockPartialMerkle", &parameters)
+    };
+    assert_eq!(submit(displayed).unwrap_err().0, -33000);
+    assert_eq!(submit(|id| hex::encode(id)).unwrap()["blockIncludedHeight"], "0x3");
+}
+
+/// File 12 from genesis on: siblings of one work, uncles, and the words of refusals.
+#[test]
+fn siblings_and_refusals() {
+    let node = regtest(reference_options(MiningMode::Off), Clock::new(|| 1_700_000_000));
+    let submit = |block: String| ask(&node, "mnr_submitBitcoinBlock", &[json!(block)]);
+    let work = work_of(&node);
+    assert_eq!((&work["notify"], &work["feesPaidToMiner"]), (&json!(true), &json!("0")));
+    assert_eq!(work_of(&node)["notify"], false);
+    let as_array = ask(&node, "eth_getWork", &[]).unwrap();
+    assert_eq!(as_array, json!([work["blockHashForMergedMining"], B256::ZERO.to_string(), work["target"]]));
+    let mut results = Vec::new();
+    for extra in 0..3 {
+        let (header, coinbase, _) = solve(&work, &[], &[extra]);
+        results.push(submit(format!("{header}01{coinbase}")).unwrap());
+    }
+    let names: Vec<&Value> = results.iter().map(|result| &result["blockImportedResult"]).collect();
+    let side = "0x494d504f525445445f4e4f545f42455354";
+    assert_eq!(names, ["0x494d504f525445445f42455354", side, side]);
+    ask(&node, "evm_stopMining", &[]).unwrap();
+    assert_eq!(work_of(&node)["parentBlockHash"], results[0]["blockHash"]);
+    ask(&node, "evm_startMining", &[]).unwrap();
+    let (header, coinbase, _) = solve(&work_of(&node), &[], &[]);
+    submit(format!("{header}01{coinbase}")).unwrap();
+    assert_eq!(ask(&node, "eth_getUncleCountByBlockNumber", &[json!("latest")]).unwrap(), "0x2");
+
+    // The recorded submissions that no node takes.
+    for step in steps("12-scenario-mining-uncles-reorg.json") {
+        if [26, 28].contains(&step["n"].as_u64().unwrap()) {
+            let parameters = step["request"]["params"].as_array().unwrap();
+            let (code, message) = ask(&node, "mnr_submitBitcoinBlock", parameters).unwrap_err();
+            assert_eq!(json!({ "code": code, "message": message }), step["response"]["error"]);
+        }
+    }
+    for (method, parameters, code) in [
+        ("mnr_submitBitcoinBlock", json!(["zz"]), -32602),
+        ("mnr_submitBitcoinBlock", json!(["00"]), -32602),
+        ("mnr_submitBitcoinBlockTransactions", json!(["", "", "", ""]), -32602),
+        ("mnr_submitBitcoinBlockTransactions", json!(["", header, coinbase, "00"]), -32602),
+        ("mnr_submitBitcoinBlockTransactions", json!(["", header, coinbase, ""]), -32602),
+        ("mnr_submitBitcoinBlockPartialMerkle", json!(["", "", "", "", ""]), -33000),
+        ("mnr_submitBitcoinBlockPartialMerkle", json!(["", header, coinbase, "00", "1"]), -32602),
+        ("mnr_submitBitcoinBlockPartialMerkle", json!(["", header, coinbase, "00".repeat(32), "zz"]), -32602),
+        ("mnr_submitBitcoinBlockPartialMerkle", json!(["", header, coinbase, "00".repeat(32), "0"]), -32602),
+    ] {
+        assert_eq!(ask(&node, method, parameters.as_array().unwrap()).unwrap_err().0, code, "{method} {parameters}");
+    }
+    let other = regtest(reference_options(MiningMode::Off), Clock::system());
+    other.chain().set_automine(false);
+    assert_eq!(ask(&other, "mnr_getWork", &[]).unwrap_err().0, -32601);
+    assert_eq!(ask(&other, "eth_getWork", &[]).unwrap_err().0, -32601);
+}

@@ -1,0 +1,106 @@
+//! Blocks beside the best chain that a new block can name as its uncles.
+
+use std::sync::Arc;
+
+use rhizome_pow::{Family, UncleRuleError, check_candidate};
+use rhizome_primitives::{B256, Header};
+
+use super::BuildError;
+use crate::{BlockRecord, Chain, ChainError};
+
+/// The uncles of a block under construction, of which number and parent are known: siblings of its last ancestors that
+/// no ancestor has named and that satisfy the rules, at most as many as the network allows, in the order of the
+/// reference.
+pub(super) fn find(chain: &Chain, header: &Header) -> Result<Vec<Header>, BuildError> {
+    let constants = &chain.spec().constants;
+    let lowest = header.number.saturating_sub(constants.uncle_generation_limit);
+    let ancestors = window(chain, header, lowest)?;
+    let mut siblings = siblings(chain, &ancestors)?;
+    if siblings.is_empty() {
+        return Ok(Vec::new());
+    }
+    let buckets = buckets(ancestors.len().saturating_add(siblings.len()));
+    siblings.sort_by_key(|sibling| bucket(&sibling.hash, buckets));
+    let archive = chain.archive.as_ref();
+    let family = Family::of(header, archive, chain.spec()).map_err(unreadable)?;
+    let now = chain.config().clock.now();
+    let mut uncles = Vec::new();
+    for sibling in siblings {
+        let candidate = &sibling.block.header;
+        match check_candidate(candidate, &family, archive, chain.spec(), now) {
+            Ok(()) => uncles.push(candidate.clone()),
+            Err(UncleRuleError::LookUp(failure)) => return Err(BuildError::Ancestors(failure)),
+            // Named before, or without the relation to its parent that only uncles need.
+            Err(_unfit) => {}
+        }
+        if uncles.len() == constants.uncle_list_limit {
+            break;
+        }
+    }
+    Ok(uncles)
+}
+
+fn unreadable(error: UncleRuleError) -> BuildError {
+    match error {
+        UncleRuleError::LookUp(failure) => BuildError::Ancestors(failure),
+        other => BuildError::Ancestors(Box::new(other)),
+    }
+}
+
+/// The ancestors from number `lowest` up to the parent.
+fn window(chain: &Chain, header: &Header, lowest: u64) -> Result<Vec<Arc<BlockRecord>>, ChainError> {
+    let mut ancestors = Vec::new();
+    let mut next = header.parent();
+    while let Some(hash) = next {
+        let Some(record) = chain.block(&hash)?.filter(|record| record.number() >= lowest) else { break };
+        next = record.parent();
+        ancestors.push(record);
+    }
+    ancestors.reverse();
+    Ok(ancestors)
+}
+
+/// Other children of those ancestors whose child is an ancestor too, in the order of numbers, then of arrival.
+fn siblings(chain: &Chain, ancestors: &[Arc<BlockRecord>]) -> Result<Vec<Arc<BlockRecord>>, ChainError> {
+    let mut siblings = Vec::new();
+    for pair in ancestors.windows(2) {
+        let [parent, ancestor] = pair else { continue };
+        for entry in chain.blocks_at(ancestor.number())? {
+            if entry.hash == ancestor.hash {
+                continue;
+            }
+            siblings.extend(chain.block(&entry.hash)?.filter(|record| record.parent() == Some(parent.hash)));
+        }
+    }
+    Ok(siblings)
+}
+
+/// The reference collects ancestors and their siblings in a hash table and takes the uncles in the order of the table.
+/// Nothing prescribes that order, but the hash of the uncles depends on it.
+fn buckets(entries: usize) -> u32 {
+    let mut buckets = 16_u32;
+    while entries > buckets as usize / 4 * 3 {
+        buckets = buckets.saturating_mul(2);
+    }
+    buckets
+}
+
+/// The bucket of a block: its last four bytes, the upper two folded into the lower.
+fn bucket(hash: &B256, buckets: u32) -> u32 {
+    let code = hash.last_chunk().map_or(0, |last| u32::from_be_bytes(*last));
+    (code ^ (code >> 16)) & (buckets - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rhizome_primitives::b256;
+
+    #[test]
+    fn the_order_is_that_of_a_hash_table() {
+        assert_eq!([0, 12, 13, 24, 25, 49].map(buckets), [16, 16, 32, 32, 64, 128]);
+        let first = b256!("d8ae068bde0a552b91f8ce0ceb1be3c7480e9e2ee4f37ad5599fa589e2e06e34");
+        let second = b256!("56cd5f57b5ad37884e82d98697cf7ef92123dc9f47f8302942ee824d4aa7b49c");
+        assert_eq!((bucket(&first, 16), bucket(&second, 16)), (4, 11));
+    }
+}

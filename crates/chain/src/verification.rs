@@ -1,0 +1,233 @@
+//! A range of the best chain executed again, compared with the headers and with everything that is stored about it.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use rhizome_primitives::{B256, Bytes, Receipt, hex};
+use rhizome_trie::{MemoryNodes, StateError};
+
+use crate::import::Verified;
+use crate::pipeline::run_ahead;
+use crate::stream::BLOCKS_AHEAD;
+use crate::verify::Failure;
+use crate::{BlockRecord, Chain, ChainError, ImportError, InvalidBlock, PreparedBlock};
+
+/// Shown for a value that is not stored.
+const MISSING: &str = "nothing";
+
+/// The first thing that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// Number of the block.
+    pub number: u64,
+    /// Its hash in the index of heights.
+    pub hash: B256,
+    /// What differs, with the names of the interface: `stateRoot`, `receipts[2].gasUsed`.
+    pub field: String,
+    /// What the header says or the execution gave.
+    pub expected: String,
+    /// What was found.
+    pub got: String,
+}
+
+/// What a verification found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verification {
+    /// Blocks that are as they should be.
+    pub blocks: u64,
+    /// Where the next one differs.
+    pub difference: Option<Difference>,
+}
+
+/// Why a range could not be verified.
+#[derive(Debug, thiserror::Error)]
+pub enum VerificationError {
+    /// The range does not lie on the chain.
+    #[error("there are no blocks {from} to {to}: the head is block {head}")]
+    Range {
+        /// First block asked for.
+        from: u64,
+        /// Last block asked for.
+        to: u64,
+        /// Number of the head.
+        head: u64,
+    },
+    /// What a block needs cannot be read, or the node does not know a rule.
+    #[error("block {number} cannot be verified: {source}")]
+    Block {
+        /// Number of the block.
+        number: u64,
+        /// What is missing.
+        source: Box<ImportError>,
+    },
+}
+
+/// Field, expected and found value.
+type Mismatch = (String, String, String);
+
+impl Chain {
+    /// Executes the blocks of the best chain from `from` to `to`, both included, on the stored states before them, and
+    /// compares the outcome with their headers and with what is stored: receipts, senders, total difficulty, the nodes
+    /// of the state, the index of transactions, and at the head the flat rows that the block wrote. Writes nothing.
+    /// `on_block` is told about each good block and decides whether to go on.
+    pub fn verify_range(
+        &self,
+        from: u64,
+        to: u64,
+        mut on_block: impl FnMut(&BlockRecord) -> ControlFlow<()>,
+    ) -> Result<Verification, VerificationError> {
+        let head = self.head().number();
+        if from > to || to > head {
+            return Err(VerificationError::Range { from, to, head });
+        }
+        let (mut blocks, mut number) = (0, from);
+        let prepare = |number| self.stored_block(number);
+        let end = run_ahead(from..=to, BLOCKS_AHEAD, prepare, |stored| {
+            let checked = stored.map_err(ImportError::from).and_then(|(record, prepared)| {
+                let mismatch = self.mismatch(&record, prepared)?;
+                Ok((record, mismatch))
+            });
+            match checked {
+                Err(source) => ControlFlow::Break(Err(VerificationError::Block { number, source: Box::new(source) })),
+                Ok((record, Some((field, expected, got)))) => {
+                    ControlFlow::Break(Ok(Some(Difference { number, hash: record.hash, field, expected, got })))
+                }
+                Ok((record, None)) => {
+                    blocks += 1;
+                    number += 1;
+                    if on_block(&record).is_break() { ControlFlow::Break(Ok(None)) } else { ControlFlow::Continue(()) }
+                }
+            }
+        });
+        let difference = end.transpose()?.flatten();
+        Ok(Verification { blocks, difference })
+    }
+
+    /// A block as the database has it, past the caches.
+    fn stored_block(&self, number: u64) -> Result<(BlockRecord, PreparedBlock), ChainError> {
+        let hash = self.main_hash(number)?.ok_or(ChainError::MissingHeight { number })?;
+        let stored = self.archive.store.block(&hash)?.ok_or(ChainError::MissingBlock { hash })?;
+        let record = BlockRecord::from_stored(hash, stored, self.spec())?;
+        let prepared = PreparedBlock::new(record.block.clone(), self.spec());
+        Ok((record, prepared))
+    }
+
+    fn mismatch(&self, record: &BlockRecord, prepared: PreparedBlock) -> Result<Option<Mismatch>, ImportError> {
+        if prepared.hash != record.hash {
+            return Ok(Some(("hash".into(), record.hash.to_string(), prepared.hash.to_string())));
+        }
+        let Some(below) = record.number().checked_sub(1) else { return Ok(self.genesis_mismatch(record)?) };
+        let parent = self.main_hash(below)?.ok_or(ChainError::MissingHeight { number: below })?;
+        if record.parent() != Some(parent) {
+            let got = hex::encode_prefixed(&record.block.header.parent_hash);
+            return Ok(Some(("parentHash".into(), parent.to_string(), got)));
+        }
+        let parent = self.archive.known_record(&parent)?;
+        let trie = self.state_trie(&parent)?;
+        match self.verify(prepared, &parent, Arc::new(trie.clone()), trie) {
+            Ok(verified) => Ok(self.stored_mismatch(record, verified)?),
+            Err(Failure::Invalid(invalid)) => Ok(Some(rule_mismatch(&invalid))),
+            Err(Failure::Error(error)) => Err(error),
+        }
+    }
+
+    /// The hash of the genesis was compared when the chain was opened.
+    fn genesis_mismatch(&self, record: &BlockRecord) -> Result<Option<Mismatch>, ChainError> {
+        let (_genesis, trie) = rhizome_trie::genesis(self.spec(), Arc::new(MemoryNodes::default()))?;
+        Ok(compare("stateRoot", &trie.root_hash(), &record.state_root))
+    }
+
+    fn stored_mismatch(&self, stored: &BlockRecord, verified: Verified) -> Result<Option<Mismatch>, ChainError> {
+        let Verified { record, outcome, mut trie, .. } = verified;
+        if let Some(mismatch) = compare("stateRoot", &record.state_root, &stored.state_root)
+            .or_else(|| compare("totalDifficulty", &record.total_difficulty, &stored.total_difficulty))
+            .or_else(|| compare_lists("senders", record.senders(), stored.senders()))
+        {
+            return Ok(Some(mismatch));
+        }
+        for (hash, bytes) in trie.commit() {
+            let found = trie.source().get(&hash).map_err(|error| StateError::Reader(Box::new(error)))?;
+            if found.as_ref() != Some(&bytes) {
+                return Ok(Some((format!("stateNodes[{hash}]"), bytes.to_string(), text(found.as_ref()))));
+            }
+        }
+        let store = &self.archive.store;
+        if let Some(mismatch) = receipts_mismatch(&outcome.receipts, store.receipts(&record.hash)?.as_ref()) {
+            return Ok(Some(mismatch));
+        }
+        for (index, transaction) in record.block.transactions.iter().enumerate() {
+            let locations = store.transaction_locations(&transaction.hash())?;
+            let is_here = |location: &rhizome_storage::TransactionLocation| {
+                location.block == record.hash && usize::try_from(location.index) == Ok(index)
+            };
+            if !locations.iter().any(is_here) {
+                let got = if locations.is_empty() { MISSING } else { "other places" };
+                let expected = format!("position {index} of block {}", record.hash);
+                return Ok(Some((format!("transactions[{index}].place"), expected, got.into())));
+            }
+        }
+        if self.head().hash() != record.hash {
+            return Ok(None);
+        }
+        for (key, value) in &outcome.delta.writes {
+            let expected = value.as_ref().filter(|value| !value.is_empty());
+            let got = store.flat_get(key)?;
+            if got.as_ref() != expected {
+                return Ok(Some((format!("flatState[{}]", hex::encode(key)), text(expected), text(got.as_ref()))));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn text(bytes: Option<&Bytes>) -> String {
+    bytes.map_or_else(|| MISSING.into(), Bytes::to_string)
+}
+
+fn compare<T: PartialEq + ToString>(field: &str, expected: &T, got: &T) -> Option<Mismatch> {
+    (expected != got).then(|| (field.into(), expected.to_string(), got.to_string()))
+}
+
+/// The first element that differs or is missing in one of the lists.
+fn compare_lists<T: PartialEq + ToString>(field: &str, expected: &[T], got: &[T]) -> Option<Mismatch> {
+    let index = (0..expected.len().max(got.len())).find(|index| expected.get(*index) != got.get(*index))?;
+    let element = |list: &[T]| list.get(index).map_or_else(|| MISSING.into(), T::to_string);
+    Some((format!("{field}[{index}]"), element(expected), element(got)))
+}
+
+fn receipts_mismatch(expected: &[Receipt], stored: Option<&rhizome_storage::StoredReceipts>) -> Option<Mismatch> {
+    let got = stored.map(|stored| stored.receipts.as_slice()).unwrap_or_default();
+    if let Some(mismatch) = compare("receipts.length", &expected.len(), &got.len()) {
+        return Some(mismatch);
+    }
+    expected.iter().zip(got).enumerate().find_map(|(index, (expected, got))| {
+        let name = |field: &str| format!("receipts[{index}].{field}");
+        compare(&name("status"), &expected.success, &got.success)
+            .or_else(|| compare(&name("cumulativeGasUsed"), &expected.cumulative_gas, &got.cumulative_gas))
+            .or_else(|| compare(&name("gasUsed"), &expected.gas_used, &got.gas_used))
+            .or_else(|| compare(&name("encoding"), &hex_of(expected), &hex_of(got)))
+    })
+}
+
+fn hex_of(receipt: &Receipt) -> String {
+    hex::encode_prefixed(receipt.encode())
+}
+
+/// A broken rule as a comparison: what the block says, and what was computed.
+fn rule_mismatch(invalid: &InvalidBlock) -> Mismatch {
+    let of_roots = |field: &str, header: &str, computed: &B256| (field.into(), header.into(), computed.to_string());
+    match invalid {
+        InvalidBlock::TransactionsRoot { header, computed } => of_roots("transactionsRoot", header, computed),
+        InvalidBlock::StateRoot { header, computed } => of_roots("stateRoot", header, computed),
+        InvalidBlock::ReceiptsRoot { header, computed } => of_roots("receiptsRoot", header, computed),
+        InvalidBlock::LogsBloom { header, computed } => {
+            ("logsBloom".into(), header.clone(), hex::encode_prefixed(computed.as_bytes()))
+        }
+        InvalidBlock::GasUsed { header, computed } => ("gasUsed".into(), header.to_string(), computed.to_string()),
+        InvalidBlock::PaidFees { header, computed } => ("paidFees".into(), header.to_string(), computed.to_string()),
+        InvalidBlock::Nonce { index, nonce, expected, .. } => {
+            (format!("transactions[{index}].nonce"), nonce.to_string(), expected.to_string())
+        }
+        other => ("rules".into(), "a valid block".into(), other.to_string()),
+    }
+}

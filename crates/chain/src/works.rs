@@ -1,0 +1,421 @@
+//! Work for other miners: blocks that wait for the proof of work of a Bitcoin miner.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rhizome_pow::{PowError, SolveError, Work, WorkError, proof_of_work, target};
+use rhizome_primitives::{B256, Block, U256, hex};
+
+use crate::{Chain, ImportError, ImportOutcome, MineError};
+
+/// Blocks that a solution is accepted for.
+const KEPT_WORKS: usize = 20;
+
+/// Seconds after which a work is built anew, so that its time and its transactions are not too old.
+const REFRESH_SECONDS: u64 = 60;
+
+/// Fees must rise by so many percent before miners are told to change over.
+const NOTIFIED_RISE_PERCENT: u64 = 110;
+
+/// Settings of the work for other miners.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WorkOptions {
+    /// Whether a change of the pool outdates the work. Otherwise transactions get in after a minute or with the next head.
+    pub follows_pool: bool,
+    /// Risen fees below this, in wei, are not worth telling miners.
+    pub notified_fees: U256,
+    /// Seconds between two submissions; 0: no limit.
+    pub submission_interval: u64,
+}
+
+/// What a miner has to solve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CurrentWork {
+    /// The hash for merged mining that goes into the Bitcoin coinbase.
+    pub hash: B256,
+    /// Highest hash that a Bitcoin header may have.
+    pub target: U256,
+    /// What the block pays its miner, in wei.
+    pub fees: U256,
+    /// The block that it stands on.
+    pub parent: B256,
+    /// Whether miners should change over to it.
+    pub notify: bool,
+}
+
+/// A solution that became a block.
+#[derive(Debug)]
+pub struct SubmittedWork {
+    /// What became of the block.
+    pub outcome: ImportOutcome,
+    /// Its hash.
+    pub hash: B256,
+    /// Its number.
+    pub number: u64,
+}
+
+/// Why a solution is none. The words are those of the reference: pools match on them.
+#[derive(Debug, thiserror::Error)]
+pub enum SubmissionError {
+    /// Too soon after the last submission.
+    #[error("Cannot publish block, block submission rate limit exceeded")]
+    TooSoon,
+    /// The work is not one of the last.
+    #[error("Cannot publish block, could not find hash {hash} in the cache")]
+    UnknownWork {
+        /// The hash that the coinbase commits to.
+        hash: B256,
+    },
+    /// The Bitcoin header is above the target, or the proof does not lead to it.
+    #[error("Invalid block supplied by miner: {} {} at height {number}", hex::encode(hash), hex::encode(work))]
+    ProofOfWork {
+        /// Hash that the block would have.
+        hash: B256,
+        /// Its hash for merged mining.
+        work: B256,
+        /// Its number.
+        number: u64,
+        /// The failing step.
+        source: Box<PowError>,
+    },
+    /// The coinbase commits to nothing.
+    #[error(transparent)]
+    Work(#[from] WorkError),
+    /// The block could not be imported.
+    #[error(transparent)]
+    Import(#[from] ImportError),
+}
+
+/// The works of a chain.
+#[derive(Default)]
+pub(crate) struct Works {
+    current: Option<Built>,
+    /// The last ones by their hash, oldest first.
+    kept: VecDeque<(B256, Arc<Block>)>,
+    /// Fees of the work that miners were told last.
+    notified_fees: U256,
+    submitted_at: Option<u64>,
+}
+
+/// The newest work and what it was made of.
+struct Built {
+    work: CurrentWork,
+    generation: u64,
+    pool_version: u64,
+    at: u64,
+}
+
+impl Works {
+    /// A work that was kept before keeps its age.
+    fn keep(&mut self, hash: B256, block: Block) {
+        let block = Arc::new(block);
+        match self.kept.iter_mut().find(|(known, _)| *known == hash) {
+            Some((_, known)) => *known = block,
+            None => self.kept.push_back((hash, block)),
+        }
+        if self.kept.len() > KEPT_WORKS {
+            self.kept.pop_front();
+        }
+    }
+
+    /// Miners change over for another parent, and for much higher fees.
+    fn is_worth_telling(&self, parent: &B256, fees: U256, options: &WorkOptions) -> bool {
+        if self.current.as_ref().is_none_or(|current| current.work.parent != *parent) {
+            return true;
+        }
+        let told = self.notified_fees.saturating_mul(U256::from(NOTIFIED_RISE_PERCENT)) / U256::from(100);
+        fees > told && fees >= options.notified_fees
+    }
+
+    fn find_for_submission(&mut self, hash: B256, now: u64, interval: u64) -> Result<Arc<Block>, SubmissionError> {
+        if interval > 0 && self.submitted_at.is_some_and(|at| now.saturating_sub(at) < interval) {
+            return Err(SubmissionError::TooSoon);
+        }
+        self.submitted_at = Some(now);
+        let found = self.kept.iter().find(|(known, _)| *known == hash);
+        found.map(|(_, block)| Arc::clone(block)).ok_or(SubmissionError::UnknownWork { hash })
+    }
+}
+
+impl Chain {
+    /// The work on the best block; none when mining was never on. While mining is off it stays what it was. `now` is in
+    /// seconds; the development offset is added to it and then forgotten.
+    pub fn work(&self, now: u64) -> Result<Option<CurrentWork>, MineError> {
+        let mut works = self.works.lock();
+        self.follow_head(&mut works, now)?;
+        Ok(works.current.as_ref().map(|current| current.work))
+    }
+
+    /// [`Chain::work`] for a miner: who asks next is not told to change over.
+    pub fn fetch_work(&self, now: u64) -> Result<Option<CurrentWork>, MineError> {
+        let mut works = self.works.lock();
+        self.follow_head(&mut works, now)?;
+        Ok(works.current.as_mut().map(|current| {
+            let fetched = current.work;
+            current.work.notify = false;
+            fetched
+        }))
+    }
+
+    /// Builds another work now, whether or not the present one is outdated.
+    pub fn renew_work(&self, now: u64) -> Result<(), MineError> {
+        self.build_work(&mut self.works.lock(), now)
+    }
+
+    /// Completes the block that a solution is for and imports it. When it becomes the best block, the work on top of it
+    /// is built at once.
+    pub fn submit_work(&self, solution: &Work, now: u64) -> Result<SubmittedWork, SubmissionError> {
+        let work = solution.hash_for_merged_mining()?;
+        let interval = self.config().work.submission_interval;
+        let template = self.works.lock().find_for_submission(work, now, interval)?;
+        let mut block = Block::clone(&template);
+        solution.complete(&mut block.header, self.spec());
+        let (hash, number) = (block.hash(), block.header.number);
+        proof_of_work(&block.header, self.spec()).map_err(|source| SubmissionError::ProofOfWork {
+            hash,
+            work,
+            number,
+            source: Box::new(source),
+        })?;
+        let outcome = self.import_block(block)?;
+        if matches!(outcome, ImportOutcome::ImportedBest) {
+            // The solution is in. What fails here fails again, and is told, when the next work is asked for.
+            drop(self.follow_head(&mut self.works.lock(), now));
+        }
+        Ok(SubmittedWork { outcome, hash, number })
+    }
+
+    fn follow_head(&self, works: &mut Works, now: u64) -> Result<(), MineError> {
+        if !self.is_automining() {
+            return Ok(());
+        }
+        let (generation, pool_version) = (self.head().generation, self.pool().version());
+        let is_fresh = works.current.as_ref().is_some_and(|current| {
+            current.generation == generation
+                && (!self.config().work.follows_pool || current.pool_version == pool_version)
+                && now.saturating_sub(current.at) < REFRESH_SECONDS
+        });
+        if is_fresh { Ok(()) } else { self.build_work(works, now) }
+    }
+
+    fn build_work(&self, works: &mut Works, now: u64) -> Result<(), MineError> {
+        // Taken before, so that what moves meanwhile outdates the work.
+        let (generation, pool_version) = (self.head().generation, self.pool().version());
+        let draft = self.pending_block(now)?;
+        self.clear_time_offset();
+        self.pool().remove(&draft.unfit);
+        let header = &draft.block.header;
+        let fork_data = self.fork_data(header, &draft.parent)?;
+        if header.expects_fork_detection_data() && fork_data.is_none() {
+            return Err(SolveError::NoForkData.into());
+        }
+        let hash = header.hash_for_mining_with(&fork_data.unwrap_or_default()).map_err(SolveError::from)?;
+        let (parent, fees) = (draft.parent.hash, header.paid_fees);
+        let notify = works.is_worth_telling(&parent, fees, &self.config().work);
+        if notify {
+            works.notified_fees = fees;
+        }
+        let work = CurrentWork { hash, target: target(header.difficulty_value()), fees, parent, notify };
+        works.current = Some(Built { work, generation, pool_version, at: now });
+        works.keep(hash, draft.block.clone());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ChainConfig, Clock, DataDir};
+    use rhizome_pow::bitcoin::coinbase::{synthetic, transaction_id};
+    use rhizome_pow::bitcoin::merkle::root_of;
+    use rhizome_pow::bitcoin::{BitcoinHeader, display};
+    use rhizome_primitives::{Address, Bytes, ChainSpec, Transaction, UnsignedTransaction, keccak256};
+
+    const NOW: u64 = 1_700_000_000;
+
+    fn open(change: impl FnOnce(&mut ChainConfig)) -> Arc<Chain> {
+        let mut config = ChainConfig::new(Arc::new(ChainSpec::regtest()), DataDir::Temporary);
+        config.clock = Clock::new(|| NOW);
+        config.coinbase = Address::repeat_byte(0xc0);
+        change(&mut config);
+        let chain = Chain::open(config).unwrap();
+        chain.set_automine(true);
+        chain
+    }
+
+    /// A Bitcoin block for a work; each `extra` gives another one.
+    fn bitcoin_block(work: &CurrentWork, extra: u32, is_solved: bool) -> Work {
+        let coinbase = synthetic(&work.hash.0, extra);
+        let root = root_of(&[transaction_id(&coinbase)]);
+        let header = (0..).map(|nonce| BitcoinHeader::new(1, [0; 32], root, 5, 0, nonce));
+        let is_below = |header: &BitcoinHeader| U256::from_be_bytes(display(header.hash())) <= work.target;
+        let header = header.into_iter().find(|header| is_below(header) == is_solved).unwrap();
+        Work::from_block(&[header.as_bytes().as_slice(), &[1], &coinbase].concat()).unwrap()
+    }
+
+    fn transfer(nonce: u64, gas_price: u64) -> Transaction {
+        let unsigned = UnsignedTransaction {
+            nonce: U256::from(nonce),
+            gas_price: U256::from(gas_price),
+            gas_limit: 30_000,
+            to: Some(Address::ZERO),
+            value: U256::from(3),
+            data: Bytes::new(),
+        };
+        Transaction::sign(unsigned, 33, &keccak256("cow")).unwrap()
+    }
+
+    #[test]
+    fn a_solution_becomes_the_best_block_once() {
+        let chain = open(|_config| {});
+        let work = chain.fetch_work(NOW).unwrap().unwrap();
+        assert_eq!((work.parent, work.fees, work.notify), (chain.head().hash(), U256::ZERO, true));
+        assert_eq!(work.target, U256::MAX / U256::from(3));
+        let solution = bitcoin_block(&work, 1, true);
+        let submitted = chain.submit_work(&solution, NOW).unwrap();
+        assert!(matches!(submitted.outcome, ImportOutcome::ImportedBest));
+        assert_eq!((submitted.hash, submitted.number), (chain.head().hash(), 1));
+        let head = chain.head();
+        let header = &head.record.block.header;
+        assert_eq!(header.hash_for_merged_mining().unwrap(), work.hash);
+        assert_eq!(header.coinbase_address(), Address::repeat_byte(0xc0));
+        assert!(matches!(chain.submit_work(&solution, NOW).unwrap().outcome, ImportOutcome::Exists));
+        let next = chain.fetch_work(NOW).unwrap().unwrap();
+        assert_eq!((next.parent, next.notify), (submitted.hash, true));
+        assert!(!chain.fetch_work(NOW).unwrap().unwrap().notify);
+    }
+
+    #[test]
+    fn siblings_become_uncles_once() {
+        let chain = open(|_config| {});
+        let work = chain.fetch_work(NOW).unwrap().unwrap();
+        let mut siblings = Vec::new();
+        for extra in 0..12 {
+            let submitted = chain.submit_work(&bitcoin_block(&work, extra, true), NOW).unwrap();
+            match submitted.outcome {
+                ImportOutcome::ImportedBest => assert_eq!(extra, 0),
+                ImportOutcome::ImportedNotBest => siblings.push(submitted.hash),
+                other => panic!("{other:?}"),
+            }
+        }
+        // The work was built when there were no siblings yet.
+        assert_eq!(chain.pending_block(NOW).unwrap().block.uncles.len(), 10);
+        for left in [10, 1, 0] {
+            chain.renew_work(NOW).unwrap();
+            let work = chain.work(NOW).unwrap().unwrap();
+            let submitted = chain.submit_work(&bitcoin_block(&work, 0, true), NOW).unwrap();
+            assert!(matches!(submitted.outcome, ImportOutcome::ImportedBest));
+            let head = chain.head();
+            let named: Vec<B256> = head.record.block.uncles.iter().map(|uncle| uncle.hash()).collect();
+            assert_eq!(named.len(), left);
+            assert_eq!(head.record.block.header.uncle_count as usize, left);
+            siblings.retain(|hash| !named.contains(hash));
+        }
+        assert!(siblings.is_empty());
+    }
+
+    #[test]
+    fn siblings_that_are_too_old_are_no_uncles() {
+        let chain = open(|_config| {});
+        let work = chain.fetch_work(NOW).unwrap().unwrap();
+        (0..2).for_each(|extra| drop(chain.submit_work(&bitcoin_block(&work, extra, true), NOW).unwrap()));
+        let others = open(|config| config.extra_data = Bytes::from_static(b"x"));
+        let block = |number| others.block(&others.main_hash(number).unwrap().unwrap()).unwrap().unwrap().block.clone();
+        others.import_block(chain.main_block(1).unwrap().unwrap().block.clone()).unwrap();
+        for number in 2..=7 {
+            others.mine(NOW).unwrap();
+            chain.import_block(block(number)).unwrap();
+            let uncles = chain.pending_block(NOW).unwrap().block.uncles.len();
+            assert_eq!(uncles, usize::from(number < 7), "a child of block {number}");
+        }
+    }
+
+    #[test]
+    fn wrong_solutions_are_refused_in_the_words_of_the_reference() {
+        let chain = open(|_config| {});
+        let mut work = chain.fetch_work(NOW).unwrap().unwrap();
+        let failure = chain.submit_work(&bitcoin_block(&work, 0, false), NOW).unwrap_err().to_string();
+        let expected = format!(" {} at height 1", hex::encode(work.hash));
+        assert!(failure.starts_with("Invalid block supplied by miner: ") && failure.ends_with(&expected), "{failure}");
+        work.hash = B256::repeat_byte(7);
+        let failure = chain.submit_work(&bitcoin_block(&work, 0, true), NOW).unwrap_err().to_string();
+        let unknown = "07".repeat(32);
+        assert_eq!(failure, format!("Cannot publish block, could not find hash 0x{unknown} in the cache"));
+    }
+
+    #[test]
+    fn the_last_twenty_works_are_kept() {
+        let chain = open(|_config| {});
+        let works: Vec<CurrentWork> = (0..21)
+            .map(|second| {
+                chain.renew_work(NOW + second).unwrap();
+                chain.work(NOW + second).unwrap().unwrap()
+            })
+            .collect();
+        let submit = |index: usize| chain.submit_work(&bitcoin_block(&works[index], 0, true), NOW);
+        assert!(matches!(submit(0), Err(SubmissionError::UnknownWork { hash }) if hash == works[0].hash));
+        assert!(matches!(submit(1).unwrap().outcome, ImportOutcome::ImportedBest));
+        assert!(matches!(submit(20).unwrap().outcome, ImportOutcome::ImportedNotBest));
+    }
+
+    #[test]
+    fn a_work_is_kept_until_something_outdates_it() {
+        let chain = open(|config| config.work.follows_pool = false);
+        let first = chain.fetch_work(NOW).unwrap().unwrap();
+        chain.submit(transfer(0, 20)).unwrap();
+        let shown = |at| chain.work(at).unwrap().unwrap();
+        assert_eq!(shown(NOW + 59).hash, first.hash);
+        assert_eq!(shown(NOW + 60).fees, U256::from(21_000 * 20));
+        chain.set_automine(false);
+        chain.mine(NOW).unwrap();
+        assert_eq!(shown(NOW + 600).parent, first.parent, "mining is off");
+        chain.set_automine(true);
+        assert_eq!(shown(NOW + 600).parent, chain.head().hash());
+        chain.rewind(0).unwrap();
+        assert_eq!(shown(NOW + 600).parent, first.parent);
+        let never = open(|_config| {});
+        never.set_automine(false);
+        assert_eq!(never.work(NOW).unwrap(), None);
+    }
+
+    #[test]
+    fn miners_are_told_of_much_higher_fees() {
+        let chain = open(|config| {
+            config.work =
+                WorkOptions { follows_pool: true, notified_fees: U256::from(500_000), submission_interval: 0 };
+        });
+        assert!(chain.fetch_work(NOW).unwrap().unwrap().notify);
+        let told = |nonce, price| {
+            chain.submit(transfer(nonce, price)).unwrap();
+            let work = chain.fetch_work(NOW).unwrap().unwrap();
+            (work.fees.to::<u64>(), work.notify)
+        };
+        assert_eq!(told(0, 20), (420_000, false), "not worth it");
+        assert_eq!(told(1, 10), (630_000, true));
+        assert_eq!(told(2, 3), (693_000, false), "ten percent");
+        assert_eq!(told(3, 1), (714_000, true));
+    }
+
+    #[test]
+    fn submissions_keep_their_distance() {
+        let chain = open(|config| config.work.submission_interval = 10);
+        let work = chain.fetch_work(NOW).unwrap().unwrap();
+        chain.submit_work(&bitcoin_block(&work, 0, true), NOW).unwrap();
+        let next = chain.fetch_work(NOW).unwrap().unwrap();
+        let solution = bitcoin_block(&next, 0, true);
+        assert!(matches!(chain.submit_work(&solution, NOW + 9), Err(SubmissionError::TooSoon)));
+        assert!(matches!(chain.submit_work(&solution, NOW + 10).unwrap().outcome, ImportOutcome::ImportedBest));
+    }
+
+    #[test]
+    fn the_development_offset_and_the_fixed_clock() {
+        let chain = open(|config| config.has_fixed_clock = true);
+        chain.increase_time(500);
+        chain.renew_work(NOW).unwrap();
+        assert_eq!(chain.time_offset(), 0);
+        let work = chain.work(NOW).unwrap().unwrap();
+        chain.submit_work(&bitcoin_block(&work, 0, true), NOW).unwrap();
+        assert_eq!(chain.head().record.block.header.timestamp, 500);
+        assert_eq!(chain.pending_block(NOW).unwrap().block.header.timestamp, 500);
+    }
+}

@@ -1,0 +1,116 @@
+//! Random input for every built-in contract under every set of rules: no panic, and no work that was not paid for.
+
+use super::golden::{self, GivenChain};
+use super::mutation::{Random, with_random};
+use super::table::{ContractFailure, TABLE, contract_at};
+use crate::state::State;
+use rhizome_primitives::{ChainSpec, Rule, Rules, U256, hex};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// More than any block has.
+const GAS: u64 = 10_000_000;
+/// What that much gas may take at most, on a busy machine too.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Calls with a price of up to this many units are made more than a few times.
+const CHEAP: u64 = 100_000;
+
+/// Inputs of the golden calls, as starting points.
+fn inputs() -> Vec<Vec<u8>> {
+    let file = golden::load("precompiles");
+    let data = file["cases"].as_array().unwrap().iter().filter_map(|case| case["tx"]["data"].as_str());
+    data.map(|text| hex::decode(text).unwrap_or_default()).filter(|input| !input.is_empty()).collect()
+}
+
+/// The rules of each height at which some change, for a network with all of them.
+fn rule_sets() -> Vec<Rules> {
+    let mut sets = vec![Rules::none(), Rules::all()];
+    let mut rules = Rules::none();
+    for rule in Rule::ALL {
+        rules = rules.with(*rule);
+        sets.push(rules);
+        sets.push(Rules::all().without(*rule));
+    }
+    sets
+}
+
+fn input(random: &mut Random, known: &[Vec<u8>]) -> Vec<u8> {
+    match random.below(6) {
+        0 => random.bytes(300),
+        1 => lengths(random),
+        2 => {
+            // A selector, in most cases.
+            let mut input = random.pick(known).iter().copied().take(4).collect::<Vec<u8>>();
+            for _ in 0..random.below(8) {
+                input.extend(word(random).to_be_bytes::<32>());
+            }
+            input
+        }
+        _ => {
+            let mut input = random.pick(known).clone();
+            random.mutate(&mut input);
+            input
+        }
+    }
+}
+
+/// Small, huge and negative numbers, offsets among them.
+fn word(random: &mut Random) -> U256 {
+    match random.below(5) {
+        0 => U256::from(32 * random.below(8)),
+        1 => U256::from(random.below(300)),
+        2 => U256::MAX - U256::from(random.below(3)),
+        3 => U256::from(random.next()),
+        _ => U256::from(1) << random.below(256),
+    }
+}
+
+/// Three lengths and some bytes, as modular exponentiation reads them.
+fn lengths(random: &mut Random) -> Vec<u8> {
+    let mut input = Vec::new();
+    for _ in 0..3 {
+        let length = if random.below(3) == 0 { word(random) } else { U256::from(random.below(70)) };
+        input.extend(length.to_be_bytes::<32>());
+    }
+    input.extend(random.bytes(200));
+    input
+}
+
+#[test]
+fn fuzz_every_contract_under_every_rule() {
+    let (known, sets, spec) = (inputs(), rule_sets(), ChainSpec::regtest());
+    let file = golden::load("precompiles");
+    let case: &Value = &file["cases"][0];
+    let env = golden::env(&case["env"]);
+    let chain = file["chains"].as_object().and_then(|chains| chains.values().next());
+    let ancestry = GivenChain::new(chain, &spec);
+    with_random(|random| {
+        let data = input(random, &known);
+        for entry in &TABLE {
+            let rules = *random.pick(&sets);
+            let Some(entry) = contract_at(&entry.address, &rules) else { continue };
+            let (mut state, mut logs): (State, _) = (golden::state_of(&json!({})), Vec::new());
+            let mut ctx = golden::context(&spec, rules, &env, &ancestry, &mut state, &mut logs);
+            ctx.is_direct = random.below(2) == 0;
+            ctx.is_local_call = random.below(2) == 0;
+            ctx.is_remasc_transaction = random.below(4) == 0;
+            ctx.call_depth = random.below(400) as u32;
+            let price = entry.contract.required_gas(&data, &ctx);
+            // Local calls are not always paid: those that cost too much must be stopped by the contract itself.
+            let is_unpaid = ctx.is_local_call && ctx.is_direct;
+            if price > GAS && !(is_unpaid && price > super::UNPAID_WORK_LIMIT) {
+                continue;
+            }
+            if price > CHEAP && random.below(16) != 0 && !is_unpaid {
+                continue;
+            }
+            let began = Instant::now();
+            let result = entry.contract.run(&data, &mut ctx);
+            let shown = || format!("{} with {} for {price}", entry.address, hex::encode(&data));
+            assert!(began.elapsed() < PATIENCE, "{}: {:?}", shown(), began.elapsed());
+            if is_unpaid && price > super::UNPAID_WORK_LIMIT {
+                assert!(matches!(result, Err(ContractFailure::Fatal(_))), "{}: {result:?}", shown());
+            }
+        }
+    });
+}

@@ -1,0 +1,45 @@
+import { Command } from 'commander'
+import { assertDataExists, withCore } from './openCore.ts'
+import { addChainOptions, configFrom, type Parsed } from './options.ts'
+import { ProgressBar } from './progressBar.ts'
+import { wholeNumber } from './wholeNumber.ts'
+
+/** What the core found. */
+interface Verification {
+  readonly blocks: number
+  readonly difference: {
+    readonly number: number
+    readonly hash: string
+    readonly field: string
+    readonly expected: string
+    readonly got: string
+  } | null
+}
+
+export function verifyCommand(): Command {
+  const command = new Command('verify').description('Execute stored blocks again and compare them with what is stored')
+  return addChainOptions(command)
+    .requiredOption('--from <number>', 'first block', wholeNumber)
+    .requiredOption('--to <number>', 'last block', wholeNumber)
+    .option('--json', 'print JSON')
+    .action(async (options: Parsed & { from: number; to: number; json?: boolean }) => {
+      const config = configFrom(options, { mining: 'off' })
+      assertDataExists(config)
+      const bar = new ProgressBar(process.stderr, options.json !== true)
+      const onProgress = (_error: Error | null, progress: string): void => {
+        bar.show({ ...(JSON.parse(progress) as { number: number }), result: 'as stored' })
+      }
+      const work = withCore(config, (native) => native.verifyBlocks(options.from, options.to, onProgress))
+      const result = await work.finally(() => bar.end())
+      const { blocks, difference } = JSON.parse(result) as Verification
+      if (options.json === true) {
+        process.stdout.write(`${result}\n`)
+        if (difference !== null) process.exitCode = 1
+      } else if (difference === null) {
+        process.stdout.write(`${blocks} blocks are as stored\n`)
+      } else {
+        const { number, hash, field, expected, got } = difference
+        throw new Error(`block ${number} (${hash}) differs: ${field} expected ${expected}, got ${got}`)
+      }
+    })
+}

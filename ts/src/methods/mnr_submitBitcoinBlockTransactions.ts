@@ -1,0 +1,17 @@
+import { positional } from '../rpc/method.ts'
+import { text } from '../rpc/parameters/text.ts'
+import { defineMethod } from './context.ts'
+
+// The first parameter is ignored: the coinbase says which work is solved.
+export const mnr_submitBitcoinBlockTransactions = defineMethod({
+  params: positional([
+    text('blockHash', 'text'),
+    text('bitcoinHeader', 'a Bitcoin header, hex digits'),
+    text('coinbase', 'a coinbase transaction, hex digits'),
+    text('transactionIds', 'the ids of all transactions in display order, coinbase first, separated by blanks'),
+  ]),
+  answer: (context, [_hash, header, coinbase, ids], flight) =>
+    flight.run((deadlineMs, ticket) =>
+      context.native.mnrSubmitBitcoinBlockTransactions(header, coinbase, ids, deadlineMs, ticket),
+    ),
+})

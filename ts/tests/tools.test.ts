@@ -1,0 +1,89 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gunzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { runCommand, scratchFolder } from './node.ts'
+
+/** The next block calls the Bridge. */
+const lastBlock = 204
+
+describe('rewind and verify', () => {
+  const folder = scratchFolder()
+  const data = ['--data-dir', join(folder, 'data')]
+  const file = join(folder, 'basic.blocks')
+  const info = async () => JSON.parse((await runCommand(['info', '--json', ...data])).output)
+  let imported: { number: number; hash: string; stateRoot: string }
+
+  beforeAll(async () => {
+    const packed = fileURLToPath(new URL('../../tests/vectors/chains/regtest-basic.blocks.txt.gz', import.meta.url))
+    const lines = gunzipSync(readFileSync(packed)).toString().split('\n').slice(0, lastBlock)
+    writeFileSync(file, `${lines.join('\n')}\n`)
+    expect((await runCommand(['import', file, ...data])).code).toBe(0)
+    imported = await info()
+    expect(imported.number).toBe(lastBlock)
+  })
+
+  test('behavior: an imported chain is as stored', async () => {
+    const plain = await runCommand(['verify', '--from', '0', '--to', String(lastBlock), ...data])
+    expect([plain.code, plain.output, plain.errors]).toEqual([0, `${lastBlock + 1} blocks are as stored\n`, ''])
+    const part = await runCommand(['verify', '--from', '100', '--to', '120', '--json', ...data])
+    expect(part.code).toBe(0)
+    expect(JSON.parse(part.output)).toEqual({ from: 100, to: 120, blocks: 21, difference: null })
+  })
+
+  test('behavior: back, forth and at the same head', async () => {
+    const back = await runCommand(['rewind', '--to', '150', ...data])
+    expect([back.code, back.output]).toEqual([
+      0,
+      expect.stringMatching(/^from block 204 back to block 150 \(0x[0-9a-f]{64}\)\n$/),
+    ])
+    expect(await info()).toMatchObject({ number: 150, highestBlock: 150 })
+    expect((await runCommand(['verify', '--from', '1', '--to', '150', ...data])).code).toBe(0)
+    const again = await runCommand(['import', file, ...data])
+    expect([again.code, again.output]).toEqual([0, 'blocks 204, best 54, side 0, known 150, head 204\n'])
+    expect({ ...(await info()), diskBytes: 0 }).toEqual({ ...imported, diskBytes: 0 })
+
+    const toGenesis = await runCommand(['rewind', '--to', '0', '--json', ...data])
+    expect(JSON.parse(toGenesis.output)).toMatchObject({ from: lastBlock, to: 0 })
+    expect((await runCommand(['verify', '--from', '0', '--to', '0', ...data])).code).toBe(0)
+    expect((await runCommand(['import', file, ...data])).code).toBe(0)
+    expect({ ...(await info()), diskBytes: 0 }).toEqual({ ...imported, diskBytes: 0 })
+    expect((await runCommand(['verify', '--from', '0', '--to', '204', ...data])).code).toBe(0)
+  })
+
+  test('error: heights that are not there', async () => {
+    const cases: [string[], number, string][] = [
+      [['rewind', '--to', '205'], 1, 'rhizome: cannot go back to block 205: the head is block 204\n'],
+      [['verify', '--from', '1', '--to', '205'], 1, 'rhizome: there are no blocks 1 to 205: the head is block 204\n'],
+      [['verify', '--from', '9', '--to', '8'], 1, 'rhizome: there are no blocks 9 to 8: the head is block 204\n'],
+    ]
+    for (const [command, code, errors] of cases) {
+      expect(await runCommand([...command, ...data])).toEqual({ code, output: '', errors })
+    }
+    expect((await info()).number).toBe(lastBlock)
+  })
+
+  test('error: wrong usage ends with code 2, a missing directory with code 1', async () => {
+    const cases: [string[], RegExp][] = [
+      [['rewind'], /required option '--to <number>'/],
+      [['rewind', '--to', '-1'], /expected a whole number/],
+      [['rewind', '--to', '0x10'], /expected a whole number/],
+      [['verify', '--to', '5'], /required option '--from <number>'/],
+      [['verify', '--from', '1', '--to', 'latest'], /expected a whole number/],
+      [['verify', '--from', '1', '--to', '2', '3'], /too many arguments/],
+    ]
+    for (const [parameters, message] of cases) {
+      const { code, errors } = await runCommand([...parameters, ...data])
+      expect([code, errors]).toEqual([2, expect.stringMatching(message)])
+    }
+    const none = join(folder, 'none')
+    for (const command of [
+      ['rewind', '--to', '0'],
+      ['verify', '--from', '0', '--to', '0'],
+    ]) {
+      const { code, errors } = await runCommand([...command, '--data-dir', none])
+      expect([code, errors]).toEqual([1, `rhizome: ${none}: there is no chain (--data-dir)\n`])
+    }
+  })
+})
