@@ -4,7 +4,11 @@ import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { setup } from './setup.mjs'
 
-const benchmarks = { boundary: '../bench/boundary/boundary.mjs', http: '../bench/http/throughput.mjs' }
+const benchmarks = {
+  life: '../bench/life/life.mjs',
+  boundary: '../bench/boundary/boundary.mjs',
+  http: '../bench/http/throughput.mjs',
+}
 
 let options
 try {

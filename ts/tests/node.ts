@@ -22,27 +22,18 @@ process.once('exit', () => {
 export class NodeProcess {
   readonly url: string
   readonly child: ChildProcess
-  readonly startedMs: number
   readonly #exit: Promise<number>
   readonly #errors: () => string
 
-  private constructor(
-    url: string,
-    child: ChildProcess,
-    startedMs: number,
-    exit: Promise<number>,
-    errors: () => string,
-  ) {
+  private constructor(url: string, child: ChildProcess, exit: Promise<number>, errors: () => string) {
     this.url = url
     this.child = child
-    this.startedMs = startedMs
     this.#exit = exit
     this.#errors = errors
   }
 
   /** Starts one on a free port; ephemeral unless a data directory is given. Rejects with what it printed when it ends early. */
   static async start(flags: readonly string[] = [], settings?: string): Promise<NodeProcess> {
-    const began = performance.now()
     const place = flags.includes('--data-dir') ? [] : ['--ephemeral']
     const file = settings === undefined ? [] : ['--config', configFile(settings)]
     const child = spawn(
@@ -69,7 +60,7 @@ export class NodeProcess {
     const ready = await Promise.race([line, exit])
     if (typeof ready === 'number') throw new Error(`the node ended with ${ready}: ${errors}`)
     const { url } = JSON.parse(ready.split('\n')[0] ?? '') as { url: string }
-    return new NodeProcess(url, child, performance.now() - began, exit, () => errors)
+    return new NodeProcess(url, child, exit, () => errors)
   }
 
   /** What the node wrote to its log. */

@@ -1,5 +1,7 @@
 //! The golden data of the state suite, random histories against a model, and foreign bytes.
 
+#![allow(clippy::unwrap_used)]
+
 // One runner for golden data: the conformance example runs the same code over any folder.
 #[path = "../../chain/examples/conformance/known_failures.rs"]
 mod known_failures;
