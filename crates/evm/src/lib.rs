@@ -38,5 +38,5 @@ pub use error::{ExecError, TransactionRefusal, Unexecutable};
 pub use frame::End;
 pub use halt::HaltReason;
 pub use state::{AccessSet, AccountId, Checkpoint, State};
-pub use sublists::{SublistGasLimits, execute_block, replay_transaction};
+pub use sublists::{execute_block, replay_transaction};
 pub use transaction::{Container, FeePayment, TransactionOutcome};

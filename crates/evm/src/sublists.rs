@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rhizome_primitives::{Address, Block, ChainSpec};
+use rhizome_primitives::{Address, Block, ChainSpec, SublistGasLimits, U256};
 use rhizome_trie::StateReader;
 
 use crate::block::{BlockExecutor, BlockOutcome};
@@ -16,28 +16,7 @@ use crate::error::ExecError;
 use crate::maps::HashSet;
 use crate::state::AccessSet;
 use crate::tracer::{Blind, Tracer};
-use crate::transaction::{Container, TransactionOutcome, has_sublists};
-
-/// Gas limits of the sublists of a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SublistGasLimits {
-    /// Of each parallel sublist.
-    pub parallel: u64,
-    /// Of the sequential one.
-    pub sequential: u64,
-}
-
-impl SublistGasLimits {
-    /// Divides the gas limit of a block, of which the sequential sublist is sure to get `guarantee`.
-    pub fn new(block_gas_limit: u64, guarantee: u64) -> SublistGasLimits {
-        let parallel = if block_gas_limit / 3 >= guarantee {
-            block_gas_limit / 3
-        } else {
-            block_gas_limit.saturating_sub(guarantee) / 2
-        };
-        SublistGasLimits { parallel, sequential: block_gas_limit - 2 * parallel }
-    }
-}
+use crate::transaction::{Container, TransactionOutcome};
 
 /// Executes a block on the state of its parent. `senders` has one address for every transaction, zero for REMASC.
 pub fn execute_block(
@@ -97,20 +76,21 @@ struct Sublist {
 /// The sublists of a block in their order, the sequential one last. Before RSKIP-144 that one is all there is.
 fn sublists(spec: &ChainSpec, block: &Block) -> Result<Vec<Sublist>, ExecError> {
     let transactions = block.transactions.len();
-    let gas_limit = block.header.gas_limit_value().saturating_to();
-    if !has_sublists(&spec.rules(block.header.number)) {
+    let gas_limit: u64 = block.header.gas_limit_value().saturating_to();
+    if !spec.rules(block.header.number).has_sublists() {
         return Ok(vec![Sublist { range: 0..transactions, gas_limit, is_parallel: false }]);
     }
-    let limits = SublistGasLimits::new(gas_limit, spec.constants.min_sequential_gas_limit);
+    let limits = SublistGasLimits::of(spec, U256::from(gas_limit));
+    let (parallel, sequential) = (limits.parallel.saturating_to(), limits.sequential.saturating_to());
     let mut sublists = Vec::new();
     let mut start = 0;
     for edge in block.header.edges.as_deref().unwrap_or_default() {
         let end = usize::try_from(*edge).ok().filter(|end| (start..=transactions).contains(end));
         let end = end.ok_or(ExecError::Edges { transactions })?;
-        sublists.push(Sublist { range: start..end, gas_limit: limits.parallel, is_parallel: true });
+        sublists.push(Sublist { range: start..end, gas_limit: parallel, is_parallel: true });
         start = end;
     }
-    sublists.push(Sublist { range: start..transactions, gas_limit: limits.sequential, is_parallel: false });
+    sublists.push(Sublist { range: start..transactions, gas_limit: sequential, is_parallel: false });
     Ok(sublists)
 }
 
@@ -226,19 +206,5 @@ mod tests {
         assert!(replay(0).unwrap().gas_used > replay(1).unwrap().gas_used);
         assert_eq!(replay(2).unwrap().gas_used, 0);
         assert!(replay(3).is_none());
-    }
-
-    #[test]
-    fn gas_is_divided_in_three_ways() {
-        let limits = |gas, guarantee| {
-            let SublistGasLimits { parallel, sequential } = SublistGasLimits::new(gas, guarantee);
-            (parallel, sequential)
-        };
-        assert_eq!(limits(30_000_000, 10_000_000), (10_000_000, 10_000_000));
-        assert_eq!(limits(31_000_000, 10_000_000), (10_333_333, 10_333_334));
-        assert_eq!(limits(6_800_000, 10_000_000), (0, 6_800_000));
-        assert_eq!(limits(10_000_000, 10_000_000), (0, 10_000_000));
-        assert_eq!(limits(10_000_000, 6_800_000), (1_600_000, 6_800_000));
-        assert_eq!(limits(10_000_001, 6_800_000), (1_600_000, 6_800_001));
     }
 }

@@ -6,7 +6,7 @@ mod settlement;
 
 use crate::maps::HashSet;
 use rhizome_primitives::transaction::intrinsic_gas;
-use rhizome_primitives::{Address, B256, BRIDGE, Bytes, Log, Rule, Rules, Transaction, U256};
+use rhizome_primitives::{Address, B256, BRIDGE, Bytes, Log, Rules, Transaction, U256};
 
 use crate::error::{ExecError, TransactionRefusal, Unexecutable};
 use crate::evm::Evm;
@@ -89,7 +89,7 @@ pub enum FeePayment {
 impl FeePayment {
     /// What the rules of a block ask for.
     pub fn under(rules: &Rules) -> FeePayment {
-        match has_sublists(rules) {
+        match rules.has_sublists() {
             true => FeePayment::Postponed,
             false => FeePayment::Immediate,
         }
@@ -104,11 +104,6 @@ pub(crate) struct Place {
     /// It is the one that ends the block.
     pub(crate) is_remasc: bool,
     pub(crate) payment: FeePayment,
-}
-
-/// True if blocks may have parallel sublists.
-pub(crate) fn has_sublists(rules: &Rules) -> bool {
-    rules.is_active(Rule::Rskip144) && rules.is_active(Rule::Rskip351)
 }
 
 /// A transaction that was executed, successfully or not.

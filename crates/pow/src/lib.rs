@@ -26,6 +26,5 @@ pub use fallback::FallbackError;
 pub use fork_detection::{ForkDetectionError, check_fork_detection, fork_detection_data};
 pub use header_rules::{HeaderRuleError, check_header};
 pub use merged_mining::{PowError, proof_of_work};
-pub use sublists::SublistGasLimits;
 pub use uncles::{Family, UncleRuleError, check_candidate, check_uncles};
 pub use work::{SolveError, Work, WorkError, solve, target};

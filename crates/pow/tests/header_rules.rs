@@ -6,8 +6,8 @@ use rhizome_pow::header_rules::{
     gas_limit_range, gas_price_is_below_cap, gas_used_fits, minimum_gas_price_range, timestamp,
 };
 use rhizome_pow::sublists::edges_are_valid;
-use rhizome_pow::{SublistGasLimits, Tip, is_better};
-use rhizome_primitives::{B256, Bytes, ChainSpec, Header, I256, U256};
+use rhizome_pow::{Tip, is_better};
+use rhizome_primitives::{B256, Bytes, ChainSpec, Header, I256, SublistGasLimits, U256};
 use serde::Deserialize;
 
 #[derive(Deserialize)]

@@ -20,6 +20,7 @@ pub mod networks;
 pub mod receipt;
 pub mod rlp;
 pub mod rules;
+pub mod sublists;
 pub mod transaction;
 pub mod upgrades;
 
@@ -32,6 +33,7 @@ pub use header::Header;
 pub use networks::Network;
 pub use receipt::{Log, Receipt};
 pub use rules::{Rule, Rules};
+pub use sublists::{SublistGasLimits, largest_transaction_gas};
 pub use transaction::{Transaction, UnsignedTransaction};
 pub use upgrades::Upgrade;
 

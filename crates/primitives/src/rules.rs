@@ -254,6 +254,11 @@ impl Rules {
         Rules(u128::MAX >> (128 - Rule::ALL.len()))
     }
 
+    /// True if blocks divide their transactions into sublists (RSKIP-144 with RSKIP-351).
+    pub const fn has_sublists(&self) -> bool {
+        self.is_active(Rule::Rskip144) && self.is_active(Rule::Rskip351)
+    }
+
     /// True when the rule is active.
     pub const fn is_active(&self, rule: Rule) -> bool {
         self.0 & (1 << rule as u8) != 0

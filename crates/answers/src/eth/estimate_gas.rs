@@ -8,9 +8,9 @@ use crate::node::Node;
 use crate::options::{EstimateBound, EstimateOnFailure};
 use crate::revert;
 use crate::selector::Selector;
-use rhizome_evm::{CallOutcome, Deadline, End, ExecError, SublistGasLimits, Unexecutable};
+use rhizome_evm::{CallOutcome, Deadline, End, ExecError, Unexecutable};
 use rhizome_primitives::transaction::intrinsic_gas;
-use rhizome_primitives::{Rule, U256};
+use rhizome_primitives::{U256, largest_transaction_gas};
 
 /// Gas to send with such a transaction.
 pub fn answer(node: &Node, object: &CallObject, at: &Selector<'_>, deadline: &Deadline) -> Answer {
@@ -35,13 +35,7 @@ fn bound(node: &Node) -> u64 {
 fn largest_gas_limit(node: &Node) -> u64 {
     let spec = node.chain().spec();
     let head = node.chain().head();
-    let limit = head.record.block.header.gas_limit_value().saturating_to();
-    let rules = spec.rules(head.number());
-    if !(rules.is_active(Rule::Rskip144) && rules.is_active(Rule::Rskip351)) {
-        return limit;
-    }
-    let limits = SublistGasLimits::new(limit, spec.constants.min_sequential_gas_limit);
-    limits.parallel.max(limits.sequential)
+    largest_transaction_gas(spec, head.number(), head.record.block.header.gas_limit_value()).saturating_to()
 }
 
 struct Run<'a> {

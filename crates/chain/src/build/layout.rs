@@ -1,7 +1,6 @@
 //! Where the transactions of a block go while it is built.
 
 use rhizome_evm::{BlockExecutor, Container, ExecError};
-use rhizome_pow::sublists::has_sublists;
 use rhizome_primitives::{Address, ChainSpec, Header, Receipt, Transaction};
 
 use super::sublists::Sublists;
@@ -27,7 +26,7 @@ pub(super) enum Layout {
 impl Layout {
     pub(super) fn of(spec: &ChainSpec, header: &Header) -> Self {
         let gas_limit = header.gas_limit_value();
-        if has_sublists(spec, header.number) {
+        if spec.rules(header.number).has_sublists() {
             return Self::Sublists(Box::new(Sublists::new(spec, gas_limit)));
         }
         Self::List(Container { gas_limit: gas_limit.saturating_to(), ..Container::default() })

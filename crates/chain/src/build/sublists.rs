@@ -7,8 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use rhizome_evm::state::AccessKey;
 use rhizome_evm::{AccessSet, BlockExecutor, Container, ExecError};
-use rhizome_pow::SublistGasLimits;
-use rhizome_primitives::{Address, ChainSpec, Receipt, Transaction, U256};
+use rhizome_primitives::{Address, ChainSpec, Receipt, SublistGasLimits, Transaction, U256};
 
 use super::layout::Placement;
 use crate::txpool::Pooled;

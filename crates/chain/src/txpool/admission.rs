@@ -1,8 +1,7 @@
 //! The rules that a transaction must satisfy by itself, against the best block and against its sender's account.
 
 use super::PoolRejection;
-use rhizome_pow::sublists::largest_transaction_gas;
-use rhizome_primitives::{Address, ChainSpec, Header, Rule, Transaction, U256};
+use rhizome_primitives::{Address, ChainSpec, Header, Rule, Transaction, U256, largest_transaction_gas};
 use rhizome_trie::keys::{account_key, mark_key};
 use rhizome_trie::{AccountState, StateError, StateReader};
 

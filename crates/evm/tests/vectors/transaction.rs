@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rhizome_evm::{BlockExecutor, Container, End, ExecError, FeePayment, HaltReason, State, TransactionOutcome};
 use rhizome_primitives::{
-    Address, B256, Bytes, ChainSpec, I256, Log, Rule, Transaction, UnsignedTransaction, hex, keccak256,
+    Address, B256, Bytes, ChainSpec, I256, Log, Transaction, UnsignedTransaction, hex, keccak256,
 };
 use serde_json::Value;
 
@@ -57,8 +57,8 @@ pub(super) fn check(file: &Value, forks: &Value, case: &Value) -> Verdict {
 
 fn container_of(env: &Value, spec: &ChainSpec, limits: &Value) -> Result<Container, Mismatch> {
     let rules = spec.rules(small_at(env, "number")?);
-    let has_sublists = rules.is_active(Rule::Rskip144) && rules.is_active(Rule::Rskip351);
-    let limit = if has_sublists && limits["sublistGasLimit"].is_string() { "sublistGasLimit" } else { "gasLimit" };
+    let limit =
+        if rules.has_sublists() && limits["sublistGasLimit"].is_string() { "sublistGasLimit" } else { "gasLimit" };
     let deleted = env["deletedAccounts"].as_array().into_iter().flatten();
     Ok(Container {
         gas_used: small_at(env, "gasUsedBefore")?,
