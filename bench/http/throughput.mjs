@@ -1,7 +1,6 @@
 // Requests over real sockets against a node in a process of its own: throughput and how long the slow ones take.
-import { spawn } from 'node:child_process'
 import { connect } from 'node:net'
-import { fileURLToPath } from 'node:url'
+import { startProcess } from '../nodeProcess.mjs'
 
 const seconds = 3
 const connections = 32
@@ -14,16 +13,8 @@ const scenarios = [
 ]
 
 export async function run(report) {
-  const program = fileURLToPath(new URL('../../ts/rhizome.mjs', import.meta.url))
-  const child = spawn(
-    process.execPath,
-    [program, 'start', '--ephemeral', '--http-port', '0', '--json', '--log-level', 'error'],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  )
-  const line = await new Promise((resolve) => child.stdout.once('data', (bytes) => resolve(String(bytes))))
-  const port = Number(new URL(JSON.parse(line).url).port)
+  const { child, url } = await startProcess('--ephemeral')
+  const port = Number(new URL(url).port)
   try {
     for (const [method, params] of scenarios) {
       const { total, errors, times } = await load(port, method, params)

@@ -1,12 +1,10 @@
 // The life of a node: how long from the command to the first answer, what an idle node takes, how long it takes to end.
-import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { startProcess } from '../nodeProcess.mjs'
 
 const rounds = 5
-const program = fileURLToPath(new URL('../../ts/rhizome.mjs', import.meta.url))
 
 export async function run(report) {
   const folder = mkdtempSync(join(tmpdir(), 'rhizome-bench-'))
@@ -30,14 +28,9 @@ export async function run(report) {
 
 async function live(dataDir) {
   const began = performance.now()
-  const child = spawn(
-    process.execPath,
-    [program, 'start', '--data-dir', dataDir, '--http-port', '0', '--json', '--log-level', 'error'],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  )
+  const { child, url } = await startProcess('--data-dir', dataDir)
   const ended = new Promise((resolve) => child.once('close', resolve))
-  const line = await new Promise((resolve) => child.stdout.once('data', (bytes) => resolve(String(bytes))))
-  const answer = await fetch(JSON.parse(line).url, {
+  const answer = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: '{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber","params":[]}',

@@ -3,7 +3,7 @@
 use crate::error::{Answer, ErrorCode, RpcError};
 use crate::json::JsonWriter;
 use crate::node::Node;
-use rhizome_chain::{ImportOutcome, SubmissionError, Work, WorkError};
+use rhizome_chain::{SubmissionError, Work, WorkError};
 use rhizome_primitives::hex;
 
 /// -32601 while there is no work because mining was never on.
@@ -38,22 +38,11 @@ pub(crate) fn submit(node: &Node, solution: &Work) -> Answer {
     let submitted = node.chain().submit_work(solution, node.now())?;
     let mut json = JsonWriter::new();
     json.begin_object();
-    json.key("blockImportedResult").data(name_of(&submitted.outcome).as_bytes());
+    json.key("blockImportedResult").data(submitted.outcome.name().as_bytes());
     json.key("blockHash").hash(&submitted.hash);
     json.key("blockIncludedHeight").quantity(submitted.number);
     json.end_object();
     Ok(json.finish())
-}
-
-/// The reference's name of an outcome.
-fn name_of(outcome: &ImportOutcome) -> &'static str {
-    match outcome {
-        ImportOutcome::ImportedBest => "IMPORTED_BEST",
-        ImportOutcome::ImportedNotBest => "IMPORTED_NOT_BEST",
-        ImportOutcome::Exists => "EXIST",
-        ImportOutcome::NoParent => "NO_PARENT",
-        ImportOutcome::Invalid(_) => "INVALID_BLOCK",
-    }
 }
 
 impl From<SubmissionError> for RpcError {

@@ -37,6 +37,19 @@ pub(crate) struct Verified {
     pub(crate) trie: Trie,
 }
 
+impl ImportOutcome {
+    /// The outcome as the reference calls it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::ImportedBest => "IMPORTED_BEST",
+            Self::ImportedNotBest => "IMPORTED_NOT_BEST",
+            Self::Exists => "EXIST",
+            Self::NoParent => "NO_PARENT",
+            Self::Invalid(_) => "INVALID_BLOCK",
+        }
+    }
+}
+
 impl Chain {
     /// Validates, executes and stores a block, and makes it the best block if it is. One import at a time; others wait.
     pub fn import_block(&self, block: Block) -> Result<ImportOutcome, ImportError> {
@@ -204,10 +217,6 @@ fn execution_failure(error: ExecError, block: &Block, hash: B256) -> Failure {
         ExecError::Edges { transactions } => {
             InvalidBlock::Edges { edges: block.header.edges.clone().unwrap_or_default(), count: transactions }
         }
-        // A parallel sublist may not call the Bridge at all: the verdict needs none of its rules.
-        ExecError::BridgeUnsupported { index, .. } if is_in_parallel(block, index) => {
-            InvalidBlock::SequentialContract { index, transaction: transaction(index) }
-        }
         ExecError::BridgeUnsupported { index, .. } => {
             let transaction = transaction(index);
             return Failure::Error(ImportError::BridgeUnsupported { number, block: hash, index, transaction });
@@ -215,10 +224,4 @@ fn execution_failure(error: ExecError, block: &Block, hash: B256) -> Failure {
         source => return Failure::Error(ImportError::Execution { number, block: hash, source }),
     };
     Failure::Invalid(invalid)
-}
-
-/// Whether a transaction lies before the last edge of its block. Headers have edges only where sublists exist.
-fn is_in_parallel(block: &Block, index: usize) -> bool {
-    let end = block.header.edges.as_deref().and_then(|edges| edges.last());
-    end.and_then(|end| usize::try_from(*end).ok()).is_some_and(|end| index < end)
 }

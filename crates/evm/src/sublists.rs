@@ -132,7 +132,12 @@ impl<'e> Run<'e> {
         let mut last = None;
         for (index, (transaction, sender)) in transactions.take(sublist.range.end).skip(sublist.range.start) {
             let is_remasc = self.block.is_remasc(index);
-            let outcome = self.executor.execute_traced(transaction, *sender, is_remasc, &mut container, tracer)?;
+            let outcome = self.executor.execute_traced(transaction, *sender, is_remasc, &mut container, tracer);
+            let outcome = outcome.map_err(|error| match error {
+                // A parallel sublist may not call the Bridge at all: the verdict needs none of its rules.
+                ExecError::BridgeUnsupported { .. } if sublist.is_parallel => ExecError::SequentialContract { index },
+                error => error,
+            })?;
             if sublist.is_parallel && outcome.calls_sequential_contract {
                 return Err(ExecError::SequentialContract { index });
             }

@@ -321,11 +321,7 @@ impl Imported {
     fn name(&self) -> &'static str {
         match &self.0 {
             Err(_) => "UNDECODABLE",
-            Ok(ImportOutcome::ImportedBest) => "IMPORTED_BEST",
-            Ok(ImportOutcome::ImportedNotBest) => "IMPORTED_NOT_BEST",
-            Ok(ImportOutcome::Exists) => "EXIST",
-            Ok(ImportOutcome::NoParent) => "NO_PARENT",
-            Ok(ImportOutcome::Invalid(_)) => "INVALID_BLOCK",
+            Ok(outcome) => outcome.name(),
         }
     }
 
