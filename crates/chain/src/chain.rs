@@ -155,19 +155,19 @@ fn head_record(archive: &Archive) -> Result<Arc<BlockRecord>, ChainError> {
 fn write_genesis(store: &Store, genesis: &Block, trie: &mut Trie) -> Result<(), ChainError> {
     let empty = Trie::open(EMPTY_ROOT, Arc::clone(trie.source()));
     let flat = diff(&empty, trie)?;
-    let state_root = trie.root_hash();
+    let nodes = trie.commit();
     let hash = genesis.hash();
-    store.write_block(&BlockWrite {
+    store.write_block(BlockWrite {
         hash,
         number: genesis.header.number,
         raw: &genesis.encode(),
         total_difficulty: genesis.header.difficulty_value(),
-        state_root,
+        state_root: trie.root_hash(),
         senders: &[],
         transaction_hashes: &[],
         receipts: &[],
         encoded_receipts: &[],
-        nodes: &trie.commit(),
+        nodes,
         best: Some(BestChange { enacted: &[(genesis.header.number, hash)], retracted: &[], flat: &flat }),
     })?;
     Ok(())

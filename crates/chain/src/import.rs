@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rhizome_evm::{BlockOutcome, Deadline, ExecError, execute_block};
 use rhizome_primitives::{Address, B256, Block, Bytes, U256};
 use rhizome_storage::{BestChange, BlockWrite, StoredReceipts};
-use rhizome_trie::{StateDelta, StateReader, Trie, diff, list_root};
+use rhizome_trie::{NodeRows, StateDelta, StateReader, Trie, diff, list_root};
 
 use crate::prepare::{PreparedBlock, is_orchid};
 use crate::reorg::{BranchChange, places};
@@ -34,7 +34,9 @@ pub(crate) struct Verified {
     raw: Vec<u8>,
     pub(crate) outcome: BlockOutcome,
     encoded_receipts: Vec<Bytes>,
+    /// The state after the block, and what the block adds to it.
     pub(crate) trie: Trie,
+    pub(crate) nodes: NodeRows,
 }
 
 impl ImportOutcome {
@@ -68,13 +70,13 @@ impl Chain {
         };
         let Some(parent) = self.stored_parent(&parent)? else { return Ok(ImportOutcome::NoParent) };
         let head = self.head();
-        let (state, trie): (Arc<dyn StateReader>, Trie) = if head.record.hash == parent.hash {
-            (head.state(), writer.trie().clone())
+        let verified = if head.record.hash == parent.hash {
+            self.verify(prepared, &parent, writer.state_of(&head), || writer.take_trie())
         } else {
             let trie = writer.trie_at(parent.state_root);
-            (Arc::new(trie.clone()), trie)
+            self.verify(prepared, &parent, Arc::new(trie.clone()), || trie)
         };
-        match self.verify(prepared, &parent, state, trie) {
+        match verified {
             Ok(verified) => self.store_verified(&mut writer, verified),
             Err(Failure::Invalid(invalid)) => Ok(ImportOutcome::Invalid(invalid)),
             Err(Failure::Error(error)) => Err(error),
@@ -87,7 +89,7 @@ impl Chain {
         let parent = self.archive.known_record(&hash)?;
         let trie = self.state_trie(&parent)?;
         let prepared = PreparedBlock::new(record.block.clone(), self.spec());
-        match self.verify(prepared, &parent, Arc::new(trie.clone()), trie) {
+        match self.verify(prepared, &parent, Arc::new(trie.clone()), || trie) {
             Ok(_) => Ok(Ok(())),
             Err(Failure::Invalid(invalid)) => Ok(Err(invalid)),
             Err(Failure::Error(error)) => Err(error),
@@ -103,13 +105,13 @@ impl Chain {
         if self.archive.store.has_block(hash)? { self.archive.record(hash) } else { Ok(None) }
     }
 
-    /// All checks of an import, on the parent's state in both forms.
+    /// All checks of an import, on the parent's state in both forms. The trie is asked for when the block has been executed.
     pub(crate) fn verify(
         &self,
         mut prepared: PreparedBlock,
         parent: &Arc<BlockRecord>,
         state: Arc<dyn StateReader>,
-        mut trie: Trie,
+        trie: impl FnOnce() -> Trie,
     ) -> Result<Verified, Failure> {
         let spec = self.spec();
         let now = self.config().clock.now();
@@ -117,20 +119,22 @@ impl Chain {
         let senders = check_rules(&mut prepared, &context)?;
         let outcome = self.execute(&prepared.block, prepared.hash, &senders, parent, state)?;
         let block = &prepared.block;
-        let ((encoded_receipts, receipts_root), state_root) = rayon::join(
+        let mut trie = trie();
+        let ((encoded_receipts, receipts_root), nodes) = rayon::join(
             || {
                 let encoded: Vec<Bytes> = outcome.receipts.iter().map(|receipt| receipt.encode().into()).collect();
                 let root = list_root(encoded.iter().map(AsRef::as_ref), is_orchid(spec, block.header.number));
                 (encoded, root)
             },
-            || trie.apply(&outcome.delta).map(|()| trie.root_hash()),
+            || trie.apply(&outcome.delta).map(|()| trie.commit()),
         );
-        let (state_root, receipts_root) = (state_root?, receipts_root?);
+        let (nodes, receipts_root) = (nodes?, receipts_root?);
+        let state_root = trie.root_hash();
         check_outcome(&block.header, &Executed { outcome: &outcome, state_root, receipts_root }, spec)?;
         let total_difficulty = self.archive.total_difficulty(parent, block);
         let size = prepared.raw.len();
         let record = Arc::new(BlockRecord::new(prepared.block, size, total_difficulty, state_root, senders));
-        Ok(Verified { record, raw: prepared.raw, outcome, encoded_receipts, trie })
+        Ok(Verified { record, raw: prepared.raw, outcome, encoded_receipts, trie, nodes })
     }
 
     fn execute(
@@ -147,10 +151,9 @@ impl Chain {
     }
 
     fn store_verified(&self, writer: &mut Writer, verified: Verified) -> Result<ImportOutcome, ImportError> {
-        let Verified { record, raw, outcome, encoded_receipts, mut trie } = verified;
+        let Verified { record, raw, outcome, encoded_receipts, trie, nodes } = verified;
         let head = self.head();
         let hashes: Vec<B256> = record.block.transactions.iter().map(|transaction| transaction.hash()).collect();
-        let nodes = trie.commit();
         let mut write = BlockWrite {
             hash: record.hash,
             number: record.number(),
@@ -161,12 +164,12 @@ impl Chain {
             transaction_hashes: &hashes,
             receipts: &outcome.receipts,
             encoded_receipts: &encoded_receipts,
-            nodes: &nodes,
+            nodes,
             best: None,
         };
         let is_best = fork_choice::replaces(&record, &head.record);
         if !is_best {
-            self.archive.store.write_block(&write)?;
+            self.archive.store.write_block(write)?;
             self.remember(&record, hashes, outcome);
             self.drafts.outdate();
             return Ok(ImportOutcome::ImportedNotBest);
@@ -181,8 +184,8 @@ impl Chain {
             &across
         };
         write.best = Some(BestChange { enacted: &enacted, retracted: &retracted, flat });
-        let generation = self.archive.store.write_block(&write)?;
-        writer.advance(trie, flat.writes.len());
+        let generation = self.archive.store.write_block(write)?;
+        writer.advance(trie, flat);
         self.remember(&record, hashes, outcome);
         self.publish(record, generation, &change, &change.retracted);
         Ok(ImportOutcome::ImportedBest)

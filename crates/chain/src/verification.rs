@@ -124,7 +124,7 @@ impl Chain {
         }
         let parent = self.archive.known_record(&parent)?;
         let trie = self.state_trie(&parent)?;
-        match self.verify(prepared, &parent, Arc::new(trie.clone()), trie) {
+        match self.verify(prepared, &parent, Arc::new(trie.clone()), || trie) {
             Ok(verified) => Ok(self.stored_mismatch(record, verified)?),
             Err(Failure::Invalid(invalid)) => Ok(Some(rule_mismatch(&invalid))),
             Err(Failure::Error(error)) => Err(error),
@@ -138,17 +138,19 @@ impl Chain {
     }
 
     fn stored_mismatch(&self, stored: &BlockRecord, verified: Verified) -> Result<Option<Mismatch>, ChainError> {
-        let Verified { record, outcome, mut trie, .. } = verified;
+        let Verified { record, outcome, nodes, trie, .. } = verified;
         if let Some(mismatch) = compare("stateRoot", &record.state_root, &stored.state_root)
             .or_else(|| compare("totalDifficulty", &record.total_difficulty, &stored.total_difficulty))
             .or_else(|| compare_lists("senders", record.senders(), stored.senders()))
         {
             return Ok(Some(mismatch));
         }
-        for (hash, bytes) in trie.commit() {
+        for row in nodes.iter() {
+            let hash = B256::from_slice(row.hash);
             let found = trie.source().get(&hash).map_err(|error| StateError::Reader(Box::new(error)))?;
-            if found.as_ref() != Some(&bytes) {
-                return Ok(Some((format!("stateNodes[{hash}]"), bytes.to_string(), text(found.as_ref()))));
+            if found.as_ref().map(AsRef::as_ref) != Some(row.message) {
+                let computed = hex::encode_prefixed(row.message);
+                return Ok(Some((format!("stateNodes[{hash}]"), computed, text(found.as_ref()))));
             }
         }
         let store = &self.archive.store;

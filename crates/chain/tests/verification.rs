@@ -4,7 +4,7 @@ use std::path::Path;
 use rhizome_chain::{Chain, ChainConfig, Verification, VerificationError};
 use rhizome_primitives::{B256, Bytes, Receipt, U256};
 use rhizome_storage::{BestChange, BlockWrite, Identity, Store, StoreOptions};
-use rhizome_trie::StateDelta;
+use rhizome_trie::{NodeRows, StateDelta};
 
 use crate::{config, import, lines, spec};
 
@@ -26,7 +26,7 @@ struct Stored {
     total_difficulty: U256,
     state_root: B256,
     receipts: Vec<Receipt>,
-    nodes: Vec<(B256, Bytes)>,
+    nodes: NodeRows,
     flat: Option<StateDelta>,
 }
 
@@ -44,7 +44,7 @@ fn damaged(number: u64, change: impl FnOnce(&Chain, &mut Stored)) -> (u64, Strin
         total_difficulty: record.total_difficulty,
         state_root: record.state_root,
         receipts: receipts.to_vec(),
-        nodes: Vec::new(),
+        nodes: NodeRows::default(),
         flat: None,
     };
     change(&chain, &mut stored);
@@ -56,7 +56,7 @@ fn damaged(number: u64, change: impl FnOnce(&Chain, &mut Stored)) -> (u64, Strin
     let encoded: Vec<Bytes> = stored.receipts.iter().map(|receipt| receipt.encode().into()).collect();
     let best = stored.flat.as_ref().map(|flat| BestChange { enacted: &[], retracted: &[], flat });
     store
-        .write_block(&BlockWrite {
+        .write_block(BlockWrite {
             hash: record.hash,
             number,
             raw: &record.block.encode(),
@@ -66,7 +66,7 @@ fn damaged(number: u64, change: impl FnOnce(&Chain, &mut Stored)) -> (u64, Strin
             transaction_hashes: &hashes,
             receipts: &stored.receipts,
             encoded_receipts: &encoded,
-            nodes: &stored.nodes,
+            nodes: stored.nodes,
             best,
         })
         .unwrap();
@@ -89,7 +89,7 @@ fn damage_is_found_and_named() {
     let mut node = B256::ZERO;
     let found = damaged(DAMAGED, |_, stored| {
         node = stored.state_root;
-        stored.nodes.push((node, Bytes::from_static(b"@changed")));
+        stored.nodes.push(&node, b"@changed");
     });
     assert_eq!((found.0, found.1), (DAMAGED, format!("stateNodes[{node}]")));
     assert_eq!(found.3, "0x406368616e676564");

@@ -62,8 +62,8 @@ pub(crate) fn descriptors(cache: &Cache, write_buffer_bytes: usize) -> Vec<Colum
         column(RECEIPTS, &bulk),
         column(TRANSACTIONS, &|options, _| {
             options.set_compression_type(DBCompressionType::None);
+            // Hardly any transaction is in more than one block: nothing to fold.
             options.set_merge_operator_associative("transaction locations", merge_locations);
-            options.set_max_successive_merges(SUCCESSIVE_MERGES);
         }),
         column(LOGS, &|options, _| {
             options.set_merge_operator_associative("log shards", merge_shards);

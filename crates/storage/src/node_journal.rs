@@ -14,28 +14,13 @@ use std::{io, mem, panic};
 use hashbrown::HashTable;
 use parking_lot::{Mutex, RwLock};
 use rhizome_primitives::{B256, Bytes};
+use rhizome_trie::NodeRow;
 use rocksdb::{DB, IngestExternalFileOptions, Options, SstFileWriter, WriteBatch, WriteOptions};
 
 use crate::columns::{NODES, PACKS};
 
-/// Hash and length in front of the bytes of each node in a pack.
-const HASH_BYTES: usize = 32;
-const ROW_HEAD_BYTES: usize = HASH_BYTES + 4;
 /// When this many times the limit has gathered, the writer waits for the thread.
 const PATIENCE: usize = 4;
-
-/// The nodes of one block as a row of the `packs` column.
-pub(crate) fn pack(nodes: &[(B256, Bytes)]) -> Vec<u8> {
-    let length: usize = nodes.iter().map(|(_, message)| ROW_HEAD_BYTES + message.len()).sum();
-    let mut rows = Vec::with_capacity(length);
-    for (hash, message) in nodes {
-        rows.extend_from_slice(hash.as_slice());
-        // The trie refuses values of more than 2^24 - 1 bytes.
-        rows.extend_from_slice(&(message.len() as u32).to_be_bytes());
-        rows.extend_from_slice(message);
-    }
-    rows
-}
 
 /// Packs that are not yet in the `nodes` column.
 pub(crate) struct NodeJournal {
@@ -71,13 +56,6 @@ struct Place {
     offset: u32,
 }
 
-/// A node in a pack.
-struct Row<'a> {
-    hash: &'a [u8],
-    message: &'a [u8],
-    end: usize,
-}
-
 impl Segment {
     /// False when the pack is damaged.
     fn add(&mut self, sequence: u64, rows: Vec<u8>) -> bool {
@@ -88,7 +66,7 @@ impl Segment {
         let Some(Pack { rows, .. }) = packs.last() else { return false };
         let mut start = 0;
         while start < rows.len() {
-            let (Some(row), Ok(offset)) = (row_at(rows, start), u32::try_from(start)) else { return false };
+            let (Some(row), Ok(offset)) = (NodeRow::at(rows, start), u32::try_from(start)) else { return false };
             let is_same = |place: &Place| node_at(packs, *place).is_some_and(|known| known.hash == row.hash);
             let hash_of = |place: &Place| node_at(packs, *place).map_or(0, |known| short(known.hash));
             if index.find(short(row.hash), is_same).is_none() {
@@ -106,15 +84,8 @@ impl Segment {
     }
 }
 
-fn node_at(packs: &[Pack], place: Place) -> Option<Row<'_>> {
-    row_at(&packs.get(place.pack as usize)?.rows, place.offset as usize)
-}
-
-fn row_at(rows: &[u8], start: usize) -> Option<Row<'_>> {
-    let (hash, rest) = rows.get(start..)?.split_at_checked(HASH_BYTES)?;
-    let (length, rest) = rest.split_first_chunk::<4>()?;
-    let length = u32::from_be_bytes(*length) as usize;
-    Some(Row { hash, message: rest.get(..length)?, end: start + ROW_HEAD_BYTES + length })
+fn node_at(packs: &[Pack], place: Place) -> Option<NodeRow<'_>> {
+    NodeRow::at(&packs.get(place.pack as usize)?.rows, place.offset as usize)
 }
 
 /// Keccak hashes are random, so any part of one is a hash of it.
@@ -222,7 +193,8 @@ impl Flush {
     }
 
     fn store(&self, segment: &Segment) -> Result<(), rocksdb::Error> {
-        let mut rows: Vec<Row<'_>> = segment.index.iter().filter_map(|place| node_at(&segment.packs, *place)).collect();
+        let mut rows: Vec<NodeRow<'_>> =
+            segment.index.iter().filter_map(|place| node_at(&segment.packs, *place)).collect();
         rows.sort_unstable_by_key(|row| row.hash);
         let Some(column) = self.db.cf_handle(NODES).filter(|_| !rows.is_empty()) else { return Ok(()) };
         let mut writer = SstFileWriter::create(&self.node_options);
@@ -251,8 +223,13 @@ impl Flush {
 #[cfg(test)]
 mod tests {
     use rhizome_primitives::keccak256;
+    use rhizome_trie::NodeRows;
 
     use super::*;
+
+    fn pack(nodes: Vec<(B256, Bytes)>) -> Vec<u8> {
+        nodes.into_iter().collect::<NodeRows>().into()
+    }
 
     fn nodes(range: std::ops::Range<u32>) -> Vec<(B256, Bytes)> {
         range.map(|number| number.to_be_bytes()).map(|bytes| (keccak256(bytes), bytes.to_vec().into())).collect()
@@ -264,7 +241,7 @@ mod tests {
         for first in (0..1000).step_by(10) {
             // Neighbours overlap: the same node in two packs.
             assert_eq!(journal.next_sequence(), u64::from(first) / 10);
-            journal.append(pack(&nodes(first..first + 15)));
+            journal.append(pack(nodes(first..first + 15)));
         }
         for (hash, message) in nodes(0..1005) {
             assert_eq!(journal.find(&hash), Some(message));
@@ -275,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_damaged_pack_is_noticed() {
-        let rows = pack(&nodes(0..3));
+        let rows = pack(nodes(0..3));
         assert!(NodeJournal::new(1).restore(0, &rows));
         assert!(NodeJournal::new(1).restore(0, &[]));
         for length in (1..rows.len()).filter(|length| length % 40 != 0) {

@@ -1,12 +1,13 @@
 use std::collections::BTreeMap;
+use std::mem;
 use std::sync::atomic::Ordering;
 
 use rhizome_primitives::{Address, B256, Bytes, Receipt, U256};
-use rhizome_trie::StateDelta;
+use rhizome_trie::{NodeRows, StateDelta};
 use rocksdb::WriteBatch;
 
 use crate::columns::{BLOCKS, HEAD_KEY, HEIGHTS, LOGS, META, PACKS, RECEIPTS, TRANSACTIONS};
-use crate::node_journal::{self, FlushError};
+use crate::node_journal::FlushError;
 use crate::record::{self, HeightEntry};
 use crate::store::damaged;
 use crate::{StorageError, Store, log_index};
@@ -35,7 +36,7 @@ pub struct BlockWrite<'a> {
     /// Encoding of each receipt.
     pub encoded_receipts: &'a [Bytes],
     /// Trie nodes and long values that the block adds, by their keccak.
-    pub nodes: &'a [(B256, Bytes)],
+    pub nodes: NodeRows,
     /// Present when the block becomes the head.
     pub best: Option<BestChange<'a>>,
 }
@@ -53,9 +54,9 @@ pub struct BestChange<'a> {
 impl Store {
     /// Writes a block with everything that belongs to it in one batch: after a crash it is there completely or not at
     /// all. Returns the generation of the flat state after the write. One writer at a time.
-    pub fn write_block(&self, write: &BlockWrite<'_>) -> Result<u64, StorageError> {
+    pub fn write_block(&self, mut write: BlockWrite<'_>) -> Result<u64, StorageError> {
         let mut batch = WriteBatch::with_capacity_bytes(write.raw.len() * 4 + 4096);
-        self.batch_nodes(&mut batch, write.nodes)?;
+        self.batch_nodes(&mut batch, mem::take(&mut write.nodes))?;
         let row = record::encode_block(write.raw, write.total_difficulty, &write.state_root, write.senders);
         batch.put_cf(self.column(BLOCKS)?, write.hash, row);
         let row = record::encode_receipts(write.transaction_hashes, write.encoded_receipts);
@@ -69,7 +70,7 @@ impl Store {
         for posting in log_index::postings(write.receipts.iter().flat_map(|receipt| &receipt.logs)) {
             batch.merge_cf(logs, posting.key(shard), operand);
         }
-        self.batch_heights(&mut batch, write)?;
+        self.batch_heights(&mut batch, &write)?;
         let Some(best) = &write.best else {
             self.write_batch(batch)?;
             return Ok(self.generation());
@@ -88,16 +89,15 @@ impl Store {
     }
 
     /// The nodes of a block as one row, which is readable from here on: a reader that sees the block finds its state.
-    fn batch_nodes(&self, batch: &mut WriteBatch, nodes: &[(B256, Bytes)]) -> Result<(), StorageError> {
+    fn batch_nodes(&self, batch: &mut WriteBatch, nodes: NodeRows) -> Result<(), StorageError> {
         self.journal.settle(&self.flush).map_err(|error| match error {
             FlushError::Engine(source) => self.engine_error("write nodes", source, PROBE_BYTES),
             FlushError::Thread(source) => StorageError::Thread { source },
         })?;
-        let rows = node_journal::pack(nodes);
         let column = self.column(PACKS)?;
         // Only the writer takes numbers, so the next one is known before the row moves into the journal.
-        batch.put_cf(column, self.journal.next_sequence().to_be_bytes(), &rows);
-        self.journal.append(rows);
+        batch.put_cf(column, self.journal.next_sequence().to_be_bytes(), nodes.as_bytes());
+        self.journal.append(nodes.into());
         Ok(())
     }
 

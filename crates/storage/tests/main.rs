@@ -9,7 +9,7 @@ mod written_blocks;
 
 use rhizome_primitives::{Address, B256, Bloom, Bytes, Log, Receipt, U256, keccak256};
 use rhizome_storage::{BestChange, BlockWrite, Identity, Store, StoreOptions};
-use rhizome_trie::StateDelta;
+use rhizome_trie::{NodeRows, StateDelta};
 
 fn identity() -> Identity {
     Identity { chain_id: 33, genesis: B256::repeat_byte(0x11) }
@@ -35,7 +35,7 @@ struct Made {
     senders: Vec<Address>,
     transactions: Vec<B256>,
     receipts: Vec<Receipt>,
-    nodes: Vec<(B256, Bytes)>,
+    nodes: NodeRows,
     flat: StateDelta,
 }
 
@@ -50,7 +50,7 @@ impl Made {
             senders: Vec::new(),
             transactions: Vec::new(),
             receipts: Vec::new(),
-            nodes: Vec::new(),
+            nodes: NodeRows::default(),
             flat: StateDelta::default(),
         }
     }
@@ -67,7 +67,7 @@ impl Made {
     fn with_flat(mut self, key: &[u8], value: Option<&[u8]>) -> Self {
         let value = value.map(Bytes::copy_from_slice);
         if let Some(long) = value.as_ref().filter(|value| value.len() > 32) {
-            self.nodes.push((keccak256(long), long.clone()));
+            self.nodes.push(&keccak256(long), long);
         }
         self.flat.writes.insert(key.to_vec(), value);
         self
@@ -99,9 +99,9 @@ impl Made {
             transaction_hashes: &self.transactions,
             receipts: &self.receipts,
             encoded_receipts: &encoded,
-            nodes: &self.nodes,
+            nodes: self.nodes.clone(),
             best,
         };
-        store.write_block(&write).unwrap()
+        store.write_block(write).unwrap()
     }
 }

@@ -9,6 +9,7 @@ use crate::message::{
     ChildPart, EMBEDDING_LIMIT, Flags, Message, MessageError, path_size, varint_size, write_path, write_varint,
 };
 use crate::path::Path;
+use crate::rows::NodeRows;
 use crate::source::NodeSource;
 use crate::value::Value;
 
@@ -289,7 +290,7 @@ impl Node {
 }
 
 /// Fewer changed nodes than this are hashed on one thread: handing work over would cost more than it saves.
-const PARALLEL_WORK: usize = 64;
+const PARALLEL_WORK: usize = 256;
 
 impl Link {
     /// The child whose hash the parent's message needs and does not have yet.
@@ -306,7 +307,7 @@ impl Link {
 
     /// Marks everything below as saved and adds the messages and long values that were not, children first.
     /// A root goes out even if it is small enough to be embedded.
-    pub(crate) fn commit(&mut self, is_root: bool, work: usize, out: &mut Vec<(B256, Bytes)>) {
+    pub(crate) fn commit(&mut self, is_root: bool, work: usize, out: &mut NodeRows) {
         let Link::Loaded(shared) = self else { return };
         if shared.is_saved {
             return;
@@ -314,12 +315,12 @@ impl Link {
         // Copies the node only if another trie shares it: that one has not been committed.
         let node = Arc::make_mut(shared);
         if work >= PARALLEL_WORK && node.left.has_unsaved() && node.right.has_unsaved() {
-            let mut right_out = Vec::new();
+            let mut right_out = NodeRows::default();
             rayon::join(
                 || node.left.commit(false, work / 2, out),
                 || node.right.commit(false, work / 2, &mut right_out),
             );
-            out.append(&mut right_out);
+            out.append(&right_out);
         } else {
             node.left.commit(false, work, out);
             node.right.commit(false, work, out);
@@ -330,13 +331,12 @@ impl Link {
         {
             *is_saved = true;
             if let Some(bytes) = value.bytes() {
-                out.push((value.hash(), bytes.clone()));
+                out.push(&value.hash(), bytes);
             }
         }
         if is_root || !node.is_embeddable() {
-            let message = node.message();
-            let hash = *node.hash.get_or_init(|| keccak256(&message));
-            out.push((hash, message.into()));
+            let hash = |message: &[u8]| *node.hash.get_or_init(|| keccak256(message));
+            out.push_written(node.message_length, |bytes| node.write(bytes), hash);
         }
     }
 

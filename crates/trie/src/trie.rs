@@ -8,6 +8,7 @@ use crate::entries::Entries;
 use crate::error::TrieError;
 use crate::node::{Link, Node};
 use crate::path::bit;
+use crate::rows::NodeRows;
 use crate::source::NodeSource;
 use crate::state::StateDelta;
 use crate::update::{Action, Change, update};
@@ -155,12 +156,13 @@ impl Trie {
         }
     }
 
-    /// The messages of new nodes and the new long values, each with its hash, children before their parents.
+    /// The messages of new nodes and the new long values, each with its hash, children before their parents. Hashes them
+    /// on the way: who needs both calls this first and [`Trie::root_hash`] afterwards.
     ///
     /// They must reach the source before this trie is opened again by its root; this version itself goes on from memory.
     /// Embedded nodes are inside their parent's message, the root is always there.
-    pub fn commit(&mut self) -> Vec<(B256, Bytes)> {
-        let mut out = Vec::new();
+    pub fn commit(&mut self) -> NodeRows {
+        let mut out = NodeRows::default();
         self.root.commit(true, self.changed, &mut out);
         self.changed = 0;
         out

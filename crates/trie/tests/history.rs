@@ -168,7 +168,7 @@ proptest! {
         // A commit of one version hands out all that the other does not have stored, and the other can be committed too.
         let mut new = history.trie.clone();
         history.nodes.insert(new.commit());
-        prop_assert_eq!(new.commit(), vec![]);
+        proptest::prop_assert!(new.commit().is_empty());
         prop_assert_eq!(contents(&Trie::open(new.root_hash(), history.nodes.clone()))?, history.model);
         let mut old = old;
         history.nodes.insert(old.commit());
@@ -195,7 +195,7 @@ proptest! {
             history.run(operation)?;
         }
         let root = history.trie.root_hash();
-        let mut committed = history.trie.commit();
+        let mut committed: Vec<_> = history.trie.commit().into_iter().collect();
         if !committed.is_empty() {
             for (position, byte) in damage {
                 let count = committed.len();
@@ -257,7 +257,7 @@ fn a_trie_whose_change_failed_gives_no_root() -> Result<(), TrieError> {
     let mut trie = Trie::empty(nodes.clone());
     trie.apply(&many(0..100, 1))?;
     let root = trie.root_hash();
-    let mut committed = trie.commit();
+    let mut committed: Vec<_> = trie.commit().into_iter().collect();
     committed.retain(|(hash, _)| *hash == root);
     nodes.insert(committed);
     let mut broken = Trie::open(root, nodes);
