@@ -8,6 +8,7 @@ const benchmarks = {
   life: '../bench/life/life.mjs',
   boundary: '../bench/boundary/boundary.mjs',
   http: '../bench/http/throughput.mjs',
+  import: '../bench/import/import.mjs',
 }
 
 let options

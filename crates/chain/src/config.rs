@@ -58,7 +58,8 @@ pub struct ChainConfig {
     pub minimum_gas_price: U256,
     /// Gas limit that mined blocks move toward.
     pub target_gas_limit: u64,
-    /// Memory for caches, in bytes: half for the database, a quarter each for decoded blocks and receipts.
+    /// Memory for caches, in bytes: half for the database, a quarter each for decoded blocks and receipts. The writer
+    /// keeps as much again of the head's state.
     pub cache_bytes: usize,
     /// Memory for rows that are not yet in the database's files, in bytes.
     pub write_buffer_bytes: usize,
@@ -89,7 +90,7 @@ impl ChainConfig {
             extra_data: Bytes::new(),
             minimum_gas_price: U256::ZERO,
             target_gas_limit,
-            cache_bytes: 64 << 20,
+            cache_bytes: 256 << 20,
             write_buffer_bytes: 64 << 20,
             max_open_files: 256,
             is_power_safe: false,

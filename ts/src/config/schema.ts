@@ -112,7 +112,7 @@ export const schema = section('', {
   ),
 
   storage: section('The database.', {
-    cacheMegabytes: whole('Memory for cached data.', 64, 8),
+    cacheMegabytes: whole('Memory for cached data.', 256, 8),
   }),
 
   log: section('The log goes to standard error, one JSON object a line.', {

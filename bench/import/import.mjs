@@ -1,0 +1,57 @@
+// Import of the chain `load` into an empty data directory: the whole process, from the command to its end.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gunzipSync } from 'node:zlib'
+
+const rounds = 3
+const program = fileURLToPath(new URL('../../ts/rhizome.mjs', import.meta.url))
+const chains = fileURLToPath(new URL('../../tests/vectors/chains/', import.meta.url))
+
+/** The reference node's best run of the same import: two cores, native signatures, cold start included. */
+const referenceSeconds = 83
+
+export async function run(report) {
+  const folder = mkdtempSync(join(tmpdir(), 'rhizome-bench-'))
+  const [spec, blocks] = ['load.json', 'load.blocks.txt'].map((name) => unpack(name, folder))
+  const seconds = []
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const dataDir = join(folder, 'data')
+      const began = performance.now()
+      execFileSync(process.execPath, [program, 'import', '--chain', spec, '--data-dir', dataDir, blocks], {
+        stdio: 'ignore',
+      })
+      seconds.push((performance.now() - began) / 1000)
+      rmSync(dataDir, { recursive: true })
+    }
+    const median = seconds.sort((a, b) => a - b)[Math.floor(rounds / 2)]
+    const content = measure(spec)
+    report({ name: 'import of load, median', value: median * 1000, unit: 'ms' })
+    for (const [unit, amount] of Object.entries(content)) {
+      report({ name: `import of load, ${unit}`, value: amount / median, unit: `${unit}/s` })
+      report({ name: `the reference, ${unit}`, value: amount / referenceSeconds, unit: `${unit}/s` })
+    }
+    report({ name: 'speed in percent of the reference', value: (100 * referenceSeconds) / median, unit: '%' })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function unpack(name, folder) {
+  const file = join(folder, name)
+  writeFileSync(file, gunzipSync(readFileSync(`${chains}${name}.gz`)))
+  return file
+}
+
+function measure(spec) {
+  const { blocks } = JSON.parse(readFileSync(spec, 'utf8'))
+  const sum = (amount) => blocks.reduce((total, block) => total + amount(block), 0)
+  return {
+    blocks: blocks.length,
+    transactions: sum((block) => block.txCount),
+    Mgas: sum((block) => Number(block.gasUsed)) / 1e6,
+  }
+}
