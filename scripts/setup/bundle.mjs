@@ -20,3 +20,18 @@ export async function buildBundle(root) {
   renameSync(fresh, place)
   rmSync(old, { recursive: true, force: true })
 }
+
+/** The replay of transcripts, which is TypeScript of the tests: bundled when it is needed. */
+export async function loadReplay(root) {
+  const { build } = await import('rolldown')
+  const dir = join(root, 'node_modules/.cache/conformance')
+  await build({
+    cwd: root,
+    input: { replay: 'ts/tests/conformance/main.ts' },
+    platform: 'node',
+    external: ['ws'],
+    logLevel: 'warn',
+    output: { dir, format: 'esm', entryFileNames: '[name].mjs' },
+  })
+  return import(join(dir, 'replay.mjs'))
+}

@@ -13,7 +13,8 @@ export function outputOf(command, parameters, options = {}) {
 /** Runs a program with its output shown. Rejects with SetupError when it fails. */
 export function run(command, parameters, options = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, parameters, { stdio: ['ignore', 'inherit', 'inherit'], ...options })
+    // The standard output belongs to the answer of the command that needs this.
+    const child = spawn(command, parameters, { stdio: ['ignore', process.stderr, process.stderr], ...options })
     child.on('error', (error) => reject(new SetupError(`${command} cannot be run: ${error.message}`)))
     child.on('close', (code, signal) => {
       if (code === 0) resolve()

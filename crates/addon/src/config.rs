@@ -5,7 +5,7 @@ use rhizome_answers::options::{
     AnswerOptions, CallOnHalt, EstimateBound, EstimateOnFailure, LogLimits, MiningMode, PendingOnPartial, SignatureForm,
 };
 use rhizome_chain::{ChainConfig, DataDir};
-use rhizome_primitives::{ChainSpec, Network, U256, address};
+use rhizome_primitives::{Address, Bytes, ChainSpec, Network, U256, address};
 use serde::Deserialize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,6 +19,11 @@ pub(crate) struct NodeConfig {
     data_dir: Option<PathBuf>,
     pub(crate) mining: Mining,
     has_wallet: bool,
+    coinbase: Option<String>,
+    extra_data: Option<String>,
+    minimum_gas_price_wei: u64,
+    has_fixed_clock: bool,
+    has_rate_limiter: Option<bool>,
     cache_bytes: usize,
     call_gas_cap: u64,
     estimate_gas_cap: u64,
@@ -110,6 +115,15 @@ impl NodeConfig {
             // The last of the development accounts.
             chain.coinbase = address!("ec4ddeb4380ad69b3e509baad9f158cdf4e4681d");
         }
+        if let Some(coinbase) = &self.coinbase {
+            chain.coinbase = coinbase.parse::<Address>().map_err(RpcError::internal)?;
+        }
+        if let Some(extra_data) = &self.extra_data {
+            chain.extra_data = extra_data.parse::<Bytes>().map_err(RpcError::internal)?;
+        }
+        chain.minimum_gas_price = U256::from(self.minimum_gas_price_wei);
+        chain.has_fixed_clock = self.has_fixed_clock;
+        chain.pool.has_rate_limiter = self.has_rate_limiter.unwrap_or(chain.pool.has_rate_limiter);
         Ok(chain)
     }
 

@@ -10,6 +10,7 @@ const whole = (description: string, preset: number, minimum = 0, maximum = Numbe
 const yesNo = (description: string, preset: boolean) => Type.Boolean({ description, default: preset })
 const oneOf = <const T extends readonly string[]>(description: string, values: T, preset: T[number]) =>
   Type.Unsafe<T[number]>(Type.Enum([...values], { description, default: preset }))
+const pattern = (description: string, pattern: string) => Type.String({ description, default: '', pattern })
 const section = <T extends Record<string, TSchema>>(description: string, members: T) =>
   Type.Object(members, { description, additionalProperties: false })
 
@@ -98,6 +99,30 @@ export const schema = section('', {
     logBlocks: whole('eth_getLogs: a range of at most this many blocks has no cap on logs.', 2000),
     logCount: whole('eth_getLogs: the cap on logs for a wider range. 0: none.', 10_000),
     slowMs: whole('Requests slower than this are logged as warnings.', 1000),
+  }),
+
+  miner: section('What this node builds into its blocks.', {
+    coinbase: pattern(
+      'Receiver of the fees, 0x and 40 hex digits. Empty: the last development account on development networks.',
+      '^(|0x[0-9a-fA-F]{40})$',
+    ),
+    extraData: pattern(
+      'Extra data of a block, at most 32 bytes as hex. Empty: name and version.',
+      '^(|0x([0-9a-fA-F]{2}){1,32})$',
+    ),
+    minimumGasPriceWei: whole('Minimum gas price that blocks move toward.', 0),
+    fixedClock: yesNo(
+      'The time of a block is its parent plus what evm_increaseTime added, whatever the clock says: blocks come out the same again.',
+      false,
+    ),
+  }),
+
+  pool: section('Transactions that wait for a block.', {
+    rateLimiter: oneOf(
+      'Whether accounts that send too much are refused: on, off. Empty: on, but off on development networks.',
+      ['', 'on', 'off'],
+      '',
+    ),
   }),
 
   filters: section('Installed filters.', {

@@ -498,4 +498,5 @@ export const notOffered: readonly (readonly [name: string, arities: readonly num
   ['db_getHex', 'any'],
   ['ext_dumpState', [3]],
   ['ext_dumpBlockchain', [2]],
+  ['getCode', [2]],
 ]

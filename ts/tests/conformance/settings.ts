@@ -1,0 +1,87 @@
+import { at, parseHocon, type Tree, type Value } from './hocon.ts'
+
+/** Settings as the configuration file of this node has them. */
+export type Settings = Record<string, unknown>
+
+/** A setting of the reference node and the one of this node that does the same. */
+const sameSettings: readonly (readonly [reference: string, path: string])[] = [
+  ['wallet.enabled', 'wallet'],
+  ['miner.minGasPrice', 'miner.minimumGasPriceWei'],
+  ['miner.server.isFixedClock', 'miner.fixedClock'],
+  ['rpc.callGasCap', 'rpc.callGasCap'],
+  ['rpc.gasEstimationCap', 'rpc.estimateGasCap'],
+  ['rpc.maxResponseSize', 'rpc.maxResponseBytes'],
+  ['rpc.timeout', 'rpc.timeoutMs'],
+  ['rpc.logs.maxBlocksToQuery', 'rpc.logBlocks'],
+  ['rpc.logs.maxLogsToReturn', 'rpc.logCount'],
+  ['rpc.providers.web.max_batch_requests_size', 'rpc.maxBatchRequests'],
+  ['rpc.providers.web.http.hosts', 'http.hosts'],
+  ['rpc.providers.web.http.max_aggregated_frame_size', 'http.maxBodyBytes'],
+]
+
+/** What the reference serves when a profile says nothing about modules. */
+const stockModules = {
+  debug: { enabled: false },
+  trace: { enabled: false },
+  sco: { enabled: false },
+  mnr: { enabled: false },
+  rsk: { deny: ['rsk_shutdown', 'rsk_flush', 'rsk_getStorageBytesAt'] },
+}
+
+/** This node's settings for a profile of the reference node and what a file adds to it. */
+export function settingsFor(
+  profile: string,
+  extraData: string,
+  extra: Readonly<Record<string, unknown>> = {},
+): Settings {
+  const theirs = parseHocon(
+    `${profile}\n${Object.entries(extra)
+      .map(([name, value]) => `${name} = ${value}`)
+      .join('\n')}`,
+  )
+  const settings: Settings = {
+    // Transcripts are compared with the choices of the reference. Only for estimates they demand the document's (D24).
+    compat: 'reference',
+    choices: { failedEstimate: 'estimate' },
+    mining: at(theirs, 'miner.client.autoMine') === true ? 'auto' : 'off',
+    miner: { extraData },
+    http: { port: 0, workers: 1, compression: 'all' },
+    log: { level: 'warn' },
+    modules: at(theirs, 'rpc.modules') === undefined ? stockModules : modulesOf(theirs),
+  }
+  for (const [name, path] of sameSettings) {
+    const value = at(theirs, name)
+    if (value !== undefined) put(settings, path, value)
+  }
+  if (at(theirs, 'miner.server.enabled') === false) {
+    // What cannot be mined is not given away: the module is off, and nobody receives fees.
+    put(settings, 'miner.coinbase', `0x${'0'.repeat(40)}`)
+    put(settings, 'modules.mnr', { enabled: false })
+  }
+  const isLimited = at(theirs, 'transaction.accountTxRateLimit.enabled')
+  if (isLimited !== undefined) put(settings, 'pool.rateLimiter', isLimited === true ? 'on' : 'off')
+  const cors = at(theirs, 'rpc.providers.web.cors')
+  if (cors !== undefined) put(settings, 'http.cors', [cors].flat())
+  return settings
+}
+
+function modulesOf(theirs: Tree): Settings {
+  const modules = (at(theirs, 'rpc.modules') ?? {}) as Record<string, Tree>
+  const list = (value: Value | undefined): unknown => (Array.isArray(value) && value.length > 0 ? value : undefined)
+  return Object.fromEntries(
+    Object.entries(modules).map(([name, module]) => {
+      const lists = { allow: list(at(module, 'methods.enabled')), deny: list(at(module, 'methods.disabled')) }
+      return [name, { enabled: String(at(module, 'enabled')) === 'true', ...given(lists) }]
+    }),
+  )
+}
+
+function given(members: Readonly<Record<string, unknown>>): Settings {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+}
+
+function put(settings: Settings, path: string, value: unknown): void {
+  const [first = '', second] = path.split('.')
+  if (second === undefined) settings[first] = value
+  else settings[first] = { ...(settings[first] as Settings | undefined), [second]: value }
+}
