@@ -20,6 +20,7 @@ export function nodeConfig(config: Config): string {
     cacheBytes: config.storage.cacheMegabytes * 2 ** 20,
     callGasCap: config.rpc.callGasCap,
     estimateGasCap: config.rpc.estimateGasCap,
+    estimate: config.rpc.estimate,
     logBlocks: config.rpc.logBlocks,
     logCount: config.rpc.logCount,
     clientVersion: `Rhizome/${version}/${process.platform}-${process.arch}/node-${process.version}`,

@@ -2,7 +2,8 @@
 
 use rhizome_answers::RpcError;
 use rhizome_answers::options::{
-    AnswerOptions, CallOnHalt, EstimateBound, EstimateOnFailure, LogLimits, MiningMode, PendingOnPartial, SignatureForm,
+    AnswerOptions, CallOnHalt, EstimateBound, EstimateOnFailure, EstimateSearch, LogLimits, MiningMode,
+    PendingOnPartial, SignatureForm,
 };
 use rhizome_chain::{ChainConfig, DataDir};
 use rhizome_primitives::{Address, Bytes, ChainSpec, Network, U256, address};
@@ -27,6 +28,7 @@ pub(crate) struct NodeConfig {
     cache_bytes: usize,
     call_gas_cap: u64,
     estimate_gas_cap: u64,
+    estimate: Estimate,
     log_blocks: u64,
     log_count: usize,
     choices: Choices,
@@ -42,6 +44,13 @@ pub(crate) enum Mining {
     Auto,
     Interval { seconds: u64 },
     Off,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Estimate {
+    Reference,
+    Tight,
 }
 
 #[derive(Debug, Deserialize)]
@@ -153,6 +162,10 @@ impl NodeConfig {
             estimate_bound: match self.choices.estimate_cap {
                 EstimateCap::Block => EstimateBound::PendingBlock,
                 EstimateCap::Pool => EstimateBound::Fixed(self.estimate_gas_cap),
+            },
+            estimate_search: match self.estimate {
+                Estimate::Reference => EstimateSearch::Single,
+                Estimate::Tight => EstimateSearch::Tight,
             },
             estimate_on_failure: match self.choices.failed_estimate {
                 FailedEstimate::Estimate => EstimateOnFailure::Estimate,

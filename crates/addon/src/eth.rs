@@ -179,6 +179,56 @@ pub fn eth_get_transaction_receipt(hash: String) -> Result<Reply> {
     sync(|node| eth::get_transaction_receipt::answer(node, &parameters::transaction_hash(&hash)?))
 }
 
+/// `eth_getBlockReceipts`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_get_block_receipts(block: String) -> Result<Reply> {
+    sync(|node| eth::get_block_receipts::answer(node, &Selector::parse(&block)?))
+}
+
+/// `eth_getHeaderByHash`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_get_header_by_hash(hash: String) -> Result<Reply> {
+    sync(|node| eth::get_header_by_hash::answer(node, &parameters::block_hash(&hash)?))
+}
+
+/// `eth_getHeaderByNumber`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_get_header_by_number(block: String) -> Result<Reply> {
+    sync(|node| eth::get_header_by_number::answer(node, &Selector::parse(&block)?))
+}
+
+/// `eth_getRawTransactionByHash`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_get_raw_transaction_by_hash(hash: String) -> Result<Reply> {
+    sync(|node| eth::get_raw_transaction_by_hash::answer(node, &parameters::transaction_hash(&hash)?))
+}
+
+/// `eth_getRawTransactionByBlockHashAndIndex`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_get_raw_transaction_by_block_hash_and_index(hash: String, index: u32) -> Result<Reply> {
+    sync(|node| {
+        eth::get_raw_transaction_by_block_hash_and_index::answer(
+            node,
+            &parameters::block_hash(&hash)?,
+            position(index)?,
+        )
+    })
+}
+
+/// `eth_getRawTransactionByBlockNumberAndIndex`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_get_raw_transaction_by_block_number_and_index(block: String, index: u32) -> Result<Reply> {
+    sync(|node| {
+        eth::get_raw_transaction_by_block_number_and_index::answer(node, &Selector::parse(&block)?, position(index)?)
+    })
+}
+
+/// `eth_maxPriorityFeePerGas`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_max_priority_fee_per_gas() -> Result<Reply> {
+    sync(|_node| eth::max_priority_fee_per_gas::answer())
+}
+
 /// An index as Rust counts.
 fn position(index: u32) -> std::result::Result<usize, RpcError> {
     usize::try_from(index).map_err(RpcError::internal)

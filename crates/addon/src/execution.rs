@@ -1,4 +1,4 @@
-//! `eth_*` that execute, search or sign: answered in the pool.
+//! `eth_*` that execute, search, prove or sign: answered in the pool.
 
 use crate::lanes::pooled;
 use napi::bindgen_prelude::Object;
@@ -32,6 +32,38 @@ pub fn eth_estimate_gas(env: &Env, call: String, block: String, deadline_ms: i64
 pub fn eth_get_logs(env: &Env, filter: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
     pooled(env, deadline_ms, ticket, move |node, patience| {
         eth::get_logs::answer(node, &LogQuery::parse(&filter)?, &patience.deadline, &patience.cancellation)
+    })
+}
+
+/// `eth_getProof`. `positions`: numbers in the form of a parameter.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn eth_get_proof(
+    env: &Env,
+    address: String,
+    positions: Vec<String>,
+    block: String,
+    deadline_ms: i64,
+    ticket: i64,
+) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, ticket, move |node, patience| {
+        let (address, block) = (parameters::address(&address)?, Selector::parse(&block)?);
+        let positions = parameters::numbers(&positions)?;
+        eth::get_proof::answer(node, &address, &positions, &block, &patience.deadline)
+    })
+}
+
+/// `eth_feeHistory`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn eth_fee_history(
+    env: &Env,
+    count: String,
+    newest: String,
+    percentiles: Vec<f64>,
+    deadline_ms: i64,
+    ticket: i64,
+) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, ticket, move |node, _patience| {
+        eth::fee_history::answer(node, &parameters::number(&count)?, &Selector::parse(&newest)?, &percentiles)
     })
 }
 

@@ -10,6 +10,7 @@
 
 pub mod blocks;
 mod config;
+pub mod debug;
 pub mod eth;
 pub mod evm;
 pub mod execution;
@@ -23,5 +24,6 @@ pub mod node;
 mod pool;
 mod process;
 pub mod reply;
+pub mod rsk;
 mod tickets;
 pub mod web3;

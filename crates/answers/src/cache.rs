@@ -19,6 +19,8 @@ pub(crate) enum TextKind {
     Transaction(usize),
     /// The receipt at an index.
     Receipt(usize),
+    /// All receipts.
+    Receipts,
 }
 
 type Key = (B256, TextKind);

@@ -90,6 +90,35 @@ pub(crate) fn receipt_text(node: &Node, record: &BlockRecord, index: usize) -> A
     })
 }
 
+/// All receipts of a mined block as text; `null` when it was never executed.
+pub(crate) fn block_receipts_text(node: &Node, record: &BlockRecord) -> Answer {
+    node.texts().text((record.hash, TextKind::Receipts), || {
+        let Some(receipts) = node.chain().receipts(&record.hash)? else {
+            return Ok(crate::json::null());
+        };
+        let mut json = JsonWriter::with_capacity(2048);
+        json.begin_array();
+        let mut first_log_index = 0;
+        let mined = record.block.transactions.iter().zip(record.senders());
+        for (index, ((mined, sender), found)) in mined.zip(receipts.iter()).enumerate() {
+            receipt::write(&mut json, mined, sender, found, &transaction_place(record, index), first_log_index);
+            first_log_index += found.logs.len() as u64;
+        }
+        json.end_array();
+        Ok(json.finish())
+    })
+}
+
+/// The header of a block as text.
+pub(crate) fn header_text(place: &Place) -> Vec<u8> {
+    let mut json = JsonWriter::with_capacity(2048);
+    match place {
+        Place::Mined(record) => block::write_mined_header(&mut json, record),
+        Place::Pending(draft) => block::write_draft_header(&mut json, draft),
+    }
+    json.finish()
+}
+
 fn transaction_place(record: &BlockRecord, index: usize) -> TransactionPlace {
     TransactionPlace { block_hash: record.hash, block_number: record.number(), index: index as u64 }
 }

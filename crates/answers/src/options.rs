@@ -22,6 +22,15 @@ pub enum EstimateOnFailure {
     Error,
 }
 
+/// Which number `eth_estimateGas` tells of an execution that succeeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EstimateSearch {
+    /// That of one run: the most gas that was spent or lent at the same time (reference).
+    Single,
+    /// The least gas that leads to the same result, found by further runs.
+    Tight,
+}
+
 /// Answer of `eth_call` when the execution halts without reverting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallOnHalt {
@@ -80,6 +89,8 @@ pub struct AnswerOptions {
     pub call_gas_cap: u64,
     /// Bound of an estimate without `gas`.
     pub estimate_bound: EstimateBound,
+    /// Estimates of executions that succeed.
+    pub estimate_search: EstimateSearch,
     /// Estimates of failing executions.
     pub estimate_on_failure: EstimateOnFailure,
     /// Calls that halt.
@@ -107,6 +118,7 @@ impl AnswerOptions {
             has_wallet: false,
             call_gas_cap: 10_000_000,
             estimate_bound: EstimateBound::PendingBlock,
+            estimate_search: EstimateSearch::Single,
             estimate_on_failure: EstimateOnFailure::Estimate,
             call_on_halt: CallOnHalt::Error,
             signature_form: SignatureForm::Word,

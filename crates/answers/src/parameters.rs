@@ -91,6 +91,11 @@ pub fn number(text: &str) -> Result<U256, RpcError> {
     U256::from_str_radix(text, 10).map_err(|_overflow| malformed())
 }
 
+/// Several numbers.
+pub fn numbers(texts: &[String]) -> Result<Vec<U256>, RpcError> {
+    texts.iter().map(|text| number(text)).collect()
+}
+
 /// Bytes: hex with or without `0x`; an odd number of digits is padded on the left, nothing is empty.
 pub fn bytes(text: &str) -> Result<Bytes, RpcError> {
     let digits = text.strip_prefix("0x").unwrap_or(text);

@@ -5,7 +5,7 @@ use crate::node::Node;
 use crate::options::PendingOnPartial;
 use crate::parameters;
 use rhizome_chain::{BlockRecord, PendingBlock};
-use rhizome_primitives::B256;
+use rhizome_primitives::{B256, Block};
 use rhizome_trie::StateReader;
 use std::sync::Arc;
 
@@ -36,6 +36,16 @@ pub enum Place {
     Mined(Arc<BlockRecord>),
     /// The draft of the next block.
     Pending(Arc<PendingBlock>),
+}
+
+impl Place {
+    /// The block itself; that of a draft has no mining fields.
+    pub fn block(&self) -> &Block {
+        match self {
+            Self::Mined(record) => &record.block,
+            Self::Pending(draft) => &draft.block,
+        }
+    }
 }
 
 impl<'a> Selector<'a> {
@@ -88,7 +98,15 @@ impl<'a> Selector<'a> {
 
     /// Refuses `pending` for methods that are only partially supported, unless the options serve it.
     pub fn allow_pending(self, node: &Node, method: &str) -> Result<Self, RpcError> {
-        if self.is_pending() && node.options().pending_on_partial == PendingOnPartial::Refused {
+        match node.options().pending_on_partial {
+            PendingOnPartial::Refused => self.refuse_pending(method),
+            PendingOnPartial::Served => Ok(self),
+        }
+    }
+
+    /// Refuses `pending` for methods that have no answer there.
+    pub fn refuse_pending(self, method: &str) -> Result<Self, RpcError> {
+        if self.is_pending() {
             let message = format!("{method}: the block option 'pending' is not supported");
             return Err(RpcError::invalid_params(message));
         }

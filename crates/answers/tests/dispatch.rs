@@ -4,7 +4,7 @@ use rhizome_answers::call_object::CallObject;
 use rhizome_answers::log_filter::LogQuery;
 use rhizome_answers::objects::block::TransactionList;
 use rhizome_answers::selector::Selector;
-use rhizome_answers::{Answer, Node, RpcError, eth, evm, mnr, net, parameters, web3};
+use rhizome_answers::{Answer, Node, RpcError, debug, eth, evm, mnr, net, parameters, rsk, web3};
 use rhizome_evm::Deadline;
 use serde_json::Value;
 
@@ -14,6 +14,7 @@ pub(crate) fn dispatch(node: &Node, method: &str, parameters: &[Value]) -> Optio
     let answer = match method.split_once('_')? {
         ("eth", _) => ask.eth(),
         ("evm", _) => ask.evm(),
+        ("rsk" | "debug", _) => ask.raw(),
         _ => ask.others(),
     };
     match answer {
@@ -151,6 +152,48 @@ impl Ask<'_> {
                 eth::send_transaction::answer(node, &CallObject::parse(&self.value(0).to_string())?)
             }
             "eth_sign" => eth::sign::answer(node, &address()?, &parameters::bytes(&second)?),
+            "eth_getProof" => {
+                let keys: Vec<String> = serde_json::from_value(self.value(1).clone()).unwrap();
+                let positions = parameters::numbers(&keys)?;
+                eth::get_proof::answer(node, &address()?, &positions, &Selector::parse(&block2)?, &never)
+            }
+            "eth_getBlockReceipts" => eth::get_block_receipts::answer(node, &Selector::parse(&block0)?),
+            "eth_getHeaderByHash" => eth::get_header_by_hash::answer(node, &block_hash()?),
+            "eth_getHeaderByNumber" => eth::get_header_by_number::answer(node, &Selector::parse(&block0)?),
+            "eth_getRawTransactionByHash" => eth::get_raw_transaction_by_hash::answer(node, &transaction_hash()?),
+            "eth_feeHistory" => {
+                let percentiles: Vec<f64> = serde_json::from_value(self.value(2).clone()).unwrap();
+                let count = parameters::number(&first)?;
+                eth::fee_history::answer(node, &count, &Selector::parse(&block1)?, &percentiles)
+            }
+            _ => return Err(Missing::Method),
+        };
+        Ok(answer?)
+    }
+
+    fn raw(&self) -> Attempt {
+        let (node, first) = (self.node, self.text(0));
+        let (block0, block2) = (self.block(0), self.block(2));
+        let block_hash = || parameters::block_hash(&first);
+        let answer = match self.method {
+            "rsk_getRawBlockHeaderByHash" => rsk::get_raw_block_header_by_hash::answer(node, &block_hash()?),
+            "rsk_getRawBlockHeaderByNumber" => {
+                rsk::get_raw_block_header_by_number::answer(node, &Selector::parse(&block0)?)
+            }
+            "rsk_getRawTransactionReceiptByHash" => {
+                rsk::get_raw_transaction_receipt_by_hash::answer(node, &parameters::transaction_hash(&first)?)
+            }
+            "rsk_getTransactionReceiptNodesByHash" => {
+                let transaction = parameters::transaction_hash(&self.text(1))?;
+                rsk::get_transaction_receipt_nodes_by_hash::answer(node, &block_hash()?, &transaction)
+            }
+            "rsk_getStorageBytesAt" => {
+                let (address, position) = (parameters::address(&first)?, parameters::number(&self.text(1))?);
+                rsk::get_storage_bytes_at::answer(node, &address, &position, &Selector::parse(&block2)?)
+            }
+            "debug_getRawHeader" => debug::get_raw_header::answer(node, &Selector::parse(&block0)?),
+            "debug_getRawBlock" => debug::get_raw_block::answer(node, &Selector::parse(&block0)?),
+            "debug_getRawReceipts" => debug::get_raw_receipts::answer(node, &Selector::parse(&block0)?),
             _ => return Err(Missing::Method),
         };
         Ok(answer?)

@@ -1,21 +1,25 @@
 //! Up to which block a chain must reach for the answer of a step to be the recorded one.
 
+use rhizome_primitives::{Block, ChainSpec, Transaction, hex};
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Heights of the blocks in the files, by hash.
+/// Heights of the blocks and transactions in the files, by hash.
 pub(crate) struct Heights(HashMap<String, u64>);
 
 impl Heights {
     /// From lines `number,hash,total difficulty,block`.
     pub(crate) fn of(files: &[Vec<u8>]) -> Self {
         let text = files.iter().flat_map(|file| std::str::from_utf8(file).unwrap().lines());
-        let entry = |line: &str| {
-            let mut fields = line.split(',');
-            let (number, hash) = (fields.next()?.parse().ok()?, fields.next()?);
-            Some((format!("0x{hash}"), number))
+        let spec = ChainSpec::regtest();
+        let entries = |line: &str| {
+            let fields: Vec<&str> = line.split(',').collect();
+            let (number, raw) = (fields[0].parse().unwrap(), hex::decode(fields[3]).unwrap());
+            let block = Block::decode(&raw, &spec).unwrap();
+            let hashes = block.transactions.iter().map(Transaction::hash).chain([block.hash()]);
+            hashes.map(|hash| (hash.to_string(), number)).collect::<Vec<_>>()
         };
-        Self(text.filter_map(entry).collect())
+        Self(text.flat_map(entries).collect())
     }
 
     fn top(&self) -> u64 {
@@ -32,7 +36,7 @@ impl Heights {
             "eth_getBalance" | "eth_getCode" | "eth_getTransactionCount" | "eth_call" | "eth_estimateGas" => {
                 self.of_block(parameters.get(1))
             }
-            "eth_getStorageAt" => self.of_block(parameters.get(2)),
+            "eth_getStorageAt" | "rsk_getStorageBytesAt" => self.of_block(parameters.get(2)),
             _ => self.of_block(parameters.first()),
         };
         // The draft of the next block stands above the highest one.

@@ -96,6 +96,11 @@ export const schema = section('', {
     maxResponseBytes: whole('Largest answer to one HTTP request. 0: no limit.', 10_485_760),
     callGasCap: whole('Gas of one eth_call.', 10_000_000, 21_000),
     estimateGasCap: whole('Gas of one estimate where the reference rule is chosen.', 6_800_000, 21_000),
+    estimate: oneOf(
+      'eth_estimateGas of an execution that succeeds: the number of the reference, or (tight) the least gas that suffices, found by further runs.',
+      ['reference', 'tight'],
+      'reference',
+    ),
     logBlocks: whole('eth_getLogs: a range of at most this many blocks has no cap on logs.', 2000),
     logCount: whole('eth_getLogs: the cap on logs for a wider range. 0: none.', 10_000),
     slowMs: whole('Requests slower than this are logged as warnings.', 1000),

@@ -17,7 +17,8 @@ export function entriesFor(
   const entries = new Map<string, Entry<Context>>(notOffered.map(([name, arities]) => [name, { arities }]))
   for (const row of table) {
     for (const name of row.alias === undefined ? [row.name] : wireNames(row.name, row.alias)) {
-      const isServed = isModuleServed(moduleOf(name), modules, isDevelopment) && isListed(name, modules[moduleOf(name)])
+      const settings = modules[moduleOf(name)]
+      const isServed = isModuleServed(moduleOf(name), modules, isDevelopment) && isListed(name, settings, row.isOff)
       entries.set(name, isServed ? { row } : { arities: row.method })
     }
   }
@@ -52,7 +53,10 @@ function isModuleServed(
   return modules[module]?.enabled ?? (module === 'evm' || module === 'mnr' ? isDevelopment : true)
 }
 
-function isListed(name: string, settings: ModuleSettings | undefined): boolean {
-  if (settings?.deny?.includes(name) === true) return false
-  return settings?.allow === undefined || settings.allow.includes(name)
+function isListed(name: string, settings: ModuleSettings | undefined, isOff = false): boolean {
+  // Both names of a method have the same rights: a list may use either.
+  const names = [name, name.replace(/^chain_/, 'rsk_'), name.replace(/^rsk_/, 'chain_')]
+  const has = (list: readonly string[]) => names.some((one) => list.includes(one))
+  if (settings?.deny !== undefined && has(settings.deny)) return false
+  return settings?.allow === undefined ? !isOff : has(settings.allow)
 }

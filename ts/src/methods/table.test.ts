@@ -20,6 +20,27 @@ test('behavior: aliases answer under both prefixes', () => {
   const entries = entriesFor({}, true)
   expect(entries.get('rsk_protocolVersion')).toEqual(entries.get('eth_protocolVersion'))
   expect(entries.get('chain_protocolVersion')).toEqual(entries.get('eth_protocolVersion'))
+  expect(entries.get('chain_getRawBlockHeaderByHash')).toEqual(entries.get('rsk_getRawBlockHeaderByHash'))
+  expect(entries.get('chain_getRawBlockHeaderByHash')).toHaveProperty('row')
+})
+
+test('behavior: a list of a module means both names of a method', () => {
+  for (const listed of ['rsk_getRawBlockHeaderByHash', 'chain_getRawBlockHeaderByHash']) {
+    const denied = entriesFor({ rsk: { deny: [listed] } }, true)
+    const allowed = entriesFor({ rsk: { allow: [listed] } }, true)
+    for (const name of ['rsk_getRawBlockHeaderByHash', 'chain_getRawBlockHeaderByHash']) {
+      expect(denied.get(name)).not.toHaveProperty('row')
+      expect(allowed.get(name)).toHaveProperty('row')
+    }
+    expect(allowed.get('rsk_getRawBlockHeaderByNumber')).not.toHaveProperty('row')
+  }
+})
+
+test('behavior: rsk_getStorageBytesAt is served only where a list allows it', () => {
+  const name = 'rsk_getStorageBytesAt'
+  expect(entriesFor({}, true).get(name)).not.toHaveProperty('row')
+  expect(entriesFor({ rsk: { enabled: true } }, true).get(name)).not.toHaveProperty('row')
+  expect(entriesFor({ rsk: { allow: [name] } }, false).get(name)).toHaveProperty('row')
 })
 
 test('behavior: development methods are served on development networks only, unless asked for', () => {
@@ -38,5 +59,7 @@ test('behavior: lists of a module allow and deny; deny wins', () => {
   )
   expect(entries.get('web3_sha3')).toHaveProperty('row')
   expect(entries.get('web3_clientVersion')).not.toHaveProperty('row')
-  expect(JSON.parse(servedModules({ web3: { enabled: false } }, false))).toEqual({ eth: '1.0', net: '1.0', rpc: '1.0' })
+  const modules = JSON.parse(servedModules({ web3: { enabled: false } }, false))
+  expect(modules).toMatchObject({ eth: '1.0', net: '1.0', rpc: '1.0', rsk: '1.0' })
+  expect(modules).not.toHaveProperty('web3')
 })

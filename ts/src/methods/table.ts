@@ -1,23 +1,34 @@
 import type { Row } from '../rpc/dispatch.ts'
 import type { Method } from '../rpc/method.ts'
 import type { Context } from './context.ts'
+import { debug_getRawBlock } from './debug_getRawBlock.ts'
+import { debug_getRawHeader } from './debug_getRawHeader.ts'
+import { debug_getRawReceipts } from './debug_getRawReceipts.ts'
 import { eth_accounts } from './eth_accounts.ts'
 import { eth_blockNumber } from './eth_blockNumber.ts'
 import { eth_call } from './eth_call.ts'
 import { eth_chainId } from './eth_chainId.ts'
 import { eth_coinbase } from './eth_coinbase.ts'
 import { eth_estimateGas } from './eth_estimateGas.ts'
+import { eth_feeHistory } from './eth_feeHistory.ts'
 import { eth_gasPrice } from './eth_gasPrice.ts'
 import { eth_getBalance } from './eth_getBalance.ts'
 import { eth_getBlockByHash } from './eth_getBlockByHash.ts'
 import { eth_getBlockByNumber } from './eth_getBlockByNumber.ts'
-import { eth_getBlocksByNumber } from './eth_getBlocksByNumber.ts'
+import { eth_getBlockReceipts } from './eth_getBlockReceipts.ts'
 import { eth_getBlockTransactionCountByHash } from './eth_getBlockTransactionCountByHash.ts'
 import { eth_getBlockTransactionCountByNumber } from './eth_getBlockTransactionCountByNumber.ts'
+import { eth_getBlocksByNumber } from './eth_getBlocksByNumber.ts'
 import { eth_getCode } from './eth_getCode.ts'
 import { eth_getFilterChanges } from './eth_getFilterChanges.ts'
 import { eth_getFilterLogs } from './eth_getFilterLogs.ts'
+import { eth_getHeaderByHash } from './eth_getHeaderByHash.ts'
+import { eth_getHeaderByNumber } from './eth_getHeaderByNumber.ts'
 import { eth_getLogs } from './eth_getLogs.ts'
+import { eth_getProof } from './eth_getProof.ts'
+import { eth_getRawTransactionByBlockHashAndIndex } from './eth_getRawTransactionByBlockHashAndIndex.ts'
+import { eth_getRawTransactionByBlockNumberAndIndex } from './eth_getRawTransactionByBlockNumberAndIndex.ts'
+import { eth_getRawTransactionByHash } from './eth_getRawTransactionByHash.ts'
 import { eth_getStorageAt } from './eth_getStorageAt.ts'
 import { eth_getTransactionByBlockHashAndIndex } from './eth_getTransactionByBlockHashAndIndex.ts'
 import { eth_getTransactionByBlockNumberAndIndex } from './eth_getTransactionByBlockNumberAndIndex.ts'
@@ -30,6 +41,7 @@ import { eth_getUncleCountByBlockHash } from './eth_getUncleCountByBlockHash.ts'
 import { eth_getUncleCountByBlockNumber } from './eth_getUncleCountByBlockNumber.ts'
 import { eth_getWork } from './eth_getWork.ts'
 import { eth_hashrate } from './eth_hashrate.ts'
+import { eth_maxPriorityFeePerGas } from './eth_maxPriorityFeePerGas.ts'
 import { eth_mining } from './eth_mining.ts'
 import { eth_newBlockFilter } from './eth_newBlockFilter.ts'
 import { eth_newFilter } from './eth_newFilter.ts'
@@ -59,6 +71,11 @@ import { net_peerCount } from './net_peerCount.ts'
 import { net_peerList } from './net_peerList.ts'
 import { net_version } from './net_version.ts'
 import { rpc_modules } from './rpc_modules.ts'
+import { rsk_getRawBlockHeaderByHash } from './rsk_getRawBlockHeaderByHash.ts'
+import { rsk_getRawBlockHeaderByNumber } from './rsk_getRawBlockHeaderByNumber.ts'
+import { rsk_getRawTransactionReceiptByHash } from './rsk_getRawTransactionReceiptByHash.ts'
+import { rsk_getStorageBytesAt } from './rsk_getStorageBytesAt.ts'
+import { rsk_getTransactionReceiptNodesByHash } from './rsk_getTransactionReceiptNodesByHash.ts'
 import { web3_clientVersion } from './web3_clientVersion.ts'
 import { web3_sha3 } from './web3_sha3.ts'
 
@@ -278,6 +295,70 @@ export const table: readonly Row<Context>[] = [
     cost: 2,
     doc: 'Outcome of a mined transaction.',
   }),
+  row(eth_getProof, {
+    name: 'eth_getProof',
+    module: 'eth',
+    lane: 'pool',
+    cost: 10,
+    doc: 'An account and cells of its storage, with the nodes that prove them.',
+  }),
+  row(eth_getBlockReceipts, {
+    name: 'eth_getBlockReceipts',
+    module: 'eth',
+    lane: 'sync',
+    cost: 5,
+    doc: 'The receipts of all transactions of a block.',
+  }),
+  row(eth_getHeaderByHash, {
+    name: 'eth_getHeaderByHash',
+    module: 'eth',
+    lane: 'sync',
+    cost: 2,
+    doc: 'A block by its hash, without size, transactions and uncles.',
+  }),
+  row(eth_getHeaderByNumber, {
+    name: 'eth_getHeaderByNumber',
+    module: 'eth',
+    lane: 'sync',
+    cost: 2,
+    doc: 'A block by its height or a tag, without size, transactions and uncles.',
+  }),
+  row(eth_getRawTransactionByHash, {
+    name: 'eth_getRawTransactionByHash',
+    alias: 'debug_getRawTransaction',
+    module: 'eth',
+    lane: 'sync',
+    cost: 2,
+    doc: 'The signed bytes of a mined or pending transaction.',
+  }),
+  row(eth_getRawTransactionByBlockHashAndIndex, {
+    name: 'eth_getRawTransactionByBlockHashAndIndex',
+    module: 'eth',
+    lane: 'sync',
+    cost: 2,
+    doc: 'The signed bytes of a transaction of a block.',
+  }),
+  row(eth_getRawTransactionByBlockNumberAndIndex, {
+    name: 'eth_getRawTransactionByBlockNumberAndIndex',
+    module: 'eth',
+    lane: 'sync',
+    cost: 2,
+    doc: 'The signed bytes of a transaction of a block.',
+  }),
+  row(eth_maxPriorityFeePerGas, {
+    name: 'eth_maxPriorityFeePerGas',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Zero: the minimum gas price gets in.',
+  }),
+  row(eth_feeHistory, {
+    name: 'eth_feeHistory',
+    module: 'eth',
+    lane: 'pool',
+    cost: 10,
+    doc: 'Minimum gas prices, shares of used gas and what was paid above the minimum.',
+  }),
   row(eth_pendingTransactions, {
     name: 'eth_pendingTransactions',
     module: 'eth',
@@ -480,6 +561,68 @@ export const table: readonly Row<Context>[] = [
     cost: 10,
     isWrite: true,
     doc: 'Submits a solution as header, coinbase and Merkle branch.',
+  }),
+  row(rsk_getRawBlockHeaderByHash, {
+    name: 'rsk_getRawBlockHeaderByHash',
+    alias: 'chain_getRawBlockHeaderByHash',
+    module: 'rsk',
+    lane: 'sync',
+    cost: 2,
+    doc: 'A header without Merkle proof and coinbase transaction.',
+  }),
+  row(rsk_getRawBlockHeaderByNumber, {
+    name: 'rsk_getRawBlockHeaderByNumber',
+    alias: 'chain_getRawBlockHeaderByNumber',
+    module: 'rsk',
+    lane: 'sync',
+    cost: 2,
+    doc: 'A header without Merkle proof and coinbase transaction.',
+  }),
+  row(rsk_getRawTransactionReceiptByHash, {
+    name: 'rsk_getRawTransactionReceiptByHash',
+    alias: 'chain_getRawTransactionReceiptByHash',
+    module: 'rsk',
+    lane: 'sync',
+    cost: 2,
+    doc: 'A receipt as it stands in the receipts trie.',
+  }),
+  row(rsk_getTransactionReceiptNodesByHash, {
+    name: 'rsk_getTransactionReceiptNodesByHash',
+    alias: 'chain_getTransactionReceiptNodesByHash',
+    module: 'rsk',
+    lane: 'sync',
+    cost: 5,
+    doc: 'The nodes that prove a receipt against its block, leaf first.',
+  }),
+  row(rsk_getStorageBytesAt, {
+    name: 'rsk_getStorageBytesAt',
+    alias: 'chain_getStorageBytesAt',
+    isOff: true,
+    module: 'rsk',
+    lane: 'sync',
+    cost: 1,
+    doc: 'The stored bytes of a cell, of any length.',
+  }),
+  row(debug_getRawHeader, {
+    name: 'debug_getRawHeader',
+    module: 'debug',
+    lane: 'sync',
+    cost: 2,
+    doc: 'The full encoding of a header, with what its proof of work is made of.',
+  }),
+  row(debug_getRawBlock, {
+    name: 'debug_getRawBlock',
+    module: 'debug',
+    lane: 'sync',
+    cost: 5,
+    doc: 'The full encoding of a block.',
+  }),
+  row(debug_getRawReceipts, {
+    name: 'debug_getRawReceipts',
+    module: 'debug',
+    lane: 'sync',
+    cost: 5,
+    doc: 'The receipts of a block as they stand in its receipts trie.',
   }),
 ]
 

@@ -17,6 +17,8 @@ export interface Row<Context> {
   readonly isWrite?: boolean
   /** The size limit of answers does not apply: the method has limits of its own. */
   readonly hasOwnLimit?: boolean
+  /** Served only where the allow list of its module names it. */
+  readonly isOff?: boolean
   readonly doc: string
   readonly method: Method<Context>
 }

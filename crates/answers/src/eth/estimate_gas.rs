@@ -5,7 +5,7 @@ use crate::error::{Answer, RpcError};
 use crate::execution::{Stage, to_rpc_error};
 use crate::json;
 use crate::node::Node;
-use crate::options::{EstimateBound, EstimateOnFailure};
+use crate::options::{EstimateBound, EstimateOnFailure, EstimateSearch};
 use crate::revert;
 use crate::selector::Selector;
 use rhizome_evm::{CallOutcome, Deadline, End, ExecError, Unexecutable};
@@ -50,19 +50,24 @@ impl Run<'_> {
         self.stage.execute(self.node, self.object, gas, self.deadline)
     }
 
+    fn is_tight(&self) -> bool {
+        self.node.options().estimate_search == EstimateSearch::Tight
+    }
+
     /// As the reference: one run, and the error of an execution that reverts.
     fn reference_estimate(&self, cap: u64) -> Result<u64, RpcError> {
-        let outcome = self.with(self.object.gas.map_or(cap, |gas| at_most(gas, cap))).map_err(to_rpc_error)?;
+        let limit = self.object.gas.map_or(cap, |gas| at_most(gas, cap));
+        let outcome = self.with(limit).map_err(to_rpc_error)?;
         match outcome.end {
             End::Revert => Err(revert::reverted(outcome.output)),
+            End::Success if self.is_tight() => self.least(&outcome, self.intrinsic(), limit),
             End::Success | End::Halt(_) => Ok(outcome.estimate(cap)),
         }
     }
 
     /// As the API document: always an estimate. A `gas` that cannot even start the execution is not looked at.
     fn estimate(&self, bound: u64) -> Result<u64, RpcError> {
-        let rules = self.node.chain().spec().rules(self.stage.number());
-        let least = intrinsic_gas(self.object.to.is_none(), &self.object.data, &rules);
+        let least = self.intrinsic();
         let given = self.object.gas.map(|gas| at_most(gas, bound)).filter(|gas| *gas >= least);
         let limit = given.unwrap_or(bound);
         let (limit, outcome) = match self.with(limit) {
@@ -73,6 +78,7 @@ impl Run<'_> {
             other => (limit, other.map_err(to_rpc_error)?),
         };
         match outcome.end {
+            End::Success if self.is_tight() => self.least(&outcome, least, limit),
             End::Success => match outcome.estimate(limit).max(least) {
                 // Creations lend everything to the init code, which says nothing about the need.
                 estimate if estimate >= limit => self.needed(&outcome, least, limit),
@@ -84,20 +90,59 @@ impl Run<'_> {
         }
     }
 
+    /// What the transaction costs before it starts.
+    fn intrinsic(&self) -> u64 {
+        let rules = self.node.chain().spec().rules(self.stage.number());
+        intrinsic_gas(self.object.to.is_none(), &self.object.data, &rules)
+    }
+
     /// The first of growing amounts that leads to the same result, starting with what was used.
     fn needed(&self, full: &CallOutcome, least: u64, limit: u64) -> Result<u64, RpcError> {
         let mut gas = full.gas_used.saturating_add(full.refund).max(least);
         while gas < limit {
-            let is_same = |outcome: &CallOutcome| outcome.output == full.output && outcome.logs == full.logs;
-            match self.with(gas) {
-                Ok(outcome) if outcome.end == End::Success && is_same(&outcome) => return Ok(gas),
-                Ok(_) | Err(ExecError::Unexecutable { .. }) => {}
-                Err(error) => return Err(to_rpc_error(error)),
+            if self.suffices(gas, |outcome| is_same(outcome, full))? {
+                return Ok(gas);
             }
             gas = gas.saturating_add(gas / 4);
         }
         Ok(limit)
     }
+
+    /// The least gas that suffices: one unit less does not. `limit` suffices.
+    ///
+    /// Sufficient is what gives the same result and the same logs. Where these depend on the gas itself, success is all
+    /// that can be asked for.
+    fn least(&self, full: &CallOutcome, least: u64, limit: u64) -> Result<u64, RpcError> {
+        let is_steady = limit > least && self.suffices(limit - 1, |outcome| is_same(outcome, full))?;
+        let is_enough = |outcome: &CallOutcome| !is_steady || is_same(outcome, full);
+        // Between the two: too little, and enough. Most transactions need what they use before the refund.
+        let (mut too_little, mut enough) = (least.saturating_sub(1), limit);
+        let used = full.gas_used.saturating_add(full.refund);
+        let mut probes = [used, used.saturating_sub(1)].into_iter();
+        while enough.saturating_sub(too_little) > 1 {
+            let middle = too_little + (enough - too_little) / 2;
+            let gas = probes.find(|gas| (too_little + 1..enough).contains(gas)).unwrap_or(middle);
+            if self.suffices(gas, is_enough)? {
+                enough = gas;
+            } else {
+                too_little = gas;
+            }
+        }
+        Ok(enough)
+    }
+
+    /// Whether the execution succeeds with so much gas and passes the test.
+    fn suffices(&self, gas: u64, is_enough: impl Fn(&CallOutcome) -> bool) -> Result<bool, RpcError> {
+        match self.with(gas) {
+            Ok(outcome) => Ok(outcome.end == End::Success && is_enough(&outcome)),
+            Err(ExecError::Unexecutable { .. }) => Ok(false),
+            Err(error) => Err(to_rpc_error(error)),
+        }
+    }
+}
+
+fn is_same(outcome: &CallOutcome, full: &CallOutcome) -> bool {
+    outcome.output == full.output && outcome.logs == full.logs
 }
 
 fn at_most(gas: U256, cap: u64) -> u64 {

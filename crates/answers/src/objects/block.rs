@@ -42,14 +42,40 @@ pub fn write_mined(json: &mut JsonWriter, record: &BlockRecord, list: Transactio
     write(json, &record.block, &knowledge, list, form);
 }
 
-/// Writes the draft of the next block. Its extra data is the miner's business and not shown.
+/// Writes the draft of the next block.
 pub fn write_draft(json: &mut JsonWriter, draft: &PendingBlock, list: TransactionList, form: SignatureForm) {
-    let mut block = draft.block.clone();
-    block.header.extra_data = Bytes::new();
-    block.header.forget_hash();
+    let block = shown_draft(draft);
     let knowledge =
         Knowledge { hash: None, size: block.encode().len(), total_difficulty: U256::ZERO, senders: &draft.senders };
     write(json, &block, &knowledge, list, form);
+}
+
+/// The extra data of a draft is the miner's business and not shown.
+fn shown_draft(draft: &PendingBlock) -> Block {
+    let mut block = draft.block.clone();
+    block.header.extra_data = Bytes::new();
+    block.header.forget_hash();
+    block
+}
+
+/// Writes the header of a block of the chain: its object without `size`, `transactions` and `uncles`.
+pub fn write_mined_header(json: &mut JsonWriter, record: &BlockRecord) {
+    write_header(json, &record.block, Some(&record.hash), &record.total_difficulty);
+}
+
+/// Writes the header of the draft of the next block.
+pub fn write_draft_header(json: &mut JsonWriter, draft: &PendingBlock) {
+    write_header(json, &shown_draft(draft), None, &U256::ZERO);
+}
+
+fn write_header(json: &mut JsonWriter, block: &Block, hash: Option<&B256>, total_difficulty: &U256) {
+    json.begin_object();
+    write_identity(json, &block.header, hash);
+    json.key("totalDifficulty").quantity_wide(total_difficulty);
+    json.key("extraData").data(&block.header.extra_data);
+    write_gas_and_time(json, &block.header);
+    write_tail(json, block);
+    json.end_object();
 }
 
 /// Writes an uncle of which only the header is known.
@@ -67,9 +93,7 @@ fn write(json: &mut JsonWriter, block: &Block, knowledge: &Knowledge<'_>, list: 
     json.key("totalDifficulty").quantity_wide(&knowledge.total_difficulty);
     json.key("extraData").data(&header.extra_data);
     json.key("size").quantity(knowledge.size as u64);
-    json.key("gasLimit").quantity_wide(&header.gas_limit_value());
-    json.key("gasUsed").quantity(header.gas_used);
-    json.key("timestamp").quantity(header.timestamp);
+    write_gas_and_time(json, header);
     write_transactions(json, block, knowledge, list, form);
     json.key("uncles").begin_array();
     for uncle in &block.uncles {
@@ -112,6 +136,12 @@ fn write_identity(json: &mut JsonWriter, header: &Header, hash: Option<&B256>) {
         None => json.key("miner").null(),
     }
     json.key("difficulty").quantity_wide(&header.difficulty_value());
+}
+
+fn write_gas_and_time(json: &mut JsonWriter, header: &Header) {
+    json.key("gasLimit").quantity_wide(&header.gas_limit_value());
+    json.key("gasUsed").quantity(header.gas_used);
+    json.key("timestamp").quantity(header.timestamp);
 }
 
 fn write_transactions(

@@ -1,4 +1,4 @@
-//! The four forms of a header.
+//! The forms of a header.
 
 use super::{Header, bytes_of};
 use crate::rlp;
@@ -32,8 +32,17 @@ impl Header {
 
     /// Hash form: what the block hash covers. With RSKIP-92 without proof and coinbase, which anybody could change.
     pub fn encode_for_hash(&self) -> Vec<u8> {
-        let mining = if self.rules.is_active(Rule::Rskip92) { Mining::BitcoinHeader } else { Mining::All };
-        self.encode_form(Form { is_compressed: true, mining })
+        self.encode_form(Form { is_compressed: true, mining: self.hashed_mining() })
+    }
+
+    /// Full form with only those mining elements that the block hash covers: what tools know as the raw header. For version
+    /// 0 it is the hash form.
+    pub fn encode_without_proof(&self) -> Vec<u8> {
+        self.encode_form(Form { is_compressed: false, mining: self.hashed_mining() })
+    }
+
+    fn hashed_mining(&self) -> Mining {
+        if self.rules.is_active(Rule::Rskip92) { Mining::BitcoinHeader } else { Mining::All }
     }
 
     /// Mining form: what miners commit to.

@@ -48,6 +48,16 @@ export const numberedBlock: Kind<string> = {
   },
 }
 
+/** The block of a raw header: as `numberedBlock`, with one message for all that is malformed. */
+export const headerBlock: Kind<string> = {
+  name: 'block',
+  expects,
+  schema,
+  read(value) {
+    return check.Check(value) ? fitting(this, value) : refuse(this, `invalid blocknumber ${quoted(value)}`)
+  },
+}
+
 /** The block of an estimate: as `numberedBlock`, and decimal numbers are understood. */
 export const estimateBlock: Kind<string> = {
   name: 'block',

@@ -1,0 +1,44 @@
+//! `rsk_*`.
+
+use crate::lanes::sync;
+use crate::reply::Reply;
+use napi::Result;
+use napi_derive::napi;
+use rhizome_answers::selector::Selector;
+use rhizome_answers::{parameters, rsk};
+
+/// `rsk_getRawBlockHeaderByHash`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn rsk_get_raw_block_header_by_hash(hash: String) -> Result<Reply> {
+    sync(|node| rsk::get_raw_block_header_by_hash::answer(node, &parameters::block_hash(&hash)?))
+}
+
+/// `rsk_getRawBlockHeaderByNumber`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn rsk_get_raw_block_header_by_number(block: String) -> Result<Reply> {
+    sync(|node| rsk::get_raw_block_header_by_number::answer(node, &Selector::parse(&block)?))
+}
+
+/// `rsk_getRawTransactionReceiptByHash`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn rsk_get_raw_transaction_receipt_by_hash(hash: String) -> Result<Reply> {
+    sync(|node| rsk::get_raw_transaction_receipt_by_hash::answer(node, &parameters::transaction_hash(&hash)?))
+}
+
+/// `rsk_getStorageBytesAt`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn rsk_get_storage_bytes_at(address: String, position: String, block: String) -> Result<Reply> {
+    sync(|node| {
+        let (address, position) = (parameters::address(&address)?, parameters::number(&position)?);
+        rsk::get_storage_bytes_at::answer(node, &address, &position, &Selector::parse(&block)?)
+    })
+}
+
+/// `rsk_getTransactionReceiptNodesByHash`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn rsk_get_transaction_receipt_nodes_by_hash(block: String, transaction: String) -> Result<Reply> {
+    sync(|node| {
+        let (block, transaction) = (parameters::block_hash(&block)?, parameters::transaction_hash(&transaction)?);
+        rsk::get_transaction_receipt_nodes_by_hash::answer(node, &block, &transaction)
+    })
+}

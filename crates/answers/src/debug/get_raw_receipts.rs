@@ -1,0 +1,26 @@
+//! `debug_getRawReceipts`.
+
+use crate::error::Answer;
+use crate::json::{self, JsonWriter};
+use crate::node::Node;
+use crate::selector::{Place, Selector};
+use rhizome_primitives::Receipt;
+
+/// The receipts of a block as they stand in its receipts trie; `null` when unknown.
+pub fn answer(node: &Node, at: &Selector<'_>) -> Answer {
+    match at.find(node)? {
+        Some(Place::Mined(record)) => {
+            Ok(node.chain().receipts(&record.hash)?.map_or_else(json::null, |receipts| list(&receipts)))
+        }
+        Some(Place::Pending(draft)) => Ok(list(&draft.receipts)),
+        None => Ok(json::null()),
+    }
+}
+
+fn list(receipts: &[Receipt]) -> Vec<u8> {
+    let mut json = JsonWriter::with_capacity(1024);
+    json.begin_array();
+    receipts.iter().for_each(|receipt| json.data(&receipt.encode()));
+    json.end_array();
+    json.finish()
+}

@@ -1,0 +1,117 @@
+//! `eth_getProof` (EIP-1186, with the nodes of this chain's state: state chapter 6.3).
+
+use crate::error::{Answer, ErrorCode, RpcError};
+use crate::json::JsonWriter;
+use crate::node::Node;
+use crate::selector::{Place, Selector};
+use rhizome_evm::Deadline;
+use rhizome_primitives::{Address, B256, Bytes, EMPTY_CODE_HASH, EMPTY_ROOT, U256, keccak256, rlp};
+use rhizome_trie::{AccountState, StateReader, Trie, TrieError, keys};
+
+/// Most storage keys of one question.
+const MOST_KEYS: usize = 1024;
+
+/// An account of the state after a block, with the nodes that prove it against the state root of the block's header. Each
+/// node is an RLP byte string, root first; nodes that are embedded in their parent are elements of their own. Storage
+/// proofs start at the node whose hash is `storageHash`.
+///
+/// -32602 at `pending` and for more than 1,024 keys, -32600 for an unknown block, -32000 for a block whose header does not
+/// commit to the state in the format of the nodes (RSKIP-126).
+pub fn answer(node: &Node, address: &Address, positions: &[U256], at: &Selector<'_>, deadline: &Deadline) -> Answer {
+    if positions.len() > MOST_KEYS {
+        let message =
+            format!("Invalid storage keys: {} of them, at most {MOST_KEYS} are proven at once", positions.len());
+        return Err(RpcError::invalid_params(message));
+    }
+    let Place::Mined(record) = at.refuse_pending("eth_getProof")?.locate(node)? else { return Err(at.not_found()) };
+    if record.block.header.state_root.as_ref() != record.state_root.as_slice() {
+        let message = format!("block {} is older than the state format of proofs (RSKIP-126)", record.number());
+        return Err(RpcError::new(ErrorCode::ServerError, message));
+    }
+    let proven = Proven { state: node.chain().state_trie(&record)?, address };
+    proven.write(positions, deadline)
+}
+
+/// An account in a state.
+struct Proven<'a> {
+    state: Trie,
+    address: &'a Address,
+}
+
+impl Proven<'_> {
+    fn write(&self, positions: &[U256], deadline: &Deadline) -> Answer {
+        let account_proof = self.prove(&keys::account_key(self.address.as_slice()))?;
+        let account = self.account()?;
+        let mut json = JsonWriter::with_capacity(4096);
+        json.begin_object();
+        json.key("address").data(self.address.as_slice());
+        json.key("accountProof");
+        write_nodes(&mut json, &account_proof);
+        json.key("balance")
+            .quantity_wide(&account.as_ref().map(|found| found.balance.unsigned_abs()).unwrap_or_default());
+        json.key("codeHash").hash(&self.code_hash()?);
+        json.key("nonce").quantity_wide(&account.as_ref().map(|found| found.nonce).unwrap_or_default());
+        // Without an account there is no storage: the mark of a contract, which may stand alone, is none.
+        let above = account.map(|_| account_proof.len());
+        json.key("storageHash").hash(&self.storage_hash(above)?);
+        json.key("storageProof").begin_array();
+        for position in positions {
+            if deadline.has_passed() {
+                return Err(RpcError::timed_out());
+            }
+            self.write_cell(&mut json, position, above)?;
+        }
+        json.end_array();
+        json.end_object();
+        Ok(json.finish())
+    }
+
+    fn write_cell(&self, json: &mut JsonWriter, position: &U256, above: Option<usize>) -> Result<(), RpcError> {
+        let key = keys::storage_key(self.address.as_slice(), &B256::from(position.to_be_bytes::<32>()));
+        let value = self.state.get(&key).map_err(RpcError::internal)?.unwrap_or_default();
+        json.begin_object();
+        json.key("key").quantity_wide(position);
+        json.key("value").quantity_bytes(&value);
+        json.key("proof");
+        write_nodes(json, &self.prove_below_account(&key, above)?);
+        json.end_object();
+        Ok(())
+    }
+
+    fn account(&self) -> Result<Option<AccountState>, RpcError> {
+        let value = self.state.get(&keys::account_key(self.address.as_slice())).map_err(RpcError::internal)?;
+        value.map(|value| AccountState::decode(&value).map_err(RpcError::internal)).transpose()
+    }
+
+    fn code_hash(&self) -> Result<B256, RpcError> {
+        let found = self.state.length_and_hash(&keys::code_key(self.address.as_slice()))?;
+        Ok(found.map_or(EMPTY_CODE_HASH, |(_length, hash)| hash))
+    }
+
+    /// Keccak of the node that storage hangs from: the one that the account's node names as its left child.
+    fn storage_hash(&self, above: Option<usize>) -> Result<B256, RpcError> {
+        let below = self.prove_below_account(&keys::mark_key(self.address.as_slice()), above)?;
+        Ok(below.first().map_or(EMPTY_ROOT, keccak256))
+    }
+
+    /// The nodes under the account's own on the way to a key.
+    fn prove_below_account(&self, key: &[u8], above: Option<usize>) -> Result<Vec<Bytes>, RpcError> {
+        let Some(above) = above else { return Ok(Vec::new()) };
+        let mut nodes = self.prove(key)?;
+        Ok(nodes.split_off(above.min(nodes.len())))
+    }
+
+    fn prove(&self, key: &[u8]) -> Result<Vec<Bytes>, RpcError> {
+        self.state.prove(key).map_err(|failure: TrieError| RpcError::internal(failure))
+    }
+}
+
+fn write_nodes(json: &mut JsonWriter, messages: &[Bytes]) {
+    json.begin_array();
+    for message in messages {
+        let mut element = Vec::with_capacity(message.len() + 3);
+        rlp::put_bytes(&mut element, message);
+        json.data(&element);
+    }
+    json.end_array();
+}

@@ -1,0 +1,15 @@
+import { named } from '../rpc/kind.ts'
+import { positional } from '../rpc/method.ts'
+import { numberedBlock } from '../rpc/parameters/block.ts'
+import { list } from '../rpc/parameters/list.ts'
+import { numberKind } from '../rpc/parameters/number.ts'
+import { percentile } from '../rpc/parameters/percentile.ts'
+import { defineMethod } from './context.ts'
+
+const newestBlock = named('newestBlock', numberedBlock)
+
+export const eth_feeHistory = defineMethod({
+  params: positional([numberKind('blockCount'), newestBlock], [list('rewardPercentiles', percentile, 100)]),
+  answer: (context, [count, newest, percentiles = []], flight) =>
+    flight.run((deadlineMs, ticket) => context.native.ethFeeHistory(count, newest, percentiles, deadlineMs, ticket)),
+})

@@ -1,0 +1,19 @@
+import { Type } from 'typebox'
+import { invalidParams } from '../errors.ts'
+import { type Kind, readMember, refuse } from '../kind.ts'
+
+/** An array of at most `maximum` values of one kind. A refusal names the element: `storageKeys[3]`. */
+export function list<T>(name: string, element: Kind<T>, maximum: number): Kind<T[]> {
+  return {
+    name,
+    expects: `an array of at most ${maximum} elements, each ${element.expects}`,
+    schema: Type.Array(element.schema, { maxItems: maximum }),
+    read(value) {
+      if (!Array.isArray(value)) return refuse(this, `Invalid ${name}: an array is expected.`)
+      if (value.length > maximum) {
+        throw invalidParams(`Invalid ${name}: more than ${maximum} elements.`, `${name}: got ${value.length}`)
+      }
+      return value.map((one, index) => readMember(`${name}[${index}]`, element, one))
+    },
+  }
+}
