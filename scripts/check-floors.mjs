@@ -25,6 +25,7 @@ const folders = {
   filters: ['rpc', 'observe', 'config', 'native'],
   auth: ['rpc', 'observe', 'config', 'native'],
   methods: ['rpc', 'observe', 'config', 'native', 'filters', 'auth'],
+  verify: [],
   http: ['rpc', 'observe', 'config', 'native', 'filters', 'auth'],
   ws: ['rpc', 'observe', 'config', 'native', 'filters', 'auth'],
 }

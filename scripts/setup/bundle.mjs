@@ -1,6 +1,7 @@
 // The TypeScript program, bundled: one file loads many times faster than hundreds of modules, in every worker again.
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { run } from './run.mjs'
 
 export async function buildBundle(root) {
   const { build } = await import('rolldown')
@@ -8,13 +9,14 @@ export async function buildBundle(root) {
   for (const path of [fresh, old]) rmSync(path, { recursive: true, force: true })
   await build({
     cwd: root,
-    input: { cli: 'ts/src/cli.ts', worker: 'ts/src/worker.ts', index: 'ts/src/index.ts' },
+    input: { cli: 'ts/src/cli.ts', worker: 'ts/src/worker.ts', index: 'ts/src/index.ts', verify: 'ts/src/verify/index.ts' },
     platform: 'node',
     // Native: loads the binary beside its own files.
     external: ['uWebSockets.js'],
     logLevel: 'warn',
     output: { dir: fresh, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name].js' },
   })
+  await declare(root, join(fresh, 'types/verify'))
   // Swapped at once: who starts a node meanwhile finds the old bundle or the new one.
   if (existsSync(place)) renameSync(place, old)
   renameSync(fresh, place)
@@ -34,4 +36,12 @@ export async function loadReplay(root) {
     output: { dir, format: 'esm', entryFileNames: '[name].mjs' },
   })
   return import(join(dir, 'replay.mjs'))
+}
+
+/** Types of what others import without running a node. */
+function declare(root, place) {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  const form = ['--module', 'nodenext', '--target', 'es2023', '--strict', '--skipLibCheck']
+  const output = ['--declaration', '--emitDeclarationOnly', '--rewriteRelativeImportExtensions', '--outDir', place]
+  return run(process.execPath, [tsc, '--ignoreConfig', 'ts/src/verify/index.ts', ...form, ...output], { cwd: root })
 }

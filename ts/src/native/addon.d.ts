@@ -6,6 +6,15 @@ export declare function cancelTicket(ticket: number): void
 /** Ends running work, writes everything to disk and closes the database. Another node may be opened then. */
 export declare function closeNode(): Promise<string>
 
+/** `debug_getRawBlock`. */
+export declare function debugGetRawBlock(block: string): string | Buffer
+
+/** `debug_getRawHeader`. */
+export declare function debugGetRawHeader(block: string): string | Buffer
+
+/** `debug_getRawReceipts`. */
+export declare function debugGetRawReceipts(block: string): string | Buffer
+
 /** `eth_accounts`. */
 export declare function ethAccounts(): string | Buffer
 
@@ -24,6 +33,9 @@ export declare function ethCoinbase(): string | Buffer
 /** `eth_estimateGas`. */
 export declare function ethEstimateGas(call: string, block: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
+/** `eth_feeHistory`. */
+export declare function ethFeeHistory(count: string, newest: string, percentiles: Array<number>, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
 /** `eth_gasPrice`. */
 export declare function ethGasPrice(): string | Buffer
 
@@ -35,6 +47,9 @@ export declare function ethGetBlockByHash(hash: string, isFull: boolean): string
 
 /** `eth_getBlockByNumber`. */
 export declare function ethGetBlockByNumber(block: string, isFull: boolean): string | Buffer
+
+/** `eth_getBlockReceipts`. */
+export declare function ethGetBlockReceipts(block: string): string | Buffer
 
 /** `eth_getBlockTransactionCountByHash`. */
 export declare function ethGetBlockTransactionCountByHash(hash: string): string | Buffer
@@ -48,8 +63,26 @@ export declare function ethGetBlocksByNumber(number: string): string | Buffer
 /** `eth_getCode`. */
 export declare function ethGetCode(address: string, block: string): string | Buffer
 
+/** `eth_getHeaderByHash`. */
+export declare function ethGetHeaderByHash(hash: string): string | Buffer
+
+/** `eth_getHeaderByNumber`. */
+export declare function ethGetHeaderByNumber(block: string): string | Buffer
+
 /** `eth_getLogs`. */
 export declare function ethGetLogs(filter: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `eth_getProof`. `positions`: numbers in the form of a parameter. */
+export declare function ethGetProof(address: string, positions: Array<string>, block: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `eth_getRawTransactionByBlockHashAndIndex`. */
+export declare function ethGetRawTransactionByBlockHashAndIndex(hash: string, index: number): string | Buffer
+
+/** `eth_getRawTransactionByBlockNumberAndIndex`. */
+export declare function ethGetRawTransactionByBlockNumberAndIndex(block: string, index: number): string | Buffer
+
+/** `eth_getRawTransactionByHash`. */
+export declare function ethGetRawTransactionByHash(hash: string): string | Buffer
 
 /** `eth_getStorageAt`. */
 export declare function ethGetStorageAt(address: string, position: string, block: string): string | Buffer
@@ -86,6 +119,9 @@ export declare function ethGetWork(deadlineMs: number, ticket: number): Promise<
 
 /** `eth_hashrate`. */
 export declare function ethHashrate(): string | Buffer
+
+/** `eth_maxPriorityFeePerGas`. */
+export declare function ethMaxPriorityFeePerGas(): string | Buffer
 
 /** `eth_mining`. */
 export declare function ethMining(): string | Buffer
@@ -197,6 +233,21 @@ export declare function pendingPosition(): number
 
 /** Removes all blocks above a height of the main chain. Resolves with `{"from","to","hash"}`: the heads before and after. */
 export declare function rewindChain(to: number): Promise<string>
+
+/** `rsk_getRawBlockHeaderByHash`. */
+export declare function rskGetRawBlockHeaderByHash(hash: string): string | Buffer
+
+/** `rsk_getRawBlockHeaderByNumber`. */
+export declare function rskGetRawBlockHeaderByNumber(block: string): string | Buffer
+
+/** `rsk_getRawTransactionReceiptByHash`. */
+export declare function rskGetRawTransactionReceiptByHash(hash: string): string | Buffer
+
+/** `rsk_getStorageBytesAt`. */
+export declare function rskGetStorageBytesAt(address: string, position: string, block: string): string | Buffer
+
+/** `rsk_getTransactionReceiptNodesByHash`. */
+export declare function rskGetTransactionReceiptNodesByHash(block: string, transaction: string): string | Buffer
 
 /**
  * Executes the main chain from one height to another again. `onProgress(null, json)` is called for each good block with

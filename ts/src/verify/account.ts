@@ -1,0 +1,148 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bigEndian, bytesOf, concat, type Hex, hexOf, isEqual, numberOf, unsigned } from './bytes.ts'
+import { malformed, VerificationError } from './error.ts'
+import { type Child, parseNode, type TrieNode } from './node.ts'
+import { asString, decode, decodeStrings, encode } from './rlp.ts'
+import { emptyRoot, walk } from './trie.ts'
+
+/** The answer of eth_getProof, as it comes from a node or from viem (numbers as bigint or number). */
+export interface AccountProof {
+  readonly address: string
+  readonly balance: string | bigint
+  readonly codeHash: string
+  readonly nonce: string | number | bigint
+  readonly storageHash: string
+  readonly accountProof: readonly string[]
+  readonly storageProof: readonly {
+    readonly key: string
+    readonly value: string | bigint
+    readonly proof: readonly string[]
+  }[]
+}
+
+/** What was proven of an account. */
+export interface Account {
+  /** An account that does not exist has no nonce, balance, code or storage. */
+  readonly exists: boolean
+  readonly nonce: bigint
+  readonly balance: bigint
+  readonly codeHash: Hex
+  readonly storageHash: Hex
+  /** Values of the cells that were asked for, in that order. */
+  readonly storage: readonly bigint[]
+}
+
+const emptyCodeHash = keccak_256(new Uint8Array())
+/** Bits of an account key, and the one that leads from the account to its storage. */
+const bitsAboveStorage = 249
+
+/**
+ * Checks an answer of eth_getProof against the state root of a trusted header: nonce, balance, code hash, storage hash and
+ * each asked cell are what the nodes say. Throws VerificationError.
+ */
+export function verifyAccountProof(
+  header: { readonly stateRoot: string },
+  asked: { readonly address: string; readonly storageKeys?: readonly (string | bigint)[] },
+  proof: AccountProof,
+): Account {
+  const address = bytesOf(asked.address, 'address', 20)
+  claim(isEqual(address, bytesOf(proof.address, 'address', 20)), 'another address was asked for')
+  const key = accountKey(address)
+  const node = walk(bytesOf(header.stateRoot, 'stateRoot', 32), key, 0, messages(proof.accountProof))
+  const exists = node?.value !== undefined
+  const account = exists ? accountOf(node, proof) : { nonce: 0n, balance: 0n }
+  const codeHash = exists ? codeHashOf(node) : emptyCodeHash
+  const storageHash = exists ? storageHashOf(node.left) : emptyRoot
+  claim(amount(proof.nonce, 'nonce') === account.nonce, 'the nonce is another one')
+  claim(amount(proof.balance, 'balance') === account.balance, 'the balance is another one')
+  claim(isEqual(bytesOf(proof.codeHash, 'codeHash', 32), codeHash), 'the code hash is another one')
+  claim(isEqual(bytesOf(proof.storageHash, 'storageHash', 32), storageHash), 'the storage hash is another one')
+  const cells = asked.storageKeys ?? []
+  claim(proof.storageProof.length === cells.length, 'other storage keys were asked for')
+  const storage = proof.storageProof.map((cell, index) => {
+    const position = amount(cells[index] as string | bigint, 'storage key')
+    claim(numberOf(cell.key, 'storage key') === position, 'another storage key was asked for')
+    return verifyCell(storageHash, key, position, cell)
+  })
+  return { exists, ...account, codeHash: hexOf(codeHash), storageHash: hexOf(storageHash), storage }
+}
+
+/** Key of an account in the state (state chapter 3.1). */
+function accountKey(address: Uint8Array): Uint8Array {
+  return concat(Uint8Array.of(0), keccak_256(address).subarray(0, 10), address)
+}
+
+function verifyCell(
+  storageHash: Uint8Array,
+  account: Uint8Array,
+  position: bigint,
+  cell: AccountProof['storageProof'][number],
+): bigint {
+  const slot = bigEndian(position, 32)
+  const digits = position === 0n ? Uint8Array.of(0) : bigEndian(position)
+  const key = concat(account, Uint8Array.of(0), keccak_256(slot).subarray(0, 10), digits)
+  const value = walk(storageHash, key, bitsAboveStorage, messages(cell.proof))?.value
+  const claimed = amount(cell.value, 'storage value')
+  const wrong = `the value of cell ${position} is another one`
+  if (value === undefined) claim(claimed === 0n, wrong)
+  else if ('bytes' in value) claim(claimed === unsigned(value.bytes), wrong)
+  // Only hash and length stand in the node: what was claimed must be those bytes.
+  else claim(isEqual(keccak_256(bigEndian(claimed, value.length)), value.hash), wrong)
+  return claimed
+}
+
+/** Nonce and balance: RLP of the two, and of flags unless these are zero (state chapter 4.1). */
+function accountOf(node: TrieNode, proof: AccountProof): { nonce: bigint; balance: bigint } {
+  if (node.value !== undefined && 'bytes' in node.value) {
+    const [nonce, balance, , surplus] = decodeStrings(node.value.bytes, 'account')
+    if (nonce === undefined || balance === undefined || surplus !== undefined) throw malformed('account: wrong length')
+    if ((balance[0] ?? 0) >= 0x80) throw malformed('account: the balance is negative')
+    return { nonce: unsigned(nonce), balance: unsigned(balance) }
+  }
+  const account = { nonce: amount(proof.nonce, 'nonce'), balance: amount(proof.balance, 'balance') }
+  // Too long for a node: what was claimed must have the hash that stands there.
+  const encoded = encode([bigEndian(account.nonce), signed(account.balance)])
+  const { value } = node
+  claim(
+    value !== undefined && 'hash' in value && isEqual(keccak_256(encoded), value.hash),
+    'the account is another one',
+  )
+  return account
+}
+
+/** A positive number whose first bit is free for the sign; zero is one byte. */
+function signed(value: bigint): Uint8Array {
+  const digits = bigEndian(value)
+  return digits.length === 0 || (digits[0] as number) >= 0x80 ? concat(Uint8Array.of(0), digits) : digits
+}
+
+function storageHashOf(child: Child | undefined): Uint8Array {
+  if (child === undefined) return emptyRoot
+  return 'hash' in child ? child.hash : keccak_256(child.embedded)
+}
+
+/** The code hangs from the account's node on the right. It is a leaf of at most 38 bytes and thus embedded there. */
+function codeHashOf(node: TrieNode): Uint8Array {
+  if (node.right === undefined) return emptyCodeHash
+  if (!('embedded' in node.right)) throw malformed('account: its code is not embedded')
+  const { pathBits, path, value } = parseNode(node.right.embedded)
+  if (pathBits !== 7 || path[0] !== 0 || value === undefined) throw malformed('account: not its code')
+  return 'hash' in value ? value.hash : keccak_256(value.bytes)
+}
+
+/** Elements of a proof: each an RLP byte string that holds a node message. */
+function messages(elements: readonly string[]): Uint8Array[] {
+  return elements.map((element) => asString(decode(bytesOf(element, 'node'), 'node'), 'node'))
+}
+
+function amount(value: string | number | bigint, what: string): bigint {
+  if (typeof value === 'string') return numberOf(value, what)
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) throw malformed(`${what}: not a whole number`)
+  const whole = BigInt(value)
+  if (whole < 0n) throw malformed(`${what}: negative`)
+  return whole
+}
+
+function claim(isTrue: boolean, message: string): asserts isTrue {
+  if (!isTrue) throw new VerificationError('claim', message)
+}

@@ -1,0 +1,192 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesOf, concat, type Hex, hexOf, unsigned } from './bytes.ts'
+import { malformed } from './error.ts'
+import { type HeaderRules, isActive, type NetworkName, rulesOf } from './networks.ts'
+import { decodeStrings, encode } from './rlp.ts'
+
+/** What a header says. */
+export interface Header {
+  /** Hash of the block. */
+  readonly hash: Hex
+  readonly number: bigint
+  readonly parentHash: Hex
+  readonly stateRoot: Hex
+  readonly transactionsRoot: Hex
+  readonly receiptsRoot: Hex
+  readonly logsBloom: Hex
+  readonly difficulty: bigint
+  /** Seconds since 1970. */
+  readonly timestamp: bigint
+}
+
+/** The parts of a header that its proof of work is checked with. */
+export interface HeaderParts {
+  readonly header: Header
+  /** What miners commit to, before it is shortened for fork detection data: Keccak of the header without mining fields. */
+  readonly miningHash: Uint8Array
+  readonly ummRoot: Uint8Array
+  readonly bitcoinHeader: Uint8Array
+  readonly merkleProof: Uint8Array
+  readonly coinbase: Uint8Array
+}
+
+/** Elements up to and including the uncle count. */
+const fixedElements = 16
+const miningElements = 3
+
+/**
+ * Reads a header in its full encoding (the answer of debug_getRawHeader) and computes its hash. Nothing is checked but its
+ * form: whoever has the hash from a place that he trusts needs no more. Throws VerificationError.
+ */
+export function decodeHeader(raw: string, network: NetworkName | HeaderRules): Header {
+  return readHeader(raw, rulesOf(network)).header
+}
+
+export function readHeader(raw: string, rules: HeaderRules): HeaderParts {
+  const elements = decodeStrings(bytesOf(raw, 'header'), 'header')
+  if (elements.length < fixedElements) throw malformed('header: too few elements')
+  const fixed = elements.slice(0, fixedElements) as Uint8Array[]
+  checkScalars(fixed)
+  const number = unsigned(fixed[8] as Uint8Array)
+  const rest = new Rest(elements.slice(fixedElements))
+  // The genesis block has none of the later elements, whatever holds at its height.
+  const has = (rule: Parameters<typeof isActive>[1]) => number > 0n && isActive(rules, rule, number)
+  const umm = has('rskipUMM') ? [rest.take()] : []
+  const versioned = has('rskip351') ? readVersioned(rest, rules, number) : { extension: undefined }
+  const mining = readMining(rest, rules, number)
+  const hashed =
+    versioned.extension === undefined ? fixed : fixed.with(6, extensionData(versioned, fixed[6] as Uint8Array))
+  const hashedMining = isActive(rules, 'rskip92', number) ? mining.slice(0, 1) : mining
+  const [parentHash, , , stateRoot, transactionsRoot, receiptsRoot, logsBloom, difficulty] = fixed.map(hexOf) as Hex[]
+  const [bitcoinHeader, merkleProof, coinbase] = mining
+  const nothing = new Uint8Array()
+  return {
+    header: {
+      hash: hexOf(keccak_256(encode([...hashed, ...umm, ...hashedMining]))),
+      number,
+      parentHash: parentHash as Hex,
+      stateRoot: stateRoot as Hex,
+      transactionsRoot: transactionsRoot as Hex,
+      receiptsRoot: receiptsRoot as Hex,
+      logsBloom: logsBloom as Hex,
+      difficulty: difficulty === '0x' ? 0n : BigInt(difficulty as Hex),
+      timestamp: unsigned(fixed[11] as Uint8Array),
+    },
+    miningHash: keccak_256(encode([...hashed, ...umm])),
+    ummRoot: umm[0] ?? nothing,
+    bitcoinHeader: bitcoinHeader ?? nothing,
+    merkleProof: merkleProof ?? nothing,
+    coinbase: coinbase ?? nothing,
+  }
+}
+
+/** Hashes are taken of what the node writes, not of what it read: other spellings of a number are refused. */
+function checkScalars(fixed: readonly Uint8Array[]): void {
+  const check = (isGood: boolean, what: string) => {
+    if (!isGood) throw malformed(`header: the ${what} is not in canonical form`)
+  }
+  const [parentHash, unclesHash, coinbase, ...others] = fixed as [Uint8Array, Uint8Array, Uint8Array]
+  check(parentHash.length === 32 && unclesHash.length === 32, 'parent or uncles hash')
+  check(coinbase.length === 0 || coinbase.length === 20, 'coinbase')
+  check(
+    others.slice(0, 3).every((root: Uint8Array) => root.length === 32),
+    'state, transactions or receipts root',
+  )
+  for (const { index, what, bits } of unsignedElements) {
+    const bytes = fixed[index] as Uint8Array
+    check(bytes[0] !== 0 && unsigned(bytes) < 2n ** bits, what)
+  }
+  const isGenesis = (fixed[8] as Uint8Array).length === 0
+  check(isGenesis || isMinimalSigned(fixed[7] as Uint8Array), 'difficulty')
+  check(((fixed[7] as Uint8Array)[0] ?? 0) < 0x80, 'difficulty')
+  check(isMinimalSigned(fixed[14] as Uint8Array), 'minimum gas price')
+}
+
+const unsignedElements = [
+  { index: 8, what: 'number', bits: 63n },
+  { index: 10, what: 'gas used', bits: 63n },
+  { index: 11, what: 'timestamp', bits: 63n },
+  { index: 13, what: 'paid fees', bits: 256n },
+  { index: 15, what: 'uncle count', bits: 31n },
+]
+
+/** Two's complement without superfluous bytes; zero is one byte, nothing is missing. */
+function isMinimalSigned([first, second]: Uint8Array): boolean {
+  if (second === undefined) return true
+  return first === 0 ? second >= 0x80 : first !== 0xff || second < 0x80
+}
+
+interface Versioned {
+  /** Elements that are hashed apart, with the bloom before them; none for headers without a version. */
+  readonly extension: readonly Uint8Array[] | undefined
+  readonly version?: number
+}
+
+/** Version, edges and base event (RSKIP-351, 144, 535). */
+function readVersioned(rest: Rest, rules: HeaderRules, number: bigint): Versioned {
+  const [version, surplus] = rest.take()
+  if ((version !== 1 && version !== 2) || surplus !== undefined) throw malformed('header: unknown version')
+  const edges = isActive(rules, 'rskip144', number) ? [rest.take()] : []
+  if (edges.some((bytes) => bytes.length % 2 === 1)) throw malformed('header: odd edges')
+  const baseEvent = isActive(rules, 'rskip535', number) ? readBaseEvent(rest, rules, number) : []
+  if (version === 1 && baseEvent.length > 0) throw malformed('header: version 1 has no base event')
+  // The base event stands before the edges here, and after them in the header.
+  return {
+    version,
+    extension: [...(version === 2 && baseEvent.length === 0 ? [new Uint8Array()] : baseEvent), ...edges],
+  }
+}
+
+function readBaseEvent(rest: Rest, rules: HeaderRules, number: bigint): Uint8Array[] {
+  const isMissing = rest.count === 0 || rest.count === miningElements
+  if (isMissing && number < BigInt(rules.baseEventRequiredFrom ?? 0)) return []
+  return [rest.take()]
+}
+
+/** What stands in the place of the bloom while the header is hashed. */
+function extensionData({ extension = [], version = 0 }: Versioned, bloom: Uint8Array): Uint8Array {
+  if (bloom.length === 0) throw malformed('header: the bloom is missing')
+  return encode([Uint8Array.of(version), keccak_256(encode([keccak_256(bloom), ...extension]))])
+}
+
+/** Bitcoin header, Merkle proof and compressed coinbase; all three, or nothing. */
+function readMining(rest: Rest, rules: HeaderRules, number: bigint): Uint8Array[] {
+  if (rest.count === 0) return []
+  const elements = [rest.take(), rest.take(), rest.take()]
+  if (rest.count > 0) throw malformed('header: too many elements')
+  if (elements.every((element) => element.length === 0)) throw malformed('header: empty mining fields')
+  const hasLength = number === 0n || !isActive(rules, 'rskip98', number) || elements[0]?.length === 80
+  if (!hasLength) throw malformed('header: the Bitcoin header does not have 80 bytes')
+  return elements
+}
+
+/** The elements after the fixed ones, in order. */
+class Rest {
+  readonly #elements: Uint8Array[]
+
+  constructor(elements: Uint8Array[]) {
+    this.#elements = elements
+  }
+
+  get count(): number {
+    return this.#elements.length
+  }
+
+  take(): Uint8Array {
+    const element = this.#elements.shift()
+    if (element === undefined) throw malformed('header: too few elements')
+    return element
+  }
+}
+
+/** Hash for merged mining (block chapter 4.6): what the coinbase must carry behind the tag. */
+export function hashForMergedMining(parts: HeaderParts, forkData: Uint8Array): Uint8Array {
+  return concat(committedHash(parts).subarray(0, 32 - forkData.length), forkData)
+}
+
+/** The same without fork detection data. */
+export function committedHash({ miningHash, ummRoot }: HeaderParts): Uint8Array {
+  if (ummRoot.length === 0) return miningHash
+  if (ummRoot.length !== 20) throw malformed('header: a root of user mining manifests has 20 bytes')
+  return keccak_256(concat(miningHash.subarray(0, 20), ummRoot))
+}
