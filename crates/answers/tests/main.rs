@@ -5,6 +5,7 @@
 mod automine;
 mod development;
 mod dispatch;
+mod estimates;
 mod mining;
 mod node;
 mod reach;
