@@ -88,14 +88,25 @@ pub struct RpcError {
     pub message: String,
     /// Return bytes of a revert.
     pub data: Option<Bytes>,
+    /// More about a refusal, where there is something to say.
+    pub details: Option<Box<Details>>,
     /// What went wrong inside, for the log only.
     pub cause: Option<String>,
+}
+
+/// What helps a caller to ask again in a way that works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Details {
+    /// For people: where the fault is and what would have been accepted.
+    pub hint: String,
+    /// For programs: a JSON object, the `data` of the error.
+    pub data: Vec<u8>,
 }
 
 impl RpcError {
     /// An error without data.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), data: None, cause: None }
+        Self { code, message: message.into(), data: None, details: None, cause: None }
     }
 
     /// -32602.
@@ -109,6 +120,7 @@ impl RpcError {
             code: ErrorCode::Internal,
             message: "Internal server error".into(),
             data: None,
+            details: None,
             cause: Some(cause.to_string()),
         }
     }
@@ -123,7 +135,7 @@ impl RpcError {
         Self::new(ErrorCode::LimitExceeded, "Server overloaded")
     }
 
-    /// `{"code","message","data"?,"cause"?}`: the form in which an error crosses to the server.
+    /// `{"code","message","data"?,"hint"?,"cause"?}`: the form in which an error crosses to the server.
     pub fn to_json(&self) -> Vec<u8> {
         let mut json = JsonWriter::new();
         json.begin_object();
@@ -131,6 +143,10 @@ impl RpcError {
         json.key("message").text(&self.message);
         if let Some(data) = &self.data {
             json.key("data").data(data);
+        }
+        if let Some(details) = &self.details {
+            json.key("data").raw(&details.data);
+            json.key("hint").text(&details.hint);
         }
         if let Some(cause) = &self.cause {
             json.key("cause").text(cause);
@@ -196,6 +212,9 @@ mod tests {
         let mut error = RpcError::new(ErrorCode::Reverted, "revert \"no\"");
         error.data = Some(Bytes::from_static(&[1, 0xab]));
         assert_eq!(error.to_json(), br#"{"code":-32015,"message":"revert \"no\"","data":"0x01ab"}"#);
+        let mut detailed = RpcError::new(ErrorCode::LogLimitExceeded, "too many");
+        detailed.details = Some(Box::new(Details { hint: "fewer".into(), data: b"{\"limit\":1}".to_vec() }));
+        assert_eq!(detailed.to_json(), br#"{"code":-32012,"message":"too many","data":{"limit":1},"hint":"fewer"}"#);
         let internal = RpcError::internal("disk");
         assert_eq!(internal.to_json(), br#"{"code":-32603,"message":"Internal server error","cause":"disk"}"#);
     }

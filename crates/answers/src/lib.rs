@@ -40,6 +40,6 @@ mod state;
 pub mod upkeep;
 pub mod web3;
 
-pub use error::{Answer, ErrorCode, RpcError};
+pub use error::{Answer, Details, ErrorCode, RpcError};
 pub use node::Node;
 pub use options::AnswerOptions;

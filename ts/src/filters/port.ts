@@ -27,7 +27,7 @@ export type FilterReply =
   | {
       readonly kind: 'filter'
       readonly ticket: number
-      readonly error: { code: number; message: string; hint: string | undefined } | { defect: string }
+      readonly error: { code: number; message: string; data: unknown; hint: string | undefined } | { defect: string }
     }
 
 /** The registry as a worker sees it: questions and answers travel as messages. */
@@ -53,7 +53,7 @@ export class RemoteFilters implements FilterPort {
     this.#waiting.delete(reply.ticket)
     if ('result' in reply) waiting?.resolve(reply.result)
     else if ('defect' in reply.error) waiting?.reject(new FilterDefect(reply.error.defect))
-    else waiting?.reject(new RpcError(reply.error.code, reply.error.message, undefined, reply.error.hint))
+    else waiting?.reject(new RpcError(reply.error.code, reply.error.message, reply.error.data, reply.error.hint))
   }
 
   #ask(operation: Operation, argument: unknown): Promise<string> {
@@ -78,7 +78,8 @@ export async function answerQuestion(registry: FilterPort, question: FilterQuest
     return { kind: 'filter', ticket, result: await ask.call(registry, argument) }
   } catch (error) {
     if (error instanceof RpcError) {
-      return { kind: 'filter', ticket, error: { code: error.code, message: error.message, hint: error.hint } }
+      const { code, message, data, hint } = error
+      return { kind: 'filter', ticket, error: { code, message, data, hint } }
     }
     return {
       kind: 'filter',

@@ -49,14 +49,14 @@ function guard(call: (...parameters: unknown[]) => unknown): (...parameters: unk
   }
 }
 
-/** The addon's errors carry `{code, message, data, cause}` as JSON in their message; the cause is for the log. */
+/** The addon's errors carry `{code, message, data, hint, cause}` as JSON in their message; the cause is for the log. */
 function toRpcError(error: unknown): Error {
   const text = messageOf(error)
   if (text.startsWith('{')) {
     try {
-      const { code, message, data, cause } = JSON.parse(text) as Record<string, unknown>
+      const { code, message, data, hint, cause } = JSON.parse(text) as Record<string, unknown>
       if (typeof code === 'number' && typeof message === 'string') {
-        const refusal = new RpcError(code, message, typeof data === 'string' ? data : undefined)
+        const refusal = new RpcError(code, message, data, typeof hint === 'string' ? hint : undefined)
         if (code === codes.limitReached) refusal.httpStatus = 503
         refusal.defect = typeof cause === 'string' ? cause : undefined
         return refusal

@@ -19,8 +19,8 @@ export const code = {
 /** The only kind of error that the code above the addon throws: it becomes the `error` member of an answer. */
 export class RpcError extends Error {
   readonly code: number
-  /** `0x` bytes that a reverted execution returned. */
-  readonly data: string | undefined
+  /** `0x` bytes that a reverted execution returned, or an object that helps a program to ask again. */
+  readonly data: unknown
   /** What the caller has to look at, e.g. `call.gas: expected ...`. Shown unless the plain texts of the reference are asked for. */
   hint: string | undefined
   /** HTTP status when this is the whole answer and the fault is not in the request: access, limits, overload. */
@@ -28,7 +28,7 @@ export class RpcError extends Error {
   /** What went wrong inside the node, for the log only. */
   defect: string | undefined
 
-  constructor(code: number, message: string, data?: string, hint?: string) {
+  constructor(code: number, message: string, data?: unknown, hint?: string) {
     super(message)
     this.name = 'RpcError'
     this.code = code
@@ -41,8 +41,13 @@ export function invalidParams(message: string, hint?: string): RpcError {
   return new RpcError(code.invalidParams, message, undefined, hint)
 }
 
-export function invalidRequest(message = 'invalid request'): RpcError {
-  return new RpcError(code.invalidRequest, message)
+export function invalidRequest(message = 'invalid request', hint?: string): RpcError {
+  return new RpcError(code.invalidRequest, message, undefined, hint)
+}
+
+/** More of something than one caller, or the node, may have at a time. */
+export function limitReached(message: string): RpcError {
+  return new RpcError(code.limitReached, message)
 }
 
 /** A name that this product does not know at all. */

@@ -1,10 +1,11 @@
 //! `eth_getLogs`.
 
-use crate::error::{Answer, ErrorCode, RpcError};
+use crate::error::{Answer, Details, ErrorCode, RpcError};
 use crate::json::JsonWriter;
 use crate::log_filter::{LogQuery, SearchPlace};
 use crate::node::Node;
 use crate::objects::log;
+use crate::options::LogLimits;
 use rhizome_evm::Deadline;
 use std::ops::ControlFlow;
 
@@ -36,25 +37,82 @@ fn write_range(
     json: &mut JsonWriter,
     node: &Node,
     query: &LogQuery,
-    (first, last): (u64, u64),
+    range: (u64, u64),
     cap: Option<usize>,
     deadline: &Deadline,
 ) -> Result<(), RpcError> {
     let mut count = 0;
-    node.chain().visit_logs(&query.filter, first, last, deadline, &mut |found| {
+    let mut one_too_many = None;
+    node.chain().visit_logs(&query.filter, range.0, range.1, deadline, &mut |found| {
         if cap == Some(count) {
-            count += 1;
+            one_too_many = Some(found.number);
             return ControlFlow::Break(());
         }
         count += 1;
         log::write_found(json, &found, false);
         ControlFlow::Continue(())
     })?;
-    match cap {
-        Some(cap) if count > cap => {
-            let message = format!("Filter returned more than {cap} logs.");
-            Err(RpcError::new(ErrorCode::LogLimitExceeded, message))
+    match one_too_many {
+        Some(number) => Err(too_many(&node.options().log_limits, range, number)),
+        None => Ok(()),
+    }
+}
+
+/// Says which limit was passed, and the largest range from the same beginning that would have been answered: the blocks
+/// below the one with the log that was one too many, or as many as are never capped. The first words are the reference's.
+fn too_many(limits: &LogLimits, (first, last): (u64, u64), one_too_many: u64) -> RpcError {
+    let LogLimits { blocks, logs } = *limits;
+    let uncapped = blocks.checked_sub(1).map(|more| first.saturating_add(more));
+    let fitting = one_too_many.checked_sub(1).filter(|to| *to >= first).max(uncapped);
+    let requested = last.saturating_sub(first).saturating_add(1);
+    let mut hint = format!(
+        "filter: expected at most {logs} logs, or at most {blocks} blocks; \
+         blocks {first:#x} to {last:#x} are {requested} blocks and hold more than {logs} logs"
+    );
+    let mut data = JsonWriter::with_capacity(256);
+    data.begin_object();
+    data.key("limit").text("logs");
+    data.key("maximumLogs").number((logs as u64).cast_signed());
+    data.key("maximumBlocks").number(blocks.cast_signed());
+    data.key("blocks").number(requested.cast_signed());
+    data.key("logs").number((logs as u64).saturating_add(1).cast_signed());
+    match fitting {
+        Some(to) => {
+            hint.push_str(&format!(". Try with this block range [{first:#x}, {to:#x}]"));
+            data.key("fromBlock").quantity(first);
+            data.key("toBlock").quantity(to);
         }
-        _ => Ok(()),
+        None => {
+            data.key("fromBlock").null();
+            data.key("toBlock").null();
+        }
+    }
+    data.end_object();
+    let message = format!("Filter returned more than {logs} logs.");
+    let details = Box::new(Details { hint, data: data.finish() });
+    RpcError { details: Some(details), ..RpcError::new(ErrorCode::LogLimitExceeded, message) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fitting(blocks: u64, range: (u64, u64), one_too_many: u64) -> String {
+        let details = too_many(&LogLimits { blocks, logs: 10 }, range, one_too_many).details.unwrap();
+        let data: serde_json::Value = serde_json::from_slice(&details.data).unwrap();
+        assert_eq!((&data["limit"], &data["maximumLogs"], &data["logs"]), (&"logs".into(), &10.into(), &11.into()));
+        assert_eq!((&data["maximumBlocks"], &data["blocks"]), (&blocks.into(), &(range.1 - range.0 + 1).into()));
+        assert_eq!(details.hint.contains("Try with"), data["toBlock"].is_string());
+        format!("{} {}", data["fromBlock"], data["toBlock"])
+    }
+
+    #[test]
+    fn names_the_largest_range_that_fits() {
+        assert_eq!(fitting(5, (16, 99), 40), r#""0x10" "0x27""#);
+        // The uncapped blocks reach further.
+        assert_eq!(fitting(5, (16, 99), 18), r#""0x10" "0x14""#);
+        assert_eq!(fitting(0, (16, 99), 17), r#""0x10" "0x10""#);
+        // The first block alone has too many.
+        assert_eq!(fitting(0, (16, 99), 16), "null null");
     }
 }
