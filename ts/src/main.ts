@@ -5,6 +5,7 @@ import type { Config } from './config/schema.ts'
 import { nativeSource } from './filters/nativeSource.ts'
 import { FilterRegistry } from './filters/registry.ts'
 import type { Addon } from './native/bindings.ts'
+import { headCursor } from './native/feed.ts'
 import { loadAddon } from './native/load.ts'
 import { nodeConfig } from './nodeConfig.ts'
 import { createLogger } from './observe/log.ts'
@@ -42,7 +43,7 @@ export async function startNode(config: Config): Promise<RunningNode> {
   const workers = new Workers(count, config, logger, fail)
   try {
     native.openNode(nodeConfig(config))
-    native.onHead((number, hash) => logger.debug({ number, hash }, 'new head'))
+    native.onHead(() => logger.debug(headCursor(native), 'new head'))
     const filters = createFilters(native, config)
     await workers.listen(port, filters)
     const sweep = setInterval(() => filters.removeExpired(), filterSweepMs).unref()
@@ -72,6 +73,11 @@ function createFilters(native: Addon, config: Config): FilterRegistry {
   const minesBeforePoll = decidedChoices(config).filterPoll === 'mine' && miningOf(config).mode === 'auto'
   const source = nativeSource(native, config.rpc.timeoutMs, minesBeforePoll)
   const limits = { expiryMs: config.filters.expirySeconds * 1000, maximum: config.filters.maximum }
-  const newId = () => `0x${randomBytes(16).toString('hex')}`
+  const newId = () => {
+    const bytes = randomBytes(16)
+    // A QUANTITY: no leading zeros.
+    bytes[0] = (bytes[0] ?? 0) | 0x80
+    return `0x${bytes.toString('hex')}`
+  }
   return new FilterRegistry(source, limits, () => performance.now(), newId)
 }

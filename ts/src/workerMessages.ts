@@ -5,6 +5,8 @@ import type { FilterQuestion, FilterReply } from './filters/port.ts'
 export interface WorkerStart {
   readonly index: number
   readonly config: Config
+  /** One number that all workers share: the WebSocket connections that are open. */
+  readonly openSockets: Int32Array
 }
 
 export type ToWorker =

@@ -8,15 +8,17 @@ import type { FromWorker, ToWorker, WorkerStart } from './workerMessages.ts'
 // The bundle stands beside this file's own bundle.
 const program = new URL('./worker.js', import.meta.url)
 
-/** The worker threads of a node: each serves HTTP on the shared port. */
+/** The worker threads of a node: each serves HTTP and WebSocket on the shared port. */
 export class Workers {
   readonly #workers: readonly Worker[]
 
   /** Starts the threads; they load while the node opens. `onFailure` is called when one dies unexpectedly. */
   constructor(count: number, config: Config, logger: Logger, onFailure: (reason: string) => void) {
     if (!existsSync(program)) throw new Error(`${program.pathname} is missing. Run: npm run setup`)
+    const openSockets = new Int32Array(new SharedArrayBuffer(4))
     this.#workers = Array.from({ length: count }, (_none, index) => {
-      const worker = new Worker(program, { workerData: { index, config } satisfies WorkerStart, execArgv: [] })
+      const workerData: WorkerStart = { index, config, openSockets }
+      const worker = new Worker(program, { workerData, execArgv: [] })
       worker.on('error', (error) => {
         logger.error({ worker: index, reason: error.stack ?? error.message }, 'worker failed')
         onFailure(error.message)

@@ -2,8 +2,7 @@ import { request } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '../src/config/load.ts'
-import type { HttpServer } from '../src/http/server.ts'
-import { createServer } from '../src/worker.ts'
+import { createServer, type Server } from '../src/server.ts'
 import { fakeAddon } from './fakeAddon.ts'
 import { exchange } from './rawSocket.ts'
 
@@ -12,14 +11,20 @@ const version = '{"jsonrpc":"2.0","id":1,"method":"net_version","params":[]}'
 const versionAnswer = '{"jsonrpc":"2.0","id":1,"result":"33"}'
 const cancelled: number[] = []
 const defects: unknown[] = []
-const servers: HttpServer[] = []
+const servers: Server[] = []
 let port = 0
 let other = 0
 
 async function serve(settings: object): Promise<number> {
   const config = loadConfig({ settings })
-  const server = createServer(config, fakeAddon(cancelled), {} as never, ({ defect }) => {
-    if (defect !== undefined) defects.push(defect)
+  const server = createServer({
+    config,
+    native: fakeAddon(cancelled),
+    filters: {} as never,
+    observe: ({ defect }) => {
+      if (defect !== undefined) defects.push(defect)
+    },
+    openSockets: new Int32Array(new SharedArrayBuffer(4)),
   })
   servers.push(server)
   return server.listen(0)
@@ -39,8 +44,8 @@ beforeAll(async () => {
   })
 })
 
-afterAll(() => {
-  for (const server of servers) server.close()
+afterAll(async () => {
+  for (const server of servers) await server.stop(0)
 })
 
 interface Got {

@@ -14,12 +14,12 @@ pub fn head_cursor() -> Result<Reply> {
     sync(feed::head_cursor::answer)
 }
 
-/// How the main chain moved since a block: `{"hashes","removed","cursor"}`.
+/// How the main chain moved since a block, in steps of at most `most` new blocks: `{"hashes","removed","cursor"}`.
 #[napi(catch_unwind, ts_return_type = "string")]
-pub fn main_hashes_since(number: i64, hash: String) -> Result<String> {
+pub fn main_hashes_since(number: i64, hash: String, most: u32) -> Result<String> {
     let moved = sync(|node| {
         let number = u64::try_from(number).map_err(RpcError::internal)?;
-        feed::main_hashes_since::answer(node, number, &parameters::block_hash(&hash)?)
+        feed::main_hashes_since::answer(node, number, &parameters::block_hash(&hash)?, most.into())
     })?;
     Ok(String::from_utf8_lossy(&moved.0).into_owned())
 }
@@ -50,4 +50,20 @@ pub fn logs_of_blocks(hashes: String, filter: String, is_removed: bool) -> Resul
             texts.iter().map(|hash| parameters::block_hash(hash)).collect::<std::result::Result<_, _>>()?;
         feed::logs_of_blocks::answer(node, &hashes, &LogQuery::parse(&filter)?, is_removed)
     })
+}
+
+/// The header of a block as `newHeads` subscriptions show it; `null` for an unknown one.
+#[napi(catch_unwind, ts_return_type = "string")]
+pub fn head_of_block(hash: String) -> Result<Reply> {
+    sync(|node| feed::head::answer(node, &parameters::block_hash(&hash)?))
+}
+
+/// The logs of a block that one of the filters (a JSON array) takes, each with their positions: `[{"queries","log"}]`.
+#[napi(catch_unwind, ts_return_type = "string")]
+pub fn matching_logs(hash: String, filters: String, is_removed: bool) -> Result<String> {
+    let found = sync(|node| {
+        let queries = LogQuery::parse_all(&filters)?;
+        feed::matching_logs::answer(node, &parameters::block_hash(&hash)?, &queries, is_removed)
+    })?;
+    Ok(String::from_utf8_lossy(&found.0).into_owned())
 }

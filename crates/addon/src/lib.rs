@@ -9,13 +9,13 @@
 //! Start with `lanes`, then `eth` and `node`.
 
 pub mod blocks;
+mod changes;
 mod config;
 pub mod debug;
 pub mod eth;
 pub mod evm;
 pub mod execution;
 pub mod feed;
-mod heads;
 mod lanes;
 mod miner;
 pub mod mnr;

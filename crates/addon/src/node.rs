@@ -1,17 +1,16 @@
 //! Opening, closing and describing the node; listeners and cancellation.
 
 use crate::config::{Mining, NodeConfig, is_development};
-use crate::heads::Notice;
 use crate::lanes::{guarded, promise, settle, sync};
 use crate::miner::IntervalMiner;
 use crate::pool::Pool;
 use crate::process::{self, Running};
 use crate::reply::{Reply, refusal};
-use napi::bindgen_prelude::{FnArgs, Function, Object};
+use napi::bindgen_prelude::{Function, Object};
 use napi::{Env, Result};
 use napi_derive::napi;
 use rhizome_answers::{Node, RpcError, node_info};
-use rhizome_chain::Chain;
+use rhizome_chain::{Chain, ChainEvent};
 use std::sync::Arc;
 
 /// Opens the node of this process. Takes its settings as JSON, returns what `nodeInfo` returns.
@@ -46,19 +45,17 @@ pub fn cancel_ticket(ticket: i64) -> Result<()> {
     Ok(())
 }
 
-/// Calls back with number and hash of each new head; heads that follow each other quickly come as one. One listener for
-/// each worker: another one replaces it. Does not keep the worker alive.
-#[napi(catch_unwind)]
-pub fn on_head(env: &Env, callback: Function<'_, FnArgs<(i64, String)>, ()>) -> Result<()> {
-    let notice = Arc::new(Notice::default());
-    let carried = Arc::clone(&notice);
-    let build = callback.build_threadsafe_function::<()>().weak::<true>();
-    let callback = build.build_callback(move |_context| Ok(carried.take()))?;
-    let environment = env.raw() as usize;
-    if process::process().heads.set(environment, callback, notice) {
-        env.add_env_cleanup_hook(environment, |environment| process::process().heads.remove(environment))?;
-    }
-    Ok(())
+/// Calls back after the head has changed; changes that follow each other quickly come as one. One listener for each
+/// worker: another one replaces it. Does not keep the worker alive.
+#[napi(catch_unwind, ts_args_type = "callback: () => void")]
+pub fn on_head(env: &Env, callback: Function<'_, (), ()>) -> Result<()> {
+    process::process().heads.set(env, &callback)
+}
+
+/// The same for transactions that became executable.
+#[napi(catch_unwind, ts_args_type = "callback: () => void")]
+pub fn on_pending(env: &Env, callback: Function<'_, (), ()>) -> Result<()> {
+    process::process().pending.set(env, &callback)
 }
 
 /// Runs work on a thread of its own.
@@ -69,10 +66,14 @@ pub(crate) fn alone(name: &str, work: impl FnOnce() + Send + 'static) -> Result<
 
 fn start(config: &NodeConfig) -> std::result::Result<Running, RpcError> {
     let chain = Chain::open(config.chain()?)?;
-    let heads = Arc::clone(&process::process().heads);
-    chain.on_event(Box::new(move |event| heads.notify(event)));
     chain.set_automine(true);
     let node = Arc::new(Node::new(Arc::clone(&chain), config.answers(is_development(chain.spec()))));
+    // After the node's own listener: who is called finds in the feeds what it is called for.
+    let (heads, pending) = (Arc::clone(&process::process().heads), Arc::clone(&process::process().pending));
+    chain.on_event(Box::new(move |event| match event {
+        ChainEvent::NewHead { .. } => heads.notify(),
+        ChainEvent::PendingTransaction { .. } => pending.notify(),
+    }));
     let (threads, waiting) = config.pool();
     let pool = Pool::start(threads, waiting).map_err(RpcError::internal)?;
     let miner = match config.mining {

@@ -1,6 +1,6 @@
 //! The one node of the process, shared by all its threads.
 
-use crate::heads::HeadListeners;
+use crate::changes::Listeners;
 use crate::miner::IntervalMiner;
 use crate::pool::Pool;
 use crate::tickets::Tickets;
@@ -21,7 +21,9 @@ pub(crate) struct Process {
     /// Held while a node opens or closes.
     changing: Mutex<()>,
     /// Who wants to know of new heads; listeners stay when the node is closed and another one opened.
-    pub(crate) heads: Arc<HeadListeners>,
+    pub(crate) heads: Arc<Listeners>,
+    /// Who wants to know of transactions that became executable.
+    pub(crate) pending: Arc<Listeners>,
 }
 
 static PROCESS: LazyLock<Process> = LazyLock::new(Process::default);

@@ -43,12 +43,22 @@ pub enum SearchPlace {
 impl LogQuery {
     /// Reads the JSON text of a filter object.
     pub fn parse(json: &str) -> Result<Self, RpcError> {
-        let Ok(Value::Object(members)) = serde_json::from_str(json) else {
+        Self::read(&serde_json::from_str(json).unwrap_or_default())
+    }
+
+    /// Reads the JSON text of an array of filter objects.
+    pub fn parse_all(json: &str) -> Result<Vec<Self>, RpcError> {
+        let filters: Vec<Value> = serde_json::from_str(json).map_err(RpcError::internal)?;
+        filters.iter().map(Self::read).collect()
+    }
+
+    fn read(value: &Value) -> Result<Self, RpcError> {
+        let Value::Object(members) = value else {
             return Err(RpcError::invalid_params("Invalid filter: an object is expected."));
         };
         Ok(Self {
             filter: LogFilter { addresses: addresses(members.get("address"))?, topics: topics(members.get("topics"))? },
-            place: place(&members)?,
+            place: place(members)?,
         })
     }
 

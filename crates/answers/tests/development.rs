@@ -4,7 +4,7 @@ use crate::dispatch::dispatch;
 use crate::node::{chain_a, import_all, reference_options, regtest, steps};
 use crate::transcript::Tally;
 use rhizome_answers::block_files;
-use rhizome_answers::feed::{logs_of_blocks, main_hashes_since};
+use rhizome_answers::feed::{head, logs_of_blocks, main_hashes_since, matching_logs};
 use rhizome_answers::log_filter::LogQuery;
 use rhizome_answers::options::{AnswerOptions, MiningMode};
 use rhizome_chain::Clock;
@@ -124,7 +124,7 @@ fn movements_of_the_main_chain() {
     let node = regtest(reference_options(MiningMode::Auto), Clock::system());
     let mine = || node.chain().mine(node.chain().config().clock.now()).unwrap().hash;
     let since = |number, hash| -> Value {
-        serde_json::from_slice(&main_hashes_since::answer(&node, number, &hash).unwrap()).unwrap()
+        serde_json::from_slice(&main_hashes_since::answer(&node, number, &hash, 100).unwrap()).unwrap()
     };
     let genesis = node.chain().head().hash();
     let (first, second) = (mine(), mine());
@@ -153,11 +153,16 @@ fn removed_blocks_and_logs() {
     import_all(&node, "deep-reorg.replaced.blocks");
     let abandoned: Vec<B256> = (1..=3).map(|number| node.chain().main_hash(number).unwrap().unwrap()).collect();
     import_all(&node, "deep-reorg.blocks");
-    let moved = main_hashes_since::answer(&node, 3, &abandoned[2]).unwrap();
+    let moved = main_hashes_since::answer(&node, 3, &abandoned[2], 100).unwrap();
     let moved: Value = serde_json::from_slice(&moved).unwrap();
     let removed: Vec<String> = abandoned.iter().rev().map(B256::to_string).collect();
     assert_eq!(moved["removed"], json!(removed));
     assert_eq!(moved["hashes"].as_array().unwrap().len(), 7);
+    // In small steps, too: the removed blocks come with the first.
+    let step = main_hashes_since::answer(&node, 3, &abandoned[2], 2).unwrap();
+    let step: Value = serde_json::from_slice(&step).unwrap();
+    assert_eq!((&step["removed"], step["cursor"]["number"].as_u64()), (&json!(removed), Some(2)));
+    assert_eq!(step["cursor"]["hash"], moved["hashes"][1]);
     let query = LogQuery::parse("{}").unwrap();
     let hashes = [abandoned[2], abandoned[1], abandoned[0]];
     let logs = logs_of_blocks::answer(&node, &hashes, &query, true).unwrap();
@@ -165,4 +170,32 @@ fn removed_blocks_and_logs() {
     assert!(logs[0]["removed"] == true && logs.as_array().unwrap().len() >= 2, "{logs}");
     let heights: Vec<&str> = logs.as_array().unwrap().iter().map(|log| log["blockNumber"].as_str().unwrap()).collect();
     assert!(heights.is_sorted_by(|before, after| before >= after), "{heights:?}");
+}
+
+/// One look at a block serves all subscriptions: each log comes once, with those that take it.
+#[test]
+fn matching_logs_and_heads() {
+    let node = regtest(reference_options(MiningMode::Off), Clock::system());
+    import_all(&node, "deep-reorg.replaced.blocks");
+    let hash = node.chain().main_hash(2).unwrap().unwrap();
+    let queries =
+        |texts: &[&str]| -> Vec<LogQuery> { texts.iter().map(|text| LogQuery::parse(text).unwrap()).collect() };
+    let ask = |texts: &[&str], removed| -> Value {
+        serde_json::from_slice(&matching_logs::answer(&node, &hash, &queries(texts), removed).unwrap()).unwrap()
+    };
+    let lab = r#"{"address":"0x77045e71a7a2c50903d88e564cd72fab11e82051"}"#;
+    let nobody = r#"{"address":"0x0000000000000000000000000000000000000001"}"#;
+    let found = ask(&[lab, nobody, "{}"], true);
+    assert_eq!(found[0]["queries"], json!([0, 2]));
+    assert_eq!((&found[0]["log"]["blockHash"], &found[0]["log"]["removed"]), (&json!(hash.to_string()), &json!(true)));
+    let mined = ask(&["{}"], false);
+    assert_eq!((&mined[0]["queries"], &mined[0]["log"]["removed"]), (&json!([0]), &json!(false)));
+    assert_eq!(ask(&[nobody], false), json!([]));
+    assert_eq!(matching_logs::answer(&node, &B256::ZERO, &queries(&["{}"]), false).unwrap(), b"[]");
+    let shown: Value = serde_json::from_slice(&head::answer(&node, &hash).unwrap()).unwrap();
+    assert_eq!(
+        (&shown["hash"], &shown["number"], &shown["baseEvent"]),
+        (&json!(hash.to_string()), &json!("0x2"), &json!("0x00"))
+    );
+    assert_eq!(head::answer(&node, &B256::ZERO).unwrap(), b"null");
 }

@@ -90,10 +90,24 @@ export const schema = section('', {
     ),
   }),
 
+  ws: section('WebSocket, on the same port.', {
+    enabled: yesNo('Whether WebSocket is served.', true),
+    maxConnections: whole('Open connections at a time, of all workers together.', 10_000, 1, 1_000_000),
+    maxSubscriptions: whole('Subscriptions of one connection.', 100, 1),
+    maxRequests: whole('Requests of one connection that wait for an answer at a time.', 1000, 1),
+    maxMessageBytes: whole('Largest message from a client.', 5_242_880, 1, 2 ** 29),
+    maxBufferedBytes: whole(
+      'A client that has left more than this unread when the next message comes is cut off.',
+      16_777_216,
+      1024,
+    ),
+    idleSeconds: whole('A client that is silent for so long, and leaves a ping unanswered, is cut off.', 60, 8, 960),
+  }),
+
   rpc: section('Limits of requests.', {
     maxBatchRequests: whole('Requests in one batch.', 50, 1),
-    timeoutMs: whole('Time for one HTTP request in milliseconds. 0: no limit.', 5000),
-    maxResponseBytes: whole('Largest answer to one HTTP request. 0: no limit.', 10_485_760),
+    timeoutMs: whole('Time for one HTTP request or WebSocket message in milliseconds. 0: no limit.', 5000),
+    maxResponseBytes: whole('Largest answer to one HTTP request or WebSocket message. 0: no limit.', 10_485_760),
     callGasCap: whole('Gas of one eth_call.', 10_000_000, 21_000),
     estimateGasCap: whole('Gas of one estimate where the reference rule is chosen.', 6_800_000, 21_000),
     estimate: oneOf(

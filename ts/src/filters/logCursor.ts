@@ -1,7 +1,8 @@
+import type { Cursor } from '../native/feed.ts'
 import type { Answer } from '../rpc/envelope.ts'
 import { invalidParams } from '../rpc/errors.ts'
 import type { LogFilter } from '../rpc/parameters/logFilter.ts'
-import type { Cursor, FilterSource } from './source.ts'
+import type { FilterSource } from './source.ts'
 
 const nothing = '[]'
 

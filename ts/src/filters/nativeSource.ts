@@ -1,14 +1,18 @@
 import type { Addon } from '../native/bindings.ts'
+import { headCursor, movementSince, pendingSince } from '../native/feed.ts'
 import { Flight } from '../rpc/flight.ts'
-import type { Cursor, FilterSource, Movement, PendingFeed } from './source.ts'
+import type { FilterSource } from './source.ts'
+
+/** Blocks that one poll of a filter passes at most; the next one goes on from there. */
+const blocksPerPoll = 10_000
 
 /** The chain as filters read it, through the addon. */
 export function nativeSource(native: Addon, timeoutMs: number, minesBeforePoll: boolean): FilterSource {
   const newFlight = () => new Flight(timeoutMs, (ticket) => native.cancelTicket(ticket))
   return {
-    head: () => JSON.parse(native.headCursor()) as Cursor,
-    movementSince: ({ number, hash }) => JSON.parse(native.mainHashesSince(number, hash)) as Movement,
-    pendingSince: (position) => JSON.parse(native.pendingHashesSince(position)) as PendingFeed,
+    head: () => headCursor(native),
+    movementSince: (cursor) => movementSince(native, cursor, blocksPerPoll),
+    pendingSince: (position) => pendingSince(native, position),
     pendingPosition: () => native.pendingPosition(),
     logs: (filter) => newFlight().run((deadlineMs, ticket) => native.ethGetLogs(filter, deadlineMs, ticket)),
     removedLogs: async (blocks, filter) => native.logsOfBlocks(JSON.stringify(blocks), filter, true),

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import type { Cursor } from '../native/feed.ts'
 import type { LogFilter } from '../rpc/parameters/logFilter.ts'
 import { answerQuestion, type FilterQuestion, RemoteFilters } from './port.ts'
 import { FilterRegistry } from './registry.ts'
-import type { Cursor, FilterSource } from './source.ts'
+import type { FilterSource } from './source.ts'
 
 /** A chain of blocks with one log each, that can grow and fork. */
 class Chain implements FilterSource {

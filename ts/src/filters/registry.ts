@@ -1,8 +1,9 @@
+import type { Cursor } from '../native/feed.ts'
 import { code, filterNotFound, RpcError } from '../rpc/errors.ts'
 import type { LogFilter } from '../rpc/parameters/logFilter.ts'
 import { LogCursor } from './logCursor.ts'
 import type { FilterPort } from './port.ts'
-import type { Cursor, FilterSource } from './source.ts'
+import type { FilterSource } from './source.ts'
 
 export interface FilterLimits {
   readonly expiryMs: number

@@ -1,25 +1,5 @@
+import type { Cursor, Movement, PendingFeed } from '../native/feed.ts'
 import type { Answer } from '../rpc/envelope.ts'
-
-/** A block that a filter has seen last. */
-export interface Cursor {
-  readonly number: number
-  readonly hash: string
-}
-
-/** How the main chain moved since a cursor. */
-export interface Movement {
-  /** Blocks that became main, ascending. */
-  readonly hashes: readonly string[]
-  /** Blocks that left the main chain, from the highest down. */
-  readonly removed: readonly string[]
-  readonly cursor: Cursor
-}
-
-/** Transactions that became pending after a position in the feed. */
-export interface PendingFeed {
-  readonly hashes: readonly string[]
-  readonly position: number
-}
 
 /** What filters read of the chain. */
 export interface FilterSource {

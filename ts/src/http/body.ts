@@ -1,5 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js'
-import { isUtf8 } from 'node:buffer'
+import { bodyText } from '../rpc/bodyText.ts'
 
 /** What became of a body. */
 export type Body = { readonly text: string } | { readonly fault: 'too large' | 'not UTF-8' }
@@ -27,7 +27,6 @@ export function readBody(response: HttpResponse, maxBytes: number, done: (body: 
 }
 
 function decode(bytes: Buffer): Body {
-  if (!isUtf8(bytes)) return { fault: 'not UTF-8' }
-  const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
-  return { text: bytes.toString('utf8', start) }
+  const text = bodyText(bytes)
+  return text === undefined ? { fault: 'not UTF-8' } : { text }
 }

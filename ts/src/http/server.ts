@@ -24,7 +24,8 @@ class ListenError extends Error {
 
 /** One worker's HTTP side: takes requests off the socket and writes answers. Knows no method. */
 export class HttpServer {
-  readonly #app: TemplatedApp
+  /** The port, for what else is served on it. */
+  readonly app: TemplatedApp
   readonly #bodies: BodyServer
   readonly #settings: HttpSettings
   readonly #cancel: (ticket: number) => void
@@ -35,10 +36,10 @@ export class HttpServer {
     this.#bodies = bodies
     this.#settings = settings
     this.#cancel = cancel
-    this.#app = uws.App()
-    this.#app.post('/*', (response, request) => this.#onPost(response, request))
-    this.#app.options('/*', (response, request) => this.#onOptions(response, request))
-    this.#app.any('/*', (response, request) => {
+    this.app = uws.App()
+    this.app.post('/*', (response, request) => this.#onPost(response, request))
+    this.app.options('/*', (response, request) => this.#onOptions(response, request))
+    this.app.any('/*', (response, request) => {
       const error = new RpcError(code.invalidRequest, 'JSON-RPC requests are sent with POST')
       const body = request.getMethod() === 'head' ? undefined : writeError('null', error, false)
       send(response, { status: 405, headers: [['Allow', 'POST, OPTIONS']], body })
@@ -54,7 +55,7 @@ export class HttpServer {
   listen(port = this.#settings.port): Promise<number> {
     const { host } = this.#settings
     return new Promise((resolve, reject) => {
-      this.#app.listen(host, port, (socket) => {
+      this.app.listen(host, port, (socket) => {
         if (socket === false) reject(new ListenError(`cannot listen on ${host}:${port}`))
         else {
           this.#listenSocket = socket
@@ -73,7 +74,14 @@ export class HttpServer {
   /** Closes every connection. */
   close(): void {
     this.#listenSocket = undefined
-    this.#app.close()
+    this.app.close()
+  }
+
+  /** Sends a refusal and returns false when `Host` or `Origin` keep this caller out. */
+  admit(response: HttpResponse, request: HttpRequest): boolean {
+    const refusal = this.#strangerRefusal(request, request.getHeader('origin'))
+    if (refusal !== undefined) send(response, refusal)
+    return refusal === undefined
   }
 
   #onPost(response: HttpResponse, request: HttpRequest): void {
@@ -92,15 +100,21 @@ export class HttpServer {
 
   /** The answer to a request that does not get as far as its body. */
   #refusal(request: HttpRequest, origin: string): Outgoing | undefined {
-    const { hosts, cors, maxBodyBytes } = this.#settings
-    if (!hosts.includes('*') && !isHostAllowed(request.getHeader('host'), hosts))
-      return refused(403, 'Host not allowed')
-    if (origin !== '' && !isOriginAllowed(origin, cors)) return refused(403, 'Origin not allowed')
+    const { maxBodyBytes } = this.#settings
+    const stranger = this.#strangerRefusal(request, origin)
+    if (stranger !== undefined) return stranger
     if (!isJson(request.getHeader('content-type'))) {
       return refused(415, 'Content-Type must be application/json', this.#corsHeaders(origin))
     }
     if (Number(request.getHeader('content-length')) > maxBodyBytes) return this.#tooLarge(this.#corsHeaders(origin))
     return undefined
+  }
+
+  #strangerRefusal(request: HttpRequest, origin: string): Outgoing | undefined {
+    const { hosts, cors } = this.#settings
+    if (!hosts.includes('*') && !isHostAllowed(request.getHeader('host'), hosts))
+      return refused(403, 'Host not allowed')
+    return origin !== '' && !isOriginAllowed(origin, cors) ? refused(403, 'Origin not allowed') : undefined
   }
 
   #answer(response: HttpResponse, body: Body, flight: Flight, headers: Headers, encoding: string): void {

@@ -1,11 +1,13 @@
 import type { FilterPort } from '../filters/port.ts'
 import type { Addon } from '../native/bindings.ts'
 import { methodsOf } from '../rpc/method.ts'
+import type { SubscriptionPort } from '../subscriptions/publisher.ts'
 
 /** What every method is given. */
 export interface Context {
   readonly native: Addon
   readonly filters: FilterPort
+  readonly subscriptions: SubscriptionPort
   /** Modules that are served and their versions, as JSON. */
   readonly modules: string
 }

@@ -53,8 +53,10 @@ import { eth_sendTransaction } from './eth_sendTransaction.ts'
 import { eth_sign } from './eth_sign.ts'
 import { eth_submitHashrate } from './eth_submitHashrate.ts'
 import { eth_submitWork } from './eth_submitWork.ts'
+import { eth_subscribe } from './eth_subscribe.ts'
 import { eth_syncing } from './eth_syncing.ts'
 import { eth_uninstallFilter } from './eth_uninstallFilter.ts'
+import { eth_unsubscribe } from './eth_unsubscribe.ts'
 import { evm_increaseTime } from './evm_increaseTime.ts'
 import { evm_mine } from './evm_mine.ts'
 import { evm_reset } from './evm_reset.ts'
@@ -459,6 +461,22 @@ export const table: readonly Row<Context>[] = [
     cost: 1,
     isWrite: true,
     doc: 'Removes a filter.',
+  }),
+  row(eth_subscribe, {
+    name: 'eth_subscribe',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    isForSubscribers: true,
+    doc: 'Tells a WebSocket connection of new heads, logs or pending transactions from now on.',
+  }),
+  row(eth_unsubscribe, {
+    name: 'eth_unsubscribe',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    isForSubscribers: true,
+    doc: 'Ends a subscription of this connection.',
   }),
   row(evm_snapshot, {
     name: 'evm_snapshot',

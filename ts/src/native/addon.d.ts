@@ -177,6 +177,9 @@ export declare function exportBlocks(path: string, from: number, to: number): Pr
 /** The head: `{"number","hash"}`. */
 export declare function headCursor(): string
 
+/** The header of a block as `newHeads` subscriptions show it; `null` for an unknown one. */
+export declare function headOfBlock(hash: string): string
+
 /**
  * Imports a file of blocks. `onProgress(null, json)` is called for each block with `{number, hash, stateRoot, result}`.
  * Resolves with counts: `{"blocks","best","side","known","head"}`. `options` is a JSON object, empty so far.
@@ -186,8 +189,11 @@ export declare function importBlocks(path: string, options: string, onProgress: 
 /** The matching logs of blocks (a JSON array of hashes); those of removed blocks backwards and marked. */
 export declare function logsOfBlocks(hashes: string, filter: string, isRemoved: boolean): string | Buffer
 
-/** How the main chain moved since a block: `{"hashes","removed","cursor"}`. */
-export declare function mainHashesSince(number: number, hash: string): string
+/** How the main chain moved since a block, in steps of at most `most` new blocks: `{"hashes","removed","cursor"}`. */
+export declare function mainHashesSince(number: number, hash: string, most: number): string
+
+/** The logs of a block that one of the filters (a JSON array) takes, each with their positions: `[{"queries","log"}]`. */
+export declare function matchingLogs(hash: string, filters: string, isRemoved: boolean): string
 
 /** `mnr_getWork`. */
 export declare function mnrGetWork(deadlineMs: number, ticket: number): Promise<string | Buffer>
@@ -217,10 +223,13 @@ export declare function netVersion(): string | Buffer
 export declare function nodeInfo(): string
 
 /**
- * Calls back with number and hash of each new head; heads that follow each other quickly come as one. One listener for
- * each worker: another one replaces it. Does not keep the worker alive.
+ * Calls back after the head has changed; changes that follow each other quickly come as one. One listener for each
+ * worker: another one replaces it. Does not keep the worker alive.
  */
-export declare function onHead(callback: (arg0: number, arg1: string) => void): void
+export declare function onHead(callback: () => void): void
+
+/** The same for transactions that became executable. */
+export declare function onPending(callback: () => void): void
 
 /** Opens the node of this process. Takes its settings as JSON, returns what `nodeInfo` returns. */
 export declare function openNode(config: string): string

@@ -1,5 +1,12 @@
 import { type Answer, type Call, writeError, writeResult } from './envelope.ts'
-import { internalError, methodNotAvailable, methodNotFound, RpcError, responseTooLarge } from './errors.ts'
+import {
+  internalError,
+  invalidRequest,
+  methodNotAvailable,
+  methodNotFound,
+  RpcError,
+  responseTooLarge,
+} from './errors.ts'
 import type { Flight } from './flight.ts'
 import { type Method, wrongArity } from './method.ts'
 
@@ -15,6 +22,8 @@ export interface Row<Context> {
   readonly cost: number
   /** Changes the chain or the pool: inside a batch it waits for the requests before it, and those after it wait for it. */
   readonly isWrite?: boolean
+  /** Belongs to a connection that stays open: it is known there only, outside batches, and has to be answered. */
+  readonly isForSubscribers?: boolean
   /** The size limit of answers does not apply: the method has limits of its own. */
   readonly hasOwnLimit?: boolean
   /** Served only where the allow list of its module names it. */
@@ -85,8 +94,14 @@ export class Dispatcher<Context> {
   }
 
   #dispatch(call: Call, flight: Flight): Answer | Promise<Answer> {
+    if (flight.refusal !== undefined) throw flight.refusal
     const entry = this.#entries.get(call.method)
     if (entry === undefined) throw methodNotFound()
+    if ('row' in entry && entry.row.isForSubscribers === true) {
+      if (flight.subscriber === undefined) throw methodNotFound()
+      if (call.id === null || call.id === 'null')
+        throw invalidRequest('invalid request', 'id: expected a string or a number')
+    }
     if (!('row' in entry)) throw this.#unavailable(call, entry.arities)
     const { params } = entry.row.method
     if (call.params === undefined || !params.hasArity(call.params.length)) {

@@ -1,4 +1,5 @@
 import { type RpcError, timeoutError } from './errors.ts'
+import type { Subscriber } from './subscriber.ts'
 
 let lastTicket = 0
 
@@ -7,9 +8,13 @@ export function numberTicketsFrom(first: number): void {
   lastTicket = first
 }
 
-/** One HTTP request on its way: its deadline, and the executions to cancel when the client hangs up. */
+/** One HTTP request or WebSocket message on its way: its deadline, and the executions to cancel when the client hangs up. */
 export class Flight {
   isAborted = false
+  /** The connection that subscriptions of this request belong to; none over HTTP. */
+  subscriber: Subscriber | undefined
+  /** When set, nothing of this request is executed: this is the answer. */
+  refusal: RpcError | undefined
   /** The last request that failed. */
   error: RpcError | undefined
   readonly #deadline: number

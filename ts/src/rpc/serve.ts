@@ -46,6 +46,8 @@ export class BodyServer {
 
   /** Reads run side by side; a write waits for those before it and holds up those after it. */
   async #serveBatch(calls: readonly (Call | Refused)[], flight: Flight): Promise<Reply> {
+    // As in the reference: subscriptions are made alone.
+    flight.subscriber = undefined
     const answers: (Answer | undefined)[] = new Array(calls.length)
     let running: Promise<void>[] = []
     let usedBytes = 0

@@ -5,15 +5,19 @@ import { address } from './address.ts'
 import { numberedBlock } from './block.ts'
 import { blockHash, topic } from './hash.ts'
 
-/** What logs to take, members in canonical form. */
-export interface LogFilter {
-  readonly fromBlock?: string
-  readonly toBlock?: string
-  readonly blockHash?: string
+/** What logs to take. */
+export interface LogCriteria {
   /** Any of these; absent: any address. */
   readonly address?: readonly string[]
   /** By position: null takes anything, a list any of its topics. */
   readonly topics?: readonly (readonly string[] | null)[]
+}
+
+/** What logs to take and where, members in canonical form. */
+export interface LogFilter extends LogCriteria {
+  readonly fromBlock?: string
+  readonly toBlock?: string
+  readonly blockHash?: string
 }
 
 const fromBlock = { ...numberedBlock, name: 'fromBlock' }
@@ -36,12 +40,17 @@ export const logFilter: Kind<LogFilter> = {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       return refuse(this, 'Invalid filter object')
     const members = value as Record<string, unknown>
-    const addresses = readAddresses(members.address)
-    const topics = readTopics(members.topics)
-    const criteria = { ...(addresses && { address: addresses }), ...(topics && { topics }) }
+    const criteria = readCriteria('filter', members)
     if (members.blockHash !== undefined) return { ...readHash(members), ...criteria }
     return { ...readRange(members), ...criteria }
   },
+}
+
+/** The members `address` and `topics` of an object parameter called `owner`. */
+export function readCriteria(owner: string, members: Record<string, unknown>): LogCriteria {
+  const addresses = readAddresses(owner, members.address)
+  const topics = readTopics(owner, members.topics)
+  return { ...(addresses && { address: addresses }), ...(topics && { topics }) }
 }
 
 function readHash(members: Record<string, unknown>): { blockHash: string } {
@@ -66,21 +75,21 @@ function readRange(members: Record<string, unknown>): { fromBlock?: string; toBl
   return range
 }
 
-function readAddresses(value: unknown): string[] | undefined {
+function readAddresses(owner: string, value: unknown): string[] | undefined {
   if (value === undefined || value === null) return undefined
-  if (!Array.isArray(value)) return [readMember('filter', address, value)]
-  const addresses = value.map((one) => readMember('filter', address, one))
+  if (!Array.isArray(value)) return [readMember(owner, address, value)]
+  const addresses = value.map((one) => readMember(owner, address, one))
   return addresses.length === 0 ? undefined : addresses
 }
 
-function readTopics(value: unknown): (string[] | null)[] | undefined {
+function readTopics(owner: string, value: unknown): (string[] | null)[] | undefined {
   if (value === undefined || value === null) return undefined
-  if (!Array.isArray(value)) return [[readMember('filter', topic, value)]]
+  if (!Array.isArray(value)) return [[readMember(owner, topic, value)]]
   const positions = value.map((position): string[] | null => {
     if (position === null) return null
-    if (!Array.isArray(position)) return [readMember('filter', topic, position)]
+    if (!Array.isArray(position)) return [readMember(owner, topic, position)]
     // A null among alternatives is dropped, so [A, null] means A.
-    const choices = position.filter((one) => one !== null).map((one) => readMember('filter', topic, one))
+    const choices = position.filter((one) => one !== null).map((one) => readMember(owner, topic, one))
     return choices.length === 0 ? null : choices
   })
   return positions.length === 0 ? undefined : positions

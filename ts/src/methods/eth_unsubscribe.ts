@@ -1,0 +1,13 @@
+import { methodNotFound } from '../rpc/errors.ts'
+import { named } from '../rpc/kind.ts'
+import { positional } from '../rpc/method.ts'
+import { filterId } from '../rpc/parameters/filterId.ts'
+import { defineMethod } from './context.ts'
+
+export const eth_unsubscribe = defineMethod({
+  params: positional([named('subscriptionId', filterId)]),
+  answer: (context, [id], { subscriber }) => {
+    if (subscriber === undefined) throw methodNotFound()
+    return String(context.subscriptions.unsubscribe(subscriber, id))
+  },
+})

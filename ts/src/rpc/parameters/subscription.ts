@@ -1,0 +1,47 @@
+import { Type } from 'typebox'
+import { type Kind, quoted, refuse } from '../kind.ts'
+import { type LogCriteria, readCriteria } from './logFilter.ts'
+
+const kinds = ['newHeads', 'logs', 'newPendingTransactions', 'syncing'] as const
+
+/** What a client subscribes to. */
+export type Wanted =
+  | { readonly kind: 'newHeads' }
+  | { readonly kind: 'logs'; readonly criteria: LogCriteria }
+  | { readonly kind: 'newPendingTransactions'; readonly isFull: boolean }
+  | { readonly kind: 'syncing' }
+
+/** The first parameter of eth_subscribe. */
+export const subscriptionKind: Kind<(typeof kinds)[number]> = {
+  name: 'kind',
+  expects: kinds.join(', '),
+  schema: Type.Enum([...kinds]),
+  read(value) {
+    const kind = kinds.find((one) => one === value)
+    return kind ?? refuse(this, `Invalid subscription ${quoted(value)}`)
+  },
+}
+
+/** The second one. What it may be depends on the kind: `readWanted` reads it. */
+export const subscriptionOptions: Kind<unknown> = {
+  name: 'options',
+  expects: 'an object; for newPendingTransactions also a boolean',
+  schema: Type.Union([Type.Object({}), Type.Boolean()]),
+  read: (value) => value,
+}
+
+/** Kind and options together. Members of the options that have no meaning here (`fromBlock`) are ignored. */
+export function readWanted(kind: (typeof kinds)[number], options: unknown): Wanted {
+  if (kind === 'newPendingTransactions' && typeof options === 'boolean') return { kind, isFull: options }
+  const members = membersOf(options)
+  if (kind === 'logs') return { kind, criteria: readCriteria('options', members) }
+  return kind === 'newPendingTransactions' ? { kind, isFull: false } : { kind }
+}
+
+function membersOf(options: unknown): Record<string, unknown> {
+  if (options === undefined) return {}
+  if (typeof options === 'object' && options !== null && !Array.isArray(options)) {
+    return options as Record<string, unknown>
+  }
+  return refuse(subscriptionOptions, 'Invalid subscription options')
+}

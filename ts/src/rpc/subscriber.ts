@@ -1,0 +1,5 @@
+/** A connection that can be told things it did not ask for. */
+export interface Subscriber {
+  /** Sends messages one after the other, in one packet where they fit. A connection that is closed takes none. */
+  push(messages: Iterable<Buffer>): void
+}

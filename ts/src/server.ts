@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto'
+import { decidedChoices } from './config/choices.ts'
+import { isDevelopment } from './config/network.ts'
+import type { Config } from './config/schema.ts'
+import { HttpServer } from './http/server.ts'
+import type { Context } from './methods/context.ts'
+import { entriesFor, servedModules } from './methods/entries.ts'
+import type { Addon } from './native/bindings.ts'
+import { Dispatcher, type Observer } from './rpc/dispatch.ts'
+import { BodyServer } from './rpc/serve.ts'
+import { nativeSource } from './subscriptions/nativeSource.ts'
+import { Publisher } from './subscriptions/publisher.ts'
+import { SubscriptionRegistry } from './subscriptions/registry.ts'
+import { WebSocketServer } from './ws/server.ts'
+
+/** One worker's server: HTTP, and WebSocket on the same port. */
+export interface Server {
+  /** Starts to listen and returns the port. Several workers may share one. */
+  listen(port: number): Promise<number>
+  /** Takes no new connections, lets running requests end for a while, then closes all. */
+  stop(graceMs: number): Promise<void>
+}
+
+/** What a server is put together with; passed in, so that tests can serve without a node. */
+export interface ServerParts {
+  readonly config: Config
+  readonly native: Addon
+  readonly filters: Context['filters']
+  readonly observe: Observer
+  /** One number that all workers share: the WebSocket connections that are open. */
+  readonly openSockets: Int32Array
+}
+
+/** Builds one worker's server. */
+export function createServer({ config, native, filters, observe, openSockets }: ServerParts): Server {
+  const choices = decidedChoices(config)
+  const hasHints = choices.errorText === 'helpful'
+  const registry = new SubscriptionRegistry(config.ws.maxSubscriptions, () => `0x${randomBytes(16).toString('hex')}`)
+  const subscriptions = new Publisher(nativeSource(native), registry, (defect) => {
+    observe({ method: 'eth_subscription', elapsedMs: 0, errorCode: undefined, defect })
+  })
+  const isForDevelopment = isDevelopment(config)
+  const context: Context = { native, filters, subscriptions, modules: servedModules(config.modules, isForDevelopment) }
+  const dispatcher = new Dispatcher(
+    entriesFor(config.modules, isForDevelopment),
+    context,
+    { maxResponseBytes: config.rpc.maxResponseBytes, hasHints },
+    observe,
+  )
+  const bodies = new BodyServer(dispatcher, { maxBatchRequests: config.rpc.maxBatchRequests, hasHints })
+  const { timeoutMs } = config.rpc
+  const cancel = (ticket: number): void => native.cancelTicket(ticket)
+  const http = new HttpServer(
+    bodies,
+    { ...config.http, timeoutMs, hasErrorStatus: choices.errorStatus === '400' },
+    cancel,
+  )
+  const sockets = config.ws.enabled
+    ? new WebSocketServer(
+        http.app,
+        {
+          bodies,
+          admit: (response, request) => http.admit(response, request),
+          cancel,
+          forget: (subscriber) => subscriptions.forget(subscriber),
+          openSockets,
+        },
+        { ...config.ws, timeoutMs },
+      )
+    : undefined
+  return {
+    listen: (port) => http.listen(port),
+    async stop(graceMs) {
+      http.stopListening()
+      const until = performance.now() + graceMs
+      const isRunning = () => http.running + (sockets?.running ?? 0) > 0
+      while (isRunning() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10))
+      sockets?.end()
+      http.close()
+    },
+  }
+}

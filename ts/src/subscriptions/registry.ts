@@ -1,0 +1,110 @@
+import { limitReached } from '../rpc/errors.ts'
+import type { Wanted } from '../rpc/parameters/subscription.ts'
+import type { Subscriber } from '../rpc/subscriber.ts'
+import type { Notification } from './notification.ts'
+
+/** Subscriptions that get the same messages, with their connections. */
+export class Audience {
+  readonly #members = new Map<string, Subscriber>()
+
+  get isEmpty(): boolean {
+    return this.#members.size === 0
+  }
+
+  add(id: string, subscriber: Subscriber): void {
+    this.#members.set(id, subscriber)
+  }
+
+  remove(id: string): void {
+    this.#members.delete(id)
+  }
+
+  tell(notifications: readonly Notification[]): void {
+    if (notifications.length === 0) return
+    for (const [id, subscriber] of this.#members) subscriber.push(messagesFor(id, notifications))
+  }
+}
+
+/** Each message is made when the one before is sent: they share their bytes with those of other subscriptions. */
+function* messagesFor(id: string, notifications: readonly Notification[]): Iterable<Buffer> {
+  for (const notification of notifications) yield notification.for(id)
+}
+
+/** Who of one worker's connections is subscribed to what. A subscription ends with its connection. */
+export class SubscriptionRegistry {
+  readonly heads = new Audience()
+  readonly pendingHashes = new Audience()
+  readonly pendingTransactions = new Audience()
+  /** By the criteria's JSON text. */
+  readonly logs = new Map<string, Audience>()
+  /** This node does not synchronise with others: nothing is told. */
+  readonly #syncing = new Audience()
+  readonly #owned = new Map<Subscriber, Map<string, () => void>>()
+  readonly #maximum: number
+  readonly #newId: () => string
+
+  /** At most `maximum` for one connection. `newId` gives 0x and 32 digits that cannot be guessed. */
+  constructor(maximum: number, newId: () => string) {
+    this.#maximum = maximum
+    this.#newId = newId
+  }
+
+  get hasBlocks(): boolean {
+    return !this.heads.isEmpty || this.logs.size > 0
+  }
+
+  get hasPool(): boolean {
+    return !this.pendingHashes.isEmpty || !this.pendingTransactions.isEmpty
+  }
+
+  /** Returns the id. Throws RpcError when the connection has too many. */
+  add(subscriber: Subscriber, wanted: Wanted): string {
+    const owned = this.#owned.get(subscriber) ?? new Map<string, () => void>()
+    if (owned.size >= this.#maximum) {
+      throw limitReached(`Too many subscriptions: ${this.#maximum} are the most of one connection`)
+    }
+    const id = this.#newId()
+    owned.set(id, this.#join(id, subscriber, wanted))
+    this.#owned.set(subscriber, owned)
+    return id
+  }
+
+  /** False for an id that is not one of this connection. */
+  remove(subscriber: Subscriber, id: string): boolean {
+    const owned = this.#owned.get(subscriber)
+    const leave = owned?.get(id)
+    leave?.()
+    owned?.delete(id)
+    if (owned?.size === 0) this.#owned.delete(subscriber)
+    return leave !== undefined
+  }
+
+  /** For a connection that has closed. */
+  removeAll(subscriber: Subscriber): void {
+    for (const leave of this.#owned.get(subscriber)?.values() ?? []) leave()
+    this.#owned.delete(subscriber)
+  }
+
+  #join(id: string, subscriber: Subscriber, wanted: Wanted): () => void {
+    if (wanted.kind === 'logs') return this.#joinLogs(id, subscriber, JSON.stringify(wanted.criteria))
+    const audience = this.#audienceOf(wanted)
+    audience.add(id, subscriber)
+    return () => audience.remove(id)
+  }
+
+  #joinLogs(id: string, subscriber: Subscriber, criteria: string): () => void {
+    const audience = this.logs.get(criteria) ?? new Audience()
+    this.logs.set(criteria, audience)
+    audience.add(id, subscriber)
+    return () => {
+      audience.remove(id)
+      if (audience.isEmpty) this.logs.delete(criteria)
+    }
+  }
+
+  #audienceOf(wanted: Exclude<Wanted, { kind: 'logs' }>): Audience {
+    if (wanted.kind === 'newHeads') return this.heads
+    if (wanted.kind === 'syncing') return this.#syncing
+    return wanted.isFull ? this.pendingTransactions : this.pendingHashes
+  }
+}

@@ -1,0 +1,16 @@
+// Why this server ends a connection (RFC 6455 7.4). The words of the reference are kept where it has any.
+
+export interface Closing {
+  readonly code: number
+  readonly reason: string
+}
+
+export const goingAway: Closing = { code: 1001, reason: 'Server is shutting down' }
+
+export function messageTooLarge(limitBytes: number): Closing {
+  return { code: 1009, reason: `Max frame length of ${limitBytes} has been exceeded.` }
+}
+
+export function readsTooSlowly(limitBytes: number): Closing {
+  return { code: 1013, reason: `More than ${limitBytes} bytes wait to be read` }
+}

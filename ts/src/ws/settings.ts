@@ -1,0 +1,10 @@
+/** What the WebSocket side needs of the configuration. */
+export interface WebSocketSettings {
+  readonly maxConnections: number
+  readonly maxRequests: number
+  readonly maxMessageBytes: number
+  readonly maxBufferedBytes: number
+  readonly idleSeconds: number
+  /** Time for one message; 0: no limit. */
+  readonly timeoutMs: number
+}
