@@ -1,7 +1,7 @@
 import type { Cursor } from '../native/feed.ts'
 import type { Answer } from '../rpc/envelope.ts'
 import { invalidParams } from '../rpc/errors.ts'
-import type { LogFilter } from '../rpc/parameters/logFilter.ts'
+import { checkKept, type LogFilter } from '../rpc/parameters/logFilter.ts'
 import type { FilterSource } from './source.ts'
 
 const nothing = '[]'
@@ -15,8 +15,9 @@ export class LogCursor {
   /** Undefined until the first poll, which also brings the logs that were there before. */
   #seen: Cursor | undefined
 
-  /** Throws RpcError when the range is reversed. */
+  /** Throws RpcError when the range is reversed or the criteria are too large. */
   constructor(source: FilterSource, filter: LogFilter) {
+    checkKept(filter)
     this.#source = source
     this.#filter = filter
     const head = source.head().number
@@ -28,26 +29,46 @@ export class LogCursor {
     }
   }
 
+  /** Throws RpcError when the logs that are there already are more than one poll may bring. */
+  async check(): Promise<void> {
+    if (this.#filter.blockHash === undefined) await this.#range(this.#from, this.#source.head().number)
+  }
+
   /** What came since the last call: first the logs that a reorganisation removed, then the new ones. */
   async changes(): Promise<string> {
     if (this.#filter.blockHash !== undefined) return this.#onceByHash()
-    if (this.#seen === undefined) {
-      const head = this.#source.head()
-      const logs = await this.#range(this.#from, head.number)
-      this.#seen = head
-      return logs
+    for (;;) {
+      const { cursor, logs } = this.#seen === undefined ? await this.#first() : await this.#since(this.#seen)
+      // The search read the main chain as it was then: when it has changed meanwhile, that was another one.
+      if (this.#isMain(cursor)) {
+        this.#seen = cursor
+        return logs
+      }
     }
-    const { number: oldNumber } = this.#seen
-    const { removed, hashes, cursor } = this.#source.movementSince(this.#seen)
+  }
+
+  async #first(): Promise<Reading> {
+    const cursor = this.#source.head()
+    return { cursor, logs: await this.#range(this.#from, cursor.number) }
+  }
+
+  async #since(seen: Cursor): Promise<Reading> {
+    const { removed, hashes, cursor } = this.#source.movementSince(seen)
     const parts: string[] = []
-    const wanted = removed.filter((_hash, index) => oldNumber - index >= this.#from && oldNumber - index <= this.#to)
+    const wanted = removed.filter(
+      (_hash, index) => seen.number - index >= this.#from && seen.number - index <= this.#to,
+    )
     if (wanted.length > 0) parts.push(textOf(await this.#source.removedLogs(wanted, this.#query({}))))
     if (hashes.length > 0) {
       const firstNew = cursor.number - hashes.length + 1
       parts.push(await this.#range(Math.max(firstNew, this.#from), cursor.number))
     }
-    this.#seen = cursor
-    return joined(parts)
+    return { cursor, logs: joined(parts) }
+  }
+
+  #isMain(cursor: Cursor): boolean {
+    const { removed, hashes, cursor: now } = this.#source.movementSince(cursor)
+    return removed.length === 0 && now.number === cursor.number + hashes.length
   }
 
   /** Everything that matches now. */
@@ -73,6 +94,12 @@ export class LogCursor {
     const { blockHash, address, topics } = this.#filter
     return JSON.stringify({ ...(blockHash !== undefined && { blockHash }), ...blocks, address, topics })
   }
+}
+
+/** Logs, and the block up to which they were read. */
+interface Reading {
+  readonly cursor: Cursor
+  readonly logs: string
 }
 
 function firstBlock(bound: string | undefined, head: number): number {

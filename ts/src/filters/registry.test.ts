@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Cursor } from '../native/feed.ts'
+import { RpcError } from '../rpc/errors.ts'
 import type { LogFilter } from '../rpc/parameters/logFilter.ts'
 import { answerQuestion, type FilterQuestion, RemoteFilters } from './port.ts'
 import { FilterRegistry } from './registry.ts'
@@ -48,7 +49,12 @@ class Chain implements FilterSource {
     return { hashes: this.pending.slice(position), position: this.pending.length }
   }
 
+  beforeSearch: () => void = () => undefined
+
   async logs(filter: string): Promise<string> {
+    const act = this.beforeSearch
+    this.beforeSearch = () => undefined
+    act()
     const query = JSON.parse(filter) as LogFilter
     this.queries.push(query)
     const found =
@@ -143,6 +149,28 @@ describe('log filters', () => {
     expect(await poll('0x1')).toEqual(logs('-c', 'C', 'D'))
   })
 
+  test('behavior: a reorganisation during the search is seen as a whole', async () => {
+    const { chain, registry, poll } = setUp()
+    await registry.newLogFilter({ fromBlock: 'earliest' })
+    chain.mine('a', 'b')
+    await poll('0x1')
+    chain.mine('c')
+    chain.branches.set('b', ['g', 'a', 'b'])
+    chain.branches.set('c', ['g', 'a', 'b', 'c'])
+    chain.beforeSearch = () => chain.fork(1, 'B', 'C', 'D')
+    expect(await poll('0x1')).toEqual(logs('-b', 'B', 'C', 'D'))
+    expect(await poll('0x1')).toEqual([])
+  })
+
+  test('error: a filter with more logs than one poll may bring is not installed', async () => {
+    const { chain, registry } = setUp()
+    chain.beforeSearch = () => {
+      throw new RpcError(-32012, 'Filter returned more than 4 logs.', { toBlock: '0x3' })
+    }
+    await expect(registry.newLogFilter({ fromBlock: 'earliest' })).rejects.toMatchObject({ code: -32012 })
+    expect(registry.size).toBe(0)
+  })
+
   test('behavior: a block hash is answered once', async () => {
     const { registry, poll } = setUp()
     await registry.newLogFilter({ blockHash: 'x' })
@@ -154,7 +182,9 @@ describe('log filters', () => {
     const { chain, registry, poll } = setUp()
     await registry.newLogFilter({ fromBlock: '0x0', address: ['A'], topics: [null, ['T']] })
     await poll('0x1')
-    expect(chain.queries).toEqual([{ fromBlock: '0x0', toBlock: '0x0', address: ['A'], topics: [null, ['T']] }])
+    // Once when it was installed, once when it was polled.
+    const search = { fromBlock: '0x0', toBlock: '0x0', address: ['A'], topics: [null, ['T']] }
+    expect(chain.queries).toEqual([search, search])
   })
 
   test('error: a reversed range', async () => {

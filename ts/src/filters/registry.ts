@@ -1,5 +1,5 @@
 import type { Cursor } from '../native/feed.ts'
-import { code, filterNotFound, RpcError } from '../rpc/errors.ts'
+import { filterNotFound, limitReached } from '../rpc/errors.ts'
 import type { LogFilter } from '../rpc/parameters/logFilter.ts'
 import { LogCursor } from './logCursor.ts'
 import type { FilterPort } from './port.ts'
@@ -41,6 +41,7 @@ export class FilterRegistry implements FilterPort {
 
   async newLogFilter(filter: LogFilter): Promise<string> {
     const cursor = new LogCursor(this.#source, filter)
+    await cursor.check()
     return this.#install({ changes: () => cursor.changes(), logs: () => cursor.all() })
   }
 
@@ -95,7 +96,7 @@ export class FilterRegistry implements FilterPort {
   #install(filter: Pick<Installed, 'changes' | 'logs'>): string {
     this.removeExpired()
     if (this.#filters.size >= this.#limits.maximum) {
-      throw new RpcError(code.limitReached, `Too many filters: ${this.#limits.maximum} are installed`)
+      throw limitReached(`Too many filters: ${this.#limits.maximum} are installed`)
     }
     const id = this.#newId()
     this.#filters.set(id, { ...filter, turn: Promise.resolve(), expiresAtMs: this.#nowMs() + this.#limits.expiryMs })

@@ -53,6 +53,18 @@ export function readCriteria(owner: string, members: Record<string, unknown>): L
   return { ...(addresses && { address: addresses }), ...(topics && { topics }) }
 }
 
+/** What an installed filter or a subscription may keep in memory: addresses and topics as JSON. */
+const maxKeptBytes = 131_072
+
+/** Refuses criteria that are too large to be kept. A search, which keeps nothing, may have more. */
+export function checkKept({ address: addresses, topics }: LogCriteria): void {
+  const size = JSON.stringify([addresses, topics]).length
+  if (size > maxKeptBytes) {
+    const hint = `expected at most ${maxKeptBytes} bytes of addresses and topics, got ${size}`
+    throw invalidParams('Too many addresses and topics', hint)
+  }
+}
+
 function readHash(members: Record<string, unknown>): { blockHash: string } {
   if (members.blockHash === null)
     throw invalidParams('Invalid block hash: incorrect length.', 'filter.blockHash: expected 32 bytes')

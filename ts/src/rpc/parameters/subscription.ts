@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { type Kind, quoted, refuse } from '../kind.ts'
-import { type LogCriteria, readCriteria } from './logFilter.ts'
+import { checkKept, type LogCriteria, readCriteria } from './logFilter.ts'
 
 const kinds = ['newHeads', 'logs', 'newPendingTransactions', 'syncing'] as const
 
@@ -34,7 +34,11 @@ export const subscriptionOptions: Kind<unknown> = {
 export function readWanted(kind: (typeof kinds)[number], options: unknown): Wanted {
   if (kind === 'newPendingTransactions' && typeof options === 'boolean') return { kind, isFull: options }
   const members = membersOf(options)
-  if (kind === 'logs') return { kind, criteria: readCriteria('options', members) }
+  if (kind === 'logs') {
+    const criteria = readCriteria('options', members)
+    checkKept(criteria)
+    return { kind, criteria }
+  }
   return kind === 'newPendingTransactions' ? { kind, isFull: false } : { kind }
 }
 

@@ -1,0 +1,110 @@
+import { type ClientOptions, WebSocket } from 'ws'
+
+/** How a connection ended. */
+export interface Closed {
+  readonly code: number
+  readonly reason: string
+}
+
+export interface Notification {
+  readonly jsonrpc: '2.0'
+  readonly method: 'eth_subscription'
+  readonly params: { readonly subscription: string; readonly result: unknown }
+}
+
+interface Answer {
+  readonly jsonrpc: '2.0'
+  readonly id: unknown
+  readonly result?: unknown
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
+}
+
+/** A WebSocket client that keeps notifications and answers apart. */
+export class Client {
+  readonly socket: WebSocket
+  readonly closed: Promise<Closed>
+  /** Notifications that were not taken yet. */
+  notifications: Notification[] = []
+  readonly #answers: string[] = []
+  #onMessage: () => void = () => undefined
+
+  private constructor(socket: WebSocket) {
+    this.socket = socket
+    this.closed = new Promise((resolve) => {
+      socket.on('close', (code, reason) => {
+        resolve({ code, reason: reason.toString() })
+        this.#onMessage()
+      })
+    })
+    socket.on('error', () => undefined)
+    socket.on('message', (bytes) => {
+      const text = bytes.toString()
+      if (text.includes('"eth_subscription"')) this.notifications.push(JSON.parse(text) as Notification)
+      else this.#answers.push(text)
+      this.#onMessage()
+    })
+  }
+
+  /** Connects to a node's URL. Rejects with what the server answered instead. */
+  static async open(url: string, options: ClientOptions = {}): Promise<Client> {
+    const socket = new WebSocket(url.replace('http', 'ws'), options)
+    const client = new Client(socket)
+    await new Promise<void>((resolve, reject) => {
+      socket.on('open', resolve)
+      socket.on('unexpected-response', (_request, response) => {
+        let body = ''
+        response.on('data', (bytes) => {
+          body += bytes
+        })
+        response.on('end', () => reject(new Error(`${response.statusCode} ${body}`)))
+      })
+      socket.on('error', reject)
+    })
+    return client
+  }
+
+  /** Sends text or bytes as they are and returns the next answer, undefined when the connection closes instead. */
+  async exchange(message: string | Buffer): Promise<Answer | undefined> {
+    this.socket.send(message)
+    return this.next()
+  }
+
+  /** The next answer. */
+  async next(timeoutMs = 10_000): Promise<Answer | undefined> {
+    await this.#until(() => this.#answers.length > 0 || this.socket.readyState > WebSocket.OPEN, timeoutMs)
+    const text = this.#answers.shift()
+    return text === undefined ? undefined : (JSON.parse(text) as Answer)
+  }
+
+  async result<T>(method: string, params: unknown[] = []): Promise<T> {
+    const answer = await this.exchange(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+    if (answer?.error !== undefined) throw new Error(`${method}: ${answer.error.code} ${answer.error.message}`)
+    return answer?.result as T
+  }
+
+  /** Takes all notifications when there are so many. */
+  async take(count: number): Promise<Notification[]> {
+    await this.#until(() => this.notifications.length >= count, 10_000)
+    return this.notifications.splice(0)
+  }
+
+  async close(): Promise<Closed> {
+    this.socket.close()
+    return this.closed
+  }
+
+  #until(isDone: () => boolean, timeoutMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        clearTimeout(timer)
+        this.#onMessage = () => undefined
+        resolve()
+      }
+      const timer = setTimeout(finish, timeoutMs)
+      this.#onMessage = () => {
+        if (isDone()) finish()
+      }
+      this.#onMessage()
+    })
+  }
+}
