@@ -9,7 +9,12 @@ export async function buildBundle(root) {
   for (const path of [fresh, old]) rmSync(path, { recursive: true, force: true })
   await build({
     cwd: root,
-    input: { cli: 'ts/src/cli.ts', worker: 'ts/src/worker.ts', index: 'ts/src/index.ts', verify: 'ts/src/verify/index.ts' },
+    input: {
+      cli: 'ts/src/cli.ts',
+      worker: 'ts/src/worker.ts',
+      index: 'ts/src/index.ts',
+      verify: 'ts/src/verify/index.ts',
+    },
     platform: 'node',
     // Native: loads the binary beside its own files.
     external: ['uWebSockets.js'],
