@@ -7,7 +7,7 @@ const crates = {
   primitives: [],
   trie: ['primitives'],
   pow: ['primitives'],
-  evm: ['primitives', 'trie'],
+  evm: ['primitives', 'trie', 'pow'],
   storage: ['primitives', 'trie'],
   chain: ['primitives', 'trie', 'pow', 'evm', 'storage'],
   answers: ['primitives', 'trie', 'evm', 'chain'],

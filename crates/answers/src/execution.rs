@@ -63,9 +63,7 @@ impl Stage {
 pub(crate) fn to_rpc_error(error: ExecError) -> RpcError {
     match error {
         ExecError::DeadlineExceeded => RpcError::timed_out(),
-        ExecError::BridgeUnsupported { .. } => {
-            RpcError::new(ErrorCode::ServerError, "the Bridge contract is not implemented by this node")
-        }
+        error @ ExecError::BridgePart { .. } => RpcError::new(ErrorCode::Internal, error.to_string()),
         ExecError::Unexecutable { reason: Unexecutable::LocalGas, .. } => {
             RpcError::invalid_params("Invalid gas: less than the call costs before it starts")
         }

@@ -1,7 +1,7 @@
 //! `evm_*` and signing.
 
 use crate::dispatch::dispatch;
-use crate::node::{chain_a, import_all, reference_options, regtest, steps};
+use crate::node::{chain_a, import, reference_options, regtest, steps};
 use crate::transcript::Tally;
 use rhizome_answers::block_files;
 use rhizome_answers::feed::{head, logs_of_blocks, main_hashes_since, matching_logs};
@@ -150,9 +150,9 @@ fn movements_of_the_main_chain() {
 #[test]
 fn removed_blocks_and_logs() {
     let node = regtest(reference_options(MiningMode::Off), Clock::system());
-    import_all(&node, "deep-reorg.replaced.blocks");
+    import(&node, "deep-reorg.replaced.blocks");
     let abandoned: Vec<B256> = (1..=3).map(|number| node.chain().main_hash(number).unwrap().unwrap()).collect();
-    import_all(&node, "deep-reorg.blocks");
+    import(&node, "deep-reorg.blocks");
     let moved = main_hashes_since::answer(&node, 3, &abandoned[2], 100).unwrap();
     let moved: Value = serde_json::from_slice(&moved).unwrap();
     let removed: Vec<String> = abandoned.iter().rev().map(B256::to_string).collect();

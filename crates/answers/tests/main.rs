@@ -8,7 +8,6 @@ mod dispatch;
 mod estimates;
 mod mining;
 mod node;
-mod reach;
 mod reads;
 mod scenario;
 mod transcript;

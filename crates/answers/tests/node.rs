@@ -3,7 +3,7 @@
 use flate2::read::GzDecoder;
 use rhizome_answers::Node;
 use rhizome_answers::options::{AnswerOptions, MiningMode};
-use rhizome_chain::{BlockFileError, Chain, ChainConfig, Clock, DataDir, ImportError, LineFault};
+use rhizome_chain::{Chain, ChainConfig, Clock, DataDir};
 use rhizome_primitives::{Bytes, ChainSpec, address, hex};
 use serde_json::Value;
 use std::io::Read;
@@ -53,33 +53,18 @@ pub(crate) fn regtest_with(options: AnswerOptions, clock: Clock, change: impl Fn
     Node::new(chain, options)
 }
 
-/// The node of the `reads` transcripts: chain A, then its side blocks, as far as the node can import them.
+/// The node of the `reads` transcripts: chain A, then its side blocks.
 pub(crate) fn chain_a(options: AnswerOptions) -> Node {
     // The clock of the recording stood at the time of the last block.
     let node = regtest(options, Clock::new(|| 0x6553_f484));
     for file in ["chain-a.blocks", "chain-a.side.blocks"] {
-        if !import(&node, file) {
-            break;
-        }
+        import(&node, file);
     }
     node
 }
 
-/// Imports a whole file of blocks.
-pub(crate) fn import_all(node: &Node, file: &str) {
-    assert!(import(node, file), "{file} calls the Bridge");
-}
-
-/// Imports a file of blocks; false when it ends at one that calls the Bridge.
-fn import(node: &Node, file: &str) -> bool {
-    match node.chain().import_blocks(vector(file).as_slice(), |_line| ControlFlow::Continue(())) {
-        Ok(_) => true,
-        Err(error) if calls_bridge(&error) => false,
-        Err(error) => panic!("{file}: {error}"),
-    }
-}
-
-/// Whether an import ended at a block that calls the Bridge, whose rules this node does not have.
-pub(crate) fn calls_bridge(error: &BlockFileError) -> bool {
-    matches!(&error.fault, LineFault::Import(failure) if matches!(**failure, ImportError::BridgeUnsupported { .. }))
+/// Imports a file of blocks.
+pub(crate) fn import(node: &Node, file: &str) {
+    let imported = node.chain().import_blocks(vector(file).as_slice(), |_line| ControlFlow::Continue(()));
+    imported.unwrap_or_else(|error| panic!("{file}: {error}"));
 }

@@ -1,10 +1,6 @@
 //! The `reads` transcripts: every answer is a pure function of the blocks of chain A.
-//!
-//! Block 9 of that chain calls the Bridge. While the node cannot import it, the steps that need it are set aside and
-//! counted.
 
-use crate::node::{chain_a, reference_options, steps, vector};
-use crate::reach::Heights;
+use crate::node::{chain_a, reference_options, steps};
 use crate::transcript::Tally;
 use rhizome_answers::Node;
 use rhizome_answers::options::{AnswerOptions, EstimateOnFailure, MiningMode};
@@ -16,15 +12,10 @@ static ESTIMATING: LazyLock<Node> = LazyLock::new(|| {
     let reference = reference_options(MiningMode::Off);
     chain_a(AnswerOptions { estimate_on_failure: EstimateOnFailure::Estimate, ..reference })
 });
-static HEIGHTS: LazyLock<Heights> =
-    LazyLock::new(|| Heights::of(&["chain-a.blocks", "chain-a.side.blocks"].map(vector)));
 
 fn replay(node: &Node, file: &str) {
-    let head = node.chain().head().number();
-    let (reachable, beyond): (Vec<_>, Vec<_>) = steps(file).into_iter().partition(|step| HEIGHTS.reach(step) <= head);
     let mut tally = Tally::default();
-    reachable.iter().for_each(|step| tally.run(node, step));
-    println!("{file}: head {head}, {} steps set aside", beyond.len());
+    steps(file).iter().for_each(|step| tally.run(node, step));
     tally.conclude(file, &[]);
 }
 

@@ -57,9 +57,11 @@ pub enum ImportError {
     /// The node itself failed.
     #[error(transparent)]
     Chain(#[from] ChainError),
-    /// A transaction calls the Bridge, whose rules this node does not have.
-    #[error("block {number} ({block}): transaction {index} ({transaction}) calls the Bridge, which is not implemented")]
-    BridgeUnsupported {
+    /// A transaction needs a part of the Bridge that this node does not have. The block is neither valid nor invalid.
+    #[error(
+        "block {number} ({block}): transaction {index} ({transaction}): bridge part not implemented: {part} (stage {stage})"
+    )]
+    BridgePart {
         /// Number of the block.
         number: u64,
         /// Hash of the block.
@@ -68,6 +70,10 @@ pub enum ImportError {
         index: usize,
         /// Hash of the transaction.
         transaction: B256,
+        /// The method, or the cell that has a value of a later stage.
+        part: &'static str,
+        /// The stage that brings it (bridge chapter 14.2).
+        stage: u8,
     },
     /// Execution stopped for a reason that is no verdict about the block.
     #[error("block {number} ({block}) could not be executed: {source}")]

@@ -220,9 +220,9 @@ fn execution_failure(error: ExecError, block: &Block, hash: B256) -> Failure {
         ExecError::Edges { transactions } => {
             InvalidBlock::Edges { edges: block.header.edges.clone().unwrap_or_default(), count: transactions }
         }
-        ExecError::BridgeUnsupported { index, .. } => {
+        ExecError::BridgePart { part, stage, index, .. } => {
             let transaction = transaction(index);
-            return Failure::Error(ImportError::BridgeUnsupported { number, block: hash, index, transaction });
+            return Failure::Error(ImportError::BridgePart { number, block: hash, index, transaction, part, stage });
         }
         source => return Failure::Error(ImportError::Execution { number, block: hash, source }),
     };

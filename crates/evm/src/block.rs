@@ -261,8 +261,10 @@ mod tests {
         let refused = executor.execute(&signed(1, Some(rich()), &[], 21_000, 0), rich());
         let expected = TransactionRefusal::Nonce { nonce: U256::from(1), expected: U256::ZERO };
         assert!(matches!(refused, Err(ExecError::Refused { index: 0, reason }) if reason == expected));
-        let needs_bridge = executor.execute(&signed(0, Some(BRIDGE), &[], 100_000, 0), rich());
-        assert!(matches!(needs_bridge, Err(ExecError::BridgeUnsupported { index: 0, .. })));
+        // The registration of an empty Bitcoin transaction.
+        let register = [&hex!("43dc0656")[..], &[0; 96]].concat();
+        let needs_bridge = executor.execute(&signed(0, Some(BRIDGE), &register, 100_000, 0), rich());
+        assert!(matches!(needs_bridge, Err(ExecError::BridgePart { index: 0, number: 5, stage: 5, .. })));
         let outcome = executor.finish().unwrap();
         assert!(outcome.delta.is_empty() && outcome.receipts.is_empty());
     }

@@ -94,6 +94,7 @@ pub fn call(
         hash: B256::ZERO,
         is_remasc: false,
         is_local_call: true,
+        signed: None,
     };
     machine.begin(Origin { sender, gas_price: request.gas_price, is_local_call: true, ..Origin::default() });
     let mut evm = Evm::new(machine);

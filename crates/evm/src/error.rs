@@ -45,9 +45,17 @@ pub enum ExecError {
         /// What it breaks off at.
         reason: Unexecutable,
     },
-    /// The Bridge was called. It is not implemented, and a guess would be a wrong state.
-    #[error("transaction {index} ({hash}) needs the Bridge")]
-    BridgeUnsupported {
+    /// A part of the Bridge is needed that is not implemented, and a guess would be a wrong state.
+    #[error(
+        "bridge part not implemented: {part} (stage {stage}), needed by transaction {index} ({hash}) of block {number}"
+    )]
+    BridgePart {
+        /// The method, or the cell that has a value of a later stage.
+        part: &'static str,
+        /// The stage that brings it (bridge chapter 14.2).
+        stage: u8,
+        /// Number of the executing block.
+        number: u64,
         /// Position in the block; 0 in local execution.
         index: usize,
         /// Hash of the transaction; zero in local execution.

@@ -4,7 +4,8 @@
 //! The interpreter of revm runs single instructions; everything that this chain does differently (gas of calls, creation,
 //! storage prices, existence of accounts, built-in contracts) is here.
 //!
-//! Must not: store anything, read a clock other than a caller's deadline, produce JSON, guess what the Bridge would do.
+//! Must not: store anything, read a clock other than a caller's deadline, produce JSON, guess what a missing part of the Bridge
+//! would do.
 //!
 //! Start reading at `block` (a block), then `transaction` (one transaction), `frame` (frames of the machine),
 //! `instructions` (what differs) and `state` (accounts and cells with their undo log).

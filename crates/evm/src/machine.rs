@@ -100,10 +100,6 @@ impl<'e> Machine<'e> {
         InstructionResult::FatalExternalError
     }
 
-    pub(crate) fn bridge_unsupported(&self) -> ExecError {
-        ExecError::BridgeUnsupported { index: self.origin.index, hash: self.origin.hash }
-    }
-
     /// Remembers that a built-in contract was called which the parallel sublists may not call.
     pub(crate) fn note_contract_call(&mut self, address: &Address) {
         self.calls_sequential_contract |= *address == BRIDGE || *address == REMASC;

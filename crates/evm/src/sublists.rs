@@ -135,7 +135,7 @@ impl<'e> Run<'e> {
             let outcome = self.executor.execute_traced(transaction, *sender, is_remasc, &mut container, tracer);
             let outcome = outcome.map_err(|error| match error {
                 // A parallel sublist may not call the Bridge at all: the verdict needs none of its rules.
-                ExecError::BridgeUnsupported { .. } if sublist.is_parallel => ExecError::SequentialContract { index },
+                ExecError::BridgePart { .. } if sublist.is_parallel => ExecError::SequentialContract { index },
                 error => error,
             })?;
             if sublist.is_parallel && outcome.calls_sequential_contract {

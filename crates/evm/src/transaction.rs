@@ -6,12 +6,13 @@ mod settlement;
 
 use crate::maps::HashSet;
 use rhizome_primitives::transaction::intrinsic_gas;
-use rhizome_primitives::{Address, B256, BRIDGE, Bytes, Log, Rules, Transaction, U256};
+use rhizome_primitives::{Address, B256, BRIDGE, Bytes, ChainSpec, Log, Rules, Transaction, U256};
 
 use crate::error::{ExecError, TransactionRefusal, Unexecutable};
 use crate::evm::Evm;
 use crate::frame::End;
 use crate::machine::Origin;
+use crate::precompiles::is_free;
 use crate::state::AccountId;
 use crate::tracer::Tracer;
 
@@ -37,10 +38,21 @@ pub(crate) struct Message {
     pub(crate) hash: B256,
     pub(crate) is_remasc: bool,
     pub(crate) is_local_call: bool,
+    /// The transaction, where the Bridge wants to see its signature.
+    pub(crate) signed: Option<Transaction>,
 }
 
 impl Message {
-    fn of_transaction(transaction: &Transaction, sender: Address, is_remasc: bool, rules: &Rules) -> Message {
+    fn of_transaction(
+        transaction: &Transaction,
+        sender: Address,
+        is_remasc: bool,
+        spec: &ChainSpec,
+        rules: &Rules,
+    ) -> Message {
+        let calls_bridge = transaction.to() == Some(BRIDGE);
+        let is_free =
+            is_remasc || calls_bridge && transaction.accepts_signature(spec.chain_id) && is_free(spec, rules, &sender);
         Message {
             sender: if is_remasc { AccountId::RemascSender } else { sender.into() },
             nonce: transaction.nonce(),
@@ -53,10 +65,11 @@ impl Message {
             to: transaction.to(),
             value: transaction.value(),
             data: transaction.data().clone(),
-            intrinsic_gas: if is_remasc { 0 } else { transaction.intrinsic_gas(rules) },
+            intrinsic_gas: if is_free { 0 } else { transaction.intrinsic_gas(rules) },
             hash: transaction.hash(),
             is_remasc,
             is_local_call: false,
+            signed: calls_bridge.then(|| transaction.clone()),
         }
     }
 
@@ -141,7 +154,8 @@ impl Evm<'_> {
         container: &mut Container,
         tracer: &mut impl Tracer,
     ) -> Result<TransactionOutcome, ExecError> {
-        let message = Message::of_transaction(transaction, sender, place.is_remasc, &self.machine.rules);
+        let message =
+            Message::of_transaction(transaction, sender, place.is_remasc, self.machine.spec, &self.machine.rules);
         self.machine.begin(Origin {
             sender: message.sender.address(),
             gas_price: message.gas_price,
@@ -177,9 +191,6 @@ impl Evm<'_> {
     ) -> Result<TransactionOutcome, ExecError> {
         let index = self.machine.origin.index;
         self.check(transaction, message, container)?;
-        if message.to == Some(BRIDGE) {
-            return Err(self.machine.bridge_unsupported());
-        }
         self.buy_gas(message)?;
         let execution = self.execute(message, tracer)?;
         if execution.end == End::Halt(crate::halt::HaltReason::Silent) {

@@ -8,18 +8,6 @@ use std::path::PathBuf;
 use flate2::read::GzDecoder;
 use serde_json::Value;
 
-/// Cases that call the Bridge, which is not implemented.
-const NEED_BRIDGE: [&str; 8] = [
-    "local-bridge-getter/vetiver900",
-    "pre-bridge-from-contract/orchid060",
-    "pre-bridge-unknown/iris300",
-    "pre-bridge-unknown/papyrus200",
-    "tx-bridge-federator-gp0/vetiver900",
-    "tx-bridge-federator-gp0/vetiver900-ARE_BRIDGE_TXS_PAID",
-    "tx-bridge-federator-gp1/vetiver900",
-    "tx-bridge-federator-gp1/vetiver900-ARE_BRIDGE_TXS_PAID",
-];
-
 /// The file of that name, without `.json`, below the folder of golden data.
 fn load(name: &str) -> Value {
     let folder: PathBuf = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/").into();
@@ -35,21 +23,19 @@ fn load(name: &str) -> Value {
     value.unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Replays the cases of a file: all pass but those that need the Bridge, and these must not.
+/// Replays the cases of a file.
 fn replay(file: &str) {
     let json = load(&format!("evm/{file}"));
     let forks = load("evm/forks");
-    let (mut passed, mut listed, mut failed) = (0, 0, Vec::new());
+    let (mut passed, mut failed) = (0, Vec::new());
     for case in vectors::cases(&json) {
         let name = case["name"].as_str().unwrap_or("?");
-        match (vectors::check(&json, &forks, case), NEED_BRIDGE.contains(&name)) {
-            (Ok(()), false) => passed += 1,
-            (Ok(()), true) => failed.push(format!("{name}: passes, but is listed")),
-            (Err(mismatch), true) if mismatch.got.contains("needs the Bridge") => listed += 1,
-            (Err(mismatch), _) => failed.push(format!("{name}: {mismatch}")),
+        match vectors::check(&json, &forks, case) {
+            Ok(()) => passed += 1,
+            Err(mismatch) => failed.push(format!("{name}: {mismatch}")),
         }
     }
-    println!("{file}: {passed} passed, {} failed, {listed} need the Bridge", failed.len());
+    println!("{file}: {passed} passed, {} failed", failed.len());
     assert!(failed.is_empty(), "{file}:\n{}", failed.join("\n"));
     assert!(passed > 0, "{file} has no cases");
 }

@@ -328,6 +328,11 @@ impl Transaction {
         })
     }
 
+    /// The compressed public key that signed.
+    pub fn recover_public_key(&self) -> Result<[u8; 33], SignatureError> {
+        self.signature.as_ref().ok_or(SignatureError::Unsigned)?.recover_key(&self.raw_hash())
+    }
+
     /// Gas that is due before execution starts. Calls that are free (REMASC, some to the Bridge) are known to the caller.
     pub fn intrinsic_gas(&self, rules: &Rules) -> u64 {
         intrinsic_gas(self.is_creation(), &self.data, rules)

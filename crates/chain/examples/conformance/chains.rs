@@ -345,7 +345,7 @@ enum Stop {
 impl From<ImportError> for Stop {
     fn from(error: ImportError) -> Self {
         match &error {
-            ImportError::BridgeUnsupported { number, .. } => Self::Bridge { number: *number, error: error.to_string() },
+            ImportError::BridgePart { number, .. } => Self::Bridge { number: *number, error: error.to_string() },
             _ => Self::Other(error.to_string()),
         }
     }

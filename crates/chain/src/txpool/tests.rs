@@ -244,9 +244,11 @@ fn a_reorganisation_brings_transactions_back() {
 }
 
 #[test]
-fn calls_of_the_bridge_wait() {
+fn calls_of_missing_parts_of_the_bridge_wait() {
     let world = World::new();
-    let call = UnsignedTransaction { to: Some(BRIDGE), gas_limit: 100_000, ..unsigned(0, PRICE) };
+    // The registration of an empty Bitcoin transaction.
+    let data = [&[0x43, 0xdc, 0x06, 0x56][..], &[0; 96]].concat().into();
+    let call = UnsignedTransaction { to: Some(BRIDGE), gas_limit: 100_000, data, ..unsigned(0, PRICE) };
     world.pool().add(sign("cow", call)).unwrap();
     world.pool().add(transfer("cow1", 0, PRICE)).unwrap();
     assert_eq!(world.mine().block.transactions.len(), 2);

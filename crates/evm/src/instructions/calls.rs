@@ -10,6 +10,7 @@ use super::memory::{expand, expansion_cost, range_end};
 use super::{Context, Outcome, Wire, charge, contracts, covers, push, saturated_gas};
 use crate::frame::{Pending, PendingCall};
 use crate::machine::{Machine, OrStop};
+use crate::precompiles::CallKind;
 use crate::state::AccountIndex;
 
 pub(super) const CALL: u8 = 0;
@@ -33,6 +34,7 @@ pub(super) struct Request {
     pub(super) context_account: AccountIndex,
     pub(super) value: U256,
     pub(super) gas: u64,
+    pub(super) kind: CallKind,
     /// Ranges of the caller's memory.
     pub(super) input: Range<usize>,
     pub(super) output: Range<usize>,
@@ -80,6 +82,7 @@ pub(super) fn call<const KIND: u8>(context: Context<'_, '_>) -> Outcome {
         context_account,
         value: operands.value,
         gas,
+        kind: call_kind(KIND),
         input: range_before(input_end, operands.input_size),
         output: range_before(output_end, operands.output_size),
         output_offset: operands.output_offset,
@@ -87,6 +90,15 @@ pub(super) fn call<const KIND: u8>(context: Context<'_, '_>) -> Outcome {
     match contract_of(&operands.target, &machine.rules) {
         Some(entry) => contracts::call(interpreter, machine, entry, request),
         None => call_account::<KIND>(interpreter, machine, request),
+    }
+}
+
+const fn call_kind(kind: u8) -> CallKind {
+    match kind {
+        CALLCODE => CallKind::CallCode,
+        DELEGATECALL => CallKind::DelegateCall,
+        STATICCALL | STATICCALL_WITH_VALUE => CallKind::StaticCall,
+        _ => CallKind::Call,
     }
 }
 

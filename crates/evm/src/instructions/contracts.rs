@@ -33,12 +33,8 @@ pub(super) fn call(
     };
     let input = request.input.start..request.input.start + length;
     expand(interpreter, machine.gas_params(), input.end);
-    if entry.address == BRIDGE {
-        // What the Bridge costs and answers is not known, so the rest of the execution cannot be told.
-        return Err(match machine.gates.may_call_bridge {
-            false => InstructionResult::InvalidImmediateEncoding,
-            true => machine.stop(machine.bridge_unsupported()),
-        });
+    if entry.address == BRIDGE && !machine.gates.may_call_bridge {
+        return Err(InstructionResult::InvalidImmediateEncoding);
     }
     let checkpoint = machine.state.checkpoint();
     move_value(machine, own_account, request.context_account, request.value)?;
@@ -57,8 +53,23 @@ pub(super) fn call(
         call_depth: interpreter.input.depth as u32,
         is_direct: false,
         is_local_call: machine.origin.is_local_call,
+        caller: interpreter.input.target_address,
+        value: request.value,
+        call_kind: request.kind,
+        transaction_index: machine.origin.index,
+        transaction_hash: machine.origin.hash,
+        signed: None,
+        deadline: &machine.deadline,
+        opened_index: Vec::new(),
     };
-    let required_gas = entry.contract.required_gas(&data, &context);
+    let required_gas = match entry.contract.required_gas(&data, &mut context) {
+        Ok(required_gas) => required_gas,
+        Err(ContractFailure::Fatal(error)) => {
+            drop(data);
+            return Err(machine.stop(error));
+        }
+        Err(_) => return Err(InstructionResult::PrecompileError),
+    };
     if required_gas > request.gas {
         drop(data);
         machine.state.revert(checkpoint);

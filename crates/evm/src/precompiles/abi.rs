@@ -16,6 +16,36 @@ pub(super) fn selector(input: &[u8]) -> Option<(u32, Arguments<'_>)> {
 pub(super) struct Arguments<'a>(&'a [u8]);
 
 impl<'a> Arguments<'a> {
+    /// Of a call without data.
+    pub(super) fn none() -> Arguments<'a> {
+        Arguments(&[])
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// True if the data hold so many whole words.
+    pub(super) fn has_slots(self, count: usize) -> bool {
+        self.0.len() >= 32 * count
+    }
+
+    /// The `bytes32` in head slot `slot`.
+    pub(super) fn word_at(self, slot: usize) -> Option<[u8; 32]> {
+        self.word(32 * slot).map(|word| word.to_be_bytes())
+    }
+
+    /// The `bytes32[]` that head slot `slot` points to.
+    pub(super) fn words(self, slot: usize) -> Option<Vec<[u8; 32]>> {
+        let start = self.head_offset(slot)?;
+        if self.0.is_empty() {
+            return Some(Vec::new());
+        }
+        let count = usize::try_from(low_int(self.word(start)?)).ok()?;
+        let words = self.0.get(start.checked_add(32)?..)?.as_chunks::<32>().0;
+        words.get(..count).map(<[_]>::to_vec)
+    }
+
     /// The `int256` in head slot `slot`. Without any argument data it is 0.
     pub(super) fn integer(self, slot: usize) -> Option<I256> {
         if self.0.is_empty() {
@@ -77,6 +107,21 @@ fn low_int(word: U256) -> i32 {
 /// One static word.
 pub(super) fn encode_word(value: U256) -> Bytes {
     Bytes::copy_from_slice(&value.to_be_bytes::<32>())
+}
+
+/// A single `string[]` or `bytes[]` result.
+pub(super) fn encode_list(values: &[Vec<u8>]) -> Bytes {
+    let mut output = encode_word(U256::from(32)).to_vec();
+    output.extend_from_slice(&encode_word(U256::from(values.len())));
+    let mut offset = 32 * values.len();
+    for value in values {
+        output.extend_from_slice(&encode_word(U256::from(offset)));
+        offset += encode_bytes(value).len() - 32;
+    }
+    for value in values {
+        output.extend_from_slice(encode_bytes(value).get(32..).unwrap_or_default());
+    }
+    output.into()
 }
 
 /// A single `bytes` or `string` result. An empty one gets a word of padding all the same.

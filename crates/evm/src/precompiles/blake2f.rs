@@ -10,8 +10,8 @@ const INPUT_LENGTH: usize = 213;
 pub(super) struct Blake2f;
 
 impl Contract for Blake2f {
-    fn required_gas(&self, input: &[u8], _ctx: &ContractContext<'_>) -> u64 {
-        price(input)
+    fn required_gas(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+        Ok(price(input))
     }
 
     fn run(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {

@@ -84,8 +84,8 @@ impl Field {
 }
 
 impl Contract for BlockHeader {
-    fn required_gas(&self, input: &[u8], ctx: &ContractContext<'_>) -> u64 {
-        Field::parse(input, &ctx.rules).map_or(0, |_| 4000 + 2 * input.len() as u64)
+    fn required_gas(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+        Ok(Field::parse(input, &ctx.rules).map_or(0, |_| 4000 + 2 * input.len() as u64))
     }
 
     fn run(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {

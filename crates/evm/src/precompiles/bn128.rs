@@ -14,8 +14,8 @@ pub(super) struct Bn128Mul;
 pub(super) struct Bn128Pairing;
 
 impl Contract for Bn128Add {
-    fn required_gas(&self, _input: &[u8], _ctx: &ContractContext<'_>) -> u64 {
-        150
+    fn required_gas(&self, _input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+        Ok(150)
     }
 
     fn run(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {
@@ -24,8 +24,8 @@ impl Contract for Bn128Add {
 }
 
 impl Contract for Bn128Mul {
-    fn required_gas(&self, _input: &[u8], _ctx: &ContractContext<'_>) -> u64 {
-        6000
+    fn required_gas(&self, _input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+        Ok(6000)
     }
 
     fn run(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {
@@ -34,8 +34,8 @@ impl Contract for Bn128Mul {
 }
 
 impl Contract for Bn128Pairing {
-    fn required_gas(&self, input: &[u8], _ctx: &ContractContext<'_>) -> u64 {
-        45_000 + 34_000 * (input.len() as u64 / PAIR_LENGTH)
+    fn required_gas(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+        Ok(45_000 + 34_000 * (input.len() as u64 / PAIR_LENGTH))
     }
 
     fn run(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {

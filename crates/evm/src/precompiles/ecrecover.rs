@@ -17,8 +17,8 @@ const ORDER: U256 = U256::from_limbs([0xbfd2_5e8c_d036_4141, 0xbaae_dce6_af48_a0
 pub(super) struct EcRecover;
 
 impl Contract for EcRecover {
-    fn required_gas(&self, _input: &[u8], _ctx: &ContractContext<'_>) -> u64 {
-        3000
+    fn required_gas(&self, _input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+        Ok(3000)
     }
 
     fn run(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {

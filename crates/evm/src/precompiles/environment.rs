@@ -10,8 +10,8 @@ const GET_CALL_STACK_DEPTH: u32 = 0xe8ce_2274;
 pub(super) struct Environment;
 
 impl Contract for Environment {
-    fn required_gas(&self, _input: &[u8], _ctx: &ContractContext<'_>) -> u64 {
-        0
+    fn required_gas(&self, _input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+        Ok(0)
     }
 
     fn run(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {

@@ -3,17 +3,19 @@
 //! Nearly all of them are made by the same small program: copy the call data to memory, call the contract with it, store
 //! success + 1 in cell 1 and the gas that it took in cell 2, return the output.
 
-use super::table::{ContractContext, ContractFailure, ContractOutput, contract_at};
+use super::table::{CallKind, ContractContext, ContractFailure, ContractOutput, contract_at};
 use crate::block_env::{AncestorBlock, Ancestry, AncestryError, BlockEnv};
+use crate::deadline::Deadline;
 use crate::state::State;
 use flate2::read::GzDecoder;
 use rhizome_primitives::{Address, B256, Bytes, ChainSpec, Header, I256, Log, Network, Rule, Rules, U256, hex};
 use rhizome_trie::{StateError, StateReader};
 use serde_json::Value;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 const VECTORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/evm/");
+static NO_DEADLINE: LazyLock<Deadline> = LazyLock::new(Deadline::none);
 const PROGRAM: &str = "0x00000000000000000000000000000000c0de0001";
 
 /// A golden file of the given name, unpacked.
@@ -81,7 +83,7 @@ impl Call {
         let (env, ancestry) = (env(&case["env"]), GivenChain::new(chain, &spec));
         let (mut state, mut logs) = (state_of(&case["pre"]), Vec::new());
         let mut ctx = context(&spec, rules, &env, &ancestry, &mut state, &mut logs);
-        let required = entry.contract.required_gas(&input, &ctx);
+        let required = entry.contract.required_gas(&input, &mut ctx).unwrap();
         let (output, price) = if required > self.gas {
             (None, self.gas)
         } else {
@@ -142,6 +144,14 @@ pub(super) fn context<'a>(
         call_depth: 0,
         is_direct: false,
         is_local_call: false,
+        caller: Address::ZERO,
+        value: U256::ZERO,
+        call_kind: CallKind::Call,
+        transaction_index: 0,
+        transaction_hash: B256::ZERO,
+        signed: None,
+        deadline: &NO_DEADLINE,
+        opened_index: Vec::new(),
     }
 }
 

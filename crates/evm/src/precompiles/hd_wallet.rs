@@ -65,8 +65,8 @@ impl<'a> Request<'a> {
 }
 
 impl Contract for HdWallet {
-    fn required_gas(&self, input: &[u8], _ctx: &ContractContext<'_>) -> u64 {
-        Request::parse(input).map_or(0, |request| request.price())
+    fn required_gas(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+        Ok(Request::parse(input).map_or(0, |request| request.price()))
     }
 
     fn run(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {

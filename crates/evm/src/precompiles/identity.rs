@@ -7,8 +7,8 @@ use rhizome_primitives::Bytes;
 pub(super) struct Identity;
 
 impl Contract for Identity {
-    fn required_gas(&self, input: &[u8], _ctx: &ContractContext<'_>) -> u64 {
-        price_by_words(input.len(), 15, 3)
+    fn required_gas(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+        Ok(price_by_words(input.len(), 15, 3))
     }
 
     fn run(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {

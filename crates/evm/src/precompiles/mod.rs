@@ -31,7 +31,8 @@ mod mutation;
 use crate::error::ExecError;
 pub use remasc::federation::genesis_federation;
 
-pub use table::{Contract, ContractContext, ContractEntry, ContractFailure, ContractOutput, contract_at};
+pub(crate) use bridge::is_free;
+pub use table::{CallKind, Contract, ContractContext, ContractEntry, ContractFailure, ContractOutput, contract_at};
 
 /// Local calls are not always made to pay first (before RSKIP-136 they never are). At some 10 ns for a unit of gas this
 /// much work is done, and no more.

@@ -16,8 +16,8 @@ const PRICE_LIMIT: u128 = i64::MAX as u128;
 pub(super) struct ModExp;
 
 impl Contract for ModExp {
-    fn required_gas(&self, input: &[u8], _ctx: &ContractContext<'_>) -> u64 {
-        price(input)
+    fn required_gas(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+        Ok(price(input))
     }
 
     fn run(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {

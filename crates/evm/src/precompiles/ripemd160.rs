@@ -8,8 +8,8 @@ use rhizome_primitives::Bytes;
 pub(super) struct Ripemd160;
 
 impl Contract for Ripemd160 {
-    fn required_gas(&self, input: &[u8], _ctx: &ContractContext<'_>) -> u64 {
-        price_by_words(input.len(), 600, 120)
+    fn required_gas(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+        Ok(price_by_words(input.len(), 600, 120))
     }
 
     fn run(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {

@@ -13,8 +13,8 @@ pub(super) struct Secp256k1Add;
 pub(super) struct Secp256k1Mul;
 
 impl Contract for Secp256k1Add {
-    fn required_gas(&self, _input: &[u8], _ctx: &ContractContext<'_>) -> u64 {
-        150
+    fn required_gas(&self, _input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+        Ok(150)
     }
 
     fn run(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {
@@ -24,8 +24,8 @@ impl Contract for Secp256k1Add {
 }
 
 impl Contract for Secp256k1Mul {
-    fn required_gas(&self, _input: &[u8], _ctx: &ContractContext<'_>) -> u64 {
-        3000
+    fn required_gas(&self, _input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+        Ok(3000)
     }
 
     fn run(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {

@@ -8,8 +8,8 @@ use rhizome_primitives::Bytes;
 pub(super) struct Sha256;
 
 impl Contract for Sha256 {
-    fn required_gas(&self, input: &[u8], _ctx: &ContractContext<'_>) -> u64 {
-        price_by_words(input.len(), 60, 12)
+    fn required_gas(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+        Ok(price_by_words(input.len(), 60, 12))
     }
 
     fn run(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {

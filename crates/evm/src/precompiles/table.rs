@@ -6,9 +6,10 @@ use super::{
     blake2f, block_header, bridge, ecrecover, environment, hd_wallet, identity, modexp, remasc, ripemd160, sha256,
 };
 use crate::block_env::{Ancestry, BlockEnv};
+use crate::deadline::Deadline;
 use crate::error::ExecError;
 use crate::state::State;
-use rhizome_primitives::{Address, Bytes, ChainSpec, Log, Rule, Rules, address};
+use rhizome_primitives::{Address, B256, Bytes, ChainSpec, Log, Rule, Rules, Transaction, U256, address};
 
 /// What a contract that did not fail leaves for its caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,10 +40,23 @@ impl<E: Into<ExecError>> From<E> for ContractFailure {
 /// A built-in contract. Calls never panic, whatever the input.
 pub trait Contract: Sync {
     /// The price of a call. The caller must have it before [`Contract::run`]: it bounds work and memory.
-    fn required_gas(&self, input: &[u8], ctx: &ContractContext<'_>) -> u64;
+    fn required_gas(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure>;
 
     /// Executes a call. On failure the caller undoes the state, but not the logs.
     fn run(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure>;
+}
+
+/// The instruction that makes a call. Transactions count as CALL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallKind {
+    /// CALL.
+    Call,
+    /// CALLCODE.
+    CallCode,
+    /// DELEGATECALL.
+    DelegateCall,
+    /// STATICCALL.
+    StaticCall,
 }
 
 /// What a contract can see of its caller and its block.
@@ -67,6 +81,22 @@ pub struct ContractContext<'a> {
     pub is_direct: bool,
     /// Local execution, outside of any block.
     pub is_local_call: bool,
+    /// The calling contract, or the sender of the transaction.
+    pub caller: Address,
+    /// Wei that the call brings. With direct calls it has not arrived yet.
+    pub value: U256,
+    /// How the contract is called.
+    pub call_kind: CallKind,
+    /// Position of the transaction in its block.
+    pub transaction_index: usize,
+    /// Hash of the transaction; zero in local execution.
+    pub transaction_hash: B256,
+    /// The transaction itself if it calls directly and is signed.
+    pub signed: Option<&'a Transaction>,
+    /// When local execution has to end.
+    pub deadline: &'a Deadline,
+    /// Bitcoin heights and hashes that the Bridge found while it computed a price, and saves if the call runs well.
+    pub opened_index: Vec<(i32, B256)>,
 }
 
 /// One row of the table.

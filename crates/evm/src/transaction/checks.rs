@@ -1,6 +1,6 @@
 //! The checks before execution, in the order of the reference. The first one that fails refuses the transaction.
 
-use rhizome_primitives::{BRIDGE, I256, Rule, Transaction, U256};
+use rhizome_primitives::{I256, Transaction, U256};
 
 use super::{Container, GAS_LIMIT_LIMIT, Message};
 use crate::error::{ExecError, TransactionRefusal};
@@ -15,10 +15,6 @@ impl Evm<'_> {
         container: &Container,
     ) -> Result<(), ExecError> {
         let is_acceptable = message.is_remasc || transaction.accepts_signature(self.machine.spec.chain_id);
-        if message.to == Some(BRIDGE) && !self.machine.rules.is_active(Rule::AreBridgeTxsPaid) && is_acceptable {
-            // Whether the call is free depends on keys that only the Bridge knows.
-            return Err(self.machine.bridge_unsupported());
-        }
         let length = message.data.len();
         if message.to.is_none() && self.machine.gates.has_init_code_rules && length > INIT_CODE_SIZE_LIMIT {
             return Err(self.refused(TransactionRefusal::InitCodeSize { length }));

@@ -1,7 +1,7 @@
 //! The execution between buying gas and settling: creation, call of a built-in contract, call of an account.
 
 use rhizome_primitives::transaction::created_address;
-use rhizome_primitives::{Address, BRIDGE, Bytes, I256, Rule};
+use rhizome_primitives::{Address, Bytes, I256, Rule};
 
 use super::Message;
 use crate::code::ExecutableCode;
@@ -10,7 +10,7 @@ use crate::evm::Evm;
 use crate::frame::{End, Finished, TopFrame, refused_code};
 use crate::halt::HaltReason;
 use crate::instructions::deposit_cost;
-use crate::precompiles::{ContractContext, ContractEntry, ContractFailure, ContractOutput, contract_at};
+use crate::precompiles::{CallKind, ContractContext, ContractEntry, ContractFailure, ContractOutput, contract_at};
 use crate::state::Checkpoint;
 use crate::tracer::Tracer;
 
@@ -207,9 +207,6 @@ impl Evm<'_> {
     }
 
     fn call_contract(&mut self, message: &Message, entry: &ContractEntry) -> Result<Execution, ExecError> {
-        if entry.address == BRIDGE {
-            return Err(self.machine.bridge_unsupported());
-        }
         let machine = &mut self.machine;
         machine.note_contract_call(&entry.address);
         let counts_intrinsic_gas = machine.rules.is_active(Rule::Rskip136);
@@ -224,8 +221,20 @@ impl Evm<'_> {
             call_depth: 0,
             is_direct: true,
             is_local_call: message.is_local_call,
+            caller: message.sender.address(),
+            value: message.value,
+            call_kind: CallKind::Call,
+            transaction_index: machine.origin.index,
+            transaction_hash: message.hash,
+            signed: message.signed.as_ref(),
+            deadline: &machine.deadline,
+            opened_index: Vec::new(),
         };
-        let required = entry.contract.required_gas(&message.data, &context);
+        let required = match entry.contract.required_gas(&message.data, &mut context) {
+            Ok(required) => required,
+            Err(ContractFailure::Fatal(error)) => return Err(error),
+            Err(_) => return Err(self.unexecutable(Unexecutable::SilentHalt)),
+        };
         let spent = required.saturating_add(message.intrinsic_gas).min(super::GAS_LIMIT_LIMIT);
         let due = if counts_intrinsic_gas { spent } else { required };
         if message.gas_limit < due {

@@ -66,9 +66,27 @@ impl BitcoinHeader {
         root
     }
 
+    /// Hash of the header before, wire order.
+    pub fn previous(&self) -> Digest {
+        let mut previous = [0; 32];
+        for (target, source) in previous.iter_mut().zip(self.0.iter().skip(4)) {
+            *target = *source;
+        }
+        previous
+    }
+
     /// Time in seconds.
     pub fn time(&self) -> u32 {
-        self.0.iter().skip(68).take(4).rev().fold(0, |sum, byte| (sum << 8) | u32::from(*byte))
+        self.number_at(68)
+    }
+
+    /// Target in its compact form.
+    pub fn bits(&self) -> u32 {
+        self.number_at(72)
+    }
+
+    fn number_at(&self, offset: usize) -> u32 {
+        self.0.iter().skip(offset).take(4).rev().fold(0, |sum, byte| (sum << 8) | u32::from(*byte))
     }
 }
 
@@ -81,6 +99,7 @@ mod tests {
         let header = BitcoinHeader::new(0x2000_0000, [1; 32], [2; 32], 1_700_000_000, 0x207f_ffff, 5).with_nonce(9);
         assert_eq!(header.merkle_root(), [2; 32]);
         assert_eq!(header.time(), 1_700_000_000);
+        assert_eq!((header.previous(), header.bits()), ([1; 32], 0x207f_ffff));
         assert_eq!(header.as_bytes()[76..], [9, 0, 0, 0]);
         assert_eq!(BitcoinHeader::parse(header.as_bytes()).unwrap(), header);
     }

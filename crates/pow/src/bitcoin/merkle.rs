@@ -35,7 +35,7 @@ pub enum MerkleError {
 }
 
 /// The node above two nodes, all in wire order; refuses pairs that look like a transaction.
-pub(crate) fn parent(left: &Digest, right: &Digest) -> Result<Digest, MerkleError> {
+pub fn parent(left: &Digest, right: &Digest) -> Result<Digest, MerkleError> {
     if looks_like_transaction(&display(*left), &display(*right)) {
         return Err(MerkleError::LooksLikeTransaction);
     }

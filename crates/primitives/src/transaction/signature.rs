@@ -79,11 +79,24 @@ impl Signature {
 
     /// The address whose key made this signature over the hash. s may be any number, r any field element.
     pub(super) fn recover(&self, message: &B256) -> Result<Address, SignatureError> {
-        let r = U256::try_from_be_slice(&self.r).filter(|r| *r < FIELD).ok_or(SignatureError::OutOfField)?;
+        let r = self.field_r()?;
         match self.recover_usual(&r, message) {
             Some(address) => Ok(address),
-            None => self.recover_any(&r, message).ok_or(SignatureError::NoKey),
+            None => {
+                let key = self.recover_any(&r, message).ok_or(SignatureError::NoKey)?;
+                address_of(key.to_encoded_point(false).as_bytes()).ok_or(SignatureError::NoKey)
+            }
         }
+    }
+
+    /// The compressed key that made this signature over the hash.
+    pub(super) fn recover_key(&self, message: &B256) -> Result<[u8; 33], SignatureError> {
+        let key = self.recover_any(&self.field_r()?, message).ok_or(SignatureError::NoKey)?;
+        key.to_encoded_point(true).as_bytes().try_into().map_err(|_infinity| SignatureError::NoKey)
+    }
+
+    fn field_r(&self) -> Result<U256, SignatureError> {
+        U256::try_from_be_slice(&self.r).filter(|r| *r < FIELD).ok_or(SignatureError::OutOfField)
     }
 
     /// Recovery by a library that is fast, but knows only halves from 1 to the order.
@@ -99,7 +112,7 @@ impl Signature {
     }
 
     /// Recovery for any r below the field prime and any s: key = r⁻¹·(s·R − z·G).
-    fn recover_any(&self, r: &U256, message: &B256) -> Option<Address> {
+    fn recover_any(&self, r: &U256, message: &B256) -> Option<AffinePoint> {
         let r_bytes = FieldBytes::from(r.to_be_bytes::<32>());
         let is_y_odd = (self.recovery - 27).into();
         let point = Option::<AffinePoint>::from(AffinePoint::decompress(&r_bytes, is_y_odd))?;
@@ -110,7 +123,7 @@ impl Signature {
             &ProjectivePoint::from(point),
             &(r_inverse * reduced_number(&self.s)),
         );
-        address_of(key.to_affine().to_encoded_point(false).as_bytes())
+        Some(key.to_affine())
     }
 }
 
@@ -148,10 +161,13 @@ mod tests {
             let r = U256::from_be_slice(&signature.r);
             let address = signature.recover(&message).unwrap();
             assert_eq!(signature.recover_usual(&r, &message), Some(address));
-            assert_eq!(signature.recover_any(&r, &message), Some(address));
+            let address_of_key = |key: AffinePoint| address_of(key.to_encoded_point(false).as_bytes());
+            assert_eq!(signature.recover_any(&r, &message).and_then(address_of_key), Some(address));
+            assert!(signature.recover_key(&message).unwrap()[0] < 4);
             // The other key that fits r and s.
             let other = Signature { recovery: 55 - signature.recovery, ..signature };
-            assert_eq!(other.recover_usual(&r, &message), other.recover_any(&r, &message));
+            let any = other.recover_any(&r, &message).and_then(address_of_key);
+            assert_eq!(other.recover_usual(&r, &message), any);
         }
     }
 

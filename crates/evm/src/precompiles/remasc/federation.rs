@@ -39,26 +39,37 @@ const REGTEST: [[u8; 33]; 3] = [
     hex!("02cd53fc53a07f211641a677d250f6de99caf620e8e77071e811a28b3bcddf0be1"),
 ];
 
+fn keys_of(network: Network) -> Option<&'static [[u8; 33]]> {
+    match network {
+        Network::Mainnet => Some(&MAINNET),
+        Network::Testnet | Network::Testnet2 => Some(&TESTNET),
+        Network::Regtest => Some(&REGTEST),
+        Network::Devnet => None,
+    }
+}
+
+/// Compressed keys of the genesis federation, in the order of its members.
+pub(in super::super) fn genesis_keys(network: Network) -> Option<Vec<[u8; 33]>> {
+    let mut keys = keys_of(network)?.to_vec();
+    keys.sort_unstable();
+    Some(keys)
+}
+
 /// Addresses of the genesis federation, in the order of payment. The reference defines none for the devnet.
 pub fn genesis_federation(network: Network) -> Option<&'static [Address]> {
     static MAINNET_MEMBERS: OnceLock<Vec<Address>> = OnceLock::new();
     static TESTNET_MEMBERS: OnceLock<Vec<Address>> = OnceLock::new();
     static REGTEST_MEMBERS: OnceLock<Vec<Address>> = OnceLock::new();
-    let (members, keys): (&OnceLock<Vec<Address>>, &[[u8; 33]]) = match network {
-        Network::Mainnet => (&MAINNET_MEMBERS, &MAINNET),
-        Network::Testnet | Network::Testnet2 => (&TESTNET_MEMBERS, &TESTNET),
-        Network::Regtest => (&REGTEST_MEMBERS, &REGTEST),
+    let members = match network {
+        Network::Mainnet => &MAINNET_MEMBERS,
+        Network::Testnet | Network::Testnet2 => &TESTNET_MEMBERS,
+        Network::Regtest => &REGTEST_MEMBERS,
         Network::Devnet => return None,
     };
-    let members = members.get_or_init(|| members_of(keys));
+    let keys = genesis_keys(network)?;
+    let members = members.get_or_init(|| keys.iter().filter_map(address_of).collect());
     // A key that is not a point would leave a member out; then there is no federation to pay.
     (members.len() == keys.len()).then_some(members)
-}
-
-fn members_of(keys: &[[u8; 33]]) -> Vec<Address> {
-    let mut keys = keys.to_vec();
-    keys.sort_unstable();
-    keys.iter().filter_map(address_of).collect()
 }
 
 fn address_of(key: &[u8; 33]) -> Option<Address> {

@@ -24,8 +24,8 @@ const PAYMENT_TOPIC: B256 = b256!("000000000000000000000000000000006d696e696e675
 pub(super) struct Remasc;
 
 impl Contract for Remasc {
-    fn required_gas(&self, _input: &[u8], _ctx: &ContractContext<'_>) -> u64 {
-        0
+    fn required_gas(&self, _input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+        Ok(0)
     }
 
     fn run(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {
