@@ -127,6 +127,60 @@ describe('a miner outside', () => {
   })
 })
 
+describe('a miner outside, with settings', () => {
+  const coinbase = '0x00000000000000000000000000000000000000aa'
+  let node: NodeProcess
+  beforeAll(async () => {
+    const settings = [
+      'mining = "off"',
+      '[miner]',
+      `coinbase = "${coinbase}"`,
+      'fixedClock = true',
+      'submissionIntervalSeconds = 3600',
+      'notifiedFees = "400000"',
+      'minimumGasPrice = "7"',
+    ]
+    node = await NodeProcess.start(['--workers', '1'], `${settings.join('\n')}\n`)
+  })
+  afterAll(() => node?.stop())
+
+  test('behavior: low fees are not told, the clock stands still, submissions keep their distance', async () => {
+    await node.result('evm_stopMining')
+    await node.result('evm_increaseTime', [1_700_000_000])
+    await node.result('evm_startMining')
+    expect((await node.result<Work>('mnr_getWork')).notify).toBe(true)
+    const send = (gasPrice: string) =>
+      node.result('eth_sendTransaction', [{ from: first, to: other, value: '0x1', gas: '0x5208', gasPrice }])
+    await send('0xa')
+    expect(await node.result<Work>('mnr_getWork')).toMatchObject({ feesPaidToMiner: '210000', notify: false })
+    await send('0xa')
+    const told = await node.result<Work>('mnr_getWork')
+    expect(told).toMatchObject({ feesPaidToMiner: '420000', notify: true })
+    expect(await node.result<Submitted>('mnr_submitBitcoinBlock', [mine(told).block])).toMatchObject({
+      blockImportedResult: best,
+    })
+    const block = await node.result<Record<string, string>>('eth_getBlockByNumber', ['latest'])
+    expect([block.miner, Number(block.minimumGasPrice)]).toEqual([coinbase, 1])
+    // The second work already stands at the time of the genesis: the offset was for the first one.
+    expect(Number(block.timestamp)).toBe(0)
+    const again = await node.ask('mnr_submitBitcoinBlock', [mine(await node.result<Work>('mnr_getWork')).block])
+    expect(again.error).toEqual({
+      code: -33000,
+      message: 'Cannot publish block, block submission rate limit exceeded',
+    })
+  })
+})
+
+test('behavior: eth_getWork and eth_submitWork belong to eth, whatever mnr is set to', async () => {
+  const node = await NodeProcess.start(['--workers', '1'], '[modules.mnr]\nenabled = false\n')
+  expect((await node.ask('mnr_getWork')).error?.code).toBe(-32601)
+  expect(await node.result<string[]>('eth_getWork')).toHaveLength(3)
+  expect(
+    await node.result('eth_submitWork', ['0x0000000000000001', first.padEnd(66, '0'), first.padEnd(66, '0')]),
+  ).toBe(false)
+  await node.stop()
+})
+
 test('behavior: outside development networks somebody has to ask for it', async () => {
   const node = await NodeProcess.start(['--network', 'testnet', '--workers', '1'])
   expect((await node.ask('mnr_getWork')).error?.code).toBe(-32601)

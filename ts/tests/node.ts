@@ -101,7 +101,7 @@ export class NodeProcess {
 }
 
 /** What a program that ended has left. */
-interface Ended {
+export interface Ended {
   readonly code: number
   readonly output: string
   readonly errors: string
@@ -112,10 +112,10 @@ export function runCommand(parameters: readonly string[]): Promise<Ended> {
   return runProgram([program, ...parameters])
 }
 
-/** Runs Node.js to its end. */
-export function runProgram(parameters: readonly string[]): Promise<Ended> {
+/** Runs Node.js, or another program, to its end. */
+export function runProgram(parameters: readonly string[], command = process.execPath): Promise<Ended> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, parameters, { stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(command, parameters, { stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
     let errors = ''
     child.stdout.on('data', (bytes) => {

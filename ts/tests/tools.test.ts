@@ -8,7 +8,7 @@ import { runCommand, scratchFolder } from './node.ts'
 /** The next block calls the Bridge. */
 const lastBlock = 204
 
-describe('rewind and verify', () => {
+describe('rewind and verify', { timeout: 120_000 }, () => {
   const folder = scratchFolder()
   const data = ['--data-dir', join(folder, 'data')]
   const file = join(folder, 'basic.blocks')
@@ -26,10 +26,17 @@ describe('rewind and verify', () => {
 
   test('behavior: an imported chain is as stored', async () => {
     const plain = await runCommand(['verify', '--from', '0', '--to', String(lastBlock), ...data])
-    expect([plain.code, plain.output, plain.errors]).toEqual([0, `${lastBlock + 1} blocks are as stored\n`, ''])
+    expect([plain.code, plain.errors]).toEqual([0, ''])
+    expect(plain.output).toMatch(/^205 blocks and [1-9]\d+ keys of the state are as they should be\n$/)
     const part = await runCommand(['verify', '--from', '100', '--to', '120', '--json', ...data])
     expect(part.code).toBe(0)
-    expect(JSON.parse(part.output)).toEqual({ from: 100, to: 120, blocks: 21, difference: null })
+    expect(JSON.parse(part.output)).toEqual({
+      from: 100,
+      to: 120,
+      blocks: 21,
+      keys: expect.any(Number),
+      difference: null,
+    })
   })
 
   test('behavior: back, forth and at the same head', async () => {

@@ -134,7 +134,9 @@ fn the_three_forms_of_a_solution() {
     assert_eq!(submit(|id| hex::encode(id)).unwrap()["blockIncludedHeight"], "0x3");
 }
 
-/// File 12 from genesis on: siblings of one work, uncles, and the words of refusals.
+/// What file 12 does with works, with works of this node on a chain of its own: siblings of one work, uncles. The file goes on
+/// from block 12 of a chain that calls the Bridge, so of its recorded submissions only those that need no chain are replayed:
+/// the ones that no node takes, word for word.
 #[test]
 fn siblings_and_refusals() {
     let node = regtest(reference_options(MiningMode::Off), Clock::new(|| 1_700_000_000));

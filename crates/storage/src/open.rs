@@ -115,7 +115,7 @@ impl Store {
         let column_buffer_bytes = options.write_buffer_bytes / 2;
         let descriptors = columns::descriptors(&cache, column_buffer_bytes);
         let database = DB::open_cf_descriptors(&engine_options(options), dir.join(DATABASE_FOLDER), descriptors);
-        let db = Arc::new(database.map_err(|source| opening_error(&dir, source))?);
+        let db = Arc::new(database.map_err(|source| opening_error(&dir, source, options.write_buffer_bytes))?);
         check_identity(&db, &dir, identity)?;
 
         let mut write_options = WriteOptions::default();
@@ -168,12 +168,13 @@ fn engine_options(options: &StoreOptions) -> Options {
     engine
 }
 
-fn opening_error(dir: &Path, source: rocksdb::Error) -> StorageError {
+/// `bytes` is what the engine may have to write when it opens: the log of the last run, as files.
+fn opening_error(dir: &Path, source: rocksdb::Error, bytes: usize) -> StorageError {
     let dir = dir.to_path_buf();
     match source.kind() {
         // A column with an unknown name or merge operator means that something else wrote this directory.
         ErrorKind::Corruption | ErrorKind::InvalidArgument => StorageError::Damaged { dir, source },
-        ErrorKind::IOError if is_disk_full(&dir, PROBE_BYTES) => StorageError::DiskFull { dir, source },
+        ErrorKind::IOError if is_disk_full(&dir, bytes.max(PROBE_BYTES)) => StorageError::DiskFull { dir, source },
         _ => StorageError::Engine { operation: "open", source },
     }
 }

@@ -108,7 +108,7 @@ impl History {
 
 proptest! {
     #[test]
-    fn only_the_contents_count(operations in vec(operation(), 1..120)) {
+    fn fuzz_only_the_contents_count(operations in vec(operation(), 1..120)) {
         let mut history = History::new();
         for operation in &operations {
             history.run(operation)?;
@@ -125,7 +125,7 @@ proptest! {
     }
 
     #[test]
-    fn batches_equal_single_operations(
+    fn fuzz_batches_equal_single_operations(
         before in vec(operation(), 0..80),
         wiped in vec(key(), 0..4),
         writes in vec((key(), value()), 0..60),
@@ -176,7 +176,7 @@ proptest! {
     }
 
     #[test]
-    fn prefixes_and_lengths(operations in vec(operation(), 1..80), prefix in key(), length in 0usize..6) {
+    fn fuzz_prefixes_and_lengths(operations in vec(operation(), 1..80), prefix in key(), length in 0usize..6) {
         let mut history = History::new();
         for operation in &operations {
             history.run(operation)?;
@@ -189,7 +189,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_messages_do_not_panic(operations in vec(operation(), 1..40), damage in vec((any::<usize>(), any::<u8>()), 1..6), key in key()) {
+    fn fuzz_damaged_messages_do_not_panic(operations in vec(operation(), 1..40), damage in vec((any::<usize>(), any::<u8>()), 1..6), key in key()) {
         let mut history = History::new();
         for operation in &operations {
             history.run(operation)?;

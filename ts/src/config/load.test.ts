@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { nodeConfig } from '../nodeConfig.ts'
 import { decidedChoices } from './choices.ts'
 import { ConfigError } from './error.ts'
 import { loadConfig, type Sources } from './load.ts'
@@ -55,6 +56,30 @@ test('behavior: public networks neither mine nor sign unless told', () => {
   const config = loadConfig({ flags: { network: { value: 'mainnet', flag: '--network' } } })
   expect(miningOf(config)).toEqual({ mode: 'off' })
   expect(hasWallet(config)).toBe(false)
+})
+
+test('behavior: settings of the miner are checked like all others', () => {
+  const settings = loadConfig({ file: file('[miner]\nnotifiedFees = "1000"\nfixedClock = true\n') })
+  expect(settings.miner).toMatchObject({ notifiedFees: '1000', fixedClock: true, refreshSeconds: 60, coinbase: '' })
+  expect(JSON.parse(nodeConfig(settings)).miner).toEqual({
+    coinbase: null,
+    minimumGasPrice: '0',
+    targetGasLimit: null,
+    hasFixedClock: true,
+    followsPool: null,
+    refreshSeconds: 60,
+    submissionIntervalSeconds: 0,
+    notifiedFees: '1000',
+  })
+  const path = file('oldStateRoots = "some"\n[miner]\ncoinbase = "0x12"\nminimumGasPrice = "-1"\nrefreshSeconds = 0\n')
+  expect(problems({ file: path })).toEqual(
+    expect.arrayContaining([
+      `oldStateRoots: expected unchecked, rskip85, checked, got "some" (${path})`,
+      `miner.coinbase: expected an address of 20 bytes in hex, got "0x12" (${path})`,
+      `miner.minimumGasPrice: expected wei in decimal digits, got "-1" (${path})`,
+      `miner.refreshSeconds: expected a whole number of at least 1 and at most 86400, got 0 (${path})`,
+    ]),
+  )
 })
 
 test('behavior: a chain file decides the network', () => {
