@@ -176,7 +176,7 @@ fn removed_blocks_and_logs() {
 #[test]
 fn matching_logs_and_heads() {
     let node = regtest(reference_options(MiningMode::Off), Clock::system());
-    import_all(&node, "deep-reorg.replaced.blocks");
+    import(&node, "deep-reorg.replaced.blocks");
     let hash = node.chain().main_hash(2).unwrap().unwrap();
     let queries =
         |texts: &[&str]| -> Vec<LogQuery> { texts.iter().map(|text| LogQuery::parse(text).unwrap()).collect() };
