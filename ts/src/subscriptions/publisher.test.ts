@@ -1,0 +1,274 @@
+import { describe, expect, test } from 'vitest'
+import type { Cursor } from '../native/feed.ts'
+import type { Wanted } from '../rpc/parameters/subscription.ts'
+import type { Subscriber } from '../rpc/subscriber.ts'
+import { Publisher } from './publisher.ts'
+import { SubscriptionRegistry } from './registry.ts'
+import type { MatchingLog, SubscriptionSource } from './source.ts'
+
+/** A chain of named blocks, each with a log of its own name. */
+class Chain implements SubscriptionSource {
+  blocks = ['g']
+  readonly branches = new Map<string, string[]>()
+  pending: string[] = []
+  readonly dropped = new Set<string>()
+  searches = 0
+  onHead = (callback: () => void): void => {
+    this.callHead = callback
+  }
+  onPending = (callback: () => void): void => {
+    this.callPending = callback
+  }
+  callHead = (): void => undefined
+  callPending = (): void => undefined
+
+  mine(...names: string[]): void {
+    this.blocks.push(...names)
+    this.branches.set(names.at(-1) ?? '', [...this.blocks])
+    this.callHead()
+  }
+
+  fork(height: number, ...names: string[]): void {
+    this.blocks.length = height + 1
+    this.mine(...names)
+  }
+
+  send(...hashes: string[]): void {
+    this.pending.push(...hashes)
+    this.callPending()
+  }
+
+  head(): Cursor {
+    return { number: this.blocks.length - 1, hash: this.blocks.at(-1) ?? '' }
+  }
+
+  movementSince({ number, hash }: Cursor, most: number) {
+    const branch = this.branches.get(hash) ?? this.blocks.slice(0, number + 1)
+    let common = number
+    while (branch[common] !== this.blocks[common]) common--
+    const hashes = this.blocks.slice(common + 1, common + 1 + most)
+    const at = common + hashes.length
+    return {
+      hashes,
+      removed: branch.slice(common + 1, number + 1).reverse(),
+      cursor: { number: at, hash: this.blocks[at] ?? '' },
+    }
+  }
+
+  pendingPosition(): number {
+    return this.pending.length
+  }
+
+  pendingSince(position: number) {
+    return { hashes: this.pending.slice(position), position: this.pending.length }
+  }
+
+  header(hash: string): string {
+    return this.dropped.has(hash) ? 'null' : `"head ${hash}"`
+  }
+
+  matchingLogs(hash: string, criteria: string, isRemoved: boolean): MatchingLog[] {
+    this.searches++
+    const queries = (JSON.parse(criteria) as { address?: string[] }[])
+      .map(({ address }, index) => (address === undefined || address.includes(hash) ? index : -1))
+      .filter((index) => index >= 0)
+    return queries.length === 0 ? [] : [{ queries, log: `${isRemoved ? 'removed ' : ''}log ${hash}` }]
+  }
+
+  transaction(hash: string): string {
+    return this.dropped.has(hash) ? 'null' : `{"hash":"${hash}"}`
+  }
+}
+
+class Listener implements Subscriber {
+  heard: string[] = []
+
+  push(messages: Iterable<Buffer>): void {
+    for (const message of messages) {
+      const { jsonrpc, method, params } = JSON.parse(message.toString()) as Record<string, unknown>
+      expect([jsonrpc, method]).toEqual(['2.0', 'eth_subscription'])
+      const { subscription, result } = params as { subscription: string; result: unknown }
+      this.heard.push(`${Number(subscription)}: ${typeof result === 'string' ? result : JSON.stringify(result)}`)
+    }
+  }
+
+  take(): string[] {
+    return this.heard.splice(0)
+  }
+}
+
+function setUp(maximum = 10) {
+  const chain = new Chain()
+  let ids = 0
+  const registry = new SubscriptionRegistry(maximum, () => `0x${String(++ids).padStart(32, '0')}`)
+  const defects: unknown[] = []
+  const publisher = new Publisher(chain, registry, (defect) => defects.push(defect))
+  return { chain, registry, publisher, defects, one: new Listener(), other: new Listener() }
+}
+
+const heads: Wanted = { kind: 'newHeads' }
+const allLogs: Wanted = { kind: 'logs', criteria: {} }
+const logsOf = (...address: string[]): Wanted => ({ kind: 'logs', criteria: { address } })
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('blocks', () => {
+  test('behavior: a head, then its logs, for each block from the subscription on', () => {
+    const { chain, publisher, one } = setUp()
+    chain.mine('a')
+    publisher.subscribe(one, heads)
+    publisher.subscribe(one, allLogs)
+    chain.mine('b', 'c')
+    expect(one.take()).toEqual(['1: head b', '2: log b', '1: head c', '2: log c'])
+    chain.callHead()
+    expect(one.take()).toEqual([])
+  })
+
+  test('behavior: a reorganisation brings removed logs from the highest down, then the new branch', () => {
+    const { chain, publisher, one } = setUp()
+    publisher.subscribe(one, heads)
+    publisher.subscribe(one, allLogs)
+    chain.mine('a', 'b', 'c')
+    one.take()
+    chain.fork(1, 'B', 'C', 'D')
+    expect(one.take()).toEqual([
+      '2: removed log c',
+      '2: removed log b',
+      '1: head B',
+      '2: log B',
+      '1: head C',
+      '2: log C',
+      '1: head D',
+      '2: log D',
+    ])
+  })
+
+  test('behavior: a new subscription does not get what others were still to be told', () => {
+    const { chain, publisher, one, other } = setUp()
+    publisher.subscribe(one, heads)
+    chain.callHead = () => undefined
+    chain.mine('a')
+    publisher.subscribe(other, heads)
+    publisher.publish()
+    expect([one.take(), other.take()]).toEqual([['1: head a'], []])
+  })
+
+  test('behavior: nothing is told of the time without subscriptions', () => {
+    const { chain, publisher, one } = setUp()
+    publisher.subscribe(one, heads)
+    publisher.forget(one)
+    chain.mine('a')
+    publisher.subscribe(one, heads)
+    chain.mine('b')
+    expect(one.take()).toEqual(['2: head b'])
+  })
+
+  test('behavior: the same criteria are looked for once, others at the same time', () => {
+    const { chain, publisher, one, other } = setUp()
+    for (const wanted of [logsOf('a'), logsOf('b'), logsOf('a', 'b')]) publisher.subscribe(one, wanted)
+    for (const wanted of [logsOf('a'), logsOf('nobody')]) publisher.subscribe(other, wanted)
+    chain.mine('a')
+    expect(chain.searches).toBe(1)
+    expect([one.take(), other.take()]).toEqual([['1: log a', '3: log a'], ['4: log a']])
+    chain.mine('b')
+    expect([one.take(), other.take()]).toEqual([['2: log b', '3: log b'], []])
+  })
+
+  test('behavior: many blocks come in turns, none is left out', async () => {
+    const { chain, publisher, one } = setUp()
+    publisher.subscribe(one, heads)
+    const names = Array.from({ length: 100 }, (_none, index) => `n${index}`)
+    chain.mine(...names)
+    expect(one.heard.length).toBeLessThan(100)
+    for (let round = 0; round < 10; round++) await turn()
+    expect(one.take()).toEqual(names.map((name) => `1: head ${name}`))
+  })
+
+  test('behavior: a block that was deleted meanwhile is passed over', () => {
+    const { chain, publisher, one } = setUp()
+    publisher.subscribe(one, heads)
+    chain.dropped.add('a')
+    chain.mine('a', 'b')
+    expect(one.take()).toEqual(['1: head b'])
+  })
+})
+
+describe('the pool', () => {
+  test('behavior: hashes, or whole transactions, from the subscription on', () => {
+    const { chain, publisher, one } = setUp()
+    chain.send('x')
+    publisher.subscribe(one, { kind: 'newPendingTransactions', isFull: false })
+    publisher.subscribe(one, { kind: 'newPendingTransactions', isFull: true })
+    chain.dropped.add('z')
+    chain.send('y', 'z')
+    expect(one.take()).toEqual(['1: y', '1: z', '2: {"hash":"y"}'])
+  })
+
+  test('behavior: a transaction is told before the block that has it', () => {
+    const { chain, publisher, one } = setUp()
+    publisher.subscribe(one, heads)
+    publisher.subscribe(one, { kind: 'newPendingTransactions', isFull: false })
+    chain.pending.push('x')
+    chain.mine('a')
+    expect(one.take()).toEqual(['2: x', '1: head a'])
+  })
+})
+
+describe('subscriptions', () => {
+  test('behavior: only their own connection ends them', () => {
+    const { chain, publisher, one, other } = setUp()
+    const id = publisher.subscribe(one, heads)
+    expect(publisher.unsubscribe(other, id)).toBe(false)
+    chain.mine('a')
+    expect(one.take()).toEqual(['1: head a'])
+    expect(publisher.unsubscribe(one, id)).toBe(true)
+    expect(publisher.unsubscribe(one, id)).toBe(false)
+    chain.mine('b')
+    expect(one.take()).toEqual([])
+  })
+
+  test('behavior: they go with their connection', () => {
+    const { chain, registry, publisher, one, other } = setUp()
+    publisher.subscribe(one, heads)
+    publisher.subscribe(one, allLogs)
+    publisher.subscribe(one, { kind: 'newPendingTransactions', isFull: true })
+    publisher.subscribe(other, heads)
+    publisher.forget(one)
+    chain.mine('a')
+    expect([one.take(), other.take()]).toEqual([[], ['4: head a']])
+    expect([registry.hasBlocks, registry.hasPool, registry.logs.size]).toEqual([true, false, 0])
+  })
+
+  test('behavior: one that goes while it is told does not disturb the others', () => {
+    const { chain, publisher, other } = setUp()
+    const leaving: Subscriber = { push: () => publisher.forget(leaving) }
+    publisher.subscribe(leaving, heads)
+    publisher.subscribe(leaving, allLogs)
+    publisher.subscribe(other, heads)
+    chain.mine('a', 'b')
+    expect(other.take()).toEqual(['3: head a', '3: head b'])
+  })
+
+  test('error: more than one connection may have', () => {
+    const { publisher, one, other } = setUp(2)
+    const id = publisher.subscribe(one, heads)
+    publisher.subscribe(one, { kind: 'syncing' })
+    expect(() => publisher.subscribe(one, heads)).toThrow('Too many subscriptions: 2 are the most of one connection')
+    publisher.subscribe(other, heads)
+    publisher.unsubscribe(one, id)
+    publisher.subscribe(one, heads)
+  })
+
+  test('error: a failure of the core is reported, and the next change is told', () => {
+    const { chain, publisher, defects, one } = setUp()
+    publisher.subscribe(one, heads)
+    const { header } = Chain.prototype
+    chain.header = () => {
+      throw new Error('disk')
+    }
+    chain.mine('a')
+    chain.header = header
+    chain.mine('b')
+    expect(defects).toMatchObject([{ message: 'disk' }])
+    expect(one.take()).toEqual(['1: head b'])
+  })
+})
