@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { notOffered, table } from '../src/methods/table.ts'
 import { NodeProcess } from './node.ts'
+import { Client, shakenHands } from './webSocket.ts'
 
 /** The settings of the Rust tests with random input (npm run fuzz). */
 const cases = Number(process.env.PROPTEST_CASES ?? 256)
@@ -211,6 +212,32 @@ describe('random requests', () => {
         const text = random.below(4) === 0 ? `[${request(random, 1)},${request(random, 2)}]` : request(random, round)
         await exchange(damaged(random, text))
       }
+    },
+    30_000 + cases * 200,
+  )
+
+  test(
+    'behavior: every method over WebSocket, and frames that are none',
+    async () => {
+      const random = new Random(seed + 2)
+      const client = await Client.open(node.url)
+      for (let round = 0; round < cases; round++) {
+        const asked = request(random, round)
+        const answer = await client.exchange(asked)
+        expect([asked, answer?.id]).toEqual([asked, round])
+        if (answer?.error?.code === -32603) throw new Error(`${asked}\n${node.errors}`)
+      }
+      for (let round = 0; round < cases / 8; round++) {
+        const { socket } = await shakenHands(node.url)
+        const head = Buffer.from(random.hex(2 + random.below(12)).slice(2), 'hex')
+        // Often a text or a ping, so that more than its first byte is looked at.
+        if (random.below(2) === 0) head[0] = random.pick([0x01, 0x80, 0x81, 0x89])
+        socket.write(Buffer.concat([head, Buffer.from(request(random, round))]))
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        socket.destroy()
+      }
+      expect(await client.result('net_version')).toBe('33')
+      await client.close()
     },
     30_000 + cases * 200,
   )

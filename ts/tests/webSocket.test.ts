@@ -1,10 +1,9 @@
-import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { loadConfig } from '../src/config/load.ts'
 import { createServer, type Server } from '../src/server.ts'
 import { fakeAddon } from './fakeAddon.ts'
 import { exchange } from './rawSocket.ts'
-import { Client } from './webSocket.ts'
+import { Client, shakenHands } from './webSocket.ts'
 
 // The WebSocket side over an addon from memory: frames, limits, refusals, closing.
 
@@ -219,27 +218,6 @@ describe('limits', () => {
     expect(pings).toBeGreaterThan(0)
   })
 })
-
-/** A connection that has shaken hands, for frames that no client sends. */
-async function shakenHands(url: string): Promise<{ socket: Socket; received: () => Buffer; closed: Promise<void> }> {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1')
-  let bytes = Buffer.alloc(0)
-  socket.on('error', () => undefined)
-  const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()))
-  socket.write(
-    'GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
-      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n',
-  )
-  await new Promise<void>((resolve) => {
-    socket.on('data', (piece) => {
-      bytes = Buffer.concat([bytes, piece])
-      if (bytes.includes('\r\n\r\n')) resolve()
-    })
-  })
-  expect(bytes.toString('latin1')).toContain('Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=')
-  bytes = Buffer.alloc(0)
-  return { socket, received: () => bytes, closed }
-}
 
 /** A masked frame of a client; the mask is zero. */
 function frame(first: number, payload: string | Buffer): Buffer {

@@ -1,3 +1,4 @@
+import { connect, type Socket } from 'node:net'
 import { type ClientOptions, WebSocket } from 'ws'
 
 /** How a connection ended. */
@@ -107,4 +108,27 @@ export class Client {
       this.#onMessage()
     })
   }
+}
+
+/** A connection that has shaken hands, for frames that no client sends. */
+export async function shakenHands(
+  url: string,
+): Promise<{ socket: Socket; received: () => Buffer; closed: Promise<void> }> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  let bytes = Buffer.alloc(0)
+  socket.on('error', () => undefined)
+  const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()))
+  socket.write(
+    'GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n',
+  )
+  await new Promise<void>((resolve) => {
+    socket.on('data', (piece) => {
+      bytes = Buffer.concat([bytes, piece])
+      if (bytes.includes('\r\n\r\n')) resolve()
+    })
+  })
+  if (!bytes.includes('s3pPLMBiTxaQ9kYGzzhZRbK+xOo=')) throw new Error(`no handshake: ${bytes.toString('latin1')}`)
+  bytes = Buffer.alloc(0)
+  return { socket, received: () => bytes, closed }
 }
