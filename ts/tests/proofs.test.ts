@@ -14,6 +14,7 @@ import { Web3 } from 'web3'
 import {
   type AccountProof,
   decodeHeader,
+  fullHeader,
   VerificationError,
   verifyAccountProof,
   verifyHeader,
@@ -238,9 +239,15 @@ describe('raw forms', () => {
       expect(answer).toBeTruthy()
       expect(await node.result(`chain_${name}`, params)).toEqual(answer)
     }
-    // The raw header lacks the last two elements of the full one: Merkle proof and coinbase transaction.
-    const header = fromRlp(await node.result<Hex>('chain_getRawBlockHeaderByHash', [blockHash]), 'hex')
-    expect(header).toEqual((fromRlp(await rawHeader(), 'hex') as unknown as Hex[]).slice(0, -2))
+  })
+
+  test('behavior: the full header is the raw one with Merkle proof and coinbase of the block', async () => {
+    const { blockHash } = increased
+    const raw = await node.result<Hex>('rsk_getRawBlockHeaderByHash', [blockHash])
+    const full = await rawHeader(blockHash)
+    expect(fromRlp(raw, 'hex')).toEqual((fromRlp(full, 'hex') as unknown as Hex[]).slice(0, -2))
+    expect(fullHeader(raw, await node.result('eth_getBlockByHash', [blockHash]))).toBe(full)
+    expect(faultOf(() => verifyHeader(raw, 'regtest'))).toBe('malformed')
   })
 
   test('behavior: a header is a block without size, transactions and uncles', async () => {

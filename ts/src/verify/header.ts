@@ -42,6 +42,23 @@ export function decodeHeader(raw: string, network: NetworkName | HeaderRules): H
   return readHeader(raw, rulesOf(network)).header
 }
 
+/**
+ * The full encoding of a header of RSKIP-92 and later, from what every Rootstock node answers: the raw header
+ * (rsk_getRawBlockHeaderByHash) lacks Merkle proof and coinbase, which the block (eth_getBlockByHash) shows.
+ */
+export function fullHeader(
+  rawHeader: string,
+  block: {
+    readonly bitcoinMergedMiningMerkleProof: string
+    readonly bitcoinMergedMiningCoinbaseTransaction: string
+  },
+): Hex {
+  const elements = decodeStrings(bytesOf(rawHeader, 'header'), 'header')
+  const merkleProof = bytesOf(block.bitcoinMergedMiningMerkleProof, 'bitcoinMergedMiningMerkleProof')
+  const coinbase = bytesOf(block.bitcoinMergedMiningCoinbaseTransaction, 'bitcoinMergedMiningCoinbaseTransaction')
+  return hexOf(encode([...elements, merkleProof, coinbase]))
+}
+
 export function readHeader(raw: string, rules: HeaderRules): HeaderParts {
   const elements = decodeStrings(bytesOf(raw, 'header'), 'header')
   if (elements.length < fixedElements) throw malformed('header: too few elements')

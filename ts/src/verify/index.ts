@@ -3,7 +3,7 @@
 export { type Account, type AccountProof, verifyAccountProof } from './account.ts'
 export type { Hex } from './bytes.ts'
 export { type Fault, VerificationError } from './error.ts'
-export { decodeHeader, type Header } from './header.ts'
+export { decodeHeader, fullHeader, type Header } from './header.ts'
 export { type HeaderRules, type NetworkName, networks } from './networks.ts'
 export { verifyHeader } from './proofOfWork.ts'
 export { type Receipt, verifyReceiptProof } from './receipt.ts'
