@@ -58,5 +58,7 @@ function isListed(name: string, settings: ModuleSettings | undefined, isOff = fa
   const names = [name, name.replace(/^chain_/, 'rsk_'), name.replace(/^rsk_/, 'chain_')]
   const has = (list: readonly string[]) => names.some((one) => list.includes(one))
   if (settings?.deny !== undefined && has(settings.deny)) return false
-  return settings?.allow === undefined ? !isOff : has(settings.allow)
+  if (settings?.allow !== undefined) return has(settings.allow)
+  // A list of one's own, though it is empty, takes the place of the one that holds such methods.
+  return !isOff || settings?.deny !== undefined
 }

@@ -36,11 +36,14 @@ test('behavior: a list of a module means both names of a method', () => {
   }
 })
 
-test('behavior: rsk_getStorageBytesAt is served only where a list allows it', () => {
+test('behavior: rsk_getStorageBytesAt is denied as long as no list is given', () => {
   const name = 'rsk_getStorageBytesAt'
   expect(entriesFor({}, true).get(name)).not.toHaveProperty('row')
   expect(entriesFor({ rsk: { enabled: true } }, true).get(name)).not.toHaveProperty('row')
   expect(entriesFor({ rsk: { allow: [name] } }, false).get(name)).toHaveProperty('row')
+  expect(entriesFor({ rsk: { deny: [] } }, false).get(name)).toHaveProperty('row')
+  expect(entriesFor({ rsk: { deny: [name] } }, false).get(name)).not.toHaveProperty('row')
+  expect(entriesFor({ rsk: { allow: [name], deny: [name] } }, false).get(name)).not.toHaveProperty('row')
 })
 
 test('behavior: development methods are served on development networks only, unless asked for', () => {

@@ -26,7 +26,7 @@ export interface Row<Context> {
   readonly isForSubscribers?: boolean
   /** The size limit of answers does not apply: the method has limits of its own. */
   readonly hasOwnLimit?: boolean
-  /** Served only where the allow list of its module names it. */
+  /** On the deny list of its module as long as the configuration has no list for it. */
   readonly isOff?: boolean
   readonly doc: string
   readonly method: Method<Context>

@@ -67,10 +67,11 @@ export function settingsFor(
 
 function modulesOf(theirs: Tree): Settings {
   const modules = (at(theirs, 'rpc.modules') ?? {}) as Record<string, Tree>
-  const list = (value: Value | undefined): unknown => (Array.isArray(value) && value.length > 0 ? value : undefined)
+  // An empty list of allowed methods allows all; an empty one of denied methods takes the place of the stock one.
+  const allowed = (value: Value | undefined): unknown => (Array.isArray(value) && value.length > 0 ? value : undefined)
   return Object.fromEntries(
     Object.entries(modules).map(([name, module]) => {
-      const lists = { allow: list(at(module, 'methods.enabled')), deny: list(at(module, 'methods.disabled')) }
+      const lists = { allow: allowed(at(module, 'methods.enabled')), deny: at(module, 'methods.disabled') }
       return [name, { enabled: String(at(module, 'enabled')) === 'true', ...given(lists) }]
     }),
   )
