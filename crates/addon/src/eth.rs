@@ -50,6 +50,18 @@ pub fn eth_hashrate() -> Result<Reply> {
     sync(eth::hashrate::answer)
 }
 
+/// `eth_netHashrate`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_net_hashrate() -> Result<Reply> {
+    sync(eth::net_hashrate::answer)
+}
+
+/// `eth_bridgeState`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_bridge_state() -> Result<Reply> {
+    sync(eth::bridge_state::answer)
+}
+
 /// `eth_accounts`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_accounts() -> Result<Reply> {

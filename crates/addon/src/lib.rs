@@ -25,5 +25,7 @@ mod pool;
 mod process;
 pub mod reply;
 pub mod rsk;
+pub mod sco;
 mod tickets;
+pub mod txpool;
 pub mod web3;

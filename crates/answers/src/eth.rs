@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod block_number;
+pub mod bridge_state;
 pub mod call;
 pub mod chain_id;
 pub mod coinbase;
@@ -37,6 +38,7 @@ pub mod get_work;
 pub mod hashrate;
 pub mod max_priority_fee_per_gas;
 pub mod mining;
+pub mod net_hashrate;
 pub mod pending_transactions;
 pub mod protocol_version;
 pub mod send_raw_transaction;

@@ -35,8 +35,10 @@ mod pending_state;
 mod replay;
 mod revert;
 pub mod rsk;
+pub mod sco;
 pub mod selector;
 mod state;
+pub mod txpool;
 pub mod upkeep;
 pub mod web3;
 

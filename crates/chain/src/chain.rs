@@ -7,6 +7,7 @@ use rhizome_storage::{BestChange, BlockWrite, Durability, Identity, Store, Store
 use rhizome_trie::{MemoryNodes, Trie, diff};
 
 use crate::archive::Archive;
+use crate::bans::Bans;
 use crate::build::Drafts;
 use crate::config::{ChainConfig, DataDir};
 use crate::development::Development;
@@ -36,6 +37,7 @@ pub struct Chain {
     pub(crate) mining: Mutex<()>,
     pub(crate) works: Mutex<Works>,
     pool: Pool,
+    bans: Bans,
     listeners: Listeners,
 }
 
@@ -66,6 +68,7 @@ impl Chain {
         let recent = recent_blocks(&archive, head.number())?;
         let (spec, clock) = (Arc::clone(&config.spec), config.clock.clone());
         let pool = Pool::new(spec, config.pool.clone(), clock, pool_head, &recent);
+        let bans = Bans::open(Arc::clone(&archive.store))?;
         Ok(Arc::new(Self {
             config,
             archive,
@@ -76,6 +79,7 @@ impl Chain {
             mining: Mutex::new(()),
             works: Mutex::default(),
             pool,
+            bans,
             listeners: Listeners::default(),
         }))
     }
@@ -98,6 +102,11 @@ impl Chain {
     /// The transactions that wait.
     pub fn pool(&self) -> &Pool {
         &self.pool
+    }
+
+    /// The addresses that peers may not come from.
+    pub fn bans(&self) -> &Bans {
+        &self.bans
     }
 
     /// Adds a listener. It is called on the thread of the event after the new head is visible, in the order of the events;

@@ -10,6 +10,7 @@
 
 mod ancestry;
 mod archive;
+mod bans;
 mod block_file;
 mod build;
 mod chain;
@@ -36,6 +37,7 @@ mod works;
 mod writer;
 
 pub use ancestry::ChainAncestry;
+pub use bans::{AddressBlock, Bans, NoAddressBlock};
 pub use block_file::{BlockFileError, ExportError, ImportedLine, LineFault, LineResult};
 pub use build::{BuildError, PendingBlock};
 pub use chain::Chain;

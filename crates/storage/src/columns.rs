@@ -2,7 +2,7 @@
 //!
 //! | Column | Key | Row |
 //! | --- | --- | --- |
-//! | `default` | name | layout, identity, head |
+//! | `default` | name | layout, identity, head, banned addresses |
 //! | `nodes` | keccak | trie node message, or long value (code) |
 //! | `packs` | sequence number | nodes of one block that are not yet in `nodes` |
 //! | `flat` | trie key | value at the head; longer than 32 bytes: keccak and length, the bytes are in `nodes` |
@@ -34,6 +34,9 @@ pub(crate) const LAYOUT_KEY: &[u8] = b"layout";
 pub(crate) const IDENTITY_KEY: &[u8] = b"identity";
 /// Key of the head's hash in the meta column.
 pub(crate) const HEAD_KEY: &[u8] = b"head";
+
+/// Key of the banned addresses in the meta column.
+pub(crate) const BANS_KEY: &[u8] = b"bans";
 
 /// How often a row may be merged in memory before the write folds the operands into one value: bounds what a read of
 /// a busy row (the log index of a contract that logs in every block) has to combine.

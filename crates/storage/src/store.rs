@@ -12,7 +12,7 @@ use rocksdb::{ColumnFamily, DB, DBPinnableSlice, ErrorKind, ReadOptions, WriteBa
 use tempfile::TempDir;
 
 use crate::StorageError;
-use crate::columns::{BLOCKS, HEAD_KEY, HEIGHTS, META, NODES, RECEIPTS, TRANSACTIONS};
+use crate::columns::{BANS_KEY, BLOCKS, HEAD_KEY, HEIGHTS, META, NODES, RECEIPTS, TRANSACTIONS};
 use crate::node_journal::{Flush, NodeJournal};
 use crate::open::ValueWeight;
 use crate::record::{self, HeightEntry, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
@@ -65,6 +65,19 @@ impl Store {
         let Some(row) = self.row(META, HEAD_KEY)? else { return Ok(None) };
         let hash = B256::try_from(row.as_ref()).map_err(|_length| damaged(META, HEAD_KEY, "not a hash"))?;
         Ok(Some(hash))
+    }
+
+    /// Addresses that peers may not come from, one a line.
+    pub fn bans(&self) -> Result<String, StorageError> {
+        let bans = self.decoded(META, BANS_KEY, |row| std::str::from_utf8(row).ok().map(str::to_owned))?;
+        Ok(bans.unwrap_or_default())
+    }
+
+    /// Replaces what `bans` returns.
+    pub fn write_bans(&self, lines: &str) -> Result<(), StorageError> {
+        let mut batch = WriteBatch::default();
+        batch.put_cf(self.column(META)?, BANS_KEY, lines);
+        self.write_batch(batch)
     }
 
     /// A block by hash, on the best chain or off it.

@@ -165,7 +165,7 @@ export const schema = section('', {
 
   modules: Type.Record(Type.String(), moduleSettings, {
     description:
-      'Per module, e.g. [modules.evm] enabled = false. evm and mnr are on by default on development networks only.',
+      'Per module, e.g. [modules.evm] enabled = false. debug, evm, mnr and sco are on by default on development networks only.',
     default: {},
   }),
 })

@@ -43,14 +43,18 @@ function moduleOf(name: string): string {
   return prefix === 'chain' ? 'rsk' : prefix
 }
 
+/**
+ * Modules that somebody has to ask for outside development networks: they change the chain or whom the node talks to, are
+ * for those who mine, or make every request expensive.
+ */
+const askedFor = ['debug', 'evm', 'mnr', 'sco']
+
 function isModuleServed(
   module: string,
   modules: Readonly<Record<string, ModuleSettings>>,
   isDevelopment: boolean,
 ): boolean {
-  // Development methods change the chain, and work is for those who mine: outside development networks somebody has to
-  // ask for them.
-  return modules[module]?.enabled ?? (module === 'evm' || module === 'mnr' ? isDevelopment : true)
+  return modules[module]?.enabled ?? (askedFor.includes(module) ? isDevelopment : true)
 }
 
 function isListed(name: string, settings: ModuleSettings | undefined, isOff = false): boolean {

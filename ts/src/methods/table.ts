@@ -4,8 +4,11 @@ import type { Context } from './context.ts'
 import { debug_getRawBlock } from './debug_getRawBlock.ts'
 import { debug_getRawHeader } from './debug_getRawHeader.ts'
 import { debug_getRawReceipts } from './debug_getRawReceipts.ts'
+import { debug_accountTransactionQuota } from './debug_accountTransactionQuota.ts'
+import { debug_wireProtocolQueueSize } from './debug_wireProtocolQueueSize.ts'
 import { eth_accounts } from './eth_accounts.ts'
 import { eth_blockNumber } from './eth_blockNumber.ts'
+import { eth_bridgeState } from './eth_bridgeState.ts'
 import { eth_call } from './eth_call.ts'
 import { eth_chainId } from './eth_chainId.ts'
 import { eth_coinbase } from './eth_coinbase.ts'
@@ -43,6 +46,7 @@ import { eth_getWork } from './eth_getWork.ts'
 import { eth_hashrate } from './eth_hashrate.ts'
 import { eth_maxPriorityFeePerGas } from './eth_maxPriorityFeePerGas.ts'
 import { eth_mining } from './eth_mining.ts'
+import { eth_netHashrate } from './eth_netHashrate.ts'
 import { eth_newBlockFilter } from './eth_newBlockFilter.ts'
 import { eth_newFilter } from './eth_newFilter.ts'
 import { eth_newPendingTransactionFilter } from './eth_newPendingTransactionFilter.ts'
@@ -78,6 +82,16 @@ import { rsk_getRawBlockHeaderByNumber } from './rsk_getRawBlockHeaderByNumber.t
 import { rsk_getRawTransactionReceiptByHash } from './rsk_getRawTransactionReceiptByHash.ts'
 import { rsk_getStorageBytesAt } from './rsk_getStorageBytesAt.ts'
 import { rsk_getTransactionReceiptNodesByHash } from './rsk_getTransactionReceiptNodesByHash.ts'
+  }),
+import { sco_banAddress } from './sco_banAddress.ts'
+import { sco_bannedAddresses } from './sco_bannedAddresses.ts'
+import { sco_clearPeerScoring } from './sco_clearPeerScoring.ts'
+import { sco_peerList } from './sco_peerList.ts'
+import { sco_reputationSummary } from './sco_reputationSummary.ts'
+import { sco_unbanAddress } from './sco_unbanAddress.ts'
+import { txpool_content } from './txpool_content.ts'
+import { txpool_inspect } from './txpool_inspect.ts'
+import { txpool_status } from './txpool_status.ts'
 import { web3_clientVersion } from './web3_clientVersion.ts'
 import { web3_sha3 } from './web3_sha3.ts'
 
@@ -641,6 +655,100 @@ export const table: readonly Row<Context>[] = [
     lane: 'sync',
     cost: 5,
     doc: 'The receipts of a block as they stand in its receipts trie.',
+  }),
+  row(eth_netHashrate, {
+    name: 'eth_netHashrate',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Hashes a second of the whole network, as a JSON number.',
+  }),
+  row(eth_bridgeState, {
+    name: 'eth_bridgeState',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    doc: 'What the Bridge knows: height of its Bitcoin chain, transactions that wait for signatures.',
+  }),
+  row(txpool_content, {
+    name: 'txpool_content',
+    module: 'txpool',
+    lane: 'sync',
+    cost: 20,
+    doc: 'The transactions of the pool, by sender and nonce.',
+  }),
+  row(txpool_inspect, {
+    name: 'txpool_inspect',
+    module: 'txpool',
+    lane: 'sync',
+    cost: 20,
+    doc: 'The transactions of the pool in words, by sender and nonce.',
+  }),
+  row(txpool_status, {
+    name: 'txpool_status',
+    module: 'txpool',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Numbers of pending and queued transactions.',
+  }),
+  row(sco_banAddress, {
+    name: 'sco_banAddress',
+    module: 'sco',
+    lane: 'sync',
+    cost: 1,
+    isWrite: true,
+    doc: 'Bans an address or a block of addresses, across restarts.',
+  }),
+  row(sco_unbanAddress, {
+    name: 'sco_unbanAddress',
+    module: 'sco',
+    lane: 'sync',
+    cost: 1,
+    isWrite: true,
+    doc: 'Lifts a ban.',
+  }),
+  row(sco_bannedAddresses, {
+    name: 'sco_bannedAddresses',
+    module: 'sco',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Banned addresses and blocks of addresses.',
+  }),
+  row(sco_peerList, {
+    name: 'sco_peerList',
+    module: 'sco',
+    lane: 'sync',
+    cost: 1,
+    doc: 'How each known peer has behaved.',
+  }),
+  row(sco_reputationSummary, {
+    name: 'sco_reputationSummary',
+    module: 'sco',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Sums over all known peers.',
+  }),
+  row(sco_clearPeerScoring, {
+    name: 'sco_clearPeerScoring',
+    module: 'sco',
+    lane: 'sync',
+    cost: 1,
+    isWrite: true,
+    doc: 'Forgets how a peer has behaved.',
+  }),
+  row(debug_wireProtocolQueueSize, {
+    name: 'debug_wireProtocolQueueSize',
+    module: 'debug',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Messages of peers that wait.',
+  }),
+  row(debug_accountTransactionQuota, {
+    name: 'debug_accountTransactionQuota',
+    module: 'debug',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Virtual gas that the rate limiter grants an account.',
   }),
 ]
 

@@ -1,10 +1,10 @@
 //! `eth_hashrate`.
 
-use crate::error::Answer;
+use crate::error::{Answer, RpcError};
 use crate::json;
 use crate::node::Node;
 use crate::options::MiningMode;
-use rhizome_primitives::U256;
+use rhizome_primitives::{Header, U256};
 
 /// Seconds that count.
 const WINDOW_SECONDS: u64 = 3600;
@@ -16,20 +16,27 @@ pub fn answer(node: &Node) -> Answer {
     if node.options().mining == MiningMode::Off {
         return Ok(json::quantity(0));
     }
+    let coinbase = node.chain().config().coinbase;
+    let rate = recent_rate(node, |header| header.coinbase_address() == coinbase)?;
+    Ok(json::quantity_wide(&rate))
+}
+
+/// Hashes a second that main chain blocks of the last hour stand for.
+pub(crate) fn recent_rate(node: &Node, is_counted: impl Fn(&Header) -> bool) -> Result<U256, RpcError> {
     let chain = node.chain();
-    let coinbase = chain.config().coinbase;
-    let since = node.now().saturating_sub(WINDOW_SECONDS);
+    let now = node.now();
+    let window = now.saturating_sub(WINDOW_SECONDS)..=now;
     let mut work = U256::ZERO;
     let head = chain.head().number();
     for number in (head.saturating_sub(MOST_BLOCKS)..=head).rev() {
         let Some(record) = chain.main_block(number)? else { break };
         let header = &record.block.header;
-        if header.timestamp < since {
+        if !window.contains(&header.timestamp) {
             break;
         }
-        if header.coinbase_address() == coinbase {
+        if is_counted(header) {
             work = work.saturating_add(header.difficulty_value());
         }
     }
-    Ok(json::quantity_wide(&(work / U256::from(WINDOW_SECONDS))))
+    Ok(work / U256::from(WINDOW_SECONDS))
 }

@@ -19,3 +19,13 @@ export const address: Kind<string> = {
     )
   },
 }
+
+/** The same, refused in the words that the reference has for debug_accountTransactionQuota. */
+export const quotaAddress: Kind<string> = {
+  ...address,
+  read(value) {
+    if (check.Check(value)) return value.length === 42 ? value : `0x${value}`
+    const digits = typeof value === 'string' ? value.replace(/^0x/, '') : ''
+    return refuse(this, `invalid argument 0: hex string has length ${digits.length}, want 40 for RSK address`)
+  },
+}

@@ -1,0 +1,43 @@
+//! `sco_*`.
+
+use crate::lanes::sync;
+use crate::reply::Reply;
+use napi::Result;
+use napi_derive::napi;
+use rhizome_answers::sco;
+
+/// `sco_banAddress`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn sco_ban_address(address: String) -> Result<Reply> {
+    sync(|node| sco::ban_address::answer(node, &address))
+}
+
+/// `sco_unbanAddress`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn sco_unban_address(address: String) -> Result<Reply> {
+    sync(|node| sco::unban_address::answer(node, &address))
+}
+
+/// `sco_bannedAddresses`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn sco_banned_addresses() -> Result<Reply> {
+    sync(sco::banned_addresses::answer)
+}
+
+/// `sco_peerList`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn sco_peer_list() -> Result<Reply> {
+    sync(|_node| sco::peer_list::answer())
+}
+
+/// `sco_reputationSummary`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn sco_reputation_summary() -> Result<Reply> {
+    sync(|_node| sco::reputation_summary::answer())
+}
+
+/// `sco_clearPeerScoring`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn sco_clear_peer_scoring(peer: String) -> Result<Reply> {
+    sync(|_node| sco::clear_peer_scoring::answer(&peer))
+}

@@ -1,0 +1,12 @@
+//! `sco_unbanAddress`.
+
+use super::block;
+use crate::error::Answer;
+use crate::json;
+use crate::node::Node;
+
+/// Lifts a ban; nothing happens where there is none.
+pub fn answer(node: &Node, text: &str) -> Answer {
+    node.chain().bans().remove(&block(text)?)?;
+    Ok(json::null())
+}

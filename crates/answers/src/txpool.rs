@@ -1,0 +1,48 @@
+//! `txpool_*`: the transactions that wait for a block.
+
+pub mod content;
+pub mod inspect;
+pub mod status;
+
+use crate::error::Answer;
+use crate::json::JsonWriter;
+use crate::node::Node;
+use rhizome_chain::{Kind, Pooled};
+use rhizome_primitives::{Address, hex};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// `{pending, queued}`, each sender without `0x` -> nonce in decimal -> array of what `write` writes.
+fn tree(node: &Node, write: impl Fn(&mut JsonWriter, &Pooled)) -> Answer {
+    let pool = node.chain().pool();
+    let mut json = JsonWriter::new();
+    json.begin_object();
+    for kind in [Kind::Pending, Kind::Queued] {
+        let (name, waiting) = match kind {
+            Kind::Pending => ("pending", pool.pending()),
+            Kind::Queued => ("queued", pool.queued()),
+        };
+        json.key(name).begin_object();
+        for (sender, transactions) in by_sender(waiting) {
+            json.key(&hex::encode(sender)).begin_object();
+            for pooled in transactions {
+                json.key(&pooled.nonce.to_string()).begin_array();
+                write(&mut json, &pooled);
+                json.end_array();
+            }
+            json.end_object();
+        }
+        json.end_object();
+    }
+    json.end_object();
+    Ok(json.finish())
+}
+
+/// Nonces stay in ascending order.
+fn by_sender(waiting: Vec<Arc<Pooled>>) -> BTreeMap<Address, Vec<Arc<Pooled>>> {
+    let mut senders: BTreeMap<Address, Vec<Arc<Pooled>>> = BTreeMap::new();
+    for pooled in waiting {
+        senders.entry(pooled.sender).or_default().push(pooled);
+    }
+    senders
+}

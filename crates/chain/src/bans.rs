@@ -1,0 +1,141 @@
+//! Addresses that peers may not come from. Kept on disk.
+
+use crate::ChainError;
+use parking_lot::Mutex;
+use rhizome_storage::Store;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// An address, or a block of addresses in the notation of RFC 4632: `203.0.113.0/24`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AddressBlock {
+    address: IpAddr,
+    /// Leading bits that all addresses of the block share; none for a single address.
+    bits: Option<u8>,
+}
+
+/// Not an address, a name, an address of this machine itself, or a mask that does not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not an address or a block of addresses")]
+pub struct NoAddressBlock;
+
+impl FromStr for AddressBlock {
+    type Err = NoAddressBlock;
+
+    fn from_str(text: &str) -> Result<Self, NoAddressBlock> {
+        let (address, bits) = match text.split_once('/') {
+            Some((address, bits)) => (address, Some(bits.parse::<u8>().map_err(|_malformed| NoAddressBlock)?)),
+            None => (text, None),
+        };
+        let address = address.trim().parse::<IpAddr>().map_err(|_malformed| NoAddressBlock)?.to_canonical();
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        let has_bits = bits.is_none_or(|bits| (1..=most).contains(&bits));
+        if address.is_loopback() || address.is_unspecified() || !has_bits {
+            return Err(NoAddressBlock);
+        }
+        Ok(Self { address, bits })
+    }
+}
+
+impl fmt::Display for AddressBlock {
+    /// IPv6 in full groups, as the reference writes it.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.address {
+            IpAddr::V4(address) => write!(formatter, "{address}")?,
+            IpAddr::V6(address) => {
+                for (index, group) in address.segments().iter().enumerate() {
+                    write!(formatter, "{}{group:x}", if index == 0 { "" } else { ":" })?;
+                }
+            }
+        }
+        self.bits.map_or(Ok(()), |bits| write!(formatter, "/{bits}"))
+    }
+}
+
+/// The list of banned addresses.
+pub struct Bans {
+    store: Arc<Store>,
+    blocks: Mutex<BTreeSet<AddressBlock>>,
+}
+
+impl Bans {
+    /// The stored list. Lines that are no addresses are left out.
+    pub(crate) fn open(store: Arc<Store>) -> Result<Self, ChainError> {
+        let blocks = store.bans()?.lines().filter_map(|line| line.parse().ok()).collect();
+        Ok(Self { store, blocks: Mutex::new(blocks) })
+    }
+
+    /// All of them, IPv4 first.
+    pub fn list(&self) -> Vec<AddressBlock> {
+        self.blocks.lock().iter().copied().collect()
+    }
+
+    /// Bans. On disk when it returns.
+    pub fn add(&self, block: AddressBlock) -> Result<(), ChainError> {
+        let mut blocks = self.blocks.lock();
+        if blocks.insert(block) { self.write(&blocks) } else { Ok(()) }
+    }
+
+    /// Lifts a ban, if there is one.
+    pub fn remove(&self, block: &AddressBlock) -> Result<(), ChainError> {
+        let mut blocks = self.blocks.lock();
+        if blocks.remove(block) { self.write(&blocks) } else { Ok(()) }
+    }
+
+    fn write(&self, blocks: &BTreeSet<AddressBlock>) -> Result<(), ChainError> {
+        let lines: String = blocks.iter().map(|block| format!("{block}\n")).collect();
+        Ok(self.store.write_bans(&lines)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(text: &str) -> Option<String> {
+        text.parse::<AddressBlock>().ok().map(|block| block.to_string())
+    }
+
+    #[test]
+    fn addresses_and_blocks() {
+        assert_eq!(written("203.0.113.7"), Some("203.0.113.7".into()));
+        assert_eq!(written("198.51.100.0/24"), Some("198.51.100.0/24".into()));
+        assert_eq!(written("2001:db8::/64"), Some("2001:db8:0:0:0:0:0:0/64".into()));
+        assert_eq!(written("::ffff:203.0.113.7"), Some("203.0.113.7".into()));
+    }
+
+    #[test]
+    fn refusals() {
+        let own = ["127.0.0.1", "127.9.9.9/8", "0.0.0.0", "::", "::1"];
+        let malformed =
+            ["", " ", "localhost", "203.0.113.5/99", "203.0.113.5/0", "2001:db8::/129", "1.2.3", "1.2.3.4/", "/8"];
+        for text in own.iter().chain(&malformed) {
+            assert_eq!(written(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_list_is_kept() {
+        let identity = rhizome_storage::Identity { chain_id: 33, genesis: rhizome_primitives::B256::ZERO };
+        let dir = tempfile::tempdir().unwrap();
+        let options = rhizome_storage::StoreOptions::default();
+        let first: AddressBlock = "203.0.113.7".parse().unwrap();
+        let second: AddressBlock = "2001:db8::/64".parse().unwrap();
+        {
+            let bans = Bans::open(Arc::new(Store::open(dir.path(), &identity, &options).unwrap())).unwrap();
+            assert!(bans.list().is_empty());
+            for block in [first, second, first] {
+                bans.add(block).unwrap();
+            }
+            assert_eq!(bans.list(), [first, second]);
+        }
+        let bans = Bans::open(Arc::new(Store::open(dir.path(), &identity, &options).unwrap())).unwrap();
+        assert_eq!(bans.list(), [first, second]);
+        bans.remove(&first).unwrap();
+        bans.remove(&first).unwrap();
+        assert_eq!(bans.list(), [second]);
+    }
+}

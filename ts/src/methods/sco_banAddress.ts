@@ -1,0 +1,8 @@
+import { positional } from '../rpc/method.ts'
+import { banned } from '../rpc/parameters/banned.ts'
+import { defineMethod } from './context.ts'
+
+export const sco_banAddress = defineMethod({
+  params: positional([banned]),
+  answer: (context, [address]) => context.native.scoBanAddress(address),
+})
