@@ -9,6 +9,15 @@ export declare function closeNode(): Promise<string>
 /** `debug_accountTransactionQuota`. */
 export declare function debugAccountTransactionQuota(address: string): string | Buffer
 
+/** `debug_getRawBlock`. */
+export declare function debugGetRawBlock(block: string): string | Buffer
+
+/** `debug_getRawHeader`. */
+export declare function debugGetRawHeader(block: string): string | Buffer
+
+/** `debug_getRawReceipts`. */
+export declare function debugGetRawReceipts(block: string): string | Buffer
+
 /** `debug_wireProtocolQueueSize`. */
 export declare function debugWireProtocolQueueSize(): string | Buffer
 
@@ -33,6 +42,9 @@ export declare function ethCoinbase(): string | Buffer
 /** `eth_estimateGas`. */
 export declare function ethEstimateGas(call: string, block: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
+/** `eth_feeHistory`. */
+export declare function ethFeeHistory(count: string, newest: string, percentiles: Array<number>, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
 /** `eth_gasPrice`. */
 export declare function ethGasPrice(): string | Buffer
 
@@ -44,6 +56,9 @@ export declare function ethGetBlockByHash(hash: string, isFull: boolean): string
 
 /** `eth_getBlockByNumber`. */
 export declare function ethGetBlockByNumber(block: string, isFull: boolean): string | Buffer
+
+/** `eth_getBlockReceipts`. */
+export declare function ethGetBlockReceipts(block: string): string | Buffer
 
 /** `eth_getBlockTransactionCountByHash`. */
 export declare function ethGetBlockTransactionCountByHash(hash: string): string | Buffer
@@ -57,8 +72,26 @@ export declare function ethGetBlocksByNumber(number: string): string | Buffer
 /** `eth_getCode`. */
 export declare function ethGetCode(address: string, block: string): string | Buffer
 
+/** `eth_getHeaderByHash`. */
+export declare function ethGetHeaderByHash(hash: string): string | Buffer
+
+/** `eth_getHeaderByNumber`. */
+export declare function ethGetHeaderByNumber(block: string): string | Buffer
+
 /** `eth_getLogs`. */
 export declare function ethGetLogs(filter: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `eth_getProof`. `positions`: numbers in the form of a parameter. */
+export declare function ethGetProof(address: string, positions: Array<string>, block: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `eth_getRawTransactionByBlockHashAndIndex`. */
+export declare function ethGetRawTransactionByBlockHashAndIndex(hash: string, index: number): string | Buffer
+
+/** `eth_getRawTransactionByBlockNumberAndIndex`. */
+export declare function ethGetRawTransactionByBlockNumberAndIndex(block: string, index: number): string | Buffer
+
+/** `eth_getRawTransactionByHash`. */
+export declare function ethGetRawTransactionByHash(hash: string): string | Buffer
 
 /** `eth_getStorageAt`. */
 export declare function ethGetStorageAt(address: string, position: string, block: string): string | Buffer
@@ -95,6 +128,9 @@ export declare function ethGetWork(deadlineMs: number, ticket: number): Promise<
 
 /** `eth_hashrate`. */
 export declare function ethHashrate(): string | Buffer
+
+/** `eth_maxPriorityFeePerGas`. */
+export declare function ethMaxPriorityFeePerGas(): string | Buffer
 
 /** `eth_mining`. */
 export declare function ethMining(): string | Buffer
@@ -153,6 +189,9 @@ export declare function exportBlocks(path: string, from: number, to: number): Pr
 /** The head: `{"number","hash"}`. */
 export declare function headCursor(): string
 
+/** The header of a block as `newHeads` subscriptions show it; `null` for an unknown one. */
+export declare function headOfBlock(hash: string): string
+
 /**
  * Imports a file of blocks. `onProgress(null, json)` is called for each block with `{number, hash, stateRoot, result}`.
  * Resolves with counts: `{"blocks","best","side","known","head"}`. `options` is a JSON object, empty so far.
@@ -162,8 +201,11 @@ export declare function importBlocks(path: string, options: string, onProgress: 
 /** The matching logs of blocks (a JSON array of hashes); those of removed blocks backwards and marked. */
 export declare function logsOfBlocks(hashes: string, filter: string, isRemoved: boolean): string | Buffer
 
-/** How the main chain moved since a block: `{"hashes","removed","cursor"}`. */
-export declare function mainHashesSince(number: number, hash: string): string
+/** How the main chain moved since a block, in steps of at most `most` new blocks: `{"hashes","removed","cursor"}`. */
+export declare function mainHashesSince(number: number, hash: string, most: number): string
+
+/** The logs of a block that one of the filters (a JSON array) takes, each with their positions: `[{"queries","log"}]`. */
+export declare function matchingLogs(hash: string, filters: string, isRemoved: boolean): string
 
 /** `mnr_getWork`. */
 export declare function mnrGetWork(deadlineMs: number, ticket: number): Promise<string | Buffer>
@@ -193,10 +235,13 @@ export declare function netVersion(): string | Buffer
 export declare function nodeInfo(): string
 
 /**
- * Calls back with number and hash of each new head; heads that follow each other quickly come as one. One listener for
- * each worker: another one replaces it. Does not keep the worker alive.
+ * Calls back after the head has changed; changes that follow each other quickly come as one. One listener for each
+ * worker: another one replaces it. Does not keep the worker alive.
  */
-export declare function onHead(callback: (arg0: number, arg1: string) => void): void
+export declare function onHead(callback: () => void): void
+
+/** The same for transactions that became executable. */
+export declare function onPending(callback: () => void): void
 
 /** Opens the node of this process. Takes its settings as JSON, returns what `nodeInfo` returns. */
 export declare function openNode(config: string): string
@@ -209,6 +254,21 @@ export declare function pendingPosition(): number
 
 /** Removes all blocks above a height of the main chain. Resolves with `{"from","to","hash"}`: the heads before and after. */
 export declare function rewindChain(to: number): Promise<string>
+
+/** `rsk_getRawBlockHeaderByHash`. */
+export declare function rskGetRawBlockHeaderByHash(hash: string): string | Buffer
+
+/** `rsk_getRawBlockHeaderByNumber`. */
+export declare function rskGetRawBlockHeaderByNumber(block: string): string | Buffer
+
+/** `rsk_getRawTransactionReceiptByHash`. */
+export declare function rskGetRawTransactionReceiptByHash(hash: string): string | Buffer
+
+/** `rsk_getStorageBytesAt`. */
+export declare function rskGetStorageBytesAt(address: string, position: string, block: string): string | Buffer
+
+/** `rsk_getTransactionReceiptNodesByHash`. */
+export declare function rskGetTransactionReceiptNodesByHash(block: string, transaction: string): string | Buffer
 
 /** `sco_banAddress`. */
 export declare function scoBanAddress(address: string): string | Buffer
