@@ -1,23 +1,27 @@
+import { fileURLToPath } from 'node:url'
 import { WebSocketProvider } from 'ethers'
 import { createPublicClient, parseAbiItem, type Log as ViemLog, webSocket } from 'viem'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { Web3 } from 'web3'
-import { ImportingNode, linesOf } from './importingNode.ts'
+import { HostedNode } from './conformance/hostedNode.ts'
+import { Transcripts } from './conformance/transcript.ts'
 import { Client, type Notification } from './webSocket.ts'
 
 // Two branches: one of three blocks with two logs, and one of seven without logs that replaces it.
 const lab = '0x77045e71a7a2c50903d88e564cd72fab11e82051'
-const replaced = linesOf('deep-reorg.replaced.blocks')
-const better = linesOf('deep-reorg.blocks').slice(1)
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const recordings = new Transcripts(`${root}/tests/vectors/rpc`)
+const replaced = recordings.blockLines('deep-reorg.replaced.blocks')
+const better = recordings.blockLines('deep-reorg.blocks').slice(1)
 const hashesOf = (lines: readonly string[]) => lines.map((line) => `0x${line.split(',')[1]}`)
 /** What a subscriber is told: heights of logs, negative when they are removed. */
 const told = [2, 3, -3, -2]
 
-let node: ImportingNode
-const nodes: ImportingNode[] = []
+let node: HostedNode
+const nodes: HostedNode[] = []
 beforeEach(async () => {
   await Promise.all(nodes.splice(0).map((one) => one.stop()))
-  node = await ImportingNode.start()
+  node = await HostedNode.start(root, { mining: 'off', http: { port: 0, workers: 2 }, log: { level: 'warn' } })
   nodes.push(node)
 })
 afterAll(() => Promise.all(nodes.map((one) => one.stop())))
@@ -40,9 +44,9 @@ describe('clients over WebSocket see a reorganisation', () => {
     await provider.on({ address: lab }, ({ blockNumber }) => logs.push(blockNumber))
     // The library does not wait for the answers to its subscriptions: a later answer comes after them.
     await provider.send('eth_syncing', [])
-    for (const line of replaced) await node.import([line])
+    for (const line of replaced) await node.importLines([line])
     await filled(logs, 2)
-    await node.import(better)
+    await node.importLines(better)
     await filled(blocks, 10)
     expect(logs).toEqual([2, 3])
     expect(blocks).toEqual([1, 2, 3, 1, 2, 3, 4, 5, 6, 7])
@@ -68,9 +72,9 @@ describe('clients over WebSocket see a reorganisation', () => {
       },
     })
     await client.getBlockNumber()
-    for (const line of replaced) await node.import([line])
+    for (const line of replaced) await node.importLines([line])
     await filled(logs, 2)
-    await node.import(better)
+    await node.importLines(better)
     await filled(logs, 4)
     expect(logs).toEqual(told)
     await filled(blocks, 10)
@@ -94,9 +98,9 @@ describe('clients over WebSocket see a reorganisation', () => {
       logs.push(removed ? -Number(blockNumber) : Number(blockNumber))
     }
     events.on('data', push)
-    for (const line of replaced) await node.import([line])
+    for (const line of replaced) await node.importLines([line])
     await filled(logs, 2)
-    await node.import(better)
+    await node.importLines(better)
     await filled(logs, 4)
     await filled(blocks, 10)
     expect(logs).toEqual(told)
@@ -123,13 +127,13 @@ test('behavior: a reorganisation as it goes over the wire, and through filters',
     const { number, blockNumber, removed } = result as { number: string; blockNumber: string; removed: boolean }
     return subscription === heads ? `head ${Number(number)}` : `log ${removed ? '-' : ''}${Number(blockNumber)}`
   }
-  for (const line of replaced) await node.import([line])
+  for (const line of replaced) await node.importLines([line])
   expect((await client.take(5)).map(short)).toEqual(['head 1', 'head 2', 'log 2', 'head 3', 'log 3'])
   const [firstLogs = [], firstBlocks] = await poll()
   expect(firstLogs).toHaveLength(2)
   expect(firstBlocks).toEqual(hashesOf(replaced))
 
-  await node.import(better)
+  await node.importLines(better)
   const after = await client.take(9)
   expect(after.map(short)).toEqual(['log -3', 'log -2', ...[1, 2, 3, 4, 5, 6, 7].map((number) => `head ${number}`)])
   const [logs, blocks] = await poll()

@@ -17,6 +17,8 @@ const sameSettings: readonly (readonly [reference: string, path: string])[] = [
   ['rpc.providers.web.max_batch_requests_size', 'rpc.maxBatchRequests'],
   ['rpc.providers.web.http.hosts', 'http.hosts'],
   ['rpc.providers.web.http.max_aggregated_frame_size', 'http.maxBodyBytes'],
+  // Here it is the whole message that has a limit.
+  ['rpc.providers.web.ws.max_frame_size', 'ws.maxMessageBytes'],
 ]
 
 /** What the reference serves when a profile says nothing about modules. */
