@@ -1,1 +1,1 @@
-export function compile(name: string): { abi: readonly never[]; bytecode: `0x${string}` }
+export function compile(name: string, beside?: string): { abi: readonly never[]; bytecode: `0x${string}` }

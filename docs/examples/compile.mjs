@@ -1,10 +1,10 @@
-// Compiles a contract that stands beside this file with solc.
+// Compiles a contract with solc.
 import { readFileSync } from 'node:fs'
 import solc from 'solc'
 
-/** ABI and creation code. The code is for the London rules, which every Rootstock network understands. */
-export function compile(name) {
-  const source = readFileSync(new URL(`${name}.sol`, import.meta.url), 'utf8')
+/** ABI and creation code of a contract that stands beside a file, this one if none is given. The code is for the London rules, which every Rootstock network understands. */
+export function compile(name, beside = import.meta.url) {
+  const source = readFileSync(new URL(`${name}.sol`, beside), 'utf8')
   const input = {
     language: 'Solidity',
     sources: { [`${name}.sol`]: { content: source } },

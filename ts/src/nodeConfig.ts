@@ -23,6 +23,8 @@ export function nodeConfig(config: Config): string {
     estimate: config.rpc.estimate,
     logBlocks: config.rpc.logBlocks,
     logCount: config.rpc.logCount,
+    traceBytes: config.rpc.maxTraceBytes,
+    traceCount: config.rpc.maxTraces,
     clientVersion: `Rhizome/${version}/${process.platform}-${process.arch}/node-${process.version}`,
     choices,
   })

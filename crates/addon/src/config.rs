@@ -3,7 +3,7 @@
 use rhizome_answers::RpcError;
 use rhizome_answers::options::{
     AnswerOptions, CallOnHalt, EstimateBound, EstimateOnFailure, EstimateSearch, LogLimits, MiningMode,
-    PendingOnPartial, SignatureForm,
+    PendingOnPartial, SignatureForm, TraceLimits, TraceShape,
 };
 use rhizome_chain::{ChainConfig, DataDir};
 use rhizome_primitives::{Address, Bytes, ChainSpec, Network, U256, address};
@@ -31,6 +31,8 @@ pub(crate) struct NodeConfig {
     estimate: Estimate,
     log_blocks: u64,
     log_count: usize,
+    trace_bytes: usize,
+    trace_count: usize,
     choices: Choices,
     pool_threads: Option<usize>,
     pool_queue: Option<usize>,
@@ -61,6 +63,7 @@ struct Choices {
     pending_selector: PendingSelector,
     halted_call: HaltedCall,
     signature_words: SignatureWords,
+    traces: Traces,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -96,6 +99,13 @@ enum HaltedCall {
 enum SignatureWords {
     Padded,
     Stripped,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Traces {
+    Standard,
+    Reference,
 }
 
 /// Whether a network is for development: public keys hold its coins, and mining costs nothing.
@@ -184,6 +194,11 @@ impl NodeConfig {
                 PendingSelector::Serve => PendingOnPartial::Served,
             },
             log_limits: LogLimits { blocks: self.log_blocks, logs: self.log_count },
+            trace_shape: match self.choices.traces {
+                Traces::Standard => TraceShape::Standard,
+                Traces::Reference => TraceShape::Reference,
+            },
+            trace_limits: TraceLimits { bytes: self.trace_bytes, count: self.trace_count },
             default_gas_price: is_development.then_some(U256::ZERO),
             ..document
         }

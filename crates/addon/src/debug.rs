@@ -1,10 +1,13 @@
 //! `debug_*`.
 
-use crate::lanes::sync;
+use crate::lanes::{sync, traced};
 use crate::reply::Reply;
-use napi::Result;
+use napi::bindgen_prelude::Object;
+use napi::{Env, Result};
 use napi_derive::napi;
+use rhizome_answers::call_object::CallObject;
 use rhizome_answers::selector::Selector;
+use rhizome_answers::traces::options::TraceOptions;
 use rhizome_answers::{debug, parameters};
 
 /// `debug_getRawBlock`.
@@ -35,4 +38,50 @@ pub fn debug_wire_protocol_queue_size() -> Result<Reply> {
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn debug_account_transaction_quota(address: String) -> Result<Reply> {
     sync(|node| debug::account_transaction_quota::answer(node, &parameters::address(&address)?))
+}
+
+/// `debug_traceTransaction`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn debug_trace_transaction(
+    env: &Env,
+    hash: String,
+    options: String,
+    deadline_ms: i64,
+    ticket: i64,
+) -> Result<Object<'_>> {
+    traced(env, deadline_ms, ticket, move |node, patience| {
+        let (hash, options) = (parameters::transaction_hash(&hash)?, TraceOptions::parse(&options)?);
+        debug::trace_transaction::answer(node, &hash, &options, &patience.deadline)
+    })
+}
+
+/// `debug_traceBlockByHash` and `debug_traceBlockByNumber`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn debug_trace_block(
+    env: &Env,
+    block: String,
+    options: String,
+    deadline_ms: i64,
+    ticket: i64,
+) -> Result<Object<'_>> {
+    traced(env, deadline_ms, ticket, move |node, patience| {
+        let (block, options) = (Selector::parse(&block)?, TraceOptions::parse(&options)?);
+        debug::trace_block::answer(node, &block, &options, &patience.deadline)
+    })
+}
+
+/// `debug_traceCall`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn debug_trace_call(
+    env: &Env,
+    call: String,
+    block: String,
+    options: String,
+    deadline_ms: i64,
+    ticket: i64,
+) -> Result<Object<'_>> {
+    traced(env, deadline_ms, ticket, move |node, patience| {
+        let (call, options) = (CallObject::parse(&call)?, TraceOptions::parse(&options)?);
+        debug::trace_call::answer(node, &call, &Selector::parse(&block)?, &options, &patience.deadline)
+    })
 }

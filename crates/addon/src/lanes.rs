@@ -1,5 +1,6 @@
 //! The two ways of asking: at once on the caller's thread, or in the pool with a promise.
 
+use crate::pool::Pool;
 use crate::process::{self, Running};
 use crate::reply::{Reply, refusal};
 use napi::bindgen_prelude::Object;
@@ -36,10 +37,32 @@ pub(crate) fn pooled(
     ask: impl FnOnce(&Node, &Patience) -> Answer + Send + 'static,
 ) -> Result<Object<'_>> {
     let running = process::running().map_err(refusal)?;
+    queued(env, &running, &running.pool, deadline_ms, ticket, ask)
+}
+
+/// As [`pooled`], in the threads of the traces, of which there are fewer: calls never wait behind them.
+pub(crate) fn traced(
+    env: &Env,
+    deadline_ms: i64,
+    ticket: i64,
+    ask: impl FnOnce(&Node, &Patience) -> Answer + Send + 'static,
+) -> Result<Object<'_>> {
+    let running = process::running().map_err(refusal)?;
+    queued(env, &running, &running.traces, deadline_ms, ticket, ask)
+}
+
+fn queued<'e>(
+    env: &'e Env,
+    running: &Running,
+    pool: &Pool,
+    deadline_ms: i64,
+    ticket: i64,
+    ask: impl FnOnce(&Node, &Patience) -> Answer + Send + 'static,
+) -> Result<Object<'e>> {
     let (promised, promise) = promise(env)?;
-    let patience = patience(&running, deadline_ms, ticket);
+    let patience = patience(running, deadline_ms, ticket);
     let (node, tickets) = (Arc::clone(&running.node), Arc::clone(&running.tickets));
-    running.pool.submit(Box::new(move |turn| {
+    pool.submit(Box::new(move |turn| {
         let answer = match turn {
             crate::pool::Turn::Refused => Err(RpcError::overloaded()),
             crate::pool::Turn::Now if patience.deadline.has_passed() => Err(RpcError::timed_out()),

@@ -27,5 +27,6 @@ pub mod reply;
 pub mod rsk;
 pub mod sco;
 mod tickets;
+pub mod trace;
 pub mod txpool;
 pub mod web3;

@@ -75,10 +75,11 @@ fn start(config: &NodeConfig) -> std::result::Result<Running, RpcError> {
         ChainEvent::PendingTransaction { .. } => pending.notify(),
     }));
     let (threads, waiting) = config.pool();
-    let pool = Pool::start(threads, waiting).map_err(RpcError::internal)?;
+    let pool = Pool::start("pool", threads, waiting).map_err(RpcError::internal)?;
+    let traces = Pool::start("trace", threads.div_ceil(2), waiting).map_err(RpcError::internal)?;
     let miner = match config.mining {
         Mining::Interval { seconds } => Some(IntervalMiner::start(chain, seconds).map_err(RpcError::internal)?),
         Mining::Auto | Mining::Off => None,
     };
-    Ok(Running { node, pool, tickets: Arc::default(), is_closing: Arc::default(), miner })
+    Ok(Running { node, pool, traces, tickets: Arc::default(), is_closing: Arc::default(), miner })
 }

@@ -26,11 +26,13 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Starts the threads. `waiting` jobs may queue up.
-    pub(crate) fn start(threads: usize, waiting: usize) -> std::io::Result<Self> {
+    /// Starts the threads, named after what they do. `waiting` jobs may queue up.
+    pub(crate) fn start(name: &str, threads: usize, waiting: usize) -> std::io::Result<Self> {
         let (queue, jobs) = sync_channel(waiting);
         let jobs = Arc::new(Mutex::new(jobs));
-        let threads = (0..threads).map(|number| start_thread(number, Arc::clone(&jobs))).collect::<Result<_, _>>()?;
+        let threads = (0..threads)
+            .map(|number| start_thread(format!("rhizome-{name}-{number}"), Arc::clone(&jobs)))
+            .collect::<Result<_, _>>()?;
         Ok(Self { queue: Some(queue), threads })
     }
 
@@ -53,8 +55,8 @@ impl Drop for Pool {
     }
 }
 
-fn start_thread(number: usize, jobs: Arc<Mutex<Receiver<Job>>>) -> std::io::Result<JoinHandle<()>> {
-    std::thread::Builder::new().name(format!("rhizome-pool-{number}")).stack_size(STACK_BYTES).spawn(move || {
+fn start_thread(name: String, jobs: Arc<Mutex<Receiver<Job>>>) -> std::io::Result<JoinHandle<()>> {
+    std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(move || {
         loop {
             // The lock is given back before the job runs.
             let next = jobs.lock().recv();

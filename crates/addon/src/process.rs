@@ -32,6 +32,8 @@ static PROCESS: LazyLock<Process> = LazyLock::new(Process::default);
 pub(crate) struct Running {
     pub(crate) node: Arc<Node>,
     pub(crate) pool: Pool,
+    /// For traces, which take long and hold much.
+    pub(crate) traces: Pool,
     pub(crate) tickets: Arc<Tickets>,
     /// Raised when long work has to end because the node closes.
     pub(crate) is_closing: Arc<AtomicBool>,
@@ -73,8 +75,8 @@ pub(crate) fn close() -> Result<(), RpcError> {
         }
         wait(limit)?;
     };
-    let Running { mut node, pool, miner, .. } = running;
-    drop((miner, pool));
+    let Running { mut node, pool, traces, miner, .. } = running;
+    drop((miner, pool, traces));
     loop {
         match Arc::try_unwrap(node) {
             Ok(last) => break drop(last),

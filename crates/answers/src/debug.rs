@@ -1,7 +1,12 @@
-//! `debug_*`: what goes on inside the node, and what it stores in its raw form.
+//! `debug_*`: what goes on inside the node, what it stores in its raw form, and what executions did.
 
 pub mod account_transaction_quota;
+mod block_tracing;
 pub mod get_raw_block;
 pub mod get_raw_header;
 pub mod get_raw_receipts;
+mod record;
+pub mod trace_block;
+pub mod trace_call;
+pub mod trace_transaction;
 pub mod wire_protocol_queue_size;

@@ -4,8 +4,11 @@ use crate::call_object::CallObject;
 use crate::error::{ErrorCode, RpcError};
 use crate::node::Node;
 use crate::selector::{Place, Selector};
+use crate::traces::traced::Traced;
 use rhizome_chain::ChainAncestry;
+use rhizome_evm::observe::{Inspected, Inspection};
 use rhizome_evm::{BlockEnv, CallOutcome, Deadline, ExecError, Unexecutable};
+use rhizome_primitives::U256;
 use rhizome_trie::StateReader;
 use std::sync::Arc;
 
@@ -45,6 +48,23 @@ impl Stage {
         self.env.number
     }
 
+    /// Runs the call as `eth_call` does, and looks on.
+    pub(crate) fn inspect(
+        &self,
+        node: &Node,
+        object: &CallObject,
+        deadline: &Deadline,
+        inspection: Inspection<'_>,
+    ) -> Result<Inspected<Traced>, ExecError> {
+        let spec = node.chain().spec();
+        let state = Arc::clone(&self.state);
+        let request = object.request(call_gas(node, object));
+        let env = self.env.clone();
+        let inspected = rhizome_evm::inspect_call(spec, env, state, &self.ancestry, &request, deadline, inspection)?;
+        let outcome = Traced::of_call(&request, inspected.outcome);
+        Ok(Inspected { outcome, accounts: inspected.accounts })
+    }
+
     /// Runs the call with a gas limit.
     pub(crate) fn execute(
         &self,
@@ -57,6 +77,12 @@ impl Stage {
         let state = Arc::clone(&self.state);
         rhizome_evm::call(spec, self.env.clone(), state, &self.ancestry, &object.request(gas), deadline)
     }
+}
+
+/// The gas of a call: what it asks for, up to the cap.
+pub(crate) fn call_gas(node: &Node, object: &CallObject) -> u64 {
+    let cap = node.options().call_gas_cap;
+    object.gas.map_or(cap, |gas| gas.min(U256::from(cap)).saturating_to())
 }
 
 /// What a caller is told of an execution that ended without a result.

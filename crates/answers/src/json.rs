@@ -25,6 +25,16 @@ impl JsonWriter {
         self.out
     }
 
+    /// Bytes so far.
+    pub fn len(&self) -> usize {
+        self.out.len()
+    }
+
+    /// Whether nothing was written.
+    pub fn is_empty(&self) -> bool {
+        self.out.is_empty()
+    }
+
     fn separate(&mut self) {
         if !matches!(self.out.last(), None | Some(b'{' | b'[' | b':')) {
             self.out.push(b',');
@@ -83,6 +93,11 @@ impl JsonWriter {
         self.out.extend_from_slice(json);
     }
 
+    /// Part of a JSON text, as it is.
+    pub fn append(&mut self, part: &[u8]) {
+        self.out.extend_from_slice(part);
+    }
+
     /// A QUANTITY.
     pub fn quantity(&mut self, value: u64) {
         self.quantity_bytes(&value.to_be_bytes());
@@ -114,6 +129,48 @@ impl JsonWriter {
     pub fn data(&mut self, bytes: &[u8]) {
         self.open_hex();
         self.push_hex(bytes);
+        self.out.push(b'"');
+    }
+
+    /// Hex digits without `0x`.
+    pub fn bare_hex(&mut self, bytes: &[u8]) {
+        self.separate();
+        self.out.push(b'"');
+        self.push_hex(bytes);
+        self.out.push(b'"');
+    }
+
+    /// The 64 hex digits of a number.
+    pub fn bare_word(&mut self, value: &U256) {
+        self.bare_hex(&value.to_be_bytes::<32>());
+    }
+
+    /// A member name in hex: `0x` and an address, say.
+    pub fn data_key(&mut self, bytes: &[u8]) -> &mut Self {
+        self.data(bytes);
+        self.out.push(b':');
+        self
+    }
+
+    /// A member name of 64 hex digits without `0x`.
+    pub fn bare_word_key(&mut self, value: &U256) -> &mut Self {
+        self.bare_word(value);
+        self.out.push(b':');
+        self
+    }
+
+    /// Bytes in Base64.
+    pub fn base64(&mut self, bytes: &[u8]) {
+        const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        self.separate();
+        self.out.push(b'"');
+        for three in bytes.chunks(3) {
+            let bits = three.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - three.len()));
+            for place in 0..4 {
+                let digit = DIGITS[(bits >> (18 - 6 * place)) as usize % 64];
+                self.out.push(if place <= three.len() { digit } else { b'=' });
+            }
+        }
         self.out.push(b'"');
     }
 
@@ -249,6 +306,19 @@ mod tests {
             json.end_object();
         });
         assert_eq!(written, r#"{"a":["0x1",null,true,{}],"b":-7,"c":"x,[{:","d":null}"#);
+    }
+
+    #[test]
+    fn bare_forms_and_names() {
+        let written = text_of(|json| {
+            json.begin_object();
+            json.data_key(&[0xab]).bare_hex(&[1, 2]);
+            json.bare_word_key(&U256::from(5)).null();
+            json.end_object();
+        });
+        assert_eq!(written, format!(r#"{{"0xab":"0102","{:0>64}":null}}"#, 5));
+        let encoded = [&b""[..], b"a", b"ab", b"abc", &[1, 2]].map(|bytes| text_of(|json| json.base64(bytes)));
+        assert_eq!(encoded, [r#""""#, r#""YQ==""#, r#""YWI=""#, r#""YWJj""#, r#""AQI=""#]);
     }
 
     #[test]

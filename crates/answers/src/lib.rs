@@ -38,6 +38,8 @@ pub mod rsk;
 pub mod sco;
 pub mod selector;
 mod state;
+pub mod trace;
+pub mod traces;
 pub mod txpool;
 pub mod upkeep;
 pub mod web3;

@@ -67,6 +67,24 @@ pub enum EstimateBound {
     Fixed(u64),
 }
 
+/// The shape of `trace_*` results and of the `callTracer`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TraceShape {
+    /// As most nodes write them: all calls, real outputs, short error names.
+    Standard,
+    /// As the reference node writes them, with what it leaves out.
+    Reference,
+}
+
+/// Limits of traces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TraceLimits {
+    /// Largest answer, in bytes.
+    pub bytes: usize,
+    /// Most traces that `trace_filter` returns or skips.
+    pub count: usize,
+}
+
 /// Limits of `eth_getLogs`: refused only when the range is wider than `blocks` *and* the answer holds more than `logs`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogLimits {
@@ -101,6 +119,10 @@ pub struct AnswerOptions {
     pub pending_on_partial: PendingOnPartial,
     /// Limits of log searches.
     pub log_limits: LogLimits,
+    /// Shape of traces.
+    pub trace_shape: TraceShape,
+    /// Limits of traces.
+    pub trace_limits: TraceLimits,
     /// `eth_gasPrice` = best minimum gas price * this / 100.
     pub gas_price_percent: u64,
     /// Price of `eth_sendTransaction` without `gasPrice`; none: what `eth_gasPrice` says.
@@ -124,6 +146,8 @@ impl AnswerOptions {
             signature_form: SignatureForm::Word,
             pending_on_partial: PendingOnPartial::Refused,
             log_limits: LogLimits { blocks: 2_000, logs: 10_000 },
+            trace_shape: TraceShape::Standard,
+            trace_limits: TraceLimits { bytes: 10_485_760, count: 10_000 },
             gas_price_percent: 110,
             default_gas_price: None,
             cache_bytes: 32 << 20,
@@ -138,6 +162,7 @@ impl AnswerOptions {
             call_on_halt: CallOnHalt::Empty,
             signature_form: SignatureForm::Quantity,
             pending_on_partial: PendingOnPartial::Served,
+            trace_shape: TraceShape::Reference,
             default_gas_price: Some(U256::ZERO),
             ..Self::document()
         }

@@ -8,6 +8,7 @@ use rhizome_chain::PendingBlock;
 use rhizome_evm::BlockExecutor;
 use rhizome_primitives::Bytes;
 use rhizome_trie::{StateDelta, StateError, StateReader};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The state of the draft that was asked for last.
@@ -63,6 +64,29 @@ impl StateReader for ChangedState {
         }
         self.base.get(key)
     }
+
+    fn visit_keys(&self, prefix: &[u8], visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<(), StateError> {
+        let is_changed = |key: &[u8]| {
+            self.delta.writes.contains_key(key) || self.delta.wiped.iter().any(|account| key.starts_with(account))
+        };
+        let mut has_seen_enough = false;
+        self.base.visit_keys(prefix, &mut |key| {
+            if is_changed(key) {
+                return ControlFlow::Continue(());
+            }
+            let next = visit(key);
+            has_seen_enough = next.is_break();
+            next
+        })?;
+        let written = self.delta.writes.range(prefix.to_vec()..).take_while(|(key, _)| key.starts_with(prefix));
+        for (key, value) in written {
+            let is_there = value.as_ref().is_some_and(|value| !value.is_empty());
+            if has_seen_enough || is_there && visit(key).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -74,6 +98,16 @@ mod tests {
     impl StateReader for Everywhere {
         fn get(&self, _key: &[u8]) -> Result<Option<Bytes>, StateError> {
             Ok(Some(Bytes::from_static(b"old")))
+        }
+
+        fn visit_keys(
+            &self,
+            _prefix: &[u8],
+            visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+        ) -> Result<(), StateError> {
+            let keys: [&[u8]; 4] = [&[1, 4], &[1, 6], &[2], &[3]];
+            let _has_seen_all = keys.into_iter().try_for_each(visit);
+            Ok(())
         }
     }
 
@@ -89,5 +123,12 @@ mod tests {
         assert_eq!(text(&[1, 6]), None);
         assert_eq!(text(&[2]), None);
         assert_eq!(text(&[3]).unwrap(), b"old");
+        let mut keys = Vec::new();
+        let mut collect = |key: &[u8]| {
+            keys.push(key.to_vec());
+            ControlFlow::Continue(())
+        };
+        state.visit_keys(&[], &mut collect).unwrap();
+        assert_eq!(keys, [vec![3], vec![1, 5]]);
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn halted(reason: HaltReason) -> RpcError {
 }
 
 /// The halt in the words that other nodes use.
-fn name(reason: HaltReason) -> &'static str {
+pub(crate) fn name(reason: HaltReason) -> &'static str {
     match reason {
         HaltReason::OutOfGas | HaltReason::GasOverflow | HaltReason::ContractUnpaid => "out of gas",
         HaltReason::InvalidInstruction => "invalid opcode",
@@ -47,7 +47,7 @@ fn name(reason: HaltReason) -> &'static str {
 }
 
 /// The text of an ABI-encoded `Error(string)`.
-fn reason(output: &[u8]) -> Option<String> {
+pub(crate) fn reason(output: &[u8]) -> Option<String> {
     let arguments = output.strip_prefix(&REASON_SELECTOR)?;
     let offset = word(arguments, 0)?;
     let length = word(arguments, offset)?;

@@ -1,3 +1,4 @@
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use rhizome_primitives::{B256, Bytes};
@@ -72,5 +73,9 @@ impl StateReader for HeadState {
             }
         }
         self.trie.length_and_hash(key)
+    }
+
+    fn visit_keys(&self, prefix: &[u8], visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<(), StateError> {
+        self.trie.visit_keys(prefix, visit)
     }
 }

@@ -11,6 +11,7 @@ use crate::deadline::Deadline;
 use crate::error::ExecError;
 use crate::evm::Evm;
 use crate::machine::Machine;
+use crate::observe::{Enclosing, Inspected, Inspection, Watching, complete, view_after};
 use crate::state::{AccessSet, Checkpoint, State};
 use crate::tracer::{Blind, Tracer};
 use crate::transaction::{Container, FeePayment, Place, TransactionOutcome};
@@ -139,6 +140,41 @@ impl<'e> BlockExecutor<'e> {
         let result = self.execute_in(transaction, sender, is_remasc, container);
         let access = self.state().stop_tracking();
         result.map(|outcome| (outcome, access))
+    }
+
+    /// As [`BlockExecutor::execute_in`], and looks on. Where accounts are asked for, the transaction runs twice.
+    pub fn inspect_in(
+        &mut self,
+        transaction: &Transaction,
+        sender: Address,
+        is_remasc: bool,
+        container: &mut Container,
+        inspection: Inspection<'_>,
+    ) -> Result<Inspected<TransactionOutcome>, ExecError> {
+        let before = inspection.changes_limit.map(|limit| (limit, container.clone()));
+        if before.is_some() {
+            self.state().start_tracking();
+        }
+        let enclosing = Enclosing { is_creation: transaction.is_creation(), hash: transaction.hash() };
+        let result = match inspection.observer {
+            Some(observer) => {
+                let tracer = &mut Watching::new(observer, enclosing);
+                self.execute_traced(transaction, sender, is_remasc, container, tracer)
+            }
+            None => self.execute_in(transaction, sender, is_remasc, container),
+        };
+        let access = self.state().stop_tracking();
+        let outcome = result?;
+        let mut accounts = Vec::new();
+        if let Some((limit, before)) = before {
+            let state = self.state();
+            accounts = view_after(state, state.touched(&access), limit)?;
+            self.undo_last();
+            complete(self.state(), &mut accounts)?;
+            *container = before;
+            self.execute_in(transaction, sender, is_remasc, container)?;
+        }
+        Ok(Inspected { outcome, accounts })
     }
 
     pub(crate) fn execute_traced(

@@ -11,8 +11,9 @@ use crate::error::{ExecError, Unexecutable};
 use crate::evm::Evm;
 use crate::frame::End;
 use crate::machine::{Machine, Origin};
-use crate::state::State;
-use crate::tracer::Blind;
+use crate::observe::{Enclosing, Inspected, Inspection, Watching, complete, view_after};
+use crate::state::{Checkpoint, State};
+use crate::tracer::{Blind, Tracer};
 use crate::transaction::{GAS_LIMIT_LIMIT, Message, granted_refund, local_intrinsic_gas};
 
 /// Added to an estimate when value moved between contracts.
@@ -77,10 +78,45 @@ pub fn call(
     request: &CallRequest,
     deadline: &Deadline,
 ) -> Result<CallOutcome, ExecError> {
+    let mut evm = Evm::new(Machine::new(spec, env, ancestry, State::new(reader), deadline.clone()));
+    execute(&mut evm, request, &mut Blind)
+}
+
+/// As [`call`], and looks on.
+pub fn inspect_call(
+    spec: &ChainSpec,
+    env: BlockEnv,
+    reader: Arc<dyn StateReader>,
+    ancestry: &dyn Ancestry,
+    request: &CallRequest,
+    deadline: &Deadline,
+    inspection: Inspection<'_>,
+) -> Result<Inspected<CallOutcome>, ExecError> {
+    let mut evm = Evm::new(Machine::new(spec, env, ancestry, State::new(reader), deadline.clone()));
+    if inspection.changes_limit.is_some() {
+        evm.machine.state.start_tracking();
+    }
+    let enclosing = Enclosing { is_creation: request.to.is_none(), hash: B256::ZERO };
+    let outcome = match inspection.observer {
+        Some(observer) => execute(&mut evm, request, &mut Watching::new(observer, enclosing))?,
+        None => execute(&mut evm, request, &mut Blind)?,
+    };
+    let state = &mut evm.machine.state;
+    let mut accounts = Vec::new();
+    if let Some(limit) = inspection.changes_limit {
+        let access = state.stop_tracking();
+        accounts = view_after(state, state.touched(&access), limit)?;
+        state.revert(Checkpoint::default());
+        complete(state, &mut accounts)?;
+    }
+    Ok(Inspected { outcome, accounts })
+}
+
+fn execute(evm: &mut Evm<'_>, request: &CallRequest, tracer: &mut impl Tracer) -> Result<CallOutcome, ExecError> {
     if request.value.bit(255) {
         return Err(ExecError::Unexecutable { index: 0, reason: Unexecutable::Amount });
     }
-    let mut machine = Machine::new(spec, env, ancestry, State::new(reader), deadline.clone());
+    let machine = &mut evm.machine;
     let sender = request.from.unwrap_or_default();
     let message = Message {
         sender: sender.into(),
@@ -97,8 +133,7 @@ pub fn call(
         signed: None,
     };
     machine.begin(Origin { sender, gas_price: request.gas_price, is_local_call: true, ..Origin::default() });
-    let mut evm = Evm::new(machine);
-    let execution = evm.execute(&message, &mut Blind)?;
+    let execution = evm.execute(&message, tracer)?;
     let refund = granted_refund(&execution, evm.deleted_accounts().len());
     let left = i128::from(execution.gas_left) + i128::from(refund);
     let gas_used = match execution.end {
@@ -113,7 +148,7 @@ pub fn call(
         peak_gas: execution.peak_gas,
         moved_all_gas: execution.moved_all_gas,
         moved_value: execution.moved_value,
-        logs: evm.machine.logs,
+        logs: std::mem::take(&mut evm.machine.logs),
         created: execution.created,
     })
 }
@@ -129,7 +164,7 @@ mod tests {
     use crate::fixtures::{Alone, contract, env, world};
     use crate::halt::HaltReason;
 
-    fn execute(code: &[u8], gas: u64, deadline: &Deadline) -> Result<CallOutcome, ExecError> {
+    fn execute_code(code: &[u8], gas: u64, deadline: &Deadline) -> Result<CallOutcome, ExecError> {
         let to = contract(0x77);
         let request = CallRequest { to: Some(to), gas, ..CallRequest::default() };
         call(&ChainSpec::regtest(), env(5), world(&[(to, code)]), &Alone, &request, deadline)
@@ -139,17 +174,17 @@ mod tests {
     fn a_loop_ends_at_the_deadline() {
         let start = Instant::now();
         let endless = hex!("5b600056");
-        let result = execute(&endless, u64::MAX, &Deadline::at(start + Duration::from_millis(20)));
+        let result = execute_code(&endless, u64::MAX, &Deadline::at(start + Duration::from_millis(20)));
         assert!(matches!(result, Err(ExecError::DeadlineExceeded)));
         assert!(start.elapsed() < Duration::from_secs(2));
         let cancelled = Deadline::none().or_when(Arc::new(AtomicBool::new(true)));
-        assert!(matches!(execute(&endless, u64::MAX, &cancelled), Err(ExecError::DeadlineExceeded)));
+        assert!(matches!(execute_code(&endless, u64::MAX, &cancelled), Err(ExecError::DeadlineExceeded)));
     }
 
     #[test]
     fn memory_ends_at_two_to_the_thirty_however_much_gas_there_is() {
         let halted = |code: &[u8]| {
-            let outcome = execute(code, i64::MAX as u64, &Deadline::none()).unwrap();
+            let outcome = execute_code(code, i64::MAX as u64, &Deadline::none()).unwrap();
             assert!(matches!(outcome.end, End::Success | End::Halt(HaltReason::OutOfGas)));
             outcome.end != End::Success
         };
@@ -182,7 +217,7 @@ mod tests {
 
     #[test]
     fn the_stack_is_looked_at_before_gas_and_gates() {
-        let end = |code: &[u8], gas| execute(code, gas, &Deadline::none()).unwrap().end;
+        let end = |code: &[u8], gas| execute_code(code, gas, &Deadline::none()).unwrap().end;
         assert_eq!(end(&hex!("01"), 21_000), End::Halt(HaltReason::StackUnderflow));
         assert_eq!(end(&hex!("600001"), 21_003), End::Halt(HaltReason::StackUnderflow));
         assert_eq!(end(&hex!("80"), 100_000), End::Halt(HaltReason::StackUnderflow));

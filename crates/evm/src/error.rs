@@ -73,6 +73,9 @@ pub enum ExecError {
     /// The ancestors of the block could not be read.
     #[error(transparent)]
     Ancestry(#[from] AncestryError),
+    /// Whoever looked on has seen enough.
+    #[error("the observer ended the execution")]
+    Observed,
     /// Cancelled, or out of time.
     #[error("the execution was stopped before its end")]
     DeadlineExceeded,

@@ -44,7 +44,7 @@ impl<'e> Evm<'e> {
         let mut steps_left = STEPS_PER_LOOK;
         let mut frame = self.idle.pop().unwrap_or_else(|| Box::new(Frame::idle()));
         frame.begin_top(top, self.memory.new_child_context(), machine);
-        tracer.frame_begins(&frame, machine);
+        tracer.frame_begins(&frame, machine)?;
         loop {
             let result = if frame.can_start() {
                 Ok(interpret(&mut frame.interpreter, machine, table, tracer, &mut steps_left))
@@ -60,19 +60,20 @@ impl<'e> Evm<'e> {
                         // Only our instructions suspend, and they leave what they want.
                         None => return Err(machine.take_fatal()),
                     }
-                    tracer.frame_begins(&child, machine);
+                    tracer.frame_begins(&child, machine)?;
                     waiting.push(std::mem::replace(&mut frame, child));
                 }
                 Ok(InstructionResult::FatalExternalError) => return Err(machine.take_fatal()),
                 ended => {
                     let finished = frame.finish(ended, machine)?;
-                    tracer.frame_ends(&frame, &finished, machine);
+                    tracer.frame_ends(&frame, &finished, machine)?;
                     let Some(parent) = waiting.pop() else {
                         self.idle.push(frame);
                         return Ok(finished);
                     };
                     let child = std::mem::replace(&mut frame, parent);
                     frame.resume(&child.kind, finished);
+                    tracer.frame_resumes(&frame, machine)?;
                     self.idle.push(child);
                 }
             }
@@ -97,12 +98,17 @@ fn interpret<'e, T: Tracer>(
             }
         }
         left -= 1;
-        if T::SEES_STEPS {
-            tracer.step_begins(interpreter, machine);
+        if T::SEES_STEPS
+            && let Err(error) = tracer.step_begins(interpreter, machine)
+        {
+            break machine.stop(error);
         }
         let outcome = interpreter.step(table, &GAS, machine);
-        if T::SEES_STEPS {
-            tracer.step_ends(interpreter, machine, outcome);
+        if T::SEES_STEPS
+            && outcome != Err(InstructionResult::FatalExternalError)
+            && let Err(error) = tracer.step_ends(interpreter, machine, outcome)
+        {
+            break machine.stop(error);
         }
         if let Err(result) = outcome {
             break result;

@@ -29,6 +29,10 @@ pub(crate) struct FrameState {
     pub(crate) moved_all_gas: bool,
     /// A call with value got past its gas.
     pub(crate) moved_value: bool,
+    /// Gas that the last call lent.
+    pub(crate) lent_gas: u64,
+    /// Gas that the last call or creation left after its price and what it lent.
+    pub(crate) kept_gas: u64,
     /// All frames below were started by calls.
     pub(crate) is_seen_by_scheduler: bool,
 }

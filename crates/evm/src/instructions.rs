@@ -21,7 +21,10 @@ use rhizome_primitives::{I256, U256};
 use crate::frame::FrameState;
 use crate::machine::Machine;
 
-pub(crate) use create::{CODE_SIZE_LIMIT, INIT_CODE_SIZE_LIMIT, REFUSED_CODE_PREFIX, deposit_cost};
+pub(crate) use accounts::{address_of, contract_of};
+pub(crate) use create::{
+    CODE_SIZE_LIMIT, INIT_CODE_COST_PER_WORD, INIT_CODE_SIZE_LIMIT, REFUSED_CODE_PREFIX, deposit_cost,
+};
 pub(crate) use table::{GAS, Instructions, instructions, is_instruction, stack_use};
 pub(crate) use wide::WIDE_GAS;
 

@@ -14,8 +14,8 @@ use crate::block_env::{Ancestry, BlockEnv};
 use crate::deadline::Deadline;
 use crate::error::ExecError;
 use crate::maps::HashSet;
+use crate::observe::{Inspected, Inspection};
 use crate::state::AccessSet;
-use crate::tracer::{Blind, Tracer};
 use crate::transaction::{Container, TransactionOutcome};
 
 /// Executes a block on the state of its parent. `senders` has one address for every transaction, zero for REMASC.
@@ -31,11 +31,11 @@ pub fn execute_block(
     let mut accesses: Vec<AccessSet> = Vec::new();
     for sublist in sublists(spec, block)? {
         if !sublist.is_parallel {
-            run.sublist(&sublist, &mut Blind)?;
+            run.sublist(&sublist)?;
             continue;
         }
         run.executor.state().start_tracking();
-        let result = run.sublist(&sublist, &mut Blind);
+        let result = run.sublist(&sublist);
         let access = run.executor.state().stop_tracking();
         result?;
         if accesses.iter().any(|earlier| earlier.conflicts_with(&access)) {
@@ -44,26 +44,6 @@ pub fn execute_block(
         accesses.push(access);
     }
     run.executor.finish()
-}
-
-/// Executes a block that is known to be valid up to the transaction at `index`, and returns what came of that one. None
-/// if the block has no such transaction.
-pub fn replay_transaction(
-    spec: &ChainSpec,
-    block: &Block,
-    index: usize,
-    senders: &[Address],
-    reader: Arc<dyn StateReader>,
-    ancestry: &dyn Ancestry,
-    deadline: &Deadline,
-) -> Result<Option<TransactionOutcome>, ExecError> {
-    let mut run = Run::new(spec, block, senders, reader, ancestry, deadline)?;
-    let mut last = None;
-    for sublist in sublists(spec, block)? {
-        let range = sublist.range.start..sublist.range.end.min(index.saturating_add(1));
-        last = run.sublist(&Sublist { range, ..sublist }, &mut Blind)?.or(last);
-    }
-    Ok(last.filter(|_| index < block.transactions.len()))
 }
 
 /// Transactions that share a gas limit.
@@ -120,19 +100,13 @@ impl<'e> Run<'e> {
         Ok(Run { executor, block, senders, deleted: HashSet::default() })
     }
 
-    /// Executes a sublist and returns the outcome of its last transaction.
-    fn sublist(
-        &mut self,
-        sublist: &Sublist,
-        tracer: &mut impl Tracer,
-    ) -> Result<Option<TransactionOutcome>, ExecError> {
+    fn sublist(&mut self, sublist: &Sublist) -> Result<(), ExecError> {
         let deleted = if sublist.is_parallel { HashSet::default() } else { std::mem::take(&mut self.deleted) };
         let mut container = Container { gas_used: 0, gas_limit: sublist.gas_limit, deleted };
         let transactions = self.block.transactions.iter().zip(self.senders).enumerate();
-        let mut last = None;
         for (index, (transaction, sender)) in transactions.take(sublist.range.end).skip(sublist.range.start) {
             let is_remasc = self.block.is_remasc(index);
-            let outcome = self.executor.execute_traced(transaction, *sender, is_remasc, &mut container, tracer);
+            let outcome = self.executor.execute_in(transaction, *sender, is_remasc, &mut container);
             let outcome = outcome.map_err(|error| match error {
                 // A parallel sublist may not call the Bridge at all: the verdict needs none of its rules.
                 ExecError::BridgePart { .. } if sublist.is_parallel => ExecError::SequentialContract { index },
@@ -141,10 +115,65 @@ impl<'e> Run<'e> {
             if sublist.is_parallel && outcome.calls_sequential_contract {
                 return Err(ExecError::SequentialContract { index });
             }
-            last = Some(outcome);
         }
         self.deleted.extend(container.deleted);
-        Ok(last)
+        Ok(())
+    }
+}
+
+/// Executes a block that is known to be valid once more, one transaction at a time.
+pub struct BlockReplay<'e> {
+    run: Run<'e>,
+    sublists: std::vec::IntoIter<Sublist>,
+    sublist: Sublist,
+    container: Container,
+    next: usize,
+}
+
+impl<'e> BlockReplay<'e> {
+    /// Stands before the first transaction. `reader` shows the state of the parent block.
+    pub fn new(
+        spec: &'e ChainSpec,
+        block: &'e Block,
+        senders: &'e [Address],
+        reader: Arc<dyn StateReader>,
+        ancestry: &'e dyn Ancestry,
+        deadline: &Deadline,
+    ) -> Result<BlockReplay<'e>, ExecError> {
+        let run = Run::new(spec, block, senders, reader, ancestry, deadline)?;
+        let sublists = sublists(spec, block)?.into_iter();
+        let sublist = Sublist { range: 0..0, gas_limit: 0, is_parallel: true };
+        Ok(BlockReplay { run, sublists, sublist, container: Container::default(), next: 0 })
+    }
+
+    /// Executes the next transaction. None after the last one.
+    pub fn step(&mut self, inspection: Inspection<'_>) -> Result<Option<Inspected<TransactionOutcome>>, ExecError> {
+        let index = self.next;
+        let (Some(transaction), Some(sender)) = (self.run.block.transactions.get(index), self.run.senders.get(index))
+        else {
+            return Ok(None);
+        };
+        while !self.sublist.range.contains(&index) {
+            let Some(sublist) = self.sublists.next() else { return Ok(None) };
+            self.run.deleted.extend(std::mem::take(&mut self.container.deleted));
+            let deleted = if sublist.is_parallel { HashSet::default() } else { std::mem::take(&mut self.run.deleted) };
+            self.container = Container { gas_used: 0, gas_limit: sublist.gas_limit, deleted };
+            self.sublist = sublist;
+        }
+        self.next += 1;
+        let is_remasc = self.run.block.is_remasc(index);
+        self.run.executor.inspect_in(transaction, *sender, is_remasc, &mut self.container, inspection).map(Some)
+    }
+
+    /// Executes the transactions before the one at `index`. Returns how many logs they left.
+    pub fn advance_to(&mut self, index: usize) -> Result<usize, ExecError> {
+        let mut logs = 0;
+        while self.next < index
+            && let Some(inspected) = self.step(Inspection::default())?
+        {
+            logs += inspected.outcome.logs.len();
+        }
+        Ok(logs)
     }
 }
 
@@ -205,8 +234,9 @@ mod tests {
         let senders = [rich(), rich(), Address::ZERO];
         let replay = |index| {
             let reader = world(&[(contract(1), &COUNT)]);
-            let deadline = Deadline::none();
-            replay_transaction(&spec, &block, index, &senders, reader, &Alone, &deadline).unwrap()
+            let mut replay = BlockReplay::new(&spec, &block, &senders, reader, &Alone, &Deadline::none()).unwrap();
+            replay.advance_to(index).unwrap();
+            replay.step(Inspection::default()).unwrap().map(|inspected| inspected.outcome)
         };
         assert!(replay(0).unwrap().gas_used > replay(1).unwrap().gas_used);
         assert_eq!(replay(2).unwrap().gas_used, 0);

@@ -49,7 +49,7 @@ macro_rules! replays {
     };
 }
 
-replays!(activation calls create gas localcalls opcodes precompiles random remasc selfdestruct transactions);
+replays!(activation calls create gas localcalls opcodes precompiles random remasc selfdestruct traces transactions);
 
 #[test]
 fn repository() {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
+use std::ops::ControlFlow;
 
 use rhizome_primitives::{B256, Bytes, DecodeError, keccak256};
 
@@ -22,6 +23,9 @@ pub enum StateError {
         /// What is wrong with the value.
         reason: DecodeError,
     },
+    /// The keys of this reader cannot be listed.
+    #[error("the keys of this state cannot be listed")]
+    Unlisted,
     /// A reader that is not a trie failed.
     #[error("the state could not be read: {0}")]
     Reader(#[source] Box<dyn Error + Send + Sync>),
@@ -36,6 +40,12 @@ pub trait StateReader: Send + Sync {
     fn length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, StateError> {
         Ok(self.get(key)?.map(|value| (value.len(), keccak256(&value))))
     }
+
+    /// Shows each key that begins with `prefix` once, until `visit` has seen enough. Readers that cannot list theirs
+    /// refuse.
+    fn visit_keys(&self, _prefix: &[u8], _visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<(), StateError> {
+        Err(StateError::Unlisted)
+    }
 }
 
 impl StateReader for Trie {
@@ -45,6 +55,15 @@ impl StateReader for Trie {
 
     fn length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, StateError> {
         Ok(self.value_length_and_hash(key)?)
+    }
+
+    fn visit_keys(&self, prefix: &[u8], visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<(), StateError> {
+        for key in self.entries_under(prefix).keys() {
+            if visit(&key?).is_break() {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 

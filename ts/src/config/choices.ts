@@ -9,6 +9,7 @@ export interface Choices {
   readonly pendingSelector: 'refuse' | 'serve'
   readonly haltedCall: 'error' | 'empty'
   readonly signatureWords: 'padded' | 'stripped'
+  readonly traces: 'standard' | 'reference'
   readonly filterPoll: 'read' | 'mine'
 }
 
@@ -20,6 +21,7 @@ const document: Choices = {
   pendingSelector: 'refuse',
   haltedCall: 'error',
   signatureWords: 'padded',
+  traces: 'standard',
   filterPoll: 'read',
 }
 
@@ -31,6 +33,7 @@ const reference: Choices = {
   pendingSelector: 'serve',
   haltedCall: 'empty',
   signatureWords: 'stripped',
+  traces: 'reference',
   filterPoll: 'mine',
 }
 

@@ -71,6 +71,10 @@ export const schema = section('', {
       'empty',
     ]),
     signatureWords: choice('r and s of transactions: 32 bytes, or without leading zeros.', ['padded', 'stripped']),
+    traces: choice(
+      'Shape of trace_* results and of the callTracer: as most nodes write them, or as the reference does.',
+      ['standard', 'reference'],
+    ),
     filterPoll: choice('With instant mining, polling a filter only reads, or mines a block first.', ['read', 'mine']),
   }),
 
@@ -117,6 +121,12 @@ export const schema = section('', {
     ),
     logBlocks: whole('eth_getLogs: a range of at most this many blocks has no cap on logs.', 2000),
     logCount: whole('eth_getLogs: the cap on logs for a wider range. 0: none.', 10_000),
+    maxTraceBytes: whole(
+      'Largest answer of one trace_* or debug_trace* request; execution ends when it is reached. maxResponseBytes applies, too.',
+      10_485_760,
+      1024,
+    ),
+    maxTraces: whole('Most traces that one trace_filter returns or skips.', 10_000, 1),
     slowMs: whole('Requests slower than this are logged as warnings.', 1000),
   }),
 
@@ -165,7 +175,7 @@ export const schema = section('', {
 
   modules: Type.Record(Type.String(), moduleSettings, {
     description:
-      'Per module, e.g. [modules.evm] enabled = false. debug, evm, mnr and sco are on by default on development networks only.',
+      'Per module, e.g. [modules.evm] enabled = false. debug, evm, mnr, sco and trace are on by default on development networks only.',
     default: {},
   }),
 })

@@ -47,7 +47,7 @@ function moduleOf(name: string): string {
  * Modules that somebody has to ask for outside development networks: they change the chain or whom the node talks to, are
  * for those who mine, or make every request expensive.
  */
-const askedFor = ['debug', 'evm', 'mnr', 'sco']
+const askedFor = ['debug', 'evm', 'mnr', 'sco', 'trace']
 
 function isModuleServed(
   module: string,

@@ -55,6 +55,15 @@ test('behavior: development methods are served on development networks only, unl
   expect(isServed({ evm: { enabled: false } }, true)).toBe(false)
 })
 
+test('behavior: traces are served when they are asked for, on every network', () => {
+  for (const isDevelopment of [true, false]) {
+    expect(entriesFor({}, isDevelopment).get('debug_traceTransaction')).not.toHaveProperty('row')
+    expect(entriesFor({}, isDevelopment).get('trace_block')).not.toHaveProperty('row')
+    expect(entriesFor({ trace: { enabled: true } }, isDevelopment).get('trace_block')).toHaveProperty('row')
+    expect(entriesFor({ debug: { enabled: true } }, isDevelopment).get('trace_block')).not.toHaveProperty('row')
+  }
+})
+
 test('behavior: lists of a module allow and deny; deny wins', () => {
   const entries = entriesFor(
     { web3: { allow: ['web3_sha3', 'web3_clientVersion'], deny: ['web3_clientVersion'] } },

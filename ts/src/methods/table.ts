@@ -5,6 +5,10 @@ import { debug_accountTransactionQuota } from './debug_accountTransactionQuota.t
 import { debug_getRawBlock } from './debug_getRawBlock.ts'
 import { debug_getRawHeader } from './debug_getRawHeader.ts'
 import { debug_getRawReceipts } from './debug_getRawReceipts.ts'
+import { debug_traceBlockByHash } from './debug_traceBlockByHash.ts'
+import { debug_traceBlockByNumber } from './debug_traceBlockByNumber.ts'
+import { debug_traceCall } from './debug_traceCall.ts'
+import { debug_traceTransaction } from './debug_traceTransaction.ts'
 import { debug_wireProtocolQueueSize } from './debug_wireProtocolQueueSize.ts'
 import { eth_accounts } from './eth_accounts.ts'
 import { eth_blockNumber } from './eth_blockNumber.ts'
@@ -91,6 +95,13 @@ import { sco_unbanAddress } from './sco_unbanAddress.ts'
 import { txpool_content } from './txpool_content.ts'
 import { txpool_inspect } from './txpool_inspect.ts'
 import { txpool_status } from './txpool_status.ts'
+import { trace_block } from './trace_block.ts'
+import { trace_call } from './trace_call.ts'
+import { trace_filter } from './trace_filter.ts'
+import { trace_get } from './trace_get.ts'
+import { trace_replayBlockTransactions } from './trace_replayBlockTransactions.ts'
+import { trace_replayTransaction } from './trace_replayTransaction.ts'
+import { trace_transaction } from './trace_transaction.ts'
 import { web3_clientVersion } from './web3_clientVersion.ts'
 import { web3_sha3 } from './web3_sha3.ts'
 
@@ -748,6 +759,83 @@ export const table: readonly Row<Context>[] = [
     lane: 'sync',
     cost: 1,
     doc: 'Virtual gas that the rate limiter grants an account.',
+  }),
+  row(debug_traceTransaction, {
+    name: 'debug_traceTransaction',
+    module: 'debug',
+    lane: 'pool',
+    cost: 50,
+    doc: 'Executes a transaction again and shows its instructions, its calls, or the state that it touched.',
+  }),
+  row(debug_traceBlockByHash, {
+    name: 'debug_traceBlockByHash',
+    module: 'debug',
+    lane: 'pool',
+    cost: 100,
+    doc: 'Executes a block again and traces each of its transactions.',
+  }),
+  row(debug_traceBlockByNumber, {
+    name: 'debug_traceBlockByNumber',
+    module: 'debug',
+    lane: 'pool',
+    cost: 100,
+    doc: 'Executes a block again and traces each of its transactions.',
+  }),
+  row(debug_traceCall, {
+    name: 'debug_traceCall',
+    module: 'debug',
+    lane: 'pool',
+    cost: 50,
+    doc: 'Executes a call and traces it.',
+  }),
+  row(trace_transaction, {
+    name: 'trace_transaction',
+    module: 'trace',
+    lane: 'pool',
+    cost: 50,
+    doc: 'Calls that a transaction made.',
+  }),
+  row(trace_block, {
+    name: 'trace_block',
+    module: 'trace',
+    lane: 'pool',
+    cost: 100,
+    doc: 'Calls that the transactions of a block made.',
+  }),
+  row(trace_filter, {
+    name: 'trace_filter',
+    module: 'trace',
+    lane: 'pool',
+    cost: 200,
+    doc: 'Calls of transactions by blocks, senders and receivers.',
+  }),
+  row(trace_get, {
+    name: 'trace_get',
+    module: 'trace',
+    lane: 'pool',
+    cost: 50,
+    doc: 'One call, by its position in the block of a transaction.',
+  }),
+  row(trace_call, {
+    name: 'trace_call',
+    module: 'trace',
+    lane: 'pool',
+    cost: 50,
+    doc: 'Executes a call and shows its calls, changes of the state, instructions.',
+  }),
+  row(trace_replayTransaction, {
+    name: 'trace_replayTransaction',
+    module: 'trace',
+    lane: 'pool',
+    cost: 50,
+    doc: 'Executes a transaction again and shows its calls, changes of the state, instructions.',
+  }),
+  row(trace_replayBlockTransactions, {
+    name: 'trace_replayBlockTransactions',
+    module: 'trace',
+    lane: 'pool',
+    cost: 100,
+    doc: 'Executes a block again and shows the same for each transaction.',
   }),
 ]
 

@@ -2,19 +2,17 @@
 
 use crate::call_object::CallObject;
 use crate::error::Answer;
-use crate::execution::{Stage, to_rpc_error};
+use crate::execution::{Stage, call_gas, to_rpc_error};
 use crate::json;
 use crate::node::Node;
 use crate::options::CallOnHalt;
 use crate::revert;
 use crate::selector::Selector;
 use rhizome_evm::{Deadline, End};
-use rhizome_primitives::U256;
 
 /// What the call returns. Nothing is checked that a real transaction would fail on.
 pub fn answer(node: &Node, object: &CallObject, at: &Selector<'_>, deadline: &Deadline) -> Answer {
-    let cap = node.options().call_gas_cap;
-    let gas = object.gas.map_or(cap, |gas| gas.min(U256::from(cap)).saturating_to());
+    let gas = call_gas(node, object);
     let outcome = Stage::at(node, at)?.execute(node, object, gas, deadline).map_err(to_rpc_error)?;
     match outcome.end {
         End::Success => Ok(json::data(&outcome.output)),

@@ -12,13 +12,13 @@ const COPY_COST_PER_WORD: u64 = 3;
 
 /// The account that an operand addresses: its upper 12 bytes do not matter.
 #[inline]
-pub(super) fn address_of(operand: U256) -> Address {
+pub(crate) fn address_of(operand: U256) -> Address {
     Address::from_word(B256::from(operand))
 }
 
 /// The built-in contract that an operand addresses.
 #[inline]
-pub(super) fn contract_of(operand: &U256, rules: &Rules) -> Option<&'static ContractEntry> {
+pub(crate) fn contract_of(operand: &U256, rules: &Rules) -> Option<&'static ContractEntry> {
     let [low, rest @ ..] = operand.as_limbs();
     // All of them have small addresses.
     if rest != &[0; 3] || *low > u64::from(u32::MAX) {

@@ -146,6 +146,8 @@ fn lend_gas(
     frame.peak_gas = frame.peak_gas.max(spent);
     frame.moved_all_gas |= lent == left;
     frame.moved_value |= moves_value;
+    frame.lent_gas = lent;
+    frame.kept_gas = left - lent;
     Ok(lent)
 }
 

@@ -19,7 +19,8 @@ pub(crate) const REFUSED_CODE_PREFIX: u8 = 0xef;
 
 const CREATE_COST: u64 = 32_000;
 const HASH_COST_PER_WORD: u64 = 6;
-const INIT_CODE_COST_PER_WORD: u64 = 2;
+/// Price of init code (RSKIP-438).
+pub(crate) const INIT_CODE_COST_PER_WORD: u64 = 2;
 const DEPOSIT_COST_PER_BYTE: u64 = 200;
 
 /// What it costs to store code of that many bytes.
@@ -50,6 +51,7 @@ pub(super) fn create<const IS_CREATE2: bool>(context: Context<'_, '_>) -> Outcom
         cost += INIT_CODE_COST_PER_WORD * words;
     }
     charge(interpreter, cost)?;
+    interpreter.extend.kept_gas = interpreter.gas.remaining();
     expand(interpreter, machine.gas_params(), end);
     if machine.gates.has_init_code_rules && size > INIT_CODE_SIZE_LIMIT {
         return Err(InstructionResult::CreateInitCodeSizeLimit);

@@ -3,7 +3,9 @@
 use crate::maps::HashSet;
 use rhizome_primitives::U256;
 
+use super::AccountId;
 use super::account::AccountIndex;
+use crate::observe::Touched;
 
 /// A trie key, as the [`super::State`] that recorded it names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -65,6 +67,19 @@ impl AccessSet {
 }
 
 impl super::State {
+    /// The accounts and cells in a set that this state has recorded. The sender of REMASC transactions has no address.
+    pub(crate) fn touched(&self, access: &AccessSet) -> Touched {
+        let mut touched = Touched::new();
+        for key in access.reads.union(&access.writes) {
+            let AccountId::Address(address) = self.id_at(key.account) else { continue };
+            let slots = touched.entry(address).or_default();
+            if let Part::Cell(slot) = key.part {
+                slots.insert(slot);
+            }
+        }
+        touched
+    }
+
     /// From now on records every access; what was recorded before is dropped.
     pub fn start_tracking(&mut self) {
         self.access = Some(Box::default());

@@ -209,6 +209,10 @@ impl super::State {
         &mut self.accounts[index.0 as usize]
     }
 
+    pub(super) fn id_at(&self, index: AccountIndex) -> AccountId {
+        self.accounts[index.0 as usize].id
+    }
+
     #[inline]
     pub(super) fn cell_at(&mut self, index: CellIndex) -> &mut Cell {
         &mut self.cells[index.0 as usize]

@@ -1,10 +1,14 @@
 //! What can be asked. Asking creates nothing.
 
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
 use rhizome_primitives::{B256, Bytes, EMPTY_CODE_HASH, I256, U256};
 use rhizome_trie::account::AccountState;
+use rhizome_trie::keys::{self, KeyPart, StateKey};
 
 use super::access::Part;
-use super::account::AccountIndex;
+use super::account::{AccountIndex, Deletion};
 use super::code::Code;
 use super::{AccountId, Read, State};
 use crate::code::{self, ExecutableCode};
@@ -89,6 +93,39 @@ impl State {
         self.note_read(index, Part::Cell(*slot));
         let cell = self.load_cell(index, *slot)?;
         Ok(self.cell_at(cell).current.bytes())
+    }
+
+    /// Shows the slot of each storage cell of a contract once, until `visit` has seen enough.
+    pub fn visit_cells(
+        &mut self,
+        account: impl Into<AccountId>,
+        visit: &mut dyn FnMut(U256) -> ControlFlow<()>,
+    ) -> Read<()> {
+        let index = self.locate(account.into());
+        let reader = Arc::clone(&self.reader);
+        let prefix = keys::mark_key_of(self.account_at(index).key());
+        let known = self.account_at(index).parts.cells.clone();
+        let mut has_seen_enough = false;
+        if self.account_at(index).parts.deletion == Deletion::None {
+            reader.visit_keys(&prefix, &mut |key| {
+                let Some(StateKey { part: KeyPart::Cell(slot), .. }) = StateKey::parse(key) else {
+                    return ControlFlow::Continue(());
+                };
+                let slot = U256::from_be_bytes(slot.0);
+                if known.contains_key(&slot) {
+                    return ControlFlow::Continue(());
+                }
+                let next = visit(slot);
+                has_seen_enough = next.is_break();
+                next
+            })?;
+        }
+        for (slot, cell) in known {
+            if has_seen_enough || !self.cell_at(cell).current.is_absent() && visit(slot).is_break() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn exists_at(&mut self, index: AccountIndex) -> Read<bool> {

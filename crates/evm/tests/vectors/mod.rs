@@ -8,6 +8,7 @@ mod fields;
 mod local;
 mod regime;
 pub(crate) mod repository;
+pub(crate) mod trace;
 mod transaction;
 mod world;
 
@@ -25,7 +26,7 @@ pub(crate) struct Mismatch {
 }
 
 impl Mismatch {
-    fn broken(what: impl Display, error: impl Display) -> Mismatch {
+    pub(crate) fn broken(what: impl Display, error: impl Display) -> Mismatch {
         Mismatch { what: what.to_string(), expected: "success".to_owned(), got: error.to_string() }
     }
 }
@@ -58,6 +59,7 @@ pub(crate) fn check(file: &Value, forks: &Value, case: &Value) -> Verdict {
         Some("state") => transaction::check(file, forks, case),
         Some("local") => local::check(file, forks, case),
         Some("activation") => activation::check(case),
+        Some("trace") => trace::check(file, forks, case),
         kind => Err(Mismatch::broken("kind of the file", format!("{kind:?}"))),
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn check(file: &Value, forks: &Value, case: &Value) -> Verdict {
     check_state(trie, state, expect)
 }
 
-fn container_of(env: &Value, spec: &ChainSpec, limits: &Value) -> Result<Container, Mismatch> {
+pub(super) fn container_of(env: &Value, spec: &ChainSpec, limits: &Value) -> Result<Container, Mismatch> {
     let rules = spec.rules(small_at(env, "number")?);
     let limit =
         if rules.has_sublists() && limits["sublistGasLimit"].is_string() { "sublistGasLimit" } else { "gasLimit" };
@@ -68,7 +68,7 @@ fn container_of(env: &Value, spec: &ChainSpec, limits: &Value) -> Result<Contain
 }
 
 /// The given encoding, or one with another signature where there is none.
-fn transaction_of(value: &Value, spec: &ChainSpec) -> Result<Transaction, Mismatch> {
+pub(super) fn transaction_of(value: &Value, spec: &ChainSpec) -> Result<Transaction, Mismatch> {
     if let Some(raw) = value["raw"].as_str() {
         return Transaction::decode(&hex_bytes(raw)?).map_err(|error| Mismatch::broken("raw", error));
     }

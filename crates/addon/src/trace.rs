@@ -1,0 +1,90 @@
+//! `trace_*`.
+
+use crate::lanes::traced;
+use napi::bindgen_prelude::Object;
+use napi::{Env, Result};
+use napi_derive::napi;
+use rhizome_answers::call_object::CallObject;
+use rhizome_answers::selector::Selector;
+use rhizome_answers::trace::filter::TraceFilter;
+use rhizome_answers::traces::options::ReplayParts;
+use rhizome_answers::{RpcError, parameters, trace};
+
+/// `trace_transaction`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn trace_transaction(env: &Env, hash: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+    traced(env, deadline_ms, ticket, move |node, patience| {
+        trace::transaction::answer(node, &parameters::transaction_hash(&hash)?, &patience.deadline)
+    })
+}
+
+/// `trace_block`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn trace_block(env: &Env, block: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+    traced(env, deadline_ms, ticket, move |node, patience| {
+        trace::block::answer(node, &Selector::parse(&block)?, &patience.deadline)
+    })
+}
+
+/// `trace_filter`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn trace_filter(env: &Env, filter: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+    traced(env, deadline_ms, ticket, move |node, patience| {
+        trace::filter::answer(node, &TraceFilter::parse(&filter)?, &patience.deadline)
+    })
+}
+
+/// `trace_get`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn trace_get(env: &Env, hash: String, position: u32, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+    traced(env, deadline_ms, ticket, move |node, patience| {
+        let position = usize::try_from(position).map_err(RpcError::internal)?;
+        trace::get::answer(node, &parameters::transaction_hash(&hash)?, position, &patience.deadline)
+    })
+}
+
+/// `trace_call`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn trace_call(
+    env: &Env,
+    call: String,
+    types: String,
+    block: String,
+    deadline_ms: i64,
+    ticket: i64,
+) -> Result<Object<'_>> {
+    traced(env, deadline_ms, ticket, move |node, patience| {
+        let (call, wanted) = (CallObject::parse(&call)?, ReplayParts::parse(&types)?);
+        trace::call::answer(node, &call, wanted, &Selector::parse(&block)?, &patience.deadline)
+    })
+}
+
+/// `trace_replayTransaction`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn trace_replay_transaction(
+    env: &Env,
+    hash: String,
+    types: String,
+    deadline_ms: i64,
+    ticket: i64,
+) -> Result<Object<'_>> {
+    traced(env, deadline_ms, ticket, move |node, patience| {
+        let (hash, wanted) = (parameters::transaction_hash(&hash)?, ReplayParts::parse(&types)?);
+        trace::replay_transaction::answer(node, &hash, wanted, &patience.deadline)
+    })
+}
+
+/// `trace_replayBlockTransactions`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn trace_replay_block_transactions(
+    env: &Env,
+    block: String,
+    types: String,
+    deadline_ms: i64,
+    ticket: i64,
+) -> Result<Object<'_>> {
+    traced(env, deadline_ms, ticket, move |node, patience| {
+        let (block, wanted) = (Selector::parse(&block)?, ReplayParts::parse(&types)?);
+        trace::replay_block_transactions::answer(node, &block, wanted, &patience.deadline)
+    })
+}

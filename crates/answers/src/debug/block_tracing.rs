@@ -1,0 +1,57 @@
+//! The transactions of a block under one of the tracers of `debug_trace*`.
+
+use super::record::Recording;
+use crate::error::RpcError;
+use crate::execution::to_rpc_error;
+use crate::json::JsonWriter;
+use crate::node::Node;
+use crate::traces::Limit;
+use crate::traces::options::TraceOptions;
+use crate::traces::subject::BlockSubject;
+use rhizome_evm::observe::Inspected;
+use rhizome_evm::{BlockReplay, Deadline, ExecError};
+
+/// A block in execution.
+pub(super) struct BlockTracing<'s> {
+    subject: &'s BlockSubject,
+    replay: BlockReplay<'s>,
+    recording: Recording<'s>,
+    next: usize,
+}
+
+impl<'s> BlockTracing<'s> {
+    /// Stands before the first transaction.
+    pub(super) fn new(
+        node: &'s Node,
+        subject: &'s BlockSubject,
+        options: &'s TraceOptions,
+        deadline: &'s Deadline,
+    ) -> Result<Self, RpcError> {
+        let limit = Limit::new(node.options().trace_limits.bytes);
+        let shape = node.options().trace_shape;
+        let recording = Recording { options, shape, limit, deadline, first_log: 0 };
+        Ok(Self { subject, replay: subject.replay(node, deadline)?, recording, next: 0 })
+    }
+
+    /// Executes the transactions before the one at `index` without recording them.
+    pub(super) fn advance_to(&mut self, index: usize) -> Result<(), RpcError> {
+        self.recording.first_log += self.replay.advance_to(index).map_err(to_rpc_error)?;
+        self.next = index;
+        Ok(())
+    }
+
+    /// Writes the trace of the next transaction.
+    pub(super) fn write_next(&mut self, json: &mut JsonWriter) -> Result<(), RpcError> {
+        let Self { subject, replay, recording, next } = self;
+        let transactions = subject.block().transactions.len();
+        let logs = recording.write(json, |inspection| {
+            let missing = || ExecError::Senders { senders: *next, transactions };
+            let inspected = replay.step(inspection)?.ok_or_else(missing)?;
+            let outcome = subject.traced(*next, inspected.outcome).ok_or_else(missing)?;
+            Ok(Inspected { outcome, accounts: inspected.accounts })
+        })?;
+        self.recording.first_log += logs;
+        self.next += 1;
+        Ok(())
+    }
+}

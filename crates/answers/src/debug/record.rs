@@ -1,0 +1,65 @@
+//! One execution under one of the tracers of `debug_trace*`.
+
+use crate::error::RpcError;
+use crate::json::JsonWriter;
+use crate::options::TraceShape;
+use crate::traces::call_tracer::{self, CallTracerForm};
+use crate::traces::call_tree::CallTree;
+use crate::traces::options::{TraceOptions, Tracer};
+use crate::traces::struct_logs::StructLogs;
+use crate::traces::traced::Traced;
+use crate::traces::{Limit, prestate};
+use rhizome_evm::observe::{Inspected, Inspection};
+use rhizome_evm::{Deadline, ExecError};
+
+/// What decides about the text beside the execution.
+pub(super) struct Recording<'a> {
+    pub(super) options: &'a TraceOptions,
+    pub(super) shape: TraceShape,
+    pub(super) limit: Limit,
+    pub(super) deadline: &'a Deadline,
+    /// Logs of the block before those of the transaction.
+    pub(super) first_log: usize,
+}
+
+impl Recording<'_> {
+    /// Executes with the tracer and writes what it has recorded. Returns how many logs the execution left.
+    pub(super) fn write(
+        &self,
+        json: &mut JsonWriter,
+        execute: impl FnOnce(Inspection<'_>) -> Result<Inspected<Traced>, ExecError>,
+    ) -> Result<usize, RpcError> {
+        let limit = self.limit.after(json.len());
+        let explain = |error| limit.explain(error);
+        let traced = match self.options.tracer {
+            Tracer::StructLogs => {
+                let mut logs = StructLogs::new(*self.options, limit, self.deadline.clone());
+                let inspection = Inspection { observer: Some(&mut logs), changes_limit: None };
+                let traced = execute(inspection).map_err(explain)?.outcome;
+                logs.write(json, &traced)?;
+                traced
+            }
+            Tracer::Calls => {
+                let mut tree = CallTree::new(limit, self.options.has_logs, self.shape == TraceShape::Reference);
+                let inspection = Inspection { observer: Some(&mut tree), changes_limit: None };
+                let traced = execute(inspection).map_err(explain)?.outcome;
+                let form = CallTracerForm {
+                    shape: self.shape,
+                    has_only_top: self.options.has_only_top,
+                    has_logs: self.options.has_logs,
+                    first_log: self.first_log,
+                };
+                call_tracer::write(json, &traced, &tree, form, &limit)?;
+                traced
+            }
+            Tracer::Prestate => {
+                let inspection = Inspection { observer: None, changes_limit: Some(limit.left()) };
+                let inspected = execute(inspection).map_err(explain)?;
+                prestate::write(json, &inspected.accounts, self.options);
+                limit.check(json.len())?;
+                inspected.outcome
+            }
+        };
+        Ok(traced.logs.len())
+    }
+}

@@ -1,0 +1,37 @@
+//! `debug_traceBlockByHash` and `debug_traceBlockByNumber`.
+
+use super::block_tracing::BlockTracing;
+use crate::error::{Answer, RpcError};
+use crate::json::{self, JsonWriter};
+use crate::node::Node;
+use crate::selector::Selector;
+use crate::traces::options::{TraceOptions, Tracer};
+use crate::traces::subject::BlockSubject;
+use rhizome_evm::Deadline;
+
+/// The traces of all transactions of a block, `null` if there is no such block.
+pub fn answer(node: &Node, at: &Selector<'_>, options: &TraceOptions, deadline: &Deadline) -> Answer {
+    let Some(place) = at.find(node)? else { return Ok(json::null()) };
+    let mut json = JsonWriter::with_capacity(4096);
+    json.begin_array();
+    if let Some(subject) = BlockSubject::at(node, &place)? {
+        let mut tracing = BlockTracing::new(node, &subject, options, deadline)?;
+        for transaction in &subject.block().transactions {
+            if deadline.has_passed() {
+                return Err(RpcError::timed_out());
+            }
+            if options.tracer == Tracer::StructLogs {
+                // The reference's own tracer stands without the hash of the transaction.
+                tracing.write_next(&mut json)?;
+                continue;
+            }
+            json.begin_object();
+            json.key("txHash").hash(&transaction.hash());
+            json.key("result");
+            tracing.write_next(&mut json)?;
+            json.end_object();
+        }
+    }
+    json.end_array();
+    Ok(json.finish())
+}

@@ -1,0 +1,29 @@
+//! `debug_traceCall`.
+
+use super::record::Recording;
+use crate::call_object::CallObject;
+use crate::error::Answer;
+use crate::execution::Stage;
+use crate::json::JsonWriter;
+use crate::node::Node;
+use crate::selector::Selector;
+use crate::traces::Limit;
+use crate::traces::options::TraceOptions;
+use rhizome_evm::Deadline;
+
+/// The trace of a call, executed as `eth_call` does.
+pub fn answer(
+    node: &Node,
+    object: &CallObject,
+    at: &Selector<'_>,
+    options: &TraceOptions,
+    deadline: &Deadline,
+) -> Answer {
+    let stage = Stage::at(node, at)?;
+    let limit = Limit::new(node.options().trace_limits.bytes);
+    let shape = node.options().trace_shape;
+    let recording = Recording { options, shape, limit, deadline, first_log: 0 };
+    let mut json = JsonWriter::with_capacity(4096);
+    recording.write(&mut json, |inspection| stage.inspect(node, object, deadline, inspection))?;
+    Ok(json.finish())
+}

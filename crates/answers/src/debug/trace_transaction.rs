@@ -1,0 +1,21 @@
+//! `debug_traceTransaction`.
+
+use super::block_tracing::BlockTracing;
+use crate::error::Answer;
+use crate::json::{self, JsonWriter};
+use crate::node::Node;
+use crate::traces::options::TraceOptions;
+use crate::traces::subject::BlockSubject;
+use rhizome_evm::Deadline;
+use rhizome_primitives::B256;
+
+/// The trace of a transaction on the main chain, else `null`.
+pub fn answer(node: &Node, hash: &B256, options: &TraceOptions, deadline: &Deadline) -> Answer {
+    let Some(mined) = node.chain().transaction(hash)? else { return Ok(json::null()) };
+    let Some(subject) = BlockSubject::of_block(node, &mined.record)? else { return Ok(json::null()) };
+    let mut tracing = BlockTracing::new(node, &subject, options, deadline)?;
+    tracing.advance_to(mined.index)?;
+    let mut json = JsonWriter::with_capacity(4096);
+    tracing.write_next(&mut json)?;
+    Ok(json.finish())
+}

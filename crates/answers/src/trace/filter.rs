@@ -1,0 +1,167 @@
+//! `trace_filter`.
+
+use super::write_block;
+use crate::error::{Answer, RpcError};
+use crate::json::JsonWriter;
+use crate::node::Node;
+use crate::parameters;
+use crate::selector::{Place, Selector};
+use crate::traces::subject::BlockSubject;
+use crate::traces::transaction_trace::Window;
+use rhizome_chain::PendingBlock;
+use rhizome_evm::Deadline;
+use rhizome_primitives::Address;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// What is looked for. Addresses are those of the transactions, not of the calls inside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceFilter {
+    from_block: String,
+    to_block: String,
+    /// Any if empty.
+    senders: Vec<Address>,
+    /// Any if empty.
+    receivers: Vec<Address>,
+    after: usize,
+    count: Option<usize>,
+}
+
+impl TraceFilter {
+    /// Reads `{fromBlock?, toBlock?, fromAddress?: [], toAddress?: [], after?, count?}`.
+    pub fn parse(json: &str) -> Result<Self, RpcError> {
+        let Ok(Value::Object(members)) = serde_json::from_str(json) else {
+            return Err(RpcError::invalid_params("Invalid trace_filter parameters."));
+        };
+        Ok(Self {
+            from_block: block(&members, "fromBlock", "earliest"),
+            to_block: block(&members, "toBlock", "latest"),
+            senders: addresses(&members, "fromAddress")?,
+            receivers: addresses(&members, "toAddress")?,
+            after: number(&members, "after")?.unwrap_or_default(),
+            count: number(&members, "count")?,
+        })
+    }
+
+    fn matches(&self, sender: Address, receiver: Option<Address>) -> bool {
+        let is_sent = self.senders.is_empty() || self.senders.contains(&sender);
+        let is_received =
+            self.receivers.is_empty() || receiver.is_some_and(|receiver| self.receivers.contains(&receiver));
+        is_sent && is_received
+    }
+
+    /// Writes the traces of the matching transactions of a block.
+    fn write(
+        &self,
+        node: &Node,
+        json: &mut JsonWriter,
+        place: &Place,
+        window: &mut Window,
+        deadline: &Deadline,
+    ) -> Result<(), RpcError> {
+        let Some(subject) = BlockSubject::at(node, place)? else { return Ok(()) };
+        let is_wanted = |index: usize| {
+            subject.transaction(index).is_some_and(|(transaction, sender)| self.matches(sender, transaction.to()))
+        };
+        if !(0..subject.block().transactions.len()).any(is_wanted) {
+            return Ok(());
+        }
+        write_block::write(node, json, &subject, is_wanted, window, deadline)
+    }
+}
+
+fn block(members: &Map<String, Value>, name: &str, preset: &str) -> String {
+    members.get(name).and_then(Value::as_str).unwrap_or(preset).to_owned()
+}
+
+fn addresses(members: &Map<String, Value>, name: &str) -> Result<Vec<Address>, RpcError> {
+    let list = members.get(name).and_then(Value::as_array).into_iter().flatten();
+    list.map(|address| parameters::address(address.as_str().unwrap_or_default())).collect()
+}
+
+fn number(members: &Map<String, Value>, name: &str) -> Result<Option<usize>, RpcError> {
+    let Some(value) = members.get(name) else { return Ok(None) };
+    let number = value.as_u64().and_then(|number| usize::try_from(number).ok());
+    number.map(Some).ok_or_else(|| RpcError::invalid_params(format!("Invalid {name}: a whole number is expected.")))
+}
+
+/// Blocks of the main chain, then the draft.
+#[derive(Default)]
+struct Range {
+    mined: Option<(u64, u64)>,
+    draft: Option<Arc<PendingBlock>>,
+}
+
+/// The traces of the transactions that match, in the order of the chain.
+pub fn answer(node: &Node, filter: &TraceFilter, deadline: &Deadline) -> Answer {
+    let most = node.options().trace_limits.count;
+    let too_big =
+        |name: &str| RpcError::invalid_params(format!("{name} value too big. Maximum {most} traces allowed."));
+    let count = filter.count.unwrap_or(most);
+    if count > most {
+        return Err(too_big("Count"));
+    }
+    if filter.after > most {
+        return Err(too_big("After"));
+    }
+    let range = range(node, filter)?;
+    let mut window = Window { skip: filter.after, take: count };
+    let mut json = JsonWriter::with_capacity(2048);
+    json.begin_array();
+    if let Some((first, last)) = range.mined {
+        for number in first..=last {
+            if window.is_closed() {
+                break;
+            }
+            if deadline.has_passed() {
+                return Err(RpcError::timed_out());
+            }
+            let Some(record) = node.chain().main_block(number)? else { break };
+            filter.write(node, &mut json, &Place::Mined(record), &mut window, deadline)?;
+        }
+    }
+    if let (Some(draft), false) = (range.draft, window.is_closed()) {
+        filter.write(node, &mut json, &Place::Pending(draft), &mut window, deadline)?;
+    }
+    json.end_array();
+    Ok(json.finish())
+}
+
+/// A first block that does not exist means no blocks, a last one the head.
+fn range(node: &Node, filter: &TraceFilter) -> Result<Range, RpcError> {
+    let head = node.chain().head().number();
+    let first = Selector::parse(&filter.from_block)?.find(node)?;
+    let last = Selector::parse(&filter.to_block)?.find(node)?;
+    let Some(first) = first else { return Ok(Range::default()) };
+    let reversed = || RpcError::invalid_params("fromBlock cannot be greater than toBlock");
+    match (first, last) {
+        (Place::Pending(draft), Some(Place::Pending(_))) => Ok(Range { mined: None, draft: Some(draft) }),
+        (Place::Pending(_), None) => Ok(Range::default()),
+        (Place::Pending(_), Some(Place::Mined(_))) => Err(reversed()),
+        (Place::Mined(first), Some(Place::Pending(draft))) => {
+            Ok(Range { mined: Some((first.number(), head)), draft: Some(draft) })
+        }
+        (Place::Mined(first), None) => Ok(Range { mined: Some((first.number(), head)), draft: None }),
+        (Place::Mined(first), Some(Place::Mined(last))) if first.number() > last.number() => Err(reversed()),
+        (Place::Mined(first), Some(Place::Mined(last))) => {
+            Ok(Range { mined: Some((first.number(), last.number())), draft: None })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_filters() {
+        let filter = TraceFilter::parse("{}").unwrap();
+        assert_eq!((filter.from_block.as_str(), filter.to_block.as_str()), ("earliest", "latest"));
+        assert!(filter.matches(Address::ZERO, None));
+        let filter = TraceFilter::parse(&format!(r#"{{"toAddress":["0x{:040}"],"after":3}}"#, 7)).unwrap();
+        assert_eq!((filter.after, filter.count), (3, None));
+        assert!(!filter.matches(Address::ZERO, None) && !filter.matches(Address::ZERO, Some(Address::ZERO)));
+        assert!(filter.matches(Address::ZERO, Some(Address::with_last_byte(7))));
+        assert!(TraceFilter::parse(r#"{"count":-1}"#).is_err() && TraceFilter::parse("null").is_err());
+    }
+}

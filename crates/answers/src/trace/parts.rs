@@ -1,0 +1,98 @@
+//! What `trace_call` and the replays return: the output with the parts that were asked for.
+
+use crate::error::RpcError;
+use crate::json::JsonWriter;
+use crate::options::TraceShape;
+use crate::traces::call_tree::CallTree;
+use crate::traces::options::ReplayParts;
+use crate::traces::traced::Traced;
+use crate::traces::transaction_trace::{self, Window};
+use crate::traces::vm_trace::VmTrace;
+use crate::traces::{Limit, state_diff};
+use rhizome_evm::observe::{FrameEnd, FrameStart, Inspected, Inspection, LeafCall, Observer, Step, StepEnd};
+use rhizome_evm::{ExecError, State};
+use rhizome_primitives::{Address, Log, U256};
+
+/// Executes under the recorders that the parts need and writes the members of the result.
+pub(super) fn write(
+    json: &mut JsonWriter,
+    parts: ReplayParts,
+    shape: TraceShape,
+    limit: Limit,
+    position: usize,
+    execute: impl FnOnce(Inspection<'_>) -> Result<Inspected<Traced>, ExecError>,
+) -> Result<(), RpcError> {
+    let limit = limit.after(json.len());
+    let mut recorders = Recorders {
+        tree: CallTree::new(limit, false, shape == TraceShape::Reference),
+        steps: parts.has_vm_trace.then(|| VmTrace::new(limit, position)),
+    };
+    let has_observer = parts.has_trace || parts.has_vm_trace;
+    let observer = has_observer.then_some(&mut recorders as &mut dyn Observer);
+    let inspection = Inspection { observer, changes_limit: parts.has_state_diff.then_some(limit.left()) };
+    let inspected = execute(inspection).map_err(|error| limit.explain(error))?;
+    let traced = &inspected.outcome;
+    json.key("output").data(&traced.output);
+    json.key("stateDiff");
+    match parts.has_state_diff {
+        true => state_diff::write(json, &inspected.accounts),
+        false => json.null(),
+    }
+    json.key("trace").begin_array();
+    if parts.has_trace {
+        transaction_trace::write(json, traced, &recorders.tree, shape, None, &mut Window::all(), &limit)?;
+    }
+    json.end_array();
+    json.key("vmTrace");
+    match recorders.steps {
+        Some(steps) => json.raw(&steps.finish()),
+        None => json.null(),
+    }
+    limit.check(json.len())
+}
+
+/// Calls, and instructions where they are wanted.
+struct Recorders {
+    tree: CallTree,
+    steps: Option<VmTrace>,
+}
+
+impl Observer for Recorders {
+    fn wants_steps(&self) -> bool {
+        self.steps.is_some()
+    }
+
+    fn wants_inner_messages(&self) -> bool {
+        self.tree.wants_inner_messages()
+    }
+
+    fn frame_begins(&mut self, start: &FrameStart<'_>, state: &mut State) -> Result<(), ExecError> {
+        self.tree.frame_begins(start, state)?;
+        self.steps.as_mut().map_or(Ok(()), |steps| steps.frame_begins(start, state))
+    }
+
+    fn frame_ends(&mut self, end: &FrameEnd<'_>) -> Result<(), ExecError> {
+        self.tree.frame_ends(end)?;
+        self.steps.as_mut().map_or(Ok(()), |steps| steps.frame_ends(end))
+    }
+
+    fn called(&mut self, call: &LeafCall) -> Result<(), ExecError> {
+        self.tree.called(call)
+    }
+
+    fn self_destructed(&mut self, account: Address, heir: Address, balance: U256) -> Result<(), ExecError> {
+        self.tree.self_destructed(account, heir, balance)
+    }
+
+    fn logged(&mut self, log: &Log) -> Result<(), ExecError> {
+        self.tree.logged(log)
+    }
+
+    fn step_begins(&mut self, step: &Step<'_>, state: &mut State) -> Result<(), ExecError> {
+        self.steps.as_mut().map_or(Ok(()), |steps| steps.step_begins(step, state))
+    }
+
+    fn step_ends(&mut self, end: &StepEnd<'_>) -> Result<(), ExecError> {
+        self.steps.as_mut().map_or(Ok(()), |steps| steps.step_ends(end))
+    }
+}

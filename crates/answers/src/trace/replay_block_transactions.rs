@@ -1,0 +1,53 @@
+//! `trace_replayBlockTransactions`.
+
+use super::parts;
+use crate::error::{Answer, RpcError};
+use crate::json::{self, JsonWriter};
+use crate::node::Node;
+use crate::selector::Selector;
+use crate::traces::Limit;
+use crate::traces::options::ReplayParts;
+use crate::traces::subject::BlockSubject;
+use rhizome_evm::observe::Inspected;
+use rhizome_evm::{BlockReplay, Deadline, ExecError};
+
+/// The transactions of a block, executed again, with what was asked for of each; `null` if there is no such block.
+pub fn answer(node: &Node, at: &Selector<'_>, wanted: ReplayParts, deadline: &Deadline) -> Answer {
+    let Some(place) = at.find(node)? else { return Ok(json::null()) };
+    let mut json = JsonWriter::with_capacity(2048);
+    json.begin_array();
+    if let Some(subject) = BlockSubject::at(node, &place)? {
+        let limit = Limit::new(node.options().trace_limits.bytes);
+        let mut replay = subject.replay(node, deadline)?;
+        for (index, transaction) in subject.block().transactions.iter().enumerate() {
+            if deadline.has_passed() {
+                return Err(RpcError::timed_out());
+            }
+            json.begin_object();
+            write_next(node, &mut json, &subject, &mut replay, index, wanted, limit)?;
+            json.key("transactionHash").hash(&transaction.hash());
+            json.end_object();
+        }
+    }
+    json.end_array();
+    Ok(json.finish())
+}
+
+/// Writes the members for the next transaction of a replay.
+pub(super) fn write_next(
+    node: &Node,
+    json: &mut JsonWriter,
+    subject: &BlockSubject,
+    replay: &mut BlockReplay<'_>,
+    index: usize,
+    wanted: ReplayParts,
+    limit: Limit,
+) -> Result<(), RpcError> {
+    let transactions = subject.block().transactions.len();
+    parts::write(json, wanted, node.options().trace_shape, limit, index, |inspection| {
+        let missing = || ExecError::Senders { senders: index, transactions };
+        let inspected = replay.step(inspection)?.ok_or_else(missing)?;
+        let outcome = subject.traced(index, inspected.outcome).ok_or_else(missing)?;
+        Ok(Inspected { outcome, accounts: inspected.accounts })
+    })
+}

@@ -1,0 +1,46 @@
+//! The traces of the transactions of a block, as `trace_*` methods return them.
+
+use crate::error::RpcError;
+use crate::execution::to_rpc_error;
+use crate::json::JsonWriter;
+use crate::node::Node;
+use crate::options::TraceShape;
+use crate::traces::Limit;
+use crate::traces::call_tree::CallTree;
+use crate::traces::subject::BlockSubject;
+use crate::traces::transaction_trace::{self, Window};
+use rhizome_evm::Deadline;
+use rhizome_evm::observe::Inspection;
+
+/// Writes the traces of the wanted transactions as elements of an open array, as far as the window admits them.
+pub(super) fn write(
+    node: &Node,
+    json: &mut JsonWriter,
+    subject: &BlockSubject,
+    is_wanted: impl Fn(usize) -> bool,
+    window: &mut Window,
+    deadline: &Deadline,
+) -> Result<(), RpcError> {
+    let shape = node.options().trace_shape;
+    let limit = Limit::new(node.options().trace_limits.bytes);
+    let mut replay = subject.replay(node, deadline)?;
+    let wanted = (0..subject.block().transactions.len()).filter(|index| is_wanted(*index));
+    for index in wanted {
+        if window.is_closed() {
+            break;
+        }
+        if deadline.has_passed() {
+            return Err(RpcError::timed_out());
+        }
+        replay.advance_to(index).map_err(to_rpc_error)?;
+        let limit = limit.after(json.len());
+        let mut tree = CallTree::new(limit, false, shape == TraceShape::Reference);
+        let inspection = Inspection { observer: Some(&mut tree), changes_limit: None };
+        let inspected = replay.step(inspection).map_err(|error| limit.explain(error))?;
+        let traced = inspected.and_then(|inspected| subject.traced(index, inspected.outcome));
+        let (Some(traced), Some((transaction, _))) = (traced, subject.transaction(index)) else { break };
+        let place = subject.place(index, transaction);
+        transaction_trace::write(json, &traced, &tree, shape, Some(&place), window, &limit)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,206 @@
+//! Records calls, creations, self-destructs and logs as a tree.
+
+use super::limit::Limit;
+use rhizome_evm::observe::{CallKind, Failure, FrameEnd, FrameStart, LeafCall, LeafEnd, Observer};
+use rhizome_evm::{End, ExecError, State};
+use rhizome_primitives::{Address, Bytes, Log, U256};
+
+/// What a node counts beside its bytes, about as much as its JSON takes.
+const NODE_SIZE: usize = 600;
+/// What a log counts beside its bytes.
+const LOG_SIZE: usize = 300;
+
+/// What stands at a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Deed {
+    /// A call or creation.
+    Call(CallKind),
+    /// The account `from` went to `to` with `value`.
+    SelfDestruct,
+}
+
+/// How a node ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NodeEnd {
+    /// Well, or it has not ended.
+    Success,
+    /// By REVERT.
+    Reverted,
+    /// By an exceptional halt.
+    Halted(Failure),
+    /// No code ran, and this is why.
+    Leaf(LeafEnd),
+}
+
+/// One call, creation or self-destruct.
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    pub(crate) deed: Deed,
+    pub(crate) from: Address,
+    /// Whose code runs, or what is created.
+    pub(crate) to: Address,
+    /// Whose storage and balance it works on.
+    pub(crate) account: Address,
+    pub(crate) value: U256,
+    pub(crate) gas: u64,
+    pub(crate) gas_used: u64,
+    pub(crate) input: Bytes,
+    pub(crate) output: Bytes,
+    pub(crate) end: NodeEnd,
+    pub(crate) children: Vec<usize>,
+    pub(crate) logs: Vec<LogRecord>,
+}
+
+impl Node {
+    /// Whether what it did stayed, as far as it depends on itself.
+    pub(crate) fn is_kept(&self) -> bool {
+        matches!(self.end, NodeEnd::Success | NodeEnd::Leaf(LeafEnd::Transferred | LeafEnd::Answered))
+    }
+
+    pub(crate) fn is_creation(&self) -> bool {
+        matches!(self.deed, Deed::Call(kind) if kind.is_creation())
+    }
+
+    /// Whether the reference shows it: not what ran no code on an account of its own, and no failed creation.
+    pub(crate) fn is_in_reference(&self) -> bool {
+        match &self.end {
+            NodeEnd::Leaf(end) => *end == LeafEnd::Transferred,
+            NodeEnd::Success if self.is_creation() => !self.input.is_empty(),
+            _ => self.is_kept() || !self.is_creation(),
+        }
+    }
+}
+
+/// A log in the order of emission.
+#[derive(Debug, Clone)]
+pub(crate) struct LogRecord {
+    pub(crate) log: Log,
+    /// Logs emitted before it in the transaction, kept or not.
+    pub(crate) sequence: usize,
+    /// Calls that its frame had made before it.
+    pub(crate) position: usize,
+}
+
+/// The calls of one transaction. The first node is the code that it ran itself; there is none if it ran none.
+#[derive(Debug)]
+pub struct CallTree {
+    pub(crate) nodes: Vec<Node>,
+    open: Vec<usize>,
+    logs: usize,
+    limit: Limit,
+    wants_logs: bool,
+    has_reference_messages: bool,
+}
+
+impl CallTree {
+    /// An empty tree. `has_reference_messages`: failures of inner calls are told in the words of the reference, too.
+    pub fn new(limit: Limit, wants_logs: bool, has_reference_messages: bool) -> Self {
+        Self { nodes: Vec::new(), open: Vec::new(), logs: 0, limit, wants_logs, has_reference_messages }
+    }
+
+    /// The code that the transaction ran itself.
+    pub(crate) fn root(&self) -> Option<&Node> {
+        self.nodes.first()
+    }
+
+    fn add(&mut self, node: Node) -> Result<usize, ExecError> {
+        self.limit.take(NODE_SIZE + 2 * (node.input.len() + node.output.len()))?;
+        let index = self.nodes.len();
+        if let Some(parent) = self.open.last().and_then(|parent| self.nodes.get_mut(*parent)) {
+            parent.children.push(index);
+        }
+        self.nodes.push(node);
+        Ok(index)
+    }
+}
+
+impl Observer for CallTree {
+    fn wants_inner_messages(&self) -> bool {
+        self.has_reference_messages
+    }
+
+    fn frame_begins(&mut self, start: &FrameStart<'_>, _state: &mut State) -> Result<(), ExecError> {
+        let index = self.add(Node {
+            deed: Deed::Call(start.kind),
+            from: start.from,
+            to: start.to,
+            account: start.account,
+            value: start.value,
+            gas: start.gas,
+            gas_used: 0,
+            input: Bytes::copy_from_slice(start.input),
+            output: Bytes::new(),
+            end: NodeEnd::Success,
+            children: Vec::new(),
+            logs: Vec::new(),
+        })?;
+        self.open.push(index);
+        Ok(())
+    }
+
+    fn frame_ends(&mut self, end: &FrameEnd<'_>) -> Result<(), ExecError> {
+        self.limit.take(2 * end.output.len())?;
+        let Some(node) = self.open.pop().and_then(|index| self.nodes.get_mut(index)) else { return Ok(()) };
+        node.gas_used = end.gas_used;
+        node.output = Bytes::copy_from_slice(end.output);
+        node.end = match (end.end, end.failure) {
+            (End::Revert, _) => NodeEnd::Reverted,
+            (End::Halt(_), Some(failure)) => NodeEnd::Halted(failure.clone()),
+            _ => NodeEnd::Success,
+        };
+        Ok(())
+    }
+
+    fn called(&mut self, call: &LeafCall) -> Result<(), ExecError> {
+        let account = match call.kind {
+            CallKind::CallCode | CallKind::DelegateCall => call.from,
+            _ => call.to,
+        };
+        self.add(Node {
+            deed: Deed::Call(call.kind),
+            from: call.from,
+            to: call.to,
+            account,
+            value: call.value,
+            gas: call.gas,
+            gas_used: call.gas_used,
+            input: call.input.clone(),
+            output: call.output.clone(),
+            end: NodeEnd::Leaf(call.end),
+            children: Vec::new(),
+            logs: Vec::new(),
+        })?;
+        Ok(())
+    }
+
+    fn self_destructed(&mut self, account: Address, heir: Address, balance: U256) -> Result<(), ExecError> {
+        self.add(Node {
+            deed: Deed::SelfDestruct,
+            from: account,
+            to: heir,
+            account,
+            value: balance,
+            gas: 0,
+            gas_used: 0,
+            input: Bytes::new(),
+            output: Bytes::new(),
+            end: NodeEnd::Success,
+            children: Vec::new(),
+            logs: Vec::new(),
+        })?;
+        Ok(())
+    }
+
+    fn logged(&mut self, log: &Log) -> Result<(), ExecError> {
+        let sequence = self.logs;
+        self.logs += 1;
+        if !self.wants_logs {
+            return Ok(());
+        }
+        self.limit.take(LOG_SIZE + 2 * log.data.len())?;
+        if let Some(node) = self.open.last().and_then(|index| self.nodes.get_mut(*index)) {
+            node.logs.push(LogRecord { log: log.clone(), sequence, position: node.children.len() });
+        }
+        Ok(())
+    }
+}

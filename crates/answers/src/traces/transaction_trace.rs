@@ -1,0 +1,319 @@
+//! Writes a tree of calls as the list that `trace_*` methods return: one object a call, depth first.
+
+use super::call_tracer::{failure_of, reference_error};
+use super::call_tree::{CallTree, Deed, Node, NodeEnd};
+use super::limit::Limit;
+use super::traced::Traced;
+use crate::error::RpcError;
+use crate::json::JsonWriter;
+use crate::options::TraceShape;
+use rhizome_evm::observe::{CallKind, Failure, LeafEnd};
+use rhizome_evm::{End, HaltReason};
+use rhizome_primitives::{Address, B256, REMASC, U256};
+
+/// Where the transaction stands.
+#[derive(Debug, Clone, Copy)]
+pub struct TracePlace {
+    /// Hash of the block.
+    pub block_hash: B256,
+    /// Its height.
+    pub block_number: u64,
+    /// Hash of the transaction.
+    pub transaction_hash: B256,
+    /// Its position in the block.
+    pub position: usize,
+}
+
+/// Which of the objects are written.
+#[derive(Debug, Clone, Copy)]
+pub struct Window {
+    /// So many are left out first.
+    pub skip: usize,
+    /// So many are written then.
+    pub take: usize,
+}
+
+impl Window {
+    /// All of them.
+    pub fn all() -> Self {
+        Self { skip: 0, take: usize::MAX }
+    }
+
+    /// Whether the next one is written.
+    fn admits(&mut self) -> bool {
+        if self.skip > 0 {
+            self.skip -= 1;
+            return false;
+        }
+        let is_open = self.take > 0;
+        self.take = self.take.saturating_sub(1);
+        is_open
+    }
+
+    /// Whether nothing more is written.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.take == 0
+    }
+}
+
+/// Writes the objects of a transaction as elements of an open array. Those of a call have no place.
+pub fn write(
+    json: &mut JsonWriter,
+    traced: &Traced,
+    tree: &CallTree,
+    shape: TraceShape,
+    place: Option<&TracePlace>,
+    window: &mut Window,
+    limit: &Limit,
+) -> Result<(), RpcError> {
+    let is_reference = shape == TraceShape::Reference;
+    Writer { json, tree, is_reference, place, window, limit, address: Vec::new() }.top(traced)
+}
+
+struct Writer<'a> {
+    json: &'a mut JsonWriter,
+    tree: &'a CallTree,
+    is_reference: bool,
+    place: Option<&'a TracePlace>,
+    window: &'a mut Window,
+    limit: &'a Limit,
+    /// Positions that lead from the top to the present object.
+    address: Vec<usize>,
+}
+
+/// What becomes of a call.
+enum Told<'a> {
+    Error(String),
+    Output { gas_used: u64, output: &'a [u8] },
+    Code { gas_used: u64, code: &'a [u8], address: Address },
+    Nothing,
+}
+
+impl Writer<'_> {
+    fn top(&mut self, traced: &Traced) -> Result<(), RpcError> {
+        let tree = self.tree;
+        let root = tree.root();
+        let payments = traced.payments();
+        let children = root.map_or(payments.len(), |root| self.visible(root).len());
+        if self.window.admits() {
+            self.top_object(traced, root, children);
+            self.limit.check(self.json.len())?;
+        }
+        if let Some(root) = root {
+            return self.children(root);
+        }
+        for (index, (receiver, amount)) in payments.into_iter().enumerate() {
+            if self.window.admits() {
+                self.address.push(index);
+                self.payment(receiver, &amount);
+                self.address.pop();
+            }
+        }
+        self.limit.check(self.json.len())
+    }
+
+    fn top_object(&mut self, traced: &Traced, root: Option<&Node>, children: usize) {
+        let gas = if root.is_some() || !self.is_reference { traced.gas } else { 0 };
+        self.json.begin_object();
+        self.json.key("action").begin_object();
+        match traced.to {
+            Some(to) => self.call_action("call", traced.sender, to, gas, &traced.input, &traced.value),
+            None => self.creation_action(traced.sender, gas, &traced.input, &traced.value, None),
+        }
+        self.json.end_object();
+        let result = match self.top_error(traced, root) {
+            Some(error) => Told::Error(error),
+            None => match traced.created {
+                Some(address) if traced.to.is_none() => {
+                    Told::Code { gas_used: traced.gas_used, code: &traced.output, address }
+                }
+                _ => {
+                    let output: &[u8] = if self.is_reference { &[] } else { &traced.output };
+                    Told::Output { gas_used: traced.gas_used, output }
+                }
+            },
+        };
+        self.rest(if traced.to.is_none() { "create" } else { "call" }, children, result);
+    }
+
+    fn top_error(&self, traced: &Traced, root: Option<&Node>) -> Option<String> {
+        match traced.end {
+            End::Success => None,
+            End::Revert => Some("Reverted".to_owned()),
+            // The reference shows no failure of a built-in contract that the transaction itself calls.
+            End::Halt(_) if self.is_reference => {
+                failure_of(traced, root).map(|failure| reference_error(&failure, true))
+            }
+            End::Halt(reason) => Some(error_name(reason).to_owned()),
+        }
+    }
+
+    fn visible(&self, node: &Node) -> Vec<usize> {
+        let nodes = node.children.iter().copied();
+        let is_shown = |index: &usize| {
+            !self.is_reference || self.tree.nodes.get(*index).is_some_and(|child| child.is_in_reference())
+        };
+        nodes.filter(is_shown).collect()
+    }
+
+    fn children(&mut self, parent: &Node) -> Result<(), RpcError> {
+        let tree = self.tree;
+        for (position, index) in self.visible(parent).into_iter().enumerate() {
+            if self.window.is_closed() {
+                return Ok(());
+            }
+            let Some(node) = tree.nodes.get(index) else { continue };
+            self.address.push(position);
+            if self.window.admits() {
+                self.node(node);
+                self.limit.check(self.json.len())?;
+            }
+            self.children(node)?;
+            self.address.pop();
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, node: &Node) {
+        let children = self.visible(node).len();
+        self.json.begin_object();
+        self.json.key("action").begin_object();
+        let kind = match node.deed {
+            Deed::SelfDestruct => {
+                self.json.key("address").data(node.from.as_slice());
+                self.json.key("refundAddress").data(node.to.as_slice());
+                self.json.key("balance").quantity_wide(&node.value);
+                self.json.end_object();
+                return self.rest("suicide", children, Told::Nothing);
+            }
+            Deed::Call(kind) => kind,
+        };
+        if kind.is_creation() {
+            let method = if kind == CallKind::Create2 { "create2" } else { "create" };
+            self.creation_action(node.from, node.gas, &node.input, &node.value, Some(method));
+        } else {
+            let is_own = kind == CallKind::CallCode && self.is_reference;
+            let to = if is_own { node.account } else { node.to };
+            self.call_action(name(kind), node.from, to, node.gas, &node.input, &node.value);
+        }
+        self.json.end_object();
+        let result = match (&node.end, kind.is_creation()) {
+            (NodeEnd::Reverted, _) => Told::Error("Reverted".to_owned()),
+            (NodeEnd::Halted(failure), _) => Told::Error(self.error_of(failure)),
+            (NodeEnd::Leaf(end), _) if leaf_error(*end).is_some() => {
+                Told::Error(leaf_error(*end).unwrap_or_default().to_owned())
+            }
+            (_, true) => Told::Code { gas_used: node.gas_used, code: &node.output, address: node.to },
+            (_, false) => Told::Output { gas_used: node.gas_used, output: &node.output },
+        };
+        self.rest(if kind.is_creation() { "create" } else { "call" }, children, result);
+    }
+
+    fn error_of(&self, failure: &Failure) -> String {
+        match self.is_reference {
+            true => reference_error(failure, false),
+            false => error_name(failure.reason).to_owned(),
+        }
+    }
+
+    fn payment(&mut self, receiver: Address, amount: &U256) {
+        self.json.begin_object();
+        self.json.key("action").begin_object();
+        self.call_action("call", REMASC, receiver, 0, &[], amount);
+        self.json.end_object();
+        self.rest("call", 0, Told::Output { gas_used: 0, output: &[] });
+    }
+
+    fn call_action(&mut self, kind: &str, from: Address, to: Address, gas: u64, input: &[u8], value: &U256) {
+        self.json.key("callType").text(kind);
+        self.json.key("from").data(from.as_slice());
+        self.json.key("to").data(to.as_slice());
+        self.json.key("gas").quantity(gas);
+        self.json.key("input").data(input);
+        self.json.key("value").quantity_wide(value);
+    }
+
+    fn creation_action(&mut self, from: Address, gas: u64, init: &[u8], value: &U256, method: Option<&str>) {
+        self.json.key("from").data(from.as_slice());
+        self.json.key("gas").quantity(gas);
+        self.json.key("init").data(init);
+        self.json.key("value").quantity_wide(value);
+        if let Some(method) = method {
+            self.json.key("creationMethod").text(method);
+        }
+    }
+
+    /// Everything after the action.
+    fn rest(&mut self, kind: &str, children: usize, result: Told<'_>) {
+        if let Some(place) = self.place {
+            self.json.key("blockHash").hash(&place.block_hash);
+            self.json.key("blockNumber").number(place.block_number as i64);
+            self.json.key("transactionHash").hash(&place.transaction_hash);
+            self.json.key("transactionPosition").number(place.position as i64);
+        }
+        self.json.key("type").text(kind);
+        self.json.key("subtraces").number(children as i64);
+        self.json.key("traceAddress").begin_array();
+        self.address.iter().for_each(|position| self.json.number(*position as i64));
+        self.json.end_array();
+        match result {
+            Told::Nothing => self.json.key("result").null(),
+            Told::Error(error) => {
+                self.json.key("result").null();
+                self.json.key("error").text(&error);
+            }
+            Told::Output { gas_used, output } => {
+                self.json.key("result").begin_object();
+                self.json.key("gasUsed").quantity(gas_used);
+                self.json.key("output").data(output);
+                self.json.end_object();
+            }
+            Told::Code { gas_used, code, address } => {
+                self.json.key("result").begin_object();
+                self.json.key("gasUsed").quantity(gas_used);
+                self.json.key("code").data(code);
+                self.json.key("address").data(address.as_slice());
+                self.json.end_object();
+            }
+        }
+        self.json.end_object();
+    }
+}
+
+fn name(kind: CallKind) -> &'static str {
+    match kind {
+        CallKind::CallCode => "callcode",
+        CallKind::DelegateCall => "delegatecall",
+        CallKind::StaticCall => "staticcall",
+        CallKind::Call | CallKind::Create | CallKind::Create2 => "call",
+    }
+}
+
+/// The halt in the words of OpenEthereum.
+fn error_name(reason: HaltReason) -> &'static str {
+    match reason {
+        HaltReason::OutOfGas
+        | HaltReason::GasOverflow
+        | HaltReason::CodeSize
+        | HaltReason::InitCodeSize
+        | HaltReason::ContractUnpaid => "Out of gas",
+        HaltReason::InvalidInstruction | HaltReason::CodeHeader | HaltReason::CodePrefix => "Bad instruction",
+        HaltReason::BadJump => "Bad jump destination",
+        HaltReason::StackUnderflow => "Stack underflow",
+        HaltReason::StackOverflow => "Out of stack",
+        HaltReason::StaticViolation => "Mutable call in static context",
+        HaltReason::ReturnDataBounds => "Out of bounds",
+        HaltReason::ContractFailed => "Built-in failed",
+        HaltReason::Silent => "Internal error",
+    }
+}
+
+fn leaf_error(end: LeafEnd) -> Option<&'static str> {
+    Some(match end {
+        LeafEnd::Transferred | LeafEnd::Answered => return None,
+        LeafEnd::Failed => "Built-in failed",
+        LeafEnd::TooDeep => "Out of stack",
+        LeafEnd::Unfunded => "Insufficient balance for transfer",
+        LeafEnd::Collided => "Contract address collision",
+    })
+}

@@ -1,0 +1,119 @@
+//! Exceptional halts in the words of the reference.
+
+use revm::bytecode::opcode;
+use rhizome_primitives::{B256, hex};
+
+use super::Failure;
+use super::names::instruction_name;
+use super::prices::{Price, price};
+use super::watching::Instruction;
+use crate::error::ExecError;
+use crate::halt::HaltReason;
+use crate::instructions::{CODE_SIZE_LIMIT, INIT_CODE_SIZE_LIMIT, deposit_cost, stack_use};
+use crate::machine::Machine;
+
+impl Failure {
+    /// That of a frame whose last instruction was `step`. `hash` is that of the transaction, inner or not.
+    pub(super) fn of_step(
+        reason: HaltReason,
+        step: &Instruction,
+        frame_gas: u64,
+        hash: B256,
+        machine: &mut Machine<'_>,
+    ) -> Result<Failure, ExecError> {
+        let byte = step.byte;
+        let message = match reason {
+            HaltReason::OutOfGas => out_of_gas(step, frame_gas, hash, machine)?,
+            HaltReason::InvalidInstruction => format!("Invalid operation code: opcode[{byte:02x}], tx[{hash}]"),
+            HaltReason::BadJump => {
+                let target = step.operand(0);
+                let position = if target.byte_len() > 4 { -1 } else { i64::from(target.as_limbs()[0] as u32 as i32) };
+                format!("Operation with pc isn't 'JUMPDEST': PC[{position}], tx[{hash}]")
+            }
+            HaltReason::StackUnderflow => {
+                let wanted = stack_use(byte).map_or(0, |(wanted, _left)| wanted);
+                format!("Expected stack size {wanted} but actual {}, tx: {hash}", step.stack_length)
+            }
+            HaltReason::StackOverflow => "Expected: overflow 1024 elements stack limit".to_owned(),
+            HaltReason::StaticViolation => {
+                format!("Attempt to call a state modifying opcode inside STATICCALL: tx[{hash}]")
+            }
+            HaltReason::ReturnDataBounds => {
+                let word = |index: usize| hex::encode(step.operand(index).to_be_bytes::<32>());
+                let (offset, size, length) = (word(1), word(2), step.return_data_length);
+                format!(
+                    "Illegal RETURNDATACOPY arguments: offset ({offset}) + size ({size}) > RETURNDATASIZE ({length})"
+                )
+            }
+            HaltReason::CodeHeader => {
+                format!("Index {} out of bounds for length {}", step.position, step.code_length)
+            }
+            HaltReason::GasOverflow => {
+                let asked = step.operand(0).saturating_to::<u64>().min(i64::MAX as u64);
+                let wrapped = asked.wrapping_add(2_300) as i64;
+                format!("Got invalid gas value, tried operation: {} + {wrapped}", step.gas)
+            }
+            HaltReason::InitCodeSize => {
+                let size = step.operand(2);
+                format!("Maximum initcode size allowed {INIT_CODE_SIZE_LIMIT} but actual was {size}, tx: {hash}")
+            }
+            HaltReason::CodeSize | HaltReason::CodePrefix => refused_code(reason, 0, hash),
+            HaltReason::ContractFailed => {
+                "org.ethereum.vm.exception.VMException: the built-in contract failed".to_owned()
+            }
+            HaltReason::ContractUnpaid | HaltReason::Silent => String::new(),
+        };
+        Ok(Failure { reason, message, instruction: byte })
+    }
+
+    /// Without a message.
+    pub(super) fn silent(reason: HaltReason, instruction: u8) -> Failure {
+        Failure { reason, message: String::new(), instruction }
+    }
+
+    /// That of a creation whose code cannot be stored.
+    pub fn of_code(reason: HaltReason, code_length: usize, gas: u64, gas_used: u64, hash: B256) -> Failure {
+        let message = match reason {
+            HaltReason::OutOfGas => {
+                not_enough("No gas to return just created contract", gas, deposit_cost(code_length), gas_used, hash)
+            }
+            reason => refused_code(reason, code_length, hash),
+        };
+        Failure { reason, message, instruction: opcode::RETURN }
+    }
+}
+
+fn refused_code(reason: HaltReason, length: usize, hash: B256) -> String {
+    match reason {
+        HaltReason::CodePrefix => {
+            format!("Contract code cannot start with 0xEF byte (RSKIP544/EIP-3541), tx: {hash}")
+        }
+        _ => format!("Maximum contract size allowed {CODE_SIZE_LIMIT} but actual {length}, tx: {hash}"),
+    }
+}
+
+fn out_of_gas(step: &Instruction, frame_gas: u64, hash: B256, machine: &mut Machine<'_>) -> Result<String, ExecError> {
+    let name = instruction_name(step.byte).unwrap_or_default();
+    let used = frame_gas.saturating_sub(step.gas);
+    Ok(match price(step, machine)? {
+        Price::Unlimited => {
+            let most = i64::MAX;
+            format!(
+                "Not enough gas for '{name}' operation executing: opGas[{most}], programGas[{}], tx[{hash}]",
+                step.gas
+            )
+        }
+        Price::Call(cost) if cost > step.gas => {
+            format!("Gas value overflow: actualGas[{}], gasLimit[{cost}], tx[{hash}]", step.gas)
+        }
+        // What is left after the price does not pay the stipend.
+        Price::Call(_) => not_enough(name, frame_gas, 2_300, used, hash),
+        Price::Whole(cost) => not_enough(name, frame_gas, cost, used, hash),
+    })
+}
+
+fn not_enough(name: &str, frame_gas: u64, cost: u64, used: u64, hash: B256) -> String {
+    format!(
+        "Not enough gas for '{name}' cause spending: invokeGas[{frame_gas}], gas[{cost}], usedGas[{used}], tx[{hash}]"
+    )
+}

@@ -1,0 +1,51 @@
+//! The hash by which the reference names a call inside a transaction in its messages.
+
+use rhizome_primitives::{Address, B256, U256, keccak256, rlp};
+
+/// A call or creation as the reference records it.
+pub(super) struct InnerTransaction<'a> {
+    /// Nonce of the sender before the instruction.
+    pub(super) nonce: U256,
+    /// Hash of the transaction, inner or not, whose code asked for it.
+    pub(super) enclosing: B256,
+    pub(super) from: Address,
+    /// None for a creation.
+    pub(super) to: Option<Address>,
+    pub(super) value: U256,
+    pub(super) gas_price: U256,
+    pub(super) block_gas_limit: u64,
+    /// Of the callee, or init code.
+    pub(super) code: &'a [u8],
+    /// Depth of the frame that asked for it.
+    pub(super) depth: usize,
+    /// Inner transactions that its frame has recorded before.
+    pub(super) recorded: u64,
+}
+
+impl InnerTransaction<'_> {
+    pub(super) fn hash(&self) -> B256 {
+        let mut items = Vec::with_capacity(self.code.len() + 256);
+        rlp::put_bytes(&mut items, &signed_bytes(&self.nonce));
+        rlp::put_bytes(&mut items, self.enclosing.as_slice());
+        rlp::put_bytes(&mut items, self.from.as_slice());
+        rlp::put_bytes(&mut items, self.to.as_ref().map_or(&[][..], |to| to.as_slice()));
+        rlp::put_value(&mut items, &self.value);
+        rlp::put_value(&mut items, &self.gas_price);
+        rlp::put_bytes(&mut items, &U256::from(self.block_gas_limit).to_be_bytes::<32>());
+        rlp::put_bytes(&mut items, self.code);
+        rlp::put_bytes(&mut items, if self.to.is_some() { b"call" } else { b"create" });
+        rlp::put_value(&mut items, &U256::from(self.depth));
+        rlp::put_value(&mut items, &U256::from(self.recorded));
+        rlp::put_value(&mut items, &U256::ZERO);
+        keccak256(rlp::list(&items))
+    }
+}
+
+/// A number in as few bytes as keep its sign; nothing for zero.
+fn signed_bytes(number: &U256) -> Vec<u8> {
+    let bytes: Vec<u8> = number.to_be_bytes_trimmed_vec();
+    match bytes.first() {
+        Some(first) if *first >= 0x80 => [&[0], bytes.as_slice()].concat(),
+        _ => bytes,
+    }
+}

@@ -1,0 +1,411 @@
+//! From what the machine does to what observers are told.
+
+use revm::bytecode::opcode;
+use revm::interpreter::interpreter_types::Jumps;
+use revm::interpreter::{CallInput, InstructionResult, Interpreter};
+use rhizome_primitives::{Address, B256, Bytes, I256, U256};
+
+use super::inner_hash::InnerTransaction;
+use super::prices::{memory_growth, range_end};
+use super::{CallKind, Enclosing, Failure, FrameEnd, FrameStart, LeafCall, LeafEnd, Observer, Step, StepEnd};
+use crate::error::ExecError;
+use crate::frame::{End, Finished, Frame, Kind};
+use crate::halt::HaltReason;
+use crate::instructions::{Wire, address_of, contract_of};
+use crate::machine::Machine;
+use crate::tracer::Tracer;
+
+/// As many operands as an instruction looks at.
+const OPERANDS: usize = 7;
+
+/// An instruction and what it found.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Instruction {
+    pub(super) byte: u8,
+    pub(super) position: usize,
+    /// Gas left before it.
+    pub(super) gas: u64,
+    pub(super) account: Address,
+    pub(super) stack_length: usize,
+    pub(super) memory_length: usize,
+    pub(super) code_length: usize,
+    pub(super) return_data_length: usize,
+    /// From the top of the stack.
+    operands: [U256; OPERANDS],
+}
+
+impl Instruction {
+    fn read(interpreter: &Interpreter<Wire>) -> Instruction {
+        let mut operands = [U256::ZERO; OPERANDS];
+        for (operand, word) in operands.iter_mut().zip(interpreter.stack.data().iter().rev()) {
+            *operand = *word;
+        }
+        Instruction {
+            byte: interpreter.bytecode.opcode(),
+            position: interpreter.bytecode.pc(),
+            gas: interpreter.gas.remaining(),
+            account: interpreter.input.target_address,
+            stack_length: interpreter.stack.len(),
+            memory_length: interpreter.memory.len(),
+            code_length: code_of(interpreter).len(),
+            return_data_length: interpreter.return_data.0.len(),
+            operands,
+        }
+    }
+
+    /// Zero where the stack is shorter.
+    pub(super) fn operand(&self, index: usize) -> U256 {
+        self.operands.get(index).copied().unwrap_or_default()
+    }
+
+    pub(super) fn address_operand(&self, index: usize) -> Address {
+        address_of(self.operand(index))
+    }
+
+    fn call_kind(&self) -> Option<CallKind> {
+        Some(match self.byte {
+            opcode::CALL => CallKind::Call,
+            opcode::CALLCODE => CallKind::CallCode,
+            opcode::DELEGATECALL => CallKind::DelegateCall,
+            opcode::STATICCALL => CallKind::StaticCall,
+            opcode::CREATE => CallKind::Create,
+            opcode::CREATE2 => CallKind::Create2,
+            _ => return None,
+        })
+    }
+
+    /// The value that a call or creation moves.
+    fn moved_value(&self) -> U256 {
+        match self.byte {
+            opcode::CALL | opcode::CALLCODE => self.operand(2),
+            opcode::CREATE | opcode::CREATE2 => self.operand(0),
+            _ => U256::ZERO,
+        }
+    }
+
+    /// Where the input of a call or creation is in memory.
+    fn input_range(&self) -> (U256, U256) {
+        let first = match self.byte {
+            opcode::CALL | opcode::CALLCODE => 3,
+            opcode::CREATE | opcode::CREATE2 => 1,
+            _ => 2,
+        };
+        (self.operand(first), self.operand(first + 1))
+    }
+}
+
+/// A frame that has not ended.
+struct Open {
+    kind: CallKind,
+    gas: u64,
+    hash: B256,
+    /// Calls and creations that the reference has recorded in it.
+    recorded: u64,
+    instruction: Instruction,
+    /// Nonce of the account before the instruction, if that is a call or creation.
+    nonce: U256,
+    balance: I256,
+    /// Of a call to a built-in contract, which may write over it.
+    input: Bytes,
+    logs: usize,
+    /// Price of the instruction, while the frame that it asked for runs.
+    pending_cost: u64,
+}
+
+/// Tells an observer.
+pub(crate) struct Watching<'o> {
+    observer: &'o mut dyn Observer,
+    enclosing: Enclosing,
+    wants_steps: bool,
+    wants_messages: bool,
+    open: Vec<Open>,
+}
+
+impl<'o> Watching<'o> {
+    pub(crate) fn new(observer: &'o mut dyn Observer, enclosing: Enclosing) -> Watching<'o> {
+        let wants_steps = observer.wants_steps();
+        let wants_messages = observer.wants_inner_messages();
+        Watching { observer, enclosing, wants_steps, wants_messages, open: Vec::new() }
+    }
+
+    fn kind_of(&self, frame: &Frame) -> CallKind {
+        match (&frame.kind, self.open.last().and_then(|parent| parent.instruction.call_kind())) {
+            (Kind::Top, _) if self.enclosing.is_creation => CallKind::Create,
+            (Kind::Top, _) | (_, None) => CallKind::Call,
+            (_, Some(kind)) => kind,
+        }
+    }
+
+    /// Remembers what the instruction will have changed when it is over.
+    fn prepare(&mut self, interpreter: &Interpreter<Wire>, machine: &mut Machine<'_>) -> Result<(), ExecError> {
+        let Some(open) = self.open.last_mut() else { return Ok(()) };
+        let step = &open.instruction;
+        open.logs = machine.logs.len();
+        let account = interpreter.extend.account;
+        if step.byte == opcode::SELFDESTRUCT {
+            open.balance = machine.state.balance_at(account)?;
+            return Ok(());
+        }
+        let Some(kind) = step.call_kind() else { return Ok(()) };
+        open.nonce = machine.state.nonce(step.account)?;
+        open.balance = machine.state.balance_at(account)?;
+        let is_contract = !kind.is_creation() && contract_of(&step.operand(1), &machine.rules).is_some();
+        let (offset, size) = step.input_range();
+        open.input = match is_contract && is_affordable(step, offset, size) {
+            true => padded_memory(interpreter, offset, size),
+            false => Bytes::new(),
+        };
+        Ok(())
+    }
+
+    /// A call or creation that is over without having run code.
+    fn call_ended(&mut self, interpreter: &Interpreter<Wire>, machine: &mut Machine<'_>) -> Result<(), ExecError> {
+        let Some(open) = self.open.last_mut() else { return Ok(()) };
+        let step = &open.instruction;
+        let Some(kind) = step.call_kind() else { return Ok(()) };
+        let depth = interpreter.input.depth;
+        let is_success = interpreter.stack.peek(0).is_ok_and(|answer| !answer.is_zero());
+        let is_deep = depth >= machine.gates.depth_limit as usize;
+        let value = step.moved_value();
+        let is_funded = !open.balance.is_negative() && open.balance.into_raw() >= value;
+        let contract = if kind.is_creation() { None } else { contract_of(&step.operand(1), &machine.rules) };
+        let end = match contract {
+            _ if is_deep => LeafEnd::TooDeep,
+            _ if !is_funded => LeafEnd::Unfunded,
+            Some(_) if is_success => LeafEnd::Answered,
+            Some(_) => LeafEnd::Failed,
+            None if kind.is_creation() => LeafEnd::Collided,
+            None => LeafEnd::Transferred,
+        };
+        let left = interpreter.gas.remaining();
+        let (gas, gas_used) = match kind.is_creation() {
+            true => (interpreter.extend.kept_gas, interpreter.extend.kept_gas.saturating_sub(left)),
+            false => {
+                let lent = interpreter.extend.lent_gas;
+                (lent, lent.saturating_sub(left.saturating_sub(interpreter.extend.kept_gas)))
+            }
+        };
+        if matches!(end, LeafEnd::Transferred | LeafEnd::Answered | LeafEnd::Failed) {
+            open.recorded += 1;
+        }
+        let (offset, size) = step.input_range();
+        let input =
+            if contract.is_some() { std::mem::take(&mut open.input) } else { padded_memory(interpreter, offset, size) };
+        let output = match end {
+            LeafEnd::Answered => interpreter.return_data.0.clone(),
+            _ => Bytes::new(),
+        };
+        let to = if kind.is_creation() { Address::ZERO } else { address_of(step.operand(1)) };
+        let value = if kind == CallKind::DelegateCall { interpreter.input.call_value } else { value };
+        let call = LeafCall { kind, from: step.account, to, value, gas, gas_used, input, output, end };
+        self.observer.called(&call)
+    }
+
+    fn hash_of(&self, frame: &Frame, kind: CallKind, machine: &Machine<'_>) -> B256 {
+        let Some(parent) = self.open.last() else { return self.enclosing.hash };
+        let step = &parent.instruction;
+        let inner = InnerTransaction {
+            nonce: parent.nonce,
+            enclosing: parent.hash,
+            from: step.account,
+            to: (!kind.is_creation()).then_some(frame.interpreter.input.target_address),
+            value: step.moved_value(),
+            gas_price: machine.origin.gas_price,
+            block_gas_limit: machine.env.gas_limit,
+            code: code_of(&frame.interpreter),
+            depth: frame.interpreter.input.depth.saturating_sub(1),
+            recorded: parent.recorded,
+        };
+        inner.hash()
+    }
+}
+
+impl Tracer for Watching<'_> {
+    const SEES_STEPS: bool = true;
+
+    fn frame_begins(&mut self, frame: &Frame, machine: &mut Machine<'_>) -> Result<(), ExecError> {
+        let interpreter = &frame.interpreter;
+        let inputs = &interpreter.input;
+        let kind = self.kind_of(frame);
+        let hash = match self.open.is_empty() || self.wants_messages {
+            true => self.hash_of(frame, kind, machine),
+            false => B256::ZERO,
+        };
+        if let Some(parent) = self.open.last_mut() {
+            parent.recorded += 1;
+        }
+        let shared;
+        let input: &[u8] = match (&inputs.input, kind.is_creation()) {
+            (_, true) => code_of(interpreter),
+            (CallInput::Bytes(bytes), false) => bytes,
+            (CallInput::SharedBuffer(range), false) => {
+                shared = interpreter.memory.global_slice_range(range.clone());
+                &shared
+            }
+        };
+        let from = match kind {
+            CallKind::CallCode | CallKind::DelegateCall => inputs.target_address,
+            _ => inputs.caller_address,
+        };
+        let start = FrameStart {
+            kind,
+            depth: inputs.depth,
+            from,
+            to: inputs.bytecode_address.unwrap_or(inputs.target_address),
+            account: inputs.target_address,
+            value: inputs.call_value,
+            gas: interpreter.gas.limit(),
+            input,
+        };
+        self.open.push(Open {
+            kind,
+            gas: interpreter.gas.limit(),
+            hash,
+            recorded: 0,
+            instruction: Instruction::read(interpreter),
+            nonce: U256::ZERO,
+            balance: I256::ZERO,
+            input: Bytes::new(),
+            logs: machine.logs.len(),
+            pending_cost: 0,
+        });
+        self.observer.frame_begins(&start, &mut machine.state)
+    }
+
+    fn step_begins(&mut self, interpreter: &Interpreter<Wire>, machine: &mut Machine<'_>) -> Result<(), ExecError> {
+        if let Some(open) = self.open.last_mut() {
+            open.instruction = Instruction::read(interpreter);
+        }
+        self.prepare(interpreter, machine)?;
+        if !self.shows_step() {
+            return Ok(());
+        }
+        let memory = interpreter.memory.context_memory();
+        let step = Step {
+            instruction: interpreter.bytecode.opcode(),
+            depth: interpreter.input.depth,
+            position: interpreter.bytecode.pc(),
+            gas: interpreter.gas.remaining(),
+            account: interpreter.input.target_address,
+            stack: interpreter.stack.data(),
+            memory: &memory,
+        };
+        self.observer.step_begins(&step, &mut machine.state)
+    }
+
+    fn step_ends(
+        &mut self,
+        interpreter: &Interpreter<Wire>,
+        machine: &mut Machine<'_>,
+        result: Result<(), InstructionResult>,
+    ) -> Result<(), ExecError> {
+        let Some(open) = self.open.last_mut() else { return Ok(()) };
+        let step = &open.instruction;
+        let is_call = step.call_kind().is_some();
+        let left = if is_call { interpreter.extend.kept_gas } else { interpreter.gas.remaining() };
+        let cost = step.gas.saturating_sub(left);
+        let cost = match result {
+            Ok(()) => Some(cost),
+            Err(InstructionResult::Stop | InstructionResult::Return | InstructionResult::Revert) => Some(cost),
+            Err(InstructionResult::SelfDestruct) => {
+                let (account, heir, balance) = (step.account, step.address_operand(0), open.balance);
+                open.recorded += u64::from(!balance.is_zero());
+                self.observer.self_destructed(account, heir, balance.into_raw())?;
+                Some(cost)
+            }
+            Err(InstructionResult::Suspend) => {
+                open.pending_cost = cost;
+                return Ok(());
+            }
+            Err(_) => None,
+        };
+        if result == Ok(()) {
+            for log in machine.logs.get(open.logs..).unwrap_or_default() {
+                self.observer.logged(log)?;
+            }
+            if is_call {
+                self.call_ended(interpreter, machine)?;
+            }
+        }
+        self.tell_step_end(interpreter, cost)
+    }
+
+    fn frame_ends(&mut self, frame: &Frame, finished: &Finished, machine: &mut Machine<'_>) -> Result<(), ExecError> {
+        let Some(open) = self.open.pop() else { return Ok(()) };
+        let has_message = self.open.is_empty() || self.wants_messages;
+        let failure = match finished.end {
+            End::Halt(reason) if !has_message => Some(Failure::silent(reason, open.instruction.byte)),
+            End::Halt(reason @ (HaltReason::CodeSize | HaltReason::CodePrefix)) => {
+                Some(Failure::of_code(reason, 0, open.gas, open.gas, open.hash))
+            }
+            End::Halt(reason) => Some(Failure::of_step(reason, &open.instruction, open.gas, open.hash, machine)?),
+            End::Success | End::Revert => None,
+        };
+        let code;
+        let output: &[u8] = match (&frame.kind, finished.end) {
+            (Kind::Create { address }, End::Success) => {
+                code = machine.state.code(*address)?.unwrap_or_default();
+                &code
+            }
+            _ => &finished.output,
+        };
+        let end = FrameEnd {
+            end: finished.end,
+            failure: failure.as_ref(),
+            gas_used: open.gas.saturating_sub(finished.gas_left),
+            output,
+        };
+        if let (Some(parent), false) = (self.open.last_mut(), open.kind.is_creation()) {
+            parent.recorded += open.recorded;
+        }
+        self.observer.frame_ends(&end)
+    }
+
+    fn frame_resumes(&mut self, frame: &Frame, _machine: &mut Machine<'_>) -> Result<(), ExecError> {
+        let cost = self.open.last().map(|open| open.pending_cost);
+        self.tell_step_end(&frame.interpreter, cost)
+    }
+}
+
+impl Watching<'_> {
+    /// The STOP behind the end of the code is the interpreter's own.
+    fn shows_step(&self) -> bool {
+        let is_in_code = self.open.last().is_some_and(|open| open.instruction.position < open.instruction.code_length);
+        self.wants_steps && is_in_code
+    }
+
+    fn tell_step_end(&mut self, interpreter: &Interpreter<Wire>, cost: Option<u64>) -> Result<(), ExecError> {
+        if !self.shows_step() {
+            return Ok(());
+        }
+        let memory = interpreter.memory.context_memory();
+        let end = StepEnd { cost, gas: interpreter.gas.remaining(), stack: interpreter.stack.data(), memory: &memory };
+        self.observer.step_ends(&end)
+    }
+}
+
+/// The code as contracts see it.
+fn code_of(interpreter: &Interpreter<Wire>) -> &[u8] {
+    match &interpreter.extend.original_code {
+        Some(code) => code,
+        None => interpreter.bytecode.original_byte_slice(),
+    }
+}
+
+/// Whether there is the gas for memory up to the end of the range: otherwise the instruction fails anyway.
+fn is_affordable(step: &Instruction, offset: U256, size: U256) -> bool {
+    memory_growth(step, range_end(offset, size)).is_some_and(|cost| cost <= step.gas)
+}
+
+/// A range of memory, with zeros where it has not been used yet.
+fn padded_memory(interpreter: &Interpreter<Wire>, offset: U256, size: U256) -> Bytes {
+    if size.is_zero() {
+        return Bytes::new();
+    }
+    let memory = interpreter.memory.context_memory();
+    let (start, length): (usize, usize) = (offset.saturating_to(), size.saturating_to());
+    let present = memory.get(start.min(memory.len())..).unwrap_or_default();
+    let mut bytes = present.get(..length.min(present.len())).unwrap_or_default().to_vec();
+    bytes.resize(length, 0);
+    bytes.into()
+}

@@ -1,0 +1,10 @@
+import { positional } from '../rpc/method.ts'
+import { tracedBlock } from '../rpc/parameters/tracedBlock.ts'
+import { traceOptions } from '../rpc/parameters/traceOptions.ts'
+import { defineMethod } from './context.ts'
+
+export const debug_traceBlockByNumber = defineMethod({
+  params: positional([tracedBlock], [traceOptions]),
+  answer: (context, [block, options = {}], flight) =>
+    flight.run((deadlineMs, ticket) => context.native.debugTraceBlock(block, JSON.stringify(options), deadlineMs, ticket)),
+})

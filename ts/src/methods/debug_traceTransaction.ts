@@ -1,0 +1,10 @@
+import { positional } from '../rpc/method.ts'
+import { transactionHash } from '../rpc/parameters/hash.ts'
+import { traceOptions } from '../rpc/parameters/traceOptions.ts'
+import { defineMethod } from './context.ts'
+
+export const debug_traceTransaction = defineMethod({
+  params: positional([transactionHash], [traceOptions]),
+  answer: (context, [hash, options = {}], flight) =>
+    flight.run((deadlineMs, ticket) => context.native.debugTraceTransaction(hash, JSON.stringify(options), deadlineMs, ticket)),
+})

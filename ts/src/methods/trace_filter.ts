@@ -1,0 +1,9 @@
+import { positional } from '../rpc/method.ts'
+import { traceFilter } from '../rpc/parameters/traceFilter.ts'
+import { defineMethod } from './context.ts'
+
+export const trace_filter = defineMethod({
+  params: positional([traceFilter]),
+  answer: (context, [filter], flight) =>
+    flight.run((deadlineMs, ticket) => context.native.traceFilter(JSON.stringify(filter), deadlineMs, ticket)),
+})

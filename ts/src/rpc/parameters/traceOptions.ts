@@ -1,0 +1,55 @@
+import { Type } from 'typebox'
+import { type Kind, quoted, refuse, shortened } from '../kind.ts'
+
+const tracers = ['rskTracer', 'callTracer', 'prestateTracer'] as const
+const switches = [
+  'onlyTopCall',
+  'withLog',
+  'diffMode',
+  'disableCode',
+  'disableMemory',
+  'disableStack',
+  'disableStorage',
+] as const
+
+/** Which tracer, and the switches that are on. */
+export type TraceOptions = { tracer: (typeof tracers)[number] } & { [name in (typeof switches)[number]]?: true }
+
+const flags = Object.fromEntries(switches.map((name) => [name, Type.Optional(Type.Boolean())]))
+
+/**
+ * Options of debug_trace*. Switches stand beside `tracer` or in `tracerConfig`; names of tracers and switches are read
+ * without regard to case, `"true"` counts as true, unknown members are ignored.
+ */
+export const traceOptions: Kind<TraceOptions> = {
+  name: 'options',
+  expects: `an object with tracer (${tracers.join(', ')}), tracerConfig, ${switches.join(', ')}`,
+  schema: Type.Object({
+    tracer: Type.Optional(Type.Enum([...tracers])),
+    tracerConfig: Type.Optional(Type.Object(flags)),
+    ...flags,
+  }),
+  read(value) {
+    if (!isObject(value)) return refuse(this, 'Invalid trace options')
+    const { tracer, tracerConfig } = value
+    if (tracerConfig !== undefined && tracerConfig !== null && !isObject(tracerConfig)) {
+      return refuse(this, 'Invalid tracerConfig: an object is expected')
+    }
+    const options: TraceOptions = { tracer: tracerOf(this, tracer) }
+    for (const [name, member] of [...Object.entries(value), ...Object.entries(tracerConfig ?? {})]) {
+      const known = switches.find((one) => one.toLowerCase() === name.toLowerCase())
+      if (known !== undefined && (member === true || String(member).toLowerCase() === 'true')) options[known] = true
+    }
+    return options
+  },
+}
+
+function tracerOf(kind: Kind<TraceOptions>, value: unknown): TraceOptions['tracer'] {
+  if (value === undefined || value === null) return 'rskTracer'
+  const known = tracers.find((one) => typeof value === 'string' && one.toLowerCase() === value.toLowerCase())
+  return known ?? refuse(kind, `Invalid tracer: ${shortened(quoted(value))}`)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,21 @@
+import { Type } from 'typebox'
+import { type Kind, quoted, refuse, shortened } from '../kind.ts'
+
+const types = ['trace', 'stateDiff', 'vmTrace'] as const
+
+/** What a replay shows. */
+export type TraceType = (typeof types)[number]
+
+/** The parts that are wanted of a replay or of trace_call. */
+export const traceTypes: Kind<TraceType[]> = {
+  name: 'types',
+  expects: `an array of ${types.join(', ')}`,
+  schema: Type.Array(Type.Enum([...types])),
+  read(value) {
+    if (!Array.isArray(value)) return refuse(this, 'Invalid trace types: an array is expected')
+    return value.map((one) => {
+      const known = types.find((type) => type === one)
+      return known ?? refuse(this, `Invalid trace type: ${shortened(quoted(one))}`)
+    })
+  },
+}

@@ -1,0 +1,29 @@
+import { Type } from 'typebox'
+import { type Kind, quoted, refuse } from '../kind.ts'
+import { numberedBlock } from './block.ts'
+import { blockHash } from './hash.ts'
+
+const heightTextLimit = 20
+
+/** The block of a trace: tag or number; a hash text names that block too. */
+export const tracedBlock: Kind<string> = {
+  name: 'block',
+  expects: `${numberedBlock.expects}, or a block hash`,
+  schema: numberedBlock.schema,
+  read(value) {
+    const text = quoted(value)
+    const isKnown = value !== null && /^(latest|earliest|pending|0x[0-9a-fA-F]{1,64})$/.test(text)
+    return isKnown ? numberedBlock.read(value) : refuse(this, `invalid blocknumber ${text}`)
+  },
+}
+
+/** As `tracedBlock`; a text that is too long for a height has to be a hash, with or without `0x`. */
+export const tracedBlockOrHash: Kind<string> = {
+  name: 'block',
+  expects: tracedBlock.expects,
+  schema: Type.Union([tracedBlock.schema, blockHash.schema]),
+  read(value) {
+    const isHash = typeof value === 'string' && value.length >= heightTextLimit
+    return isHash ? blockHash.read(value) : tracedBlock.read(value)
+  },
+}
