@@ -68,7 +68,12 @@ describe('traces of a contract', () => {
 
   const clients = () => {
     const rpcUrls = { default: { http: [node.url] } }
-    const chain = defineChain({ id: 33, name: 'regtest', nativeCurrency: { name: '', symbol: '', decimals: 18 }, rpcUrls })
+    const chain = defineChain({
+      id: 33,
+      name: 'regtest',
+      nativeCurrency: { name: '', symbol: '', decimals: 18 },
+      rpcUrls,
+    })
     const transport = http(node.url, { retryCount: 0 })
     return {
       reader: createPublicClient({ chain, transport, pollingInterval: 50, cacheTime: 0 }),
@@ -84,7 +89,13 @@ describe('traces of a contract', () => {
     const { reader, writer } = clients()
     const deployed = await writer.deployContract({ abi, bytecode: bytecode as `0x${string}` })
     contract = (await reader.waitForTransactionReceipt({ hash: deployed })).contractAddress as `0x${string}`
-    work = await writer.sendTransaction({ to: contract, data: callData('work'), value: 5n, gas: 3_000_000n })
+    work = await writer.sendTransaction({
+      to: contract,
+      data: callData('work'),
+      value: 5n,
+      gas: 3_000_000n,
+      gasPrice: 1000n,
+    })
     await reader.waitForTransactionReceipt({ hash: work })
     // The reverted transaction is mined all the same, and its sender is told.
     refused = await account
@@ -153,9 +164,13 @@ describe('traces of a contract', () => {
     expect(await provider.send('trace_get', [work, ['0x3']])).toEqual(traces[3])
     expect(await provider.send('trace_get', [work, ['0xff']])).toBeNull()
     const from = account.address
-    const found = (await provider.send('trace_filter', [{ fromBlock: '0x2', toBlock: '0x2', fromAddress: [from] }])) as Trace[]
+    const found = (await provider.send('trace_filter', [
+      { fromBlock: '0x2', toBlock: '0x2', fromAddress: [from] },
+    ])) as Trace[]
     expect(found).toEqual(traces)
-    const page = (await provider.send('trace_filter', [{ fromAddress: from, toAddress: contract, after: 2, count: 3 }])) as Trace[]
+    const page = (await provider.send('trace_filter', [
+      { fromAddress: from, toAddress: contract, after: 2, count: 3 },
+    ])) as Trace[]
     expect(page).toEqual(traces.slice(2, 5))
     provider.destroy()
   })
@@ -187,7 +202,10 @@ describe('traces of a contract', () => {
     expect(balance).toBe('=')
     // It was made and destroyed in the same transaction.
     expect(replay.stateDiff).not.toHaveProperty([child])
-    expect(replay.stateDiff?.[account.address.toLowerCase()]).toMatchObject({ code: '=', nonce: { '*': { from: '0x1', to: '0x2' } } })
+    expect(replay.stateDiff?.[account.address.toLowerCase()]).toMatchObject({
+      code: '=',
+      nonce: { '*': { from: '0x1', to: '0x2' } },
+    })
     const creation = replay.vmTrace?.ops.find(({ op }) => op === 'CREATE')
     expect(creation?.sub?.ops.length).toBeGreaterThan(10)
     expect(replay.vmTrace?.ops[3]?.idx).toBe('0-3')
@@ -235,7 +253,10 @@ describe('traces of a contract', () => {
 
   test('behavior: the prestate tracer shows what was there, and in diff mode what changed', async () => {
     const sender = account.address.toLowerCase()
-    type Accounts = Record<string, { balance?: string; nonce?: number; code?: string; storage?: Record<string, string> }>
+    type Accounts = Record<
+      string,
+      { balance?: string; nonce?: number; code?: string; storage?: Record<string, string> }
+    >
     const before = await viem<Accounts>('debug_traceTransaction', [work, { tracer: 'prestateTracer' }])
     expect(before[sender]).toMatchObject({ nonce: 1 })
     expect(before[contract]?.code).toMatch(/^0x60/)
@@ -299,6 +320,7 @@ describe('traces of a contract', () => {
     ['debug_traceCall', [{ gas: 'lots' }], /call\.gas: expected a number/],
     ['debug_traceCall', [{}, 'newest'], /Invalid block identifier/],
     ['debug_traceCall', [{}, 'latest', 1], /Invalid trace options/],
+    ['debug_traceCall', [{}, 'latest', { stateOverrides: {} }], /stateOverrides are not supported/],
     ['debug_traceCall', [{}, '0x999'], /Invalid block number 2457/],
     ['debug_wireProtocolQueueSize', [1], /takes no parameters, got 1/],
     ['trace_transaction', ['0xzz'], /transactionHash: expected 32 bytes/],
@@ -379,6 +401,8 @@ describe('traces without end', () => {
     await ended
     // Were they still at work, this would wait a minute for a thread.
     const options = { tracer: 'callTracer' }
-    expect(await node.result('debug_traceCall', [{ to: account.address }, 'latest', options])).toMatchObject({ type: 'CALL' })
+    expect(await node.result('debug_traceCall', [{ to: account.address }, 'latest', options])).toMatchObject({
+      type: 'CALL',
+    })
   })
 })

@@ -3,15 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
 // One runner for golden data: the conformance example runs the same code over any folder.
-#[path = "../examples/conformance/chains.rs"]
+#[path = "../../answers/examples/conformance/chains.rs"]
 mod chains;
-#[path = "../examples/conformance/known_failures.rs"]
+#[path = "../../answers/examples/conformance/known_failures.rs"]
 mod known_failures;
 #[path = "../../primitives/tests/mutation.rs"]
 mod mutation;
-#[path = "../examples/conformance/report.rs"]
+#[path = "../../answers/examples/conformance/report.rs"]
 mod report;
-#[path = "../examples/conformance/vectors.rs"]
+#[path = "../../answers/examples/conformance/vectors.rs"]
 mod vectors;
 
 mod block_files;

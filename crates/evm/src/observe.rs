@@ -235,3 +235,177 @@ pub(crate) struct Enclosing {
     pub(crate) is_creation: bool,
     pub(crate) hash: B256,
 }
+
+#[cfg(test)]
+mod tests {
+    use rhizome_primitives::{ChainSpec, hex};
+
+    use super::*;
+    use crate::call::{CallOutcome, CallRequest, inspect_call};
+    use crate::deadline::Deadline;
+    use crate::fixtures::{Alone, contract, env, world};
+
+    /// Calls the identity contract with one byte and an account without code, writes a cell, logs, destroys itself.
+    const BUSY: [u8; 47] = hex!(
+        "60006000600160006000600461fffff150"
+        "60006000600060006000609961fffff150"
+        "6005600155"
+        "60006000a0"
+        "6077ff"
+    );
+
+    #[derive(Default)]
+    struct Notes {
+        lines: Vec<String>,
+        wants_steps: bool,
+        most: usize,
+    }
+
+    impl Notes {
+        fn note(&mut self, line: String) -> Result<(), ExecError> {
+            self.lines.push(line);
+            if self.lines.len() == self.most { Err(ExecError::Observed) } else { Ok(()) }
+        }
+    }
+
+    impl Observer for Notes {
+        fn wants_steps(&self) -> bool {
+            self.wants_steps
+        }
+
+        fn frame_begins(&mut self, start: &FrameStart<'_>, _state: &mut State) -> Result<(), ExecError> {
+            self.note(format!("{:?} at depth {} with {} bytes", start.kind, start.depth, start.input.len()))
+        }
+
+        fn frame_ends(&mut self, end: &FrameEnd<'_>) -> Result<(), ExecError> {
+            let reason = end.failure.map(|failure| failure.message.clone()).unwrap_or_default();
+            self.note(format!("{:?} {reason}", end.end))
+        }
+
+        fn called(&mut self, call: &LeafCall) -> Result<(), ExecError> {
+            let (used, end) = (call.gas_used, call.end);
+            self.note(format!(
+                "{:?} {end:?} {} gave {}, gas {used} of {}",
+                call.kind, call.input, call.output, call.gas
+            ))
+        }
+
+        fn self_destructed(&mut self, _account: Address, heir: Address, balance: U256) -> Result<(), ExecError> {
+            self.note(format!("destroyed for {} with {balance}", heir.0[19]))
+        }
+
+        fn logged(&mut self, log: &Log) -> Result<(), ExecError> {
+            self.note(format!("log of {} topics", log.topics.len()))
+        }
+
+        fn step_begins(&mut self, step: &Step<'_>, _state: &mut State) -> Result<(), ExecError> {
+            self.note(instruction_name(step.instruction).unwrap_or("?").to_owned())
+        }
+
+        fn step_ends(&mut self, end: &StepEnd<'_>) -> Result<(), ExecError> {
+            self.note(format!("cost {:?}", end.cost))
+        }
+    }
+
+    fn look_on(code: &[u8], gas: u64, notes: &mut Notes) -> Result<Inspected<CallOutcome>, ExecError> {
+        let to = contract(0x77);
+        let request = CallRequest { to: Some(to), gas, ..CallRequest::default() };
+        let inspection = Inspection { observer: Some(notes), changes_limit: Some(10_000) };
+        inspect_call(
+            &ChainSpec::regtest(),
+            env(5),
+            world(&[(to, code)]),
+            &Alone,
+            &request,
+            &Deadline::none(),
+            inspection,
+        )
+    }
+
+    #[test]
+    fn what_happens_is_told_in_order() {
+        let mut notes = Notes::default();
+        let accounts = look_on(&BUSY, 1_000_000, &mut notes).unwrap().accounts;
+        let told = [
+            "Call at depth 0 with 0 bytes",
+            "Call Answered 0x00 gave 0x00, gas 18 of 65535",
+            "Call Transferred 0x gave 0x, gas 0 of 65535",
+            "log of 0 topics",
+            "destroyed for 119 with 0",
+            "Success ",
+        ];
+        assert_eq!(notes.lines, told);
+        let changed = accounts.iter().find(|account| account.address == contract(0x77)).unwrap();
+        let cell = CellChange { slot: U256::ONE, before: U256::ZERO, after: U256::from(5) };
+        assert_eq!(changed.cells, [cell]);
+        assert_eq!(changed.before.as_ref().unwrap().code.len(), BUSY.len());
+    }
+
+    #[test]
+    fn an_observer_can_end_the_execution() {
+        for most in 1..6 {
+            let mut notes = Notes { most, ..Notes::default() };
+            assert!(matches!(look_on(&BUSY, 1_000_000, &mut notes), Err(ExecError::Observed)));
+            assert_eq!(notes.lines.len(), most);
+        }
+        let mut notes = Notes { most: 100, wants_steps: true, ..Notes::default() };
+        assert!(matches!(look_on(&hex!("5b600056"), u64::MAX, &mut notes), Err(ExecError::Observed)));
+    }
+
+    #[test]
+    fn steps_cost_what_they_lend() {
+        let mut notes = Notes { wants_steps: true, ..Notes::default() };
+        look_on(&hex!("60006000600060006000609961fffff1"), 1_000_000, &mut notes).unwrap();
+        let at = notes.lines.iter().position(|line| line == "CALL").unwrap();
+        // 700, 25,000 for an account that does not exist, and what is lent.
+        assert_eq!(notes.lines[at + 2], format!("cost Some({})", 700 + 25_000 + 0xffff));
+        // The end of the code is no instruction.
+        assert_eq!(notes.lines[at + 3..], ["Success "]);
+    }
+
+    #[test]
+    fn halts_are_told_in_the_words_of_the_reference() {
+        let zero = format!("0x{:064}", 0);
+        let told = |code: &[u8], gas| {
+            let mut notes = Notes::default();
+            look_on(code, gas, &mut notes).unwrap();
+            notes.lines.pop().unwrap()
+        };
+        let halts: [(&[u8], u64, String); 8] = [
+            (&hex!("01"), 50_000, format!("Expected stack size 2 but actual 0, tx: {zero}")),
+            (&hex!("fe"), 50_000, format!("Invalid operation code: opcode[fe], tx[{zero}]")),
+            (&hex!("600356"), 50_000, format!("Operation with pc isn't 'JUMPDEST': PC[3], tx[{zero}]")),
+            (&hex!("6410000000005600"), 50_000, format!("Operation with pc isn't 'JUMPDEST': PC[-1], tx[{zero}]")),
+            (
+                &hex!("6001612000526000"),
+                21_100,
+                format!(
+                    "Not enough gas for 'MSTORE' cause spending: invokeGas[21100], gas[903], usedGas[21006], tx[{zero}]"
+                ),
+            ),
+            (
+                &hex!("600163ffffffff52"),
+                50_000,
+                format!(
+                    "Not enough gas for 'MSTORE' operation executing: opGas[9223372036854775807], programGas[28994], tx[{zero}]"
+                ),
+            ),
+            (
+                &hex!("600160015560016002556001600355"),
+                50_000,
+                format!(
+                    "Not enough gas for 'SSTORE' cause spending: invokeGas[50000], gas[20000], usedGas[41012], tx[{zero}]"
+                ),
+            ),
+            (
+                &hex!("60006000600060006000609960fff1"),
+                21_100,
+                format!("Gas value overflow: actualGas[79], gasLimit[25700], tx[{zero}]"),
+            ),
+        ];
+        for (code, gas, message) in halts {
+            let line = told(code, gas);
+            assert!(line.ends_with(&message), "{line}");
+        }
+    }
+}

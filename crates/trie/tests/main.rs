@@ -3,13 +3,13 @@
 #![allow(clippy::unwrap_used)]
 
 // One runner for golden data: the conformance example runs the same code over any folder.
-#[path = "../../chain/examples/conformance/known_failures.rs"]
+#[path = "../../answers/examples/conformance/known_failures.rs"]
 mod known_failures;
-#[path = "../../chain/examples/conformance/report.rs"]
+#[path = "../../answers/examples/conformance/report.rs"]
 mod report;
-#[path = "../../chain/examples/conformance/state/mod.rs"]
+#[path = "../../answers/examples/conformance/state/mod.rs"]
 mod state;
-#[path = "../../chain/examples/conformance/vectors.rs"]
+#[path = "../../answers/examples/conformance/vectors.rs"]
 mod vectors;
 
 #[path = "../../primitives/tests/mutation.rs"]

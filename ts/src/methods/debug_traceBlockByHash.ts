@@ -6,5 +6,7 @@ import { defineMethod } from './context.ts'
 export const debug_traceBlockByHash = defineMethod({
   params: positional([blockHash], [traceOptions]),
   answer: (context, [hash, options = {}], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.debugTraceBlock(hash, JSON.stringify(options), deadlineMs, ticket)),
+    flight.run((deadlineMs, ticket) =>
+      context.native.debugTraceBlock(hash, JSON.stringify(options), deadlineMs, ticket),
+    ),
 })

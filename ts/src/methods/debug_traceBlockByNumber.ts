@@ -6,5 +6,7 @@ import { defineMethod } from './context.ts'
 export const debug_traceBlockByNumber = defineMethod({
   params: positional([tracedBlock], [traceOptions]),
   answer: (context, [block, options = {}], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.debugTraceBlock(block, JSON.stringify(options), deadlineMs, ticket)),
+    flight.run((deadlineMs, ticket) =>
+      context.native.debugTraceBlock(block, JSON.stringify(options), deadlineMs, ticket),
+    ),
 })

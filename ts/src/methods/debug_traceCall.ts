@@ -1,11 +1,13 @@
 import { positional } from '../rpc/method.ts'
 import { callBlock } from '../rpc/parameters/block.ts'
 import { callObject } from '../rpc/parameters/callObject.ts'
-import { traceOptions } from '../rpc/parameters/traceOptions.ts'
+import { callTraceOptions } from '../rpc/parameters/traceOptions.ts'
 import { defineMethod } from './context.ts'
 
 export const debug_traceCall = defineMethod({
-  params: positional([callObject], [callBlock, traceOptions]),
+  params: positional([callObject], [callBlock, callTraceOptions]),
   answer: (context, [call, block = 'latest', options = {}], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.debugTraceCall(JSON.stringify(call), block, JSON.stringify(options), deadlineMs, ticket)),
+    flight.run((deadlineMs, ticket) =>
+      context.native.debugTraceCall(JSON.stringify(call), block, JSON.stringify(options), deadlineMs, ticket),
+    ),
 })

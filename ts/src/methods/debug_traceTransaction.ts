@@ -6,5 +6,7 @@ import { defineMethod } from './context.ts'
 export const debug_traceTransaction = defineMethod({
   params: positional([transactionHash], [traceOptions]),
   answer: (context, [hash, options = {}], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.debugTraceTransaction(hash, JSON.stringify(options), deadlineMs, ticket)),
+    flight.run((deadlineMs, ticket) =>
+      context.native.debugTraceTransaction(hash, JSON.stringify(options), deadlineMs, ticket),
+    ),
 })

@@ -7,5 +7,7 @@ import { defineMethod } from './context.ts'
 export const trace_call = defineMethod({
   params: positional([callObject, traceTypes], [callBlock]),
   answer: (context, [call, types, block = 'latest'], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.traceCall(JSON.stringify(call), JSON.stringify(types), block, deadlineMs, ticket)),
+    flight.run((deadlineMs, ticket) =>
+      context.native.traceCall(JSON.stringify(call), JSON.stringify(types), block, deadlineMs, ticket),
+    ),
 })

@@ -6,5 +6,7 @@ import { defineMethod } from './context.ts'
 export const trace_replayBlockTransactions = defineMethod({
   params: positional([tracedBlockOrHash, traceTypes]),
   answer: (context, [block, types], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.traceReplayBlockTransactions(block, JSON.stringify(types), deadlineMs, ticket)),
+    flight.run((deadlineMs, ticket) =>
+      context.native.traceReplayBlockTransactions(block, JSON.stringify(types), deadlineMs, ticket),
+    ),
 })

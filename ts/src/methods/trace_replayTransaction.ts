@@ -6,5 +6,7 @@ import { defineMethod } from './context.ts'
 export const trace_replayTransaction = defineMethod({
   params: positional([transactionHash, traceTypes]),
   answer: (context, [hash, types], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.traceReplayTransaction(hash, JSON.stringify(types), deadlineMs, ticket)),
+    flight.run((deadlineMs, ticket) =>
+      context.native.traceReplayTransaction(hash, JSON.stringify(types), deadlineMs, ticket),
+    ),
 })

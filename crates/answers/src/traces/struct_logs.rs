@@ -302,7 +302,8 @@ fn write_plain(json: &mut JsonWriter, traced: &Traced) {
     json.key("programInvoke").null();
     json.key("transferInvoke");
     write_transfer(json, traced.to.unwrap_or_default(), traced.sender, &traced.value);
-    match traced.input.is_empty() {
+    // The reference has empty data in a REMASC transaction of its own making and none in one that it has read.
+    match traced.input.is_empty() && !(traced.is_remasc && traced.is_draft) {
         true => json.key("msgData").null(),
         false => json.key("msgData").base64(&traced.input),
     }

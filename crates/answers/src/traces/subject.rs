@@ -89,7 +89,8 @@ impl BlockSubject {
     /// The transaction at an index with what came of it.
     pub(crate) fn traced(&self, index: usize, outcome: TransactionOutcome) -> Option<Traced> {
         let (transaction, sender) = self.transaction(index)?;
-        Some(Traced::of_transaction(transaction, sender, outcome))
+        let is_draft = matches!(self.content, Content::Pending(_));
+        Some(Traced { is_draft, ..Traced::of_transaction(transaction, sender, outcome) })
     }
 
     /// Ready for the first transaction.

@@ -13,6 +13,11 @@ import { storagePosition } from './number.ts'
 import { seconds } from './seconds.ts'
 import { snapshotId } from './snapshotId.ts'
 import { text } from './text.ts'
+import { tracedBlock, tracedBlockOrHash } from './tracedBlock.ts'
+import { traceFilter } from './traceFilter.ts'
+import { callTraceOptions, traceOptions } from './traceOptions.ts'
+import { tracePosition } from './tracePosition.ts'
+import { traceTypes } from './traceTypes.ts'
 import { word } from './word.ts'
 
 const who = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
@@ -347,5 +352,78 @@ describe('small kinds', () => {
   refuses(flag('full'), [
     ['yes', 'Invalid input: must be a boolean'],
     [{}, 'Invalid input: must be a boolean'],
+  ])
+})
+
+describe('traces', () => {
+  accepts(traceOptions, [
+    [{}, { tracer: 'rskTracer' }],
+    [{ tracer: null, tracerConfig: null }, { tracer: 'rskTracer' }],
+    [
+      { tracer: 'CALLTRACER', tracerConfig: { withLog: true } },
+      { tracer: 'callTracer', withLog: true },
+    ],
+    [
+      { DISABLESTACK: 'true', disableMemory: 'no', disableStorage: false },
+      { tracer: 'rskTracer', disableStack: true },
+    ],
+    [{ timeout: '5s', foo: {} }, { tracer: 'rskTracer' }],
+  ])
+  refuses(traceOptions, [
+    ['callTracer', 'Invalid trace options'],
+    [[], 'Invalid trace options'],
+    [{ tracer: '' }, 'Invalid tracer: '],
+    [{ tracer: '{ fault: function() {} }' }, 'Invalid tracer: { fault: function() {} }'],
+    [{ tracerConfig: 'x' }, 'Invalid tracerConfig: an object is expected'],
+  ])
+  refuses(callTraceOptions, [[{ blockOverrides: {} }, 'Invalid trace options: blockOverrides are not supported']])
+  accepts(traceTypes, [
+    [[], []],
+    [
+      ['vmTrace', 'trace'],
+      ['vmTrace', 'trace'],
+    ],
+  ])
+  refuses(traceTypes, [
+    ['trace', 'Invalid trace types: an array is expected'],
+    [['Trace'], 'Invalid trace type: Trace'],
+  ])
+  accepts(traceFilter, [
+    [{}, {}],
+    [
+      { fromBlock: '0x1', toBlock: null, fromAddress: who, toAddress: [] },
+      { fromBlock: '0x1', fromAddress: [who], toAddress: [] },
+    ],
+    [
+      { after: 0, count: 5 },
+      { after: 0, count: 5 },
+    ],
+  ])
+  refuses(traceFilter, [
+    [{ count: 1.5 }, 'Invalid count 1.5: must be a whole number'],
+    [{ count: -1 }, 'Count value cannot be negative.'],
+    [{ mode: 'union' }, 'Invalid trace_filter parameters: unknown member mode'],
+  ])
+  accepts(tracedBlock, [
+    ['latest', 'latest'],
+    ['0x1', '0x1'],
+    [hash, hash],
+  ])
+  refuses(tracedBlock, [
+    ['1', 'invalid blocknumber 1'],
+    ['', 'invalid blocknumber '],
+    [hash.slice(2), `invalid blocknumber ${hash.slice(2)}`],
+  ])
+  accepts(tracedBlockOrHash, [
+    ['pending', 'pending'],
+    [hash.slice(2), hash],
+  ])
+  accepts(tracePosition, [
+    [['0x3'], 3],
+    ['0x0', 0],
+  ])
+  refuses(tracePosition, [
+    [null, "'positions' cannot be null or empty"],
+    [['0x0', '0x1'], "'positions' accepts only one index"],
   ])
 })

@@ -44,6 +44,21 @@ export const traceOptions: Kind<TraceOptions> = {
   },
 }
 
+const overrides = ['stateOverrides', 'blockOverrides']
+
+/** Options of debug_traceCall: as `traceOptions`, and overrides, which would change what is executed, are refused. */
+export const callTraceOptions: Kind<TraceOptions> = {
+  ...traceOptions,
+  read(value) {
+    const given = isObject(value)
+      ? overrides.find((name) => value[name] !== undefined && value[name] !== null)
+      : undefined
+    return given === undefined
+      ? traceOptions.read(value)
+      : refuse(this, `Invalid trace options: ${given} are not supported`)
+  },
+}
+
 function tracerOf(kind: Kind<TraceOptions>, value: unknown): TraceOptions['tracer'] {
   if (value === undefined || value === null) return 'rskTracer'
   const known = tracers.find((one) => typeof value === 'string' && one.toLowerCase() === value.toLowerCase())

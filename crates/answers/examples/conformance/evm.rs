@@ -1,4 +1,4 @@
-//! Golden data of the machine: transactions, local calls, activations, and the scripts of repository operations.
+//! Golden data of the machine: transactions, local calls, activations, traces, and the scripts of repository operations.
 
 use std::path::Path;
 
@@ -9,20 +9,23 @@ use crate::vectors::{VectorError, json_files, plain_name, read_json};
 
 #[path = "../../../evm/tests/vectors/mod.rs"]
 mod cases;
+#[path = "../../tests/traces.rs"]
+mod traces;
 
-/// Runs the files of `folder`. Traces are left to others.
+/// Runs the files of `folder`.
 pub(crate) fn run(folder: &Path, report: &mut Report) -> Result<(), VectorError> {
     report.enter_suite("evm");
     let forks = read_json(&folder.join("forks.json"))?;
     for path in json_files(folder)? {
         let name = plain_name(&path);
-        if matches!(&name[..], "forks.json" | "traces.json") {
+        if name == "forks.json" {
             continue;
         }
         report.enter_file(&name);
         let json = read_json(&path)?;
+        let check = if json["kind"] == "trace" { traces::check } else { cases::check };
         for case in cases::cases(&json) {
-            report.case(name_of(case), || cases::check(&json, &forks, case).map_err(failure));
+            report.case(name_of(case), || check(&json, &forks, case).map_err(failure));
         }
     }
     Ok(())
