@@ -46,7 +46,7 @@ describe('kill -9', { timeout: 240_000 }, () => {
     const folder = scratchFolder()
     const file = join(folder, 'regtest-basic.blocks')
     const packed = fileURLToPath(new URL('../../tests/vectors/chains/regtest-basic.blocks.txt.gz', import.meta.url))
-    // Block 205 is the first one that calls the Bridge.
+    // Enough blocks to be killed in the middle of them.
     const lines = gunzipSync(readFileSync(packed)).toString().split('\n').slice(0, 204)
     writeFileSync(file, `${lines.join('\n')}\n`)
     const [lastNumber, lastHash] = (lines.at(-1) ?? '').split(',')

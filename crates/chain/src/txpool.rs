@@ -173,7 +173,7 @@ impl Pool {
                 }
                 _ => true,
             };
-            admission::check(&candidate.transaction, &candidate.account, best, &self.spec)?;
+            admission::check(&candidate.transaction, &sender, &candidate.account, best, &self.spec)?;
             let mut inner = self.inner.lock();
             // Another head means another account; judge again.
             if inner.head_count == head_count {

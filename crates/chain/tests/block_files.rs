@@ -90,15 +90,6 @@ fn a_file_that_begins_too_high_does_not_connect() {
     assert!(matches!(error, BlockFileError { line: 1, fault: LineFault::NoParent { number: 2, .. } }), "{error}");
 }
 
-#[test]
-fn a_bridge_call_stops_the_import_and_is_named() {
-    let chain = temporary("regtest-basic");
-    let error = import(&chain, &lines("regtest-basic.blocks.txt.gz")).unwrap_err();
-    assert_eq!((error.line, chain.head().number()), (205, 204));
-    assert!(error.to_string().contains("block 205"), "{error}");
-    assert!(error.to_string().contains("Bridge"), "{error}");
-}
-
 /// Whatever a file holds, its import ends with a line that is named, and a longer good prefix is never lost.
 #[test]
 fn fuzz_damaged_files() {

@@ -41,4 +41,4 @@ pub use frame::End;
 pub use halt::HaltReason;
 pub use state::{AccessSet, AccountId, Checkpoint, State};
 pub use sublists::{BlockReplay, execute_block};
-pub use transaction::{Container, FeePayment, TransactionOutcome};
+pub use transaction::{Container, FeePayment, TransactionOutcome, basic_cost};

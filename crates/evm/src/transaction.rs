@@ -50,9 +50,6 @@ impl Message {
         spec: &ChainSpec,
         rules: &Rules,
     ) -> Message {
-        let calls_bridge = transaction.to() == Some(BRIDGE);
-        let is_free =
-            is_remasc || calls_bridge && transaction.accepts_signature(spec.chain_id) && is_free(spec, rules, &sender);
         Message {
             sender: if is_remasc { AccountId::RemascSender } else { sender.into() },
             nonce: transaction.nonce(),
@@ -65,11 +62,11 @@ impl Message {
             to: transaction.to(),
             value: transaction.value(),
             data: transaction.data().clone(),
-            intrinsic_gas: if is_free { 0 } else { transaction.intrinsic_gas(rules) },
+            intrinsic_gas: if is_remasc { 0 } else { basic_cost(transaction, &sender, spec, rules) },
             hash: transaction.hash(),
             is_remasc,
             is_local_call: false,
-            signed: calls_bridge.then(|| transaction.clone()),
+            signed: (transaction.to() == Some(BRIDGE)).then(|| transaction.clone()),
         }
     }
 
@@ -202,6 +199,14 @@ impl Evm<'_> {
     fn refused(&self, reason: TransactionRefusal) -> ExecError {
         ExecError::Refused { index: self.machine.origin.index, reason }
     }
+}
+
+/// Gas that a transaction takes before anything runs: nothing if it calls the Bridge and its sender does so for free.
+pub fn basic_cost(transaction: &Transaction, sender: &Address, spec: &ChainSpec, rules: &Rules) -> u64 {
+    let is_free = transaction.to() == Some(BRIDGE)
+        && transaction.accepts_signature(spec.chain_id)
+        && is_free(spec, rules, sender);
+    if is_free { 0 } else { transaction.intrinsic_gas(rules) }
 }
 
 /// Intrinsic gas of a local call.

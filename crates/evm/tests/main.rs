@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use flate2::read::GzDecoder;
 use serde_json::Value;
+use vectors::bridge::Outcome;
 
 /// The file of that name, without `.json`, below the folder of golden data.
 fn load(name: &str) -> Value {
@@ -50,6 +51,38 @@ macro_rules! replays {
 }
 
 replays!(activation calls create gas localcalls opcodes precompiles random remasc selfdestruct traces transactions);
+
+/// What is implemented is exact; everything else says that it is not.
+#[test]
+fn bridge() {
+    let files: [(&str, usize, usize); 11] = [
+        ("authorizers", 118, 0),
+        ("federation", 143, 143),
+        ("flyover", 4, 44),
+        ("headers", 57, 0),
+        ("networks", 126, 0),
+        ("pegin", 32, 127),
+        ("pegin-typing", 5, 92),
+        ("pegout", 53, 105),
+        ("pegout-split", 1, 8),
+        ("transactions", 33, 1),
+        ("views", 232, 0),
+    ];
+    for (name, same, stopped) in files {
+        let (mut counts, mut failed) = ([0, 0], Vec::new());
+        let replayed = vectors::bridge::replay(&load(&format!("bridge/{name}")), |step, outcome| match outcome {
+            Ok(Outcome::Same) => counts[0] += 1,
+            Ok(Outcome::Stopped(part)) => {
+                println!("{name}: {step}: stops at {part}");
+                counts[1] += 1;
+            }
+            Err(mismatch) => failed.push(format!("{step}: {mismatch}")),
+        });
+        replayed.unwrap_or_else(|mismatch| panic!("{name}: {mismatch}"));
+        assert!(failed.is_empty(), "{name}:\n{}", failed.join("\n"));
+        assert_eq!(counts, [same, stopped], "{name}: steps that are exact, steps that stop");
+    }
+}
 
 #[test]
 fn repository() {

@@ -333,7 +333,7 @@ impl Transaction {
         self.signature.as_ref().ok_or(SignatureError::Unsigned)?.recover_key(&self.raw_hash())
     }
 
-    /// Gas that is due before execution starts. Calls that are free (REMASC, some to the Bridge) are known to the caller.
+    /// Gas that is due before execution starts. Calls that are free (REMASC, some to the Bridge) are known to `evm`.
     pub fn intrinsic_gas(&self, rules: &Rules) -> u64 {
         intrinsic_gas(self.is_creation(), &self.data, rules)
     }

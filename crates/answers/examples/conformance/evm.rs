@@ -1,4 +1,5 @@
-//! Golden data of the machine: transactions, local calls, activations, traces, and the scripts of repository operations.
+//! Golden data of the machine: transactions, local calls, activations, traces, calls of the Bridge, and the scripts of
+//! repository operations.
 
 use std::path::Path;
 
@@ -37,6 +38,21 @@ pub(crate) fn check_repository(json: &Value, report: &mut Report) -> Verdict {
         report.case(name_of(case), || cases::repository::check(case).map_err(failure));
     }
     Ok(())
+}
+
+/// True if a file of the suite `bridge` holds calls or transactions; the others are about parts that are missing.
+pub(crate) fn is_bridge_file(name: &str) -> bool {
+    !matches!(name, "scripts.json" | "bridge-state.json" | "btc-checkpoints.json")
+}
+
+/// Checks the scenarios of a file of the suite `bridge`.
+pub(crate) fn check_bridge(json: &Value, report: &mut Report) -> Verdict {
+    cases::bridge::replay(json, |name, outcome| match outcome {
+        Ok(cases::bridge::Outcome::Same) => report.case(name, || Ok(())),
+        Ok(cases::bridge::Outcome::Stopped(part)) => report.stop(name, &part),
+        Err(mismatch) => report.case(name, || Err(failure(mismatch))),
+    })
+    .map_err(failure)
 }
 
 fn name_of(case: &Value) -> &str {

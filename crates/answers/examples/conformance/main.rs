@@ -1,4 +1,4 @@
-//! Runs golden data: `npm run conformance -- DIR [--suite state|blocks|evm|chains]... [--json]`.
+//! Runs golden data: `npm run conformance -- DIR [--suite state|blocks|evm|bridge|chains]... [--json]`.
 //!
 //! DIR has a folder for each suite, or is the folder of one. Each failure is printed with what was expected; the exit code
 //! is 1 if a case fails, or if one passes that `tests/vectors/known-failures.yaml` says must fail.
@@ -16,15 +16,15 @@ use std::process::ExitCode;
 
 use known_failures::{KnownFailures, KnownFailuresError};
 use report::Report;
-use vectors::{Check, VectorError};
+use vectors::{Check, VectorError, run_files};
 
-const USAGE: &str = "usage: conformance DIR [--suite state|blocks|evm|chains]... [--json]";
+const USAGE: &str = "usage: conformance DIR [--suite state|blocks|evm|bridge|chains]... [--json]";
 
 /// Runs the files of a folder.
 type Run = fn(&Path, &mut Report) -> Result<(), VectorError>;
 
 const SUITES: &[(&str, Run)] =
-    &[("state", run_state), ("blocks", run_blocks), ("evm", evm::run), ("chains", chains::run)];
+    &[("state", run_state), ("blocks", run_blocks), ("evm", evm::run), ("bridge", run_bridge), ("chains", chains::run)];
 
 fn run_state(folder: &Path, report: &mut Report) -> Result<(), VectorError> {
     let other = |file: &str| (file == "repo.json").then_some(evm::check_repository as Check);
@@ -38,6 +38,11 @@ fn run_blocks(folder: &Path, report: &mut Report) -> Result<(), VectorError> {
         _ => None,
     };
     blocks::run(folder, other, report)
+}
+
+fn run_bridge(folder: &Path, report: &mut Report) -> Result<(), VectorError> {
+    report.enter_suite("bridge");
+    run_files(folder, |file| evm::is_bridge_file(file).then_some(evm::check_bridge as Check), report)
 }
 
 fn main() -> ExitCode {

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "the test programs that include this file use a part of it")]
 
+use std::collections::BTreeMap;
 use std::fmt::{Debug, Display};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -41,11 +42,22 @@ pub(crate) struct Report {
     passed: usize,
     failed: usize,
     known_failed: usize,
+    /// Cases that end at something that is not implemented, by what that is.
+    stopped: BTreeMap<String, usize>,
 }
 
 impl Report {
     pub(crate) fn new(known: KnownFailures, is_json: bool) -> Report {
-        Report { suite: "", file: String::new(), known, is_json, passed: 0, failed: 0, known_failed: 0 }
+        Report {
+            suite: "",
+            file: String::new(),
+            known,
+            is_json,
+            passed: 0,
+            failed: 0,
+            known_failed: 0,
+            stopped: BTreeMap::new(),
+        }
     }
 
     /// The following cases belong to this suite.
@@ -66,6 +78,12 @@ impl Report {
             Err(broken("panic", text.unwrap_or_default()))
         });
         self.record(name, verdict);
+    }
+
+    /// A case that ended at something that is not implemented, as it should.
+    pub(crate) fn stop(&mut self, name: &str, part: &str) {
+        *self.stopped.entry(part.to_owned()).or_default() += 1;
+        self.print(name, "stopped", Some(&broken("not implemented", part)));
     }
 
     fn record(&mut self, name: &str, verdict: Verdict) {
@@ -112,9 +130,13 @@ impl Report {
         if self.known_failed > 0 {
             totals.push_str(&format!(", {} known failures", self.known_failed));
         }
+        if !self.stopped.is_empty() {
+            totals.push_str(&format!(", {} stopped", self.stopped.values().sum::<usize>()));
+        }
         if self.is_json {
             eprintln!("{totals}");
         } else {
+            self.stopped.iter().for_each(|(part, count)| println!("stopped {count} times at {part}"));
             println!("{totals}");
         }
         self.failed == 0
@@ -122,6 +144,6 @@ impl Report {
 
     /// Number of cases that ran.
     pub(crate) fn cases(&self) -> usize {
-        self.passed + self.failed + self.known_failed
+        self.passed + self.failed + self.known_failed + self.stopped.values().sum::<usize>()
     }
 }

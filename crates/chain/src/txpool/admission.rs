@@ -1,6 +1,7 @@
 //! The rules that a transaction must satisfy by itself, against the best block and against its sender's account.
 
 use super::PoolRejection;
+use rhizome_evm::basic_cost;
 use rhizome_primitives::{Address, ChainSpec, Header, Rule, Transaction, U256, largest_transaction_gas};
 use rhizome_trie::keys::{account_key, mark_key};
 use rhizome_trie::{AccountState, StateError, StateReader};
@@ -50,6 +51,7 @@ pub(super) fn is_contract(state: &dyn StateReader, address: &Address) -> Result<
 /// Rules 3 to 15, in order.
 pub(super) fn check(
     transaction: &Transaction,
+    sender: &Address,
     account: &Account,
     best: &Header,
     spec: &ChainSpec,
@@ -82,7 +84,7 @@ pub(super) fn check(
     if price < minimum {
         return Err(PoolRejection::GasPriceTooLow);
     }
-    if gas_limit < U256::from(transaction.intrinsic_gas(&rules)) {
+    if gas_limit < U256::from(basic_cost(transaction, sender, spec, &rules)) {
         return Err(PoolRejection::IntrinsicGas);
     }
     let cap = minimum.checked_mul(U256::from(GAS_PRICE_CAP_FACTOR));

@@ -29,7 +29,7 @@ impl Pool {
             let Some(entry) = inner.content.take_queued(sender, next) else { return };
             let best = Arc::clone(&inner.head.record);
             let transaction = entry.transaction.clone();
-            let judged = admission::check(&transaction, &account, &best.block.header, &self.spec);
+            let judged = admission::check(&transaction, sender, &account, &best.block.header, &self.spec);
             let is_to_contract = entry.is_to_contract;
             let candidate = Candidate { transaction, sender: *sender, account, is_to_contract };
             match judged.and_then(|()| self.place(inner, candidate)) {

@@ -58,7 +58,7 @@ pub(super) fn call(
         call_kind: request.kind,
         transaction_index: machine.origin.index,
         transaction_hash: machine.origin.hash,
-        signed: None,
+        public_key: &|| None,
         deadline: &machine.deadline,
         opened_index: Vec::new(),
     };

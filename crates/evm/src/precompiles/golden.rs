@@ -149,7 +149,7 @@ pub(super) fn context<'a>(
         call_kind: CallKind::Call,
         transaction_index: 0,
         transaction_hash: B256::ZERO,
-        signed: None,
+        public_key: &|| None,
         deadline: &NO_DEADLINE,
         opened_index: Vec::new(),
     }

@@ -9,7 +9,7 @@ use crate::block_env::{Ancestry, BlockEnv};
 use crate::deadline::Deadline;
 use crate::error::ExecError;
 use crate::state::State;
-use rhizome_primitives::{Address, B256, Bytes, ChainSpec, Log, Rule, Rules, Transaction, U256, address};
+use rhizome_primitives::{Address, B256, Bytes, ChainSpec, Log, Rule, Rules, U256, address};
 
 /// What a contract that did not fail leaves for its caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,8 +91,8 @@ pub struct ContractContext<'a> {
     pub transaction_index: usize,
     /// Hash of the transaction; zero in local execution.
     pub transaction_hash: B256,
-    /// The transaction itself if it calls directly and is signed.
-    pub signed: Option<&'a Transaction>,
+    /// The compressed key that signed the transaction, if that calls directly and is signed.
+    pub public_key: &'a dyn Fn() -> Option<[u8; 33]>,
     /// When local execution has to end.
     pub deadline: &'a Deadline,
     /// Bitcoin heights and hashes that the Bridge found while it computed a price, and saves if the call runs well.

@@ -210,6 +210,7 @@ impl Evm<'_> {
         let machine = &mut self.machine;
         machine.note_contract_call(&entry.address);
         let counts_intrinsic_gas = machine.rules.is_active(Rule::Rskip136);
+        let public_key = || message.signed.as_ref()?.recover_public_key().ok();
         let mut context = ContractContext {
             spec: machine.spec,
             rules: machine.rules,
@@ -226,7 +227,7 @@ impl Evm<'_> {
             call_kind: CallKind::Call,
             transaction_index: machine.origin.index,
             transaction_hash: message.hash,
-            signed: message.signed.as_ref(),
+            public_key: &public_key,
             deadline: &machine.deadline,
             opened_index: Vec::new(),
         };

@@ -4,6 +4,7 @@
 //! Shared by the tests of this crate and by the conformance runner.
 
 mod activation;
+pub(crate) mod bridge;
 mod fields;
 mod local;
 mod regime;

@@ -91,6 +91,11 @@ pub(super) fn env_of(case: &Value) -> Result<BlockEnv, Mismatch> {
 pub(super) struct GivenChain(HashMap<u64, Arc<AncestorBlock>>);
 
 impl GivenChain {
+    /// No ancestors at all.
+    pub(super) fn none() -> GivenChain {
+        GivenChain(HashMap::new())
+    }
+
     /// The ancestors of the case, and the parent's hash where only that is given.
     pub(super) fn new(file: &Value, case: &Value, spec: &ChainSpec) -> Result<GivenChain, Mismatch> {
         let mut blocks = HashMap::new();

@@ -35,8 +35,7 @@ impl Invocation<'_, '_> {
             self.log_release_rejected(wei, FROM_CONTRACT);
             return Ok(Answer::Nothing);
         }
-        let signed = self.ctx.signed.ok_or(Failure::Call)?;
-        let key = signed.recover_public_key().map_err(|_unsigned| Failure::Call)?;
+        let key = (self.ctx.public_key)().ok_or(Failure::Call)?;
         let destination = hash160(&key);
         let satoshis = u64::try_from(wei / WEI_PER_SATOSHI).map_err(|_too_much| Failure::Call)?;
         if let Some(reason) = self.refusal(satoshis)? {

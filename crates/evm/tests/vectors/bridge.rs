@@ -1,0 +1,273 @@
+//! Scenarios of the suite `bridge`: calls of the Bridge one after another, or whole transactions (bridge chapter 16).
+//!
+//! After each step the state is the recorded one, so that a step that stops does not touch those behind it.
+
+use std::sync::Arc;
+
+use rhizome_evm::precompiles::{CallKind, ContractContext, ContractFailure, ContractOutput, contract_at};
+use rhizome_evm::{BlockEnv, BlockExecutor, Container, Deadline, ExecError, FeePayment, State};
+use rhizome_primitives::{Address, B256, BRIDGE, Bytes, ChainSpec, I256, Log, Rule, Rules, Transaction, U256, hex};
+use rhizome_trie::keys::{MARK, account_key, code_key_of, mark_key_of, storage_key_of};
+use rhizome_trie::{AccountState, MemoryNodes, StateDelta, Trie};
+use serde_json::Value;
+
+use super::fields::{address, address_at, bytes_at, hash, hash_at, hex_bytes, number, small_at, text};
+use super::world::GivenChain;
+use super::{Mismatch, Verdict, equal};
+
+/// How a step went that did not go wrong.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    Same,
+    /// It needs a part that is not implemented, and said so.
+    Stopped(String),
+}
+
+type Checked = Result<Outcome, Mismatch>;
+
+/// Replays all scenarios of a file; `report` is told the name and the outcome of each step.
+pub(crate) fn replay(file: &Value, mut report: impl FnMut(&str, Checked)) -> Verdict {
+    for scenario in items(&file["scenarios"]) {
+        let spec = spec_of(scenario)?;
+        let mut trie = Trie::empty(Arc::new(MemoryNodes::default()));
+        let initial = &scenario["initial"];
+        go_on(&mut trie, &initial["accounts"], &initial["bridgeStorage"])?;
+        equal("initial state root", hash_at(initial, "stateRoot")?, trie.root_hash())?;
+        let steps = items(&scenario["calls"]).chain(items(&scenario["transactions"]));
+        for (position, step) in steps.enumerate() {
+            let rules = rules_of(file, step)?;
+            let name = format!("{}/{position}: {}", text(scenario, "name")?, text(step, "label")?);
+            let is_transaction = step["raw"].is_string();
+            let outcome = match is_transaction {
+                true => check_transaction(step, &with_rules(&spec, rules), &trie),
+                false => check_call(step, &spec, rules, &trie),
+            };
+            report(&name, outcome);
+            let expect = &step["expect"];
+            let cells = if is_transaction { &expect["bridgeStorage"] } else { &expect["storage"] };
+            go_on(&mut trie, &expect["accounts"], cells)?;
+            for (contract, cells) in expect["contractStorage"].as_object().into_iter().flatten() {
+                put_cells(&mut trie, address(contract)?, cells)?;
+            }
+            equal(&format!("{name}: recorded state"), hash_at(expect, "stateRoot")?, trie.root_hash())?;
+        }
+    }
+    Ok(())
+}
+
+fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn spec_of(scenario: &Value) -> Result<ChainSpec, Mismatch> {
+    let network = match text(scenario, "network")? {
+        "main" => "mainnet",
+        name => name,
+    };
+    ChainSpec::by_name(network).map_err(|error| Mismatch::broken("network", error))
+}
+
+fn rules_of(file: &Value, step: &Value) -> Result<Rules, Mismatch> {
+    let active = items(&file["ruleSets"][text(step, "rules")?]).filter_map(Value::as_str);
+    Ok(active.filter_map(Rule::by_name).collect())
+}
+
+/// The same network under these rules from block 0 on.
+fn with_rules(spec: &ChainSpec, rules: Rules) -> ChainSpec {
+    Rule::ALL.iter().fold(spec.clone(), |spec, rule| {
+        let height = rules.is_active(*rule).then_some(0);
+        if spec.height(*rule) == height { spec } else { spec.with_rule_height(*rule, height) }
+    })
+}
+
+fn env_of(step: &Value) -> Result<BlockEnv, Mismatch> {
+    let block = &step["block"];
+    Ok(BlockEnv {
+        number: small_at(block, "number")?,
+        timestamp: small_at(block, "timestamp")?,
+        coinbase: block["coinbase"].as_str().map_or(Ok(Address::ZERO), address)?,
+        difficulty: U256::ZERO,
+        gas_limit: small_at(block, "gasLimit")?,
+        minimum_gas_price: U256::ZERO,
+        parent_hash: B256::ZERO,
+    })
+}
+
+/// Writes recorded accounts and cells of the Bridge.
+fn go_on(trie: &mut Trie, accounts: &Value, cells: &Value) -> Verdict {
+    let mut delta = StateDelta::default();
+    for (name, account) in accounts.as_object().into_iter().flatten() {
+        let key = account_key(address(name)?.as_slice());
+        if account.is_null() {
+            delta.writes.insert(key, None);
+            continue;
+        }
+        let nonce = decimal(text(account, "nonce")?)?.into_raw();
+        let state = AccountState { nonce, balance: decimal(text(account, "balance")?)?, flags: 0 };
+        if account["contract"] == true {
+            delta.writes.insert(mark_key_of(&key), Some(Bytes::from_static(MARK)));
+        }
+        let code = bytes_at(account, "code")?;
+        if !code.is_empty() {
+            delta.writes.insert(code_key_of(&key), Some(code));
+        }
+        delta.writes.insert(key, Some(state.encode()));
+    }
+    trie.apply(&delta).map_err(|error| Mismatch::broken("recorded accounts", error))?;
+    put_cells(trie, BRIDGE, cells)
+}
+
+fn put_cells(trie: &mut Trie, account: Address, cells: &Value) -> Verdict {
+    let mut delta = StateDelta::default();
+    let key = account_key(account.as_slice());
+    for (slot, cell) in cells.as_object().into_iter().flatten() {
+        let value = cell.as_str().map(hex_bytes).transpose()?;
+        delta.writes.insert(storage_key_of(&key, &B256::from(number(slot)?)), value);
+    }
+    trie.apply(&delta).map_err(|error| Mismatch::broken("recorded cells", error))
+}
+
+fn decimal(text: &str) -> Result<I256, Mismatch> {
+    text.parse().map_err(|error| Mismatch::broken(text, error))
+}
+
+fn logs_of(expect: &Value) -> Result<Vec<(Vec<B256>, Bytes)>, Mismatch> {
+    let log = |log: &Value| {
+        let topics = items(&log["topics"]).filter_map(Value::as_str).map(hash).collect::<Result<Vec<_>, _>>()?;
+        Ok((topics, bytes_at(log, "data")?))
+    };
+    items(&expect["logs"]).map(log).collect()
+}
+
+fn shown(logs: &[Log]) -> Vec<(Vec<B256>, Bytes)> {
+    logs.iter().map(|log| (log.topics.clone(), log.data.clone())).collect()
+}
+
+fn check_root(trie: &Trie, state: State, expect: &Value) -> Verdict {
+    let delta = state.into_delta();
+    let mut after = trie.clone();
+    after.apply(&delta).map_err(|error| Mismatch::broken("state after the step", error))?;
+    let changed = || {
+        let cells = delta.writes.iter().map(|(key, value)| (hex::encode(key), value.as_ref().map(hex::encode)));
+        format!("{:?}", cells.collect::<Vec<_>>())
+    };
+    let is_same = hash_at(expect, "stateRoot")? == after.root_hash();
+    if is_same { Ok(()) } else { Err(Mismatch::broken("state root", changed())) }
+}
+
+fn check_call(step: &Value, spec: &ChainSpec, rules: Rules, trie: &Trie) -> Checked {
+    let expect = &step["expect"];
+    let kind = text(step, "kind")?;
+    let (is_internal, is_local) = (kind == "internal", kind == "local");
+    if is_internal && !rules.is_active(Rule::Rskip88) {
+        // The machine does not let contracts call the Bridge yet: there is not even a price.
+        equal("gas", None, expect["gas"].as_u64())?;
+        return Ok(Outcome::Same);
+    }
+    let broken = |error: &dyn std::fmt::Display| Mismatch::broken("state", error);
+    let mut state = State::new(Arc::new(trie.clone()));
+    let start = state.checkpoint();
+    let caller = address_at(step, "sender")?;
+    let value = decimal(text(step, "value")?)?;
+    let call_kind = match step["msgType"].as_str() {
+        None | Some("CALL") => CallKind::Call,
+        Some("STATICCALL") => CallKind::StaticCall,
+        Some("DELEGATECALL") => CallKind::DelegateCall,
+        Some("CALLCODE") => CallKind::CallCode,
+        Some(other) => return Err(Mismatch::broken("msgType", other)),
+    };
+    if is_internal {
+        let receiver = match call_kind {
+            CallKind::Call | CallKind::StaticCall => BRIDGE,
+            CallKind::DelegateCall | CallKind::CallCode => caller,
+        };
+        state.transfer(caller, receiver, value).map_err(|error| broken(&error))?;
+    }
+    let key = bytes_at(step, "senderPublicKey")?;
+    let public_key = || key.as_ref().try_into().ok().filter(|_| kind == "tx");
+    let (env, ancestry) = (env_of(step)?, GivenChain::none());
+    let (deadline, mut logs) = (Deadline::none(), Vec::new());
+    let mut context = ContractContext {
+        spec,
+        rules,
+        env: &env,
+        ancestry: &ancestry,
+        state: &mut state,
+        logs: &mut logs,
+        is_remasc_transaction: false,
+        call_depth: u32::from(is_internal),
+        is_direct: !is_internal,
+        is_local_call: is_local,
+        caller,
+        value: value.into_raw(),
+        call_kind,
+        transaction_index: 0,
+        transaction_hash: hash_at(step, "txHash")?,
+        public_key: &public_key,
+        deadline: &deadline,
+        opened_index: Vec::new(),
+    };
+    let input = bytes_at(step, "input")?;
+    let entry = contract_at(&BRIDGE, &rules).ok_or_else(|| Mismatch::broken("contract", "none"))?;
+    let gas = match entry.contract.required_gas(&input, &mut context) {
+        Ok(gas) => Some(gas),
+        Err(ContractFailure::Fatal(error)) => return stopped(error),
+        Err(_) => None,
+    };
+    equal("gas", expect["gas"].as_u64(), gas)?;
+    let result = entry.contract.run(&input, &mut context);
+    drop(context);
+    let (status, output) = match result {
+        Ok(ContractOutput::Output(output)) => ("ok", Some(hex::encode(output))),
+        Ok(ContractOutput::NoValue) => ("ok", None),
+        Err(ContractFailure::Fatal(error)) => return stopped(error),
+        Err(_) => ("error", None),
+    };
+    equal("status", text(expect, "status")?, status)?;
+    let expected = expect["output"].as_str().map(|text| text.trim_start_matches("0x").to_owned());
+    equal("output", expected, output)?;
+    equal("logs", logs_of(expect)?, shown(&logs))?;
+    match (is_internal, status) {
+        (true, "error") => state.revert(start),
+        (false, "ok") if !is_local => state.transfer(caller, BRIDGE, value).map_err(|error| broken(&error))?,
+        _ => {}
+    }
+    if is_local {
+        state.revert(start);
+    }
+    check_root(trie, state, expect)?;
+    Ok(Outcome::Same)
+}
+
+fn stopped(error: ExecError) -> Checked {
+    match error {
+        ExecError::BridgePart { part, stage, .. } => Ok(Outcome::Stopped(format!("{part} (stage {stage})"))),
+        error => Err(Mismatch::broken("execution", error)),
+    }
+}
+
+fn check_transaction(step: &Value, spec: &ChainSpec, trie: &Trie) -> Checked {
+    let expect = &step["expect"];
+    let (env, ancestry) = (env_of(step)?, GivenChain::none());
+    let transaction = Transaction::decode(&bytes_at(step, "raw")?).map_err(|error| Mismatch::broken("raw", error))?;
+    equal("hash", hash_at(step, "txHash")?, transaction.hash())?;
+    let reader = Arc::new(trie.clone());
+    let mut container = Container { gas_limit: env.gas_limit, ..Container::default() };
+    let mut executor = BlockExecutor::new(spec, env, reader.clone(), &ancestry)
+        .map_err(|error| Mismatch::broken("execution", error))?
+        .with_fee_payment(FeePayment::Immediate);
+    match executor.execute_in(&transaction, address_at(step, "sender")?, false, &mut container) {
+        Err(ExecError::Refused { .. }) => equal("executed", expect["executed"] == true, false)?,
+        Err(error) => return stopped(error),
+        Ok(outcome) => {
+            equal("executed", expect["executed"] == true, true)?;
+            equal("status", expect["status"].as_u64(), Some(u64::from(outcome.success)))?;
+            equal("gas used", expect["gasUsed"].as_u64(), Some(outcome.gas_used))?;
+            equal("output", bytes_at(expect, "output")?, outcome.output)?;
+            equal("logs", logs_of(expect)?, shown(&outcome.logs))?;
+        }
+    }
+    let state = std::mem::replace(executor.state(), State::new(reader));
+    check_root(trie, state, expect)?;
+    Ok(Outcome::Same)
+}
