@@ -18,6 +18,15 @@ export declare function debugGetRawHeader(block: string): string | Buffer
 /** `debug_getRawReceipts`. */
 export declare function debugGetRawReceipts(block: string): string | Buffer
 
+/** `debug_traceBlockByHash` and `debug_traceBlockByNumber`. */
+export declare function debugTraceBlock(block: string, options: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `debug_traceCall`. */
+export declare function debugTraceCall(call: string, block: string, options: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `debug_traceTransaction`. */
+export declare function debugTraceTransaction(hash: string, options: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
 /** `debug_wireProtocolQueueSize`. */
 export declare function debugWireProtocolQueueSize(): string | Buffer
 
@@ -287,6 +296,27 @@ export declare function scoReputationSummary(): string | Buffer
 
 /** `sco_unbanAddress`. */
 export declare function scoUnbanAddress(address: string): string | Buffer
+
+/** `trace_block`. */
+export declare function traceBlock(block: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `trace_call`. */
+export declare function traceCall(call: string, types: string, block: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `trace_filter`. */
+export declare function traceFilter(filter: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `trace_get`. */
+export declare function traceGet(hash: string, position: number, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `trace_replayBlockTransactions`. */
+export declare function traceReplayBlockTransactions(block: string, types: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `trace_replayTransaction`. */
+export declare function traceReplayTransaction(hash: string, types: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `trace_transaction`. */
+export declare function traceTransaction(hash: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `txpool_content`. */
 export declare function txpoolContent(): string | Buffer
