@@ -1,5 +1,6 @@
 // Sets up what is missing: packages, the native addon, the bundle. Runs before every start and test; when nothing
 // changed it only compares fingerprints. Needs nothing but Node.js itself.
+import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildAddon, hasAddon } from './setup/addon.mjs'
@@ -38,7 +39,7 @@ export async function setup(parts = { addon: true }) {
     {
       name: 'bundle',
       inputs: () => fingerprint(root, ['ts/src', 'scripts/setup/bundle.mjs', 'package-lock.json'], ['rhizome.node']),
-      isThere: () => true,
+      isThere: () => existsSync(`${root}/ts/dist/cli.js`),
       build: () => buildBundle(root),
     },
   ]

@@ -18,6 +18,13 @@ export function nodeConfig(config: Config): string {
     hasFixedClock: config.miner.fixedClock,
     hasRateLimiter: config.pool.rateLimiter === '' ? null : config.pool.rateLimiter === 'on',
     cacheBytes: config.storage.cacheMegabytes * 2 ** 20,
+    oldStateRoots: config.oldStateRoots,
+    works: {
+      followPool: config.miner.followPool ?? null,
+      refreshSeconds: config.miner.refreshSeconds,
+      submissionIntervalSeconds: config.miner.submissionIntervalSeconds,
+      notifiedFeesWei: config.miner.notifiedFeesWei,
+    },
     callGasCap: config.rpc.callGasCap,
     estimateGasCap: config.rpc.estimateGasCap,
     estimate: config.rpc.estimate,

@@ -137,8 +137,8 @@ describe('a miner outside, with settings', () => {
       `coinbase = "${coinbase}"`,
       'fixedClock = true',
       'submissionIntervalSeconds = 3600',
-      'notifiedFees = "400000"',
-      'minimumGasPrice = "7"',
+      'notifiedFeesWei = 400000',
+      'minimumGasPriceWei = 7',
     ]
     node = await NodeProcess.start(['--workers', '1'], `${settings.join('\n')}\n`)
   })

@@ -35,11 +35,22 @@ pub fn import_blocks<'env>(
     })
 }
 
-/// Writes the blocks of the main chain from one height to another. Resolves with `{"blocks","from","to"}`.
+/// Writes the blocks of the main chain from one height to another. `onProgress(null, json)` is called for each with
+/// `{number}`. Resolves with `{"blocks","from","to"}`.
 #[napi(catch_unwind, ts_return_type = "Promise<string>")]
-pub fn export_blocks(env: &Env, path: String, from: i64, to: i64) -> Result<Object<'_>> {
+pub fn export_blocks<'env>(
+    env: &'env Env,
+    path: String,
+    from: i64,
+    to: i64,
+    #[napi(ts_arg_type = "(error: Error | null, progress: string) => void")] on_progress: Function<'_, String, ()>,
+) -> Result<Object<'env>> {
+    let report = report(&on_progress)?;
     in_background(env, move |running| {
-        block_files::export(&running.node, &path, height(from)?, height(to)?, || go_on(running))
+        block_files::export(&running.node, &path, height(from)?, height(to)?, |line| {
+            report.call(Ok(line), ThreadsafeFunctionCallMode::Blocking);
+            go_on(running)
+        })
     })
 }
 
@@ -49,8 +60,9 @@ pub fn rewind_chain(env: &Env, to: i64) -> Result<Object<'_>> {
     in_background(env, move |running| upkeep::rewind(&running.node, height(to)?))
 }
 
-/// Executes the main chain from one height to another again. `onProgress(null, json)` is called for each good block with
-/// `{number, hash}`. Resolves with `{"from","to","blocks","difference"}`: the difference is null or
+/// Executes the main chain from one height to another again and compares the head's state in its two forms.
+/// `onProgress(null, json)` is called for each good block with `{number, hash}`, then from time to time with `{keys}`.
+/// Resolves with `{"from","to","blocks","keys","difference"}`: the difference is null or
 /// `{"number","hash","field","expected","got"}`.
 #[napi(catch_unwind, ts_return_type = "Promise<string>")]
 pub fn verify_blocks<'env>(

@@ -5,7 +5,7 @@ use rhizome_answers::options::{
     AnswerOptions, CallOnHalt, EstimateBound, EstimateOnFailure, EstimateSearch, LogLimits, MiningMode,
     PendingOnPartial, SignatureForm, TraceLimits, TraceShape,
 };
-use rhizome_chain::{ChainConfig, DataDir};
+use rhizome_chain::{ChainConfig, DataDir, OldStateRoots};
 use rhizome_primitives::{Address, Bytes, ChainSpec, Network, U256, address};
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -26,6 +26,8 @@ pub(crate) struct NodeConfig {
     has_fixed_clock: bool,
     has_rate_limiter: Option<bool>,
     cache_bytes: usize,
+    old_state_roots: OldRoots,
+    works: Works,
     call_gas_cap: u64,
     estimate_gas_cap: u64,
     estimate: Estimate,
@@ -53,6 +55,24 @@ pub(crate) enum Mining {
 enum Estimate {
     Reference,
     Tight,
+}
+
+/// Works for other miners.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Works {
+    follow_pool: Option<bool>,
+    refresh_seconds: u64,
+    submission_interval_seconds: u64,
+    notified_fees_wei: u64,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum OldRoots {
+    Unchecked,
+    Rskip85,
+    Checked,
 }
 
 #[derive(Debug, Deserialize)]
@@ -126,6 +146,11 @@ impl NodeConfig {
         let data_dir = self.data_dir.clone().map_or(DataDir::Temporary, DataDir::Path);
         let mut chain = ChainConfig::new(spec, data_dir);
         chain.cache_bytes = self.cache_bytes;
+        chain.old_state_roots = match self.old_state_roots {
+            OldRoots::Unchecked => OldStateRoots::Unchecked,
+            OldRoots::Rskip85 => OldStateRoots::SinceRskip85,
+            OldRoots::Checked => OldStateRoots::Checked,
+        };
         if is_development {
             // One developer sends as much as he likes.
             chain.pool.has_rate_limiter = false;
@@ -143,6 +168,10 @@ impl NodeConfig {
         chain.minimum_gas_price = U256::from(self.minimum_gas_price_wei);
         chain.has_fixed_clock = self.has_fixed_clock;
         chain.pool.has_rate_limiter = self.has_rate_limiter.unwrap_or(chain.pool.has_rate_limiter);
+        chain.work.follows_pool = self.works.follow_pool.unwrap_or(chain.work.follows_pool);
+        chain.work.refresh_seconds = self.works.refresh_seconds;
+        chain.work.submission_interval = self.works.submission_interval_seconds;
+        chain.work.notified_fees = U256::from(self.works.notified_fees_wei);
         Ok(chain)
     }
 

@@ -30,12 +30,19 @@ pub fn import(node: &Node, path: &str, mut report: impl FnMut(String) -> Control
     Ok(counts(&[("blocks", blocks), ("best", best), ("side", side), ("known", known), ("head", head)]))
 }
 
-/// Writes the blocks of the main chain from one height to another. `go_on` is asked after each.
+/// Writes the blocks of the main chain from one height to another. `report` gets `{"number"}` for each and says whether to
+/// go on.
 /// The answer is `{"blocks","from","to"}`.
-pub fn export(node: &Node, path: &str, from: u64, to: u64, mut go_on: impl FnMut() -> ControlFlow<()>) -> Answer {
+pub fn export(
+    node: &Node,
+    path: &str,
+    from: u64,
+    to: u64,
+    mut report: impl FnMut(String) -> ControlFlow<()>,
+) -> Answer {
     let file = File::create(path).map_err(|error| failed(path, &error))?;
     let mut file = BufWriter::with_capacity(BUFFER_BYTES, file);
-    let written = node.chain().export_blocks(from, to, &mut file, |_number| go_on());
+    let written = node.chain().export_blocks(from, to, &mut file, |number| report(format!("{{\"number\":{number}}}")));
     let blocks = written.map_err(|error| failed(path, &error))?;
     Ok(counts(&[("blocks", blocks), ("from", from), ("to", to)]))
 }

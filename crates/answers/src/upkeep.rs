@@ -3,7 +3,7 @@
 use crate::error::{Answer, RpcError};
 use crate::json::JsonWriter;
 use crate::node::Node;
-use rhizome_chain::{BlockRecord, Verification};
+use rhizome_chain::{Verification, VerifiedPart};
 use std::ops::ControlFlow;
 
 /// Removes all blocks above a height. The answer is `{"from","to","hash"}`: the heads before and after.
@@ -23,17 +23,19 @@ pub fn rewind(node: &Node, to: u64) -> Answer {
     Ok(json.finish())
 }
 
-/// Executes the main chain from one height to another again. `report` gets `{"number","hash"}` for each block that is as
-/// it should be and says whether to go on. The answer is `{"from","to","blocks","difference"}`; the difference is null
-/// or `{"number","hash","field","expected","got"}`.
+/// Executes the main chain from one height to another again and compares the head's state in its two forms. `report` gets
+/// `{"number","hash"}` for each block that is as it should be, then `{"keys"}` from time to time, and says whether to go
+/// on. The answer is `{"from","to","blocks","keys","difference"}`; the difference is null or
+/// `{"number","hash","field","expected","got"}`.
 pub fn verify(node: &Node, from: u64, to: u64, mut report: impl FnMut(String) -> ControlFlow<()>) -> Answer {
-    let verified = node.chain().verify_range(from, to, |record| report(block_text(record)));
-    let Verification { blocks, difference } = verified.map_err(RpcError::internal)?;
+    let verified = node.chain().verify_range(from, to, |part| report(part_text(&part)));
+    let Verification { blocks, keys, difference } = verified.map_err(RpcError::internal)?;
     let mut json = JsonWriter::with_capacity(512);
     json.begin_object();
     json.key("from").number(from.cast_signed());
     json.key("to").number(to.cast_signed());
     json.key("blocks").number(blocks.cast_signed());
+    json.key("keys").number(keys.cast_signed());
     match difference {
         None => json.key("difference").null(),
         Some(difference) => {
@@ -50,6 +52,9 @@ pub fn verify(node: &Node, from: u64, to: u64, mut report: impl FnMut(String) ->
     Ok(json.finish())
 }
 
-fn block_text(record: &BlockRecord) -> String {
-    format!(r#"{{"number":{},"hash":"{}"}}"#, record.number(), record.hash)
+fn part_text(part: &VerifiedPart<'_>) -> String {
+    match part {
+        VerifiedPart::Block(record) => format!(r#"{{"number":{},"hash":"{}"}}"#, record.number(), record.hash),
+        VerifiedPart::State { keys } => format!(r#"{{"keys":{keys}}}"#),
+    }
 }

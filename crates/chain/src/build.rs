@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use rhizome_evm::{BlockEnv, BlockExecutor, ExecError, TransactionRefusal};
 use rhizome_pow::{LookUpError, difficulty, header_rules};
 use rhizome_primitives::{Address, B256, Block, Bytes, Header, Receipt, Rule, Transaction, rlp, uncles_hash};
-use rhizome_trie::{StateReader, Trie, list_root};
+use rhizome_trie::{StateReader, Trie, list_root, orchid_state_root};
 
 use crate::prepare::is_orchid;
 use crate::txpool::{ByPrice, Pooled};
@@ -136,7 +136,9 @@ impl Chain {
         let orchid = is_orchid(self.spec(), header.number);
         let receipts: Vec<Vec<u8>> = outcome.receipts.iter().map(Receipt::encode).collect();
         let root = |items: &mut dyn Iterator<Item = &[u8]>| list_root(items, orchid).map_err(ChainError::from);
-        header.state_root = trie.root_hash().into();
+        let has_old_root = self.config().old_state_roots.covers(self.spec(), header.number);
+        let state_root = if has_old_root { orchid_state_root(&trie) } else { Ok(trie.root_hash()) };
+        header.state_root = state_root.map_err(ChainError::from)?.into();
         header.receipts_root = root(&mut receipts.iter().map(Vec::as_slice))?.into();
         let transactions = &content.transactions;
         header.transactions_root =

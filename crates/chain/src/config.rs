@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rhizome_primitives::{Address, Bytes, ChainSpec, U256};
+use rhizome_primitives::{Address, Bytes, ChainSpec, Rule, U256};
 
 use crate::{PoolOptions, WorkOptions};
 
@@ -43,6 +43,32 @@ impl fmt::Debug for Clock {
     }
 }
 
+/// Which state roots in the format before RSKIP-107 a block is refused for. Blocks before RSKIP-126 carry them. The reference
+/// compares none of them; releases of that time did from RSKIP-85 on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OldStateRoots {
+    /// None: they are names that nothing is compared with.
+    #[default]
+    Unchecked,
+    /// Those of blocks from RSKIP-85 on.
+    SinceRskip85,
+    /// All.
+    Checked,
+}
+
+impl OldStateRoots {
+    /// Whether the root of this block is an old one that is compared.
+    pub(crate) fn covers(self, spec: &ChainSpec, number: u64) -> bool {
+        let rules = spec.rules(number);
+        let is_wanted = match self {
+            Self::Unchecked => false,
+            Self::SinceRskip85 => rules.is_active(Rule::Rskip85),
+            Self::Checked => true,
+        };
+        is_wanted && !rules.is_active(Rule::Rskip126)
+    }
+}
+
 /// Settings of a chain.
 #[derive(Debug, Clone)]
 pub struct ChainConfig {
@@ -68,6 +94,9 @@ pub struct ChainConfig {
     /// Wait for the disk at every block, so that a loss of power takes nothing away. Without it a loss of power may
     /// cost the last blocks (never part of one), the death of the process nothing.
     pub is_power_safe: bool,
+    /// Which state roots before RSKIP-126 are compared with the state, at the cost of a walk through the whole state for
+    /// each such block.
+    pub old_state_roots: OldStateRoots,
     /// Settings of the transaction pool.
     pub pool: PoolOptions,
     /// Settings of the work for other miners.
@@ -94,6 +123,7 @@ impl ChainConfig {
             write_buffer_bytes: 64 << 20,
             max_open_files: 256,
             is_power_safe: false,
+            old_state_roots: OldStateRoots::default(),
             pool: PoolOptions::default(),
             work: WorkOptions::default(),
             clock: Clock::system(),

@@ -9,7 +9,7 @@ use rhizome_trie::{NodeRows, StateDelta, StateReader, Trie, diff, list_root};
 
 use crate::prepare::{PreparedBlock, is_orchid};
 use crate::reorg::{BranchChange, places};
-use crate::verify::{Context, Executed, Failure, check_outcome, check_rules};
+use crate::verify::{Context, Executed, Failure, check_old_state_root, check_outcome, check_rules};
 use crate::writer::Writer;
 use crate::{BlockRecord, Chain, ChainError, ImportError, InvalidBlock, fork_choice};
 
@@ -83,19 +83,6 @@ impl Chain {
         }
     }
 
-    /// Runs all checks of an import on a block of the chain again, without writing.
-    pub fn verify_block(&self, record: &BlockRecord) -> Result<Result<(), InvalidBlock>, ImportError> {
-        let hash = record.parent().unwrap_or_default();
-        let parent = self.archive.known_record(&hash)?;
-        let trie = self.state_trie(&parent)?;
-        let prepared = PreparedBlock::new(record.block.clone(), self.spec());
-        match self.verify(prepared, &parent, Arc::new(trie.clone()), || trie) {
-            Ok(_) => Ok(Ok(())),
-            Err(Failure::Invalid(invalid)) => Ok(Err(invalid)),
-            Err(Failure::Error(error)) => Err(error),
-        }
-    }
-
     fn stored_parent(&self, hash: &B256) -> Result<Option<Arc<BlockRecord>>, ChainError> {
         let head = self.head();
         if head.record.hash == *hash {
@@ -131,6 +118,7 @@ impl Chain {
         let (nodes, receipts_root) = (nodes?, receipts_root?);
         let state_root = trie.root_hash();
         check_outcome(&block.header, &Executed { outcome: &outcome, state_root, receipts_root }, spec)?;
+        check_old_state_root(&block.header, &trie, spec, self.config().old_state_roots)?;
         let total_difficulty = self.archive.total_difficulty(parent, block);
         let size = prepared.raw.len();
         let record = Arc::new(BlockRecord::new(prepared.block, size, total_difficulty, state_root, senders));

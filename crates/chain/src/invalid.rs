@@ -146,6 +146,14 @@ pub enum InvalidBlock {
         /// Root after execution.
         computed: B256,
     },
+    /// Another state after execution, for a block before RSKIP-126.
+    #[error("state root {header} in the format before RSKIP-126, computed {computed}")]
+    OldStateRoot {
+        /// Root in the header, in hex.
+        header: String,
+        /// Root of the accounts in the old format.
+        computed: B256,
+    },
     /// Other receipts.
     #[error("receipts root {header}, computed {computed}")]
     ReceiptsRoot {

@@ -41,7 +41,7 @@ pub use bans::{AddressBlock, Bans, NoAddressBlock};
 pub use block_file::{BlockFileError, ExportError, ImportedLine, LineFault, LineResult};
 pub use build::{BuildError, PendingBlock};
 pub use chain::Chain;
-pub use config::{ChainConfig, Clock, DataDir};
+pub use config::{ChainConfig, Clock, DataDir, OldStateRoots};
 pub use error::{BlockDecodeError, ChainError, ImportError};
 pub use events::ChainEvent;
 pub use head::Head;
@@ -56,6 +56,6 @@ pub use stream::StreamedBlock;
 pub use txpool::{
     ACCOUNT_SLOTS, Admitted, ByPrice, Kind, MAX_SIZE, Pool, PoolHead, PoolOptions, PoolRejection, Pooled, Quota,
 };
-pub use verification::{Difference, Verification, VerificationError};
+pub use verification::{Difference, Verification, VerificationError, VerifiedPart};
 pub use view::{BlockAtHeight, BlockReceipts, MinedTransaction};
 pub use works::{CurrentWork, SubmissionError, SubmittedWork, WorkOptions};

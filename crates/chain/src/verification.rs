@@ -1,4 +1,8 @@
-//! A range of the best chain executed again, compared with the headers and with everything that is stored about it.
+//! A range of the best chain executed again, compared with the headers and with everything that is stored about it; then
+//! the state of the head, compared in its two forms.
+
+mod flat_state;
+mod log_index;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -35,8 +39,22 @@ pub struct Difference {
 pub struct Verification {
     /// Blocks that are as they should be.
     pub blocks: u64,
-    /// Where the next one differs.
+    /// Keys of the head's state that are as they should be. They are looked at when all blocks are.
+    pub keys: u64,
+    /// What is not.
     pub difference: Option<Difference>,
+}
+
+/// What was found to be as it should be.
+#[derive(Debug)]
+pub enum VerifiedPart<'a> {
+    /// A block.
+    Block(&'a BlockRecord),
+    /// So many keys of the head's state up to now.
+    State {
+        /// Number of keys.
+        keys: u64,
+    },
 }
 
 /// Why a range could not be verified.
@@ -51,6 +69,14 @@ pub enum VerificationError {
         to: u64,
         /// Number of the head.
         head: u64,
+    },
+    /// The state of the head cannot be read.
+    #[error("the state of block {number} cannot be verified: {source}")]
+    State {
+        /// Number of the block.
+        number: u64,
+        /// What cannot be read.
+        source: Box<ChainError>,
     },
     /// What a block needs cannot be read, or the node does not know a rule.
     #[error("block {number} cannot be verified: {source}")]
@@ -68,19 +94,21 @@ type Mismatch = (String, String, String);
 impl Chain {
     /// Executes the blocks of the best chain from `from` to `to`, both included, on the stored states before them, and
     /// compares the outcome with their headers and with what is stored: receipts, senders, total difficulty, the nodes
-    /// of the state, the index of transactions, and at the head the flat rows that the block wrote. Writes nothing.
-    /// `on_block` is told about each good block and decides whether to go on.
+    /// of the state, the index of transactions and that of logs. Then compares the flat state of the head, all of it, with
+    /// the head's trie. Writes nothing. `on_part` is told about each good block, and from time to time about the state,
+    /// and decides whether to go on. Blocks must not be imported meanwhile.
     pub fn verify_range(
         &self,
         from: u64,
         to: u64,
-        mut on_block: impl FnMut(&BlockRecord) -> ControlFlow<()>,
+        mut on_part: impl FnMut(VerifiedPart<'_>) -> ControlFlow<()>,
     ) -> Result<Verification, VerificationError> {
         let head = self.head().number();
         if from > to || to > head {
             return Err(VerificationError::Range { from, to, head });
         }
-        let (mut blocks, mut number) = (0, from);
+        let mut found = Verification { blocks: 0, keys: 0, difference: None };
+        let mut number = from;
         let prepare = |number| self.stored_block(number);
         let end = run_ahead(from..=to, BLOCKS_AHEAD, prepare, |stored| {
             let checked = stored.map_err(ImportError::from).and_then(|(record, prepared)| {
@@ -93,14 +121,33 @@ impl Chain {
                     ControlFlow::Break(Ok(Some(Difference { number, hash: record.hash, field, expected, got })))
                 }
                 Ok((record, None)) => {
-                    blocks += 1;
+                    found.blocks += 1;
                     number += 1;
-                    if on_block(&record).is_break() { ControlFlow::Break(Ok(None)) } else { ControlFlow::Continue(()) }
+                    let flow = on_part(VerifiedPart::Block(&record));
+                    if flow.is_break() { ControlFlow::Break(Ok(None)) } else { ControlFlow::Continue(()) }
                 }
             }
         });
-        let difference = end.transpose()?.flatten();
-        Ok(Verification { blocks, difference })
+        match end.transpose()? {
+            Some(difference) => Ok(Verification { difference, ..found }),
+            None => self.verify_head_state(found, on_part),
+        }
+    }
+
+    fn verify_head_state(
+        &self,
+        found: Verification,
+        mut on_part: impl FnMut(VerifiedPart<'_>) -> ControlFlow<()>,
+    ) -> Result<Verification, VerificationError> {
+        let head = self.head();
+        let (number, hash) = (head.number(), head.hash());
+        let compared = self.state_trie(&head.record).and_then(|trie| {
+            flat_state::compare(&self.archive.store, &trie, |keys| on_part(VerifiedPart::State { keys }))
+        });
+        let (keys, mismatch) =
+            compared.map_err(|source| VerificationError::State { number, source: Box::new(source) })?;
+        let difference = mismatch.map(|(field, expected, got)| Difference { number, hash, field, expected, got });
+        Ok(Verification { keys, difference, ..found })
     }
 
     /// A block as the database has it, past the caches.
@@ -168,17 +215,7 @@ impl Chain {
                 return Ok(Some((format!("transactions[{index}].place"), expected, got.into())));
             }
         }
-        if self.head().hash() != record.hash {
-            return Ok(None);
-        }
-        for (key, value) in &outcome.delta.writes {
-            let expected = value.as_ref().filter(|value| !value.is_empty());
-            let got = store.flat_get(key)?;
-            if got.as_ref() != expected {
-                return Ok(Some((format!("flatState[{}]", hex::encode(key)), text(expected), text(got.as_ref()))));
-            }
-        }
-        Ok(None)
+        log_index::mismatch(store, record.number(), &outcome.receipts).map_err(ChainError::from)
     }
 }
 
@@ -220,7 +257,9 @@ fn rule_mismatch(invalid: &InvalidBlock) -> Mismatch {
     let of_roots = |field: &str, header: &str, computed: &B256| (field.into(), header.into(), computed.to_string());
     match invalid {
         InvalidBlock::TransactionsRoot { header, computed } => of_roots("transactionsRoot", header, computed),
-        InvalidBlock::StateRoot { header, computed } => of_roots("stateRoot", header, computed),
+        InvalidBlock::StateRoot { header, computed } | InvalidBlock::OldStateRoot { header, computed } => {
+            of_roots("stateRoot", header, computed)
+        }
         InvalidBlock::ReceiptsRoot { header, computed } => of_roots("receiptsRoot", header, computed),
         InvalidBlock::LogsBloom { header, computed } => {
             ("logsBloom".into(), header.clone(), hex::encode_prefixed(computed.as_bytes()))

@@ -8,11 +8,11 @@ use rhizome_pow::{ForkDetectionError, UncleRuleError};
 use rhizome_pow::{check_fork_detection, check_uncles, header_rules, sublists};
 use rhizome_primitives::{Address, B256, Block, ChainSpec, Header, I256, Rule, U256, hex};
 use rhizome_trie::keys::{REMASC_SENDER, account_key};
-use rhizome_trie::{AccountState, StateError, StateReader};
+use rhizome_trie::{AccountState, StateError, StateReader, Trie, orchid_state_root};
 
 use crate::archive::Archive;
 use crate::prepare::PreparedBlock;
-use crate::{BlockRecord, ChainError, ImportError, InvalidBlock};
+use crate::{BlockRecord, ChainError, ImportError, InvalidBlock, OldStateRoots};
 
 /// A refused block, or a failure on our side.
 pub(crate) enum Failure {
@@ -191,7 +191,24 @@ pub(crate) struct Executed<'a> {
     pub(crate) receipts_root: B256,
 }
 
-/// The comparison after execution. State roots before RSKIP-126 are names that nothing is compared with.
+/// Compares the state root of a block before RSKIP-126 with the state after it, where that is asked for.
+pub(crate) fn check_old_state_root(
+    header: &Header,
+    state: &Trie,
+    spec: &ChainSpec,
+    wanted: OldStateRoots,
+) -> Result<(), Failure> {
+    if !wanted.covers(spec, header.number) {
+        return Ok(());
+    }
+    let computed = orchid_state_root(state)?;
+    if header.state_root.as_ref() == computed.as_slice() {
+        return Ok(());
+    }
+    Err(InvalidBlock::OldStateRoot { header: hex::encode_prefixed(&header.state_root), computed }.into())
+}
+
+/// The comparison after execution. [`check_old_state_root`] compares the state roots before RSKIP-126.
 pub(crate) fn check_outcome(header: &Header, executed: &Executed<'_>, spec: &ChainSpec) -> Result<(), InvalidBlock> {
     let rules = spec.rules(header.number);
     let outcome = executed.outcome;

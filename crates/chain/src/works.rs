@@ -11,21 +11,26 @@ use crate::{Chain, ImportError, ImportOutcome, MineError};
 /// Blocks that a solution is accepted for.
 const KEPT_WORKS: usize = 20;
 
-/// Seconds after which a work is built anew, so that its time and its transactions are not too old.
-const REFRESH_SECONDS: u64 = 60;
-
 /// Fees must rise by so many percent before miners are told to change over.
 const NOTIFIED_RISE_PERCENT: u64 = 110;
 
 /// Settings of the work for other miners.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkOptions {
-    /// Whether a change of the pool outdates the work. Otherwise transactions get in after a minute or with the next head.
+    /// Whether a change of the pool outdates the work. Otherwise transactions get in with the next refresh or head.
     pub follows_pool: bool,
     /// Risen fees below this, in wei, are not worth telling miners.
     pub notified_fees: U256,
     /// Seconds between two submissions; 0: no limit.
     pub submission_interval: u64,
+    /// Seconds after which a work is built anew, so that its time and its transactions are not too old.
+    pub refresh_seconds: u64,
+}
+
+impl Default for WorkOptions {
+    fn default() -> Self {
+        Self { follows_pool: false, notified_fees: U256::ZERO, submission_interval: 0, refresh_seconds: 60 }
+    }
 }
 
 /// What a miner has to solve.
@@ -193,7 +198,7 @@ impl Chain {
         let is_fresh = works.current.as_ref().is_some_and(|current| {
             current.generation == generation
                 && (!self.config().work.follows_pool || current.pool_version == pool_version)
-                && now.saturating_sub(current.at) < REFRESH_SECONDS
+                && now.saturating_sub(current.at) < self.config().work.refresh_seconds
         });
         if is_fresh { Ok(()) } else { self.build_work(works, now) }
     }
@@ -382,7 +387,7 @@ mod tests {
     fn miners_are_told_of_much_higher_fees() {
         let chain = open(|config| {
             config.work =
-                WorkOptions { follows_pool: true, notified_fees: U256::from(500_000), submission_interval: 0 };
+                WorkOptions { follows_pool: true, notified_fees: U256::from(500_000), ..WorkOptions::default() };
         });
         assert!(chain.fetch_work(NOW).unwrap().unwrap().notify);
         let told = |nonce, price| {

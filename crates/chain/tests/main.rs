@@ -19,6 +19,7 @@ mod development;
 mod directory;
 mod golden;
 mod logs;
+mod old_state_roots;
 mod readers;
 mod verification;
 

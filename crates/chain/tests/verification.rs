@@ -1,12 +1,14 @@
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 use rhizome_chain::{Chain, ChainConfig, Verification, VerificationError};
-use rhizome_primitives::{B256, Bytes, Receipt, U256};
+use rhizome_primitives::{B256, Bytes, Receipt, U256, address, hex};
 use rhizome_storage::{BestChange, BlockWrite, Identity, Store, StoreOptions};
-use rhizome_trie::{NodeRows, StateDelta};
+use rhizome_trie::keys::{REMASC_SENDER, account_key};
+use rhizome_trie::{MemoryNodes, NodeRows, StateDelta, Trie, diff};
 
-use crate::{config, import, lines, spec};
+use crate::{config, import, lines, spec, temporary};
 
 const CHAIN: &str = "min-gas";
 const FILE: &str = "min-gas.blocks.txt.gz";
@@ -36,7 +38,9 @@ fn damaged(number: u64, change: impl FnOnce(&Chain, &mut Stored)) -> (u64, Strin
     let chain = open(dir.path());
     lines(FILE).iter().for_each(|line| drop(import(&chain, line)));
     let head = chain.head().number();
-    assert_eq!(verify(&chain, 0, head).unwrap(), Verification { blocks: head + 1, difference: None });
+    let sound = verify(&chain, 0, head).unwrap();
+    assert_eq!((sound.blocks, sound.difference), (head + 1, None));
+    assert!(sound.keys > 0);
     let record = chain.main_block(number).unwrap().unwrap();
     let genesis = chain.main_hash(0).unwrap().unwrap();
     let receipts = chain.receipts(&record.hash).unwrap().unwrap();
@@ -103,19 +107,89 @@ fn damage_is_found_and_named() {
     assert_eq!((found.0, found.1.as_str(), found.3), (DAMAGED, "stateRoot", root.to_string()));
 }
 
+/// The damage that one changed row of the flat state does: field, expected and found value.
+fn damaged_flat(key: &[u8], value: Option<&[u8]>) -> (String, String, String) {
+    let head = lines(FILE).len() as u64;
+    let writes = [(key.to_vec(), value.map(Bytes::copy_from_slice))].into();
+    let (number, field, expected, got) =
+        damaged(head, |_, stored| stored.flat = Some(StateDelta { writes, ..StateDelta::default() }));
+    assert_eq!(number, head);
+    (field, expected, got)
+}
+
 #[test]
-fn a_changed_value_in_the_flat_state_is_found() {
-    let mut key = Vec::new();
-    let number = lines(FILE).len() as u64;
-    let found = damaged(number, |chain, stored| {
-        // The account of REMASC's sender changes in every block.
-        key = rhizome_trie::keys::account_key(rhizome_trie::keys::REMASC_SENDER);
-        assert_eq!(chain.head().number(), number);
-        let writes = [(key.clone(), Some(Bytes::from_static(&[0xc0])))].into();
-        stored.flat = Some(StateDelta { writes, ..StateDelta::default() });
-    });
-    assert_eq!((found.0, found.3.as_str()), (number, "0xc0"));
-    assert!(found.1.starts_with("flatState["), "{}", found.1);
+fn one_changed_row_of_the_flat_state_is_found() {
+    let field = |key: &[u8]| format!("flatState[{}]", hex::encode_prefixed(key));
+    // Changes in every block.
+    let remasc = account_key(REMASC_SENDER);
+    let found = damaged_flat(&remasc, Some(&[0xc0]));
+    assert_eq!((found.0, found.2.as_str()), (field(&remasc), "0xc0"));
+    // Has not changed since the genesis, and is gone.
+    let still = account_key(address!("0000000000000000000000000000000000000001").as_slice());
+    let found = damaged_flat(&still, None);
+    assert_eq!((found.0, found.2.as_str()), (field(&still), "nothing"));
+    assert_ne!(found.1, "nothing");
+    // Is in no trie: before the first key, between others, and behind the last one.
+    for (key, length) in [(vec![], 1), (remasc[..5].to_vec(), 1), (vec![0xff; 31], 100)] {
+        let found = damaged_flat(&key, Some(&vec![7; length]));
+        assert_eq!((found.0, found.1.as_str()), (field(&key), "nothing"));
+        assert!(found.2 == "0x07" || found.2.starts_with("100 bytes with hash 0x"), "{}", found.2);
+    }
+}
+
+#[test]
+fn a_block_that_is_missing_in_the_log_index_is_found() {
+    let (name, file) = ("uncles-and-reorgs", "uncles-and-reorgs.arrivals.txt.gz");
+    let source = temporary(name);
+    lines(file).iter().for_each(|line| drop(import(&source, line)));
+    let has_logs = |number: &u64| {
+        let record = source.main_block(*number).unwrap().unwrap();
+        source.receipts(&record.hash).unwrap().unwrap().iter().any(|receipt| !receipt.logs.is_empty())
+    };
+    let number = (1..=source.head().number()).find(has_logs).unwrap();
+    let record = source.main_block(number).unwrap().unwrap();
+    let parent = source.main_block(number - 1).unwrap().unwrap();
+    let receipts = source.receipts(&record.hash).unwrap().unwrap();
+
+    let dir = tempfile::tempdir().unwrap();
+    let chain = Chain::open(config(spec(name), Some(dir.path()))).unwrap();
+    for below in 1..number {
+        let block = source.main_block(below).unwrap().unwrap().block.clone();
+        chain.import_block(block).unwrap();
+    }
+    let identity = Identity { chain_id: chain.spec().chain_id, genesis: chain.main_hash(0).unwrap().unwrap() };
+    drop(chain);
+    // The block as it is, but indexed as if it had no logs.
+    let (before, after) = (source.state_trie(&parent).unwrap(), source.state_trie(&record).unwrap());
+    let mut rebuilt = Trie::empty(Arc::new(MemoryNodes::default()));
+    after.entries().map(Result::unwrap).for_each(|(key, value)| rebuilt.put(&key, &value).unwrap());
+    let encoded: Vec<Bytes> = receipts.iter().map(|receipt| receipt.encode().into()).collect();
+    let store = Store::open(dir.path(), &identity, &StoreOptions::default()).unwrap();
+    let write = BlockWrite {
+        hash: record.hash,
+        number,
+        raw: &record.block.encode(),
+        total_difficulty: record.total_difficulty,
+        state_root: record.state_root,
+        senders: record.senders(),
+        transaction_hashes: receipts.transaction_hashes(),
+        receipts: &[],
+        encoded_receipts: &encoded,
+        nodes: rebuilt.commit(),
+        best: Some(BestChange {
+            enacted: &[(number, record.hash)],
+            retracted: &[],
+            flat: &diff(&before, &after).unwrap(),
+        }),
+    };
+    store.write_block(write).unwrap();
+    drop(store);
+    let chain = Chain::open(config(spec(name), Some(dir.path()))).unwrap();
+    let found = verify(&chain, 0, number).unwrap();
+    let difference = found.difference.unwrap();
+    assert_eq!((found.blocks, difference.number, difference.got.as_str()), (number, number, "nothing"));
+    let log = receipts.iter().flat_map(|receipt| &receipt.logs).min_by_key(|log| log.address).unwrap();
+    assert_eq!(difference.field, format!("logIndex[{}]", log.address));
 }
 
 #[test]
@@ -128,5 +202,5 @@ fn ranges_off_the_chain_are_refused() {
         assert!(matches!(error, VerificationError::Range { head: 3, .. }), "{error}");
     }
     let stopped = chain.verify_range(1, 3, |_| ControlFlow::Break(())).unwrap();
-    assert_eq!(stopped, Verification { blocks: 1, difference: None });
+    assert_eq!((stopped.blocks, stopped.difference), (1, None));
 }

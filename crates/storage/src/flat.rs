@@ -5,7 +5,7 @@
 
 use rhizome_primitives::{B256, Bytes, keccak256};
 use rhizome_trie::StateDelta;
-use rocksdb::WriteBatch;
+use rocksdb::{IteratorMode, WriteBatch};
 
 use crate::columns::{FLAT, NODES};
 use crate::store::damaged;
@@ -41,7 +41,32 @@ fn encode(value: &[u8]) -> Vec<u8> {
     row
 }
 
+/// A row of the flat state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlatEntry {
+    /// The trie key.
+    pub key: Box<[u8]>,
+    /// Length of the value.
+    pub length: usize,
+    /// Keccak of the value.
+    pub hash: B256,
+}
+
 impl Store {
+    /// The whole state of the head in order of the keys, without the bytes of long values. A view of this moment.
+    pub fn flat_entries(&self) -> Result<impl Iterator<Item = Result<FlatEntry, StorageError>> + '_, StorageError> {
+        let rows = self.db.iterator_cf(self.column(FLAT)?, IteratorMode::Start);
+        Ok(rows.map(|row| {
+            let (key, row) = row.map_err(|source| self.engine_error("read the flat state", source, 0))?;
+            let (length, hash) = match FlatRow::decode(&row) {
+                Some(FlatRow::Inline(value)) => (value.len(), keccak256(value)),
+                Some(FlatRow::Reference { hash, length }) => (length, hash),
+                None => return Err(damaged(FLAT, &key, "cannot be decoded")),
+            };
+            Ok(FlatEntry { key, length, hash })
+        }))
+    }
+
     /// Value of a trie key at the head. See [`Store::generation`] for how a reader makes sure which head that was.
     pub fn flat_get(&self, key: &[u8]) -> Result<Option<Bytes>, StorageError> {
         let Some(row) = self.row(FLAT, key)? else { return Ok(None) };

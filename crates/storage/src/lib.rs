@@ -20,6 +20,7 @@ mod store;
 mod write;
 
 pub use error::StorageError;
+pub use flat::FlatEntry;
 pub use log_index::{LOG_SHARD_BLOCKS, LogQuery};
 pub use open::{Durability, Identity, StoreOptions};
 pub use record::{HeightEntry, RawReceipt, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};

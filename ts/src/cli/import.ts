@@ -1,3 +1,4 @@
+import { createReadStream, statSync } from 'node:fs'
 import { Command } from 'commander'
 import { withCore } from './openCore.ts'
 import { addChainOptions, configFrom, type Parsed } from './options.ts'
@@ -20,15 +21,35 @@ export function importCommand(): Command {
     .option('--json', 'print one line of JSON for each block')
     .action(async (file: string, options: Parsed & { json?: boolean }) => {
       const config = configFrom(options, { mining: 'off' })
+      let done = 0
+      const total = options.json === true || !process.stderr.isTTY ? null : await lineCount(file)
       const bar = new ProgressBar(process.stderr, options.json !== true)
       const onProgress = (_error: Error | null, progress: string): void => {
         if (options.json === true) process.stdout.write(`${progress}\n`)
-        else bar.show(JSON.parse(progress) as ImportedBlock)
+        else {
+          const { number, result } = JSON.parse(progress) as ImportedBlock
+          bar.show(`block ${number} ${result}`, ++done, total)
+        }
       }
       const work = withCore(config, (native) => native.importBlocks(file, '{}', onProgress))
       const summary = await work.finally(() => bar.end())
       if (options.json !== true) process.stdout.write(`${describe(JSON.parse(summary) as Record<string, number>)}\n`)
     })
+}
+
+/** Lines of the file, so that the time left can be told; null for what is no file, and for one that cannot be read. */
+async function lineCount(path: string): Promise<number | null> {
+  try {
+    if (!statSync(path).isFile()) return null
+    let lines = 0
+    for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
+      for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines++
+    }
+    return lines
+  } catch {
+    // The import says what is wrong with it.
+    return null
+  }
 }
 
 function describe(summary: Record<string, number>): string {

@@ -7,6 +7,7 @@ import { wholeNumber } from './wholeNumber.ts'
 /** What the core found. */
 interface Verification {
   readonly blocks: number
+  readonly keys: number
   readonly difference: {
     readonly number: number
     readonly hash: string
@@ -17,7 +18,9 @@ interface Verification {
 }
 
 export function verifyCommand(): Command {
-  const command = new Command('verify').description('Execute stored blocks again and compare them with what is stored')
+  const command = new Command('verify').description(
+    'Execute stored blocks again, compare them with what is stored, and the state of the head with its trie',
+  )
   return addChainOptions(command)
     .requiredOption('--from <number>', 'first block', wholeNumber)
     .requiredOption('--to <number>', 'last block', wholeNumber)
@@ -27,16 +30,18 @@ export function verifyCommand(): Command {
       assertDataExists(config)
       const bar = new ProgressBar(process.stderr, options.json !== true)
       const onProgress = (_error: Error | null, progress: string): void => {
-        bar.show({ ...(JSON.parse(progress) as { number: number }), result: 'as stored' })
+        const part = JSON.parse(progress) as { number: number } | { keys: number }
+        if ('keys' in part) bar.show('state', part.keys, null, 'keys')
+        else bar.show(`block ${part.number}`, part.number - options.from + 1, options.to - options.from + 1)
       }
       const work = withCore(config, (native) => native.verifyBlocks(options.from, options.to, onProgress))
       const result = await work.finally(() => bar.end())
-      const { blocks, difference } = JSON.parse(result) as Verification
+      const { blocks, keys, difference } = JSON.parse(result) as Verification
       if (options.json === true) {
         process.stdout.write(`${result}\n`)
         if (difference !== null) process.exitCode = 1
       } else if (difference === null) {
-        process.stdout.write(`${blocks} blocks are as stored\n`)
+        process.stdout.write(`${blocks} blocks and ${keys} keys of the state are as they should be\n`)
       } else {
         const { number, hash, field, expected, got } = difference
         throw new Error(`block ${number} (${hash}) differs: ${field} expected ${expected}, got ${got}`)

@@ -20,6 +20,8 @@ interface Described {
   readonly description?: string
   readonly default?: unknown
   readonly enum?: readonly string[]
+  /** Texts with a pattern say what they expect. */
+  readonly expects?: string
   readonly minimum?: number
   readonly maximum?: number
   readonly properties?: Readonly<Record<string, Described>>
@@ -71,7 +73,7 @@ function expectation(member: Described): string {
   }
   if (member.type === 'boolean') return 'true or false'
   if (member.type === 'array') return 'a list of texts'
-  return member.description?.includes('interval=') ? 'auto, off or interval=SECONDS' : 'a text'
+  return member.expects ?? 'a text'
 }
 
 function fromText(member: Described, text: string): unknown {

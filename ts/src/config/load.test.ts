@@ -59,24 +59,15 @@ test('behavior: public networks neither mine nor sign unless told', () => {
 })
 
 test('behavior: settings of the miner are checked like all others', () => {
-  const settings = loadConfig({ file: file('[miner]\nnotifiedFees = "1000"\nfixedClock = true\n') })
-  expect(settings.miner).toMatchObject({ notifiedFees: '1000', fixedClock: true, refreshSeconds: 60, coinbase: '' })
-  expect(JSON.parse(nodeConfig(settings)).miner).toEqual({
-    coinbase: null,
-    minimumGasPrice: '0',
-    targetGasLimit: null,
+  const settings = loadConfig({ file: file('[miner]\nnotifiedFeesWei = 1000\nfixedClock = true\n') })
+  expect(JSON.parse(nodeConfig(settings))).toMatchObject({
     hasFixedClock: true,
-    followsPool: null,
-    refreshSeconds: 60,
-    submissionIntervalSeconds: 0,
-    notifiedFees: '1000',
+    works: { followPool: null, refreshSeconds: 60, submissionIntervalSeconds: 0, notifiedFeesWei: 1000 },
   })
-  const path = file('oldStateRoots = "some"\n[miner]\ncoinbase = "0x12"\nminimumGasPrice = "-1"\nrefreshSeconds = 0\n')
+  const path = file('oldStateRoots = "some"\n[miner]\nrefreshSeconds = 0\n')
   expect(problems({ file: path })).toEqual(
     expect.arrayContaining([
       `oldStateRoots: expected unchecked, rskip85, checked, got "some" (${path})`,
-      `miner.coinbase: expected an address of 20 bytes in hex, got "0x12" (${path})`,
-      `miner.minimumGasPrice: expected wei in decimal digits, got "-1" (${path})`,
       `miner.refreshSeconds: expected a whole number of at least 1 and at most 86400, got 0 (${path})`,
     ]),
   )

@@ -38,7 +38,14 @@ export const schema = section('', {
       'auto (a block for each transaction), interval=SECONDS, or off. Empty: auto on development networks, else off.',
     default: '',
     pattern: '^(|auto|off|interval=[1-9][0-9]{0,5})$',
+    expects: 'auto, off or interval=SECONDS',
   }),
+  oldStateRoots: oneOf(
+    'Blocks before RSKIP-126 carry state roots in an old format, which the reference compares with nothing: unchecked as ' +
+      'there, compared from RSKIP-85 on, or all checked. Each checked block costs a walk through the whole state.',
+    ['unchecked', 'rskip85', 'checked'],
+    'unchecked',
+  ),
   compat: oneOf(
     'Who wins where the API document and the reference node differ; [choices] turns single ones.',
     ['document', 'reference'],
@@ -130,7 +137,7 @@ export const schema = section('', {
     slowMs: whole('Requests slower than this are logged as warnings.', 1000),
   }),
 
-  miner: section('What this node builds into its blocks.', {
+  miner: section('What this node builds into its blocks, and works for other miners.', {
     coinbase: pattern(
       'Receiver of the fees, 0x and 40 hex digits. Empty: the last development account on development networks.',
       '^(|0x[0-9a-fA-F]{40})$',
@@ -144,6 +151,14 @@ export const schema = section('', {
       'The time of a block is its parent plus what evm_increaseTime added, whatever the clock says: blocks come out the same again.',
       false,
     ),
+    followPool: Type.Optional(
+      Type.Boolean({
+        description: 'Whether new transactions outdate the work at once. Not given: on development networks only.',
+      }),
+    ),
+    refreshSeconds: whole('A work is built anew after so long.', 60, 1, 86_400),
+    submissionIntervalSeconds: whole('Least time between two submissions. 0: no limit.', 0, 0, 86_400),
+    notifiedFeesWei: whole('Fees from which on a rise by more than 10 percent is worth telling miners.', 0),
   }),
 
   pool: section('Transactions that wait for a block.', {

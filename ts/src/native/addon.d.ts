@@ -192,8 +192,11 @@ export declare function evmStartMining(deadlineMs: number, ticket: number): Prom
 /** `evm_stopMining`. */
 export declare function evmStopMining(deadlineMs: number, ticket: number): Promise<string | Buffer>
 
-/** Writes the blocks of the main chain from one height to another. Resolves with `{"blocks","from","to"}`. */
-export declare function exportBlocks(path: string, from: number, to: number): Promise<string>
+/**
+ * Writes the blocks of the main chain from one height to another. `onProgress(null, json)` is called for each with
+ * `{number}`. Resolves with `{"blocks","from","to"}`.
+ */
+export declare function exportBlocks(path: string, from: number, to: number, onProgress: (error: Error | null, progress: string) => void): Promise<string>
 
 /** The head: `{"number","hash"}`. */
 export declare function headCursor(): string
@@ -328,8 +331,9 @@ export declare function txpoolInspect(): string | Buffer
 export declare function txpoolStatus(): string | Buffer
 
 /**
- * Executes the main chain from one height to another again. `onProgress(null, json)` is called for each good block with
- * `{number, hash}`. Resolves with `{"from","to","blocks","difference"}`: the difference is null or
+ * Executes the main chain from one height to another again and compares the head's state in its two forms.
+ * `onProgress(null, json)` is called for each good block with `{number, hash}`, then from time to time with `{keys}`.
+ * Resolves with `{"from","to","blocks","keys","difference"}`: the difference is null or
  * `{"number","hash","field","expected","got"}`.
  */
 export declare function verifyBlocks(from: number, to: number, onProgress: (error: Error | null, progress: string) => void): Promise<string>

@@ -1,0 +1,37 @@
+//! The log index against the receipts of a block. Nothing is ever taken out of the index (blocks leave the best chain, their
+//! entries stay), so an entry too many is no fault: searches confirm with the receipts. An entry too few hides a log.
+
+use rhizome_primitives::{Address, B256, Log, Receipt};
+use rhizome_storage::{LogQuery, StorageError, Store};
+
+use super::{MISSING, Mismatch};
+
+/// The first address or topic of the receipts' logs under which the index does not know the block.
+pub(super) fn mismatch(store: &Store, number: u64, receipts: &[Receipt]) -> Result<Option<Mismatch>, StorageError> {
+    let is_indexed = |addresses: &[Address], topics: &[Vec<B256>]| {
+        let found = store.log_candidates(&LogQuery { addresses, topics }, number, number)?;
+        Ok(found.is_some_and(|numbers| numbers.contains(&number)))
+    };
+    let missing = |place: String| Some((place, format!("block {number}"), MISSING.into()));
+    for log in distinct(receipts) {
+        if !is_indexed(&[log.address], &[])? {
+            return Ok(missing(format!("logIndex[{}]", log.address)));
+        }
+        for (position, topic) in log.topics.iter().enumerate() {
+            let mut topics = vec![Vec::new(); position];
+            topics.push(vec![*topic]);
+            if !is_indexed(&[], &topics)? {
+                return Ok(missing(format!("logIndex[topics[{position}] {topic}]")));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Logs that differ in address or topics: most of a block are alike.
+fn distinct(receipts: &[Receipt]) -> Vec<&Log> {
+    let mut logs: Vec<&Log> = receipts.iter().flat_map(|receipt| &receipt.logs).collect();
+    logs.sort_unstable_by(|left, right| (left.address, &left.topics).cmp(&(right.address, &right.topics)));
+    logs.dedup_by(|left, right| left.address == right.address && left.topics == right.topics);
+    logs
+}
