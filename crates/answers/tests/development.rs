@@ -103,7 +103,7 @@ fn files_of_blocks() {
     let path = folder.path().join("some.blocks");
     let path = path.to_str().unwrap();
     let head = node.chain().head().number();
-    let written = block_files::export(&node, path, 1, 1_000_000, || ControlFlow::Continue(())).unwrap();
+    let written = block_files::export(&node, path, 1, 1_000_000, |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(written, format!(r#"{{"blocks":{head},"from":1,"to":1000000}}"#).as_bytes());
     let other = regtest(AnswerOptions::document(), Clock::new(|| 0x6553_f484));
     let mut last = String::new();
