@@ -25,7 +25,8 @@ const folders = {
   filters: ['rpc', 'observe', 'config', 'native'],
   subscriptions: ['rpc', 'observe', 'config', 'native'],
   auth: ['rpc', 'observe', 'config', 'native'],
-  methods: ['rpc', 'observe', 'config', 'native', 'filters', 'subscriptions', 'auth'],
+  methods: ['rpc', 'observe', 'config', 'native', 'filters', 'subscriptions', 'auth', 'keystore'],
+  keystore: ['rpc'],
   verify: [],
   http: ['rpc', 'observe', 'config', 'native', 'filters', 'auth'],
   ws: ['rpc', 'observe', 'config', 'native', 'filters', 'auth'],
@@ -37,6 +38,7 @@ const packageOwners = {
   pino: ['observe'],
   'smol-toml': ['config'],
   commander: ['cli', ''],
+  ethers: ['keystore'],
 }
 
 /** Problems as lines; none when all is well. */
@@ -85,7 +87,7 @@ function checkTypeScript(sources) {
         const isAllowed = from === to || from === '' || from === 'cli' || folders[from]?.includes(to)
         if (!isAllowed) problems.push(`ts/src/${name}: ${from} may not import ${to === '' ? target : to}`)
       } else {
-        const owners = packageOwners[target]
+        const owners = packageOwners[target.replace(/^((?:@[^/]+\/)?[^/]+).*$/, '$1')]
         if (owners !== undefined && !owners.includes(from)) {
           problems.push(`ts/src/${name}: ${target} may be imported in ${owners.filter(Boolean).join(', ')} only`)
         }

@@ -1,5 +1,5 @@
 import { decidedChoices } from './config/choices.ts'
-import { dataDirOf, hasWallet, miningOf } from './config/network.ts'
+import { dataDirOf, hasWallet, keyStoreDirOf, miningOf } from './config/network.ts'
 import type { Config } from './config/schema.ts'
 import { version } from './version.ts'
 
@@ -17,6 +17,7 @@ export function nodeConfig(config: Config): string {
     minimumGasPriceWei: config.miner.minimumGasPriceWei,
     hasFixedClock: config.miner.fixedClock,
     hasRateLimiter: config.pool.rateLimiter === '' ? null : config.pool.rateLimiter === 'on',
+    keyStoreDir: keyStoreDirOf(config),
     cacheBytes: config.storage.cacheMegabytes * 2 ** 20,
     oldStateRoots: config.oldStateRoots,
     works: {

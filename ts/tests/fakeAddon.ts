@@ -10,7 +10,7 @@ export function fakeAddon(cancelled: number[] = []): Addon {
     ethGetBalance: (address, block) => JSON.stringify([address, block]),
     ethGetCode: () => Buffer.from(`"0x${'ab'.repeat(100_000)}"`),
     ethGetBlockByNumber: () => JSON.stringify({ extraData: 'x'.repeat(5000) }),
-    ethCall: async (_call, _block, _deadlineMs, ticket) => {
+    ethCall: async (_call, _block, _state, _pretended, _deadlineMs, ticket) => {
       const started = performance.now()
       while (performance.now() - started < 2000) {
         if (cancelled.includes(ticket)) break

@@ -1,6 +1,8 @@
 //! The settings that `openNode` takes.
 
 use rhizome_answers::RpcError;
+use rhizome_answers::accounts::Accounts;
+use rhizome_answers::key_store::KeyStore;
 use rhizome_answers::options::{
     AnswerOptions, CallOnHalt, EstimateBound, EstimateOnFailure, EstimateSearch, LogLimits, MiningMode,
     PendingOnPartial, SignatureForm, TraceLimits, TraceShape,
@@ -18,13 +20,14 @@ pub(crate) struct NodeConfig {
     network: String,
     chain_file: Option<PathBuf>,
     data_dir: Option<PathBuf>,
-    pub(crate) mining: Mining,
+    mining: Mining,
     has_wallet: bool,
     coinbase: Option<String>,
     extra_data: Option<String>,
     minimum_gas_price_wei: u64,
     has_fixed_clock: bool,
     has_rate_limiter: Option<bool>,
+    key_store_dir: Option<PathBuf>,
     cache_bytes: usize,
     old_state_roots: OldRoots,
     works: Works,
@@ -44,7 +47,7 @@ pub(crate) struct NodeConfig {
 /// How blocks come about.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(tag = "mode", rename_all = "lowercase")]
-pub(crate) enum Mining {
+enum Mining {
     Auto,
     Interval { seconds: u64 },
     Off,
@@ -84,6 +87,8 @@ struct Choices {
     halted_call: HaltedCall,
     signature_words: SignatureWords,
     traces: Traces,
+    time_offset: TimeOffset,
+    state_override: StateOverride,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -128,9 +133,18 @@ enum Traces {
     Reference,
 }
 
-/// Whether a network is for development: public keys hold its coins, and mining costs nothing.
-pub(crate) fn is_development(spec: &ChainSpec) -> bool {
-    matches!(spec.network, Network::Regtest | Network::Devnet)
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum StateOverride {
+    Serve,
+    Refuse,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum TimeOffset {
+    Lasting,
+    Block,
 }
 
 impl NodeConfig {
@@ -142,7 +156,7 @@ impl NodeConfig {
     /// Settings of the chain.
     pub(crate) fn chain(&self) -> Result<ChainConfig, RpcError> {
         let spec = Arc::new(self.spec()?);
-        let is_development = is_development(&spec);
+        let is_development = spec.is_development();
         let data_dir = self.data_dir.clone().map_or(DataDir::Temporary, DataDir::Path);
         let mut chain = ChainConfig::new(spec, data_dir);
         chain.cache_bytes = self.cache_bytes;
@@ -151,13 +165,16 @@ impl NodeConfig {
             OldRoots::Rskip85 => OldStateRoots::SinceRskip85,
             OldRoots::Checked => OldStateRoots::Checked,
         };
+        chain.keeps_time_offset = matches!(self.choices.time_offset, TimeOffset::Lasting);
         if is_development {
             // One developer sends as much as he likes.
             chain.pool.has_rate_limiter = false;
             // His transactions are mined without waiting for a minute.
             chain.work.follows_pool = true;
-            // The last of the development accounts.
-            chain.coinbase = address!("ec4ddeb4380ad69b3e509baad9f158cdf4e4681d");
+            if self.has_wallet {
+                // The last of the development accounts.
+                chain.coinbase = address!("ec4ddeb4380ad69b3e509baad9f158cdf4e4681d");
+            }
         }
         if let Some(coinbase) = &self.coinbase {
             chain.coinbase = coinbase.parse::<Address>().map_err(RpcError::internal)?;
@@ -184,6 +201,15 @@ impl NodeConfig {
         ChainSpec::from_json(&text).map_err(|error| named(&error))
     }
 
+    /// The accounts. Those of the development genesis are public knowledge, so they are held where they are of use only.
+    pub(crate) fn accounts(&self, is_development: bool) -> Result<Accounts, RpcError> {
+        if !self.has_wallet {
+            return Ok(Accounts::none());
+        }
+        let store = self.key_store_dir.as_deref().map(KeyStore::open).transpose()?;
+        Ok(Accounts::with_store(is_development, store.unwrap_or_default()))
+    }
+
     /// Settings of the answers.
     pub(crate) fn answers(&self, is_development: bool) -> AnswerOptions {
         let document = AnswerOptions::document();
@@ -193,7 +219,7 @@ impl NodeConfig {
             client_version: self.client_version.clone().unwrap_or_else(|| format!("{version}/{platform}/rust")),
             mining: match self.mining {
                 Mining::Auto => MiningMode::Auto,
-                Mining::Interval { .. } => MiningMode::Interval,
+                Mining::Interval { seconds } => MiningMode::Interval { seconds },
                 Mining::Off => MiningMode::Off,
             },
             has_wallet: self.has_wallet,
@@ -218,6 +244,7 @@ impl NodeConfig {
                 SignatureWords::Padded => SignatureForm::Word,
                 SignatureWords::Stripped => SignatureForm::Quantity,
             },
+            has_overrides: matches!(self.choices.state_override, StateOverride::Serve),
             pending_on_partial: match self.choices.pending_selector {
                 PendingSelector::Refuse => PendingOnPartial::Refused,
                 PendingSelector::Serve => PendingOnPartial::Served,

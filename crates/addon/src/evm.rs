@@ -25,10 +25,30 @@ pub fn evm_revert(env: &Env, id: i64, deadline_ms: i64, ticket: i64) -> Result<O
     pooled(env, deadline_ms, ticket, move |node, _patience| evm::revert::answer(node, natural("id", id)?))
 }
 
-/// `evm_mine`.
+/// `evm_mine`. A timestamp below 0 is none.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn evm_mine(env: &Env, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, |node, _patience| evm::mine::answer(node))
+pub fn evm_mine(env: &Env, blocks: i64, timestamp: i64, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, ticket, move |node, patience| {
+        evm::mine::answer(node, natural("blocks", blocks)?, u64::try_from(timestamp).ok(), &patience.deadline)
+    })
+}
+
+/// `evm_setAutomine`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn evm_set_automine(is_on: bool) -> Result<Reply> {
+    sync(|node| evm::set_automine::answer(node, is_on))
+}
+
+/// `evm_setIntervalMining`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn evm_set_interval_mining(milliseconds: i64) -> Result<Reply> {
+    sync(|node| evm::set_interval_mining::answer(node, natural("interval", milliseconds)?))
+}
+
+/// `evm_setNextBlockTimestamp`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn evm_set_next_block_timestamp(timestamp: i64) -> Result<Reply> {
+    sync(|node| evm::set_next_block_timestamp::answer(node, natural("timestamp", timestamp)?))
 }
 
 /// `evm_reset`.
@@ -50,6 +70,6 @@ pub fn evm_stop_mining(env: &Env, deadline_ms: i64, ticket: i64) -> Result<Objec
 }
 
 /// A number that cannot be negative.
-fn natural(name: &str, number: i64) -> std::result::Result<u64, RpcError> {
+pub(crate) fn natural(name: &str, number: i64) -> std::result::Result<u64, RpcError> {
     u64::try_from(number).map_err(|_negative| RpcError::invalid_params(format!("{name} must not be negative")))
 }

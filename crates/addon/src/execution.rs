@@ -6,24 +6,43 @@ use napi::{Env, Result};
 use napi_derive::napi;
 use rhizome_answers::call_object::CallObject;
 use rhizome_answers::log_filter::LogQuery;
+use rhizome_answers::overrides::Overrides;
 use rhizome_answers::selector::Selector;
 use rhizome_answers::{eth, parameters};
 
-/// `eth_call`.
+/// `eth_call`. Overrides are JSON objects; empty: none.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn eth_call(env: &Env, call: String, block: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+pub fn eth_call(
+    env: &Env,
+    call: String,
+    block: String,
+    state_overrides: String,
+    block_overrides: String,
+    deadline_ms: i64,
+    ticket: i64,
+) -> Result<Object<'_>> {
     pooled(env, deadline_ms, ticket, move |node, patience| {
         let (call, block) = (CallObject::parse(&call)?, Selector::parse(&block)?);
-        eth::call::answer(node, &call, &block, &patience.deadline)
+        let overrides = Overrides::parse(&state_overrides, &block_overrides)?;
+        eth::call::answer(node, &call, &block, &overrides, &patience.deadline)
     })
 }
 
-/// `eth_estimateGas`.
+/// `eth_estimateGas`. Overrides are JSON objects; empty: none.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn eth_estimate_gas(env: &Env, call: String, block: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+pub fn eth_estimate_gas(
+    env: &Env,
+    call: String,
+    block: String,
+    state_overrides: String,
+    block_overrides: String,
+    deadline_ms: i64,
+    ticket: i64,
+) -> Result<Object<'_>> {
     pooled(env, deadline_ms, ticket, move |node, patience| {
         let (call, block) = (CallObject::parse(&call)?, Selector::parse(&block)?);
-        eth::estimate_gas::answer(node, &call, &block, &patience.deadline)
+        let overrides = Overrides::parse(&state_overrides, &block_overrides)?;
+        eth::estimate_gas::answer(node, &call, &block, &overrides, &patience.deadline)
     })
 }
 

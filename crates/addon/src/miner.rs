@@ -1,33 +1,22 @@
-//! Mines a block each so many seconds.
+//! Mines when the schedule says that a block is due by time.
 
-use parking_lot::{Condvar, Mutex};
+use rhizome_answers::mining_schedule::MiningSchedule;
 use rhizome_chain::Chain;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 /// A thread that mines until it is dropped.
-pub(crate) struct IntervalMiner {
-    stop: Arc<(Mutex<bool>, Condvar)>,
+pub(crate) struct TimedMiner {
+    schedule: Arc<MiningSchedule>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl IntervalMiner {
-    /// Starts mining.
-    pub(crate) fn start(chain: Arc<Chain>, seconds: u64) -> std::io::Result<Self> {
-        let stop = Arc::new((Mutex::new(false), Condvar::new()));
-        let seen = Arc::clone(&stop);
+impl TimedMiner {
+    /// Starts waiting.
+    pub(crate) fn start(chain: Arc<Chain>, schedule: Arc<MiningSchedule>) -> std::io::Result<Self> {
+        let seen = Arc::clone(&schedule);
         let mine = move || {
-            let (stopped, bell) = &*seen;
-            loop {
-                let mut stopped = stopped.lock();
-                if !*stopped {
-                    bell.wait_for(&mut stopped, Duration::from_secs(seconds));
-                }
-                if *stopped {
-                    return;
-                }
-                drop(stopped);
+            while seen.wait() {
                 if chain.is_automining()
                     && let Err(error) = chain.mine(chain.config().clock.now())
                 {
@@ -36,14 +25,13 @@ impl IntervalMiner {
             }
         };
         let thread = std::thread::Builder::new().name("rhizome-miner".into()).spawn(mine)?;
-        Ok(Self { stop, thread: Some(thread) })
+        Ok(Self { schedule, thread: Some(thread) })
     }
 }
 
-impl Drop for IntervalMiner {
+impl Drop for TimedMiner {
     fn drop(&mut self) {
-        *self.stop.0.lock() = true;
-        self.stop.1.notify_all();
+        self.schedule.end();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

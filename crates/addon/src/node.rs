@@ -1,14 +1,15 @@
 //! Opening, closing and describing the node; listeners and cancellation.
 
-use crate::config::{Mining, NodeConfig, is_development};
+use crate::config::NodeConfig;
 use crate::lanes::{guarded, promise, settle, sync};
-use crate::miner::IntervalMiner;
+use crate::miner::TimedMiner;
 use crate::pool::Pool;
 use crate::process::{self, Running};
 use crate::reply::{Reply, refusal};
 use napi::bindgen_prelude::{Function, Object};
 use napi::{Env, Result};
 use napi_derive::napi;
+use rhizome_answers::options::MiningMode;
 use rhizome_answers::{Node, RpcError, node_info};
 use rhizome_chain::{Chain, ChainEvent};
 use std::sync::Arc;
@@ -67,7 +68,11 @@ pub(crate) fn alone(name: &str, work: impl FnOnce() + Send + 'static) -> Result<
 fn start(config: &NodeConfig) -> std::result::Result<Running, RpcError> {
     let chain = Chain::open(config.chain()?)?;
     chain.set_automine(true);
-    let node = Arc::new(Node::new(Arc::clone(&chain), config.answers(is_development(chain.spec()))));
+    let is_development = chain.spec().is_development();
+    let options = config.answers(is_development);
+    let is_mining_by_time = is_development || matches!(options.mining, MiningMode::Interval { .. });
+    let accounts = config.accounts(is_development)?;
+    let node = Arc::new(Node::with_accounts(Arc::clone(&chain), options, accounts));
     // After the node's own listener: who is called finds in the feeds what it is called for.
     let (heads, pending) = (Arc::clone(&process::process().heads), Arc::clone(&process::process().pending));
     chain.on_event(Box::new(move |event| match event {
@@ -77,9 +82,8 @@ fn start(config: &NodeConfig) -> std::result::Result<Running, RpcError> {
     let (threads, waiting) = config.pool();
     let pool = Pool::start("pool", threads, waiting).map_err(RpcError::internal)?;
     let traces = Pool::start("trace", threads.div_ceil(2), waiting).map_err(RpcError::internal)?;
-    let miner = match config.mining {
-        Mining::Interval { seconds } => Some(IntervalMiner::start(chain, seconds).map_err(RpcError::internal)?),
-        Mining::Auto | Mining::Off => None,
-    };
+    // On development networks the interval may be set later.
+    let miner = is_mining_by_time.then(|| TimedMiner::start(chain, Arc::clone(node.mining())));
+    let miner = miner.transpose().map_err(RpcError::internal)?;
     Ok(Running { node, pool, traces, tickets: Arc::default(), is_closing: Arc::default(), miner })
 }

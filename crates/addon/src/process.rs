@@ -1,7 +1,7 @@
 //! The one node of the process, shared by all its threads.
 
 use crate::changes::Listeners;
-use crate::miner::IntervalMiner;
+use crate::miner::TimedMiner;
 use crate::pool::Pool;
 use crate::tickets::Tickets;
 use arc_swap::ArcSwapOption;
@@ -37,7 +37,7 @@ pub(crate) struct Running {
     pub(crate) tickets: Arc<Tickets>,
     /// Raised when long work has to end because the node closes.
     pub(crate) is_closing: Arc<AtomicBool>,
-    pub(crate) miner: Option<IntervalMiner>,
+    pub(crate) miner: Option<TimedMiner>,
 }
 
 /// The process-wide part.

@@ -44,6 +44,7 @@ pub mod protocol_version;
 pub mod send_raw_transaction;
 pub mod send_transaction;
 pub mod sign;
+pub mod sign_typed_data;
 pub mod submit_hashrate;
 pub mod submit_work;
 pub mod syncing;

@@ -3,11 +3,12 @@
 use crate::call_object::CallObject;
 use crate::error::{ErrorCode, RpcError};
 use crate::node::Node;
+use crate::overrides::Overrides;
 use crate::selector::{Place, Selector};
 use crate::traces::traced::Traced;
 use rhizome_chain::ChainAncestry;
 use rhizome_evm::observe::{Inspected, Inspection};
-use rhizome_evm::{BlockEnv, CallOutcome, Deadline, ExecError, Unexecutable};
+use rhizome_evm::{BlockEnv, CallOutcome, Deadline, ExecError, StateOverrides, Unexecutable};
 use rhizome_primitives::U256;
 use rhizome_trie::StateReader;
 use std::sync::Arc;
@@ -15,11 +16,23 @@ use std::sync::Arc;
 /// The block in which a call pretends to run.
 pub(crate) struct Stage {
     env: BlockEnv,
+    overrides: StateOverrides,
     state: Arc<dyn StateReader>,
     ancestry: ChainAncestry,
 }
 
 impl Stage {
+    /// The selected block itself is the executing one, on the state after it, apart from what is pretended.
+    pub(crate) fn pretended(node: &Node, at: &Selector<'_>, overrides: &Overrides) -> Result<Self, RpcError> {
+        if !overrides.is_empty() && !node.options().has_overrides {
+            return Err(RpcError::invalid_params("State override is not allowed"));
+        }
+        let mut stage = Self::at(node, at)?;
+        stage.overrides = overrides.state.clone();
+        overrides.block.apply(&mut stage.env);
+        Ok(stage)
+    }
+
     /// The selected block itself is the executing one, on the state after it.
     pub(crate) fn at(node: &Node, at: &Selector<'_>) -> Result<Self, RpcError> {
         let chain = node.chain();
@@ -32,14 +45,18 @@ impl Stage {
                 let parent = record.parent().map(|parent| chain.block(&parent)).transpose()?.flatten();
                 Ok(Self {
                     env: BlockEnv::from_header(&record.block.header),
+                    overrides: StateOverrides::default(),
                     state: chain.state_at(&record)?,
                     // The genesis block has no parent, and none of its ancestors can be asked for.
                     ancestry: chain.ancestry(parent.as_ref().unwrap_or(&record)),
                 })
             }
-            Place::Pending(draft) => {
-                Ok(Self { env: draft.env.clone(), state: draft.state.clone(), ancestry: chain.ancestry(&draft.parent) })
-            }
+            Place::Pending(draft) => Ok(Self {
+                env: draft.env.clone(),
+                overrides: StateOverrides::default(),
+                state: draft.state.clone(),
+                ancestry: chain.ancestry(&draft.parent),
+            }),
         }
     }
 
@@ -75,7 +92,8 @@ impl Stage {
     ) -> Result<CallOutcome, ExecError> {
         let spec = node.chain().spec();
         let state = Arc::clone(&self.state);
-        rhizome_evm::call(spec, self.env.clone(), state, &self.ancestry, &object.request(gas), deadline)
+        let (env, request) = (self.env.clone(), object.request(gas));
+        rhizome_evm::call_with(&self.overrides, spec, env, state, &self.ancestry, &request, deadline)
     }
 }
 
@@ -89,6 +107,7 @@ pub(crate) fn call_gas(node: &Node, object: &CallObject) -> u64 {
 pub(crate) fn to_rpc_error(error: ExecError) -> RpcError {
     match error {
         ExecError::DeadlineExceeded => RpcError::timed_out(),
+        ExecError::Override(reason) => RpcError::invalid_params(reason.to_string()),
         error @ ExecError::BridgePart { .. } => RpcError::new(ErrorCode::Internal, error.to_string()),
         ExecError::Unexecutable { reason: Unexecutable::LocalGas, .. } => {
             RpcError::invalid_params("Invalid gas: less than the call costs before it starts")

@@ -2,9 +2,11 @@
 
 use crate::accounts::Accounts;
 use crate::cache::TextCache;
+use crate::error::{ErrorCode, RpcError};
 use crate::feed::deleted::DeletedBlocks;
 use crate::feed::pending_hashes::PendingFeed;
-use crate::options::{AnswerOptions, MiningMode};
+use crate::mining_schedule::MiningSchedule;
+use crate::options::AnswerOptions;
 use crate::pending_state::PendingStates;
 use parking_lot::{Mutex, MutexGuard};
 use rhizome_chain::{Chain, ChainEvent};
@@ -20,12 +22,18 @@ pub struct Node {
     deleted: Arc<DeletedBlocks>,
     pending_states: PendingStates,
     sending: Mutex<()>,
+    mining: Arc<MiningSchedule>,
 }
 
 impl Node {
-    /// A node over an open chain.
+    /// A node over an open chain that signs for the development accounts, if at all.
     pub fn new(chain: Arc<Chain>, options: AnswerOptions) -> Self {
         let accounts = if options.has_wallet { Accounts::development() } else { Accounts::none() };
+        Self::with_accounts(chain, options, accounts)
+    }
+
+    /// A node over an open chain.
+    pub fn with_accounts(chain: Arc<Chain>, options: AnswerOptions, accounts: Accounts) -> Self {
         let texts = TextCache::new(options.cache_bytes);
         let pending_feed = Arc::new(PendingFeed::default());
         let deleted = Arc::new(DeletedBlocks::default());
@@ -38,6 +46,7 @@ impl Node {
             }
             ChainEvent::NewHead { .. } => {}
         }));
+        let mining = Arc::new(MiningSchedule::new(options.mining));
         Self {
             chain,
             options,
@@ -47,6 +56,7 @@ impl Node {
             deleted,
             pending_states: PendingStates::default(),
             sending: Mutex::new(()),
+            mining,
         }
     }
 
@@ -63,6 +73,19 @@ impl Node {
     /// The accounts that the node signs for.
     pub fn accounts(&self) -> &Accounts {
         &self.accounts
+    }
+
+    /// When this node mines by itself.
+    pub fn mining(&self) -> &Arc<MiningSchedule> {
+        &self.mining
+    }
+
+    /// The chain, for methods that change it by hand; -32601 where that is not for play.
+    pub(crate) fn require_development(&self) -> Result<&Arc<Chain>, RpcError> {
+        match self.chain.spec().is_development() {
+            true => Ok(&self.chain),
+            false => Err(RpcError::new(ErrorCode::MethodNotFound, "the method is for development networks only")),
+        }
     }
 
     /// Seconds since 1970 by the chain's clock.
@@ -88,7 +111,7 @@ impl Node {
 
     /// Whether a submission mines its block before it is answered.
     pub(crate) fn mines_on_submission(&self) -> bool {
-        self.options.mining == MiningMode::Auto && self.chain.is_automining()
+        self.mining.is_instant() && self.chain.is_automining()
     }
 
     /// Held while a submission mines its own block, so that each gets a block of its own.

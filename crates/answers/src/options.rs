@@ -8,7 +8,10 @@ pub enum MiningMode {
     /// A block for each submitted transaction, before the submission is answered.
     Auto,
     /// A block each so many seconds.
-    Interval,
+    Interval {
+        /// Seconds.
+        seconds: u64,
+    },
     /// Blocks come from outside only.
     Off,
 }
@@ -99,7 +102,7 @@ pub struct LogLimits {
 pub struct AnswerOptions {
     /// Text of `web3_clientVersion`.
     pub client_version: String,
-    /// How blocks come into being.
+    /// How blocks come into being, until a developer says otherwise.
     pub mining: MiningMode,
     /// Whether the development accounts sign for callers.
     pub has_wallet: bool,
@@ -115,6 +118,8 @@ pub struct AnswerOptions {
     pub call_on_halt: CallOnHalt,
     /// Form of `r` and `s`.
     pub signature_form: SignatureForm,
+    /// Whether calls may pretend another state or block.
+    pub has_overrides: bool,
     /// `pending` on partially supported methods.
     pub pending_on_partial: PendingOnPartial,
     /// Limits of log searches.
@@ -144,6 +149,7 @@ impl AnswerOptions {
             estimate_on_failure: EstimateOnFailure::Estimate,
             call_on_halt: CallOnHalt::Error,
             signature_form: SignatureForm::Word,
+            has_overrides: true,
             pending_on_partial: PendingOnPartial::Refused,
             log_limits: LogLimits { blocks: 2_000, logs: 10_000 },
             trace_shape: TraceShape::Standard,
@@ -161,6 +167,7 @@ impl AnswerOptions {
             estimate_on_failure: EstimateOnFailure::Error,
             call_on_halt: CallOnHalt::Empty,
             signature_form: SignatureForm::Quantity,
+            has_overrides: false,
             pending_on_partial: PendingOnPartial::Served,
             trace_shape: TraceShape::Reference,
             default_gas_price: Some(U256::ZERO),

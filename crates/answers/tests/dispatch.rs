@@ -3,6 +3,7 @@
 use rhizome_answers::call_object::CallObject;
 use rhizome_answers::log_filter::LogQuery;
 use rhizome_answers::objects::block::TransactionList;
+use rhizome_answers::overrides::Overrides;
 use rhizome_answers::selector::Selector;
 use rhizome_answers::{Answer, Node, RpcError, debug, eth, evm, mnr, net, parameters, rsk, web3};
 use rhizome_evm::Deadline;
@@ -53,6 +54,11 @@ impl Ask<'_> {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         }
+    }
+
+    /// A parameter as JSON; empty where there is none.
+    fn object(&self, at: usize) -> String {
+        self.parameters.get(at).filter(|value| !value.is_null()).map(Value::to_string).unwrap_or_default()
     }
 
     fn flag(&self, at: usize) -> TransactionList {
@@ -138,14 +144,15 @@ impl Ask<'_> {
             }
             "eth_getTransactionReceipt" => eth::get_transaction_receipt::answer(node, &transaction_hash()?),
             "eth_getLogs" => eth::get_logs::answer(node, &LogQuery::parse(&self.value(0).to_string())?, &never, &never),
-            // State overrides come with a later step.
-            "eth_call" if self.parameters.len() <= 2 => {
+            "eth_call" => {
                 let call = CallObject::parse(&self.value(0).to_string())?;
-                eth::call::answer(node, &call, &Selector::parse(&block1)?, &never)
+                let overrides = Overrides::parse(&self.object(2), "")?;
+                eth::call::answer(node, &call, &Selector::parse(&block1)?, &overrides, &never)
             }
             "eth_estimateGas" => {
                 let call = CallObject::parse(&self.value(0).to_string())?;
-                eth::estimate_gas::answer(node, &call, &Selector::parse(&block1)?, &never)
+                let overrides = Overrides::parse(&self.object(2), "")?;
+                eth::estimate_gas::answer(node, &call, &Selector::parse(&block1)?, &overrides, &never)
             }
             "eth_sendRawTransaction" => eth::send_raw_transaction::answer(node, &parameters::bytes(&first)?),
             "eth_sendTransaction" => {
@@ -205,7 +212,7 @@ impl Ask<'_> {
             "evm_snapshot" => evm::snapshot::answer(self.node),
             "evm_revert" => evm::revert::answer(self.node, number(self.text(0))?),
             "evm_reset" => evm::reset::answer(self.node),
-            "evm_mine" => evm::mine::answer(self.node),
+            "evm_mine" => evm::mine::answer(self.node, 1, None, &Deadline::none()),
             "evm_increaseTime" => evm::increase_time::answer(self.node, number(self.text(0))?),
             "evm_startMining" => evm::start_mining::answer(self.node),
             "evm_stopMining" => evm::stop_mining::answer(self.node),

@@ -77,6 +77,11 @@ impl Archive {
         self.remember_ancestor(record);
     }
 
+    /// A block whose state was replaced.
+    pub(crate) fn replace_record(&self, record: &Arc<BlockRecord>) {
+        self.records.insert(record.hash, Arc::clone(record));
+    }
+
     fn remember_ancestor(&self, record: &BlockRecord) -> Arc<AncestorBlock> {
         let ancestor = Arc::new(AncestorBlock {
             hash: record.hash,

@@ -107,14 +107,17 @@ impl Chain {
         Ok(block)
     }
 
-    /// Time of the next block: the clock with the development offset, but after the parent. A fixed clock stands at the
-    /// time of the parent.
+    /// Time of the next block: what was set for it, or the clock with the development offset, but after the parent. A fixed
+    /// clock stands at the time of the parent.
     pub(crate) fn next_timestamp(&self, head: &Head, now: u64) -> u64 {
         let parent = head.record.block.header.timestamp;
+        if let Some(timestamp) = self.development.next_timestamp() {
+            return timestamp.max(parent.saturating_add(1));
+        }
         if self.config().has_fixed_clock {
             return parent.saturating_add(self.time_offset());
         }
-        now.saturating_add(self.time_offset()).max(parent.saturating_add(1))
+        self.development.clock(now).max(parent.saturating_add(1))
     }
 
     /// Builds a block on `head` from the pool. Also says which version of the pool it is of.

@@ -129,9 +129,7 @@ impl Chain {
         returned: &[Arc<BlockRecord>],
     ) {
         let (number, hash) = (record.number(), record.hash);
-        let head = Arc::new(Head::new(Arc::clone(&record), generation, &self.archive.store));
-        let pool_head = PoolHead { record, state: head.state() };
-        self.head.store(head);
+        let pool_head = self.publish_head(record, generation);
         let now_pending = self.pool.follow(pool_head, &change.enacted, returned);
         self.emit(&ChainEvent::NewHead {
             number,
@@ -142,6 +140,14 @@ impl Chain {
         for hash in now_pending {
             self.emit(&ChainEvent::PendingTransaction { hash });
         }
+    }
+
+    /// Makes the best block and its state visible to readers; what the pool has to be told.
+    pub(crate) fn publish_head(&self, record: Arc<BlockRecord>, generation: u64) -> PoolHead {
+        let head = Arc::new(Head::new(Arc::clone(&record), generation, &self.archive.store));
+        let pool_head = PoolHead { record, state: head.state() };
+        self.head.store(head);
+        pool_head
     }
 }
 

@@ -106,6 +106,8 @@ pub struct ChainConfig {
     /// The time of a new block is its parent's plus the development offset, whatever the clock says: blocks that were
     /// mined so before come out the same again.
     pub has_fixed_clock: bool,
+    /// The development offset stays when a block was built; otherwise it is for one block.
+    pub keeps_time_offset: bool,
 }
 
 impl ChainConfig {
@@ -128,6 +130,7 @@ impl ChainConfig {
             work: WorkOptions::default(),
             clock: Clock::system(),
             has_fixed_clock: false,
+            keeps_time_offset: false,
         }
     }
 }

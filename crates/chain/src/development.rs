@@ -1,9 +1,10 @@
 //! What a developer does with a chain: going back, moving the clock, choosing when blocks are mined.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
+use rhizome_primitives::B256;
 use rhizome_storage::Rewind;
 use rhizome_trie::diff;
 
@@ -18,35 +19,71 @@ const REWIND_STEP: u64 = 1000;
 /// Development state; none of it is on disk.
 #[derive(Default)]
 pub(crate) struct Development {
-    /// Height of each snapshot; the id is the position plus one.
-    snapshots: Mutex<Vec<u64>>,
-    time_offset: AtomicU64,
+    /// The id of each is its position plus one.
+    snapshots: Mutex<Vec<Snapshot>>,
+    /// Seconds; below zero when a block was given an earlier time than the clock's.
+    time_offset: AtomicI64,
+    /// Time of the next block; 0: not set.
+    next_timestamp: AtomicU64,
     is_automining: AtomicBool,
+}
+
+struct Snapshot {
+    height: u64,
+    /// Of the state after the block, which may have been changed by hand.
+    state_root: B256,
+    time_offset: i64,
+}
+
+impl Development {
+    /// The clock with the offset.
+    pub(crate) fn clock(&self, now: u64) -> u64 {
+        now.saturating_add_signed(self.time_offset.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn next_timestamp(&self) -> Option<u64> {
+        Some(self.next_timestamp.load(Ordering::Acquire)).filter(|timestamp| *timestamp > 0)
+    }
 }
 
 impl Chain {
     /// Remembers the present height. Returns the id: 1, 2, and so on.
     pub fn snapshot(&self) -> u64 {
         let mut snapshots = self.development.snapshots.lock();
-        snapshots.push(self.head().number());
+        let head = self.head();
+        snapshots.push(Snapshot {
+            height: head.number(),
+            state_root: head.record.state_root,
+            time_offset: self.development.time_offset.load(Ordering::Acquire),
+        });
         snapshots.len() as u64
     }
 
-    /// Goes back to a snapshot: blocks above it are deleted and the pool is emptied. The snapshot stays, later ones are
-    /// forgotten. False when there is no such snapshot.
+    /// Goes back to a snapshot: blocks above it are deleted, changes of its state are undone, and the pool is emptied. The
+    /// snapshot stays, later ones are forgotten. False when there is no such snapshot.
     pub fn revert(&self, id: u64) -> Result<bool, ChainError> {
         let mut snapshots = self.development.snapshots.lock();
         let position = id.checked_sub(1).and_then(|position| usize::try_from(position).ok());
-        let Some(height) = position.and_then(|position| snapshots.get(position).copied()) else { return Ok(false) };
-        self.rewind(height)?;
+        let Some(snapshot) = position.and_then(|position| snapshots.get(position)) else { return Ok(false) };
+        self.rewind(snapshot.height)?;
+        self.restore_state(snapshot.height, snapshot.state_root)?;
+        if self.config().keeps_time_offset {
+            self.development.time_offset.store(snapshot.time_offset, Ordering::Release);
+        }
+        self.development.next_timestamp.store(0, Ordering::Release);
         snapshots.truncate(position.map_or(0, |position| position.saturating_add(1)));
         Ok(true)
     }
 
-    /// Goes back to the genesis and forgets all snapshots.
+    /// Goes back to the genesis and its original state, and forgets all snapshots and what was said about times.
     pub fn reset(&self) -> Result<(), ChainError> {
         let mut snapshots = self.development.snapshots.lock();
         self.rewind(0)?;
+        if let Some(root) = self.original_state_root(&self.head().hash())? {
+            self.restore_state(0, root)?;
+        }
+        self.development.time_offset.store(0, Ordering::Release);
+        self.development.next_timestamp.store(0, Ordering::Release);
         snapshots.clear();
         Ok(())
     }
@@ -54,19 +91,41 @@ impl Chain {
     /// Adds to the offset of the next block's time. Returns the total offset in seconds.
     pub fn increase_time(&self, seconds: u64) -> u64 {
         let offset = &self.development.time_offset;
-        let add = |total: u64| Some(total.saturating_add(seconds));
-        let before = offset.fetch_update(Ordering::AcqRel, Ordering::Acquire, add).unwrap_or_default();
-        before.saturating_add(seconds)
+        let add = |total: i64| Some(total.saturating_add_unsigned(seconds));
+        // Always succeeds: there is always a sum.
+        let _ = offset.fetch_update(Ordering::AcqRel, Ordering::Acquire, add);
+        self.time_offset()
+    }
+
+    /// Sets the time of the next block, in seconds since 1970. False when that is not after the head's.
+    pub fn set_next_timestamp(&self, timestamp: u64) -> bool {
+        let is_later = timestamp > self.head().record.block.header.timestamp;
+        if is_later {
+            self.development.next_timestamp.store(timestamp, Ordering::Release);
+        }
+        is_later
+    }
+
+    /// A block of this time was built when the clock said `now`: what was set for one block ends. Where the offset lasts,
+    /// later blocks go on from a time that was set.
+    pub(crate) fn end_time_setting(&self, timestamp: u64, now: u64) {
+        let was_set = self.development.next_timestamp.swap(0, Ordering::AcqRel) > 0;
+        if !self.config().keeps_time_offset {
+            self.clear_time_offset();
+        } else if was_set {
+            let ahead = i64::try_from(i128::from(timestamp) - i128::from(now)).unwrap_or(i64::MAX);
+            self.development.time_offset.store(ahead, Ordering::Release);
+        }
     }
 
     /// Seconds that the next block's time is ahead of the clock.
     pub fn time_offset(&self) -> u64 {
-        self.development.time_offset.load(Ordering::Acquire)
+        u64::try_from(self.development.time_offset.load(Ordering::Acquire)).unwrap_or_default()
     }
 
-    /// Ends the offset, as the building of a block does. Returns what it was.
+    /// Ends the offset. Returns what it was.
     pub fn clear_time_offset(&self) -> u64 {
-        self.development.time_offset.swap(0, Ordering::AcqRel)
+        u64::try_from(self.development.time_offset.swap(0, Ordering::AcqRel)).unwrap_or_default()
     }
 
     /// Whether mining is on: submitted transactions may be mined at once, and the work for other miners follows the head.

@@ -67,7 +67,8 @@ impl Chain {
         let _turn = self.mining.lock();
         for _build in 0..MAX_BUILDS {
             let head = self.head();
-            let (built, _) = self.build(&head, self.next_timestamp(&head, now))?;
+            let timestamp = self.next_timestamp(&head, now);
+            let (built, _) = self.build(&head, timestamp)?;
             let mut block = built.block;
             let fork_data = self.fork_data(&block.header, &built.parent)?;
             solve(&mut block.header, fork_data, self.spec(), MAX_ATTEMPTS)?;
@@ -76,7 +77,7 @@ impl Chain {
             self.pool().remove(&built.unfit);
             match outcome {
                 ImportOutcome::ImportedBest => {
-                    self.clear_time_offset();
+                    self.end_time_setting(timestamp, now);
                     let record = self.block(&hash).map_err(ImportError::from)?;
                     return record.ok_or_else(|| ImportError::from(ChainError::MissingBlock { hash }).into());
                 }

@@ -14,7 +14,8 @@ pub struct BlockRecord {
     pub size: usize,
     /// Difficulty of the chain up to and including it, uncles included.
     pub total_difficulty: U256,
-    /// Root of the state after it in the current trie format. Before RSKIP-126 the header names another root.
+    /// Root of the state after it in the current trie format. Before RSKIP-126 the header names another root, and so it
+    /// does where the state was changed by hand.
     pub state_root: B256,
     senders: Vec<Address>,
 }
@@ -23,6 +24,18 @@ impl BlockRecord {
     /// A record of a block; `senders` has one entry a transaction, zero for REMASC.
     pub fn new(block: Block, size: usize, total_difficulty: U256, state_root: B256, senders: Vec<Address>) -> Self {
         Self { hash: block.hash(), block, size, total_difficulty, state_root, senders }
+    }
+
+    /// The same block with another state after it.
+    pub(crate) fn with_state_root(&self, state_root: B256) -> Self {
+        Self {
+            block: self.block.clone(),
+            hash: self.hash,
+            size: self.size,
+            total_difficulty: self.total_difficulty,
+            state_root,
+            senders: self.senders.clone(),
+        }
     }
 
     pub(crate) fn from_stored(hash: B256, stored: StoredBlock, spec: &ChainSpec) -> Result<Self, ChainError> {

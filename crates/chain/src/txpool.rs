@@ -187,25 +187,7 @@ impl Pool {
     /// transactions that became pending.
     pub fn follow(&self, head: PoolHead, enacted: &[Arc<BlockRecord>], retracted: &[Arc<BlockRecord>]) -> Vec<B256> {
         let touched = self.known_senders(enacted.iter().chain(retracted));
-        let read = |sender: &Address| Account::read(head.state.as_ref(), sender);
-        let accounts: Vec<_> = touched.into_iter().map(|sender| (sender, read(&sender))).collect();
-        let mut now_pending = Vec::new();
-        {
-            let mut inner = self.inner.lock();
-            inner.head = head;
-            inner.head_count += 1;
-            enacted.iter().for_each(|record| inner.market.add(record));
-            if inner.content.len() > 0 {
-                transactions_of(enacted).for_each(|transaction| drop(inner.content.take(&transaction.hash())));
-            }
-            for (sender, account) in accounts {
-                // An account that cannot be read sends nothing: all its nonces count as used.
-                let nonce = account.map_or(u64::MAX, |account| account.nonce);
-                now_pending.extend(inner.content.rebalance(&sender, nonce));
-            }
-            self.drop_outdated(&mut inner);
-            self.changed();
-        }
+        let mut now_pending = self.move_to(head, touched, enacted);
         if retracted.is_empty() {
             return now_pending;
         }
@@ -220,6 +202,34 @@ impl Pool {
                 now_pending.extend(admitted.now_pending);
             }
         }
+        now_pending
+    }
+
+    /// Tells the pool that the state after the best block was changed by hand. Hashes of transactions that became pending.
+    pub(crate) fn follow_state(&self, head: PoolHead) -> Vec<B256> {
+        let senders = self.pending().into_iter().chain(self.queued()).map(|entry| entry.sender).collect();
+        self.move_to(head, senders, &[])
+    }
+
+    /// Another best block, or another state of it, from which the nonces of the `touched` senders are read again.
+    fn move_to(&self, head: PoolHead, touched: HashSet<Address>, enacted: &[Arc<BlockRecord>]) -> Vec<B256> {
+        let read = |sender: &Address| Account::read(head.state.as_ref(), sender);
+        let accounts: Vec<_> = touched.into_iter().map(|sender| (sender, read(&sender))).collect();
+        let mut now_pending = Vec::new();
+        let mut inner = self.inner.lock();
+        inner.head = head;
+        inner.head_count += 1;
+        enacted.iter().for_each(|record| inner.market.add(record));
+        if inner.content.len() > 0 {
+            transactions_of(enacted).for_each(|transaction| drop(inner.content.take(&transaction.hash())));
+        }
+        for (sender, account) in accounts {
+            // An account that cannot be read sends nothing: all its nonces count as used.
+            let nonce = account.map_or(u64::MAX, |account| account.nonce);
+            now_pending.extend(inner.content.rebalance(&sender, nonce));
+        }
+        self.drop_outdated(&mut inner);
+        self.changed();
         now_pending
     }
 

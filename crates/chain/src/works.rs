@@ -207,7 +207,7 @@ impl Chain {
         // Taken before, so that what moves meanwhile outdates the work.
         let (generation, pool_version) = (self.head().generation, self.pool().version());
         let draft = self.pending_block(now)?;
-        self.clear_time_offset();
+        self.end_time_setting(draft.block.header.timestamp, now);
         self.pool().remove(&draft.unfit);
         let header = &draft.block.header;
         let fork_data = self.fork_data(header, &draft.parent)?;

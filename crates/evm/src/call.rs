@@ -12,6 +12,7 @@ use crate::evm::Evm;
 use crate::frame::End;
 use crate::machine::{Machine, Origin};
 use crate::observe::{Enclosing, Inspected, Inspection, Watching, complete, view_after};
+use crate::overrides::StateOverrides;
 use crate::state::{Checkpoint, State};
 use crate::tracer::{Blind, Tracer};
 use crate::transaction::{GAS_LIMIT_LIMIT, Message, granted_refund, local_intrinsic_gas};
@@ -78,8 +79,23 @@ pub fn call(
     request: &CallRequest,
     deadline: &Deadline,
 ) -> Result<CallOutcome, ExecError> {
-    let mut evm = Evm::new(Machine::new(spec, env, ancestry, State::new(reader), deadline.clone()));
-    execute(&mut evm, request, &mut Blind)
+    call_with(&StateOverrides::default(), spec, env, reader, ancestry, request, deadline)
+}
+
+/// [`call`] on a state that is pretended.
+pub fn call_with(
+    overrides: &StateOverrides,
+    spec: &ChainSpec,
+    env: BlockEnv,
+    reader: Arc<dyn StateReader>,
+    ancestry: &dyn Ancestry,
+    request: &CallRequest,
+    deadline: &Deadline,
+) -> Result<CallOutcome, ExecError> {
+    let mut machine = Machine::new(spec, env, ancestry, State::new(reader), deadline.clone());
+    machine.moves = overrides.moves(&machine.rules)?;
+    overrides.apply(&mut machine.state)?;
+    execute(&mut Evm::new(machine), request, &mut Blind)
 }
 
 /// As [`call`], and looks on.

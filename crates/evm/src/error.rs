@@ -1,11 +1,15 @@
 //! Why an execution ended without a result. Failures of transactions that run are results, not errors.
 
+use crate::overrides::OverrideRefusal;
 use rhizome_primitives::{B256, U256};
 use rhizome_trie::StateError;
 
 /// An execution that cannot have a result.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecError {
+    /// What a local execution should pretend is not possible.
+    #[error(transparent)]
+    Override(#[from] OverrideRefusal),
     /// A transaction may not stand in this block at this place. Nothing was changed by it.
     #[error("transaction {index} is refused: {reason}")]
     Refused {

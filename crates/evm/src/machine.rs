@@ -17,6 +17,8 @@ use crate::deadline::Deadline;
 use crate::error::ExecError;
 use crate::frame::Pending;
 use crate::gates::Gates;
+use crate::overrides::Moves;
+use crate::precompiles::{ContractEntry, contract_at};
 use crate::state::State;
 
 /// The transaction as contracts see it.
@@ -53,6 +55,8 @@ pub(crate) struct Machine<'e> {
     pub(crate) pending: Option<Pending>,
     /// Why everything ends.
     pub(crate) fatal: Option<ExecError>,
+    /// Built-in contracts of a local call that pretends other places for them.
+    pub(crate) moves: Option<Moves>,
     gas_params: GasParams,
 }
 
@@ -79,6 +83,7 @@ impl<'e> Machine<'e> {
             calls_sequential_contract: false,
             pending: None,
             fatal: None,
+            moves: None,
             gas_params: gas_params(),
         }
     }
@@ -98,6 +103,13 @@ impl<'e> Machine<'e> {
     pub(crate) fn stop(&mut self, error: impl Into<ExecError>) -> InstructionResult {
         self.fatal = Some(error.into());
         InstructionResult::FatalExternalError
+    }
+
+    /// The built-in contract at an address.
+    #[inline]
+    pub(crate) fn contract_at(&self, address: &Address) -> Option<&'static ContractEntry> {
+        let moved = self.moves.as_ref().and_then(|moves| moves.contract_at(address));
+        moved.or_else(|| contract_at(address, &self.rules))
     }
 
     /// Remembers that a built-in contract was called which the parallel sublists may not call.

@@ -108,6 +108,11 @@ impl ChainSpec {
         loader::built_in(network)
     }
 
+    /// Whether the network is for development: public keys hold its coins, and mining costs nothing.
+    pub fn is_development(&self) -> bool {
+        matches!(self.network, Network::Regtest | Network::Devnet)
+    }
+
     /// A chain from a JSON text: a specification, or an object whose member `spec` is one. `network` names the network
     /// whose values apply where the specification says nothing.
     pub fn from_json(text: &str) -> Result<ChainSpec, SpecError> {

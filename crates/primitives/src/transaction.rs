@@ -1,5 +1,6 @@
 //! Transactions: nine RLP elements, two hashes, no typed envelopes.
 
+mod impersonation;
 mod intrinsic_gas;
 mod signature;
 
@@ -119,6 +120,14 @@ impl Transaction {
 
     /// Signs for a chain (1 to 109; 0: for all of them) with a private key.
     pub fn sign(unsigned: UnsignedTransaction, chain_id: u8, key: &B256) -> Result<Transaction, SignatureError> {
+        Transaction::with_signature(unsigned, chain_id, |message| Signature::sign(message, chain_id as i8, key))
+    }
+
+    fn with_signature(
+        unsigned: UnsignedTransaction,
+        chain_id: u8,
+        sign: impl FnOnce(&B256) -> Result<Signature, SignatureError>,
+    ) -> Result<Transaction, SignatureError> {
         // Above, v would pass 255 and come back as something else.
         if chain_id > 109 {
             return Err(SignatureError::ChainId(chain_id));
@@ -139,7 +148,7 @@ impl Transaction {
         };
         let draft = Transaction::assemble(&elements);
         let message = draft.signing_hash(chain_id as i8);
-        elements.signature = Some(Signature::sign(&message, chain_id as i8, key)?);
+        elements.signature = Some(sign(&message)?);
         Ok(Transaction::assemble(&elements))
     }
 

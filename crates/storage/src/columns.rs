@@ -2,7 +2,7 @@
 //!
 //! | Column | Key | Row |
 //! | --- | --- | --- |
-//! | `default` | name | layout, identity, head, banned addresses |
+//! | `default` | name | layout, identity, head, banned addresses; for a block whose state was changed by hand: the root before |
 //! | `nodes` | keccak | trie node message, or long value (code) |
 //! | `packs` | sequence number | nodes of one block that are not yet in `nodes` |
 //! | `flat` | trie key | value at the head; longer than 32 bytes: keccak and length, the bytes are in `nodes` |
@@ -37,6 +37,9 @@ pub(crate) const HEAD_KEY: &[u8] = b"head";
 
 /// Key of the banned addresses in the meta column.
 pub(crate) const BANS_KEY: &[u8] = b"bans";
+
+/// Before the hash of a block whose state was replaced, in the meta column: the root that was replaced.
+pub(crate) const ORIGINAL_ROOT_PREFIX: &[u8] = b"original root ";
 
 /// How often a row may be merged in memory before the write folds the operands into one value: bounds what a read of
 /// a busy row (the log index of a contract that logs in every block) has to combine.

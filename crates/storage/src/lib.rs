@@ -26,4 +26,4 @@ pub use open::{Durability, Identity, StoreOptions};
 pub use record::{HeightEntry, RawReceipt, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
 pub use rewind::Rewind;
 pub use store::Store;
-pub use write::{BestChange, BlockWrite};
+pub use write::{BestChange, BlockWrite, StateChange};

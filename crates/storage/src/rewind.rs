@@ -7,6 +7,7 @@ use rocksdb::WriteBatch;
 use crate::columns::{BLOCKS, HEAD_KEY, HEIGHTS, META, RECEIPTS, TRANSACTIONS};
 use crate::record;
 use crate::store::damaged;
+use crate::write::original_root_key;
 use crate::{StorageError, Store};
 
 /// Going back to an earlier block of the best chain.
@@ -39,6 +40,7 @@ impl Store {
             self.forget_transactions(&mut batch, hash, &doomed)?;
             batch.delete_cf(blocks, hash);
             batch.delete_cf(receipts, hash);
+            batch.delete_cf(self.column(META)?, original_root_key(hash));
         }
         batch.put_cf(self.column(META)?, HEAD_KEY, rewind.head);
         self.batch_flat(&mut batch, rewind.flat)?;

@@ -6,7 +6,7 @@ use rhizome_primitives::{Address, B256, Bytes, Receipt, U256};
 use rhizome_trie::{NodeRows, StateDelta};
 use rocksdb::WriteBatch;
 
-use crate::columns::{BLOCKS, HEAD_KEY, HEIGHTS, LOGS, META, PACKS, RECEIPTS, TRANSACTIONS};
+use crate::columns::{BLOCKS, HEAD_KEY, HEIGHTS, LOGS, META, ORIGINAL_ROOT_PREFIX, PACKS, RECEIPTS, TRANSACTIONS};
 use crate::node_journal::FlushError;
 use crate::record::{self, HeightEntry};
 use crate::store::damaged;
@@ -51,7 +51,49 @@ pub struct BestChange<'a> {
     pub flat: &'a StateDelta,
 }
 
+/// Another state after the head than the one that its transactions led to.
+pub struct StateChange<'a> {
+    /// The head.
+    pub head: B256,
+    /// Root of the new state.
+    pub state_root: B256,
+    /// Whether the transactions of the head lead to the new state after all.
+    pub is_original: bool,
+    /// Trie nodes and long values that the state adds, by their keccak.
+    pub nodes: NodeRows,
+    /// Difference between the present state and the new one.
+    pub flat: &'a StateDelta,
+}
+
+/// Row of the root that a changed state replaced.
+pub(crate) fn original_root_key(block: &B256) -> Vec<u8> {
+    [ORIGINAL_ROOT_PREFIX, block.as_slice()].concat()
+}
+
 impl Store {
+    /// Replaces the state after the head in one batch, and remembers which state its transactions led to. Returns the
+    /// generation of the flat state after the write. One writer at a time.
+    pub fn write_state(&self, mut change: StateChange<'_>) -> Result<u64, StorageError> {
+        let stored = self.block(&change.head)?.ok_or_else(|| damaged(BLOCKS, change.head.as_slice(), "is missing"))?;
+        let mut batch = WriteBatch::default();
+        self.batch_nodes(&mut batch, mem::take(&mut change.nodes))?;
+        let row = record::encode_block(&stored.raw, stored.total_difficulty, &change.state_root, &stored.senders);
+        batch.put_cf(self.column(BLOCKS)?, change.head, row);
+        let (meta, key) = (self.column(META)?, original_root_key(&change.head));
+        if change.is_original {
+            batch.delete_cf(meta, key);
+        } else if self.original_state_root(&change.head)?.is_none() {
+            batch.put_cf(meta, key, stored.state_root);
+        }
+        self.batch_flat(&mut batch, change.flat)?;
+        self.write_new_head(batch)
+    }
+
+    /// The root of the state that the transactions of a block led to, if another one was put in its place.
+    pub fn original_state_root(&self, block: &B256) -> Result<Option<B256>, StorageError> {
+        self.decoded(META, &original_root_key(block), |row| B256::try_from(row).ok())
+    }
+
     /// Writes a block with everything that belongs to it in one batch: after a crash it is there completely or not at
     /// all. Returns the generation of the flat state after the write. One writer at a time.
     pub fn write_block(&self, mut write: BlockWrite<'_>) -> Result<u64, StorageError> {

@@ -11,6 +11,8 @@ export interface Choices {
   readonly signatureWords: 'padded' | 'stripped'
   readonly traces: 'standard' | 'reference'
   readonly filterPoll: 'read' | 'mine'
+  readonly timeOffset: 'lasting' | 'block'
+  readonly stateOverride: 'serve' | 'refuse'
 }
 
 const document: Choices = {
@@ -23,6 +25,8 @@ const document: Choices = {
   signatureWords: 'padded',
   traces: 'standard',
   filterPoll: 'read',
+  timeOffset: 'lasting',
+  stateOverride: 'serve',
 }
 
 const reference: Choices = {
@@ -35,6 +39,8 @@ const reference: Choices = {
   signatureWords: 'stripped',
   traces: 'reference',
   filterPoll: 'mine',
+  timeOffset: 'block',
+  stateOverride: 'refuse',
 }
 
 export function decidedChoices(config: Config): Choices {

@@ -4,6 +4,7 @@ import { Compile } from 'typebox/compile'
 import { networkOf } from './chainFile.ts'
 import { ConfigError } from './error.ts'
 import { leafAt, leaves } from './leaves.ts'
+import { hasWallet, isDevelopment } from './network.ts'
 import { type Config, schema } from './schema.ts'
 
 const check = Compile(schema)
@@ -48,8 +49,17 @@ export function loadConfig(sources: Sources): Config {
   }
   const config = withDefaults(merged)
   problems.push(...describeErrors(config, origins, sources.file))
+  if (problems.length === 0) problems.push(...exposedAccounts(config as Config))
   if (problems.length > 0) throw new ConfigError(problems)
   return config as Config
+}
+
+/** Accounts of a network with real money are for this machine alone, unless somebody takes that upon himself. */
+function exposedAccounts(config: Config): string[] {
+  const { host } = config.http
+  const isLocal = /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host)
+  if (isDevelopment(config) || !hasWallet(config) || isLocal || config.walletExposed) return []
+  return [`wallet: whoever reaches http.host ${host} could use its accounts; walletExposed = true allows that`]
 }
 
 function readFile(path: string): Record<string, unknown> {

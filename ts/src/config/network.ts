@@ -18,6 +18,12 @@ export function hasWallet(config: Config): boolean {
   return config.wallet ?? isDevelopment(config)
 }
 
+/** Where encrypted keys are kept; null: as long as the node runs. */
+export function keyStoreDirOf(config: Config): string | null {
+  const dataDir = dataDirOf(config)
+  return dataDir === null ? null : join(dataDir, 'keystore')
+}
+
 export function workersOf(config: Config): number {
   return config.http.workers === 0 ? availableParallelism() : config.http.workers
 }

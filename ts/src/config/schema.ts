@@ -51,6 +51,10 @@ export const schema = section('', {
     ['document', 'reference'],
     'document',
   ),
+  walletExposed: yesNo(
+    'Whether a node with accounts may listen on other than loopback addresses on networks with real money.',
+    false,
+  ),
 
   choices: section('Each empty choice follows compat.', {
     errorStatus: choice('HTTP status of a JSON-RPC error: always 200, or 400 for -32600, -32602 and -32700.', [
@@ -83,6 +87,14 @@ export const schema = section('', {
       ['standard', 'reference'],
     ),
     filterPoll: choice('With instant mining, polling a filter only reads, or mines a block first.', ['read', 'mine']),
+    timeOffset: choice('evm_increaseTime moves the time of all later blocks, or of the next one.', [
+      'lasting',
+      'block',
+    ]),
+    stateOverride: choice('State and block overrides of eth_call and eth_estimateGas: served or refused.', [
+      'serve',
+      'refuse',
+    ]),
   }),
 
   http: section('The JSON-RPC endpoint.', {
@@ -176,7 +188,7 @@ export const schema = section('', {
 
   wallet: Type.Optional(
     Type.Boolean({
-      description: 'Whether the node signs with its own development accounts. Not given: on development networks only.',
+      description: 'Whether the node keeps accounts and signs with them. Not given: on development networks only.',
     }),
   ),
 
@@ -190,7 +202,7 @@ export const schema = section('', {
 
   modules: Type.Record(Type.String(), moduleSettings, {
     description:
-      'Per module, e.g. [modules.evm] enabled = false. debug, evm, mnr, sco and trace are on by default on development networks only.',
+      'Per module, e.g. [modules.evm] enabled = false. debug, evm, hardhat, mnr, personal, sco and trace are on by default on development networks only.',
     default: {},
   }),
 })

@@ -17,7 +17,7 @@ export function nativeSource(native: Addon, timeoutMs: number, minesBeforePoll: 
     logs: (filter) => newFlight().run((deadlineMs, ticket) => native.ethGetLogs(filter, deadlineMs, ticket)),
     removedLogs: async (blocks, filter) => native.logsOfBlocks(JSON.stringify(blocks), filter, true),
     beforePoll: async () => {
-      if (minesBeforePoll) await newFlight().run((deadlineMs, ticket) => native.evmMine(deadlineMs, ticket))
+      if (minesBeforePoll) await newFlight().run((deadlineMs, ticket) => native.evmMine(1, -1, deadlineMs, ticket))
     },
   }
 }

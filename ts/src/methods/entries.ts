@@ -38,23 +38,26 @@ function wireNames(name: string, alias: string): string[] {
   return alias.startsWith('rsk_') ? [name, alias, alias.replace('rsk_', 'chain_')] : [name, alias]
 }
 
+/** Prefixes that are second names of a module. */
+const sameModule: Readonly<Record<string, string>> = { chain: 'rsk', anvil: 'hardhat' }
+
 function moduleOf(name: string): string {
   const prefix = name.slice(0, name.indexOf('_'))
-  return prefix === 'chain' ? 'rsk' : prefix
+  return sameModule[prefix] ?? prefix
 }
 
 /**
  * Modules that somebody has to ask for outside development networks: they change the chain or whom the node talks to, are
- * for those who mine, or make every request expensive.
+ * for those who mine, give away what its accounts own, or make every request expensive.
  */
-const askedFor = ['debug', 'evm', 'mnr', 'sco', 'trace']
+const askedFor = ['debug', 'evm', 'hardhat', 'mnr', 'personal', 'sco', 'trace']
 
 function isModuleServed(
   module: string,
   modules: Readonly<Record<string, ModuleSettings>>,
   isDevelopment: boolean,
 ): boolean {
-  return modules[module]?.enabled ?? (askedFor.includes(module) ? isDevelopment : true)
+  return modules[module]?.enabled ?? (isDevelopment || !askedFor.includes(module))
 }
 
 function isListed(name: string, settings: ModuleSettings | undefined, isOff = false): boolean {

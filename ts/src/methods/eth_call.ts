@@ -1,10 +1,13 @@
 import { positional } from '../rpc/method.ts'
 import { callBlock } from '../rpc/parameters/block.ts'
 import { callObject } from '../rpc/parameters/callObject.ts'
+import { blockOverrides, stateOverrides } from '../rpc/parameters/overrides.ts'
 import { defineMethod } from './context.ts'
 
 export const eth_call = defineMethod({
-  params: positional([callObject, callBlock]),
-  answer: (context, [call, block], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.ethCall(JSON.stringify(call), block, deadlineMs, ticket)),
+  params: positional([callObject, callBlock], [stateOverrides, blockOverrides]),
+  answer: (context, [call, block, state = '', pretended = ''], flight) =>
+    flight.run((deadlineMs, ticket) =>
+      context.native.ethCall(JSON.stringify(call), block, state, pretended, deadlineMs, ticket),
+    ),
 })

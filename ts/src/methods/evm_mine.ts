@@ -1,7 +1,11 @@
 import { positional } from '../rpc/method.ts'
+import { mineOptions } from '../rpc/parameters/mineOptions.ts'
 import { defineMethod } from './context.ts'
 
 export const evm_mine = defineMethod({
-  params: positional([]),
-  answer: (context, _params, flight) => flight.run((deadlineMs, ticket) => context.native.evmMine(deadlineMs, ticket)),
+  params: positional([], [mineOptions]),
+  answer: (context, [options = {}], flight) =>
+    flight.run((deadlineMs, ticket) =>
+      context.native.evmMine(options.blocks ?? 1, options.timestamp ?? -1, deadlineMs, ticket),
+    ),
 })

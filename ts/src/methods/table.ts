@@ -59,6 +59,7 @@ import { eth_protocolVersion } from './eth_protocolVersion.ts'
 import { eth_sendRawTransaction } from './eth_sendRawTransaction.ts'
 import { eth_sendTransaction } from './eth_sendTransaction.ts'
 import { eth_sign } from './eth_sign.ts'
+import { eth_signTypedData_v4 } from './eth_signTypedData_v4.ts'
 import { eth_submitHashrate } from './eth_submitHashrate.ts'
 import { eth_submitWork } from './eth_submitWork.ts'
 import { eth_subscribe } from './eth_subscribe.ts'
@@ -69,9 +70,22 @@ import { evm_increaseTime } from './evm_increaseTime.ts'
 import { evm_mine } from './evm_mine.ts'
 import { evm_reset } from './evm_reset.ts'
 import { evm_revert } from './evm_revert.ts'
+import { evm_setAutomine } from './evm_setAutomine.ts'
+import { evm_setIntervalMining } from './evm_setIntervalMining.ts'
+import { evm_setNextBlockTimestamp } from './evm_setNextBlockTimestamp.ts'
 import { evm_snapshot } from './evm_snapshot.ts'
 import { evm_startMining } from './evm_startMining.ts'
 import { evm_stopMining } from './evm_stopMining.ts'
+import { hardhat_dropTransaction } from './hardhat_dropTransaction.ts'
+import { hardhat_getAutomine } from './hardhat_getAutomine.ts'
+import { hardhat_impersonateAccount } from './hardhat_impersonateAccount.ts'
+import { hardhat_mine } from './hardhat_mine.ts'
+import { hardhat_reset } from './hardhat_reset.ts'
+import { hardhat_setBalance } from './hardhat_setBalance.ts'
+import { hardhat_setCode } from './hardhat_setCode.ts'
+import { hardhat_setNonce } from './hardhat_setNonce.ts'
+import { hardhat_setStorageAt } from './hardhat_setStorageAt.ts'
+import { hardhat_stopImpersonatingAccount } from './hardhat_stopImpersonatingAccount.ts'
 import { mnr_getWork } from './mnr_getWork.ts'
 import { mnr_submitBitcoinBlock } from './mnr_submitBitcoinBlock.ts'
 import { mnr_submitBitcoinBlockPartialMerkle } from './mnr_submitBitcoinBlockPartialMerkle.ts'
@@ -80,6 +94,16 @@ import { net_listening } from './net_listening.ts'
 import { net_peerCount } from './net_peerCount.ts'
 import { net_peerList } from './net_peerList.ts'
 import { net_version } from './net_version.ts'
+import { personal_dumpRawKey } from './personal_dumpRawKey.ts'
+import { personal_ecRecover } from './personal_ecRecover.ts'
+import { personal_importRawKey } from './personal_importRawKey.ts'
+import { personal_listAccounts } from './personal_listAccounts.ts'
+import { personal_lockAccount } from './personal_lockAccount.ts'
+import { personal_newAccount } from './personal_newAccount.ts'
+import { personal_newAccountWithSeed } from './personal_newAccountWithSeed.ts'
+import { personal_sendTransaction } from './personal_sendTransaction.ts'
+import { personal_sign } from './personal_sign.ts'
+import { personal_unlockAccount } from './personal_unlockAccount.ts'
 import { rpc_modules } from './rpc_modules.ts'
 import { rsk_getRawBlockHeaderByHash } from './rsk_getRawBlockHeaderByHash.ts'
 import { rsk_getRawBlockHeaderByNumber } from './rsk_getRawBlockHeaderByNumber.ts'
@@ -550,6 +574,202 @@ export const table: readonly Row<Context>[] = [
     cost: 1,
     isWrite: true,
     doc: 'Stops the node from mining.',
+  }),
+  row(eth_signTypedData_v4, {
+    name: 'eth_signTypedData_v4',
+    module: 'eth',
+    lane: 'pool',
+    cost: 5,
+    doc: 'Signs structured data (EIP-712) with an account of this node.',
+  }),
+  row(evm_setAutomine, {
+    name: 'evm_setAutomine',
+    module: 'evm',
+    lane: 'sync',
+    cost: 1,
+    isWrite: true,
+    doc: 'Whether each submission mines a block.',
+  }),
+  row(evm_setIntervalMining, {
+    name: 'evm_setIntervalMining',
+    module: 'evm',
+    lane: 'sync',
+    cost: 1,
+    isWrite: true,
+    doc: 'Time between blocks in milliseconds; 0: none by time.',
+  }),
+  row(evm_setNextBlockTimestamp, {
+    name: 'evm_setNextBlockTimestamp',
+    module: 'evm',
+    lane: 'sync',
+    cost: 1,
+    isWrite: true,
+    doc: 'Sets the time of the next block.',
+  }),
+  row(hardhat_mine, {
+    name: 'hardhat_mine',
+    alias: 'anvil_mine',
+    module: 'hardhat',
+    lane: 'pool',
+    cost: 100,
+    isWrite: true,
+    doc: 'Mines blocks, some seconds apart.',
+  }),
+  row(hardhat_reset, {
+    name: 'hardhat_reset',
+    alias: 'anvil_reset',
+    module: 'hardhat',
+    lane: 'pool',
+    cost: 10,
+    isWrite: true,
+    doc: 'Goes back to the genesis block.',
+  }),
+  row(hardhat_getAutomine, {
+    name: 'hardhat_getAutomine',
+    alias: 'anvil_getAutomine',
+    module: 'hardhat',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Whether each submission mines a block.',
+  }),
+  row(hardhat_dropTransaction, {
+    name: 'hardhat_dropTransaction',
+    alias: 'anvil_dropTransaction',
+    module: 'hardhat',
+    lane: 'pool',
+    cost: 1,
+    isWrite: true,
+    doc: 'Takes a transaction out of the pool.',
+  }),
+  row(hardhat_impersonateAccount, {
+    name: 'hardhat_impersonateAccount',
+    alias: 'anvil_impersonateAccount',
+    module: 'hardhat',
+    lane: 'sync',
+    cost: 1,
+    isWrite: true,
+    doc: 'Lets eth_sendTransaction send as any address.',
+  }),
+  row(hardhat_stopImpersonatingAccount, {
+    name: 'hardhat_stopImpersonatingAccount',
+    alias: 'anvil_stopImpersonatingAccount',
+    module: 'hardhat',
+    lane: 'sync',
+    cost: 1,
+    isWrite: true,
+    doc: 'Ends an impersonation.',
+  }),
+  row(hardhat_setBalance, {
+    name: 'hardhat_setBalance',
+    alias: 'anvil_setBalance',
+    module: 'hardhat',
+    lane: 'pool',
+    cost: 5,
+    isWrite: true,
+    doc: 'Gives an account a balance.',
+  }),
+  row(hardhat_setCode, {
+    name: 'hardhat_setCode',
+    alias: 'anvil_setCode',
+    module: 'hardhat',
+    lane: 'pool',
+    cost: 5,
+    isWrite: true,
+    doc: 'Gives an account code.',
+  }),
+  row(hardhat_setNonce, {
+    name: 'hardhat_setNonce',
+    alias: 'anvil_setNonce',
+    module: 'hardhat',
+    lane: 'pool',
+    cost: 5,
+    isWrite: true,
+    doc: 'Gives an account a nonce.',
+  }),
+  row(hardhat_setStorageAt, {
+    name: 'hardhat_setStorageAt',
+    alias: 'anvil_setStorageAt',
+    module: 'hardhat',
+    lane: 'pool',
+    cost: 5,
+    isWrite: true,
+    doc: 'Writes a storage cell.',
+  }),
+  row(personal_listAccounts, {
+    name: 'personal_listAccounts',
+    module: 'personal',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Addresses that this node keeps, locked ones too.',
+  }),
+  row(personal_newAccount, {
+    name: 'personal_newAccount',
+    module: 'personal',
+    lane: 'pool',
+    cost: 500,
+    isWrite: true,
+    doc: 'Makes an account, stores its key encrypted and unlocks it for half an hour.',
+  }),
+  row(personal_newAccountWithSeed, {
+    name: 'personal_newAccountWithSeed',
+    module: 'personal',
+    lane: 'sync',
+    cost: 1,
+    isWrite: true,
+    doc: 'Unlocks the account whose key is the hash of a text; it is not stored.',
+  }),
+  row(personal_importRawKey, {
+    name: 'personal_importRawKey',
+    module: 'personal',
+    lane: 'pool',
+    cost: 500,
+    isWrite: true,
+    doc: 'Stores a private key encrypted and unlocks its account for half an hour.',
+  }),
+  row(personal_dumpRawKey, {
+    name: 'personal_dumpRawKey',
+    module: 'personal',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Private key of an unlocked account.',
+  }),
+  row(personal_lockAccount, {
+    name: 'personal_lockAccount',
+    module: 'personal',
+    lane: 'sync',
+    cost: 1,
+    isWrite: true,
+    doc: 'Forgets the key of an unlocked account.',
+  }),
+  row(personal_unlockAccount, {
+    name: 'personal_unlockAccount',
+    module: 'personal',
+    lane: 'pool',
+    cost: 500,
+    isWrite: true,
+    doc: 'Unlocks a stored account for a time.',
+  }),
+  row(personal_sendTransaction, {
+    name: 'personal_sendTransaction',
+    module: 'personal',
+    lane: 'pool',
+    cost: 500,
+    isWrite: true,
+    doc: 'Signs with a stored account, also a locked one, and submits.',
+  }),
+  row(personal_sign, {
+    name: 'personal_sign',
+    module: 'personal',
+    lane: 'pool',
+    cost: 5,
+    doc: 'Signs a message with an account of this node, stored ones by their passphrase.',
+  }),
+  row(personal_ecRecover, {
+    name: 'personal_ecRecover',
+    module: 'personal',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Address that signed a message.',
   }),
   row(eth_getWork, {
     name: 'eth_getWork',

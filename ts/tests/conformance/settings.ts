@@ -47,6 +47,8 @@ export function settingsFor(
     choices: { failedEstimate: 'estimate' },
     mining: at(theirs, 'miner.client.autoMine') === true ? 'auto' : 'off',
     miner: { extraData },
+    // Encrypting keys takes its time, on a busy machine more than a request usually has.
+    rpc: { timeoutMs: 60_000 },
     http: { port: 0, workers: 1, compression: 'all' },
     log: { level: 'warn' },
     modules: at(theirs, 'rpc.modules') === undefined ? stockModules : modulesOf(theirs),
@@ -62,6 +64,7 @@ export function settingsFor(
   }
   const isLimited = at(theirs, 'transaction.accountTxRateLimit.enabled')
   if (isLimited !== undefined) put(settings, 'pool.rateLimiter', isLimited === true ? 'on' : 'off')
+  if (at(theirs, 'rpc.allowCallStateOverride') === true) put(settings, 'choices.stateOverride', 'serve')
   const cors = at(theirs, 'rpc.providers.web.cors')
   if (cors !== undefined) put(settings, 'http.cors', [cors].flat())
   return settings

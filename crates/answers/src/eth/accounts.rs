@@ -8,7 +8,7 @@ use crate::node::Node;
 pub fn answer(node: &Node) -> Answer {
     let mut json = JsonWriter::new();
     json.begin_array();
-    node.accounts().addresses().for_each(|address| json.data(address.as_slice()));
+    node.accounts().addresses().iter().for_each(|address| json.data(address.as_slice()));
     json.end_array();
     Ok(json.finish())
 }

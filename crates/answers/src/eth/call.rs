@@ -6,14 +6,21 @@ use crate::execution::{Stage, call_gas, to_rpc_error};
 use crate::json;
 use crate::node::Node;
 use crate::options::CallOnHalt;
+use crate::overrides::Overrides;
 use crate::revert;
 use crate::selector::Selector;
 use rhizome_evm::{Deadline, End};
 
 /// What the call returns. Nothing is checked that a real transaction would fail on.
-pub fn answer(node: &Node, object: &CallObject, at: &Selector<'_>, deadline: &Deadline) -> Answer {
+pub fn answer(
+    node: &Node,
+    object: &CallObject,
+    at: &Selector<'_>,
+    overrides: &Overrides,
+    deadline: &Deadline,
+) -> Answer {
     let gas = call_gas(node, object);
-    let outcome = Stage::at(node, at)?.execute(node, object, gas, deadline).map_err(to_rpc_error)?;
+    let outcome = Stage::pretended(node, at, overrides)?.execute(node, object, gas, deadline).map_err(to_rpc_error)?;
     match outcome.end {
         End::Success => Ok(json::data(&outcome.output)),
         End::Revert => Err(revert::reverted(outcome.output)),

@@ -6,6 +6,7 @@ use crate::execution::{Stage, to_rpc_error};
 use crate::json;
 use crate::node::Node;
 use crate::options::{EstimateBound, EstimateOnFailure, EstimateSearch};
+use crate::overrides::Overrides;
 use crate::revert;
 use crate::selector::Selector;
 use rhizome_evm::{CallOutcome, Deadline, End, ExecError, Unexecutable};
@@ -13,8 +14,14 @@ use rhizome_primitives::transaction::intrinsic_gas;
 use rhizome_primitives::{U256, largest_transaction_gas};
 
 /// Gas to send with such a transaction.
-pub fn answer(node: &Node, object: &CallObject, at: &Selector<'_>, deadline: &Deadline) -> Answer {
-    let run = Run { node, object, stage: Stage::at(node, at)?, deadline };
+pub fn answer(
+    node: &Node,
+    object: &CallObject,
+    at: &Selector<'_>,
+    overrides: &Overrides,
+    deadline: &Deadline,
+) -> Answer {
+    let run = Run { node, object, stage: Stage::pretended(node, at, overrides)?, deadline };
     let bound = bound(node);
     let estimate = match node.options().estimate_on_failure {
         EstimateOnFailure::Error => run.reference_estimate(bound)?,

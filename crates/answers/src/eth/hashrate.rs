@@ -3,7 +3,6 @@
 use crate::error::{Answer, RpcError};
 use crate::json;
 use crate::node::Node;
-use crate::options::MiningMode;
 use rhizome_primitives::{Header, U256};
 
 /// Seconds that count.
@@ -13,7 +12,7 @@ const MOST_BLOCKS: u64 = 4096;
 
 /// Difficulty of this node's own blocks of the last hour, divided by its seconds.
 pub fn answer(node: &Node) -> Answer {
-    if node.options().mining == MiningMode::Off {
+    if !node.mining().is_on() {
         return Ok(json::quantity(0));
     }
     let coinbase = node.chain().config().coinbase;

@@ -3,9 +3,8 @@
 use crate::error::Answer;
 use crate::json;
 use crate::node::Node;
-use crate::options::MiningMode;
 
 /// Whether this node finds its own proofs of work.
 pub fn answer(node: &Node) -> Answer {
-    Ok(json::boolean(node.options().mining != MiningMode::Off))
+    Ok(json::boolean(node.mining().is_on()))
 }

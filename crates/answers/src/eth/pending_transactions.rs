@@ -10,8 +10,9 @@ pub fn answer(node: &Node) -> Answer {
     let form = node.options().signature_form;
     let mut json = JsonWriter::new();
     json.begin_array();
+    let own = node.accounts().addresses();
     for waiting in node.chain().pool().pending() {
-        if node.accounts().contains(&waiting.sender) {
+        if own.contains(&waiting.sender) {
             transaction::write(&mut json, &waiting.transaction, &waiting.sender, None, form);
         }
     }

@@ -63,6 +63,9 @@ fn check_signature(transaction: &Transaction, chain_id: u8) -> Result<(), RpcErr
         // Numbers above 127 appear as they are written, not as a signed byte.
         return Err(RpcError::invalid_params(format!("Invalid chainId: {}", signed_for.cast_unsigned())));
     }
+    if transaction.impersonated_sender().is_some() {
+        return Err(RpcError::invalid_params("Invalid input: a sender in place of a signature is for blocks only"));
+    }
     if !transaction.accepts_signature(chain_id) {
         return Err(RpcError::invalid_params(
             "Invalid input: the signature is not valid (r, s out of range or high s)",

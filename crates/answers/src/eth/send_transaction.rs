@@ -1,24 +1,37 @@
 //! `eth_sendTransaction`.
 
+use crate::accounts::{Signer, written};
 use crate::call_object::CallObject;
 use crate::delivery;
 use crate::error::{Answer, RpcError};
 use crate::gas_price;
 use crate::node::Node;
 use crate::state;
-use rhizome_primitives::{Transaction, U256, UnsignedTransaction};
+use rhizome_primitives::{Address, Transaction, U256, UnsignedTransaction};
 
 /// Gas of a transaction whose object names none.
 const DEFAULT_GAS: u64 = 90_000;
 
 /// Signs with an unlocked account and hands the transaction to the pool; its hash.
 pub fn answer(node: &Node, object: &CallObject) -> Answer {
-    delivery::deliver(node, sign(node, object)?)
+    let accounts = node.accounts();
+    if object.from.is_none() {
+        // A node without accounts says so first. Nobody has the zero address.
+        accounts.key(&Address::ZERO, || "from is null".into())?;
+    }
+    let signer =
+        |from: &Address| accounts.signer(from, || format!("Could not find account for address: {}", written(from)));
+    delivery::deliver(node, sign(node, object, signer)?)
 }
 
-fn sign(node: &Node, object: &CallObject) -> Result<Transaction, RpcError> {
+/// The transaction that an object describes, with the defaults of this node.
+pub(crate) fn sign(
+    node: &Node,
+    object: &CallObject,
+    signer: impl FnOnce(&Address) -> Result<Signer, RpcError>,
+) -> Result<Transaction, RpcError> {
     let from = object.from.ok_or_else(|| RpcError::invalid_params("from is null"))?;
-    let key = node.accounts().key(&from, || format!("Could not find account for address: {}", written(&from)))?;
+    let signer = signer(&from)?;
     let chain_id = node.chain().spec().chain_id;
     if let Some((sent, text)) = &object.chain_id
         && !sent.is_zero()
@@ -37,10 +50,9 @@ fn sign(node: &Node, object: &CallObject) -> Result<Transaction, RpcError> {
         value: object.value.unwrap_or_default(),
         data: object.data.clone(),
     };
-    Transaction::sign(unsigned, chain_id, &key).map_err(RpcError::internal)
-}
-
-/// Lower case: checksums are the client's.
-fn written(address: &rhizome_primitives::Address) -> String {
-    rhizome_primitives::hex::encode_prefixed(address)
+    let signed = match signer {
+        Signer::Key(key) => Transaction::sign(unsigned, chain_id, &key),
+        Signer::Impersonated => Transaction::impersonate(unsigned, chain_id, &from),
+    };
+    signed.map_err(RpcError::internal)
 }

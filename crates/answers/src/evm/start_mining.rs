@@ -3,7 +3,6 @@
 use crate::error::Answer;
 use crate::json;
 use crate::node::Node;
-use crate::options::MiningMode;
 use rhizome_chain::Kind;
 
 /// Ends `evm_stopMining`. With instant mining, what was submitted meanwhile is mined at once. Where others mine, the
@@ -11,12 +10,12 @@ use rhizome_chain::Kind;
 pub fn answer(node: &Node) -> Answer {
     let was_stopped = !node.chain().is_automining();
     node.chain().set_automine(true);
-    match node.options().mining {
-        MiningMode::Auto if was_stopped && node.chain().pool().count(Kind::Pending) > 0 => {
+    if was_stopped && node.mining().is_instant() {
+        if node.chain().pool().count(Kind::Pending) > 0 {
             node.chain().mine(node.now())?;
         }
-        MiningMode::Off if was_stopped => node.chain().renew_work(node.now())?,
-        MiningMode::Auto | MiningMode::Interval | MiningMode::Off => {}
+    } else if was_stopped && !node.mining().is_on() {
+        node.chain().renew_work(node.now())?;
     }
     Ok(json::null())
 }

@@ -87,7 +87,7 @@ pub(super) fn call<const KIND: u8>(context: Context<'_, '_>) -> Outcome {
         output: range_before(output_end, operands.output_size),
         output_offset: operands.output_offset,
     };
-    match contract_of(&operands.target, &machine.rules) {
+    match contract_of(&operands.target, machine) {
         Some(entry) => contracts::call(interpreter, machine, entry, request),
         None => call_account::<KIND>(interpreter, machine, request),
     }

@@ -149,7 +149,7 @@ impl<'o> Watching<'o> {
         let Some(kind) = step.call_kind() else { return Ok(()) };
         open.nonce = machine.state.nonce(step.account)?;
         open.balance = machine.state.balance_at(account)?;
-        let is_contract = !kind.is_creation() && contract_of(&step.operand(1), &machine.rules).is_some();
+        let is_contract = !kind.is_creation() && contract_of(&step.operand(1), machine).is_some();
         let (offset, size) = step.input_range();
         open.input = match is_contract && is_affordable(step, offset, size) {
             true => padded_memory(interpreter, offset, size),
@@ -168,7 +168,7 @@ impl<'o> Watching<'o> {
         let is_deep = depth >= machine.gates.depth_limit as usize;
         let value = step.moved_value();
         let is_funded = !open.balance.is_negative() && open.balance.into_raw() >= value;
-        let contract = if kind.is_creation() { None } else { contract_of(&step.operand(1), &machine.rules) };
+        let contract = if kind.is_creation() { None } else { contract_of(&step.operand(1), machine) };
         let end = match contract {
             _ if is_deep => LeafEnd::TooDeep,
             _ if !is_funded => LeafEnd::Unfunded,

@@ -58,6 +58,13 @@ impl State {
         self.add_balance_at(index, amount)
     }
 
+    /// Writes the balance of the account, which is created if missing.
+    pub fn set_balance(&mut self, account: impl Into<AccountId>, balance: I256) -> Read<()> {
+        let index = self.locate(account.into());
+        let value = self.value_or_new(index)?;
+        self.write_value(index, AccountState { balance, ..value })
+    }
+
     /// Moves an amount; both accounts are created if missing, also for zero.
     pub fn transfer(&mut self, from: impl Into<AccountId>, to: impl Into<AccountId>, amount: I256) -> Read<()> {
         self.add_balance(from, -amount)?;
@@ -101,6 +108,24 @@ impl State {
         let parts = &mut self.account_at(index).parts;
         let previous = Box::new(std::mem::replace(parts, Parts::deleted(deletion)));
         self.journal.push(Undo::Deletion { account: index, previous });
+        Ok(())
+    }
+
+    /// Removes all cells of the account, and nothing else.
+    pub fn clear_storage(&mut self, account: impl Into<AccountId>) -> Read<()> {
+        let id = account.into();
+        let (value, is_marked, code) = (self.account(id)?, self.is_contract(id)?, self.code(id)?);
+        let index = self.locate(id);
+        self.delete(id)?;
+        if let Some(value) = value {
+            self.write_value(index, value)?;
+        }
+        if is_marked {
+            self.write_mark(index)?;
+        }
+        if let Some(code) = code.filter(|code| !code.is_empty()) {
+            self.write_code(index, Code::saved(code))?;
+        }
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use crate::evm::Evm;
 use crate::frame::{End, Finished, TopFrame, refused_code};
 use crate::halt::HaltReason;
 use crate::instructions::deposit_cost;
-use crate::precompiles::{CallKind, ContractContext, ContractEntry, ContractFailure, ContractOutput, contract_at};
+use crate::precompiles::{CallKind, ContractContext, ContractEntry, ContractFailure, ContractOutput};
 use crate::state::Checkpoint;
 use crate::tracer::Tracer;
 
@@ -76,7 +76,7 @@ impl Evm<'_> {
         let checkpoint = self.machine.state.checkpoint();
         match message.to {
             None => self.create(message, checkpoint, tracer),
-            Some(to) => match contract_at(&to, &self.machine.rules) {
+            Some(to) => match self.machine.contract_at(&to) {
                 Some(entry) => self.call_contract(message, entry),
                 None => self.call(message, to, checkpoint, tracer),
             },

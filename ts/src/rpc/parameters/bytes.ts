@@ -17,6 +17,16 @@ export const bytes: Kind<string> = {
   },
 }
 
+/** DATA of which an odd number of digits is padded on the left (eth_sign: the signature shows what was signed). */
+export const paddedBytes: Kind<string> = {
+  ...bytes,
+  read(value) {
+    if (typeof value !== 'string' || !/^(0x)?[0-9a-fA-F]*$/.test(value)) return bytes.read.call(this, value)
+    const digits = value.replace(/^0x/, '')
+    return `0x${digits.length % 2 === 0 ? digits : `0${digits}`}`
+  },
+}
+
 /** DATA whose prefix is obligatory (web3_sha3). */
 export const prefixedBytes: Kind<string> = {
   name: 'data',

@@ -1,0 +1,98 @@
+//! Accounts. Private keys come as hex text and stay out of every message.
+
+use crate::lanes::{pooled, sync};
+use crate::reply::{Reply, refusal};
+use napi::bindgen_prelude::Object;
+use napi::{Env, Result};
+use napi_derive::napi;
+use rhizome_answers::call_object::CallObject;
+use rhizome_answers::{RpcError, eth, parameters, personal};
+
+/// The address of a key, if this node can keep it.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn address_of_key(key: String) -> Result<Reply> {
+    sync(|node| personal::address_of_key::answer(node, &parameters::bytes(&key)?))
+}
+
+/// Keeps an encrypted key and unlocks its account; the address.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn store_key(key: String, encrypted: String) -> Result<Reply> {
+    sync(|node| personal::store_key::answer(node, &parameters::bytes(&key)?, &encrypted))
+}
+
+/// The encrypted key of a stored account, or null.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn encrypted_key(address: String) -> Result<Reply> {
+    sync(|node| personal::encrypted_key::answer(node, &parameters::address(&address)?))
+}
+
+/// `personal_listAccounts`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn personal_list_accounts() -> Result<Reply> {
+    sync(personal::list_accounts::answer)
+}
+
+/// `personal_newAccountWithSeed`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn personal_new_account_with_seed(seed: String) -> Result<Reply> {
+    sync(|node| personal::new_account_with_seed::answer(node, &seed))
+}
+
+/// `personal_lockAccount`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn personal_lock_account(address: String) -> Result<Reply> {
+    sync(|node| personal::lock_account::answer(node, &parameters::address(&address)?))
+}
+
+/// Unlocks a stored account with its decrypted key.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn personal_unlock_account(address: String, key: String, milliseconds: i64) -> Result<Reply> {
+    sync(|node| {
+        let milliseconds = u64::try_from(milliseconds).map_err(RpcError::internal)?;
+        let (address, key) = (parameters::address(&address)?, parameters::bytes(&key)?);
+        personal::unlock_account::answer(node, &address, &key, milliseconds)
+    })
+}
+
+/// `personal_dumpRawKey`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn personal_dump_raw_key(address: String) -> Result<Reply> {
+    sync(|node| personal::dump_raw_key::answer(node, &parameters::address(&address)?))
+}
+
+/// `personal_ecRecover`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn personal_ec_recover(data: String, signature: String) -> Result<Reply> {
+    let read = || Ok((parameters::bytes(&data)?, parameters::bytes(&signature)?));
+    let (data, signature) = read().map_err(refusal)?;
+    personal::ec_recover::answer(&data, &signature).map(Reply).map_err(refusal)
+}
+
+/// `personal_sign` with a decrypted key.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn personal_sign(data: String, key: String) -> Result<Reply> {
+    sync(|_node| personal::sign::answer(&parameters::bytes(&key)?, &parameters::bytes(&data)?))
+}
+
+/// `personal_sendTransaction` with a decrypted key.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn personal_send_transaction(
+    env: &Env,
+    transaction: String,
+    key: String,
+    deadline_ms: i64,
+    ticket: i64,
+) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, ticket, move |node, _patience| {
+        personal::send_transaction::answer(node, &CallObject::parse(&transaction)?, &parameters::bytes(&key)?)
+    })
+}
+
+/// `eth_signTypedData_v4`, of which only the hash comes here.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn eth_sign_typed_data(address: String, hash: String) -> Result<Reply> {
+    sync(|node| {
+        let hash = parameters::hash(&hash, "typed data hash")?;
+        eth::sign_typed_data::answer(node, &parameters::address(&address)?, &hash)
+    })
+}

@@ -1,0 +1,13 @@
+//! `evm_setIntervalMining`.
+
+use crate::error::Answer;
+use crate::json;
+use crate::node::Node;
+use std::time::Duration;
+
+/// A block each so many milliseconds from now on, none for 0; true.
+pub fn answer(node: &Node, milliseconds: u64) -> Answer {
+    node.require_development()?;
+    node.mining().set_interval(Some(Duration::from_millis(milliseconds)));
+    Ok(json::boolean(true))
+}

@@ -1,0 +1,18 @@
+//! `personal_sendTransaction`.
+
+use crate::accounts::{Signer, read_key};
+use crate::call_object::CallObject;
+use crate::error::Answer;
+use crate::eth::send_transaction::sign;
+use crate::json;
+use crate::node::Node;
+
+/// Signs with a key and hands the transaction to the pool; its hash. Does not mine with instant mining (reference).
+pub fn answer(node: &Node, object: &CallObject, key: &[u8]) -> Answer {
+    let key = read_key(key)?;
+    // A foreign chain is refused by its number here, not by what was sent (reference).
+    let chain_id = object.chain_id.as_ref().map(|(number, _text)| (*number, number.to_string()));
+    let object = CallObject { chain_id, ..object.clone() };
+    let transaction = sign(node, &object, |_from| Ok(Signer::Key(key)))?;
+    Ok(json::data(node.chain().submit(transaction)?.hash.as_slice()))
+}

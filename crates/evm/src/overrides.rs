@@ -1,0 +1,137 @@
+//! What a local execution pretends: other accounts, and built-in contracts at other addresses.
+
+use rhizome_primitives::{Address, BRIDGE, Bytes, I256, REMASC, Rules, U256};
+use rhizome_trie::StateError;
+
+use crate::precompiles::{ContractEntry, contract_at};
+use crate::state::State;
+
+/// What is pretended about one account. What is none stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AccountOverride {
+    /// The account.
+    pub address: Address,
+    /// Wei, below 2^255.
+    pub balance: Option<I256>,
+    /// Transactions that it made.
+    pub nonce: Option<U256>,
+    /// Code; empty: none.
+    pub code: Option<Bytes>,
+    /// All cells there are.
+    pub state: Option<Vec<(U256, U256)>>,
+    /// Single cells.
+    pub state_diff: Option<Vec<(U256, U256)>>,
+    /// Where the built-in contract of this address can be called as well.
+    pub move_precompile_to: Option<Address>,
+}
+
+/// What is pretended about all accounts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StateOverrides {
+    /// Each account once, in the order in which they were given.
+    pub accounts: Vec<AccountOverride>,
+}
+
+/// Why nothing can be pretended like this. Words of the reference where it has some.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OverrideRefusal {
+    /// A built-in contract has no state of its own to change.
+    #[error("Precompiled contracts can not be overridden")]
+    Precompile(Address),
+    /// The new address is an overridden account.
+    #[error("Precompiled contracts can not be moved to an overridden address")]
+    MovedToOverridden(Address),
+    /// Two built-in contracts at one address.
+    #[error("Account {0} is already overridden")]
+    MovedTwice(Address),
+    /// Not a built-in contract, or one that must stay where it is.
+    #[error("Account {0} can not be moved")]
+    NotMovable(Address),
+    /// Either all cells or single ones.
+    #[error("state and stateDiff cannot be set at the same time")]
+    StateAndDiff(Address),
+}
+
+impl AccountOverride {
+    fn changes_state(&self) -> bool {
+        let Self { balance, nonce, code, state, state_diff, .. } = self;
+        balance.is_some() || nonce.is_some() || code.is_some() || state.is_some() || state_diff.is_some()
+    }
+
+    fn apply(&self, state: &mut State) -> Result<(), StateError> {
+        if let Some(balance) = self.balance {
+            state.set_balance(self.address, balance)?;
+        }
+        if let Some(nonce) = self.nonce {
+            state.set_nonce(self.address, nonce)?;
+        }
+        if let Some(code) = &self.code {
+            if !code.is_empty() {
+                state.setup_contract(self.address)?;
+            }
+            state.save_code(self.address, code.clone())?;
+        }
+        if self.state.is_some() {
+            state.clear_storage(self.address)?;
+        }
+        for (slot, word) in self.state.iter().chain(&self.state_diff).flatten() {
+            state.set_storage_word(self.address, *slot, *word)?;
+        }
+        Ok(())
+    }
+}
+
+impl StateOverrides {
+    /// Whether nothing is pretended.
+    pub fn is_empty(&self) -> bool {
+        self.accounts.is_empty()
+    }
+
+    /// Where built-in contracts are, or why this cannot be pretended under these rules.
+    pub(crate) fn moves(&self, rules: &Rules) -> Result<Option<Moves>, OverrideRefusal> {
+        let mut moves = Vec::new();
+        for account in &self.accounts {
+            let address = account.address;
+            if account.state.is_some() && account.state_diff.is_some() {
+                return Err(OverrideRefusal::StateAndDiff(address));
+            }
+            let Some(entry) = contract_at(&address, rules) else {
+                if account.move_precompile_to.is_some() {
+                    return Err(OverrideRefusal::NotMovable(address));
+                }
+                continue;
+            };
+            if account.changes_state() {
+                return Err(OverrideRefusal::Precompile(address));
+            }
+            let Some(to) = account.move_precompile_to else { continue };
+            if address == BRIDGE || address == REMASC {
+                return Err(OverrideRefusal::NotMovable(address));
+            }
+            if self.accounts.iter().any(|other| other.address == to) {
+                return Err(OverrideRefusal::MovedToOverridden(to));
+            }
+            if moves.iter().any(|(taken, _)| *taken == to) {
+                return Err(OverrideRefusal::MovedTwice(to));
+            }
+            moves.push((to, entry));
+        }
+        Ok((!moves.is_empty()).then(|| Moves(moves)))
+    }
+
+    /// Changes a state; cannot be taken back.
+    pub(crate) fn apply(&self, state: &mut State) -> Result<(), StateError> {
+        self.accounts.iter().try_for_each(|account| account.apply(state))?;
+        state.settle();
+        Ok(())
+    }
+}
+
+/// Built-in contracts at additional addresses. They can still be called at their own (reference).
+pub(crate) struct Moves(Vec<(Address, &'static ContractEntry)>);
+
+impl Moves {
+    pub(crate) fn contract_at(&self, address: &Address) -> Option<&'static ContractEntry> {
+        self.0.iter().find(|(place, _)| place == address).map(|(_, entry)| *entry)
+    }
+}

@@ -1,0 +1,40 @@
+import { TypedDataEncoder } from 'ethers/hash'
+import { invalidParams } from '../rpc/errors.ts'
+import type { TypedData } from '../rpc/parameters/typedData.ts'
+
+/** The hash of structured data that is signed (EIP-712). */
+export function typedDataHash({ types, primaryType, domain, message }: TypedData): string {
+  const { EIP712Domain: domainFields, ...others } = types
+  try {
+    if (others[primaryType] === undefined) throw new Error(`the primary type ${primaryType} is not described`)
+    // A description of the domain says which of its members are signed.
+    const signed =
+      domainFields === undefined
+        ? domain
+        : pick(
+            domain,
+            domainFields.map(({ name }) => name),
+          )
+    return TypedDataEncoder.hash(signed, reachable(others, primaryType), message)
+  } catch (error) {
+    const reason = (error as { shortMessage?: string }).shortMessage ?? (error as Error).message
+    throw invalidParams(`Invalid typed data: ${reason}`, 'typedData: expected types, primaryType, domain and message')
+  }
+}
+
+/** The types that a type is made of. The library takes any other for a second primary type. */
+function reachable(types: TypedData['types'], from: string): TypedData['types'] {
+  const found: Record<string, TypedData['types'][string]> = {}
+  const visit = (name: string): void => {
+    const fields = types[name]
+    if (fields === undefined || Object.hasOwn(found, name)) return
+    found[name] = fields
+    for (const { type } of fields) visit(type.replace(/\[.*$/, ''))
+  }
+  visit(from)
+  return found
+}
+
+function pick(members: Record<string, unknown>, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(names.filter((name) => Object.hasOwn(members, name)).map((name) => [name, members[name]]))
+}

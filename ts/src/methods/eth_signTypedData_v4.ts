@@ -1,0 +1,12 @@
+import { positional } from '../rpc/method.ts'
+import { address } from '../rpc/parameters/address.ts'
+import { typedData } from '../rpc/parameters/typedData.ts'
+import { defineMethod } from './context.ts'
+
+export const eth_signTypedData_v4 = defineMethod({
+  params: positional([address, typedData]),
+  async answer(context, [address, data]) {
+    const { typedDataHash } = await import('../keystore/typedData.ts')
+    return context.native.ethSignTypedData(address, typedDataHash(data))
+  },
+})

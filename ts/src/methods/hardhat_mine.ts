@@ -1,0 +1,10 @@
+import { positional } from '../rpc/method.ts'
+import { blockCount } from '../rpc/parameters/mineOptions.ts'
+import { wholeNumber } from '../rpc/parameters/wholeNumber.ts'
+import { defineMethod } from './context.ts'
+
+export const hardhat_mine = defineMethod({
+  params: positional([], [blockCount, wholeNumber('interval', 0xffffffff)]),
+  answer: (context, [blocks = 1, interval = 1], flight) =>
+    flight.run((deadlineMs, ticket) => context.native.hardhatMine(blocks, interval, deadlineMs, ticket)),
+})

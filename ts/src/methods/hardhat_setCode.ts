@@ -1,0 +1,11 @@
+import { named } from '../rpc/kind.ts'
+import { positional } from '../rpc/method.ts'
+import { address } from '../rpc/parameters/address.ts'
+import { bytes } from '../rpc/parameters/bytes.ts'
+import { defineMethod } from './context.ts'
+
+export const hardhat_setCode = defineMethod({
+  params: positional([address, named('code', bytes)]),
+  answer: (context, [address, code], flight) =>
+    flight.run((deadlineMs, ticket) => context.native.hardhatSetCode(address, code, deadlineMs, ticket)),
+})

@@ -1,0 +1,10 @@
+import { positional } from '../rpc/method.ts'
+import { address } from '../rpc/parameters/address.ts'
+import { wholeNumber } from '../rpc/parameters/wholeNumber.ts'
+import { defineMethod } from './context.ts'
+
+export const hardhat_setNonce = defineMethod({
+  params: positional([address, wholeNumber('nonce', Number.MAX_SAFE_INTEGER)]),
+  answer: (context, [address, nonce], flight) =>
+    flight.run((deadlineMs, ticket) => context.native.hardhatSetNonce(address, nonce, deadlineMs, ticket)),
+})

@@ -1,0 +1,12 @@
+import { positional } from '../rpc/method.ts'
+import { address } from '../rpc/parameters/address.ts'
+import { numberKind, storagePosition } from '../rpc/parameters/number.ts'
+import { defineMethod } from './context.ts'
+
+export const hardhat_setStorageAt = defineMethod({
+  params: positional([address, storagePosition, numberKind('value')]),
+  answer: (context, [address, position, value], flight) =>
+    flight.run((deadlineMs, ticket) =>
+      context.native.hardhatSetStorageAt(address, position, value, deadlineMs, ticket),
+    ),
+})

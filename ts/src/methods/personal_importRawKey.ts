@@ -1,0 +1,17 @@
+import type { Answer } from '../rpc/envelope.ts'
+import { positional } from '../rpc/method.ts'
+import { privateKey } from '../rpc/parameters/privateKey.ts'
+import { passphrase } from '../rpc/parameters/secret.ts'
+import { type Context, defineMethod } from './context.ts'
+
+export const personal_importRawKey = defineMethod({
+  params: positional([privateKey, passphrase]),
+  answer: (context, [key, passphrase]) => storeKey(context, key, passphrase),
+})
+
+/** Encrypts and keeps a key. The core refuses first what it cannot keep. */
+export async function storeKey({ native }: Context, key: string, passphrase: string): Promise<Answer> {
+  const address = JSON.parse(native.addressOfKey(key).toString()) as string
+  const { encrypt } = await import('../keystore/secretStorage.ts')
+  return native.storeKey(key, await encrypt(address, key, passphrase))
+}

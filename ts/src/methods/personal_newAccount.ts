@@ -1,0 +1,10 @@
+import { randomBytes } from 'node:crypto'
+import { positional } from '../rpc/method.ts'
+import { passphrase } from '../rpc/parameters/secret.ts'
+import { defineMethod } from './context.ts'
+import { storeKey } from './personal_importRawKey.ts'
+
+export const personal_newAccount = defineMethod({
+  params: positional([passphrase]),
+  answer: (context, [passphrase]) => storeKey(context, `0x${randomBytes(32).toString('hex')}`, passphrase),
+})

@@ -1,0 +1,19 @@
+import { invalidParams } from '../rpc/errors.ts'
+import { positional } from '../rpc/method.ts'
+import { transactionObject } from '../rpc/parameters/callObject.ts'
+import { passphrase } from '../rpc/parameters/secret.ts'
+import { defineMethod } from './context.ts'
+import { storedKey } from './personal_unlockAccount.ts'
+
+export const personal_sendTransaction = defineMethod({
+  params: positional([transactionObject, passphrase]),
+  async answer(context, [transaction, passphrase], flight) {
+    const { from } = transaction
+    if (from === undefined) throw invalidParams('from is null')
+    const key = await storedKey(context, from, passphrase)
+    if (key === undefined) throw invalidParams(`Could not find account for address: ${from.toLowerCase()}`)
+    return flight.run((deadlineMs, ticket) =>
+      context.native.personalSendTransaction(JSON.stringify(transaction), key, deadlineMs, ticket),
+    )
+  },
+})

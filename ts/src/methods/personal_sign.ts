@@ -1,0 +1,16 @@
+import { positional } from '../rpc/method.ts'
+import { address } from '../rpc/parameters/address.ts'
+import { bytes } from '../rpc/parameters/bytes.ts'
+import { passphrase } from '../rpc/parameters/secret.ts'
+import { defineMethod } from './context.ts'
+import { storedKey } from './personal_unlockAccount.ts'
+
+// As eth_sign, but with the message first. A passphrase counts for stored accounts only, locked ones too.
+export const personal_sign = defineMethod({
+  params: positional([bytes, address], [passphrase]),
+  async answer(context, [data, address, passphrase], flight) {
+    const key = passphrase === undefined ? undefined : await storedKey(context, address, passphrase)
+    if (key !== undefined) return context.native.personalSign(data, key)
+    return flight.run((deadlineMs, ticket) => context.native.ethSign(address, data, deadlineMs, ticket))
+  },
+})

@@ -1,0 +1,72 @@
+import { Type } from 'typebox'
+import { type Kind, readMember, refuse } from '../kind.ts'
+import { address } from './address.ts'
+import { bytes } from './bytes.ts'
+import { numberKind } from './number.ts'
+
+// Overrides cross to the addon as JSON. Unknown members are dropped, null counts as absent.
+
+type Members = Readonly<Record<string, Kind<string>>>
+
+const account: Members = {
+  balance: numberKind('balance'),
+  nonce: numberKind('nonce'),
+  code: { ...bytes, name: 'code' },
+  movePrecompileToAddress: { ...address, name: 'movePrecompileToAddress' },
+}
+const slot = numberKind('slot')
+const word = numberKind('word')
+
+const block: Members = {
+  number: numberKind('number'),
+  time: numberKind('time'),
+  gasLimit: numberKind('gasLimit'),
+  feeRecipient: { ...address, name: 'feeRecipient' },
+  coinbase: { ...address, name: 'coinbase' },
+  difficulty: numberKind('difficulty'),
+  prevRandao: numberKind('prevRandao'),
+  baseFeePerGas: numberKind('baseFeePerGas'),
+}
+
+/** Accounts as a call should see them: address -> balance, nonce, code, state or stateDiff, movePrecompileToAddress. */
+export const stateOverrides: Kind<string> = {
+  name: 'stateOverrides',
+  expects: 'an object: address -> {balance, nonce, code, state, stateDiff, movePrecompileToAddress}',
+  schema: Type.Record(Type.String(), Type.Object({})),
+  read(value) {
+    const accounts = Object.entries(objectOf(this, value)).map(([who, sent]) => {
+      const members = objectOf(this, sent)
+      const read = readMembers(this.name, account, members)
+      for (const name of ['state', 'stateDiff']) {
+        const cells = members[name]
+        if (cells === undefined || cells === null) continue
+        const written = Object.entries(objectOf({ ...this, name: `${this.name}.${name}` }, cells)).map(
+          ([position, content]) => [readMember(this.name, slot, position), readMember(this.name, word, content)],
+        )
+        read[name] = Object.fromEntries(written)
+      }
+      return [readMember(this.name, address, who), read] as const
+    })
+    return JSON.stringify(Object.fromEntries(accounts))
+  },
+}
+
+/** The block as a call should see it. */
+export const blockOverrides: Kind<string> = {
+  name: 'blockOverrides',
+  expects: 'an object with number, time, gasLimit, feeRecipient, difficulty, prevRandao, baseFeePerGas',
+  schema: Type.Object({}),
+  read(value) {
+    return JSON.stringify(readMembers(this.name, block, objectOf(this, value)))
+  },
+}
+
+function readMembers(owner: string, kinds: Members, members: Record<string, unknown>): Record<string, unknown> {
+  const given = Object.entries(kinds).filter(([name]) => members[name] !== undefined && members[name] !== null)
+  return Object.fromEntries(given.map(([name, kind]) => [name, readMember(owner, kind, members[name])]))
+}
+
+function objectOf(kind: { name: string; expects: string }, value: unknown): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  return refuse(kind, `Invalid ${kind.name}: must be an object`)
+}
