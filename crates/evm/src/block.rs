@@ -102,6 +102,12 @@ impl<'e> BlockExecutor<'e> {
         &mut self.evm.machine.state
     }
 
+    /// True if the last transaction, also one that could not be executed, called the Bridge or REMASC where a scheduler of
+    /// parallel sublists sees it.
+    pub(crate) fn calls_sequential_contract(&self) -> bool {
+        self.evm.machine.calls_sequential_contract
+    }
+
     /// Gas used by all transactions so far.
     pub fn gas_used(&self) -> u64 {
         self.executed.gas_used

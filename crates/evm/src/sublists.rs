@@ -107,9 +107,10 @@ impl<'e> Run<'e> {
         for (index, (transaction, sender)) in transactions.take(sublist.range.end).skip(sublist.range.start) {
             let is_remasc = self.block.is_remasc(index);
             let outcome = self.executor.execute_in(transaction, *sender, is_remasc, &mut container);
+            // Where the scheduler sees a call of the Bridge in a parallel sublist, the verdict needs none of its rules.
+            let is_seen = sublist.is_parallel && self.executor.calls_sequential_contract();
             let outcome = outcome.map_err(|error| match error {
-                // A parallel sublist may not call the Bridge at all: the verdict needs none of its rules.
-                ExecError::BridgePart { .. } if sublist.is_parallel => ExecError::SequentialContract { index },
+                ExecError::BridgePart { .. } if is_seen => ExecError::SequentialContract { index },
                 error => error,
             })?;
             if sublist.is_parallel && outcome.calls_sequential_contract {
@@ -179,7 +180,7 @@ impl<'e> BlockReplay<'e> {
 
 #[cfg(test)]
 mod tests {
-    use rhizome_primitives::{Header, Transaction, hex};
+    use rhizome_primitives::{BRIDGE, Header, Transaction, hex};
 
     use super::*;
     use crate::fixtures::{Alone, contract, rich, signed, world};
@@ -224,6 +225,15 @@ mod tests {
         assert!(matches!(execute(&[9], transactions.clone()), Err(ExecError::Edges { transactions: 3 })));
         assert!(matches!(execute(&[2, 1], transactions.clone()), Err(ExecError::Edges { .. })));
         assert!(matches!(execute(&[3], transactions), Err(ExecError::SequentialContract { index: 2 })));
+    }
+
+    #[test]
+    fn missing_parts_of_the_bridge_matter_only_where_it_may_be_called() {
+        // The registration of an empty Bitcoin transaction.
+        let register = [&hex!("43dc0656")[..], &[0; 96]].concat();
+        let direct = vec![signed(0, Some(BRIDGE), &register, 200_000, 0), Transaction::remasc(1)];
+        assert!(matches!(execute(&[], direct.clone()), Err(ExecError::BridgePart { index: 0, stage: 5, .. })));
+        assert!(matches!(execute(&[1], direct), Err(ExecError::SequentialContract { index: 0 })));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::golden::{self, GivenChain};
 use super::mutation::{Random, with_random};
 use super::table::{ContractFailure, TABLE, contract_at};
 use crate::state::State;
-use rhizome_primitives::{ChainSpec, Rule, Rules, U256, hex};
+use rhizome_primitives::{Address, ChainSpec, Rule, Rules, U256, address, hex};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,15 @@ const GAS: u64 = 10_000_000;
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Calls with a price of up to this many units are made more than a few times.
 const CHEAP: u64 = 100_000;
+
+/// Who may do what at the Bridge of regtest: a federator, those who vote for the fee, the cap and the whitelist, anybody.
+const CALLERS: [Address; 5] = [
+    address!("6b045752f4d650a510a353bbf7e52988331e7f5b"),
+    address!("53f8f6dabd612b6137215ddd7758bb5cdd638922"),
+    address!("6913bd4715eff3b25501f3212f15df38296d1f21"),
+    address!("87d2a0f33744929da08b65fd62b627ea52b25f8e"),
+    Address::ZERO,
+];
 
 /// Inputs of the golden calls, as starting points.
 fn inputs() -> Vec<Vec<u8>> {
@@ -105,6 +114,8 @@ fn fuzz_every_contract_under_every_rule() {
             ctx.is_local_call = random.below(2) == 0;
             ctx.is_remasc_transaction = random.below(4) == 0;
             ctx.call_depth = random.below(400) as u32;
+            ctx.caller = *random.pick(&CALLERS);
+            ctx.value = word(random) >> 1;
             let Ok(price) = entry.contract.required_gas(&data, &mut ctx) else { continue };
             // Local calls are not always paid: those that cost too much must be stopped by the contract itself.
             let is_unpaid = ctx.is_local_call && ctx.is_direct;
