@@ -14,6 +14,7 @@ const sameSettings: readonly (readonly [reference: string, path: string])[] = [
   ['rpc.timeout', 'rpc.timeoutMs'],
   ['rpc.logs.maxBlocksToQuery', 'rpc.logBlocks'],
   ['rpc.logs.maxLogsToReturn', 'rpc.logCount'],
+  ['rpc.trace.maxTracesPerRequest', 'rpc.maxTraces'],
   ['rpc.providers.web.max_batch_requests_size', 'rpc.maxBatchRequests'],
   ['rpc.providers.web.http.hosts', 'http.hosts'],
   ['rpc.providers.web.http.max_aggregated_frame_size', 'http.maxBodyBytes'],
