@@ -1,6 +1,7 @@
 // The checks of form that CI runs before the tests. Each returns the problems it found, as lines.
 import { checkFloors } from './check-floors.mjs'
 import { checkMethods } from './check-methods.mjs'
+import { checkDocs } from './docs.mjs'
 import { cargoEnvironment } from './setup/cargo.mjs'
 import { run, SetupError } from './setup/run.mjs'
 
@@ -15,6 +16,7 @@ export function checks(root) {
     ['types of TypeScript', () => local('typescript/bin/tsc', '-p', '.')],
     ['floors', () => report(checkFloors(root))],
     ['methods', () => report(checkMethods(root))],
+    ['documentation of the methods', async () => report(await checkDocs())],
     ['format of Rust', () => cargo('fmt', '--all', '--check')],
     [
       'lint of Rust',

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { loadReplay } from './setup/bundle.mjs'
+import { loadBundle } from './setup/bundle.mjs'
 import { cargoEnvironment } from './setup/cargo.mjs'
 import { SetupError } from './setup/run.mjs'
 import { checkBuildTools, checkNode } from './setup/tools.mjs'
@@ -72,7 +72,7 @@ async function runCore(folder, asked, isJson) {
 
 async function runTranscripts(folder, isJson, isForgetting) {
   await setup()
-  const { run } = await loadReplay(root)
+  const { run } = await loadBundle(root, 'replay', 'ts/tests/conformance/main.ts')
   return run(root, folder, isJson, isForgetting)
 }
 

@@ -28,19 +28,19 @@ export async function buildBundle(root) {
   rmSync(old, { recursive: true, force: true })
 }
 
-/** The replay of transcripts, which is TypeScript of the tests: bundled when it is needed. */
-export async function loadReplay(root) {
+/** TypeScript that a script needs, bundled for once and loaded. */
+export async function loadBundle(root, name, input) {
   const { build } = await import('rolldown')
-  const dir = join(root, 'node_modules/.cache/conformance')
+  const dir = join(root, 'node_modules/.cache/bundles')
   await build({
     cwd: root,
-    input: { replay: 'ts/tests/conformance/main.ts' },
+    input: { [name]: input },
     platform: 'node',
     external: ['ws'],
     logLevel: 'warn',
-    output: { dir, format: 'esm', entryFileNames: '[name].mjs' },
+    output: { dir, format: 'esm', entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' },
   })
-  return import(join(dir, 'replay.mjs'))
+  return import(join(dir, `${name}.mjs`))
 }
 
 /** Types of what others import without running a node. */

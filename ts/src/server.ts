@@ -5,12 +5,14 @@ import type { Config } from './config/schema.ts'
 import { HttpServer } from './http/server.ts'
 import type { Context } from './methods/context.ts'
 import { entriesFor, servedModules } from './methods/entries.ts'
+import { openRpcDocument } from './methods/openRpc.ts'
 import type { Addon } from './native/bindings.ts'
 import { Dispatcher, type Observer } from './rpc/dispatch.ts'
 import { BodyServer } from './rpc/serve.ts'
 import { nativeSource } from './subscriptions/nativeSource.ts'
 import { Publisher } from './subscriptions/publisher.ts'
 import { SubscriptionRegistry } from './subscriptions/registry.ts'
+import { version } from './version.ts'
 import { WebSocketServer } from './ws/server.ts'
 
 /** One worker's server: HTTP, and WebSocket on the same port. */
@@ -40,9 +42,17 @@ export function createServer({ config, native, filters, observe, openSockets }: 
     observe({ method: 'eth_subscription', elapsedMs: 0, errorCode: undefined, defect })
   })
   const isForDevelopment = isDevelopment(config)
-  const context: Context = { native, filters, subscriptions, modules: servedModules(config.modules, isForDevelopment) }
+  const entries = entriesFor(config.modules, isForDevelopment)
+  const context: Context = {
+    native,
+    filters,
+    subscriptions,
+    modules: servedModules(config.modules, isForDevelopment),
+    // Seldom asked for, so it is not kept.
+    discover: () => JSON.stringify(openRpcDocument(entries, version)),
+  }
   const dispatcher = new Dispatcher(
-    entriesFor(config.modules, isForDevelopment),
+    entries,
     context,
     { maxResponseBytes: config.rpc.maxResponseBytes, hasHints },
     observe,

@@ -8,7 +8,7 @@ use rhizome_answers::options::{
     PendingOnPartial, SignatureForm, TraceLimits, TraceShape,
 };
 use rhizome_chain::{ChainConfig, DataDir, OldStateRoots};
-use rhizome_primitives::{Address, Bytes, ChainSpec, Network, U256, address};
+use rhizome_primitives::{Address, Bytes, ChainSpec, U256, address};
 use serde::Deserialize;
 use std::path::PathBuf;
 use std::sync::Arc;

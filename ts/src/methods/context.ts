@@ -10,6 +10,8 @@ export interface Context {
   readonly subscriptions: SubscriptionPort
   /** Modules that are served and their versions, as JSON. */
   readonly modules: string
+  /** The OpenRPC document of what is served, as JSON. */
+  discover(): string
 }
 
 /** Declares a method: its parameters and the function that answers it with finished JSON. */

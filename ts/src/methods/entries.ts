@@ -42,7 +42,7 @@ function wireNames(name: string, alias: string): string[] {
 const sameModule: Readonly<Record<string, string>> = { chain: 'rsk', anvil: 'hardhat' }
 
 function moduleOf(name: string): string {
-  const prefix = name.slice(0, name.indexOf('_'))
+  const [prefix = ''] = name.split(/[_.]/)
   return sameModule[prefix] ?? prefix
 }
 
@@ -52,12 +52,17 @@ function moduleOf(name: string): string {
  */
 const askedFor = ['debug', 'evm', 'hardhat', 'mnr', 'personal', 'sco', 'trace']
 
+/** Whether a module is served on development networks only, as long as the configuration says nothing. */
+export function isAskedFor(module: string): boolean {
+  return askedFor.includes(module)
+}
+
 function isModuleServed(
   module: string,
   modules: Readonly<Record<string, ModuleSettings>>,
   isDevelopment: boolean,
 ): boolean {
-  return modules[module]?.enabled ?? (isDevelopment || !askedFor.includes(module))
+  return modules[module]?.enabled ?? (isAskedFor(module) ? isDevelopment : true)
 }
 
 function isListed(name: string, settings: ModuleSettings | undefined, isOff = false): boolean {

@@ -104,6 +104,7 @@ import { personal_newAccountWithSeed } from './personal_newAccountWithSeed.ts'
 import { personal_sendTransaction } from './personal_sendTransaction.ts'
 import { personal_sign } from './personal_sign.ts'
 import { personal_unlockAccount } from './personal_unlockAccount.ts'
+import { rpc_discover } from './rpc_discover.ts'
 import { rpc_modules } from './rpc_modules.ts'
 import { rsk_getRawBlockHeaderByHash } from './rsk_getRawBlockHeaderByHash.ts'
 import { rsk_getRawBlockHeaderByNumber } from './rsk_getRawBlockHeaderByNumber.ts'
@@ -167,6 +168,14 @@ export const table: readonly Row<Context>[] = [
     lane: 'sync',
     cost: 1,
     doc: 'Modules that may be used, with their versions.',
+  }),
+  row(rpc_discover, {
+    name: 'rpc_discover',
+    alias: 'rpc.discover',
+    module: 'rpc',
+    lane: 'sync',
+    cost: 5,
+    doc: 'What is served, as an OpenRPC document.',
   }),
   row(eth_protocolVersion, {
     name: 'eth_protocolVersion',

@@ -1,0 +1,115 @@
+import type { TSchema } from 'typebox'
+import type { Row } from '../rpc/dispatch.ts'
+import type { Context } from './context.ts'
+import { isAskedFor } from './entries.ts'
+import { results } from './results.ts'
+import { notOffered, table } from './table.ts'
+
+// docs/methods.md, written from the table and from the schemas that check parameters and describe results.
+
+/** A schema in JSON, as far as it is needed for words. */
+interface Described {
+  readonly title?: string
+  readonly type?: string
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly anyOf?: readonly Described[]
+  readonly items?: Described | readonly Described[]
+  readonly properties?: Readonly<Record<string, Described>>
+  readonly required?: readonly string[]
+  readonly patternProperties?: Readonly<Record<string, Described>>
+}
+
+/** The whole page. */
+export function methodsPage(): string {
+  const shapes = new Map<string, Described>()
+  const modules = [...new Set(table.map((row) => row.module))].map((name) => moduleSection(name, shapes))
+  const names = notOffered.map(([name]) => `\`${name}\``).join(', ')
+  return [
+    '# Methods',
+    '',
+    'Written from the table of methods by `npm run docs`; do not edit. `rpc.discover` answers the same as an OpenRPC document.',
+    '',
+    'Parameters are positional; those with `?` may be left out or null. QUANTITY is `0x` and hex without leading zeros, DATA',
+    '`0x` and two digits a byte, DATA(n) n bytes. What is wrong with a parameter is answered with -32602 and its name.',
+    '',
+    ...modules,
+    '## Known, but not offered',
+    '',
+    `${names}: -32601.`,
+    '',
+    '## Objects',
+    '',
+    ...[...shapes]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([title, schema]) => shapeSection(title, schema, shapes)),
+  ].join('\n')
+}
+
+function moduleSection(module: string, shapes: Map<string, Described>): string {
+  const rows = table.filter((row) => row.module === module)
+  const note = isAskedFor(module) ? 'Served on regtest and devnet; elsewhere when the configuration says so.\n\n' : ''
+  const lines = rows.map((row) => `| ${signature(row)} | ${words(schemaOf(row), shapes)} | ${about(row)} |`)
+  return `## ${module}\n\n${note}| Method | Result | |\n| --- | --- | --- |\n${lines.join('\n')}\n\n${parametersOf(rows)}`
+}
+
+function schemaOf(row: Row<Context>): Described {
+  return plain(results[row.name] ?? {})
+}
+
+function signature(row: Row<Context>): string {
+  const names = row.method.params.described.map(({ name, isRequired }) => (isRequired ? name : `${name}?`))
+  return `\`${row.name}(${names.join(', ')})\``
+}
+
+function about(row: Row<Context>): string {
+  const alias = row.alias === undefined ? '' : ` Also \`${row.alias}\`.`
+  const off = row.isOff === true ? ' Off unless the configuration allows it.' : ''
+  return `${row.doc}${alias}${off}`.replaceAll('|', '\\|')
+}
+
+/** What the parameters of a module must be, each said once. */
+function parametersOf(rows: readonly Row<Context>[]): string {
+  const kinds = new Map<string, Set<string>>()
+  for (const row of rows) {
+    for (const { name, expects } of row.method.params.described) {
+      kinds.set(name, (kinds.get(name) ?? new Set()).add(expects))
+    }
+  }
+  if (kinds.size === 0) return ''
+  const lines = [...kinds].map(([name, expects]) => `| \`${name}\` | ${[...expects].join('; or, by method, ')} |`)
+  return `| Parameter | Expected |\n| --- | --- |\n${lines.join('\n').replaceAll('\\|', '|')}\n`
+}
+
+function shapeSection(title: string, schema: Described, shapes: Map<string, Described>): string[] {
+  const required = new Set(schema.required)
+  const lines = Object.entries(schema.properties ?? {}).map(([name, member]) => {
+    return `| \`${name}\`${required.has(name) ? '' : '?'} | ${words(member, shapes)} |`
+  })
+  return [`### ${title}`, '', '| Member | |', '| --- | --- |', ...lines, '']
+}
+
+/** A schema in words; objects with a title are collected. */
+function words(schema: Described, shapes: Map<string, Described>): string {
+  const { title, type, items, properties, patternProperties, anyOf } = schema
+  if (type === 'object' && properties !== undefined && title !== undefined) {
+    if (!shapes.has(title) && Object.keys(properties).length > 0) {
+      shapes.set(title, schema)
+      for (const member of Object.values(properties)) words(member, shapes)
+    }
+    return Object.keys(properties).length > 0 ? `[${title}](#${title.toLowerCase()})` : title
+  }
+  if (title !== undefined) return title
+  if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``
+  if (schema.enum !== undefined) return schema.enum.map((one) => `\`${String(one)}\``).join(', ')
+  if (anyOf !== undefined) return anyOf.map((one) => words(one, shapes)).join(' or ')
+  if (type === 'array') return `array of ${words(plain([items].flat()[0] ?? {}), shapes)}`
+  if (patternProperties !== undefined) {
+    return `object of ${words(plain(Object.values(patternProperties)[0] ?? {}), shapes)}`
+  }
+  return type === undefined ? 'any JSON' : type
+}
+
+function plain(schema: TSchema | Described): Described {
+  return JSON.parse(JSON.stringify(schema)) as Described
+}

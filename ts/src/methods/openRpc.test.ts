@@ -1,0 +1,66 @@
+import { createRequire } from 'node:module'
+import { Compile } from 'typebox/schema'
+import { expect, test } from 'vitest'
+import { entriesFor } from './entries.ts'
+import { openRpcDocument } from './openRpc.ts'
+import { table } from './table.ts'
+
+/** Its typings and its module disagree about how it is exported. */
+const { openrpcDocument } = createRequire(import.meta.url)('@open-rpc/meta-schema') as { openrpcDocument: object }
+
+interface Document {
+  readonly methods: readonly {
+    readonly name: string
+    readonly params: readonly { readonly name: string; readonly required: boolean; readonly schema: object }[]
+    readonly result: { readonly schema: object }
+  }[]
+  readonly components: { readonly schemas: Readonly<Record<string, object>> }
+}
+
+const document = openRpcDocument(entriesFor({}, true), '1.2.3') as unknown as Document
+
+test('behavior: the document is valid by the meta-schema of OpenRPC', () => {
+  // Schemas inside the document are JSON Schema, whose own meta-schema stands elsewhere.
+  const text = JSON.stringify(openrpcDocument).replace(
+    /"https:\/\/meta\.json-schema\.tools[^"]*"/g,
+    '"#/definitions/any"',
+  )
+  const schema = JSON.parse(text) as { definitions: Record<string, unknown> }
+  schema.definitions.any = true
+  const check = Compile(schema)
+  expect(check.Errors(document)[1]).toEqual([])
+  expect(check.Check({ ...document, methods: [{ name: 1 }] })).toBe(false)
+})
+
+test('behavior: every schema of the document is usable, every reference leads somewhere', () => {
+  const { schemas } = document.components
+  for (const { name, params, result } of document.methods) {
+    for (const { schema } of [...params, result]) {
+      for (const [, title] of JSON.stringify(schema).matchAll(/#\/components\/schemas\/(\w+)/g)) {
+        expect([name, title, schemas[title ?? '']]).toEqual([name, title, expect.objectContaining({ type: 'object' })])
+      }
+      expect(() => Compile({ components: { schemas }, ...schema })).not.toThrow()
+    }
+  }
+  expect(Object.keys(schemas).length).toBeGreaterThan(15)
+})
+
+test('behavior: what is served is listed under every name, what is not is not', () => {
+  const names = document.methods.map(({ name }) => name)
+  expect(names).toEqual(
+    expect.arrayContaining(['eth_getBalance', 'rsk_protocolVersion', 'chain_protocolVersion', 'rpc.discover']),
+  )
+  expect(names.length).toBeGreaterThan(table.length)
+  expect(new Set(names).size).toBe(names.length)
+  const { methods } = openRpcDocument(entriesFor({ eth: { deny: ['eth_call'] } }, false), '1') as unknown as Document
+  const served = methods.map(({ name }) => name)
+  expect(served).not.toContain('eth_call')
+  expect(served).not.toContain('evm_mine')
+})
+
+test('behavior: required parameters come first', () => {
+  for (const { name, params } of document.methods) {
+    const flags = params.map(({ required }) => required)
+    expect([name, flags]).toEqual([name, [...flags].sort((a, b) => Number(b) - Number(a))])
+  }
+})

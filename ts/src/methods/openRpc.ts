@@ -1,0 +1,57 @@
+import type { TSchema } from 'typebox'
+import type { Entry, Row } from '../rpc/dispatch.ts'
+import type { Context } from './context.ts'
+import { results } from './results.ts'
+
+// The table as an OpenRPC document (spec.open-rpc.org): what may be called, with the schemas that check the parameters.
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
+type JsonObject = Readonly<Record<string, Json>>
+
+/** The document for what a node serves, every wire name a method of its own. */
+export function openRpcDocument(entries: ReadonlyMap<string, Entry<Context>>, version: string): JsonObject {
+  const schemas: Record<string, Json> = {}
+  const methods = [...entries].flatMap(([name, entry]) =>
+    'row' in entry ? [methodObject(name, entry.row, schemas)] : [],
+  )
+  return {
+    openrpc: '1.3.2',
+    info: {
+      title: 'Rhizome JSON-RPC',
+      description: 'A Rootstock (RSK) node.',
+      version,
+      license: { name: 'MIT OR Apache-2.0' },
+    },
+    methods,
+    components: { schemas },
+  }
+}
+
+function methodObject(name: string, row: Row<Context>, schemas: Record<string, Json>): JsonObject {
+  const params = row.method.params.described.map(({ name, expects, schema, isRequired }) => {
+    return { name, description: expects, required: isRequired, schema: referring(schema, schemas) }
+  })
+  return {
+    name,
+    summary: row.doc,
+    tags: [{ name: row.module }],
+    paramStructure: 'by-position',
+    params,
+    result: { name: 'result', schema: referring(results[row.name] ?? {}, schemas) },
+  }
+}
+
+/** A schema as JSON, in which objects with a title are references to `components`. */
+function referring(schema: TSchema, schemas: Record<string, Json>): Json {
+  return replaced(JSON.parse(JSON.stringify(schema)) as Json, schemas)
+}
+
+function replaced(value: Json, schemas: Record<string, Json>): Json {
+  if (Array.isArray(value)) return value.map((one) => replaced(one, schemas))
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.fromEntries(Object.entries(value).map(([name, one]) => [name, replaced(one, schemas)]))
+  const { title } = members
+  if (members.type !== 'object' || typeof title !== 'string' || !/^\w+$/.test(title)) return members
+  schemas[title] = members
+  return { $ref: `#/components/schemas/${title}` }
+}

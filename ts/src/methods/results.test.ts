@@ -1,0 +1,38 @@
+import { fileURLToPath } from 'node:url'
+import { Compile } from 'typebox/compile'
+import { describe, expect, test } from 'vitest'
+import { Transcripts } from '../../tests/conformance/transcript.ts'
+import { results } from './results.ts'
+import { table } from './table.ts'
+
+test('behavior: what every method returns is described', () => {
+  expect(table.map((row) => row.name).filter((name) => !(name in results))).toEqual([])
+})
+
+/** Results that the reference gives and this node gives too, by method. */
+function recorded(): Map<string, unknown[]> {
+  const transcripts = new Transcripts(fileURLToPath(new URL('../../../tests/vectors/rpc', import.meta.url)))
+  const names = new Map(table.flatMap((row) => [row.name, row.alias ?? []].flat().map((name) => [name, row.name])))
+  const found = new Map<string, unknown[]>()
+  for (const { file } of transcripts.index.files) {
+    for (const { kind, request, response, conformance } of transcripts.steps(file)) {
+      const name = names.get((request as { method?: string } | undefined)?.method ?? '')
+      const isShared = kind === 'rpc' && conformance?.product === undefined && conformance?.mayDiffer === undefined
+      if (name === undefined || !isShared || !('result' in (response as object))) continue
+      found.set(name, [...(found.get(name) ?? []), (response as { result: unknown }).result])
+    }
+  }
+  return found
+}
+
+describe('recorded results have the described form', () => {
+  test.each([...recorded()])('%s', (name, answers) => {
+    const check = Compile(results[name] ?? {})
+    for (const answer of answers) {
+      expect([answer, [...check.Errors(answer)].map((error) => `${error.instancePath} ${error.message}`)]).toEqual([
+        answer,
+        [],
+      ])
+    }
+  })
+})

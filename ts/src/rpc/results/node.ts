@@ -1,0 +1,61 @@
+import { Type } from 'typebox'
+import { address, data, flag, hash, listOf, named, nothing, quantity, shape, text, whole } from './values.ts'
+
+// The pool, peers and limits of this node.
+
+const pooled = shape('PooledTransaction', {
+  blockHash: hash,
+  blockNumber: nothing,
+  transactionIndex: nothing,
+  from: address,
+  gas: quantity,
+  gasPrice: data,
+  hash,
+  input: data,
+  nonce: quantity,
+  to: data,
+  value: data,
+})
+
+/** Sender without `0x` -> nonce in decimal -> transactions. */
+const tree = (element: typeof pooled | typeof text) => named('^[0-9a-f]{40}$', named('^[0-9]+$', listOf(element)))
+
+export const poolContent = shape('PoolContent', { pending: tree(pooled), queued: tree(pooled) })
+export const poolTexts = shape('PoolTexts', { pending: tree(text), queued: tree(text) })
+export const poolStatus = shape('PoolStatus', { pending: whole, queued: whole })
+
+const counters = {
+  successfulHandshakes: whole,
+  failedHandshakes: whole,
+  invalidNetworks: whole,
+  repeatedMessages: whole,
+  validBlocks: whole,
+  validTransactions: whole,
+  invalidBlocks: whole,
+  invalidTransactions: whole,
+  invalidMessages: whole,
+  timeoutMessages: whole,
+  unexpectedMessages: whole,
+  invalidHeader: whole,
+}
+
+export const peerScoring = shape('PeerScoring', {
+  ...counters,
+  score: whole,
+  punishments: whole,
+  goodReputation: flag,
+  punishedUntil: whole,
+  id: text,
+  type: text,
+})
+
+export const reputationSummary = shape('ReputationSummary', {
+  count: whole,
+  ...counters,
+  peersTotalScore: whole,
+  punishments: whole,
+  goodReputationCount: whole,
+  badReputationCount: whole,
+})
+
+export const transactionQuota = shape('TransactionQuota', { timestamp: whole, availableVirtualGas: Type.Number() })
