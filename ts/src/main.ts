@@ -25,6 +25,8 @@ export interface RunningNode {
   readonly native: Addon
   /** Resolves with the reason when the node cannot go on by itself. */
   readonly failure: Promise<string>
+  /** Resolves when a caller asks the node to end (rsk_shutdown). */
+  readonly shutdown: Promise<void>
   /** Answers running requests, closes all connections and the database. False when a worker is still busy. */
   stop(): Promise<boolean>
 }
@@ -39,13 +41,17 @@ export async function startNode(config: Config): Promise<RunningNode> {
   const failure = new Promise<string>((resolve) => {
     fail = resolve
   })
+  let askToEnd: () => void = () => undefined
+  const shutdown = new Promise<void>((resolve) => {
+    askToEnd = resolve
+  })
   const count = workersOf(config)
   const workers = new Workers(count, config, logger, fail)
   try {
     native.openNode(nodeConfig(config))
     native.onHead(() => logger.debug(headCursor(native), 'new head'))
     const filters = createFilters(native, config)
-    await workers.listen(port, filters)
+    await workers.listen(port, filters, askToEnd)
     const sweep = setInterval(() => filters.removeExpired(), filterSweepMs).unref()
     const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
     logger.debug({ url, network: config.network, workers: count }, 'serving')
@@ -55,6 +61,7 @@ export async function startNode(config: Config): Promise<RunningNode> {
       workers: count,
       native,
       failure,
+      shutdown,
       async stop() {
         clearInterval(sweep)
         const isIdle = await workers.stop(stopGraceMs)

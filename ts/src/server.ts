@@ -29,12 +29,13 @@ export interface ServerParts {
   readonly native: Addon
   readonly filters: Context['filters']
   readonly observe: Observer
+  readonly shutdown: Context['shutdown']
   /** One number that all workers share: the WebSocket connections that are open. */
   readonly openSockets: Int32Array
 }
 
 /** Builds one worker's server. */
-export function createServer({ config, native, filters, observe, openSockets }: ServerParts): Server {
+export function createServer({ config, native, filters, observe, shutdown, openSockets }: ServerParts): Server {
   const choices = decidedChoices(config)
   const hasHints = choices.errorText === 'helpful'
   const registry = new SubscriptionRegistry(config.ws.maxSubscriptions, () => `0x${randomBytes(16).toString('hex')}`)
@@ -47,6 +48,7 @@ export function createServer({ config, native, filters, observe, openSockets }: 
     native,
     filters,
     subscriptions,
+    shutdown,
     modules: servedModules(config.modules, isForDevelopment),
     // Seldom asked for, so it is not kept.
     discover: () => JSON.stringify(openRpcDocument(entries, version)),

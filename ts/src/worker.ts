@@ -17,7 +17,14 @@ function run(port: NonNullable<typeof parentPort>, { index, config, openSockets 
   const native = loadAddon()
   const filters = new RemoteFilters(post)
   const observe = requestLog(logger, config.rpc.slowMs)
-  const server = createServer({ config, native, filters, observe, openSockets })
+  const server = createServer({
+    config,
+    native,
+    filters,
+    observe,
+    shutdown: () => post({ kind: 'shutdown' }),
+    openSockets,
+  })
 
   port.on('message', (message: ToWorker) => {
     if (message.kind === 'filter') {

@@ -20,4 +20,6 @@ export type FromWorker =
   | { readonly kind: 'listening' }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'stopped' }
+  /** A caller asks the node to end (rsk_shutdown). */
+  | { readonly kind: 'shutdown' }
   | FilterQuestion

@@ -27,12 +27,13 @@ export class Workers {
     })
   }
 
-  /** Lets all workers listen on one port. Filter questions go to `filters`. */
-  async listen(port: number, filters: FilterPort): Promise<void> {
+  /** Lets all workers listen on one port. Filter questions go to `filters`; `onShutdown` is called when a caller asks for the end. */
+  async listen(port: number, filters: FilterPort, onShutdown: () => void): Promise<void> {
     await Promise.all(
       this.#workers.map(async (worker) => {
         worker.on('message', (message: FromWorker) => {
           if (message.kind === 'filter') void answerQuestion(filters, message).then((reply) => post(worker, reply))
+          else if (message.kind === 'shutdown') onShutdown()
         })
         const listening = nextMessage(worker)
         post(worker, { kind: 'listen', port })

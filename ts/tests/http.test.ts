@@ -24,6 +24,7 @@ async function serve(settings: object): Promise<number> {
     observe: ({ defect }) => {
       if (defect !== undefined) defects.push(defect)
     },
+    shutdown: () => undefined,
     openSockets: new Int32Array(new SharedArrayBuffer(4)),
   })
   servers.push(server)

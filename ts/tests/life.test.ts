@@ -46,6 +46,17 @@ describe('start and end', () => {
     await Promise.all(load)
   })
 
+  test('behavior: rsk_shutdown is answered, then the node ends', async () => {
+    const node = await NodeProcess.start(['--workers', '2'], 'modules.rsk.deny = []\n')
+    expect(await node.result('rsk_flush')).toBeNull()
+    const running = node.ask('eth_call', [{ data: '0x5b600056' }, 'latest'])
+    expect(await node.result('chain_shutdown')).toBeNull()
+    expect(await node.ended).toBe(0)
+    // What ran was ended with an answer, or with the connection.
+    await running.catch(() => undefined)
+    expect(node.errors).toBe('')
+  })
+
   test('behavior: a signal that comes twice is one', async () => {
     const node = await NodeProcess.start()
     await node.result('eth_blockNumber')

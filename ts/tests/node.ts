@@ -68,6 +68,11 @@ export class NodeProcess {
     return this.#errors()
   }
 
+  /** Exit code, when the node has ended by itself. */
+  get ended(): Promise<number> {
+    return this.#exit
+  }
+
   /** Ends the node and returns its exit code. */
   stop(signal: NodeJS.Signals = 'SIGINT'): Promise<number> {
     this.child.kill(signal)

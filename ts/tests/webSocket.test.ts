@@ -20,7 +20,8 @@ async function serve(settings: object = {}): Promise<string> {
   openSockets = new Int32Array(new SharedArrayBuffer(4))
   const config = loadConfig({ settings })
   const native = fakeAddon(cancelled)
-  server = createServer({ config, native, filters: {} as never, observe: () => undefined, openSockets })
+  const nothing = () => undefined
+  server = createServer({ config, native, filters: {} as never, observe: nothing, shutdown: nothing, openSockets })
   return `http://127.0.0.1:${await server.listen(0)}`
 }
 

@@ -1,11 +1,18 @@
 //! `rsk_*`.
 
-use crate::lanes::sync;
+use crate::lanes::{pooled, sync};
 use crate::reply::Reply;
-use napi::Result;
+use napi::bindgen_prelude::Object;
+use napi::{Env, Result};
 use napi_derive::napi;
 use rhizome_answers::selector::Selector;
 use rhizome_answers::{parameters, rsk};
+
+/// `rsk_flush`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn rsk_flush(env: &Env, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, ticket, |node, _patience| rsk::flush::answer(node))
+}
 
 /// `rsk_getRawBlockHeaderByHash`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]

@@ -183,6 +183,7 @@ impl Ask<'_> {
         let (block0, block2) = (self.block(0), self.block(2));
         let block_hash = || parameters::block_hash(&first);
         let answer = match self.method {
+            "rsk_flush" => rsk::flush::answer(node),
             "rsk_getRawBlockHeaderByHash" => rsk::get_raw_block_header_by_hash::answer(node, &block_hash()?),
             "rsk_getRawBlockHeaderByNumber" => {
                 rsk::get_raw_block_header_by_number::answer(node, &Selector::parse(&block0)?)

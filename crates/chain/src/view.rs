@@ -142,6 +142,11 @@ impl Chain {
         Ok(self.archive.store.checkpoint(path)?)
     }
 
+    /// Waits until everything that was written is on the disk.
+    pub fn flush(&self) -> Result<(), ChainError> {
+        Ok(self.archive.store.flush()?)
+    }
+
     /// Size of the database's files, in bytes.
     pub fn disk_bytes(&self) -> Result<u64, ChainError> {
         Ok(self.archive.store.disk_bytes()?)

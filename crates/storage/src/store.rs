@@ -151,6 +151,11 @@ impl Store {
         checkpoint.map_err(|source| self.engine_error("make a checkpoint", source, 0))
     }
 
+    /// Waits until everything that was written is on the disk, so that it survives a loss of power, too.
+    pub fn flush(&self) -> Result<(), StorageError> {
+        self.db.flush_wal(true).map_err(|source| self.engine_error("flush the log", source, 0))
+    }
+
     /// Size of the database's files, in bytes.
     pub fn disk_bytes(&self) -> Result<u64, StorageError> {
         let files = self.db.live_files().map_err(|source| self.engine_error("list files", source, 0))?;

@@ -26,9 +26,9 @@ async function run(config: Config, isJson: boolean): Promise<void> {
   const signalled = nextSignal()
   const node = await startNode(config)
   process.stdout.write(isJson ? `${JSON.stringify({ url: node.url, port: node.port })}\n` : banner(config, node))
-  const reason = await Promise.race([signalled, node.failure])
+  const reason = await Promise.race([signalled, node.shutdown, node.failure])
   await stop(node, isJson)
-  // The first of the two was a signal, else the node failed by itself.
+  // Somebody wanted the end, else the node failed by itself.
   process.exit(reason === undefined ? 0 : 1)
 }
 

@@ -8,6 +8,8 @@ export interface Context {
   readonly native: Addon
   readonly filters: FilterPort
   readonly subscriptions: SubscriptionPort
+  /** Asks the whole node to end: running requests are answered first. */
+  readonly shutdown: () => void
   /** Modules that are served and their versions, as JSON. */
   readonly modules: string
   /** The OpenRPC document of what is served, as JSON. */

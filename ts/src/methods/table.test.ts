@@ -36,8 +36,12 @@ test('behavior: a list of a module means both names of a method', () => {
   }
 })
 
-test('behavior: rsk_getStorageBytesAt is denied as long as no list is given', () => {
-  const name = 'rsk_getStorageBytesAt'
+test.each([
+  'rsk_getStorageBytesAt',
+  'rsk_flush',
+  'rsk_shutdown',
+  'chain_shutdown',
+])('behavior: %s is denied as long as no list is given', (name) => {
   expect(entriesFor({}, true).get(name)).not.toHaveProperty('row')
   expect(entriesFor({ rsk: { enabled: true } }, true).get(name)).not.toHaveProperty('row')
   expect(entriesFor({ rsk: { allow: [name] } }, false).get(name)).toHaveProperty('row')

@@ -106,11 +106,13 @@ import { personal_sign } from './personal_sign.ts'
 import { personal_unlockAccount } from './personal_unlockAccount.ts'
 import { rpc_discover } from './rpc_discover.ts'
 import { rpc_modules } from './rpc_modules.ts'
+import { rsk_flush } from './rsk_flush.ts'
 import { rsk_getRawBlockHeaderByHash } from './rsk_getRawBlockHeaderByHash.ts'
 import { rsk_getRawBlockHeaderByNumber } from './rsk_getRawBlockHeaderByNumber.ts'
 import { rsk_getRawTransactionReceiptByHash } from './rsk_getRawTransactionReceiptByHash.ts'
 import { rsk_getStorageBytesAt } from './rsk_getStorageBytesAt.ts'
 import { rsk_getTransactionReceiptNodesByHash } from './rsk_getTransactionReceiptNodesByHash.ts'
+import { rsk_shutdown } from './rsk_shutdown.ts'
 import { sco_banAddress } from './sco_banAddress.ts'
 import { sco_bannedAddresses } from './sco_bannedAddresses.ts'
 import { sco_clearPeerScoring } from './sco_clearPeerScoring.ts'
@@ -832,6 +834,26 @@ export const table: readonly Row<Context>[] = [
     cost: 10,
     isWrite: true,
     doc: 'Submits a solution as header, coinbase and Merkle branch.',
+  }),
+  row(rsk_flush, {
+    name: 'rsk_flush',
+    alias: 'chain_flush',
+    isOff: true,
+    module: 'rsk',
+    lane: 'pool',
+    cost: 5,
+    isWrite: true,
+    doc: 'Waits until everything that was written is on the disk.',
+  }),
+  row(rsk_shutdown, {
+    name: 'rsk_shutdown',
+    alias: 'chain_shutdown',
+    isOff: true,
+    module: 'rsk',
+    lane: 'sync',
+    cost: 1,
+    isWrite: true,
+    doc: 'Ends the node, after the answer and the running requests.',
   }),
   row(rsk_getRawBlockHeaderByHash, {
     name: 'rsk_getRawBlockHeaderByHash',

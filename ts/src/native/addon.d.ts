@@ -267,6 +267,9 @@ export declare function pendingPosition(): number
 /** Removes all blocks above a height of the main chain. Resolves with `{"from","to","hash"}`: the heads before and after. */
 export declare function rewindChain(to: number): Promise<string>
 
+/** `rsk_flush`. */
+export declare function rskFlush(deadlineMs: number, ticket: number): Promise<string | Buffer>
+
 /** `rsk_getRawBlockHeaderByHash`. */
 export declare function rskGetRawBlockHeaderByHash(hash: string): string | Buffer
 
