@@ -1,5 +1,8 @@
 // Generated from crates/addon by crates/addon/typings.mjs. Do not edit.
 
+/** The address of a key, if this node can keep it. */
+export declare function addressOfKey(key: string): string | Buffer
+
 /** Ends the execution that runs under a ticket. Nothing happens when it has ended. */
 export declare function cancelTicket(ticket: number): void
 
@@ -30,6 +33,9 @@ export declare function debugTraceTransaction(hash: string, options: string, dea
 /** `debug_wireProtocolQueueSize`. */
 export declare function debugWireProtocolQueueSize(): string | Buffer
 
+/** The encrypted key of a stored account, or null. */
+export declare function encryptedKey(address: string): string | Buffer
+
 /** `eth_accounts`. */
 export declare function ethAccounts(): string | Buffer
 
@@ -39,8 +45,8 @@ export declare function ethBlockNumber(): string | Buffer
 /** `eth_bridgeState`. */
 export declare function ethBridgeState(): string | Buffer
 
-/** `eth_call`. */
-export declare function ethCall(call: string, block: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+/** `eth_call`. Overrides are JSON objects; empty: none. */
+export declare function ethCall(call: string, block: string, stateOverrides: string, blockOverrides: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `eth_chainId`. */
 export declare function ethChainId(): string | Buffer
@@ -48,8 +54,8 @@ export declare function ethChainId(): string | Buffer
 /** `eth_coinbase`. */
 export declare function ethCoinbase(): string | Buffer
 
-/** `eth_estimateGas`. */
-export declare function ethEstimateGas(call: string, block: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+/** `eth_estimateGas`. Overrides are JSON objects; empty: none. */
+export declare function ethEstimateGas(call: string, block: string, stateOverrides: string, blockOverrides: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `eth_feeHistory`. */
 export declare function ethFeeHistory(count: string, newest: string, percentiles: Array<number>, deadlineMs: number, ticket: number): Promise<string | Buffer>
@@ -162,6 +168,9 @@ export declare function ethSendTransaction(transaction: string, deadlineMs: numb
 /** `eth_sign`. */
 export declare function ethSign(address: string, data: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
+/** `eth_signTypedData_v4`, of which only the hash comes here. */
+export declare function ethSignTypedData(address: string, hash: string): string | Buffer
+
 /** `eth_submitHashrate`. */
 export declare function ethSubmitHashrate(): string | Buffer
 
@@ -174,14 +183,23 @@ export declare function ethSyncing(): string | Buffer
 /** `evm_increaseTime`. */
 export declare function evmIncreaseTime(seconds: number): string | Buffer
 
-/** `evm_mine`. */
-export declare function evmMine(deadlineMs: number, ticket: number): Promise<string | Buffer>
+/** `evm_mine`. A timestamp below 0 is none. */
+export declare function evmMine(blocks: number, timestamp: number, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `evm_reset`. */
 export declare function evmReset(deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `evm_revert`. */
 export declare function evmRevert(id: number, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `evm_setAutomine`. */
+export declare function evmSetAutomine(isOn: boolean): string | Buffer
+
+/** `evm_setIntervalMining`. */
+export declare function evmSetIntervalMining(milliseconds: number): string | Buffer
+
+/** `evm_setNextBlockTimestamp`. */
+export declare function evmSetNextBlockTimestamp(timestamp: number): string | Buffer
 
 /** `evm_snapshot`. */
 export declare function evmSnapshot(): string | Buffer
@@ -197,6 +215,33 @@ export declare function evmStopMining(deadlineMs: number, ticket: number): Promi
  * `{number}`. Resolves with `{"blocks","from","to"}`.
  */
 export declare function exportBlocks(path: string, from: number, to: number, onProgress: (error: Error | null, progress: string) => void): Promise<string>
+
+/** `hardhat_dropTransaction`. */
+export declare function hardhatDropTransaction(hash: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `hardhat_getAutomine`. */
+export declare function hardhatGetAutomine(): string | Buffer
+
+/** `hardhat_impersonateAccount`. */
+export declare function hardhatImpersonateAccount(address: string): string | Buffer
+
+/** `hardhat_mine`. */
+export declare function hardhatMine(blocks: number, interval: number, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `hardhat_setBalance`. */
+export declare function hardhatSetBalance(address: string, balance: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `hardhat_setCode`. */
+export declare function hardhatSetCode(address: string, code: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `hardhat_setNonce`. */
+export declare function hardhatSetNonce(address: string, nonce: number, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `hardhat_setStorageAt`. */
+export declare function hardhatSetStorageAt(address: string, position: string, word: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `hardhat_stopImpersonatingAccount`. */
+export declare function hardhatStopImpersonatingAccount(address: string): string | Buffer
 
 /** The head: `{"number","hash"}`. */
 export declare function headCursor(): string
@@ -264,6 +309,30 @@ export declare function pendingHashesSince(position: number): string
 /** The position after the last transaction that became executable. */
 export declare function pendingPosition(): number
 
+/** `personal_dumpRawKey`. */
+export declare function personalDumpRawKey(address: string): string | Buffer
+
+/** `personal_ecRecover`. */
+export declare function personalEcRecover(data: string, signature: string): string | Buffer
+
+/** `personal_listAccounts`. */
+export declare function personalListAccounts(): string | Buffer
+
+/** `personal_lockAccount`. */
+export declare function personalLockAccount(address: string): string | Buffer
+
+/** `personal_newAccountWithSeed`. */
+export declare function personalNewAccountWithSeed(seed: string): string | Buffer
+
+/** `personal_sendTransaction` with a decrypted key. */
+export declare function personalSendTransaction(transaction: string, key: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `personal_sign` with a decrypted key. */
+export declare function personalSign(data: string, key: string): string | Buffer
+
+/** Unlocks a stored account with its decrypted key. */
+export declare function personalUnlockAccount(address: string, key: string, milliseconds: number): string | Buffer
+
 /** Removes all blocks above a height of the main chain. Resolves with `{"from","to","hash"}`: the heads before and after. */
 export declare function rewindChain(to: number): Promise<string>
 
@@ -302,6 +371,9 @@ export declare function scoReputationSummary(): string | Buffer
 
 /** `sco_unbanAddress`. */
 export declare function scoUnbanAddress(address: string): string | Buffer
+
+/** Keeps an encrypted key and unlocks its account; the address. */
+export declare function storeKey(key: string, encrypted: string): string | Buffer
 
 /** `trace_block`. */
 export declare function traceBlock(block: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
