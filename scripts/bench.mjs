@@ -8,6 +8,7 @@ const benchmarks = {
   life: '../bench/life/life.mjs',
   boundary: '../bench/boundary/boundary.mjs',
   http: '../bench/http/throughput.mjs',
+  webSocket: '../bench/webSocket/webSocket.mjs',
   import: '../bench/import/import.mjs',
 }
 

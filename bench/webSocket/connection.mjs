@@ -1,0 +1,61 @@
+// A WebSocket client that costs little: the benchmarks are about the server.
+import { connect } from 'node:net'
+
+const handshake =
+  'GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n'
+
+export class Connection {
+  #socket
+  #bytes = Buffer.alloc(0)
+  #isOpen = false
+  /** Called with the text of each message. */
+  onMessage = () => undefined
+
+  static open(port) {
+    const connection = new Connection()
+    return new Promise((resolve, reject) => {
+      const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => socket.write(handshake))
+      connection.#socket = socket
+      socket.on('error', reject)
+      socket.on('data', (bytes) => {
+        connection.#receive(bytes)
+        if (connection.#isOpen) resolve(connection)
+      })
+    })
+  }
+
+  /** Sends a short text; the mask is zero. */
+  send(text) {
+    const head = Buffer.from([0x81, 0xfe, text.length >> 8, text.length & 255, 0, 0, 0, 0])
+    this.#socket.write(Buffer.concat([head, Buffer.from(text, 'latin1')]))
+  }
+
+  close() {
+    this.#socket.destroy()
+  }
+
+  #receive(bytes) {
+    this.#bytes = this.#bytes.length === 0 ? bytes : Buffer.concat([this.#bytes, bytes])
+    if (!this.#isOpen) {
+      const end = this.#bytes.indexOf('\r\n\r\n')
+      if (end === -1) return
+      this.#isOpen = true
+      this.#bytes = this.#bytes.subarray(end + 4)
+    }
+    for (;;) {
+      const [start, length] = this.#frame()
+      if (this.#bytes.length < start + length) return
+      const text = this.#bytes.toString('latin1', start, start + length)
+      this.#bytes = this.#bytes.subarray(start + length)
+      this.onMessage(text)
+    }
+  }
+
+  /** Where the payload of the next frame begins, and its length. */
+  #frame() {
+    if (this.#bytes.length < 4) return [4, 0]
+    const length = this.#bytes[1]
+    return length === 126 ? [4, this.#bytes.readUInt16BE(2)] : [2, length]
+  }
+}
