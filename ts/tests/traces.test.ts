@@ -135,6 +135,7 @@ describe('traces of a contract', () => {
     expect(call.logs).toEqual([{ ...call.logs?.[0], address: contract, index: '0x1', position: '0x2' }])
     expect(failed.revertReason).toBe('child says no')
     expect(unlucky.revertReason).toBe('unlucky')
+    expect(unlucky).not.toHaveProperty('to')
     expect(hashed).toMatchObject({ to: `0x${'2'.padStart(40, '0')}`, input: '0x616263' })
     expect(hashed.output).toBe('0xba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
     expect(killed.calls?.[0]).toMatchObject({ from: created.to, to: account.address.toLowerCase(), value: '0x5' })
@@ -260,7 +261,7 @@ describe('traces of a contract', () => {
     const before = await viem<Accounts>('debug_traceTransaction', [work, { tracer: 'prestateTracer' }])
     expect(before[sender]).toMatchObject({ nonce: 1 })
     expect(before[contract]?.code).toMatch(/^0x60/)
-    expect(before[contract]).not.toHaveProperty('storage')
+    expect(before[contract]?.storage).toMatchObject({ [`0x${'1'.padStart(64, '0')}`]: `0x${'0'.repeat(64)}` })
     const options = { tracer: 'prestateTracer', tracerConfig: { diffMode: true } }
     const { pre, post } = await viem<{ pre: Accounts; post: Accounts }>('debug_traceTransaction', [work, options])
     expect(post[sender]).toMatchObject({ nonce: 2 })

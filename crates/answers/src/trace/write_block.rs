@@ -8,7 +8,8 @@ use crate::options::TraceShape;
 use crate::traces::Limit;
 use crate::traces::call_tree::CallTree;
 use crate::traces::subject::BlockSubject;
-use crate::traces::transaction_trace::{self, Window};
+use crate::traces::traced::Traced;
+use crate::traces::transaction_trace::{self, TracePlace, Window};
 use rhizome_evm::Deadline;
 use rhizome_evm::observe::Inspection;
 
@@ -38,9 +39,30 @@ pub(super) fn write(
         let inspection = Inspection { observer: Some(&mut tree), changes_limit: None };
         let inspected = replay.step(inspection).map_err(|error| limit.explain(error))?;
         let traced = inspected.and_then(|inspected| subject.traced(index, inspected.outcome));
-        let (Some(traced), Some((transaction, _))) = (traced, subject.transaction(index)) else { break };
-        let place = subject.place(index, transaction);
+        let (Some(mut traced), Some((transaction, _))) = (traced, subject.transaction(index)) else { break };
+        let mut place = subject.place(index, transaction);
+        if shape == TraceShape::Reference {
+            move_to_main_chain(node, &mut place, &mut traced)?;
+        }
         transaction_trace::write(json, &traced, &tree, shape, Some(&place), window, &limit)?;
     }
+    Ok(())
+}
+
+/// The reference looks up place and receipt of a transaction by its hash: they are those on the main chain, whatever block
+/// is traced, and a transaction that is not there has used no gas.
+fn move_to_main_chain(node: &Node, place: &mut TracePlace, traced: &mut Traced) -> Result<(), RpcError> {
+    let Some(mined) = node.chain().transaction(&place.transaction_hash)? else {
+        traced.gas_used = 0;
+        return Ok(());
+    };
+    if mined.record.hash == place.block_hash {
+        return Ok(());
+    }
+    let receipts = node.chain().receipts(&mined.record.hash)?;
+    traced.gas_used =
+        receipts.and_then(|receipts| receipts.get(mined.index).map(|receipt| receipt.gas_used)).unwrap_or(0);
+    place.block_hash = mined.record.hash;
+    place.position = mined.index;
     Ok(())
 }

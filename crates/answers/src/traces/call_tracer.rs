@@ -83,7 +83,9 @@ impl Writer<'_> {
         let is_failed = traced.end != End::Success;
         match (traced.to, traced.created) {
             (Some(to), _) => self.json.key("to").data(to.as_slice()),
-            (None, Some(created)) if !self.is_reference() => self.json.key("to").data(created.as_slice()),
+            (None, Some(created)) if !self.is_reference() && !is_failed => {
+                self.json.key("to").data(created.as_slice());
+            }
             _ => {}
         }
         self.json.key("value").quantity_wide(&traced.value);
@@ -241,7 +243,7 @@ impl Writer<'_> {
     fn standard_call(&mut self, node: &Node, kind: CallKind) {
         self.json.key("type").text(name(kind));
         self.json.key("from").data(node.from.as_slice());
-        if !matches!(node.end, NodeEnd::Leaf(_)) || !kind.is_creation() {
+        if node.is_kept() || !kind.is_creation() {
             self.json.key("to").data(node.to.as_slice());
         }
         if kind == CallKind::StaticCall {

@@ -42,7 +42,7 @@ fn write_diff(json: &mut JsonWriter, changes: &[AccountChange], options: &TraceO
             json.key("code").data(&after.code);
         }
         if !options.hides_storage {
-            write_storage(json, differing(&change.cells).map(|cell| (&cell.slot, &cell.after)));
+            write_storage(json, present(differing(&change.cells).map(|cell| (&cell.slot, &cell.after))));
         }
         json.end_object();
     }
@@ -53,7 +53,7 @@ fn write_diff(json: &mut JsonWriter, changes: &[AccountChange], options: &TraceO
         json.data_key(change.address.as_slice()).begin_object();
         write_view(json, before, options);
         if !options.hides_storage {
-            write_storage(json, differing(&change.cells).map(|cell| (&cell.slot, &cell.before)));
+            write_storage(json, present(differing(&change.cells).map(|cell| (&cell.slot, &cell.before))));
         }
         json.end_object();
     }
@@ -80,9 +80,14 @@ fn write_view(json: &mut JsonWriter, view: &AccountView, options: &TraceOptions)
     }
 }
 
-/// Cells that are zero are left out, and the member if there are no others.
+/// The cells that are not zero.
+fn present<'c>(cells: impl Iterator<Item = (&'c U256, &'c U256)>) -> impl Iterator<Item = (&'c U256, &'c U256)> {
+    cells.filter(|(_, word)| !word.is_zero())
+}
+
+/// The member is left out if there are no cells.
 fn write_storage<'c>(json: &mut JsonWriter, cells: impl Iterator<Item = (&'c U256, &'c U256)>) {
-    let mut cells = cells.filter(|(_, word)| !word.is_zero()).peekable();
+    let mut cells = cells.peekable();
     if cells.peek().is_none() {
         return;
     }
