@@ -1,0 +1,196 @@
+import { Compile } from 'typebox/compile'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { table } from '../src/methods/table.ts'
+import { SocketClient } from './conformance/socketClient.ts'
+import { NodeProcess } from './node.ts'
+
+// Every parameter of every method with every kind of wrong value, generated from the table.
+
+const who = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
+const hash = `0x${'ab'.repeat(32)}`
+
+/** For each parameter that has to be right, the first of these that its schema takes. */
+const right: readonly unknown[] = [
+  who,
+  hash,
+  'latest',
+  '0x1',
+  { to: who },
+  {},
+  [],
+  ['trace'],
+  true,
+  1,
+  '0x0000000000000001',
+  'newHeads',
+  'text',
+  ['0x0'],
+]
+
+const wrong: readonly unknown[] = [
+  null,
+  true,
+  -1,
+  7.5,
+  1e30,
+  2 ** 53,
+  {},
+  [],
+  [[]],
+  [{}],
+  { toString: 1 },
+  '',
+  ' ',
+  '0x',
+  '0X1',
+  '0x1',
+  '0xzz',
+  '0x123',
+  'zz',
+  '-1',
+  '-0x1',
+  '1e3',
+  'newest',
+  'Latest',
+  '\u0000',
+  '١٢٣',
+  `0x${'f'.repeat(65)}`,
+  '9'.repeat(100),
+  `0x${'ab'.repeat(40)}`,
+  who.slice(0, -1),
+  `${who}0`,
+  hash.slice(0, -1),
+  'x'.repeat(10_000),
+]
+
+interface Question {
+  readonly method: string
+  readonly params: unknown
+  /** The parameter that the refusal must name; undefined for a wrong number of parameters. */
+  readonly name?: string
+  readonly value?: unknown
+}
+
+interface Answer {
+  readonly id: number
+  readonly result?: unknown
+  readonly error?: { readonly code: number; readonly message: string }
+}
+
+/** Forms that are read although another one is described, as the reference reads them. */
+function isReadAllTheSame(name: string, value: unknown): boolean {
+  switch (name) {
+    // An id that cannot exist is not found.
+    case 'filterId':
+    case 'subscriptionId':
+      return typeof value !== 'object' && /^(0x)?[0-9a-f]*$/i.test(String(value))
+    case 'data':
+      return typeof value === 'string' && /^([0-9a-fA-F]{2})*$/.test(value)
+    case 'number':
+      return Number.isSafeInteger(value) || value === 2 ** 53
+    case 'positions':
+      return typeof value === 'string' || value === null
+    default:
+      return false
+  }
+}
+
+function questions(): Question[] {
+  return table
+    .filter((row) => row.isOff !== true)
+    .flatMap(({ name: method, method: { params } }) => {
+      const values = params.described.map(({ schema }) => right.find((one) => Compile(schema).Check(one)))
+      const asked: Question[] = [
+        { method, params: [...values, ...Array(params.maximum + 1 - values.length).fill(0)] },
+        { method, params: { any: 1 } },
+      ]
+      if (params.minimum > 0) asked.push({ method, params: values.slice(0, params.minimum - 1) })
+      for (const [index, { name, schema, isRequired }] of params.described.entries()) {
+        const check = Compile(schema)
+        for (const value of wrong) {
+          // Null for an optional parameter means that it is not given.
+          if (check.Check(value) || (value === null && !isRequired)) continue
+          if (!isReadAllTheSame(name, value)) asked.push({ method, params: values.with(index, value), name, value })
+        }
+      }
+      return asked
+    })
+}
+
+type Ask = (questions: readonly Question[]) => Promise<Answer[]>
+
+const batchSize = 50
+
+describe.each(['HTTP', 'WebSocket'] as const)('over %s', (transport) => {
+  let node: NodeProcess
+  let ask: Ask
+  let close = (): void => undefined
+  beforeAll(async () => {
+    node = await NodeProcess.start([], 'rpc.timeoutMs = 2000')
+    const body = (batch: readonly Question[]): string =>
+      JSON.stringify(batch.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params })))
+    if (transport === 'HTTP') {
+      ask = async (batch) => (await node.post(body(batch))).body as Answer[]
+    } else {
+      const client = await SocketClient.open(node.url)
+      close = () => client.close()
+      // Subscriptions are made one by one.
+      const alone = (method: string): boolean => method.endsWith('subscribe')
+      ask = async (batch) => {
+        const text = body(batch)
+        if (!batch.some(({ method }) => alone(method))) return (await client.ask(text, false)).body as Answer[]
+        const answers: Answer[] = []
+        for (const [id, { method, params }] of batch.entries()) {
+          const request = JSON.stringify({ jsonrpc: '2.0', id, method, params })
+          answers.push((await client.ask(request, false)).body as Answer)
+        }
+        return answers
+      }
+    }
+  })
+  afterAll(async () => {
+    close()
+    // Whatever was sent, the node lives, and none of it was its own fault.
+    expect(await node.result('net_version')).toBe('33')
+    expect(node.errors).not.toContain('internal error')
+    await node.stop()
+  })
+
+  test('error: a wrong argument is refused by its name, no other way', async () => {
+    const isServed = ({ method }: Question): boolean => transport === 'WebSocket' || !method.endsWith('subscribe')
+    const all = questions().filter(isServed)
+    const failures: string[] = []
+    for (let first = 0; first < all.length; first += batchSize) {
+      const batch = all.slice(first, first + batchSize)
+      const answers = await ask(batch)
+      expect(answers).toHaveLength(batch.length)
+      for (const [index, question] of batch.entries()) {
+        const { error } = answers[index] ?? ({} as Answer)
+        const isRefused = error?.code === -32602 && error.message.includes(question.name ?? question.method)
+        if (!isRefused) failures.push(`${JSON.stringify(question).slice(0, 300)}: ${JSON.stringify(answers[index])}`)
+      }
+    }
+    expect(failures.join('\n')).toBe('')
+    expect(all.length).toBeGreaterThan(1000)
+  }, 120_000)
+
+  test('behavior: what does not exist is not found, and no defect', async () => {
+    const unknown: readonly unknown[] = [hash, '0x99999999', `0x${'0'.repeat(64)}`, { blockHash: hash }]
+    const asked = table
+      .filter((row) => row.isOff !== true && row.isWrite !== true && !row.name.endsWith('subscribe'))
+      .flatMap(({ name: method, method: { params } }) => {
+        const values = params.described.map(({ schema }) => right.find((one) => Compile(schema).Check(one)))
+        const changed = params.described.flatMap(({ schema }, index) =>
+          unknown.filter((one) => Compile(schema).Check(one)).map((one) => values.with(index, one)),
+        )
+        return [values, ...changed].map((params): Question => ({ method, params }))
+      })
+    for (let first = 0; first < asked.length; first += batchSize) {
+      const batch = asked.slice(first, first + batchSize)
+      for (const [index, { error }] of (await ask(batch)).entries()) {
+        expect([batch[index], error?.code]).not.toEqual([batch[index], -32603])
+      }
+    }
+    expect(asked.length).toBeGreaterThan(150)
+  }, 120_000)
+})
