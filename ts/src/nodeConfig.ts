@@ -18,6 +18,8 @@ export function nodeConfig(config: Config): string {
     hasFixedClock: config.miner.fixedClock,
     hasRateLimiter: config.pool.rateLimiter === '' ? null : config.pool.rateLimiter === 'on',
     keyStoreDir: keyStoreDirOf(config),
+    skipRemasc: config.rpc.skipRemasc,
+    zeroSignatureIfRemasc: config.rpc.zeroSignatureIfRemasc,
     cacheBytes: config.storage.cacheMegabytes * 2 ** 20,
     oldStateRoots: config.oldStateRoots,
     works: {

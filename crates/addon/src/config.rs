@@ -5,7 +5,7 @@ use rhizome_answers::accounts::Accounts;
 use rhizome_answers::key_store::KeyStore;
 use rhizome_answers::options::{
     AnswerOptions, CallOnHalt, EstimateBound, EstimateOnFailure, EstimateSearch, LogLimits, MiningMode,
-    PendingOnPartial, SignatureForm, TraceLimits, TraceShape,
+    PendingOnPartial, SignatureForm, TraceLimits, TraceShape, TransactionForm,
 };
 use rhizome_chain::{ChainConfig, DataDir, OldStateRoots};
 use rhizome_primitives::{Address, Bytes, ChainSpec, U256, address};
@@ -28,6 +28,8 @@ pub(crate) struct NodeConfig {
     has_fixed_clock: bool,
     has_rate_limiter: Option<bool>,
     key_store_dir: Option<PathBuf>,
+    skip_remasc: bool,
+    zero_signature_if_remasc: bool,
     cache_bytes: usize,
     old_state_roots: OldRoots,
     works: Works,
@@ -240,9 +242,13 @@ impl NodeConfig {
                 HaltedCall::Error => CallOnHalt::Error,
                 HaltedCall::Empty => CallOnHalt::Empty,
             },
-            signature_form: match self.choices.signature_words {
-                SignatureWords::Padded => SignatureForm::Word,
-                SignatureWords::Stripped => SignatureForm::Quantity,
+            transaction_form: TransactionForm {
+                signature: match self.choices.signature_words {
+                    SignatureWords::Padded => SignatureForm::Word,
+                    SignatureWords::Stripped => SignatureForm::Quantity,
+                },
+                lists_remasc: !self.skip_remasc,
+                has_zero_signature: self.zero_signature_if_remasc,
             },
             has_overrides: matches!(self.choices.state_override, StateOverride::Serve),
             pending_on_partial: match self.choices.pending_selector {

@@ -12,7 +12,7 @@ use rhizome_chain::{BlockRecord, PendingBlock};
 
 /// A block as text.
 pub(crate) fn block_text(node: &Node, place: &Place, list: TransactionList) -> Answer {
-    let form = node.options().signature_form;
+    let form = node.options().transaction_form;
     match place {
         Place::Mined(record) => node.texts().text((record.hash, kind(list)), || {
             let mut json = JsonWriter::with_capacity(4096);
@@ -50,7 +50,7 @@ pub(crate) fn mined_transaction_text(node: &Node, record: &BlockRecord, index: u
     node.texts().text((record.hash, TextKind::Transaction(index)), || {
         let mut json = JsonWriter::with_capacity(1024);
         let place = transaction_place(record, index);
-        transaction::write(&mut json, mined, sender, Some(&place), node.options().signature_form);
+        transaction::write(&mut json, mined, sender, Some(&place), node.options().transaction_form);
         Ok(json.finish())
     })
 }
@@ -60,7 +60,7 @@ fn pending_transaction_text(node: &Node, draft: &PendingBlock, index: usize) -> 
     let mut json = JsonWriter::with_capacity(1024);
     match (draft.block.transactions.get(index), draft.senders.get(index)) {
         (Some(waiting), Some(sender)) if index < pending_count(draft) => {
-            transaction::write(&mut json, waiting, sender, None, node.options().signature_form);
+            transaction::write(&mut json, waiting, sender, None, node.options().transaction_form);
         }
         _ => json.null(),
     }

@@ -52,6 +52,22 @@ pub enum SignatureForm {
     Quantity,
 }
 
+/// How transactions are written, alone and in blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TransactionForm {
+    /// `r` and `s`.
+    pub signature: SignatureForm,
+    /// Whether block objects list the REMASC transaction. Counts and look-ups by index know it all the same.
+    pub lists_remasc: bool,
+    /// Whether `v`, `r` and `s` of the REMASC transaction, which is not signed, are `0x0`. Otherwise they are null.
+    pub has_zero_signature: bool,
+}
+
+impl TransactionForm {
+    /// The API document's form.
+    pub const DOCUMENT: Self = Self { signature: SignatureForm::Word, lists_remasc: true, has_zero_signature: true };
+}
+
 /// Methods that are only partially supported: may they be asked at `pending`?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PendingOnPartial {
@@ -116,10 +132,10 @@ pub struct AnswerOptions {
     pub estimate_on_failure: EstimateOnFailure,
     /// Calls that halt.
     pub call_on_halt: CallOnHalt,
-    /// Form of `r` and `s`.
-    pub signature_form: SignatureForm,
     /// Whether calls may pretend another state or block.
     pub has_overrides: bool,
+    /// How transactions are written.
+    pub transaction_form: TransactionForm,
     /// `pending` on partially supported methods.
     pub pending_on_partial: PendingOnPartial,
     /// Limits of log searches.
@@ -148,8 +164,8 @@ impl AnswerOptions {
             estimate_search: EstimateSearch::Single,
             estimate_on_failure: EstimateOnFailure::Estimate,
             call_on_halt: CallOnHalt::Error,
-            signature_form: SignatureForm::Word,
             has_overrides: true,
+            transaction_form: TransactionForm::DOCUMENT,
             pending_on_partial: PendingOnPartial::Refused,
             log_limits: LogLimits { blocks: 2_000, logs: 10_000 },
             trace_shape: TraceShape::Standard,
@@ -166,8 +182,8 @@ impl AnswerOptions {
             estimate_bound: EstimateBound::Fixed(6_800_000),
             estimate_on_failure: EstimateOnFailure::Error,
             call_on_halt: CallOnHalt::Empty,
-            signature_form: SignatureForm::Quantity,
             has_overrides: false,
+            transaction_form: TransactionForm { signature: SignatureForm::Quantity, ..TransactionForm::DOCUMENT },
             pending_on_partial: PendingOnPartial::Served,
             trace_shape: TraceShape::Reference,
             default_gas_price: Some(U256::ZERO),

@@ -22,6 +22,11 @@ const moduleSettings = section('', {
   enabled: Type.Optional(Type.Boolean({ description: 'Whether the module is served.' })),
   allow: Type.Optional(Type.Array(Type.String(), { description: 'If given: only these methods.' })),
   deny: Type.Optional(Type.Array(Type.String(), { description: 'Never these methods.' })),
+  timeoutMs: Type.Optional(
+    Type.Record(Type.String(), Type.Integer({ minimum: 1 }), {
+      description: 'Time for single methods in milliseconds, below that of the request: { eth_call = 1000 }.',
+    }),
+  ),
 })
 
 export const schema = section('', {
@@ -146,6 +151,8 @@ export const schema = section('', {
       1024,
     ),
     maxTraces: whole('Most traces that one trace_filter returns or skips.', 10_000, 1),
+    skipRemasc: yesNo('Leave the REMASC transaction out of block objects.', false),
+    zeroSignatureIfRemasc: yesNo('v, r and s of the REMASC transaction are 0x0; otherwise null.', true),
     slowMs: whole('Requests slower than this are logged as warnings.', 1000),
   }),
 

@@ -7,6 +7,8 @@ export interface ModuleSettings {
   readonly enabled?: boolean
   readonly allow?: readonly string[]
   readonly deny?: readonly string[]
+  /** Time for single methods, by their names. */
+  readonly timeoutMs?: Readonly<Record<string, number>>
 }
 
 /** The table under every wire name: rows, their aliases, and what is known but not offered on this node. */
@@ -19,7 +21,9 @@ export function entriesFor(
     for (const name of row.alias === undefined ? [row.name] : wireNames(row.name, row.alias)) {
       const settings = modules[moduleOf(name)]
       const isServed = isModuleServed(moduleOf(name), modules, isDevelopment) && isListed(name, settings, row.isOff)
-      entries.set(name, isServed ? { row } : { arities: row.method })
+      const timeoutMs = settings?.timeoutMs?.[name]
+      const served = timeoutMs === undefined ? { row } : { row, timeoutMs }
+      entries.set(name, isServed ? served : { arities: row.method })
     }
   }
   return entries

@@ -34,7 +34,7 @@ export interface Row<Context> {
 
 /** What one wire name leads to. */
 export type Entry<Context> =
-  | { readonly row: Row<Context> }
+  | { readonly row: Row<Context> /** Below the time of the request. */; readonly timeoutMs?: number }
   /** Known here but not offered; the arity is looked at first, as for every method. */
   | { readonly arities: readonly number[] | 'any' | Method<Context> }
 
@@ -107,7 +107,8 @@ export class Dispatcher<Context> {
     if (call.params === undefined || !params.hasArity(call.params.length)) {
       throw wrongArity(call.method, params, call.params?.length)
     }
-    return entry.row.method.answer(this.#context, params.read(call.params), flight)
+    const within = entry.timeoutMs === undefined ? flight : flight.within(entry.timeoutMs)
+    return entry.row.method.answer(this.#context, params.read(call.params), within)
   }
 
   #unavailable(call: Call, arities: readonly number[] | 'any' | Method<Context>): Error {

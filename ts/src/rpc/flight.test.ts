@@ -35,3 +35,21 @@ test('behavior: a client that hangs up cancels what runs, not what has ended', a
   expect(ticket).not.toBe(ended)
   expect(flight.isAborted).toBe(true)
 })
+
+test('behavior: a method may have less time than its request, never more, and is cancelled with it', async () => {
+  let now = 0
+  const cancelled: number[] = []
+  const flight = new Flight(
+    50,
+    (ticket) => cancelled.push(ticket),
+    () => now,
+  )
+  expect(flight.within(20).remainingMs()).toBe(20)
+  expect(flight.within(80).remainingMs()).toBe(50)
+  const running = flight.within(20).run((deadlineMs, ticket) => Promise.resolve([deadlineMs, ticket] as const))
+  flight.abort()
+  const [deadlineMs, ticket] = await running
+  expect([deadlineMs, cancelled]).toEqual([20, [ticket]])
+  now = 60
+  expect(() => flight.within(20)).toThrow('Execution has got timeout out.')
+})

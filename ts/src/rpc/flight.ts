@@ -20,13 +20,22 @@ export class Flight {
   readonly #deadline: number
   readonly #now: () => number
   readonly #cancel: (ticket: number) => void
-  readonly #tickets = new Set<number>()
+  #tickets = new Set<number>()
 
   /** `timeoutMs` 0 means no limit. */
   constructor(timeoutMs: number, cancel: (ticket: number) => void, now: () => number = () => performance.now()) {
     this.#now = now
     this.#deadline = timeoutMs === 0 ? Number.POSITIVE_INFINITY : now() + timeoutMs
     this.#cancel = cancel
+  }
+
+  /** The same request with less time, for one of its methods: the client hangs up on both. */
+  within(timeoutMs: number): Flight {
+    const left = Math.min(timeoutMs, this.remainingMs() || timeoutMs)
+    const part = new Flight(left, this.#cancel, this.#now)
+    part.subscriber = this.subscriber
+    part.#tickets = this.#tickets
+    return part
   }
 
   /** Milliseconds left, 0 for no limit. Throws when the time is used up. */

@@ -9,6 +9,8 @@ const sameSettings: readonly (readonly [reference: string, path: string])[] = [
   ['miner.minGasPrice', 'miner.minimumGasPriceWei'],
   ['miner.server.isFixedClock', 'miner.fixedClock'],
   ['rpc.callGasCap', 'rpc.callGasCap'],
+  ['rpc.skipRemasc', 'rpc.skipRemasc'],
+  ['rpc.zeroSignatureIfRemasc', 'rpc.zeroSignatureIfRemasc'],
   ['rpc.gasEstimationCap', 'rpc.estimateGasCap'],
   ['rpc.maxResponseSize', 'rpc.maxResponseBytes'],
   ['rpc.timeout', 'rpc.timeoutMs'],
@@ -77,10 +79,20 @@ function modulesOf(theirs: Tree): Settings {
   const allowed = (value: Value | undefined): unknown => (Array.isArray(value) && value.length > 0 ? value : undefined)
   return Object.fromEntries(
     Object.entries(modules).map(([name, module]) => {
-      const lists = { allow: allowed(at(module, 'methods.enabled')), deny: at(module, 'methods.disabled') }
-      return [name, { enabled: String(at(module, 'enabled')) === 'true', ...given(lists) }]
+      const settings = {
+        allow: allowed(at(module, 'methods.enabled')),
+        deny: at(module, 'methods.disabled'),
+        timeoutMs: timeoutsOf(name, at(module, 'methods.timeout')),
+      }
+      return [name, { enabled: String(at(module, 'enabled')) === 'true', ...given(settings) }]
     }),
   )
+}
+
+/** The reference names methods without their prefix. */
+function timeoutsOf(module: string, timeouts: Value | undefined): unknown {
+  if (typeof timeouts !== 'object') return undefined
+  return Object.fromEntries(Object.entries(timeouts).map(([name, limit]) => [`${module}_${name}`, limit]))
 }
 
 function given(members: Readonly<Record<string, unknown>>): Settings {

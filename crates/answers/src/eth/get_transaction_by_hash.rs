@@ -15,7 +15,7 @@ pub fn answer(node: &Node, hash: &B256) -> Answer {
     let mut json = JsonWriter::with_capacity(1024);
     match node.chain().pool().get(hash) {
         Some(waiting) => {
-            let form = node.options().signature_form;
+            let form = node.options().transaction_form;
             transaction::write(&mut json, &waiting.transaction, &waiting.sender, None, form);
         }
         None => json.null(),

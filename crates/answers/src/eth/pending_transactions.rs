@@ -7,7 +7,7 @@ use crate::objects::transaction;
 
 /// Executable transactions of the pool that this node's own accounts sent.
 pub fn answer(node: &Node) -> Answer {
-    let form = node.options().signature_form;
+    let form = node.options().transaction_form;
     let mut json = JsonWriter::new();
     json.begin_array();
     let own = node.accounts().addresses();

@@ -2,9 +2,9 @@
 
 use crate::json::JsonWriter;
 use crate::objects::transaction::{self, TransactionPlace};
-use crate::options::SignatureForm;
+use crate::options::TransactionForm;
 use rhizome_chain::{BlockRecord, PendingBlock};
-use rhizome_primitives::{Address, B256, Block, Bytes, Header, U256};
+use rhizome_primitives::{Address, B256, Block, Bytes, EMPTY_ROOT, Header, Transaction, U256};
 
 /// How the transactions of a block are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -32,7 +32,7 @@ struct Knowledge<'a> {
 }
 
 /// Writes a block of the chain.
-pub fn write_mined(json: &mut JsonWriter, record: &BlockRecord, list: TransactionList, form: SignatureForm) {
+pub fn write_mined(json: &mut JsonWriter, record: &BlockRecord, list: TransactionList, form: TransactionForm) {
     let knowledge = Knowledge {
         hash: Some(record.hash),
         size: record.size,
@@ -43,7 +43,7 @@ pub fn write_mined(json: &mut JsonWriter, record: &BlockRecord, list: Transactio
 }
 
 /// Writes the draft of the next block.
-pub fn write_draft(json: &mut JsonWriter, draft: &PendingBlock, list: TransactionList, form: SignatureForm) {
+pub fn write_draft(json: &mut JsonWriter, draft: &PendingBlock, list: TransactionList, form: TransactionForm) {
     let block = shown_draft(draft);
     let knowledge =
         Knowledge { hash: None, size: block.encode().len(), total_difficulty: U256::ZERO, senders: &draft.senders };
@@ -70,7 +70,7 @@ pub fn write_draft_header(json: &mut JsonWriter, draft: &PendingBlock) {
 
 fn write_header(json: &mut JsonWriter, block: &Block, hash: Option<&B256>, total_difficulty: &U256) {
     json.begin_object();
-    write_identity(json, &block.header, hash);
+    write_identity(json, &block.header, hash, None);
     json.key("totalDifficulty").quantity_wide(total_difficulty);
     json.key("extraData").data(&block.header.extra_data);
     write_gas_and_time(json, &block.header);
@@ -83,13 +83,21 @@ pub fn write_uncle_header(json: &mut JsonWriter, header: &Header) {
     let block = Block { header: header.clone(), transactions: Vec::new(), uncles: Vec::new() };
     let knowledge =
         Knowledge { hash: Some(header.hash()), size: block.encode().len(), total_difficulty: U256::ZERO, senders: &[] };
-    write(json, &block, &knowledge, TransactionList::Hashes, SignatureForm::Word);
+    write(json, &block, &knowledge, TransactionList::Hashes, TransactionForm::DOCUMENT);
 }
 
-fn write(json: &mut JsonWriter, block: &Block, knowledge: &Knowledge<'_>, list: TransactionList, form: SignatureForm) {
+fn write(
+    json: &mut JsonWriter,
+    block: &Block,
+    knowledge: &Knowledge<'_>,
+    list: TransactionList,
+    form: TransactionForm,
+) {
     let header = &block.header;
     json.begin_object();
-    write_identity(json, header, knowledge.hash.as_ref());
+    // A block of which nothing is listed has the root of an empty list.
+    let is_bare = !block.transactions.is_empty() && listed(block, form).next().is_none();
+    write_identity(json, header, knowledge.hash.as_ref(), is_bare.then_some(&EMPTY_ROOT));
     json.key("totalDifficulty").quantity_wide(&knowledge.total_difficulty);
     json.key("extraData").data(&header.extra_data);
     json.key("size").quantity(knowledge.size as u64);
@@ -104,8 +112,14 @@ fn write(json: &mut JsonWriter, block: &Block, knowledge: &Knowledge<'_>, list: 
     json.end_object();
 }
 
-/// The members from `number` to `difficulty`.
-fn write_identity(json: &mut JsonWriter, header: &Header, hash: Option<&B256>) {
+/// The transactions that a block object lists, with their positions in the block.
+fn listed(block: &Block, form: TransactionForm) -> impl Iterator<Item = (usize, &Transaction)> {
+    let is_listed = move |transaction: &Transaction| form.lists_remasc || !transaction.has_remasc_form();
+    block.transactions.iter().enumerate().filter(move |(_index, transaction)| is_listed(transaction))
+}
+
+/// The members from `number` to `difficulty`. `shown_root` replaces the root of the transactions.
+fn write_identity(json: &mut JsonWriter, header: &Header, hash: Option<&B256>, shown_root: Option<&B256>) {
     match hash {
         Some(hash) => {
             json.key("number").quantity(header.number);
@@ -128,7 +142,10 @@ fn write_identity(json: &mut JsonWriter, header: &Header, hash: Option<&B256>) {
         Some(_) => json.key("logsBloom").data(&header.logs_bloom),
         None => json.key("logsBloom").null(),
     }
-    json.key("transactionsRoot").data(&header.transactions_root);
+    match shown_root {
+        Some(root) => json.key("transactionsRoot").hash(root),
+        None => json.key("transactionsRoot").data(&header.transactions_root),
+    }
     json.key("stateRoot").data(&header.state_root);
     json.key("receiptsRoot").data(&header.receipts_root);
     match hash {
@@ -149,17 +166,18 @@ fn write_transactions(
     block: &Block,
     knowledge: &Knowledge<'_>,
     list: TransactionList,
-    form: SignatureForm,
+    form: TransactionForm,
 ) {
     json.key("transactions").begin_array();
     match list {
-        TransactionList::Hashes => block.transactions.iter().for_each(|mined| json.hash(&mined.hash())),
+        TransactionList::Hashes => listed(block, form).for_each(|(_index, mined)| json.hash(&mined.hash())),
         TransactionList::Objects => {
-            for ((mined, sender), index) in block.transactions.iter().zip(knowledge.senders).zip(0..) {
+            for (index, mined) in listed(block, form) {
+                let Some(sender) = knowledge.senders.get(index) else { break };
                 let place = knowledge.hash.map(|block_hash| TransactionPlace {
                     block_hash,
                     block_number: block.header.number,
-                    index,
+                    index: index as u64,
                 });
                 transaction::write(json, mined, sender, place.as_ref(), form);
             }

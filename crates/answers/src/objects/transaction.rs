@@ -1,7 +1,7 @@
 //! Transaction objects.
 
 use crate::json::JsonWriter;
-use crate::options::SignatureForm;
+use crate::options::{SignatureForm, TransactionForm};
 use rhizome_primitives::{Address, B256, Transaction, U256};
 
 /// Where a mined transaction stands.
@@ -21,7 +21,7 @@ pub fn write(
     transaction: &Transaction,
     sender: &Address,
     place: Option<&TransactionPlace>,
-    form: SignatureForm,
+    form: TransactionForm,
 ) {
     json.begin_object();
     json.key("hash").hash(&transaction.hash());
@@ -54,17 +54,21 @@ pub fn write_recipient(json: &mut JsonWriter, transaction: &Transaction) {
     }
 }
 
-/// The REMASC transaction has no signature: all three members are `0x0`.
-fn write_signature(json: &mut JsonWriter, transaction: &Transaction, form: SignatureForm) {
+/// The REMASC transaction has no signature: all three members are `0x0`, or null.
+fn write_signature(json: &mut JsonWriter, transaction: &Transaction, form: TransactionForm) {
     if !transaction.is_signed() {
-        json.key("v").quantity(0);
-        json.key("r").quantity(0);
-        json.key("s").quantity(0);
+        for name in ["v", "r", "s"] {
+            if form.has_zero_signature {
+                json.key(name).quantity(0);
+            } else {
+                json.key(name).null();
+            }
+        }
         return;
     }
     json.key("v").quantity(u64::from(transaction.encoded_v()));
-    write_component(json.key("r"), &transaction.r(), form);
-    write_component(json.key("s"), &transaction.s(), form);
+    write_component(json.key("r"), &transaction.r(), form.signature);
+    write_component(json.key("s"), &transaction.s(), form.signature);
 }
 
 fn write_component(json: &mut JsonWriter, value: &U256, form: SignatureForm) {
