@@ -8,6 +8,7 @@ use rhizome_answers::call_object::CallObject;
 use rhizome_answers::log_filter::LogQuery;
 use rhizome_answers::overrides::Overrides;
 use rhizome_answers::selector::Selector;
+use rhizome_answers::simulation::Simulation;
 use rhizome_answers::{eth, parameters};
 
 /// `eth_call`. Overrides are JSON objects; empty: none.
@@ -43,6 +44,15 @@ pub fn eth_estimate_gas(
         let (call, block) = (CallObject::parse(&call)?, Selector::parse(&block)?);
         let overrides = Overrides::parse(&state_overrides, &block_overrides)?;
         eth::estimate_gas::answer(node, &call, &block, &overrides, &patience.deadline)
+    })
+}
+
+/// `eth_simulateV1`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn eth_simulate(env: &Env, simulation: String, block: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, ticket, move |node, patience| {
+        let (simulation, block) = (Simulation::parse(&simulation)?, Selector::parse(&block)?);
+        eth::simulate_v1::answer(node, &simulation, &block, &patience.deadline)
     })
 }
 

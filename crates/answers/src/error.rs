@@ -36,11 +36,31 @@ pub enum ErrorCode {
     Reverted,
     /// A mining solution was refused (reference).
     InvalidMinerBlock,
+    /// The nonce of a simulated call was used before (execution-apis).
+    SimulatedNonceTooLow,
+    /// The nonce of a simulated call leaves a gap (execution-apis).
+    SimulatedNonceTooHigh,
+    /// The gas price of a simulated call is below what its block asks for (execution-apis).
+    SimulatedPriceTooLow,
+    /// The gas of a simulated call does not pay for the call itself (execution-apis).
+    SimulatedGasTooLow,
+    /// The sender of a simulated call cannot pay (execution-apis).
+    SimulatedFunds,
+    /// A simulated block has no room for a call (execution-apis).
+    SimulatedBlockGas,
+    /// The numbers of simulated blocks must rise (execution-apis).
+    SimulatedNumber,
+    /// The times of simulated blocks must rise (execution-apis).
+    SimulatedTime,
+    /// The init code of a simulated call is too long (execution-apis).
+    SimulatedInitCode,
+    /// A simulation is larger than this node allows (execution-apis).
+    SimulationLimit,
 }
 
 impl ErrorCode {
     /// The whole table, in the order of declaration.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 24] = [
         Self::ParseError,
         Self::InvalidRequest,
         Self::MethodNotFound,
@@ -55,6 +75,16 @@ impl ErrorCode {
         Self::LogLimitExceeded,
         Self::Reverted,
         Self::InvalidMinerBlock,
+        Self::SimulatedNonceTooLow,
+        Self::SimulatedNonceTooHigh,
+        Self::SimulatedPriceTooLow,
+        Self::SimulatedGasTooLow,
+        Self::SimulatedFunds,
+        Self::SimulatedBlockGas,
+        Self::SimulatedNumber,
+        Self::SimulatedTime,
+        Self::SimulatedInitCode,
+        Self::SimulationLimit,
     ];
 
     /// The number on the wire.
@@ -74,6 +104,16 @@ impl ErrorCode {
             Self::LogLimitExceeded => -32012,
             Self::Reverted => -32015,
             Self::InvalidMinerBlock => -33000,
+            Self::SimulatedNonceTooLow => -38010,
+            Self::SimulatedNonceTooHigh => -38011,
+            Self::SimulatedPriceTooLow => -38012,
+            Self::SimulatedGasTooLow => -38013,
+            Self::SimulatedFunds => -38014,
+            Self::SimulatedBlockGas => -38015,
+            Self::SimulatedNumber => -38020,
+            Self::SimulatedTime => -38021,
+            Self::SimulatedInitCode => -38025,
+            Self::SimulationLimit => -38026,
         }
     }
 }

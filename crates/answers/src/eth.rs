@@ -45,6 +45,7 @@ pub mod send_raw_transaction;
 pub mod send_transaction;
 pub mod sign;
 pub mod sign_typed_data;
+pub mod simulate_v1;
 pub mod submit_hashrate;
 pub mod submit_work;
 pub mod syncing;

@@ -42,6 +42,7 @@ mod revert;
 pub mod rsk;
 pub mod sco;
 pub mod selector;
+pub mod simulation;
 mod state;
 pub mod trace;
 pub mod traces;

@@ -12,6 +12,7 @@ use crate::error::ExecError;
 use crate::evm::Evm;
 use crate::machine::Machine;
 use crate::observe::{Enclosing, Inspected, Inspection, Watching, complete, view_after};
+use crate::overrides::StateOverrides;
 use crate::state::{AccessSet, Checkpoint, State};
 use crate::tracer::{Blind, Tracer};
 use crate::transaction::{Container, FeePayment, Place, TransactionOutcome};
@@ -95,6 +96,13 @@ impl<'e> BlockExecutor<'e> {
     pub fn with_fee_payment(mut self, payment: FeePayment) -> BlockExecutor<'e> {
         self.payment = payment;
         self
+    }
+
+    /// Lets the transactions find a state that is pretended. To be asked for before the first of them.
+    pub fn pretend(&mut self, overrides: &StateOverrides) -> Result<(), ExecError> {
+        let machine = &mut self.evm.machine;
+        machine.moves = overrides.moves(&machine.rules)?;
+        Ok(overrides.apply(&mut machine.state)?)
     }
 
     /// The state as the transactions so far left it.

@@ -60,6 +60,7 @@ import { eth_sendRawTransaction } from './eth_sendRawTransaction.ts'
 import { eth_sendTransaction } from './eth_sendTransaction.ts'
 import { eth_sign } from './eth_sign.ts'
 import { eth_signTypedData_v4 } from './eth_signTypedData_v4.ts'
+import { eth_simulateV1 } from './eth_simulateV1.ts'
 import { eth_submitHashrate } from './eth_submitHashrate.ts'
 import { eth_submitWork } from './eth_submitWork.ts'
 import { eth_subscribe } from './eth_subscribe.ts'
@@ -585,6 +586,13 @@ export const table: readonly Row<Context>[] = [
     cost: 1,
     isWrite: true,
     doc: 'Stops the node from mining.',
+  }),
+  row(eth_simulateV1, {
+    name: 'eth_simulateV1',
+    module: 'eth',
+    lane: 'pool',
+    cost: 100,
+    doc: 'Runs blocks of calls on top of a block, on a state that may be pretended.',
   }),
   row(eth_signTypedData_v4, {
     name: 'eth_signTypedData_v4',

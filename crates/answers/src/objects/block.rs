@@ -86,6 +86,23 @@ pub fn write_uncle_header(json: &mut JsonWriter, header: &Header) {
     write(json, &block, &knowledge, TransactionList::Hashes, TransactionForm::DOCUMENT);
 }
 
+/// Writes a block that was never mined, with members of the caller at its end.
+pub(crate) fn write_simulated(
+    json: &mut JsonWriter,
+    block: &Block,
+    senders: &[Address],
+    list: TransactionList,
+    form: TransactionForm,
+    more: impl FnOnce(&mut JsonWriter),
+) {
+    let knowledge =
+        Knowledge { hash: Some(block.hash()), size: block.encode().len(), total_difficulty: U256::ZERO, senders };
+    json.begin_object();
+    write_members(json, block, &knowledge, list, form);
+    more(json);
+    json.end_object();
+}
+
 fn write(
     json: &mut JsonWriter,
     block: &Block,
@@ -93,8 +110,19 @@ fn write(
     list: TransactionList,
     form: TransactionForm,
 ) {
-    let header = &block.header;
     json.begin_object();
+    write_members(json, block, knowledge, list, form);
+    json.end_object();
+}
+
+fn write_members(
+    json: &mut JsonWriter,
+    block: &Block,
+    knowledge: &Knowledge<'_>,
+    list: TransactionList,
+    form: TransactionForm,
+) {
+    let header = &block.header;
     // A block of which nothing is listed has the root of an empty list.
     let is_bare = !block.transactions.is_empty() && listed(block, form).next().is_none();
     write_identity(json, header, knowledge.hash.as_ref(), is_bare.then_some(&EMPTY_ROOT));
@@ -109,7 +137,6 @@ fn write(
     }
     json.end_array();
     write_tail(json, block);
-    json.end_object();
 }
 
 /// The transactions that a block object lists, with their positions in the block.

@@ -34,20 +34,7 @@ export const stateOverrides: Kind<string> = {
   expects: 'an object: address -> {balance, nonce, code, state, stateDiff, movePrecompileToAddress}',
   schema: Type.Record(Type.String(), Type.Object({})),
   read(value) {
-    const accounts = Object.entries(objectOf(this, value)).map(([who, sent]) => {
-      const members = objectOf(this, sent)
-      const read = readMembers(this.name, account, members)
-      for (const name of ['state', 'stateDiff']) {
-        const cells = members[name]
-        if (cells === undefined || cells === null) continue
-        const written = Object.entries(objectOf({ ...this, name: `${this.name}.${name}` }, cells)).map(
-          ([position, content]) => [readMember(this.name, slot, position), readMember(this.name, word, content)],
-        )
-        read[name] = Object.fromEntries(written)
-      }
-      return [readMember(this.name, address, who), read] as const
-    })
-    return JSON.stringify(Object.fromEntries(accounts))
+    return JSON.stringify(readStateOverrides(value))
   },
 }
 
@@ -57,8 +44,30 @@ export const blockOverrides: Kind<string> = {
   expects: 'an object with number, time, gasLimit, feeRecipient, difficulty, prevRandao, baseFeePerGas',
   schema: Type.Object({}),
   read(value) {
-    return JSON.stringify(readMembers(this.name, block, objectOf(this, value)))
+    return JSON.stringify(readBlockOverrides(value))
   },
+}
+
+export function readStateOverrides(value: unknown): Record<string, unknown> {
+  const kind = stateOverrides
+  const accounts = Object.entries(objectOf(kind, value)).map(([who, sent]) => {
+    const members = objectOf(kind, sent)
+    const read = readMembers(kind.name, account, members)
+    for (const name of ['state', 'stateDiff']) {
+      const cells = members[name]
+      if (cells === undefined || cells === null) continue
+      const written = Object.entries(objectOf({ ...kind, name: `${kind.name}.${name}` }, cells)).map(
+        ([position, content]) => [readMember(kind.name, slot, position), readMember(kind.name, word, content)],
+      )
+      read[name] = Object.fromEntries(written)
+    }
+    return [readMember(kind.name, address, who), read] as const
+  })
+  return Object.fromEntries(accounts)
+}
+
+export function readBlockOverrides(value: unknown): Record<string, unknown> {
+  return readMembers(blockOverrides.name, block, objectOf(blockOverrides, value))
 }
 
 function readMembers(owner: string, kinds: Members, members: Record<string, unknown>): Record<string, unknown> {
@@ -66,7 +75,8 @@ function readMembers(owner: string, kinds: Members, members: Record<string, unkn
   return Object.fromEntries(given.map(([name, kind]) => [name, readMember(owner, kind, members[name])]))
 }
 
-function objectOf(kind: { name: string; expects: string }, value: unknown): Record<string, unknown> {
+/** Refuses what is no object in the words of a kind. */
+export function objectOf(kind: { name: string; expects: string }, value: unknown): Record<string, unknown> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
   return refuse(kind, `Invalid ${kind.name}: must be an object`)
 }

@@ -1,0 +1,80 @@
+//! `eth_simulateV1`.
+
+use crate::error::{Answer, RpcError};
+use crate::json::JsonWriter;
+use crate::node::Node;
+use crate::objects::block::{TransactionList, write_simulated};
+use crate::objects::log::{self, LogPlace};
+use crate::revert;
+use crate::selector::{Place, Selector};
+use crate::simulation::{self, SimulatedBlock, Simulation};
+use rhizome_evm::{Deadline, End};
+
+/// Code of a call that reverted (execution-apis).
+const REVERTED: i64 = 3;
+/// Code of a call that halted (execution-apis).
+const HALTED: i64 = -32015;
+
+/// Blocks of calls on top of a block of the chain: each as a block object with `calls`.
+pub fn answer(node: &Node, request: &Simulation, at: &Selector<'_>, deadline: &Deadline) -> Answer {
+    if !node.options().has_overrides {
+        return Err(RpcError::invalid_params("State override is not allowed"));
+    }
+    let Place::Mined(base) = at.find(node)?.ok_or_else(|| at.not_found())? else {
+        return Err(RpcError::invalid_params("Invalid block: a simulation starts from a block of the chain"));
+    };
+    let blocks = simulation::run(node, request, &base, deadline)?;
+    let list = TransactionList::from_flag(request.is_full);
+    let mut json = JsonWriter::new();
+    json.begin_array();
+    for simulated in &blocks {
+        let form = node.options().transaction_form;
+        write_simulated(&mut json, &simulated.block, &simulated.senders, list, form, |json| {
+            json.key("calls").begin_array();
+            (0..simulated.outcomes.len()).for_each(|index| write_call(json, simulated, index));
+            json.end_array();
+        });
+    }
+    json.end_array();
+    Ok(json.finish())
+}
+
+fn write_call(json: &mut JsonWriter, simulated: &SimulatedBlock, index: usize) {
+    let Some((outcome, transaction)) = simulated.outcomes.get(index).zip(simulated.block.transactions.get(index))
+    else {
+        return;
+    };
+    let first = simulated.logs_before(index);
+    json.begin_object();
+    json.key("status").quantity(u64::from(outcome.success));
+    json.key("gasUsed").quantity(outcome.gas_used);
+    json.key("returnData").data(&outcome.output);
+    json.key("logs").begin_array();
+    for (position, log) in (first..).zip(simulated.logs(index)) {
+        let place = LogPlace {
+            block_number: simulated.block.header.number,
+            block_hash: simulated.block.hash(),
+            transaction_hash: transaction.hash(),
+            transaction_index: index as u64,
+            log_index: position as u64,
+        };
+        log::write(json, log, &place, Some(false));
+    }
+    json.end_array();
+    let error = match outcome.end {
+        End::Success if outcome.success => None,
+        End::Revert => Some((REVERTED, revert::reverted(outcome.output.clone()).message)),
+        End::Halt(reason) => Some((HALTED, revert::halted(reason).message)),
+        End::Success => Some((HALTED, "the built-in contract failed".into())),
+    };
+    if let Some((code, message)) = error {
+        json.key("error").begin_object();
+        json.key("code").number(code);
+        json.key("message").text(&message);
+        if outcome.end == End::Revert {
+            json.key("data").data(&outcome.output);
+        }
+        json.end_object();
+    }
+    json.end_object();
+}

@@ -1,0 +1,10 @@
+import { positional } from '../rpc/method.ts'
+import { stateBlock } from '../rpc/parameters/block.ts'
+import { simulation } from '../rpc/parameters/simulation.ts'
+import { defineMethod } from './context.ts'
+
+export const eth_simulateV1 = defineMethod({
+  params: positional([simulation], [stateBlock]),
+  answer: (context, [simulation, block = 'latest'], flight) =>
+    flight.run((deadlineMs, ticket) => context.native.ethSimulate(simulation, block, deadlineMs, ticket)),
+})

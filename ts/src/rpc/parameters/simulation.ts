@@ -1,0 +1,47 @@
+import { Type } from 'typebox'
+import { type Kind, refuse } from '../kind.ts'
+import { callObject } from './callObject.ts'
+import { flag } from './flag.ts'
+import { objectOf, readBlockOverrides, readStateOverrides } from './overrides.ts'
+
+const flags = ['traceTransfers', 'validation', 'returnFullTransactions'].map(flag)
+const member = { name: 'simulation.blockStateCalls', expects: 'objects with blockOverrides, stateOverrides and calls' }
+
+/** What eth_simulateV1 is asked for; crosses to the addon as JSON in canonical form. */
+export const simulation: Kind<string> = {
+  name: 'simulation',
+  expects: 'an object with blockStateCalls, traceTransfers, validation, returnFullTransactions',
+  schema: Type.Object({
+    blockStateCalls: Type.Array(
+      Type.Object({
+        blockOverrides: Type.Optional(Type.Object({})),
+        stateOverrides: Type.Optional(Type.Object({})),
+        calls: Type.Optional(Type.Array(callObject.schema)),
+      }),
+    ),
+    traceTransfers: Type.Optional(Type.Boolean()),
+    validation: Type.Optional(Type.Boolean()),
+    returnFullTransactions: Type.Optional(Type.Boolean()),
+  }),
+  read(value) {
+    const sent = objectOf(this, value)
+    const given = flags.filter(({ name }) => sent[name] !== undefined && sent[name] !== null)
+    return JSON.stringify({
+      blockStateCalls: arrayOf(sent.blockStateCalls).map(readBlock),
+      ...Object.fromEntries(given.map((kind) => [kind.name, kind.read(sent[kind.name])])),
+    })
+  },
+}
+
+function readBlock(value: unknown): object {
+  const { blockOverrides, stateOverrides, calls } = objectOf(member, value)
+  return {
+    ...(blockOverrides == null ? {} : { blockOverrides: readBlockOverrides(blockOverrides) }),
+    ...(stateOverrides == null ? {} : { stateOverrides: readStateOverrides(stateOverrides) }),
+    ...(calls == null ? {} : { calls: arrayOf(calls).map((call) => callObject.read(call)) }),
+  }
+}
+
+function arrayOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : refuse(member, 'Invalid simulation: an array is expected')
+}
