@@ -116,7 +116,7 @@ impl StateOverrides {
             }
             moves.push((to, entry));
         }
-        Ok((!moves.is_empty()).then(|| Moves(moves)))
+        Ok((!moves.is_empty()).then_some(Moves(moves)))
     }
 
     /// Changes a state; cannot be taken back.
