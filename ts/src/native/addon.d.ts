@@ -171,6 +171,9 @@ export declare function ethSign(address: string, data: string, deadlineMs: numbe
 /** `eth_signTypedData_v4`, of which only the hash comes here. */
 export declare function ethSignTypedData(address: string, hash: string): string | Buffer
 
+/** `eth_simulateV1`. */
+export declare function ethSimulate(simulation: string, block: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
 /** `eth_submitHashrate`. */
 export declare function ethSubmitHashrate(): string | Buffer
 
