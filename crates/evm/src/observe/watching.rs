@@ -185,7 +185,8 @@ impl<'o> Watching<'o> {
                 (lent, lent.saturating_sub(left.saturating_sub(interpreter.extend.kept_gas)))
             }
         };
-        if matches!(end, LeafEnd::Transferred | LeafEnd::Answered | LeafEnd::Failed) {
+        let is_recorded = contract.is_none_or(|entry| is_native(&entry.address));
+        if is_recorded && matches!(end, LeafEnd::Transferred | LeafEnd::Answered | LeafEnd::Failed) {
             open.recorded += 1;
         }
         let (offset, size) = step.input_range();
@@ -382,6 +383,11 @@ impl Watching<'_> {
         let end = StepEnd { cost, gas: interpreter.gas.remaining(), stack: interpreter.stack.data(), memory: &memory };
         self.observer.step_ends(&end)
     }
+}
+
+/// Whether the reference records calls of a built-in contract: Bridge, REMASC and those with an ABI, but no arithmetic.
+fn is_native(address: &Address) -> bool {
+    matches!(address.0.0, [.., 0x01, 0x00, 0x00, 0x06 | 0x08 | 0x09 | 0x10 | 0x11])
 }
 
 /// The code as contracts see it.
