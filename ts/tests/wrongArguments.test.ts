@@ -85,7 +85,7 @@ function isReadAllTheSame(name: string, value: unknown): boolean {
     case 'subscriptionId':
       return typeof value !== 'object' && /^(0x)?[0-9a-f]*$/i.test(String(value))
     case 'data':
-      return typeof value === 'string' && /^([0-9a-fA-F]{2})*$/.test(value)
+      return typeof value === 'string' && /^[0-9a-fA-F]*$/.test(value)
     case 'number':
       return Number.isSafeInteger(value) || value === 2 ** 53
     case 'positions':

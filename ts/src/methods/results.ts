@@ -73,6 +73,7 @@ export const results: Readonly<Record<string, TSchema>> = {
 
   eth_call: data,
   eth_estimateGas: quantity,
+  eth_simulateV1: listOf(chain.simulatedBlock),
   eth_sendRawTransaction: hash,
   eth_sendTransaction: hash,
   eth_sign: bytesOf(65),

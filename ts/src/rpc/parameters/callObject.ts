@@ -85,8 +85,9 @@ function readCall(owner: Kind<CallObject>, sent: unknown, isEmpty: (number: unkn
   optional(to, (read) => {
     call.to = read
   })
+  // Another name of gas for what is sent; a call does not look at it.
   number(gasLimit, (read) => {
-    call.gas = read
+    if (owner === transactionObject) call.gas = read
   })
   number(gas, (read) => {
     call.gas = read

@@ -19,7 +19,7 @@ export const mineOptions: Kind<{ blocks?: number; timestamp?: number }> = {
   expects: 'a timestamp, or an object with blocks and timestamp',
   schema: Type.Union([timestamp.schema, members]),
   read(value) {
-    if (typeof value !== 'object' || value === null) return { timestamp: timestamp.read(value) }
+    if (typeof value !== 'object' || value === null) return { timestamp: readMember(this.name, timestamp, value) }
     if (Array.isArray(value)) return refuse(this, 'Invalid options: [')
     const sent = value as { blocks?: unknown; timestamp?: unknown }
     return {

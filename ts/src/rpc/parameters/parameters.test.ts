@@ -235,6 +235,7 @@ describe('callObject', () => {
     ],
     [{ value: '', gas: '0x' }, {}],
     [{ gasLimit: '0x1', gas: '0x2' }, { gas: '0x2' }],
+    [{ gasLimit: '0x1' }, {}],
     [{ data: '0x', input: '0x01' }, { data: '0x01' }],
     [{ data: '0x313ce567', input: '0x' }, { data: '0x313ce567' }],
     [{ data: '0xAB', input: '0xab' }, { data: '0xAB' }],

@@ -92,6 +92,20 @@ export const receipt = shape('Receipt', {
   effectiveGasPrice: quantity,
 })
 
+/** A block of calls that is in no chain: the block object, and what each call did. */
+export const simulatedBlock = Type.Object(
+  {
+    number: quantity,
+    calls: listOf(
+      Type.Object(
+        { returnData: data, logs: listOf(Type.Object({})), gasUsed: quantity, status: quantity },
+        { title: 'SimulatedCall' },
+      ),
+    ),
+  },
+  { title: 'SimulatedBlock' },
+)
+
 export const blockAtHeight = shape('BlockAtHeight', { hash, totalDifficulty: quantity, inMainChain: flag })
 
 export const accountProof = shape('AccountProof', {
