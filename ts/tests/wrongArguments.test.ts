@@ -11,10 +11,10 @@ const hash = `0x${'ab'.repeat(32)}`
 
 /** For each parameter that has to be right, the first of these that its schema takes. */
 const right: readonly unknown[] = [
+  '0x01',
   who,
   hash,
   'latest',
-  '0x1',
   { to: who },
   {},
   [],
@@ -84,6 +84,7 @@ function isReadAllTheSame(name: string, value: unknown): boolean {
     case 'filterId':
     case 'subscriptionId':
       return typeof value !== 'object' && /^(0x)?[0-9a-f]*$/i.test(String(value))
+    case 'code':
     case 'data':
       return typeof value === 'string' && /^[0-9a-fA-F]*$/.test(value)
     case 'number':

@@ -7,7 +7,7 @@ export const resetOptions: Kind<object> = {
   expects: 'an empty object: forks of other chains are not offered',
   schema: Type.Object({}, { additionalProperties: false }),
   read(value) {
-    if (isObject(value)) {
+    if (isObject(value) && !Array.isArray(value)) {
       const { forking, ...others } = value
       if ((isEmpty(forking) || (isObject(forking) && isEmptyObject(forking))) && isEmptyObject(others)) {
         return value
