@@ -194,12 +194,16 @@ impl Chain {
         while layout.gas_left() >= LEAST_GAS {
             let Some(candidate) = order.take() else { break };
             if !candidate.transaction.fields_valid() || !self.has_fitting_price(&candidate, header) {
+                order.pass_over();
                 content.unfit.push(candidate.hash);
                 continue;
             }
-            match layout.execute(executor, &candidate) {
+            let outcome = layout.execute(executor, &candidate);
+            if !matches!(outcome, Ok(Placement::Placed)) {
+                order.pass_over();
+            }
+            match outcome {
                 Ok(Placement::Placed) => {
-                    order.accept();
                     content.transactions.push(candidate.transaction.clone());
                     content.senders.push(candidate.sender);
                 }

@@ -266,6 +266,15 @@ impl Pool {
         self.all(Kind::Pending)
     }
 
+    /// All pending transactions in the order in which the reference lists them.
+    pub fn pending_listed(&self) -> Vec<Arc<Pooled>> {
+        let mut inner = self.inner.lock();
+        self.drop_outdated(&mut inner);
+        let mut pending: Vec<_> = inner.content.all(Kind::Pending).cloned().collect();
+        order::list(&mut pending, inner.content.most_pending());
+        pending
+    }
+
     /// All queued transactions: senders in no order, nonces ascending.
     pub fn queued(&self) -> Vec<Arc<Pooled>> {
         self.all(Kind::Queued)
@@ -295,7 +304,7 @@ impl Pool {
     pub fn by_price(&self) -> (ByPrice, u64) {
         let mut inner = self.inner.lock();
         self.drop_outdated(&mut inner);
-        (ByPrice::new(inner.content.pending_by_sender()), self.version())
+        (ByPrice::new(inner.content.pending_by_sender(), inner.content.most_pending()), self.version())
     }
 
     /// Virtual gas of an account that the rate limiter knows.

@@ -16,6 +16,7 @@ pub(super) struct Content {
     queued_by_price: BTreeSet<PriceKey>,
     by_arrival: BTreeMap<u64, B256>,
     bytes: usize,
+    most_pending: usize,
 }
 
 type PriceKey = (U256, Reverse<u64>, B256);
@@ -103,6 +104,7 @@ impl Content {
         self.prices_mut(kind).insert(price_key(&entry));
         let account = self.senders.entry(sender).or_default();
         account.of_mut(kind).insert(nonce, entry);
+        self.most_pending = self.most_pending.max(self.pending_by_price.len());
     }
 
     /// Takes a transaction out whose followers stay what they are: its block has come.
@@ -121,6 +123,11 @@ impl Content {
             self.rebalance(&sender, first_pending);
         }
         true
+    }
+
+    /// How many transactions were pending at most at one time.
+    pub(super) fn most_pending(&self) -> usize {
+        self.most_pending
     }
 
     fn remove_at(&mut self, sender: &Address, nonce: u64) -> Option<Arc<Pooled>> {
@@ -205,7 +212,7 @@ impl Content {
     }
 
     pub(super) fn clear(&mut self) {
-        *self = Self::default();
+        *self = Self { most_pending: self.most_pending, ..Self::default() };
     }
 }
 

@@ -148,16 +148,16 @@ fn the_best_price_goes_first_and_nonces_in_order() {
     let mut taken = Vec::new();
     while let Some(next) = order.take() {
         taken.push((next.sender, next.nonce));
-        order.accept();
     }
     let sender = |name: &str| transfer(name, 0, PRICE).recover_sender().unwrap();
     assert_eq!(taken, [(sender("cow1"), 0), (sender("cow"), 0), (sender("cow"), 1), (sender("cow2"), 0)]);
     let (mut order, _) = world.pool().by_price();
-    let mut without_accepting = 0;
+    let mut passed_over = 0;
     while order.take().is_some() {
-        without_accepting += 1;
+        order.pass_over();
+        passed_over += 1;
     }
-    assert_eq!(without_accepting, 3, "a follower comes only after the one before it was accepted");
+    assert_eq!(passed_over, 3, "a follower does not come when the one before it was passed over");
 }
 
 #[test]
