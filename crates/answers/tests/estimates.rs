@@ -17,7 +17,7 @@ fn node(search: EstimateSearch) -> Node {
 }
 
 fn ask(node: &Node, method: &str, parameters: &[Value]) -> Result<Value, i32> {
-    let answer = dispatch(node, method, parameters).unwrap();
+    let answer = dispatch(node, method, parameters);
     answer.map(|text| serde_json::from_slice(&text).unwrap()).map_err(|error| error.code.number())
 }
 

@@ -1,8 +1,7 @@
-//! Answers against recorded transcripts of the reference node.
+//! Answers without the JSON-RPC layer. Recorded transcripts are replayed by the runner in `ts/tests/conformance`.
 
 #![allow(clippy::unwrap_used)]
 
-mod automine;
 #[path = "../../evm/tests/vectors/mod.rs"]
 #[expect(dead_code, reason = "the other kinds of cases are checked elsewhere")]
 mod cases;
@@ -12,7 +11,4 @@ mod estimates;
 mod golden_traces;
 mod mining;
 mod node;
-mod reads;
-mod scenario;
 mod traces;
-mod transcript;

@@ -1,8 +1,7 @@
 //! Mining by others, against recordings.
 
 use crate::dispatch::dispatch;
-use crate::node::{reference_options, regtest, regtest_with, steps, vector};
-use crate::transcript::Tally;
+use crate::node::{reference_options, regtest, steps};
 use rhizome_answers::Node;
 use rhizome_answers::options::MiningMode;
 use rhizome_chain::Clock;
@@ -10,54 +9,10 @@ use rhizome_pow::bitcoin::merkle::root_of;
 use rhizome_pow::bitcoin::{Digest, display, sha256d};
 use rhizome_primitives::{B256, hex};
 use serde_json::{Value, json};
-use std::ops::ControlFlow;
-
-/// A node whose clock stands still, as in the recordings.
-fn fixed() -> Node {
-    regtest_with(reference_options(MiningMode::Off), Clock::new(|| 1_700_000_000), |config| {
-        config.has_fixed_clock = true;
-    })
-}
 
 fn ask(node: &Node, method: &str, parameters: &[Value]) -> Result<Value, (i32, String)> {
-    let answer = dispatch(node, method, parameters).unwrap();
+    let answer = dispatch(node, method, parameters);
     answer.map(|text| serde_json::from_slice(&text).unwrap()).map_err(|error| (error.code.number(), error.message))
-}
-
-/// The calls of a recorded `mine`; the answer of the submission.
-fn mine(node: &Node, request: &Value) -> Result<Value, (i32, String)> {
-    let calls = ["evm_stopMining", "evm_increaseTime", "evm_startMining", "mnr_getWork"];
-    for method in calls.into_iter().filter(|method| request.get(method).is_some()) {
-        ask(node, method, request[method].as_array().unwrap()).unwrap();
-    }
-    ask(node, "mnr_submitBitcoinBlock", request["mnr_submitBitcoinBlock"].as_array().unwrap())
-}
-
-/// Works and solutions of the recording. Where transactions that pay the same stand in another order, which nothing
-/// prescribes, the work is another one and the recorded block is imported instead.
-#[test]
-fn solutions_of_the_recording() {
-    let node = fixed();
-    let blocks = String::from_utf8(vector("chain-a.blocks")).unwrap();
-    let mut tally = Tally::default();
-    for step in &steps("10-scenario-build.json") {
-        match (step["kind"].as_str(), step["n"].as_u64()) {
-            (Some("mine"), _) => match mine(&node, &step["request"]) {
-                Ok(answer) => assert_eq!(answer, step["response"], "step {}", step["n"]),
-                Err((code, message)) => {
-                    assert!(code == -33000 && message.contains("could not find hash"), "{code} {message}");
-                    let hash = &step["response"]["blockHash"].as_str().unwrap()[2..];
-                    let line = blocks.lines().find(|line| line.contains(hash)).unwrap();
-                    node.chain().import_blocks(line.as_bytes(), |_line| ControlFlow::Continue(())).unwrap();
-                }
-            },
-            // See `scenario`: drafts whose transactions pay the same.
-            (Some("rpc"), Some(number)) if !(39..=40).contains(&number) => tally.run(&node, step),
-            _ => {}
-        }
-    }
-    tally.conclude("10-scenario-build.json (by work)", &[]);
-    assert_eq!(node.chain().head().number(), 11);
 }
 
 /// Solves a work as the recording's miner does. `others` are the ids of further transactions, wire order; `tail` goes

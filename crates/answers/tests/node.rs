@@ -36,18 +36,12 @@ pub(crate) fn reference_options(mining: MiningMode) -> AnswerOptions {
 
 /// A fresh regtest chain in a temporary folder.
 pub(crate) fn regtest(options: AnswerOptions, clock: Clock) -> Node {
-    regtest_with(options, clock, |_config| {})
-}
-
-/// The same with some settings changed.
-pub(crate) fn regtest_with(options: AnswerOptions, clock: Clock, change: impl FnOnce(&mut ChainConfig)) -> Node {
     let spec = Arc::new(ChainSpec::regtest());
     let mut config = ChainConfig::new(spec, DataDir::Temporary);
     config.coinbase = address!("ec4ddeb4380ad69b3e509baad9f158cdf4e4681d");
     config.extra_data = Bytes::from(hex!("d20190564554495645522d3031303130313031"));
     config.clock = clock;
     config.pool.has_rate_limiter = false;
-    change(&mut config);
     let chain = Chain::open(config).unwrap();
     chain.set_automine(true);
     Node::new(chain, options)
