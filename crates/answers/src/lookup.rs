@@ -8,7 +8,7 @@ use crate::objects::block::{self, TransactionList};
 use crate::objects::receipt;
 use crate::objects::transaction::{self, TransactionPlace};
 use crate::selector::Place;
-use rhizome_chain::{BlockRecord, PendingBlock};
+use rhizome_chain::BlockRecord;
 
 /// A block as text.
 pub(crate) fn block_text(node: &Node, place: &Place, list: TransactionList) -> Answer {
@@ -38,7 +38,7 @@ fn kind(list: TransactionList) -> TextKind {
 pub(crate) fn transaction_text(node: &Node, place: &Place, index: usize) -> Answer {
     match place {
         Place::Mined(record) => mined_transaction_text(node, record, index),
-        Place::Pending(draft) => Ok(pending_transaction_text(node, draft, index)),
+        Place::Pending(_draft) => Ok(pending_transaction_text(node, index)),
     }
 }
 
@@ -55,21 +55,17 @@ pub(crate) fn mined_transaction_text(node: &Node, record: &BlockRecord, index: u
     })
 }
 
-/// A transaction of the draft. Its own last one, REMASC's, is not counted.
-fn pending_transaction_text(node: &Node, draft: &PendingBlock, index: usize) -> Vec<u8> {
+/// A pending transaction: as the reference does, those of the pool are counted, whether they are in the draft or not.
+fn pending_transaction_text(node: &Node, index: usize) -> Vec<u8> {
     let mut json = JsonWriter::with_capacity(1024);
-    match (draft.block.transactions.get(index), draft.senders.get(index)) {
-        (Some(waiting), Some(sender)) if index < pending_count(draft) => {
-            transaction::write(&mut json, waiting, sender, None, node.options().transaction_form);
+    match node.chain().pool().pending_listed().get(index) {
+        Some(waiting) => {
+            let form = node.options().transaction_form;
+            transaction::write(&mut json, &waiting.transaction, &waiting.sender, None, form);
         }
-        _ => json.null(),
+        None => json.null(),
     }
     json.finish()
-}
-
-/// Transactions of the draft without REMASC's.
-pub(crate) fn pending_count(draft: &PendingBlock) -> usize {
-    draft.block.transactions.iter().filter(|transaction| !transaction.has_remasc_form()).count()
 }
 
 /// The receipt at an index of a mined block as text, `null` when there is none.

@@ -6,7 +6,7 @@ use crate::lookup;
 use crate::node::Node;
 use crate::selector::Selector;
 
-/// The transaction; at `pending` in the order of the draft; `null` when the block or the index is unknown.
+/// The transaction; at `pending` in the order in which the reference lists the pool; `null` when the block or the index is unknown.
 pub fn answer(node: &Node, at: &Selector<'_>, index: usize) -> Answer {
     match at.allow_pending(node, "eth_getTransactionByBlockNumberAndIndex")?.find(node)? {
         Some(place) => lookup::transaction_text(node, &place, index),

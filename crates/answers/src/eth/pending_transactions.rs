@@ -11,7 +11,7 @@ pub fn answer(node: &Node) -> Answer {
     let mut json = JsonWriter::new();
     json.begin_array();
     let own = node.accounts().addresses();
-    for waiting in node.chain().pool().pending() {
+    for waiting in node.chain().pool().pending_listed() {
         if own.contains(&waiting.sender) {
             transaction::write(&mut json, &waiting.transaction, &waiting.sender, None, form);
         }
