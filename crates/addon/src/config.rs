@@ -4,8 +4,8 @@ use rhizome_answers::RpcError;
 use rhizome_answers::accounts::Accounts;
 use rhizome_answers::key_store::KeyStore;
 use rhizome_answers::options::{
-    AnswerOptions, CallOnHalt, EstimateBound, EstimateOnFailure, EstimateSearch, LogLimits, MiningMode,
-    PendingOnPartial, SignatureForm, TraceLimits, TraceShape, TransactionForm,
+    AnswerOptions, CallOnHalt, EstimateBound, EstimateOnFailure, EstimateSearch, Listening, LogLimits,
+    MiningMode, PendingOnPartial, SignatureForm, TraceLimits, TraceShape, TransactionForm,
 };
 use rhizome_chain::{ChainConfig, DataDir, OldStateRoots};
 use rhizome_primitives::{Address, Bytes, ChainSpec, U256, address};
@@ -88,6 +88,7 @@ struct Choices {
     pending_selector: PendingSelector,
     halted_call: HaltedCall,
     signature_words: SignatureWords,
+    listening: ListeningClaim,
     traces: Traces,
     time_offset: TimeOffset,
     state_override: StateOverride,
@@ -126,6 +127,13 @@ enum HaltedCall {
 enum SignatureWords {
     Padded,
     Stripped,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ListeningClaim {
+    Actual,
+    Always,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -254,6 +262,10 @@ impl NodeConfig {
             pending_on_partial: match self.choices.pending_selector {
                 PendingSelector::Refuse => PendingOnPartial::Refused,
                 PendingSelector::Serve => PendingOnPartial::Served,
+            },
+            listening: match self.choices.listening {
+                ListeningClaim::Actual => Listening::Actual,
+                ListeningClaim::Always => Listening::Always,
             },
             log_limits: LogLimits { blocks: self.log_blocks, logs: self.log_count },
             trace_shape: match self.choices.traces {

@@ -15,7 +15,7 @@ pub fn net_version() -> Result<Reply> {
 /// `net_listening`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn net_listening() -> Result<Reply> {
-    sync(|_node| net::listening::answer())
+    sync(net::listening::answer)
 }
 
 /// `net_peerCount`.

@@ -86,6 +86,15 @@ pub enum EstimateBound {
     Fixed(u64),
 }
 
+/// Answer of `net_listening`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listening {
+    /// Whether a port for peers is open.
+    Actual,
+    /// True (the reference, whose port for peers is open).
+    Always,
+}
+
 /// The shape of `trace_*` results and of the `callTracer`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TraceShape {
@@ -138,6 +147,8 @@ pub struct AnswerOptions {
     pub transaction_form: TransactionForm,
     /// `pending` on partially supported methods.
     pub pending_on_partial: PendingOnPartial,
+    /// What `net_listening` says.
+    pub listening: Listening,
     /// Limits of log searches.
     pub log_limits: LogLimits,
     /// Shape of traces.
@@ -167,6 +178,7 @@ impl AnswerOptions {
             has_overrides: true,
             transaction_form: TransactionForm::DOCUMENT,
             pending_on_partial: PendingOnPartial::Refused,
+            listening: Listening::Actual,
             log_limits: LogLimits { blocks: 2_000, logs: 10_000 },
             trace_shape: TraceShape::Standard,
             trace_limits: TraceLimits { bytes: 10_485_760, count: 10_000 },
@@ -185,6 +197,7 @@ impl AnswerOptions {
             has_overrides: false,
             transaction_form: TransactionForm { signature: SignatureForm::Quantity, ..TransactionForm::DOCUMENT },
             pending_on_partial: PendingOnPartial::Served,
+            listening: Listening::Always,
             trace_shape: TraceShape::Reference,
             default_gas_price: Some(U256::ZERO),
             ..Self::document()

@@ -9,6 +9,7 @@ export interface Choices {
   readonly pendingSelector: 'refuse' | 'serve'
   readonly haltedCall: 'error' | 'empty'
   readonly signatureWords: 'padded' | 'stripped'
+  readonly listening: 'actual' | 'always'
   readonly traces: 'standard' | 'reference'
   readonly filterPoll: 'read' | 'mine'
   readonly timeOffset: 'lasting' | 'block'
@@ -23,6 +24,7 @@ const document: Choices = {
   pendingSelector: 'refuse',
   haltedCall: 'error',
   signatureWords: 'padded',
+  listening: 'actual',
   traces: 'standard',
   filterPoll: 'read',
   timeOffset: 'lasting',
@@ -37,6 +39,7 @@ const reference: Choices = {
   pendingSelector: 'serve',
   haltedCall: 'empty',
   signatureWords: 'stripped',
+  listening: 'always',
   traces: 'reference',
   filterPoll: 'mine',
   timeOffset: 'block',

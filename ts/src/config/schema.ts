@@ -87,6 +87,10 @@ export const schema = section('', {
       'empty',
     ]),
     signatureWords: choice('r and s of transactions: 32 bytes, or without leading zeros.', ['padded', 'stripped']),
+    listening: choice('net_listening: whether this node accepts peers, or true as every node of the reference says.', [
+      'actual',
+      'always',
+    ]),
     traces: choice(
       'Shape of trace_* results and of the callTracer: as most nodes write them, or as the reference does.',
       ['standard', 'reference'],
