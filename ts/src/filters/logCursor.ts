@@ -71,10 +71,9 @@ export class LogCursor {
     return removed.length === 0 && now.number === cursor.number + hashes.length
   }
 
-  /** Everything that matches now. */
+  /** Everything that matches now: what eth_getLogs says of the same filter. */
   async all(): Promise<string> {
-    if (this.#filter.blockHash !== undefined) return textOf(await this.#source.logs(this.#query({})))
-    return this.#range(this.#from, this.#source.head().number)
+    return textOf(await this.#source.logs(JSON.stringify(this.#filter)))
   }
 
   async #onceByHash(): Promise<string> {

@@ -15,8 +15,8 @@ interface Installed {
   /** Polls of one filter run one after the other: each starts where the one before ended. */
   turn: Promise<unknown>
   changes(): string | Promise<string>
-  /** All logs that match; undefined for the kinds that have none. */
-  logs: (() => Promise<string>) | undefined
+  /** All that it tells of, whether it was polled or not. */
+  logs(): string | Promise<string>
 }
 
 /** All installed filters of the node. One registry serves every worker, so a filter can be polled through any connection. */
@@ -46,23 +46,32 @@ export class FilterRegistry implements FilterPort {
   }
 
   async newBlockFilter(): Promise<string> {
-    let seen: Cursor = this.#source.head()
+    const installed: Cursor = this.#source.head()
+    let seen = installed
     const changes = (): string => {
       const { hashes, cursor } = this.#source.movementSince(seen)
       seen = cursor
       return JSON.stringify(hashes)
     }
-    return this.#install({ changes, logs: undefined })
+    const logs = (): string => {
+      const { hashes, cursor } = this.#source.movementSince(installed)
+      if (cursor.number < this.#source.head().number) {
+        throw limitReached(`The filter is older than ${hashes.length} blocks`)
+      }
+      return JSON.stringify(hashes)
+    }
+    return this.#install({ changes, logs })
   }
 
   async newPendingTransactionFilter(): Promise<string> {
-    let seen = this.#source.pendingPosition()
+    const installed = this.#source.pendingPosition()
+    let seen = installed
     const changes = (): string => {
       const { hashes, position } = this.#source.pendingSince(seen)
       seen = position
       return JSON.stringify(hashes)
     }
-    return this.#install({ changes, logs: undefined })
+    return this.#install({ changes, logs: () => JSON.stringify(this.#source.pendingSince(installed).hashes) })
   }
 
   async changes(id: string): Promise<string> {
@@ -77,9 +86,7 @@ export class FilterRegistry implements FilterPort {
   }
 
   async logs(id: string): Promise<string> {
-    const filter = this.#find(id)
-    if (filter.logs === undefined) throw filterNotFound()
-    return filter.logs()
+    return this.#find(id).logs()
   }
 
   async uninstall(id: string): Promise<string> {
