@@ -107,7 +107,24 @@ async function asProduct(
     return difference(codesOnly({ error: same }), codesOnly({ error: answer?.error ?? answer?.result }), '$')
   }
   if (product.fields !== undefined) return wrongFields(step, product.fields, got, captured)
+  if (isAboutBlocks(product, got.body)) return ofMainChain(got.body.result, ask)
   return inWords(step, product, got, recorded)
+}
+
+/** What a block filter tells of, of which it is said that only the main chain counts. */
+function isAboutBlocks({ text }: Product, body: unknown): body is { result: string[] } {
+  const result = isTree(body) ? body.result : undefined
+  const isOfHashes = Array.isArray(result) && result.every((one) => typeof one === 'string')
+  return isOfHashes && text?.startsWith('main chain only') === true
+}
+
+async function ofMainChain(hashes: readonly string[], ask: Ask): Promise<Failure | undefined> {
+  for (const hash of hashes) {
+    const block = (await ask('eth_getBlockByHash', [hash, false])) as { number?: string } | null
+    const main = (await ask('eth_getBlockByNumber', [block?.number ?? 'earliest', false])) as { hash?: string }
+    if (main.hash !== hash) return { what: '$.result', expected: 'blocks of the main chain', got: hash }
+  }
+  return undefined
 }
 
 /** A description in words: the recording is wrong or only one of the possibilities; the rest is not for a machine. */

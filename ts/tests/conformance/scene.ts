@@ -12,6 +12,8 @@ export class Scene {
   readonly #transcripts: Transcripts
   readonly #captured = new Map<string, unknown>()
   #shared: SocketClient | undefined
+  /** A transaction was refused that the recording has mined. */
+  #isBehind = false
   /** A connection of its own for one step and the one after it. */
   #own: { client: SocketClient; until: number } | undefined
 
@@ -36,6 +38,7 @@ export class Scene {
   async run(entry: FileEntry, step: Step): Promise<Failure | undefined> {
     const bound = this.#withBinds(step)
     try {
+      await this.#catchUp(bound)
       return await this.#runKind(entry, bound)
     } catch (error) {
       return { what: 'the exchange', expected: short(step.response), got: String((error as Error).message) }
@@ -60,7 +63,8 @@ export class Scene {
         return this.#conclude(step, await this.#webSocket(step))
       case 'ws-notifications': {
         const expected = step.response as unknown[]
-        const body = (await this.#shared?.pushed(expected.length)) ?? []
+        const pushed = (await this.#shared?.pushed(expected.length)) ?? []
+        const body = sinceFirst(expected, pushed)
         return this.#conclude(step, { text: JSON.stringify(body), body })
       }
       case 'mine':
@@ -77,9 +81,18 @@ export class Scene {
     const body = JSON.stringify(step.request)
     const got = await this.#post(step.expand === true ? expanded(body) : body)
     const failure = await this.#conclude(step, got)
+    if (failure === undefined && hasResult(step.response) && !hasResult(got.body)) this.#isBehind = true
     const result = isTree(step.response) ? step.response.result : undefined
     const isSubmission = isTree(result) && 'blockImportedResult' in result
     return failure !== undefined && isSubmission ? this.#importInstead(entry, result) : failure
+  }
+
+  /** Where transactions are mined at once, a refusal leaves the chain behind that of the recording: empty blocks follow. */
+  async #catchUp({ headNumber }: Step): Promise<void> {
+    if (!this.#isBehind || headNumber === undefined) return
+    this.#isBehind = false
+    const missing = headNumber - Number(await this.#ask('eth_blockNumber', []))
+    for (let count = 0; count < missing; count++) await this.#ask('evm_mine', [])
   }
 
   async #mine(entry: FileEntry, step: Step): Promise<Failure | undefined> {
@@ -175,4 +188,21 @@ export class Scene {
     for (const [path, name] of Object.entries(step.binds)) changeAt(request, path, () => this.#captured.get(name))
     return { ...step, request }
   }
+}
+
+function hasResult(body: unknown): boolean {
+  return isTree(body) && 'result' in body
+}
+
+/** Who recorded may have read and forgotten messages: those of blocks below the first that the recording tells of. */
+function sinceFirst(recorded: readonly unknown[], pushed: readonly unknown[]): unknown[] {
+  if (recorded.length === 0) return [...pushed]
+  const first = Math.min(...recorded.map(heightOf))
+  return pushed.filter((message) => !(heightOf(message) < first))
+}
+
+/** Number of the block that a pushed head or log tells of; not a number for other messages. */
+function heightOf(message: unknown): number {
+  const result = (message as { params?: { result?: { number?: string; blockNumber?: string } } }).params?.result
+  return Number(result?.number ?? result?.blockNumber)
 }

@@ -27,6 +27,8 @@ export interface FileEntry {
 export interface Step {
   readonly n: number
   readonly kind: 'rpc' | 'http' | 'socket' | 'ws' | 'ws-notifications' | 'mine' | 'import' | 'observation'
+  /** Number of the best block before the step. */
+  readonly headNumber?: number
   readonly request?: unknown
   readonly expand?: boolean
   readonly httpStatus?: number
