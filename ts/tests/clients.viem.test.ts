@@ -123,6 +123,26 @@ describe('viem', () => {
     expect(decodeErrorResult({ abi, data })).toMatchObject(expected)
   })
 
+  test('behavior: many requests at once, as a batch', async () => {
+    const bodies: string[] = []
+    const transport = http(node.url, {
+      batch: true,
+      retryCount: 0,
+      onFetchRequest: (_request, { body }) => {
+        bodies.push(String(body))
+      },
+    })
+    const reader = createPublicClient({ transport })
+    const [chainId, total, failure] = await Promise.all([
+      reader.getChainId(),
+      reader.readContract({ abi, address, functionName: 'total' }),
+      reader.simulateContract({ abi, address, functionName: 'increase', args: [0n], account }).catch(String),
+    ])
+    expect([chainId, total]).toEqual([33, await contract().read.total()])
+    expect(failure).toContain('the step is zero')
+    expect(bodies.map((body) => JSON.parse(body).length)).toEqual([3])
+  })
+
   test('behavior: estimates, balances and a plain payment', async () => {
     const { reader, writer } = clients()
     const to = '0x00000000000000000000000000000000000000ff'

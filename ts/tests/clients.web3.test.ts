@@ -61,6 +61,17 @@ describe('web3.js', () => {
     expect(JSON.stringify(failure, Object.getOwnPropertyNames(failure))).toContain('the step is zero')
   })
 
+  test('behavior: many requests at once, as a batch', async () => {
+    const batch = new web3.BatchRequest()
+    const answers = ['eth_chainId', 'eth_blockNumber', 'eth_nothing'].map((method, index) =>
+      batch.add({ jsonrpc: '2.0', id: index + 1, method, params: [] }).catch((error: unknown) => error),
+    )
+    await batch.execute()
+    const [chainId, height, failure] = await Promise.all(answers)
+    expect([chainId, BigInt(String(height))]).toEqual(['0x21', await web3.eth.getBlockNumber()])
+    expect(JSON.stringify(failure)).toContain('-32601')
+  })
+
   test('behavior: payments', async () => {
     const to = '0x00000000000000000000000000000000000000fd'
     const receipt = await web3.eth.sendTransaction({ from, to, value: web3.utils.toWei('1', 'ether'), gas: '21000' })
