@@ -11,7 +11,10 @@ import { checkNode } from './setup/tools.mjs'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** Brings everything up to date. `parts` can leave the addon out, for work on the TypeScript side alone. */
+/** A project of its own with packages of its own: nobody but its test needs them. */
+const hardhatProject = 'ts/tests/hardhat'
+
+/** Brings everything up to date. `parts` can leave the addon out, and add the packages that only tests need. */
 export async function setup(parts = { addon: true }) {
   checkNode()
   // Kept with the packages: when those are thrown away, everything is looked at again.
@@ -21,13 +24,14 @@ export async function setup(parts = { addon: true }) {
       name: 'packages',
       inputs: () => fingerprint(root, ['package-lock.json']) + process.versions.modules,
       isThere: () => true,
+      build: () => phase('installing packages', () => install(root)),
+    },
+    {
+      name: 'hardhat',
+      inputs: () => fingerprint(root, [`${hardhatProject}/package-lock.json`]) + process.versions.modules,
+      isThere: () => existsSync(`${root}/${hardhatProject}/node_modules/hardhat`),
       build: () =>
-        phase('installing packages', () =>
-          run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
-            cwd: root,
-            shell: process.platform === 'win32',
-          }),
-        ),
+        phase('installing Hardhat for its test', () => install(`${root}/${hardhatProject}`, '--ignore-scripts')),
     },
     {
       name: 'addon',
@@ -45,6 +49,7 @@ export async function setup(parts = { addon: true }) {
   ]
   for (const { name, inputs, isThere, build } of steps) {
     if (name === 'addon' && !parts.addon) continue
+    if (name === 'hardhat' && !parts.hardhat) continue
     const value = inputs()
     if (stamps.isCurrent(name, value) && isThere()) continue
     await build()
@@ -52,9 +57,14 @@ export async function setup(parts = { addon: true }) {
   }
 }
 
+function install(cwd, ...flags) {
+  const parameters = ['ci', '--no-audit', '--no-fund', '--loglevel=error', ...flags]
+  return run('npm', parameters, { cwd, shell: process.platform === 'win32' })
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
-    await setup({ addon: !process.argv.includes('--without-addon') })
+    await setup({ addon: !process.argv.includes('--without-addon'), hardhat: process.argv.includes('--with-hardhat') })
   } catch (error) {
     if (!(error instanceof SetupError)) throw error
     process.stderr.write(`${error.message.replaceAll(/^/gm, 'set-up: ')}\n`)

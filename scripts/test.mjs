@@ -57,7 +57,7 @@ function show(command, parameters, env) {
 await attempt('set-up of the packages', () => setup({ addon: false }))
 for (const [name, check] of checks(root)) await attempt(name, check)
 await attempt('Rust tests', rustTests)
-await attempt('addon and bundle', () => setup())
+await attempt('addon and bundle', () => setup({ addon: true, hardhat: true }))
 await attempt('typings of the addon', async () =>
   run(process.execPath, ['crates/addon/typings.mjs', '--check'], { cwd: root, env: await cargoEnvironment() }),
 )
