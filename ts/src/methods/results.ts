@@ -137,9 +137,9 @@ export const results: Readonly<Record<string, TSchema>> = {
 
   debug_wireProtocolQueueSize: quantity,
   debug_accountTransactionQuota: orNull(node.transactionQuota),
-  debug_getRawHeader: data,
-  debug_getRawBlock: data,
-  debug_getRawReceipts: listOf(data),
+  debug_getRawHeader: orNull(data),
+  debug_getRawBlock: orNull(data),
+  debug_getRawReceipts: orNull(listOf(data)),
   debug_traceTransaction: traces.tracerResult,
   debug_traceCall: traces.tracerResult,
   debug_traceBlockByHash: orNull(traces.tracerResults),
