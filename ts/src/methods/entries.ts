@@ -1,4 +1,4 @@
-import type { Entry } from '../rpc/dispatch.ts'
+import type { Entry, Row } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
 import { notOffered, table } from './table.ts'
 
@@ -18,7 +18,7 @@ export function entriesFor(
 ): ReadonlyMap<string, Entry<Context>> {
   const entries = new Map<string, Entry<Context>>(notOffered.map(([name, arities]) => [name, { arities }]))
   for (const row of table) {
-    for (const name of row.alias === undefined ? [row.name] : wireNames(row.name, row.alias)) {
+    for (const name of wireNames(row)) {
       const settings = modules[moduleOf(name)]
       const isServed = isModuleServed(moduleOf(name), modules, isDevelopment) && isListed(name, settings, row.isOff)
       const timeoutMs = settings?.timeoutMs?.[name]
@@ -37,8 +37,9 @@ export function servedModules(modules: Readonly<Record<string, ModuleSettings>>,
   return JSON.stringify(Object.fromEntries(names.sort().map((name) => [name, '1.0'])))
 }
 
-/** An alias `rsk_x` answers as `chain_x` too: the API document and Rootstock tools use different prefixes. */
-function wireNames(name: string, alias: string): string[] {
+/** All names of a row. An alias `rsk_x` answers as `chain_x` too: the API document and Rootstock tools use different prefixes. */
+export function wireNames({ name, alias }: Row<Context>): string[] {
+  if (alias === undefined) return [name]
   return alias.startsWith('rsk_') ? [name, alias, alias.replace('rsk_', 'chain_')] : [name, alias]
 }
 

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import type { Row } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
-import { isAskedFor } from './entries.ts'
+import { isAskedFor, wireNames } from './entries.ts'
 import { results } from './results.ts'
 import { notOffered, table } from './table.ts'
 
@@ -63,7 +63,8 @@ function signature(row: Row<Context>): string {
 }
 
 function about(row: Row<Context>): string {
-  const alias = row.alias === undefined ? '' : ` Also \`${row.alias}\`.`
+  const [, ...others] = wireNames(row).map((name) => `\`${name}\``)
+  const alias = others.length === 0 ? '' : ` Also ${others.join(', ')}.`
   const off = row.isOff === true ? ' Off unless the configuration allows it.' : ''
   return `${row.doc}${alias}${off}`.replaceAll('|', '\\|')
 }

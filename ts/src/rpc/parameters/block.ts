@@ -18,7 +18,11 @@ const expects = 'latest, earliest, pending, a block number (0x and hex digits)'
 export const stateBlock: Kind<string> = {
   name: 'block',
   expects: `${expects}, a block hash, or an object with blockHash or blockNumber`,
-  schema: Type.Union([schema, Type.Object({})]),
+  schema: Type.Union([
+    schema,
+    Type.Object({ blockHash: blockHash.schema, requireCanonical: Type.Optional(Type.Boolean()) }),
+    Type.Object({ blockNumber: Type.String({ pattern: '^0x[0-9a-fA-F]{1,16}$' }) }),
+  ]),
   read(value) {
     return readStateBlock(this, value, false)
   },

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type TProperties, Type } from 'typebox'
 import { type Kind, readMember, refuse } from '../kind.ts'
 import { address } from './address.ts'
 import { bytes } from './bytes.ts'
@@ -16,6 +16,7 @@ const account: Members = {
 }
 const slot = numberKind('slot')
 const word = numberKind('word')
+const cells = Type.Optional(Type.Record(Type.String(), word.schema))
 
 const block: Members = {
   number: numberKind('number'),
@@ -32,7 +33,7 @@ const block: Members = {
 export const stateOverrides: Kind<string> = {
   name: 'stateOverrides',
   expects: 'an object: address -> {balance, nonce, code, state, stateDiff, movePrecompileToAddress}',
-  schema: Type.Record(Type.String(), Type.Object({})),
+  schema: Type.Record(Type.String(), Type.Object({ ...described(account), state: cells, stateDiff: cells })),
   read(value) {
     return JSON.stringify(readStateOverrides(value))
   },
@@ -42,7 +43,7 @@ export const stateOverrides: Kind<string> = {
 export const blockOverrides: Kind<string> = {
   name: 'blockOverrides',
   expects: 'an object with number, time, gasLimit, feeRecipient, difficulty, prevRandao, baseFeePerGas',
-  schema: Type.Object({}),
+  schema: Type.Object(described(block)),
   read(value) {
     return JSON.stringify(readBlockOverrides(value))
   },
@@ -68,6 +69,10 @@ export function readStateOverrides(value: unknown): Record<string, unknown> {
 
 export function readBlockOverrides(value: unknown): Record<string, unknown> {
   return readMembers(blockOverrides.name, block, objectOf(blockOverrides, value))
+}
+
+function described(kinds: Members): TProperties {
+  return Object.fromEntries(Object.entries(kinds).map(([name, { schema }]) => [name, Type.Optional(schema)]))
 }
 
 function readMembers(owner: string, kinds: Members, members: Record<string, unknown>): Record<string, unknown> {

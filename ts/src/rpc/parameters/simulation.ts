@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { type Kind, refuse } from '../kind.ts'
 import { callObject } from './callObject.ts'
 import { flag } from './flag.ts'
-import { objectOf, readBlockOverrides, readStateOverrides } from './overrides.ts'
+import { blockOverrides, objectOf, readBlockOverrides, readStateOverrides, stateOverrides } from './overrides.ts'
 
 const flags = ['traceTransfers', 'validation', 'returnFullTransactions'].map(flag)
 const member = { name: 'simulation.blockStateCalls', expects: 'objects with blockOverrides, stateOverrides and calls' }
@@ -14,8 +14,8 @@ export const simulation: Kind<string> = {
   schema: Type.Object({
     blockStateCalls: Type.Array(
       Type.Object({
-        blockOverrides: Type.Optional(Type.Object({})),
-        stateOverrides: Type.Optional(Type.Object({})),
+        blockOverrides: Type.Optional(blockOverrides.schema),
+        stateOverrides: Type.Optional(stateOverrides.schema),
         calls: Type.Optional(Type.Array(callObject.schema)),
       }),
     ),
