@@ -4,8 +4,8 @@ use rhizome_answers::RpcError;
 use rhizome_answers::accounts::Accounts;
 use rhizome_answers::key_store::KeyStore;
 use rhizome_answers::options::{
-    AnswerOptions, CallOnHalt, EstimateBound, EstimateOnFailure, EstimateSearch, Listening, LogLimits,
-    MiningMode, PendingOnPartial, SignatureForm, TraceLimits, TraceShape, TransactionForm,
+    AnswerOptions, CallOnHalt, EstimateBound, EstimateOnFailure, EstimateSearch, Listening, LogLimits, MiningMode,
+    PendingOnPartial, SignatureForm, TraceLimits, TraceShape, TransactionForm,
 };
 use rhizome_chain::{ChainConfig, DataDir, OldStateRoots};
 use rhizome_primitives::{Address, Bytes, ChainSpec, U256, address};

@@ -61,11 +61,13 @@ fn write_call(json: &mut JsonWriter, simulated: &SimulatedBlock, index: usize) {
         log::write(json, log, &place, Some(false));
     }
     json.end_array();
+    // In the words of execution-apis, which tools look for.
+    let halted = |name: &str| Some((HALTED, format!("vm execution error: {name}")));
     let error = match outcome.end {
         End::Success if outcome.success => None,
-        End::Revert => Some((REVERTED, revert::reverted(outcome.output.clone()).message)),
-        End::Halt(reason) => Some((HALTED, revert::halted(reason).message)),
-        End::Success => Some((HALTED, "the built-in contract failed".into())),
+        End::Revert => Some((REVERTED, reverted(&outcome.output))),
+        End::Halt(reason) => halted(revert::name(reason)),
+        End::Success => halted("precompiled contract failed"),
     };
     if let Some((code, message)) = error {
         json.key("error").begin_object();
@@ -77,4 +79,8 @@ fn write_call(json: &mut JsonWriter, simulated: &SimulatedBlock, index: usize) {
         json.end_object();
     }
     json.end_object();
+}
+
+fn reverted(output: &[u8]) -> String {
+    revert::reason(output).map_or_else(|| "execution reverted".into(), |reason| format!("execution reverted: {reason}"))
 }
