@@ -5,6 +5,7 @@
 
 use super::Pooled;
 use rhizome_primitives::{Address, B256, U256};
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -40,7 +41,8 @@ impl ByPrice {
         let (transactions, accounts) = (HashTable::grown_for(most_pending), HashTable::grown_for(senders.len()));
         senders.sort_by_cached_key(|waiting| {
             let account = waiting.first().map(|first| accounts.bucket(address_code(&first.sender)));
-            (account, waiting.iter().map(|entry| place_in(&transactions, entry)).min())
+            // Who comes to a bucket later stands before those that are there.
+            (account, Reverse(waiting.iter().map(|entry| place_in(&transactions, entry)).min()))
         });
         let senders = senders.into_iter().map(|waiting| Sender { waiting: waiting.into(), is_closed: false }).collect();
         let mut order = Self { senders, heads: PriceHeap::default(), last: None };

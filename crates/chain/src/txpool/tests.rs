@@ -254,3 +254,21 @@ fn calls_of_missing_parts_of_the_bridge_wait() {
     assert_eq!(world.mine().block.transactions.len(), 2);
     assert_eq!(world.counts(), (1, 0));
 }
+
+/// Calculated with the hash tables and the heap of the reference's platform; the same calculation gives the blocks of
+/// recorded chains.
+#[test]
+fn equal_prices_go_as_in_the_reference() {
+    let world = World::new();
+    let sent = [("cow", 0), ("cow1", 0), ("cow2", 0), ("cow3", 0), ("cow4", 0), ("cow5", 0), ("cow6", 0), ("cow", 1)];
+    let sent = sent.map(|(name, nonce)| {
+        let transaction = transfer(name, nonce, PRICE);
+        let hash = transaction.hash();
+        world.pool().add(transaction).unwrap();
+        hash
+    });
+    let place = |entry: Arc<Pooled>| sent.iter().position(|hash| *hash == entry.hash).unwrap();
+    let (mut order, _) = world.pool().by_price();
+    assert_eq!(std::iter::from_fn(|| order.take()).map(place).collect::<Vec<_>>(), [1, 0, 2, 7, 5, 6, 3, 4]);
+    assert_eq!(world.pool().pending_listed().into_iter().map(place).collect::<Vec<_>>(), [7, 4, 1, 6, 3, 5, 2, 0]);
+}
