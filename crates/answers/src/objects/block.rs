@@ -50,12 +50,21 @@ pub fn write_draft(json: &mut JsonWriter, draft: &PendingBlock, list: Transactio
     write(json, &block, &knowledge, list, form);
 }
 
-/// The extra data of a draft is the miner's business and not shown.
 fn shown_draft(draft: &PendingBlock) -> Block {
-    let mut block = draft.block.clone();
-    block.header.extra_data = Bytes::new();
-    block.header.forget_hash();
-    block
+    Block { header: shown_header(draft), ..draft.block.clone() }
+}
+
+/// The extra data of a draft is the miner's business and not shown.
+fn shown_header(draft: &PendingBlock) -> Header {
+    let mut header = draft.block.header.clone();
+    header.extra_data = Bytes::new();
+    header.forget_hash();
+    header
+}
+
+/// The hash of a draft as it is shown.
+pub fn draft_hash(draft: &PendingBlock) -> B256 {
+    shown_header(draft).hash()
 }
 
 /// Writes the header of a block of the chain: its object without `size`, `transactions` and `uncles`.

@@ -5,6 +5,7 @@ use super::transaction_trace::TracePlace;
 use crate::error::RpcError;
 use crate::execution::to_rpc_error;
 use crate::node::Node;
+use crate::objects::block::draft_hash;
 use crate::selector::Place;
 use rhizome_chain::{BlockRecord, ChainAncestry, PendingBlock};
 use rhizome_evm::{BlockReplay, Deadline, TransactionOutcome};
@@ -68,11 +69,11 @@ impl BlockSubject {
         Some((self.block().transactions.get(index)?, *self.senders().get(index)?))
     }
 
-    /// The hash; of a draft the one that it has without mining elements.
+    /// The hash; of a draft the one that it has as it is shown.
     fn hash(&self) -> B256 {
         match &self.content {
             Content::Mined(record) => record.hash,
-            Content::Pending(draft) => draft.block.hash(),
+            Content::Pending(draft) => draft_hash(draft),
         }
     }
 
