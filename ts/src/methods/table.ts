@@ -512,7 +512,7 @@ export const table: readonly Row<Context>[] = [
     lane: 'pool',
     cost: 20,
     hasOwnLimit: true,
-    doc: 'All logs that match a log filter.',
+    doc: 'What eth_getLogs finds now by a log filter, or all hashes since another filter was installed.',
   }),
   row(eth_uninstallFilter, {
     name: 'eth_uninstallFilter',
