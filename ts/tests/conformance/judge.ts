@@ -15,29 +15,32 @@ export interface Got {
 /** Answers another request at the same moment: its result, or its error. */
 export type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>
 
-/** Compares an answer with a step. `captured` are the variables of the steps before. Undefined when all is well. */
-export async function judge(
-  step: Step,
-  got: Got,
-  captured: ReadonlyMap<string, unknown>,
-  ask: Ask,
-): Promise<Failure | undefined> {
+/** What the steps before have left. */
+export interface Memory {
+  /** Variables. */
+  readonly captured: ReadonlyMap<string, unknown>
+  /** What the recording brought about and this node refused to, as it may: lists do not have it. */
+  readonly refused: ReadonlySet<unknown>
+}
+
+/** Compares an answer with a step. Undefined when all is well. */
+export async function judge(step: Step, got: Got, memory: Memory, ask: Ask): Promise<Failure | undefined> {
   const level = step.conformance?.level ?? 'exact'
   const product = step.conformance?.product
-  const recorded = asRecorded(step, got, captured)
+  const recorded = asRecorded(step, got, memory)
   if (level === 'exact' || product === undefined) return recorded
   if (level === 'may' && recorded === undefined) return undefined
-  const better = await asProduct(step, product, got, recorded, captured, ask)
+  const better = await asProduct(step, product, got, recorded, memory, ask)
   if (level === 'fix' || better === undefined) return better
   return { ...better, expected: `as recorded, or ${better.expected}` }
 }
 
-function asRecorded(step: Step, got: Got, captured: ReadonlyMap<string, unknown>): Failure | undefined {
+function asRecorded(step: Step, got: Got, memory: Memory): Failure | undefined {
   if (step.closed !== undefined || got.closed !== undefined) {
     return difference(step.closed?.code, got.closed?.code, 'code of the closed connection')
   }
   const status = step.httpStatus === undefined ? undefined : difference(step.httpStatus, got.status, 'HTTP status')
-  return status ?? comparedHeaders(step, got) ?? comparedBodies(step, got, captured)
+  return status ?? comparedHeaders(step, got) ?? comparedBodies(step, got, memory)
 }
 
 /** The media type and what browsers look at. */
@@ -49,7 +52,7 @@ function comparedHeaders(step: Step, got: Got): Failure | undefined {
   return difference(chosen(step.responseHeaders), chosen(got.headers ?? {}), 'headers')
 }
 
-function comparedBodies(step: Step, got: Got, captured: ReadonlyMap<string, unknown>): Failure | undefined {
+function comparedBodies(step: Step, got: Got, memory: Memory): Failure | undefined {
   const isExactText = step.response === undefined || step.response === '' || hasLargeId(step.response)
   // What was recorded for compressed bodies is their length.
   const isCompressed = /^\(\w+, \d+ bytes\)$/.test(step.responseText ?? '')
@@ -64,9 +67,10 @@ function comparedBodies(step: Step, got: Got, captured: ReadonlyMap<string, unkn
   const expected = { response: structuredClone(step.response) }
   const compared = { response: structuredClone(got.body) }
   if (conformance?.withRemoved === true) expected.response = withRemoved(expected.response)
-  const names = new Map([...captured].map(([name, value]) => [value, `captured ${name}`]))
+  const names = new Map([...memory.captured].map(([name, value]) => [value, `captured ${name}`]))
   compared.response = renamed(compared.response, names)
   for (const [path, name] of Object.entries(expectBinds)) changeAt(expected, path, () => `captured ${name}`)
+  expected.response = without(memory.refused, expected.response)
   for (const side of [expected, compared]) {
     for (const path of conformance?.mayDiffer ?? []) changeAt(side, path, () => undefined)
     for (const path of volatile) changeAt(side, path, (value) => `some ${typeof value}`)
@@ -83,7 +87,7 @@ async function asProduct(
   product: Product,
   got: Got,
   recorded: Failure | undefined,
-  captured: ReadonlyMap<string, unknown>,
+  memory: Memory,
   ask: Ask,
 ): Promise<Failure | undefined> {
   const status = got.status === undefined ? undefined : wrongStatus(product, got)
@@ -106,7 +110,7 @@ async function asProduct(
     const same = await ask(product.sameAs.method, product.sameAs.params)
     return difference(codesOnly({ error: same }), codesOnly({ error: answer?.error ?? answer?.result }), '$')
   }
-  if (product.fields !== undefined) return wrongFields(step, product.fields, got, captured)
+  if (product.fields !== undefined) return wrongFields(step, product.fields, got, memory)
   if (isAboutBlocks(product, got.body)) return ofMainChain(got.body.result, ask)
   return inWords(step, product, got, recorded)
 }
@@ -169,7 +173,7 @@ function wrongFields(
   step: Step,
   fields: Readonly<Record<string, unknown>>,
   got: Got,
-  captured: ReadonlyMap<string, unknown>,
+  memory: Memory,
 ): Failure | undefined {
   const result = isTree(got.body) ? got.body.result : undefined
   for (const [name, value] of Object.entries(fields)) {
@@ -179,7 +183,7 @@ function wrongFields(
   const response = step.response as { result?: unknown }
   if (!isTree(response.result)) return undefined
   const changed = { ...response, result: { ...response.result, ...fields } }
-  return comparedBodies({ ...step, response: changed }, got, captured)
+  return comparedBodies({ ...step, response: changed }, got, memory)
 }
 
 function hasLargeId(response: unknown): boolean {
@@ -193,6 +197,12 @@ function withRemoved(value: unknown): unknown {
   if (!isTree(value)) return value
   const members = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withRemoved(member)]))
   return 'logIndex' in members ? { ...members, removed: false } : members
+}
+
+function without(refused: ReadonlySet<unknown>, value: unknown): unknown {
+  if (Array.isArray(value)) return value.filter((one) => !refused.has(one)).map((one) => without(refused, one))
+  if (!isTree(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, without(refused, one)]))
 }
 
 function renamed(value: unknown, names: ReadonlyMap<unknown, string>): unknown {

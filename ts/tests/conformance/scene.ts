@@ -12,7 +12,9 @@ export class Scene {
   readonly #transcripts: Transcripts
   readonly #captured = new Map<string, unknown>()
   #shared: SocketClient | undefined
-  /** A transaction was refused that the recording has mined. */
+  /** Accounts and transactions that only the recording has. */
+  readonly #refused = new Set<unknown>()
+  /** One of them may be a transaction that the recording has mined. */
   #isBehind = false
   /** A connection of its own for one step and the one after it. */
   #own: { client: SocketClient; until: number } | undefined
@@ -81,10 +83,14 @@ export class Scene {
     const body = JSON.stringify(step.request)
     const got = await this.#post(step.expand === true ? expanded(body) : body)
     const failure = await this.#conclude(step, got)
-    if (failure === undefined && hasResult(step.response) && !hasResult(got.body)) this.#isBehind = true
     const result = isTree(step.response) ? step.response.result : undefined
     const isSubmission = isTree(result) && 'blockImportedResult' in result
     return failure !== undefined && isSubmission ? this.#importInstead(entry, result) : failure
+  }
+
+  #rememberRefusal(recorded: unknown): void {
+    this.#isBehind = true
+    if (typeof recorded === 'string' && recorded.length >= 42) this.#refused.add(recorded)
   }
 
   /** Where transactions are mined at once, a refusal leaves the chain behind that of the recording: empty blocks follow. */
@@ -169,7 +175,11 @@ export class Scene {
 
   async #conclude(step: Step, got: Got): Promise<Failure | undefined> {
     for (const [name, path] of Object.entries(step.captures ?? {})) this.#captured.set(name, valueAt(got.body, path))
-    return judge(step, got, this.#captured, (method, params) => this.#ask(method, params))
+    const memory = { captured: this.#captured, refused: this.#refused }
+    const failure = await judge(step, got, memory, (method, params) => this.#ask(method, params))
+    if (failure === undefined && hasResult(step.response) && !hasResult(got.body))
+      this.#rememberRefusal(step.response.result)
+    return failure
   }
 
   /** The result of a request, or its error. */
@@ -190,7 +200,7 @@ export class Scene {
   }
 }
 
-function hasResult(body: unknown): boolean {
+function hasResult(body: unknown): body is { result: unknown } {
   return isTree(body) && 'result' in body
 }
 
