@@ -140,7 +140,7 @@ export const results: Readonly<Record<string, TSchema>> = {
   debug_getRawHeader: orNull(data),
   debug_getRawBlock: orNull(data),
   debug_getRawReceipts: orNull(listOf(data)),
-  debug_traceTransaction: traces.tracerResult,
+  debug_traceTransaction: orNull(traces.tracerResult),
   debug_traceCall: traces.tracerResult,
   debug_traceBlockByHash: orNull(traces.tracerResults),
   debug_traceBlockByNumber: orNull(traces.tracerResults),

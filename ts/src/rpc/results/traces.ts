@@ -1,5 +1,19 @@
 import { Type } from 'typebox'
-import { address, anything, data, hash, listOf, nothing, orNull, quantity, shape, text, whole } from './values.ts'
+import {
+  address,
+  anything,
+  bareHex,
+  data,
+  hash,
+  listOf,
+  named,
+  nothing,
+  orNull,
+  quantity,
+  shape,
+  text,
+  whole,
+} from './values.ts'
 
 // Traces. What a tracer of debug_trace* returns depends on its name and options.
 
@@ -51,6 +65,92 @@ const replayed = {
 export const replay = shape('Replay', replayed)
 export const replayOfTransaction = shape('TransactionReplay', { ...replayed, transactionHash: hash })
 
-/** A tree of calls, a list of steps, or accounts: as the tracer that was asked for has it. */
-export const tracerResult = anything
-export const tracerResults = listOf(anything)
+// What a tracer of debug_trace* returns.
+
+/** Slot -> word. */
+const cells = named('^[0-9a-f]{64}$', bareHex)
+
+/** An instruction before it executes. */
+const step = Type.Object(
+  {
+    op: orNull(text),
+    depth: whole,
+    pc: whole,
+    gas: whole,
+    gasCost: whole,
+    memory: Type.Optional(listOf(bareHex)),
+    stack: Type.Optional(listOf(bareHex)),
+    storage: Type.Optional(cells),
+  },
+  { title: 'Instruction' },
+)
+
+/** Code that ran (rskTracer, the default). */
+const instructions = Type.Object(
+  {
+    contractAddress: bareHex,
+    initStorage: cells,
+    structLogs: listOf(step),
+    result: bareHex,
+    error: text,
+    reverted: Type.Boolean(),
+    storageSize: whole,
+    currentStorage: cells,
+  },
+  { title: 'InstructionTrace' },
+)
+
+/** A transaction that ran no code (rskTracer). */
+const transfer = Type.Object(
+  {
+    programInvoke: nothing,
+    transferInvoke: Type.Object({ ownerAddress: bareHex, callerAddress: bareHex, callValue: bareHex }),
+    subtraces: listOf(anything),
+    reverted: Type.Boolean(),
+  },
+  { title: 'TransferTrace' },
+)
+
+/** A call with those that it made; each of these has the same form (callTracer). */
+const callFrame = Type.Object(
+  {
+    type: text,
+    from: address,
+    to: Type.Optional(address),
+    value: Type.Optional(quantity),
+    gas: quantity,
+    gasUsed: quantity,
+    input: data,
+    // A QUANTITY where the reference is imitated.
+    output: Type.Optional(Type.Union([data, quantity])),
+    error: Type.Optional(text),
+    revertReason: Type.Optional(text),
+    logs: Type.Optional(listOf(anything)),
+    calls: Type.Optional(listOf(anything)),
+  },
+  { title: 'CallFrame' },
+)
+
+/** By address (prestateTracer). */
+const prestate = named(
+  '^0x[0-9a-f]{40}$',
+  shape('PrestateAccount', {
+    balance: Type.Optional(quantity),
+    nonce: Type.Optional(whole),
+    code: Type.Optional(data),
+    storage: Type.Optional(named('^0x[0-9a-f]{64}$', hash)),
+  }),
+)
+
+/** As the tracer that was asked for has it. */
+export const tracerResult = Type.Union([
+  instructions,
+  transfer,
+  callFrame,
+  shape('PrestateChange', { pre: prestate, post: prestate }),
+  prestate,
+])
+/** Of a block; what rskTracer returns stands without the hash. */
+export const tracerResults = listOf(
+  Type.Union([shape('TracedTransaction', { txHash: hash, result: tracerResult }), instructions, transfer]),
+)
