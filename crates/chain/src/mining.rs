@@ -115,9 +115,13 @@ mod tests {
     }
 
     fn transfer(name: &str, nonce: u64, to: Address) -> Transaction {
+        priced_transfer(name, nonce, to, 20)
+    }
+
+    fn priced_transfer(name: &str, nonce: u64, to: Address, gas_price: u64) -> Transaction {
         let unsigned = UnsignedTransaction {
             nonce: U256::from(nonce),
-            gas_price: U256::from(20),
+            gas_price: U256::from(gas_price),
             gas_limit: 30_000,
             to: Some(to),
             value: U256::from(3),
@@ -154,18 +158,24 @@ mod tests {
     fn independent_transfers_run_in_parallel_sublists() {
         let chain = open();
         let (left, right) = (Address::repeat_byte(1), Address::repeat_byte(2));
-        for (name, nonce, to) in [("cow", 0, left), ("cow1", 0, right), ("cow", 1, left), ("cow2", 0, left)] {
-            chain.submit(transfer(name, nonce, to)).unwrap();
+        // By price, so that they are placed in this order. The last one depends on both sides.
+        let transfers = [
+            ("cow", 0, left, 24),
+            ("cow1", 0, right, 23),
+            ("cow", 1, left, 22),
+            ("cow2", 0, left, 21),
+            ("cow1", 1, left, 20),
+        ];
+        for (name, nonce, to, price) in transfers {
+            chain.submit(priced_transfer(name, nonce, to, price)).unwrap();
         }
-        // Depends on both.
-        chain.submit(transfer("cow1", 1, left)).unwrap();
         let record = chain.mine(NOW).unwrap();
         assert_eq!(record.block.header.edges, Some(vec![3, 4]));
         let receipts = chain.receipts(&record.hash).unwrap().unwrap();
         let cumulative: Vec<u64> = receipts.iter().map(|receipt| receipt.cumulative_gas).collect();
         assert_eq!(cumulative, [21_000, 42_000, 63_000, 21_000, 21_000, 21_000]);
         assert_eq!(record.block.header.gas_used, 105_000);
-        assert_eq!(record.block.header.paid_fees, U256::from(105_000 * 20));
+        assert_eq!(record.block.header.paid_fees, U256::from(21_000 * (24 + 23 + 22 + 21 + 20)));
     }
 
     #[test]
