@@ -52,7 +52,7 @@ describe('bad input', () => {
     ['eth_call', [{ gas: 'lots' }, 'latest'], /call\.gas: expected a number/],
     ['eth_call', [{ data: '0x123' }, 'latest'], /call\.data: expected bytes/],
     ['eth_getLogs', [{ fromBlock: '0x5', toBlock: '0x1' }], /fromBlock cannot be greater than toBlock/],
-    ['eth_getLogs', [{ topics: ['0x12'] }], /filter\.topic: expected 32 bytes/],
+    ['eth_getLogs', [{ topics: ['0x12'] }], /filter\.topics: expected 32 bytes/],
     ['eth_getCode', [who, 'pending'], /pending/],
     ['evm_increaseTime', ['-5'], /seconds: expected/],
     ['web3_sha3', ['hello'], /hexadecimal/],

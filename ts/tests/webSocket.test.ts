@@ -89,7 +89,7 @@ describe('messages', () => {
       [['newHeads', true], 'options: expected an object'],
       [['logs', []], 'options: expected an object'],
       [['logs', { address: '0x12' }], 'options.address: expected 20 bytes'],
-      [['logs', { topics: [['0x12']] }], 'options.topic: expected 32 bytes'],
+      [['logs', { topics: [['0x12']] }], 'options.topics: expected 32 bytes'],
       [['logs', {}, {}], 'takes [kind, options?], got 3'],
       [['logs', { address: new Array(4000).fill(`0x${'ab'.repeat(20)}`) }], 'at most 131072 bytes'],
       [[], 'takes [kind, options?], got 0'],

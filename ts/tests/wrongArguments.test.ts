@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { table } from '../src/methods/table.ts'
@@ -96,6 +97,23 @@ function isReadAllTheSame(name: string, value: unknown): boolean {
   }
 }
 
+/** Members of an object with values that are none of theirs. */
+function wrongMembers(schema: { properties?: Record<string, TSchema> }): [name: string, value: unknown][] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
+    const check = Compile(member)
+    const values = wrong.filter((value) => value !== null && !check.Check(value) && !isReadInObjects(member, value))
+    return values.map((value): [string, unknown] => [name, value])
+  })
+}
+
+/** In objects decimal numbers are read too, an empty one is none, and switches are on or not. */
+function isReadInObjects({ type, pattern }: { type?: string; pattern?: string }, value: unknown): boolean {
+  if (type === 'boolean') return true
+  const isNumber = pattern?.includes('{0,64}') === true
+  if (isNumber && (Number.isSafeInteger(value) || value === '')) return Number(value) >= 0
+  return typeof value === 'string' && value.length % 2 === 0 && /^[0-9a-f]*$/i.test(value)
+}
+
 function questions(): Question[] {
   return table
     .filter((row) => row.isOff !== true)
@@ -112,6 +130,10 @@ function questions(): Question[] {
           // Null for an optional parameter means that it is not given.
           if (check.Check(value) || (value === null && !isRequired)) continue
           if (!isReadAllTheSame(name, value)) asked.push({ method, params: values.with(index, value), name, value })
+        }
+        for (const [member, value] of wrongMembers(schema)) {
+          const whole = { ...(values[index] as object), [member]: value }
+          asked.push({ method, params: values.with(index, whole), name: member, value })
         }
       }
       return asked

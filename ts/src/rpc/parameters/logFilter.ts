@@ -22,6 +22,7 @@ export interface LogFilter extends LogCriteria {
 
 const fromBlock = { ...numberedBlock, name: 'fromBlock' }
 const toBlock = { ...numberedBlock, name: 'toBlock' }
+const oneTopic = { ...topic, name: 'topics' }
 
 const schema = Type.Object({
   fromBlock: Type.Optional(fromBlock.schema),
@@ -96,12 +97,12 @@ function readAddresses(owner: string, value: unknown): string[] | undefined {
 
 function readTopics(owner: string, value: unknown): (string[] | null)[] | undefined {
   if (value === undefined || value === null) return undefined
-  if (!Array.isArray(value)) return [[readMember(owner, topic, value)]]
+  if (!Array.isArray(value)) return [[readMember(owner, oneTopic, value)]]
   const positions = value.map((position): string[] | null => {
     if (position === null) return null
-    if (!Array.isArray(position)) return [readMember(owner, topic, position)]
+    if (!Array.isArray(position)) return [readMember(owner, oneTopic, position)]
     // A null among alternatives is dropped, so [A, null] means A.
-    const choices = position.filter((one) => one !== null).map((one) => readMember(owner, topic, one))
+    const choices = position.filter((one) => one !== null).map((one) => readMember(owner, oneTopic, one))
     return choices.length === 0 ? null : choices
   })
   return positions.length === 0 ? undefined : positions
