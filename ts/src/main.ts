@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto'
+import { FileStore } from './auth/fileStore.ts'
+import type { Keys } from './auth/keyring.ts'
+import { KeySource } from './auth/keySource.ts'
 import { decidedChoices } from './config/choices.ts'
-import { miningOf, workersOf } from './config/network.ts'
+import { ConfigError } from './config/error.ts'
+import { appsFileOf, isLocalHost, miningOf, workersOf } from './config/network.ts'
 import type { Config } from './config/schema.ts'
 import { nativeSource } from './filters/nativeSource.ts'
 import { FilterRegistry } from './filters/registry.ts'
@@ -12,6 +16,7 @@ import { createLogger } from './observe/log.ts'
 import { freePort } from './portProbe.ts'
 import { Workers } from './workers.ts'
 
+const nobodyAsked: Keys = { isOpen: true, keys: [] }
 const stopGraceMs = 1000
 const filterSweepMs = 30_000
 
@@ -35,6 +40,7 @@ export interface RunningNode {
 export async function startNode(config: Config): Promise<RunningNode> {
   const logger = createLogger(config.log.level, 'main')
   const { host } = config.http
+  const source = await openKeys(config)
   const port = await freePort(host, config.http.port)
   const native = loadAddon()
   let fail: (reason: string) => void = () => undefined
@@ -46,12 +52,16 @@ export async function startNode(config: Config): Promise<RunningNode> {
     askToEnd = resolve
   })
   const count = workersOf(config)
-  const workers = new Workers(count, config, logger, fail)
+  const workers = new Workers(count, config, source?.keys ?? nobodyAsked, logger, fail)
   try {
     native.openNode(nodeConfig(config))
     native.onHead(() => logger.debug(headCursor(native), 'new head'))
     const filters = createFilters(native, config)
     await workers.listen(port, filters, askToEnd)
+    source?.watch(
+      (keys) => workers.replaceKeys(keys),
+      (error) => logger.error({ reason: error.message }, 'API keys stay as they were'),
+    )
     const sweep = setInterval(() => filters.removeExpired(), filterSweepMs).unref()
     const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
     logger.debug({ url, network: config.network, workers: count }, 'serving')
@@ -64,6 +74,7 @@ export async function startNode(config: Config): Promise<RunningNode> {
       shutdown,
       async stop() {
         clearInterval(sweep)
+        source?.stop()
         const isIdle = await workers.stop(stopGraceMs)
         await native.closeNode()
         logger.debug('stopped')
@@ -74,6 +85,17 @@ export async function startNode(config: Config): Promise<RunningNode> {
     await workers.stop(0)
     throw error
   }
+}
+
+/** The API keys, undefined where none can be kept. A node that others reach does not start without, unless it is told to be open. */
+async function openKeys(config: Config): Promise<KeySource | undefined> {
+  const path = appsFileOf(config)
+  const { network, auth } = config
+  const source = path === null ? undefined : await KeySource.open(new FileStore(path), { network, isOpen: auth.open })
+  if (source?.hasApps === true || auth.open || isLocalHost(config)) return source
+  throw new ConfigError([
+    `http.host: ${config.http.host} can be reached by others, and there are no API keys: make one with rhizome keys create, or allow everybody with --open`,
+  ])
 }
 
 function createFilters(native: Addon, config: Config): FilterRegistry {

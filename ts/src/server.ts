@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { Keyring } from './auth/keyring.ts'
 import { decidedChoices } from './config/choices.ts'
 import { isDevelopment } from './config/network.ts'
 import type { Config } from './config/schema.ts'
@@ -27,6 +28,7 @@ export interface Server {
 export interface ServerParts {
   readonly config: Config
   readonly native: Addon
+  readonly keyring: Keyring
   readonly filters: Context['filters']
   readonly observe: Observer
   readonly shutdown: Context['shutdown']
@@ -35,7 +37,15 @@ export interface ServerParts {
 }
 
 /** Builds one worker's server. */
-export function createServer({ config, native, filters, observe, shutdown, openSockets }: ServerParts): Server {
+export function createServer({
+  config,
+  native,
+  keyring,
+  filters,
+  observe,
+  shutdown,
+  openSockets,
+}: ServerParts): Server {
   const choices = decidedChoices(config)
   const hasHints = choices.errorText === 'helpful'
   const registry = new SubscriptionRegistry(config.ws.maxSubscriptions, () => `0x${randomBytes(16).toString('hex')}`)
@@ -64,6 +74,7 @@ export function createServer({ config, native, filters, observe, shutdown, openS
   const cancel = (ticket: number): void => native.cancelTicket(ticket)
   const http = new HttpServer(
     bodies,
+    keyring,
     { ...config.http, timeoutMs, hasErrorStatus: choices.errorStatus === '400' },
     cancel,
   )
@@ -72,6 +83,7 @@ export function createServer({ config, native, filters, observe, shutdown, openS
         http.app,
         {
           bodies,
+          keyring,
           admit: (response, request) => http.admit(response, request),
           cancel,
           forget: (subscriber) => subscriptions.forget(subscriber),

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { Keyring } from './auth/keyring.ts'
 import { RemoteFilters } from './filters/port.ts'
 import { loadAddon } from './native/load.ts'
 import { createLogger } from './observe/log.ts'
@@ -10,16 +11,18 @@ import type { FromWorker, ToWorker, WorkerStart } from './workerMessages.ts'
 /** Tickets of one worker; the main thread counts below the first. */
 const ticketsPerWorker = 2 ** 40
 
-function run(port: NonNullable<typeof parentPort>, { index, config, openSockets }: WorkerStart): void {
+function run(port: NonNullable<typeof parentPort>, { index, config, keys, openSockets }: WorkerStart): void {
   const post = (message: FromWorker): void => port.postMessage(message)
   const logger = createLogger(config.log.level, `worker ${index}`)
   numberTicketsFrom((index + 1) * ticketsPerWorker)
   const native = loadAddon()
   const filters = new RemoteFilters(post)
+  const keyring = new Keyring(keys)
   const observe = requestLog(logger, config.rpc.slowMs)
   const server = createServer({
     config,
     native,
+    keyring,
     filters,
     observe,
     shutdown: () => post({ kind: 'shutdown' }),
@@ -29,6 +32,8 @@ function run(port: NonNullable<typeof parentPort>, { index, config, openSockets 
   port.on('message', (message: ToWorker) => {
     if (message.kind === 'filter') {
       filters.receive(message)
+    } else if (message.kind === 'keys') {
+      keyring.replace(message.keys)
     } else if (message.kind === 'listen') {
       server.listen(message.port).then(
         () => post({ kind: 'listening' }),

@@ -1,3 +1,4 @@
+import type { Keys } from './auth/keyring.ts'
 import type { Config } from './config/schema.ts'
 import type { FilterQuestion, FilterReply } from './filters/port.ts'
 
@@ -5,6 +6,7 @@ import type { FilterQuestion, FilterReply } from './filters/port.ts'
 export interface WorkerStart {
   readonly index: number
   readonly config: Config
+  readonly keys: Keys
   /** One number that all workers share: the WebSocket connections that are open. */
   readonly openSockets: Int32Array
 }
@@ -14,6 +16,8 @@ export type ToWorker =
   | { readonly kind: 'listen'; readonly port: number }
   /** Finish what runs, then end. */
   | { readonly kind: 'stop'; readonly graceMs: number }
+  /** From now on these keys are good. */
+  | { readonly kind: 'keys'; readonly keys: Keys }
   | FilterReply
 
 export type FromWorker =

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
+import type { Keys } from './auth/keyring.ts'
 import type { Config } from './config/schema.ts'
 import { answerQuestion, type FilterPort } from './filters/port.ts'
 import type { Logger } from './observe/log.ts'
@@ -13,11 +14,11 @@ export class Workers {
   readonly #workers: readonly Worker[]
 
   /** Starts the threads; they load while the node opens. `onFailure` is called when one dies unexpectedly. */
-  constructor(count: number, config: Config, logger: Logger, onFailure: (reason: string) => void) {
+  constructor(count: number, config: Config, keys: Keys, logger: Logger, onFailure: (reason: string) => void) {
     if (!existsSync(program)) throw new Error(`${program.pathname} is missing. Run: npm run setup`)
     const openSockets = new Int32Array(new SharedArrayBuffer(4))
     this.#workers = Array.from({ length: count }, (_none, index) => {
-      const workerData: WorkerStart = { index, config, openSockets }
+      const workerData: WorkerStart = { index, config, keys, openSockets }
       const worker = new Worker(program, { workerData, execArgv: [] })
       worker.on('error', (error) => {
         logger.error({ worker: index, reason: error.stack ?? error.message }, 'worker failed')
@@ -41,6 +42,11 @@ export class Workers {
         if (message.kind === 'failed') throw new Error(message.reason)
       }),
     )
+  }
+
+  /** Tells all workers which keys are good from now on. */
+  replaceKeys(keys: Keys): void {
+    for (const worker of this.#workers) post(worker, { kind: 'keys', keys })
   }
 
   /**

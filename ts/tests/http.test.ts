@@ -1,6 +1,7 @@
 import { request } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Keyring } from '../src/auth/keyring.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { createServer, type Server } from '../src/server.ts'
 import { fakeAddon } from './fakeAddon.ts'
@@ -20,6 +21,7 @@ async function serve(settings: object): Promise<number> {
   const server = createServer({
     config,
     native: fakeAddon(cancelled),
+    keyring: new Keyring({ isOpen: true, keys: [] }),
     filters: {} as never,
     observe: ({ defect }) => {
       if (defect !== undefined) defects.push(defect)
@@ -257,7 +259,7 @@ describe('origins', () => {
     expect(good.headers).toMatchObject({
       'access-control-allow-origin': 'http://localhost:3000',
       'access-control-allow-methods': 'POST',
-      'access-control-allow-headers': 'content-type, authorization',
+      'access-control-allow-headers': 'content-type, x-api-key, authorization',
       'access-control-max-age': '600',
     })
     const bad = await send({ method: 'OPTIONS', headers: { origin: 'http://example.org', ...ask } })

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { Keyring } from '../src/auth/keyring.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { createServer, type Server } from '../src/server.ts'
 import { fakeAddon } from './fakeAddon.ts'
@@ -21,7 +22,15 @@ async function serve(settings: object = {}): Promise<string> {
   const config = loadConfig({ settings })
   const native = fakeAddon(cancelled)
   const nothing = () => undefined
-  server = createServer({ config, native, filters: {} as never, observe: nothing, shutdown: nothing, openSockets })
+  server = createServer({
+    config,
+    native,
+    keyring: new Keyring({ isOpen: true, keys: [] }),
+    filters: {} as never,
+    observe: nothing,
+    shutdown: nothing,
+    openSockets,
+  })
   return `http://127.0.0.1:${await server.listen(0)}`
 }
 

@@ -14,6 +14,7 @@ const settings = {
   httpPort: ['--http-port', 'http.port'],
   workers: ['--workers', 'http.workers'],
   mining: ['--mining', 'mining'],
+  open: ['--open', 'auth.open'],
   logLevel: ['--log-level', 'log.level'],
 } as const
 

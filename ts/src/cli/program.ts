@@ -4,6 +4,7 @@ import { configCommand } from './config.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 import { infoCommand } from './info.ts'
+import { keysCommand } from './keys.ts'
 import { rewindCommand } from './rewind.ts'
 import { startCommand } from './start.ts'
 import { verifyCommand } from './verify.ts'
@@ -24,9 +25,11 @@ export function createProgram(): Command {
     verifyCommand(),
     infoCommand(),
     configCommand(),
+    keysCommand(),
   ]
   for (const command of commands) {
     program.addCommand(command.copyInheritedSettings(program))
+    for (const inner of command.commands) inner.copyInheritedSettings(program)
   }
   return program
 }

@@ -15,6 +15,7 @@ export function startCommand(): Command {
     .option('--ephemeral', 'keep nothing after the end')
     .option('--http-host <address>', 'address to listen on (default: 127.0.0.1)')
     .option('--http-port <port>', 'port to listen on, 0 for a free one (default: 4444)')
+    .option('--open', 'ask nobody for an API key')
     .option('--workers <number>', 'worker threads, 0 for one per processor (default: 0)')
     .option('--mining <mode>', 'auto, interval=SECONDS or off (default: auto on development networks)')
     .option('--compat <choice>', 'document or reference: who wins where they differ (default: document)')

@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile'
 import { networkOf } from './chainFile.ts'
 import { ConfigError } from './error.ts'
 import { leafAt, leaves } from './leaves.ts'
-import { hasWallet, isDevelopment } from './network.ts'
+import { hasWallet, isDevelopment, isLocalHost } from './network.ts'
 import { type Config, schema } from './schema.ts'
 
 const check = Compile(schema)
@@ -57,8 +57,7 @@ export function loadConfig(sources: Sources): Config {
 /** Accounts of a network with real money are for this machine alone, unless somebody takes that upon himself. */
 function exposedAccounts(config: Config): string[] {
   const { host } = config.http
-  const isLocal = /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host)
-  if (isDevelopment(config) || !hasWallet(config) || isLocal || config.walletExposed) return []
+  if (isDevelopment(config) || !hasWallet(config) || isLocalHost(config) || config.walletExposed) return []
   return [`wallet: whoever reaches http.host ${host} could use its accounts; walletExposed = true allows that`]
 }
 

@@ -122,6 +122,24 @@ export const schema = section('', {
     ),
   }),
 
+  auth: section(
+    'Who may call. Apps and their keys are made with rhizome keys; from the first one on a key is asked for.',
+    {
+      open: yesNo(
+        'Ask nobody for a key. A node without apps that listens on other than loopback addresses starts only with this.',
+        false,
+      ),
+      file: text('Where apps are kept, with the hashes of their keys. Empty: apps.json in the data directory.'),
+      url: Type.String({
+        description:
+          'The address that callers use, for the URLs that are shown with a new key. Empty: http.host and port.',
+        default: '',
+        pattern: '^(|https?://[^\\s?#]+)$',
+        expects: 'an http or https URL without query',
+      }),
+    },
+  ),
+
   ws: section('WebSocket, on the same port.', {
     enabled: yesNo('Whether WebSocket is served.', true),
     maxConnections: whole('Open connections at a time, of all workers together.', 10_000, 1, 1_000_000),

@@ -5,6 +5,7 @@ const statusTexts: Readonly<Record<number, string>> = {
   200: '200 OK',
   204: '204 No Content',
   400: '400 Bad Request',
+  401: '401 Unauthorized',
   403: '403 Forbidden',
   405: '405 Method Not Allowed',
   413: '413 Payload Too Large',

@@ -1,9 +1,11 @@
 import uws, { type HttpRequest, type HttpResponse, type TemplatedApp, type us_listen_socket } from 'uWebSockets.js'
+import type { Credential, Keyring } from '../auth/keyring.ts'
 import type { Answer } from '../rpc/envelope.ts'
 import { writeError } from '../rpc/envelope.ts'
 import { code, internalError, RpcError } from '../rpc/errors.ts'
 import { Flight } from '../rpc/flight.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
+import { apiKeyOf } from './apiKey.ts'
 import { type Body, readBody } from './body.ts'
 import { compressed, isWorthCompressing } from './compression.ts'
 import { isJson } from './mediaType.ts'
@@ -27,13 +29,15 @@ export class HttpServer {
   /** The port, for what else is served on it. */
   readonly app: TemplatedApp
   readonly #bodies: BodyServer
+  readonly #keyring: Keyring
   readonly #settings: HttpSettings
   readonly #cancel: (ticket: number) => void
   #running = 0
   #listenSocket: us_listen_socket | undefined
 
-  constructor(bodies: BodyServer, settings: HttpSettings, cancel: (ticket: number) => void) {
+  constructor(bodies: BodyServer, keyring: Keyring, settings: HttpSettings, cancel: (ticket: number) => void) {
     this.#bodies = bodies
+    this.#keyring = keyring
     this.#settings = settings
     this.#cancel = cancel
     this.app = uws.App()
@@ -77,11 +81,14 @@ export class HttpServer {
     this.app.close()
   }
 
-  /** Sends a refusal and returns false when `Host` or `Origin` keep this caller out. */
-  admit(response: HttpResponse, request: HttpRequest): boolean {
-    const refusal = this.#strangerRefusal(request, request.getHeader('origin'))
-    if (refusal !== undefined) send(response, refusal)
-    return refusal === undefined
+  /** What a caller who wants to connect is let in with. Sends a refusal and returns undefined when `Host`, `Origin` or the key keep him out. */
+  admit(response: HttpResponse, request: HttpRequest): Credential | undefined {
+    const origin = request.getHeader('origin')
+    const credential = this.#keyring.identify(apiKeyOf(request))
+    const refusal = this.#strangerRefusal(request, origin) ?? this.#keyRefusal(credential, origin)
+    if (refusal === undefined) return credential
+    send(response, refusal)
+    return undefined
   }
 
   #onPost(response: HttpResponse, request: HttpRequest): void {
@@ -103,6 +110,8 @@ export class HttpServer {
     const { maxBodyBytes } = this.#settings
     const stranger = this.#strangerRefusal(request, origin)
     if (stranger !== undefined) return stranger
+    const keyless = this.#keyRefusal(this.#keyring.identify(apiKeyOf(request)), origin)
+    if (keyless !== undefined) return keyless
     if (!isJson(request.getHeader('content-type'))) {
       return refused(415, 'Content-Type must be application/json', this.#corsHeaders(origin))
     }
@@ -115,6 +124,10 @@ export class HttpServer {
     if (!hosts.includes('*') && !isHostAllowed(request.getHeader('host'), hosts))
       return refused(403, 'Host not allowed')
     return origin !== '' && !isOriginAllowed(origin, cors) ? refused(403, 'Origin not allowed') : undefined
+  }
+
+  #keyRefusal(credential: Credential | undefined, origin: string): Outgoing | undefined {
+    return credential === undefined ? refused(401, 'Must be authenticated!', this.#corsHeaders(origin)) : undefined
   }
 
   #answer(response: HttpResponse, body: Body, flight: Flight, headers: Headers, encoding: string): void {
@@ -186,7 +199,7 @@ export class HttpServer {
     const isAllowed = isOriginAllowed(origin, this.#settings.cors)
     const preflight: Headers = [
       ['Access-Control-Allow-Methods', 'POST'],
-      ['Access-Control-Allow-Headers', 'content-type, authorization'],
+      ['Access-Control-Allow-Headers', 'content-type, x-api-key, authorization'],
       ['Access-Control-Max-Age', '600'],
     ]
     send(response, {

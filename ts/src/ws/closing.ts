@@ -7,6 +7,9 @@ export interface Closing {
 
 export const goingAway: Closing = { code: 1001, reason: 'Server is shutting down' }
 
+/** The key was revoked, has expired, or is asked for from now on. */
+export const notAuthenticated: Closing = { code: 1008, reason: 'Must be authenticated!' }
+
 export function messageTooLarge(limitBytes: number): Closing {
   return { code: 1009, reason: `Max frame length of ${limitBytes} has been exceeded.` }
 }

@@ -1,4 +1,5 @@
 import type { WebSocket } from 'uWebSockets.js'
+import type { Credential } from '../auth/keyring.ts'
 import type { Answer } from '../rpc/envelope.ts'
 import type { Flight } from '../rpc/flight.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
@@ -6,6 +7,8 @@ import { type Closing, readsTooSlowly } from './closing.ts'
 
 /** What uWebSockets keeps for a socket. */
 export interface SocketData {
+  /** What the client was let in with. */
+  readonly credential: Credential
   connection?: Connection
 }
 
@@ -13,11 +16,13 @@ export interface SocketData {
 export class Connection implements Subscriber {
   /** Requests that are not answered yet. */
   readonly flights = new Set<Flight>()
+  readonly credential: Credential
   readonly #socket: WebSocket<SocketData>
   readonly #maxBufferedBytes: number
   #isOpen = true
 
   constructor(socket: WebSocket<SocketData>, maxBufferedBytes: number) {
+    this.credential = socket.getUserData().credential
     this.#socket = socket
     this.#maxBufferedBytes = maxBufferedBytes
   }

@@ -1,19 +1,21 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
+import type { Credential, Keyring } from '../auth/keyring.ts'
 import { bodyText } from '../rpc/bodyText.ts'
 import { writeError } from '../rpc/envelope.ts'
 import { code, internalError, limitReached, RpcError } from '../rpc/errors.ts'
 import { Flight } from '../rpc/flight.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
-import { goingAway, messageTooLarge } from './closing.ts'
+import { goingAway, messageTooLarge, notAuthenticated } from './closing.ts'
 import { Connection, type SocketData } from './connection.ts'
 import type { WebSocketSettings } from './settings.ts'
 
 /** What a WebSocket server is put together with. */
 export interface WebSocketParts {
   readonly bodies: BodyServer
-  /** Sends a refusal and returns false when the caller may not connect. */
-  readonly admit: (response: HttpResponse, request: HttpRequest) => boolean
+  readonly keyring: Keyring
+  /** Sends a refusal and returns undefined when the caller may not connect. */
+  readonly admit: (response: HttpResponse, request: HttpRequest) => Credential | undefined
   readonly cancel: (ticket: number) => void
   /** Called when a connection has closed. */
   readonly forget: (subscriber: Subscriber) => void
@@ -30,6 +32,7 @@ export class WebSocketServer {
   constructor(app: TemplatedApp, parts: WebSocketParts, settings: WebSocketSettings) {
     this.#parts = parts
     this.#settings = settings
+    parts.keyring.onReplaced(() => this.#removeStrangers())
     app.ws<SocketData>('/*', {
       // uWebSockets hangs up without a word above this. What is a little too large is told so.
       maxPayloadLength: 2 * settings.maxMessageBytes,
@@ -56,9 +59,17 @@ export class WebSocketServer {
     for (const connection of this.#connections) connection.end(goingAway)
   }
 
+  /** Subscriptions would go on for who asks nothing. */
+  #removeStrangers(): void {
+    for (const connection of this.#connections) {
+      if (!this.#parts.keyring.isGood(connection.credential)) connection.end(notAuthenticated)
+    }
+  }
+
   #onUpgrade(response: HttpResponse, request: HttpRequest, context: us_socket_context_t): void {
     const { admit, openSockets } = this.#parts
-    if (!admit(response, request)) return
+    const credential = admit(response, request)
+    if (credential === undefined) return
     if (request.getHeader('sec-websocket-version') !== '13') {
       response.writeStatus('426 Upgrade Required').writeHeader('Sec-WebSocket-Version', '13')
       response.end(writeError('null', new RpcError(code.invalidRequest, 'WebSocket version 13 is spoken'), false))
@@ -71,7 +82,7 @@ export class WebSocketServer {
       response.writeHeader('Content-Type', 'application/json').end(writeError('null', error, false))
       return
     }
-    response.upgrade<SocketData>({}, request.getHeader('sec-websocket-key'), '', '', context)
+    response.upgrade<SocketData>({ credential }, request.getHeader('sec-websocket-key'), '', '', context)
   }
 
   #onOpen(socket: WebSocket<SocketData>): void {
@@ -83,6 +94,10 @@ export class WebSocketServer {
   /** uWebSockets takes the bytes back when this returns: they are decoded at once. Binary messages are read as text, too. */
   #onMessage(connection: Connection, message: Buffer): void {
     const { maxMessageBytes, maxRequests, timeoutMs } = this.#settings
+    if (!this.#parts.keyring.isGood(connection.credential)) {
+      connection.end(notAuthenticated)
+      return
+    }
     if (message.length > maxMessageBytes) {
       connection.end(messageTooLarge(maxMessageBytes))
       return
