@@ -1,9 +1,10 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createPublicClient, http, webSocket } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hashOf, newApiKey } from '../src/auth/apiKey.ts'
-import { createApp, type NewApp } from '../src/auth/app.ts'
+import { createApp, type NewApp, revokeApp } from '../src/auth/app.ts'
 import { FileStore } from '../src/auth/fileStore.ts'
 import { type Ended, NodeProcess, runCommand, scratchFolder } from './node.ts'
 import { exchange } from './rawSocket.ts'
@@ -188,6 +189,26 @@ describe('a node with keys', () => {
         ),
       ).toEqual([401])
     }
+  })
+
+  test('error: a body that comes after its key was revoked', async () => {
+    const { key } = await place.json('create', 'slow')
+    await eventually(
+      () => statuses(`${node.url}/${key}`),
+      (all) => String(all) === '200',
+    )
+    const head = `POST /${key} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${mine.length}\r\n\r\n`
+    const socket = connect(Number(new URL(node.url).port), '127.0.0.1')
+    const answer = new Promise<string>((resolve) => socket.once('data', (bytes) => resolve(bytes.toString())))
+    socket.write(head + mine.slice(0, 5))
+    await new FileStore(place.file).change((apps) => ({ apps: revokeApp(apps, 'slow', Date.now()) }))
+    await eventually(
+      () => statuses(`${node.url}/${key}`),
+      (all) => String(all) === '401',
+    )
+    socket.write(mine.slice(5))
+    expect(await answer).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n/)
+    socket.destroy()
   })
 
   test('behavior: a key that expires ends the connections that it opened', async () => {

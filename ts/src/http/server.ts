@@ -16,6 +16,7 @@ import type { HttpSettings } from './settings.ts'
 type Headers = readonly (readonly [string, string])[]
 
 const noHeaders: Headers = []
+const unauthenticated = 'Must be authenticated!'
 const retryAfter = ['Retry-After', '1'] as const
 const badRequestCodes: readonly number[] = [code.parseError, code.invalidRequest, code.invalidParams]
 
@@ -85,15 +86,15 @@ export class HttpServer {
   admit(response: HttpResponse, request: HttpRequest): Credential | undefined {
     const origin = request.getHeader('origin')
     const credential = this.#keyring.identify(apiKeyOf(request))
-    const refusal = this.#strangerRefusal(request, origin) ?? this.#keyRefusal(credential, origin)
-    if (refusal === undefined) return credential
-    send(response, refusal)
-    return undefined
+    const refusal = this.#strangerRefusal(request, credential, origin)
+    if (refusal !== undefined) send(response, refusal)
+    return refusal === undefined ? credential : undefined
   }
 
   #onPost(response: HttpResponse, request: HttpRequest): void {
     const origin = request.getHeader('origin')
-    const refusal = this.#refusal(request, origin)
+    const credential = this.#keyring.identify(apiKeyOf(request))
+    const refusal = this.#refusal(request, credential, origin)
     if (refusal !== undefined) {
       send(response, refusal)
       return
@@ -102,16 +103,19 @@ export class HttpServer {
     const encoding = this.#settings.compression === 'none' ? '' : request.getHeader('accept-encoding')
     const flight = new Flight(this.#settings.timeoutMs, this.#cancel)
     response.onAborted(() => flight.abort())
-    readBody(response, this.#settings.maxBodyBytes, (body) => this.#answer(response, body, flight, headers, encoding))
+    readBody(response, this.#settings.maxBodyBytes, (body) => {
+      // A body may come so slowly that the key has ended meanwhile.
+      if (credential !== undefined && this.#keyring.isGood(credential))
+        this.#answer(response, body, flight, headers, encoding)
+      else send(response, refused(401, unauthenticated, headers))
+    })
   }
 
   /** The answer to a request that does not get as far as its body. */
-  #refusal(request: HttpRequest, origin: string): Outgoing | undefined {
+  #refusal(request: HttpRequest, credential: Credential | undefined, origin: string): Outgoing | undefined {
     const { maxBodyBytes } = this.#settings
-    const stranger = this.#strangerRefusal(request, origin)
+    const stranger = this.#strangerRefusal(request, credential, origin)
     if (stranger !== undefined) return stranger
-    const keyless = this.#keyRefusal(this.#keyring.identify(apiKeyOf(request)), origin)
-    if (keyless !== undefined) return keyless
     if (!isJson(request.getHeader('content-type'))) {
       return refused(415, 'Content-Type must be application/json', this.#corsHeaders(origin))
     }
@@ -119,15 +123,12 @@ export class HttpServer {
     return undefined
   }
 
-  #strangerRefusal(request: HttpRequest, origin: string): Outgoing | undefined {
+  #strangerRefusal(request: HttpRequest, credential: Credential | undefined, origin: string): Outgoing | undefined {
     const { hosts, cors } = this.#settings
     if (!hosts.includes('*') && !isHostAllowed(request.getHeader('host'), hosts))
       return refused(403, 'Host not allowed')
-    return origin !== '' && !isOriginAllowed(origin, cors) ? refused(403, 'Origin not allowed') : undefined
-  }
-
-  #keyRefusal(credential: Credential | undefined, origin: string): Outgoing | undefined {
-    return credential === undefined ? refused(401, 'Must be authenticated!', this.#corsHeaders(origin)) : undefined
+    if (origin !== '' && !isOriginAllowed(origin, cors)) return refused(403, 'Origin not allowed')
+    return credential === undefined ? refused(401, unauthenticated, this.#corsHeaders(origin)) : undefined
   }
 
   #answer(response: HttpResponse, body: Body, flight: Flight, headers: Headers, encoding: string): void {
