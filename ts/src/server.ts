@@ -8,6 +8,8 @@ import type { Context } from './methods/context.ts'
 import { entriesFor, servedModules } from './methods/entries.ts'
 import { openRpcDocument } from './methods/openRpc.ts'
 import type { Addon } from './native/bindings.ts'
+import { nodeFigures } from './native/figures.ts'
+import { judgeHealth } from './observe/health.ts'
 import { Dispatcher, type Observer } from './rpc/dispatch.ts'
 import { BodyServer } from './rpc/serve.ts'
 import { nativeSource } from './subscriptions/nativeSource.ts'
@@ -71,12 +73,13 @@ export function createServer({
   )
   const bodies = new BodyServer(dispatcher, { maxBatchRequests: config.rpc.maxBatchRequests, hasHints })
   const { timeoutMs } = config.rpc
+  let isEnding = false
   const cancel = (ticket: number): void => native.cancelTicket(ticket)
   const http = new HttpServer(
     bodies,
     keyring,
     { ...config.http, timeoutMs, hasErrorStatus: choices.errorStatus === '400' },
-    cancel,
+    { cancel, health: () => judgeHealth(nodeFigures(native), config.health, Date.now(), isEnding) },
   )
   const sockets = config.ws.enabled
     ? new WebSocketServer(
@@ -95,6 +98,7 @@ export function createServer({
   return {
     listen: (port) => http.listen(port),
     async stop(graceMs) {
+      isEnding = true
       http.stopListening()
       const until = performance.now() + graceMs
       const isRunning = () => http.running + (sockets?.running ?? 0) > 0

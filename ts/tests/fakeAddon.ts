@@ -29,6 +29,8 @@ export function fakeAddon(cancelled: number[] = []): Addon {
     ethAccounts: () => {
       throw new Error('secret of the core')
     },
+    nodeFigures: () =>
+      JSON.stringify({ number: 7, hash: '0xab', timestamp: 1000, highestBlock: 9, store: { isWriteStopped: false } }),
     cancelTicket: (ticket) => {
       cancelled.push(ticket)
     },

@@ -10,7 +10,7 @@ use napi::bindgen_prelude::{Function, Object};
 use napi::{Env, Result};
 use napi_derive::napi;
 use rhizome_answers::options::MiningMode;
-use rhizome_answers::{Node, RpcError, node_info};
+use rhizome_answers::{Node, RpcError, node_figures, node_info};
 use rhizome_chain::{Chain, ChainEvent};
 use std::sync::Arc;
 
@@ -35,6 +35,14 @@ pub fn close_node(env: &Env) -> Result<Object<'_>> {
 #[napi(catch_unwind, ts_return_type = "string")]
 pub fn node_info() -> Result<Reply> {
     sync(node_info::answer)
+}
+
+/// What the node measures about itself: head, pool, lanes, database. Read from memory.
+#[napi(catch_unwind, ts_return_type = "string")]
+pub fn node_figures() -> Result<Reply> {
+    let running = process::running().map_err(refusal)?;
+    let lanes = [running.pool.figures("pool"), running.traces.figures("trace")];
+    sync(|node| node_figures::answer(node, &lanes))
 }
 
 /// Ends the execution that runs under a ticket. Nothing happens when it has ended.

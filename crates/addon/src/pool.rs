@@ -1,7 +1,9 @@
 //! The threads that execute what would hold up a worker.
 
 use parking_lot::Mutex;
+use rhizome_answers::node_figures::LaneFigures;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
@@ -23,6 +25,16 @@ pub(crate) type Job = Box<dyn FnOnce(Turn) + Send>;
 pub(crate) struct Pool {
     queue: Option<SyncSender<Job>>,
     threads: Vec<JoinHandle<()>>,
+    counts: Arc<Counts>,
+}
+
+/// What happened to the jobs. Only for those who watch: nothing depends on it.
+#[derive(Default)]
+struct Counts {
+    /// Accepted jobs that have not ended.
+    open: AtomicUsize,
+    running: AtomicUsize,
+    refused: AtomicU64,
 }
 
 impl Pool {
@@ -30,17 +42,35 @@ impl Pool {
     pub(crate) fn start(name: &str, threads: usize, waiting: usize) -> std::io::Result<Self> {
         let (queue, jobs) = sync_channel(waiting);
         let jobs = Arc::new(Mutex::new(jobs));
+        let counts = Arc::<Counts>::default();
         let threads = (0..threads)
-            .map(|number| start_thread(format!("rhizome-{name}-{number}"), Arc::clone(&jobs)))
+            .map(|number| start_thread(format!("rhizome-{name}-{number}"), Arc::clone(&jobs), Arc::clone(&counts)))
             .collect::<Result<_, _>>()?;
-        Ok(Self { queue: Some(queue), threads })
+        Ok(Self { queue: Some(queue), threads, counts })
     }
 
     /// Queues a job, or refuses it at once.
     pub(crate) fn submit(&self, job: Job) {
         let Some(queue) = &self.queue else { return job(Turn::Refused) };
+        // Before the job is there for a thread, which counts it down.
+        self.counts.open.fetch_add(1, Ordering::Relaxed);
         if let Err(TrySendError::Full(job) | TrySendError::Disconnected(job)) = queue.try_send(job) {
+            self.counts.open.fetch_sub(1, Ordering::Relaxed);
+            self.counts.refused.fetch_add(1, Ordering::Relaxed);
             job(Turn::Refused);
+        }
+    }
+
+    /// How busy it is now.
+    pub(crate) fn figures(&self, name: &'static str) -> LaneFigures {
+        let Counts { open, running, refused } = &*self.counts;
+        let running = running.load(Ordering::Relaxed);
+        LaneFigures {
+            name,
+            threads: self.threads.len(),
+            waiting: open.load(Ordering::Relaxed).saturating_sub(running),
+            running,
+            refused: refused.load(Ordering::Relaxed),
         }
     }
 }
@@ -55,13 +85,18 @@ impl Drop for Pool {
     }
 }
 
-fn start_thread(name: String, jobs: Arc<Mutex<Receiver<Job>>>) -> std::io::Result<JoinHandle<()>> {
+fn start_thread(name: String, jobs: Arc<Mutex<Receiver<Job>>>, counts: Arc<Counts>) -> std::io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(move || {
         loop {
             // The lock is given back before the job runs.
             let next = jobs.lock().recv();
             match next {
-                Ok(job) => job(Turn::Now),
+                Ok(job) => {
+                    counts.running.fetch_add(1, Ordering::Relaxed);
+                    job(Turn::Now);
+                    counts.running.fetch_sub(1, Ordering::Relaxed);
+                    counts.open.fetch_sub(1, Ordering::Relaxed);
+                }
                 Err(_closed) => return,
             }
         }

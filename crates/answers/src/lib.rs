@@ -30,6 +30,7 @@ mod mining_work;
 pub mod mnr;
 pub mod net;
 pub mod node;
+pub mod node_figures;
 pub mod node_info;
 pub mod objects;
 pub mod options;

@@ -151,4 +151,9 @@ impl Chain {
     pub fn disk_bytes(&self) -> Result<u64, ChainError> {
         Ok(self.archive.store.disk_bytes()?)
     }
+
+    /// What the database says about itself now.
+    pub fn store_figures(&self) -> Result<rhizome_storage::StoreFigures, ChainError> {
+        Ok(self.archive.store.figures()?)
+    }
 }

@@ -27,6 +27,8 @@ pub(crate) const HEIGHTS: &str = "heights";
 pub(crate) const RECEIPTS: &str = "receipts";
 pub(crate) const TRANSACTIONS: &str = "transactions";
 pub(crate) const LOGS: &str = "logs";
+/// All of them.
+pub(crate) const NAMES: [&str; 9] = [META, NODES, PACKS, FLAT, BLOCKS, HEIGHTS, RECEIPTS, TRANSACTIONS, LOGS];
 
 /// Key of the layout version in the meta column.
 pub(crate) const LAYOUT_KEY: &[u8] = b"layout";

@@ -25,5 +25,5 @@ pub use log_index::{LOG_SHARD_BLOCKS, LogQuery};
 pub use open::{Durability, Identity, StoreOptions};
 pub use record::{HeightEntry, RawReceipt, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
 pub use rewind::Rewind;
-pub use store::Store;
+pub use store::{Store, StoreFigures};
 pub use write::{BestChange, BlockWrite, StateChange};

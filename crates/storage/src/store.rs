@@ -8,11 +8,12 @@ use quick_cache::sync::Cache;
 use rhizome_primitives::{B256, Bytes, hex};
 use rhizome_trie::{NodeSource, SourceError};
 use rocksdb::checkpoint::Checkpoint;
+use rocksdb::properties::{self, PropName};
 use rocksdb::{ColumnFamily, DB, DBPinnableSlice, ErrorKind, ReadOptions, WriteBatch, WriteOptions};
 use tempfile::TempDir;
 
 use crate::StorageError;
-use crate::columns::{BANS_KEY, BLOCKS, HEAD_KEY, HEIGHTS, META, NODES, RECEIPTS, TRANSACTIONS};
+use crate::columns::{self, BANS_KEY, BLOCKS, HEAD_KEY, HEIGHTS, META, NODES, RECEIPTS, TRANSACTIONS};
 use crate::node_journal::{Flush, NodeJournal};
 use crate::open::ValueWeight;
 use crate::record::{self, HeightEntry, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
@@ -25,6 +26,23 @@ pub(crate) struct Home {
     pub(crate) dir: PathBuf,
     pub(crate) _lock: File,
     pub(crate) _temporary: Option<TempDir>,
+}
+
+/// How large the parts of an open database are, in bytes, and whether it takes writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoreFigures {
+    /// Blocks of files, indexes and filters in memory.
+    pub block_cache_bytes: u64,
+    /// Long values (code) in memory.
+    pub value_cache_bytes: u64,
+    /// Rows that are not yet in a file.
+    pub write_buffer_bytes: u64,
+    /// Files on disk.
+    pub file_bytes: u64,
+    /// What waits to be merged, estimated.
+    pub compaction_bytes: u64,
+    /// The engine refuses writes until it has merged more.
+    pub is_write_stopped: bool,
 }
 
 /// One open database. Reads never block each other or the writer; writes come from one place (the chain's writer).
@@ -160,6 +178,28 @@ impl Store {
     pub fn disk_bytes(&self) -> Result<u64, StorageError> {
         let files = self.db.live_files().map_err(|source| self.engine_error("list files", source, 0))?;
         Ok(files.iter().map(|file| file.size as u64).sum())
+    }
+
+    /// What the engine says about itself now, summed over all columns.
+    pub fn figures(&self) -> Result<StoreFigures, StorageError> {
+        Ok(StoreFigures {
+            // One cache serves all columns: each of them tells the whole.
+            block_cache_bytes: self.engine_number(META, properties::BLOCK_CACHE_USAGE)?,
+            value_cache_bytes: self.values.weight(),
+            write_buffer_bytes: self.engine_sum(properties::CUR_SIZE_ALL_MEM_TABLES)?,
+            file_bytes: self.engine_sum(properties::TOTAL_SST_FILES_SIZE)?,
+            compaction_bytes: self.engine_sum(properties::ESTIMATE_PENDING_COMPACTION_BYTES)?,
+            is_write_stopped: self.engine_number(META, properties::IS_WRITE_STOPPED)? != 0,
+        })
+    }
+
+    fn engine_sum(&self, property: &PropName) -> Result<u64, StorageError> {
+        columns::NAMES.iter().try_fold(0_u64, |sum, name| Ok(sum.saturating_add(self.engine_number(name, property)?)))
+    }
+
+    fn engine_number(&self, name: &'static str, property: &PropName) -> Result<u64, StorageError> {
+        let number = self.db.property_int_value_cf(self.column(name)?, property);
+        Ok(number.map_err(|source| self.engine_error("read a property", source, 0))?.unwrap_or_default())
     }
 
     pub(crate) fn column(&self, name: &'static str) -> Result<&ColumnFamily, StorageError> {

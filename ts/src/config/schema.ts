@@ -225,6 +225,11 @@ export const schema = section('', {
     cacheMegabytes: whole('Memory for cached data.', 256, 8),
   }),
 
+  health: section('When /health answers 503: the node is alive, but requests should go elsewhere.', {
+    maxHeadAgeSeconds: whole('The head is older than this. 0: not looked at.', 0),
+    maxLagBlocks: whole('The head is more than so many blocks behind the highest stored one. 0: not looked at.', 0),
+  }),
+
   log: section('The log goes to standard error, one JSON object a line.', {
     level: oneOf('Least severe level that is written.', ['silent', 'error', 'warn', 'info', 'debug', 'trace'], 'info'),
   }),

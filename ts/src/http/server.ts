@@ -1,5 +1,6 @@
 import uws, { type HttpRequest, type HttpResponse, type TemplatedApp, type us_listen_socket } from 'uWebSockets.js'
 import type { Credential, Keyring } from '../auth/keyring.ts'
+import type { Health } from '../observe/health.ts'
 import type { Answer } from '../rpc/envelope.ts'
 import { writeError } from '../rpc/envelope.ts'
 import { code, internalError, RpcError } from '../rpc/errors.ts'
@@ -33,17 +34,26 @@ export class HttpServer {
   readonly #keyring: Keyring
   readonly #settings: HttpSettings
   readonly #cancel: (ticket: number) => void
+  readonly #health: () => Health
   #running = 0
   #listenSocket: us_listen_socket | undefined
 
-  constructor(bodies: BodyServer, keyring: Keyring, settings: HttpSettings, cancel: (ticket: number) => void) {
+  constructor(
+    bodies: BodyServer,
+    keyring: Keyring,
+    settings: HttpSettings,
+    { cancel, health }: { readonly cancel: (ticket: number) => void; readonly health: () => Health },
+  ) {
     this.#bodies = bodies
     this.#keyring = keyring
     this.#settings = settings
     this.#cancel = cancel
+    this.#health = health
     this.app = uws.App()
     this.app.post('/*', (response, request) => this.#onPost(response, request))
     this.app.options('/*', (response, request) => this.#onOptions(response, request))
+    this.app.get('/health', (response, request) => this.#onHealth(response, request))
+    this.app.head('/health', (response, request) => this.#onHealth(response, request))
     this.app.any('/*', (response, request) => {
       const error = new RpcError(code.invalidRequest, 'JSON-RPC requests are sent with POST')
       const body = request.getMethod() === 'head' ? undefined : writeError('null', error, false)
@@ -89,6 +99,23 @@ export class HttpServer {
     const refusal = this.#strangerRefusal(request, credential, origin)
     if (refusal !== undefined) send(response, refusal)
     return refusal === undefined ? credential : undefined
+  }
+
+  #onHealth(response: HttpResponse, request: HttpRequest): void {
+    const origin = request.getHeader('origin')
+    // Balancers ask without a key, and are told nothing that the chain does not tell everybody.
+    const refusal = this.#strangerRefusal(request, '', origin)
+    if (refusal !== undefined) {
+      send(response, refusal)
+      return
+    }
+    const { isReady, body } = this.#health()
+    const isHead = request.getMethod() === 'head'
+    send(response, {
+      status: isReady ? 200 : 503,
+      headers: [['Cache-Control', 'no-store'], ...this.#corsHeaders(origin)],
+      body: isHead ? undefined : body,
+    })
   }
 
   #onPost(response: HttpResponse, request: HttpRequest): void {

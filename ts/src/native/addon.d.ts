@@ -291,6 +291,9 @@ export declare function netPeerList(): string | Buffer
 /** `net_version`. */
 export declare function netVersion(): string | Buffer
 
+/** What the node measures about itself: head, pool, lanes, database. Read from memory. */
+export declare function nodeFigures(): string
+
 /** What the node holds: network, chain id, genesis, head, highest block, size on disk. */
 export declare function nodeInfo(): string
 

@@ -1,0 +1,58 @@
+//! What the node measures about itself.
+
+use crate::error::Answer;
+use crate::json::JsonWriter;
+use crate::node::Node;
+use rhizome_chain::Kind;
+
+/// One lane of the threads that execute.
+#[derive(Clone, Copy, Debug)]
+pub struct LaneFigures {
+    /// E.g. `pool`.
+    pub name: &'static str,
+    /// How many threads it has.
+    pub threads: usize,
+    /// Jobs that wait for a thread.
+    pub waiting: usize,
+    /// Jobs that a thread works on.
+    pub running: usize,
+    /// Jobs that found no room, since the start.
+    pub refused: u64,
+}
+
+/// Head (`timestamp` in seconds), highest stored block, transactions in the pool, lanes, sizes of the database in bytes.
+/// All of it is read from memory: it may be asked for every second.
+pub fn answer(node: &Node, lanes: &[LaneFigures]) -> Answer {
+    let chain = node.chain();
+    let head = chain.head();
+    let store = chain.store_figures()?;
+    let mut json = JsonWriter::with_capacity(1024);
+    json.begin_object();
+    json.key("number").number(head.number().cast_signed());
+    json.key("hash").hash(&head.hash());
+    json.key("timestamp").number(head.record.block.header.timestamp.cast_signed());
+    json.key("highestBlock").number(chain.highest_number()?.cast_signed());
+    for (name, kind) in [("pendingTransactions", Kind::Pending), ("queuedTransactions", Kind::Queued)] {
+        json.key(name).raw(chain.pool().count(kind).to_string().as_bytes());
+    }
+    json.key("lanes").begin_object();
+    for lane in lanes {
+        json.key(lane.name).begin_object();
+        json.key("threads").raw(lane.threads.to_string().as_bytes());
+        json.key("waiting").raw(lane.waiting.to_string().as_bytes());
+        json.key("running").raw(lane.running.to_string().as_bytes());
+        json.key("refused").raw(lane.refused.to_string().as_bytes());
+        json.end_object();
+    }
+    json.end_object();
+    json.key("store").begin_object();
+    json.key("blockCacheBytes").number(store.block_cache_bytes.cast_signed());
+    json.key("valueCacheBytes").number(store.value_cache_bytes.cast_signed());
+    json.key("writeBufferBytes").number(store.write_buffer_bytes.cast_signed());
+    json.key("fileBytes").number(store.file_bytes.cast_signed());
+    json.key("compactionBytes").number(store.compaction_bytes.cast_signed());
+    json.key("isWriteStopped").raw(if store.is_write_stopped { b"true" } else { b"false" });
+    json.end_object();
+    json.end_object();
+    Ok(json.finish())
+}

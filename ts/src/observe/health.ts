@@ -1,0 +1,54 @@
+/** What the node says about itself, as far as its health depends on it. */
+export interface HealthFigures {
+  readonly number: number
+  readonly hash: string
+  /** Of the head, in seconds. */
+  readonly timestamp: number
+  readonly highestBlock: number
+  readonly store: { readonly isWriteStopped: boolean }
+}
+
+/** From when on a node is not ready. 0: not looked at. */
+export interface HealthLimits {
+  readonly maxHeadAgeSeconds: number
+  readonly maxLagBlocks: number
+}
+
+export interface Health {
+  readonly isReady: boolean
+  /** `{live, ready, head: {number, hash, ageSeconds} | null, lagBlocks: number | null, reasons}`. */
+  readonly body: string
+}
+
+/** Judges a node. `figures` is undefined when no node is open. */
+export function judgeHealth(
+  figures: HealthFigures | undefined,
+  limits: HealthLimits,
+  nowMs: number,
+  isEnding: boolean,
+): Health {
+  const reasons: string[] = []
+  if (isEnding) reasons.push('the node is shutting down')
+  if (figures === undefined) {
+    reasons.push('the chain is not open')
+    return health(reasons, null, null)
+  }
+  const { number, hash, timestamp, highestBlock, store } = figures
+  // Blocks may carry a time a little ahead of the clock.
+  const ageSeconds = Math.max(0, Math.floor(nowMs / 1000) - timestamp)
+  const lagBlocks = Math.max(0, highestBlock - number)
+  const { maxHeadAgeSeconds, maxLagBlocks } = limits
+  if (maxHeadAgeSeconds > 0 && ageSeconds > maxHeadAgeSeconds) {
+    reasons.push(`the head is ${ageSeconds} s old; at most ${maxHeadAgeSeconds} s are allowed`)
+  }
+  if (maxLagBlocks > 0 && lagBlocks > maxLagBlocks) {
+    reasons.push(`the head is ${lagBlocks} blocks behind the highest block; at most ${maxLagBlocks} are allowed`)
+  }
+  if (store.isWriteStopped) reasons.push('the database takes no writes until it has merged its files')
+  return health(reasons, { number, hash, ageSeconds }, lagBlocks)
+}
+
+function health(reasons: readonly string[], head: object | null, lagBlocks: number | null): Health {
+  const isReady = reasons.length === 0
+  return { isReady, body: JSON.stringify({ live: true, ready: isReady, head, lagBlocks, reasons }) }
+}
