@@ -36,6 +36,7 @@ const folders = {
 const packageOwners = {
   'uWebSockets.js': ['http', 'ws'],
   pino: ['observe'],
+  'prom-client': ['observe'],
   'smol-toml': ['config'],
   commander: ['cli', ''],
   ethers: ['keystore'],

@@ -8,8 +8,10 @@ import { appsFileOf, isLocalHost, miningOf, workersOf } from './config/network.t
 import type { Config } from './config/schema.ts'
 import { nativeSource } from './filters/nativeSource.ts'
 import { FilterRegistry } from './filters/registry.ts'
+import { urlOf } from './http/url.ts'
 import type { Addon } from './native/bindings.ts'
 import { headCursor } from './native/feed.ts'
+import { nodeFigures } from './native/figures.ts'
 import { loadAddon } from './native/load.ts'
 import { nodeConfig } from './nodeConfig.ts'
 import { createLogger } from './observe/log.ts'
@@ -26,6 +28,8 @@ export interface RunningNode {
   readonly url: string
   readonly port: number
   readonly workers: number
+  /** Where the figures for Prometheus are; undefined when they are not served. */
+  readonly metricsUrl: string | undefined
   /** Direct access to the core, for the banner and for tests. */
   readonly native: Addon
   /** Resolves with the reason when the node cannot go on by itself. */
@@ -52,7 +56,9 @@ export async function startNode(config: Config): Promise<RunningNode> {
     askToEnd = resolve
   })
   const count = workersOf(config)
-  const workers = new Workers(count, config, source?.keys ?? nobodyAsked, logger, fail)
+  const figures = config.metrics.enabled ? await import('./figures.ts') : undefined
+  const counters = figures?.createCounters(config, count) ?? []
+  const workers = new Workers(count, config, { keys: source?.keys ?? nobodyAsked, counters }, logger, fail)
   try {
     native.openNode(nodeConfig(config))
     native.onHead(() => logger.debug(headCursor(native), 'new head'))
@@ -62,19 +68,27 @@ export async function startNode(config: Config): Promise<RunningNode> {
       (keys) => workers.replaceKeys(keys),
       (error) => logger.error({ reason: error.message }, 'API keys stay as they were'),
     )
+    const metrics = await figures?.serveFigures(config.metrics, {
+      workers: counters,
+      core: () => nodeFigures(native),
+      webSockets: () => Atomics.load(workers.openSockets, 0),
+      filters: () => filters.size,
+    })
     const sweep = setInterval(() => filters.removeExpired(), filterSweepMs).unref()
-    const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+    const url = urlOf(host, port)
     logger.debug({ url, network: config.network, workers: count }, 'serving')
     return {
       url,
       port,
       workers: count,
+      metricsUrl: metrics?.url,
       native,
       failure,
       shutdown,
       async stop() {
         clearInterval(sweep)
         source?.stop()
+        metrics?.close()
         const isIdle = await workers.stop(stopGraceMs)
         await native.closeNode()
         logger.debug('stopped')

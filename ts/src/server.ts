@@ -9,6 +9,7 @@ import { entriesFor, servedModules } from './methods/entries.ts'
 import { openRpcDocument } from './methods/openRpc.ts'
 import type { Addon } from './native/bindings.ts'
 import { nodeFigures } from './native/figures.ts'
+import type { Counters } from './observe/counters.ts'
 import { judgeHealth } from './observe/health.ts'
 import { Dispatcher, type Observer } from './rpc/dispatch.ts'
 import { BodyServer } from './rpc/serve.ts'
@@ -36,6 +37,7 @@ export interface ServerParts {
   readonly shutdown: Context['shutdown']
   /** One number that all workers share: the WebSocket connections that are open. */
   readonly openSockets: Int32Array
+  readonly counters: Counters
 }
 
 /** Builds one worker's server. */
@@ -47,10 +49,15 @@ export function createServer({
   observe,
   shutdown,
   openSockets,
+  counters,
 }: ServerParts): Server {
   const choices = decidedChoices(config)
   const hasHints = choices.errorText === 'helpful'
-  const registry = new SubscriptionRegistry(config.ws.maxSubscriptions, () => `0x${randomBytes(16).toString('hex')}`)
+  const registry = new SubscriptionRegistry(
+    config.ws.maxSubscriptions,
+    () => `0x${randomBytes(16).toString('hex')}`,
+    (change) => counters.change('subscriptions', change),
+  )
   const subscriptions = new Publisher(nativeSource(native), registry, (defect) => {
     observe({ method: 'eth_subscription', elapsedMs: 0, errorCode: undefined, defect })
   })
@@ -69,7 +76,10 @@ export function createServer({
     entries,
     context,
     { maxResponseBytes: config.rpc.maxResponseBytes, hasHints },
-    observe,
+    (request) => {
+      counters.count(request.method, request.elapsedMs, request.errorCode)
+      observe(request)
+    },
   )
   const bodies = new BodyServer(dispatcher, { maxBatchRequests: config.rpc.maxBatchRequests, hasHints })
   const { timeoutMs } = config.rpc
@@ -79,7 +89,11 @@ export function createServer({
     bodies,
     keyring,
     { ...config.http, timeoutMs, hasErrorStatus: choices.errorStatus === '400' },
-    { cancel, health: () => judgeHealth(nodeFigures(native), config.health, Date.now(), isEnding) },
+    {
+      cancel,
+      health: () => judgeHealth(nodeFigures(native), config.health, Date.now(), isEnding),
+      onConnections: (change) => counters.change('httpConnections', change),
+    },
   )
   const sockets = config.ws.enabled
     ? new WebSocketServer(
@@ -89,6 +103,8 @@ export function createServer({
           keyring,
           admit: (response, request) => http.admit(response, request),
           cancel,
+          // uWebSockets does not tell of the end of a connection that became one.
+          onUpgraded: () => counters.change('httpConnections', -1),
           forget: (subscriber) => subscriptions.forget(subscriber),
           openSockets,
         },

@@ -1,8 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { Keyring } from './auth/keyring.ts'
+import { isDevelopment } from './config/network.ts'
 import { RemoteFilters } from './filters/port.ts'
+import { servedMethods } from './methods/entries.ts'
 import { loadAddon } from './native/load.ts'
+import { Counters } from './observe/counters.ts'
 import { createLogger } from './observe/log.ts'
+import { watchLoopDelay } from './observe/loopDelay.ts'
 import { requestLog } from './observe/requests.ts'
 import { numberTicketsFrom } from './rpc/flight.ts'
 import { createServer } from './server.ts'
@@ -11,7 +15,10 @@ import type { FromWorker, ToWorker, WorkerStart } from './workerMessages.ts'
 /** Tickets of one worker; the main thread counts below the first. */
 const ticketsPerWorker = 2 ** 40
 
-function run(port: NonNullable<typeof parentPort>, { index, config, keys, openSockets }: WorkerStart): void {
+function run(
+  port: NonNullable<typeof parentPort>,
+  { index, config, keys, openSockets, counters: memory }: WorkerStart,
+): void {
   const post = (message: FromWorker): void => port.postMessage(message)
   const logger = createLogger(config.log.level, `worker ${index}`)
   numberTicketsFrom((index + 1) * ticketsPerWorker)
@@ -19,6 +26,8 @@ function run(port: NonNullable<typeof parentPort>, { index, config, keys, openSo
   const filters = new RemoteFilters(post)
   const keyring = new Keyring(keys)
   const observe = requestLog(logger, config.rpc.slowMs)
+  const counters = new Counters(servedMethods(config.modules, isDevelopment(config)), memory)
+  if (config.metrics.enabled) watchLoopDelay(counters)
   const server = createServer({
     config,
     native,
@@ -27,6 +36,7 @@ function run(port: NonNullable<typeof parentPort>, { index, config, keys, openSo
     observe,
     shutdown: () => post({ kind: 'shutdown' }),
     openSockets,
+    counters,
   })
 
   port.on('message', (message: ToWorker) => {

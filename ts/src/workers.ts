@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import type { Keys } from './auth/keyring.ts'
 import type { Config } from './config/schema.ts'
 import { answerQuestion, type FilterPort } from './filters/port.ts'
+import type { Counters } from './observe/counters.ts'
 import type { Logger } from './observe/log.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './workerMessages.ts'
 
@@ -11,14 +12,25 @@ const program = new URL('./worker.js', import.meta.url)
 
 /** The worker threads of a node: each serves HTTP and WebSocket on the shared port. */
 export class Workers {
+  /** One number: the open WebSocket connections of all workers. */
+  readonly openSockets = new Int32Array(new SharedArrayBuffer(4))
   readonly #workers: readonly Worker[]
 
-  /** Starts the threads; they load while the node opens. `onFailure` is called when one dies unexpectedly. */
-  constructor(count: number, config: Config, keys: Keys, logger: Logger, onFailure: (reason: string) => void) {
+  /**
+   * Starts the threads with the API keys that are good now and the counters that they count in, if there are any; they
+   * load while the node opens. `onFailure` is called when one dies unexpectedly.
+   */
+  constructor(
+    count: number,
+    config: Config,
+    { keys, counters }: { readonly keys: Keys; readonly counters: readonly Counters[] },
+    logger: Logger,
+    onFailure: (reason: string) => void,
+  ) {
     if (!existsSync(program)) throw new Error(`${program.pathname} is missing. Run: npm run setup`)
-    const openSockets = new Int32Array(new SharedArrayBuffer(4))
+    const { openSockets } = this
     this.#workers = Array.from({ length: count }, (_none, index) => {
-      const workerData: WorkerStart = { index, config, keys, openSockets }
+      const workerData: WorkerStart = { index, config, keys, openSockets, counters: counters[index]?.memory }
       const worker = new Worker(program, { workerData, execArgv: [] })
       worker.on('error', (error) => {
         logger.error({ worker: index, reason: error.stack ?? error.message }, 'worker failed')

@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Keyring } from '../src/auth/keyring.ts'
 import { loadConfig } from '../src/config/load.ts'
+import { Counters } from '../src/observe/counters.ts'
 import { createServer, type Server } from '../src/server.ts'
 import { fakeAddon } from './fakeAddon.ts'
 import { exchange } from './rawSocket.ts'
@@ -28,6 +29,7 @@ async function serve(settings: object): Promise<number> {
     },
     shutdown: () => undefined,
     openSockets: new Int32Array(new SharedArrayBuffer(4)),
+    counters: new Counters([]),
   })
   servers.push(server)
   return server.listen(0)

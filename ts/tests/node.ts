@@ -22,11 +22,19 @@ process.once('exit', () => {
 export class NodeProcess {
   readonly url: string
   readonly child: ChildProcess
+  /** Where the figures are, when they are served. */
+  readonly metricsUrl: string | undefined
   readonly #exit: Promise<number>
   readonly #errors: () => string
 
-  private constructor(url: string, child: ChildProcess, exit: Promise<number>, errors: () => string) {
+  private constructor(
+    { url, metricsUrl }: { url: string; metricsUrl?: string },
+    child: ChildProcess,
+    exit: Promise<number>,
+    errors: () => string,
+  ) {
     this.url = url
+    this.metricsUrl = metricsUrl
     this.child = child
     this.#exit = exit
     this.#errors = errors
@@ -59,8 +67,8 @@ export class NodeProcess {
     })
     const ready = await Promise.race([line, exit])
     if (typeof ready === 'number') throw new Error(`the node ended with ${ready}: ${errors}`)
-    const { url } = JSON.parse(ready.split('\n')[0] ?? '') as { url: string }
-    return new NodeProcess(url, child, exit, () => errors)
+    const places = JSON.parse(ready.split('\n')[0] ?? '') as { url: string; metricsUrl?: string }
+    return new NodeProcess(places, child, exit, () => errors)
   }
 
   /** What the node wrote to its log. */

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { Keyring } from '../src/auth/keyring.ts'
 import { loadConfig } from '../src/config/load.ts'
+import { Counters } from '../src/observe/counters.ts'
 import { createServer, type Server } from '../src/server.ts'
 import { fakeAddon } from './fakeAddon.ts'
 import { exchange } from './rawSocket.ts'
@@ -22,15 +23,9 @@ async function serve(settings: object = {}): Promise<string> {
   const config = loadConfig({ settings })
   const native = fakeAddon(cancelled)
   const nothing = () => undefined
-  server = createServer({
-    config,
-    native,
-    keyring: new Keyring({ isOpen: true, keys: [] }),
-    filters: {} as never,
-    observe: nothing,
-    shutdown: nothing,
-    openSockets,
-  })
+  const keyring = new Keyring({ isOpen: true, keys: [] })
+  const parts = { config, native, keyring, filters: {} as never, observe: nothing, shutdown: nothing }
+  server = createServer({ ...parts, openSockets, counters: new Counters([]) })
   return `http://127.0.0.1:${await server.listen(0)}`
 }
 

@@ -26,7 +26,11 @@ export function startCommand(): Command {
 async function run(config: Config, isJson: boolean): Promise<void> {
   const signalled = nextSignal()
   const node = await startNode(config)
-  process.stdout.write(isJson ? `${JSON.stringify({ url: node.url, port: node.port })}\n` : banner(config, node))
+  process.stdout.write(
+    isJson
+      ? `${JSON.stringify({ url: node.url, port: node.port, metricsUrl: node.metricsUrl })}\n`
+      : banner(config, node),
+  )
   const reason = await Promise.race([signalled, node.shutdown, node.failure])
   await stop(node, isJson)
   // Somebody wanted the end, else the node failed by itself.

@@ -230,6 +230,16 @@ export const schema = section('', {
     maxLagBlocks: whole('The head is more than so many blocks behind the highest stored one. 0: not looked at.', 0),
   }),
 
+  metrics: section(
+    'Figures for Prometheus: GET /metrics on an address of their own, for they tell much about the node.',
+    {
+      enabled: yesNo('Whether they are served.', false),
+      host: text('Address to listen on. Anything but a loopback address lets others in.', '127.0.0.1'),
+      port: whole('Port to listen on; 0 takes a free one.', 4446, 0, 65535),
+      hosts: list('Accepted Host headers besides loopback names; "*" for all.', []),
+    },
+  ),
+
   log: section('The log goes to standard error, one JSON object a line.', {
     level: oneOf('Least severe level that is written.', ['silent', 'error', 'warn', 'info', 'debug', 'trace'], 'info'),
   }),

@@ -26,6 +26,14 @@ class ListenError extends Error {
   override name = 'ListenError'
 }
 
+/** What an HTTP server is put together with. */
+export interface HttpParts {
+  readonly cancel: (ticket: number) => void
+  readonly health: () => Health
+  /** Called with 1 when a connection opens, with -1 when it closes, unless it became a WebSocket. */
+  readonly onConnections: (change: number) => void
+}
+
 /** One worker's HTTP side: takes requests off the socket and writes answers. Knows no method. */
 export class HttpServer {
   /** The port, for what else is served on it. */
@@ -42,7 +50,7 @@ export class HttpServer {
     bodies: BodyServer,
     keyring: Keyring,
     settings: HttpSettings,
-    { cancel, health }: { readonly cancel: (ticket: number) => void; readonly health: () => Health },
+    { cancel, health, onConnections }: HttpParts,
   ) {
     this.#bodies = bodies
     this.#keyring = keyring
@@ -50,6 +58,7 @@ export class HttpServer {
     this.#cancel = cancel
     this.#health = health
     this.app = uws.App()
+    this.app.filter((_response, change) => onConnections(Number(change)))
     this.app.post('/*', (response, request) => this.#onPost(response, request))
     this.app.options('/*', (response, request) => this.#onOptions(response, request))
     this.app.get('/health', (response, request) => this.#onHealth(response, request))

@@ -29,6 +29,11 @@ export function entriesFor(
   return entries
 }
 
+/** The names of all methods that are served. */
+export function servedMethods(modules: Readonly<Record<string, ModuleSettings>>, isDevelopment: boolean): string[] {
+  return [...entriesFor(modules, isDevelopment)].filter(([, entry]) => 'row' in entry).map(([name]) => name)
+}
+
 /** The modules that are served, as the JSON of rpc_modules. */
 export function servedModules(modules: Readonly<Record<string, ModuleSettings>>, isDevelopment: boolean): string {
   const names = [...new Set(table.map((row) => row.module))].filter((name) =>

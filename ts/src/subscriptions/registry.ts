@@ -42,11 +42,16 @@ export class SubscriptionRegistry {
   readonly #owned = new Map<Subscriber, Map<string, () => void>>()
   readonly #maximum: number
   readonly #newId: () => string
+  readonly #onChange: (change: number) => void
 
-  /** At most `maximum` for one connection. `newId` gives 0x and 32 digits that cannot be guessed. */
-  constructor(maximum: number, newId: () => string) {
+  /**
+   * At most `maximum` for one connection. `newId` gives 0x and 32 digits that cannot be guessed. `onChange` is told how many
+   * more, or fewer, subscriptions there are.
+   */
+  constructor(maximum: number, newId: () => string, onChange: (change: number) => void = () => undefined) {
     this.#maximum = maximum
     this.#newId = newId
+    this.#onChange = onChange
   }
 
   get hasBlocks(): boolean {
@@ -66,6 +71,7 @@ export class SubscriptionRegistry {
     const id = this.#newId()
     owned.set(id, this.#join(id, subscriber, wanted))
     this.#owned.set(subscriber, owned)
+    this.#onChange(1)
     return id
   }
 
@@ -73,7 +79,10 @@ export class SubscriptionRegistry {
   remove(subscriber: Subscriber, id: string): boolean {
     const owned = this.#owned.get(subscriber)
     const leave = owned?.get(id)
-    leave?.()
+    if (leave !== undefined) {
+      leave()
+      this.#onChange(-1)
+    }
     owned?.delete(id)
     if (owned?.size === 0) this.#owned.delete(subscriber)
     return leave !== undefined
@@ -81,7 +90,10 @@ export class SubscriptionRegistry {
 
   /** For a connection that has closed. */
   removeAll(subscriber: Subscriber): void {
-    for (const leave of this.#owned.get(subscriber)?.values() ?? []) leave()
+    const owned = this.#owned.get(subscriber)
+    if (owned === undefined) return
+    for (const leave of owned.values()) leave()
+    this.#onChange(-owned.size)
     this.#owned.delete(subscriber)
   }
 

@@ -17,6 +17,8 @@ export interface WebSocketParts {
   /** Sends a refusal and returns undefined when the caller may not connect. */
   readonly admit: (response: HttpResponse, request: HttpRequest) => Credential | undefined
   readonly cancel: (ticket: number) => void
+  /** Called when an HTTP connection has become a WebSocket. */
+  readonly onUpgraded: () => void
   /** Called when a connection has closed. */
   readonly forget: (subscriber: Subscriber) => void
   /** One number: the open connections of all workers. */
@@ -89,6 +91,7 @@ export class WebSocketServer {
     const connection = new Connection(socket, this.#settings.maxBufferedBytes)
     socket.getUserData().connection = connection
     this.#connections.add(connection)
+    this.#parts.onUpgraded()
   }
 
   /** uWebSockets takes the bytes back when this returns: they are decoded at once. Binary messages are read as text, too. */

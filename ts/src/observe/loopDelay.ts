@@ -1,0 +1,21 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { Counters } from './counters.ts'
+
+const everyMs = 5000
+const resolutionMs = 20
+
+/** Notes from time to time how late this thread comes to its events. Does not keep it alive. */
+export function watchLoopDelay(counters: Counters): void {
+  const delays = monitorEventLoopDelay({ resolution: resolutionMs })
+  delays.enable()
+  setInterval(() => {
+    // The histogram holds the time between two looks.
+    counters.set('loopDelay99', seconds(delays.percentile(99)))
+    counters.set('loopDelayMaximum', seconds(delays.max))
+    delays.reset()
+  }, everyMs).unref()
+}
+
+function seconds(nanoseconds: number): number {
+  return Math.max(0, nanoseconds / 1e9 - resolutionMs / 1000)
+}

@@ -1,0 +1,204 @@
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, type MetricObject, Registry } from 'prom-client'
+import { type Counters, latencyBounds } from './counters.ts'
+
+interface Lane {
+  readonly threads: number
+  readonly waiting: number
+  readonly running: number
+  readonly refused: number
+}
+
+/** What the core measures about itself. */
+interface CoreFigures {
+  readonly number: number
+  readonly timestamp: number
+  readonly highestBlock: number
+  readonly pendingTransactions: number
+  readonly queuedTransactions: number
+  readonly lanes: Readonly<Record<string, Lane>>
+  readonly store: {
+    readonly blockCacheBytes: number
+    readonly valueCacheBytes: number
+    readonly writeBufferBytes: number
+    readonly fileBytes: number
+    readonly compactionBytes: number
+    readonly isWriteStopped: boolean
+  }
+}
+
+/** Where the figures come from; each is asked when somebody looks. */
+export interface MetricSources {
+  readonly workers: readonly Counters[]
+  /** Undefined when no node is open. */
+  readonly core: () => CoreFigures | undefined
+  readonly webSockets: () => number
+  readonly filters: () => number
+}
+
+/** A page for Prometheus. */
+export interface Metrics {
+  readonly contentType: string
+  page(): Promise<string>
+}
+
+export function createMetrics(sources: MetricSources): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const show = coreMetrics(registry)
+  const gauge = gaugesOf(registry)
+  gauge('rhizome_websocket_connections', 'Open WebSocket connections.', () => sources.webSockets())
+  gauge('rhizome_filters', 'Installed filters.', () => sources.filters())
+  return {
+    contentType: registry.contentType,
+    async page() {
+      show(sources.core())
+      const workers = AggregatorRegistry.aggregate(sources.workers.map(workerMetrics))
+      return `${await workers.metrics()}\n${await registry.metrics()}`
+    },
+  }
+}
+
+/** One worker's figures in the form that prom-client adds up. */
+function workerMetrics(counters: Counters, worker: number): MetricObject[] {
+  const methods = counters.methods()
+  return [
+    metric('rhizome_rpc_duration_seconds', 'histogram', 'Time to answer a request, by method.', [
+      ...methods.flatMap(({ method, counts, seconds }) => {
+        let within = 0
+        const buckets = counts.map((count, place) => {
+          within += count
+          return bucket(method, latencyBounds[place] ?? '+Inf', within)
+        })
+        const name = 'rhizome_rpc_duration_seconds'
+        return [
+          ...buckets,
+          { metricName: `${name}_sum`, labels: { method }, value: seconds },
+          { metricName: `${name}_count`, labels: { method }, value: within },
+        ]
+      }),
+    ]),
+    metric('rhizome_rpc_errors_total', 'counter', 'Requests that were answered with an error, by method and code.', [
+      ...methods.flatMap(({ method, errors }) =>
+        errors.map(({ code, count }) => ({ labels: { method, code: code === 0 ? 'other' : code }, value: count })),
+      ),
+    ]),
+    metric('rhizome_http_connections', 'gauge', 'Open HTTP connections; those of WebSocket are counted apart.', [
+      { labels: {}, value: counters.gauge('httpConnections') },
+    ]),
+    metric('rhizome_websocket_subscriptions', 'gauge', 'Subscriptions of open connections.', [
+      { labels: {}, value: counters.gauge('subscriptions') },
+    ]),
+    metric(
+      'rhizome_worker_loop_delay_seconds',
+      'gauge',
+      'How late a worker comes to its events, in the last seconds.',
+      [
+        { labels: { worker, quantile: '0.99' }, value: counters.gauge('loopDelay99') },
+        { labels: { worker, quantile: '1' }, value: counters.gauge('loopDelayMaximum') },
+      ],
+    ),
+  ]
+}
+
+function bucket(method: string, bound: number | string, value: number) {
+  return { metricName: 'rhizome_rpc_duration_seconds_bucket', labels: { method, le: bound }, value }
+}
+
+function metric(name: string, type: string, help: string, values: readonly object[]): MetricObject {
+  return { name, type, help, values, aggregator: 'sum' } as unknown as MetricObject
+}
+
+/** Registers what the core measures; returns what sets it. */
+function coreMetrics(registry: Registry): (figures: CoreFigures | undefined) => void {
+  const gauge = gaugesOf(registry)
+  let core: CoreFigures | undefined
+  const of = (read: (figures: CoreFigures) => number) => () => (core === undefined ? undefined : read(core))
+  gauge('rhizome_open', 'Whether the chain is open.', () => (core === undefined ? 0 : 1))
+  gauge(
+    'rhizome_head_number',
+    'Number of the head.',
+    of(({ number }) => number),
+  )
+  gauge(
+    'rhizome_head_timestamp_seconds',
+    'Time of the head.',
+    of(({ timestamp }) => timestamp),
+  )
+  gauge(
+    'rhizome_highest_block_number',
+    'Number of the highest stored block.',
+    of(({ highestBlock }) => highestBlock),
+  )
+  gauge(
+    'rhizome_block_cache_bytes',
+    'Cache of database blocks.',
+    of(({ store }) => store.blockCacheBytes),
+  )
+  gauge(
+    'rhizome_value_cache_bytes',
+    'Cache of long values.',
+    of(({ store }) => store.valueCacheBytes),
+  )
+  gauge(
+    'rhizome_write_buffer_bytes',
+    'Rows not yet in files.',
+    of(({ store }) => store.writeBufferBytes),
+  )
+  gauge(
+    'rhizome_database_file_bytes',
+    'Files of the database.',
+    of(({ store }) => store.fileBytes),
+  )
+  gauge(
+    'rhizome_compaction_pending_bytes',
+    'Estimate of what has to be merged.',
+    of(({ store }) => store.compactionBytes),
+  )
+  gauge(
+    'rhizome_write_stopped',
+    'Whether the database refuses writes.',
+    of(({ store }) => Number(store.isWriteStopped)),
+  )
+  const transactions = labelled(registry, 'rhizome_pool_transactions', 'Transactions that wait for a block.', 'state')
+  const threads = labelled(registry, 'rhizome_lane_threads', 'Threads that execute.', 'lane')
+  const waiting = labelled(registry, 'rhizome_lane_waiting', 'Requests that wait for a thread.', 'lane')
+  const running = labelled(registry, 'rhizome_lane_running', 'Requests that a thread works on.', 'lane')
+  const refused = new Counter({
+    name: 'rhizome_lane_refused_total',
+    help: 'Requests that found the queue full.',
+    labelNames: ['lane'],
+    registers: [registry],
+  })
+  return (figures) => {
+    core = figures
+    for (const one of [transactions, threads, waiting, running, refused]) one.reset()
+    if (figures === undefined) return
+    transactions.set({ state: 'pending' }, figures.pendingTransactions)
+    transactions.set({ state: 'queued' }, figures.queuedTransactions)
+    for (const [lane, counts] of Object.entries(figures.lanes)) {
+      threads.set({ lane }, counts.threads)
+      waiting.set({ lane }, counts.waiting)
+      running.set({ lane }, counts.running)
+      refused.inc({ lane }, counts.refused)
+    }
+  }
+}
+
+function labelled(registry: Registry, name: string, help: string, label: string): Gauge {
+  return new Gauge({ name, help, labelNames: [label], registers: [registry] })
+}
+
+function gaugesOf(registry: Registry): (name: string, help: string, read: () => number | undefined) => void {
+  return (name, help, read) => {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        const value = read()
+        if (value === undefined) this.remove()
+        else this.set(value)
+      },
+    })
+  }
+}

@@ -1,0 +1,132 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { NodeProcess } from './node.ts'
+import { exchange } from './rawSocket.ts'
+import { Client } from './webSocket.ts'
+
+let node: NodeProcess
+
+beforeAll(async () => {
+  node = await NodeProcess.start(['--workers', '2'], 'metrics.enabled = true\nmetrics.port = 0\n')
+})
+
+afterAll(async () => {
+  await node.stop()
+})
+
+async function figures(of = node): Promise<Map<string, number>> {
+  const page = await (await fetch(of.metricsUrl ?? '')).text()
+  const lines = page.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]))
+}
+
+const at = async (name: string) => (await figures()).get(name)
+const count = (method: string) => `rhizome_rpc_duration_seconds_count{method="${method}"}`
+
+describe('/metrics', () => {
+  test('behavior: requests and errors by method, of all workers together', async () => {
+    for (let turn = 0; turn < 20; turn++) {
+      // Each on a connection of its own, so that they spread over the workers.
+      await node.post('{"id":1,"method":"eth_chainId"}', { 'content-type': 'application/json', connection: 'close' })
+    }
+    await node.ask('eth_getBalance', ['nobody'])
+    await node.ask('no_such\nmethod"', [])
+    await node.ask('rsk_secretParameter', ['0xkey'])
+    const seen = await figures()
+    expect(seen.get(count('eth_chainId'))).toBe(20)
+    expect(seen.get('rhizome_rpc_duration_seconds_bucket{method="eth_chainId",le="+Inf"}')).toBe(20)
+    expect(seen.get('rhizome_rpc_duration_seconds_sum{method="eth_chainId"}')).toBeGreaterThan(0)
+    expect(seen.get('rhizome_rpc_errors_total{method="eth_getBalance",code="-32602"}')).toBe(1)
+    // What callers make up does not become names of figures.
+    expect(seen.get('rhizome_rpc_errors_total{method="other",code="-32601"}')).toBe(2)
+    expect([...seen.keys()].filter((name) => /no_such|secret|0xkey/.test(name))).toEqual([])
+  })
+
+  test('behavior: classes of latency never fall', async () => {
+    await node.result('eth_blockNumber')
+    const buckets = [...(await figures())].filter(([name]) => /_bucket{method="eth_blockNumber"/.test(name))
+    expect(buckets).toHaveLength(17)
+    const counts = buckets.map(([, value]) => value)
+    expect(counts).toEqual(counts.toSorted((one, other) => one - other))
+  })
+
+  test('behavior: the head, the pool and the lanes', async () => {
+    await node.result('evm_mine')
+    const { number, timestamp } = await node.result<{ number: string; timestamp: string }>('eth_getBlockByNumber', [
+      'latest',
+      false,
+    ])
+    await node.result('eth_call', [{ to: `0x${'01'.repeat(20)}` }, 'latest'])
+    const seen = await figures()
+    expect(seen.get('rhizome_open')).toBe(1)
+    expect(seen.get('rhizome_head_number')).toBe(Number(number))
+    expect(seen.get('rhizome_head_timestamp_seconds')).toBe(Number(timestamp))
+    expect(seen.get('rhizome_highest_block_number')).toBe(Number(number))
+    expect(seen.get('rhizome_pool_transactions{state="pending"}')).toBe(0)
+    expect(seen.get('rhizome_lane_threads{lane="pool"}')).toBeGreaterThan(0)
+    expect(seen.get('rhizome_lane_refused_total{lane="trace"}')).toBe(0)
+    expect(seen.get('rhizome_write_buffer_bytes')).toBeGreaterThan(0)
+    expect(seen.get('rhizome_write_stopped')).toBe(0)
+  })
+
+  test('behavior: connections, subscriptions and filters come and go', async () => {
+    // Those that the tests before have left open close by and by.
+    const socket = connect(Number(new URL(node.url).port), '127.0.0.1')
+    await expect.poll(() => at('rhizome_http_connections')).toBeGreaterThanOrEqual(1)
+    const client = await Client.open(node.url)
+    const id = await client.result('eth_subscribe', ['newHeads'])
+    await client.result('eth_subscribe', ['logs', {}])
+    await node.result('eth_newBlockFilter')
+    expect(await at('rhizome_websocket_connections')).toBe(1)
+    expect(await at('rhizome_websocket_subscriptions')).toBe(2)
+    expect(await at('rhizome_filters')).toBe(1)
+    await client.result('eth_unsubscribe', [id])
+    expect(await at('rhizome_websocket_subscriptions')).toBe(1)
+    client.socket.close()
+    await client.closed
+    await expect.poll(() => at('rhizome_websocket_connections')).toBe(0)
+    expect(await at('rhizome_websocket_subscriptions')).toBe(0)
+    socket.destroy()
+  })
+
+  test('behavior: no connection stays in the count, not that of a WebSocket either', async () => {
+    const fresh = await NodeProcess.start(['--workers', '1'], 'metrics.enabled = true\nmetrics.port = 0\n')
+    const open = async () => (await figures(fresh)).get('rhizome_http_connections')
+    const sockets = [1, 2, 3].map(() => connect(Number(new URL(fresh.url).port), '127.0.0.1'))
+    await expect.poll(open).toBe(3)
+    const client = await Client.open(fresh.url)
+    await expect.poll(open).toBe(3)
+    await client.close()
+    await expect.poll(open).toBe(3)
+    for (const socket of sockets) socket.destroy()
+    await expect.poll(open).toBe(0)
+    await fresh.stop()
+  })
+
+  test('behavior: the process is measured, too', async () => {
+    expect(await at('process_resident_memory_bytes')).toBeGreaterThan(1e6)
+    expect(await at('rhizome_worker_loop_delay_seconds{worker="1",quantile="0.99"}')).toBeGreaterThanOrEqual(0)
+  })
+
+  test('behavior: HEAD; other methods and paths are refused', async () => {
+    const url = node.metricsUrl ?? ''
+    const head = await fetch(url, { method: 'HEAD' })
+    expect([head.status, await head.text()]).toEqual([200, ''])
+    expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(405)
+    expect((await fetch(new URL('/', url))).status).toBe(404)
+    // The port of JSON-RPC does not tell.
+    expect((await fetch(`${node.url}/metrics`)).status).toBe(405)
+  })
+
+  test('error: a name that a web page may have made up for this address', async () => {
+    const port = Number(new URL(node.metricsUrl ?? '').port)
+    const { text } = await exchange(port, 'GET /metrics HTTP/1.1\r\nHost: evil.example.org\r\n\r\n')
+    expect(text).toMatch(/^HTTP\/1\.1 403 /)
+  })
+
+  test('error: an address that is in use', async () => {
+    const port = new URL(node.metricsUrl ?? '').port
+    const start = NodeProcess.start([], `metrics.enabled = true\nmetrics.port = ${port}\n`)
+    await expect(start).rejects.toThrow(/metrics: cannot listen on 127\.0\.0\.1:\d+ \(EADDRINUSE\)/)
+  })
+})
