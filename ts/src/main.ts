@@ -5,6 +5,7 @@ import { KeySource } from './auth/keySource.ts'
 import { decidedChoices } from './config/choices.ts'
 import { ConfigError } from './config/error.ts'
 import { appsFileOf, isLocalHost, miningOf, workersOf } from './config/network.ts'
+import { reload } from './config/reload.ts'
 import type { Config } from './config/schema.ts'
 import { nativeSource } from './filters/nativeSource.ts'
 import { FilterRegistry } from './filters/registry.ts'
@@ -19,7 +20,6 @@ import { freePort } from './portProbe.ts'
 import { Workers } from './workers.ts'
 
 const nobodyAsked: Keys = { isOpen: true, keys: [] }
-const stopGraceMs = 1000
 const filterSweepMs = 30_000
 
 /** A node that serves. */
@@ -36,12 +36,17 @@ export interface RunningNode {
   readonly failure: Promise<string>
   /** Resolves when a caller asks the node to end (rsk_shutdown). */
   readonly shutdown: Promise<void>
+  /** Takes over what may change while the node runs, and logs what has to wait for a restart. */
+  reload(config: Config): void
+  /** Logs that the configuration could not be read anew: the node goes on with the one that it has. */
+  refuseReload(problems: readonly string[]): void
   /** Answers running requests, closes all connections and the database. False when a worker is still busy. */
   stop(): Promise<boolean>
 }
 
 /** Opens the node of this process and serves it. There can be one in a process. */
 export async function startNode(config: Config): Promise<RunningNode> {
+  let current = config
   const logger = createLogger(config.log.level, 'main')
   const { host } = config.http
   const source = await openKeys(config)
@@ -85,11 +90,20 @@ export async function startNode(config: Config): Promise<RunningNode> {
       native,
       failure,
       shutdown,
+      reload(fresh) {
+        const { config, changed, waiting } = reload(current, fresh)
+        current = config
+        logger.level = config.log.level
+        workers.configure(config)
+        logger.info({ changed }, 'configuration read again')
+        if (waiting.length > 0) logger.warn({ settings: waiting }, 'these settings change at the next start only')
+      },
+      refuseReload: (problems) => logger.error({ problems }, 'the configuration is wrong; the old one stays'),
       async stop() {
         clearInterval(sweep)
         source?.stop()
         metrics?.close()
-        const isIdle = await workers.stop(stopGraceMs)
+        const isIdle = await workers.stop(config.http.drainMs)
         await native.closeNode()
         logger.debug('stopped')
         return isIdle

@@ -23,6 +23,8 @@ import { WebSocketServer } from './ws/server.ts'
 export interface Server {
   /** Starts to listen and returns the port. Several workers may share one. */
   listen(port: number): Promise<number>
+  /** Takes over the limits that may change while it serves. */
+  configure(config: Config): void
   /** Takes no new connections, lets running requests end for a while, then closes all. */
   stop(graceMs: number): Promise<void>
 }
@@ -40,6 +42,20 @@ export interface ServerParts {
   readonly counters: Counters
 }
 
+/** What the parts of a server need of the configuration. They look at it for each request. */
+function settingsOf(config: Config) {
+  const choices = decidedChoices(config)
+  const hasHints = choices.errorText === 'helpful'
+  const { timeoutMs, maxResponseBytes, maxBatchRequests } = config.rpc
+  return {
+    dispatch: { maxResponseBytes, hasHints },
+    bodies: { maxBatchRequests, hasHints },
+    http: { ...config.http, timeoutMs, hasErrorStatus: choices.errorStatus === '400' },
+    ws: { ...config.ws, timeoutMs },
+    health: { ...config.health },
+  }
+}
+
 /** Builds one worker's server. */
 export function createServer({
   config,
@@ -51,8 +67,6 @@ export function createServer({
   openSockets,
   counters,
 }: ServerParts): Server {
-  const choices = decidedChoices(config)
-  const hasHints = choices.errorText === 'helpful'
   const registry = new SubscriptionRegistry(
     config.ws.maxSubscriptions,
     () => `0x${randomBytes(16).toString('hex')}`,
@@ -72,29 +86,19 @@ export function createServer({
     // Seldom asked for, so it is not kept.
     discover: () => JSON.stringify(openRpcDocument(entries, version)),
   }
-  const dispatcher = new Dispatcher(
-    entries,
-    context,
-    { maxResponseBytes: config.rpc.maxResponseBytes, hasHints },
-    (request) => {
-      counters.count(request.method, request.elapsedMs, request.errorCode)
-      observe(request)
-    },
-  )
-  const bodies = new BodyServer(dispatcher, { maxBatchRequests: config.rpc.maxBatchRequests, hasHints })
-  const { timeoutMs } = config.rpc
+  const settings = settingsOf(config)
+  const dispatcher = new Dispatcher(entries, context, settings.dispatch, (request) => {
+    counters.count(request.method, request.elapsedMs, request.errorCode)
+    observe(request)
+  })
+  const bodies = new BodyServer(dispatcher, settings.bodies)
   let isEnding = false
   const cancel = (ticket: number): void => native.cancelTicket(ticket)
-  const http = new HttpServer(
-    bodies,
-    keyring,
-    { ...config.http, timeoutMs, hasErrorStatus: choices.errorStatus === '400' },
-    {
-      cancel,
-      health: () => judgeHealth(nodeFigures(native), config.health, Date.now(), isEnding),
-      onConnections: (change) => counters.change('httpConnections', change),
-    },
-  )
+  const http = new HttpServer(bodies, keyring, settings.http, {
+    cancel,
+    health: () => judgeHealth(nodeFigures(native), settings.health, Date.now(), isEnding),
+    onConnections: (change) => counters.change('httpConnections', change),
+  })
   const sockets = config.ws.enabled
     ? new WebSocketServer(
         http.app,
@@ -108,11 +112,17 @@ export function createServer({
           forget: (subscriber) => subscriptions.forget(subscriber),
           openSockets,
         },
-        { ...config.ws, timeoutMs },
+        settings.ws,
       )
     : undefined
   return {
     listen: (port) => http.listen(port),
+    configure(fresh) {
+      const wanted = settingsOf(fresh)
+      for (const part of ['dispatch', 'bodies', 'http', 'ws', 'health'] as const) {
+        Object.assign(settings[part], wanted[part])
+      }
+    },
     async stop(graceMs) {
       isEnding = true
       http.stopListening()

@@ -25,7 +25,8 @@ function run(
   const native = loadAddon()
   const filters = new RemoteFilters(post)
   const keyring = new Keyring(keys)
-  const observe = requestLog(logger, config.rpc.slowMs)
+  const logged = { slowMs: config.rpc.slowMs }
+  const observe = requestLog(logger, logged)
   const counters = new Counters(servedMethods(config.modules, isDevelopment(config)), memory)
   if (config.metrics.enabled) watchLoopDelay(counters)
   const server = createServer({
@@ -44,6 +45,10 @@ function run(
       filters.receive(message)
     } else if (message.kind === 'keys') {
       keyring.replace(message.keys)
+    } else if (message.kind === 'configure') {
+      logger.level = message.config.log.level
+      logged.slowMs = message.config.rpc.slowMs
+      server.configure(message.config)
     } else if (message.kind === 'listen') {
       server.listen(message.port).then(
         () => post({ kind: 'listening' }),

@@ -16,6 +16,8 @@ export interface WorkerStart {
 export type ToWorker =
   /** The node is open: serve on this port. */
   | { readonly kind: 'listen'; readonly port: number }
+  /** Limits have changed. */
+  | { readonly kind: 'configure'; readonly config: Config }
   /** Finish what runs, then end. */
   | { readonly kind: 'stop'; readonly graceMs: number }
   /** From now on these keys are good. */

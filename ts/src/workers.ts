@@ -61,6 +61,11 @@ export class Workers {
     for (const worker of this.#workers) post(worker, { kind: 'keys', keys })
   }
 
+  /** Lets all workers take over what may change while they serve. */
+  configure(config: Config): void {
+    for (const worker of this.#workers) post(worker, { kind: 'configure', config })
+  }
+
   /**
    * Ends all workers: running requests have `graceMs` to end. False when one did not end in time; it is left alone, for a
    * thread that is ended by force while it has sockets open takes the whole process down.

@@ -1,11 +1,11 @@
 import { Command } from 'commander'
-import type { Config } from '../config/schema.ts'
+import { ConfigError } from '../config/error.ts'
 import { type RunningNode, startNode } from '../main.ts'
 import { banner } from './banner.ts'
 import { addChainOptions, configFrom, type Parsed } from './options.ts'
 
-/** From the first signal to the end of the process; then it is ended by force. */
-const stopLimitMs = 1900
+/** From the end of the last request, or of its time, to the end of the process; then it is ended by force. */
+const stopLimitMs = 900
 /** Signals that follow the first within this time are taken for the same request. */
 const sameSignalMs = 500
 
@@ -20,25 +20,44 @@ export function startCommand(): Command {
     .option('--mining <mode>', 'auto, interval=SECONDS or off (default: auto on development networks)')
     .option('--compat <choice>', 'document or reference: who wins where they differ (default: document)')
     .option('--json', 'print one line of JSON instead of the banner')
-    .action(async (options: Parsed & { json?: boolean }) => run(configFrom(options), options.json === true))
+    .action(async (options: Parsed & { json?: boolean }) => run(options, options.json === true))
 }
 
-async function run(config: Config, isJson: boolean): Promise<void> {
-  const signalled = nextSignal()
+async function run(options: Parsed, isJson: boolean): Promise<void> {
+  const config = configFrom(options)
+  const hasFile = options.config !== undefined
+  // Without a file there is nothing to read again: then it is the terminal that goes away.
+  const signalled = nextSignal(hasFile ? ['SIGINT', 'SIGTERM'] : ['SIGINT', 'SIGTERM', 'SIGHUP'])
+  let isWantedAgain = false
+  let reloadNow = (): void => {
+    isWantedAgain = true
+  }
+  if (hasFile) process.on('SIGHUP', () => reloadNow())
   const node = await startNode(config)
+  reloadNow = () => readAgain(node, options)
+  if (isWantedAgain) reloadNow()
   process.stdout.write(
     isJson
       ? `${JSON.stringify({ url: node.url, port: node.port, metricsUrl: node.metricsUrl })}\n`
       : banner(config, node),
   )
   const reason = await Promise.race([signalled, node.shutdown, node.failure])
-  await stop(node, isJson)
+  await stop(node, isJson, config.http.drainMs + stopLimitMs)
   // Somebody wanted the end, else the node failed by itself.
   process.exit(reason === undefined ? 0 : 1)
 }
 
-async function stop(node: RunningNode, isJson: boolean): Promise<void> {
-  setTimeout(endByForce, stopLimitMs).unref()
+function readAgain(node: RunningNode, options: Parsed): void {
+  try {
+    node.reload(configFrom(options))
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    node.refuseReload(error.problems)
+  }
+}
+
+async function stop(node: RunningNode, isJson: boolean, limitMs: number): Promise<void> {
+  setTimeout(endByForce, limitMs).unref()
   const isIdle = await node.stop()
   if (!isJson) process.stdout.write('Stopped.\n')
   if (!isIdle) endByForce()
@@ -53,10 +72,10 @@ function endByForce(): void {
  * Resolves at the first request to end. A second one ends the process at once, unless it follows so closely that it is the
  * same: a terminal signals the whole group, and npm passes on what it gets.
  */
-function nextSignal(): Promise<undefined> {
+function nextSignal(signals: readonly NodeJS.Signals[]): Promise<undefined> {
   return new Promise((resolve) => {
     let firstMs: number | undefined
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    for (const signal of signals) {
       process.on(signal, () => {
         if (firstMs === undefined) {
           firstMs = performance.now()

@@ -115,6 +115,7 @@ export const schema = section('', {
     ]),
     hosts: list('Accepted Host headers besides loopback names; "*" for all.', ['*']),
     maxBodyBytes: whole('Largest request body.', 5_242_880, 1),
+    drainMs: whole('Time that running requests have to end once the node has been told to end.', 1000, 0, 600_000),
     compression: oneOf(
       'Whom answers from 1 KB up are compressed for, when they ask for it.',
       ['remote', 'all', 'none'],

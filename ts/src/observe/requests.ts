@@ -8,17 +8,26 @@ export interface FinishedRequest {
   readonly defect: unknown
 }
 
-let lastRequest = 0
+/** Callers may send names of any length. */
+const longestName = 64
 
-/** Logs requests: defects always, slow ones as warnings, all others at debug level. Parameters and paths are never logged: they may hold keys. */
-export function requestLog(logger: Logger, slowMs: number): (request: FinishedRequest) => void {
-  return ({ method, elapsedMs, errorCode, defect }) => {
+/**
+ * Logs requests: defects always, slow ones as warnings, all others at debug level. `request` counts the requests of the
+ * thread. Parameters and paths are never logged: they may hold keys. `settings` are looked at each time.
+ */
+export function requestLog(logger: Logger, settings: { readonly slowMs: number }): (request: FinishedRequest) => void {
+  let request = 0
+  return ({ method: name, elapsedMs, errorCode, defect }) => {
+    request++
+    const isSlow = elapsedMs >= settings.slowMs
+    if (defect === undefined && !isSlow && !logger.isLevelEnabled('debug')) return
+    const method = name.slice(0, longestName)
     if (defect !== undefined) {
-      logger.error({ request: ++lastRequest, method, defect: describe(defect) }, 'internal error')
-    } else if (elapsedMs >= slowMs) {
-      logger.warn({ method, elapsedMs: Math.round(elapsedMs), errorCode }, 'slow request')
-    } else if (logger.isLevelEnabled('debug')) {
-      logger.debug({ method, elapsedMs: Number(elapsedMs.toFixed(3)), errorCode }, 'request')
+      logger.error({ request, method, defect: describe(defect) }, 'internal error')
+    } else if (isSlow) {
+      logger.warn({ request, method, elapsedMs: Math.round(elapsedMs), errorCode }, 'slow request')
+    } else {
+      logger.debug({ request, method, elapsedMs: Number(elapsedMs.toFixed(3)), errorCode }, 'request')
     }
   }
 }

@@ -1,0 +1,50 @@
+import { leaves } from './leaves.ts'
+import type { Config } from './schema.ts'
+
+/** Settings that a running node takes over; all others are read at the start only. */
+export const liveSettings: readonly string[] = [
+  'http.cors',
+  'http.hosts',
+  'http.maxBodyBytes',
+  'http.compression',
+  'ws.maxConnections',
+  'ws.maxRequests',
+  'rpc.maxBatchRequests',
+  'rpc.timeoutMs',
+  'rpc.maxResponseBytes',
+  'rpc.slowMs',
+  'health.maxHeadAgeSeconds',
+  'health.maxLagBlocks',
+  'log.level',
+]
+
+export interface Reloaded {
+  /** The running configuration with what could be taken over. */
+  readonly config: Config
+  /** Names of the settings that were taken over. */
+  readonly changed: readonly string[]
+  /** Names of those that differ and wait for a restart. */
+  readonly waiting: readonly string[]
+}
+
+/** What becomes of a running node's configuration when another one has been read. */
+export function reload(running: Config, fresh: Config): Reloaded {
+  const config = structuredClone(running)
+  const paths = [...leaves.map(({ path }) => path), 'modules']
+  const differing = paths.filter(
+    (path) => JSON.stringify(valueAt(running, path)) !== JSON.stringify(valueAt(fresh, path)),
+  )
+  const changed = differing.filter((path) => liveSettings.includes(path))
+  for (const path of changed) {
+    const [section = '', name = ''] = path.split('.')
+    const target = (config as unknown as Record<string, Record<string, unknown>>)[section]
+    if (target !== undefined) target[name] = valueAt(fresh, path)
+  }
+  return { config, changed, waiting: differing.filter((path) => !changed.includes(path)) }
+}
+
+function valueAt(config: Config, path: string): unknown {
+  let value: unknown = config
+  for (const name of path.split('.')) value = (value as Record<string, unknown> | undefined)?.[name]
+  return value
+}
