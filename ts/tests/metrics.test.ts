@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { NodeProcess } from './node.ts'
@@ -106,6 +107,21 @@ describe('/metrics', () => {
   test('behavior: the process is measured, too', async () => {
     expect(await at('process_resident_memory_bytes')).toBeGreaterThan(1e6)
     expect(await at('rhizome_worker_loop_delay_seconds{worker="1",quantile="0.99"}')).toBeGreaterThanOrEqual(0)
+  })
+
+  test('behavior: whatever the dashboard asks for is served, and it shows all of ours', async () => {
+    await node.ask('eth_getBalance', ['nobody'])
+    const page = await (await fetch(node.metricsUrl ?? '')).text()
+    const board = readFileSync(new URL('../../docs/grafana.json', import.meta.url), 'utf8')
+    const { panels } = JSON.parse(board) as { panels: { targets: { expr: string }[] }[] }
+    const asked = panels.flatMap(({ targets }) =>
+      targets.flatMap(({ expr }) => expr.match(/\b(rhizome|process)_\w+/g) ?? []),
+    )
+    const served = new Set(page.match(/^[a-z]\w*/gm))
+    expect(asked.length).toBeGreaterThan(20)
+    expect(asked.filter((name) => !served.has(name))).toEqual([])
+    const ours = [...served].filter((name) => name.startsWith('rhizome_'))
+    expect(ours.filter((name) => !asked.includes(name))).toEqual([])
   })
 
   test('behavior: HEAD; other methods and paths are refused', async () => {
