@@ -9,7 +9,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::{io, mem, panic};
+use std::{fs, io, mem, panic};
 
 use hashbrown::HashTable;
 use parking_lot::{Mutex, RwLock};
@@ -25,7 +25,7 @@ const PATIENCE: usize = 4;
 /// Packs that are not yet in the `nodes` column.
 pub(crate) struct NodeJournal {
     segments: RwLock<Segments>,
-    job: Mutex<Option<JoinHandle<Result<(), rocksdb::Error>>>>,
+    job: Mutex<Option<JoinHandle<Result<(), FlushError>>>>,
     limit: usize,
 }
 
@@ -133,7 +133,7 @@ impl NodeJournal {
         let mut job = self.job.lock();
         let is_overdue = self.segments.read().active.bytes >= self.limit.saturating_mul(PATIENCE);
         if let Some(finished) = job.take_if(|job| is_overdue || job.is_finished()) {
-            finished.join().unwrap_or_else(|panic| panic::resume_unwind(panic)).map_err(FlushError::Engine)?;
+            finished.join().unwrap_or_else(|panic| panic::resume_unwind(panic))?;
         }
         if job.is_some() || !self.has_work() {
             return Ok(());
@@ -163,12 +163,13 @@ impl NodeJournal {
         segments.sealed.is_some()
     }
 
-    fn flush(&self, flush: &Flush) -> Result<(), rocksdb::Error> {
+    fn flush(&self, flush: &Flush) -> Result<(), FlushError> {
         let Some(sealed) = self.segments.read().sealed.clone() else { return Ok(()) };
-        flush.store(&sealed)?;
+        flush.remove_leftover()?;
+        flush.store(&sealed).map_err(FlushError::Engine)?;
         // From here on the column answers.
         self.segments.write().sealed = None;
-        flush.forget(&sealed)
+        flush.forget(&sealed).map_err(FlushError::Engine)
     }
 }
 
@@ -183,13 +184,24 @@ pub(crate) struct Flush {
 /// Why packs did not become files.
 pub(crate) enum FlushError {
     Engine(rocksdb::Error),
+    File(io::Error),
     Thread(io::Error),
 }
 
 impl Flush {
-    /// Name of the file while it is written. It is moved into the database at once, or overwritten by the next one.
+    /// Name of the file while it is written. Then the engine moves it into the database: it links it there first and
+    /// removes this name last.
     fn file(&self) -> PathBuf {
         Path::join(&self.dir, "nodes.new")
+    }
+
+    /// A process that ended while a file was moved left this name on a file of the database: to open it for writing would
+    /// destroy what the database has.
+    fn remove_leftover(&self) -> Result<(), FlushError> {
+        match fs::remove_file(self.file()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(FlushError::File(error)),
+            _ => Ok(()),
+        }
     }
 
     fn store(&self, segment: &Segment) -> Result<(), rocksdb::Error> {

@@ -134,6 +134,7 @@ impl Store {
     fn batch_nodes(&self, batch: &mut WriteBatch, nodes: NodeRows) -> Result<(), StorageError> {
         self.journal.settle(&self.flush).map_err(|error| match error {
             FlushError::Engine(source) => self.engine_error("write nodes", source, PROBE_BYTES),
+            FlushError::File(source) => StorageError::NotWritable { dir: self.dir().to_path_buf(), source },
             FlushError::Thread(source) => StorageError::Thread { source },
         })?;
         let column = self.column(PACKS)?;
