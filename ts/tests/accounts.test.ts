@@ -149,6 +149,7 @@ describe('signing', { timeout: patienceMs }, () => {
   test.each([
     ['personal_newAccount', [null], -32602, /Passphrase is null/],
     ['personal_newAccount', [5], -32602, /passphrase: expected text/],
+    ['personal_newAccount', ['half a \ud800 character'], -32602, /Invalid passphrase: must be well-formed Unicode/],
     ['personal_newAccountWithSeed', [null], -32602, /Seed is null/],
     ['personal_newAccountWithSeed', [{}], -32602, /seed: expected text/],
     ['personal_importRawKey', [null, 'x'], -32602, /Key cannot be null/],

@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
 import { type Kind, refuse } from '../kind.ts'
 
+const loneSurrogate = /\p{Surrogate}/u
+
 /** A passphrase or the like: any text, which no message repeats. `missing` is the refusal of null. */
 export function secret(name: string, missing: string): Kind<string> {
   return {
@@ -8,8 +10,9 @@ export function secret(name: string, missing: string): Kind<string> {
     expects: 'text',
     schema: Type.String(),
     read(value) {
-      if (typeof value === 'string') return value
-      return refuse(this, value === null ? missing : `Invalid ${name}: must be text.`)
+      if (typeof value !== 'string') return refuse(this, value === null ? missing : `Invalid ${name}: must be text.`)
+      // Half a character has no bytes, and who is asked to encrypt with it says so with the secret in its words.
+      return loneSurrogate.test(value) ? refuse(this, `Invalid ${name}: must be well-formed Unicode.`) : value
     },
   }
 }
