@@ -39,7 +39,8 @@ export interface ServerParts {
   readonly shutdown: Context['shutdown']
   /** One number that all workers share: the WebSocket connections that are open. */
   readonly openSockets: Int32Array
-  readonly counters: Counters
+  /** Absent: nothing is counted. */
+  readonly counters: Counters | undefined
 }
 
 /** What the parts of a server need of the configuration. They look at it for each request. */
@@ -70,7 +71,7 @@ export function createServer({
   const registry = new SubscriptionRegistry(
     config.ws.maxSubscriptions,
     () => `0x${randomBytes(16).toString('hex')}`,
-    (change) => counters.change('subscriptions', change),
+    (change) => counters?.change('subscriptions', change),
   )
   const subscriptions = new Publisher(nativeSource(native), registry, (defect) => {
     observe({ method: 'eth_subscription', elapsedMs: 0, errorCode: undefined, defect })
@@ -88,7 +89,7 @@ export function createServer({
   }
   const settings = settingsOf(config)
   const dispatcher = new Dispatcher(entries, context, settings.dispatch, (request) => {
-    counters.count(request.method, request.elapsedMs, request.errorCode)
+    counters?.count(request.method, request.elapsedMs, request.errorCode)
     observe(request)
   })
   const bodies = new BodyServer(dispatcher, settings.bodies)
@@ -97,7 +98,7 @@ export function createServer({
   const http = new HttpServer(bodies, keyring, settings.http, {
     cancel,
     health: () => judgeHealth(nodeFigures(native), settings.health, Date.now(), isEnding),
-    onConnections: (change) => counters.change('httpConnections', change),
+    onConnections: (change) => counters?.change('httpConnections', change),
   })
   const sockets = config.ws.enabled
     ? new WebSocketServer(
@@ -108,7 +109,7 @@ export function createServer({
           admit: (response, request) => http.admit(response, request),
           cancel,
           // uWebSockets does not tell of the end of a connection that became one.
-          onUpgraded: () => counters.change('httpConnections', -1),
+          onUpgraded: () => counters?.change('httpConnections', -1),
           forget: (subscriber) => subscriptions.forget(subscriber),
           openSockets,
         },

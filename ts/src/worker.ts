@@ -27,8 +27,8 @@ function run(
   const keyring = new Keyring(keys)
   const logged = { slowMs: config.rpc.slowMs }
   const observe = requestLog(logger, logged)
-  const counters = new Counters(servedMethods(config.modules, isDevelopment(config)), memory)
-  if (config.metrics.enabled) watchLoopDelay(counters)
+  const counters = memory && new Counters(servedMethods(config.modules, isDevelopment(config)), memory)
+  if (counters !== undefined) watchLoopDelay(counters)
   const server = createServer({
     config,
     native,

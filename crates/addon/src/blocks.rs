@@ -27,12 +27,7 @@ pub fn import_blocks<'env>(
     #[napi(ts_arg_type = "(error: Error | null, progress: string) => void")] on_progress: Function<'_, String, ()>,
 ) -> Result<Object<'env>> {
     let report = report(&on_progress)?;
-    in_background(env, move |running| {
-        block_files::import(&running.node, &path, |line| {
-            report.call(Ok(line), ThreadsafeFunctionCallMode::Blocking);
-            go_on(running)
-        })
-    })
+    in_background(env, move |running| block_files::import(&running.node, &path, |line| tell(&report, running, line)))
 }
 
 /// Writes the blocks of the main chain from one height to another. `onProgress(null, json)` is called for each with
@@ -47,10 +42,7 @@ pub fn export_blocks<'env>(
 ) -> Result<Object<'env>> {
     let report = report(&on_progress)?;
     in_background(env, move |running| {
-        block_files::export(&running.node, &path, height(from)?, height(to)?, |line| {
-            report.call(Ok(line), ThreadsafeFunctionCallMode::Blocking);
-            go_on(running)
-        })
+        block_files::export(&running.node, &path, height(from)?, height(to)?, |line| tell(&report, running, line))
     })
 }
 
@@ -73,10 +65,7 @@ pub fn verify_blocks<'env>(
 ) -> Result<Object<'env>> {
     let report = report(&on_progress)?;
     in_background(env, move |running| {
-        upkeep::verify(&running.node, height(from)?, height(to)?, |line| {
-            report.call(Ok(line), ThreadsafeFunctionCallMode::Blocking);
-            go_on(running)
-        })
+        upkeep::verify(&running.node, height(from)?, height(to)?, |line| tell(&report, running, line))
     })
 }
 
@@ -97,7 +86,9 @@ fn in_background(env: &Env, work: impl FnOnce(&Running) -> Answer + Send + 'stat
     Ok(promise)
 }
 
-fn go_on(running: &Running) -> ControlFlow<()> {
+/// Reports progress, waiting when JavaScript is far behind. Says whether to go on: not when the node is closing.
+fn tell(report: &Report, running: &Running, line: String) -> ControlFlow<()> {
+    report.call(Ok(line), ThreadsafeFunctionCallMode::Blocking);
     if running.is_closing.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 

@@ -46,6 +46,11 @@ export class Keyring {
     this.#onReplaced = listener
   }
 
+  /** Nobody is asked for a key. */
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
   /** Undefined when the key is unknown, revoked or expired. */
   identify(key: string): Credential | undefined {
     if (this.#isOpen) return ''

@@ -104,10 +104,15 @@ export class HttpServer {
   /** What a caller who wants to connect is let in with. Sends a refusal and returns undefined when `Host`, `Origin` or the key keep him out. */
   admit(response: HttpResponse, request: HttpRequest): Credential | undefined {
     const origin = request.getHeader('origin')
-    const credential = this.#keyring.identify(apiKeyOf(request))
+    const credential = this.#identify(request)
     const refusal = this.#strangerRefusal(request, credential, origin)
     if (refusal !== undefined) send(response, refusal)
     return refusal === undefined ? credential : undefined
+  }
+
+  /** Where nobody is asked, the request is not searched for a key. */
+  #identify(request: HttpRequest): Credential | undefined {
+    return this.#keyring.identify(this.#keyring.isOpen ? '' : apiKeyOf(request))
   }
 
   #onHealth(response: HttpResponse, request: HttpRequest): void {
@@ -129,7 +134,7 @@ export class HttpServer {
 
   #onPost(response: HttpResponse, request: HttpRequest): void {
     const origin = request.getHeader('origin')
-    const credential = this.#keyring.identify(apiKeyOf(request))
+    const credential = this.#identify(request)
     const refusal = this.#refusal(request, credential, origin)
     if (refusal !== undefined) {
       send(response, refusal)

@@ -1,11 +1,8 @@
+import type { NodeFigures } from './nodeFigures.ts'
+
 /** What the node says about itself, as far as its health depends on it. */
-export interface HealthFigures {
-  readonly number: number
-  readonly hash: string
-  /** Of the head, in seconds. */
-  readonly timestamp: number
-  readonly highestBlock: number
-  readonly store: { readonly isWriteStopped: boolean }
+export type HealthFigures = Pick<NodeFigures, 'number' | 'hash' | 'timestamp' | 'highestBlock'> & {
+  readonly store: Pick<NodeFigures['store'], 'isWriteStopped'>
 }
 
 /** From when on a node is not ready. 0: not looked at. */

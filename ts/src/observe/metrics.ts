@@ -1,36 +1,12 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, type MetricObject, Registry } from 'prom-client'
 import { type Counters, latencyBounds } from './counters.ts'
-
-interface Lane {
-  readonly threads: number
-  readonly waiting: number
-  readonly running: number
-  readonly refused: number
-}
-
-/** What the core measures about itself. */
-interface CoreFigures {
-  readonly number: number
-  readonly timestamp: number
-  readonly highestBlock: number
-  readonly pendingTransactions: number
-  readonly queuedTransactions: number
-  readonly lanes: Readonly<Record<string, Lane>>
-  readonly store: {
-    readonly blockCacheBytes: number
-    readonly valueCacheBytes: number
-    readonly writeBufferBytes: number
-    readonly fileBytes: number
-    readonly compactionBytes: number
-    readonly isWriteStopped: boolean
-  }
-}
+import type { NodeFigures } from './nodeFigures.ts'
 
 /** Where the figures come from; each is asked when somebody looks. */
 export interface MetricSources {
   readonly workers: readonly Counters[]
   /** Undefined when no node is open. */
-  readonly core: () => CoreFigures | undefined
+  readonly core: () => NodeFigures | undefined
   readonly webSockets: () => number
   readonly filters: () => number
 }
@@ -109,10 +85,10 @@ function metric(name: string, type: string, help: string, values: readonly objec
 }
 
 /** Registers what the core measures; returns what sets it. */
-function coreMetrics(registry: Registry): (figures: CoreFigures | undefined) => void {
+function coreMetrics(registry: Registry): (figures: NodeFigures | undefined) => void {
   const gauge = gaugesOf(registry)
-  let core: CoreFigures | undefined
-  const of = (read: (figures: CoreFigures) => number) => () => (core === undefined ? undefined : read(core))
+  let core: NodeFigures | undefined
+  const of = (read: (figures: NodeFigures) => number) => () => (core === undefined ? undefined : read(core))
   gauge('rhizome_open', 'Whether the chain is open.', () => (core === undefined ? 0 : 1))
   gauge(
     'rhizome_head_number',

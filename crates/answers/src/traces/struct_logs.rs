@@ -10,7 +10,7 @@ use super::options::TraceOptions;
 use super::traced::Traced;
 use crate::error::RpcError;
 use crate::json::JsonWriter;
-use rhizome_evm::observe::{CallKind, Failure, FrameEnd, FrameStart, Observer, Step, StepEnd, instruction_name};
+use rhizome_evm::observe::{Failure, FrameEnd, FrameStart, Observer, Step, StepEnd, instruction_name};
 use rhizome_evm::{Deadline, End, ExecError, State};
 use rhizome_primitives::{Address, REMASC, U256};
 use std::cell::RefCell;
@@ -191,7 +191,7 @@ impl Observer for StructLogs {
 
     fn frame_begins(&mut self, start: &FrameStart<'_>, state: &mut State) -> Result<(), ExecError> {
         let is_inner = start.depth > 0;
-        let is_creation = matches!(start.kind, CallKind::Create | CallKind::Create2);
+        let is_creation = start.kind.is_creation();
         let is_hidden = self.frames.last().is_some_and(|frame| frame.is_hidden) || is_inner && is_creation;
         let (cells, storage_size) = match is_hidden {
             true => (Cells::new(), 0),

@@ -1,0 +1,27 @@
+/** One lane of the threads that execute. */
+interface LaneFigures {
+  readonly threads: number
+  readonly waiting: number
+  readonly running: number
+  readonly refused: number
+}
+
+/** What the core measures about itself. */
+export interface NodeFigures {
+  readonly number: number
+  readonly hash: string
+  /** Of the head, in seconds. */
+  readonly timestamp: number
+  readonly highestBlock: number
+  readonly pendingTransactions: number
+  readonly queuedTransactions: number
+  readonly lanes: Readonly<Record<'pool' | 'trace', LaneFigures>>
+  readonly store: {
+    readonly blockCacheBytes: number
+    readonly valueCacheBytes: number
+    readonly writeBufferBytes: number
+    readonly fileBytes: number
+    readonly compactionBytes: number
+    readonly isWriteStopped: boolean
+  }
+}
