@@ -4,8 +4,10 @@ import { fileURLToPath } from 'node:url'
 import { code as codes, RpcError } from '../rpc/errors.ts'
 import type { Addon } from './bindings.ts'
 
-// Beside this file in the sources; seen from the bundle in ts/dist it is in the source folder.
+// Built here: beside this file in the sources; seen from the bundle in ts/dist it is in the source folder.
 const places = ['./rhizome.node', '../src/native/rhizome.node']
+// Prebuilt: npm installs the package that fits this platform.
+const prebuilt = `rhizome-${process.platform}-${process.arch}${process.platform === 'linux' ? '-gnu' : ''}`
 
 /** The addon is not there, or was built for another platform. The message says what to do. */
 export class AddonMissing extends Error {
@@ -14,15 +16,34 @@ export class AddonMissing extends Error {
 
 /** Loads the addon. Every error that its functions throw is an RpcError; what is not is a defect and becomes `internal`. */
 export function loadAddon(): Addon {
-  const path = places.map((place) => fileURLToPath(new URL(place, import.meta.url))).find((one) => existsSync(one))
-  if (path === undefined) throw new AddonMissing('The native addon is not built. Run: npm run setup')
+  const require = createRequire(import.meta.url)
+  const path = builtHere() ?? installed(require)
+  if (path === undefined) {
+    throw new AddonMissing(
+      `The native addon is missing. In a checkout run: npm run setup. Elsewhere: install ${prebuilt}, an optional dependency of this package; where there is none, build from a checkout`,
+    )
+  }
   let loaded: object
   try {
-    loaded = createRequire(import.meta.url)(path) as object
+    loaded = require(path) as object
   } catch (error) {
-    throw new AddonMissing(`The native addon does not load (${messageOf(error)}). Run: npm run setup`)
+    throw new AddonMissing(
+      `The native addon ${path} does not load (${messageOf(error)}). In a checkout run: npm run setup`,
+    )
   }
   return guarded(loaded)
+}
+
+function builtHere(): string | undefined {
+  return places.map((place) => fileURLToPath(new URL(place, import.meta.url))).find((path) => existsSync(path))
+}
+
+function installed(require: NodeJS.Require): string | undefined {
+  try {
+    return require.resolve(prebuilt)
+  } catch {
+    return undefined
+  }
 }
 
 /** Wraps each exported function so that only RpcError comes out. */
