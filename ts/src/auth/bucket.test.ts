@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { MemoryRates } from './bucket.ts'
+
+const limits = { app: 'a', unitsPerSecond: 100, burst: 50 }
+
+test('behavior: a new bucket is full, fills with time, and never holds more than its burst', async () => {
+  const rates = new MemoryRates()
+  expect(await rates.spend([{ ...limits, units: 0 }], 1000)).toEqual([50])
+  expect(await rates.spend([{ ...limits, units: 50 }], 1000)).toEqual([0])
+  expect(await rates.spend([{ ...limits, units: 0 }], 1250)).toEqual([25])
+  expect(await rates.spend([{ ...limits, units: 0 }], 9000)).toEqual([50])
+})
+
+test('behavior: what was spent beyond the level is made up for', async () => {
+  const rates = new MemoryRates()
+  expect(await rates.spend([{ ...limits, units: 80 }], 0)).toEqual([-30])
+  expect(await rates.spend([{ ...limits, units: 0 }], 300)).toEqual([0])
+})
+
+test('behavior: a clock that was put back gives nothing away', async () => {
+  const rates = new MemoryRates()
+  await rates.spend([{ ...limits, units: 50 }], 5000)
+  expect(await rates.spend([{ ...limits, units: 0 }], 1000)).toEqual([0])
+  expect(await rates.spend([{ ...limits, units: 0 }], 1100)).toEqual([10])
+})
+
+test('behavior: apps have buckets of their own', async () => {
+  const rates = new MemoryRates()
+  const spent = [
+    { ...limits, units: 20 },
+    { ...limits, app: 'b', units: 5 },
+  ]
+  expect(await rates.spend(spent, 0)).toEqual([30, 45])
+})

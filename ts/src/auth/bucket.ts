@@ -1,0 +1,25 @@
+import type { RateStore, Spending } from './store.ts'
+
+interface Bucket {
+  level: number
+  filledAt: number
+}
+
+/** Token buckets in memory: the rate of a node that shares with nobody. */
+export class MemoryRates implements RateStore {
+  readonly #buckets = new Map<string, Bucket>()
+
+  spend(spent: readonly Spending[], now: number): Promise<readonly number[]> {
+    return Promise.resolve(spent.map((one) => this.#spend(one, now)))
+  }
+
+  #spend({ app, units, unitsPerSecond, burst }: Spending, now: number): number {
+    const bucket = this.#buckets.get(app) ?? { level: burst, filledAt: now }
+    // A clock that was put back fills nothing, and takes nothing away.
+    const seconds = Math.max(0, now - bucket.filledAt) / 1000
+    bucket.level = Math.min(burst, bucket.level - units + seconds * unitsPerSecond)
+    bucket.filledAt = now
+    this.#buckets.set(app, bucket)
+    return bucket.level
+  }
+}
