@@ -290,7 +290,7 @@ describe('a node without keys', () => {
   test('error: it does not start with a store that it cannot trust', async () => {
     const place = new Place()
     mkdirSync(place.dir, { recursive: true })
-    for (const content of ['', '{}', '[]', '{"version":2,"apps":[]}', '{"version":1,"apps":[{"name":"secretname"}]}']) {
+    for (const content of ['', '{}', '[]', '{"version":3,"apps":[]}', '{"version":1,"apps":[{"name":"secretname"}]}']) {
       writeFileSync(place.file, content)
       const error = await place.start().then(String, String)
       expect(error).toMatch(/ended with 1: rhizome: .*apps\.json: is damaged/)

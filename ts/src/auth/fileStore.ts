@@ -1,13 +1,9 @@
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { Type } from 'typebox'
-import { Compile } from 'typebox/compile'
-import { type App, appSchema } from './app.ts'
+import type { App } from './app.ts'
+import { readApps, writeApps } from './appsDocument.ts'
 import { type AppStore, StoreError } from './store.ts'
 
-const check = Compile(
-  Type.Object({ version: Type.Literal(1), apps: Type.Array(appSchema) }, { additionalProperties: false }),
-)
 const lockTries = 40
 const lockPauseMs = 50
 
@@ -37,13 +33,8 @@ export class FileStore implements AppStore {
       if (isMissing(error)) return []
       throw new StoreError(`${this.#path}: cannot be read (${codeOf(error)})`)
     }
-    const content = parsed(text)
-    if (!check.Check(content))
-      throw new StoreError(`${this.#path}: is damaged: expected apps as rhizome keys writes them`)
-    const { apps } = content
-    if (new Set(apps.map(({ name }) => name)).size < apps.length) {
-      throw new StoreError(`${this.#path}: is damaged: two apps have the same name`)
-    }
+    const { apps, problem } = readApps(text)
+    if (apps === undefined) throw new StoreError(`${this.#path}: is damaged: ${problem}`)
     return apps
   }
 
@@ -86,7 +77,7 @@ export class FileStore implements AppStore {
       await rm(fresh, { force: true })
       const file = await open(fresh, 'wx', 0o600)
       try {
-        await file.writeFile(`${JSON.stringify({ version: 1, apps }, undefined, 2)}\n`)
+        await file.writeFile(writeApps(apps))
         await file.sync()
       } finally {
         await file.close()
@@ -95,14 +86,6 @@ export class FileStore implements AppStore {
     } catch (error) {
       throw new StoreError(`${this.#path}: cannot be written (${codeOf(error)})`)
     }
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

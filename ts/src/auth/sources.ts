@@ -1,0 +1,39 @@
+import { BlockList, isIP, SocketAddress } from 'node:net'
+
+/** An address or a range in canonical form, e.g. `10.0.0.0/8`; IPv4 in IPv6 form becomes IPv4. Undefined for anything else. */
+export function readSource(text: string): string | undefined {
+  const [address = '', bits, ...rest] = text.trim().split('/')
+  const version = isIP(address)
+  if (version === 0 || address.includes('%') || rest.length > 0) return undefined
+  const most = version === 4 ? 32 : 128
+  if (bits !== undefined && !(/^[0-9]{1,3}$/.test(bits) && Number(bits) <= most)) return undefined
+  const length = bits === undefined ? most : Number(bits)
+  const plain = new SocketAddress({ address, family: version === 4 ? 'ipv4' : 'ipv6' }).address
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(plain)?.[1]
+  if (mapped !== undefined && length >= 96) return written(mapped, length - 96, 32)
+  return written(plain, length, most)
+}
+
+function written(address: string, length: number, most: number): string {
+  return length === most ? address : `${address}/${length}`
+}
+
+/** Where an app may be called from. Takes what `readSource` gives. */
+export class Sources {
+  readonly #list = new BlockList()
+
+  constructor(sources: readonly string[]) {
+    for (const source of sources) {
+      const [address = '', length] = source.split('/')
+      const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'
+      if (length === undefined) this.#list.addAddress(address, family)
+      else this.#list.addSubnet(address, Number(length), family)
+    }
+  }
+
+  /** An IPv4 address that came over IPv6 counts as IPv4. What is no address is nowhere. */
+  includes(address: string): boolean {
+    const version = isIP(address)
+    return version !== 0 && this.#list.check(address, version === 4 ? 'ipv4' : 'ipv6')
+  }
+}
