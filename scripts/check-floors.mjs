@@ -22,9 +22,10 @@ const folders = {
   observe: [],
   config: ['rpc', 'observe'],
   native: ['rpc', 'observe'],
-  filters: ['rpc', 'observe', 'config', 'native'],
+  redis: ['config'],
+  filters: ['rpc', 'observe', 'config', 'native', 'redis'],
   subscriptions: ['rpc', 'observe', 'config', 'native'],
-  auth: ['rpc', 'observe', 'config', 'native'],
+  auth: ['rpc', 'observe', 'config', 'native', 'redis'],
   methods: ['rpc', 'observe', 'config', 'native', 'filters', 'subscriptions', 'auth', 'keystore'],
   keystore: ['rpc'],
   verify: [],
@@ -40,6 +41,7 @@ const packageOwners = {
   'smol-toml': ['config'],
   commander: ['cli', ''],
   ethers: ['keystore'],
+  ioredis: ['redis'],
 }
 
 /** Problems as lines; none when all is well. */

@@ -15,6 +15,7 @@ const settings = {
   workers: ['--workers', 'http.workers'],
   mining: ['--mining', 'mining'],
   open: ['--open', 'auth.open'],
+  store: ['--store', 'store.url'],
   logLevel: ['--log-level', 'log.level'],
 } as const
 
@@ -28,6 +29,11 @@ export function addChainOptions(command: Command): Command {
     .option('--data-dir <dir>', 'where the chain is kept (default: ./data/<network>)')
     .option('--config <file>', 'configuration file (TOML); flags win over the environment, that over the file')
     .option('--log-level <level>', 'silent, error, warn, info, debug or trace')
+}
+
+/** Where the state of the service is kept: what serves and what changes it take this. */
+export function addStoreOption(command: Command): Command {
+  return command.option('--store <url>', 'embedded, or the redis, rediss or unix URL of a store that nodes share')
 }
 
 /** The configuration from file, environment and flags. Throws ConfigError. */

@@ -11,6 +11,8 @@ export interface Leaf {
   readonly preset: unknown
   /** The accepted values in words. */
   readonly expects: string
+  /** Its value is never shown. */
+  readonly isSecret: boolean
   /** Reads the text of a flag or an environment variable; a text that does not fit is kept and refused later. */
   fromText(text: string): unknown
 }
@@ -22,6 +24,7 @@ interface Described {
   readonly enum?: readonly string[]
   /** Texts with a pattern say what they expect. */
   readonly expects?: string
+  readonly isSecret?: boolean
   readonly minimum?: number
   readonly maximum?: number
   readonly properties?: Readonly<Record<string, Described>>
@@ -59,6 +62,7 @@ function collect(described: Described, prefix: string): Leaf[] {
         description: member.description ?? '',
         preset: member.default,
         expects: expectation(member),
+        isSecret: member.isSecret === true,
         fromText: (text) => fromText(member, text),
       },
     ]

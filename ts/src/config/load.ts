@@ -6,6 +6,7 @@ import { ConfigError } from './error.ts'
 import { leafAt, leaves } from './leaves.ts'
 import { hasWallet, isDevelopment, isLocalHost } from './network.ts'
 import { type Config, schema } from './schema.ts'
+import { storeAddress } from './storeUrl.ts'
 
 const check = Compile(schema)
 
@@ -49,7 +50,7 @@ export function loadConfig(sources: Sources): Config {
   }
   const config = withDefaults(merged)
   problems.push(...describeErrors(config, origins, sources.file))
-  if (problems.length === 0) problems.push(...exposedAccounts(config as Config))
+  if (problems.length === 0) problems.push(...exposedAccounts(config as Config), ...wrongStore(config as Config))
   if (problems.length > 0) throw new ConfigError(problems)
   return config as Config
 }
@@ -59,6 +60,12 @@ function exposedAccounts(config: Config): string[] {
   const { host } = config.http
   if (isDevelopment(config) || !hasWallet(config) || isLocalHost(config) || config.walletExposed) return []
   return [`wallet: whoever reaches http.host ${host} could use its accounts; walletExposed = true allows that`]
+}
+
+/** What the pattern lets through and is no address all the same. Never shows it: it may hold a password. */
+function wrongStore({ store }: Config): string[] {
+  if (storeAddress(store) !== undefined) return []
+  return ['store.url: cannot be read as a URL with host, port and number of a database; escape odd characters with %']
 }
 
 function readFile(path: string): Record<string, unknown> {
@@ -115,10 +122,8 @@ function describeErrors(config: unknown, origins: Map<string, string>, file: str
     } else if (!problems.has(path)) {
       const leaf = leaves.find((one) => one.path === path)
       const expected = leaf === undefined ? error.message : leaf.expects
-      problems.set(
-        path,
-        `${path}: expected ${expected}, got ${JSON.stringify(valueAt(config, path))}${from(path, origins, file)}`,
-      )
+      const got = leaf?.isSecret === true ? 'something else' : JSON.stringify(valueAt(config, path))
+      problems.set(path, `${path}: expected ${expected}, got ${got}${from(path, origins, file)}`)
     }
   }
   return [...problems.values()]

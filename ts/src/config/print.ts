@@ -1,4 +1,16 @@
 import { leaves, sections } from './leaves.ts'
+import type { Config } from './schema.ts'
+
+/** A configuration without its secrets, for showing. */
+export function withoutSecrets(config: Config): Config {
+  const shown = structuredClone(config)
+  for (const { path, preset } of leaves.filter(({ isSecret }) => isSecret)) {
+    const [section = '', name = ''] = path.split('.')
+    const members = (shown as unknown as Record<string, Record<string, unknown>>)[section]
+    if (members !== undefined && members[name] !== preset) members[name] = '(not shown)'
+  }
+  return shown
+}
 
 /** A configuration file with every setting at its default, each explained. */
 export function defaultFile(): string {

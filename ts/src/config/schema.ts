@@ -141,6 +141,36 @@ export const schema = section('', {
     },
   ),
 
+  store: section(
+    'Where the state of the service is kept: apps, usage, rates, filters. One Redis or Valkey serves several nodes.',
+    {
+      url: Type.String({
+        description:
+          'embedded: files of this node. redis://[user:password@]host[:port][/database], rediss:// for TLS, unix:///path[?db=number].',
+        default: 'embedded',
+        pattern: '^(embedded|rediss?://[^\\s]+|unix:/[^\\s]+)$',
+        expects: 'embedded, or a redis, rediss or unix URL',
+        isSecret: true,
+      }),
+      password: Type.String({
+        description: 'The password, where the URL has none. The environment is a better place for it than a file.',
+        default: '',
+        isSecret: true,
+      }),
+      prefix: Type.String({
+        description: 'What the names of all keys in Redis begin with.',
+        default: 'rhizome:',
+        pattern: '^[\\x21-\\x7e]{0,64}$',
+        expects: 'at most 64 printable characters without spaces',
+      }),
+      whenAway: oneOf(
+        'What becomes of requests with a key while Redis is away. closed: 503; open: the keys known so far stay good, and each node counts for itself.',
+        ['closed', 'open'],
+        'closed',
+      ),
+    },
+  ),
+
   ws: section('WebSocket, on the same port.', {
     enabled: yesNo('Whether WebSocket is served.', true),
     maxConnections: whole('Open connections at a time, of all workers together.', 10_000, 1, 1_000_000),

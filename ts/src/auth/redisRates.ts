@@ -1,0 +1,42 @@
+import type { RedisRunner } from '../redis/connection.ts'
+import type { RateStore, Spending } from './store.ts'
+
+/**
+ * The buckets as MemoryRates has them, by the clock of the server. A hash for each with `level` and `at` (seconds), which
+ * goes when the bucket would be full again. Levels come back as texts: numbers of Lua would lose their fractions.
+ */
+const spend = `
+local time = redis.call('TIME')
+local now = time[1] + time[2] / 1000000
+local levels = {}
+for i, key in ipairs(KEYS) do
+  local units, rate, burst = tonumber(ARGV[3 * i - 2]), tonumber(ARGV[3 * i - 1]), tonumber(ARGV[3 * i])
+  local kept = redis.call('HMGET', key, 'level', 'at')
+  local level, at = tonumber(kept[1] or burst), tonumber(kept[2] or now)
+  level = math.min(burst, level - units + math.max(0, now - at) * rate)
+  if level < burst then
+    redis.call('HSET', key, 'level', string.format('%.17g', level), 'at', string.format('%.6f', now))
+    redis.call('PEXPIRE', key, math.ceil(math.min((burst - level) / rate, 1e9) * 1000))
+  elseif kept[1] then
+    redis.call('DEL', key)
+  end
+  levels[i] = string.format('%.17g', level)
+end
+return levels`
+
+/** The buckets of all nodes, in Redis. */
+export class RedisRates implements RateStore {
+  readonly #redis: RedisRunner
+
+  constructor(redis: RedisRunner) {
+    this.#redis = redis
+  }
+
+  async spend(spent: readonly Spending[]): Promise<readonly number[]> {
+    if (spent.length === 0) return []
+    const keys = spent.map(({ app }) => `rate:${app}`)
+    const terms = spent.flatMap(({ units, unitsPerSecond, burst }) => [units, unitsPerSecond, burst])
+    const levels = await this.#redis.run((redis) => redis.eval(spend, keys.length, ...keys, ...terms))
+    return (levels as string[]).map(Number)
+  }
+}

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto'
+import type { RedisRunner } from '../redis/connection.ts'
+import type { AppUsage, Usage, UsageReport, UsageStore, UsedUnits } from './store.ts'
+
+const members = ['requests', 'units', 'errors', 'refused'] as const
+const nothing: Usage = { requests: 0, units: 0, errors: 0, refused: 0 }
+const daySeconds = 86_400
+const keptDays = 62
+const keptMonths = 24
+const mostUnsure = 16
+
+/**
+ * KEYS: the hashes of the day and the month, and where this node's last batch is named. ARGV: how long day and month are
+ * kept, the name of this batch, then for each app its name and what is added. Answers with the units of day and month of
+ * each app. Reads before it writes: a key of another type refuses the whole batch.
+ */
+const add = `
+local names = { 'requests', 'units', 'errors', 'refused' }
+for period = 1, 2 do redis.call('HLEN', KEYS[period]) end
+redis.call('SET', KEYS[3], ARGV[3], 'EX', 3600)
+local used = {}
+for at = 4, #ARGV, 5 do
+  for period = 1, 2 do
+    for i, name in ipairs(names) do
+      if ARGV[at + i] ~= '0' then redis.call('HINCRBY', KEYS[period], ARGV[at] .. ':' .. name, ARGV[at + i]) end
+    end
+    used[#used + 1] = redis.call('HGET', KEYS[period], ARGV[at] .. ':units') or '0'
+  end
+end
+for period = 1, 2 do redis.call('EXPIRE', KEYS[period], ARGV[period]) end
+return used`
+
+/** A batch that was sent and got no answer: it may have been added. */
+interface Unsure {
+  readonly batch: string
+  readonly counted: ReadonlyMap<string, Usage>
+}
+
+/** Usage of all nodes in Redis: a hash for each UTC day and month, with fields like `wallet:units`. */
+export class RedisUsage implements UsageStore {
+  readonly #redis: RedisRunner
+  readonly #now: () => number
+  readonly #lastBatch = `usage-batch:${randomUUID()}`
+  #unsure: Unsure[] = []
+
+  constructor(redis: RedisRunner, now: () => number = Date.now) {
+    this.#redis = redis
+    this.#now = now
+  }
+
+  async add(counted: readonly AppUsage[], now: number): Promise<readonly UsedUnits[]> {
+    const added = await this.#addedBefore()
+    const batch = randomUUID()
+    const rows = counted.flatMap((one) => {
+      const before = added.get(one.app) ?? nothing
+      return [one.app, ...members.map((name) => Math.max(0, one[name] - before[name]))]
+    })
+    const keys = [keyOf(dayOf(now)), keyOf(monthOf(now)), this.#lastBatch]
+    const terms = [keptDays * daySeconds, keptMonths * 31 * daySeconds, batch, ...rows]
+    const used = await this.#redis.run((redis) => {
+      const sent = { batch, counted: new Map(counted.map((one) => [one.app, one])) }
+      this.#unsure = [...this.#unsure.slice(-mostUnsure), sent]
+      return redis.eval(add, keys.length, ...keys, ...terms) as Promise<string[]>
+    })
+    this.#unsure = []
+    return counted.map((_app, index) => ({ day: Number(used[2 * index]), month: Number(used[2 * index + 1]) }))
+  }
+
+  /** What of the next batch is in the store already, because an earlier one was added and only its answer was lost. */
+  async #addedBefore(): Promise<ReadonlyMap<string, Usage>> {
+    if (this.#unsure.length === 0) return new Map()
+    const last = await this.#redis.run((redis) => redis.get(this.#lastBatch))
+    return this.#unsure.find(({ batch }) => batch === last)?.counted ?? new Map()
+  }
+
+  async report(): Promise<readonly UsageReport[]> {
+    const now = this.#now()
+    const days = Array.from({ length: keptDays }, (_none, back) => dayOf(now - back * daySeconds * 1000)).reverse()
+    const months = Array.from({ length: keptMonths }, (_none, back) => monthBefore(now, back)).reverse()
+    const hashes = await this.#redis.run((redis) =>
+      Promise.all([...days, ...months].map((period) => redis.hgetall(keyOf(period)))),
+    )
+    const reports = new Map<string, Report>()
+    for (const [index, period] of [...days, ...months].entries()) {
+      for (const [field, count] of Object.entries(hashes[index] ?? {})) {
+        const [app = '', name = ''] = field.split(':')
+        const report = reports.get(app) ?? { app, days: {}, months: {} }
+        reports.set(app, report)
+        const periods = index < days.length ? report.days : report.months
+        periods[period] = { ...nothing, ...periods[period], [name]: Number(count) }
+      }
+    }
+    return [...reports.values()]
+  }
+}
+
+interface Report {
+  readonly app: string
+  readonly days: Record<string, Usage>
+  readonly months: Record<string, Usage>
+}
+
+function keyOf(period: string): string {
+  return `usage:${period}`
+}
+
+function dayOf(now: number): string {
+  return new Date(now).toISOString().slice(0, 10)
+}
+
+function monthOf(now: number): string {
+  return new Date(now).toISOString().slice(0, 7)
+}
+
+function monthBefore(now: number, back: number): string {
+  const date = new Date(now)
+  return monthOf(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - back, 1))
+}

@@ -1,0 +1,209 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { createApp } from '../src/auth/app.ts'
+import { MemoryRates } from '../src/auth/bucket.ts'
+import { RedisApps } from '../src/auth/redisApps.ts'
+import { RedisRates } from '../src/auth/redisRates.ts'
+import { RedisUsage } from '../src/auth/redisUsage.ts'
+import { StoreError } from '../src/auth/store.ts'
+import { RedisConnection, type RedisState, redisForOnce } from '../src/redis/connection.ts'
+import { RedisError } from '../src/redis/error.ts'
+import { describeWithRedis, RedisProcess } from './redis.ts'
+
+const address = (port: number) => ({ host: '127.0.0.1', port, hasTls: false, database: 0 })
+
+let server: RedisProcess
+let one: RedisConnection
+let other: RedisConnection
+const states: RedisState[] = []
+
+const app = (name: string) => ({ name, description: '', useCase: '', network: 'regtest', expiresAt: null })
+
+describeWithRedis('the stores in Redis', () => {
+  beforeAll(async () => {
+    server = await RedisProcess.start()
+    one = await RedisConnection.open(address(server.port), 'test:', (state) => states.push(state))
+    other = await RedisConnection.open(address(server.port), 'test:', () => undefined)
+  })
+  afterEach(async () => {
+    await server.client.flushall()
+  })
+  afterAll(async () => {
+    one.close()
+    other.close()
+    await server.stop()
+  })
+
+  test('behavior: apps that one node wrote are read by the other, and the revision differs', async () => {
+    const [here, there] = [new RedisApps(one), new RedisApps(other)]
+    expect(await there.read()).toEqual([])
+    const before = await there.revision()
+    const { apps } = await here.change((apps) => createApp(apps, app('wallet'), Date.now()))
+    expect(await there.read()).toEqual(apps)
+    const between = await there.revision()
+    expect(between).not.toBe(before)
+    await there.change((apps) => ({ apps: [...apps] }))
+    expect(await here.revision()).not.toBe(between)
+  })
+
+  test('behavior: changes at the same time are all kept, a change that throws is not made at all', async () => {
+    const stores = [new RedisApps(one), new RedisApps(other)]
+    const names = Array.from({ length: 12 }, (_none, index) => `app${index}`)
+    await Promise.all(
+      names.map((name, index) => stores[index % 2]?.change((apps) => createApp(apps, app(name), Date.now()))),
+    )
+    const found = await stores[0]?.read()
+    expect(found?.map(({ name }) => name).toSorted()).toEqual(names.toSorted())
+    await expect(stores[0]?.change((apps) => createApp(apps, app('app3'), Date.now()))).rejects.toThrow('already')
+    expect(await stores[1]?.read()).toEqual(found)
+  })
+
+  test.each([
+    ['no JSON', ['revision', 'x', 'content', '{"apps":']],
+    ['a revision alone', ['revision', 'x']],
+    ['strange members', ['revision', 'x', 'content', '{"version":1,"apps":[],"more":1}']],
+    ['apps that are none', ['revision', 'x', 'content', '{"version":1,"apps":[{"name":"secret-name"}]}']],
+  ])('error: damaged content: %s', async (_what, fields) => {
+    await server.client.hset('test:apps', ...fields)
+    const failure = new RedisApps(one).read()
+    await expect(failure).rejects.toThrow(StoreError)
+    await expect(failure).rejects.toThrow(/^Redis: apps: is damaged/)
+    await expect(new RedisApps(one).change((apps) => ({ apps }))).rejects.toThrow(/damaged/)
+    expect(await server.client.hget('test:apps', 'content')).toBe(fields[3] ?? null)
+  })
+
+  test('error: keys of another type', async () => {
+    for (const key of ['apps', 'rate:a', 'usage:2026-11-21', 'usage:2026-11'])
+      await server.client.set(`test:${key}`, 'secret')
+    await expect(new RedisApps(one).read()).rejects.toThrow(/^Redis refused a command \(WRONGTYPE\)$/)
+    await expect(new RedisApps(one).revision()).rejects.toThrow(StoreError)
+    const spent = new RedisRates(one).spend([{ app: 'a', units: 1, unitsPerSecond: 1, burst: 1 }])
+    await expect(spent).rejects.toThrow(/^Redis refused a command \([A-Z]+\)$/)
+    const used = { app: 'a', requests: 1, units: 1, errors: 0, refused: 0 }
+    await expect(new RedisUsage(one).add([used], Date.UTC(2026, 10, 21))).rejects.toThrow(RedisError)
+    // The day is in order again, the month is not: nothing may have been added to the day.
+    await server.client.del('test:usage:2026-11-21')
+    await expect(new RedisUsage(one).add([used], Date.UTC(2026, 10, 21))).rejects.toThrow(RedisError)
+    expect(await server.client.exists('test:usage:2026-11-21')).toBe(0)
+    expect(one.state.isUp).toBe(true)
+  })
+
+  test('behavior: usage of both nodes adds up by day and month', async () => {
+    const now = Date.UTC(2026, 10, 30, 23, 59)
+    const [here, there] = [new RedisUsage(one, () => now), new RedisUsage(other, () => now)]
+    const used = { app: 'a', requests: 2, units: 30, errors: 1, refused: 0 }
+    expect(await here.add([used, { ...used, app: 'b.c-d_e', units: 7 }], now)).toEqual([
+      { day: 30, month: 30 },
+      { day: 7, month: 7 },
+    ])
+    expect(await there.add([{ ...used, units: 12 }], now - 86_400_000)).toEqual([{ day: 12, month: 42 }])
+    expect(await there.add([{ app: 'a', requests: 0, units: 0, errors: 0, refused: 0 }], now)).toEqual([
+      { day: 30, month: 42 },
+    ])
+    const [a, b] = (await there.report()).toSorted((left, right) => left.app.localeCompare(right.app))
+    expect(a).toEqual({
+      app: 'a',
+      days: {
+        '2026-11-29': { requests: 2, units: 12, errors: 1, refused: 0 },
+        '2026-11-30': { requests: 2, units: 30, errors: 1, refused: 0 },
+      },
+      months: { '2026-11': { requests: 4, units: 42, errors: 2, refused: 0 } },
+    })
+    expect(Object.keys(a?.days ?? {})).toEqual(['2026-11-29', '2026-11-30'])
+    expect(b).toMatchObject({ app: 'b.c-d_e', months: { '2026-11': { units: 7 } } })
+    expect(await server.client.ttl('test:usage:2026-11-30')).toBeGreaterThan(60 * 86_400)
+  })
+
+  test('behavior: months before are found on the last day of a long one, too', async () => {
+    const usage = new RedisUsage(one, () => Date.UTC(2026, 4, 31))
+    const used = { app: 'a', requests: 1, units: 1, errors: 0, refused: 0 }
+    for (const month of [1, 3]) await usage.add([used], Date.UTC(2026, month, 15))
+    expect(Object.keys((await usage.report())[0]?.months ?? {})).toEqual(['2026-02', '2026-04'])
+  })
+
+  test('behavior: an answer that was lost does not make usage count twice', async () => {
+    const usage = new RedisUsage(one)
+    const now = Date.now()
+    const used = { app: 'a', requests: 1, units: 10, errors: 0, refused: 0 }
+    expect(await usage.add([used], now)).toEqual([{ day: 10, month: 10 }])
+    await server.client.client('PAUSE', 1500, 'WRITE')
+    await expect(usage.add([used], now)).rejects.toThrow('Redis is away (no answer)')
+    await expect.poll(() => one.state.isUp, { timeout: 5000 }).toBe(true)
+    // As the node tells it again, with what was counted meanwhile.
+    expect(await usage.add([{ ...used, units: 14 }], now)).toEqual([{ day: 24, month: 24 }])
+    expect(await usage.add([{ ...used, units: 1 }], now)).toEqual([{ day: 25, month: 25 }])
+  })
+
+  test('behavior: one bucket for both nodes, as full as a bucket in memory', async () => {
+    const [here, there] = [new RedisRates(one), new RedisRates(other)]
+    const memory = new MemoryRates()
+    const bucket = { app: 'a', units: 30, unitsPerSecond: 0.001, burst: 100 }
+    const turns = [here, there, here, there]
+    for (const [turn, rates] of turns.entries()) {
+      const [level] = await rates.spend([bucket])
+      const [expected] = await memory.spend([bucket], turn)
+      expect(level).toBeCloseTo(expected ?? Number.NaN, 1)
+    }
+    expect((await here.spend([{ ...bucket, units: 0 }]))[0]).toBeCloseTo(-20, 1)
+    expect(await server.client.pttl('test:rate:a')).toBeGreaterThan(100_000_000)
+    // Full again by and by, and never more than full.
+    expect(await here.spend([{ ...bucket, units: 0, unitsPerSecond: 1e9 }])).toEqual([100])
+    expect(await server.client.exists('test:rate:a')).toBe(0)
+    expect(await there.spend([])).toEqual([])
+  })
+
+  test('behavior: a bucket that never fills stays, and fractions are kept', async () => {
+    const rates = new RedisRates(one)
+    const bucket = { app: 'a', units: 0.25, unitsPerSecond: 0, burst: 1 }
+    expect(await rates.spend([bucket, { ...bucket, app: 'b' }])).toEqual([0.75, 0.75])
+    expect(await rates.spend([bucket])).toEqual([0.5])
+  })
+
+  test('behavior: a server that dies is away at once and back by itself', async () => {
+    states.length = 0
+    await server.kill()
+    await expect.poll(() => one.state.isUp).toBe(false)
+    await expect(new RedisApps(one).read()).rejects.toThrow(/^Redis is away \(.+\)$/)
+    await server.restart()
+    await expect.poll(() => one.state.isUp, { timeout: 5000 }).toBe(true)
+    expect(await new RedisApps(one).read()).toEqual([])
+    expect(states.map(({ isUp }) => isUp).filter((isUp, index, all) => isUp !== all[index - 1])).toEqual([false, true])
+    expect(new Set(states.filter(({ isUp }) => !isUp).map(({ since }) => since)).size).toBe(1)
+  })
+
+  test('behavior: a server that takes no writes is away, though it answers', async () => {
+    await server.client.replicaof('127.0.0.1', 1)
+    await expect.poll(() => one.state, { timeout: 5000 }).toMatchObject({ isUp: false, reason: 'READONLY' })
+    await server.client.replicaof('NO', 'ONE')
+    await expect.poll(() => one.state.isUp, { timeout: 5000 }).toBe(true)
+    await server.client.config('SET', 'maxmemory', '1')
+    await expect.poll(() => one.state, { timeout: 5000 }).toMatchObject({ isUp: false, reason: 'OOM' })
+    await server.client.config('SET', 'maxmemory', '0')
+    await expect.poll(() => one.state.isUp, { timeout: 5000 }).toBe(true)
+  })
+
+  test('behavior: a server that hangs is away, and nobody waits for it', async () => {
+    await server.client.client('PAUSE', 4000, 'ALL')
+    await expect.poll(() => one.state, { timeout: 3500 }).toMatchObject({ isUp: false })
+    const before = performance.now()
+    for (let turn = 0; turn < 100; turn++) await expect(new RedisApps(one).revision()).rejects.toThrow('away')
+    expect(performance.now() - before).toBeLessThan(1000)
+    await expect.poll(() => one.state.isUp, { timeout: 8000 }).toBe(true)
+  })
+
+  test('error: a password that is wrong, or missing', async () => {
+    const secured = await RedisProcess.start([], 'right')
+    for (const [password, reason] of [
+      ['wrong', 'WRONGPASS'],
+      [undefined, 'NOAUTH'],
+    ] as const) {
+      const place = { ...address(secured.port), ...(password !== undefined && { password }) }
+      const connection = await RedisConnection.open(place, '', () => undefined)
+      await expect.poll(() => connection.state).toMatchObject({ isUp: false, reason })
+      connection.close()
+      await expect(new RedisApps(redisForOnce(place, '')).read()).rejects.toThrow(`Redis is away (${reason})`)
+    }
+    const right = { ...address(secured.port), password: 'right' }
+    expect(await new RedisApps(redisForOnce(right, '')).read()).toEqual([])
+    await secured.stop()
+  })
+})
