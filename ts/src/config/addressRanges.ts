@@ -1,0 +1,48 @@
+import { BlockList, isIP, SocketAddress } from 'node:net'
+
+const family = { 4: 'ipv4', 6: 'ipv6' } as const
+
+/** A set of IP addresses, given as single ones and as ranges like `10.0.0.0/8` or `2001:db8::/32`. */
+export class AddressRanges {
+  readonly isEmpty: boolean
+  readonly #list = new BlockList()
+
+  /** The texts have to be ranges. */
+  constructor(ranges: readonly string[]) {
+    this.isEmpty = ranges.length === 0
+    for (const text of ranges) {
+      const range = parse(text)
+      if (range === undefined) throw new RangeError(`no address or range: ${text}`)
+      this.#list.addSubnet(range.address, range.prefix, range.family)
+    }
+  }
+
+  /** `address` as `canonicalAddress` writes it. */
+  has(address: string): boolean {
+    return !this.isEmpty && this.#list.check(address, address.includes(':') ? 'ipv6' : 'ipv4')
+  }
+}
+
+/** Whether a text is an IP address or a range of them, e.g. `192.0.2.7` or `10.0.0.0/8`. */
+export function isAddressRange(text: string): boolean {
+  return parse(text) !== undefined
+}
+
+/** The one way to write an IP address: IPv4 in IPv6 form as IPv4, IPv6 in lower case and shortened. Undefined when it is none. */
+export function canonicalAddress(text: string): string | undefined {
+  const version = isIP(text)
+  if (version === 4) return text
+  if (version === 0 || text.includes('%')) return undefined
+  const { address } = new SocketAddress({ address: text, family: 'ipv6' })
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1] ?? address
+}
+
+function parse(text: string) {
+  const [address = '', length, ...rest] = text.split('/')
+  const version = isIP(address)
+  if ((version !== 4 && version !== 6) || rest.length > 0 || address.includes('%')) return undefined
+  const bits = version === 4 ? 32 : 128
+  if (length !== undefined && !/^(0|[1-9]\d{0,2})$/.test(length)) return undefined
+  const prefix = length === undefined ? bits : Number(length)
+  return prefix > bits ? undefined : { address, prefix, family: family[version] }
+}
