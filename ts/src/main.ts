@@ -2,14 +2,17 @@ import { randomBytes } from 'node:crypto'
 import { FileStore } from './auth/fileStore.ts'
 import type { Keys } from './auth/keyring.ts'
 import { KeySource } from './auth/keySource.ts'
+import { addressesOf, reachableAddress } from './config/addresses.ts'
+import { checkCertificates } from './config/certificate.ts'
 import { decidedChoices } from './config/choices.ts'
 import { ConfigError } from './config/error.ts'
-import { appsFileOf, isLocalHost, miningOf, workersOf } from './config/network.ts'
+import { appsFileOf, miningOf, workersOf } from './config/network.ts'
 import { reload } from './config/reload.ts'
 import type { Config } from './config/schema.ts'
 import { nativeSource } from './filters/nativeSource.ts'
 import { FilterRegistry } from './filters/registry.ts'
 import { urlOf } from './http/url.ts'
+import { shutModules } from './methods/entries.ts'
 import type { Addon } from './native/bindings.ts'
 import { headCursor } from './native/feed.ts'
 import { nodeFigures } from './native/figures.ts'
@@ -27,6 +30,8 @@ export interface RunningNode {
   /** E.g. `http://127.0.0.1:4444`. */
   readonly url: string
   readonly port: number
+  /** Of all addresses, in the order of the configuration. */
+  readonly urls: readonly string[]
   readonly workers: number
   /** Where the figures for Prometheus are; undefined when they are not served. */
   readonly metricsUrl: string | undefined
@@ -36,7 +41,7 @@ export interface RunningNode {
   readonly failure: Promise<string>
   /** Resolves when a caller asks the node to end (rsk_shutdown). */
   readonly shutdown: Promise<void>
-  /** Takes over what may change while the node runs, and logs what has to wait for a restart. */
+  /** Takes over what may change while the node runs, and logs what has to wait for a restart. Throws ConfigError. */
   reload(config: Config): void
   /** Logs that the configuration could not be read anew: the node goes on with the one that it has. */
   refuseReload(problems: readonly string[]): void
@@ -48,9 +53,11 @@ export interface RunningNode {
 export async function startNode(config: Config): Promise<RunningNode> {
   let current = config
   const logger = createLogger(config.log.level, 'main')
-  const { host } = config.http
+  let certificates = checkCertificates(config)
   const source = await openKeys(config)
-  const port = await freePort(host, config.http.port)
+  const addresses = addressesOf(config)
+  const ports: number[] = []
+  for (const { host, port } of addresses) ports.push(await freePort(host, port))
   const native = loadAddon()
   let fail: (reason: string) => void = () => undefined
   const failure = new Promise<string>((resolve) => {
@@ -68,7 +75,7 @@ export async function startNode(config: Config): Promise<RunningNode> {
     native.openNode(nodeConfig(config))
     native.onHead(() => logger.debug(headCursor(native), 'new head'))
     const filters = createFilters(native, config)
-    await workers.listen(port, filters, askToEnd)
+    await workers.listen(ports, filters, askToEnd)
     source?.watch(
       (keys) => workers.replaceKeys(keys),
       (error) => logger.error({ reason: error.message }, 'API keys stay as they were'),
@@ -80,11 +87,16 @@ export async function startNode(config: Config): Promise<RunningNode> {
       filters: () => filters.size,
     })
     const sweep = setInterval(() => filters.removeExpired(), filterSweepMs).unref()
-    const url = urlOf(host, port)
-    logger.debug({ url, network: config.network, workers: count }, 'serving')
+    const urls = addresses.map(({ host, tls }, index) => urlOf(host, ports[index] ?? 0, tls && 'https'))
+    logger.debug({ urls, network: config.network, workers: count }, 'serving')
+    for (const address of addresses) {
+      const modules = shutModules(config.modules, address)
+      if (modules.length > 0) logger.warn({ address: address.path, modules }, 'not served on a public address')
+    }
     return {
-      url,
-      port,
+      url: urls[0] ?? '',
+      urls,
+      port: ports[0] ?? 0,
       workers: count,
       metricsUrl: metrics?.url,
       native,
@@ -92,10 +104,13 @@ export async function startNode(config: Config): Promise<RunningNode> {
       shutdown,
       reload(fresh) {
         const { config, changed, waiting } = reload(current, fresh)
+        const found = checkCertificates(config)
         current = config
         logger.level = config.log.level
         workers.configure(config)
         logger.info({ changed }, 'configuration read again')
+        if (found !== certificates) workers.renewCertificates()
+        certificates = found
         if (waiting.length > 0) logger.warn({ settings: waiting }, 'these settings change at the next start only')
       },
       refuseReload: (problems) => logger.error({ problems }, 'the configuration is wrong; the old one stays'),
@@ -120,9 +135,10 @@ async function openKeys(config: Config): Promise<KeySource | undefined> {
   const path = appsFileOf(config)
   const { network, auth } = config
   const source = path === null ? undefined : await KeySource.open(new FileStore(path), { network, isOpen: auth.open })
-  if (source?.hasApps === true || auth.open || isLocalHost(config)) return source
+  const reachable = reachableAddress(config)
+  if (source?.hasApps === true || auth.open || reachable === undefined) return source
   throw new ConfigError([
-    `http.host: ${config.http.host} can be reached by others, and there are no API keys: make one with rhizome keys create, or allow everybody with --open`,
+    `${reachable.path}.host: ${reachable.host} can be reached by others, and there are no API keys: make one with rhizome keys create, or allow everybody with --open`,
   ])
 }
 

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { Keyring } from './auth/keyring.ts'
+import { addressesOf } from './config/addresses.ts'
 import { isDevelopment } from './config/network.ts'
 import { RemoteFilters } from './filters/port.ts'
 import { servedMethods } from './methods/entries.ts'
@@ -27,7 +28,8 @@ function run(
   const keyring = new Keyring(keys)
   const logged = { slowMs: config.rpc.slowMs }
   const observe = requestLog(logger, logged)
-  const counters = memory && new Counters(servedMethods(config.modules, isDevelopment(config)), memory)
+  const counters =
+    memory && new Counters(servedMethods(config.modules, isDevelopment(config), addressesOf(config)), memory)
   if (counters !== undefined) watchLoopDelay(counters)
   const server = createServer({
     config,
@@ -49,8 +51,12 @@ function run(
       logger.level = message.config.log.level
       logged.slowMs = message.config.rpc.slowMs
       server.configure(message.config)
+    } else if (message.kind === 'certificates') {
+      server.renewCertificates().catch((error: Error) => {
+        logger.error({ reason: error.message }, 'certificates stay as they were')
+      })
     } else if (message.kind === 'listen') {
-      server.listen(message.port).then(
+      server.listen(...message.ports).then(
         () => post({ kind: 'listening' }),
         (error: Error) => post({ kind: 'failed', reason: error.message }),
       )

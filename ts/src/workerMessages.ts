@@ -14,10 +14,12 @@ export interface WorkerStart {
 }
 
 export type ToWorker =
-  /** The node is open: serve on this port. */
-  | { readonly kind: 'listen'; readonly port: number }
+  /** The node is open: serve on these ports, one for each address. */
+  | { readonly kind: 'listen'; readonly ports: readonly number[] }
   /** Limits have changed. */
   | { readonly kind: 'configure'; readonly config: Config }
+  /** The files of certificates have changed. */
+  | { readonly kind: 'certificates' }
   /** Finish what runs, then end. */
   | { readonly kind: 'stop'; readonly graceMs: number }
   /** From now on these keys are good. */

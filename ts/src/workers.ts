@@ -10,7 +10,7 @@ import type { FromWorker, ToWorker, WorkerStart } from './workerMessages.ts'
 // The bundle stands beside this file's own bundle.
 const program = new URL('./worker.js', import.meta.url)
 
-/** The worker threads of a node: each serves HTTP and WebSocket on the shared port. */
+/** The worker threads of a node: each serves HTTP and WebSocket on the shared ports. */
 export class Workers {
   /** One number: the open WebSocket connections of all workers. */
   readonly openSockets = new Int32Array(new SharedArrayBuffer(4))
@@ -40,8 +40,8 @@ export class Workers {
     })
   }
 
-  /** Lets all workers listen on one port. Filter questions go to `filters`; `onShutdown` is called when a caller asks for the end. */
-  async listen(port: number, filters: FilterPort, onShutdown: () => void): Promise<void> {
+  /** Lets all workers listen, each on the port of each address. Filter questions go to `filters`; `onShutdown` is called when a caller asks for the end. */
+  async listen(ports: readonly number[], filters: FilterPort, onShutdown: () => void): Promise<void> {
     await Promise.all(
       this.#workers.map(async (worker) => {
         worker.on('message', (message: FromWorker) => {
@@ -49,7 +49,7 @@ export class Workers {
           else if (message.kind === 'shutdown') onShutdown()
         })
         const listening = nextMessage(worker)
-        post(worker, { kind: 'listen', port })
+        post(worker, { kind: 'listen', ports })
         const message = await listening
         if (message.kind === 'failed') throw new Error(message.reason)
       }),
@@ -59,6 +59,11 @@ export class Workers {
   /** Tells all workers which keys are good from now on. */
   replaceKeys(keys: Keys): void {
     for (const worker of this.#workers) post(worker, { kind: 'keys', keys })
+  }
+
+  /** Lets all workers read the certificates again. */
+  renewCertificates(): void {
+    for (const worker of this.#workers) post(worker, { kind: 'certificates' })
   }
 
   /** Lets all workers take over what may change while they serve. */

@@ -23,7 +23,7 @@ export class Keyring {
   readonly #now: () => number
   #isOpen = false
   #entries: ReadonlyMap<string, Entry> = new Map()
-  #onReplaced: () => void = () => undefined
+  readonly #listeners: (() => void)[] = []
 
   constructor(keys: Keys, now: () => number = Date.now) {
     this.#now = now
@@ -38,12 +38,12 @@ export class Keyring {
         { hash: Buffer.from(hash, 'hex'), expiresAt: expiresAt ?? Number.POSITIVE_INFINITY },
       ]),
     )
-    this.#onReplaced()
+    for (const listener of this.#listeners) listener()
   }
 
   /** Calls back after each change: connections that were let in before may have to go. */
   onReplaced(listener: () => void): void {
-    this.#onReplaced = listener
+    this.#listeners.push(listener)
   }
 
   /** Nobody is asked for a key. */

@@ -19,6 +19,7 @@ export function banner(config: Config, node: RunningNode): string {
     `  mining    ${miningText(config)}`,
     `  data      ${dataDirOf(config) ?? 'in a temporary folder, gone at the end'}`,
     `  JSON-RPC  ${node.url} (${node.workers} ${node.workers === 1 ? 'worker' : 'workers'})`,
+    ...node.urls.slice(1).map((url) => `            ${url}`),
     ...(node.metricsUrl === undefined ? [] : [`  metrics   ${node.metricsUrl}`]),
     '',
   ]

@@ -105,8 +105,8 @@ function shown({ keys, revokedAt, createdAt, ...described }: App) {
 }
 
 function printKey(config: Config, app: App, key: string, options: Options): void {
-  const { host, port } = config.http
-  const local = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+  const { host, port, tlsCert } = config.http
+  const local = `http${tlsCert === '' ? '' : 's'}://${host.includes(':') ? `[${host}]` : host}:${port}`
   const base = (config.auth.url === '' ? local : config.auth.url).replace(/\/+$/, '')
   const socket = base.replace(/^http/, 'ws')
   const urls = {

@@ -12,6 +12,8 @@ const settings = {
   compat: ['--compat', 'compat'],
   httpHost: ['--http-host', 'http.host'],
   httpPort: ['--http-port', 'http.port'],
+  tlsCert: ['--tls-cert', 'http.tlsCert'],
+  tlsKey: ['--tls-key', 'http.tlsKey'],
   workers: ['--workers', 'http.workers'],
   mining: ['--mining', 'mining'],
   open: ['--open', 'auth.open'],

@@ -15,6 +15,8 @@ export function startCommand(): Command {
     .option('--ephemeral', 'keep nothing after the end')
     .option('--http-host <address>', 'address to listen on (default: 127.0.0.1)')
     .option('--http-port <port>', 'port to listen on, 0 for a free one (default: 4444)')
+    .option('--tls-cert <file>', 'certificate chain (PEM): serve https and wss')
+    .option('--tls-key <file>', 'private key of the certificate (PEM)')
     .option('--open', 'ask nobody for an API key')
     .option('--workers <number>', 'worker threads, 0 for one per processor (default: 0)')
     .option('--mining <mode>', 'auto, interval=SECONDS or off (default: auto on development networks)')
@@ -38,7 +40,7 @@ async function run(options: Parsed, isJson: boolean): Promise<void> {
   if (isWantedAgain) reloadNow()
   process.stdout.write(
     isJson
-      ? `${JSON.stringify({ url: node.url, port: node.port, metricsUrl: node.metricsUrl })}\n`
+      ? `${JSON.stringify({ url: node.url, urls: node.urls, port: node.port, metricsUrl: node.metricsUrl })}\n`
       : banner(config, node),
   )
   const reason = await Promise.race([signalled, node.shutdown, node.failure])

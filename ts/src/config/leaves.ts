@@ -28,6 +28,7 @@ interface Described {
   readonly minimum?: number
   readonly maximum?: number
   readonly properties?: Readonly<Record<string, Described>>
+  readonly patternProperties?: object
   readonly items?: Described
 }
 
@@ -51,7 +52,7 @@ function collect(described: Described, prefix: string): Leaf[] {
   return Object.entries(described.properties ?? {}).flatMap(([name, member]): Leaf[] => {
     const path = prefix === '' ? name : `${prefix}.${name}`
     if (member.properties !== undefined) return collect(member, path)
-    if (path === 'modules') return []
+    if (isTable(member)) return []
     return [
       {
         path,
@@ -67,6 +68,11 @@ function collect(described: Described, prefix: string): Leaf[] {
       },
     ]
   })
+}
+
+/** Tables are written in the file only: their members have no fixed names, or there can be several. */
+function isTable(member: Described): boolean {
+  return member.patternProperties !== undefined || member.items?.properties !== undefined
 }
 
 function expectation(member: Described): string {

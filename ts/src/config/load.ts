@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { parse as parseToml, TomlError } from 'smol-toml'
 import { Compile } from 'typebox/compile'
+import { addressProblems } from './addresses.ts'
 import { networkOf } from './chainFile.ts'
 import { ConfigError } from './error.ts'
 import { leafAt, leaves } from './leaves.ts'
-import { hasWallet, isDevelopment, isLocalHost } from './network.ts'
 import { type Config, schema } from './schema.ts'
 import { storeAddress } from './storeUrl.ts'
 
@@ -50,16 +50,9 @@ export function loadConfig(sources: Sources): Config {
   }
   const config = withDefaults(merged)
   problems.push(...describeErrors(config, origins, sources.file))
-  if (problems.length === 0) problems.push(...exposedAccounts(config as Config), ...wrongStore(config as Config))
+  if (problems.length === 0) problems.push(...addressProblems(config as Config), ...wrongStore(config as Config))
   if (problems.length > 0) throw new ConfigError(problems)
   return config as Config
-}
-
-/** Accounts of a network with real money are for this machine alone, unless somebody takes that upon himself. */
-function exposedAccounts(config: Config): string[] {
-  const { host } = config.http
-  if (isDevelopment(config) || !hasWallet(config) || isLocalHost(config) || config.walletExposed) return []
-  return [`wallet: whoever reaches http.host ${host} could use its accounts; walletExposed = true allows that`]
 }
 
 /** What the pattern lets through and is no address all the same. Never shows it: it may hold a password. */
@@ -97,7 +90,7 @@ function put(target: Record<string, unknown>, path: string, value: unknown): voi
 }
 
 function withDefaults(given: Record<string, unknown>): unknown {
-  const complete: Record<string, unknown> = { modules: {}, ...given }
+  const complete: Record<string, unknown> = { modules: {}, listen: [], ...given }
   for (const leaf of leaves) {
     if (leaf.preset === undefined) continue
     const names = leaf.path.split('.')

@@ -31,11 +31,6 @@ export function appsFileOf(config: Config): string | null {
   return dataDir === null ? null : join(dataDir, 'apps.json')
 }
 
-/** Whether only this machine can reach the address that the node listens on. */
-export function isLocalHost(config: Config): boolean {
-  return /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(config.http.host)
-}
-
 export function workersOf(config: Config): number {
   return config.http.workers === 0 ? availableParallelism() : config.http.workers
 }

@@ -34,6 +34,15 @@ export function defaultFile(): string {
     '# [modules.evm]',
     '# enabled = false',
     '# deny = ["evm_reset"]',
+    '# [http.modules.debug], for the address of [http] alone:',
+    '# enabled = true',
+    '',
+    '# Further addresses. What is not given here is as in [http], but for tlsCert and tlsKey.',
+    '# [[listen]]',
+    '# host = "127.0.0.1"',
+    '# port = 4445',
+    '# access = "private"',
+    '# modules.debug.enabled = true',
   )
   return `${lines.join('\n')}\n`
 }

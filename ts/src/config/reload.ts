@@ -30,7 +30,7 @@ export interface Reloaded {
 /** What becomes of a running node's configuration when another one has been read. */
 export function reload(running: Config, fresh: Config): Reloaded {
   const config = structuredClone(running)
-  const paths = [...leaves.map(({ path }) => path), 'modules']
+  const paths = [...leaves.map(({ path }) => path), 'http.modules', 'listen', 'modules']
   const differing = paths.filter(
     (path) => JSON.stringify(valueAt(running, path)) !== JSON.stringify(valueAt(fresh, path)),
   )

@@ -29,6 +29,29 @@ const moduleSettings = section('', {
   ),
 })
 
+const modules = () => Type.Record(Type.String(), moduleSettings)
+const reach = () =>
+  oneOf(
+    'Who reaches the address: private (nobody but people who may do anything) or public (then modules that change the chain or the node, and methods that sign, are not served). Empty: private on loopback addresses, else public.',
+    ['', 'public', 'private'],
+    '',
+  )
+const certificate = () => text('File with the certificate chain (PEM), for TLS. Read again on SIGHUP.')
+const privateKey = () => text('File with the private key of the certificate (PEM, without passphrase).')
+
+/** An address besides that of [http]. */
+const furtherAddress = section('', {
+  host: Type.String({ default: '127.0.0.1' }),
+  port: Type.Integer({ minimum: 0, maximum: 65535 }),
+  access: Type.Optional(reach()),
+  cors: Type.Optional(Type.Array(Type.String())),
+  hosts: Type.Optional(Type.Array(Type.String())),
+  tlsCert: Type.Optional(Type.String()),
+  tlsKey: Type.Optional(Type.String()),
+  maxConnectionsPerIp: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+  modules: Type.Optional(modules()),
+})
+
 export const schema = section('', {
   network: oneOf(
     'The network: regtest and devnet are for development.',
@@ -109,18 +132,48 @@ export const schema = section('', {
   http: section('The JSON-RPC endpoint.', {
     host: text('Address to listen on. Anything but a loopback address lets others in.', '127.0.0.1'),
     port: whole('Port to listen on; 0 takes a free one.', 4444, 0, 65535),
+    access: reach(),
+    tlsCert: certificate(),
+    tlsKey: privateKey(),
     workers: whole('Worker threads that serve requests. 0: one for each processor.', 0, 0, 256),
     cors: list('Origins of web pages that may call: hosts or origins, "localhost" for any port there, "*" for all.', [
       'localhost',
     ]),
     hosts: list('Accepted Host headers besides loopback names; "*" for all.', ['*']),
+    trustedProxies: list(
+      'Addresses and ranges (10.0.0.0/8) of proxies whose X-Forwarded-For tells the address of the client. Their connections are not counted.',
+      [],
+    ),
+    maxConnectionsPerIp: Type.Optional(
+      Type.Integer({
+        description:
+          'Open connections of one IPv4 address or IPv6 /64 at a time, of all workers together. 0: no limit. Not given: 256 on public addresses, none on private ones.',
+        minimum: 0,
+        maximum: 1_000_000,
+      }),
+    ),
+    maxHeaderBytes: whole('Largest head of a request: URL and headers.', 8192, 1024, 65_536),
     maxBodyBytes: whole('Largest request body.', 5_242_880, 1),
+    bodyMs: whole('Time for a request body to arrive. 0: no limit.', 30_000, 0, 3_600_000),
+    writeMs: whole('Time for a client to take a large answer. 0: no limit.', 60_000, 0, 3_600_000),
+    maxUnreadBytes: whole(
+      'Large answers that clients have not read yet, of one worker. Above it, further ones are refused with 503.',
+      268_435_456,
+      1,
+    ),
     drainMs: whole('Time that running requests have to end once the node has been told to end.', 1000, 0, 600_000),
     compression: oneOf(
       'Whom answers from 1 KB up are compressed for, when they ask for it.',
       ['remote', 'all', 'none'],
       'remote',
     ),
+    modules: Type.Optional(modules()),
+  }),
+
+  listen: Type.Array(furtherAddress, {
+    description:
+      'Further addresses, each [[listen]] with host, port and, where they differ from [http], access, cors, hosts, tlsCert, tlsKey, maxConnectionsPerIp, modules.',
+    default: [],
   }),
 
   auth: section(

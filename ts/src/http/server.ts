@@ -1,4 +1,4 @@
-import uws, { type HttpRequest, type HttpResponse, type TemplatedApp, type us_listen_socket } from 'uWebSockets.js'
+import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 import type { Credential, Keyring } from '../auth/keyring.ts'
 import type { Health } from '../observe/health.ts'
 import type { Answer } from '../rpc/envelope.ts'
@@ -21,11 +21,6 @@ const unauthenticated = 'Must be authenticated!'
 const retryAfter = ['Retry-After', '1'] as const
 const badRequestCodes: readonly number[] = [code.parseError, code.invalidRequest, code.invalidParams]
 
-/** The port cannot be listened on. */
-class ListenError extends Error {
-  override name = 'ListenError'
-}
-
 /** What an HTTP server is put together with. */
 export interface HttpParts {
   readonly cancel: (ticket: number) => void
@@ -36,15 +31,13 @@ export interface HttpParts {
 
 /** One worker's HTTP side: takes requests off the socket and writes answers. Knows no method. */
 export class HttpServer {
-  /** The port, for what else is served on it. */
-  readonly app: TemplatedApp
   readonly #bodies: BodyServer
   readonly #keyring: Keyring
   readonly #settings: HttpSettings
   readonly #cancel: (ticket: number) => void
   readonly #health: () => Health
+  readonly #onConnections: (change: number) => void
   #running = 0
-  #listenSocket: us_listen_socket | undefined
 
   constructor(
     bodies: BodyServer,
@@ -57,13 +50,17 @@ export class HttpServer {
     this.#settings = settings
     this.#cancel = cancel
     this.#health = health
-    this.app = uws.App()
-    this.app.filter((_response, change) => onConnections(Number(change)))
-    this.app.post('/*', (response, request) => this.#onPost(response, request))
-    this.app.options('/*', (response, request) => this.#onOptions(response, request))
-    this.app.get('/health', (response, request) => this.#onHealth(response, request))
-    this.app.head('/health', (response, request) => this.#onHealth(response, request))
-    this.app.any('/*', (response, request) => {
+    this.#onConnections = onConnections
+  }
+
+  /** Answers what comes to this app. */
+  attach(app: TemplatedApp): void {
+    app.filter((_response, change) => this.#onConnections(Number(change)))
+    app.post('/*', (response, request) => this.#onPost(response, request))
+    app.options('/*', (response, request) => this.#onOptions(response, request))
+    app.get('/health', (response, request) => this.#onHealth(response, request))
+    app.head('/health', (response, request) => this.#onHealth(response, request))
+    app.any('/*', (response, request) => {
       const error = new RpcError(code.invalidRequest, 'JSON-RPC requests are sent with POST')
       const body = request.getMethod() === 'head' ? undefined : writeError('null', error, false)
       send(response, { status: 405, headers: [['Allow', 'POST, OPTIONS']], body })
@@ -73,32 +70,6 @@ export class HttpServer {
   /** Requests that are not answered yet. */
   get running(): number {
     return this.#running
-  }
-
-  /** Starts to listen and returns the port. Several workers may share one: the kernel spreads connections. */
-  listen(port = this.#settings.port): Promise<number> {
-    const { host } = this.#settings
-    return new Promise((resolve, reject) => {
-      this.app.listen(host, port, (socket) => {
-        if (socket === false) reject(new ListenError(`cannot listen on ${host}:${port}`))
-        else {
-          this.#listenSocket = socket
-          resolve(uws.us_socket_local_port(socket as Parameters<typeof uws.us_socket_local_port>[0]))
-        }
-      })
-    })
-  }
-
-  /** Takes no new connections; open ones are served on. */
-  stopListening(): void {
-    if (this.#listenSocket !== undefined) uws.us_listen_socket_close(this.#listenSocket)
-    this.#listenSocket = undefined
-  }
-
-  /** Closes every connection. */
-  close(): void {
-    this.#listenSocket = undefined
-    this.app.close()
   }
 
   /** What a caller who wants to connect is let in with. Sends a refusal and returns undefined when `Host`, `Origin` or the key keep him out. */

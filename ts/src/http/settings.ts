@@ -1,7 +1,5 @@
 /** What the HTTP side needs of the configuration. */
 export interface HttpSettings {
-  readonly host: string
-  readonly port: number
   readonly cors: readonly string[]
   readonly hosts: readonly string[]
   readonly maxBodyBytes: number

@@ -11,16 +11,31 @@ export interface ModuleSettings {
   readonly timeoutMs?: Readonly<Record<string, number>>
 }
 
+type Modules = Readonly<Record<string, ModuleSettings>>
+
+/** Where methods are served. */
+export interface Place {
+  /** Strangers reach it: what is dangerous in their hands is served only when `modules` say so. */
+  readonly isPublic: boolean
+  /** What is said of modules for this place alone. */
+  readonly modules: Modules
+}
+
+const anywhere: Place = { isPublic: false, modules: {} }
+
 /** The table under every wire name: rows, their aliases, and what is known but not offered on this node. */
 export function entriesFor(
-  modules: Readonly<Record<string, ModuleSettings>>,
+  nodeModules: Modules,
   isDevelopment: boolean,
+  place: Place = anywhere,
 ): ReadonlyMap<string, Entry<Context>> {
+  const modules = modulesAt(nodeModules, place)
   const entries = new Map<string, Entry<Context>>(notOffered.map(([name, arities]) => [name, { arities }]))
   for (const row of table) {
     for (const name of wireNames(row)) {
       const settings = modules[moduleOf(name)]
-      const isServed = isModuleServed(moduleOf(name), modules, isDevelopment) && isListed(name, settings, row.isOff)
+      const isServed =
+        isModuleServed(moduleOf(name), modules, isDevelopment) && isListed(name, settings, openedBy(row, name, place))
       const timeoutMs = settings?.timeoutMs?.[name]
       const served = timeoutMs === undefined ? { row } : { row, timeoutMs }
       entries.set(name, isServed ? served : { arities: row.method })
@@ -29,13 +44,29 @@ export function entriesFor(
   return entries
 }
 
-/** The names of all methods that are served. */
-export function servedMethods(modules: Readonly<Record<string, ModuleSettings>>, isDevelopment: boolean): string[] {
-  return [...entriesFor(modules, isDevelopment)].filter(([, entry]) => 'row' in entry).map(([name]) => name)
+/** What counts at a place: its own settings before those of the node. In public, dangerous modules are for itself to open. */
+function modulesAt(nodeModules: Modules, { isPublic, modules }: Place): Modules {
+  const names = new Set([...Object.keys(nodeModules), ...Object.keys(modules), ...(isPublic ? dangerous : [])])
+  return Object.fromEntries(
+    [...names].map((name) => {
+      const settings = { ...nodeModules[name], ...modules[name] }
+      const isShut = isPublic && dangerous.includes(name) && modules[name]?.enabled !== true
+      return [name, isShut ? { ...settings, enabled: false } : settings]
+    }),
+  )
+}
+
+/** The names of all methods that are served at one of these places at least. */
+export function servedMethods(modules: Modules, isDevelopment: boolean, places: readonly Place[]): string[] {
+  const names = places.flatMap((place) =>
+    [...entriesFor(modules, isDevelopment, place)].filter(([, entry]) => 'row' in entry).map(([name]) => name),
+  )
+  return [...new Set(names)]
 }
 
 /** The modules that are served, as the JSON of rpc_modules. */
-export function servedModules(modules: Readonly<Record<string, ModuleSettings>>, isDevelopment: boolean): string {
+export function servedModules(nodeModules: Modules, isDevelopment: boolean, place: Place = anywhere): string {
+  const modules = modulesAt(nodeModules, place)
   const names = [...new Set(table.map((row) => row.module))].filter((name) =>
     isModuleServed(name, modules, isDevelopment),
   )
@@ -62,25 +93,37 @@ function moduleOf(name: string): string {
  */
 const askedFor = ['debug', 'evm', 'hardhat', 'mnr', 'personal', 'sco', 'trace']
 
+/** Those of them that strangers could harm the node or its accounts with. */
+const dangerous = ['debug', 'evm', 'hardhat', 'mnr', 'personal', 'sco']
+
+/** The dangerous modules that the node has on, but that are shut at a place because it is public. */
+export function shutModules(nodeModules: Modules, { isPublic, modules }: Place): string[] {
+  return dangerous.filter((name) => isPublic && nodeModules[name]?.enabled === true && modules[name]?.enabled !== true)
+}
+
 /** Whether a module is served on development networks only, as long as the configuration says nothing. */
 export function isAskedFor(module: string): boolean {
   return askedFor.includes(module)
 }
 
-function isModuleServed(
-  module: string,
-  modules: Readonly<Record<string, ModuleSettings>>,
-  isDevelopment: boolean,
-): boolean {
+function isModuleServed(module: string, modules: Modules, isDevelopment: boolean): boolean {
   return modules[module]?.enabled ?? (isAskedFor(module) ? isDevelopment : true)
 }
 
-function isListed(name: string, settings: ModuleSettings | undefined, isOff = false): boolean {
+/** The settings whose lists have to open a method; 'all' when it is open anyway. */
+function openedBy(row: Row<Context>, name: string, { isPublic, modules }: Place): 'all' | 'any list' | ModuleSettings {
+  if (isPublic && (row.isOff === true || row.needsAccounts === true)) return modules[moduleOf(name)] ?? {}
+  return row.isOff === true ? 'any list' : 'all'
+}
+
+function isListed(name: string, settings: ModuleSettings | undefined, opened: ReturnType<typeof openedBy>): boolean {
   // Both names of a method have the same rights: a list may use either.
   const names = [name, name.replace(/^chain_/, 'rsk_'), name.replace(/^rsk_/, 'chain_')]
   const has = (list: readonly string[]) => names.some((one) => list.includes(one))
   if (settings?.deny !== undefined && has(settings.deny)) return false
-  if (settings?.allow !== undefined) return has(settings.allow)
+  if (settings?.allow !== undefined && !has(settings.allow)) return false
+  if (opened === 'all') return true
   // A list of one's own, though it is empty, takes the place of the one that holds such methods.
-  return !isOff || settings?.deny !== undefined
+  const { allow, deny } = (opened === 'any list' ? settings : opened) ?? {}
+  return deny !== undefined || allow !== undefined
 }

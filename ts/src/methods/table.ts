@@ -460,6 +460,7 @@ export const table: readonly Row<Context>[] = [
   }),
   row(eth_sendTransaction, {
     name: 'eth_sendTransaction',
+    needsAccounts: true,
     module: 'eth',
     lane: 'pool',
     cost: 10,
@@ -468,6 +469,7 @@ export const table: readonly Row<Context>[] = [
   }),
   row(eth_sign, {
     name: 'eth_sign',
+    needsAccounts: true,
     module: 'eth',
     lane: 'pool',
     cost: 5,
@@ -596,6 +598,7 @@ export const table: readonly Row<Context>[] = [
   }),
   row(eth_signTypedData_v4, {
     name: 'eth_signTypedData_v4',
+    needsAccounts: true,
     module: 'eth',
     lane: 'pool',
     cost: 5,

@@ -28,6 +28,8 @@ export interface Row<Context> {
   readonly hasOwnLimit?: boolean
   /** On the deny list of its module as long as the configuration has no list for it. */
   readonly isOff?: boolean
+  /** Uses the accounts that this node keeps: not for strangers. */
+  readonly needsAccounts?: boolean
   readonly doc: string
   readonly method: Method<Context>
 }

@@ -31,10 +31,15 @@ export class WebSocketServer {
   readonly #settings: WebSocketSettings
   readonly #connections = new Set<Connection>()
 
-  constructor(app: TemplatedApp, parts: WebSocketParts, settings: WebSocketSettings) {
+  constructor(parts: WebSocketParts, settings: WebSocketSettings) {
     this.#parts = parts
     this.#settings = settings
     parts.keyring.onReplaced(() => this.#removeStrangers())
+  }
+
+  /** Takes the upgrades that come to this app. */
+  attach(app: TemplatedApp): void {
+    const settings = this.#settings
     app.ws<SocketData>('/*', {
       // uWebSockets hangs up without a word above this. What is a little too large is told so.
       maxPayloadLength: 2 * settings.maxMessageBytes,

@@ -1,0 +1,33 @@
+import { type Address, addressesOf } from './config/addresses.ts'
+import { decidedChoices } from './config/choices.ts'
+import type { Config } from './config/schema.ts'
+
+/** What the parts of one address need of the configuration. They look at it for each request. */
+export type Settings = ReturnType<typeof settingsAt>
+
+/** For each address. */
+export function settingsOf(config: Config): readonly Settings[] {
+  return addressesOf(config).map((address) => settingsAt(config, address))
+}
+
+/** Takes over what has changed; the number of addresses never does. */
+export function replaceSettings(running: readonly Settings[], config: Config): void {
+  const fresh = settingsOf(config)
+  for (const [index, settings] of running.entries()) {
+    for (const part of ['dispatch', 'bodies', 'http', 'ws'] as const) {
+      Object.assign(settings[part], fresh[index]?.[part])
+    }
+  }
+}
+
+function settingsAt(config: Config, { cors, hosts }: Address) {
+  const choices = decidedChoices(config)
+  const hasHints = choices.errorText === 'helpful'
+  const { timeoutMs, maxResponseBytes, maxBatchRequests } = config.rpc
+  return {
+    dispatch: { maxResponseBytes, hasHints },
+    bodies: { maxBatchRequests, hasHints },
+    http: { ...config.http, cors, hosts, timeoutMs, hasErrorStatus: choices.errorStatus === '400' },
+    ws: { ...config.ws, timeoutMs },
+  }
+}
