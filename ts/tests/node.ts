@@ -21,6 +21,8 @@ process.once('exit', () => {
 /** A real node in a process of its own. */
 export class NodeProcess {
   readonly url: string
+  /** Of all addresses. */
+  readonly urls: readonly string[]
   readonly child: ChildProcess
   /** Where the figures are, when they are served. */
   readonly metricsUrl: string | undefined
@@ -28,12 +30,13 @@ export class NodeProcess {
   readonly #errors: () => string
 
   private constructor(
-    { url, metricsUrl }: { url: string; metricsUrl?: string },
+    { url, urls, metricsUrl }: { url: string; urls: string[]; metricsUrl?: string },
     child: ChildProcess,
     exit: Promise<number>,
     errors: () => string,
   ) {
     this.url = url
+    this.urls = urls
     this.metricsUrl = metricsUrl
     this.child = child
     this.#exit = exit
@@ -67,7 +70,7 @@ export class NodeProcess {
     })
     const ready = await Promise.race([line, exit])
     if (typeof ready === 'number') throw new Error(`the node ended with ${ready}: ${errors}`)
-    const places = JSON.parse(ready.split('\n')[0] ?? '') as { url: string; metricsUrl?: string }
+    const places = JSON.parse(ready.split('\n')[0] ?? '') as { url: string; urls: string[]; metricsUrl?: string }
     return new NodeProcess(places, child, exit, () => errors)
   }
 
@@ -141,7 +144,8 @@ export function runProgram(parameters: readonly string[], command = process.exec
   })
 }
 
-function configFile(settings: string): string {
+/** A configuration file with these settings. */
+export function configFile(settings: string): string {
   const path = join(scratchFolder(), 'rhizome.toml')
   writeFileSync(path, settings)
   return path

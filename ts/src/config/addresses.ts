@@ -4,7 +4,7 @@ import type { Config } from './schema.ts'
 
 /** An address that the node listens on. */
 export interface Address {
-  /** Where it stands in the configuration: `http`, `listen[0]`, ... */
+  /** Where it stands in the configuration: `http`, `listen.0`, ... */
   readonly path: string
   readonly host: string
   /** 0: a free one. */
@@ -28,7 +28,7 @@ export function addressesOf(config: Config): readonly [Address, ...Address[]] {
   const { http } = config
   const more = config.listen.map((one, index) => {
     const { cors = http.cors, hosts = http.hosts, maxConnectionsPerIp = http.maxConnectionsPerIp } = one
-    return address(`listen[${index}]`, { ...one, cors, hosts, maxConnectionsPerIp })
+    return address(`listen.${index}`, { ...one, cors, hosts, maxConnectionsPerIp })
   })
   return [address('http', http), ...more]
 }
@@ -39,7 +39,7 @@ interface Given extends Omit<Config['listen'][number], 'access' | 'maxConnection
 }
 
 function address(path: string, given: Given): Address {
-  const { host, port, access = '', cors = [], hosts = [], tlsCert = '', tlsKey = '', modules = {} } = given
+  const { host = '127.0.0.1', port, access = '', cors = [], hosts = [], tlsCert = '', tlsKey = '', modules = {} } = given
   const isPublic = access === '' ? !isLoopback(host) : access === 'public'
   return {
     path,
@@ -67,7 +67,7 @@ export function addressProblems(config: Config): string[] {
     .map((text) => `http.trustedProxies: expected addresses and ranges like 10.0.0.0/8, got ${JSON.stringify(text)}`)
   for (const { path, tlsCert = '', tlsKey = '' } of [
     { path: 'http', ...config.http },
-    ...config.listen.map((one, index) => ({ path: `listen[${index}]`, ...one })),
+    ...config.listen.map((one, index) => ({ path: `listen.${index}`, ...one })),
   ]) {
     if (tlsCert !== '' && tlsKey === '') problems.push(`${path}.tlsKey: is needed beside tlsCert`)
     if (tlsKey !== '' && tlsCert === '') problems.push(`${path}.tlsCert: is needed beside tlsKey`)

@@ -45,9 +45,8 @@ function mismatch(cert: string, key: string, files: { cert: string; key: string 
   try {
     const privateKey = createPrivateKey(key)
     if (!certificate.checkPrivateKey(privateKey)) return `tlsKey: ${files.key} is not the key of ${files.cert}`
-  } catch (error) {
-    const isLocked = (error as NodeJS.ErrnoException).code === 'ERR_MISSING_PASSPHRASE'
-    return `tlsKey: ${files.key} ${isLocked ? 'is locked with a passphrase' : 'holds no private key in PEM form'}`
+  } catch {
+    return `tlsKey: ${files.key} ${key.includes('ENCRYPTED') ? 'is locked with a passphrase' : 'holds no private key in PEM form'}`
   }
   if (Date.parse(certificate.validTo) <= Date.now()) return `tlsCert: ${files.cert} ended ${certificate.validTo}`
   return undefined

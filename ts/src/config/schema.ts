@@ -41,7 +41,7 @@ const privateKey = () => text('File with the private key of the certificate (PEM
 
 /** An address besides that of [http]. */
 const furtherAddress = section('', {
-  host: Type.String({ default: '127.0.0.1' }),
+  host: Type.Optional(Type.String({ minLength: 1 })),
   port: Type.Integer({ minimum: 0, maximum: 65535 }),
   access: Type.Optional(reach()),
   cors: Type.Optional(Type.Array(Type.String())),
