@@ -22,6 +22,7 @@ export class KeySource {
   #apps: readonly App[] = []
   #hasApps = false
   #timer: NodeJS.Timeout | undefined
+  #look: () => Promise<void> = () => Promise.resolve()
 
   private constructor(store: AppStore, settings: KeySourceSettings) {
     this.#store = store
@@ -69,9 +70,23 @@ export class KeySource {
       const text = JSON.stringify(keys)
       if (text !== published) publish(keys)
       published = text
-      if (this.#timer !== undefined) this.#timer = setTimeout(look, lookMs).unref()
     }
-    this.#timer = setTimeout(look, lookMs).unref()
+    // One after the other: what was read first must not be told last.
+    let last = Promise.resolve()
+    this.#look = () => {
+      last = last.then(look)
+      return last
+    }
+    const again = async (): Promise<void> => {
+      await this.#look()
+      if (this.#timer !== undefined) this.#timer = setTimeout(again, lookMs).unref()
+    }
+    this.#timer = setTimeout(again, lookMs).unref()
+  }
+
+  /** Looks now: for who has just changed the store. Resolves when the workers have been told. */
+  look(): Promise<void> {
+    return this.#look()
   }
 
   stop(): void {

@@ -1,10 +1,12 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { type App, appNamed, createApp, revokeApp, rotateKey } from '../auth/app.ts'
 import { FileStore } from '../auth/fileStore.ts'
+import { keyUrls, shownApp } from '../auth/shown.ts'
 import type { AppStore } from '../auth/store.ts'
 import { ConfigError } from '../config/error.ts'
 import { appsFileOf } from '../config/network.ts'
 import type { Config } from '../config/schema.ts'
+import { urlOf } from '../http/url.ts'
 import { addChainOptions, configFrom, type Parsed } from './options.ts'
 
 type Options = Parsed & {
@@ -65,15 +67,15 @@ async function rotate(name: string, options: Options): Promise<void> {
 async function revoke(name: string, options: Options): Promise<void> {
   const { store } = opened(options)
   const { apps } = await store.change((before) => ({ apps: revokeApp(before, name, Date.now()) }))
-  print(shown(appNamed(apps, name)), options)
+  print(shownApp(appNamed(apps, name), Date.now()), options)
 }
 
 async function show(name: string, options: Options): Promise<void> {
-  print(shown(appNamed(await opened(options).store.read(), name)), options)
+  print(shownApp(appNamed(await opened(options).store.read(), name), Date.now()), options)
 }
 
 async function list(options: Options): Promise<void> {
-  const apps = (await opened(options).store.read()).map(shown)
+  const apps = (await opened(options).store.read()).map((app) => shownApp(app, Date.now()))
   if (options.json === true) process.stdout.write(`${JSON.stringify(apps)}\n`)
   for (const { name, network, state, useCase } of options.json === true ? [] : apps) {
     process.stdout.write(`${name.padEnd(24)} ${network.padEnd(8)} ${state.padEnd(8)} ${useCase}\n`)
@@ -87,35 +89,10 @@ function opened(options: Options): { config: Config; store: AppStore } {
   return { config, store: new FileStore(path) }
 }
 
-/** An app without its hashes. */
-function shown({ keys, revokedAt, createdAt, ...described }: App) {
-  const now = Date.now()
-  const ends = keys.map(({ expiresAt }) => expiresAt)
-  const hasKey = ends.some((end) => end === null || now < end)
-  return {
-    ...described,
-    state: revokedAt !== null ? 'revoked' : hasKey ? 'active' : 'expired',
-    createdAt: isoTime(createdAt),
-    revokedAt: revokedAt === null ? null : isoTime(revokedAt),
-    keys: keys.map((key) => ({
-      createdAt: isoTime(key.createdAt),
-      expiresAt: key.expiresAt === null ? null : isoTime(key.expiresAt),
-    })),
-  }
-}
-
 function printKey(config: Config, app: App, key: string, options: Options): void {
-  const { host, port, tlsCert } = config.http
-  const local = `http${tlsCert === '' ? '' : 's'}://${host.includes(':') ? `[${host}]` : host}:${port}`
-  const base = (config.auth.url === '' ? local : config.auth.url).replace(/\/+$/, '')
-  const socket = base.replace(/^http/, 'ws')
-  const urls = {
-    http: `${base}/${key}`,
-    httpV2: `${base}/v2/${key}`,
-    webSocket: `${socket}/${key}`,
-    webSocketV2: `${socket}/v2/${key}`,
-  }
-  print({ ...shown(app), key, urls }, options)
+  const { http, auth } = config
+  const urls = keyUrls(auth.url === '' ? urlOf(http.host, http.port, http.tlsCert === '' ? 'http' : 'https') : auth.url, key)
+  print({ ...shownApp(app, Date.now()), key, urls }, options)
 }
 
 function print(value: object, { json }: Options): void {
@@ -129,10 +106,6 @@ function print(value: object, { json }: Options): void {
     for (const [index, line] of lines.entries())
       process.stdout.write(`${(index === 0 ? name : '').padEnd(14)} ${line}\n`)
   }
-}
-
-function isoTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString()
 }
 
 function appName(text: string): string {

@@ -93,6 +93,7 @@ function servesAccounts({ isPublic, modules }: Address): boolean {
   return !isPublic || modules.personal?.enabled === true || (modules.eth?.allow ?? modules.eth?.deny) !== undefined
 }
 
-function isLoopback(host: string): boolean {
+/** Whether an address to listen on can be reached from this machine only. */
+export function isLoopback(host: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host)
 }

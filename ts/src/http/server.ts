@@ -94,12 +94,12 @@ export class HttpServer {
       send(response, refusal)
       return
     }
-    const { isReady, body } = this.#health()
+    const health = this.#health()
     const isHead = request.getMethod() === 'head'
     send(response, {
-      status: isReady ? 200 : 503,
+      status: health.ready ? 200 : 503,
       headers: [['Cache-Control', 'no-store'], ...this.#corsHeaders(origin)],
-      body: isHead ? undefined : body,
+      body: isHead ? undefined : JSON.stringify(health),
     })
   }
 

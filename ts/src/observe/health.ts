@@ -12,9 +12,12 @@ export interface HealthLimits {
 }
 
 export interface Health {
-  readonly isReady: boolean
-  /** `{live, ready, head: {number, hash, ageSeconds} | null, lagBlocks: number | null, reasons}`. */
-  readonly body: string
+  readonly live: true
+  readonly ready: boolean
+  readonly head: { readonly number: number; readonly hash: string; readonly ageSeconds: number } | null
+  readonly lagBlocks: number | null
+  /** Why it is not ready, in words. */
+  readonly reasons: readonly string[]
 }
 
 /** Judges a node. `figures` is undefined when no node is open. */
@@ -45,7 +48,6 @@ export function judgeHealth(
   return health(reasons, { number, hash, ageSeconds }, lagBlocks)
 }
 
-function health(reasons: readonly string[], head: object | null, lagBlocks: number | null): Health {
-  const isReady = reasons.length === 0
-  return { isReady, body: JSON.stringify({ live: true, ready: isReady, head, lagBlocks, reasons }) }
+function health(reasons: readonly string[], head: Health['head'], lagBlocks: number | null): Health {
+  return { live: true, ready: reasons.length === 0, head, lagBlocks, reasons }
 }
