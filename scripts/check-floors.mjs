@@ -31,6 +31,7 @@ const folders = {
   verify: [],
   http: ['rpc', 'observe', 'config', 'native', 'filters', 'auth'],
   ws: ['rpc', 'observe', 'config', 'native', 'filters', 'auth'],
+  admin: ['observe', 'config', 'auth', 'http'],
 }
 
 /** Packages that only these folders may import. */

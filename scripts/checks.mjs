@@ -14,6 +14,7 @@ export function checks(root) {
   return [
     ['format and lint of TypeScript', () => local('@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.')],
     ['types of TypeScript', () => local('typescript/bin/tsc', '-p', '.')],
+    ["types of the operator's page", () => local('typescript/bin/tsc', '-p', 'ts/src/admin/page')],
     ['floors', () => report(checkFloors(root))],
     ['methods', () => report(checkMethods(root))],
     ['documentation of the methods', async () => report(await checkDocs())],

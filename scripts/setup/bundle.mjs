@@ -1,5 +1,5 @@
 // The TypeScript program, bundled: one file loads many times faster than hundreds of modules, in every worker again.
-import { existsSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from './run.mjs'
 
@@ -21,11 +21,26 @@ export async function buildBundle(root) {
     logLevel: 'warn',
     output: { dir: fresh, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name].js' },
   })
+  await buildPage(root, join(fresh, 'page'))
   await declare(root, join(fresh, 'types/verify'))
   // Swapped at once: who starts a node meanwhile finds the old bundle or the new one.
   if (existsSync(place)) renameSync(place, old)
   renameSync(fresh, place)
   rmSync(old, { recursive: true, force: true })
+}
+
+/** The operator's page: one script for browsers, all else as it is. */
+async function buildPage(root, place) {
+  const { build } = await import('rolldown')
+  const source = 'ts/src/admin/page'
+  await build({
+    cwd: root,
+    input: { page: `${source}/main.ts` },
+    platform: 'browser',
+    logLevel: 'warn',
+    output: { dir: place, format: 'esm', entryFileNames: '[name].js' },
+  })
+  for (const name of ['index.html', 'page.css', 'icon.svg']) copyFileSync(join(root, source, name), join(place, name))
 }
 
 /** TypeScript that a script needs, bundled for once and loaded. */

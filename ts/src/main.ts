@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { FileStore } from './auth/fileStore.ts'
 import type { Keys } from './auth/keyring.ts'
 import { KeySource } from './auth/keySource.ts'
+import type { AppStore } from './auth/store.ts'
 import { addressesOf, reachableAddress } from './config/addresses.ts'
 import { checkCertificates } from './config/certificate.ts'
 import { decidedChoices } from './config/choices.ts'
@@ -18,6 +19,7 @@ import { headCursor } from './native/feed.ts'
 import { nodeFigures } from './native/figures.ts'
 import { loadAddon } from './native/load.ts'
 import { nodeConfig } from './nodeConfig.ts'
+import { judgeHealth } from './observe/health.ts'
 import { createLogger } from './observe/log.ts'
 import { freePort } from './portProbe.ts'
 import { Workers } from './workers.ts'
@@ -35,6 +37,8 @@ export interface RunningNode {
   readonly workers: number
   /** Where the figures for Prometheus are; undefined when they are not served. */
   readonly metricsUrl: string | undefined
+  /** Where the operator's page and its API are; undefined when they are not served. */
+  readonly adminUrl: string | undefined
   /** Direct access to the core, for the banner and for tests. */
   readonly native: Addon
   /** Resolves with the reason when the node cannot go on by itself. */
@@ -54,7 +58,8 @@ export async function startNode(config: Config): Promise<RunningNode> {
   let current = config
   const logger = createLogger(config.log.level, 'main')
   let certificates = checkCertificates(config)
-  const source = await openKeys(config)
+  const operator = config.admin.enabled ? (await import('./operator.ts')).prepareOperator(config) : undefined
+  const keys = await openKeys(config)
   const addresses = addressesOf(config)
   const ports: number[] = []
   for (const { host, port } of addresses) ports.push(await freePort(host, port))
@@ -69,25 +74,30 @@ export async function startNode(config: Config): Promise<RunningNode> {
   })
   const count = workersOf(config)
   const figures = config.metrics.enabled ? await import('./figures.ts') : undefined
-  const counters = figures?.createCounters(config, count) ?? []
-  const workers = new Workers(count, config, { keys: source?.keys ?? nobodyAsked, counters }, logger, fail)
+  const isCounting = config.metrics.enabled || config.admin.enabled
+  const counters = isCounting ? (await import('./counting.ts')).createCounters(config, count) : []
+  const workers = new Workers(count, config, { keys: keys?.source.keys ?? nobodyAsked, counters }, logger, fail)
+  let isEnding = false
   try {
     native.openNode(nodeConfig(config))
     native.onHead(() => logger.debug(headCursor(native), 'new head'))
     const filters = createFilters(native, config)
     await workers.listen(ports, filters, askToEnd)
-    source?.watch(
+    keys?.source.watch(
       (keys) => workers.replaceKeys(keys),
       (error) => logger.error({ reason: error.message }, 'API keys stay as they were'),
     )
-    const metrics = await figures?.serveFigures(config.metrics, {
+    const sources = {
       workers: counters,
       core: () => nodeFigures(native),
       webSockets: () => Atomics.load(workers.openSockets, 0),
       filters: () => filters.size,
-    })
-    const sweep = setInterval(() => filters.removeExpired(), filterSweepMs).unref()
+      health: () => judgeHealth(nodeFigures(native), current.health, Date.now(), isEnding),
+    }
     const urls = addresses.map(({ host, tls }, index) => urlOf(host, ports[index] ?? 0, tls && 'https'))
+    const metrics = await figures?.serveFigures(config.metrics, sources)
+    const admin = await operator?.serve({ url: urls[0] ?? '', keys, sources, logger })
+    const sweep = setInterval(() => filters.removeExpired(), filterSweepMs).unref()
     logger.debug({ urls, network: config.network, workers: count }, 'serving')
     for (const address of addresses) {
       const modules = shutModules(config.modules, address)
@@ -99,6 +109,7 @@ export async function startNode(config: Config): Promise<RunningNode> {
       port: ports[0] ?? 0,
       workers: count,
       metricsUrl: metrics?.url,
+      adminUrl: admin?.url,
       native,
       failure,
       shutdown,
@@ -116,8 +127,10 @@ export async function startNode(config: Config): Promise<RunningNode> {
       refuseReload: (problems) => logger.error({ problems }, 'the configuration is wrong; the old one stays'),
       async stop() {
         clearInterval(sweep)
-        source?.stop()
+        isEnding = true
+        keys?.source.stop()
         metrics?.close()
+        admin?.close()
         const isIdle = await workers.stop(config.http.drainMs)
         await native.closeNode()
         logger.debug('stopped')
@@ -131,12 +144,13 @@ export async function startNode(config: Config): Promise<RunningNode> {
 }
 
 /** The API keys, undefined where none can be kept. A node that others reach does not start without, unless it is told to be open. */
-async function openKeys(config: Config): Promise<KeySource | undefined> {
+async function openKeys(config: Config): Promise<{ store: AppStore; source: KeySource } | undefined> {
   const path = appsFileOf(config)
   const { network, auth } = config
-  const source = path === null ? undefined : await KeySource.open(new FileStore(path), { network, isOpen: auth.open })
+  const store = path === null ? undefined : new FileStore(path)
+  const source = store && (await KeySource.open(store, { network, isOpen: auth.open }))
   const reachable = reachableAddress(config)
-  if (source?.hasApps === true || auth.open || reachable === undefined) return source
+  if (source?.hasApps === true || auth.open || reachable === undefined) return store && source && { store, source }
   throw new ConfigError([
     `${reachable.path}.host: ${reachable.host} can be reached by others, and there are no API keys: make one with rhizome keys create, or allow everybody with --open`,
   ])

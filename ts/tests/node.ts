@@ -18,6 +18,14 @@ process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL')
 })
 
+/** What a node prints when it serves. */
+interface Places {
+  readonly url: string
+  readonly urls: string[]
+  readonly metricsUrl?: string
+  readonly adminUrl?: string
+}
+
 /** A real node in a process of its own. */
 export class NodeProcess {
   readonly url: string
@@ -26,11 +34,13 @@ export class NodeProcess {
   readonly child: ChildProcess
   /** Where the figures are, when they are served. */
   readonly metricsUrl: string | undefined
+  /** Where the operator's page is, when it is served. */
+  readonly adminUrl: string | undefined
   readonly #exit: Promise<number>
   readonly #errors: () => string
 
   private constructor(
-    { url, urls, metricsUrl }: { url: string; urls: string[]; metricsUrl?: string },
+    { url, urls, metricsUrl, adminUrl }: Places,
     child: ChildProcess,
     exit: Promise<number>,
     errors: () => string,
@@ -38,6 +48,7 @@ export class NodeProcess {
     this.url = url
     this.urls = urls
     this.metricsUrl = metricsUrl
+    this.adminUrl = adminUrl
     this.child = child
     this.#exit = exit
     this.#errors = errors
@@ -70,7 +81,7 @@ export class NodeProcess {
     })
     const ready = await Promise.race([line, exit])
     if (typeof ready === 'number') throw new Error(`the node ended with ${ready}: ${errors}`)
-    const places = JSON.parse(ready.split('\n')[0] ?? '') as { url: string; urls: string[]; metricsUrl?: string }
+    const places = JSON.parse(ready.split('\n')[0] ?? '') as Places
     return new NodeProcess(places, child, exit, () => errors)
   }
 

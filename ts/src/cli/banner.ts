@@ -21,6 +21,7 @@ export function banner(config: Config, node: RunningNode): string {
     `  JSON-RPC  ${node.url} (${node.workers} ${node.workers === 1 ? 'worker' : 'workers'})`,
     ...node.urls.slice(1).map((url) => `            ${url}`),
     ...(node.metricsUrl === undefined ? [] : [`  metrics   ${node.metricsUrl}`]),
+    ...(node.adminUrl === undefined ? [] : [`  operator  ${node.adminUrl}`]),
     '',
   ]
   const accounts = read(native.ethAccounts()) as string[]

@@ -91,7 +91,10 @@ function opened(options: Options): { config: Config; store: AppStore } {
 
 function printKey(config: Config, app: App, key: string, options: Options): void {
   const { http, auth } = config
-  const urls = keyUrls(auth.url === '' ? urlOf(http.host, http.port, http.tlsCert === '' ? 'http' : 'https') : auth.url, key)
+  const urls = keyUrls(
+    auth.url === '' ? urlOf(http.host, http.port, http.tlsCert === '' ? 'http' : 'https') : auth.url,
+    key,
+  )
   print({ ...shownApp(app, Date.now()), key, urls }, options)
 }
 

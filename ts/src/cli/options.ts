@@ -18,6 +18,8 @@ const settings = {
   mining: ['--mining', 'mining'],
   open: ['--open', 'auth.open'],
   store: ['--store', 'store.url'],
+  admin: ['--admin', 'admin.enabled'],
+  adminPort: ['--admin-port', 'admin.port'],
   logLevel: ['--log-level', 'log.level'],
 } as const
 

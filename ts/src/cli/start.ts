@@ -18,11 +18,17 @@ export function startCommand(): Command {
     .option('--tls-cert <file>', 'certificate chain (PEM): serve https and wss')
     .option('--tls-key <file>', 'private key of the certificate (PEM)')
     .option('--open', 'ask nobody for an API key')
+    .option('--admin', "serve the operator's page")
+    .option('--admin-port <port>', 'its port, 0 for a free one (default: 4447)')
     .option('--workers <number>', 'worker threads, 0 for one per processor (default: 0)')
     .option('--mining <mode>', 'auto, interval=SECONDS or off (default: auto on development networks)')
     .option('--compat <choice>', 'document or reference: who wins where they differ (default: document)')
     .option('--json', 'print one line of JSON instead of the banner')
-    .action(async (options: Parsed & { json?: boolean }) => run(options, options.json === true))
+    .action(async (options: Parsed & { json?: boolean }) => {
+      // Whoever says where it is wants it.
+      const wanted = options.adminPort === undefined ? options : { ...options, admin: true }
+      await run(wanted, options.json === true)
+    })
 }
 
 async function run(options: Parsed, isJson: boolean): Promise<void> {
@@ -40,7 +46,7 @@ async function run(options: Parsed, isJson: boolean): Promise<void> {
   if (isWantedAgain) reloadNow()
   process.stdout.write(
     isJson
-      ? `${JSON.stringify({ url: node.url, urls: node.urls, port: node.port, metricsUrl: node.metricsUrl })}\n`
+      ? `${JSON.stringify({ url: node.url, urls: node.urls, port: node.port, metricsUrl: node.metricsUrl, adminUrl: node.adminUrl })}\n`
       : banner(config, node),
   )
   const reason = await Promise.race([signalled, node.shutdown, node.failure])

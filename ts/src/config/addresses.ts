@@ -39,7 +39,16 @@ interface Given extends Omit<Config['listen'][number], 'access' | 'maxConnection
 }
 
 function address(path: string, given: Given): Address {
-  const { host = '127.0.0.1', port, access = '', cors = [], hosts = [], tlsCert = '', tlsKey = '', modules = {} } = given
+  const {
+    host = '127.0.0.1',
+    port,
+    access = '',
+    cors = [],
+    hosts = [],
+    tlsCert = '',
+    tlsKey = '',
+    modules = {},
+  } = given
   const isPublic = access === '' ? !isLoopback(host) : access === 'public'
   return {
     path,

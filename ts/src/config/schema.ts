@@ -324,6 +324,17 @@ export const schema = section('', {
     },
   ),
 
+  admin: section(
+    'For the operator: a page that shows the node and its apps, and the API behind it, on an address of their own.',
+    {
+      enabled: yesNo('Whether they are served. The node counts its requests then, as for metrics.', false),
+      host: text('Address to listen on. Anything but a loopback address needs a tokenFile.', '127.0.0.1'),
+      port: whole('Port to listen on; 0 takes a free one.', 4447, 0, 65535),
+      hosts: list('Accepted Host headers besides loopback names and the host above; "*" for all.', []),
+      tokenFile: text('A file with the token that the API asks for: one word of at least 24 characters. Empty: none.'),
+    },
+  ),
+
   log: section('The log goes to standard error, one JSON object a line.', {
     level: oneOf('Least severe level that is written.', ['silent', 'error', 'warn', 'info', 'debug', 'trace'], 'info'),
   }),

@@ -1,0 +1,137 @@
+import { type App, appNamed, createApp, editApp, revokeApp, rotateKey } from '../auth/app.ts'
+import { AppError } from '../auth/appError.ts'
+import { keyUrls, shownApp } from '../auth/shown.ts'
+import type { AppStore } from '../auth/store.ts'
+import { editedApp, newApp, rotation } from './appBodies.ts'
+import { checkBody } from './body.ts'
+import { ApiError } from './refusal.ts'
+import type { AppList, AppWithKey, ShownApp } from './shapes.ts'
+
+export interface AppsSettings {
+  readonly network: string
+  /** The address that callers use. */
+  readonly baseUrl: string
+  /** Tells the workers; resolves when they have been told. */
+  readonly publish: () => Promise<void>
+  /** Notes who was changed. Never a key. */
+  readonly note: (action: string, app: string) => void
+  readonly now: () => number
+}
+
+/** What the API does with apps. Throws ApiError and StoreError. */
+export class Apps {
+  readonly #store: AppStore
+  readonly #settings: AppsSettings
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(store: AppStore, settings: AppsSettings) {
+    this.#store = store
+    this.#settings = settings
+  }
+
+  async list(): Promise<AppList> {
+    return { apps: (await this.#store.read()).map((app) => this.#shown(app)) }
+  }
+
+  async show(name: string): Promise<ShownApp> {
+    const apps = await this.#store.read()
+    checkThere(apps, name)
+    return this.#shown(appNamed(apps, name))
+  }
+
+  async create(body: unknown): Promise<AppWithKey> {
+    const { description = '', useCase = '', expiresAt, ...rest } = checkBody(newApp, body)
+    const { name } = rest
+    const { network, now } = this.#settings
+    const given = { ...rest, description, useCase, network, expiresAt: this.#end(expiresAt) }
+    const { apps, key } = await this.#change('created', name, (before) => {
+      if (before.some((app) => app.name === name)) throw conflict('taken', `name: there is an app ${name} already`)
+      return createApp(before, given, now())
+    })
+    return this.#withKey(apps, name, key)
+  }
+
+  async edit(name: string, body: unknown): Promise<ShownApp> {
+    const edited = checkBody(editedApp, body)
+    const { apps } = await this.#change('edited', name, (before) => {
+      checkLive(before, name)
+      return { apps: editApp(before, name, edited) }
+    })
+    return this.#shown(appNamed(apps, name))
+  }
+
+  async rotate(name: string, body: unknown): Promise<AppWithKey> {
+    const { keepSeconds = 0, expiresAt } = checkBody(rotation, body)
+    const terms = { keepMs: keepSeconds * 1000, expiresAt: this.#end(expiresAt) }
+    const { apps, key } = await this.#change('rotated', name, (before) => {
+      checkLive(before, name)
+      return rotateKey(before, name, terms, this.#settings.now())
+    })
+    return this.#withKey(apps, name, key)
+  }
+
+  async revoke(name: string): Promise<ShownApp> {
+    const { apps } = await this.#change('revoked', name, (before) => {
+      checkThere(before, name)
+      return { apps: revokeApp(before, name, this.#settings.now()) }
+    })
+    return this.#shown(appNamed(apps, name))
+  }
+
+  /** One after the other: the store would let them wait for each other, but not for long. */
+  #change<T extends { readonly apps: readonly App[] }>(
+    action: string,
+    name: string,
+    edit: (apps: readonly App[]) => T,
+  ): Promise<T> {
+    const change = async (): Promise<T> => {
+      const result = await this.#store.change((apps) => refusing(() => edit(apps)))
+      await this.#settings.publish()
+      this.#settings.note(action, name)
+      return result
+    }
+    const changed = this.#last.then(change)
+    this.#last = changed.catch(() => undefined)
+    return changed
+  }
+
+  #end(expiresAt: string | null | undefined): number | null {
+    if (expiresAt === null || expiresAt === undefined) return null
+    const end = Date.parse(expiresAt)
+    if (end > this.#settings.now()) return end
+    throw new ApiError(400, 'invalid', 'expiresAt: expected a time that is still to come', { member: 'expiresAt' })
+  }
+
+  #shown(app: App): ShownApp {
+    return shownApp(app, this.#settings.now())
+  }
+
+  #withKey(apps: readonly App[], name: string, key: string): AppWithKey {
+    return { app: this.#shown(appNamed(apps, name)), key, urls: keyUrls(this.#settings.baseUrl, key) }
+  }
+}
+
+function checkThere(apps: readonly App[], name: string): void {
+  if (!apps.some((app) => app.name === name)) throw new ApiError(404, 'unknown', `name: there is no app ${name}`)
+}
+
+function checkLive(apps: readonly App[], name: string): void {
+  checkThere(apps, name)
+  if (appNamed(apps, name).revokedAt !== null) {
+    throw conflict('revoked', `name: ${name} is revoked; create another app`)
+  }
+}
+
+function conflict(code: string, message: string): ApiError {
+  return new ApiError(409, code, message, { member: 'name' })
+}
+
+/** What the apps themselves refuse is the fault of the body. */
+function refusing<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    throw new ApiError(400, 'invalid', error.message, { member: error.member })
+  }
+}

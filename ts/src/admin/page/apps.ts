@@ -1,0 +1,181 @@
+import type { NodeReport, ShownApp } from '../shapes.ts'
+import { openCreation, openEdit, openRevocation, openRotation } from './appForms.ts'
+import { byId, element, foreign, setText } from './element.ts'
+import { count, day } from './format.ts'
+import { heading } from './methods.ts'
+
+interface Row {
+  readonly place: HTMLElement
+  readonly shown: string
+}
+
+/** The apps, and what can be done with them. */
+export class AppsPart {
+  readonly #changed: () => void
+  readonly #rows = new Map<string, Row>()
+  readonly #list = element('ul', { class: 'apps' })
+  readonly #state = element('p', { class: 'notice', hidden: true })
+  readonly #empty = element('div', { class: 'empty', hidden: true })
+  readonly #create = element('button', { type: 'button', class: 'primary' }, 'New app')
+  readonly #revoked = element('input', { type: 'checkbox', id: 'show-revoked' })
+  readonly #revokedLabel = element('label', { class: 'muted', hidden: true }, this.#revoked, ' ')
+  readonly #revokedCount = document.createTextNode('')
+  #apps: readonly ShownApp[] = []
+  #report: NodeReport | undefined
+
+  /** `changed` is called when the node has changed an app. */
+  constructor(changed: () => void) {
+    this.#changed = changed
+    this.#revokedLabel.append(this.#revokedCount)
+    this.#create.addEventListener('click', () => {
+      if (this.#report !== undefined) openCreation(this.#apps.length === 0, this.#report.access, changed)
+    })
+    this.#revoked.addEventListener('change', () => this.#render())
+    byId('apps').append(
+      heading('Apps', 'apps-title', this.#revokedLabel, this.#create),
+      this.#state,
+      this.#empty,
+      this.#list,
+    )
+  }
+
+  show(apps: readonly ShownApp[], report: NodeReport): void {
+    this.#apps = apps
+    this.#report = report
+    this.#render()
+  }
+
+  #render(): void {
+    const { access, network } = this.#report ?? {}
+    if (access === undefined) return
+    const apps = this.#apps
+    this.#create.disabled = !access.keepsApps
+    this.#showState(access)
+    const revoked = apps.filter(({ state }) => state === 'revoked').length
+    this.#revokedLabel.hidden = revoked === 0
+    this.#revokedCount.data = `show revoked (${count(revoked)})`
+    const wanted = apps.filter(({ state }) => this.#revoked.checked || state !== 'revoked')
+    const names = new Set(wanted.map(({ name }) => name))
+    for (const [name, { place }] of this.#rows) {
+      if (names.has(name)) continue
+      place.remove()
+      this.#rows.delete(name)
+    }
+    for (const [index, app] of wanted.entries()) this.#place(app, index, network ?? '')
+  }
+
+  /** A row is made anew only when its app has changed: whoever stands on one of its buttons stays there. */
+  #place(app: ShownApp, index: number, network: string): void {
+    const shown = JSON.stringify(app)
+    const before = this.#rows.get(app.name)
+    const row = before?.shown === shown ? before : { place: this.#row(app, network), shown }
+    if (row !== before) {
+      before?.place.replaceWith(row.place)
+      this.#rows.set(app.name, row)
+    }
+    if (this.#list.children[index] !== row.place) {
+      this.#list.insertBefore(row.place, this.#list.children[index] ?? null)
+    }
+  }
+
+  #showState({ isOpen, keepsApps }: NodeReport['access']): void {
+    const isEmpty = this.#apps.length === 0
+    this.#empty.hidden = !isEmpty || !keepsApps
+    if (isEmpty && this.#empty.childElementCount === 0) {
+      this.#empty.append(
+        element('p', { class: 'strong' }, 'No apps yet: the node is open'),
+        element(
+          'p',
+          {},
+          'Everybody who reaches it may call, without a key. An app gives somebody a key, with limits and allow lists of its own. From the first one on, a key is asked for.',
+        ),
+      )
+    }
+    const text = !keepsApps
+      ? 'This node keeps nothing on disk, so it has no apps: everybody who reaches it may call. Set auth.file to keep apps.'
+      : isOpen && !isEmpty
+        ? 'This node was started with --open: nobody is asked for a key, and no limit of an app counts.'
+        : ''
+    this.#state.hidden = text === ''
+    setText(this.#state, text)
+  }
+
+  #row(app: ShownApp, network: string): HTMLElement {
+    const { name, description, useCase, state } = app
+    const isStranger = app.network !== network
+    const act = (words: string, open: (app: ShownApp, done: () => void) => void, className = '') =>
+      element(
+        'button',
+        { type: 'button', class: className, 'aria-label': `${words} ${name}`, click: () => open(app, this.#changed) },
+        words,
+      )
+    return element(
+      'li',
+      { class: `app ${state}`, 'data-app': name },
+      element(
+        'div',
+        { class: 'who' },
+        element(
+          'h3',
+          {},
+          foreign(name),
+          ' ',
+          element('span', { class: `pill ${state === 'active' ? 'good' : 'plain'}` }, state),
+          ...(useCase === '' ? [] : [' ', element('span', { class: 'badge' }, foreign(useCase))]),
+          ...(isStranger ? [' ', element('span', { class: 'pill warn' }, `for ${app.network}: refused here`)] : []),
+        ),
+        ...(description === '' ? [] : [element('p', { class: 'description' }, foreign(description))]),
+        element('p', { class: 'muted' }, keyText(app)),
+      ),
+      element(
+        'ul',
+        { class: 'rules', 'aria-label': `Rules of ${name}` },
+        ...rules(app).map((one) => element('li', {}, one)),
+      ),
+      ...(state === 'revoked'
+        ? []
+        : [
+            element(
+              'div',
+              { class: 'acts' },
+              act('Edit', openEdit),
+              act('Rotate', openRotation),
+              act('Revoke', openRevocation, 'danger-text'),
+            ),
+          ]),
+    )
+  }
+}
+
+function keyText({ createdAt, revokedAt, keys }: ShownApp): string {
+  const made = `created ${day(createdAt)}`
+  if (revokedAt !== null) return `${made} · revoked ${day(revokedAt)}`
+  const now = Date.now()
+  const good = keys.filter(({ expiresAt }) => expiresAt === null || Date.parse(expiresAt) > now)
+  const current = good.at(-1)
+  const end =
+    current === undefined ? 'no good key' : current.expiresAt === null ? '' : `key ends ${day(current.expiresAt)}`
+  const others = good.length > 1 ? `${good.length - 1} older key still good` : ''
+  return [made, end, others].filter((part) => part !== '').join(' · ')
+}
+
+/** What restricts an app, in a few words each. */
+function rules({ limits, allow, jwt }: ShownApp): string[] {
+  const some = (words: string, entries: readonly unknown[]) =>
+    entries.length === 0 ? [] : [`${words}: ${count(entries.length)}`]
+  const most = (value: number | null, words: string) => (value === null ? [] : [`${count(value)} ${words}`])
+  const all = [
+    ...most(limits.unitsPerSecond, 'units/s'),
+    ...most(limits.burst, 'units burst'),
+    ...most(limits.dailyUnits, 'units/day'),
+    ...most(limits.monthlyUnits, 'units/month'),
+    ...most(limits.concurrency, 'at a time'),
+    ...some('addresses', allow.sources),
+    ...some('origins', allow.origins),
+    ...some('contracts', allow.contracts),
+    ...some('methods', allow.methods),
+    ...(jwt.isRequired ? ['token needed'] : []),
+    ...some('token keys', jwt.keys),
+  ]
+  return all.length === 0 ? ['no limits'] : all
+}

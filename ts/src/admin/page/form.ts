@@ -1,0 +1,192 @@
+import { Refused } from './api.ts'
+import { element } from './element.ts'
+
+/** One thing to fill in. */
+export interface Field {
+  /** The member of the body that it becomes: what the node says about that member is shown here. */
+  readonly name: string
+  readonly label: string
+  readonly kind: 'text' | 'password' | 'number' | 'lines' | 'date' | 'choice'
+  readonly hint?: string
+  readonly value?: string
+  readonly isRequired?: boolean
+  readonly mostLetters?: number
+  /** What can be chosen: value and words; for a text, proposals. */
+  readonly options?: readonly (readonly [string, string])[]
+  /** Fields of one group follow each other under its name, folded away at first when they are empty. */
+  readonly group?: string
+}
+
+export interface Form {
+  readonly title: string
+  readonly intro?: readonly (Node | string)[]
+  readonly fields: readonly Field[]
+  readonly action: string
+  readonly isDangerous?: boolean
+  /** Whether what is filled in may be sent; all may by default. */
+  readonly isAllowed?: (values: Values) => boolean
+  /** Sends it. What it throws is shown, and the form stays. */
+  readonly send: (values: Values) => Promise<void>
+  /** Without it the form cannot be left. */
+  readonly mayBeLeft?: boolean
+}
+
+export type Values = Readonly<Record<string, string>>
+type Input = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
+
+let formCount = 0
+
+/** Shows a form above the page until it is sent or left. */
+export function openForm({
+  title,
+  intro = [],
+  fields,
+  action,
+  isDangerous,
+  isAllowed,
+  send,
+  mayBeLeft = true,
+}: Form): void {
+  const prefix = `form${++formCount}`
+  const inputs = new Map<string, Input>()
+  const problems = new Map<string, HTMLElement>()
+  const values = (): Values => Object.fromEntries([...inputs].map(([name, input]) => [name, input.value.trim()]))
+  const general = element('p', { class: 'problem', role: 'alert' })
+  const submit = element('button', { type: 'submit', class: isDangerous ? 'danger' : 'primary' }, action)
+  let isOver = mayBeLeft
+  const leave = element('button', { type: 'button', click: () => dialog.close() }, 'Cancel')
+  const form = element(
+    'form',
+    { novalidate: true, submit: onSubmit, input: () => allow() },
+    element('h2', { id: `${prefix}-title` }, title),
+    ...intro,
+    ...layout(fields, (field) => row(field)),
+    general,
+    element('div', { class: 'actions' }, ...(mayBeLeft ? [leave] : []), submit),
+  )
+  const dialog = element('dialog', { 'aria-labelledby': `${prefix}-title`, close: onClose }, form)
+  document.body.append(dialog)
+  allow()
+  dialog.showModal()
+
+  function allow(): void {
+    submit.disabled = isAllowed?.(values()) === false
+  }
+
+  /** Browsers let nobody hold a dialog open for good: Escape twice, or a gesture, closes any. Then it is opened again. */
+  function onClose(): void {
+    if (isOver) dialog.remove()
+    else dialog.showModal()
+  }
+
+  function onSubmit(event: Event): void {
+    event.preventDefault()
+    for (const [name, problem] of problems) {
+      problem.textContent = ''
+      inputs.get(name)?.removeAttribute('aria-invalid')
+    }
+    general.textContent = ''
+    submit.disabled = true
+    form.setAttribute('aria-busy', 'true')
+    send(values())
+      .then(() => {
+        isOver = true
+        dialog.close()
+      }, show)
+      .finally(() => {
+        form.removeAttribute('aria-busy')
+        allow()
+      })
+  }
+
+  function show(error: Error): void {
+    const member = error instanceof Refused ? (error.member ?? '') : ''
+    const name = [...inputs.keys()].find((one) => member === one || member.startsWith(`${one}.`))
+    const target = name === undefined ? general : problems.get(name)
+    const text =
+      error instanceof Refused
+        ? error.message
+        : 'The node did not answer. Nothing may have changed: look, then try again.'
+    if (target !== undefined) target.textContent = name === undefined ? text : text.replace(/^[\w.]+: /, '')
+    const input = name === undefined ? undefined : inputs.get(name)
+    input?.setAttribute('aria-invalid', 'true')
+    input?.closest('details')?.setAttribute('open', '')
+    input?.focus()
+  }
+
+  function row(field: Field): HTMLElement {
+    const id = `${prefix}-${field.name.replaceAll('.', '-')}`
+    const problem = element('span', { class: 'problem', id: `${id}-problem`, role: 'alert' })
+    const input = inputOf(field, id)
+    inputs.set(field.name, input)
+    problems.set(field.name, problem)
+    return element(
+      'div',
+      { class: field.kind === 'lines' ? 'field wide' : 'field' },
+      element('label', { for: id }, field.label),
+      input,
+      ...(field.kind === 'text' && field.options !== undefined ? [proposals(field.options, `${id}-list`)] : []),
+      problem,
+      ...(field.hint === undefined ? [] : [element('span', { class: 'hint', id: `${id}-hint` }, field.hint)]),
+    )
+  }
+}
+
+function inputOf(
+  { name, kind, value = '', hint, isRequired = false, mostLetters, options = [] }: Field,
+  id: string,
+): Input {
+  const shared = {
+    id,
+    name,
+    required: isRequired,
+    'aria-describedby': `${id}-problem${hint === undefined ? '' : ` ${id}-hint`}`,
+    autocomplete: 'off',
+    spellcheck: 'false',
+    ...(mostLetters !== undefined && { maxlength: String(mostLetters) }),
+  }
+  if (kind === 'choice') {
+    const choices = options.map(([one, words]) => element('option', { value: one, selected: one === value }, words))
+    return element('select', shared, ...choices)
+  }
+  if (kind === 'lines') {
+    const area = element('textarea', { ...shared, rows: '3' })
+    area.value = value
+    return area
+  }
+  const isProposing = kind === 'text' && options.length > 0
+  const input = element('input', {
+    ...shared,
+    type: kind === 'number' ? 'text' : kind,
+    ...(kind === 'number' && { inputmode: 'numeric' }),
+    ...(isProposing && { list: `${id}-list` }),
+  })
+  input.value = value
+  return input
+}
+
+function proposals(options: NonNullable<Field['options']>, id: string): HTMLElement {
+  return element('datalist', { id }, ...options.map(([value]) => element('option', { value })))
+}
+
+/** Fields in their order, those of a group inside a part that can be folded away. */
+function layout(fields: readonly Field[], row: (field: Field) => HTMLElement): HTMLElement[] {
+  const parts: HTMLElement[] = []
+  const groups = new Map<string, HTMLDetailsElement>()
+  for (const field of fields) {
+    const { group, value = '' } = field
+    if (group === undefined) {
+      parts.push(row(field))
+      continue
+    }
+    let part = groups.get(group)
+    if (part === undefined) {
+      part = element('details', { class: 'group' }, element('summary', {}, group), element('div', { class: 'fields' }))
+      groups.set(group, part)
+      parts.push(part)
+    }
+    part.lastElementChild?.append(row(field))
+    if (value !== '') part.open = true
+  }
+  return parts
+}

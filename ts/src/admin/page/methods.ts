@@ -1,0 +1,110 @@
+import type { MethodReport, NodeReport } from '../shapes.ts'
+import { Curve } from './curve.ts'
+import { byId, element, setText } from './element.ts'
+import { count, latency, rate } from './format.ts'
+
+/** What well-known codes mean; others are told by their methods. */
+const meanings: Readonly<Record<string, string>> = {
+  '-32700': 'not JSON',
+  '-32600': 'no request',
+  '-32601': 'method not served',
+  '-32602': 'wrong parameters',
+  '-32603': 'defect of the node: see its log',
+  '-32000': 'refused by the node',
+  '-32005': 'limit reached',
+  '-32010': 'transaction refused',
+  '-32015': 'execution failed',
+  '3': 'execution reverted',
+}
+
+interface Row {
+  readonly place: HTMLTableRowElement
+  show(method: MethodReport): void
+}
+
+/** The methods that were asked for, the most used first, and the errors. */
+export class Methods {
+  readonly #rows = new Map<string, Row>()
+  readonly #body = element('tbody')
+  readonly #nothing = element('p', { class: 'muted' }, 'No requests yet.')
+  readonly #table: HTMLElement
+  readonly #errors = element('tbody')
+  readonly #errorTable: HTMLElement
+  readonly #noErrors = element('p', { class: 'muted' }, 'No request was answered with an error.')
+
+  constructor() {
+    this.#table = table(['Method', '#Requests', '#Per second', 'Last 5 minutes', '#p50', '#p99', '#Errors'], this.#body)
+    byId('methods').append(heading('Methods', 'methods-title'), this.#nothing, this.#table)
+    this.#errorTable = table(['Code', 'Meaning', '#Answers', '#Per second'], this.#errors)
+    byId('errors').append(heading('Errors', 'errors-title'), this.#noErrors, this.#errorTable)
+  }
+
+  show({ methods, errors }: NodeReport): void {
+    this.#nothing.hidden = methods.length > 0
+    this.#table.hidden = methods.length === 0
+    const ordered = methods.toSorted((one, other) => other.count - one.count || (one.method < other.method ? -1 : 1))
+    for (const [index, method] of ordered.entries()) {
+      const row = this.#rows.get(method.method) ?? newRow(method.method)
+      this.#rows.set(method.method, row)
+      row.show(method)
+      if (this.#body.children[index] !== row.place)
+        this.#body.insertBefore(row.place, this.#body.children[index] ?? null)
+    }
+    this.#noErrors.hidden = errors.length > 0
+    this.#errorTable.hidden = errors.length === 0
+    this.#errors.replaceChildren(
+      ...errors.map(({ code, count: answers, perSecond }) =>
+        element(
+          'tr',
+          {},
+          element('th', { scope: 'row', class: 'code' }, String(code)),
+          element('td', {}, meanings[code] ?? ''),
+          element('td', { class: 'number', 'data-name': 'answers' }, count(answers)),
+          element('td', { class: 'number', 'data-name': 'per second' }, rate(perSecond)),
+        ),
+      ),
+    )
+  }
+}
+
+function newRow(method: string): Row {
+  const curve = new Curve()
+  const cell = (name: string) => element('td', { class: 'number', 'data-name': name })
+  const cells = [cell('requests'), cell('per second'), cell('p50'), cell('p99'), cell('errors')] as const
+  const [total, perSecond, p50, p99, errors] = cells
+  const place = element(
+    'tr',
+    { 'data-method': method },
+    element('th', { scope: 'row', class: 'code' }, method),
+    total,
+    perSecond,
+    element('td', { class: 'wide' }, curve.svg),
+    p50,
+    p99,
+    errors,
+  )
+  return {
+    place,
+    show(report) {
+      setText(total, count(report.count))
+      setText(perSecond, rate(report.perSecond))
+      setText(p50, latency(report.p50Ms))
+      setText(p99, latency(report.p99Ms))
+      setText(errors, count(report.errors))
+      errors.classList.toggle('some', report.errors > 0)
+      curve.show(report.curve)
+    },
+  }
+}
+
+export function heading(text: string, id: string, ...others: readonly Node[]): HTMLElement {
+  return element('div', { class: 'heading' }, element('h2', { id }, text), ...others)
+}
+
+/** A table; names of columns with numbers start with `#`. */
+function table(columns: readonly string[], body: HTMLElement): HTMLElement {
+  const heads = columns.map((name) =>
+    element('th', name.startsWith('#') ? { scope: 'col', class: 'number' } : { scope: 'col' }, name.replace('#', '')),
+  )
+  return element('table', {}, element('thead', {}, element('tr', {}, ...heads)), body)
+}

@@ -1,0 +1,81 @@
+// What the API answers; the page is written against the same lines.
+
+import type { KeyUrls, ShownApp } from '../auth/shown.ts'
+
+export type { KeyUrls, ShownApp } from '../auth/shown.ts'
+
+/** GET /api/apps. */
+export interface AppList {
+  readonly apps: readonly ShownApp[]
+}
+
+/** POST /api/apps and POST /api/apps/NAME/rotate. Key and URLs are in no other answer. */
+export interface AppWithKey {
+  readonly app: ShownApp
+  readonly key: string
+  readonly urls: KeyUrls
+}
+
+/** Any answer with a status from 400 on. */
+export interface Refusal {
+  readonly error: {
+    /** One word for programs. */
+    readonly code: string
+    readonly message: string
+    /** Which member of the body is wrong, e.g. `limits.burst`. */
+    readonly member?: string
+  }
+}
+
+export interface LaneReport {
+  readonly threads: number
+  readonly waiting: number
+  readonly running: number
+  readonly refused: number
+}
+
+export interface MethodReport {
+  readonly method: string
+  /** Since the start. */
+  readonly count: number
+  readonly errors: number
+  /** Of the last half minute. */
+  readonly perSecond: number
+  /** Of the last five minutes; null when there was no request. */
+  readonly p50Ms: number | null
+  readonly p99Ms: number | null
+  /** Requests per second, a value for every five seconds of the last five minutes. */
+  readonly curve: readonly number[]
+}
+
+/** GET /api/node. */
+export interface NodeReport {
+  readonly version: string
+  readonly network: string
+  readonly url: string
+  readonly upSeconds: number
+  readonly workers: number
+  /** Whether anybody may call without a key, and whether apps can be kept at all. */
+  readonly access: { readonly isOpen: boolean; readonly keepsApps: boolean }
+  readonly health: {
+    readonly ready: boolean
+    readonly head: { readonly number: number; readonly hash: string; readonly ageSeconds: number } | null
+    readonly lagBlocks: number | null
+    readonly reasons: readonly string[]
+  }
+  readonly blocks: { readonly perSecond: number; readonly curve: readonly number[] }
+  readonly requests: Omit<MethodReport, 'method'>
+  readonly methods: readonly MethodReport[]
+  /** `other`: all that came after 31 different codes. */
+  readonly errors: readonly { readonly code: number | 'other'; readonly count: number; readonly perSecond: number }[]
+  readonly connections: {
+    readonly http: number
+    readonly webSocket: number
+    readonly subscriptions: number
+    readonly filters: number
+  }
+  readonly pool: { readonly pending: number; readonly queued: number } | null
+  readonly lanes: { readonly pool: LaneReport; readonly trace: LaneReport } | null
+  readonly memory: { readonly residentBytes: number; readonly cacheBytes: number; readonly writeBufferBytes: number }
+  readonly database: { readonly fileBytes: number; readonly compactionBytes: number } | null
+}

@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs'
+import { isLoopback } from '../config/addresses.ts'
+import { ConfigError } from '../config/error.ts'
+import type { Config } from '../config/schema.ts'
+import { hashOfToken } from './admission.ts'
+
+/**
+ * The hash of the token that callers have to show; undefined where nobody is asked, which only a loopback address may be.
+ * Throws ConfigError.
+ */
+export function readToken({ host, tokenFile }: Config['admin']): Buffer | undefined {
+  if (tokenFile === '') {
+    if (isLoopback(host)) return undefined
+    throw new ConfigError([`admin.host: ${host} can be reached by others: set admin.tokenFile`])
+  }
+  let text: string
+  try {
+    text = readFileSync(tokenFile, 'utf8').trim()
+  } catch (error) {
+    throw new ConfigError([
+      `admin.tokenFile: ${tokenFile} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`,
+    ])
+  }
+  if (/^[\x21-\x7e]{24,512}$/.test(text)) return hashOfToken(text)
+  throw new ConfigError([`admin.tokenFile: ${tokenFile}: expected one word of 24 characters or more`])
+}

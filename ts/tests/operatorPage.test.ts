@@ -1,0 +1,267 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { createPublicClient, http } from 'viem'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { NodeProcess, scratchFolder } from './node.ts'
+
+const places = [
+  process.env.CHROMIUM_PATH ?? '',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+]
+const program = places.find((path) => path !== '' && existsSync(path))
+const title =
+  program === undefined
+    ? "the operator's page (skipped: there is no Chromium; CHROMIUM_PATH names one)"
+    : "the operator's page"
+
+describe.skipIf(program === undefined)(title, () => {
+  const dir = join(scratchFolder(), 'data')
+  let node: NodeProcess
+  let browser: Browser
+  /** What a page complained about: scripts that were blocked, errors, requests that failed. */
+  const complaints: string[] = []
+
+  beforeAll(async () => {
+    node = await NodeProcess.start(['--data-dir', dir, '--workers', '2', '--admin-port', '0'])
+    // Chromium keeps its sandbox from the superuser.
+    const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+    browser = await chromium.launch({ executablePath: program ?? '', args })
+  })
+  afterAll(async () => {
+    await browser.close()
+    await node.stop()
+  })
+
+  async function open(url = node.adminUrl ?? '', options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'], ...options })
+    const page = await context.newPage()
+    page.setDefaultTimeout(10_000)
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+    })
+    page.on('pageerror', (error) => complaints.push(String(error)))
+    page.on('dialog', (dialog) => {
+      complaints.push(`dialog: ${dialog.message()}`)
+      void dialog.dismiss()
+    })
+    await page.goto(url)
+    return page
+  }
+
+  async function create(page: Page, fields: Readonly<Record<string, string>>): Promise<string> {
+    await page.getByRole('button', { name: 'New app' }).click()
+    const form = page.getByRole('dialog')
+    for (const [label, text] of Object.entries(fields)) await form.getByLabel(label, { exact: true }).fill(text)
+    await form.getByRole('button', { name: 'Create' }).click()
+    return shownUrl(page)
+  }
+
+  /** The URL that is shown once; leaves the form that shows it. */
+  async function shownUrl(page: Page): Promise<string> {
+    const url = await page.getByRole('textbox', { name: 'HTTP', exact: true }).inputValue()
+    await page.getByRole('button', { name: 'I have stored it' }).click()
+    return url
+  }
+
+  const calls = (url: string) => createPublicClient({ transport: http(url, { retryCount: 0 }) })
+  const requestsOf = async (page: Page, method: string) =>
+    Number(await page.locator(`[data-method=${method}] [data-name=requests]`).textContent())
+
+  test('behavior: empty, then from the first app to its end', async () => {
+    const page = await open()
+    await expect.poll(() => page.getByText('No apps yet: the node is open').isVisible()).toBe(true)
+    await page.getByRole('button', { name: 'New app' }).click()
+    await page.getByText('This is the first app').waitFor()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+
+    const url = await create(page, { Name: 'shop', Description: 'the shop', 'Use case': 'gaming' })
+    expect(url).toMatch(/\/rz_[\w-]{43}$/)
+    await page.locator('[data-app=shop]').getByText('the shop').waitFor()
+    // Its key is nowhere any more.
+    expect(await page.content()).not.toContain(url.slice(-43))
+    expect(await calls(url).getChainId()).toBe(33)
+    await expect(calls(node.url).getChainId()).rejects.toThrow(/authenticated/)
+    for (let turn = 0; turn < 5; turn++) await calls(url).getGasPrice()
+    await expect.poll(() => requestsOf(page, 'eth_gasPrice')).toBe(5)
+
+    await page.getByRole('button', { name: 'Rotate shop' }).click()
+    await page.getByRole('button', { name: 'Rotate', exact: true }).click()
+    const rotated = await shownUrl(page)
+    await expect(calls(url).getChainId()).rejects.toThrow(/authenticated/)
+    expect(await calls(rotated).getChainId()).toBe(33)
+
+    await page.getByRole('button', { name: 'Revoke shop' }).click()
+    const revoke = page.getByRole('button', { name: 'Revoke', exact: true })
+    expect(await revoke.isDisabled()).toBe(true)
+    await page.getByLabel('Type the name').fill('sho')
+    expect(await revoke.isDisabled()).toBe(true)
+    await page.getByLabel('Type the name').fill('shop')
+    await revoke.click()
+    await page.locator('[data-app=shop]').waitFor({ state: 'detached' })
+    await expect(calls(rotated).getChainId()).rejects.toThrow(/authenticated/)
+    await page.getByLabel('show revoked').check()
+    await page.locator('[data-app=shop]').getByText('revoked', { exact: true }).waitFor()
+    await page.context().close()
+  })
+
+  test('behavior: the key can be copied, and is not lost by a key stroke', async () => {
+    const page = await open()
+    await page.getByRole('button', { name: 'New app' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('taken-along')
+    await page.keyboard.press('Enter')
+    const url = await page.getByRole('textbox', { name: 'HTTP', exact: true }).inputValue()
+    await page.getByRole('button', { name: 'Copy: HTTP', exact: true }).click()
+    await page.getByText('Copied', { exact: true }).waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(url)
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+    expect(await page.getByRole('textbox', { name: 'HTTP', exact: true }).inputValue()).toBe(url)
+    await shownUrl(page)
+    await page.context().close()
+  })
+
+  test('behavior: limits and allow lists are edited; what is wrong is told at its field', async () => {
+    const page = await open()
+    await create(page, { Name: 'limited' })
+    const edit = () => page.getByRole('button', { name: 'Edit limited' }).click()
+    const form = page.getByRole('dialog')
+    const save = form.getByRole('button', { name: 'Save' })
+    await edit()
+    await form.getByText('Limits', { exact: true }).click()
+    await form.getByLabel('Units per day').fill('many')
+    await form.getByText('Allow lists', { exact: true }).click()
+    await form.getByLabel('Methods').fill('eth_*\nnet_version')
+    await save.click()
+    await form.getByText('expected a whole number of at least 1').waitFor()
+    expect(await form.getByLabel('Units per day').getAttribute('aria-invalid')).toBe('true')
+    await form.getByLabel('Units per day').fill('2,000')
+    await form.getByLabel('Addresses').fill('10.0.0.0/8\n10.0.0.0/99')
+    await save.click()
+    await form.getByText('"10.0.0.0/99" is not an IP address').waitFor()
+    await form.getByLabel('Addresses').fill('10.0.0.0/8')
+    await save.click()
+    await form.waitFor({ state: 'detached' })
+    const app = page.locator('[data-app=limited]')
+    await app.getByText('2,000 units/day').waitFor()
+    await app.getByText('methods: 2').waitFor()
+    const stored = (await (await fetch(`${node.adminUrl}/api/apps/limited`)).json()) as object
+    expect(stored).toMatchObject({
+      limits: { dailyUnits: 2000, unitsPerSecond: null },
+      allow: { sources: ['10.0.0.0/8'], methods: ['eth_*', 'net_version'], origins: [] },
+    })
+    await edit()
+    expect(await form.getByLabel('Units per day').inputValue()).toBe('2000')
+    await form.getByLabel('Units per day').fill('')
+    await save.click()
+    await app.getByText('2,000 units/day').waitFor({ state: 'detached' })
+    await page.context().close()
+  })
+
+  test('behavior: names that exist, and fields that are left out', async () => {
+    const page = await open()
+    await create(page, { Name: 'twice' })
+    await page.getByRole('button', { name: 'New app' }).click()
+    expect(await page.getByRole('button', { name: 'Create' }).isDisabled()).toBe(true)
+    await page.getByLabel('Name', { exact: true }).fill('twice')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByText('there is an app twice already').waitFor()
+    await page.getByLabel('Name', { exact: true }).fill('../twice')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByText('expected up to 64 letters').waitFor()
+    await page.context().close()
+  })
+
+  test('error: texts that would be code stay texts', async () => {
+    const attack = '<img src=x onerror="document.title=1"><script>alert(1)</script>\u202Etxt'
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ name: 'attack', description: attack, useCase: attack })
+    expect((await fetch(`${node.adminUrl}/api/apps`, { method: 'POST', headers, body })).status).toBe(201)
+    const before = complaints.length
+    const page = await open()
+    const app = page.locator('[data-app=attack]')
+    await app.waitFor()
+    expect(await app.locator('.description').textContent()).toBe(attack)
+    expect(await app.locator('img, script').count()).toBe(0)
+    await page.getByRole('button', { name: 'Edit attack' }).click()
+    expect(await page.getByLabel('Description').inputValue()).toBe(attack)
+    expect(complaints.slice(before)).toEqual([])
+    // Were there a hole, the policy of the page would still close it.
+    const injected = await page.evaluate(`(() => {
+      try { document.body.innerHTML = '<img src=x onerror=alert(1)>'; return 'set' } catch { return 'refused' }
+    })()`)
+    expect(injected).toBe('refused')
+    await page.context().close()
+  })
+
+  test('behavior: a node that goes away and comes back', async () => {
+    const other = join(scratchFolder(), 'data')
+    const first = await NodeProcess.start(['--data-dir', other, '--workers', '1', '--admin-port', '0'])
+    const url = first.adminUrl ?? ''
+    const page = await open(url)
+    await page.getByText('Ready', { exact: true }).waitFor()
+    await first.stop()
+    await page.getByText('The node does not answer').waitFor()
+    const again = await NodeProcess.start(['--data-dir', other, '--workers', '1', '--admin-port', new URL(url).port])
+    await page.getByText('The node does not answer').waitFor({ state: 'hidden' })
+    await page.context().close()
+    await again.stop()
+  })
+
+  test('behavior: with a token, it is asked for once a tab', async () => {
+    const file = join(scratchFolder(), 'token')
+    const token = 'a-token-for-the-page-0123456789'
+    writeFileSync(file, token)
+    const guarded = await NodeProcess.start(
+      ['--workers', '1', '--admin-port', '0'],
+      `admin.tokenFile = ${JSON.stringify(file)}\n`,
+    )
+    const page = await open(guarded.adminUrl)
+    await page.getByLabel('Token').fill('wrong')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('this is not the token').waitFor()
+    await page.getByLabel('Token').fill(token)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('Ready', { exact: true }).waitFor()
+    expect(await page.getByText('This node keeps nothing on disk').isVisible()).toBe(true)
+    await page.reload()
+    await page.getByText('Ready', { exact: true }).waitFor()
+    await page.context().close()
+    await guarded.stop()
+  })
+
+  test('behavior: nothing is wider than a phone, and everything has a name', async () => {
+    const name = 'a-very-long-name-of-an-app-that-nobody-would-choose-by-himself-1'
+    const description = 'x'.repeat(200)
+    const headers = { 'content-type': 'application/json' }
+    await fetch(`${node.adminUrl}/api/apps`, { method: 'POST', headers, body: JSON.stringify({ name, description }) })
+    const page = await open(node.adminUrl, {
+      viewport: { width: 320, height: 640 },
+      colorScheme: 'dark',
+      hasTouch: true,
+    })
+    await page.locator(`[data-app=${name}]`).waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+    await page.getByRole('button', { name: `Edit ${name}` }).click()
+    expect(
+      await page.evaluate(
+        'document.querySelector("dialog").scrollWidth <= document.querySelector("dialog").clientWidth',
+      ),
+    ).toBe(true)
+    const unnamed = `[...document.querySelectorAll('button, input, select, textarea')]
+      .filter((one) => one.getAttribute('aria-label') === null && one.textContent === '' && one.labels?.length === 0).length`
+    expect(await page.evaluate(unnamed)).toBe(0)
+    await page.context().close()
+  })
+
+  test('behavior: keys are in no store, log or complaint', () => {
+    const kept = readFileSync(join(dir, 'apps.json'), 'utf8') + node.errors + complaints.join('\n')
+    expect(kept).not.toMatch(/rz_[\w-]{43}/)
+    // While the node was away and before signing in, the browser notes the failed requests.
+    expect(complaints.filter((text) => !/ERR_CONNECTION_REFUSED|status of (400|401|409)|Trusted/.test(text))).toEqual(
+      [],
+    )
+  })
+})
