@@ -1,0 +1,73 @@
+// How blocks are made: every kind of node has another way.
+import { AnswerError, call, callAll, isServed, until } from './client.mjs'
+import { quantity, signed } from './prepare.mjs'
+import { Account } from './transaction.mjs'
+
+/** Time that a long chain may take. */
+const budgetMs = 120_000
+/** Blocks that one call mines: it has to end within the time limit of a request. */
+const chunk = 2000
+
+/**
+ * What a target can do. `order` says how transactions get into one block: `held` until they are told to be mined, sent with
+ * the first nonce `last`, or not at all.
+ */
+export async function growth(chain, funder) {
+  const { url } = chain
+  const filler = new Account('filler')
+  const grant = { from: funder, to: filler.address, value: quantity(10n ** 19n), gas: quantity(21_000n) }
+  await call(url, 'eth_sendTransaction', [{ ...grant, gasPrice: quantity(chain.gasPrice) }])
+  await until(async () => {
+    return BigInt(await call(url, 'eth_getBalance', [filler.address, 'latest'])) > 0n ? true : undefined
+  }, 'a first transaction')
+  const canHold = await isServed(url, 'evm_setAutomine', [true])
+  const order = canHold ? 'held' : (await waitsForGaps(chain, filler)) ? 'last' : 'none'
+  const mine = await miner(chain, filler)
+  return { order, add: (count) => mine(count), longest: (most) => longest(mine, most) }
+}
+
+/** Whether a transaction of a far nonce is kept until those before it are there. It never gets that far. */
+async function waitsForGaps(chain, filler) {
+  const { raw } = signed(chain, { ...filler, nonce: 1_000_049 }, { to: filler.address, gas: 21_000n })
+  try {
+    await call(chain.url, 'eth_sendRawTransaction', [raw])
+    return true
+  } catch (error) {
+    if (error instanceof AnswerError) return false
+    throw error
+  }
+}
+
+async function miner(chain, filler) {
+  const { url } = chain
+  if (await isServed(url, 'hardhat_mine', ['0x1'])) {
+    return async (count) => {
+      for (let left = count; left > 0; left -= chunk)
+        await call(url, 'hardhat_mine', [quantity(BigInt(Math.min(left, chunk)))])
+    }
+  }
+  if (await isServed(url, 'evm_mine')) {
+    return (count) =>
+      callAll(
+        url,
+        Array.from({ length: count }, () => ['evm_mine', []]),
+        10,
+      )
+  }
+  return async (count) => {
+    for (let left = count; left > 0; left--) {
+      const before = await call(url, 'eth_blockNumber')
+      const { raw } = signed(chain, filler, { to: filler.address, gas: 21_000n })
+      await call(url, 'eth_sendRawTransaction', [raw])
+      await until(async () => ((await call(url, 'eth_blockNumber')) === before ? undefined : true), 'a block')
+    }
+  }
+}
+
+/** How many blocks fit into the time, at most `most`. */
+async function longest(mine, most) {
+  const sample = 200
+  const began = performance.now()
+  await mine(sample)
+  return Math.min(most, (budgetMs / (performance.now() - began)) * sample)
+}

@@ -1,0 +1,157 @@
+// The chain that every target is given, over JSON-RPC alone: a token with 1,000 holders, 20 blocks of 50 transfers, and
+// marks far apart in a chain that is as long as the target allows.
+import { Interface } from 'ethers'
+import { compile } from '../../docs/examples/compile.mjs'
+import { call, callAll, until } from './client.mjs'
+import { growth } from './growth.mjs'
+import { Account, hash, sign } from './transaction.mjs'
+
+const holderCount = 1000
+const blockCount = 20
+const blockSize = 50
+const tokens = 1_000_000n
+const coins = 10n ** 18n
+/** Rounds of the view that computes. */
+export const rounds = 1000
+/** Marks in each series. */
+export const markCount = 10
+
+const { abi, bytecode } = compile('Bench', import.meta.url)
+const contract = new Interface(abi)
+/** Calldata of a function of the contract. */
+export const encode = (name, parameters) => contract.encodeFunctionData(name, parameters)
+export const transferTopic = contract.getEvent('Transfer').topicHash
+export const markTopic = contract.getEvent('Mark').topicHash
+
+const accounts = []
+/** The holders: the same on every chain, but for their nonces. */
+function makeHolders() {
+  if (accounts.length === 0)
+    for (let index = 0; index < holderCount; index++) accounts.push(new Account(`holder ${index}`))
+  return accounts.map((account) => Object.assign(Object.create(Account.prototype), account))
+}
+
+/**
+ * Prepares a target. Returns what the workloads ask for and what has to come back. Parts that a target cannot have are
+ * missing: `fullBlocks` where transactions cannot be put into one block, ranges of `marks` that are too long for it.
+ */
+export async function prepare(url, { longest }) {
+  const chain = { url, holders: makeHolders(), fullBlocks: [], transfers: [], balances: new Map(), marks: [] }
+  chain.chainId = BigInt(await call(url, 'eth_chainId'))
+  const price = BigInt(await call(url, 'eth_gasPrice'))
+  chain.gasPrice = price * 2n > 10n ** 9n ? price * 2n : 10n ** 9n
+  const owner = new Account('owner')
+  const [funder] = await call(url, 'eth_accounts')
+  const blocks = await growth(chain, funder)
+  const grant = 2n * coins * BigInt(holderCount)
+  const funding = {
+    from: funder,
+    to: owner.address,
+    value: quantity(grant),
+    gas: quantity(21_000n),
+    gasPrice: quantity(chain.gasPrice),
+  }
+  await mined(chain, [await call(url, 'eth_sendTransaction', [funding])])
+
+  const created = await run(chain, owner, { data: bytecode, gas: 2_000_000n })
+  chain.contract = created.contractAddress
+  const share = 50
+  for (let from = 0; from < holderCount; from += share) {
+    const part = chain.holders.slice(from, from + share).map(({ address }) => address)
+    const data = encode('deal', [part, tokens])
+    await run(chain, owner, { to: chain.contract, data, gas: 5_000_000n, value: coins * BigInt(share) })
+  }
+  for (const { address } of chain.holders) chain.balances.set(address, tokens)
+
+  for (let index = 0; index < blockCount; index++) await fill(chain, blocks, index)
+  await addMarks(chain, blocks, owner, longest)
+  chain.head = Number(await call(url, 'eth_blockNumber'))
+  return chain
+}
+
+export function quantity(value) {
+  return `0x${BigInt(value).toString(16)}`
+}
+
+/** A signed transaction of an account, which counts its nonce on. */
+export function signed({ chainId, gasPrice }, account, fields) {
+  return sign(account, { nonce: account.nonce++, gasPrice, chainId, ...fields })
+}
+
+/** Slot of a holder's balance: the mapping is the first variable. */
+export function balanceSlot(address) {
+  return `0x${hash(Buffer.from(address.slice(2).padStart(64, '0') + '0'.repeat(64), 'hex'))}`
+}
+
+async function run(chain, account, fields) {
+  const { raw } = signed(chain, account, fields)
+  const [receipt] = await mined(chain, [await call(chain.url, 'eth_sendRawTransaction', [raw])])
+  return receipt
+}
+
+/** The receipts of transactions, all of which have to succeed. */
+async function mined({ url }, hashes) {
+  const ask = () =>
+    callAll(
+      url,
+      hashes.map((one) => ['eth_getTransactionReceipt', [one]]),
+    )
+  const receipts = await until(async () => {
+    const found = await ask()
+    return found.every((receipt) => receipt !== null) ? found : undefined
+  }, 'mining')
+  for (const { status, transactionHash } of receipts) if (status !== '0x1') throw new Error(`${transactionHash} failed`)
+  return receipts
+}
+
+/** One block of transfers. */
+async function fill(chain, blocks, index) {
+  const { holders } = chain
+  const to = holders[(index * blockSize + blockSize) % holderCount]
+  // Holders send one each; where only the nonce keeps transactions waiting, one holder sends all.
+  const { order } = blocks
+  const from =
+    order === 'last' ? Array(blockSize).fill(holders[index]) : holders.slice(index * blockSize, (index + 1) * blockSize)
+  const transfers = from.map((holder) => {
+    const { raw, hash: id } = signed(chain, holder, {
+      to: chain.contract,
+      data: encode('transfer', [to.address, 1n]),
+      gas: 100_000n,
+    })
+    chain.balances.set(holder.address, chain.balances.get(holder.address) - 1n)
+    chain.balances.set(to.address, chain.balances.get(to.address) + 1n)
+    return { raw, hash: id, from: holder.address }
+  })
+  if (order === 'held') await call(chain.url, 'evm_setAutomine', [false])
+  const sent = order === 'last' ? transfers.toReversed() : transfers
+  await callAll(
+    chain.url,
+    sent.map(({ raw }) => ['eth_sendRawTransaction', [raw]]),
+  )
+  if (order === 'held') {
+    await call(chain.url, 'evm_mine')
+    await call(chain.url, 'evm_setAutomine', [true])
+  }
+  const receipts = await mined(
+    chain,
+    transfers.map(({ hash: id }) => id),
+  )
+  chain.transfers.push(...transfers)
+  const { blockNumber, blockHash } = receipts[0]
+  if (receipts.every((receipt) => receipt.blockHash === blockHash))
+    chain.fullBlocks.push({ number: blockNumber, hash: blockHash, transfers })
+}
+
+/** Series of marks, each ten times as long as the one before; the longest comes first. */
+async function addMarks(chain, blocks, owner, longest) {
+  const feasible = await blocks.longest(longest)
+  const lengths = [1000, 10_000, 100_000].filter((length) => length <= feasible)
+  for (const length of lengths.reverse()) {
+    for (let position = 0; position < markCount; position++) {
+      await run(chain, owner, { to: chain.contract, data: encode('mark', [length, position]), gas: 100_000n })
+      // What the shorter series take is part of this one: each has a tenth less.
+      await blocks.add(Math.floor((length * 0.9) / markCount) - 2)
+    }
+    chain.marks.push({ length, series: `0x${length.toString(16).padStart(64, '0')}` })
+  }
+}

@@ -1,0 +1,189 @@
+//! What is sent, and what has to come back.
+//!
+//! A plan is a row of entries: a line `PATH STATUS REQUEST ANSWER` (the latter two are lengths in bytes), then the body of
+//! the request and the body of its answer. Nine `@` in a row stand for an id: each sending gets numbers of its own, and the
+//! answer has to have the same ones in the same order.
+
+use std::ops::Range;
+
+const MARK: &[u8] = b"@@@@@@@@@";
+const FIRST_ID: u32 = 100_000_000;
+const LAST_ID: u32 = 999_999_999;
+
+/// A request and its answer.
+pub struct Entry {
+    request: Vec<u8>,
+    request_ids: Vec<Range<usize>>,
+    answer: Vec<u8>,
+    answer_ids: Vec<Range<usize>>,
+    status: u16,
+}
+
+/// The numbers that ids are taken from.
+pub struct Ids(u32);
+
+impl Ids {
+    pub fn new() -> Self {
+        Self(FIRST_ID)
+    }
+
+    fn take(&mut self, count: usize) -> u32 {
+        let count = u32::try_from(count).unwrap_or(0);
+        if self.0 > LAST_ID - count {
+            self.0 = FIRST_ID;
+        }
+        self.0 += count;
+        self.0 - count
+    }
+}
+
+impl Entry {
+    /// Puts the whole request into `buffer`. Returns its first id.
+    pub fn write(&self, buffer: &mut Vec<u8>, ids: &mut Ids) -> u32 {
+        let first = ids.take(self.request_ids.len());
+        buffer.clear();
+        buffer.extend_from_slice(&self.request);
+        for (id, place) in (first..).zip(&self.request_ids) {
+            buffer[place.clone()].copy_from_slice(&digits(id));
+        }
+        first
+    }
+
+    /// What is wrong with an answer to the request that was sent with the ids from `first` on.
+    pub fn fault(&self, status: u16, body: &[u8], first: u32) -> Option<String> {
+        let is_right = status == self.status && body.len() == self.answer.len() && self.is_same(body, first);
+        (!is_right).then(|| self.describe(status, body, first))
+    }
+
+    fn is_same(&self, body: &[u8], first: u32) -> bool {
+        let mut from = 0;
+        for (id, place) in (first..).zip(&self.answer_ids) {
+            if body[from..place.start] != self.answer[from..place.start] || body[place.clone()] != digits(id) {
+                return false;
+            }
+            from = place.end;
+        }
+        body[from..] == self.answer[from..]
+    }
+
+    fn describe(&self, status: u16, body: &[u8], first: u32) -> String {
+        let mut expected = self.answer.clone();
+        for (id, place) in (first..).zip(&self.answer_ids) {
+            expected[place.clone()].copy_from_slice(&digits(id));
+        }
+        let same = body.iter().zip(&expected).take_while(|(got, wanted)| got == wanted).count();
+        let from = same.saturating_sub(60);
+        let show =
+            |text: &[u8]| String::from_utf8_lossy(&text[from.min(text.len())..text.len().min(from + 200)]).into_owned();
+        format!(
+            "expected {} and {} bytes, ...{}, got {status} and {} bytes, ...{}",
+            self.status,
+            expected.len(),
+            show(&expected),
+            body.len(),
+            show(body),
+        )
+    }
+}
+
+fn digits(id: u32) -> [u8; 9] {
+    let mut text = [b'0'; 9];
+    let mut rest = id;
+    for digit in text.iter_mut().rev() {
+        *digit = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    text
+}
+
+/// Reads the entries of a plan and makes requests of them.
+pub fn read(mut bytes: &[u8], host: &str) -> Result<Vec<Entry>, String> {
+    let mut entries = Vec::new();
+    while let Some(end) = bytes.iter().position(|&byte| byte == b'\n') {
+        let line = String::from_utf8_lossy(&bytes[..end]).into_owned();
+        let [path, status, request, answer] = line.split(' ').collect::<Vec<_>>()[..] else {
+            return Err(format!("plan: {line}: expected PATH STATUS REQUEST ANSWER"));
+        };
+        let number = |text: &str| text.parse::<usize>().map_err(|_| format!("plan: {text}: not a number"));
+        let (request, answer) = (number(request)?, number(answer)?);
+        let bodies = bytes.get(end + 1..end + 1 + request + answer).ok_or("plan: it ends in the middle")?;
+        let (request, answer) = bodies.split_at(request);
+        entries.push(entry(path, number(status)?, request, answer, host));
+        bytes = &bytes[end + 1 + bodies.len()..];
+    }
+    if entries.is_empty() { Err("plan: no entries".to_owned()) } else { Ok(entries) }
+}
+
+fn entry(path: &str, status: usize, body: &[u8], answer: &[u8], host: &str) -> Entry {
+    let length = body.len();
+    let mut request = format!(
+        "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+    )
+    .into_bytes();
+    request.extend_from_slice(body);
+    Entry {
+        request_ids: marks(&request),
+        request,
+        answer_ids: marks(answer),
+        answer: answer.to_vec(),
+        status: u16::try_from(status).unwrap_or(0),
+    }
+}
+
+fn marks(text: &[u8]) -> Vec<Range<usize>> {
+    let mut places = Vec::new();
+    let mut from = 0;
+    while let Some(at) = text[from..].windows(MARK.len()).position(|part| part == MARK) {
+        places.push(from + at..from + at + MARK.len());
+        from += at + MARK.len();
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Entry {
+        let plan = b"/ 200 12 16\n{\"id\":@@@@@@{\"id\":@@@@@@@@@}";
+        assert!(read(plan, "x").is_ok());
+        let body = b"{\"id\":@@@@@@@@@}";
+        entry("/", 200, body, body, "x")
+    }
+
+    #[test]
+    fn an_answer_with_its_own_id_is_right() {
+        let mut buffer = Vec::new();
+        let mut ids = Ids::new();
+        let first = sample().write(&mut buffer, &mut ids);
+        assert!(buffer.ends_with(b"{\"id\":100000000}"));
+        assert_eq!(sample().fault(200, b"{\"id\":100000000}", first), None);
+        assert_eq!(sample().write(&mut buffer, &mut ids), first + 1);
+    }
+
+    #[test]
+    fn wrong_id_status_length_and_content_are_faults() {
+        for (status, body) in [
+            (200, &b"{\"id\":100000001}"[..]),
+            (500, b"{\"id\":100000000}"),
+            (200, b"{\"id\":10000000}"),
+            (200, b"{\"is\":100000000}"),
+            (200, b"{\"id\":100000000]"),
+        ] {
+            assert!(sample().fault(status, body, FIRST_ID).is_some(), "{}", String::from_utf8_lossy(body));
+        }
+    }
+
+    #[test]
+    fn ids_start_again_before_they_get_longer() {
+        let mut ids = Ids(LAST_ID - 1);
+        assert_eq!(ids.take(3), FIRST_ID);
+    }
+
+    #[test]
+    fn a_plan_that_ends_early_is_refused() {
+        assert!(read(b"/ 200 12 16\nabc", "x").is_err());
+        assert!(read(b"", "x").is_err());
+        assert!(read(b"/ 200\n", "x").is_err());
+    }
+}

@@ -1,0 +1,63 @@
+// The load generator: a small native program (../load) that is built when it is needed.
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { outputOf } from '../../scripts/setup/run.mjs'
+
+const folder = fileURLToPath(new URL('../load', import.meta.url))
+const builds = fileURLToPath(new URL('../../target/load', import.meta.url))
+const program = join(builds, 'release', process.platform === 'win32' ? 'rhizome-load.exe' : 'rhizome-load')
+const runFile = promisify(execFile)
+
+/** Builds the generator; cargo sees when nothing has changed. */
+export function buildDriver() {
+  const parameters = ['build', '--release', '--locked', '--quiet', '--target-dir', builds]
+  if (outputOf('cargo', parameters, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] }) === undefined)
+    throw new Error(`the load generator cannot be built: cargo build in ${folder} failed`)
+}
+
+/** Requests and the answers that have to come back, in a file for the generator. */
+export class Plan {
+  #folder = mkdtempSync(join(tmpdir(), 'rhizome-bench-plan-'))
+  #file = join(this.#folder, 'plan')
+
+  /** `entries` have path, status, request and answer; nine `@` stand for an id. */
+  constructor(entries) {
+    const pieces = entries.map(({ path = '/', status = 200, request, answer }) => {
+      const body = Buffer.from(`${request}${answer}`)
+      const length = Buffer.byteLength(request)
+      return Buffer.concat([Buffer.from(`${path} ${status} ${length} ${body.length - length}\n`), body])
+    })
+    writeFileSync(this.#file, Buffer.concat(pieces))
+  }
+
+  get file() {
+    return this.#file
+  }
+
+  remove() {
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
+
+/** Drives a server. Resolves with counts of right, wrong and lost answers, seconds, and times in microseconds. */
+export async function drive(url, plan, { connections = 32, timeMs = 1000, pauseMs = 0, patienceMs = 30_000, isOnce }) {
+  const { hostname, port } = new URL(url)
+  const address = `${hostname === 'localhost' ? '127.0.0.1' : hostname}:${port || 80}`
+  const flags = ['--address', address, '--host', new URL(url).host, '--plan', plan.file]
+  const numbers = [
+    '--connections',
+    connections,
+    '--time-ms',
+    timeMs,
+    '--pause-ms',
+    pauseMs,
+    '--patience-ms',
+    patienceMs,
+  ]
+  const { stdout } = await runFile(program, [...flags, ...numbers.map(String), ...(isOnce ? ['--once'] : [])])
+  return JSON.parse(stdout)
+}

@@ -1,0 +1,68 @@
+// The comparison: starts every target, gives each the same chain, and measures workload after workload.
+import { availableParallelism } from 'node:os'
+import { prepare } from '../chain/prepare.mjs'
+import { startAnvil } from '../targets/anvil.mjs'
+import { startCeiling } from '../targets/ceiling.mjs'
+import { startGeth } from '../targets/geth.mjs'
+import { startRhizome } from '../targets/rhizome.mjs'
+import { Unavailable } from '../targets/target.mjs'
+import { useTarget } from '../targets/url.mjs'
+import { compare } from './compare.mjs'
+import { buildDriver } from './driver.mjs'
+import { reads } from './reads.mjs'
+
+export const workloads = reads
+
+const workers = availableParallelism()
+const starters = {
+  rhizome: () => startRhizome({ workers }),
+  ceiling: () => startCeiling({ workers }),
+  'rhizome-1': () => startRhizome({ name: 'rhizome-1', workers: 1 }),
+  anvil: () => startAnvil({ workers }),
+  geth: () => startGeth({ workers }),
+}
+export const targetNames = Object.keys(starters)
+
+/** How long and how often. */
+const thorough = { rounds: 5, timeMs: 1000, connections: 32, longest: 100_000 }
+const quick = { rounds: 2, timeMs: 300, connections: 32, longest: 1000 }
+
+/**
+ * Measures the named workloads. `names` are built-in targets, `urls` others. Calls `onRow` with each row. Resolves with what
+ * is known of the targets.
+ */
+export async function runComparison({ only, names = targetNames, urls = [], isQuick, say, onRow }) {
+  const pace = isQuick ? quick : thorough
+  buildDriver()
+  const contenders = []
+  const absent = {}
+  try {
+    for (const [name, start] of [
+      ...names.map((one) => [one, starters[one]]),
+      ...urls.map((one) => [one.name, () => useTarget(one)]),
+    ]) {
+      try {
+        const target = await start()
+        contenders.push({ target })
+        if (name !== 'ceiling') await prepareTarget(contenders.at(-1), name, pace, say)
+      } catch (error) {
+        if (!(error instanceof Unavailable)) throw error
+        absent[name] = error.message
+        say(`${name} is left out: ${error.message}`)
+      }
+    }
+    for (const workload of workloads) if (only(workload.name)) onRow(await compare(workload, contenders, pace))
+    const facts = contenders.map(({ target: { name, startMs, memoryKib } }) => ({ name, startMs, memoryKib }))
+    return { facts, absent, pace }
+  } finally {
+    await Promise.all(contenders.map(({ target }) => target.stop()))
+  }
+}
+
+async function prepareTarget(contender, name, { longest }, say) {
+  const began = performance.now()
+  // One worker is about sharing the sockets: a long chain would say nothing new.
+  const chain = await prepare(contender.target.url, { longest: name === 'rhizome-1' ? 1000 : longest })
+  contender.chain = chain
+  say(`${name}: ${chain.head} blocks in ${Math.round((performance.now() - began) / 1000)} s`)
+}

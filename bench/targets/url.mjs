@@ -1,0 +1,14 @@
+// A node that somebody else runs: --target NAME=URL. Its WebSocket is looked for where --target NAME=URL,URL says.
+import { answers, Target } from './target.mjs'
+
+/** The parts of NAME=URL or NAME=URL,WEBSOCKET_URL. */
+export function readTarget(text) {
+  const [, name, url, webSocketUrl] = /^([\w.-]+)=(https?:\/\/[^,]+)(?:,(wss?:\/\/.+))?$/.exec(text) ?? []
+  if (name === undefined) throw new TypeError(`--target ${text}: expected NAME=URL or NAME=URL,WEBSOCKET_URL`)
+  return { name, url: new URL(url).href.replace(/\/$/, ''), webSocketUrl }
+}
+
+export async function useTarget({ name, url, webSocketUrl }) {
+  await answers(url)
+  return new Target({ name, url, webSocketUrl })
+}
