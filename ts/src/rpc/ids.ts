@@ -7,13 +7,13 @@ const oddNumber = /"id"\s*:\s*-?\d+[.eE]/
 
 /** The text to echo for the id of a single request. */
 export function exactId(id: string | number | null, body: string): string {
-  if (isPlain(id, body)) return JSON.stringify(id)
+  if (isPlain(id) && (typeof id !== 'number' || !oddNumber.test(body))) return JSON.stringify(id)
   return memberText(body, skipSpace(body, 0), 'id') ?? JSON.stringify(id)
 }
 
 /** The same for each element of a batch. */
 export function exactIds(ids: readonly (string | number | null)[], body: string): string[] {
-  if (ids.every((id) => isPlain(id, body))) return ids.map((id) => JSON.stringify(id))
+  if (ids.every(isPlain) && !oddNumber.test(body)) return ids.map((id) => JSON.stringify(id))
   const texts: string[] = []
   let at = skipSpace(body, 0) + 1
   for (const id of ids) {
@@ -25,9 +25,9 @@ export function exactIds(ids: readonly (string | number | null)[], body: string)
   return texts
 }
 
-/** Whether the parsed value, written again, is what was sent. */
-function isPlain(id: string | number | null, body: string): boolean {
-  return typeof id !== 'number' || (Number.isSafeInteger(id) && !oddNumber.test(body))
+/** Whether the parsed value, written again, is what was sent, unless its body has an odd number. */
+function isPlain(id: string | number | null): boolean {
+  return typeof id !== 'number' || Number.isSafeInteger(id)
 }
 
 /** The raw text of a member of the object that starts at `at`. The last one wins, as in JSON.parse. The body is known to be valid JSON. */
