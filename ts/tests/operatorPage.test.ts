@@ -152,7 +152,9 @@ describe.skipIf(program === undefined)(title, () => {
       limits: { dailyUnits: 2000, unitsPerSecond: null },
       allow: { sources: ['10.0.0.0/8'], methods: ['eth_*', 'net_version'], origins: [] },
     })
-    await edit()
+    // The row was made anew; who came by the keyboard goes on from the same button.
+    await expect.poll(() => page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Edit limited')
+    await page.keyboard.press('Enter')
     expect(await form.getByLabel('Units per day').inputValue()).toBe('2000')
     await form.getByLabel('Units per day').fill('')
     await save.click()

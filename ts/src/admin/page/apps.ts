@@ -58,6 +58,7 @@ export class AppsPart {
     const names = new Set(wanted.map(({ name }) => name))
     for (const [name, { place }] of this.#rows) {
       if (names.has(name)) continue
+      if (place.contains(document.activeElement)) this.#create.focus()
       place.remove()
       this.#rows.delete(name)
     }
@@ -70,8 +71,10 @@ export class AppsPart {
     const before = this.#rows.get(app.name)
     const row = before?.shown === shown ? before : { place: this.#row(app, network), shown }
     if (row !== before) {
+      const label = before?.place.contains(document.activeElement) && document.activeElement?.getAttribute('aria-label')
       before?.place.replaceWith(row.place)
       this.#rows.set(app.name, row)
+      if (label) row.place.querySelector<HTMLElement>(`[aria-label="${CSS.escape(label)}"]`)?.focus()
     }
     if (this.#list.children[index] !== row.place) {
       this.#list.insertBefore(row.place, this.#list.children[index] ?? null)

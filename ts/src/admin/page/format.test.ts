@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bytes, count, latency, rate, shortHash, span } from './format.ts'
+import { bytes, count, latency, rate, share, shortHash, span } from './format.ts'
 
 test.each([
   [count(0), '0'],
@@ -9,6 +9,10 @@ test.each([
   [rate(0.0444), '0.044'],
   [rate(9.96), '10'],
   [rate(1234.5), '1,235'],
+  [share(0, 0), '0 %'],
+  [share(1, 3), '33 %'],
+  [share(1, 9999), '< 0.1 %'],
+  [share(7, 7), '100 %'],
   [latency(null), '–'],
   [latency(0.0512), '0.051 ms'],
   [latency(999), '1000 ms'],

@@ -13,6 +13,13 @@ export function rate(value: number): string {
   return value >= 0.01 ? String(Number(value.toPrecision(2))) : '< 0.01'
 }
 
+/** Of how many: as a percentage. */
+export function share(part: number, whole: number): string {
+  if (part === 0 || whole === 0) return '0 %'
+  const percent = (100 * part) / whole
+  return percent < 0.1 ? '< 0.1 %' : `${Number(percent.toPrecision(2))} %`
+}
+
 export function latency(milliseconds: number | null): string {
   if (milliseconds === null) return '–'
   if (milliseconds >= 10_000) return '≥ 10 s'

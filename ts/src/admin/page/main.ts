@@ -16,6 +16,7 @@ let lastAnswer = ''
 let timer: ReturnType<typeof setTimeout> | undefined
 let isAsking = false
 let isWantedAgain = false
+let isSigningIn = false
 
 async function refresh(): Promise<void> {
   clearTimeout(timer)
@@ -59,6 +60,8 @@ function showAway(text: string): void {
 }
 
 function askForToken(): void {
+  if (isSigningIn) return
+  isSigningIn = true
   byId('loading').textContent = 'This node asks for a token.'
   openForm({
     title: 'Sign in',
@@ -83,6 +86,7 @@ function askForToken(): void {
         if (!(error instanceof Refused) || error.status !== 401) throw error
         throw new Refused(401, { code: 'token', message: 'token: this is not the token', member: 'token' })
       }
+      isSigningIn = false
       void refresh()
     },
   })

@@ -1,7 +1,7 @@
 import type { NodeReport } from '../shapes.ts'
 import { Curve } from './curve.ts'
 import { byId, element, setText } from './element.ts'
-import { bytes, count, latency, rate, shortHash, span } from './format.ts'
+import { bytes, count, latency, rate, share, shortHash, span } from './format.ts'
 
 interface Shown {
   readonly value: string
@@ -15,10 +15,10 @@ const tiles: Readonly<Record<string, (report: NodeReport) => Shown>> = {
     head === null
       ? { value: '–', more: 'the chain is not open' }
       : { value: count(head.number), more: `${span(head.ageSeconds)} old · ${shortHash(head.hash)}` },
-  Import: ({ blocks, health: { lagBlocks } }) => ({
+  Import: ({ blocks, health: { lagBlocks }, pool }) => ({
     value: rate(blocks.perSecond),
     unit: 'blocks/s',
-    more: lagBlocks === null || lagBlocks === 0 ? 'nothing left behind' : `${count(lagBlocks)} blocks behind`,
+    more: `${lagBlocks === null || lagBlocks === 0 ? 'up to date' : `${count(lagBlocks)} blocks behind`} · ${count((pool?.pending ?? 0) + (pool?.queued ?? 0))} transactions wait`,
     curve: blocks.curve,
   }),
   Requests: ({ requests }) => ({
@@ -35,7 +35,7 @@ const tiles: Readonly<Record<string, (report: NodeReport) => Shown>> = {
   Errors: ({ errors, requests }) => ({
     value: rate(errors.reduce((sum, { perSecond }) => sum + perSecond, 0)),
     unit: '/s',
-    more: `${count(requests.errors)} since the start`,
+    more: `${count(requests.errors)} since the start, ${share(requests.errors, requests.count)} of requests`,
   }),
   Queue: ({ lanes }) =>
     lanes === null
@@ -49,9 +49,9 @@ const tiles: Readonly<Record<string, (report: NodeReport) => Shown>> = {
     value: bytes(memory.residentBytes),
     more: `caches ${bytes(memory.cacheBytes + memory.writeBufferBytes)} · database ${bytes(database?.fileBytes ?? 0)} on disk`,
   }),
-  Connections: ({ connections: { http, webSocket, subscriptions, filters }, pool }) => ({
+  Connections: ({ connections: { http, webSocket, subscriptions, filters } }) => ({
     value: count(http + webSocket),
-    more: `${count(webSocket)} WebSocket · ${count(subscriptions)} subscriptions · ${count(filters)} filters · ${count((pool?.pending ?? 0) + (pool?.queued ?? 0))} transactions wait`,
+    more: `${count(webSocket)} WebSocket · ${count(subscriptions)} subscriptions · ${count(filters)} filters`,
   }),
 }
 
