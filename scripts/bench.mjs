@@ -1,52 +1,114 @@
-// npm run bench -- [--json FILE] [--only NAME]...: runs the benchmarks and prints what they measured.
+// npm run bench: runs the benchmarks and prints what they measured. --help says the rest.
 import { writeFileSync } from 'node:fs'
-import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
+import { SetupError } from './setup/run.mjs'
 import { setup } from './setup.mjs'
 
-const benchmarks = {
+const usage = `npm run bench -- [OPTION]...
+  --only NAME          only this benchmark or workload; can be given more than once
+  --quick              short rounds and short chains: a look, not a measurement
+  --targets A,B        of the built-in targets only these
+  --target NAME=URL    another node to compare with; can be given more than once. NAME=URL,WEBSOCKET_URL for both
+  --minutes N          length of the soak (default: 10)
+  --json FILE          everything that was measured
+  --report FILE.md     the document, with its plots in a folder of the same name
+  --list               the names
+`
+
+// The packages have to be there before the benchmarks are loaded.
+await setup()
+const { runComparison, targetNames, workloads } = await import('../bench/rpc/rpc.mjs')
+const { readTarget } = await import('../bench/targets/url.mjs')
+const { machine } = await import('../bench/report/machine.mjs')
+const { lines } = await import('../bench/report/table.mjs')
+const { writeReport } = await import('../bench/report/report.mjs')
+
+/** What concerns this node alone. */
+const own = {
   life: '../bench/life/life.mjs',
   boundary: '../bench/boundary/boundary.mjs',
-  http: '../bench/http/throughput.mjs',
-  webSocket: '../bench/webSocket/webSocket.mjs',
   import: '../bench/import/import.mjs',
+  soak: '../bench/soak/soak.mjs',
+  keys: '../bench/keys/keys.mjs',
 }
+/** Takes minutes by itself, so it has to be asked for. */
+const onDemand = ['soak']
 
-let options
-try {
-  options = parseArgs({
-    options: {
-      json: { type: 'string' },
-      only: { type: 'string', multiple: true },
-      help: { type: 'boolean', short: 'h' },
-    },
-  }).values
-  for (const name of options.only ?? []) if (!(name in benchmarks)) throw new TypeError(`no benchmark ${name}`)
-} catch (error) {
-  process.stderr.write(`bench: ${error.message}\n`)
-  process.exit(2)
-}
-if (options.help) {
-  process.stdout.write(
-    `npm run bench -- [--json FILE] [--only NAME]...\nnames: ${Object.keys(benchmarks).join(', ')}\n`,
-  )
-  process.exit(0)
-}
-
-await setup()
+const options = readOptions()
+const isWanted = (name) =>
+  options.only === undefined ||
+  options.only.some((one) => name === one || name.startsWith(`${one},`) || name.startsWith(`${one} `))
 const results = []
-for (const [name, path] of Object.entries(benchmarks)) {
-  if (options.only !== undefined && !options.only.includes(name)) continue
-  const { run } = await import(path)
-  process.stdout.write(`${name}\n`)
-  await run((result) => {
-    results.push({ benchmark: name, ...result })
-    process.stdout.write(
-      `  ${result.name.padEnd(44)} ${Math.round(result.value).toLocaleString('en').padStart(12)} ${result.unit}\n`,
-    )
+const rows = []
+let comparison
+if (workloads.some(({ name }) => isWanted(name))) {
+  comparison = await runComparison({
+    only: isWanted,
+    names: options.targets,
+    urls: options.urls,
+    isQuick: options.quick === true,
+    say: (text) => process.stderr.write(`${text}\n`),
+    onRow: (row) => {
+      rows.push(row)
+      process.stdout.write(`${lines(row).join('\n')}\n`)
+    },
   })
 }
-if (options.json !== undefined) {
-  const machine = { node: process.version, cpus: cpus().length, model: cpus()[0]?.model, at: new Date().toISOString() }
-  writeFileSync(options.json, `${JSON.stringify({ machine, results }, undefined, 2)}\n`)
+for (const [name, path] of Object.entries(own)) {
+  if (!isWanted(name) || (options.only === undefined && onDemand.includes(name))) continue
+  const { run } = await import(path)
+  process.stdout.write(`${name}\n`)
+  await run(
+    (result) => {
+      results.push({ benchmark: name, ...result })
+      const value =
+        Math.abs(result.value) < 100 ? result.value.toFixed(2) : Math.round(result.value).toLocaleString('en')
+      process.stdout.write(`  ${result.name.padEnd(52)} ${value.padStart(12)} ${result.unit}\n`)
+    },
+    { minutes: options.minutes, isQuick: options.quick === true },
+  )
+}
+const measured = { machine: machine(), comparison: { ...comparison, rows }, results }
+if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(measured, undefined, 2)}\n`)
+if (options.report !== undefined) writeReport(options.report, measured)
+const isBad = rows.some((row) =>
+  Object.entries(row.results).some(([name, { failed }]) => name.startsWith('rhizome') && failed),
+)
+process.exit(isBad || results.some(({ isFailure }) => isFailure) ? 1 : 0)
+
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        only: { type: 'string', multiple: true },
+        quick: { type: 'boolean' },
+        targets: { type: 'string', default: targetNames.join(',') },
+        target: { type: 'string', multiple: true, default: [] },
+        minutes: { type: 'string', default: '10' },
+        json: { type: 'string' },
+        report: { type: 'string' },
+        list: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    })
+    const names = [...workloads.map(({ name }) => name), ...Object.keys(own)]
+    if (values.help || values.list) {
+      process.stdout.write(values.help ? usage : `${names.join('\n')}\n`)
+      process.exit(0)
+    }
+    const targets = values.targets.split(',').filter((name) => name !== '')
+    for (const name of targets)
+      if (!targetNames.includes(name))
+        throw new TypeError(`--targets: no target ${name}, expected ${targetNames.join(', ')}`)
+    for (const one of values.only ?? [])
+      if (!names.some((name) => name === one || name.startsWith(`${one},`) || name.startsWith(`${one} `)))
+        throw new TypeError(`--only: no benchmark ${one}; --list shows the names`)
+    const minutes = Number(values.minutes)
+    if (!(minutes > 0)) throw new TypeError(`--minutes: expected a number above 0, got ${values.minutes}`)
+    return { ...values, targets, minutes, urls: values.target.map(readTarget) }
+  } catch (error) {
+    if (error instanceof SetupError || !(error instanceof TypeError)) throw error
+    process.stderr.write(`bench: ${error.message}\n`)
+    process.exit(2)
+  }
 }

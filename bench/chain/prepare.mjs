@@ -33,7 +33,8 @@ function makeHolders() {
 
 /**
  * Prepares a target. Returns what the workloads ask for and what has to come back. Parts that a target cannot have are
- * missing: `fullBlocks` where transactions cannot be put into one block, ranges of `marks` that are too long for it.
+ * missing: `fullBlocks` where transactions cannot be put into one block, ranges of `marks` that are too long for it. `order`
+ * says how its blocks are filled.
  */
 export async function prepare(url, { longest }) {
   const chain = { url, holders: makeHolders(), fullBlocks: [], transfers: [], balances: new Map(), marks: [] }
@@ -43,6 +44,7 @@ export async function prepare(url, { longest }) {
   const owner = new Account('owner')
   const [funder] = await call(url, 'eth_accounts')
   const blocks = await growth(chain, funder)
+  chain.order = blocks.order
   const grant = 2n * coins * BigInt(holderCount)
   const funding = {
     from: funder,

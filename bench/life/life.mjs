@@ -1,8 +1,9 @@
 // The life of a node: how long from the command to the first answer, what an idle node takes, how long it takes to end.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startProcess } from '../nodeProcess.mjs'
+import { call } from '../chain/client.mjs'
+import { startRhizome } from '../targets/rhizome.mjs'
 
 const rounds = 5
 
@@ -23,25 +24,18 @@ export async function run(report) {
   }
   report({ name: 'from the command to the first answer, median', value: median(figures.start), unit: 'ms' })
   report({ name: 'resident memory of the idle node, median', value: median(figures.memory), unit: 'KiB' })
-  report({ name: 'from SIGINT to the end, median', value: median(figures.stop), unit: 'ms' })
+  report({ name: 'from SIGTERM to the end, median', value: median(figures.stop), unit: 'ms' })
 }
 
 async function live(dataDir) {
   const began = performance.now()
-  const { child, url } = await startProcess('--data-dir', dataDir)
-  const ended = new Promise((resolve) => child.once('close', resolve))
-  const answer = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber","params":[]}',
-  })
-  await answer.json()
+  const node = await startRhizome({ flags: ['--data-dir', dataDir] })
+  await call(node.url, 'eth_blockNumber')
   const start = performance.now() - began
   await new Promise((resolve) => setTimeout(resolve, 500))
-  const memory = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1])
+  const memory = node.memoryKib
   const signalled = performance.now()
-  child.kill('SIGINT')
-  await ended
+  await node.stop()
   return { start, memory, stop: performance.now() - signalled }
 }
 

@@ -9,42 +9,56 @@ const mark = '@@@@@@@@@'
  * Measures one workload. `contenders` are targets with their prepared chains; the ceiling has none. Resolves with one row:
  * per target either medians of the rounds or the reason why there are none.
  */
-export async function compare(workload, contenders, { rounds, timeMs, connections }) {
+export async function compare(workload, contenders, pace) {
   const entrants = []
   const results = {}
-  for (const { target, chain } of contenders) {
-    if (chain === undefined) continue
+  for (const contender of contenders) {
+    if (contender.chain === undefined) continue
     try {
-      entrants.push({ target, plan: await learn(target.url, workload.requests(chain)), rounds: [] })
+      entrants.push({ target: contender.target, ...(await enter(workload, contender, pace)), rounds: [] })
     } catch (error) {
-      results[target.name] = { [error instanceof NotServed ? 'notServed' : 'failed']: error.message }
+      results[contender.target.name] = { [error instanceof NotServed ? 'notServed' : 'failed']: error.message }
     }
   }
-  const ceiling = contenders.find(({ chain }) => chain === undefined)
-  if (ceiling !== undefined && entrants.length > 0)
-    entrants.unshift({ target: ceiling.target, plan: entrants[0].plan.map(asCeiling), rounds: [] })
-  for (const entrant of entrants) entrant.plan = new Plan(entrant.plan)
+  const ceiling = contenders.find(({ chain }) => chain === undefined)?.target
+  const model = entrants.find(({ plan }) => plan !== undefined)
+  if (ceiling !== undefined && model !== undefined)
+    entrants.unshift({ target: ceiling, ...read(ceiling, model.plan.map(asCeiling), workload, pace), rounds: [] })
   // The first answers are slow everywhere: code that is not compiled yet, caches that are empty.
-  for (const { target, plan } of entrants) await drive(target.url, plan, { connections, timeMs: timeMs / 4 })
-  for (let round = 0; round < rounds; round++) {
+  for (const { warmUp } of entrants) await warmUp()
+  for (let round = 0; round < pace.rounds; round++) {
     // Each round another one begins.
     for (let turn = 0; turn < entrants.length; turn++) {
-      const entrant = entrants[(turn + round) % entrants.length]
-      entrant.rounds.push(await measure(entrant, { connections, timeMs }))
+      const { target, measure, rounds } = entrants[(turn + round) % entrants.length]
+      const before = target.processorMs
+      const measured = await measure()
+      rounds.push({ ...measured, processorMs: target.processorMs - before })
     }
   }
-  for (const { target, plan, rounds: measured } of entrants) {
-    plan.remove()
-    results[target.name] = summary(measured, workload.calls ?? 1)
+  for (const { target, end, rounds } of entrants) {
+    await end()
+    results[target.name] = summary(rounds, workload.calls ?? 1)
   }
-  return { name: workload.name, bar: workload.bar, results }
+  const { name, bar, unit, isPaced } = workload
+  return { name, bar, unit, isPaced, results }
 }
 
-async function measure({ target, plan }, options) {
-  const before = target.processorMs
-  const measured = await drive(target.url, plan, options)
-  const used = target.processorMs
-  return { ...measured, processorMs: used === undefined ? undefined : used - before }
+/** A workload that does more than read says itself how it is measured. */
+async function enter(workload, contender, pace) {
+  if (workload.enter !== undefined) return workload.enter(contender, pace)
+  const { target, chain } = contender
+  return read(target, await learn(target.url, workload.requests(chain)), workload, pace)
+}
+
+function read({ url }, entries, { connections }, pace) {
+  const plan = new Plan(entries)
+  const options = { timeMs: pace.timeMs, connections: connections ?? pace.connections }
+  return {
+    plan: entries,
+    warmUp: () => drive(url, plan, { ...options, timeMs: pace.timeMs / 4 }),
+    measure: () => drive(url, plan, options),
+    end: () => plan.remove(),
+  }
 }
 
 /** What the rounds of one target come to; one wrong or lost answer and there is no speed. `calls` go in one request. */
@@ -52,7 +66,7 @@ export function summary(rounds, calls) {
   const failures = rounds.reduce((sum, { wrong, lost }) => sum + wrong + lost, 0)
   const right = rounds.reduce((sum, one) => sum + one.right, 0)
   if (failures > 0 || right === 0) {
-    const { fault } = rounds.find((one) => one.fault !== null) ?? { fault: 'no answer in time' }
+    const fault = rounds.find((one) => typeof one.fault === 'string')?.fault ?? 'no answer in time'
     return { failed: `${failures} of ${failures + right} answers were wrong or lost: ${fault}` }
   }
   const rates = rounds.map((one) => (one.right / one.seconds) * calls)
@@ -80,9 +94,8 @@ export function median(values) {
 
 /** The same request to the ceiling, and an answer of the same size. */
 function asCeiling({ request, answer }) {
-  const count = request.split(mark).length - 1
   if (!request.startsWith('['))
     return { path: `/${answer.length}`, request, answer: ceilingAnswer(mark, answer.length) }
   const sizes = JSON.parse(answer.replaceAll(mark, '111111111')).map((one) => JSON.stringify(one).length)
-  return { path: `/${sizes.join(',')}`, request, answer: ceilingBatch(Array(count).fill(mark), sizes) }
+  return { path: `/${sizes.join(',')}`, request, answer: ceilingBatch(Array(sizes.length).fill(mark), sizes) }
 }

@@ -13,7 +13,10 @@ const together = 8
 /** A check that wants exactly this. */
 export const is = (expected) => (result) => isDeepStrictEqual(result, expected)
 
-/** Entries of a plan for one target. `requests` are calls, or arrays of calls for batches. */
+/**
+ * Entries of a plan for one target. `requests` are calls, or arrays of calls for batches. A call has a `check` of its result,
+ * or a `checkError` when it has to fail.
+ */
 export async function learn(url, requests) {
   const entries = new Array(requests.length)
   const numbers = requests.keys()
@@ -57,8 +60,13 @@ function parse(text, method) {
   }
 }
 
-function verify({ method, check }, answer, id) {
+function verify({ method, check, checkError }, answer, id) {
   if (answer?.id !== id) throw new Error(`${method}: asked with id ${id}, answered with ${answer?.id}`)
+  if (checkError !== undefined) {
+    if (answer.error === undefined || !checkError(answer.error))
+      throw new Error(`${method}: expected another error: ${JSON.stringify(answer).slice(0, 200)}`)
+    return
+  }
   if (answer.error !== undefined) {
     const { code, message } = answer.error
     if (methodUnknown.has(code)) throw new NotServed(`${message} (${code})`)

@@ -10,8 +10,12 @@ import { useTarget } from '../targets/url.mjs'
 import { compare } from './compare.mjs'
 import { buildDriver } from './driver.mjs'
 import { reads } from './reads.mjs'
+import { alone, saturated } from './saturation.mjs'
+import { sending } from './sending.mjs'
+import { fanOut, socketRequests } from './subscribers.mjs'
 
-export const workloads = reads
+/** In the order of the run: those that change the chain come last. */
+export const workloads = [...reads, alone, saturated, socketRequests, fanOut, sending]
 
 const workers = availableParallelism()
 const starters = {
@@ -24,8 +28,8 @@ const starters = {
 export const targetNames = Object.keys(starters)
 
 /** How long and how often. */
-const thorough = { rounds: 5, timeMs: 1000, connections: 32, longest: 100_000 }
-const quick = { rounds: 2, timeMs: 300, connections: 32, longest: 1000 }
+const thorough = { name: 'thorough', rounds: 5, timeMs: 1000, connections: 32, longest: 100_000 }
+const quick = { name: 'quick', rounds: 2, timeMs: 300, connections: 32, longest: 1000 }
 
 /**
  * Measures the named workloads. `names` are built-in targets, `urls` others. Calls `onRow` with each row. Resolves with what

@@ -9,6 +9,8 @@ export class Connection {
   #socket
   #bytes = Buffer.alloc(0)
   #isOpen = false
+  /** Of a message that comes in several frames. */
+  #pieces = ''
   /** Called with the text of each message. */
   onMessage = () => undefined
 
@@ -31,6 +33,18 @@ export class Connection {
     this.#socket.write(Buffer.concat([head, Buffer.from(text, 'latin1')]))
   }
 
+  /** The result of a request on a connection that nobody else uses. */
+  ask(method, params) {
+    return new Promise((resolve, reject) => {
+      this.onMessage = (text) => {
+        const { error, result } = JSON.parse(text)
+        if (error === undefined) resolve(result)
+        else reject(new Error(`${method}: ${error.message}`))
+      }
+      this.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+    })
+  }
+
   close() {
     this.#socket.destroy()
   }
@@ -46,9 +60,16 @@ export class Connection {
     for (;;) {
       const [start, length] = this.#frame()
       if (this.#bytes.length < start + length) return
+      const first = this.#bytes[0]
       const text = this.#bytes.toString('latin1', start, start + length)
       this.#bytes = this.#bytes.subarray(start + length)
-      this.onMessage(text)
+      // Pings and closing are nobody's message.
+      if ((first & 0x08) !== 0) continue
+      this.#pieces += text
+      if ((first & 0x80) === 0) continue
+      const message = this.#pieces
+      this.#pieces = ''
+      this.onMessage(message)
     }
   }
 

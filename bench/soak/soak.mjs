@@ -1,0 +1,171 @@
+// A mixed load with 1,000 connections for minutes: light reads with API keys, good and bad ones, log searches over the whole
+// chain, traces, calls that revert, and clients that never finish their request. Every answer is compared with the one that
+// belongs to its id and its key, so a lost or crossed one is found.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { encode, prepare, transferTopic } from '../chain/prepare.mjs'
+import { median } from '../rpc/compare.mjs'
+import { buildDriver, drive, Plan } from '../rpc/driver.mjs'
+import { bodyOf, learn } from '../rpc/learn.mjs'
+import { reads } from '../rpc/reads.mjs'
+import { startRhizome } from '../targets/rhizome.mjs'
+
+const program = fileURLToPath(new URL('../../ts/rhizome.mjs', import.meta.url))
+const apps = ['wallet', 'indexer', 'explorer', 'exchange']
+/** Connections and the time between an answer and the next request. Together 1,000 with the slow clients. */
+const groups = {
+  light: { connections: 880, pauseMs: 400 },
+  blockNumber: { connections: 20, pauseMs: 50 },
+  heavy: { connections: 60, pauseMs: 10 },
+}
+const slowClients = 40
+const samples = 40
+/** Memory that a node may take more at the end than after a quarter of the time, before that is called growth. */
+const growthLimit = 1.25
+
+export async function run(report, { minutes, isQuick = false }) {
+  buildDriver()
+  const folder = mkdtempSync(join(tmpdir(), 'rhizome-soak-'))
+  const dataDir = join(folder, 'data')
+  const keys = apps.map((name) => keysCommand(dataDir, 'create', name).key)
+  const node = await startRhizome({ flags: ['--data-dir', dataDir] })
+  const loris = new SlowClients(new URL(node.url).port)
+  try {
+    const chain = await prepare(`${node.url}/${keys[0]}`, { longest: isQuick ? 1000 : 10_000 })
+    // Revoked while the node runs, as it would happen.
+    const revoked = keysCommand(dataDir, 'create', 'former').key
+    keysCommand(dataDir, 'revoke', 'former')
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    const plans = await makePlans(node.url, chain, keys, [revoked, `rz_${'A'.repeat(43)}`, 'no-key'])
+    const timeMs = minutes * 60_000
+    const memory = []
+    const sampler = setInterval(() => memory.push(node.memoryKib), timeMs / samples)
+    const entries = Object.entries(groups)
+    const measured = await Promise.all(
+      entries.map(([name, pacing]) => drive(node.url, plans[name], { ...pacing, timeMs })),
+    )
+    clearInterval(sampler)
+    for (const plan of Object.values(plans)) plan.remove()
+    for (const [index, [name]] of entries.entries()) tell(report, name, measured[index])
+    report({
+      name: 'clients that never finish a request',
+      value: slowClients,
+      unit: `of which ${loris.closed} were cut off`,
+    })
+    tellMemory(report, memory)
+  } finally {
+    loris.end()
+    await node.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function keysCommand(dataDir, ...parameters) {
+  const flags = ['keys', ...parameters, '--data-dir', dataDir, '--json']
+  return JSON.parse(execFileSync(process.execPath, [program, ...flags], { encoding: 'utf8' }))
+}
+
+async function makePlans(url, chain, keys, badKeys) {
+  const learned = async (name) => learn(chain.url, reads.find((one) => one.name === name).requests(chain))
+  const names = [
+    'eth_getBalance',
+    'eth_getTransactionCount',
+    'eth_call, balanceOf',
+    'eth_getTransactionReceipt',
+    'eth_getStorageAt',
+  ]
+  const light = (await Promise.all(names.map(learned))).flat()
+  const ofApps = light.map((entry, index) => ({ ...entry, path: `/${keys[index % keys.length]}` }))
+  const refused = await Promise.all(badKeys.map((key) => refusal(url, key)))
+  const heavy = [
+    await learned('debug_traceTransaction'),
+    await learn(chain.url, wholeChain(chain)),
+    await learn(chain.url, reverting(chain)),
+  ]
+  return {
+    light: new Plan(dealt([ofApps, ofApps.toReversed(), refused])),
+    blockNumber: new Plan(await learned('eth_blockNumber')),
+    heavy: new Plan(dealt(heavy)),
+  }
+}
+
+/** What a bad key is answered with. */
+async function refusal(url, key) {
+  const request = bodyOf('eth_chainId', [])
+  const answer = await fetch(`${url}/${key}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: request,
+  })
+  if (answer.status !== 401) throw new Error(`a bad key was answered with ${answer.status}`)
+  return { path: `/${key}`, status: 401, request, answer: await answer.text() }
+}
+
+const wholeChain = ({ contract, transfers }) => [
+  {
+    method: 'eth_getLogs',
+    params: [{ fromBlock: '0x0', toBlock: 'latest', address: contract, topics: [transferTopic] }],
+    check: (logs) => logs.length === transfers.length,
+  },
+]
+
+/** Transfers of more than the sender has. */
+const reverting = ({ contract, holders }) =>
+  holders.slice(0, 50).map(({ address }) => ({
+    method: 'eth_call',
+    params: [{ from: address, to: contract, data: encode('transfer', [address, 10n ** 30n]) }, 'latest'],
+    checkError: ({ message }) => /not enough tokens/.test(message),
+  }))
+
+/** One of each list in turn, as often as the longest has any. */
+function dealt(lists) {
+  const length = Math.max(...lists.map((list) => list.length))
+  return Array.from({ length }, (_none, index) => lists.map((list) => list[index % list.length])).flat()
+}
+
+function tell(report, name, { right, wrong, lost, seconds, p50, p99, max, fault }) {
+  report({ name: `${name}: right answers`, value: right, unit: `(${Math.round(right / seconds)}/s)` })
+  const isFailure = wrong + lost > 0 || right === 0
+  report({ name: `${name}: wrong, crossed or lost`, value: wrong + lost, unit: fault ?? '', isFailure })
+  for (const [label, value] of Object.entries({ '50% within': p50, '99% within': p99, 'the slowest': max }))
+    report({ name: `${name}: ${label}`, value: value / 1000, unit: 'ms' })
+}
+
+/** The first quarter is left out: that is how long caches fill. */
+function tellMemory(report, memory) {
+  const quarter = Math.floor(memory.length / 4)
+  const early = median(memory.slice(quarter, 2 * quarter))
+  const late = median(memory.slice(-quarter))
+  report({ name: 'memory after a quarter of the time', value: early / 1024, unit: 'MiB' })
+  report({ name: 'memory at the end', value: late / 1024, unit: 'MiB', isFailure: late > early * growthLimit })
+}
+
+/** Clients that send a header a byte at a time, and never its end. */
+class SlowClients {
+  closed = 0
+  #sockets
+  #timer
+
+  constructor(port) {
+    this.#sockets = Array.from({ length: slowClients }, () => {
+      const socket = connect({ port, host: '127.0.0.1' }, () =>
+        socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nX-Slow: '),
+      )
+      socket.on('error', () => undefined)
+      socket.on('close', () => this.closed++)
+      return socket
+    })
+    this.#timer = setInterval(() => {
+      for (const socket of this.#sockets) if (!socket.destroyed) socket.write('x')
+    }, 1000)
+  }
+
+  end() {
+    clearInterval(this.#timer)
+    for (const socket of this.#sockets) socket.destroy()
+  }
+}
