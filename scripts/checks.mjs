@@ -7,6 +7,9 @@ import { run, SetupError } from './setup/run.mjs'
 
 const node = process.execPath
 
+/** The load generator of the benchmarks is a workspace of its own. */
+const loadGenerator = 'bench/load/Cargo.toml'
+
 /** Name and work of each check, cheap ones first. */
 export function checks(root) {
   const local = (tool, ...parameters) => run(node, [`node_modules/${tool}`, ...parameters], { cwd: root })
@@ -19,9 +22,18 @@ export function checks(root) {
     ['methods', () => report(checkMethods(root))],
     ['documentation of the methods', async () => report(await checkDocs())],
     ['format of Rust', () => cargo('fmt', '--all', '--check')],
+    ['format of the load generator', () => cargo('fmt', '--manifest-path', loadGenerator, '--check')],
     [
       'lint of Rust',
       () => cargo('clippy', '--release', '--workspace', '--all-targets', '--locked', '--', '-D', 'warnings'),
+    ],
+    [
+      'lint and tests of the load generator',
+      async () => {
+        const place = ['--release', '--locked', '--manifest-path', loadGenerator, '--target-dir', 'target/load']
+        await cargo('clippy', ...place, '--all-targets', '--', '-D', 'warnings')
+        await cargo('test', '--quiet', ...place)
+      },
     ],
   ]
 }

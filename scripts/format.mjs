@@ -6,3 +6,4 @@ import { root, setup } from './setup.mjs'
 await setup({ addon: false })
 await run(process.execPath, ['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.'], { cwd: root })
 await run('cargo', ['fmt', '--all'], { cwd: root })
+await run('cargo', ['fmt', '--manifest-path', 'bench/load/Cargo.toml'], { cwd: root })

@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { compareRanks } from '../bench/keys/keys.mjs'
+import { compare } from '../bench/rpc/compare.mjs'
+import { buildDriver } from '../bench/rpc/driver.mjs'
+import { startCeiling } from '../bench/targets/ceiling.mjs'
+
+const program = fileURLToPath(new URL('./bench.mjs', import.meta.url))
+const timeout = 240_000
+const pace = { name: 'quick', rounds: 2, timeMs: 100, connections: 4 }
+
+async function bench(...parameters) {
+  const file = join(mkdtempSync(join(tmpdir(), 'rhizome-test-')), 'bench.json')
+  await promisify(execFile)(process.execPath, [program, '--json', file, ...parameters])
+  return JSON.parse(readFileSync(file, 'utf8'))
+}
+
+/** A server that answers every request with its number of requests so far, and sometimes spoils an answer. */
+function startServer(spoil) {
+  let count = 0
+  const server = createServer((request, response) => {
+    let body = ''
+    request.on('data', (bytes) => {
+      body += bytes
+    })
+    request.on('end', () => {
+      const answer = spoil(JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(body).id, result: '0x21' }), ++count)
+      if (answer === undefined) response.destroy()
+      else response.end(answer)
+    })
+  })
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)))
+}
+
+const workload = {
+  name: 'eth_chainId',
+  requests: () => [{ method: 'eth_chainId', params: [], check: (result) => result === '0x21' }],
+}
+
+beforeAll(() => buildDriver(), timeout)
+
+describe('what a target answers', () => {
+  let server
+  afterAll(() => server.close())
+
+  async function measure(spoil) {
+    server?.close()
+    server = await startServer(spoil)
+    const url = `http://127.0.0.1:${server.address().port}`
+    const row = await compare(workload, [{ target: { name: 'server', url }, chain: {} }], pace)
+    return row.results.server
+  }
+
+  test('behavior: right answers have a speed', async () => {
+    expect((await measure((answer) => answer)).rate).toBeGreaterThan(0)
+  })
+
+  test.each([
+    ['another result', (answer, count) => (count % 20 === 0 ? answer.replace('0x21', '0x22') : answer), /wrong/],
+    [
+      'the id of somebody else',
+      (answer, count) => (count % 20 === 0 ? answer.replace(/\d{9}/, '123456789') : answer),
+      /wrong/,
+    ],
+    ['no answer', (answer, count) => (count % 20 === 0 ? undefined : answer), /closed the connection/],
+    ['always another result', (answer) => answer.replace('0x21', '0x22'), /wrong result "0x22"/],
+  ])('error: %s is a failure, not a speed', async (_name, spoil, reason) => {
+    const measured = await measure(spoil)
+    expect(measured.rate).toBeUndefined()
+    expect(measured.failed).toMatch(reason)
+  })
+
+  test('error: a method that a target does not have is not served', async () => {
+    const missing = '{"jsonrpc":"2.0","id":987654321,"error":{"code":-32601,"message":"method not found"}}'
+    const measured = await measure(() => missing)
+    expect(measured).toEqual({ notServed: 'method not found (-32601)' })
+  })
+})
+
+test('behavior: the ceiling answers with the size of the model', async () => {
+  const ceiling = await startCeiling({ workers: 2 })
+  const server = await startServer((answer) => answer)
+  try {
+    const url = `http://127.0.0.1:${server.address().port}`
+    const contenders = [{ target: ceiling }, { target: { name: 'server', url }, chain: {} }]
+    const { results } = await compare(workload, contenders, pace)
+    expect(results.ceiling.rate).toBeGreaterThan(0)
+  } finally {
+    server.close()
+    await ceiling.stop()
+  }
+})
+
+test(
+  'behavior: the comparison serves every kind of workload',
+  async () => {
+    const wanted = [
+      'eth_chainId',
+      'eth_call',
+      'batch of 20',
+      'eth_sendRawTransaction',
+      'WebSocket, heads for 1,000 subscribers',
+    ]
+    const { comparison } = await bench(
+      '--quick',
+      '--targets',
+      'rhizome,ceiling',
+      ...wanted.flatMap((name) => ['--only', name]),
+    )
+    expect(comparison.rows.map(({ name }) => name)).toEqual([
+      'eth_chainId',
+      'eth_call, balanceOf',
+      'eth_call, 1,000 rounds of Keccak',
+      'batch of 20',
+      'WebSocket, heads for 1,000 subscribers',
+      'eth_sendRawTransaction',
+    ])
+    for (const { name, results } of comparison.rows) expect(results.rhizome.rate, name).toBeGreaterThan(0)
+  },
+  timeout,
+)
+
+test(
+  'behavior: under a mixed load no answer is lost or crossed, and memory stays bounded',
+  async () => {
+    const { results } = await bench('--quick', '--only', 'soak', '--minutes', '0.1')
+    const lost = results.filter(({ name }) => name.endsWith('wrong, crossed or lost'))
+    expect(lost.map(({ value }) => value)).toEqual([0, 0, 0])
+    const memory = results.find(({ name }) => name === 'memory at the end')
+    expect(memory.value).toBeLessThan(1024)
+  },
+  timeout,
+)
+
+test.each([
+  [[1, 2, 3], [4, 5, 6], 0],
+  [[4, 5, 6], [1, 2, 3], 1],
+  [[1, 2, 3], [1, 2, 3], 0.5],
+  [[2, 2], [1, 3], 0.5],
+])('behavior: ranks of %j above %j', (one, other, share) => {
+  expect(compareRanks(one, other).share).toBe(share)
+})
