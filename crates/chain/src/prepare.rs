@@ -7,6 +7,9 @@ use rhizome_trie::{TrieError, list_root};
 
 use crate::BlockDecodeError;
 
+/// Transactions whose senders one thread recovers together: enough that what is done once for all of them is little.
+const SENDERS_AT_ONCE: usize = 32;
+
 /// A block with everything that follows from its bytes alone.
 pub struct PreparedBlock {
     pub(crate) block: Block,
@@ -71,6 +74,7 @@ pub(crate) fn is_orchid(spec: &ChainSpec, number: u64) -> bool {
 }
 
 fn recover_senders(transactions: &[Transaction]) -> Vec<Result<Address, SignatureError>> {
+    transactions.par_chunks(SENDERS_AT_ONCE).for_each(Transaction::recover_senders);
     let last = transactions.len().saturating_sub(1);
     let recover = |(index, transaction): (usize, &Transaction)| {
         if index == last && transaction.has_remasc_form() {
@@ -78,5 +82,5 @@ fn recover_senders(transactions: &[Transaction]) -> Vec<Result<Address, Signatur
         }
         transaction.recover_sender()
     };
-    transactions.par_iter().enumerate().map(recover).collect()
+    transactions.iter().enumerate().map(recover).collect()
 }

@@ -2,6 +2,7 @@
 
 mod impersonation;
 mod intrinsic_gas;
+mod recovery;
 mod signature;
 
 pub use intrinsic_gas::intrinsic_gas;

@@ -1,5 +1,6 @@
 //! The signature of a transaction: chain id in v, acceptance, recovery of the sender.
 
+use super::recovery::Job;
 use crate::error::{DecodeError, SignatureError};
 use crate::rlp;
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256, uint};
@@ -12,9 +13,9 @@ use secp256k1::ecdsa::{RecoverableSignature, RecoveryId};
 use secp256k1::{Message, SECP256K1};
 
 /// Order of the group.
-const ORDER: U256 = uint!(0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141_U256);
+pub(super) const ORDER: U256 = uint!(0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141_U256);
 /// Prime of the field.
-const FIELD: U256 = uint!(0xfffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc2f_U256);
+pub(super) const FIELD: U256 = uint!(0xfffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc2f_U256);
 /// floor(order / 2); s must be below it, while most libraries also accept it.
 const HALF_ORDER: U256 = uint!(0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0_U256);
 
@@ -87,6 +88,12 @@ impl Signature {
                 address_of(key.to_encoded_point(false).as_bytes()).ok_or(SignatureError::NoKey)
             }
         }
+    }
+
+    /// What the recovery of many needs, when both halves are from 1 to the order.
+    pub(super) fn job(&self, message: &B256) -> Option<Job> {
+        let half = |digits| U256::try_from_be_slice(digits).filter(|half| !half.is_zero() && *half < ORDER);
+        Some(Job { message: *message, r: half(&self.r)?, s: half(&self.s)?, is_y_odd: self.recovery == 28 })
     }
 
     /// The compressed key that made this signature over the hash.

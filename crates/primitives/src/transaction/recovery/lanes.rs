@@ -1,0 +1,252 @@
+//! Recovery of keys, N times eight side by side.
+
+mod curve;
+mod field;
+mod fields;
+mod generator;
+mod modular;
+mod scalar;
+
+use self::field::{Field, LANES, Limbs, Words, limbs, words};
+use super::Job;
+use alloy_primitives::{Address, U256, keccak256};
+use archmage::intrinsics::x86_64::__mmask8;
+use archmage::{SimdToken, X64V4xToken, arcane};
+use curve::{Multiples, ONE, Point};
+use fields::{Fields, Masks};
+use generator::GENERATOR;
+use modular::PRIME;
+use scalar::{Digits, WINDOW, WINDOWS, digits};
+use std::array;
+
+const SEVEN: Limbs = [7, 0, 0, 0, 0];
+
+/// u₁·G + u₂·R of eight signatures, before the last division.
+struct Sum {
+    x: Field,
+    y: Field,
+    /// 1 where the sum is not a key.
+    z: Field,
+    is_key: __mmask8,
+}
+
+/// The addresses of the signers; none at all where the CPU has no 52-bit multiplication. A job without an address needs
+/// the usual way: it has no key, or the sum met a case that the additions here leave out.
+pub(super) fn recover(jobs: &[Job]) -> Option<Vec<Option<Address>>> {
+    X64V4xToken::summon().map(|token| recover_all(token, jobs))
+}
+
+#[arcane]
+fn recover_all(_token: X64V4xToken, jobs: &[Job]) -> Vec<Option<Address>> {
+    let digits = digits(jobs, &GENERATOR.offset);
+    let mut sums = Vec::with_capacity(jobs.len().div_ceil(LANES));
+    for (jobs, digits) in jobs.chunks(2 * LANES).zip(digits.chunks(2 * LANES)) {
+        if jobs.len() > LANES {
+            sums.extend(sums_of::<2>(jobs, digits));
+        } else {
+            sums.extend(sums_of::<1>(jobs, digits));
+        }
+    }
+    addresses(&sums, jobs.len())
+}
+
+/// The inverses of eight tight elements that are not zero.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn inverted(a: &Field) -> Field {
+    let lanes = Field::canonical(a).store();
+    let numbers: [U256; LANES] = array::from_fn(|lane| number(&lanes, lane));
+    let mut inverses = Words::default();
+    for (lane, inverse) in PRIME.inverses(&numbers).into_iter().enumerate() {
+        let inverse = PRIME.product(inverse, U256::ONE);
+        for (word, limb) in inverses.iter_mut().zip(limbs(inverse.as_limbs())) {
+            word[lane] = limb;
+        }
+    }
+    Field::load(&inverses)
+}
+
+fn address(x: &Words, y: &Words, lane: usize) -> Address {
+    let mut key = [0; 64];
+    let (first, second) = key.split_at_mut(32);
+    first.copy_from_slice(&number(x, lane).to_be_bytes::<32>());
+    second.copy_from_slice(&number(y, lane).to_be_bytes::<32>());
+    Address::from_word(keccak256(key))
+}
+
+fn number(limbs: &Words, lane: usize) -> U256 {
+    U256::from_limbs(words(&limbs.map(|limb| limb[lane])))
+}
+
+/// The addresses of the first `count` lanes.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn addresses(sums: &[Sum], count: usize) -> Vec<Option<Address>> {
+    // All Zs by one inversion (Montgomery): those of a lane together, then the lanes.
+    let mut product = Field::splat(&ONE);
+    let mut inverses = Vec::with_capacity(sums.len());
+    for sum in sums {
+        inverses.push(product);
+        product = Field::mul(&product, &sum.z);
+    }
+    let mut inverse = inverted(&product);
+    for (sum, before) in sums.iter().zip(&mut inverses).rev() {
+        *before = Field::mul(before, &inverse);
+        inverse = Field::mul(&inverse, &sum.z);
+    }
+    let mut addresses = Vec::with_capacity(count);
+    for (sum, inverse) in sums.iter().zip(&inverses) {
+        let square = Field::square(inverse);
+        let cube = Field::mul(&square, inverse);
+        let x = Field::canonical(&Field::mul(&sum.x, &square)).store();
+        let y = Field::canonical(&Field::mul(&sum.y, &cube)).store();
+        for lane in 0..LANES.min(count - addresses.len()) {
+            addresses.push((sum.is_key >> lane & 1 == 1).then(|| address(&x, &y, lane)));
+        }
+    }
+    addresses
+}
+
+/// Sums for at most N times eight jobs; the lanes beyond repeat the last.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline(never)]
+fn sums_of<const N: usize>(jobs: &[Job], digits: &[Digits]) -> [Sum; N] {
+    let lanes: [[usize; LANES]; N] = array::from_fn(|i| array::from_fn(|lane| (LANES * i + lane).min(jobs.len() - 1)));
+    let mut x = [Words::default(); N];
+    let mut is_y_odd = [0; N];
+    for (i, lanes) in lanes.iter().enumerate() {
+        for (lane, &job) in lanes.iter().enumerate() {
+            for (word, limb) in x[i].iter_mut().zip(limbs(jobs[job].r.as_limbs())) {
+                word[lane] = limb;
+            }
+            is_y_odd[i] |= __mmask8::from(jobs[job].is_y_odd) << lane;
+        }
+    }
+    let x = Fields::load(&x);
+    let (y, is_on_curve) = lifted(&x, &is_y_odd);
+    let mut multiples = Multiples::empty();
+    multiples.fill(&x, &y);
+
+    let [start_x, start_y] = &GENERATOR.start;
+    let z = &multiples.z;
+    let zz = Fields::square(z);
+    let mut point = Point {
+        x: Fields::mul(&Fields::splat(start_x), &zz),
+        y: Fields::mul(&Fields::splat(start_y), &Fields::mul(&zz, z)),
+        z: Fields::splat(&ONE),
+    };
+    let (mut x, mut y) = ([Words::default(); N], [Words::default(); N]);
+    for window in (0..WINDOWS).rev() {
+        if window != WINDOWS - 1 {
+            double(&mut point, WINDOW);
+        }
+        for half in 0..2 {
+            let digits = lanes.map(|lanes| lanes.map(|job| digits[job].point[half][window]));
+            multiples.pick(&digits, half == 1, &mut x, &mut y);
+            add(&mut point, &digits, &x, &y, None);
+        }
+        if window % 2 == 0 {
+            for half in 0..2 {
+                let digits = lanes.map(|lanes| lanes.map(|job| digits[job].generator[half][window / 2]));
+                GENERATOR.pick(&digits, half == 1, &mut x, &mut y);
+                add(&mut point, &digits, &x, &y, Some(z));
+            }
+        }
+    }
+    // Back to the curve of the generator.
+    let z = Fields::mul(&point.z, z);
+    let is_zero = z.is_zero();
+    let z = Fields::select(&is_zero, &z, &Fields::splat(&ONE));
+    array::from_fn(|i| Sum { x: point.x.0[i], y: point.y.0[i], z: z.0[i], is_key: is_on_curve[i] & !is_zero[i] })
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline(never)]
+fn double<const N: usize>(point: &mut Point<N>, times: u32) {
+    for _ in 0..times {
+        *point = point.doubled();
+    }
+}
+
+/// Adds points to the lanes whose digit is not 0.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline(never)]
+fn add<const N: usize>(
+    point: &mut Point<N>,
+    digits: &[[i16; LANES]; N],
+    x: &[Words; N],
+    y: &[Words; N],
+    z: Option<&Fields<N>>,
+) {
+    let mut is_added = [0; N];
+    for (mask, digits) in is_added.iter_mut().zip(digits) {
+        for (lane, digit) in digits.iter().enumerate() {
+            *mask |= __mmask8::from(*digit != 0) << lane;
+        }
+    }
+    let z = match z {
+        Some(z) => Fields::mul(&point.z, z),
+        None => point.z,
+    };
+    *point = Point::select(&is_added, point, &point.plus(&Fields::load(x), &Fields::load(y), &z));
+}
+
+/// The y of a point with this x (canonical) and this parity, and the lanes where there is one.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline(never)]
+fn lifted<const N: usize>(x: &Fields<N>, is_odd: &Masks<N>) -> (Fields<N>, Masks<N>) {
+    let one = Fields::splat(&ONE);
+    let square = Fields::add(&Fields::mul(&Fields::square(x), x), &Fields::splat(&SEVEN));
+    let square = Fields::mul(&square, &one);
+    let y = Fields::canonical(&square_root(&square));
+    let difference = Fields::mul(&Fields::sub(&Fields::square(&y), &square), &one);
+    let other = Fields::mul(&Fields::negated(&y), &one);
+    let mut is_other = y.is_odd();
+    for (mask, is_odd) in is_other.iter_mut().zip(is_odd) {
+        *mask ^= is_odd;
+    }
+    (Fields::select(&is_other, &y, &other), difference.is_zero())
+}
+
+/// a^((prime + 1) / 4): the root where there is one. The exponent in bits is 223 ones, a zero, 22 ones, four zeros, two
+/// ones and two zeros.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn square_root<const N: usize>(a: &Fields<N>) -> Fields<N> {
+    let ones_2 = Fields::mul(&squared(a, 1), a);
+    let ones_3 = Fields::mul(&squared(&ones_2, 1), a);
+    let ones_6 = Fields::mul(&squared(&ones_3, 3), &ones_3);
+    let ones_9 = Fields::mul(&squared(&ones_6, 3), &ones_3);
+    let ones_11 = Fields::mul(&squared(&ones_9, 2), &ones_2);
+    let ones_22 = Fields::mul(&squared(&ones_11, 11), &ones_11);
+    let ones_44 = Fields::mul(&squared(&ones_22, 22), &ones_22);
+    let ones_88 = Fields::mul(&squared(&ones_44, 44), &ones_44);
+    let ones_176 = Fields::mul(&squared(&ones_88, 88), &ones_88);
+    let ones_220 = Fields::mul(&squared(&ones_176, 44), &ones_44);
+    let ones_223 = Fields::mul(&squared(&ones_220, 3), &ones_3);
+    let power = Fields::mul(&squared(&ones_223, 23), &ones_22);
+    squared(&Fields::mul(&squared(&power, 6), &ones_2), 2)
+}
+
+/// a^(2^times).
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline(never)]
+fn squared<const N: usize>(a: &Fields<N>, times: u32) -> Fields<N> {
+    let mut power = *a;
+    for _ in 0..times {
+        power = Fields::square(&power);
+    }
+    power
+}
+
+/// For tests that craft signatures: what is added to u₁, and the highest digit of the first half of u₂.
+#[cfg(test)]
+pub(super) use generator::START;
+
+#[cfg(test)]
+pub(super) fn offset() -> U256 {
+    GENERATOR.offset
+}
+
+#[cfg(test)]
+pub(super) fn highest_digit(second: U256) -> i16 {
+    scalar::point_digits(&second)[0][WINDOWS - 1]
+}

@@ -1,0 +1,272 @@
+use super::*;
+use crate::error::SignatureError;
+use crate::transaction::UnsignedTransaction;
+use crate::transaction::signature::{FIELD, ORDER, Signature};
+use alloy_primitives::{Bytes, keccak256, uint};
+
+/// A number that depends on nothing but the seeds.
+fn random(kind: u64, index: u64) -> U256 {
+    keccak256([kind.to_be_bytes(), index.to_be_bytes()].concat()).into()
+}
+
+fn signature(r: U256, s: U256, is_y_odd: bool) -> Signature {
+    let number = |number: U256| Bytes::from(number.to_be_bytes_trimmed_vec());
+    Signature { chain_id: 33, recovery: if is_y_odd { 28 } else { 27 }, r: number(r), s: number(s) }
+}
+
+fn transaction(index: u64, signature: Signature) -> Transaction {
+    let unsigned = UnsignedTransaction {
+        nonce: U256::from(index),
+        gas_price: U256::from(7),
+        gas_limit: 21_000,
+        to: Some(Address::repeat_byte(7)),
+        value: U256::from(5),
+        data: Bytes::new(),
+    };
+    Transaction::with_signature(unsigned, 33, |_message| Ok(signature)).unwrap()
+}
+
+/// What each transaction says without the recovery of many.
+fn one_by_one(transactions: &[Transaction]) -> Vec<Result<Address, SignatureError>> {
+    let alone = |transaction: &Transaction| match &transaction.signature {
+        Some(signature) => signature.recover(&transaction.raw_hash()),
+        None => Err(SignatureError::Unsigned),
+    };
+    transactions.iter().map(alone).collect()
+}
+
+/// Good signatures among others: off the curve, out of range, longer than 32 bytes, missing.
+fn mixed(count: u64, seed: u64) -> Vec<Transaction> {
+    let one = |index: u64| {
+        let [r, s] = [1, 2].map(|kind| random(seed + kind, index));
+        let is_y_odd = r.bit(9);
+        match index % 13 {
+            3 => transaction(index, signature(U256::ZERO, s, is_y_odd)),
+            4 => transaction(index, signature(r, U256::ZERO, is_y_odd)),
+            5 => transaction(index, signature(ORDER + U256::from(index), s, is_y_odd)),
+            6 => transaction(index, signature(r, ORDER + U256::from(index), is_y_odd)),
+            7 => transaction(index, signature(FIELD + U256::from(index), s, is_y_odd)),
+            8 => transaction(index, Signature { s: Bytes::from(vec![9; 33]), ..signature(r, s, is_y_odd) }),
+            9 => transaction(index, Signature { r: Bytes::from(vec![9; 33]), ..signature(r, s, is_y_odd) }),
+            10 => Transaction::remasc(index),
+            // Half of all r are no x of a point.
+            11 => transaction(index, signature(r, s, is_y_odd)),
+            _ => Transaction::sign(unsigned(index), 33, &keccak256(index.to_be_bytes())).unwrap(),
+        }
+    };
+    (0..count).map(one).collect()
+}
+
+fn unsigned(index: u64) -> UnsignedTransaction {
+    UnsignedTransaction {
+        nonce: U256::from(index),
+        gas_price: U256::from(7),
+        gas_limit: 100_000,
+        to: None,
+        value: U256::ZERO,
+        data: Bytes::from(vec![1; index as usize % 300]),
+    }
+}
+
+#[test]
+fn many_at_once_say_what_each_alone_says() {
+    for count in 0..=40 {
+        let transactions = mixed(count, count);
+        let expected = one_by_one(&transactions);
+        Transaction::recover_senders(&transactions);
+        assert!(transactions.iter().all(|transaction| transaction.sender.get().is_some()));
+        assert!(transactions.iter().map(Transaction::recover_sender).eq(expected), "{count} transactions");
+    }
+}
+
+#[test]
+fn without_the_instructions_each_is_recovered_alone() {
+    let transactions = mixed(40, 0);
+    let expected = one_by_one(&transactions);
+    recover_senders(&transactions, |_jobs| None);
+    assert!(transactions.iter().all(|transaction| transaction.sender.get().is_some()));
+    assert!(transactions.iter().map(Transaction::recover_sender).eq(expected));
+}
+
+#[test]
+fn jobs_are_the_signatures_in_range_that_nobody_recovered_before() {
+    let transactions = mixed(26, 0);
+    transactions[0].recover_sender().unwrap();
+    recover_senders(&transactions, |jobs| {
+        // Eight of thirteen are unsigned or out of range, and one was known.
+        assert_eq!(jobs.len(), 26 - 2 * 8 - 1);
+        assert!(jobs.iter().all(|job| !job.r.is_zero() && job.r < ORDER && !job.s.is_zero() && job.s < ORDER));
+        // What is found is taken; what is not is recovered alone.
+        Some(jobs.iter().enumerate().map(|(index, _)| (index == 2).then_some(Address::repeat_byte(1))).collect())
+    });
+    let taken = transactions.iter().filter(|known| known.recover_sender() == Ok(Address::repeat_byte(1))).count();
+    assert_eq!(taken, 1);
+}
+
+/// Recovers by lanes and checks each against the recovery of one. Returns how many keys the lanes did not find. On a
+/// CPU without the instructions there is nothing to check.
+#[cfg(target_arch = "x86_64")]
+fn missed_by_lanes(jobs: &[Job]) -> usize {
+    let Some(found) = lanes::recover(jobs) else { return 0 };
+    assert_eq!(found.len(), jobs.len());
+    let mut missed = 0;
+    for (job, found) in jobs.iter().zip(found) {
+        let expected = signature(job.r, job.s, job.is_y_odd).recover(&job.message);
+        match found {
+            Some(address) => assert_eq!(Ok(address), expected, "{job:?}"),
+            None => missed += usize::from(expected.is_ok()),
+        }
+    }
+    missed
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn lanes_find_every_key_of_random_signatures() {
+    let job = |index| Job {
+        message: random(1, index).into(),
+        r: random(2, index),
+        s: random(3, index),
+        is_y_odd: index % 3 == 0,
+    };
+    let jobs: Vec<Job> = (0..5000).map(job).collect();
+    assert_eq!(missed_by_lanes(&jobs), 0);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn lanes_find_every_key_of_extreme_numbers() {
+    let near = |number: U256| (0..4).flat_map(move |step| [number + U256::from(step), number - U256::from(step)]);
+    let edges: Vec<U256> = [U256::from(4), ORDER, ORDER >> 1, U256::ONE << 128, U256::ONE << 255]
+        .into_iter()
+        .flat_map(near)
+        .filter(|edge| !edge.is_zero() && *edge < ORDER)
+        .collect();
+    // Random ones are in neither list: one extreme meets ordinary ones too.
+    let rs = edges.iter().copied().chain((0..4).map(|index| random(4, index)));
+    let ss: Vec<U256> = edges.iter().copied().chain((0..2).map(|index| random(5, index))).collect();
+    let messages = [U256::ZERO, U256::ONE, ORDER - U256::ONE, ORDER, ORDER + U256::ONE, U256::MAX, random(6, 0)];
+    let mut jobs = Vec::new();
+    for r in rs {
+        for (index, s) in ss.iter().enumerate() {
+            for message in messages.iter().skip(index % 3).step_by(3) {
+                jobs.push(Job { message: (*message).into(), r, s: *s, is_y_odd: index % 2 == 0 });
+            }
+        }
+    }
+    assert!(jobs.len() > 1000);
+    assert_eq!(missed_by_lanes(&jobs), 0);
+}
+
+#[cfg(target_arch = "x86_64")]
+mod crafted {
+    use super::*;
+    use k256::elliptic_curve::ops::Reduce;
+    use k256::elliptic_curve::sec1::ToEncodedPoint;
+    use k256::{ProjectivePoint, Scalar};
+
+    fn scalar(number: U256) -> Scalar {
+        <Scalar as Reduce<k256::U256>>::reduce(k256::U256::from_words(*number.as_limbs()))
+    }
+
+    fn number(scalar: Scalar) -> U256 {
+        U256::from_be_bytes::<32>(scalar.to_bytes().into())
+    }
+
+    /// The signature whose recovery is `first`·G + `second`·R for R = `point`·G.
+    fn job(first: Scalar, second: Scalar, point: Scalar) -> Job {
+        let encoded = (ProjectivePoint::GENERATOR * point).to_affine().to_encoded_point(false);
+        let r = U256::from_be_slice(encoded.x().unwrap());
+        Job {
+            message: number(-first * scalar(r)).into(),
+            r,
+            s: number(second * scalar(r)),
+            is_y_odd: encoded.y().unwrap()[31] & 1 == 1,
+        }
+    }
+
+    /// Jobs that do not go through lanes, among others that do.
+    fn assert_only_these_are_left(left: &[Job]) {
+        for (index, job) in left.iter().enumerate() {
+            let ordinary = |lane| self::job(scalar(random(7, lane)), scalar(random(8, lane)), scalar(random(9, lane)));
+            let mut jobs: Vec<Job> = (0..11).map(ordinary).collect();
+            jobs[index % 11] = *job;
+            let Some(found) = lanes::recover(&jobs) else { return };
+            for (lane, found) in found.iter().enumerate() {
+                assert_eq!(found.is_none(), lane == index % 11, "job {index}, lane {lane}");
+            }
+            missed_by_lanes(&jobs);
+        }
+    }
+
+    #[test]
+    fn no_key_at_infinity() {
+        // u₁·G = −u₂·R.
+        let opposite = |index: u64| {
+            let (second, point) = (scalar(random(10, index)), scalar(random(11, index)));
+            job(-(second * point), second, point)
+        };
+        let jobs: Vec<Job> = (0..12).map(opposite).collect();
+        for job in &jobs {
+            let alone = signature(job.r, job.s, job.is_y_odd).recover(&job.message);
+            assert_eq!(alone, Err(SignatureError::NoKey));
+        }
+        assert_only_these_are_left(&jobs);
+    }
+
+    #[test]
+    fn equal_parts_are_no_exception() {
+        // u₁·G = u₂·R; R = ±G; R = λ·G.
+        let lambda = uint!(0x5363ad4cc05c30e0a5261c028812645a122e22ea20816678df02967c1b23bd72_U256);
+        let mut jobs = Vec::new();
+        for index in 0..8 {
+            let (second, point) = (scalar(random(12, index)), scalar(random(13, index)));
+            jobs.push(job(second * point, second, point));
+            jobs.push(job(point, second, Scalar::ONE));
+            jobs.push(job(point, second, -Scalar::ONE));
+            jobs.push(job(point, second, scalar(lambda)));
+        }
+        assert_eq!(missed_by_lanes(&jobs), 0);
+        let Some(found) = lanes::recover(&jobs) else { return };
+        assert!(found.iter().all(Option::is_some));
+    }
+
+    #[test]
+    fn a_last_addition_of_equal_points_is_left_to_the_usual_way() {
+        let offset = scalar(lanes::offset());
+        let jobs = (0..12).map(|index| {
+            // The last addition is the lowest digit of the upper half of u₁ + offset.
+            let first = scalar(random(14, index));
+            let upper: U256 = number(first + offset) >> 128;
+            let digit = U256::from(upper.as_limbs()[0] & 1023);
+            let last = if digit > U256::from(512) { -scalar(U256::from(1024) - digit) } else { scalar(digit) };
+            let last = last * scalar(U256::ONE << 128);
+            let second = scalar(random(15, index));
+            // u₁·G + u₂·R is twice that digit's point: it meets itself. (The start counts neither way.)
+            let point = (last + last - first) * second.invert().unwrap();
+            job(first, second, point)
+        });
+        let jobs: Vec<Job> = jobs.collect();
+        assert_eq!(missed_by_lanes(&jobs) > 0, lanes::recover(&jobs).is_some());
+        assert_only_these_are_left(&jobs);
+    }
+
+    #[test]
+    fn a_first_addition_of_equal_or_opposite_points_is_left_to_the_usual_way() {
+        let start = scalar(lanes::START);
+        let mut jobs = Vec::new();
+        for index in 0..4000 {
+            let second = scalar(random(16, index));
+            // The first addition is the highest digit of the first half of u₂, at bit 125.
+            let digit = lanes::highest_digit(number(second));
+            if digit != 0 && jobs.len() < 12 {
+                let magnitude = scalar(U256::from(digit.unsigned_abs()));
+                let point = start * magnitude.invert().unwrap();
+                jobs.push(job(scalar(random(17, index)), second, point));
+                jobs.push(job(scalar(random(17, index)), second, -point));
+            }
+        }
+        assert!(jobs.len() > 4);
+        assert_only_these_are_left(&jobs);
+    }
+}
