@@ -32,3 +32,8 @@ mod tickets;
 pub mod trace;
 pub mod txpool;
 pub mod web3;
+
+/// Blocks are allocated on the threads that prepare them and freed on the one that writes them: the allocator of the C
+/// library makes such threads wait for each other.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

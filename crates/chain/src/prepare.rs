@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use rhizome_pow::{PowError, proof_of_work};
 use rhizome_primitives::{Address, B256, Block, ChainSpec, Rule, SignatureError, Transaction, hex};
-use rhizome_trie::{TrieError, list_root};
+use rhizome_trie::{TrieError, hashed_list_root};
 
 use crate::BlockDecodeError;
 
@@ -65,7 +65,7 @@ impl PreparedBlock {
 /// Root of the transactions of a block, in the format of its height.
 fn transactions_root(block: &Block, spec: &ChainSpec) -> Result<B256, TrieError> {
     let encoded = block.transactions.iter().map(|transaction| transaction.encoded().as_ref());
-    list_root(encoded, is_orchid(spec, block.header.number))
+    hashed_list_root(encoded.zip(Transaction::hashes(&block.transactions)), is_orchid(spec, block.header.number))
 }
 
 /// Whether roots at this height are in the old format.

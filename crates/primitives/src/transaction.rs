@@ -9,6 +9,7 @@ pub use intrinsic_gas::intrinsic_gas;
 
 use crate::REMASC;
 use crate::error::{DecodeError, SignatureError};
+use crate::keccak::keccak256_all;
 use crate::rlp::{self, Item};
 use crate::rules::Rules;
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
@@ -202,6 +203,13 @@ impl Transaction {
     /// The hash that identifies the transaction.
     pub fn hash(&self) -> B256 {
         *self.hash.get_or_init(|| keccak256(&self.encoded))
+    }
+
+    /// The hash of each transaction, computed together.
+    pub fn hashes(transactions: &[Transaction]) -> Vec<B256> {
+        let encoded: Vec<_> = transactions.iter().map(|transaction| &transaction.encoded).collect();
+        let keep = |(transaction, hash): (&Transaction, B256)| *transaction.hash.get_or_init(|| hash);
+        transactions.iter().zip(keccak256_all(&encoded)).map(keep).collect()
     }
 
     /// The hash that is signed.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rhizome_primitives::{B256, Bytes};
+use rhizome_primitives::{B256, Bytes, keccak256_all};
 
 use crate::error::TrieError;
 use crate::source::MemoryNodes;
@@ -27,7 +27,14 @@ pub fn list_key(index: u64) -> Vec<u8> {
 /// The transactions root or receipts root of a block; `is_orchid` for blocks without RSKIP-126.
 /// Fails only for an item longer than a value may be.
 pub fn list_root<'a>(items: impl Iterator<Item = &'a [u8]>, is_orchid: bool) -> Result<B256, TrieError> {
-    let trie = list_of(items.map(Value::for_root))?;
+    let items: Vec<_> = items.collect();
+    let hashes = keccak256_all(&items);
+    hashed_list_root(items.into_iter().zip(hashes), is_orchid)
+}
+
+/// [`list_root`] of items whose Keccak hashes are known.
+pub fn hashed_list_root<'a>(items: impl Iterator<Item = (&'a [u8], B256)>, is_orchid: bool) -> Result<B256, TrieError> {
+    let trie = list_of(items.map(|(item, hash)| Value::for_root(item, hash)))?;
     if is_orchid { trie.orchid_root(false) } else { Ok(trie.root_hash()) }
 }
 

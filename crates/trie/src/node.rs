@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use rhizome_primitives::{B256, Bytes, keccak256};
 
 use crate::error::TrieError;
+use crate::hashing::Levels;
 use crate::message::{
     ChildPart, EMBEDDING_LIMIT, Flags, Message, MessageError, path_size, varint_size, write_path, write_varint,
 };
@@ -241,7 +242,8 @@ impl Node {
         out
     }
 
-    fn write(&self, out: &mut Vec<u8>) {
+    /// Appends the message, of [`Node::message_length`] bytes.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let flags = Flags {
             is_long_value: matches!(self.value, Value::Long { .. }),
             has_path: !self.path.is_empty(),
@@ -270,37 +272,49 @@ impl Node {
         *self.hash.get_or_init(|| keccak256(self.message()))
     }
 
-    /// Like [`Node::hash`], with `work` changed nodes expected below: halves that pay are hashed in parallel.
-    pub(crate) fn hash_parallel(&self, work: usize) -> B256 {
-        if let Some(hash) = self.hash.get() {
-            return *hash;
+    /// Like [`Node::hash`], with `work` changed keys expected below: many nodes are hashed at once.
+    pub(crate) fn hash_with(&self, work: usize) -> B256 {
+        if work >= PARALLEL_WORK
+            && self.known_hash().is_none()
+            && let (Link::Loaded(left), Link::Loaded(right)) = (&self.left, &self.right)
+        {
+            rayon::join(|| left.hash_with(work / 2), || right.hash_with(work / 2));
         }
-        match (self.left.unhashed(), self.right.unhashed()) {
-            (Some(left), Some(right)) if work >= PARALLEL_WORK => {
-                rayon::join(|| left.hash_parallel(work / 2), || right.hash_parallel(work / 2));
-            }
-            (left, right) => {
-                for node in [left, right].into_iter().flatten() {
-                    node.hash_parallel(work);
-                }
-            }
-        }
+        Levels::without_hash(self).hash();
         self.hash()
+    }
+
+    pub(crate) fn known_hash(&self) -> Option<&B256> {
+        self.hash.get()
+    }
+
+    /// Keeps the hash of the message.
+    pub(crate) fn set_hash(&self, hash: B256) -> &B256 {
+        self.hash.get_or_init(|| hash)
+    }
+
+    /// The source has this node (inside its parent when embedded), or a commit has handed it out.
+    pub(crate) fn is_saved(&self) -> bool {
+        self.is_saved
+    }
+
+    pub(crate) fn message_length(&self) -> usize {
+        self.message_length
+    }
+
+    fn mark_saved(&mut self) {
+        self.is_saved = true;
+        if let Value::Long { is_saved, .. } = &mut self.value {
+            *is_saved = true;
+        }
     }
 }
 
-/// Fewer changed nodes than this are hashed on one thread: handing work over would cost more than it saves.
-const PARALLEL_WORK: usize = 256;
+/// With fewer changed keys than this below a node, everything is hashed on one thread: handing work over would cost more
+/// than it saves.
+const PARALLEL_WORK: usize = 1024;
 
 impl Link {
-    /// The child whose hash the parent's message needs and does not have yet.
-    fn unhashed(&self) -> Option<&Arc<Node>> {
-        match self {
-            Link::Loaded(node) if !node.is_embeddable() && node.hash.get().is_none() => Some(node),
-            _ => None,
-        }
-    }
-
     fn has_unsaved(&self) -> bool {
         matches!(self, Link::Loaded(node) if !node.is_saved)
     }
@@ -309,35 +323,29 @@ impl Link {
     /// A root goes out even if it is small enough to be embedded.
     pub(crate) fn commit(&mut self, is_root: bool, work: usize, out: &mut NodeRows) {
         let Link::Loaded(shared) = self else { return };
-        if shared.is_saved {
-            return;
-        }
-        // Copies the node only if another trie shares it: that one has not been committed.
-        let node = Arc::make_mut(shared);
-        if work >= PARALLEL_WORK && node.left.has_unsaved() && node.right.has_unsaved() {
+        if work >= PARALLEL_WORK && shared.left.has_unsaved() && shared.right.has_unsaved() {
+            // Copies the node only if another trie shares it: that one has not been committed.
+            let node = Arc::make_mut(shared);
             let mut right_out = NodeRows::default();
             rayon::join(
                 || node.left.commit(false, work / 2, out),
                 || node.right.commit(false, work / 2, &mut right_out),
             );
             out.append(&right_out);
-        } else {
-            node.left.commit(false, work, out);
-            node.right.commit(false, work, out);
         }
-        node.is_saved = true;
-        if let Value::Long { value, is_saved } = &mut node.value
-            && !*is_saved
-        {
-            *is_saved = true;
-            if let Some(bytes) = value.bytes() {
-                out.push(&value.hash(), bytes);
-            }
+        Levels::unsaved(shared, is_root, out).write(out);
+        self.mark_saved();
+    }
+
+    fn mark_saved(&mut self) {
+        let Link::Loaded(shared) = self else { return };
+        if shared.is_saved {
+            return;
         }
-        if is_root || !node.is_embeddable() {
-            let hash = |message: &[u8]| *node.hash.get_or_init(|| keccak256(message));
-            out.push_written(node.message_length, |bytes| node.write(bytes), hash);
-        }
+        let node = Arc::make_mut(shared);
+        node.mark_saved();
+        node.left.mark_saved();
+        node.right.mark_saved();
     }
 
     /// The same subtree with all stored nodes more than `levels` nodes down forgotten, to be loaded again when needed.

@@ -59,30 +59,35 @@ impl NodeRows {
 
     /// Adds a message whose hash is known.
     pub fn push(&mut self, hash: &B256, message: &[u8]) {
-        self.push_written(message.len(), |bytes| bytes.extend_from_slice(message), |_| *hash);
+        let start = self.push_unhashed(message.len(), |bytes| bytes.extend_from_slice(message));
+        self.set_hash(start, hash);
     }
 
-    /// Adds the message that `write` appends, of about `length` bytes, under the hash that `hash` finds for it.
-    pub(crate) fn push_written(
-        &mut self,
-        length: usize,
-        write: impl FnOnce(&mut Vec<u8>),
-        hash: impl FnOnce(&[u8]) -> B256,
-    ) {
+    /// Adds the message of `length` bytes that `write` appends, to be followed by [`NodeRows::set_hash`] at the place that
+    /// is returned.
+    pub(crate) fn push_unhashed(&mut self, length: usize, write: impl FnOnce(&mut Vec<u8>)) -> usize {
         let start = self.bytes.len();
         self.bytes.reserve(HEAD_BYTES + length);
-        self.bytes.extend_from_slice(&[0; HEAD_BYTES]);
-        write(&mut self.bytes);
-        let Some((head, message)) = self.bytes.get_mut(start..).and_then(|row| row.split_at_mut_checked(HEAD_BYTES))
-        else {
-            return;
-        };
-        let hash = hash(message);
+        self.bytes.extend_from_slice(&[0; HASH_BYTES]);
         // The trie refuses values of more than 2^24 - 1 bytes.
-        let length = (message.len() as u32).to_be_bytes();
-        for (to, from) in head.iter_mut().zip(hash.iter().chain(&length)) {
-            *to = *from;
+        self.bytes.extend_from_slice(&(length as u32).to_be_bytes());
+        write(&mut self.bytes);
+        start
+    }
+
+    /// The message of the row that starts at `start`; empty if there is none.
+    pub(crate) fn message_at(&self, start: usize) -> &[u8] {
+        NodeRow::at(&self.bytes, start).map_or(&[], |row| row.message)
+    }
+
+    pub(crate) fn set_hash(&mut self, start: usize, hash: &B256) {
+        if let Some(place) = self.bytes.get_mut(start..).and_then(<[u8]>::first_chunk_mut) {
+            *place = hash.0;
         }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
     }
 
     pub(crate) fn append(&mut self, other: &NodeRows) {

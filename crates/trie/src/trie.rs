@@ -151,7 +151,7 @@ impl Trie {
     pub fn root_hash(&self) -> B256 {
         match &self.root {
             Link::Empty => EMPTY_ROOT,
-            Link::Loaded(node) => node.hash_parallel(self.changed),
+            Link::Loaded(node) => node.hash_with(self.changed),
             Link::Stored(_) => self.root.hash().unwrap_or(EMPTY_ROOT),
         }
     }

@@ -6,6 +6,7 @@ use rhizome_primitives::{B256, Bytes, keccak256};
 
 use crate::error::TrieError;
 use crate::message::{MAX_VALUE_LENGTH, SHORT_VALUE_LIMIT, ValuePart};
+use crate::rows::NodeRows;
 
 /// The value of a node.
 #[derive(Clone, Debug, Default)]
@@ -44,12 +45,12 @@ impl Value {
         })
     }
 
-    /// A value for computing roots only: of a long value nothing but hash and length is kept.
-    pub(crate) fn for_root(bytes: &[u8]) -> Result<Value, TrieError> {
+    /// A value for computing roots only: of a long value nothing but length and `hash`, its Keccak, is kept.
+    pub(crate) fn for_root(bytes: &[u8], hash: B256) -> Result<Value, TrieError> {
         if bytes.len() <= SHORT_VALUE_LIMIT || bytes.len() > MAX_VALUE_LENGTH {
             return Value::new(&Bytes::copy_from_slice(bytes));
         }
-        Ok(Value::stored(keccak256(bytes), bytes.len() as u32))
+        Ok(Value::stored(hash, bytes.len() as u32))
     }
 
     fn stored(hash: B256, length: u32) -> Value {
@@ -92,6 +93,15 @@ impl Value {
         match self {
             Value::Long { value, .. } => u64::from(value.length),
             Value::None | Value::Short(_) => 0,
+        }
+    }
+
+    /// Adds the bytes of a long value that are not saved yet.
+    pub(crate) fn write_unsaved(&self, out: &mut NodeRows) {
+        if let Value::Long { value, is_saved: false } = self
+            && let Some(bytes) = value.bytes()
+        {
+            out.push(&value.hash(), bytes);
         }
     }
 

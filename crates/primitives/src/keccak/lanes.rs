@@ -1,0 +1,191 @@
+//! Eight sponges whose states lie word by word beside each other, so that one instruction works on all of them.
+
+use std::arch::x86_64::__m512i;
+
+use alloy_primitives::B256;
+use pulp::NullaryFnOnce;
+use pulp::x86::V4;
+
+const LANES: usize = 8;
+const WORDS: usize = 25;
+/// Bytes of a message that go in between two permutations.
+const RATE: usize = 136;
+const ROUND_CONSTANTS: [u64; 24] = [
+    0x0000_0000_0000_0001,
+    0x0000_0000_0000_8082,
+    0x8000_0000_0000_808a,
+    0x8000_0000_8000_8000,
+    0x0000_0000_0000_808b,
+    0x0000_0000_8000_0001,
+    0x8000_0000_8000_8081,
+    0x8000_0000_0000_8009,
+    0x0000_0000_0000_008a,
+    0x0000_0000_0000_0088,
+    0x0000_0000_8000_8009,
+    0x0000_0000_8000_000a,
+    0x0000_0000_8000_808b,
+    0x8000_0000_0000_008b,
+    0x8000_0000_0000_8089,
+    0x8000_0000_0000_8003,
+    0x8000_0000_0000_8002,
+    0x8000_0000_0000_0080,
+    0x0000_0000_0000_800a,
+    0x8000_0000_8000_000a,
+    0x8000_0000_8000_8081,
+    0x8000_0000_0000_8080,
+    0x0000_0000_8000_0001,
+    0x8000_0000_8000_8008,
+];
+
+/// Word `w` of the sponge in lane `l` is at `[w][l]`.
+#[repr(align(64))]
+struct States([[u64; LANES]; WORDS]);
+
+/// What a lane is working on.
+#[derive(Clone, Copy)]
+struct Job<'m> {
+    /// Which message it is.
+    index: usize,
+    /// What has not been absorbed yet.
+    rest: &'m [u8],
+}
+
+/// The hash of each message. A lane that is done takes the next message, so that long ones hold up nobody.
+pub(super) fn hash_all<M: AsRef<[u8]>>(processor: V4, messages: &[M]) -> Vec<B256> {
+    let mut hashes = vec![B256::ZERO; messages.len()];
+    let mut waiting = messages.iter().map(AsRef::as_ref).enumerate();
+    let mut states = States([[0; LANES]; WORDS]);
+    let mut jobs: [Option<Job<'_>>; LANES] = [None; LANES];
+    loop {
+        let mut is_busy = false;
+        let mut is_last = [false; LANES];
+        for (lane, (job, is_last)) in jobs.iter_mut().zip(&mut is_last).enumerate() {
+            if job.is_none() {
+                *job = waiting.next().map(|(index, rest)| Job { index, rest });
+            }
+            let Some(job) = job else { continue };
+            is_busy = true;
+            match job.rest.split_first_chunk() {
+                Some((block, rest)) => {
+                    states.absorb(lane, block);
+                    job.rest = rest;
+                }
+                None => {
+                    states.absorb(lane, &padded(job.rest));
+                    *is_last = true;
+                }
+            }
+        }
+        if !is_busy {
+            return hashes;
+        }
+        processor.vectorize(Permute { processor, states: &mut states });
+        for (lane, (job, _)) in jobs.iter_mut().zip(is_last).enumerate().filter(|(_, (_, is_last))| *is_last) {
+            let hash = states.squeeze(lane);
+            if let Some(place) = job.take().and_then(|job| hashes.get_mut(job.index)) {
+                *place = hash;
+            }
+        }
+    }
+}
+
+/// The last block of a message: shorter than the rate, filled up as Keccak did before it became a standard.
+fn padded(rest: &[u8]) -> [u8; RATE] {
+    let mut block = [0; RATE];
+    if let Some((message, [first, ..])) = block.split_at_mut_checked(rest.len()) {
+        message.copy_from_slice(rest);
+        *first = 0x01;
+    }
+    block[RATE - 1] |= 0x80;
+    block
+}
+
+impl States {
+    fn absorb(&mut self, lane: usize, block: &[u8; RATE]) {
+        for (word, bytes) in self.0.iter_mut().zip(block.as_chunks().0) {
+            word[lane % LANES] ^= u64::from_le_bytes(*bytes);
+        }
+    }
+
+    /// The hash of a lane, which is empty afterwards.
+    fn squeeze(&mut self, lane: usize) -> B256 {
+        let mut hash = B256::ZERO;
+        for (bytes, word) in hash.0.as_chunks_mut().0.iter_mut().zip(&self.0) {
+            *bytes = word[lane % LANES].to_le_bytes();
+        }
+        for word in &mut self.0 {
+            word[lane % LANES] = 0;
+        }
+        hash
+    }
+}
+
+/// Keccak-f[1600] in all lanes.
+struct Permute<'s> {
+    processor: V4,
+    states: &'s mut States,
+}
+
+impl NullaryFnOnce for Permute<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        // No `map`: it would not be compiled for this processor.
+        let mut words = [self.processor.avx512f._mm512_setzero_si512(); WORDS];
+        for (word, state) in words.iter_mut().zip(&self.states.0) {
+            *word = pulp::cast(*state);
+        }
+        for constant in ROUND_CONSTANTS {
+            words = round(self.processor, words, constant);
+        }
+        for (word, state) in words.iter().zip(&mut self.states.0) {
+            *state = pulp::cast(*word);
+        }
+    }
+}
+
+/// One round, in the words of the standard: theta, rho with pi, chi, iota.
+#[inline(always)]
+fn round(processor: V4, a: [__m512i; WORDS], constant: u64) -> [__m512i; WORDS] {
+    let avx512 = processor.avx512f;
+    macro_rules! xor3 {
+        ($a:expr, $b:expr, $c:expr) => {
+            avx512._mm512_ternarylogic_epi64::<0x96>($a, $b, $c)
+        };
+    }
+    macro_rules! column {
+        ($x:literal) => {
+            xor3!(xor3!(a[$x], a[$x + 5], a[$x + 10]), a[$x + 15], a[$x + 20])
+        };
+    }
+    let columns = [column!(0), column!(1), column!(2), column!(3), column!(4)];
+    macro_rules! moved {
+        ($from:literal, $bits:literal) => {
+            avx512._mm512_rol_epi64::<$bits>(xor3!(
+                a[$from],
+                columns[($from + 4) % 5],
+                avx512._mm512_rol_epi64::<1>(columns[($from + 1) % 5])
+            ))
+        };
+    }
+    // a ^ (!b & c)
+    macro_rules! chi {
+        ($a:expr, $b:expr, $c:expr) => {
+            avx512._mm512_ternarylogic_epi64::<0xd2>($a, $b, $c)
+        };
+    }
+    macro_rules! row {
+        ($($from:literal => $bits:literal),*) => {{
+            let [a, b, c, d, e] = [$(moved!($from, $bits)),*];
+            [chi!(a, b, c), chi!(b, c, d), chi!(c, d, e), chi!(d, e, a), chi!(e, a, b)]
+        }};
+    }
+    let [p0, p1, p2, p3, p4] = row!(0 => 0, 6 => 44, 12 => 43, 18 => 21, 24 => 14);
+    let [q0, q1, q2, q3, q4] = row!(3 => 28, 9 => 20, 10 => 3, 16 => 45, 22 => 61);
+    let [r0, r1, r2, r3, r4] = row!(1 => 1, 7 => 6, 13 => 25, 19 => 8, 20 => 18);
+    let [s0, s1, s2, s3, s4] = row!(4 => 27, 5 => 36, 11 => 10, 17 => 15, 23 => 56);
+    let [t0, t1, t2, t3, t4] = row!(2 => 62, 8 => 55, 14 => 39, 15 => 41, 21 => 2);
+    let p0 = avx512._mm512_xor_epi64(p0, avx512._mm512_set1_epi64(constant as i64));
+    [p0, p1, p2, p3, p4, q0, q1, q2, q3, q4, r0, r1, r2, r3, r4, s0, s1, s2, s3, s4, t0, t1, t2, t3, t4]
+}
