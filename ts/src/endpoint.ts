@@ -1,7 +1,10 @@
 import type { Keyring } from './auth/keyring.ts'
 import type { Address } from './config/addresses.ts'
+import { AddressRanges } from './config/addressRanges.ts'
 import { isDevelopment } from './config/network.ts'
 import type { Config } from './config/schema.ts'
+import { Connections } from './http/connections.ts'
+import type { ConnectionTable } from './http/connectionTable.ts'
 import { Listener } from './http/listener.ts'
 import { HttpServer } from './http/server.ts'
 import type { Context } from './methods/context.ts'
@@ -26,6 +29,7 @@ export interface EndpointParts {
   readonly cancel: (ticket: number) => void
   readonly forget: (subscriber: Subscriber) => void
   readonly openSockets: Int32Array
+  readonly connections: ConnectionTable
   readonly counters: Counters | undefined
 }
 
@@ -50,8 +54,12 @@ export class Endpoint {
       observe(request)
     })
     const bodies = new BodyServer(dispatcher, settings.bodies)
+    const trusted = new AddressRanges(config.http.trustedProxies)
+    const { maxConnectionsPerIp: limit } = address
+    const onRefused = () => counters?.change('refusedConnections', 1)
     const http = new HttpServer(bodies, keyring, settings.http, {
       cancel,
+      connections: limit === 0 ? undefined : new Connections(parts.connections, limit, trusted, onRefused),
       health: parts.health,
       onConnections: (change) => counters?.change('httpConnections', change),
     })
@@ -61,6 +69,9 @@ export class Endpoint {
             bodies,
             keyring,
             admit: (response, request) => http.admit(response, request),
+            refuse: (response, outgoing) => http.refuse(response, outgoing),
+            releaseOf: (response) => http.releaseOf(response),
+            path: http.path,
             cancel,
             // uWebSockets does not tell of the end of a connection that became one.
             onUpgraded: () => counters?.change('httpConnections', -1),

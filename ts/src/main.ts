@@ -6,6 +6,7 @@ import type { AppStore } from './auth/store.ts'
 import { addressesOf, reachableAddress } from './config/addresses.ts'
 import { checkCertificates } from './config/certificate.ts'
 import { decidedChoices } from './config/choices.ts'
+import { setHeaderLimit } from './config/environment.ts'
 import { ConfigError } from './config/error.ts'
 import { appsFileOf, miningOf, workersOf } from './config/network.ts'
 import { reload } from './config/reload.ts'
@@ -76,6 +77,7 @@ export async function startNode(config: Config): Promise<RunningNode> {
   const figures = config.metrics.enabled ? await import('./figures.ts') : undefined
   const isCounting = config.metrics.enabled || config.admin.enabled
   const counters = isCounting ? (await import('./counting.ts')).createCounters(config, count) : []
+  setHeaderLimit(config.http.maxHeaderBytes)
   const workers = new Workers(count, config, { keys: keys?.source.keys ?? nobodyAsked, counters }, logger, fail)
   let isEnding = false
   try {

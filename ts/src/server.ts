@@ -3,6 +3,7 @@ import type { Keyring } from './auth/keyring.ts'
 import { addressesOf } from './config/addresses.ts'
 import type { Config } from './config/schema.ts'
 import { Endpoint, type EndpointParts } from './endpoint.ts'
+import { ConnectionTable } from './http/connectionTable.ts'
 import type { Context } from './methods/context.ts'
 import type { Addon } from './native/bindings.ts'
 import { nodeFigures } from './native/figures.ts'
@@ -36,6 +37,8 @@ export interface ServerParts {
   readonly shutdown: Context['shutdown']
   /** One number that all workers share: the WebSocket connections that are open. */
   readonly openSockets: Int32Array
+  /** Where all workers count the connections of each client; absent: this one counts alone. */
+  readonly connections?: Int32Array
   /** Absent: nothing is counted. */
   readonly counters: Counters | undefined
 }
@@ -49,6 +52,7 @@ export function createServer({
   observe,
   shutdown,
   openSockets,
+  connections,
   counters,
 }: ServerParts): Server {
   const registry = new SubscriptionRegistry(
@@ -71,6 +75,7 @@ export function createServer({
     cancel: (ticket) => native.cancelTicket(ticket),
     forget: (subscriber) => subscriptions.forget(subscriber),
     openSockets,
+    connections: new ConnectionTable(connections),
     counters,
   }
   const endpoints = addressesOf(config).map(

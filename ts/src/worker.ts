@@ -18,7 +18,7 @@ const ticketsPerWorker = 2 ** 40
 
 function run(
   port: NonNullable<typeof parentPort>,
-  { index, config, keys, openSockets, counters: memory }: WorkerStart,
+  { index, config, keys, openSockets, connections, counters: memory }: WorkerStart,
 ): void {
   const post = (message: FromWorker): void => port.postMessage(message)
   const logger = createLogger(config.log.level, `worker ${index}`)
@@ -39,6 +39,7 @@ function run(
     observe,
     shutdown: () => post({ kind: 'shutdown' }),
     openSockets,
+    connections,
     counters,
   })
 

@@ -9,6 +9,8 @@ export interface WorkerStart {
   readonly keys: Keys
   /** One number that all workers share: the WebSocket connections that are open. */
   readonly openSockets: Int32Array
+  /** Where all workers count the connections of each client. */
+  readonly connections: Int32Array
   /** Where this worker counts for others to see; without it nobody looks. */
   readonly counters: SharedArrayBuffer | undefined
 }

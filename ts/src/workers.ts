@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import type { Keys } from './auth/keyring.ts'
 import type { Config } from './config/schema.ts'
 import { answerQuestion, type FilterPort } from './filters/port.ts'
+import { ConnectionTable } from './http/connectionTable.ts'
 import type { Counters } from './observe/counters.ts'
 import type { Logger } from './observe/log.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './workerMessages.ts'
@@ -29,8 +30,16 @@ export class Workers {
   ) {
     if (!existsSync(program)) throw new Error(`${program.pathname} is missing. Run: npm run setup`)
     const { openSockets } = this
+    const connections = new ConnectionTable().memory
     this.#workers = Array.from({ length: count }, (_none, index) => {
-      const workerData: WorkerStart = { index, config, keys, openSockets, counters: counters[index]?.memory }
+      const workerData: WorkerStart = {
+        index,
+        config,
+        keys,
+        openSockets,
+        connections,
+        counters: counters[index]?.memory,
+      }
       const worker = new Worker(program, { workerData, execArgv: [] })
       worker.on('error', (error) => {
         logger.error({ worker: index, reason: error.stack ?? error.message }, 'worker failed')

@@ -1,5 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import type { Answer } from '../rpc/envelope.ts'
+import type { Held } from './connections.ts'
 
 const statusTexts: Readonly<Record<number, string>> = {
   200: '200 OK',
@@ -8,8 +9,10 @@ const statusTexts: Readonly<Record<number, string>> = {
   401: '401 Unauthorized',
   403: '403 Forbidden',
   405: '405 Method Not Allowed',
+  408: '408 Request Timeout',
   413: '413 Payload Too Large',
   415: '415 Unsupported Media Type',
+  426: '426 Upgrade Required',
   503: '503 Service Unavailable',
 }
 
@@ -18,19 +21,59 @@ export interface Outgoing {
   readonly headers?: readonly (readonly [name: string, value: string])[]
   /** JSON; undefined for an empty body. */
   readonly body: Answer | undefined
+  /** The connection is closed behind it: what the client still sends cannot be made sense of. */
+  readonly isLast?: boolean
 }
 
 /** Writes a whole response inside one cork: one packet, one system call. */
 export function send(response: HttpResponse, outgoing: Outgoing): void {
+  ended(response, () => write(response, outgoing))
+}
+
+/** Writes to a response; `write` says whether it has ended it. Nothing ends a response but for this. */
+export function ended(response: HttpResponse, write: () => boolean): void {
+  const held = heldBy(response)
+  if (held === undefined) write()
+  else held.end(write)
+}
+
+function write(response: HttpResponse, outgoing: Outgoing): true {
+  const { status, body, isLast = false } = outgoing
   response.cork(() => {
-    if (outgoing.status !== 200) response.writeStatus(statusTexts[outgoing.status] ?? String(outgoing.status))
-    for (const [name, value] of outgoing.headers ?? []) response.writeHeader(name, value)
-    if (outgoing.body === undefined) {
-      if (outgoing.status === 200) response.end()
-      else response.endWithoutBody()
-      return
-    }
-    response.writeHeader('Content-Type', 'application/json')
-    response.end(outgoing.body)
+    writeHead(response, outgoing)
+    if (body !== undefined) response.end(body, isLast)
+    else if (status === 200) response.end()
+    else response.endWithoutBody()
   })
+  return true
+}
+
+/** Status and headers. To be called in a cork. */
+export function writeHead(response: HttpResponse, { status, headers, body }: Outgoing): void {
+  if (status !== 200) response.writeStatus(statusTexts[status] ?? String(status))
+  for (const [name, value] of headers ?? []) response.writeHeader(name, value)
+  if (body !== undefined) response.writeHeader('Content-Type', 'application/json')
+}
+
+/** Calls back when the client hangs up before it has its answer. */
+export function onAborted(response: HttpResponse, callback: () => void): void {
+  const held = heldBy(response)
+  if (held === undefined) {
+    response.onAborted(callback)
+    return
+  }
+  response.onAborted(() => {
+    held.release()
+    callback()
+  })
+}
+
+/** Keeps with a response that its connection is counted. */
+export function hold(response: HttpResponse, held: Held | undefined): void {
+  if (held !== undefined) response['held'] = held
+}
+
+/** How its connection is counted, if it is. */
+export function heldBy(response: HttpResponse): Held | undefined {
+  return response['held'] as Held | undefined
 }

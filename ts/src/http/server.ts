@@ -3,15 +3,17 @@ import type { Credential, Keyring } from '../auth/keyring.ts'
 import type { Health } from '../observe/health.ts'
 import type { Answer } from '../rpc/envelope.ts'
 import { writeError } from '../rpc/envelope.ts'
-import { code, internalError, RpcError } from '../rpc/errors.ts'
+import { code, internalError, overloaded, RpcError } from '../rpc/errors.ts'
 import { Flight } from '../rpc/flight.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
 import { apiKeyOf } from './apiKey.ts'
 import { type Body, readBody } from './body.ts'
 import { compressed, isWorthCompressing } from './compression.ts'
+import { type Connections, routesBehind } from './connections.ts'
+import { LargeAnswers } from './largeAnswers.ts'
 import { isJson } from './mediaType.ts'
 import { isHostAllowed, isOriginAllowed } from './origin.ts'
-import { type Outgoing, send } from './reply.ts'
+import { heldBy, hold, type Outgoing, onAborted, send } from './reply.ts'
 import type { HttpSettings } from './settings.ts'
 
 type Headers = readonly (readonly [string, string])[]
@@ -27,7 +29,11 @@ export interface HttpParts {
   readonly health: () => Health
   /** Called with 1 when a connection opens, with -1 when it closes, unless it became a WebSocket. */
   readonly onConnections: (change: number) => void
+  /** Absent: connections of one client are not counted. */
+  readonly connections?: Connections | undefined
 }
+
+type Route = (response: HttpResponse, request: HttpRequest) => void
 
 /** One worker's HTTP side: takes requests off the socket and writes answers. Knows no method. */
 export class HttpServer {
@@ -37,13 +43,15 @@ export class HttpServer {
   readonly #cancel: (ticket: number) => void
   readonly #health: () => Health
   readonly #onConnections: (change: number) => void
+  readonly #connections: Connections | undefined
+  readonly #answers: LargeAnswers
   #running = 0
 
   constructor(
     bodies: BodyServer,
     keyring: Keyring,
     settings: HttpSettings,
-    { cancel, health, onConnections }: HttpParts,
+    { cancel, health, onConnections, connections }: HttpParts,
   ) {
     this.#bodies = bodies
     this.#keyring = keyring
@@ -51,20 +59,40 @@ export class HttpServer {
     this.#cancel = cancel
     this.#health = health
     this.#onConnections = onConnections
+    this.#connections = connections
+    this.#answers = new LargeAnswers(settings)
   }
 
   /** Answers what comes to this app. */
   attach(app: TemplatedApp): void {
     app.filter((_response, change) => this.#onConnections(Number(change)))
-    app.post('/*', (response, request) => this.#onPost(response, request))
-    app.options('/*', (response, request) => this.#onOptions(response, request))
-    app.get('/health', (response, request) => this.#onHealth(response, request))
-    app.head('/health', (response, request) => this.#onHealth(response, request))
-    app.any('/*', (response, request) => {
-      const error = new RpcError(code.invalidRequest, 'JSON-RPC requests are sent with POST')
-      const body = request.getMethod() === 'head' ? undefined : writeError('null', error, false)
-      send(response, { status: 405, headers: [['Allow', 'POST, OPTIONS']], body })
-    })
+    this.#connections?.attach(app)
+    const path = this.path
+    const onOther = this.#held((response, request) => this.#onOther(response, request))
+    app.post(
+      path,
+      this.#held((response, request) => this.#onPost(response, request)),
+    )
+    app.options(
+      path,
+      this.#held((response, request) => this.#onOptions(response, request)),
+    )
+    app.get(path, onOther)
+    app.head(path, onOther)
+    // Looked at after those of a method, whatever their patterns.
+    app.any('/*', onOther)
+  }
+
+  /** Keeps account of the connection, if that is wanted, before the route sees the request. */
+  #held(route: Route): Route {
+    const connections = this.#connections
+    if (connections === undefined) return route
+    return (response, request) => {
+      const held = connections.hold(response)
+      if (held === 'closed') return
+      hold(response, held)
+      route(response, request)
+    }
   }
 
   /** Requests that are not answered yet. */
@@ -74,6 +102,9 @@ export class HttpServer {
 
   /** What a caller who wants to connect is let in with. Sends a refusal and returns undefined when `Host`, `Origin` or the key keep him out. */
   admit(response: HttpResponse, request: HttpRequest): Credential | undefined {
+    const held = this.#connections?.hold(response)
+    if (held === 'closed') return undefined
+    hold(response, held)
     const origin = request.getHeader('origin')
     const credential = this.#identify(request)
     const refusal = this.#strangerRefusal(request, credential, origin)
@@ -81,9 +112,36 @@ export class HttpServer {
     return refusal === undefined ? credential : undefined
   }
 
+  /** The pattern of all routes. */
+  get path(): string {
+    return this.#connections === undefined ? '/*' : routesBehind
+  }
+
+  /** Refuses an upgrade of somebody who was admitted. */
+  refuse(response: HttpResponse, outgoing: Outgoing): void {
+    send(response, outgoing)
+  }
+
+  /** What has to be called when a connection closes that becomes a WebSocket now. */
+  releaseOf(response: HttpResponse): () => void {
+    return heldBy(response)?.release ?? (() => undefined)
+  }
+
   /** Where nobody is asked, the request is not searched for a key. */
   #identify(request: HttpRequest): Credential | undefined {
     return this.#keyring.identify(this.#keyring.isOpen ? '' : apiKeyOf(request))
+  }
+
+  /** What neither POST nor OPTIONS asks for. */
+  #onOther(response: HttpResponse, request: HttpRequest): void {
+    const method = request.getMethod()
+    if (request.getUrl() === '/health' && (method === 'get' || method === 'head')) {
+      this.#onHealth(response, request)
+      return
+    }
+    const error = new RpcError(code.invalidRequest, 'JSON-RPC requests are sent with POST')
+    const body = method === 'head' ? undefined : writeError('null', error, false)
+    send(response, { status: 405, headers: [['Allow', 'POST, OPTIONS']], body })
   }
 
   #onHealth(response: HttpResponse, request: HttpRequest): void {
@@ -114,12 +172,16 @@ export class HttpServer {
     const headers = origin === '' ? noHeaders : this.#corsHeaders(origin)
     const encoding = this.#settings.compression === 'none' ? '' : request.getHeader('accept-encoding')
     const flight = new Flight(this.#settings.timeoutMs, this.#cancel)
-    response.onAborted(() => flight.abort())
-    readBody(response, this.#settings.maxBodyBytes, (body) => {
+    const { maxBodyBytes: maxBytes, bodyMs: timeMs } = this.#settings
+    const stopReading = readBody(response, { maxBytes, timeMs }, (body) => {
       // A body may come so slowly that the key has ended meanwhile.
       if (credential !== undefined && this.#keyring.isGood(credential))
         this.#answer(response, body, flight, headers, encoding)
       else send(response, refused(401, unauthenticated, headers))
+    })
+    onAborted(response, () => {
+      stopReading()
+      flight.abort()
     })
   }
 
@@ -145,7 +207,9 @@ export class HttpServer {
 
   #answer(response: HttpResponse, body: Body, flight: Flight, headers: Headers, encoding: string): void {
     if ('fault' in body) {
-      if (body.fault === 'too large') send(response, this.#tooLarge(headers))
+      // Who sends more than was agreed may go on for ever: nobody listens.
+      if (body.fault === 'too large') send(response, { ...this.#tooLarge(headers), isLast: true })
+      else if (body.fault === 'too slow') send(response, { ...this.#tooSlow(headers), isLast: true })
       else send(response, this.#outgoing(parseError, headers))
       return
     }
@@ -166,7 +230,7 @@ export class HttpServer {
     if (flight.isAborted) return
     const { answer } = reply
     if (answer === undefined || encoding === '' || !isWorthCompressing(answer, encoding, this.#mayCompress(response))) {
-      send(response, this.#outgoing(reply, headers))
+      this.#send(response, this.#outgoing(reply, headers))
       return
     }
     this.#sendCompressed(response, answer, reply, flight, headers)
@@ -175,8 +239,7 @@ export class HttpServer {
   #sendCompressed(response: HttpResponse, answer: Answer, reply: Reply, flight: Flight, headers: Headers): void {
     const write = (body: Answer, extra: Headers): void => {
       if (flight.isAborted) return
-      const outgoing = this.#outgoing({ answer: body, error: reply.error }, [...headers, ...extra])
-      send(response, outgoing)
+      this.#send(response, this.#outgoing({ answer: body, error: reply.error }, [...headers, ...extra]))
     }
     compressed(answer).then(
       (bytes) =>
@@ -188,6 +251,10 @@ export class HttpServer {
     )
   }
 
+  #send(response: HttpResponse, outgoing: Outgoing): void {
+    this.#answers.send(response, outgoing, () => this.#outgoing(wholeError(overloaded()), noHeaders))
+  }
+
   #mayCompress(response: HttpResponse): boolean {
     return this.#settings.compression === 'all' || !isLoopbackAddress(Buffer.from(response.getRemoteAddress()))
   }
@@ -197,6 +264,10 @@ export class HttpServer {
     if (error?.httpStatus !== undefined) return { status: error.httpStatus, headers: [...headers, retryAfter], body }
     const isBad = this.#settings.hasErrorStatus && error !== undefined && badRequestCodes.includes(error.code)
     return { status: isBad ? 400 : 200, headers, body }
+  }
+
+  #tooSlow(headers: Headers): Outgoing {
+    return refused(408, `Request body has not arrived within ${this.#settings.bodyMs} ms`, headers)
   }
 
   #tooLarge(headers: Headers): Outgoing {

@@ -13,7 +13,7 @@ const cellsPerMethod = classes + 1
 const codePlaces = 32
 
 /** Figures that go up and down, in the order of their cells. */
-const gauges = ['httpConnections', 'subscriptions', 'loopDelay99', 'loopDelayMaximum'] as const
+const gauges = ['httpConnections', 'refusedConnections', 'subscriptions', 'loopDelay99', 'loopDelayMaximum'] as const
 export type GaugeName = (typeof gauges)[number]
 
 /** How the requests of one method went. */

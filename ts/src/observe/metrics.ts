@@ -61,6 +61,9 @@ function workerMetrics(counters: Counters, worker: number): MetricObject[] {
     metric('rhizome_http_connections', 'gauge', 'Open HTTP connections; those of WebSocket are counted apart.', [
       { labels: {}, value: counters.gauge('httpConnections') },
     ]),
+    metric('rhizome_connections_refused_total', 'counter', 'Connections of clients that had too many.', [
+      { labels: {}, value: counters.gauge('refusedConnections') },
+    ]),
     metric('rhizome_websocket_subscriptions', 'gauge', 'Subscriptions of open connections.', [
       { labels: {}, value: counters.gauge('subscriptions') },
     ]),

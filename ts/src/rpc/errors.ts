@@ -50,6 +50,13 @@ export function limitReached(message: string): RpcError {
   return new RpcError(code.limitReached, message)
 }
 
+/** More is asked for than the node can do at a time. */
+export function overloaded(): RpcError {
+  const error = limitReached('Server overloaded')
+  error.httpStatus = 503
+  return error
+}
+
 /** A name that this product does not know at all. */
 export function methodNotFound(): RpcError {
   return new RpcError(code.methodNotFound, 'method not found')

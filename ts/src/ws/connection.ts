@@ -9,6 +9,8 @@ import { type Closing, readsTooSlowly } from './closing.ts'
 export interface SocketData {
   /** What the client was let in with. */
   readonly credential: Credential
+  /** Called when the socket has closed. */
+  readonly release: () => void
   connection?: Connection
 }
 

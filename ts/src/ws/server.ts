@@ -10,12 +10,24 @@ import { goingAway, messageTooLarge, notAuthenticated } from './closing.ts'
 import { Connection, type SocketData } from './connection.ts'
 import type { WebSocketSettings } from './settings.ts'
 
+interface Refusal {
+  readonly status: number
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: string
+}
+
 /** What a WebSocket server is put together with. */
 export interface WebSocketParts {
   readonly bodies: BodyServer
   readonly keyring: Keyring
   /** Sends a refusal and returns undefined when the caller may not connect. */
   readonly admit: (response: HttpResponse, request: HttpRequest) => Credential | undefined
+  /** Sends a refusal to a caller who was admitted. */
+  readonly refuse: (response: HttpResponse, outgoing: Refusal) => void
+  /** What has to be called when a connection closes that becomes a WebSocket now. */
+  readonly releaseOf: (response: HttpResponse) => () => void
+  /** The pattern of the routes that upgrades come to. */
+  readonly path: string
   readonly cancel: (ticket: number) => void
   /** Called when an HTTP connection has become a WebSocket. */
   readonly onUpgraded: () => void
@@ -40,7 +52,7 @@ export class WebSocketServer {
   /** Takes the upgrades that come to this app. */
   attach(app: TemplatedApp): void {
     const settings = this.#settings
-    app.ws<SocketData>('/*', {
+    app.ws<SocketData>(this.#parts.path, {
       // uWebSockets hangs up without a word above this. What is a little too large is told so.
       maxPayloadLength: 2 * settings.maxMessageBytes,
       // Connection decides; here a limit would drop messages silently.
@@ -50,7 +62,10 @@ export class WebSocketServer {
       upgrade: (response, request, context) => this.#onUpgrade(response, request, context),
       open: (socket) => this.#onOpen(socket),
       message: (socket, message) => this.#onMessage(connectionOf(socket), Buffer.from(message)),
-      close: (socket) => this.#onClose(connectionOf(socket)),
+      close: (socket) => {
+        socket.getUserData().release()
+        this.#onClose(connectionOf(socket))
+      },
     })
   }
 
@@ -74,22 +89,31 @@ export class WebSocketServer {
   }
 
   #onUpgrade(response: HttpResponse, request: HttpRequest, context: us_socket_context_t): void {
-    const { admit, openSockets } = this.#parts
+    const { admit, openSockets, refuse, releaseOf } = this.#parts
     const credential = admit(response, request)
     if (credential === undefined) return
     if (request.getHeader('sec-websocket-version') !== '13') {
-      response.writeStatus('426 Upgrade Required').writeHeader('Sec-WebSocket-Version', '13')
-      response.end(writeError('null', new RpcError(code.invalidRequest, 'WebSocket version 13 is spoken'), false))
+      const error = new RpcError(code.invalidRequest, 'WebSocket version 13 is spoken')
+      refuse(response, {
+        status: 426,
+        headers: [['Sec-WebSocket-Version', '13']],
+        body: writeError('null', error, false),
+      })
       return
     }
     if (Atomics.add(openSockets, 0, 1) >= this.#settings.maxConnections) {
       Atomics.sub(openSockets, 0, 1)
       const error = limitReached(`Too many connections: ${this.#settings.maxConnections} are open`)
-      response.writeStatus('503 Service Unavailable').writeHeader('Retry-After', '1')
-      response.writeHeader('Content-Type', 'application/json').end(writeError('null', error, false))
+      refuse(response, { status: 503, headers: [['Retry-After', '1']], body: writeError('null', error, false) })
       return
     }
-    response.upgrade<SocketData>({ credential }, request.getHeader('sec-websocket-key'), '', '', context)
+    response.upgrade<SocketData>(
+      { credential, release: releaseOf(response) },
+      request.getHeader('sec-websocket-key'),
+      '',
+      '',
+      context,
+    )
   }
 
   #onOpen(socket: WebSocket<SocketData>): void {

@@ -1,0 +1,66 @@
+import type { HttpResponse } from 'uWebSockets.js'
+import type { Answer } from '../rpc/envelope.ts'
+import { ended, type Outgoing, onAborted, send, writeHead } from './reply.ts'
+
+/** Smaller answers fit into what the system keeps for a connection, or nearly so. */
+const largeBytes = 256 * 1024
+
+export interface LargeAnswerSettings {
+  /** Time for a client to take a large answer; 0: no limit. */
+  readonly writeMs: number
+  /** Of all large answers of the worker that are not read yet. */
+  readonly maxUnreadBytes: number
+}
+
+/** Sends answers that clients may take long to read: neither for ever, nor so many that memory runs out. */
+export class LargeAnswers {
+  readonly #settings: LargeAnswerSettings
+  #unreadBytes = 0
+
+  constructor(settings: LargeAnswerSettings) {
+    this.#settings = settings
+  }
+
+  /** Sends any answer; `onAborted` is replaced. `busy` is sent instead when too much waits to be read already. */
+  send(response: HttpResponse, outgoing: Outgoing, busy: () => Outgoing): void {
+    const { body } = outgoing
+    if (body === undefined || body.length < largeBytes) send(response, outgoing)
+    else if (this.#unreadBytes + body.length > this.#settings.maxUnreadBytes) send(response, busy())
+    else this.#sendLarge(response, outgoing, bytesOf(body))
+  }
+
+  #sendLarge(response: HttpResponse, outgoing: Outgoing, body: Buffer): void {
+    let timer: NodeJS.Timeout | undefined
+    let isOver = false
+    this.#unreadBytes += body.length
+    const finish = (): void => {
+      isOver = true
+      clearTimeout(timer)
+      this.#unreadBytes -= body.length
+    }
+    onAborted(response, finish)
+    /** Writes what the system takes. */
+    const write = (offset: number): boolean => {
+      let isTaken = false
+      ended(response, () => {
+        let isDone = false
+        response.cork(() => {
+          if (offset === 0) writeHead(response, outgoing)
+          ;[isTaken, isDone] = response.tryEnd(body.subarray(offset), body.length)
+        })
+        if (isDone) finish()
+        return isDone
+      })
+      return isTaken
+    }
+    write(0)
+    if (isOver) return
+    const { writeMs } = this.#settings
+    if (writeMs > 0) timer = setTimeout(() => response.close(), writeMs)
+    response.onWritable(write)
+  }
+}
+
+function bytesOf(body: Answer): Buffer {
+  return typeof body === 'string' ? Buffer.from(body) : body
+}
