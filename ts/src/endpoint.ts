@@ -59,6 +59,7 @@ export class Endpoint {
     const onRefused = () => counters?.change('refusedConnections', 1)
     const http = new HttpServer(bodies, keyring, settings.http, {
       cancel,
+      trusted,
       connections: limit === 0 ? undefined : new Connections(parts.connections, limit, trusted, onRefused),
       health: parts.health,
       onConnections: (change) => counters?.change('httpConnections', change),

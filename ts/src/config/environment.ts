@@ -5,5 +5,5 @@ export function environment(): Readonly<Record<string, string | undefined>> {
 
 /** What uWebSockets reads once, when the first worker loads it: it takes larger heads of requests for an attack. */
 export function setHeaderLimit(bytes: number): void {
-  process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(bytes)
+  Object.assign(process.env, { UWS_HTTP_MAX_HEADERS_SIZE: String(bytes) })
 }

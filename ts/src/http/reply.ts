@@ -70,10 +70,10 @@ export function onAborted(response: HttpResponse, callback: () => void): void {
 
 /** Keeps with a response that its connection is counted. */
 export function hold(response: HttpResponse, held: Held | undefined): void {
-  if (held !== undefined) response['held'] = held
+  if (held !== undefined) Object.assign(response, { held })
 }
 
 /** How its connection is counted, if it is. */
 export function heldBy(response: HttpResponse): Held | undefined {
-  return response['held'] as Held | undefined
+  return (response as { held?: Held }).held
 }

@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 import type { Credential, Keyring } from '../auth/keyring.ts'
+import { AddressRanges } from '../config/addressRanges.ts'
 import type { Health } from '../observe/health.ts'
 import type { Answer } from '../rpc/envelope.ts'
 import { writeError } from '../rpc/envelope.ts'
@@ -8,6 +9,7 @@ import { Flight } from '../rpc/flight.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
 import { apiKeyOf } from './apiKey.ts'
 import { type Body, readBody } from './body.ts'
+import { clientAddress, hasTwoLengths } from './clientAddress.ts'
 import { compressed, isWorthCompressing } from './compression.ts'
 import { type Connections, routesBehind } from './connections.ts'
 import { LargeAnswers } from './largeAnswers.ts'
@@ -29,6 +31,8 @@ export interface HttpParts {
   readonly health: () => Health
   /** Called with 1 when a connection opens, with -1 when it closes, unless it became a WebSocket. */
   readonly onConnections: (change: number) => void
+  /** Proxies that tell whom they speak for. */
+  readonly trusted?: AddressRanges
   /** Absent: connections of one client are not counted. */
   readonly connections?: Connections | undefined
 }
@@ -43,6 +47,7 @@ export class HttpServer {
   readonly #cancel: (ticket: number) => void
   readonly #health: () => Health
   readonly #onConnections: (change: number) => void
+  readonly #trusted: AddressRanges
   readonly #connections: Connections | undefined
   readonly #answers: LargeAnswers
   #running = 0
@@ -51,7 +56,7 @@ export class HttpServer {
     bodies: BodyServer,
     keyring: Keyring,
     settings: HttpSettings,
-    { cancel, health, onConnections, connections }: HttpParts,
+    { cancel, health, onConnections, trusted = new AddressRanges([]), connections }: HttpParts,
   ) {
     this.#bodies = bodies
     this.#keyring = keyring
@@ -59,6 +64,7 @@ export class HttpServer {
     this.#cancel = cancel
     this.#health = health
     this.#onConnections = onConnections
+    this.#trusted = trusted
     this.#connections = connections
     this.#answers = new LargeAnswers(settings)
   }
@@ -112,6 +118,11 @@ export class HttpServer {
     return refusal === undefined ? credential : undefined
   }
 
+  /** The IP address of who sends a request, also through a trusted proxy. */
+  clientAddress(response: HttpResponse, request: HttpRequest): string {
+    return clientAddress(response, request, this.#trusted)
+  }
+
   /** The pattern of all routes. */
   get path(): string {
     return this.#connections === undefined ? '/*' : routesBehind
@@ -162,6 +173,12 @@ export class HttpServer {
   }
 
   #onPost(response: HttpResponse, request: HttpRequest): void {
+    // uWebSockets takes the first. A proxy that took the last would think that the rest belongs to this request, and
+    // uWebSockets would go on to answer the rest if this request were answered.
+    if (!this.#trusted.isEmpty && hasTwoLengths(request)) {
+      response.close()
+      return
+    }
     const origin = request.getHeader('origin')
     const credential = this.#identify(request)
     const refusal = this.#refusal(request, credential, origin)
