@@ -32,6 +32,7 @@ export class LargeAnswers {
   #sendLarge(response: HttpResponse, outgoing: Outgoing, body: Buffer): void {
     let timer: NodeJS.Timeout | undefined
     let isOver = false
+    let hasHead = false
     this.#unreadBytes += body.length
     const finish = (): void => {
       isOver = true
@@ -45,7 +46,8 @@ export class LargeAnswers {
       ended(response, () => {
         let isDone = false
         response.cork(() => {
-          if (offset === 0) writeHead(response, outgoing)
+          if (!hasHead) writeHead(response, outgoing)
+          hasHead = true
           ;[isTaken, isDone] = response.tryEnd(body.subarray(offset), body.length)
         })
         if (isDone) finish()
