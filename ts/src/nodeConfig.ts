@@ -28,6 +28,7 @@ export function nodeConfig(config: Config): string {
       submissionIntervalSeconds: config.miner.submissionIntervalSeconds,
       notifiedFeesWei: config.miner.notifiedFeesWei,
     },
+    poolQueue: config.rpc.maxWaiting,
     callGasCap: config.rpc.callGasCap,
     estimateGasCap: config.rpc.estimateGasCap,
     estimate: config.rpc.estimate,

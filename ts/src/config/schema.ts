@@ -242,6 +242,12 @@ export const schema = section('', {
     maxBatchRequests: whole('Requests in one batch.', 50, 1),
     timeoutMs: whole('Time for one HTTP request or WebSocket message in milliseconds. 0: no limit.', 5000),
     maxResponseBytes: whole('Largest answer to one HTTP request or WebSocket message. 0: no limit.', 10_485_760),
+    maxWaiting: whole(
+      'Requests that wait for a thread to execute: so many calls and log searches, and as many traces. Further ones are refused with 503.',
+      1024,
+      1,
+      1_000_000,
+    ),
     callGasCap: whole('Gas of one eth_call.', 10_000_000, 21_000),
     estimateGasCap: whole('Gas of one estimate where the reference rule is chosen.', 6_800_000, 21_000),
     estimate: oneOf(
