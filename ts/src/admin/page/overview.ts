@@ -35,7 +35,7 @@ const tiles: Readonly<Record<string, (report: NodeReport) => Shown>> = {
   Errors: ({ errors, requests }) => ({
     value: rate(errors.reduce((sum, { perSecond }) => sum + perSecond, 0)),
     unit: '/s',
-    more: `${count(requests.errors)} since the start, ${share(requests.errors, requests.count)} of requests`,
+    more: `${count(requests.errors)} since the start, ${share(requests.errors, requests.count)}`,
   }),
   Queue: ({ lanes }) =>
     lanes === null
