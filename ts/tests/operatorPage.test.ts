@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { createPublicClient, http } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type App, createApp } from '../src/auth/app.ts'
+import { FileStore } from '../src/auth/fileStore.ts'
 import { NodeProcess, scratchFolder } from './node.ts'
 
 const places = [
@@ -17,7 +19,8 @@ const title =
     ? "the operator's page (skipped: there is no Chromium; CHROMIUM_PATH names one)"
     : "the operator's page"
 
-describe.skipIf(program === undefined)(title, () => {
+// A browser starts slowly where others work.
+describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
   const dir = join(scratchFolder(), 'data')
   let node: NodeProcess
   let browser: Browser
@@ -38,7 +41,7 @@ describe.skipIf(program === undefined)(title, () => {
   async function open(url = node.adminUrl ?? '', options: BrowserContextOptions = {}): Promise<Page> {
     const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'], ...options })
     const page = await context.newPage()
-    page.setDefaultTimeout(10_000)
+    page.setDefaultTimeout(20_000)
     page.on('console', (message) => {
       if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
     })
@@ -173,6 +176,26 @@ describe.skipIf(program === undefined)(title, () => {
     await page.getByLabel('Name', { exact: true }).fill('../twice')
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByText('expected up to 64 letters').waitFor()
+    await page.context().close()
+  })
+
+  test('behavior: many apps are searched, not all shown', async () => {
+    const store = new FileStore(join(dir, 'apps.json'))
+    const given = { description: '', useCase: '', network: 'regtest', expiresAt: null }
+    const before = await store.read()
+    const many = Array.from({ length: 120 }, (_none, index) => `many-${index}`).reduce<readonly App[]>(
+      (apps, name) => createApp(apps, { ...given, name }, Date.now()).apps,
+      before,
+    )
+    await store.change(() => ({ apps: many }))
+    const page = await open()
+    await page.getByText(/^and \d+ more/).waitFor()
+    expect(await page.locator('.app').count()).toBe(100)
+    await page.getByLabel('Search apps').fill('MANY-11')
+    await expect.poll(() => page.locator('.app').count()).toBe(11)
+    await page.getByLabel('Search apps').fill('nowhere')
+    await page.getByText('No app has this').waitFor()
+    await store.change(() => ({ apps: before }))
     await page.context().close()
   })
 

@@ -9,6 +9,10 @@ interface Row {
   readonly shown: string
 }
 
+/** From so many apps on they can be searched; more than so many are not shown at once. */
+const manyApps = 8
+const mostRows = 100
+
 /** The apps, and what can be done with them. */
 export class AppsPart {
   readonly #changed: () => void
@@ -17,6 +21,13 @@ export class AppsPart {
   readonly #state = element('p', { class: 'notice', hidden: true })
   readonly #empty = element('div', { class: 'empty', hidden: true })
   readonly #create = element('button', { type: 'button', class: 'primary' }, 'New app')
+  readonly #search = element('input', {
+    type: 'search',
+    placeholder: 'Search',
+    'aria-label': 'Search apps',
+    hidden: true,
+  })
+  readonly #more = element('p', { class: 'muted more-rows', role: 'status' })
   readonly #revoked = element('input', { type: 'checkbox', id: 'show-revoked' })
   readonly #revokedLabel = element('label', { class: 'muted', hidden: true }, this.#revoked, ' ')
   readonly #revokedCount = document.createTextNode('')
@@ -31,11 +42,13 @@ export class AppsPart {
       if (this.#report !== undefined) openCreation(this.#apps.length === 0, this.#report.access, changed)
     })
     this.#revoked.addEventListener('change', () => this.#render())
+    this.#search.addEventListener('input', () => this.#render())
     byId('apps').append(
-      heading('Apps', 'apps-title', this.#revokedLabel, this.#create),
+      heading('Apps', 'apps-title', this.#search, this.#revokedLabel, this.#create),
       this.#state,
       this.#empty,
       this.#list,
+      this.#more,
     )
   }
 
@@ -54,7 +67,19 @@ export class AppsPart {
     const revoked = apps.filter(({ state }) => state === 'revoked').length
     this.#revokedLabel.hidden = revoked === 0
     this.#revokedCount.data = `show revoked (${count(revoked)})`
-    const wanted = apps.filter(({ state }) => this.#revoked.checked || state !== 'revoked')
+    this.#search.hidden = apps.length < manyApps
+    const found = apps.filter((app) => this.#isWanted(app))
+    const wanted = found.slice(0, mostRows)
+    const isNone = found.length === 0 && this.#search.value !== ''
+    const hidden = found.length - wanted.length
+    setText(
+      this.#more,
+      isNone
+        ? 'No app has this in its name, description or use case.'
+        : hidden > 0
+          ? `and ${count(hidden)} more: search for them`
+          : '',
+    )
     const names = new Set(wanted.map(({ name }) => name))
     for (const [name, { place }] of this.#rows) {
       if (names.has(name)) continue
@@ -63,6 +88,12 @@ export class AppsPart {
       this.#rows.delete(name)
     }
     for (const [index, app] of wanted.entries()) this.#place(app, index, network ?? '')
+  }
+
+  #isWanted({ state, name, description, useCase }: ShownApp): boolean {
+    if (state === 'revoked' && !this.#revoked.checked) return false
+    const text = this.#search.value.trim().toLowerCase()
+    return [name, description, useCase].some((one) => one.toLowerCase().includes(text))
   }
 
   /** A row is made anew only when its app has changed: whoever stands on one of its buttons stays there. */
@@ -123,7 +154,11 @@ export class AppsPart {
           {},
           foreign(name),
           ' ',
-          element('span', { class: `pill ${state === 'active' ? 'good' : 'plain'}` }, state),
+          element(
+            'span',
+            { class: `pill ${state === 'active' ? 'good' : state === 'expired' ? 'warn' : 'plain'}` },
+            state,
+          ),
           ...(useCase === '' ? [] : [' ', element('span', { class: 'badge' }, foreign(useCase))]),
           ...(isStranger ? [' ', element('span', { class: 'pill warn' }, `for ${app.network}: refused here`)] : []),
         ),

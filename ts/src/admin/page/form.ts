@@ -106,7 +106,7 @@ export function openForm({
     const text =
       error instanceof Refused
         ? error.message
-        : 'The node did not answer. Nothing may have changed: look, then try again.'
+        : 'The node did not answer. It may have done it all the same: look before you try again.'
     if (target !== undefined) target.textContent = name === undefined ? text : text.replace(/^[\w.]+: /, '')
     const input = name === undefined ? undefined : inputs.get(name)
     input?.setAttribute('aria-invalid', 'true')
