@@ -110,8 +110,8 @@ export class Reporter {
         0,
       ),
       perSecond: rate(then, now),
-      p50Ms: latencyMs(counts, 0.5),
-      p99Ms: latencyMs(counts, 0.99),
+      p50Ms: rounded(latencyMs(counts, 0.5)),
+      p99Ms: rounded(latencyMs(counts, 0.99)),
       curve: this.#history.steps(rate),
     }
   }
@@ -137,6 +137,10 @@ function errorReport(then: Sample, now: Sample): NodeReport['errors'] {
 function perSecond(from: Sample, to: Sample, amount: number): number {
   const seconds = (to.atMs - from.atMs) / 1000
   return seconds <= 0 ? 0 : round(amount / seconds)
+}
+
+function rounded(value: number | null): number | null {
+  return value === null ? null : round(value)
 }
 
 function round(value: number): number {
