@@ -1,1 +1,158 @@
-export function writeReport() {}
+// The document: tables, plots, and how to repeat them.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { ratio } from '../rpc/compare.mjs'
+import { bars } from './bars.mjs'
+import { barChart } from './plot.mjs'
+import { bestOther, count, time } from './table.mjs'
+
+const introduction = new URL('./introduction.md', import.meta.url)
+const findings = new URL('./findings.md', import.meta.url)
+
+/** Writes a Markdown file, and its plots into a folder of the same name beside it. */
+export function writeReport(file, measured) {
+  const { machine, comparison, results } = measured
+  const { rows } = comparison
+  const folder = file.replace(/\.md$/, '')
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const plots = plotsOf(rows).map(({ name, svg, alt }) => {
+    writeFileSync(join(folder, name), svg)
+    return `![${alt}](${basename(folder)}/${name})`
+  })
+  const parts = [
+    readFileSync(introduction, 'utf8').trim(),
+    machineText(machine, comparison),
+    '## Requests',
+    speedTable(rows),
+    ...plots,
+    '## How long requests take',
+    timeTable(rows),
+    '## Bars',
+    barTable(bars(measured)),
+    readFileSync(findings, 'utf8').trim(),
+    ownTable(results),
+    absentText(rows, comparison.absent),
+  ]
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, `${parts.filter((part) => part !== '').join('\n\n')}\n`)
+}
+
+function targetsOf(rows) {
+  return [...new Set(rows.flatMap(({ results }) => Object.keys(results)))].toSorted((a, b) => place(a) - place(b))
+}
+
+function place(name) {
+  const order = ['rhizome', 'ceiling', 'rhizome-1', 'anvil', 'geth'].indexOf(name)
+  return order === -1 ? 99 : order
+}
+
+function machineText(machine, { pace, facts = [] }) {
+  const memory = facts.map(({ name, startMs, memoryKib }) => {
+    const start = startMs === undefined ? '' : `${Math.round(startMs)} ms`
+    return `| ${name} | ${start} | ${memoryKib === null || Number.isNaN(memoryKib) ? '' : count(memoryKib / 1024)} |`
+  })
+  const text = `Measured on ${machine.at.slice(0, 10)} with Rhizome ${machine.rhizome} on ${machine.processors} processors (${machine.model}), ${machine.memoryGib} GiB of memory, ${machine.system}, Node.js ${machine.node}.`
+  if (pace === undefined) return text
+  const table = ['| | first answer after | MiB at the end |', '| --- | ---: | ---: |', ...memory].join('\n')
+  return `${text} ${pace.rounds} rounds of ${pace.timeMs} ms for each workload and target, ${pace.connections} connections.\n\n${table}`
+}
+
+function speedTable(rows) {
+  const targets = targetsOf(rows)
+  const head = ['workload', ...targets, 'of the ceiling', 'best other']
+  const body = rows
+    .filter(({ isPaced }) => !isPaced)
+    .map((row) => {
+      const { results } = row
+      const share = ratio(results.rhizome, results.ceiling)
+      const best = bestOther(row)
+      return [
+        row.unit === undefined ? row.name : `${row.name} (${row.unit})`,
+        ...targets.map((name) => rateText(results[name])),
+        share === undefined ? '' : share.toFixed(2),
+        best?.ratio === undefined ? '' : `${best.ratio.toFixed(1)} x ${best.name}`,
+      ]
+    })
+  const note =
+    'Requests per second; for batches, calls per second. The last columns are medians of the ratios round by round.'
+  return `${note}\n\n${markdown(head, body)}`
+}
+
+function rateText(one) {
+  if (one === undefined) return ''
+  if (one.failed !== undefined) return 'failed'
+  return one.notServed === undefined ? count(one.rate) : 'not served'
+}
+
+function timeTable(rows) {
+  const targets = targetsOf(rows)
+  const shown = (one) => (one?.rate === undefined ? '' : `${time(one.p50)} / ${time(one.p99)}`)
+  const body = rows.map(({ name, results }) => [name, ...targets.map((target) => shown(results[target]))])
+  const spent = ({ processorMicros }) => (processorMicros === undefined ? '' : time(processorMicros))
+  const processor = rows
+    .filter(({ isPaced }) => !isPaced)
+    .map(({ name, results }) => [name, ...targets.map((target) => spent(results[target] ?? {}))])
+  return [
+    'Half of the requests, and 99 of 100, were answered within:',
+    markdown(['workload', ...targets], body),
+    'Processor time of the server for one request (for batches, one call). It depends least on what else the machine does:',
+    markdown(['workload', ...targets], processor),
+  ].join('\n\n')
+}
+
+function barTable(all) {
+  const body = all.map(({ name, wanted, got, isMet }) => [name, wanted, got, isMet ? 'yes' : 'no'])
+  return markdown(['what', 'wanted', 'measured', 'met'], body)
+}
+
+function ownTable(results) {
+  if (results.length === 0) return ''
+  const body = results.map(({ benchmark, name, value, unit }) => [
+    benchmark,
+    name,
+    Math.abs(value) < 100 ? value.toFixed(2) : count(value),
+    unit.replaceAll('|', ' '),
+  ])
+  return `## This node alone\n\n${markdown(['benchmark', 'what', 'value', ''], body, 2)}`
+}
+
+function absentText(rows, absent = {}) {
+  const reasons = new Map()
+  for (const { name, results } of rows)
+    for (const [target, one] of Object.entries(results)) {
+      const reason = one.failed ?? one.notServed
+      if (reason !== undefined) reasons.set(`${target}, ${name}`, reason.replaceAll(/\s+/g, ' ').slice(0, 240))
+    }
+  for (const [target, reason] of Object.entries(absent)) reasons.set(target, `left out: ${reason}`)
+  if (reasons.size === 0) return ''
+  return `## What could not be measured\n\n${[...reasons].map(([what, reason]) => `* ${what}: ${reason}`).join('\n')}`
+}
+
+function plotsOf(rows) {
+  const speeds = rows
+    .filter(({ isPaced }) => !isPaced)
+    .map(({ name, results }) => ({ label: name, bars: barsOf(results, ({ rate }) => rate, count) }))
+  const times = rows.map(({ name, results }) => ({ label: name, bars: barsOf(results, ({ p99 }) => p99, time) }))
+  const charts = [
+    { name: 'speed.svg', title: 'Speed', unit: 'answers per second, logarithmic: longer is better', groups: speeds },
+    { name: 'time.svg', title: 'Slowest of 100', unit: 'logarithmic: shorter is better', groups: times },
+  ]
+  return charts
+    .map((chart) => ({ ...chart, groups: chart.groups.filter(({ bars: found }) => found.length > 0) }))
+    .filter(({ groups }) => groups.length > 0)
+    .map((chart) => ({ name: chart.name, alt: `${chart.title}: ${chart.unit}`, svg: barChart(chart) }))
+}
+
+function barsOf(results, read, write) {
+  return Object.keys(results)
+    .filter((name) => name !== 'rhizome-1' && results[name].rate !== undefined)
+    .toSorted((a, b) => place(a) - place(b))
+    .map((name) => ({ name, value: Math.max(read(results[name]), 0.1), text: write(read(results[name])) }))
+}
+
+/** A table; all columns but the first `texts` ones are numbers. */
+function markdown(head, body, texts = 1) {
+  const line = (cells) => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map((_one, index) => (index < texts ? '---' : '---:'))), ...body.map(line)].join('\n')
+}

@@ -1,0 +1,49 @@
+// What we want to reach, and whether we did.
+import { ratio } from '../rpc/compare.mjs'
+import { bestOther } from './table.mjs'
+
+const leastAheadOfOthers = 2
+const leastBatchGain = 5
+const mostLogGrowth = 1.3
+const mostSaturationGrowth = 3
+const mostSoakMs = 20
+
+export function bars({ comparison: { rows }, results }) {
+  const of = (name) => rows.find((row) => row.name === name)?.results.rhizome
+  const all = []
+  const add = (name, wanted, value, isMet, text = value?.toFixed(2)) => {
+    if (value !== undefined) all.push({ name, wanted, got: text, isMet })
+  }
+  for (const row of rows) {
+    if (row.bar === undefined) continue
+    const share = ratio(row.results.rhizome, row.results.ceiling)
+    add(row.name, `${row.bar} of the ceiling`, share, share >= row.bar)
+  }
+  for (const row of rows) {
+    if (row.isPaced) continue
+    const best = bestOther(row)
+    const wanted = `${leastAheadOfOthers} x the best other`
+    if (best?.ratio !== undefined)
+      add(row.name, wanted, best.ratio, best.ratio >= leastAheadOfOthers, `${best.ratio.toFixed(1)} x ${best.name}`)
+  }
+  const batch = ratio(of('batch of 20'), of('eth_getBalance'))
+  add('batch of 20, for each call', `${leastBatchGain} x a single request`, batch, batch >= leastBatchGain)
+  const growth = ratio(of('eth_getLogs, 10,000 blocks'), of('eth_getLogs, 100,000 blocks'))
+  add(
+    'eth_getLogs, from 10,000 to 100,000 blocks',
+    `at most ${mostLogGrowth} x the time`,
+    growth,
+    growth <= mostLogGrowth,
+  )
+  const [alone, beside] = [of('light methods alone'), of('light methods beside heavy ones')]
+  const slower = alone?.p99 === undefined || beside?.p99 === undefined ? undefined : beside.p99 / alone.p99
+  add(
+    'p99 of light methods beside heavy ones',
+    `at most ${mostSaturationGrowth} x alone`,
+    slower,
+    slower <= mostSaturationGrowth,
+  )
+  const soak = results.find(({ name }) => name === 'blockNumber: 99% within')?.value
+  add('p99 of eth_blockNumber in the soak', `at most ${mostSoakMs} ms`, soak, soak <= mostSoakMs)
+  return all
+}
