@@ -14,7 +14,7 @@ export function barChart({ title, unit, groups }) {
   const low = Math.log10(Math.min(...values)) - 0.3
   const span = Math.max(Math.log10(Math.max(...values)) - low, 0.1)
   const parts = []
-  let y = 64
+  let y = 80
   for (const { label, bars } of groups) {
     parts.push(text(labelWidth - 8, y + (bars.length * rowHeight) / 2 + 4, label, 'end'))
     for (const { name, value, text: shown } of bars) {
@@ -30,7 +30,7 @@ export function barChart({ title, unit, groups }) {
   }
   const legend = names.map((name, place) => {
     const x = labelWidth + place * 100
-    return `<rect class="c${place}" x="${x}" y="38" width="12" height="12"/>${text(x + 17, 48, name, 'start', 'small')}`
+    return `<rect class="c${place}" x="${x}" y="54" width="12" height="12"/>${text(x + 17, 64, name, 'start', 'small')}`
   })
   const [width, height] = [labelWidth + barWidth + 110, y]
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escaped(title)}">
@@ -38,14 +38,14 @@ export function barChart({ title, unit, groups }) {
 text { font: 13px system-ui, sans-serif; fill: #1f2328 }
 .title { font-weight: 600; font-size: 15px }
 .small { font-size: 12px }
-.c0 { fill: #1f6feb } .c1 { fill: #8c959f } .c2 { fill: #54aeff } .c3 { fill: #bf8700 } .c4 { fill: #1a7f37 } .c5 { fill: #8250df } .c6 { fill: #cf222e }
+.c0 { fill: #1f6feb } .c1 { fill: #8c959f } .c2 { fill: #bf8700 } .c3 { fill: #1a7f37 } .c4 { fill: #cf222e } .c5 { fill: #8250df } .c6 { fill: #54aeff }
 @media (prefers-color-scheme: dark) {
 text { fill: #e6edf3 }
-.c0 { fill: #4493f8 } .c1 { fill: #6e7681 } .c2 { fill: #a5d6ff } .c3 { fill: #d29922 } .c4 { fill: #3fb950 } .c5 { fill: #ab7df8 } .c6 { fill: #f85149 }
+.c0 { fill: #4493f8 } .c1 { fill: #6e7681 } .c2 { fill: #d29922 } .c3 { fill: #3fb950 } .c4 { fill: #f85149 } .c5 { fill: #ab7df8 } .c6 { fill: #a5d6ff }
 }
 </style>
 ${text(8, 22, title, 'start', 'title')}
-${text(8, 48, unit, 'start', 'small')}
+${text(8, 42, unit, 'start', 'small')}
 ${legend.join('\n')}
 ${parts.join('\n')}
 </svg>
