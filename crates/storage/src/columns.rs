@@ -3,9 +3,9 @@
 //! | Column | Key | Row |
 //! | --- | --- | --- |
 //! | `default` | name | layout, identity, head, banned addresses; for a block whose state was changed by hand: the root before |
-//! | `nodes` | keccak | trie node message, or long value (code) |
-//! | `packs` | sequence number | nodes of one block that are not yet in `nodes` |
-//! | `flat` | trie key | value at the head; longer than 32 bytes: keccak and length, the bytes are in `nodes` |
+//! | `nodes` | name | which node files count; they hold trie node messages and long values (code) |
+//! | `packs` | sequence number | nodes of one block that are not yet in the files |
+//! | `flat` | trie key | value at the head; longer than 32 bytes: keccak and length, the bytes are among the nodes |
 //! | `blocks` | block hash | total difficulty, root of the state after it, senders, raw block |
 //! | `heights` | number, big-endian | hash, total difficulty and main flag of each block, in order of arrival |
 //! | `receipts` | block hash | transaction hashes and receipts |
@@ -30,6 +30,9 @@ pub(crate) const LOGS: &str = "logs";
 /// All of them.
 pub(crate) const NAMES: [&str; 9] = [META, NODES, PACKS, FLAT, BLOCKS, HEIGHTS, RECEIPTS, TRANSACTIONS, LOGS];
 
+/// Key of the only row of the column of nodes.
+pub(crate) const NODE_FILES_KEY: &[u8] = b"files";
+
 /// Key of the layout version in the meta column.
 pub(crate) const LAYOUT_KEY: &[u8] = b"layout";
 /// Key of the identity in the meta column.
@@ -47,9 +50,6 @@ pub(crate) const ORIGINAL_ROOT_PREFIX: &[u8] = b"original root ";
 /// a busy row (the log index of a contract that logs in every block) has to combine.
 const SUCCESSIVE_MERGES: usize = 64;
 
-/// Files of new nodes that are merged at a time.
-const NEW_NODE_FILES: i32 = 16;
-
 /// Small blocks: nearly all reads are of one row.
 const POINT_BLOCK_BYTES: usize = 4 * 1024;
 /// Larger blocks where rows are large anyway and compression matters more.
@@ -62,7 +62,7 @@ pub(crate) fn descriptors(cache: &Cache, write_buffer_bytes: usize) -> Vec<Colum
     };
     vec![
         column(META, &|_, _| {}),
-        ColumnFamilyDescriptor::new(NODES, node_options(cache, write_buffer_bytes)),
+        column(NODES, &|_, _| {}),
         column(PACKS, &|options, _| options.set_compression_type(DBCompressionType::None)),
         column(FLAT, &|_, _| {}),
         column(BLOCKS, &bulk),
@@ -78,21 +78,6 @@ pub(crate) fn descriptors(cache: &Cache, write_buffer_bytes: usize) -> Vec<Colum
             options.set_max_successive_merges(SUCCESSIVE_MERGES);
         }),
     ]
-}
-
-/// Options of the `nodes` column, also for the files that are made for it. Node messages are mostly hashes:
-/// compression costs time and gains little. Every look-up hits (a hash is only asked for because a parent names it), so
-/// the last level needs no filter.
-pub(crate) fn node_options(cache: &Cache, write_buffer_bytes: usize) -> Options {
-    options(cache, write_buffer_bytes, &|options, _| {
-        options.set_compression_type(DBCompressionType::None);
-        options.set_optimize_filters_for_hits(true);
-        // Keys are random, so each merge of new files rewrites all of the next level: wait for more of them.
-        options.set_level_zero_file_num_compaction_trigger(NEW_NODE_FILES);
-        options.set_level_zero_slowdown_writes_trigger(2 * NEW_NODE_FILES);
-        options.set_level_zero_stop_writes_trigger(3 * NEW_NODE_FILES);
-        options.set_max_bytes_for_level_base(512 << 20);
-    })
 }
 
 fn options(cache: &Cache, write_buffer_bytes: usize, tune: &dyn Fn(&mut Options, &mut BlockBasedOptions)) -> Options {

@@ -1,5 +1,6 @@
+use std::error::Error;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rhizome_primitives::B256;
 
@@ -8,7 +9,7 @@ use crate::open::Identity;
 /// Everything that can go wrong between the node and its data directory.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
-    /// The directory cannot be created or written.
+    /// The directory cannot be created, read or written.
     #[error("data directory {} cannot be used: {source}", dir.display())]
     NotWritable {
         /// The data directory.
@@ -33,7 +34,7 @@ pub enum StorageError {
         found: Identity,
     },
     /// The directory was written by a version of the node with another layout.
-    #[error("data directory {} has layout {found}, this node reads layout {expected}", dir.display())]
+    #[error("data directory {} has layout {found}, this node reads layout {expected}: export its blocks with the version that wrote it, and import them into a new one", dir.display())]
     Layout {
         /// The data directory.
         dir: PathBuf,
@@ -47,16 +48,16 @@ pub enum StorageError {
     DiskFull {
         /// The data directory.
         dir: PathBuf,
-        /// What the engine said.
-        source: rocksdb::Error,
+        /// What the engine or the operating system said.
+        source: Box<dyn Error + Send + Sync>,
     },
-    /// The engine found damaged files.
+    /// There are damaged files.
     #[error("data directory {} is damaged: {source}", dir.display())]
     Damaged {
         /// The data directory.
         dir: PathBuf,
-        /// What the engine said.
-        source: rocksdb::Error,
+        /// What the engine or the operating system said.
+        source: Box<dyn Error + Send + Sync>,
     },
     /// A row was read that no version of this node writes.
     #[error("row {key} of column {column} is damaged: {what}")]
@@ -90,4 +91,18 @@ pub enum StorageError {
         /// What the engine said.
         source: rocksdb::Error,
     },
+}
+
+impl StorageError {
+    /// The typed form of what happened to a file of the data directory.
+    pub(crate) fn of_file(dir: &Path, error: io::Error) -> Self {
+        let dir = dir.to_path_buf();
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull { dir, source: error.into() },
+            io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof | io::ErrorKind::NotFound => {
+                Self::Damaged { dir, source: error.into() }
+            }
+            _ => Self::NotWritable { dir, source: error },
+        }
+    }
 }

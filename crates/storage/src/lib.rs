@@ -1,4 +1,4 @@
-//! The disk of the node: one RocksDB database behind typed reads and one-batch writes.
+//! The disk of the node: one RocksDB database, and files of trie nodes beside it, behind typed reads and one-batch writes.
 //!
 //! A block goes to disk in a single write batch (trie nodes, block, receipts, indexes, flat state, head), so
 //! whatever stops the process leaves either the old head or the new one. This crate is the only one that names a
@@ -6,12 +6,15 @@
 //! hold and when a block may be deleted are questions of the chain crate.
 //!
 //! Start reading at [`Store`] (`store.rs`: what can be read), then `write.rs` (what a block write consists of),
-//! `columns.rs` (what lies where, and how it is tuned) and `log_index.rs` (how logs are found).
+//! `columns.rs` (what lies where, and how it is tuned), `node_journal.rs` and `node_files.rs` (where trie nodes go) and
+//! `log_index.rs` (how logs are found).
 
 mod columns;
 mod error;
 mod flat;
 mod log_index;
+mod node_files;
+mod node_index;
 mod node_journal;
 mod open;
 mod record;

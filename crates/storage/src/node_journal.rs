@@ -1,31 +1,28 @@
-//! New trie nodes on their way into the `nodes` column.
+//! New trie nodes on their way into the node files.
 //!
 //! A block adds thousands of nodes under random keys, and putting each into the engine's sorted memory table would cost
 //! more than executing the block. So the nodes of a block go into its batch as one row of the column `packs`, and are
-//! found through a hash table in memory. When enough packs are together, a thread sorts their nodes, writes them into
-//! a file of the `nodes` column and deletes the packs. Whatever stops the process in between, each node is in a pack,
-//! in the column, or in both, which is the same: a node's key is the hash of its bytes.
+//! found through a hash table in memory. When enough packs are together, a thread puts their nodes into the node files
+//! and deletes the packs. Whatever stops the process in between, each node is in a pack or in the files.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::{fs, io, mem, panic};
+use std::{io, iter, mem, panic};
 
 use hashbrown::HashTable;
 use parking_lot::{Mutex, RwLock};
 use rhizome_primitives::{B256, Bytes};
 use rhizome_trie::NodeRow;
-use rocksdb::{DB, IngestExternalFileOptions, Options, SstFileWriter, WriteBatch, WriteOptions};
 
-use crate::columns::{NODES, PACKS};
+use crate::node_files::{FilingError, NodeFiles};
 
 /// When this many times the limit has gathered, the writer waits for the thread.
 const PATIENCE: usize = 4;
 
-/// Packs that are not yet in the `nodes` column.
+/// Packs that are not yet in the node files.
 pub(crate) struct NodeJournal {
     segments: RwLock<Segments>,
-    job: Mutex<Option<JoinHandle<Result<(), FlushError>>>>,
+    jobs: Mutex<Jobs>,
     limit: usize,
 }
 
@@ -77,11 +74,25 @@ impl Segment {
         true
     }
 
+    /// All rows as they came.
+    fn rows(&self) -> impl Iterator<Item = NodeRow<'_>> {
+        self.packs.iter().flat_map(|pack| rows_of(&pack.rows))
+    }
+
     fn find(&self, hash: &B256) -> Option<&[u8]> {
         let is_same = |place: &Place| node_at(&self.packs, *place).is_some_and(|known| known.hash == hash.as_slice());
         let place = self.index.find(short(hash.as_slice()), is_same)?;
         node_at(&self.packs, *place).map(|row| row.message)
     }
+}
+
+fn rows_of(rows: &[u8]) -> impl Iterator<Item = NodeRow<'_>> {
+    let mut start = 0;
+    iter::from_fn(move || {
+        let row = NodeRow::at(rows, start)?;
+        start = row.end;
+        Some(row)
+    })
 }
 
 fn node_at(packs: &[Pack], place: Place) -> Option<NodeRow<'_>> {
@@ -96,7 +107,7 @@ fn short(hash: &[u8]) -> u64 {
 impl NodeJournal {
     /// An empty journal that lets the thread write when `limit` bytes have gathered.
     pub(crate) fn new(limit: usize) -> Self {
-        Self { segments: RwLock::default(), job: Mutex::default(), limit }
+        Self { segments: RwLock::default(), jobs: Mutex::default(), limit }
     }
 
     /// Takes back a pack that was on disk at start, in order. False when it is damaged.
@@ -119,7 +130,7 @@ impl NodeJournal {
         segments.active.add(sequence, rows);
     }
 
-    /// A node that is not yet in the column, or also there.
+    /// A node that is not yet in the files, or also there.
     pub(crate) fn find(&self, hash: &B256) -> Option<Bytes> {
         let segments = self.segments.read();
         let found = segments.active.find(hash);
@@ -127,26 +138,32 @@ impl NodeJournal {
         found.map(Bytes::copy_from_slice)
     }
 
-    /// Takes the result of the thread's last work, and gives it new work when enough has gathered. After a failure the
-    /// packs stay where they are and the next call tries again.
-    pub(crate) fn settle(self: &Arc<Self>, flush: &Arc<Flush>) -> Result<(), FlushError> {
-        let mut job = self.job.lock();
+    /// Takes the results of the threads' last work, and gives them new work when enough has gathered. After a failure
+    /// packs and lists stay as they are and the next call tries again.
+    pub(crate) fn settle(self: &Arc<Self>, files: &Arc<NodeFiles>) -> Result<(), FlushError> {
+        let mut jobs = self.jobs.lock();
         let is_overdue = self.segments.read().active.bytes >= self.limit.saturating_mul(PATIENCE);
-        if let Some(finished) = job.take_if(|job| is_overdue || job.is_finished()) {
-            finished.join().unwrap_or_else(|panic| panic::resume_unwind(panic))?;
+        if let Some(finished) = jobs.filing.take_if(|job| is_overdue || job.is_finished()) {
+            result(finished)?;
         }
-        if job.is_some() || !self.has_work() {
-            return Ok(());
+        if let Some(finished) = jobs.merging.take_if(|job| job.is_finished()) {
+            result(finished)?;
         }
-        let (journal, flush) = (Arc::clone(self), Arc::clone(flush));
-        let thread = thread::Builder::new().name("node-files".to_owned());
-        *job = Some(thread.spawn(move || journal.flush(&flush)).map_err(FlushError::Thread)?);
+        if jobs.filing.is_none() && self.has_work() {
+            let (journal, files) = (Arc::clone(self), Arc::clone(files));
+            jobs.filing = Some(spawn("node-files", move || journal.flush(&files))?);
+        }
+        if jobs.merging.is_none() && files.can_merge() {
+            let files = Arc::clone(files);
+            jobs.merging = Some(spawn("node-lists", move || files.merge().map_err(FlushError::Filing))?);
+        }
         Ok(())
     }
 
-    /// Waits for the thread, whatever its result: the packs of a failed flush are on disk.
+    /// Waits for the threads, whatever their results: the packs of a failed flush are on disk.
     pub(crate) fn finish(&self) {
-        if let Some(job) = self.job.lock().take() {
+        let Jobs { filing, merging } = mem::take(&mut *self.jobs.lock());
+        for job in filing.into_iter().chain(merging) {
             let _ = job.join();
         }
     }
@@ -163,74 +180,37 @@ impl NodeJournal {
         segments.sealed.is_some()
     }
 
-    fn flush(&self, flush: &Flush) -> Result<(), FlushError> {
+    fn flush(&self, files: &NodeFiles) -> Result<(), FlushError> {
         let Some(sealed) = self.segments.read().sealed.clone() else { return Ok(()) };
-        flush.remove_leftover()?;
-        flush.store(&sealed).map_err(FlushError::Engine)?;
-        // From here on the column answers.
+        let packs = sealed.packs.iter().map(|pack| pack.sequence);
+        files.add(sealed.index.len(), sealed.rows(), packs).map_err(FlushError::Filing)?;
+        // From here on the files answer.
         self.segments.write().sealed = None;
-        flush.forget(&sealed).map_err(FlushError::Engine)
+        Ok(())
     }
 }
 
-/// What the thread needs to write.
-pub(crate) struct Flush {
-    pub(crate) db: Arc<DB>,
-    pub(crate) node_options: Options,
-    pub(crate) dir: PathBuf,
-    pub(crate) is_temporary: bool,
+type Job = JoinHandle<Result<(), FlushError>>;
+
+/// What runs beside the writer.
+#[derive(Default)]
+struct Jobs {
+    filing: Option<Job>,
+    merging: Option<Job>,
+}
+
+fn spawn(name: &str, work: impl FnOnce() -> Result<(), FlushError> + Send + 'static) -> Result<Job, FlushError> {
+    thread::Builder::new().name(name.to_owned()).spawn(work).map_err(FlushError::Thread)
+}
+
+fn result(finished: Job) -> Result<(), FlushError> {
+    finished.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
 }
 
 /// Why packs did not become files.
 pub(crate) enum FlushError {
-    Engine(rocksdb::Error),
-    File(io::Error),
+    Filing(FilingError),
     Thread(io::Error),
-}
-
-impl Flush {
-    /// Name of the file while it is written. Then the engine moves it into the database: it links it there first and
-    /// removes this name last.
-    fn file(&self) -> PathBuf {
-        Path::join(&self.dir, "nodes.new")
-    }
-
-    /// A process that ended while a file was moved left this name on a file of the database: to open it for writing would
-    /// destroy what the database has.
-    fn remove_leftover(&self) -> Result<(), FlushError> {
-        match fs::remove_file(self.file()) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(FlushError::File(error)),
-            _ => Ok(()),
-        }
-    }
-
-    fn store(&self, segment: &Segment) -> Result<(), rocksdb::Error> {
-        let rows = segment.index.iter().filter_map(|place| node_at(&segment.packs, *place));
-        // The first bytes decide nearly always, and comparing them does not leave the list.
-        let mut rows: Vec<(u64, NodeRow<'_>)> = rows.map(|row| (short(row.hash), row)).collect();
-        rows.sort_unstable_by(|(a, a_row), (b, b_row)| a.cmp(b).then_with(|| a_row.hash.cmp(b_row.hash)));
-        let Some(column) = self.db.cf_handle(NODES).filter(|_| !rows.is_empty()) else { return Ok(()) };
-        let mut writer = SstFileWriter::create(&self.node_options);
-        writer.open(self.file())?;
-        for (_, row) in rows {
-            writer.put(row.hash, row.message)?;
-        }
-        writer.finish()?;
-        let mut options = IngestExternalFileOptions::default();
-        options.set_move_files(true);
-        self.db.ingest_external_file_cf_opts(column, &options, vec![self.file()])
-    }
-
-    fn forget(&self, segment: &Segment) -> Result<(), rocksdb::Error> {
-        let Some(column) = self.db.cf_handle(PACKS) else { return Ok(()) };
-        let mut batch = WriteBatch::default();
-        for pack in &segment.packs {
-            batch.delete_cf(column, pack.sequence.to_be_bytes());
-        }
-        let mut options = WriteOptions::default();
-        options.disable_wal(self.is_temporary);
-        self.db.write_opt(batch, &options)
-    }
 }
 
 #[cfg(test)]

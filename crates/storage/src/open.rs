@@ -10,16 +10,19 @@ use rocksdb::{Cache, DB, ErrorKind, LogLevel, Options, WriteBatch, WriteOptions}
 use tempfile::TempDir;
 
 use crate::columns::{self, IDENTITY_KEY, LAYOUT_KEY};
-use crate::node_journal::{Flush, NodeJournal};
+use crate::node_files::{FilingError, NodeFiles};
+use crate::node_journal::NodeJournal;
 use crate::store::{Home, is_disk_full};
 use crate::write::PROBE_BYTES;
 use crate::{StorageError, Store};
 
 /// Version of the layout of the columns.
-const LAYOUT: u32 = 1;
+const LAYOUT: u32 = 2;
 /// Held by the process that has the directory open. The engine has a lock of its own, but reports it in words only.
 const LOCK_FILE: &str = "rhizome.lock";
 const DATABASE_FOLDER: &str = "chain";
+/// Folder of the node files, within that of the database.
+pub(crate) const NODES_FOLDER: &str = "nodes";
 
 /// Nodes that gather before they are written into a file, as a share of the write buffers.
 const JOURNAL_SHARE: usize = 4;
@@ -122,12 +125,17 @@ impl Store {
         write_options.disable_wal(is_temporary);
         write_options.set_sync(!is_temporary && options.durability == Durability::Power);
         let value_bytes = options.cache_bytes / VALUE_CACHE_SHARE;
-        let node_options = columns::node_options(&cache, column_buffer_bytes);
+        let nodes = dir.join(DATABASE_FOLDER).join(NODES_FOLDER);
+        let files = NodeFiles::open(&db, nodes, is_temporary).map_err(|error| match error {
+            FilingError::Engine(source) => StorageError::Engine { operation: "read the row of the node files", source },
+            FilingError::File(source) => StorageError::of_file(&dir, source),
+        })?;
         let store = Self {
             journal: Arc::new(NodeJournal::new(options.write_buffer_bytes / JOURNAL_SHARE)),
-            flush: Arc::new(Flush { db: Arc::clone(&db), node_options, dir, is_temporary }),
+            files: Arc::new(files),
             db,
             write_options,
+            write_buffer_bytes: options.write_buffer_bytes,
             generation: AtomicU64::new(1),
             values: ValueCache::with_weighter(value_bytes / TYPICAL_VALUE_BYTES + 1, value_bytes as u64, ValueWeight),
             home,
@@ -173,8 +181,10 @@ fn opening_error(dir: &Path, source: rocksdb::Error, bytes: usize) -> StorageErr
     let dir = dir.to_path_buf();
     match source.kind() {
         // A column with an unknown name or merge operator means that something else wrote this directory.
-        ErrorKind::Corruption | ErrorKind::InvalidArgument => StorageError::Damaged { dir, source },
-        ErrorKind::IOError if is_disk_full(&dir, bytes.max(PROBE_BYTES)) => StorageError::DiskFull { dir, source },
+        ErrorKind::Corruption | ErrorKind::InvalidArgument => StorageError::Damaged { dir, source: source.into() },
+        ErrorKind::IOError if is_disk_full(&dir, bytes.max(PROBE_BYTES)) => {
+            StorageError::DiskFull { dir, source: source.into() }
+        }
         _ => StorageError::Engine { operation: "open", source },
     }
 }

@@ -13,9 +13,10 @@ use rocksdb::{ColumnFamily, DB, DBPinnableSlice, ErrorKind, ReadOptions, WriteBa
 use tempfile::TempDir;
 
 use crate::StorageError;
-use crate::columns::{self, BANS_KEY, BLOCKS, HEAD_KEY, HEIGHTS, META, NODES, RECEIPTS, TRANSACTIONS};
-use crate::node_journal::{Flush, NodeJournal};
-use crate::open::ValueWeight;
+use crate::columns::{self, BANS_KEY, BLOCKS, HEAD_KEY, HEIGHTS, META, RECEIPTS, TRANSACTIONS};
+use crate::node_files::{FilingError, NodeFiles};
+use crate::node_journal::NodeJournal;
+use crate::open::{NODES_FOLDER, ValueWeight};
 use crate::record::{self, HeightEntry, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
 
 /// Values of at least this size are worth a place in the cache of long values.
@@ -47,11 +48,13 @@ pub struct StoreFigures {
 
 /// One open database. Reads never block each other or the writer; writes come from one place (the chain's writer).
 pub struct Store {
-    /// Nodes that are not yet in their column.
+    /// Nodes that are not yet in their files.
     pub(crate) journal: Arc<NodeJournal>,
-    pub(crate) flush: Arc<Flush>,
+    pub(crate) files: Arc<NodeFiles>,
     pub(crate) db: Arc<DB>,
     pub(crate) write_options: WriteOptions,
+    /// What the engine may have to write at a time besides a batch: rows that gathered in memory.
+    pub(crate) write_buffer_bytes: usize,
     /// Raised right before a batch that changes the flat state.
     pub(crate) generation: AtomicU64,
     /// Long values (code) by hash.
@@ -62,6 +65,7 @@ pub struct Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
+        self.files.close();
         self.journal.finish();
     }
 }
@@ -148,7 +152,7 @@ impl Store {
         if let Some(node) = self.journal.find(hash) {
             return Ok(Some(node));
         }
-        Ok(self.row(NODES, hash.as_slice())?.map(|row| Bytes::copy_from_slice(&row)))
+        self.files.get(hash).map_err(|error| StorageError::of_file(self.dir(), error))
     }
 
     /// A long value by its keccak, through the cache of such values.
@@ -165,8 +169,11 @@ impl Store {
 
     /// A copy of the database in a folder that does not exist yet, on the same disk with hard links, while the node runs.
     pub fn checkpoint(&self, path: &Path) -> Result<(), StorageError> {
-        let checkpoint = Checkpoint::new(&self.db).and_then(|checkpoint| checkpoint.create_checkpoint(path));
-        checkpoint.map_err(|source| self.engine_error("make a checkpoint", source, 0))
+        let copy = || Checkpoint::new(&self.db).and_then(|checkpoint| checkpoint.create_checkpoint(path));
+        self.files.checkpoint(&path.join(NODES_FOLDER), copy).map_err(|error| match error {
+            FilingError::Engine(source) => self.engine_error("make a checkpoint", source, 0),
+            FilingError::File(source) => StorageError::of_file(path, source),
+        })
     }
 
     /// Waits until everything that was written is on the disk, so that it survives a loss of power, too.
@@ -177,7 +184,11 @@ impl Store {
     /// Size of the database's files, in bytes.
     pub fn disk_bytes(&self) -> Result<u64, StorageError> {
         let files = self.db.live_files().map_err(|source| self.engine_error("list files", source, 0))?;
-        Ok(files.iter().map(|file| file.size as u64).sum())
+        Ok(files.iter().map(|file| file.size as u64).sum::<u64>().saturating_add(self.node_bytes()?))
+    }
+
+    fn node_bytes(&self) -> Result<u64, StorageError> {
+        self.files.bytes().map_err(|error| StorageError::of_file(self.dir(), error))
     }
 
     /// What the engine says about itself now, summed over all columns.
@@ -187,7 +198,7 @@ impl Store {
             block_cache_bytes: self.engine_number(META, properties::BLOCK_CACHE_USAGE)?,
             value_cache_bytes: self.values.weight(),
             write_buffer_bytes: self.engine_sum(properties::CUR_SIZE_ALL_MEM_TABLES)?,
-            file_bytes: self.engine_sum(properties::TOTAL_SST_FILES_SIZE)?,
+            file_bytes: self.engine_sum(properties::TOTAL_SST_FILES_SIZE)?.saturating_add(self.node_bytes()?),
             compaction_bytes: self.engine_sum(properties::ESTIMATE_PENDING_COMPACTION_BYTES)?,
             is_write_stopped: self.engine_number(META, properties::IS_WRITE_STOPPED)? != 0,
         })
@@ -255,9 +266,10 @@ impl Store {
     pub(crate) fn engine_error(&self, operation: &'static str, source: rocksdb::Error, bytes: usize) -> StorageError {
         let dir = || self.home.dir.clone();
         match source.kind() {
-            ErrorKind::Corruption => StorageError::Damaged { dir: dir(), source },
-            ErrorKind::IOError if bytes > 0 && is_disk_full(&self.home.dir, bytes) => {
-                StorageError::DiskFull { dir: dir(), source }
+            ErrorKind::Corruption => StorageError::Damaged { dir: dir(), source: source.into() },
+            // An earlier write in the background may be what failed.
+            ErrorKind::IOError if bytes > 0 && is_disk_full(&self.home.dir, bytes.max(self.write_buffer_bytes)) => {
+                StorageError::DiskFull { dir: dir(), source: source.into() }
             }
             _ => StorageError::Engine { operation, source },
         }

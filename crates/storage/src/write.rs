@@ -7,6 +7,7 @@ use rhizome_trie::{NodeRows, StateDelta};
 use rocksdb::WriteBatch;
 
 use crate::columns::{BLOCKS, HEAD_KEY, HEIGHTS, LOGS, META, ORIGINAL_ROOT_PREFIX, PACKS, RECEIPTS, TRANSACTIONS};
+use crate::node_files::FilingError;
 use crate::node_journal::FlushError;
 use crate::record::{self, HeightEntry};
 use crate::store::damaged;
@@ -132,9 +133,9 @@ impl Store {
 
     /// The nodes of a block as one row, which is readable from here on: a reader that sees the block finds its state.
     fn batch_nodes(&self, batch: &mut WriteBatch, nodes: NodeRows) -> Result<(), StorageError> {
-        self.journal.settle(&self.flush).map_err(|error| match error {
-            FlushError::Engine(source) => self.engine_error("write nodes", source, PROBE_BYTES),
-            FlushError::File(source) => StorageError::NotWritable { dir: self.dir().to_path_buf(), source },
+        self.journal.settle(&self.files).map_err(|error| match error {
+            FlushError::Filing(FilingError::Engine(source)) => self.engine_error("write nodes", source, PROBE_BYTES),
+            FlushError::Filing(FilingError::File(source)) => StorageError::of_file(self.dir(), source),
             FlushError::Thread(source) => StorageError::Thread { source },
         })?;
         let column = self.column(PACKS)?;

@@ -98,3 +98,20 @@ fn waiting_for_the_disk_can_be_asked_for() {
     Made::new(1, "a").write_best(&store);
     assert_eq!(store.highest_number().unwrap(), Some(1));
 }
+
+#[test]
+fn a_directory_of_another_layout_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(Store::open(dir.path(), &identity(), &small()).unwrap());
+    {
+        let path = dir.path().join("chain");
+        let options = rocksdb::Options::default();
+        let columns = rocksdb::DB::list_cf(&options, &path).unwrap();
+        // Rows of columns with merges are left alone.
+        let database = rocksdb::DB::open_cf(&options, &path, columns).unwrap();
+        database.put(b"layout", 1_u32.to_be_bytes()).unwrap();
+    }
+    let error = Store::open(dir.path(), &identity(), &small()).err().unwrap();
+    assert!(matches!(error, StorageError::Layout { expected: 2, found: 1, .. }), "{error}");
+    assert!(error.to_string().contains(dir.path().to_str().unwrap()), "{error}");
+}

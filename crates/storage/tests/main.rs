@@ -5,6 +5,7 @@
 mod directory;
 mod flat_state;
 mod logs;
+mod node_files;
 mod written_blocks;
 
 use rhizome_primitives::{Address, B256, Bloom, Bytes, Log, Receipt, U256, keccak256};

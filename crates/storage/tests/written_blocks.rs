@@ -1,11 +1,8 @@
-use std::fs;
-use std::path::Path;
-
 use rhizome_primitives::{Address, B256, U256, keccak256};
-use rhizome_storage::{HeightEntry, Rewind, Store, StoreOptions, TransactionLocation};
+use rhizome_storage::{HeightEntry, Rewind, TransactionLocation};
 use rhizome_trie::{NodeSource, StateDelta};
 
-use crate::{Made, identity, small, temporary};
+use crate::{Made, temporary};
 
 const CONTRACT: Address = Address::repeat_byte(7);
 
@@ -102,34 +99,4 @@ fn nodes_are_found_by_hash() {
     assert_eq!(NodeSource::get(&store, &keccak256(&code)).unwrap().unwrap(), code);
     assert_eq!(store.long_value(&keccak256(&code)).unwrap().unwrap(), code);
     assert!(NodeSource::get(&store, &B256::ZERO).unwrap().is_none());
-}
-
-/// What a kill leaves that comes after the engine has linked a new file and before it has removed the file's first name.
-fn leave_file_half_moved(dir: &Path) {
-    let Ok(files) = fs::read_dir(dir.join("chain")) else { return };
-    let tables = files.map(|file| file.unwrap().path()).filter(|path| path.extension().is_some_and(|end| end == "sst"));
-    let largest = tables.max_by_key(|path| fs::metadata(path).unwrap().len()).unwrap();
-    fs::hard_link(largest, dir.join("nodes.new")).unwrap();
-}
-
-#[test]
-fn nodes_move_into_their_column_and_survive_restarts() {
-    let dir = tempfile::tempdir().unwrap();
-    let options = StoreOptions { write_buffer_bytes: 1 << 20, ..small() };
-    let value = |number: u64| vec![number as u8; 4000 + number as usize];
-    for start in [0, 500, 1000] {
-        leave_file_half_moved(dir.path());
-        // 2 MB a run in a journal of 256 KB: several files, and a rest that only the packs hold.
-        let store = Store::open(dir.path(), &identity(), &options).unwrap();
-        for number in start..start + 500 {
-            Made::new(number, "n").with_flat(b"key", Some(&value(number))).write_best(&store);
-            let probe = (number * 7919) % (number + 1);
-            assert_eq!(store.node(&keccak256(value(probe))).unwrap().unwrap(), value(probe), "{probe} of {number}");
-        }
-    }
-    let store = Store::open(dir.path(), &identity(), &options).unwrap();
-    for number in 0..1500 {
-        assert_eq!(store.node(&keccak256(value(number))).unwrap().unwrap(), value(number), "{number}");
-    }
-    assert_eq!(store.node(&B256::ZERO).unwrap(), None);
 }

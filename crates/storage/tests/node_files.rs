@@ -1,0 +1,193 @@
+//! Nodes on their way from the blocks into files, and what may happen to these.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use rhizome_primitives::{B256, keccak256};
+use rhizome_storage::{StorageError, Store, StoreOptions};
+
+use crate::{Made, identity, small};
+
+/// A journal of 256 KB, so that half a dozen blocks of `value` make a list.
+fn hasty() -> StoreOptions {
+    StoreOptions { write_buffer_bytes: 1 << 20, ..small() }
+}
+
+fn open(dir: &Path) -> Store {
+    Store::open(dir, &identity(), &hasty()).unwrap()
+}
+
+/// The only node of a block.
+fn value(number: u64) -> Vec<u8> {
+    let mut value = number.to_be_bytes().to_vec();
+    value.resize(4000 + number as usize, number as u8);
+    value
+}
+
+fn hash(number: u64) -> B256 {
+    keccak256(value(number))
+}
+
+fn write(store: &Store, numbers: std::ops::Range<u64>) {
+    for number in numbers {
+        Made::new(number, "n").with_flat(b"key", Some(&value(number))).write_best(store);
+    }
+}
+
+#[track_caller]
+fn expect_values(store: &Store, numbers: std::ops::Range<u64>) {
+    for number in numbers {
+        assert_eq!(store.node(&hash(number)).unwrap().unwrap(), value(number), "{number}");
+    }
+    assert_eq!(store.node(&B256::ZERO).unwrap(), None);
+}
+
+fn nodes_folder(dir: &Path) -> PathBuf {
+    dir.join("chain").join("nodes")
+}
+
+/// Files of the node folder, in order of their names.
+fn files(dir: &Path, kind: &str) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(nodes_folder(dir)) else { return Vec::new() };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let mut paths: Vec<_> = paths.filter(|path| path.extension().is_some_and(|end| end == kind)).collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn nodes_move_into_files_and_survive_restarts() {
+    let dir = tempfile::tempdir().unwrap();
+    for start in [0, 500, 1000] {
+        // 2 MB a run: several lists, and a rest that only the packs hold.
+        let store = open(dir.path());
+        for number in start..start + 500 {
+            write(&store, number..number + 1);
+            let probe = (number * 7919) % (number + 1);
+            assert_eq!(store.node(&hash(probe)).unwrap().unwrap(), value(probe), "{probe} of {number}");
+        }
+    }
+    expect_values(&open(dir.path()), 0..1500);
+    let lists = files(dir.path(), "index");
+    assert!(!lists.is_empty() && lists.len() < 10, "lists are merged: {lists:?}");
+}
+
+#[test]
+fn what_a_crash_leaves_is_removed_or_overwritten() {
+    let dir = tempfile::tempdir().unwrap();
+    write(&open(dir.path()), 0..300);
+    let mut last = OpenOptions::new().append(true).open(files(dir.path(), "data").pop().unwrap()).unwrap();
+    last.write_all(&[7; 10_000]).unwrap();
+    let folder = nodes_folder(dir.path());
+    let unfinished = [folder.join("000001.data"), folder.join("999999.index")];
+    for path in &unfinished {
+        fs::write(path, b"half a file").unwrap();
+    }
+    fs::write(folder.join("notes.txt"), b"not ours").unwrap();
+    let store = open(dir.path());
+    assert!(unfinished.iter().all(|path| !path.exists()));
+    assert!(folder.join("notes.txt").exists());
+    write(&store, 300..600);
+    expect_values(&store, 0..600);
+    drop(store);
+    expect_values(&open(dir.path()), 0..600);
+}
+
+#[test]
+fn nodes_are_readable_while_they_move() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let written = AtomicU64::new(0);
+    thread::scope(|scope| {
+        for seed in 1..4 {
+            let (store, written) = (&store, &written);
+            scope.spawn(move || {
+                let mut number = seed;
+                loop {
+                    let limit = written.load(Ordering::Acquire);
+                    if limit == 1000 {
+                        break;
+                    }
+                    number = (number * 6_364_136 + 1_442_695) % 1_000_003;
+                    if limit > 0 {
+                        expect_values(store, number % limit..number % limit + 1);
+                    }
+                }
+            });
+        }
+        for number in 0..1000 {
+            write(&store, number..number + 1);
+            written.store(number + 1, Ordering::Release);
+        }
+    });
+}
+
+#[test]
+fn a_node_that_was_damaged_is_an_error_and_no_value() {
+    let dir = tempfile::tempdir().unwrap();
+    write(&open(dir.path()), 0..300);
+    let data = OpenOptions::new().read(true).write(true).open(files(dir.path(), "data").pop().unwrap()).unwrap();
+    // The first node is the first in the file.
+    let mut byte = [0];
+    data.read_exact_at(&mut byte, 1000).unwrap();
+    data.write_all_at(&[byte[0] ^ 1], 1000).unwrap();
+    let store = open(dir.path());
+    let error = store.node(&hash(0)).unwrap_err();
+    assert!(matches!(error, StorageError::Damaged { .. }), "{error}");
+    expect_values(&store, 1..300);
+    // A hash that begins as a stored one is just not there.
+    let mut alike = hash(1);
+    alike.0[31] ^= 1;
+    assert_eq!(store.node(&alike).unwrap(), None);
+}
+
+#[test]
+fn files_that_are_missing_or_too_short_are_noticed_at_start() {
+    for kind in ["data", "index"] {
+        let dir = tempfile::tempdir().unwrap();
+        write(&open(dir.path()), 0..300);
+        let path = files(dir.path(), kind).pop().unwrap();
+        let expect_damaged = || {
+            let error = Store::open(dir.path(), &identity(), &hasty()).err().unwrap();
+            assert!(matches!(error, StorageError::Damaged { .. }), "{kind}: {error}");
+        };
+        let file = OpenOptions::new().write(true).open(&path).unwrap();
+        file.set_len(file.metadata().unwrap().len() / 2).unwrap();
+        expect_damaged();
+        fs::remove_file(&path).unwrap();
+        expect_damaged();
+    }
+}
+
+#[test]
+fn a_checkpoint_and_its_original_grow_apart() {
+    let (dir, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = open(dir.path());
+    write(&store, 0..300);
+    store.checkpoint(&copy.path().join("chain")).unwrap();
+    let copied = open(copy.path());
+    write(&store, 300..600);
+    write(&copied, 600..900);
+    expect_values(&store, 0..600);
+    expect_values(&copied, 0..300);
+    expect_values(&copied, 600..900);
+    assert_eq!((store.node(&hash(700)).unwrap(), copied.node(&hash(400)).unwrap()), (None, None));
+    drop((store, copied));
+    expect_values(&open(dir.path()), 0..600);
+    expect_values(&open(copy.path()), 600..900);
+}
+
+#[test]
+fn files_of_nodes_count_in_sizes() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    write(&store, 0..300);
+    let nodes: u64 = files(dir.path(), "data").iter().map(|path| fs::metadata(path).unwrap().len()).sum();
+    assert!(nodes > 256 << 10);
+    assert!(store.disk_bytes().unwrap() >= nodes);
+    assert!(store.figures().unwrap().file_bytes >= nodes);
+}
