@@ -15,9 +15,9 @@ export function rate(value: number): string {
 
 /** Of how many: as a percentage. */
 export function share(part: number, whole: number): string {
-  if (part === 0 || whole === 0) return '0 %'
+  if (part === 0 || whole === 0) return '0\u00a0%'
   const percent = (100 * part) / whole
-  return percent < 0.1 ? '< 0.1 %' : `${Number(percent.toPrecision(2))} %`
+  return percent < 0.1 ? '<\u00a00.1\u00a0%' : `${Number(percent.toPrecision(2))}\u00a0%`
 }
 
 export function latency(milliseconds: number | null): string {
