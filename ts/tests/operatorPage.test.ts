@@ -1,8 +1,10 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { createPublicClient, http } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ShownApp } from '../src/admin/shapes.ts'
 import { type App, createApp } from '../src/auth/app.ts'
 import { FileStore } from '../src/auth/fileStore.ts'
 import { NodeProcess, scratchFolder } from './node.ts'
@@ -144,6 +146,8 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
     await form.getByLabel('Addresses').fill('10.0.0.0/8\n10.0.0.0/99')
     await save.click()
     await form.getByText('"10.0.0.0/99" is not an IP address').waitFor()
+    expect(await form.getByLabel('Addresses').getAttribute('aria-invalid')).toBe('true')
+    expect(await form.getByLabel('Units per day').getAttribute('aria-invalid')).toBeNull()
     await form.getByLabel('Addresses').fill('10.0.0.0/8')
     await save.click()
     await form.waitFor({ state: 'detached' })
@@ -162,6 +166,48 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
     await form.getByLabel('Units per day').fill('')
     await save.click()
     await app.getByText('2,000 units/day').waitFor({ state: 'detached' })
+    await page.context().close()
+  })
+
+  test('behavior: keys for tokens come and go', async () => {
+    const page = await open()
+    await create(page, { Name: 'tokens' })
+    const edit = () => page.getByRole('button', { name: 'Edit tokens' }).click()
+    const form = page.getByRole('dialog')
+    const save = form.getByRole('button', { name: 'Save' })
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+    await edit()
+    await form.getByText('Tokens (JWT)', { exact: true }).click()
+    await form.getByLabel('A token beside the key').selectOption('is needed with every request')
+    await save.click()
+    await form.getByText('there is no key to check tokens with').waitFor()
+    await form.getByLabel('Add a key: its id').fill('first')
+    await form
+      .getByLabel('Add a key: the public key')
+      .fill(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
+    await save.click()
+    await form.getByText('is secret; give the public key').waitFor()
+    expect(await form.getByLabel('Add a key: the public key').getAttribute('aria-invalid')).toBe('true')
+    await form
+      .getByLabel('Add a key: the public key')
+      .fill(publicKey.export({ type: 'spki', format: 'pem' }).toString())
+    await save.click()
+    const app = page.locator('[data-app=tokens]')
+    await app.getByText('token needed').waitFor()
+    await edit()
+    expect(await form.getByLabel('Keys in use').inputValue()).toBe('first')
+    await form.getByLabel('Add a key: its id').fill('second')
+    await form
+      .getByLabel('Add a key: the public key')
+      .fill(JSON.stringify(generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' })))
+    await save.click()
+    await app.getByText('token keys: 2').waitFor()
+    await edit()
+    await form.getByLabel('Keys in use').fill('second')
+    await save.click()
+    await app.getByText('token keys: 1').waitFor()
+    const { jwt } = (await (await fetch(`${node.adminUrl}/api/apps/tokens`)).json()) as ShownApp
+    expect(jwt).toMatchObject({ isRequired: true, keys: [{ kid: 'second', alg: 'EdDSA' }] })
     await page.context().close()
   })
 

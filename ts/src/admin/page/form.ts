@@ -101,13 +101,13 @@ export function openForm({
 
   function show(error: Error): void {
     const member = error instanceof Refused ? (error.member ?? '') : ''
-    const name = [...inputs.keys()].find((one) => member === one || member.startsWith(`${one}.`))
+    const name = [...inputs.keys()].find((one) => member.startsWith(one) && /^([.[]|$)/.test(member.slice(one.length)))
     const target = name === undefined ? general : problems.get(name)
     const text =
       error instanceof Refused
         ? error.message
         : 'The node did not answer. It may have done it all the same: look before you try again.'
-    if (target !== undefined) target.textContent = name === undefined ? text : text.replace(/^[\w.]+: /, '')
+    if (target !== undefined) target.textContent = name === undefined ? text : text.replace(/^[\w.[\]]+: /, '')
     const input = name === undefined ? undefined : inputs.get(name)
     input?.setAttribute('aria-invalid', 'true')
     input?.closest('details')?.setAttribute('open', '')
