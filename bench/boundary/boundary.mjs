@@ -2,14 +2,19 @@
 // standing in each other's way.
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
+import { Wallet } from 'ethers'
 import { startNode } from '../../ts/dist/index.js'
 
 const seconds = 1
 const account = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
+const message = 'a message'
+const signature = new Wallet(`0x${'11'.repeat(32)}`).signMessageSync(message)
 const calls = [
   ['ethBlockNumber', []],
   ['ethGetBalance', [account, 'latest']],
   ['ethGetBlockByNumber', ['0x0', false]],
+  // The most that anything that recovers senders can reach.
+  ['personalEcRecover', [`0x${Buffer.from(message).toString('hex')}`, signature]],
 ]
 
 /** Prints calls a second for 1, 2, ... workers. Throws when a worker sees another node than the rest. */
@@ -26,7 +31,7 @@ export async function run(report) {
         report({ name: `${name}, ${count} ${count === 1 ? 'worker' : 'workers'}`, value, unit: 'calls/s' })
       }
     }
-    await node.native.evmMine(0, 1)
+    await node.native.evmMine(1, -1, 0, 0)
     const head = node.native.headCursor()
     const seen = await Promise.all(
       callers.map((caller) => caller.ask({ name: 'headCursor', parameters: [], seconds: 0 })),

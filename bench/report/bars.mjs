@@ -7,6 +7,8 @@ const leastBatchGain = 5
 const mostLogGrowth = 1.3
 const mostSaturationGrowth = 3
 const mostSoakMs = 20
+const leastOfRecovery = 0.5
+const leastImportPercent = 1000
 
 export function bars({ comparison: { rows }, results }) {
   const of = (name) => rows.find((row) => row.name === name)?.results.rhizome
@@ -42,6 +44,18 @@ export function bars({ comparison: { rows }, results }) {
     `at most ${mostSaturationGrowth} x alone`,
     slower,
     slower <= mostSaturationGrowth,
+  )
+  const recovery = results.filter(({ name }) => name.startsWith('personalEcRecover')).at(-1)?.value
+  const sending = recovery === undefined ? undefined : of('eth_sendRawTransaction')?.rate / recovery
+  const wanted = `${leastOfRecovery} of the recoveries that all workers do`
+  add('eth_sendRawTransaction', wanted, Number.isNaN(sending) ? undefined : sending, sending >= leastOfRecovery)
+  const load = results.find(({ name }) => name === 'speed in percent of the reference')?.value
+  add(
+    'import of load, in percent of the reference',
+    `${leastImportPercent}`,
+    load,
+    load >= leastImportPercent,
+    load?.toFixed(0),
   )
   const soak = results.find(({ name }) => name === 'blockNumber: 99% within')?.value
   add('p99 of eth_blockNumber in the soak', `at most ${mostSoakMs} ms`, soak, soak <= mostSoakMs)
