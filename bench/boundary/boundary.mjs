@@ -26,9 +26,13 @@ export async function run(report) {
     for (const [name, parameters] of calls) {
       for (const count of counts) {
         const active = callers.slice(0, count)
+        const before = process.cpuUsage()
         const done = await Promise.all(active.map((caller) => caller.ask({ name, parameters, seconds })))
         const value = done.reduce((sum, one) => sum + one.calls, 0) / seconds
+        const { user, system } = process.cpuUsage(before)
         report({ name: `${name}, ${count} ${count === 1 ? 'worker' : 'workers'}`, value, unit: 'calls/s' })
+        const micros = (user + system) / (value * seconds)
+        if (count === 1) report({ name: `${name}, processor time of a call`, value: micros, unit: 'µs' })
       }
     }
     await node.native.evmMine(1, -1, 0, 0)

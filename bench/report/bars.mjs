@@ -45,10 +45,16 @@ export function bars({ comparison: { rows }, results }) {
     slower,
     slower <= mostSaturationGrowth,
   )
-  const recovery = results.filter(({ name }) => name.startsWith('personalEcRecover')).at(-1)?.value
-  const sending = recovery === undefined ? undefined : of('eth_sendRawTransaction')?.rate / recovery
-  const wanted = `${leastOfRecovery} of the recoveries that all workers do`
-  add('eth_sendRawTransaction', wanted, Number.isNaN(sending) ? undefined : sending, sending >= leastOfRecovery)
+  // By processor time: what else the machine does while one or the other is measured does not count.
+  const recovery = results.find(({ name }) => name === 'personalEcRecover, processor time of a call')?.value
+  const spent = of('eth_sendRawTransaction')?.processorMicros
+  const share = recovery === undefined || spent === undefined ? undefined : recovery / spent
+  add(
+    'eth_sendRawTransaction',
+    `${leastOfRecovery} of the speed of recovering a sender`,
+    share,
+    share >= leastOfRecovery,
+  )
   const load = results.find(({ name }) => name === 'speed in percent of the reference')?.value
   add(
     'import of load, in percent of the reference',
