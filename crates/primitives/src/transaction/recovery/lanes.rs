@@ -12,7 +12,7 @@ use super::Job;
 use alloy_primitives::{Address, U256, keccak256};
 use archmage::intrinsics::x86_64::__mmask8;
 use archmage::{SimdToken, X64V4xToken, arcane};
-use curve::{Multiples, ONE, Point};
+use curve::{Addend, Multiples, ONE, Point};
 use fields::{Fields, Masks};
 use generator::GENERATOR;
 use modular::PRIME;
@@ -133,22 +133,28 @@ fn sums_of<const N: usize>(jobs: &[Job], digits: &[Digits]) -> [Sum; N] {
         y: Fields::mul(&Fields::splat(start_y), &Fields::mul(&zz, z)),
         z: Fields::splat(&ONE),
     };
-    let (mut x, mut y) = ([Words::default(); N], [Words::default(); N]);
+    // What is added after the doublings is read before them: the doublings cover the wait.
+    let [mut one, mut other, mut low, mut high] = array::from_fn(|_| Addend::empty());
     for window in (0..WINDOWS).rev() {
+        let with_generator = window % 2 == 0;
+        multiples.pick(&each(&lanes, |job| digits[job].point[0][window]), &mut one);
+        multiples.pick(&each(&lanes, |job| digits[job].point[1][window]), &mut other);
+        other.turn();
+        if with_generator {
+            GENERATOR.pick(&each(&lanes, |job| digits[job].generator[0][window / 2]), false, &mut low);
+            GENERATOR.pick(&each(&lanes, |job| digits[job].generator[1][window / 2]), true, &mut high);
+        }
         if window != WINDOWS - 1 {
-            double(&mut point, WINDOW);
+            point.double(WINDOW);
         }
-        for half in 0..2 {
-            let digits = lanes.map(|lanes| lanes.map(|job| digits[job].point[half][window]));
-            multiples.pick(&digits, half == 1, &mut x, &mut y);
-            add(&mut point, &digits, &x, &y, None);
-        }
-        if window % 2 == 0 {
-            for half in 0..2 {
-                let digits = lanes.map(|lanes| lanes.map(|job| digits[job].generator[half][window / 2]));
-                GENERATOR.pick(&digits, half == 1, &mut x, &mut y);
-                add(&mut point, &digits, &x, &y, Some(z));
-            }
+        one.add_to(&mut point, None);
+        other.add_to(&mut point, None);
+        if with_generator {
+            // On the curve of the generator the sum has another Z.
+            let common = Fields::mul(&point.z, z);
+            low.add_to(&mut point, Some(&common));
+            let common = Fields::mul(&point.z, z);
+            high.add_to(&mut point, Some(&common));
         }
     }
     // Back to the curve of the generator.
@@ -158,35 +164,16 @@ fn sums_of<const N: usize>(jobs: &[Job], digits: &[Digits]) -> [Sum; N] {
     array::from_fn(|i| Sum { x: point.x.0[i], y: point.y.0[i], z: z.0[i], is_key: is_on_curve[i] & !is_zero[i] })
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline(never)]
-fn double<const N: usize>(point: &mut Point<N>, times: u32) {
-    for _ in 0..times {
-        *point = point.doubled();
-    }
-}
-
-/// Adds points to the lanes whose digit is not 0.
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline(never)]
-fn add<const N: usize>(
-    point: &mut Point<N>,
-    digits: &[[i16; LANES]; N],
-    x: &[Words; N],
-    y: &[Words; N],
-    z: Option<&Fields<N>>,
-) {
-    let mut is_added = [0; N];
-    for (mask, digits) in is_added.iter_mut().zip(digits) {
-        for (lane, digit) in digits.iter().enumerate() {
-            *mask |= __mmask8::from(*digit != 0) << lane;
+/// A digit for each lane.
+#[inline(always)]
+fn each<const N: usize>(lanes: &[[usize; LANES]; N], digit: impl Fn(usize) -> i16) -> [[i16; LANES]; N] {
+    let mut digits = [[0; LANES]; N];
+    for (digits, jobs) in digits.iter_mut().zip(lanes) {
+        for (slot, job) in digits.iter_mut().zip(jobs) {
+            *slot = digit(*job);
         }
     }
-    let z = match z {
-        Some(z) => Fields::mul(&point.z, z),
-        None => point.z,
-    };
-    *point = Point::select(&is_added, point, &point.plus(&Fields::load(x), &Fields::load(y), &z));
+    digits
 }
 
 /// The y of a point with this x (canonical) and this parity, and the lanes where there is one.

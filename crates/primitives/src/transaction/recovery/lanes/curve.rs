@@ -5,6 +5,8 @@
 
 use super::field::{LANES, Limbs, Words, limbs};
 use super::fields::{Fields, Masks};
+use archmage::intrinsics::x86_64::__mmask8;
+use std::array;
 
 /// Multiples of a point that a table holds: 1 to 16.
 pub(super) const MULTIPLES: usize = 16;
@@ -22,18 +24,34 @@ pub(super) struct Point<const N: usize> {
     pub(super) z: Fields<N>,
 }
 
-/// The multiples 1 to 16 of points, lane by lane as x, y, BETA · x and −y. They stand on the curve that the
-/// factor `z` leads to: the true x is x/z², the true y is y/z³.
+/// The multiples 1 to 16 of points as x and y, tight. They stand on the curve that the factor `z` leads to: the true x is
+/// x/z², the true y is y/z³.
 pub(super) struct Multiples<const N: usize> {
-    entries: [[[Words; N]; 4]; MULTIPLES],
+    entries: [[[Words; N]; 2]; MULTIPLES],
     pub(super) z: Fields<N>,
 }
 
+/// A point for each lane that is to be added: none for the digit 0, the one with −y for a negative digit.
+pub(super) struct Addend<const N: usize> {
+    x: [Words; N],
+    y: [Words; N],
+    is_there: Masks<N>,
+    is_negative: Masks<N>,
+}
+
 impl<const N: usize> Point<N> {
-    /// 2 · self, by 3 multiplications and 4 squarings.
+    /// 2^times · self, by 3 multiplications and 4 squarings each.
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline(never)]
+    pub(super) fn double(&mut self, times: u32) {
+        for _ in 0..times {
+            *self = self.doubled();
+        }
+    }
+
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
-    pub(super) fn doubled(&self) -> Self {
+    fn doubled(&self) -> Self {
         let slope = Fields::triple(&Fields::square(&self.x));
         let yy = Fields::square(&self.y);
         let xyy = Fields::mul(&self.x, &yy);
@@ -44,10 +62,10 @@ impl<const N: usize> Point<N> {
         Point { x, y, z: Fields::add(&yz, &yz) }
     }
 
-    /// Adds points with tight coordinates that stand on the curve which `z`, a multiple of the own Z, leads to.
+    /// Adds points that stand on the curve which `z`, a multiple of the own Z, leads to.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
-    pub(super) fn plus(&self, x: &Fields<N>, y: &Fields<N>, z: &Fields<N>) -> Self {
+    fn plus(&self, x: &Fields<N>, y: &Fields<N>, z: &Fields<N>) -> Self {
         let zz = Fields::square(z);
         let zzz = Fields::mul(&zz, z);
         let h = Fields::sub(&Fields::mul(x, &zz), &self.x);
@@ -59,22 +77,12 @@ impl<const N: usize> Point<N> {
         let y = Fields::mul_sum(&slope, &Fields::sub(&v, &x), &Fields::negated(&self.y), &hhh);
         Point { x, y, z: Fields::mul(&self.z, &h) }
     }
-
-    #[target_feature(enable = "avx512f")]
-    #[inline]
-    pub(super) fn select(masks: &Masks<N>, a: &Self, b: &Self) -> Self {
-        Point {
-            x: Fields::select(masks, &a.x, &b.x),
-            y: Fields::select(masks, &a.y, &b.y),
-            z: Fields::select(masks, &a.z, &b.z),
-        }
-    }
 }
 
 impl<const N: usize> Multiples<N> {
     #[target_feature(enable = "avx512f")]
     pub(super) fn empty() -> Self {
-        Multiples { entries: [[[Words::default(); N]; 4]; MULTIPLES], z: Fields::splat(&ONE) }
+        Multiples { entries: [[[Words::default(); N]; 2]; MULTIPLES], z: Fields::splat(&ONE) }
     }
 
     /// The multiples of points given by tight coordinates.
@@ -99,8 +107,7 @@ impl<const N: usize> Multiples<N> {
         // From one Z to the next. The entries hold each multiple with its own Z for now.
         let mut factors = [z; MULTIPLES - 2];
         for (entry, factor) in rest.iter_mut().zip(&mut factors) {
-            let [entry_x, entry_y, ..] = entry;
-            (*entry_x, *entry_y) = (last.0.store(), last.1.store());
+            *entry = [last.0.store(), last.1.store()];
             let h = Fields::sub(&last.0, &one.0);
             let slope = Fields::sub(&last.1, &one.1);
             let hh = Fields::square(&h);
@@ -111,41 +118,70 @@ impl<const N: usize> Multiples<N> {
             last = (x, y);
             *factor = h;
         }
-        set(first, &one.0, &one.1);
-        set(end, &last.0, &last.1);
+        *first = [one.0.store(), one.1.store()];
+        *end = [last.0.store(), last.1.store()];
         let mut scale = Fields::splat(&ONE);
         for (entry, factor) in rest.iter_mut().zip(&factors).rev() {
             scale = Fields::mul(&scale, factor);
             let square = Fields::square(&scale);
             let cube = Fields::mul(&square, &scale);
-            let [x, y, ..] = entry;
-            let (x, y) = (Fields::load(x), Fields::load(y));
-            set(entry, &Fields::mul(&x, &square), &Fields::mul(&y, &cube));
+            let [x, y] = entry;
+            let (lifted_x, lifted_y) = (Fields::mul(&Fields::load(x), &square), Fields::mul(&Fields::load(y), &cube));
+            (*x, *y) = (lifted_x.store(), lifted_y.store());
         }
         self.z = Fields::mul(&z, &scale);
     }
 
-    /// For each lane the multiple that its digit says, as x and y; any point for the digit 0. With `is_turned`, of
-    /// BETA · x.
+    /// The multiples that digits say.
     #[inline(never)]
-    pub(super) fn pick(&self, digits: &[[i16; LANES]; N], is_turned: bool, x: &mut [Words; N], y: &mut [Words; N]) {
-        for (i, digits) in digits.iter().enumerate() {
-            for (lane, digit) in digits.iter().enumerate() {
-                let entry = &self.entries[usize::from(digit.unsigned_abs().wrapping_sub(1)) % MULTIPLES];
-                let from_x = &entry[if is_turned { 2 } else { 0 }][i];
-                let from_y = &entry[if *digit < 0 { 3 } else { 1 }][i];
-                for limb in 0..5 {
-                    x[i][limb][lane] = from_x[limb][lane];
-                    y[i][limb][lane] = from_y[limb][lane];
-                }
-            }
-        }
+    pub(super) fn pick(&self, digits: &[[i16; LANES]; N], addend: &mut Addend<N>) {
+        addend.fill(digits, |vector, lane, index| {
+            let [x, y] = &self.entries[index % MULTIPLES];
+            [array::from_fn(|limb| x[vector][limb][lane]), array::from_fn(|limb| y[vector][limb][lane])]
+        });
     }
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline]
-fn set<const N: usize>(entry: &mut [[Words; N]; 4], x: &Fields<N>, y: &Fields<N>) {
-    let turned = Fields::mul(x, &Fields::splat(&BETA));
-    *entry = [x.store(), y.store(), turned.store(), Fields::negated(y).store()];
+impl<const N: usize> Addend<N> {
+    pub(super) fn empty() -> Self {
+        Addend { x: [Words::default(); N], y: [Words::default(); N], is_there: [0; N], is_negative: [0; N] }
+    }
+
+    /// Asks for the multiple of each digit by vector, lane and the magnitude less 1. (Any will do for the digit 0.)
+    #[inline(always)]
+    pub(super) fn fill(&mut self, digits: &[[i16; LANES]; N], multiple: impl Fn(usize, usize, usize) -> [Limbs; 2]) {
+        for (vector, digits) in digits.iter().enumerate() {
+            let (mut is_there, mut is_negative) = (0, 0);
+            for (lane, digit) in digits.iter().enumerate() {
+                is_there |= __mmask8::from(*digit != 0) << lane;
+                is_negative |= __mmask8::from(*digit < 0) << lane;
+                let [x, y] = multiple(vector, lane, usize::from(digit.unsigned_abs().saturating_sub(1)));
+                for limb in 0..5 {
+                    self.x[vector][limb][lane] = x[limb];
+                    self.y[vector][limb][lane] = y[limb];
+                }
+            }
+            (self.is_there[vector], self.is_negative[vector]) = (is_there, is_negative);
+        }
+    }
+
+    /// BETA · x for x.
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline]
+    pub(super) fn turn(&mut self) {
+        self.x = Fields::mul(&Fields::load(&self.x), &Fields::splat(&BETA)).store();
+    }
+
+    /// Adds to a sum. The points stand on the curve that `z`, a multiple of the sum's Z, leads to: that Z itself, if
+    /// none is given.
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline(never)]
+    pub(super) fn add_to(&self, sum: &mut Point<N>, z: Option<&Fields<N>>) {
+        let y = Fields::load(&self.y);
+        let y = Fields::select(&self.is_negative, &y, &Fields::negated(&y));
+        let Point { x, y, z } = sum.plus(&Fields::load(&self.x), &y, z.unwrap_or(&sum.z));
+        sum.x = Fields::select(&self.is_there, &sum.x, &x);
+        sum.y = Fields::select(&self.is_there, &sum.y, &y);
+        sum.z = Fields::select(&self.is_there, &sum.z, &z);
+    }
 }

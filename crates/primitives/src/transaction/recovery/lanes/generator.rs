@@ -1,6 +1,7 @@
 //! Multiples of the generator, computed at first use.
 
-use super::field::{LANES, Limbs, Words, limbs};
+use super::curve::Addend;
+use super::field::{LANES, Limbs, limbs};
 use super::scalar::{WIDE_WINDOW, WINDOW, WINDOWS};
 use crate::transaction::signature::ORDER;
 use alloy_primitives::{U256, uint};
@@ -19,8 +20,8 @@ pub(in crate::transaction::recovery) const START: U256 =
 
 /// What is known of the generator G before any signature.
 pub(super) struct Generator {
-    /// Of G and of 2¹²⁸·G, the multiples from 1 on: x, y and −y, sixteen words that fill two lines of the cache.
-    multiples: [Box<[[u64; 16]]>; 2],
+    /// Of G and of 2¹²⁸·G, the multiples from 1 on as x and y.
+    multiples: [Box<[[Limbs; 2]; MULTIPLES]>; 2],
     /// Where every sum begins, START·G: the incomplete additions cannot begin at infinity.
     pub(super) start: [Limbs; 2],
     /// What must be added to the factor of G to make up for the start, which all doublings double.
@@ -41,19 +42,15 @@ fn scalar(number: U256) -> Scalar {
     <Scalar as Reduce<k256::U256>>::reduce(k256::U256::from_words(*number.as_limbs()))
 }
 
-fn multiples(of: ProjectivePoint) -> Box<[[u64; 16]]> {
+fn multiples(of: ProjectivePoint) -> Box<[[Limbs; 2]; MULTIPLES]> {
     let sums: Vec<ProjectivePoint> = iter::successors(Some(of), |last| Some(last + &of)).take(MULTIPLES).collect();
     let mut points = vec![AffinePoint::IDENTITY; sums.len()];
     <ProjectivePoint as Curve>::batch_normalize(&sums, &mut points);
-    let entry = |point: &AffinePoint| {
-        let ([x, y], [_, minus_y]) = (coordinates(point), coordinates(&-*point));
-        let mut entry = [0; 16];
-        for (slot, limb) in entry.iter_mut().zip(x.into_iter().chain(y).chain(minus_y)) {
-            *slot = limb;
-        }
-        entry
-    };
-    points.iter().map(entry).collect()
+    let mut multiples = Box::new([[Limbs::default(); 2]; MULTIPLES]);
+    for (multiple, point) in multiples.iter_mut().zip(&points) {
+        *multiple = coordinates(point);
+    }
+    multiples
 }
 
 fn coordinates(point: &AffinePoint) -> [Limbs; 2] {
@@ -63,26 +60,10 @@ fn coordinates(point: &AffinePoint) -> [Limbs; 2] {
 }
 
 impl Generator {
-    /// For each lane the multiple that its digit says, of G or (`is_high`) of 2¹²⁸·G, as x and y; any for the digit 0.
+    /// The multiples that digits say, of G or (`is_high`) of 2¹²⁸·G.
     #[inline(never)]
-    pub(super) fn pick<const N: usize>(
-        &self,
-        digits: &[[i16; LANES]; N],
-        is_high: bool,
-        x: &mut [Words; N],
-        y: &mut [Words; N],
-    ) {
+    pub(super) fn pick<const N: usize>(&self, digits: &[[i16; LANES]; N], is_high: bool, addend: &mut Addend<N>) {
         let multiples = &self.multiples[usize::from(is_high)];
-        for (i, digits) in digits.iter().enumerate() {
-            for (lane, digit) in digits.iter().enumerate() {
-                let index = usize::from(digit.unsigned_abs().saturating_sub(1));
-                let Some(entry) = multiples.get(index) else { continue };
-                let from_y = if *digit < 0 { &entry[10..15] } else { &entry[5..10] };
-                for limb in 0..5 {
-                    x[i][limb][lane] = entry[limb];
-                    y[i][limb][lane] = from_y[limb];
-                }
-            }
-        }
+        addend.fill(digits, |_, _, index| multiples[index % MULTIPLES]);
     }
 }
