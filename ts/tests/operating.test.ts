@@ -57,7 +57,7 @@ describe('SIGTERM', () => {
 })
 
 describe('the log', () => {
-  test('behavior: slow requests with a number, never what they carry', async () => {
+  test('behavior: slow requests with a name, never what they carry', async () => {
     const node = await NodeProcess.start(['--workers', '1'], 'rpc.slowMs = 0\n')
     const key = 'c0ffee'.padEnd(64, '1')
     await node.result('personal_importRawKey', [key, 'open sesame'])
@@ -67,14 +67,37 @@ describe('the log', () => {
     expect(first).toMatchObject({
       level: 40,
       thread: 'worker 0',
-      request: 1,
+      request: expect.stringMatching(/^[0-9a-f]{12}-1$/),
       method: 'personal_importRawKey',
       msg: 'slow request',
     })
     expect(first.time).toMatch(/^\d{4}-.*Z$/)
-    expect(second).toMatchObject({ request: 2, errorCode: -32602 })
+    expect(second).toMatchObject({ request: expect.stringMatching(/-2$/), errorCode: -32602 })
     expect(third.method).toHaveLength(64)
     expect(node.errors.split('\n').slice(0, 2).join()).not.toMatch(/c0ffee|sesame/)
+    await node.stop()
+  })
+
+  test('behavior: the name of a request that failed is in its answer; callers may choose it', async () => {
+    const node = await NodeProcess.start(['--workers', '1'], 'rpc.slowMs = 0\n')
+    const ask = async (body: string, headers: Record<string, string> = {}) => {
+      const json = { 'content-type': 'application/json' }
+      const response = await fetch(node.url, { method: 'POST', headers: { ...json, ...headers }, body })
+      await response.arrayBuffer()
+      return response.headers.get('x-request-id')
+    }
+    const good = '{"id":1,"method":"net_version"}'
+    const bad = '{"id":1,"method":"nope"}'
+    expect(await ask(good)).toBeNull()
+    expect(await ask(good, { 'x-request-id': 'abc-1' })).toBeNull()
+    expect(await ask(bad, { 'x-request-id': 'abc-2' })).toBe('abc-2')
+    expect(await ask(`[${good},${bad}]`, { 'x-request-id': 'abc-3' })).toBe('abc-3')
+    const ours = await ask(bad, { 'x-request-id': 'rz_not_a_name' })
+    expect(ours).toMatch(/^[0-9a-f]{12}-\d+$/)
+    expect(await ask('{', { 'x-request-id': 'abc-4' })).toBe('abc-4')
+    const names = lines(node).map(({ request }) => request)
+    expect(names).toEqual([expect.stringMatching(/-1$/), 'abc-1', 'abc-2', 'abc-3', 'abc-3', ours])
+    expect(node.errors).not.toContain('rz_')
     await node.stop()
   })
 })

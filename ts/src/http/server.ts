@@ -6,6 +6,7 @@ import type { Answer } from '../rpc/envelope.ts'
 import { writeError } from '../rpc/envelope.ts'
 import { code, internalError, overloaded, RpcError } from '../rpc/errors.ts'
 import { Flight } from '../rpc/flight.ts'
+import { isRequestId } from '../rpc/requestId.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
 import { apiKeyOf } from './apiKey.ts'
 import { type Body, readBody } from './body.ts'
@@ -189,6 +190,8 @@ export class HttpServer {
     const headers = origin === '' ? noHeaders : this.#corsHeaders(origin)
     const encoding = this.#settings.compression === 'none' ? '' : request.getHeader('accept-encoding')
     const flight = new Flight(this.#settings.timeoutMs, this.#cancel)
+    const sentId = request.getHeader('x-request-id')
+    if (sentId !== '' && isRequestId(sentId)) flight.id = sentId
     const { maxBodyBytes: maxBytes, bodyMs: timeMs } = this.#settings
     const stopReading = readBody(response, { maxBytes, timeMs }, (body) => {
       // A body may come so slowly that the key has ended meanwhile.
@@ -242,10 +245,12 @@ export class HttpServer {
     }
   }
 
-  #finish(response: HttpResponse, reply: Reply, flight: Flight, headers: Headers, encoding: string): void {
+  #finish(response: HttpResponse, reply: Reply, flight: Flight, cors: Headers, encoding: string): void {
     this.#running--
     if (flight.isAborted) return
     const { answer } = reply
+    const hasFailed = flight.error !== undefined || reply.error !== undefined
+    const headers: Headers = hasFailed ? [...cors, ['X-Request-Id', flight.id]] : cors
     if (answer === undefined || encoding === '' || !isWorthCompressing(answer, encoding, this.#mayCompress(response))) {
       this.#send(response, this.#outgoing(reply, headers))
       return

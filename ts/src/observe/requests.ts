@@ -6,22 +6,23 @@ export interface FinishedRequest {
   readonly elapsedMs: number
   readonly errorCode: number | undefined
   readonly defect: unknown
+  /** Its name; none when no request has caused it. */
+  readonly request?: { readonly id: string }
 }
 
 /** Callers may send names of any length. */
 const longestName = 64
 
 /**
- * Logs requests: defects always, slow ones as warnings, all others at debug level. `request` counts the requests of the
- * thread. Parameters and paths are never logged: they may hold keys. `settings` are looked at each time.
+ * Logs requests: defects always, slow ones as warnings, all others at debug level. `request` is the name of the request,
+ * which its answer has, too, when it failed. Parameters and paths are never logged: they may hold keys. `settings` are looked at each time.
  */
 export function requestLog(logger: Logger, settings: { readonly slowMs: number }): (request: FinishedRequest) => void {
-  let request = 0
-  return ({ method: name, elapsedMs, errorCode, defect }) => {
-    request++
+  return ({ method: name, elapsedMs, errorCode, defect, request: named }) => {
     const isSlow = elapsedMs >= settings.slowMs
     if (defect === undefined && !isSlow && !logger.isLevelEnabled('debug')) return
     const method = name.slice(0, longestName)
+    const request = named?.id
     if (defect !== undefined) {
       logger.error({ request, method, defect: describe(defect) }, 'internal error')
     } else if (isSlow) {

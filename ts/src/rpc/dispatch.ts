@@ -52,6 +52,8 @@ export type Observer = (request: {
   elapsedMs: number
   errorCode: number | undefined
   defect: unknown
+  /** Its name; for what no request has caused, none. */
+  request?: { readonly id: string }
 }) => void
 
 /** Answers calls from a table. Knows no method and no socket. */
@@ -130,18 +132,18 @@ export class Dispatcher<Context> {
       const hasOwnLimit = entry !== undefined && 'row' in entry && entry.row.hasOwnLimit === true
       if (!hasOwnLimit) return this.#fail(call, responseTooLarge(limit), startedMs, flight)
     }
-    this.#report(call.method, startedMs, undefined, undefined)
+    this.#report(call.method, startedMs, undefined, undefined, flight)
     return writeResult(call.id ?? 'null', result)
   }
 
   #fail(call: Call, error: unknown, startedMs: number, flight: Flight): Answer {
     const sent = error instanceof RpcError ? error : internalError()
     flight.error = sent
-    this.#report(call.method, startedMs, sent.code, error instanceof RpcError ? error.defect : error)
+    this.#report(call.method, startedMs, sent.code, error instanceof RpcError ? error.defect : error, flight)
     return writeError(call.id ?? 'null', sent, this.#settings.hasHints)
   }
 
-  #report(method: string, startedMs: number, errorCode: number | undefined, defect: unknown): void {
-    this.#observe({ method, elapsedMs: performance.now() - startedMs, errorCode, defect })
+  #report(method: string, startedMs: number, errorCode: number | undefined, defect: unknown, request: Flight): void {
+    this.#observe({ method, elapsedMs: performance.now() - startedMs, errorCode, defect, request })
   }
 }

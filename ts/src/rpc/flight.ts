@@ -1,4 +1,5 @@
 import { type RpcError, timeoutError } from './errors.ts'
+import { newRequestId } from './requestId.ts'
 import type { Subscriber } from './subscriber.ts'
 
 let lastTicket = 0
@@ -21,12 +22,24 @@ export class Flight {
   readonly #now: () => number
   readonly #cancel: (ticket: number) => void
   #tickets = new Set<number>()
+  #id: string | undefined
 
   /** `timeoutMs` 0 means no limit. */
   constructor(timeoutMs: number, cancel: (ticket: number) => void, now: () => number = () => performance.now()) {
     this.#now = now
     this.#deadline = timeoutMs === 0 ? Number.POSITIVE_INFINITY : now() + timeoutMs
     this.#cancel = cancel
+  }
+
+  /** What the request is called in the log and, when it fails, in its answer; made when somebody wants to know. */
+  get id(): string {
+    this.#id ??= newRequestId()
+    return this.#id
+  }
+
+  /** The caller has a name for it. */
+  set id(id: string) {
+    this.#id = id
   }
 
   /** The same request with less time, for one of its methods: the client hangs up on both. */
