@@ -12,12 +12,14 @@ import { buildDriver } from '../bench/rpc/driver.mjs'
 import { startCeiling } from '../bench/targets/ceiling.mjs'
 
 const program = fileURLToPath(new URL('./bench.mjs', import.meta.url))
-const timeout = 240_000
+const timeout = 400_000
 const pace = { name: 'quick', rounds: 2, timeMs: 100, connections: 4 }
 
 async function bench(...parameters) {
   const file = join(mkdtempSync(join(tmpdir(), 'rhizome-test-')), 'bench.json')
-  await promisify(execFile)(process.execPath, [program, '--json', file, ...parameters])
+  await promisify(execFile)(process.execPath, [program, '--json', file, ...parameters]).catch(({ stdout, stderr }) => {
+    throw new Error(`the benchmarks failed: ${stdout}${stderr}`)
+  })
   return JSON.parse(readFileSync(file, 'utf8'))
 }
 

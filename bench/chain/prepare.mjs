@@ -146,6 +146,7 @@ async function fill(chain, blocks, index) {
 
 /** Series of marks, each ten times as long as the one before; the longest comes first. */
 async function addMarks(chain, blocks, owner, longest) {
+  if (longest === 0) return
   const feasible = await blocks.longest(longest)
   const lengths = [1000, 10_000, 100_000].filter((length) => length <= feasible)
   for (const length of lengths.reverse()) {
