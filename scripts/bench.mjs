@@ -1,5 +1,5 @@
 // npm run bench: runs the benchmarks and prints what they measured. --help says the rest.
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { SetupError } from './setup/run.mjs'
 import { setup } from './setup.mjs'
@@ -9,9 +9,10 @@ const usage = `npm run bench -- [OPTION]...
   --quick              short rounds and short chains: a look, not a measurement
   --targets A,B        of the built-in targets only these
   --target NAME=URL    another node to compare with; can be given more than once. NAME=URL,WEBSOCKET_URL for both
-  --minutes N          length of the soak (default: 10)
+  --minutes N          also the soak, which takes so long (with --only soak: 10 unless given)
   --json FILE          everything that was measured
   --report FILE.md     the document, with its plots in a folder of the same name
+  --from FILE          measure nothing: take what --json has written, for --report
   --list               the names
 `
 
@@ -31,13 +32,14 @@ const own = {
   soak: '../bench/soak/soak.mjs',
   keys: '../bench/keys/keys.mjs',
 }
-/** Takes minutes by itself, so it has to be asked for. */
-const onDemand = ['soak']
-
 const options = readOptions()
 const isWanted = (name) =>
   options.only === undefined ||
   options.only.some((one) => name === one || name.startsWith(`${one},`) || name.startsWith(`${one} `))
+if (options.from !== undefined) {
+  writeReport(options.report, JSON.parse(readFileSync(options.from, 'utf8')))
+  process.exit(0)
+}
 const results = []
 const rows = []
 let comparison
@@ -55,7 +57,9 @@ if (workloads.some(({ name }) => isWanted(name))) {
   })
 }
 for (const [name, path] of Object.entries(own)) {
-  if (!isWanted(name) || (options.only === undefined && onDemand.includes(name))) continue
+  if (!isWanted(name)) continue
+  // It takes minutes by itself, so it has to be asked for.
+  if (name === 'soak' && options.only === undefined && options.minutes === undefined) continue
   const { run } = await import(path)
   process.stdout.write(`${name}\n`)
   await run(
@@ -65,7 +69,7 @@ for (const [name, path] of Object.entries(own)) {
         Math.abs(result.value) < 100 ? result.value.toFixed(2) : Math.round(result.value).toLocaleString('en')
       process.stdout.write(`  ${result.name.padEnd(52)} ${value.padStart(12)} ${result.unit}\n`)
     },
-    { minutes: options.minutes, isQuick: options.quick === true },
+    { minutes: options.minutes ?? 10, isQuick: options.quick === true },
   )
 }
 const measured = { machine: machine(), comparison: { ...comparison, rows }, results }
@@ -84,7 +88,8 @@ function readOptions() {
         quick: { type: 'boolean' },
         targets: { type: 'string', default: targetNames.join(',') },
         target: { type: 'string', multiple: true, default: [] },
-        minutes: { type: 'string', default: '10' },
+        minutes: { type: 'string' },
+        from: { type: 'string' },
         json: { type: 'string' },
         report: { type: 'string' },
         list: { type: 'boolean' },
@@ -103,8 +108,10 @@ function readOptions() {
     for (const one of values.only ?? [])
       if (!names.some((name) => name === one || name.startsWith(`${one},`) || name.startsWith(`${one} `)))
         throw new TypeError(`--only: no benchmark ${one}; --list shows the names`)
-    const minutes = Number(values.minutes)
-    if (!(minutes > 0)) throw new TypeError(`--minutes: expected a number above 0, got ${values.minutes}`)
+    const minutes = values.minutes === undefined ? undefined : Number(values.minutes)
+    if (minutes !== undefined && !(minutes > 0))
+      throw new TypeError(`--minutes: expected a number above 0, got ${values.minutes}`)
+    if (values.from !== undefined && values.report === undefined) throw new TypeError('--from: needs --report')
     return { ...values, targets, minutes, urls: values.target.map(readTarget) }
   } catch (error) {
     if (error instanceof SetupError || !(error instanceof TypeError)) throw error

@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 
-const rounds = 3
 const program = fileURLToPath(new URL('../../ts/rhizome.mjs', import.meta.url))
 const chains = fileURLToPath(new URL('../../tests/vectors/chains/', import.meta.url))
 
 /** The reference node's best run of the same import: two cores, native signatures, cold start included. */
 const referenceSeconds = 83
 
-export async function run(report) {
+export async function run(report, { isQuick = false } = {}) {
+  const rounds = isQuick ? 1 : 3
   const folder = mkdtempSync(join(tmpdir(), 'rhizome-bench-'))
   const [spec, blocks] = ['load.json', 'load.blocks.txt'].map((name) => unpack(name, folder))
   const seconds = []

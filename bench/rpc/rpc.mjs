@@ -28,7 +28,7 @@ const starters = {
 export const targetNames = Object.keys(starters)
 
 /** How long and how often. */
-const thorough = { name: 'thorough', rounds: 5, timeMs: 1000, connections: 32, longest: 100_000 }
+const thorough = { name: 'thorough', rounds: 5, timeMs: 600, connections: 32, longest: 100_000 }
 const quick = { name: 'quick', rounds: 2, timeMs: 300, connections: 32, longest: 1000 }
 
 /**
