@@ -46,9 +46,8 @@ pub(crate) const BANS_KEY: &[u8] = b"bans";
 /// Before the hash of a block whose state was replaced, in the meta column: the root that was replaced.
 pub(crate) const ORIGINAL_ROOT_PREFIX: &[u8] = b"original root ";
 
-/// How often a row may be merged in memory before the write folds the operands into one value: bounds what a read of
-/// a busy row (the log index of a contract that logs in every block) has to combine.
-const SUCCESSIVE_MERGES: usize = 64;
+/// Files of new rows that are merged at a time. Nearly all keys are hashes, so each merge rewrites all of the next level.
+const NEW_FILES: i32 = 16;
 
 /// Small blocks: nearly all reads are of one row.
 const POINT_BLOCK_BYTES: usize = 4 * 1024;
@@ -63,7 +62,11 @@ pub(crate) fn descriptors(cache: &Cache, write_buffer_bytes: usize) -> Vec<Colum
     vec![
         column(META, &|_, _| {}),
         column(NODES, &|_, _| {}),
-        column(PACKS, &|options, _| options.set_compression_type(DBCompressionType::None)),
+        column(PACKS, &|options, _| {
+            options.set_compression_type(DBCompressionType::None);
+            // Packs are deleted soon: what stays in memory for longer need not be written into a file.
+            options.set_write_buffer_size(2 * write_buffer_bytes);
+        }),
         column(FLAT, &|_, _| {}),
         column(BLOCKS, &bulk),
         column(HEIGHTS, &|_, _| {}),
@@ -75,7 +78,6 @@ pub(crate) fn descriptors(cache: &Cache, write_buffer_bytes: usize) -> Vec<Colum
         }),
         column(LOGS, &|options, _| {
             options.set_merge_operator_associative("log shards", merge_shards);
-            options.set_max_successive_merges(SUCCESSIVE_MERGES);
         }),
     ]
 }
@@ -83,6 +85,9 @@ pub(crate) fn descriptors(cache: &Cache, write_buffer_bytes: usize) -> Vec<Colum
 fn options(cache: &Cache, write_buffer_bytes: usize, tune: &dyn Fn(&mut Options, &mut BlockBasedOptions)) -> Options {
     let mut table = table(cache);
     let mut options = Options::default();
+    options.set_level_zero_file_num_compaction_trigger(NEW_FILES);
+    options.set_level_zero_slowdown_writes_trigger(2 * NEW_FILES);
+    options.set_level_zero_stop_writes_trigger(3 * NEW_FILES);
     options.set_write_buffer_size(write_buffer_bytes);
     options.set_max_write_buffer_number(3);
     options.set_level_compaction_dynamic_level_bytes(true);

@@ -54,6 +54,13 @@ impl Posting {
         Self(posting)
     }
 
+    /// Whether the block with this number writes the row as a whole instead of adding to it, as one of 64 does: a read
+    /// combines all that was added since. Which ones do is as good as random, so that no pattern of blocks escapes.
+    pub(crate) fn is_whole_at(&self, number: u64) -> bool {
+        let chosen = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58;
+        chosen == u64::from(self.0[16] & 63)
+    }
+
     pub(crate) fn key(&self, shard: u32) -> [u8; KEY_BYTES] {
         let mut key = [0; KEY_BYTES];
         key[..17].copy_from_slice(&self.0);
@@ -210,6 +217,15 @@ mod tests {
         let mut shard = Shard::default();
         shard.add(&row);
         assert!(shard.offsets().eq(0..LOG_SHARD_BLOCKS));
+    }
+
+    #[test]
+    fn rows_are_written_whole_at_times_whichever_blocks_have_logs() {
+        for (value, stride) in (0..=255).flat_map(|value| [1, 2, 3, 5, 64, 100].map(|stride| (value, stride))) {
+            let posting = Posting::address(&Address::repeat_byte(value));
+            let whole = (0..6400).filter(|at| posting.is_whole_at(7 + at * stride)).count();
+            assert!((30..300).contains(&whole), "{value} {stride}: {whole}");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::thread::{self, JoinHandle};
 use std::{io, iter, mem, panic};
 
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use parking_lot::{Mutex, RwLock};
 use rhizome_primitives::{B256, Bytes};
 use rhizome_trie::NodeRow;
@@ -66,8 +67,8 @@ impl Segment {
             let (Some(row), Ok(offset)) = (NodeRow::at(rows, start), u32::try_from(start)) else { return false };
             let is_same = |place: &Place| node_at(packs, *place).is_some_and(|known| known.hash == row.hash);
             let hash_of = |place: &Place| node_at(packs, *place).map_or(0, |known| short(known.hash));
-            if index.find(short(row.hash), is_same).is_none() {
-                index.insert_unique(short(row.hash), Place { pack, offset }, hash_of);
+            if let Entry::Vacant(place) = index.entry(short(row.hash), is_same, hash_of) {
+                place.insert(Place { pack, offset });
             }
             start = row.end;
         }

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
-use std::mem;
 use std::sync::atomic::Ordering;
+use std::{iter, mem};
 
 use rhizome_primitives::{Address, B256, Bytes, Receipt, U256};
 use rhizome_trie::{NodeRows, StateDelta};
@@ -15,6 +15,9 @@ use crate::{StorageError, Store, log_index};
 
 /// What is asked of the disk when a write of unknown size failed, to tell whether it is full.
 pub(crate) const PROBE_BYTES: usize = 1 << 20;
+
+/// What a row takes in a batch besides a long value, roughly.
+const ROW_BYTES: usize = 96;
 
 /// All that one block changes on disk.
 pub struct BlockWrite<'a> {
@@ -66,6 +69,15 @@ pub struct StateChange<'a> {
     pub flat: &'a StateDelta,
 }
 
+impl BlockWrite<'_> {
+    /// Size of its batch, roughly.
+    fn batch_bytes(&self) -> usize {
+        let rows = self.transaction_hashes.len() * 3 + self.best.as_ref().map_or(0, |best| best.flat.writes.len());
+        let receipts: usize = self.encoded_receipts.iter().map(|receipt| receipt.len()).sum();
+        self.raw.len() + self.nodes.as_bytes().len() + receipts + rows * ROW_BYTES + 4096
+    }
+}
+
 /// Row of the root that a changed state replaced.
 pub(crate) fn original_root_key(block: &B256) -> Vec<u8> {
     [ORIGINAL_ROOT_PREFIX, block.as_slice()].concat()
@@ -98,7 +110,7 @@ impl Store {
     /// Writes a block with everything that belongs to it in one batch: after a crash it is there completely or not at
     /// all. Returns the generation of the flat state after the write. One writer at a time.
     pub fn write_block(&self, mut write: BlockWrite<'_>) -> Result<u64, StorageError> {
-        let mut batch = WriteBatch::with_capacity_bytes(write.raw.len() * 4 + 4096);
+        let mut batch = WriteBatch::with_capacity_bytes(write.batch_bytes());
         self.batch_nodes(&mut batch, mem::take(&mut write.nodes))?;
         let row = record::encode_block(write.raw, write.total_difficulty, &write.state_root, write.senders);
         batch.put_cf(self.column(BLOCKS)?, write.hash, row);
@@ -108,11 +120,7 @@ impl Store {
         for (index, hash) in (0_u32..).zip(write.transaction_hashes) {
             batch.merge_cf(transactions, hash, record::encode_location(&write.hash, index));
         }
-        let logs = self.column(LOGS)?;
-        let (shard, operand) = log_index::place(write.number);
-        for posting in log_index::postings(write.receipts.iter().flat_map(|receipt| &receipt.logs)) {
-            batch.merge_cf(logs, posting.key(shard), operand);
-        }
+        self.batch_postings(&mut batch, &write)?;
         self.batch_heights(&mut batch, &write)?;
         let Some(best) = &write.best else {
             self.write_batch(batch)?;
@@ -154,6 +162,21 @@ impl Store {
                 false => Err(damaged(PACKS, key, "cannot be decoded")),
             }
         })
+    }
+
+    /// Posts the block under the values of its logs.
+    fn batch_postings(&self, batch: &mut WriteBatch, write: &BlockWrite<'_>) -> Result<(), StorageError> {
+        let column = self.column(LOGS)?;
+        let (shard, operand) = log_index::place(write.number);
+        for posting in log_index::postings(write.receipts.iter().flat_map(|receipt| &receipt.logs)) {
+            let key = posting.key(shard);
+            let row = if posting.is_whole_at(write.number) { self.row(LOGS, &key)? } else { None };
+            match row {
+                Some(row) => batch.put_cf(column, key, log_index::merge(Some(&row), iter::once(operand.as_slice()))),
+                None => batch.merge_cf(column, key, operand),
+            }
+        }
+        Ok(())
     }
 
     /// The new block joins the list of its height, and the main flags follow the best chain.
