@@ -43,6 +43,7 @@ const packageOwners = {
   commander: ['cli', ''],
   ethers: ['keystore'],
   ioredis: ['redis'],
+  jose: ['auth'],
 }
 
 /** Problems as lines; none when all is well. */

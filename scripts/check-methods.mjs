@@ -10,6 +10,10 @@ export function checkMethods(root) {
     .filter((name) => name.includes('_'))
     .map((name) => name.replace('.ts', ''))
   const rows = [...read('ts/src/methods/table.ts').matchAll(/name: '([^']+)'/g)].map((match) => match[1])
+  // Quotas and rates count in these: a method without a price would be free for everybody.
+  const prices = [
+    ...read('ts/src/methods/table.ts').matchAll(/name: '([^']+)'(?:(?!name: ')[\s\S])*?cost: [1-9]\d*,/g),
+  ].map((match) => match[1])
   const tests = [...allFiles(join(root, 'ts/tests')), ...allFiles(join(root, 'tests/vectors/rpc'))]
   const tested = tests.map(textOf).join('\n')
   const exported = allFiles(join(root, 'crates/addon/src')).flatMap((path) => napiFunctions(readFileSync(path, 'utf8')))
@@ -20,6 +24,7 @@ export function checkMethods(root) {
   const used = sources.map((path) => readFileSync(path, 'utf8')).join('\n')
   return [
     ...missing(files, rows).map((name) => `ts/src/methods/${name}.ts has no row in table.ts`),
+    ...missing(rows, prices).map((name) => `the row ${name} has no cost, or one that is no whole number above 0`),
     ...missing(rows, files).map((name) => `the row ${name} has no file in ts/src/methods`),
     ...rows
       .filter((name) => !tested.includes(name))

@@ -69,7 +69,7 @@ export class Endpoint {
           {
             bodies,
             keyring,
-            admit: (response, request) => http.admit(response, request),
+            admit: (response, request, onAdmitted) => http.admit(response, request, onAdmitted),
             refuse: (response, outgoing) => http.refuse(response, outgoing),
             releaseOf: (response) => http.releaseOf(response),
             path: http.path,

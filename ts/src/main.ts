@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { FileStore } from './auth/fileStore.ts'
-import type { Keys } from './auth/keyring.ts'
+import { Accounting } from './auth/accounting.ts'
 import { KeySource } from './auth/keySource.ts'
 import type { AppStore } from './auth/store.ts'
 import { addressesOf, reachableAddress } from './config/addresses.ts'
@@ -23,9 +22,9 @@ import { nodeConfig } from './nodeConfig.ts'
 import { judgeHealth } from './observe/health.ts'
 import { createLogger } from './observe/log.ts'
 import { freePort } from './portProbe.ts'
+import { openStore } from './serviceStore.ts'
 import { Workers } from './workers.ts'
 
-const nobodyAsked: Keys = { isOpen: true, keys: [] }
 const filterSweepMs = 30_000
 
 /** A node that serves. */
@@ -60,7 +59,9 @@ export async function startNode(config: Config): Promise<RunningNode> {
   const logger = createLogger(config.log.level, 'main')
   let certificates = checkCertificates(config)
   const operator = config.admin.enabled ? (await import('./operator.ts')).prepareOperator(config) : undefined
-  const keys = await openKeys(config)
+  const store = await openStore(config, (error) => logger.error({ reason: error.message }, 'trouble with the store'))
+  const accounting = new Accounting(store, (error) => logger.error({ reason: error.message }, 'usage is told later'))
+  const source = await openKeys(config, store.apps, accounting)
   const addresses = addressesOf(config)
   const ports: number[] = []
   for (const { host, port } of addresses) ports.push(await freePort(host, port))
@@ -78,14 +79,15 @@ export async function startNode(config: Config): Promise<RunningNode> {
   const isCounting = config.metrics.enabled || config.admin.enabled
   const counters = isCounting ? (await import('./counting.ts')).createCounters(config, count) : []
   setHeaderLimit(config.http.maxHeaderBytes)
-  const workers = new Workers(count, config, { keys: keys?.source.keys ?? nobodyAsked, counters }, logger, fail)
+  const workers = new Workers(count, config, { keys: source.keys, meters: accounting.memory, counters }, logger, fail)
   let isEnding = false
   try {
     native.openNode(nodeConfig(config))
     native.onHead(() => logger.debug(headCursor(native), 'new head'))
     const filters = createFilters(native, config)
     await workers.listen(ports, filters, askToEnd)
-    keys?.source.watch(
+    accounting.start()
+    source.watch(
       (keys) => workers.replaceKeys(keys),
       (error) => logger.error({ reason: error.message }, 'API keys stay as they were'),
     )
@@ -95,10 +97,16 @@ export async function startNode(config: Config): Promise<RunningNode> {
       webSockets: () => Atomics.load(workers.openSockets, 0),
       filters: () => filters.size,
       health: () => judgeHealth(nodeFigures(native), current.health, Date.now(), isEnding),
+      apps: () => accounting.totals(),
     }
     const urls = addresses.map(({ host, tls }, index) => urlOf(host, ports[index] ?? 0, tls && 'https'))
     const metrics = await figures?.serveFigures(config.metrics, sources)
-    const admin = await operator?.serve({ url: urls[0] ?? '', keys, sources, logger })
+    const admin = await operator?.serve({
+      url: urls[0] ?? '',
+      keys: appsFileOf(config) === null ? undefined : { store: store.apps, source },
+      sources,
+      logger,
+    })
     const sweep = setInterval(() => filters.removeExpired(), filterSweepMs).unref()
     logger.debug({ urls, network: config.network, workers: count }, 'serving')
     for (const address of addresses) {
@@ -130,10 +138,12 @@ export async function startNode(config: Config): Promise<RunningNode> {
       async stop() {
         clearInterval(sweep)
         isEnding = true
-        keys?.source.stop()
+        source.stop()
         metrics?.close()
         admin?.close()
         const isIdle = await workers.stop(config.http.drainMs)
+        await accounting.stop()
+        await store.close()
         await native.closeNode()
         logger.debug('stopped')
         return isIdle
@@ -145,14 +155,12 @@ export async function startNode(config: Config): Promise<RunningNode> {
   }
 }
 
-/** The API keys, undefined where none can be kept. A node that others reach does not start without, unless it is told to be open. */
-async function openKeys(config: Config): Promise<{ store: AppStore; source: KeySource } | undefined> {
-  const path = appsFileOf(config)
+/** The API keys. A node that others reach does not start without, unless it is told to be open. */
+async function openKeys(config: Config, store: AppStore, accounting: Accounting): Promise<KeySource> {
   const { network, auth } = config
-  const store = path === null ? undefined : new FileStore(path)
-  const source = store && (await KeySource.open(store, { network, isOpen: auth.open }))
+  const source = await KeySource.open(store, { network, isOpen: auth.open }, accounting)
   const reachable = reachableAddress(config)
-  if (source?.hasApps === true || auth.open || reachable === undefined) return store && source && { store, source }
+  if (source.hasApps || auth.open || reachable === undefined) return source
   throw new ConfigError([
     `${reachable.path}.host: ${reachable.host} can be reached by others, and there are no API keys: make one with rhizome keys create, or allow everybody with --open`,
   ])

@@ -1,9 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { Keyring } from './auth/keyring.ts'
+import { MethodGroups } from './auth/methodGroups.ts'
 import { addressesOf } from './config/addresses.ts'
 import { isDevelopment } from './config/network.ts'
 import { RemoteFilters } from './filters/port.ts'
-import { servedMethods } from './methods/entries.ts'
+import { methodGroups, servedMethods } from './methods/entries.ts'
 import { loadAddon } from './native/load.ts'
 import { Counters } from './observe/counters.ts'
 import { createLogger } from './observe/log.ts'
@@ -18,14 +19,14 @@ const ticketsPerWorker = 2 ** 40
 
 function run(
   port: NonNullable<typeof parentPort>,
-  { index, config, keys, openSockets, connections, counters: memory }: WorkerStart,
+  { index, config, keys, meters, openSockets, connections, counters: memory }: WorkerStart,
 ): void {
   const post = (message: FromWorker): void => port.postMessage(message)
   const logger = createLogger(config.log.level, `worker ${index}`)
   numberTicketsFrom((index + 1) * ticketsPerWorker)
   const native = loadAddon()
   const filters = new RemoteFilters(post)
-  const keyring = new Keyring(keys)
+  const keyring = new Keyring(keys, meters, new MethodGroups(methodGroups()))
   const logged = { slowMs: config.rpc.slowMs }
   const observe = requestLog(logger, logged)
   const counters =

@@ -7,6 +7,8 @@ export interface WorkerStart {
   readonly index: number
   readonly config: Config
   readonly keys: Keys
+  /** Where what apps spend is counted by all workers. */
+  readonly meters: SharedArrayBuffer
   /** One number that all workers share: the WebSocket connections that are open. */
   readonly openSockets: Int32Array
   /** Where all workers count the connections of each client. */

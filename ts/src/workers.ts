@@ -18,13 +18,17 @@ export class Workers {
   readonly #workers: readonly Worker[]
 
   /**
-   * Starts the threads with the API keys that are good now and the counters that they count in, if there are any; they
-   * load while the node opens. `onFailure` is called when one dies unexpectedly.
+   * Starts the threads with the API keys that are good now, the meters of their apps, and the counters that they count in,
+   * if there are any; they load while the node opens. `onFailure` is called when one dies unexpectedly.
    */
   constructor(
     count: number,
     config: Config,
-    { keys, counters }: { readonly keys: Keys; readonly counters: readonly Counters[] },
+    {
+      keys,
+      meters,
+      counters,
+    }: { readonly keys: Keys; readonly meters: SharedArrayBuffer; readonly counters: readonly Counters[] },
     logger: Logger,
     onFailure: (reason: string) => void,
   ) {
@@ -36,6 +40,7 @@ export class Workers {
         index,
         config,
         keys,
+        meters,
         openSockets,
         connections,
         counters: counters[index]?.memory,

@@ -1,6 +1,8 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { Keyring } from '../src/auth/keyring.ts'
+import { meterMemory } from '../src/auth/meter.ts'
+import { MethodGroups } from '../src/auth/methodGroups.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { ConnectionTable } from '../src/http/connectionTable.ts'
 import { createServer, type Server } from '../src/server.ts'
@@ -47,7 +49,7 @@ describe('connections of one client', () => {
     server = createServer({
       config: loadConfig({ settings: { rpc: { timeoutMs: 0 }, ...settings } }),
       native: fakeAddon(),
-      keyring: new Keyring({ isOpen: true, keys: [] }),
+      keyring: new Keyring({ isOpen: true, apps: [], keys: [] }, meterMemory(), new MethodGroups([])),
       filters: {} as never,
       observe: () => undefined,
       shutdown: () => undefined,

@@ -2,6 +2,8 @@ import { request } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Keyring } from '../src/auth/keyring.ts'
+import { meterMemory } from '../src/auth/meter.ts'
+import { MethodGroups } from '../src/auth/methodGroups.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { Counters } from '../src/observe/counters.ts'
 import { createServer, type Server } from '../src/server.ts'
@@ -22,7 +24,7 @@ async function serve(settings: object): Promise<number> {
   const server = createServer({
     config,
     native: fakeAddon(cancelled),
-    keyring: new Keyring({ isOpen: true, keys: [] }),
+    keyring: new Keyring({ isOpen: true, apps: [], keys: [] }, meterMemory(), new MethodGroups([])),
     filters: {} as never,
     observe: ({ defect }) => {
       if (defect !== undefined) defects.push(defect)

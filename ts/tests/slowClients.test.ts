@@ -1,6 +1,8 @@
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { Keyring } from '../src/auth/keyring.ts'
+import { meterMemory } from '../src/auth/meter.ts'
+import { MethodGroups } from '../src/auth/methodGroups.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { createServer, type Server } from '../src/server.ts'
 import { fakeAddon } from './fakeAddon.ts'
@@ -20,7 +22,7 @@ async function serve(http: object = {}): Promise<number> {
   server = createServer({
     config: loadConfig({ settings }),
     native: fakeAddon(),
-    keyring: new Keyring({ isOpen: true, keys: [] }),
+    keyring: new Keyring({ isOpen: true, apps: [], keys: [] }, meterMemory(), new MethodGroups([])),
     filters: {} as never,
     observe: () => undefined,
     shutdown: () => undefined,

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { Keyring } from '../src/auth/keyring.ts'
+import { meterMemory } from '../src/auth/meter.ts'
+import { MethodGroups } from '../src/auth/methodGroups.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { Counters } from '../src/observe/counters.ts'
 import { createServer, type Server } from '../src/server.ts'
@@ -23,7 +25,7 @@ async function serve(settings: object = {}): Promise<string> {
   const config = loadConfig({ settings })
   const native = fakeAddon(cancelled)
   const nothing = () => undefined
-  const keyring = new Keyring({ isOpen: true, keys: [] })
+  const keyring = new Keyring({ isOpen: true, apps: [], keys: [] }, meterMemory(), new MethodGroups([]))
   const parts = { config, native, keyring, filters: {} as never, observe: nothing, shutdown: nothing }
   server = createServer({ ...parts, openSockets, counters: new Counters([]) })
   return `http://127.0.0.1:${await server.listen(0)}`

@@ -1,5 +1,7 @@
+import { type Accounting, burstOf } from './accounting.ts'
 import type { App } from './app.ts'
 import type { Keys } from './keyring.ts'
+import type { Access } from './profile.ts'
 import type { AppStore } from './store.ts'
 
 const lookMs = 250
@@ -18,20 +20,27 @@ export interface KeySourceSettings {
 export class KeySource {
   readonly #store: AppStore
   readonly #settings: KeySourceSettings
+  readonly #accounting: Pick<Accounting, 'open'>
   #revision = ''
-  #apps: readonly App[] = []
+  /** Those that may call here, and what the workers have to know of them. */
+  #apps: readonly { readonly app: App; readonly access: Access }[] = []
   #hasApps = false
   #timer: NodeJS.Timeout | undefined
   #look: () => Promise<void> = () => Promise.resolve()
 
-  private constructor(store: AppStore, settings: KeySourceSettings) {
+  private constructor(store: AppStore, settings: KeySourceSettings, accounting: Pick<Accounting, 'open'>) {
     this.#store = store
     this.#settings = settings
+    this.#accounting = accounting
   }
 
   /** Throws StoreError: a node does not start with keys that it cannot read. */
-  static async open(store: AppStore, settings: KeySourceSettings): Promise<KeySource> {
-    const source = new KeySource(store, settings)
+  static async open(
+    store: AppStore,
+    settings: KeySourceSettings,
+    accounting: Pick<Accounting, 'open'>,
+  ): Promise<KeySource> {
+    const source = new KeySource(store, settings, accounting)
     await source.#read(await store.revision())
     return source
   }
@@ -43,13 +52,13 @@ export class KeySource {
 
   /** The keys that are good now. */
   get keys(): Keys {
-    const { network, isOpen } = this.#settings
     const now = Date.now()
-    const keys = this.#apps
-      .filter((app) => app.revokedAt === null && app.network === network)
-      .flatMap((app) => app.keys.filter(({ expiresAt }) => expiresAt === null || now < expiresAt))
-      .map(({ hash, expiresAt }) => ({ hash, expiresAt }))
-    return { isOpen: isOpen || !this.#hasApps, keys }
+    const keys = this.#apps.flatMap(({ app }, index) =>
+      app.keys
+        .filter(({ expiresAt }) => expiresAt === null || now < expiresAt)
+        .map(({ hash, expiresAt }) => ({ hash, expiresAt, app: index })),
+    )
+    return { isOpen: this.#settings.isOpen || !this.#hasApps, apps: this.#apps.map(({ access }) => access), keys }
   }
 
   /** Looks for changes and for keys that expire. A store that cannot be read changes nothing; that is reported once. */
@@ -96,7 +105,14 @@ export class KeySource {
 
   async #read(revision: string): Promise<void> {
     const apps = await this.#store.read()
-    this.#apps = apps
+    const live = apps.filter((app) => app.revokedAt === null && app.network === this.#settings.network)
+    const places = await this.#accounting.open(live)
+    this.#apps = live.flatMap((app, index) => {
+      const place = places[index]
+      if (place === undefined) return []
+      const { name, allow, jwt, limits } = app
+      return [{ app, access: { name, place, allow, jwt, limits, burst: burstOf(limits) } }]
+    })
     this.#hasApps ||= apps.length > 0
     this.#revision = revision
   }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createApp, editApp } from './app.ts'
 import { readApps, writeApps } from './appsDocument.ts'
 import { changedPolicy, noPolicy, type PolicyChange } from './policy.ts'
-import { readSource, Sources } from './sources.ts'
+import { readSource } from './sources.ts'
 import type { TokenKeyInput } from './tokenKey.ts'
 
 const pem = (key: { export(options: object): string | Buffer }, type = 'spki') =>
@@ -39,27 +39,6 @@ describe('readSource', () => {
   test.each(['fe80::1%eth0', '010.0.0.1', '1.2.3.4.5', '[::1]'])('error: %s', (sent) => {
     expect(readSource(sent)).toBeUndefined()
   })
-})
-
-describe('Sources', () => {
-  const sources = new Sources(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', '::1'])
-  test.each([
-    '10.255.0.1',
-    '192.0.2.7',
-    '::ffff:10.1.1.1',
-    '0000:0000:0000:0000:0000:ffff:c000:0207',
-    '2001:db8::9',
-  ])('behavior: %s is in', (address) => expect(sources.includes(address)).toBe(true))
-  test.each([
-    '11.0.0.1',
-    '192.0.2.8',
-    '::ffff:11.1.1.1',
-    '2001:db9::9',
-    '::2',
-    '',
-    'nonsense',
-    '::10.0.0.1',
-  ])('behavior: %s is out', (address) => expect(sources.includes(address)).toBe(false))
 })
 
 describe('changedPolicy', () => {

@@ -38,7 +38,7 @@ export const policyMembers = {
     {
       /** Compute units. */
       unitsPerSecond: limit(),
-      /** Compute units that may be spent at once; null: those of one second. */
+      /** Compute units that may be spent at once; null: those of half a second. */
       burst: limit(),
       /** Compute units of a UTC day and of a UTC month. */
       dailyUnits: limit(),
@@ -135,7 +135,8 @@ function readContract(text: string): string | undefined {
   return /^0x[0-9a-fA-F]{40}$/.test(text) ? text.toLowerCase() : undefined
 }
 
-function readMethod(text: string): string | undefined {
+/** A name, or `group_*`. */
+export function readMethod(text: string): string | undefined {
   return /^[A-Za-z][A-Za-z0-9]{0,31}(_\*|[._][A-Za-z0-9_]{1,64})$/.test(text) ? text : undefined
 }
 

@@ -1,4 +1,4 @@
-import { BlockList, isIP, SocketAddress } from 'node:net'
+import { isIP, SocketAddress } from 'node:net'
 
 /** An address or a range in canonical form, e.g. `10.0.0.0/8`; IPv4 in IPv6 form becomes IPv4. Undefined for anything else. */
 export function readSource(text: string): string | undefined {
@@ -16,24 +16,4 @@ export function readSource(text: string): string | undefined {
 
 function written(address: string, length: number, most: number): string {
   return length === most ? address : `${address}/${length}`
-}
-
-/** Where an app may be called from. Takes what `readSource` gives. */
-export class Sources {
-  readonly #list = new BlockList()
-
-  constructor(sources: readonly string[]) {
-    for (const source of sources) {
-      const [address = '', length] = source.split('/')
-      const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'
-      if (length === undefined) this.#list.addAddress(address, family)
-      else this.#list.addSubnet(address, Number(length), family)
-    }
-  }
-
-  /** An IPv4 address that came over IPv6 counts as IPv4. What is no address is nowhere. */
-  includes(address: string): boolean {
-    const version = isIP(address)
-    return version !== 0 && this.#list.check(address, version === 4 ? 'ipv4' : 'ipv6')
-  }
 }

@@ -32,7 +32,7 @@ const largestText = 20_000
 export function readTokenKey(input: TokenKeyInput, member: string): TokenKey {
   const jwk = jwkOf(input.publicKey)
   const key = jwk === undefined ? fromPem(String(input.publicKey), member) : fromJwk(jwk, member)
-  const kid = input.kid ?? jwk?.kid
+  const kid: unknown = input.kid ?? jwk?.kid
   if (typeof kid !== 'string' || !/^[\x20-\x7e]{1,128}$/.test(kid)) {
     throw new AppError(`${member}.kid: expected 1 to 128 printable characters`)
   }
@@ -43,7 +43,8 @@ export function readTokenKey(input: TokenKeyInput, member: string): TokenKey {
   return { kid, alg, publicKey: key.export({ type: 'spki', format: 'pem' }).toString() }
 }
 
-function jwkOf(sent: string | JsonWebKey): JsonWebKey | undefined {
+/** The JWK that is given, as an object or as its text; undefined for anything else. */
+export function jwkOf(sent: string | JsonWebKey): (JsonWebKey & { readonly kid?: string }) | undefined {
   if (typeof sent !== 'string') return sent
   if (sent.length > largestText || !sent.trimStart().startsWith('{')) return undefined
   try {

@@ -1,31 +1,37 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { type App, appNamed, createApp, revokeApp, rotateKey } from '../auth/app.ts'
-import { FileStore } from '../auth/fileStore.ts'
+import { type App, appNamed, createApp, editApp, revokeApp, rotateKey } from '../auth/app.ts'
 import { keyUrls, shownApp } from '../auth/shown.ts'
-import type { AppStore } from '../auth/store.ts'
+import type { ServiceStore } from '../auth/store.ts'
 import { ConfigError } from '../config/error.ts'
 import { appsFileOf } from '../config/network.ts'
 import type { Config } from '../config/schema.ts'
 import { urlOf } from '../http/url.ts'
+import { openStoreBeside } from '../serviceStore.ts'
 import { addChainOptions, configFrom, type Parsed } from './options.ts'
+import { addPolicyOptions, type PolicyOptions, policyChange } from './policyOptions.ts'
+import { printUsage } from './usage.ts'
 
-type Options = Parsed & {
-  json?: boolean
-  description?: string
-  useCase?: string
-  expires?: number
-  keep?: number
-}
+type Options = Parsed &
+  PolicyOptions & {
+    json?: boolean
+    description?: string
+    useCase?: string
+    expires?: number
+    keep?: number
+  }
 
 /** API keys: a running node follows within a second, without being told. */
 export function keysCommand(): Command {
-  const keys = new Command('keys').description('Create, list, show, rotate and revoke API keys')
+  const keys = new Command('keys').description('Create, list, show, edit, rotate and revoke API keys')
   keys.addCommand(
-    withExpiry(subcommand('create', 'Register an app and print its key, which is shown this once'))
+    described(withExpiry(subcommand('create', 'Register an app and print its key, which is shown this once')))
       .argument('<name>', 'unique; letters, digits, dot, dash and underscore', appName)
-      .option('--description <text>', 'what the app is', freeText)
-      .option('--use-case <text>', 'e.g. DeFi, analytics, gaming, wallet', freeText)
       .action(create),
+  )
+  keys.addCommand(
+    described(subcommand('edit', 'Change what an app is and may do; what no flag names stays'))
+      .argument('<name>', 'the app', appName)
+      .action(edit),
   )
   keys.addCommand(subcommand('list', 'List all apps').action(list))
   keys.addCommand(subcommand('show', 'Show one app').argument('<name>', 'the app', appName).action(show))
@@ -38,7 +44,18 @@ export function keysCommand(): Command {
   keys.addCommand(
     subcommand('revoke', 'End an app and its keys for good').argument('<name>', 'the app', appName).action(revoke),
   )
+  keys.addCommand(
+    subcommand('usage', 'Show what apps have used by UTC day and month')
+      .argument('[name]', 'the app; all without', appName)
+      .action(usage),
+  )
   return keys
+}
+
+function described(command: Command): Command {
+  return addPolicyOptions(command)
+    .option('--description <text>', 'what the app is', freeText)
+    .option('--use-case <text>', 'e.g. DeFi, analytics, gaming, wallet', freeText)
 }
 
 function subcommand(name: string, description: string): Command {
@@ -49,44 +66,75 @@ function withExpiry(command: Command): Command {
   return command.option('--expires <time>', 'when the key ends, e.g. 2030-12-31 or 2030-12-31T12:00:00Z', futureTime)
 }
 
-async function create(name: string, options: Options): Promise<void> {
-  const { config, store } = opened(options)
+function create(name: string, options: Options): Promise<void> {
   const { description = '', useCase = '', expires = null } = options
-  const given = { name, description, useCase, network: config.network, expiresAt: expires }
-  const { apps, key } = await store.change((before) => createApp(before, given, Date.now()))
-  printKey(config, appNamed(apps, name), key, options)
+  return withStore(options, async (config, { apps: store }) => {
+    const given = { name, description, useCase, network: config.network, expiresAt: expires }
+    const policy = policyChange(options, [])
+    const { apps, key } = await store.change((before) => createApp(before, { ...given, ...policy }, Date.now()))
+    printKey(config, appNamed(apps, name), key, options)
+  })
 }
 
-async function rotate(name: string, options: Options): Promise<void> {
-  const { config, store } = opened(options)
+function edit(name: string, options: Options): Promise<void> {
+  const { description, useCase } = options
+  const described = { ...(description !== undefined && { description }), ...(useCase !== undefined && { useCase }) }
+  return withStore(options, async (_config, { apps: store }) => {
+    const { apps } = await store.change((before) => {
+      const policy = policyChange(options, appNamed(before, name).jwt.keys)
+      return { apps: editApp(before, name, { ...described, ...policy }) }
+    })
+    print(shownApp(appNamed(apps, name), Date.now()), options)
+  })
+}
+
+function usage(name: string | undefined, options: Options): Promise<void> {
+  return withStore(options, (_config, store) => printUsage(store, name, options.json === true))
+}
+
+function rotate(name: string, options: Options): Promise<void> {
   const terms = { keepMs: (options.keep ?? 0) * 1000, expiresAt: options.expires ?? null }
-  const { apps, key } = await store.change((before) => rotateKey(before, name, terms, Date.now()))
-  printKey(config, appNamed(apps, name), key, options)
+  return withStore(options, async (config, { apps: store }) => {
+    const { apps, key } = await store.change((before) => rotateKey(before, name, terms, Date.now()))
+    printKey(config, appNamed(apps, name), key, options)
+  })
 }
 
-async function revoke(name: string, options: Options): Promise<void> {
-  const { store } = opened(options)
-  const { apps } = await store.change((before) => ({ apps: revokeApp(before, name, Date.now()) }))
-  print(shownApp(appNamed(apps, name), Date.now()), options)
+function revoke(name: string, options: Options): Promise<void> {
+  return withStore(options, async (_config, { apps: store }) => {
+    const { apps } = await store.change((before) => ({ apps: revokeApp(before, name, Date.now()) }))
+    print(shownApp(appNamed(apps, name), Date.now()), options)
+  })
 }
 
-async function show(name: string, options: Options): Promise<void> {
-  print(shownApp(appNamed(await opened(options).store.read(), name), Date.now()), options)
+function show(name: string, options: Options): Promise<void> {
+  return withStore(options, async (_config, store) =>
+    print(shownApp(appNamed(await store.apps.read(), name), Date.now()), options),
+  )
 }
 
-async function list(options: Options): Promise<void> {
-  const apps = (await opened(options).store.read()).map((app) => shownApp(app, Date.now()))
-  if (options.json === true) process.stdout.write(`${JSON.stringify(apps)}\n`)
-  for (const { name, network, state, useCase } of options.json === true ? [] : apps) {
-    process.stdout.write(`${name.padEnd(24)} ${network.padEnd(8)} ${state.padEnd(8)} ${useCase}\n`)
-  }
+function list(options: Options): Promise<void> {
+  return withStore(options, async (_config, store) => {
+    const apps = (await store.apps.read()).map((app) => shownApp(app, Date.now()))
+    if (options.json === true) process.stdout.write(`${JSON.stringify(apps)}\n`)
+    for (const { name, network, state, useCase } of options.json === true ? [] : apps) {
+      process.stdout.write(`${name.padEnd(24)} ${network.padEnd(8)} ${state.padEnd(8)} ${useCase}\n`)
+    }
+  })
 }
 
-function opened(options: Options): { config: Config; store: AppStore } {
+async function withStore(
+  options: Options,
+  work: (config: Config, store: ServiceStore) => Promise<void>,
+): Promise<void> {
   const config = configFrom(options)
-  const path = appsFileOf(config)
-  if (path === null) throw new ConfigError(['auth.file: keys of a node that keeps nothing need a file'])
-  return { config, store: new FileStore(path) }
+  if (appsFileOf(config) === null) throw new ConfigError(['auth.file: keys of a node that keeps nothing need a file'])
+  const store = await openStoreBeside(config)
+  try {
+    await work(config, store)
+  } finally {
+    await store.close()
+  }
 }
 
 function printKey(config: Config, app: App, key: string, options: Options): void {
@@ -104,11 +152,27 @@ function print(value: object, { json }: Options): void {
     return
   }
   for (const [name, part] of Object.entries(value)) {
-    const lines =
-      name === 'urls' ? Object.values(part as object) : [typeof part === 'string' ? part : JSON.stringify(part)]
-    for (const [index, line] of lines.entries())
-      process.stdout.write(`${(index === 0 ? name : '').padEnd(14)} ${line}\n`)
+    if (name === 'allow' || name === 'jwt' || name === 'limits') printPolicy(name, part as object)
+    else for (const [index, line] of linesOf(name, part).entries()) printLine(index === 0 ? name : '', line)
   }
+}
+
+/** Restrictions only. */
+function printPolicy(name: string, members: object): void {
+  for (const [member, value] of Object.entries(members)) {
+    if (value === null || value === false || (Array.isArray(value) && value.length === 0)) continue
+    const lines = [value].flat().map((one) => (typeof one === 'object' ? `${one.kid} (${one.alg})` : String(one)))
+    for (const [index, line] of lines.entries()) printLine(index === 0 ? `${name}.${member}` : '', line)
+  }
+}
+
+function linesOf(name: string, part: unknown): string[] {
+  if (name === 'urls') return Object.values(part as Record<string, string>)
+  return [typeof part === 'string' ? part : JSON.stringify(part)]
+}
+
+function printLine(name: string, text: string): void {
+  process.stdout.write(`${name.padEnd(22)} ${text}\n`)
 }
 
 function appName(text: string): string {

@@ -31,6 +31,12 @@ export function appsFileOf(config: Config): string | null {
   return dataDir === null ? null : join(dataDir, 'apps.json')
 }
 
+/** Where it is kept what apps have used; null: nowhere. */
+export function usageFileOf(config: Config): string | null {
+  const dataDir = dataDirOf(config)
+  return dataDir === null ? null : join(dataDir, 'usage.json')
+}
+
 export function workersOf(config: Config): number {
   return config.http.workers === 0 ? availableParallelism() : config.http.workers
 }

@@ -13,12 +13,15 @@ const statusTexts: Readonly<Record<number, string>> = {
   413: '413 Payload Too Large',
   415: '415 Unsupported Media Type',
   426: '426 Upgrade Required',
+  429: '429 Too Many Requests',
   503: '503 Service Unavailable',
 }
 
+export type Headers = readonly (readonly [name: string, value: string])[]
+
 export interface Outgoing {
   readonly status: number
-  readonly headers?: readonly (readonly [name: string, value: string])[]
+  readonly headers?: Headers
   /** JSON; undefined for an empty body. */
   readonly body: Answer | undefined
   /** The connection is closed behind it: what the client still sends cannot be made sense of. */

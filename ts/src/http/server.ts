@@ -1,5 +1,5 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
-import type { Credential, Keyring } from '../auth/keyring.ts'
+import type { Admission, KeyEntry, Keyring, Refusal } from '../auth/keyring.ts'
 import { AddressRanges } from '../config/addressRanges.ts'
 import type { Health } from '../observe/health.ts'
 import type { Answer } from '../rpc/envelope.ts'
@@ -8,6 +8,7 @@ import { code, internalError, overloaded, RpcError } from '../rpc/errors.ts'
 import { Flight } from '../rpc/flight.ts'
 import { isRequestId } from '../rpc/requestId.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
+import { admissionRefused, refused, visitorOf, withLimits } from './admission.ts'
 import { apiKeyOf } from './apiKey.ts'
 import { type Body, readBody } from './body.ts'
 import { clientAddress, hasTwoLengths } from './clientAddress.ts'
@@ -16,14 +17,10 @@ import { type Connections, routesBehind } from './connections.ts'
 import { LargeAnswers } from './largeAnswers.ts'
 import { isJson } from './mediaType.ts'
 import { isHostAllowed, isOriginAllowed } from './origin.ts'
-import { heldBy, hold, type Outgoing, onAborted, send } from './reply.ts'
+import { type Headers, heldBy, hold, type Outgoing, onAborted, send } from './reply.ts'
 import type { HttpSettings } from './settings.ts'
 
-type Headers = readonly (readonly [string, string])[]
-
 const noHeaders: Headers = []
-const unauthenticated = 'Must be authenticated!'
-const retryAfter = ['Retry-After', '1'] as const
 const badRequestCodes: readonly number[] = [code.parseError, code.invalidRequest, code.invalidParams]
 
 /** What an HTTP server is put together with. */
@@ -107,16 +104,41 @@ export class HttpServer {
     return this.#running
   }
 
-  /** What a caller who wants to connect is let in with. Sends a refusal and returns undefined when `Host`, `Origin` or the key keep him out. */
-  admit(response: HttpResponse, request: HttpRequest): Credential | undefined {
+  /**
+   * Calls back with what a caller who wants to connect is let in with. Answers himself when `Host`, `Origin`, the key or the
+   * policy of its app keep him out.
+   */
+  admit(response: HttpResponse, request: HttpRequest, onAdmitted: (admission: Admission) => void): void {
     const held = this.#connections?.hold(response)
-    if (held === 'closed') return undefined
+    if (held === 'closed') return
     hold(response, held)
     const origin = request.getHeader('origin')
-    const credential = this.#identify(request)
-    const refusal = this.#strangerRefusal(request, credential, origin)
-    if (refusal !== undefined) send(response, refusal)
-    return refusal === undefined ? credential : undefined
+    const key = this.#identify(request)
+    const refusal = this.#strangerRefusal(request, key, origin)
+    if (refusal !== undefined || key === undefined) {
+      send(response, refusal ?? admissionRefused('key', noHeaders))
+      return
+    }
+    const headers = this.#corsHeaders(origin)
+    const visitor = visitorOf(response, request, this.#trusted)
+    const finish = (admitted: Admission | Refusal): void => {
+      if (typeof admitted === 'string') send(response, admissionRefused(admitted, headers))
+      // The connection stays: what may matter later is kept, too.
+      else onAdmitted({ ...admitted, visitor })
+    }
+    const admitted = this.#keyring.admit(key, visitor)
+    if (!(admitted instanceof Promise)) {
+      finish(admitted)
+      return
+    }
+    let isGone = false
+    onAborted(response, () => {
+      isGone = true
+    })
+    admitted.then(
+      (one) => isGone || response.cork(() => finish(one)),
+      () => isGone || send(response, this.#outgoing(defect, headers)),
+    )
   }
 
   /** The IP address of who sends a request, also through a trusted proxy. */
@@ -140,7 +162,7 @@ export class HttpServer {
   }
 
   /** Where nobody is asked, the request is not searched for a key. */
-  #identify(request: HttpRequest): Credential | undefined {
+  #identify(request: HttpRequest): KeyEntry | undefined {
     return this.#keyring.identify(this.#keyring.isOpen ? '' : apiKeyOf(request))
   }
 
@@ -159,7 +181,7 @@ export class HttpServer {
   #onHealth(response: HttpResponse, request: HttpRequest): void {
     const origin = request.getHeader('origin')
     // Balancers ask without a key, and are told nothing that the chain does not tell everybody.
-    const refusal = this.#strangerRefusal(request, '', origin)
+    const refusal = this.#pageRefusal(request, origin)
     if (refusal !== undefined) {
       send(response, refusal)
       return
@@ -181,10 +203,15 @@ export class HttpServer {
       return
     }
     const origin = request.getHeader('origin')
-    const credential = this.#identify(request)
-    const refusal = this.#refusal(request, credential, origin)
-    if (refusal !== undefined) {
-      send(response, refusal)
+    const key = this.#identify(request)
+    const refusal = this.#refusal(request, key, origin)
+    if (refusal !== undefined || key === undefined) {
+      send(response, refusal ?? admissionRefused('key', noHeaders))
+      return
+    }
+    const admitted = key.admission ?? this.#keyring.admit(key, visitorOf(response, request, this.#trusted))
+    if (typeof admitted === 'string') {
+      send(response, admissionRefused(admitted, this.#corsHeaders(origin)))
       return
     }
     const headers = origin === '' ? noHeaders : this.#corsHeaders(origin)
@@ -195,9 +222,19 @@ export class HttpServer {
     const { maxBodyBytes: maxBytes, bodyMs: timeMs } = this.#settings
     const stopReading = readBody(response, { maxBytes, timeMs }, (body) => {
       // A body may come so slowly that the key has ended meanwhile.
-      if (credential !== undefined && this.#keyring.isGood(credential))
+      const still = admitted instanceof Promise ? admitted : this.#keyring.renew(admitted)
+      const finish = (one: Admission | Refusal): void => {
+        if (flight.isAborted) return
+        if (typeof one === 'string') {
+          send(response, admissionRefused(one, headers))
+          return
+        }
+        flight.caller = one.caller
         this.#answer(response, body, flight, headers, encoding)
-      else send(response, refused(401, unauthenticated, headers))
+      }
+      if (still instanceof Promise) {
+        still.then(finish, () => flight.isAborted || send(response, this.#outgoing(defect, headers)))
+      } else finish(still)
     })
     onAborted(response, () => {
       stopReading()
@@ -206,9 +243,9 @@ export class HttpServer {
   }
 
   /** The answer to a request that does not get as far as its body. */
-  #refusal(request: HttpRequest, credential: Credential | undefined, origin: string): Outgoing | undefined {
+  #refusal(request: HttpRequest, key: KeyEntry | undefined, origin: string): Outgoing | undefined {
     const { maxBodyBytes } = this.#settings
-    const stranger = this.#strangerRefusal(request, credential, origin)
+    const stranger = this.#strangerRefusal(request, key, origin)
     if (stranger !== undefined) return stranger
     if (!isJson(request.getHeader('content-type'))) {
       return refused(415, 'Content-Type must be application/json', this.#corsHeaders(origin))
@@ -217,12 +254,18 @@ export class HttpServer {
     return undefined
   }
 
-  #strangerRefusal(request: HttpRequest, credential: Credential | undefined, origin: string): Outgoing | undefined {
+  #strangerRefusal(request: HttpRequest, key: KeyEntry | undefined, origin: string): Outgoing | undefined {
+    const page = this.#pageRefusal(request, origin)
+    if (page !== undefined || key !== undefined) return page
+    return admissionRefused('key', this.#corsHeaders(origin))
+  }
+
+  /** Of a web page that must not reach this node. */
+  #pageRefusal(request: HttpRequest, origin: string): Outgoing | undefined {
     const { hosts, cors } = this.#settings
     if (!hosts.includes('*') && !isHostAllowed(request.getHeader('host'), hosts))
       return refused(403, 'Host not allowed')
-    if (origin !== '' && !isOriginAllowed(origin, cors)) return refused(403, 'Origin not allowed')
-    return credential === undefined ? refused(401, unauthenticated, this.#corsHeaders(origin)) : undefined
+    return origin !== '' && !isOriginAllowed(origin, cors) ? refused(403, 'Origin not allowed') : undefined
   }
 
   #answer(response: HttpResponse, body: Body, flight: Flight, headers: Headers, encoding: string): void {
@@ -250,7 +293,8 @@ export class HttpServer {
     if (flight.isAborted) return
     const { answer } = reply
     const hasFailed = flight.error !== undefined || reply.error !== undefined
-    const headers: Headers = hasFailed ? [...cors, ['X-Request-Id', flight.id]] : cors
+    const named: Headers = hasFailed ? [...cors, ['X-Request-Id', flight.id]] : cors
+    const headers = flight.caller === undefined ? named : withLimits(named, flight.caller, cors.length > 0)
     if (answer === undefined || encoding === '' || !isWorthCompressing(answer, encoding, this.#mayCompress(response))) {
       this.#send(response, this.#outgoing(reply, headers))
       return
@@ -283,7 +327,10 @@ export class HttpServer {
 
   #outgoing(reply: Reply, headers: Headers): Outgoing {
     const { answer: body, error } = reply
-    if (error?.httpStatus !== undefined) return { status: error.httpStatus, headers: [...headers, retryAfter], body }
+    if (error?.httpStatus !== undefined) {
+      const { httpStatus: status, retryAfterSeconds: seconds } = error
+      return { status, headers: seconds === undefined ? headers : [...headers, ['Retry-After', String(seconds)]], body }
+    }
     const isBad = this.#settings.hasErrorStatus && error !== undefined && badRequestCodes.includes(error.code)
     return { status: isBad ? 400 : 200, headers, body }
   }
@@ -330,10 +377,6 @@ const defect = wholeError(internalError())
 
 function wholeError(error: RpcError): Reply {
   return { answer: writeError('null', error, false), error }
-}
-
-function refused(status: number, message: string, headers: Headers = noHeaders): Outgoing {
-  return { status, headers, body: writeError('null', new RpcError(code.invalidRequest, message), false) }
 }
 
 /** 127.0.0.0/8, ::1, or the first in its IPv6 form. */

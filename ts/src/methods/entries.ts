@@ -1,3 +1,4 @@
+import { MethodGroups } from '../auth/methodGroups.ts'
 import type { Entry, Row } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
 import { notOffered, table } from './table.ts'
@@ -62,6 +63,17 @@ export function servedMethods(modules: Modules, isDevelopment: boolean, places: 
     [...entriesFor(modules, isDevelopment, place)].filter(([, entry]) => 'row' in entry).map(([name]) => name),
   )
   return [...new Set(names)]
+}
+
+/** The names of all methods there are, those of one method together. */
+export function methodGroups(): string[][] {
+  return [...table.map(wireNames), ...notOffered.map(([name]) => [name])]
+}
+
+/** Entries of a list of methods and `group_*` that mean none. */
+export function unknownMethods(list: readonly string[]): string[] {
+  const groups = new MethodGroups(methodGroups())
+  return list.filter((entry) => groups.namesOf([entry]).size === 0)
 }
 
 /** The modules that are served, as the JSON of rpc_modules. */

@@ -33,6 +33,8 @@ export function methodsPage(): string {
     'Parameters are positional; those with `?` may be left out or null. QUANTITY is `0x` and hex without leading zeros, DATA',
     '`0x` and two digits a byte, DATA(n) n bytes. What is wrong with a parameter is answered with -32602 and its name.',
     '',
+    'Units are compute units: what a call costs an app that has a rate or a quota. Unknown methods cost 1, as does what is no request.',
+    '',
     ...modules,
     '## Known, but not offered',
     '',
@@ -49,8 +51,10 @@ export function methodsPage(): string {
 function moduleSection(module: string, shapes: Map<string, Described>): string {
   const rows = table.filter((row) => row.module === module)
   const note = isAskedFor(module) ? 'Served on regtest and devnet; elsewhere when the configuration says so.\n\n' : ''
-  const lines = rows.map((row) => `| ${signature(row)} | ${words(schemaOf(row), shapes)} | ${about(row)} |`)
-  return `## ${module}\n\n${note}| Method | Result | |\n| --- | --- | --- |\n${lines.join('\n')}\n\n${parametersOf(rows)}`
+  const lines = rows.map(
+    (row) => `| ${signature(row)} | ${words(schemaOf(row), shapes)} | ${row.cost} | ${about(row)} |`,
+  )
+  return `## ${module}\n\n${note}| Method | Result | Units | |\n| --- | --- | --- | --- |\n${lines.join('\n')}\n\n${parametersOf(rows)}`
 }
 
 function schemaOf(row: Row<Context>): Described {

@@ -1,6 +1,7 @@
 import type { Row } from '../rpc/dispatch.ts'
 import type { Method } from '../rpc/method.ts'
 import type { Context } from './context.ts'
+import { addressAt, calledAt, loggedAt, sentAt, simulatedAt, subscribed, tracedAt } from './contracts.ts'
 import { debug_accountTransactionQuota } from './debug_accountTransactionQuota.ts'
 import { debug_getRawBlock } from './debug_getRawBlock.ts'
 import { debug_getRawHeader } from './debug_getRawHeader.ts'
@@ -249,6 +250,7 @@ export const table: readonly Row<Context>[] = [
     module: 'eth',
     lane: 'sync',
     cost: 1,
+    contracts: addressAt(0),
     doc: 'Balance of an account, in wei.',
   }),
   row(eth_getTransactionCount, {
@@ -258,12 +260,20 @@ export const table: readonly Row<Context>[] = [
     cost: 1,
     doc: 'Number of transactions sent from an account: the next nonce.',
   }),
-  row(eth_getCode, { name: 'eth_getCode', module: 'eth', lane: 'sync', cost: 1, doc: 'Code of a contract.' }),
+  row(eth_getCode, {
+    name: 'eth_getCode',
+    module: 'eth',
+    lane: 'sync',
+    cost: 1,
+    contracts: addressAt(0),
+    doc: 'Code of a contract.',
+  }),
   row(eth_getStorageAt, {
     name: 'eth_getStorageAt',
     module: 'eth',
     lane: 'sync',
     cost: 1,
+    contracts: addressAt(0),
     doc: 'A storage cell of a contract.',
   }),
   row(eth_getBlockByHash, {
@@ -362,6 +372,7 @@ export const table: readonly Row<Context>[] = [
     module: 'eth',
     lane: 'pool',
     cost: 10,
+    contracts: addressAt(0),
     doc: 'An account and cells of its storage, with the nodes that prove them.',
   }),
   row(eth_getBlockReceipts, {
@@ -433,6 +444,7 @@ export const table: readonly Row<Context>[] = [
     module: 'eth',
     lane: 'pool',
     cost: 10,
+    contracts: calledAt(0),
     doc: 'Executes a call without a transaction.',
   }),
   row(eth_estimateGas, {
@@ -440,6 +452,7 @@ export const table: readonly Row<Context>[] = [
     module: 'eth',
     lane: 'pool',
     cost: 10,
+    contracts: calledAt(0),
     doc: 'Gas that a transaction needs.',
   }),
   row(eth_getLogs, {
@@ -447,6 +460,7 @@ export const table: readonly Row<Context>[] = [
     module: 'eth',
     lane: 'pool',
     cost: 20,
+    contracts: loggedAt(0),
     hasOwnLimit: true,
     doc: 'Logs by blocks, addresses and topics.',
   }),
@@ -455,6 +469,7 @@ export const table: readonly Row<Context>[] = [
     module: 'eth',
     lane: 'pool',
     cost: 10,
+    contracts: sentAt(0),
     isWrite: true,
     doc: 'Submits a signed transaction.',
   }),
@@ -464,6 +479,7 @@ export const table: readonly Row<Context>[] = [
     module: 'eth',
     lane: 'pool',
     cost: 10,
+    contracts: calledAt(0),
     isWrite: true,
     doc: 'Signs with an account of this node and submits.',
   }),
@@ -480,6 +496,7 @@ export const table: readonly Row<Context>[] = [
     module: 'eth',
     lane: 'pool',
     cost: 5,
+    contracts: loggedAt(0),
     isWrite: true,
     doc: 'Installs a filter for logs.',
   }),
@@ -529,6 +546,7 @@ export const table: readonly Row<Context>[] = [
     module: 'eth',
     lane: 'sync',
     cost: 1,
+    contracts: subscribed,
     isForSubscribers: true,
     doc: 'Tells a WebSocket connection of new heads, logs or pending transactions from now on.',
   }),
@@ -594,6 +612,7 @@ export const table: readonly Row<Context>[] = [
     module: 'eth',
     lane: 'pool',
     cost: 100,
+    contracts: simulatedAt(0),
     doc: 'Runs blocks of calls on top of a block, on a state that may be pretended.',
   }),
   row(eth_signTypedData_v4, {
@@ -776,6 +795,7 @@ export const table: readonly Row<Context>[] = [
     module: 'personal',
     lane: 'pool',
     cost: 500,
+    contracts: calledAt(0),
     isWrite: true,
     doc: 'Signs with a stored account, also a locked one, and submits.',
   }),
@@ -905,6 +925,7 @@ export const table: readonly Row<Context>[] = [
     module: 'rsk',
     lane: 'sync',
     cost: 1,
+    contracts: addressAt(0),
     doc: 'The stored bytes of a cell, of any length.',
   }),
   row(debug_getRawHeader, {
@@ -1048,6 +1069,7 @@ export const table: readonly Row<Context>[] = [
     module: 'debug',
     lane: 'pool',
     cost: 50,
+    contracts: calledAt(0),
     doc: 'Executes a call and traces it.',
   }),
   row(trace_transaction, {
@@ -1069,6 +1091,7 @@ export const table: readonly Row<Context>[] = [
     module: 'trace',
     lane: 'pool',
     cost: 200,
+    contracts: tracedAt(0),
     doc: 'Calls of transactions by blocks, senders and receivers.',
   }),
   row(trace_get, {
@@ -1083,6 +1106,7 @@ export const table: readonly Row<Context>[] = [
     module: 'trace',
     lane: 'pool',
     cost: 50,
+    contracts: calledAt(0),
     doc: 'Executes a call and shows its calls, changes of the state, instructions.',
   }),
   row(trace_replayTransaction, {

@@ -9,7 +9,17 @@ export interface MetricSources {
   readonly core: () => NodeFigures | undefined
   readonly webSockets: () => number
   readonly filters: () => number
+  /** What apps have used since the start; as many as there are apps. */
+  readonly apps: () => readonly (Readonly<Record<AppFigure, number>> & { readonly app: string })[]
 }
+
+const appFigures = {
+  requests: 'Requests of an app that were answered.',
+  units: 'Compute units that they cost.',
+  errors: 'Requests of an app that were answered with an error.',
+  refused: 'Bodies and messages of an app that were over a limit.',
+} as const
+type AppFigure = keyof typeof appFigures
 
 /** A page for Prometheus. */
 export interface Metrics {
@@ -24,10 +34,12 @@ export function createMetrics(sources: MetricSources): Metrics {
   const gauge = gaugesOf(registry)
   gauge('rhizome_websocket_connections', 'Open WebSocket connections.', () => sources.webSockets())
   gauge('rhizome_filters', 'Installed filters.', () => sources.filters())
+  const showApps = appMetrics(registry)
   return {
     contentType: registry.contentType,
     async page() {
       show(sources.core())
+      showApps(sources.apps())
       const workers = AggregatorRegistry.aggregate(sources.workers.map(workerMetrics))
       return `${await workers.metrics()}\n${await registry.metrics()}`
     },
@@ -159,6 +171,20 @@ function coreMetrics(registry: Registry): (figures: NodeFigures | undefined) => 
       waiting.set({ lane }, counts.waiting)
       running.set({ lane }, counts.running)
       refused.inc({ lane }, counts.refused)
+    }
+  }
+}
+
+/** Registers what apps have used; returns what sets it. */
+function appMetrics(registry: Registry): (apps: ReturnType<MetricSources['apps']>) => void {
+  const counters = Object.entries(appFigures).map(([figure, help]) => {
+    const name = `rhizome_app_${figure}_total`
+    return [figure as AppFigure, new Counter({ name, help, labelNames: ['app'], registers: [registry] })] as const
+  })
+  return (apps) => {
+    for (const [figure, counter] of counters) {
+      counter.reset()
+      for (const one of apps) counter.inc({ app: one.app }, one[figure])
     }
   }
 }

@@ -1,7 +1,9 @@
 import { type Answer, type Call, writeError, writeResult } from './envelope.ts'
 import {
+  contractNotAllowed,
   internalError,
   invalidRequest,
+  methodNotAllowed,
   methodNotAvailable,
   methodNotFound,
   RpcError,
@@ -18,8 +20,10 @@ export interface Row<Context> {
   readonly module: string
   /** `sync`: answered at once on the worker. `pool`: executes elsewhere, under a deadline. */
   readonly lane: 'sync' | 'pool'
-  /** Relative price of a call, in units of a read at the head. */
+  /** Price of a call in compute units; a read at the head costs one. */
   readonly cost: number
+  /** The addresses that a call with these parameters names, null for one that is left open. Absent: it names none. */
+  readonly contracts?: (params: readonly unknown[]) => readonly (string | null)[]
   /** Changes the chain or the pool: inside a batch it waits for the requests before it, and those after it wait for it. */
   readonly isWrite?: boolean
   /** Belongs to a connection that stays open: it is known there only, outside batches, and has to be answered. */
@@ -80,6 +84,12 @@ export class Dispatcher<Context> {
     return entry !== undefined && 'row' in entry && entry.row.isWrite === true
   }
 
+  /** Compute units that a call costs, also one that leads to nothing. */
+  price(method: string): number {
+    const entry = this.#entries.get(method)
+    return entry !== undefined && 'row' in entry ? entry.row.cost : 1
+  }
+
   /** The finished answer with its envelope. `usedBytes` counts what the same body's other answers take already. */
   answer(call: Call, flight: Flight, usedBytes = 0): Answer | Promise<Answer> {
     const startedMs = performance.now()
@@ -99,6 +109,8 @@ export class Dispatcher<Context> {
 
   #dispatch(call: Call, flight: Flight): Answer | Promise<Answer> {
     if (flight.refusal !== undefined) throw flight.refusal
+    const { caller } = flight
+    if (caller?.methods !== undefined && !caller.methods.has(call.method)) throw methodNotAllowed(call.method)
     const entry = this.#entries.get(call.method)
     if (entry === undefined) throw methodNotFound()
     if ('row' in entry && entry.row.isForSubscribers === true) {
@@ -107,12 +119,15 @@ export class Dispatcher<Context> {
         throw invalidRequest('invalid request', 'id: expected a string or a number')
     }
     if (!('row' in entry)) throw this.#unavailable(call, entry.arities)
-    const { params } = entry.row.method
+    const { row } = entry
+    const { params } = row.method
     if (call.params === undefined || !params.hasArity(call.params.length)) {
       throw wrongArity(call.method, params, call.params?.length)
     }
     const within = entry.timeoutMs === undefined ? flight : flight.within(entry.timeoutMs)
-    return entry.row.method.answer(this.#context, params.read(call.params), within)
+    const values = params.read(call.params)
+    if (caller?.contracts !== undefined) checkContracts(row, values, caller.contracts)
+    return row.method.answer(this.#context, values, within)
   }
 
   #unavailable(call: Call, arities: readonly number[] | 'any' | Method<Context>): Error {
@@ -139,11 +154,19 @@ export class Dispatcher<Context> {
   #fail(call: Call, error: unknown, startedMs: number, flight: Flight): Answer {
     const sent = error instanceof RpcError ? error : internalError()
     flight.error = sent
+    flight.caller?.countError()
     this.#report(call.method, startedMs, sent.code, error instanceof RpcError ? error.defect : error, flight)
     return writeError(call.id ?? 'null', sent, this.#settings.hasHints)
   }
 
   #report(method: string, startedMs: number, errorCode: number | undefined, defect: unknown, request: Flight): void {
     this.#observe({ method, elapsedMs: performance.now() - startedMs, errorCode, defect, request })
+  }
+}
+
+/** An address that is left open could be any, so it is refused as one that is not on the list. */
+function checkContracts<Context>(row: Row<Context>, values: readonly unknown[], allowed: ReadonlySet<string>): void {
+  for (const contract of row.contracts?.(values) ?? []) {
+    if (contract === null || !allowed.has(contract.toLowerCase())) throw contractNotAllowed()
   }
 }

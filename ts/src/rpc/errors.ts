@@ -25,6 +25,8 @@ export class RpcError extends Error {
   hint: string | undefined
   /** HTTP status when this is the whole answer and the fault is not in the request: access, limits, overload. */
   httpStatus: number | undefined
+  /** From when on it makes sense to ask again. */
+  retryAfterSeconds: number | undefined
   /** What went wrong inside the node, for the log only. */
   defect: string | undefined
 
@@ -52,8 +54,32 @@ export function limitReached(message: string): RpcError {
 
 /** More is asked for than the node can do at a time. */
 export function overloaded(): RpcError {
-  const error = limitReached('Server overloaded')
-  error.httpStatus = 503
+  return refusedFor(limitReached('Server overloaded'), 503, 1)
+}
+
+/** A caller spends faster than he may, or has too much running. */
+export function tooManyRequests(retryAfterSeconds: number): RpcError {
+  return refusedFor(limitReached('Too many requests'), 429, retryAfterSeconds)
+}
+
+/** A caller has used up what he may have in a day or a month. */
+export function quotaExceeded(retryAfterSeconds: number): RpcError {
+  return refusedFor(limitReached('Quota exceeded'), 429, retryAfterSeconds)
+}
+
+/** A method that others are offered, but not this caller. */
+export function methodNotAllowed(method: string): RpcError {
+  return refusedFor(methodNotAvailable(method), 403)
+}
+
+/** A request that names what this caller may not ask about. */
+export function contractNotAllowed(): RpcError {
+  return refusedFor(invalidRequest('Contract not allowed'), 403)
+}
+
+function refusedFor(error: RpcError, httpStatus: number, retryAfterSeconds?: number): RpcError {
+  error.httpStatus = httpStatus
+  error.retryAfterSeconds = retryAfterSeconds
   return error
 }
 

@@ -1,3 +1,4 @@
+import type { Caller } from './caller.ts'
 import { type RpcError, timeoutError } from './errors.ts'
 import { newRequestId } from './requestId.ts'
 import type { Subscriber } from './subscriber.ts'
@@ -14,6 +15,8 @@ export class Flight {
   isAborted = false
   /** The connection that subscriptions of this request belong to; none over HTTP. */
   subscriber: Subscriber | undefined
+  /** On whose account it goes; undefined where nobody is asked who he is. */
+  caller: Caller | undefined
   /** When set, nothing of this request is executed: this is the answer. */
   refusal: RpcError | undefined
   /** The last request that failed. */

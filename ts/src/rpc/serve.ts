@@ -1,4 +1,5 @@
-import { type Answer, type Call, parse, type Refused, writeBatch, writeError } from './envelope.ts'
+import type { Caller } from './caller.ts'
+import { type Answer, type Call, type Parsed, parse, type Refused, writeBatch, writeError } from './envelope.ts'
 import type { RpcError } from './errors.ts'
 import type { Flight } from './flight.ts'
 
@@ -19,6 +20,8 @@ const nothing: Reply = { answer: undefined, error: undefined }
 /** What answers single calls. */
 export interface Answerer {
   isWrite(method: string): boolean
+  /** Compute units. */
+  price(method: string): number
   answer(call: Call, flight: Flight, usedBytes?: number): Answer | Promise<Answer>
 }
 
@@ -34,9 +37,45 @@ export class BodyServer {
 
   serve(body: string, flight: Flight): Reply | Promise<Reply> {
     const parsed = parse(body, this.#settings.maxBatchRequests)
+    const { caller } = flight
+    return caller === undefined || flight.refusal !== undefined
+      ? this.#serveParsed(parsed, flight)
+      : this.#serveCaller(parsed, flight, caller)
+  }
+
+  /** The whole body is paid for before anything of it is looked at. */
+  #serveCaller(parsed: Parsed, flight: Flight, caller: Caller): Reply | Promise<Reply> {
+    const calls = parsed.kind === 'batch' ? parsed.calls : [parsed.call]
+    let units = 0
+    for (const call of calls) units += 'error' in call ? 1 : this.#dispatcher.price(call.method)
+    const refusal = caller.enter(calls.length, units)
+    if (refusal !== undefined) {
+      caller.countRefused()
+      return this.#refuse(parsed, refusal, flight)
+    }
+    const reply = this.#serveParsed(parsed, flight)
+    if (!caller.isCountedWhileRunning) return reply
+    if (reply instanceof Promise) return reply.finally(() => caller.leave())
+    caller.leave()
+    return reply
+  }
+
+  /** Over HTTP the status says that none of the batch was served. On a connection that stays, each waits for an answer of its own. */
+  #refuse(parsed: Parsed, error: RpcError, { subscriber }: Flight): Reply {
+    const write = ({ id }: Call | Refused): string => writeError(id ?? 'null', error, this.#settings.hasHints)
+    if (parsed.kind === 'single') {
+      const isUnanswered = parsed.call.id === null && subscriber !== undefined
+      return { answer: isUnanswered ? undefined : write(parsed.call), error }
+    }
+    if (subscriber === undefined) return { answer: writeError('null', error, this.#settings.hasHints), error }
+    return { answer: writeBatch(parsed.calls.filter(({ id }) => id !== null).map(write)), error }
+  }
+
+  #serveParsed(parsed: Parsed, flight: Flight): Reply | Promise<Reply> {
     if (parsed.kind === 'batch') return this.#serveBatch(parsed.calls, flight)
     const { call } = parsed
     if ('error' in call) {
+      flight.caller?.countError()
       return { answer: writeError(call.id, call.error, this.#settings.hasHints), error: call.error }
     }
     const answer = this.#dispatcher.answer(call, flight)
@@ -54,6 +93,7 @@ export class BodyServer {
     for (const [index, call] of calls.entries()) {
       if (flight.isAborted) break
       if ('error' in call) {
+        flight.caller?.countError()
         answers[index] = writeError(call.id, call.error, this.#settings.hasHints)
         continue
       }

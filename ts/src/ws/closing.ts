@@ -7,7 +7,7 @@ export interface Closing {
 
 export const goingAway: Closing = { code: 1001, reason: 'Server is shutting down' }
 
-/** The key was revoked, has expired, or is asked for from now on. */
+/** The key or the token has ended, or what the app allows has changed. */
 export const notAuthenticated: Closing = { code: 1008, reason: 'Must be authenticated!' }
 
 export function messageTooLarge(limitBytes: number): Closing {

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'uWebSockets.js'
-import type { Credential } from '../auth/keyring.ts'
+import type { Admission } from '../auth/keyring.ts'
 import type { Answer } from '../rpc/envelope.ts'
 import type { Flight } from '../rpc/flight.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
@@ -8,7 +8,7 @@ import { type Closing, readsTooSlowly } from './closing.ts'
 /** What uWebSockets keeps for a socket. */
 export interface SocketData {
   /** What the client was let in with. */
-  readonly credential: Credential
+  readonly admission: Admission
   /** Called when the socket has closed. */
   readonly release: () => void
   connection?: Connection
@@ -18,13 +18,14 @@ export interface SocketData {
 export class Connection implements Subscriber {
   /** Requests that are not answered yet. */
   readonly flights = new Set<Flight>()
-  readonly credential: Credential
+  /** What the client is let in with now. */
+  admission: Admission
   readonly #socket: WebSocket<SocketData>
   readonly #maxBufferedBytes: number
   #isOpen = true
 
   constructor(socket: WebSocket<SocketData>, maxBufferedBytes: number) {
-    this.credential = socket.getUserData().credential
+    this.admission = socket.getUserData().admission
     this.#socket = socket
     this.#maxBufferedBytes = maxBufferedBytes
   }

@@ -1,5 +1,5 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
-import type { Credential, Keyring } from '../auth/keyring.ts'
+import type { Admission, Keyring, Refusal } from '../auth/keyring.ts'
 import { bodyText } from '../rpc/bodyText.ts'
 import { writeError } from '../rpc/envelope.ts'
 import { code, internalError, limitReached, RpcError } from '../rpc/errors.ts'
@@ -10,7 +10,7 @@ import { goingAway, messageTooLarge, notAuthenticated } from './closing.ts'
 import { Connection, type SocketData } from './connection.ts'
 import type { WebSocketSettings } from './settings.ts'
 
-interface Refusal {
+interface RefusedUpgrade {
   readonly status: number
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: string
@@ -20,10 +20,10 @@ interface Refusal {
 export interface WebSocketParts {
   readonly bodies: BodyServer
   readonly keyring: Keyring
-  /** Sends a refusal and returns undefined when the caller may not connect. */
-  readonly admit: (response: HttpResponse, request: HttpRequest) => Credential | undefined
+  /** Calls back with what a caller who wants to connect is let in with, or answers that he is not. */
+  readonly admit: (response: HttpResponse, request: HttpRequest, onAdmitted: (admission: Admission) => void) => void
   /** Sends a refusal to a caller who was admitted. */
-  readonly refuse: (response: HttpResponse, outgoing: Refusal) => void
+  readonly refuse: (response: HttpResponse, outgoing: RefusedUpgrade) => void
   /** What has to be called when a connection closes that becomes a WebSocket now. */
   readonly releaseOf: (response: HttpResponse) => () => void
   /** The pattern of the routes that upgrades come to. */
@@ -42,11 +42,14 @@ export class WebSocketServer {
   readonly #parts: WebSocketParts
   readonly #settings: WebSocketSettings
   readonly #connections = new Set<Connection>()
+  readonly #look: NodeJS.Timeout
 
   constructor(parts: WebSocketParts, settings: WebSocketSettings) {
     this.#parts = parts
     this.#settings = settings
     parts.keyring.onReplaced(() => this.#removeStrangers())
+    // Tokens end without anybody telling.
+    this.#look = setInterval(() => this.#removeStrangers(), lookMs).unref()
   }
 
   /** Takes the upgrades that come to this app. */
@@ -78,42 +81,48 @@ export class WebSocketServer {
 
   /** Tells every client that the server goes away, and hangs up. */
   end(): void {
+    clearInterval(this.#look)
     for (const connection of this.#connections) connection.end(goingAway)
   }
 
   /** Subscriptions would go on for who asks nothing. */
   #removeStrangers(): void {
     for (const connection of this.#connections) {
-      if (!this.#parts.keyring.isGood(connection.credential)) connection.end(notAuthenticated)
+      const admitted = this.#parts.keyring.renew(connection.admission)
+      if (admitted instanceof Promise) void admitted.then((one) => settle(connection, one))
+      else settle(connection, admitted)
     }
   }
 
   #onUpgrade(response: HttpResponse, request: HttpRequest, context: us_socket_context_t): void {
-    const { admit, openSockets, refuse, releaseOf } = this.#parts
-    const credential = admit(response, request)
-    if (credential === undefined) return
-    if (request.getHeader('sec-websocket-version') !== '13') {
+    const key = request.getHeader('sec-websocket-key')
+    const protocol = protocolOf(request.getHeader('sec-websocket-protocol'))
+    const version = request.getHeader('sec-websocket-version')
+    const { admit, refuse, releaseOf } = this.#parts
+    admit(response, request, (admission) => {
+      const refusal = this.#refusal(version)
+      if (refusal !== undefined) {
+        refuse(response, refusal)
+        return
+      }
+      response.upgrade<SocketData>({ admission, release: releaseOf(response) }, key, protocol, '', context)
+    })
+  }
+
+  /** When there is no place for one more connection, or it speaks another version. */
+  #refusal(version: string): RefusedUpgrade | undefined {
+    const { openSockets } = this.#parts
+    if (version !== '13') {
       const error = new RpcError(code.invalidRequest, 'WebSocket version 13 is spoken')
-      refuse(response, {
-        status: 426,
-        headers: [['Sec-WebSocket-Version', '13']],
-        body: writeError('null', error, false),
-      })
-      return
+      const headers = [['Sec-WebSocket-Version', '13']] as const
+      return { status: 426, headers, body: writeError('null', error, false) }
     }
     if (Atomics.add(openSockets, 0, 1) >= this.#settings.maxConnections) {
       Atomics.sub(openSockets, 0, 1)
       const error = limitReached(`Too many connections: ${this.#settings.maxConnections} are open`)
-      refuse(response, { status: 503, headers: [['Retry-After', '1']], body: writeError('null', error, false) })
-      return
+      return { status: 503, headers: [['Retry-After', '1']], body: writeError('null', error, false) }
     }
-    response.upgrade<SocketData>(
-      { credential, release: releaseOf(response) },
-      request.getHeader('sec-websocket-key'),
-      '',
-      '',
-      context,
-    )
+    return undefined
   }
 
   #onOpen(socket: WebSocket<SocketData>): void {
@@ -125,22 +134,29 @@ export class WebSocketServer {
 
   /** uWebSockets takes the bytes back when this returns: they are decoded at once. Binary messages are read as text, too. */
   #onMessage(connection: Connection, message: Buffer): void {
-    const { maxMessageBytes, maxRequests, timeoutMs } = this.#settings
-    if (!this.#parts.keyring.isGood(connection.credential)) {
-      connection.end(notAuthenticated)
-      return
-    }
+    const { maxMessageBytes } = this.#settings
     if (message.length > maxMessageBytes) {
       connection.end(messageTooLarge(maxMessageBytes))
       return
     }
     const text = bodyText(message)
+    const admitted = this.#parts.keyring.renew(connection.admission)
+    const finish = (one: Admission | Refusal): void => {
+      if (settle(connection, one)) this.#serve(connection, text)
+    }
+    if (admitted instanceof Promise) void admitted.then(finish)
+    else finish(admitted)
+  }
+
+  #serve(connection: Connection, text: string | undefined): void {
+    const { maxRequests, timeoutMs } = this.#settings
     if (text === undefined) {
       connection.send(writeError('null', new RpcError(code.parseError, 'JSON parse error'), false))
       return
     }
     const flight = new Flight(timeoutMs, this.#parts.cancel)
     flight.subscriber = connection
+    flight.caller = connection.admission.caller
     if (connection.flights.size >= maxRequests) flight.refusal = limitReached(`Too many requests: ${maxRequests} wait`)
     const reply = this.#parts.bodies.serve(text, flight)
     if (reply instanceof Promise) void this.#sendLater(connection, reply, flight)
@@ -160,6 +176,20 @@ export class WebSocketServer {
     connection.onClosed()
     this.#parts.forget(connection)
   }
+}
+
+const lookMs = 1000
+
+/** A web page sends its token as the second of two protocols: the first one is then agreed on. */
+function protocolOf(protocols: string): string {
+  return /^bearer *,/i.exec(protocols) === null ? '' : protocols.slice(0, 'bearer'.length)
+}
+
+/** Takes over what a client is let in with now, or hangs up. */
+function settle(connection: Connection, admitted: Admission | Refusal): boolean {
+  if (typeof admitted === 'string') connection.end(notAuthenticated)
+  else connection.admission = admitted
+  return typeof admitted !== 'string'
 }
 
 const defect: Reply = { answer: writeError('null', internalError(), false), error: undefined }

@@ -1,0 +1,106 @@
+import type { Caller, LimitState } from '../rpc/caller.ts'
+import { quotaExceeded, type RpcError, tooManyRequests } from '../rpc/errors.ts'
+import { type Limit, Meter, type MeterLimits } from './meter.ts'
+import type { MethodGroups } from './methodGroups.ts'
+import type { Policy } from './policy.ts'
+import type { Access } from './profile.ts'
+
+interface Terms {
+  readonly limits: Policy['limits']
+  readonly bounds: MeterLimits
+  /** No limit at all: there is nothing to look at before counting. */
+  readonly isUnlimited: boolean
+}
+
+/** Callers with the key of an app. */
+export class AppCaller implements Caller {
+  readonly methods: ReadonlySet<string> | undefined
+  readonly contracts: ReadonlySet<string> | undefined
+  readonly isCountedWhileRunning: boolean
+  readonly #meter: Meter
+  readonly #terms: Terms
+
+  private constructor(
+    meter: Meter,
+    terms: Terms,
+    methods: ReadonlySet<string> | undefined,
+    contracts: ReadonlySet<string> | undefined,
+  ) {
+    this.#meter = meter
+    this.#terms = terms
+    this.methods = methods
+    this.contracts = contracts
+    this.isCountedWhileRunning = terms.limits.concurrency !== null
+  }
+
+  static of({ place, allow, limits, burst }: Access, memory: SharedArrayBuffer, groups: MethodGroups): AppCaller {
+    const bounds = { burst, hasDay: limits.dailyUnits !== null, hasMonth: limits.monthlyUnits !== null }
+    const isUnlimited = burst === null && !bounds.hasDay && !bounds.hasMonth
+    const methods = allow.methods.length === 0 ? undefined : groups.namesOf(allow.methods)
+    const contracts = allow.contracts.length === 0 ? undefined : new Set(allow.contracts)
+    return new AppCaller(new Meter(memory, place), { limits, bounds, isUnlimited }, methods, contracts)
+  }
+
+  /** The same account with fewer methods. */
+  narrowedTo(methods: ReadonlySet<string>): AppCaller {
+    const both = this.methods === undefined ? methods : new Set([...methods].filter((one) => this.methods?.has(one)))
+    return new AppCaller(this.#meter, this.#terms, both, this.contracts)
+  }
+
+  enter(requests: number, units: number): RpcError | undefined {
+    const { limits, bounds, isUnlimited } = this.#terms
+    if (limits.concurrency !== null && !this.#meter.enter(limits.concurrency)) return tooManyRequests(1)
+    if (isUnlimited) {
+      this.#meter.count(requests, units)
+      return undefined
+    }
+    const limit = this.#meter.pay(requests, units, bounds)
+    if (limit === undefined) return undefined
+    if (limits.concurrency !== null) this.#meter.leave()
+    return this.#refusal(limit, units)
+  }
+
+  leave(): void {
+    this.#meter.leave()
+  }
+
+  countError(): void {
+    this.#meter.countError()
+  }
+
+  countRefused(): void {
+    this.#meter.countRefused()
+  }
+
+  limitState(): LimitState | undefined {
+    if (this.#terms.isUnlimited) return undefined
+    const { unitsPerSecond, dailyUnits, monthlyUnits } = this.#terms.limits
+    const { burst } = this.#terms.bounds
+    let nearest: LimitState | undefined
+    const look = (limit: Limit, whole: number | null, reset: (missing: number) => number): void => {
+      if (whole === null) return
+      const remaining = Math.max(0, Math.min(whole, this.#meter.left(limit)))
+      if (nearest !== undefined && nearest.remaining <= remaining) return
+      nearest = { limit: whole, remaining, resetSeconds: reset(whole - remaining) }
+    }
+    look('rate', burst, (missing) => Math.ceil(missing / (unitsPerSecond ?? 1)))
+    look('day', dailyUnits, () => secondsLeft('day', Date.now()))
+    look('month', monthlyUnits, () => secondsLeft('month', Date.now()))
+    return nearest
+  }
+
+  #refusal(limit: Limit, units: number): RpcError {
+    if (limit !== 'rate') return quotaExceeded(secondsLeft(limit, Date.now()))
+    const { limits, bounds } = this.#terms
+    const missing = Math.min(units, bounds.burst ?? 0) - this.#meter.left('rate')
+    return tooManyRequests(Math.max(1, Math.ceil(missing / (limits.unitsPerSecond ?? 1))))
+  }
+}
+
+/** Until the UTC day or month ends. */
+export function secondsLeft(period: 'day' | 'month', now: number): number {
+  const time = new Date(now)
+  const [year, month, day] = [time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate()]
+  const end = period === 'day' ? Date.UTC(year, month, day + 1) : Date.UTC(year, month + 1, 1)
+  return Math.ceil((end - now) / 1000)
+}

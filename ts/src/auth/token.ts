@@ -1,0 +1,88 @@
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
+import type { Policy } from './policy.ts'
+import { readMethod } from './policy.ts'
+import type { TokenKey } from './tokenKey.ts'
+
+/** What a good token says. */
+export interface Token {
+  /** Milliseconds since 1970; from then on it is refused. */
+  readonly expiresAt: number
+  /** Its holder may call these only: names of methods, or `eth_*`. Undefined: what the app may. */
+  readonly methods: readonly string[] | undefined
+}
+
+/** Clocks of others may be so much ahead or behind. */
+const toleranceSeconds = 60
+const mostRemembered = 10_000
+const longestToken = 8192
+
+/** Checks the tokens (JWT) of one app. Each key is used with its own algorithm only, whatever a token says. */
+export class TokenVerifier {
+  readonly #settings: Policy['jwt']
+  readonly #keys: ReadonlyMap<string, { readonly alg: TokenKey['alg']; readonly key: KeyObject }>
+  readonly #now: () => number
+  /** By the hash of the token: good ones that have not ended. */
+  readonly #known = new Map<string, Token>()
+
+  constructor(settings: Policy['jwt'], now: () => number = Date.now) {
+    this.#settings = settings
+    this.#keys = new Map(
+      settings.keys.map(({ kid, alg, publicKey }) => [kid, { alg, key: createPublicKey(publicKey) }]),
+    )
+    this.#now = now
+  }
+
+  /** What a token says that was found good before; undefined for any other. */
+  recall(text: string): Token | undefined {
+    const token = this.#known.get(hashOf(text))
+    return token !== undefined && this.#now() < token.expiresAt ? token : undefined
+  }
+
+  /** What a token says; undefined when it is not good. */
+  async verify(text: string): Promise<Token | undefined> {
+    if (text === '' || text.length > longestToken) return undefined
+    const { decodeProtectedHeader, errors, jwtVerify } = await import('jose')
+    try {
+      const { kid } = decodeProtectedHeader(text)
+      const chosen = this.#choose(kid)
+      if (chosen === undefined) return undefined
+      const { audience, issuer } = this.#settings
+      const { payload } = await jwtVerify(text, chosen.key, {
+        algorithms: chosen.alg === 'EdDSA' ? ['EdDSA', 'Ed25519'] : [chosen.alg],
+        requiredClaims: ['exp'],
+        clockTolerance: toleranceSeconds,
+        currentDate: new Date(this.#now()),
+        ...(audience === null ? {} : { audience }),
+        ...(issuer === null ? {} : { issuer }),
+      })
+      const { exp = 0, methods } = payload
+      if (methods !== undefined && !isMethodList(methods)) return undefined
+      return this.#remember(text, { expiresAt: (exp + toleranceSeconds) * 1000, methods })
+    } catch (error) {
+      // Of what jose refuses, and of headers that are none (TypeError), the caller is told nothing more.
+      if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined
+      throw error
+    }
+  }
+
+  /** Who has one key only need not name it. */
+  #choose(kid: unknown) {
+    if (typeof kid === 'string') return this.#keys.get(kid)
+    return kid === undefined && this.#keys.size === 1 ? [...this.#keys.values()][0] : undefined
+  }
+
+  #remember(text: string, token: Token): Token {
+    const [oldest] = this.#known.keys()
+    if (this.#known.size >= mostRemembered && oldest !== undefined) this.#known.delete(oldest)
+    this.#known.set(hashOf(text), token)
+    return token
+  }
+}
+
+function isMethodList(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string' && readMethod(one) !== undefined)
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64')
+}

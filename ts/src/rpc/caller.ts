@@ -1,0 +1,27 @@
+import type { RpcError } from './errors.ts'
+
+/** On whose account a request is answered, as far as serving it has to ask. Who need not say who he is has none. */
+export interface Caller {
+  /** Wire names that may be called; undefined: all. */
+  readonly methods: ReadonlySet<string> | undefined
+  /** Addresses, in lower case, that requests may name; undefined: any. */
+  readonly contracts: ReadonlySet<string> | undefined
+  /** Whether `leave` has to be called when what `enter` let in is answered. */
+  readonly isCountedWhileRunning: boolean
+  /** Pays for a whole body, or says why it is not served now: then nothing was paid. */
+  enter(requests: number, units: number): RpcError | undefined
+  leave(): void
+  countError(): void
+  /** Counts a body that was refused as a whole. */
+  countRefused(): void
+  /** `RateLimit-*` of the limit that is nearest; undefined when there is none. */
+  limitState(): LimitState | undefined
+}
+
+/** In compute units. */
+export interface LimitState {
+  readonly limit: number
+  readonly remaining: number
+  /** Seconds until all of the limit is there again. */
+  readonly resetSeconds: number
+}
