@@ -47,7 +47,8 @@ export class Accounting {
   readonly #store: AccountedStore
   readonly #accounts = new Map<string, Account>()
   readonly #onProblem: (error: Error) => void
-  #problem = ''
+  /** The last one of each kind of work. */
+  readonly #problems = { rates: '', usage: '', places: '' }
   #round = 0
   #pacedAt = performance.now()
   /** How long buckets were not looked at: the longest time of late, in milliseconds. */
@@ -71,22 +72,22 @@ export class Accounting {
       if (account.limits.unitsPerSecond === null) account.paced = account.meter.read().units
       account.limits = limits
     }
-    await this.#safely(() => this.#pace(true))
-    await this.#safely(() => this.#tell(true))
+    await this.#safely('rates', () => this.#pace(true))
+    await this.#safely('usage', () => this.#tell(true))
     return places
   }
 
   start(): void {
     this.#pacedAt = performance.now()
-    this.#repeat(rateMs, () => this.#pace(false))
-    this.#repeat(usageMs, () => this.#tell(this.#round++ % idleRounds === 0))
+    this.#repeat('rates', rateMs, () => this.#pace(false))
+    this.#repeat('usage', usageMs, () => this.#tell(this.#round++ % idleRounds === 0))
   }
 
   /** Tells what is not told yet. */
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer)
     this.#timers = []
-    await this.#safely(() => this.#tell(false))
+    await this.#safely('usage', () => this.#tell(false))
   }
 
   /** What was counted on this node since it started. */
@@ -103,6 +104,7 @@ export class Accounting {
     const place = this.#accounts.size
     if (place === mostMeters) {
       this.#report(
+        'places',
         new Error(`${mostMeters} apps have come and gone: the node must be restarted before there can be more`),
       )
       return undefined
@@ -113,10 +115,10 @@ export class Accounting {
     return place
   }
 
-  #repeat(everyMs: number, work: () => Promise<void>): void {
+  #repeat(kind: Kind, everyMs: number, work: () => Promise<void>): void {
     const place = this.#timers.length
     const again = (): void => {
-      void this.#safely(work).then(() => {
+      void this.#safely(kind, work).then(() => {
         if (this.#timers[place] !== undefined) this.#timers[place] = setTimeout(again, everyMs).unref()
       })
     }
@@ -183,21 +185,23 @@ export class Accounting {
     }
   }
 
-  async #safely(work: () => Promise<void>): Promise<void> {
+  async #safely(kind: Kind, work: () => Promise<void>): Promise<void> {
     try {
       await work()
-      this.#problem = ''
+      this.#problems[kind] = ''
     } catch (error) {
-      this.#report(error as Error)
+      this.#report(kind, error as Error)
     }
   }
 
   /** Each problem once, however often it comes. */
-  #report(error: Error): void {
-    if (error.message !== this.#problem) this.#onProblem(error)
-    this.#problem = error.message
+  #report(kind: Kind, error: Error): void {
+    if (error.message !== this.#problems[kind]) this.#onProblem(error)
+    this.#problems[kind] = error.message
   }
 }
+
+type Kind = 'rates' | 'usage' | 'places'
 
 const unlimited: App['limits'] = {
   unitsPerSecond: null,

@@ -2,6 +2,7 @@ import type { Caller, LimitState } from '../rpc/caller.ts'
 import { quotaExceeded, type RpcError, tooManyRequests } from '../rpc/errors.ts'
 import { type Limit, Meter, type MeterLimits } from './meter.ts'
 import type { MethodGroups } from './methodGroups.ts'
+import { once } from './once.ts'
 import type { Policy } from './policy.ts'
 import type { Access } from './profile.ts'
 
@@ -14,37 +15,45 @@ interface Terms {
 
 /** Callers with the key of an app. */
 export class AppCaller implements Caller {
-  readonly methods: ReadonlySet<string> | undefined
-  readonly contracts: ReadonlySet<string> | undefined
   readonly isCountedWhileRunning: boolean
   readonly #meter: Meter
   readonly #terms: Terms
+  readonly #methods: () => ReadonlySet<string> | undefined
+  readonly #contracts: () => ReadonlySet<string> | undefined
 
   private constructor(
     meter: Meter,
     terms: Terms,
-    methods: ReadonlySet<string> | undefined,
-    contracts: ReadonlySet<string> | undefined,
+    methods: () => ReadonlySet<string> | undefined,
+    contracts: () => ReadonlySet<string> | undefined,
   ) {
     this.#meter = meter
     this.#terms = terms
-    this.methods = methods
-    this.contracts = contracts
+    this.#methods = methods
+    this.#contracts = contracts
     this.isCountedWhileRunning = terms.limits.concurrency !== null
   }
 
   static of({ place, allow, limits, burst }: Access, memory: SharedArrayBuffer, groups: MethodGroups): AppCaller {
     const bounds = { burst, hasDay: limits.dailyUnits !== null, hasMonth: limits.monthlyUnits !== null }
     const isUnlimited = burst === null && !bounds.hasDay && !bounds.hasMonth
-    const methods = allow.methods.length === 0 ? undefined : groups.namesOf(allow.methods)
-    const contracts = allow.contracts.length === 0 ? undefined : new Set(allow.contracts)
+    const methods = once(() => (allow.methods.length === 0 ? undefined : groups.namesOf(allow.methods)))
+    const contracts = once(() => (allow.contracts.length === 0 ? undefined : new Set(allow.contracts)))
     return new AppCaller(new Meter(memory, place), { limits, bounds, isUnlimited }, methods, contracts)
   }
 
   /** The same account with fewer methods. */
   narrowedTo(methods: ReadonlySet<string>): AppCaller {
     const both = this.methods === undefined ? methods : new Set([...methods].filter((one) => this.methods?.has(one)))
-    return new AppCaller(this.#meter, this.#terms, both, this.contracts)
+    return new AppCaller(this.#meter, this.#terms, () => both, this.#contracts)
+  }
+
+  get methods(): ReadonlySet<string> | undefined {
+    return this.#methods()
+  }
+
+  get contracts(): ReadonlySet<string> | undefined {
+    return this.#contracts()
   }
 
   enter(requests: number, units: number): RpcError | undefined {

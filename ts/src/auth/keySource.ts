@@ -25,6 +25,7 @@ export class KeySource {
   /** Those that may call here, and what the workers have to know of them. */
   #apps: readonly { readonly app: App; readonly access: Access }[] = []
   #hasApps = false
+  #reads = 0
   #timer: NodeJS.Timeout | undefined
   #look: () => Promise<void> = () => Promise.resolve()
 
@@ -63,7 +64,9 @@ export class KeySource {
 
   /** Looks for changes and for keys that expire. A store that cannot be read changes nothing; that is reported once. */
   watch(publish: (keys: Keys) => void, onProblem: (error: Error) => void): void {
-    let published = JSON.stringify(this.keys)
+    // What was read once only changes by keys that expire.
+    const stateOf = ({ isOpen, keys }: Keys): string => `${this.#reads} ${keys.length} ${isOpen}`
+    let published = stateOf(this.keys)
     let problem = ''
     const look = async (): Promise<void> => {
       try {
@@ -76,9 +79,9 @@ export class KeySource {
         problem = message
       }
       const { keys } = this
-      const text = JSON.stringify(keys)
-      if (text !== published) publish(keys)
-      published = text
+      const state = stateOf(keys)
+      if (state !== published) publish(keys)
+      published = state
     }
     // One after the other: what was read first must not be told last.
     let last = Promise.resolve()
@@ -115,5 +118,6 @@ export class KeySource {
     })
     this.#hasApps ||= apps.length > 0
     this.#revision = revision
+    this.#reads++
   }
 }

@@ -1,6 +1,7 @@
 import { AddressRanges } from '../config/addressRanges.ts'
 import { AppCaller } from './appCaller.ts'
 import type { MethodGroups } from './methodGroups.ts'
+import { once } from './once.ts'
 import type { Policy } from './policy.ts'
 import { type Token, TokenVerifier } from './token.ts'
 
@@ -37,30 +38,32 @@ export class Profile {
   /** Whether it matters where a request comes from and what it carries. */
   readonly looksAtVisitors: boolean
   readonly caller: AppCaller
-  readonly #sources: AddressRanges | undefined
-  readonly #origins: ReadonlySet<string> | undefined
-  readonly #tokens: TokenVerifier | undefined
+  readonly #sources: () => AddressRanges | undefined
+  readonly #origins: () => ReadonlySet<string> | undefined
+  readonly #tokens: () => TokenVerifier | undefined
   readonly #groups: MethodGroups
   readonly #narrowed = new WeakMap<Token, AppCaller>()
 
   constructor(access: Access, memory: SharedArrayBuffer, groups: MethodGroups, now: () => number) {
     const { allow, jwt } = access
     this.#groups = groups
-    this.#sources = allow.sources.length === 0 ? undefined : new AddressRanges(allow.sources)
-    this.#origins = allow.origins.length === 0 ? undefined : new Set(allow.origins)
-    this.#tokens = jwt.isRequired ? new TokenVerifier(jwt, now) : undefined
-    this.looksAtVisitors = [this.#sources, this.#origins, this.#tokens].some((one) => one !== undefined)
+    const { sources, origins } = allow
+    this.looksAtVisitors = sources.length > 0 || origins.length > 0 || jwt.isRequired
+    this.#sources = once(() => (sources.length === 0 ? undefined : new AddressRanges(sources)))
+    this.#origins = once(() => (origins.length === 0 ? undefined : new Set(origins)))
+    this.#tokens = once(() => (jwt.isRequired ? new TokenVerifier(jwt, now) : undefined))
     this.caller = AppCaller.of(access, memory, groups)
   }
 
   /** Lets a visitor in or says why not: at once, unless he brings a token that was not seen before. */
   admit(visitor: Visitor): Welcome | Refused | Promise<Welcome | Refused> {
     const { source, origin, token } = visitor
-    if (this.#sources?.has(source) === false) return 'source'
-    if (this.#origins?.has(origin.toLowerCase()) === false) return 'origin'
-    if (this.#tokens === undefined) return { caller: this.caller, expiresAt: Number.POSITIVE_INFINITY }
-    const known = this.#tokens.recall(token)
-    return known === undefined ? this.#verify(token, this.#tokens) : this.#welcome(known)
+    if (this.#sources()?.has(source) === false) return 'source'
+    if (this.#origins()?.has(origin.toLowerCase()) === false) return 'origin'
+    const tokens = this.#tokens()
+    if (tokens === undefined) return { caller: this.caller, expiresAt: Number.POSITIVE_INFINITY }
+    const known = tokens.recall(token)
+    return known === undefined ? this.#verify(token, tokens) : this.#welcome(known)
   }
 
   async #verify(text: string, tokens: TokenVerifier): Promise<Welcome | Refused> {

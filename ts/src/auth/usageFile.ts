@@ -6,21 +6,17 @@ import { Compile } from 'typebox/compile'
 import { type AppUsage, StoreError, type UsageReport, type UsageStore, type UsedUnits } from './store.ts'
 
 const count = () => Type.Number({ minimum: 0 })
-const usage = Type.Object(
-  { requests: count(), units: count(), errors: count(), refused: count() },
-  { additionalProperties: false },
-)
+const closed = { additionalProperties: false }
+const usage = Type.Object({ requests: count(), units: count(), errors: count(), refused: count() }, closed)
 const report = Type.Object(
   {
     app: Type.String(),
-    days: Type.Record(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }), usage),
-    months: Type.Record(Type.String({ pattern: '^\\d{4}-\\d{2}$' }), usage),
+    days: Type.Record(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }), usage, closed),
+    months: Type.Record(Type.String({ pattern: '^\\d{4}-\\d{2}$' }), usage, closed),
   },
-  { additionalProperties: false },
+  closed,
 )
-const content = Compile(
-  Type.Object({ version: Type.Literal(1), apps: Type.Array(report) }, { additionalProperties: false }),
-)
+const content = Compile(Type.Object({ version: Type.Literal(1), apps: Type.Array(report) }, closed))
 
 type Kept = Static<typeof report>
 

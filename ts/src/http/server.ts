@@ -222,7 +222,8 @@ export class HttpServer {
     const { maxBodyBytes: maxBytes, bodyMs: timeMs } = this.#settings
     const stopReading = readBody(response, { maxBytes, timeMs }, (body) => {
       // A body may come so slowly that the key has ended meanwhile.
-      const still = admitted instanceof Promise ? admitted : this.#keyring.renew(admitted)
+      const renew = (one: Admission | Refusal) => (typeof one === 'string' ? one : this.#keyring.renew(one))
+      const still = admitted instanceof Promise ? admitted.then(renew) : renew(admitted)
       const finish = (one: Admission | Refusal): void => {
         if (flight.isAborted) return
         if (typeof one === 'string') {
