@@ -1,17 +1,19 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { Accounting } from './auth/accounting.ts'
 import { KeySource } from './auth/keySource.ts'
-import type { AppStore } from './auth/store.ts'
+import { StoreError } from './auth/store.ts'
 import { addressesOf, reachableAddress } from './config/addresses.ts'
 import { checkCertificates } from './config/certificate.ts'
 import { decidedChoices } from './config/choices.ts'
 import { setHeaderLimit } from './config/environment.ts'
 import { ConfigError } from './config/error.ts'
-import { appsFileOf, miningOf, workersOf } from './config/network.ts'
+import { miningOf, workersOf } from './config/network.ts'
 import { reload } from './config/reload.ts'
 import type { Config } from './config/schema.ts'
 import { nativeSource } from './filters/nativeSource.ts'
 import { FilterRegistry } from './filters/registry.ts'
+import { sharedSource } from './filters/sharedSource.ts'
+import type { FilterStore } from './filters/store.ts'
 import { urlOf } from './http/url.ts'
 import { shutModules } from './methods/entries.ts'
 import type { Addon } from './native/bindings.ts'
@@ -19,13 +21,11 @@ import { headCursor } from './native/feed.ts'
 import { nodeFigures } from './native/figures.ts'
 import { loadAddon } from './native/load.ts'
 import { nodeConfig } from './nodeConfig.ts'
-import { judgeHealth } from './observe/health.ts'
-import { createLogger } from './observe/log.ts'
+import { judgeHealth, type StoreHealth } from './observe/health.ts'
+import { createLogger, type Logger } from './observe/log.ts'
 import { freePort } from './portProbe.ts'
-import { openStore } from './serviceStore.ts'
+import { keepsApps, type NodeStore, openStore } from './serviceStore.ts'
 import { Workers } from './workers.ts'
-
-const filterSweepMs = 30_000
 
 /** A node that serves. */
 export interface RunningNode {
@@ -55,13 +55,22 @@ export interface RunningNode {
 
 /** Opens the node of this process and serves it. There can be one in a process. */
 export async function startNode(config: Config): Promise<RunningNode> {
-  let current = config
   const logger = createLogger(config.log.level, 'main')
+  const store = await openStore(config, (error) => logger.error({ reason: error.message }, 'trouble with the store'))
+  try {
+    return await startWith(store, config, logger)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+async function startWith(store: NodeStore, config: Config, logger: Logger): Promise<RunningNode> {
+  let current = config
   let certificates = checkCertificates(config)
   const operator = config.admin.enabled ? (await import('./operator.ts')).prepareOperator(config) : undefined
-  const store = await openStore(config, (error) => logger.error({ reason: error.message }, 'trouble with the store'))
-  const accounting = new Accounting(store, (error) => logger.error({ reason: error.message }, 'usage is told later'))
-  const source = await openKeys(config, store.apps, accounting)
+  const accounting = new Accounting(store.service, reporter(logger, 'usage is told later'))
+  const source = await openKeys(config, store, accounting)
   const addresses = addressesOf(config)
   const ports: number[] = []
   for (const { host, port } of addresses) ports.push(await freePort(host, port))
@@ -79,35 +88,41 @@ export async function startNode(config: Config): Promise<RunningNode> {
   const isCounting = config.metrics.enabled || config.admin.enabled
   const counters = isCounting ? (await import('./counting.ts')).createCounters(config, count) : []
   setHeaderLimit(config.http.maxHeaderBytes)
-  const workers = new Workers(count, config, { keys: source.keys, meters: accounting.memory, counters }, logger, fail)
+  const given = { keys: source.keys, meters: accounting.memory, store: store.health(), counters }
+  const workers = new Workers(count, config, given, logger, fail)
+  const told = storeLog(logger)
+  const health = store.health()
+  if (health !== undefined) told(health)
+  store.onHealth((health) => {
+    told(health)
+    workers.tellStore(health)
+  })
   let isEnding = false
   try {
-    native.openNode(nodeConfig(config))
+    const { genesis } = JSON.parse(native.openNode(nodeConfig(config))) as { genesis: string }
     native.onHead(() => logger.debug(headCursor(native), 'new head'))
-    const filters = createFilters(native, config)
-    await workers.listen(ports, filters, askToEnd)
+    const filters = store.filters(genesis)
+    await workers.listen(ports, createRegistry(native, config, filters, store.health() !== undefined), askToEnd)
     accounting.start()
-    source.watch(
-      (keys) => workers.replaceKeys(keys),
-      (error) => logger.error({ reason: error.message }, 'API keys stay as they were'),
-    )
+    source.watch((keys) => workers.replaceKeys(keys), reporter(logger, 'API keys stay as they were'))
     const sources = {
       workers: counters,
       core: () => nodeFigures(native),
       webSockets: () => Atomics.load(workers.openSockets, 0),
-      filters: () => filters.size,
-      health: () => judgeHealth(nodeFigures(native), current.health, Date.now(), isEnding),
+      // While the store is away nobody knows.
+      filters: () => filters.count().catch(() => undefined),
+      health: () => judgeHealth(nodeFigures(native), current.health, Date.now(), isEnding, store.health()),
+      sharedStore: () => store.health(),
       apps: () => accounting.totals(),
     }
     const urls = addresses.map(({ host, tls }, index) => urlOf(host, ports[index] ?? 0, tls && 'https'))
     const metrics = await figures?.serveFigures(config.metrics, sources)
     const admin = await operator?.serve({
       url: urls[0] ?? '',
-      keys: appsFileOf(config) === null ? undefined : { store: store.apps, source },
+      keys: keepsApps(config) ? { store: store.service.apps, source } : undefined,
       sources,
       logger,
     })
-    const sweep = setInterval(() => filters.removeExpired(), filterSweepMs).unref()
     logger.debug({ urls, network: config.network, workers: count }, 'serving')
     for (const address of addresses) {
       const modules = shutModules(config.modules, address)
@@ -136,7 +151,6 @@ export async function startNode(config: Config): Promise<RunningNode> {
       },
       refuseReload: (problems) => logger.error({ problems }, 'the configuration is wrong; the old one stays'),
       async stop() {
-        clearInterval(sweep)
         isEnding = true
         source.stop()
         metrics?.close()
@@ -156,25 +170,45 @@ export async function startNode(config: Config): Promise<RunningNode> {
 }
 
 /** The API keys. A node that others reach does not start without, unless it is told to be open. */
-async function openKeys(config: Config, store: AppStore, accounting: Accounting): Promise<KeySource> {
+async function openKeys(config: Config, store: NodeStore, accounting: Accounting): Promise<KeySource> {
   const { network, auth } = config
-  const source = await KeySource.open(store, { network, isOpen: auth.open }, accounting)
+  const { whenAway } = config.store
   const reachable = reachableAddress(config)
-  if (source.hasApps || auth.open || reachable === undefined) return source
+  const settings = {
+    network,
+    isOpen: auth.open,
+    needsApps: reachable !== undefined,
+    mayStartAway: whenAway === 'open',
+    isWithheld: () => whenAway === 'closed' && store.health()?.isUp === false,
+  }
+  const source = await KeySource.open(store.service.apps, settings, accounting)
+  // What could not be read yet may hold apps: until then nobody is let in.
+  if (source.hasApps || !source.hasRead || auth.open || reachable === undefined) return source
   throw new ConfigError([
     `${reachable.path}.host: ${reachable.host} can be reached by others, and there are no API keys: make one with rhizome keys create, or allow everybody with --open`,
   ])
 }
 
-function createFilters(native: Addon, config: Config): FilterRegistry {
+function createRegistry(native: Addon, config: Config, store: FilterStore, isShared: boolean): FilterRegistry {
   const minesBeforePoll = decidedChoices(config).filterPoll === 'mine' && miningOf(config).mode === 'auto'
   const source = nativeSource(native, config.rpc.timeoutMs, minesBeforePoll)
-  const limits = { expiryMs: config.filters.expirySeconds * 1000, maximum: config.filters.maximum }
-  const newId = () => {
-    const bytes = randomBytes(16)
-    // A QUANTITY: no leading zeros.
-    bytes[0] = (bytes[0] ?? 0) | 0x80
-    return `0x${bytes.toString('hex')}`
+  const isKnown = (hash: string): boolean => native.headOfBlock(hash) !== 'null'
+  return new FilterRegistry(isShared ? sharedSource(source, isKnown) : source, store, randomUUID())
+}
+
+/** Logs what goes wrong with the store; that it is away is logged once for all who need it. */
+function reporter(logger: Logger, message: string): (error: Error) => void {
+  return (error) => {
+    if (!(error instanceof StoreError && error.isAway)) logger.error({ reason: error.message }, message)
   }
-  return new FilterRegistry(source, limits, () => performance.now(), newId)
+}
+
+/** Logs when the store goes away and comes back, each once, whatever else becomes known of it. */
+function storeLog(logger: Logger): (health: StoreHealth) => void {
+  let wasUp = true
+  return ({ isUp, reason, whenAway }) => {
+    if (isUp && !wasUp) logger.info('the store that nodes share is back')
+    if (!isUp && wasUp) logger.error({ reason, whenAway }, 'the store that nodes share is away')
+    wasUp = isUp
+  }
 }

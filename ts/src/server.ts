@@ -8,7 +8,7 @@ import type { Context } from './methods/context.ts'
 import type { Addon } from './native/bindings.ts'
 import { nodeFigures } from './native/figures.ts'
 import type { Counters } from './observe/counters.ts'
-import { judgeHealth } from './observe/health.ts'
+import { judgeHealth, type StoreHealth } from './observe/health.ts'
 import type { Observer } from './rpc/dispatch.ts'
 import { replaceSettings, type Settings, settingsOf } from './settings.ts'
 import { nativeSource } from './subscriptions/nativeSource.ts'
@@ -41,6 +41,8 @@ export interface ServerParts {
   readonly connections?: Int32Array
   /** Absent: nothing is counted. */
   readonly counters: Counters | undefined
+  /** How the store is that nodes share. Absent: there is none. */
+  readonly store?: () => StoreHealth | undefined
 }
 
 /** Builds one worker's server. */
@@ -54,6 +56,7 @@ export function createServer({
   openSockets,
   connections,
   counters,
+  store,
 }: ServerParts): Server {
   const registry = new SubscriptionRegistry(
     config.ws.maxSubscriptions,
@@ -71,7 +74,7 @@ export function createServer({
     keyring,
     context: { native, filters, subscriptions, shutdown },
     observe,
-    health: () => judgeHealth(nodeFigures(native), health, Date.now(), isEnding),
+    health: () => judgeHealth(nodeFigures(native), health, Date.now(), isEnding, store?.()),
     cancel: (ticket) => native.cancelTicket(ticket),
     forget: (subscriber) => subscriptions.forget(subscriber),
     openSockets,

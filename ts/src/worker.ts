@@ -19,7 +19,7 @@ const ticketsPerWorker = 2 ** 40
 
 function run(
   port: NonNullable<typeof parentPort>,
-  { index, config, keys, meters, openSockets, connections, counters: memory }: WorkerStart,
+  { index, config, keys, meters, store: firstStore, openSockets, connections, counters: memory }: WorkerStart,
 ): void {
   const post = (message: FromWorker): void => port.postMessage(message)
   const logger = createLogger(config.log.level, `worker ${index}`)
@@ -32,6 +32,7 @@ function run(
   const counters =
     memory && new Counters(servedMethods(config.modules, isDevelopment(config), addressesOf(config)), memory)
   if (counters !== undefined) watchLoopDelay(counters)
+  let store = firstStore
   const server = createServer({
     config,
     native,
@@ -42,6 +43,7 @@ function run(
     openSockets,
     connections,
     counters,
+    store: () => store,
   })
 
   port.on('message', (message: ToWorker) => {
@@ -49,6 +51,8 @@ function run(
       filters.receive(message)
     } else if (message.kind === 'keys') {
       keyring.replace(message.keys)
+    } else if (message.kind === 'store') {
+      store = message.store
     } else if (message.kind === 'configure') {
       logger.level = message.config.log.level
       logged.slowMs = message.config.rpc.slowMs

@@ -1,6 +1,7 @@
 import type { Keys } from './auth/keyring.ts'
 import type { Config } from './config/schema.ts'
 import type { FilterQuestion, FilterReply } from './filters/port.ts'
+import type { StoreHealth } from './observe/health.ts'
 
 /** What a worker is started with. */
 export interface WorkerStart {
@@ -9,6 +10,8 @@ export interface WorkerStart {
   readonly keys: Keys
   /** Where what apps spend is counted by all workers. */
   readonly meters: SharedArrayBuffer
+  /** How the store is that nodes share; undefined when there is none. */
+  readonly store: StoreHealth | undefined
   /** One number that all workers share: the WebSocket connections that are open. */
   readonly openSockets: Int32Array
   /** Where all workers count the connections of each client. */
@@ -28,6 +31,8 @@ export type ToWorker =
   | { readonly kind: 'stop'; readonly graceMs: number }
   /** From now on these keys are good. */
   | { readonly kind: 'keys'; readonly keys: Keys }
+  /** The store that nodes share went away or came back. */
+  | { readonly kind: 'store'; readonly store: StoreHealth }
   | FilterReply
 
 export type FromWorker =

@@ -5,6 +5,7 @@ import type { Config } from './config/schema.ts'
 import { answerQuestion, type FilterPort } from './filters/port.ts'
 import { ConnectionTable } from './http/connectionTable.ts'
 import type { Counters } from './observe/counters.ts'
+import type { StoreHealth } from './observe/health.ts'
 import type { Logger } from './observe/log.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './workerMessages.ts'
 
@@ -24,11 +25,7 @@ export class Workers {
   constructor(
     count: number,
     config: Config,
-    {
-      keys,
-      meters,
-      counters,
-    }: { readonly keys: Keys; readonly meters: SharedArrayBuffer; readonly counters: readonly Counters[] },
+    { counters, ...given }: Pick<WorkerStart, 'keys' | 'meters' | 'store'> & { readonly counters: readonly Counters[] },
     logger: Logger,
     onFailure: (reason: string) => void,
   ) {
@@ -39,8 +36,7 @@ export class Workers {
       const workerData: WorkerStart = {
         index,
         config,
-        keys,
-        meters,
+        ...given,
         openSockets,
         connections,
         counters: counters[index]?.memory,
@@ -78,6 +74,11 @@ export class Workers {
   /** Lets all workers read the certificates again. */
   renewCertificates(): void {
     for (const worker of this.#workers) post(worker, { kind: 'certificates' })
+  }
+
+  /** Tells all workers how the store is that nodes share. */
+  tellStore(store: StoreHealth): void {
+    for (const worker of this.#workers) post(worker, { kind: 'store', store })
   }
 
   /** Lets all workers take over what may change while they serve. */

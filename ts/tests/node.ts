@@ -140,9 +140,16 @@ export function runCommand(parameters: readonly string[]): Promise<Ended> {
 }
 
 /** Runs Node.js, or another program, to its end. */
-export function runProgram(parameters: readonly string[], command = process.execPath): Promise<Ended> {
+export function runProgram(
+  parameters: readonly string[],
+  command = process.execPath,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
   return new Promise((resolve) => {
-    const child = spawn(command, parameters, { stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(command, parameters, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...variables },
+    })
     let output = ''
     let errors = ''
     child.stdout.on('data', (bytes) => {

@@ -25,7 +25,8 @@ export interface ReportSources {
   readonly health: () => Health
   readonly access: () => NodeReport['access']
   readonly webSockets: () => number
-  readonly filters: () => number
+  /** Undefined when it cannot be told now. */
+  readonly filters: () => Promise<number | undefined>
   /** Never goes back; starts at 0 with the process. */
   readonly nowMs: () => number
 }
@@ -49,7 +50,7 @@ export class Reporter {
     clearInterval(this.#timer)
   }
 
-  report(): NodeReport {
+  async report(): Promise<NodeReport> {
     const { fixed, workers, core, health, access, webSockets, filters, nowMs } = this.#sources
     const now = this.#sample()
     const then = this.#history.before(now.atMs, rateMs) ?? now
@@ -73,7 +74,7 @@ export class Reporter {
         http: gauge('httpConnections'),
         webSocket: webSockets(),
         subscriptions: gauge('subscriptions'),
-        filters: filters(),
+        filters: (await filters()) ?? null,
       },
       pool: figures ? { pending: figures.pendingTransactions, queued: figures.queuedTransactions } : null,
       lanes: figures?.lanes ?? null,

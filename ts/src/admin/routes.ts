@@ -23,13 +23,13 @@ const one = /^\/api\/apps\/([A-Za-z0-9][A-Za-z0-9._-]{0,63})$/
 const key = /^\/api\/apps\/([A-Za-z0-9][A-Za-z0-9._-]{0,63})\/rotate$/
 
 /** The API. Without `apps`, nothing can be kept. */
-export function routesOf(apps: Apps | undefined, report: () => NodeReport): readonly Route[] {
+export function routesOf(apps: Apps | undefined, report: () => Promise<NodeReport>): readonly Route[] {
   const kept = (): Apps => {
     if (apps !== undefined) return apps
     throw new ApiError(409, 'ephemeral', 'this node keeps nothing: set auth.file to keep apps')
   }
   return [
-    { method: 'GET', path: /^\/api\/node$/, answer: async () => ok(report()) },
+    { method: 'GET', path: /^\/api\/node$/, answer: async () => ok(await report()) },
     { method: 'GET', path: all, answer: async () => ok(apps === undefined ? { apps: [] } : await apps.list()) },
     {
       method: 'POST',

@@ -72,7 +72,8 @@ export interface NodeReport {
     readonly http: number
     readonly webSocket: number
     readonly subscriptions: number
-    readonly filters: number
+    /** Of all nodes that share a store; null while that is away. */
+    readonly filters: number | null
   }
   readonly pool: { readonly pending: number; readonly queued: number } | null
   readonly lanes: { readonly pool: LaneReport; readonly trace: LaneReport } | null

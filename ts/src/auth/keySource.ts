@@ -2,7 +2,7 @@ import { type Accounting, burstOf } from './accounting.ts'
 import type { App } from './app.ts'
 import type { Keys } from './keyring.ts'
 import type { Access } from './profile.ts'
-import type { AppStore } from './store.ts'
+import { type AppStore, StoreError } from './store.ts'
 
 const lookMs = 250
 
@@ -11,17 +11,24 @@ export interface KeySourceSettings {
   readonly network: string
   /** Nobody is asked for a key, whatever the store holds. */
   readonly isOpen: boolean
+  /** Others reach this node: that there is no app does not open it. */
+  readonly needsApps?: boolean
+  /** Starting is allowed while the store is away: nobody with a key is let in before it was read once. */
+  readonly mayStartAway?: boolean
+  /** Whether keys may not be relied on now, for the store is away. */
+  readonly isWithheld?: () => boolean
 }
 
 /**
  * The main thread's side: reads the store, tells the workers which keys are good. Without any app nobody is asked for a
- * key; from the first one on everybody is, also when the store is emptied later.
+ * key, unless others reach the node; from the first one on everybody is, also when the store is emptied later.
  */
 export class KeySource {
   readonly #store: AppStore
   readonly #settings: KeySourceSettings
   readonly #accounting: Pick<Accounting, 'open'>
-  #revision = ''
+  /** Undefined until the store was read. */
+  #revision: string | undefined
   /** Those that may call here, and what the workers have to know of them. */
   #apps: readonly { readonly app: App; readonly access: Access }[] = []
   #hasApps = false
@@ -42,8 +49,17 @@ export class KeySource {
     accounting: Pick<Accounting, 'open'>,
   ): Promise<KeySource> {
     const source = new KeySource(store, settings, accounting)
-    await source.#read(await store.revision())
+    try {
+      await source.#read(await store.revision())
+    } catch (error) {
+      if (!(settings.mayStartAway === true && error instanceof StoreError && error.isAway)) throw error
+    }
     return source
+  }
+
+  /** Whether the store was ever read. */
+  get hasRead(): boolean {
+    return this.#revision !== undefined
   }
 
   /** Whether an app was ever seen. */
@@ -53,19 +69,23 @@ export class KeySource {
 
   /** The keys that are good now. */
   get keys(): Keys {
+    const { needsApps, isWithheld } = this.#settings
+    const isOpen = this.#settings.isOpen || (needsApps !== true && this.hasRead && !this.#hasApps)
     const now = Date.now()
     const keys = this.#apps.flatMap(({ app }, index) =>
       app.keys
         .filter(({ expiresAt }) => expiresAt === null || now < expiresAt)
         .map(({ hash, expiresAt }) => ({ hash, expiresAt, app: index })),
     )
-    return { isOpen: this.#settings.isOpen || !this.#hasApps, apps: this.#apps.map(({ access }) => access), keys }
+    const apps = this.#apps.map(({ access }) => access)
+    return { isOpen, isWithheld: !isOpen && (!this.hasRead || isWithheld?.() === true), apps, keys }
   }
 
   /** Looks for changes and for keys that expire. A store that cannot be read changes nothing; that is reported once. */
   watch(publish: (keys: Keys) => void, onProblem: (error: Error) => void): void {
     // What was read once only changes by keys that expire.
-    const stateOf = ({ isOpen, keys }: Keys): string => `${this.#reads} ${keys.length} ${isOpen}`
+    const stateOf = ({ isOpen, isWithheld, keys }: Keys): string =>
+      `${this.#reads} ${keys.length} ${isOpen} ${isWithheld}`
     let published = stateOf(this.keys)
     let problem = ''
     const look = async (): Promise<void> => {

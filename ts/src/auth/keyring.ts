@@ -8,6 +8,8 @@ import { type Access, Profile, type Refused, type Visitor, type Welcome } from '
 export interface Keys {
   /** Nobody is asked for a key. */
   readonly isOpen: boolean
+  /** Whether a key is good cannot be told, or may not be relied on, until the store is back. */
+  readonly isWithheld?: boolean
   readonly apps: readonly Access[]
   /** `app`: the index in `apps`. */
   readonly keys: readonly { readonly hash: string; readonly expiresAt: number | null; readonly app: number }[]
@@ -48,6 +50,7 @@ export class Keyring {
   readonly #groups: MethodGroups
   readonly #now: () => number
   #isOpen = false
+  #isWithheld = false
   #entries: ReadonlyMap<string, KeyEntry> = new Map()
   #profiles: ReadonlyMap<string, { readonly text: string; readonly profile: Profile }> = new Map()
   readonly #listeners: (() => void)[] = []
@@ -61,8 +64,9 @@ export class Keyring {
   }
 
   /** What has not changed stays the same object: who was let in with it need not be looked at again. */
-  replace({ isOpen, apps, keys }: Keys): void {
+  replace({ isOpen, isWithheld = false, apps, keys }: Keys): void {
     this.#isOpen = isOpen
+    this.#isWithheld = isWithheld
     this.#profiles = new Map(
       apps.map((access) => {
         const text = JSON.stringify(access)
@@ -93,6 +97,11 @@ export class Keyring {
   /** Nobody is asked for a key. */
   get isOpen(): boolean {
     return this.#isOpen
+  }
+
+  /** Who has a key is to come back later: keys cannot be judged now. */
+  get isWithheld(): boolean {
+    return this.#isWithheld
   }
 
   /** Undefined when the key is unknown, revoked or expired. */

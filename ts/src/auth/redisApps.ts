@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { RedisRunner } from '../redis/connection.ts'
-import { RedisError } from '../redis/error.ts'
 import type { App } from './app.ts'
 import { readApps, writeApps } from './appsDocument.ts'
 import { type AppStore, StoreError } from './store.ts'
@@ -24,7 +23,7 @@ export class RedisApps implements AppStore {
   }
 
   async revision(): Promise<string> {
-    const revision = await this.#run((redis) => redis.hget(place, 'revision'))
+    const revision = await this.#redis.run((redis) => redis.hget(place, 'revision'))
     return revision ?? 'none'
   }
 
@@ -36,26 +35,29 @@ export class RedisApps implements AppStore {
     for (let tries = 0; tries < changeTries; tries++) {
       const { revision, apps } = await this.#content()
       const result = edit(apps)
-      const text = writeApps(result.apps)
-      const replaced = await this.#run((redis) => redis.eval(replace, 1, place, revision, randomUUID(), text))
-      if (replaced === 1) return result
+      if (await this.#replace(revision, writeApps(result.apps))) return result
     }
     throw new StoreError('Redis: others change apps all the time')
   }
 
+  /** False when others were faster. */
+  async #replace(revision: string, text: string): Promise<boolean> {
+    const mine = randomUUID()
+    try {
+      return (await this.#redis.run((redis) => redis.eval(replace, 1, place, revision, mine, text))) === 1
+    } catch (error) {
+      // It may have been done, and only the answer was lost: a key that was made would be shown to nobody.
+      const isDone = error instanceof StoreError && error.isAway && (await this.revision().catch(() => '')) === mine
+      if (isDone) return true
+      throw error
+    }
+  }
+
   async #content(): Promise<{ revision: string; apps: readonly App[] }> {
-    const [revision, text] = await this.#run((redis) => redis.hmget(place, 'revision', 'content'))
+    const [revision, text] = await this.#redis.run((redis) => redis.hmget(place, 'revision', 'content'))
     if (revision == null && text == null) return { revision: '', apps: [] }
     const { apps, problem } = readApps(text ?? '')
     if (apps === undefined) throw new StoreError(`Redis: apps: is damaged: ${problem}`)
     return { revision: revision ?? '', apps }
-  }
-
-  #run: RedisRunner['run'] = async (work) => {
-    try {
-      return await this.#redis.run(work)
-    } catch (error) {
-      throw error instanceof RedisError ? new StoreError(error.message) : error
-    }
   }
 }

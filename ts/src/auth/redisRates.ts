@@ -1,5 +1,5 @@
 import type { RedisRunner } from '../redis/connection.ts'
-import type { RateStore, Spending } from './store.ts'
+import { type RateStore, type Spending, StoreError } from './store.ts'
 
 /**
  * The buckets as MemoryRates has them, by the clock of the server. A hash for each with `level` and `at` (seconds), which
@@ -27,12 +27,24 @@ return levels`
 /** The buckets of all nodes, in Redis. */
 export class RedisRates implements RateStore {
   readonly #redis: RedisRunner
+  readonly #standIn: RateStore | undefined
 
-  constructor(redis: RedisRunner) {
+  /** `standIn` has the buckets while the server is away; without it they cannot be asked for then. */
+  constructor(redis: RedisRunner, standIn?: RateStore) {
     this.#redis = redis
+    this.#standIn = standIn
   }
 
-  async spend(spent: readonly Spending[]): Promise<readonly number[]> {
+  async spend(spent: readonly Spending[], now: number): Promise<readonly number[]> {
+    try {
+      return await this.#spend(spent)
+    } catch (error) {
+      if (this.#standIn === undefined || !(error instanceof StoreError && error.isAway)) throw error
+      return this.#standIn.spend(spent, now)
+    }
+  }
+
+  async #spend(spent: readonly Spending[]): Promise<readonly number[]> {
     if (spent.length === 0) return []
     const keys = spent.map(({ app }) => `rate:${app}`)
     const terms = spent.flatMap(({ units, unitsPerSecond, burst }) => [units, unitsPerSecond, burst])

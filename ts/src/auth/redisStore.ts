@@ -1,29 +1,34 @@
-import type { RedisConnection } from '../redis/connection.ts'
+import type { RedisRunner } from '../redis/connection.ts'
+import { RedisError } from '../redis/error.ts'
 import { RedisApps } from './redisApps.ts'
 import { RedisRates } from './redisRates.ts'
 import { RedisUsage } from './redisUsage.ts'
-import type { ServiceStore, StoreStatus } from './store.ts'
+import { type RateStore, type ServiceStore, StoreError, type StoreStatus } from './store.ts'
 
-/** Everything in Redis, for several nodes. */
+/** Everything in Redis, for several nodes. Each part throws StoreError. */
 export class RedisStore implements ServiceStore {
   readonly apps: RedisApps
   readonly usage: RedisUsage
   readonly rates: RedisRates
-  readonly #connection: RedisConnection
+  readonly #status: () => StoreStatus
 
-  constructor(connection: RedisConnection) {
-    this.#connection = connection
-    this.apps = new RedisApps(connection)
-    this.usage = new RedisUsage(connection)
-    this.rates = new RedisRates(connection)
+  /** `standIn` has the buckets while the server is away; without it they cannot be asked for then. */
+  constructor(redis: RedisRunner, status: () => StoreStatus = () => ({ isUp: true, reason: '' }), standIn?: RateStore) {
+    const runner: RedisRunner = { run: (work) => redis.run(work).catch(refuse) }
+    this.apps = new RedisApps(runner)
+    this.usage = new RedisUsage(runner)
+    this.rates = new RedisRates(runner, standIn)
+    this.#status = status
   }
 
   status(): StoreStatus {
-    return this.#connection.state
+    return this.#status()
   }
 
   /** Nothing waits here to be written. */
-  async close(): Promise<void> {
-    this.#connection.close()
-  }
+  async close(): Promise<void> {}
+}
+
+function refuse(error: unknown): never {
+  throw error instanceof RedisError ? new StoreError(error.message, error.isAway) : error
 }

@@ -91,4 +91,11 @@ export interface ServiceStore {
 /** The store cannot be read or written. The message never shows what is in it. */
 export class StoreError extends Error {
   override name = 'StoreError'
+  /** It cannot be reached; what it holds may be in order. */
+  readonly isAway: boolean
+
+  constructor(message: string, isAway = false) {
+    super(message)
+    this.isAway = isAway
+  }
 }

@@ -3,11 +3,10 @@ import { type App, appNamed, createApp, editApp, revokeApp, rotateKey } from '..
 import { keyUrls, shownApp } from '../auth/shown.ts'
 import type { ServiceStore } from '../auth/store.ts'
 import { ConfigError } from '../config/error.ts'
-import { appsFileOf } from '../config/network.ts'
 import type { Config } from '../config/schema.ts'
 import { urlOf } from '../http/url.ts'
-import { openStoreBeside } from '../serviceStore.ts'
-import { addChainOptions, configFrom, type Parsed } from './options.ts'
+import { keepsApps, openStoreBeside } from '../serviceStore.ts'
+import { addChainOptions, addStoreOption, configFrom, type Parsed } from './options.ts'
 import { addPolicyOptions, type PolicyOptions, policyChange } from './policyOptions.ts'
 import { printUsage } from './usage.ts'
 
@@ -59,7 +58,7 @@ function described(command: Command): Command {
 }
 
 function subcommand(name: string, description: string): Command {
-  return addChainOptions(new Command(name).description(description)).option('--json', 'print JSON')
+  return addStoreOption(addChainOptions(new Command(name).description(description))).option('--json', 'print JSON')
 }
 
 function withExpiry(command: Command): Command {
@@ -128,7 +127,7 @@ async function withStore(
   work: (config: Config, store: ServiceStore) => Promise<void>,
 ): Promise<void> {
   const config = configFrom(options)
-  if (appsFileOf(config) === null) throw new ConfigError(['auth.file: keys of a node that keeps nothing need a file'])
+  if (!keepsApps(config)) throw new ConfigError(['auth.file: keys of a node that keeps nothing need a file'])
   const store = await openStoreBeside(config)
   try {
     await work(config, store)

@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { ConfigError } from '../config/error.ts'
 import { type RunningNode, startNode } from '../main.ts'
 import { banner } from './banner.ts'
-import { addChainOptions, configFrom, type Parsed } from './options.ts'
+import { addChainOptions, addStoreOption, configFrom, type Parsed } from './options.ts'
 
 /** From the end of the last request, or of its time, to the end of the process; then it is ended by force. */
 const stopLimitMs = 900
@@ -11,7 +11,7 @@ const sameSignalMs = 500
 
 export function startCommand(): Command {
   const command = new Command('start').description('Run the node and serve JSON-RPC')
-  return addChainOptions(command)
+  return addStoreOption(addChainOptions(command))
     .option('--ephemeral', 'keep nothing after the end')
     .option('--http-host <address>', 'address to listen on (default: 127.0.0.1)')
     .option('--http-port <port>', 'port to listen on, 0 for a free one (default: 4444)')

@@ -27,8 +27,10 @@ export type FilterReply =
   | {
       readonly kind: 'filter'
       readonly ticket: number
-      readonly error: { code: number; message: string; data: unknown; hint: string | undefined } | { defect: string }
+      readonly error: RefusalParts | { readonly defect: string }
     }
+
+type RefusalParts = Pick<RpcError, 'code' | 'message' | 'data' | 'hint' | 'httpStatus' | 'retryAfterSeconds'>
 
 /** The registry as a worker sees it: questions and answers travel as messages. */
 export class RemoteFilters implements FilterPort {
@@ -53,7 +55,7 @@ export class RemoteFilters implements FilterPort {
     this.#waiting.delete(reply.ticket)
     if ('result' in reply) waiting?.resolve(reply.result)
     else if ('defect' in reply.error) waiting?.reject(new FilterDefect(reply.error.defect))
-    else waiting?.reject(new RpcError(reply.error.code, reply.error.message, reply.error.data, reply.error.hint))
+    else waiting?.reject(refusalFrom(reply.error))
   }
 
   #ask(operation: Operation, argument: unknown): Promise<string> {
@@ -63,6 +65,10 @@ export class RemoteFilters implements FilterPort {
       this.#send({ kind: 'filter', ticket, operation, argument })
     })
   }
+}
+
+function refusalFrom({ code, message, data, hint, httpStatus, retryAfterSeconds }: RefusalParts): RpcError {
+  return Object.assign(new RpcError(code, message, data, hint), { httpStatus, retryAfterSeconds })
 }
 
 /** Something unforeseen in the registry's thread. */
@@ -78,8 +84,8 @@ export async function answerQuestion(registry: FilterPort, question: FilterQuest
     return { kind: 'filter', ticket, result: await ask.call(registry, argument) }
   } catch (error) {
     if (error instanceof RpcError) {
-      const { code, message, data, hint } = error
-      return { kind: 'filter', ticket, error: { code, message, data, hint } }
+      const { code, message, data, hint, httpStatus, retryAfterSeconds } = error
+      return { kind: 'filter', ticket, error: { code, message, data, hint, httpStatus, retryAfterSeconds } }
     }
     return {
       kind: 'filter',

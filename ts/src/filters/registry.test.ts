@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Cursor } from '../native/feed.ts'
 import { RpcError } from '../rpc/errors.ts'
 import type { LogFilter } from '../rpc/parameters/logFilter.ts'
+import { MemoryFilters } from './memoryStore.ts'
 import { answerQuestion, type FilterQuestion, RemoteFilters } from './port.ts'
 import { FilterRegistry } from './registry.ts'
 import type { FilterSource } from './source.ts'
@@ -77,15 +78,16 @@ function setUp(maximum = 3) {
   const chain = new Chain()
   let now = 0
   let ids = 0
-  const registry = new FilterRegistry(
-    chain,
+  const store = new MemoryFilters(
     { expiryMs: 100, maximum },
     () => now,
     () => `0x${++ids}`,
   )
+  const registry = new FilterRegistry(chain, store, 'one')
   const poll = async (id: string) => JSON.parse(await registry.changes(id)) as unknown
   return {
     chain,
+    store,
     registry,
     poll,
     at: (ms: number) => {
@@ -170,12 +172,12 @@ describe('log filters', () => {
   })
 
   test('error: a filter with more logs than one poll may bring is not installed', async () => {
-    const { chain, registry } = setUp()
+    const { chain, registry, store } = setUp()
     chain.beforeSearch = () => {
       throw new RpcError(-32012, 'Filter returned more than 4 logs.', { toBlock: '0x3' })
     }
     await expect(registry.newLogFilter({ fromBlock: 'earliest' })).rejects.toMatchObject({ code: -32012 })
-    expect(registry.size).toBe(0)
+    expect(await store.count()).toBe(0)
   })
 
   test('behavior: a block hash is answered once', async () => {
@@ -232,7 +234,7 @@ describe('block and pending filters', () => {
 
 describe('life', () => {
   test('behavior: a filter that nobody polls is gone after its time, polling renews it', async () => {
-    const { registry, poll, at } = setUp()
+    const { store, registry, poll, at } = setUp()
     await registry.newBlockFilter()
     at(99)
     expect(await poll('0x1')).toEqual([])
@@ -240,7 +242,7 @@ describe('life', () => {
     expect(await poll('0x1')).toEqual([])
     at(298)
     await expect(poll('0x1')).rejects.toMatchObject({ code: -32000, message: 'filter not found' })
-    expect(registry.size).toBe(0)
+    expect(await store.count()).toBe(0)
   })
 
   test('behavior: uninstalling says whether there was one', async () => {

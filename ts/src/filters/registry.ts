@@ -1,123 +1,138 @@
 import type { Cursor } from '../native/feed.ts'
 import { filterNotFound, limitReached } from '../rpc/errors.ts'
 import type { LogFilter } from '../rpc/parameters/logFilter.ts'
-import { LogCursor } from './logCursor.ts'
+import { installLogFilter, LogReader } from './logFilter.ts'
 import type { FilterPort } from './port.ts'
 import type { FilterSource } from './source.ts'
+import type { FilterStore, PendingSeen, StoredFilter } from './store.ts'
+import { UnsurePolls } from './unsurePolls.ts'
 
-export interface FilterLimits {
-  readonly expiryMs: number
-  readonly maximum: number
+/** How often a poll begins again because another node polled the same filter meanwhile. */
+const mostTries = 10
+
+/** What a poll tells, and what its caller has seen after it. */
+interface Reading {
+  readonly result: string
+  readonly seen: string
 }
 
-interface Installed {
-  expiresAtMs: number
-  /** Polls of one filter run one after the other: each starts where the one before ended. */
-  turn: Promise<unknown>
-  changes(): string | Promise<string>
-  /** All that it tells of, whether it was polled or not. */
-  logs(): string | Promise<string>
-}
-
-/** All installed filters of the node. One registry serves every worker, so a filter can be polled through any connection. */
+/** The installed filters. One registry serves every worker, so a filter can be polled through any connection. */
 export class FilterRegistry implements FilterPort {
-  readonly #filters = new Map<string, Installed>()
   readonly #source: FilterSource
-  readonly #limits: FilterLimits
-  readonly #nowMs: () => number
-  readonly #newId: () => string
+  readonly #store: FilterStore
+  readonly #node: string
+  /** Polls of one filter run one after the other: each starts where the one before ended. */
+  readonly #turns = new Map<string, Promise<unknown>>()
+  readonly #unsure = new UnsurePolls()
 
-  /** `newId` gives ids that cannot be guessed: 0x and hex digits. */
-  constructor(source: FilterSource, limits: FilterLimits, nowMs: () => number, newId: () => string) {
+  /** `node` tells this one from others that share the store. */
+  constructor(source: FilterSource, store: FilterStore, node: string) {
     this.#source = source
-    this.#limits = limits
-    this.#nowMs = nowMs
-    this.#newId = newId
+    this.#store = store
+    this.#node = node
   }
 
-  get size(): number {
-    return this.#filters.size
-  }
-
-  async newLogFilter(filter: LogFilter): Promise<string> {
-    const cursor = new LogCursor(this.#source, filter)
-    await cursor.check()
-    return this.#install({ changes: () => cursor.changes(), logs: () => cursor.all() })
+  async newLogFilter(criteria: LogFilter): Promise<string> {
+    const filter = await installLogFilter(this.#source, criteria)
+    return this.#install({ filter, seen: 'null' })
   }
 
   async newBlockFilter(): Promise<string> {
-    const installed: Cursor = this.#source.head()
-    let seen = installed
-    const changes = (): string => {
-      const { hashes, cursor } = this.#source.movementSince(seen)
-      seen = cursor
-      return JSON.stringify(hashes)
-    }
-    const logs = (): string => {
-      const { hashes, cursor } = this.#source.movementSince(installed)
-      if (cursor.number < this.#source.head().number) {
-        throw limitReached(`The filter is older than ${hashes.length} blocks`)
-      }
-      return JSON.stringify(hashes)
-    }
-    return this.#install({ changes, logs })
+    const installed = this.#source.head()
+    return this.#install({ filter: { kind: 'block', installed }, seen: JSON.stringify(installed) })
   }
 
   async newPendingTransactionFilter(): Promise<string> {
-    const installed = this.#source.pendingPosition()
-    let seen = installed
-    const changes = (): string => {
-      const { hashes, position } = this.#source.pendingSince(seen)
-      seen = position
-      return JSON.stringify(hashes)
-    }
-    return this.#install({ changes, logs: () => JSON.stringify(this.#source.pendingSince(installed).hashes) })
+    const position = this.#source.pendingPosition()
+    const seen: PendingSeen = { [this.#node]: { installed: position, seen: position } }
+    return this.#install({ filter: { kind: 'pending' }, seen: JSON.stringify(seen) })
   }
 
   async changes(id: string): Promise<string> {
-    const filter = this.#find(id)
-    const result = filter.turn.then(async () => {
-      await this.#source.beforePoll()
-      return filter.changes()
-    })
+    const turn = (this.#turns.get(id) ?? Promise.resolve()).then(() => this.#poll(id))
     // A failed poll must not fail the ones behind it.
-    filter.turn = result.catch(() => undefined)
-    return result
+    const settled = turn.catch(() => undefined)
+    this.#turns.set(id, settled)
+    try {
+      return await turn
+    } finally {
+      if (this.#turns.get(id) === settled) this.#turns.delete(id)
+    }
   }
 
   async logs(id: string): Promise<string> {
-    return this.#find(id).logs()
+    const { filter, seen } = await this.#find(id)
+    if (filter.kind === 'log') return new LogReader(this.#source, filter).all()
+    if (filter.kind === 'block') return this.#blocksSince(filter.installed)
+    const installed = (JSON.parse(seen) as PendingSeen)[this.#node]?.installed ?? this.#source.pendingPosition()
+    return JSON.stringify(this.#source.pendingSince(installed).hashes)
   }
 
   async uninstall(id: string): Promise<string> {
-    this.removeExpired()
-    return String(this.#filters.delete(id))
+    return String(await this.#store.remove(id))
   }
 
-  /** Forgets filters that nobody polled for too long. */
-  removeExpired(): void {
-    const now = this.#nowMs()
-    for (const [id, filter] of this.#filters) if (filter.expiresAtMs <= now) this.#filters.delete(id)
-  }
-
-  #install(filter: Pick<Installed, 'changes' | 'logs'>): string {
-    this.removeExpired()
-    if (this.#filters.size >= this.#limits.maximum) {
-      throw limitReached(`Too many filters: ${this.#limits.maximum} are installed`)
+  /** Only who advanced the filter from where he read may tell what he has read. */
+  async #poll(id: string): Promise<string> {
+    for (let tries = 0; tries < mostTries; tries++) {
+      const stored = await this.#find(id)
+      if (tries === 0) await this.#source.beforePoll()
+      const from = this.#unsure.startOf(id, stored.seen)
+      const { result, seen } = await this.#read({ ...stored, seen: from })
+      const isAdvanced = seen === stored.seen || (await this.#advance(id, stored.seen, seen, from))
+      if (isAdvanced) {
+        this.#unsure.forget(id)
+        return result
+      }
     }
-    const id = this.#newId()
-    this.#filters.set(id, { ...filter, turn: Promise.resolve(), expiresAtMs: this.#nowMs() + this.#limits.expiryMs })
-    return JSON.stringify(id)
+    throw limitReached('The filter is polled by others all the time')
   }
 
-  #find(id: string): Installed {
-    const filter = this.#filters.get(id)
-    const now = this.#nowMs()
-    if (filter === undefined || filter.expiresAtMs <= now) {
-      this.#filters.delete(id)
-      throw filterNotFound()
+  async #advance(id: string, stored: string, seen: string, from: string): Promise<boolean> {
+    try {
+      return await this.#store.advance(id, stored, seen)
+    } catch (error) {
+      this.#unsure.add(id, from, seen)
+      throw error
     }
-    filter.expiresAtMs = now + this.#limits.expiryMs
-    return filter
+  }
+
+  async #read({ filter, seen }: StoredFilter): Promise<Reading> {
+    if (filter.kind === 'log') {
+      const { logs, cursor } = await new LogReader(this.#source, filter).changes(JSON.parse(seen) as Cursor | null)
+      return { result: logs, seen: JSON.stringify(cursor) }
+    }
+    if (filter.kind === 'block') {
+      const { hashes, cursor } = this.#source.movementSince(JSON.parse(seen) as Cursor)
+      return { result: JSON.stringify(hashes), seen: JSON.stringify(cursor) }
+    }
+    return this.#pending(JSON.parse(seen) as PendingSeen)
+  }
+
+  /** Pools are not shared: at each node a caller reads the feed of its pool, from the first poll there on. */
+  #pending(all: PendingSeen): Reading {
+    const now = this.#source.pendingPosition()
+    const mine = all[this.#node] ?? { installed: now, seen: now }
+    const { hashes, position } = this.#source.pendingSince(mine.seen)
+    const seen = { ...all, [this.#node]: { ...mine, seen: position } }
+    return { result: JSON.stringify(hashes), seen: JSON.stringify(seen) }
+  }
+
+  #blocksSince(installed: Cursor): string {
+    const { hashes, cursor } = this.#source.movementSince(installed)
+    if (cursor.number < this.#source.head().number) {
+      throw limitReached(`The filter is older than ${hashes.length} blocks`)
+    }
+    return JSON.stringify(hashes)
+  }
+
+  async #install(filter: StoredFilter): Promise<string> {
+    return JSON.stringify(await this.#store.add(filter))
+  }
+
+  async #find(id: string): Promise<StoredFilter> {
+    const stored = await this.#store.find(id)
+    if (stored === undefined) throw filterNotFound()
+    return stored
   }
 }

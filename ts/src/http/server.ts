@@ -4,7 +4,7 @@ import { AddressRanges } from '../config/addressRanges.ts'
 import type { Health } from '../observe/health.ts'
 import type { Answer } from '../rpc/envelope.ts'
 import { writeError } from '../rpc/envelope.ts'
-import { code, internalError, overloaded, RpcError } from '../rpc/errors.ts'
+import { code, internalError, overloaded, RpcError, unavailable } from '../rpc/errors.ts'
 import { Flight } from '../rpc/flight.ts'
 import { isRequestId } from '../rpc/requestId.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
@@ -257,7 +257,9 @@ export class HttpServer {
 
   #strangerRefusal(request: HttpRequest, key: KeyEntry | undefined, origin: string): Outgoing | undefined {
     const page = this.#pageRefusal(request, origin)
-    if (page !== undefined || key !== undefined) return page
+    if (page !== undefined) return page
+    if (this.#keyring.isWithheld) return this.#outgoing(keysAway, this.#corsHeaders(origin))
+    if (key !== undefined) return undefined
     return admissionRefused('key', this.#corsHeaders(origin))
   }
 
@@ -374,6 +376,7 @@ export class HttpServer {
 }
 
 const parseError = wholeError(new RpcError(code.parseError, 'JSON parse error'))
+const keysAway = wholeError(unavailable('The store of API keys is away'))
 const defect = wholeError(internalError())
 
 function wholeError(error: RpcError): Reply {

@@ -10,6 +10,7 @@ describe('judgeHealth', () => {
       ready: true,
       head: { number: 90, hash: '0xab', ageSeconds: 500 },
       lagBlocks: 10,
+      store: null,
       reasons: [],
     })
   })

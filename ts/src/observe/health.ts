@@ -11,27 +11,46 @@ export interface HealthLimits {
   readonly maxLagBlocks: number
 }
 
+/** How the store is that nodes share. */
+export interface StoreHealth {
+  readonly isUp: boolean
+  /** Since when it is so, in milliseconds since 1970. */
+  readonly since: number
+  /** Why it is away, in a word; empty while it is not. */
+  readonly reason: string
+  /** What becomes of requests with a key while it is away. */
+  readonly whenAway: 'open' | 'closed'
+}
+
 export interface Health {
   readonly live: true
   readonly ready: boolean
   readonly head: { readonly number: number; readonly hash: string; readonly ageSeconds: number } | null
   readonly lagBlocks: number | null
+  /** Null when nothing is shared. `since` is a time in ISO 8601. */
+  readonly store: {
+    readonly status: 'up' | 'away'
+    readonly since: string
+    readonly whenAway: 'open' | 'closed'
+    readonly reason: string
+  } | null
   /** Why it is not ready, in words. */
   readonly reasons: readonly string[]
 }
 
-/** Judges a node. `figures` is undefined when no node is open. */
+/** Judges a node. `figures` is undefined when no node is open, `sharedStore` when it keeps everything itself. */
 export function judgeHealth(
   figures: HealthFigures | undefined,
   limits: HealthLimits,
   nowMs: number,
   isEnding: boolean,
+  sharedStore?: StoreHealth,
 ): Health {
   const reasons: string[] = []
   if (isEnding) reasons.push('the node is shutting down')
   if (figures === undefined) {
     reasons.push('the chain is not open')
-    return health(reasons, null, null)
+    return health(reasons, null, null, sharedStore)
   }
   const { number, hash, timestamp, highestBlock, store } = figures
   // Blocks may carry a time a little ahead of the clock.
@@ -45,9 +64,22 @@ export function judgeHealth(
     reasons.push(`the head is ${lagBlocks} blocks behind the highest block; at most ${maxLagBlocks} are allowed`)
   }
   if (store.isWriteStopped) reasons.push('the database takes no writes until it has merged its files')
-  return health(reasons, { number, hash, ageSeconds }, lagBlocks)
+  if (sharedStore?.isUp === false && sharedStore.whenAway === 'closed') {
+    reasons.push(`the store that nodes share is away (${sharedStore.reason})`)
+  }
+  return health(reasons, { number, hash, ageSeconds }, lagBlocks, sharedStore)
 }
 
-function health(reasons: readonly string[], head: Health['head'], lagBlocks: number | null): Health {
-  return { live: true, ready: reasons.length === 0, head, lagBlocks, reasons }
+function health(
+  reasons: readonly string[],
+  head: Health['head'],
+  lagBlocks: number | null,
+  sharedStore: StoreHealth | undefined,
+): Health {
+  const store = sharedStore === undefined ? null : shown(sharedStore)
+  return { live: true, ready: reasons.length === 0, head, lagBlocks, store, reasons }
+}
+
+function shown({ isUp, since, whenAway, reason }: StoreHealth): Health['store'] {
+  return { status: isUp ? 'up' : 'away', since: new Date(since).toISOString(), whenAway, reason }
 }

@@ -8,7 +8,10 @@ export interface MetricSources {
   /** Undefined when no node is open. */
   readonly core: () => NodeFigures | undefined
   readonly webSockets: () => number
-  readonly filters: () => number
+  /** Undefined when it cannot be told now. */
+  readonly filters: () => Promise<number | undefined>
+  /** The store that nodes share; undefined when there is none. */
+  readonly sharedStore: () => { readonly isUp: boolean } | undefined
   /** What apps have used since the start; as many as there are apps. */
   readonly apps: () => readonly (Readonly<Record<AppFigure, number>> & { readonly app: string })[]
 }
@@ -33,7 +36,10 @@ export function createMetrics(sources: MetricSources): Metrics {
   const show = coreMetrics(registry)
   const gauge = gaugesOf(registry)
   gauge('rhizome_websocket_connections', 'Open WebSocket connections.', () => sources.webSockets())
-  gauge('rhizome_filters', 'Installed filters.', () => sources.filters())
+  gauge('rhizome_filters', 'Installed filters; of all nodes that share a store.', () => sources.filters())
+  gauge('rhizome_store_up', 'Whether the store that nodes share is there; 1 when there is none.', () =>
+    Number(sources.sharedStore()?.isUp ?? true),
+  )
   const showApps = appMetrics(registry)
   return {
     contentType: registry.contentType,
@@ -193,14 +199,16 @@ function labelled(registry: Registry, name: string, help: string, label: string)
   return new Gauge({ name, help, labelNames: [label], registers: [registry] })
 }
 
-function gaugesOf(registry: Registry): (name: string, help: string, read: () => number | undefined) => void {
+type Read = () => number | undefined | Promise<number | undefined>
+
+function gaugesOf(registry: Registry): (name: string, help: string, read: Read) => void {
   return (name, help, read) => {
     new Gauge({
       name,
       help,
       registers: [registry],
-      collect() {
-        const value = read()
+      async collect() {
+        const value = await read()
         if (value === undefined) this.remove()
         else this.set(value)
       },

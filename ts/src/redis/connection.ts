@@ -36,8 +36,11 @@ export class RedisConnection implements RedisRunner {
   #reconnectedMs = 0
   #isClosed = false
 
+  readonly #database: number
+
   private constructor(address: ServerAddress, prefix: string, onChange: (state: RedisState) => void) {
     this.#onChange = onChange
+    this.#database = address.database
     this.#redis = new Redis({
       ...optionsOf(address, prefix),
       retryStrategy: (attempts) => Math.min(25 * 2 ** attempts, longestPauseMs),
@@ -98,6 +101,7 @@ export class RedisConnection implements RedisRunner {
   async #probeOnce(): Promise<void> {
     if (this.#redis.status !== 'ready' || this.#isClosed) return
     try {
+      await choose(this.#redis, this.#database)
       await this.#redis.set('probe', '1', 'PX', 60_000)
       if (!this.#state.isUp) this.#enter({ isUp: true, since: Date.now(), reason: '' })
     } catch (error) {
@@ -134,6 +138,7 @@ export function redisForOnce(address: ServerAddress, prefix: string): RedisRunne
       })
       try {
         await redis.connect()
+        await choose(redis, address.database)
         return await work(redis)
       } catch (error) {
         throw failureOf(cause ?? error)
@@ -144,11 +149,15 @@ export function redisForOnce(address: ServerAddress, prefix: string): RedisRunne
   }
 }
 
-function optionsOf({ hasTls, database, ...place }: ServerAddress, keyPrefix: string) {
+/** The library would go on in another database when this one does not exist. */
+async function choose(redis: Redis, database: number): Promise<void> {
+  if (database !== 0) await redis.select(database)
+}
+
+function optionsOf({ hasTls, database: _chosenLater, ...place }: ServerAddress, keyPrefix: string) {
   return {
     ...place,
     ...(hasTls && { tls: place.host === undefined ? {} : { servername: place.host } }),
-    db: database,
     keyPrefix,
     lazyConnect: true,
     // What cannot be sent now is refused; what was sent on a line that broke is not sent again: it may have been done.

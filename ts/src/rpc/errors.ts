@@ -83,6 +83,11 @@ function refusedFor(error: RpcError, httpStatus: number, retryAfterSeconds?: num
   return error
 }
 
+/** What is needed for an answer is not there now. */
+export function unavailable(message: string): RpcError {
+  return refusedFor(limitReached(message), 503, 1)
+}
+
 /** A name that this product does not know at all. */
 export function methodNotFound(): RpcError {
   return new RpcError(code.methodNotFound, 'method not found')

@@ -2,7 +2,7 @@ import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebS
 import type { Admission, Keyring, Refusal } from '../auth/keyring.ts'
 import { bodyText } from '../rpc/bodyText.ts'
 import { writeError } from '../rpc/envelope.ts'
-import { code, internalError, limitReached, RpcError } from '../rpc/errors.ts'
+import { code, internalError, limitReached, RpcError, unavailable } from '../rpc/errors.ts'
 import { Flight } from '../rpc/flight.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
@@ -158,6 +158,7 @@ export class WebSocketServer {
     flight.subscriber = connection
     flight.caller = connection.admission.caller
     if (connection.flights.size >= maxRequests) flight.refusal = limitReached(`Too many requests: ${maxRequests} wait`)
+    if (this.#parts.keyring.isWithheld) flight.refusal = unavailable('The store of API keys is away')
     const reply = this.#parts.bodies.serve(text, flight)
     if (reply instanceof Promise) void this.#sendLater(connection, reply, flight)
     else if (reply.answer !== undefined) connection.send(reply.answer)

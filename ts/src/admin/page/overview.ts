@@ -51,7 +51,7 @@ const tiles: Readonly<Record<string, (report: NodeReport) => Shown>> = {
   }),
   Connections: ({ connections: { http, webSocket, subscriptions, filters } }) => ({
     value: count(http + webSocket),
-    more: `${count(webSocket)} WebSocket · ${count(subscriptions)} subscriptions · ${count(filters)} filters`,
+    more: `${count(webSocket)} WebSocket · ${count(subscriptions)} subscriptions · ${filters === null ? 'unknown' : count(filters)} filters`,
   }),
 }
 

@@ -1,0 +1,129 @@
+import type { Cursor } from '../native/feed.ts'
+import type { Answer } from '../rpc/envelope.ts'
+import { invalidParams } from '../rpc/errors.ts'
+import { checkKept, type LogFilter } from '../rpc/parameters/logFilter.ts'
+import type { FilterSource } from './source.ts'
+import type { LogFilterData } from './store.ts'
+
+const nothing = '[]'
+
+/** Logs, and the block up to which they were read. */
+interface Reading {
+  readonly cursor: Cursor
+  readonly logs: string
+}
+
+/** A new log filter. Throws RpcError when the range is reversed, the criteria are too large, or the first poll would be. */
+export async function installLogFilter(source: FilterSource, criteria: LogFilter): Promise<LogFilterData> {
+  checkKept(criteria)
+  const head = source.head().number
+  const from = firstBlock(criteria.fromBlock, head)
+  const to = lastBlock(criteria.toBlock)
+  if (to !== null && to < (from > head ? head : from)) {
+    throw invalidParams('fromBlock cannot be greater than toBlock')
+  }
+  const filter: LogFilterData = { kind: 'log', criteria, from, to }
+  if (criteria.blockHash === undefined) await new LogReader(source, filter).range(from, head)
+  return filter
+}
+
+/** Looks up logs for a filter: they are not kept, only how far its callers have read. */
+export class LogReader {
+  readonly #source: FilterSource
+  readonly #filter: LogFilterData
+
+  constructor(source: FilterSource, filter: LogFilterData) {
+    this.#source = source
+    this.#filter = filter
+  }
+
+  /** What came since a cursor, null at first: first the logs that a reorganisation removed, then the new ones. */
+  async changes(seen: Cursor | null): Promise<Reading> {
+    if (this.#filter.criteria.blockHash !== undefined) return this.#onceByHash(seen)
+    for (;;) {
+      const reading = seen === null ? await this.#first() : await this.#since(seen)
+      // The search read the main chain as it was then: when it has changed meanwhile, that was another one.
+      if (this.#isMain(reading.cursor)) return reading
+    }
+  }
+
+  /** Everything that matches now: what eth_getLogs says of the same filter. */
+  async all(): Promise<string> {
+    return textOf(await this.#source.logs(JSON.stringify(this.#filter.criteria)))
+  }
+
+  async range(from: number, head: number): Promise<string> {
+    const to = Math.min(this.#last, head)
+    if (from > to) return nothing
+    return textOf(await this.#source.logs(this.#query({ fromBlock: hex(from), toBlock: hex(to) })))
+  }
+
+  get #last(): number {
+    return this.#filter.to ?? Number.POSITIVE_INFINITY
+  }
+
+  async #first(): Promise<Reading> {
+    const cursor = this.#source.head()
+    return { cursor, logs: await this.range(this.#filter.from, cursor.number) }
+  }
+
+  async #since(seen: Cursor): Promise<Reading> {
+    const { from } = this.#filter
+    const { removed, hashes, cursor } = this.#source.movementSince(seen)
+    const fork = cursor.number - hashes.length
+    const parts: string[] = []
+    const wanted = removed.filter((_hash, index) => {
+      const number = fork + removed.length - index
+      return number >= from && number <= this.#last
+    })
+    if (wanted.length > 0) parts.push(textOf(await this.#source.removedLogs(wanted, this.#query({}))))
+    if (hashes.length > 0) parts.push(await this.range(Math.max(fork + 1, from), cursor.number))
+    return { cursor, logs: joined(parts) }
+  }
+
+  #isMain(cursor: Cursor): boolean {
+    const { removed, hashes, cursor: now } = this.#source.movementSince(cursor)
+    return removed.length === 0 && now.number === cursor.number + hashes.length
+  }
+
+  async #onceByHash(seen: Cursor | null): Promise<Reading> {
+    if (seen !== null) return { cursor: seen, logs: nothing }
+    const logs = textOf(await this.#source.logs(this.#query({})))
+    return { cursor: this.#source.head(), logs }
+  }
+
+  #query(blocks: Pick<LogFilter, 'fromBlock' | 'toBlock' | 'blockHash'>): string {
+    const { blockHash, address, topics } = this.#filter.criteria
+    return JSON.stringify({ ...(blockHash !== undefined && { blockHash }), ...blocks, address, topics })
+  }
+}
+
+function firstBlock(bound: string | undefined, head: number): number {
+  // What is latest now is known to the caller: a filter without a beginning brings what comes from now on.
+  if (bound === undefined || bound === 'latest' || bound === 'pending') return head + 1
+  return numberOf(bound)
+}
+
+function lastBlock(bound: string | undefined): number | null {
+  return bound === undefined || bound === 'latest' || bound === 'pending' ? null : numberOf(bound)
+}
+
+function numberOf(bound: string): number {
+  if (bound === 'earliest') return 0
+  if (bound.length === 66) throw invalidParams(`invalid blocknumber ${bound}`)
+  return Number(bound)
+}
+
+function hex(number: number): string {
+  return `0x${number.toString(16)}`
+}
+
+function textOf(answer: Answer): string {
+  return typeof answer === 'string' ? answer : answer.toString('latin1')
+}
+
+/** One JSON array of several. */
+function joined(arrays: readonly string[]): string {
+  const inner = arrays.map((text) => text.slice(1, -1)).filter((text) => text !== '')
+  return `[${inner.join(',')}]`
+}

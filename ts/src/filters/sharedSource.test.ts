@@ -1,0 +1,227 @@
+import { describe, expect, test } from 'vitest'
+import type { Cursor, Movement } from '../native/feed.ts'
+import { MemoryFilters } from './memoryStore.ts'
+import { FilterRegistry } from './registry.ts'
+import { sharedSource } from './sharedSource.ts'
+import type { FilterSource } from './source.ts'
+
+/** All blocks of the world by hash; each names its parent. */
+const parents = new Map<string, string>()
+
+/** A node's chain: it knows what was given to it, and follows what it was told last. */
+class Chain {
+  readonly #known = new Set<string>(['g'])
+  main: string[] = ['g']
+
+  /** Blocks on top of one that it has; the last becomes the head. */
+  grow(parent: string, ...hashes: string[]): void {
+    let below = parent
+    for (const hash of hashes) {
+      parents.set(hash, below)
+      this.#known.add(hash)
+      below = hash
+    }
+    this.main = [below]
+    for (let at = below; at !== 'g'; ) {
+      at = parents.get(at) ?? 'g'
+      this.main.unshift(at)
+    }
+  }
+
+  isKnown = (hash: string): boolean => this.#known.has(hash)
+
+  /** As the core does it: a block that is not there counts as the main block of its height. */
+  #movementSince({ number, hash }: Cursor): Movement {
+    const removed: string[] = []
+    let [height, at] = [number, hash]
+    while (this.isKnown(at) && this.main[height] !== at) {
+      removed.push(at)
+      at = parents.get(at) ?? 'g'
+      height--
+    }
+    const fork = this.isKnown(at) ? height : Math.min(height, this.main.length - 1)
+    return { hashes: this.main.slice(fork + 1), removed, cursor: this.#head() }
+  }
+
+  #head(): Cursor {
+    return { number: this.main.length - 1, hash: this.main.at(-1) ?? '' }
+  }
+
+  source(): FilterSource {
+    return {
+      head: () => this.#head(),
+      movementSince: (cursor) => this.#movementSince(cursor),
+      pendingPosition: () => 0,
+      pendingSince: (position) => ({ hashes: [], position }),
+      beforePoll: () => Promise.resolve(),
+      logs: async (filter) => {
+        const { fromBlock, toBlock } = JSON.parse(filter) as { fromBlock: string; toBlock: string }
+        return JSON.stringify(this.main.slice(Number(fromBlock), Number(toBlock) + 1))
+      },
+      removedLogs: async (blocks) => JSON.stringify(blocks.map((hash) => `-${hash}`)),
+    }
+  }
+}
+
+function nodeOf(store: MemoryFilters, name: string) {
+  const chain = new Chain()
+  const registry = new FilterRegistry(sharedSource(chain.source(), chain.isKnown), store, name)
+  return { chain, registry, poll: async (id: string) => JSON.parse(await registry.changes(id)) as string[] }
+}
+
+function twoNodes() {
+  const store = new MemoryFilters({ expiryMs: 1e9, maximum: 100 })
+  const [a, b] = [nodeOf(store, 'a'), nodeOf(store, 'b')]
+  return { a, b, both: [a, b] }
+}
+
+const idOf = (text: string) => JSON.parse(text) as string
+const names = (letter: string, count: number, from = 1) =>
+  Array.from({ length: count }, (_none, index) => `${letter}${index + from}`)
+
+describe('a cursor on a block that a node does not have', () => {
+  test('behavior: a node that is behind tells nothing until it has caught up, then only what is new', async () => {
+    const { a, b } = twoNodes()
+    const blocks = idOf(await a.registry.newBlockFilter())
+    const logs = idOf(await a.registry.newLogFilter({}))
+    a.chain.grow('g', ...names('x', 5))
+    b.chain.grow('g', 'x1', 'x2')
+    expect(await a.poll(blocks)).toEqual(names('x', 5))
+    expect(await a.poll(logs)).toEqual(names('x', 5))
+    for (const upTo of [2, 3, 4, 5]) {
+      b.chain.grow('g', ...names('x', upTo))
+      expect(await b.poll(blocks)).toEqual([])
+      expect(await b.poll(logs)).toEqual([])
+    }
+    b.chain.grow('g', ...names('x', 7))
+    expect(await b.poll(blocks)).toEqual(['x6', 'x7'])
+    expect(await b.poll(logs)).toEqual(['x6', 'x7'])
+    a.chain.grow('g', ...names('x', 7))
+    expect(await a.poll(logs)).toEqual([])
+  })
+
+  test('behavior: the node that is polled tells of a reorganisation when it has both branches', async () => {
+    const { a, b, both } = twoNodes()
+    for (const { chain } of both) chain.grow('g', 'x1', 'x2')
+    const logs = idOf(await a.registry.newLogFilter({}))
+    for (const { chain } of both) chain.grow('x2', 'x3', 'x4')
+    expect(await a.poll(logs)).toEqual(['x3', 'x4'])
+    for (const { chain } of both) chain.grow('x2', 'y3', 'y4', 'y5')
+    expect(await b.poll(logs)).toEqual(['-x4', '-x3', 'y3', 'y4', 'y5'])
+    expect(await a.poll(logs)).toEqual([])
+  })
+
+  test('behavior: an abandoned block that never came here: on from the fork, once the chain is longer', async () => {
+    const { a, b, both } = twoNodes()
+    for (const { chain } of both) chain.grow('g', 'x1', 'x2', 'x3')
+    const logs = idOf(await a.registry.newLogFilter({}))
+    const blocks = idOf(await a.registry.newBlockFilter())
+    for (const { chain } of both) chain.grow('x3', 'x4')
+    a.chain.grow('x4', 'x5', 'x6')
+    expect(await a.poll(logs)).toEqual(['x4', 'x5', 'x6'])
+    expect(await a.poll(blocks)).toEqual(['x4', 'x5', 'x6'])
+    b.chain.grow('x3', 'y4', 'y5', 'y6')
+    expect(await b.poll(logs)).toEqual([])
+    b.chain.grow('y6', 'y7')
+    // x4 is known here and taken back; x5 and x6 are not.
+    expect(await b.poll(logs)).toEqual(['-x4', 'y4', 'y5', 'y6', 'y7'])
+    expect(await b.poll(blocks)).toEqual(['y4', 'y5', 'y6', 'y7'])
+    a.chain.grow('x3', 'y4', 'y5', 'y6', 'y7')
+    expect(await a.poll(logs)).toEqual([])
+  })
+
+  test('behavior: removed blocks outside the range of a filter are not told, wherever the way begins', async () => {
+    const { a, b, both } = twoNodes()
+    for (const { chain } of both) chain.grow('g', 'x1', 'x2', 'x3')
+    const logs = idOf(await a.registry.newLogFilter({ fromBlock: '0x2', toBlock: '0x2' }))
+    a.chain.grow('x3', 'x4')
+    expect(await a.poll(logs)).toEqual(['x2'])
+    b.chain.grow('g', ...names('y', 6))
+    expect(await b.poll(logs)).toEqual(['-x2', 'y2'])
+  })
+
+  test('behavior: a fork deeper than what is remembered goes on where that ends', async () => {
+    const { a, b } = twoNodes()
+    const blocks = idOf(await a.registry.newBlockFilter())
+    a.chain.grow('g', ...names('x', 50))
+    expect(await a.poll(blocks)).toHaveLength(50)
+    b.chain.grow('g', ...names('y', 52))
+    const told = await b.poll(blocks)
+    expect(told.at(-1)).toBe('y52')
+    expect(told).toHaveLength(52 - (50 - 31))
+  })
+
+  test('behavior: all blocks of a filter are those since it was made, at either node', async () => {
+    const { a, b, both } = twoNodes()
+    for (const { chain } of both) chain.grow('g', 'x1')
+    const blocks = idOf(await a.registry.newBlockFilter())
+    for (const { chain } of both) chain.grow('x1', 'x2', 'x3')
+    await a.poll(blocks)
+    for (const { registry } of both) expect(JSON.parse(await registry.logs(blocks))).toEqual(['x2', 'x3'])
+    b.chain.grow('x1', 'y2', 'y3', 'y4')
+    expect(JSON.parse(await b.registry.logs(blocks))).toEqual(['y2', 'y3', 'y4'])
+  })
+})
+
+describe('a poll whose end was not heard of', () => {
+  /** Advances, or not, and fails. */
+  class LosingFilters extends MemoryFilters {
+    /** What becomes of the next calls: done and lost, not done, or done and heard of. */
+    fates: ('lost' | 'not done')[] = []
+
+    override async advance(id: string, from: string, to: string): Promise<boolean> {
+      const fate = this.fates.shift()
+      const isDone = fate !== 'not done' && (await super.advance(id, from, to))
+      if (fate !== undefined) throw new TypeError(fate)
+      return isDone
+    }
+  }
+
+  test.each([
+    [['lost']],
+    [['not done']],
+    [['lost', 'lost']],
+    [['lost', 'not done']],
+    [['not done', 'lost', 'not done', 'lost', 'lost']],
+  ] as ('lost' | 'not done')[][][])('behavior: is told by the next one: %j', async (fates) => {
+    const store = new LosingFilters({ expiryMs: 1e9, maximum: 100 })
+    const { chain, registry, poll } = nodeOf(store, 'a')
+    const id = idOf(await registry.newLogFilter({}))
+    chain.grow('g', 'x1')
+    expect(await poll(id)).toEqual(['x1'])
+    let head = 1
+    for (const fate of fates) {
+      chain.grow(`x${head}`, `x${++head}`)
+      store.fates = [fate]
+      await expect(poll(id)).rejects.toThrow(fate)
+    }
+    expect(await poll(id)).toEqual(names('x', head - 1, 2))
+    expect(await poll(id)).toEqual([])
+    chain.grow(`x${head}`, 'y')
+    expect(await poll(id)).toEqual(['y'])
+  })
+
+  test('behavior: is not told again when another node has gone on meanwhile', async () => {
+    const store = new LosingFilters({ expiryMs: 1e9, maximum: 100 })
+    const [a, b] = [nodeOf(store, 'a'), nodeOf(store, 'b')]
+    const id = idOf(await a.registry.newLogFilter({}))
+    for (const { chain } of [a, b]) chain.grow('g', 'x1')
+    store.fates = ['lost']
+    await expect(a.poll(id)).rejects.toThrow('lost')
+    for (const { chain } of [a, b]) chain.grow('x1', 'x2')
+    expect(await b.poll(id)).toEqual(['x2'])
+    expect(await a.poll(id)).toEqual([])
+  })
+})
+
+test('behavior: nodes that are polled at once tell everything once', async () => {
+  const { a, b, both } = twoNodes()
+  const id = idOf(await a.registry.newLogFilter({}))
+  const told: string[] = []
+  for (let height = 1; height <= 20; height++) {
+    for (const { chain } of both) chain.grow(height === 1 ? 'g' : `x${height - 1}`, `x${height}`)
+    const polls = [a.poll(id), b.poll(id), a.poll(id), b.poll(id), b.poll(id)]
+    for (const one of await Promise.all(polls)) told.push(...one)
+  }
+  expect(told).toEqual(names('x', 20))
+})

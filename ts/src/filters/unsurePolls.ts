@@ -1,0 +1,27 @@
+const mostFilters = 1000
+const mostEnds = 8
+
+/** Polls of this node that failed when they advanced their filter: it may have been advanced, and nobody was told. */
+export class UnsurePolls {
+  readonly #polls = new Map<string, { readonly from: string; readonly ends: readonly string[] }>()
+
+  /** A poll read from `from` and may have left the filter at `end`. */
+  add(id: string, from: string, end: string): void {
+    const before = this.#polls.get(id)
+    const ends = before?.from === from ? before.ends.slice(1 - mostEnds) : []
+    this.#polls.delete(id)
+    this.#polls.set(id, { from, ends: [...ends, end] })
+    const [oldest] = this.#polls.keys()
+    if (this.#polls.size > mostFilters && oldest !== undefined) this.#polls.delete(oldest)
+  }
+
+  /** Where the next poll has to read from when it finds the filter at `seen`. */
+  startOf(id: string, seen: string): string {
+    const poll = this.#polls.get(id)
+    return poll?.ends.includes(seen) === true ? poll.from : seen
+  }
+
+  forget(id: string): void {
+    this.#polls.delete(id)
+  }
+}
