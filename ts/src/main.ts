@@ -119,7 +119,7 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
     const metrics = await figures?.serveFigures(config.metrics, sources)
     const admin = await operator?.serve({
       url: urls[0] ?? '',
-      keys: keepsApps(config) ? { store: store.service.apps, source } : undefined,
+      keys: keepsApps(config) ? { store: store.service, source } : undefined,
       sources,
       logger,
     })

@@ -7,7 +7,7 @@ import { routesOf } from './admin/routes.ts'
 import { AdminServer } from './admin/server.ts'
 import { readToken } from './admin/token.ts'
 import type { KeySource } from './auth/keySource.ts'
-import type { AppStore } from './auth/store.ts'
+import type { ServiceStore } from './auth/store.ts'
 import type { Config } from './config/schema.ts'
 import { urlOf } from './http/url.ts'
 import type { Logger } from './observe/log.ts'
@@ -20,7 +20,7 @@ export interface OperatorParts {
   /** Where the node serves, e.g. `http://127.0.0.1:4444`. */
   readonly url: string
   /** Undefined where no apps can be kept. */
-  readonly keys: { readonly store: AppStore; readonly source: KeySource } | undefined
+  readonly keys: { readonly store: Pick<ServiceStore, 'apps' | 'usage'>; readonly source: KeySource } | undefined
   readonly sources: Pick<ReportSources, 'workers' | 'core' | 'health' | 'webSockets' | 'filters'>
   readonly logger: Logger
 }

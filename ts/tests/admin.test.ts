@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { AppWithKey, NodeReport, Refusal, ShownApp } from '../src/admin/shapes.ts'
+import type { AppWithKey, ListedApp, NodeReport, Refusal, ShownApp } from '../src/admin/shapes.ts'
 import { NodeProcess, scratchFolder } from './node.ts'
 import { exchange } from './rawSocket.ts'
 
@@ -133,8 +133,25 @@ describe('the admin API', () => {
       limits: { ...limits, dailyUnits: null },
       allow: { ...made.app.allow, methods: [] },
     })
-    expect((await place.ask('GET', '/api/apps/edited')).body).toEqual(body)
-    expect((await place.ask<{ apps: ShownApp[] }>('GET', '/api/apps')).body.apps).toContainEqual(body)
+    const unused = { requests: 0, units: 0, errors: 0, refused: 0 }
+    const listed = { ...body, usage: { today: unused, month: unused } }
+    expect((await place.ask('GET', '/api/apps/edited')).body).toEqual(listed)
+    expect((await place.ask<{ apps: ShownApp[] }>('GET', '/api/apps')).body.apps).toContainEqual(listed)
+  })
+
+  test('behavior: usage is told, and an edited limit holds at once', async () => {
+    const made = (await place.ask<AppWithKey>('POST', '/api/apps', { name: 'metered', limits: { dailyUnits: 3 } })).body
+    secrets.push(made.key)
+    const call = async () =>
+      (await fetch(`${place.node.url}/${made.key}`, { method: 'POST', headers: json, body: chainId })).status
+    expect([await call(), await call(), await call(), await call()]).toEqual([200, 200, 200, 429])
+    const usage = async () => (await place.ask<ListedApp>('GET', '/api/apps/metered')).body.usage
+    const used = { requests: 3, units: 3, errors: 0, refused: 1 }
+    await expect.poll(usage).toEqual({ today: used, month: used })
+    await place.ask('PATCH', '/api/apps/metered', { limits: { dailyUnits: 4 } })
+    expect([await call(), await call()]).toEqual([200, 429])
+    await place.ask('PATCH', '/api/apps/metered', { allow: { methods: ['eth_call'] }, limits: { dailyUnits: null } })
+    expect(await call()).toBe(403)
   })
 
   test('behavior: the figures tell of requests, methods and errors', async () => {

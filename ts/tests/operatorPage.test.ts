@@ -91,6 +91,7 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
     await expect(calls(node.url).getChainId()).rejects.toThrow(/authenticated/)
     for (let turn = 0; turn < 5; turn++) await calls(url).getGasPrice()
     await expect.poll(() => requestsOf(page, 'eth_gasPrice')).toBe(5)
+    await page.locator('[data-app=shop] .period').first().getByText('6 requests').waitFor()
 
     await page.getByRole('button', { name: 'Rotate shop' }).click()
     await page.getByRole('button', { name: 'Rotate', exact: true }).click()

@@ -1,11 +1,11 @@
 import { type App, appNamed, createApp, editApp, revokeApp, rotateKey } from '../auth/app.ts'
 import { AppError } from '../auth/appError.ts'
 import { keyUrls, shownApp } from '../auth/shown.ts'
-import type { AppStore } from '../auth/store.ts'
+import type { AppStore, ServiceStore, Usage, UsageReport } from '../auth/store.ts'
 import { editedApp, newApp, rotation } from './appBodies.ts'
 import { checkBody } from './body.ts'
 import { ApiError } from './refusal.ts'
-import type { AppList, AppWithKey, ShownApp } from './shapes.ts'
+import type { AppList, AppUse, AppWithKey, ListedApp, ShownApp } from './shapes.ts'
 
 export interface AppsSettings {
   readonly network: string
@@ -18,25 +18,31 @@ export interface AppsSettings {
   readonly now: () => number
 }
 
+const unused: Usage = { requests: 0, units: 0, errors: 0, refused: 0 }
+
 /** What the API does with apps. Throws ApiError and StoreError. */
 export class Apps {
   readonly #store: AppStore
+  readonly #usage: Pick<ServiceStore['usage'], 'report'>
   readonly #settings: AppsSettings
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(store: AppStore, settings: AppsSettings) {
-    this.#store = store
+  constructor({ apps, usage }: Pick<ServiceStore, 'apps' | 'usage'>, settings: AppsSettings) {
+    this.#store = apps
+    this.#usage = usage
     this.#settings = settings
   }
 
   async list(): Promise<AppList> {
-    return { apps: (await this.#store.read()).map((app) => this.#shown(app)) }
+    const [apps, reports] = await Promise.all([this.#store.read(), this.#usage.report()])
+    const used = new Map(reports.map((report) => [report.app, report]))
+    return { apps: apps.map((app) => ({ ...this.#shown(app), usage: this.#use(used.get(app.name)) })) }
   }
 
-  async show(name: string): Promise<ShownApp> {
-    const apps = await this.#store.read()
-    checkThere(apps, name)
-    return this.#shown(appNamed(apps, name))
+  async show(name: string): Promise<ListedApp> {
+    const found = (await this.list()).apps.find((app) => app.name === name)
+    if (found === undefined) throw unknown(name)
+    return found
   }
 
   async create(body: unknown): Promise<AppWithKey> {
@@ -106,13 +112,22 @@ export class Apps {
     return shownApp(app, this.#settings.now())
   }
 
+  #use(report: UsageReport | undefined): AppUse {
+    const today = new Date(this.#settings.now()).toISOString().slice(0, 10)
+    return { today: report?.days[today] ?? unused, month: report?.months[today.slice(0, 7)] ?? unused }
+  }
+
   #withKey(apps: readonly App[], name: string, key: string): AppWithKey {
     return { app: this.#shown(appNamed(apps, name)), key, urls: keyUrls(this.#settings.baseUrl, key) }
   }
 }
 
 function checkThere(apps: readonly App[], name: string): void {
-  if (!apps.some((app) => app.name === name)) throw new ApiError(404, 'unknown', `name: there is no app ${name}`)
+  if (!apps.some((app) => app.name === name)) throw unknown(name)
+}
+
+function unknown(name: string): ApiError {
+  return new ApiError(404, 'unknown', `name: there is no app ${name}`)
 }
 
 function checkLive(apps: readonly App[], name: string): void {

@@ -39,56 +39,56 @@ describe('Reporter', () => {
       fixed: { version: '1', network: 'regtest', url: 'http://a', workers: 2 },
       workers,
       core: () => state.core,
-      health: () => ({ live: true, ready: true, head: null, lagBlocks: null, reasons: [] }),
+      health: () => ({ live: true, ready: true, head: null, lagBlocks: null, store: null, reasons: [] }),
       access: () => ({ isOpen: true, keepsApps: true }),
       webSockets: () => 1,
-      filters: () => 2,
+      filters: async () => 2,
       nowMs: () => Date.now() - begin,
     })
     reporter.start()
     return { reporter, workers, state }
   }
 
-  test('behavior: rates are of the last half minute, latencies of five', () => {
+  test('behavior: rates are of the last half minute, latencies of five', async () => {
     const { reporter, workers } = start()
     for (let turn = 0; turn < 300; turn++) workers[turn % 2]?.count('a', 200, undefined)
     vi.advanceTimersByTime(60_000)
     for (let turn = 0; turn < 60; turn++) workers[turn % 2]?.count('a', 0.05, turn < 6 ? -32000 : undefined)
     vi.advanceTimersByTime(30_000)
-    const [method, ...others] = reporter.report().methods
+    const [method, ...others] = (await reporter.report()).methods
     expect(others).toEqual([])
     expect(method).toMatchObject({ method: 'a', count: 360, errors: 6, perSecond: 2, p50Ms: expect.closeTo(175, -2) })
     expect(method?.curve).toHaveLength(18)
     expect(method?.curve.filter((rate) => rate > 0)).toEqual([60, 12])
     vi.advanceTimersByTime(265_000)
     // The slow ones are forgotten, the others are within sight.
-    expect(reporter.report().requests).toMatchObject({ count: 360, perSecond: 0, p99Ms: expect.closeTo(0.1, 1) })
-    expect(reporter.report().errors).toEqual([{ code: -32000, count: 6, perSecond: 0 }])
+    expect((await reporter.report()).requests).toMatchObject({ count: 360, perSecond: 0, p99Ms: expect.closeTo(0.1, 1) })
+    expect((await reporter.report()).errors).toEqual([{ code: -32000, count: 6, perSecond: 0 }])
     vi.advanceTimersByTime(60_000)
-    expect(reporter.report().requests).toMatchObject({ count: 360, p50Ms: null, p99Ms: null })
+    expect((await reporter.report()).requests).toMatchObject({ count: 360, p50Ms: null, p99Ms: null })
     reporter.stop()
   })
 
-  test('behavior: blocks that went are no growth; a node that closes is no error', () => {
+  test('behavior: blocks that went are no growth; a node that closes is no error', async () => {
     const { reporter, state } = start()
     state.core = { ...figures, number: 160 }
     vi.advanceTimersByTime(30_000)
-    expect(reporter.report().blocks.perSecond).toBe(2)
+    expect((await reporter.report()).blocks.perSecond).toBe(2)
     vi.advanceTimersByTime(30_000)
     state.core = { ...figures, number: 90 }
-    expect(reporter.report().blocks.perSecond).toBe(0)
+    expect((await reporter.report()).blocks.perSecond).toBe(0)
     state.core = undefined
     vi.advanceTimersByTime(5000)
-    expect(reporter.report()).toMatchObject({ lanes: null, pool: null, database: null, blocks: { perSecond: 0 } })
+    expect(await reporter.report()).toMatchObject({ lanes: null, pool: null, database: null, blocks: { perSecond: 0 } })
     reporter.stop()
   })
 
-  test('behavior: asked before there is a past, it says zero and not infinity', () => {
+  test('behavior: asked before there is a past, it says zero and not infinity', async () => {
     const { reporter, workers } = start()
     workers[0].count('b', 1, undefined)
-    expect(reporter.report().requests).toMatchObject({ count: 1, perSecond: 0, curve: [] })
+    expect((await reporter.report()).requests).toMatchObject({ count: 1, perSecond: 0, curve: [] })
     vi.advanceTimersByTime(1)
-    expect(Number.isFinite(reporter.report().requests.perSecond)).toBe(true)
+    expect(Number.isFinite((await reporter.report()).requests.perSecond)).toBe(true)
     reporter.stop()
   })
 })

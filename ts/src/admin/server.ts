@@ -69,7 +69,11 @@ export class AdminServer {
       this.#server.once('error', (error: NodeJS.ErrnoException) => {
         reject(new AdminListenError(`admin: cannot listen on ${host}:${port} (${error.code})`))
       })
-      this.#server.listen(port, host, () => resolve((this.#server.address() as AddressInfo).port))
+      this.#server.listen(port, host, () => {
+        // An error that nobody listens to would end the node.
+        this.#server.on('error', this.#settings.onDefect)
+        resolve((this.#server.address() as AddressInfo).port)
+      })
     })
   }
 

@@ -1,12 +1,24 @@
 // What the API answers; the page is written against the same lines.
 
 import type { KeyUrls, ShownApp } from '../auth/shown.ts'
+import type { Usage } from '../auth/store.ts'
 
 export type { KeyUrls, ShownApp } from '../auth/shown.ts'
 
+/** What an app has used, of all nodes together; days and months are those of UTC. */
+export interface AppUse {
+  readonly today: Usage
+  readonly month: Usage
+}
+
+/** GET /api/apps/NAME. */
+export interface ListedApp extends ShownApp {
+  readonly usage: AppUse
+}
+
 /** GET /api/apps. */
 export interface AppList {
-  readonly apps: readonly ShownApp[]
+  readonly apps: readonly ListedApp[]
 }
 
 /** POST /api/apps and POST /api/apps/NAME/rotate. Key and URLs are in no other answer. */

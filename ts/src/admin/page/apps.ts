@@ -1,12 +1,14 @@
-import type { NodeReport, ShownApp } from '../shapes.ts'
+import type { ListedApp, NodeReport, ShownApp } from '../shapes.ts'
 import { openCreation, openEdit, openRevocation, openRotation } from './appForms.ts'
 import { byId, element, foreign, setText } from './element.ts'
 import { count, day } from './format.ts'
 import { heading } from './methods.ts'
+import { UsageMeter } from './usageMeter.ts'
 
 interface Row {
   readonly place: HTMLElement
   readonly shown: string
+  readonly usage: UsageMeter
 }
 
 /** From so many apps on they can be searched; more than so many are not shown at once. */
@@ -31,7 +33,7 @@ export class AppsPart {
   readonly #revoked = element('input', { type: 'checkbox', id: 'show-revoked' })
   readonly #revokedLabel = element('label', { class: 'muted', hidden: true }, this.#revoked, ' ')
   readonly #revokedCount = document.createTextNode('')
-  #apps: readonly ShownApp[] = []
+  #apps: readonly ListedApp[] = []
   #report: NodeReport | undefined
 
   /** `changed` is called when the node has changed an app. */
@@ -52,7 +54,7 @@ export class AppsPart {
     )
   }
 
-  show(apps: readonly ShownApp[], report: NodeReport): void {
+  show(apps: readonly ListedApp[], report: NodeReport): void {
     this.#apps = apps
     this.#report = report
     this.#render()
@@ -97,16 +99,18 @@ export class AppsPart {
   }
 
   /** A row is made anew only when its app has changed: whoever stands on one of its buttons stays there. */
-  #place(app: ShownApp, index: number, network: string): void {
-    const shown = JSON.stringify(app)
+  #place(app: ListedApp, index: number, network: string): void {
+    const { usage, ...rest } = app
+    const shown = JSON.stringify(rest)
     const before = this.#rows.get(app.name)
-    const row = before?.shown === shown ? before : { place: this.#row(app, network), shown }
+    const row = before?.shown === shown ? before : this.#row(app, network, shown)
     if (row !== before) {
       const label = before?.place.contains(document.activeElement) && document.activeElement?.getAttribute('aria-label')
       before?.place.replaceWith(row.place)
       this.#rows.set(app.name, row)
       if (label) row.place.querySelector<HTMLElement>(`[aria-label="${CSS.escape(label)}"]`)?.focus()
     }
+    row.usage.show(usage)
     if (this.#list.children[index] !== row.place) {
       this.#list.insertBefore(row.place, this.#list.children[index] ?? null)
     }
@@ -134,7 +138,7 @@ export class AppsPart {
     setText(this.#state, text)
   }
 
-  #row(app: ShownApp, network: string): HTMLElement {
+  #row(app: ListedApp, network: string, shown: string): Row {
     const { name, description, useCase, state } = app
     const isStranger = app.network !== network
     const act = (words: string, open: (app: ShownApp, done: () => void) => void, className = '') =>
@@ -143,7 +147,8 @@ export class AppsPart {
         { type: 'button', class: className, 'aria-label': `${words} ${name}`, click: () => open(app, this.#changed) },
         words,
       )
-    return element(
+    const usage = new UsageMeter(app)
+    const place = element(
       'li',
       { class: `app ${state}`, 'data-app': name },
       element(
@@ -165,6 +170,7 @@ export class AppsPart {
         ...(description === '' ? [] : [element('p', { class: 'description' }, foreign(description))]),
         element('p', { class: 'muted' }, keyText(app)),
       ),
+      usage.place,
       element(
         'ul',
         { class: 'rules', 'aria-label': `Rules of ${name}` },
@@ -182,6 +188,7 @@ export class AppsPart {
             ),
           ]),
     )
+    return { place, shown, usage }
   }
 }
 
