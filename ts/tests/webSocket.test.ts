@@ -203,6 +203,35 @@ describe('limits', () => {
     expect(received).toBeLessThan(200)
   })
 
+  test('error: all clients together may leave only so much unread', async () => {
+    const url = await serve({ ws: { maxBufferedBytes: 1_000_000_000, maxUnreadBytes: 20_000_000 } })
+    const ask = (client: Client, count: number) => {
+      for (let id = 1; id <= count; id++)
+        client.socket.send(call(id, 'eth_getCode', [`0x${'00'.repeat(20)}`, 'latest']))
+    }
+    const [first, second, honest] = await Promise.all([Client.open(url), Client.open(url), Client.open(url)])
+    let received = 0
+    first.socket.on('message', () => {
+      received++
+    })
+    first.socket.pause()
+    ask(first, 80)
+    second.socket.pause()
+    ask(second, 300)
+    while (openSockets[0] !== 2) await new Promise((resolve) => setTimeout(resolve, 10))
+    expect(await honest.exchange(version)).toEqual(versionAnswer)
+    second.socket.resume()
+    expect(await second.closed).toEqual({ code: 1013, reason: 'Too much waits to be read by all clients' })
+    first.socket.resume()
+    await expect.poll(() => received).toBe(80)
+    // What was read does not count any more.
+    first.socket.pause()
+    ask(first, 80)
+    expect(await honest.exchange(version)).toEqual(versionAnswer)
+    first.socket.resume()
+    await expect.poll(() => received).toBe(160)
+  })
+
   test('behavior: one answer may be larger than what may wait', async () => {
     const client = await Client.open(await serve({ ws: { maxBufferedBytes: 1024 } }))
     for (let id = 1; id <= 5; id++) {

@@ -235,6 +235,11 @@ export const schema = section('', {
       16_777_216,
       1024,
     ),
+    maxUnreadBytes: whole(
+      'What all clients of one worker together may leave unread; above it, those are cut off that have left anything when the next message comes.',
+      268_435_456,
+      1024,
+    ),
     idleSeconds: whole('A client that is silent for so long, and leaves a ping unanswered, is cut off.', 60, 8, 960),
   }),
 

@@ -17,3 +17,6 @@ export function messageTooLarge(limitBytes: number): Closing {
 export function readsTooSlowly(limitBytes: number): Closing {
   return { code: 1013, reason: `More than ${limitBytes} bytes wait to be read` }
 }
+
+/** The same of all clients together, and this one has a part in it. */
+export const allReadTooSlowly: Closing = { code: 1013, reason: 'Too much waits to be read by all clients' }

@@ -3,7 +3,7 @@ import type { Admission } from '../auth/keyring.ts'
 import type { Answer } from '../rpc/envelope.ts'
 import type { Flight } from '../rpc/flight.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
-import { type Closing, readsTooSlowly } from './closing.ts'
+import { allReadTooSlowly, type Closing, readsTooSlowly } from './closing.ts'
 
 /** What uWebSockets keeps for a socket. */
 export interface SocketData {
@@ -14,6 +14,18 @@ export interface SocketData {
   connection?: Connection
 }
 
+/** What all clients of one worker have not read yet. */
+export interface Unread {
+  bytes: number
+}
+
+export interface BufferLimits {
+  /** Of one client. */
+  readonly maxBufferedBytes: number
+  /** Of all together. */
+  readonly maxUnreadBytes: number
+}
+
 /** An open WebSocket: what waits for an answer on it, and the only way to write to it. */
 export class Connection implements Subscriber {
   /** Requests that are not answered yet. */
@@ -21,13 +33,17 @@ export class Connection implements Subscriber {
   /** What the client is let in with now. */
   admission: Admission
   readonly #socket: WebSocket<SocketData>
-  readonly #maxBufferedBytes: number
+  readonly #limits: BufferLimits
+  readonly #unread: Unread
+  /** Its part of what is unread. */
+  #waitingBytes = 0
   #isOpen = true
 
-  constructor(socket: WebSocket<SocketData>, maxBufferedBytes: number) {
+  constructor(socket: WebSocket<SocketData>, limits: BufferLimits, unread: Unread) {
     this.admission = socket.getUserData().admission
     this.#socket = socket
-    this.#maxBufferedBytes = maxBufferedBytes
+    this.#limits = limits
+    this.#unread = unread
   }
 
   send(answer: Answer): void {
@@ -49,16 +65,37 @@ export class Connection implements Subscriber {
   /** To be called when the socket has closed: it must not be touched any more. */
   onClosed(): void {
     this.#isOpen = false
+    this.#unread.bytes -= this.#waitingBytes
     for (const flight of this.flights) flight.abort()
+  }
+
+  /** To be called when the client has read something. */
+  onDrained(): void {
+    this.#look()
+  }
+
+  /** Sees how much waits to be read. */
+  #look(): number {
+    const bytes = this.#socket.getBufferedAmount()
+    this.#unread.bytes += bytes - this.#waitingBytes
+    this.#waitingBytes = bytes
+    return bytes
   }
 
   /**
    * A single answer may be larger than the limit. But who has not read so much when the next one comes is too slow:
-   * skipping messages would leave gaps in subscriptions, and keeping them would fill the memory.
+   * skipping messages would leave gaps in subscriptions, and keeping them would fill the memory. Where all together have
+   * left too much, it ends for whoever has left anything.
    */
   #write(message: Answer): void {
     if (!this.#isOpen) return
-    if (this.#socket.getBufferedAmount() > this.#maxBufferedBytes) this.end(readsTooSlowly(this.#maxBufferedBytes))
-    else this.#socket.send(message, false)
+    const { maxBufferedBytes, maxUnreadBytes } = this.#limits
+    const waiting = this.#look()
+    if (waiting > maxBufferedBytes) this.end(readsTooSlowly(maxBufferedBytes))
+    else if (waiting > 0 && this.#unread.bytes > maxUnreadBytes) this.end(allReadTooSlowly)
+    else {
+      this.#socket.send(message, false)
+      if (this.#isOpen) this.#look()
+    }
   }
 }

@@ -7,7 +7,7 @@ import { Flight } from '../rpc/flight.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
 import { goingAway, messageTooLarge, notAuthenticated } from './closing.ts'
-import { Connection, type SocketData } from './connection.ts'
+import { Connection, type SocketData, type Unread } from './connection.ts'
 import type { WebSocketSettings } from './settings.ts'
 
 interface RefusedUpgrade {
@@ -42,6 +42,7 @@ export class WebSocketServer {
   readonly #parts: WebSocketParts
   readonly #settings: WebSocketSettings
   readonly #connections = new Set<Connection>()
+  readonly #unread: Unread = { bytes: 0 }
   readonly #look: NodeJS.Timeout
 
   constructor(parts: WebSocketParts, settings: WebSocketSettings) {
@@ -65,6 +66,7 @@ export class WebSocketServer {
       upgrade: (response, request, context) => this.#onUpgrade(response, request, context),
       open: (socket) => this.#onOpen(socket),
       message: (socket, message) => this.#onMessage(connectionOf(socket), Buffer.from(message)),
+      drain: (socket) => connectionOf(socket).onDrained(),
       close: (socket) => {
         socket.getUserData().release()
         this.#onClose(connectionOf(socket))
@@ -126,7 +128,7 @@ export class WebSocketServer {
   }
 
   #onOpen(socket: WebSocket<SocketData>): void {
-    const connection = new Connection(socket, this.#settings.maxBufferedBytes)
+    const connection = new Connection(socket, this.#settings, this.#unread)
     socket.getUserData().connection = connection
     this.#connections.add(connection)
     this.#parts.onUpgraded()

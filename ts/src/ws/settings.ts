@@ -4,6 +4,7 @@ export interface WebSocketSettings {
   readonly maxRequests: number
   readonly maxMessageBytes: number
   readonly maxBufferedBytes: number
+  readonly maxUnreadBytes: number
   readonly idleSeconds: number
   /** Time for one message; 0: no limit. */
   readonly timeoutMs: number
