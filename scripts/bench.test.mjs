@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { compareRanks } from '../bench/keys/keys.mjs'
+import { writeReport } from '../bench/report/report.mjs'
 import { compare } from '../bench/rpc/compare.mjs'
 import { buildDriver } from '../bench/rpc/driver.mjs'
 import { startCeiling } from '../bench/targets/ceiling.mjs'
@@ -147,4 +148,28 @@ test.each([
   [[2, 2], [1, 3], 0.5],
 ])('behavior: ranks of %j above %j', (one, other, share) => {
   expect(compareRanks(one, other).share).toBe(share)
+})
+
+test('behavior: the document shows speeds, bars that are met or not, and what could not be measured', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rhizome-test-'))
+  const speed = (rate) => ({ rate, rates: [rate, rate], p50: 10, p99: 20, processorMicros: 5 })
+  const results = { rhizome: speed(90), ceiling: speed(100), anvil: speed(30), geth: { failed: 'wrong & <lost>' } }
+  const comparison = { rows: [{ name: 'eth_chainId', bar: 0.85, results }], absent: { reth: 'no network' } }
+  const machine = {
+    at: '2030-01-01T00:00:00Z',
+    processors: 2,
+    model: 'a processor',
+    memoryGib: 8,
+    system: 'linux',
+    node: 'v20',
+  }
+  writeReport(join(folder, 'b.md'), { machine, comparison, results: [] })
+  const text = readFileSync(join(folder, 'b.md'), 'utf8')
+  expect(text).toContain('| eth_chainId | 90 | 100 | 30 | failed | 0.90 | 3.0 x anvil |')
+  expect(text).toContain('| eth_chainId | 0.85 of the ceiling | 0.90 | yes |')
+  expect(text).toContain('* geth, eth_chainId: wrong & <lost>')
+  expect(text).toContain('* reth: left out: no network')
+  const plot = readFileSync(join(folder, 'b', 'speed.svg'), 'utf8')
+  expect(plot.match(/<rect/g)).toHaveLength(6)
+  expect(plot).toContain('prefers-color-scheme: dark')
 })

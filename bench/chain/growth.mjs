@@ -4,9 +4,9 @@ import { quantity, signed } from './prepare.mjs'
 import { Account } from './transaction.mjs'
 
 /** Time that a long chain may take. */
-const budgetMs = 120_000
+const budgetMs = 180_000
 /** Blocks that one call mines: it has to end within the time limit of a request. */
-const chunk = 2000
+const chunk = 200
 
 /**
  * What a target can do. `order` says how transactions get into one block: `held` until they are told to be mined, sent with

@@ -28,15 +28,13 @@ const samples = 40
 const growthLimit = 1.25
 /** In less time a node is still warming up. */
 const leastMinutes = 1
-/** Answers may take as long as they like here: only wrong and missing ones are failures. */
-const env = { RHIZOME_RPC_TIMEOUT_MS: '60000' }
 
 export async function run(report, { minutes, isQuick = false }) {
   buildDriver()
   const folder = mkdtempSync(join(tmpdir(), 'rhizome-soak-'))
   const dataDir = join(folder, 'data')
   const keys = apps.map((name) => keysCommand(dataDir, 'create', name).key)
-  const node = await startRhizome({ flags: ['--data-dir', dataDir], env })
+  const node = await startRhizome({ flags: ['--data-dir', dataDir] })
   const loris = new SlowClients(new URL(node.url).port)
   try {
     const chain = await prepare(`${node.url}/${keys[0]}`, { longest: isQuick ? 0 : 10_000 })

@@ -10,6 +10,8 @@ export async function startRhizome({ name = 'rhizome', workers = 0, flags = ['--
   const parameters = [program, 'start', ...flags, '--workers', `${workers}`, '--http-port', '0', '--json']
   const child = launch(process.execPath, [...parameters, '--log-level', 'error'], {
     RHIZOME_RPC_MAX_BATCH_REQUESTS: '100',
+    // On a busy machine the preparation of a chain may take long.
+    RHIZOME_RPC_TIMEOUT_MS: '60000',
     ...env,
   })
   const { url } = JSON.parse(await firstLine(child))
