@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { compareRanks } from '../bench/keys/keys.mjs'
 import { writeReport } from '../bench/report/report.mjs'
 import { compare } from '../bench/rpc/compare.mjs'
-import { buildDriver } from '../bench/rpc/driver.mjs'
+import { buildDriver, drive, Plan } from '../bench/rpc/driver.mjs'
 import { startCeiling } from '../bench/targets/ceiling.mjs'
 
 const program = fileURLToPath(new URL('./bench.mjs', import.meta.url))
@@ -83,6 +83,70 @@ describe('what a target answers', () => {
     const missing = '{"jsonrpc":"2.0","id":987654321,"error":{"code":-32601,"message":"method not found"}}'
     const measured = await measure(() => missing)
     expect(measured).toEqual({ notServed: 'method not found (-32601)' })
+  })
+})
+
+describe('the load generator', () => {
+  const answer = '{"jsonrpc":"2.0","id":@@@@@@@@@,"result":"0x21"}'
+  const plan = new Plan([{ request: '{"jsonrpc":"2.0","id":@@@@@@@@@,"method":"eth_chainId","params":[]}', answer }])
+  afterAll(() => plan.remove())
+
+  async function run(serve, options) {
+    const server = createServer((request, response) => {
+      let body = ''
+      request.on('data', (bytes) => {
+        body += bytes
+      })
+      request.on('end', () => serve(response, answer.replace('@@@@@@@@@', JSON.parse(body).id)))
+    })
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+    try {
+      return await drive(`http://127.0.0.1:${server.address().port}`, plan, { connections: 3, timeMs: 200, ...options })
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  }
+
+  test('behavior: answers in pieces are put together', async () => {
+    const inPieces = (response, text) => {
+      response.write(text.slice(0, 20))
+      setTimeout(() => response.end(text.slice(20)), 1)
+    }
+    const { right, wrong, lost } = await run(inPieces)
+    expect([right > 0, wrong, lost]).toEqual([true, 0, 0])
+  })
+
+  test('behavior: a plan that is sent once ends with its last request', async () => {
+    expect(await run((response, text) => response.end(text), { isOnce: true, timeMs: 60_000 })).toMatchObject({
+      right: 1,
+    })
+  })
+
+  test('behavior: pauses are kept', async () => {
+    const { right } = await run((response, text) => response.end(text), { pauseMs: 1000, timeMs: 900 })
+    expect(right).toBeLessThanOrEqual(3)
+  })
+
+  test('error: an answer that never comes is lost', async () => {
+    const { right, lost, fault } = await run(() => undefined, { patienceMs: 100 })
+    expect([right, lost >= 3, fault]).toEqual([0, true, 'no answer within 100 ms'])
+  })
+
+  test('error: another status is wrong', async () => {
+    const refuse = (response, text) => {
+      response.statusCode = 500
+      response.end(text)
+    }
+    const { right, wrong } = await run(refuse)
+    expect([right, wrong > 0]).toEqual([0, true])
+  })
+
+  test('error: more than was asked for is no answer', async () => {
+    const both = (response, text) =>
+      response.socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n${text}HTTP/1.1`)
+    const { right, wrong, fault } = await run(both)
+    expect([right, wrong > 0, fault]).toEqual([0, true, 'bytes after the answer'])
   })
 })
 

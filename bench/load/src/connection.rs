@@ -30,7 +30,9 @@ pub enum Told {
     Nothing,
     /// The answer to a request that was sent at this time, and what is wrong with it.
     Answer(Instant, Option<String>),
-    /// The connection has ended, or said what nobody can read.
+    /// What nobody can read, or nobody asked for.
+    Nonsense(String),
+    /// The connection has ended.
     End(String),
 }
 
@@ -101,13 +103,13 @@ impl<'a> Connection<'a> {
         let answer = match first(bytes) {
             Ok(answer) => answer,
             Err(Missing::Bytes) => return Told::Nothing,
-            Err(Missing::Sense) => return Told::End("the server sent no HTTP answer of known length".to_owned()),
+            Err(Missing::Sense) => return Told::Nonsense("no HTTP answer of known length".to_owned()),
         };
         let Some(Sent { entry, first_id, at }) = self.sent.take() else {
-            return Told::End("an answer that nobody asked for".to_owned());
+            return Told::Nonsense("an answer that nobody asked for".to_owned());
         };
         if answer.end != bytes.len() {
-            return Told::End("bytes after the answer".to_owned());
+            return Told::Nonsense("bytes after the answer".to_owned());
         }
         let fault = match &answer.body {
             Body::At(start, end) => entry.fault(answer.status, &bytes[*start..*end], first_id),

@@ -80,6 +80,10 @@ impl Run<'_> {
                             }
                             self.go_on(index, last)?;
                         }
+                        Told::Nonsense(reason) => {
+                            self.report.wrong(reason);
+                            self.reopen(index)?;
+                        }
                         Told::End(reason) => self.replace(index, reason)?,
                     }
                 }
@@ -132,6 +136,10 @@ impl Run<'_> {
         if self.connections[index].waits_since().is_some() {
             self.report.lost(reason);
         }
+        self.reopen(index)
+    }
+
+    fn reopen(&mut self, index: usize) -> Result<(), Box<dyn Error>> {
         self.losses += 1;
         self.connections[index] = Connection::open(self.options.address, self.poll.registry(), Token(index))?;
         self.resting.push_back((Instant::now() + self.options.pause.max(Duration::from_millis(1)), index));
