@@ -97,6 +97,48 @@ fn what_a_crash_leaves_is_removed_or_overwritten() {
     expect_values(&open(dir.path()), 0..600);
 }
 
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_loss_of_power_takes_whole_blocks_away() {
+    let dir = tempfile::tempdir().unwrap();
+    // Three lists: a merge would have brought the log to the disk.
+    write(&open(dir.path()), 0..200);
+    let logs = |dir: &Path| -> Vec<PathBuf> {
+        let paths = fs::read_dir(dir.join("chain")).unwrap().map(|entry| entry.unwrap().path());
+        let mut logs: Vec<_> = paths.filter(|path| path.extension().is_some_and(|end| end == "log")).collect();
+        logs.sort();
+        logs
+    };
+    let newest = fs::metadata(logs(dir.path()).pop().unwrap()).unwrap().len();
+    let mut heads = Vec::new();
+    for part in 0..=10 {
+        let copy = tempfile::tempdir().unwrap();
+        copy_folder(dir.path(), copy.path());
+        let log = OpenOptions::new().write(true).open(logs(copy.path()).pop().unwrap()).unwrap();
+        log.set_len(newest * part / 10).unwrap();
+        let store = open(copy.path());
+        let head = store.highest_number().unwrap().unwrap();
+        assert_eq!(store.main_hash(head).unwrap(), store.head().unwrap());
+        expect_values(&store, 0..head + 1);
+        // It goes on from there.
+        write(&store, head + 1..300);
+        expect_values(&store, 0..300);
+        heads.push(head);
+    }
+    assert!(heads.is_sorted() && heads.first() < heads.last() && heads.last() == Some(&199), "{heads:?}");
+}
+
 #[test]
 fn nodes_are_readable_while_they_move() {
     let dir = tempfile::tempdir().unwrap();
