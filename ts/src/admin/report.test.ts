@@ -62,7 +62,11 @@ describe('Reporter', () => {
     expect(method?.curve.filter((rate) => rate > 0)).toEqual([60, 12])
     vi.advanceTimersByTime(265_000)
     // The slow ones are forgotten, the others are within sight.
-    expect((await reporter.report()).requests).toMatchObject({ count: 360, perSecond: 0, p99Ms: expect.closeTo(0.1, 1) })
+    expect((await reporter.report()).requests).toMatchObject({
+      count: 360,
+      perSecond: 0,
+      p99Ms: expect.closeTo(0.1, 1),
+    })
     expect((await reporter.report()).errors).toEqual([{ code: -32000, count: 6, perSecond: 0 }])
     vi.advanceTimersByTime(60_000)
     expect((await reporter.report()).requests).toMatchObject({ count: 360, p50Ms: null, p99Ms: null })
