@@ -4,6 +4,8 @@
 mod lanes;
 
 use alloy_primitives::{B256, keccak256};
+#[cfg(target_arch = "x86_64")]
+use archmage::{SimdToken, X64V4Token};
 
 /// For fewer messages than this the eight lanes are slower than the scalar code, message by message.
 const MIN_MESSAGES: usize = 3;
@@ -14,7 +16,7 @@ const MIN_MESSAGES: usize = 3;
 pub fn keccak256_all<M: AsRef<[u8]>>(messages: &[M]) -> Vec<B256> {
     #[cfg(target_arch = "x86_64")]
     if messages.len() >= MIN_MESSAGES
-        && let Some(processor) = pulp::x86::V4::try_new()
+        && let Some(processor) = X64V4Token::summon()
     {
         return lanes::hash_all(processor, messages);
     }

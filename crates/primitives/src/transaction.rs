@@ -217,8 +217,12 @@ impl Transaction {
         self.signing_hash(self.chain_id())
     }
 
-    /// Keccak of the first six elements, followed by `[chain id, empty, empty]` when there is a chain id.
     fn signing_hash(&self, chain_id: i8) -> B256 {
+        keccak256(self.signed_bytes(chain_id))
+    }
+
+    /// The first six elements, followed by `[chain id, empty, empty]` when there is a chain id.
+    fn signed_bytes(&self, chain_id: i8) -> Vec<u8> {
         let unsigned = self.encoded.get(self.unsigned.clone()).unwrap_or_default();
         let mut payload = Vec::with_capacity(unsigned.len() + 4);
         payload.extend_from_slice(unsigned);
@@ -226,7 +230,7 @@ impl Transaction {
             rlp::put_byte(&mut payload, chain_id as u8);
             payload.extend_from_slice(&[0x80, 0x80]);
         }
-        keccak256(rlp::list(&payload))
+        rlp::list(&payload)
     }
 
     /// The nonce; one of more than 32 bytes reads as the largest number.

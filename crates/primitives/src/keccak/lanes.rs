@@ -1,10 +1,11 @@
 //! Eight sponges whose states lie word by word beside each other, so that one instruction works on all of them.
 
-use std::arch::x86_64::__m512i;
-
 use alloy_primitives::B256;
-use pulp::NullaryFnOnce;
-use pulp::x86::V4;
+use archmage::intrinsics::x86_64::{
+    __m512i, _mm512_loadu_si512, _mm512_rol_epi64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_storeu_si512,
+    _mm512_ternarylogic_epi64, _mm512_xor_epi64,
+};
+use archmage::{X64V4Token, arcane};
 
 const LANES: usize = 8;
 const WORDS: usize = 25;
@@ -51,7 +52,7 @@ struct Job<'m> {
 }
 
 /// The hash of each message. A lane that is done takes the next message, so that long ones hold up nobody.
-pub(super) fn hash_all<M: AsRef<[u8]>>(processor: V4, messages: &[M]) -> Vec<B256> {
+pub(super) fn hash_all<M: AsRef<[u8]>>(processor: X64V4Token, messages: &[M]) -> Vec<B256> {
     let mut hashes = vec![B256::ZERO; messages.len()];
     let mut waiting = messages.iter().map(AsRef::as_ref).enumerate();
     let mut states = States([[0; LANES]; WORDS]);
@@ -79,7 +80,7 @@ pub(super) fn hash_all<M: AsRef<[u8]>>(processor: V4, messages: &[M]) -> Vec<B25
         if !is_busy {
             return hashes;
         }
-        processor.vectorize(Permute { processor, states: &mut states });
+        permute(processor, &mut states);
         for (lane, (job, _)) in jobs.iter_mut().zip(is_last).enumerate().filter(|(_, (_, is_last))| *is_last) {
             let hash = states.squeeze(lane);
             if let Some(place) = job.take().and_then(|job| hashes.get_mut(job.index)) {
@@ -121,37 +122,28 @@ impl States {
 }
 
 /// Keccak-f[1600] in all lanes.
-struct Permute<'s> {
-    processor: V4,
-    states: &'s mut States,
-}
-
-impl NullaryFnOnce for Permute<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        // No `map`: it would not be compiled for this processor.
-        let mut words = [self.processor.avx512f._mm512_setzero_si512(); WORDS];
-        for (word, state) in words.iter_mut().zip(&self.states.0) {
-            *word = pulp::cast(*state);
-        }
-        for constant in ROUND_CONSTANTS {
-            words = round(self.processor, words, constant);
-        }
-        for (word, state) in words.iter().zip(&mut self.states.0) {
-            *state = pulp::cast(*word);
-        }
+#[arcane]
+fn permute(_processor: X64V4Token, states: &mut States) {
+    // No `map`: it would not be compiled for this processor.
+    let mut words = [_mm512_setzero_si512(); WORDS];
+    for (word, state) in words.iter_mut().zip(&states.0) {
+        *word = _mm512_loadu_si512(state);
+    }
+    for constant in ROUND_CONSTANTS {
+        words = round(words, constant);
+    }
+    for (word, state) in words.iter().zip(&mut states.0) {
+        _mm512_storeu_si512(state, *word);
     }
 }
 
 /// One round, in the words of the standard: theta, rho with pi, chi, iota.
-#[inline(always)]
-fn round(processor: V4, a: [__m512i; WORDS], constant: u64) -> [__m512i; WORDS] {
-    let avx512 = processor.avx512f;
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn round(a: [__m512i; WORDS], constant: u64) -> [__m512i; WORDS] {
     macro_rules! xor3 {
         ($a:expr, $b:expr, $c:expr) => {
-            avx512._mm512_ternarylogic_epi64::<0x96>($a, $b, $c)
+            _mm512_ternarylogic_epi64::<0x96>($a, $b, $c)
         };
     }
     macro_rules! column {
@@ -162,17 +154,17 @@ fn round(processor: V4, a: [__m512i; WORDS], constant: u64) -> [__m512i; WORDS] 
     let columns = [column!(0), column!(1), column!(2), column!(3), column!(4)];
     macro_rules! moved {
         ($from:literal, $bits:literal) => {
-            avx512._mm512_rol_epi64::<$bits>(xor3!(
+            _mm512_rol_epi64::<$bits>(xor3!(
                 a[$from],
                 columns[($from + 4) % 5],
-                avx512._mm512_rol_epi64::<1>(columns[($from + 1) % 5])
+                _mm512_rol_epi64::<1>(columns[($from + 1) % 5])
             ))
         };
     }
     // a ^ (!b & c)
     macro_rules! chi {
         ($a:expr, $b:expr, $c:expr) => {
-            avx512._mm512_ternarylogic_epi64::<0xd2>($a, $b, $c)
+            _mm512_ternarylogic_epi64::<0xd2>($a, $b, $c)
         };
     }
     macro_rules! row {
@@ -186,6 +178,6 @@ fn round(processor: V4, a: [__m512i; WORDS], constant: u64) -> [__m512i; WORDS] 
     let [r0, r1, r2, r3, r4] = row!(1 => 1, 7 => 6, 13 => 25, 19 => 8, 20 => 18);
     let [s0, s1, s2, s3, s4] = row!(4 => 27, 5 => 36, 11 => 10, 17 => 15, 23 => 56);
     let [t0, t1, t2, t3, t4] = row!(2 => 62, 8 => 55, 14 => 39, 15 => 41, 21 => 2);
-    let p0 = avx512._mm512_xor_epi64(p0, avx512._mm512_set1_epi64(constant as i64));
+    let p0 = _mm512_xor_epi64(p0, _mm512_set1_epi64(constant.cast_signed()));
     [p0, p1, p2, p3, p4, q0, q1, q2, q3, q4, r0, r1, r2, r3, r4, s0, s1, s2, s3, s4, t0, t1, t2, t3, t4]
 }

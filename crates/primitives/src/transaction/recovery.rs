@@ -4,10 +4,12 @@
 mod lanes;
 
 use super::Transaction;
+use crate::keccak::keccak256_all;
 use alloy_primitives::{Address, B256, U256};
 
 /// A signature whose halves are from 1 to the order of the group.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "nothing there recovers many"))]
 pub(super) struct Job {
     pub(super) message: B256,
     pub(super) r: U256,
@@ -24,11 +26,14 @@ impl Transaction {
 }
 
 fn recover_senders(transactions: &[Transaction], recover_many: impl Fn(&[Job]) -> Option<Vec<Option<Address>>>) {
-    let mut waiting = Vec::with_capacity(transactions.len());
-    let mut jobs = Vec::with_capacity(transactions.len());
-    for transaction in transactions.iter().filter(|transaction| transaction.sender.get().is_none()) {
-        let job = transaction.signature.as_ref().and_then(|signature| signature.job(&transaction.raw_hash()));
-        if let Some(job) = job {
+    let unknown = |transaction: &&Transaction| transaction.is_signed() && transaction.sender.get().is_none();
+    let unknown: Vec<&Transaction> = transactions.iter().filter(unknown).collect();
+    let signed: Vec<Vec<u8>> =
+        unknown.iter().map(|transaction| transaction.signed_bytes(transaction.chain_id())).collect();
+    let mut waiting = Vec::with_capacity(unknown.len());
+    let mut jobs = Vec::with_capacity(unknown.len());
+    for (transaction, message) in unknown.into_iter().zip(keccak256_all(&signed)) {
+        if let Some(job) = transaction.signature.as_ref().and_then(|signature| signature.job(&message)) {
             waiting.push(transaction);
             jobs.push(job);
         }

@@ -9,7 +9,8 @@ mod scalar;
 
 use self::field::{Field, LANES, Limbs, Words, limbs, words};
 use super::Job;
-use alloy_primitives::{Address, U256, keccak256};
+use crate::keccak::keccak256_all;
+use alloy_primitives::{Address, B256, U256};
 use archmage::intrinsics::x86_64::__mmask8;
 use archmage::{SimdToken, X64V4xToken, arcane};
 use curve::{Addend, Multiples, ONE, Point};
@@ -65,12 +66,13 @@ fn inverted(a: &Field) -> Field {
     Field::load(&inverses)
 }
 
-fn address(x: &Words, y: &Words, lane: usize) -> Address {
+/// x and y as bytes.
+fn key(x: &Words, y: &Words, lane: usize) -> [u8; 64] {
     let mut key = [0; 64];
     let (first, second) = key.split_at_mut(32);
     first.copy_from_slice(&number(x, lane).to_be_bytes::<32>());
     second.copy_from_slice(&number(y, lane).to_be_bytes::<32>());
-    Address::from_word(keccak256(key))
+    key
 }
 
 fn number(limbs: &Words, lane: usize) -> U256 {
@@ -92,17 +94,21 @@ fn addresses(sums: &[Sum], count: usize) -> Vec<Option<Address>> {
         *before = Field::mul(before, &inverse);
         inverse = Field::mul(&inverse, &sum.z);
     }
-    let mut addresses = Vec::with_capacity(count);
+    let mut keys = Vec::with_capacity(sums.len() * LANES);
+    let mut is_key = Vec::with_capacity(sums.len() * LANES);
     for (sum, inverse) in sums.iter().zip(&inverses) {
         let square = Field::square(inverse);
         let cube = Field::mul(&square, inverse);
         let x = Field::canonical(&Field::mul(&sum.x, &square)).store();
         let y = Field::canonical(&Field::mul(&sum.y, &cube)).store();
-        for lane in 0..LANES.min(count - addresses.len()) {
-            addresses.push((sum.is_key >> lane & 1 == 1).then(|| address(&x, &y, lane)));
+        for lane in 0..LANES {
+            keys.push(key(&x, &y, lane));
+            is_key.push(sum.is_key >> lane & 1 == 1);
         }
     }
-    addresses
+    keys.truncate(count);
+    let found = |(hash, is_key): (B256, bool)| is_key.then(|| Address::from_word(hash));
+    keccak256_all(&keys).into_iter().zip(is_key).map(found).collect()
 }
 
 /// Sums for at most N times eight jobs; the lanes beyond repeat the last.

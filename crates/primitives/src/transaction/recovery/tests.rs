@@ -2,7 +2,7 @@ use super::*;
 use crate::error::SignatureError;
 use crate::transaction::UnsignedTransaction;
 use crate::transaction::signature::{FIELD, ORDER, Signature};
-use alloy_primitives::{Bytes, keccak256, uint};
+use alloy_primitives::{Bytes, keccak256};
 
 /// A number that depends on nothing but the seeds.
 fn random(kind: u64, index: u64) -> U256 {
@@ -161,6 +161,7 @@ fn lanes_find_every_key_of_extreme_numbers() {
 #[cfg(target_arch = "x86_64")]
 mod crafted {
     use super::*;
+    use alloy_primitives::uint;
     use k256::elliptic_curve::ops::Reduce;
     use k256::elliptic_curve::sec1::ToEncodedPoint;
     use k256::{ProjectivePoint, Scalar};
@@ -214,17 +215,50 @@ mod crafted {
         assert_only_these_are_left(&jobs);
     }
 
+    /// (BETA · x, y) is this multiple of (x, y).
+    const LAMBDA: U256 = uint!(0x5363ad4cc05c30e0a5261c028812645a122e22ea20816678df02967c1b23bd72_U256);
+
+    #[test]
+    fn digits_that_are_nothing_or_all_alike() {
+        let offset = scalar(lanes::offset());
+        let half = U256::from(u128::MAX);
+        let wide_digits = (0..13).fold(U256::ZERO, |sum, _| sum << 10 | U256::from(512)) & half;
+        let firsts = [
+            U256::ZERO,
+            U256::ONE,
+            U256::from(512),
+            U256::from(513),
+            half,
+            half << 128,
+            wide_digits,
+            wide_digits << 128,
+        ];
+        let digits = (0..26).fold(U256::ZERO, |sum, _| sum << 5 | U256::from(16)) >> 4;
+        let seconds = [U256::ONE, U256::from(16), U256::from(17), LAMBDA, LAMBDA + U256::ONE, digits, U256::ONE << 127];
+        let mut jobs = Vec::new();
+        for (index, second) in seconds.into_iter().enumerate() {
+            for first in firsts {
+                let point = scalar(random(18, index as u64));
+                for second in [scalar(second), -scalar(second)] {
+                    // Both the factor and what is left of it when the offset is added.
+                    jobs.push(job(scalar(first), second, point));
+                    jobs.push(job(scalar(first) - offset, second, point));
+                }
+            }
+        }
+        assert_eq!(missed_by_lanes(&jobs), 0);
+    }
+
     #[test]
     fn equal_parts_are_no_exception() {
         // u₁·G = u₂·R; R = ±G; R = λ·G.
-        let lambda = uint!(0x5363ad4cc05c30e0a5261c028812645a122e22ea20816678df02967c1b23bd72_U256);
         let mut jobs = Vec::new();
         for index in 0..8 {
             let (second, point) = (scalar(random(12, index)), scalar(random(13, index)));
             jobs.push(job(second * point, second, point));
             jobs.push(job(point, second, Scalar::ONE));
             jobs.push(job(point, second, -Scalar::ONE));
-            jobs.push(job(point, second, scalar(lambda)));
+            jobs.push(job(point, second, scalar(LAMBDA)));
         }
         assert_eq!(missed_by_lanes(&jobs), 0);
         let Some(found) = lanes::recover(&jobs) else { return };
