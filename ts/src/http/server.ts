@@ -11,7 +11,7 @@ import type { BodyServer, Reply } from '../rpc/serve.ts'
 import { admissionRefused, refused, visitorOf, withLimits } from './admission.ts'
 import { apiKeyOf } from './apiKey.ts'
 import { type Body, readBody } from './body.ts'
-import { clientAddress, hasTwoLengths } from './clientAddress.ts'
+import { hasTwoLengths } from './clientAddress.ts'
 import { compressed, isWorthCompressing } from './compression.ts'
 import { type Connections, routesBehind } from './connections.ts'
 import { LargeAnswers } from './largeAnswers.ts'
@@ -139,11 +139,6 @@ export class HttpServer {
       (one) => isGone || response.cork(() => finish(one)),
       () => isGone || send(response, this.#outgoing(defect, headers)),
     )
-  }
-
-  /** The IP address of who sends a request, also through a trusted proxy. */
-  clientAddress(response: HttpResponse, request: HttpRequest): string {
-    return clientAddress(response, request, this.#trusted)
   }
 
   /** The pattern of all routes. */
