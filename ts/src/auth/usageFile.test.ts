@@ -85,6 +85,7 @@ test('error: a place where nothing can be written is reported, and nothing is fo
   writeFileSync(join(folder, `${files - 1}`), '')
   await broken.add([one], noon)
   await broken.close()
+  await broken.close()
   expect(problems).toEqual([expect.stringMatching(/deeper: cannot be written \([A-Z]+\)$/)])
   expect(await broken.add([one], noon)).toEqual([{ day: 60, month: 60 }])
 })

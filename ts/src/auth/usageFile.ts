@@ -30,6 +30,7 @@ export class UsageFile implements UsageStore {
   readonly #apps: Map<string, Kept>
   readonly #onProblem: (error: Error) => void
   #isDirty = false
+  #problem = ''
   #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
 
@@ -94,13 +95,19 @@ export class UsageFile implements UsageStore {
       this.#isDirty = false
       try {
         await replaceFile(this.#path, `${JSON.stringify({ version: 1, apps: [...this.#apps.values()] })}\n`)
+        this.#problem = ''
       } catch (error) {
         this.#isDirty = true
-        const reason = (error as NodeJS.ErrnoException).code ?? 'unknown'
-        this.#onProblem(new StoreError(`${this.#path}: cannot be written (${reason})`))
+        this.#report((error as NodeJS.ErrnoException).code ?? 'unknown')
       }
     })
     return this.#writing
+  }
+
+  /** Each problem once, however often it comes. */
+  #report(reason: string): void {
+    if (reason !== this.#problem) this.#onProblem(new StoreError(`${this.#path}: cannot be written (${reason})`))
+    this.#problem = reason
   }
 }
 

@@ -144,7 +144,8 @@ export class WebSocketServer {
     const text = bodyText(message)
     const admitted = this.#parts.keyring.renew(connection.admission)
     const finish = (one: Admission | Refusal): void => {
-      if (settle(connection, one)) this.#serve(connection, text)
+      // Who has hung up meanwhile must not be left with subscriptions.
+      if (settle(connection, one) && this.#connections.has(connection)) this.#serve(connection, text)
     }
     if (admitted instanceof Promise) void admitted.then(finish)
     else finish(admitted)
