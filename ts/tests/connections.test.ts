@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { Keyring } from '../src/auth/keyring.ts'
 import { meterMemory } from '../src/auth/meter.ts'
@@ -37,6 +38,8 @@ function answers(socket: Socket): Promise<boolean> {
   })
 }
 
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === 'IPv6'))
+
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 describe('connections of one client', () => {
@@ -72,6 +75,19 @@ describe('connections of one client', () => {
     await expect.poll(() => counted(127, 0, 0, 1)).toBe(2)
     expect(await answers(await open(port))).toBe(true)
     expect(await answers(await open(port))).toBe(false)
+  })
+
+  test('behavior: over IPv6, a client of IPv4 is the same as over IPv4', async (context) => {
+    if (!hasIpv6) context.skip()
+    const port = await serve({ http: { host: '::', maxConnectionsPerIp: 2 } })
+    const v4 = await Promise.all([open(port), open(port), open(port)])
+    expect((await Promise.all(v4.map(answers))).sort()).toEqual([false, true, true])
+    expect(counted(127, 0, 0, 1)).toBe(2)
+    const v6 = await new Promise<Socket>((resolve) => {
+      const socket = connect({ port, host: '::1' }, () => resolve(socket))
+    })
+    expect(await answers(v6)).toBe(true)
+    expect(counted(...Array(15).fill(0), 1)).toBe(1)
   })
 
   test('behavior: WebSockets count, too', async () => {

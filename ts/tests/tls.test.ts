@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
+import { connect as connectPlain } from 'node:net'
 import { join } from 'node:path'
 import { connect, type DetailedPeerCertificate } from 'node:tls'
 import { createPublicClient, http } from 'viem'
@@ -135,6 +136,21 @@ describe('a node with a certificate', () => {
     open.close()
     expect(node.errors).not.toMatch(/PRIVATE KEY|"level":50.*certificates stay/)
   })
+})
+
+test('behavior: connections of one client are counted from their first byte on', async () => {
+  const settings = `[http]\nmaxConnectionsPerIp = 3\ntlsCert = ${JSON.stringify(first.cert)}\ntlsKey = ${JSON.stringify(first.key)}\n`
+  const node = await NodeProcess.start(['--workers', '2'], settings)
+  const port = Number(new URL(node.url).port)
+  const silent = [connectPlain(port, '127.0.0.1'), connectPlain(port, '127.0.0.1')]
+  await Promise.all(silent.map((socket) => new Promise((resolve) => socket.on('connect', resolve))))
+  const open = new WebSocket(node.url.replace('https', 'wss'), { ca: first.ca })
+  await new Promise((resolve, reject) => open.on('open', resolve).on('error', reject))
+  await expect(ask(node.url, first.ca)).rejects.toThrow()
+  for (const socket of silent) socket.destroy()
+  await expect.poll(() => ask(node.url, first.ca).catch(() => '')).toContain('0x21')
+  open.close()
+  await node.stop()
 })
 
 describe('at the start', () => {
