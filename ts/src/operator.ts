@@ -48,7 +48,11 @@ export function prepareOperator(config: Config): {
       const reporter = new Reporter({
         ...sources,
         fixed: { version, network: config.network, url: baseUrl, workers: sources.workers.length },
-        access: () => ({ isOpen: keys?.source.keys.isOpen ?? true, keepsApps: keys !== undefined }),
+        access: () => ({
+          isOpen: keys?.source.keys.isOpen ?? true,
+          staysOpen: config.auth.open,
+          keepsApps: keys !== undefined,
+        }),
         nowMs: () => performance.now(),
       })
       const server = new AdminServer(

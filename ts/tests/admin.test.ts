@@ -71,7 +71,7 @@ describe('the admin API', () => {
       network: 'regtest',
       workers: 2,
       url: place.node.url,
-      access: { isOpen: true, keepsApps: true },
+      access: { isOpen: true, staysOpen: false, keepsApps: true },
       health: { ready: true, head: { number: 0 }, lagBlocks: 0, reasons: [] },
       requests: { count: 0, p50Ms: null, p99Ms: null },
     })
@@ -455,7 +455,7 @@ describe('the admin address', () => {
     expect(await ask('GET')).toEqual([200, { apps: [] }])
     expect(await ask('POST', '{"name":"x"}')).toMatchObject([409, { error: { code: 'ephemeral' } }])
     const report = (await (await fetch(`${node.adminUrl}/api/node`)).json()) as NodeReport
-    expect(report.access).toEqual({ isOpen: true, keepsApps: false })
+    expect(report.access).toEqual({ isOpen: true, staysOpen: false, keepsApps: false })
     await node.stop()
   })
 })

@@ -40,7 +40,7 @@ describe('Reporter', () => {
       workers,
       core: () => state.core,
       health: () => ({ live: true, ready: true, head: null, lagBlocks: null, store: null, reasons: [] }),
-      access: () => ({ isOpen: true, keepsApps: true }),
+      access: () => ({ isOpen: true, staysOpen: false, keepsApps: true }),
       webSockets: () => 1,
       filters: async () => 2,
       nowMs: () => Date.now() - begin,

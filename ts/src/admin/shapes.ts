@@ -67,8 +67,8 @@ export interface NodeReport {
   readonly url: string
   readonly upSeconds: number
   readonly workers: number
-  /** Whether anybody may call without a key, and whether apps can be kept at all. */
-  readonly access: { readonly isOpen: boolean; readonly keepsApps: boolean }
+  /** Whether anybody may call without a key, also when there are apps, and whether apps can be kept at all. */
+  readonly access: { readonly isOpen: boolean; readonly staysOpen: boolean; readonly keepsApps: boolean }
   readonly health: {
     readonly ready: boolean
     readonly head: { readonly number: number; readonly hash: string; readonly ageSeconds: number } | null

@@ -23,7 +23,7 @@ export function openCreation(isFirst: boolean, access: NodeReport['access'], don
   )
   openForm({
     title: 'New app',
-    intro: isFirst && access.isOpen ? [warning] : [],
+    intro: isFirst && access.isOpen && !access.staysOpen ? [warning] : [],
     fields: [
       {
         name: 'name',

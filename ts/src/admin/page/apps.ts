@@ -35,6 +35,7 @@ export class AppsPart {
   readonly #revokedCount = document.createTextNode('')
   #apps: readonly ListedApp[] = []
   #report: NodeReport | undefined
+  #problem = ''
 
   /** `changed` is called when the node has changed an app. */
   constructor(changed: () => void) {
@@ -54,8 +55,10 @@ export class AppsPart {
     )
   }
 
-  show(apps: readonly ListedApp[], report: NodeReport): void {
-    this.#apps = apps
+  /** `apps` is what there is, or why that cannot be told now: then those from before stay in sight. */
+  show(apps: readonly ListedApp[] | string, report: NodeReport): void {
+    this.#problem = typeof apps === 'string' ? apps : ''
+    if (typeof apps !== 'string') this.#apps = apps
     this.#report = report
     this.#render()
   }
@@ -116,10 +119,11 @@ export class AppsPart {
     }
   }
 
-  #showState({ isOpen, keepsApps }: NodeReport['access']): void {
+  #showState({ isOpen, staysOpen, keepsApps }: NodeReport['access']): void {
     const isEmpty = this.#apps.length === 0
-    this.#empty.hidden = !isEmpty || !keepsApps
-    if (isEmpty && this.#empty.childElementCount === 0) {
+    const problem = this.#problem
+    this.#empty.hidden = !isEmpty || !isOpen || staysOpen || !keepsApps || problem !== ''
+    if (!this.#empty.hidden && this.#empty.childElementCount === 0) {
       this.#empty.append(
         element('p', { class: 'strong' }, 'No apps yet: the node is open'),
         element(
@@ -129,12 +133,18 @@ export class AppsPart {
         ),
       )
     }
-    const text = !keepsApps
-      ? 'This node keeps nothing on disk, so it has no apps: everybody who reaches it may call. Set auth.file to keep apps.'
-      : isOpen && !isEmpty
-        ? 'This node was started with --open: nobody is asked for a key, and no limit of an app counts.'
-        : ''
+    const text =
+      problem !== ''
+        ? `The apps cannot be told now: ${problem}`
+        : !keepsApps
+          ? 'This node keeps nothing on disk, so it has no apps: everybody who reaches it may call. Set auth.file to keep apps.'
+          : staysOpen
+            ? 'This node was started with --open: nobody is asked for a key, and no limit of an app counts.'
+            : isEmpty && !isOpen
+              ? 'No apps are left, but keys are still asked for: nobody may call.'
+              : ''
     this.#state.hidden = text === ''
+    this.#state.classList.toggle('warn', problem !== '')
     setText(this.#state, text)
   }
 

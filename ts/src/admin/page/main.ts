@@ -1,3 +1,4 @@
+import type { ListedApp } from '../shapes.ts'
 import { allApps, keepToken, nodeReport, Refused } from './api.ts'
 import { AppsPart } from './apps.ts'
 import { byId } from './element.ts'
@@ -24,10 +25,10 @@ async function refresh(): Promise<void> {
   if (isAsking) return
   isAsking = true
   try {
-    const [report, list] = await Promise.all([nodeReport(), allApps()])
+    const [report, list] = await Promise.all([nodeReport(), appsOrProblem()])
     overview.show(report)
     methods.show(report)
-    apps.show(list.apps, report)
+    apps.show(list, report)
     lastAnswer = new Date().toLocaleTimeString()
     byId('loading').hidden = true
     byId('content').hidden = false
@@ -49,6 +50,16 @@ async function refresh(): Promise<void> {
   // An answer that was on its way does not know of what happened meanwhile.
   if (isWantedAgain) void refresh()
   else if (!document.hidden) timer = setTimeout(refresh, everyMs)
+}
+
+/** The store of the apps may be away while the node is well. */
+async function appsOrProblem(): Promise<readonly ListedApp[] | string> {
+  try {
+    return (await allApps()).apps
+  } catch (error) {
+    if (error instanceof Refused && error.status === 503) return error.message
+    throw error
+  }
 }
 
 function showAway(text: string): void {
