@@ -27,7 +27,8 @@ function period(title: string, quota: number | null, label: string) {
     { class: 'period' },
     element('span', { class: 'title' }, title),
     requests,
-    ...(quota === null ? [] : [meter]),
+    // Keeps the columns where there is no quota.
+    quota === null ? element('span') : meter,
     units,
     problems,
   )
