@@ -1,4 +1,5 @@
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -294,6 +295,24 @@ describe('refused before anything is read', () => {
       expect((await post({ path, headers })).status).toBe(403)
     })
     expect(core).toEqual(['web3Sha3'])
+  })
+
+  test('error: a body that comes after its key was revoked, with a token that is new', async () => {
+    const text = await token({ claims: { jti: 'slow' } })
+    const head = `Content-Type: application/json\r\nContent-Length: ${chainId.length}\r\nAuthorization: Bearer ${text}`
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    const answer = new Promise<string>((resolve) => socket.once('data', (bytes) => resolve(bytes.toString())))
+    socket.write(`POST /${keys.token} HTTP/1.1\r\nHost: a\r\n${head}\r\n\r\n${chainId.slice(0, 5)}`)
+    // Whoever is answered on another connection afterwards comes later.
+    await post({ path: keys.token ?? '', headers: { authorization: `Bearer ${await token()}` } })
+    const core = await reached(async () => {
+      keyring.replace({ ...source.keys, keys: [] })
+      socket.write(chainId.slice(5))
+      expect(await answer).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n/)
+    })
+    keyring.replace(source.keys)
+    socket.destroy()
+    expect(core).toEqual([])
   })
 
   test('behavior: a connection ends with its token', async () => {
