@@ -43,11 +43,15 @@ export class Endpoint {
     const { config, keyring, counters, observe, cancel } = parts
     const isForDevelopment = isDevelopment(config)
     const entries = entriesFor(config.modules, isForDevelopment, address)
+    let document: string | undefined
     const context: Context = {
       ...parts.context,
       modules: servedModules(config.modules, isForDevelopment, address),
-      // Seldom asked for, so it is not kept.
-      discover: () => JSON.stringify(openRpcDocument(entries, version)),
+      // Most nodes are never asked. But to make it takes long enough that nobody should be able to ask for it in vain.
+      discover: () => {
+        document ??= JSON.stringify(openRpcDocument(entries, version))
+        return document
+      },
     }
     const dispatcher = new Dispatcher(entries, context, settings.dispatch, (request) => {
       counters?.count(request.method, request.elapsedMs, request.errorCode)
