@@ -154,7 +154,8 @@ describe('connections of one client', () => {
         if (seed % 3 > 0) await pause(seed % 20)
       }
       await pause(seed % 40)
-      if (seed % 2 === 0) socket.destroy()
+      if (seed % 3 === 0) socket.destroy()
+      else if (seed % 3 === 1) socket.resetAndDestroy()
       else socket.end()
     }
     for (let round = 0; round < 20; round++) {

@@ -47,6 +47,6 @@ describe('ranges', () => {
   test('behavior: the empty set has nothing, the whole everything', () => {
     expect(new AddressRanges([]).has('10.0.0.1')).toBe(false)
     const all = new AddressRanges(['0.0.0.0/0', '::/0'])
-    expect([all.has('203.0.113.1'), all.has('2001:db8::1')]).toEqual([true, true])
+    expect([all.has('203.0.113.1'), all.has('2001:db8::1'), all.has('')]).toEqual([true, true, false])
   })
 })

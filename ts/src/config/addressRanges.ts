@@ -17,9 +17,9 @@ export class AddressRanges {
     }
   }
 
-  /** `address` as `canonicalAddress` writes it. */
+  /** `address` as `canonicalAddress` writes it; the empty text, of a client that has gone, is in no set. */
   has(address: string): boolean {
-    return !this.isEmpty && this.#list.check(address, address.includes(':') ? 'ipv6' : 'ipv4')
+    return !this.isEmpty && address !== '' && this.#list.check(address, address.includes(':') ? 'ipv6' : 'ipv4')
   }
 }
 

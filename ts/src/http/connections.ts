@@ -51,12 +51,14 @@ export class Connections {
     const handle = this.#handle
     this.#handle = undefined
     if (this.#isTrusted(response)) return undefined
-    if (handle === undefined) {
-      // A method that has no route of its own: the handler that was set before the request is still there.
+    const address = new Uint8Array(response.getRemoteAddress())
+    // A client that has gone has no address any more, and a method without a route of its own leaves no handle. In both
+    // cases the handler that was set before the request is still there and knows whose connection it is.
+    if (handle === undefined || address.length === 0) {
       response.close()
       return 'closed'
     }
-    const place = this.#table.placeOf(new Uint8Array(response.getRemoteAddress()))
+    const place = this.#table.placeOf(address)
     const release = (): void => this.#table.leave(place)
     return {
       release,
