@@ -76,7 +76,7 @@ fn key(x: &Words, y: &Words, lane: usize) -> [u8; 64] {
 }
 
 fn number(limbs: &Words, lane: usize) -> U256 {
-    U256::from_limbs(words(&limbs.map(|limb| limb[lane])))
+    U256::from_limbs(words(&array::from_fn(|limb| limbs[limb][lane])))
 }
 
 /// The addresses of the first `count` lanes.
