@@ -187,6 +187,11 @@ impl NodeFiles {
         Ok(())
     }
 
+    /// Whether nobody will open the files again.
+    pub(crate) fn is_temporary(&self) -> bool {
+        self.is_temporary
+    }
+
     /// Whether there is something to merge.
     pub(crate) fn can_merge(&self) -> bool {
         self.contents().mergeable().is_some()

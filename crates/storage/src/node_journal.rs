@@ -19,6 +19,8 @@ use crate::node_files::{FilingError, NodeFiles};
 
 /// When this many times the limit has gathered, the writer waits for the thread.
 const PATIENCE: usize = 4;
+/// At the end this share of the limit is filed, too.
+const LAST_SHARE: usize = 16;
 
 /// Packs that are not yet in the node files.
 pub(crate) struct NodeJournal {
@@ -150,7 +152,7 @@ impl NodeJournal {
         if let Some(finished) = jobs.merging.take_if(|job| job.is_finished()) {
             result(finished)?;
         }
-        if jobs.filing.is_none() && self.has_work() {
+        if jobs.filing.is_none() && self.has_work(self.limit) {
             let (journal, files) = (Arc::clone(self), Arc::clone(files));
             jobs.filing = Some(spawn("node-files", move || journal.flush(&files))?);
         }
@@ -161,18 +163,22 @@ impl NodeJournal {
         Ok(())
     }
 
-    /// Waits for the threads, whatever their results: the packs of a failed flush are on disk.
-    pub(crate) fn finish(&self) {
+    /// Waits for the threads, and files what is left if that is enough to spare the next start something. Whatever
+    /// fails, the packs are on disk.
+    pub(crate) fn finish(&self, files: &NodeFiles) {
         let Jobs { filing, merging } = mem::take(&mut *self.jobs.lock());
         for job in filing.into_iter().chain(merging) {
             let _ = job.join();
         }
+        if !files.is_temporary() && self.has_work(self.limit / LAST_SHARE) {
+            let _ = self.flush(files);
+        }
     }
 
-    /// Seals what has gathered if it is enough, or finds what an earlier failure left.
-    fn has_work(&self) -> bool {
+    /// Seals what has gathered if it is so much, or finds what an earlier failure left.
+    fn has_work(&self, least: usize) -> bool {
         let mut segments = self.segments.write();
-        if segments.sealed.is_none() && segments.active.bytes >= self.limit {
+        if segments.sealed.is_none() && segments.active.bytes >= least.max(1) {
             // The next one will hold about as many.
             let index = HashTable::with_capacity(segments.active.index.len());
             let active = Segment { index, ..Segment::default() };

@@ -66,7 +66,7 @@ pub struct Store {
 impl Drop for Store {
     fn drop(&mut self) {
         self.files.close();
-        self.journal.finish();
+        self.journal.finish(&self.files);
     }
 }
 
