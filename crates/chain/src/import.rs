@@ -107,14 +107,17 @@ impl Chain {
         let outcome = self.execute(&prepared.block, prepared.hash, &senders, parent, state)?;
         let block = &prepared.block;
         let mut trie = trie();
-        let ((encoded_receipts, receipts_root), nodes) = rayon::join(
-            || {
-                let encoded: Vec<Bytes> = outcome.receipts.iter().map(|receipt| receipt.encode().into()).collect();
-                let root = list_root(encoded.iter().map(AsRef::as_ref), is_orchid(spec, block.header.number));
-                (encoded, root)
-            },
-            || trie.apply(&outcome.delta).map(|()| trie.commit()),
-        );
+        let mut encoded_receipts: Vec<Bytes> = Vec::new();
+        let mut receipts_root = Ok(B256::ZERO);
+        // In place: `join` would send the trie to another thread, too, and sleep meanwhile.
+        let nodes = rayon::in_place_scope(|scope| {
+            scope.spawn(|_| {
+                encoded_receipts = outcome.receipts.iter().map(|receipt| receipt.encode().into()).collect();
+                let items = encoded_receipts.iter().map(AsRef::as_ref);
+                receipts_root = list_root(items, is_orchid(spec, block.header.number));
+            });
+            trie.apply(&outcome.delta).map(|()| trie.commit())
+        });
         let (nodes, receipts_root) = (nodes?, receipts_root?);
         let state_root = trie.root_hash();
         check_outcome(&block.header, &Executed { outcome: &outcome, state_root, receipts_root }, spec)?;

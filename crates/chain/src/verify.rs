@@ -7,7 +7,7 @@ use rhizome_evm::BlockOutcome;
 use rhizome_pow::{ForkDetectionError, UncleRuleError};
 use rhizome_pow::{check_fork_detection, check_uncles, header_rules, sublists};
 use rhizome_primitives::{Address, B256, Block, ChainSpec, Header, I256, Rule, U256, hex};
-use rhizome_trie::keys::{REMASC_SENDER, account_key};
+use rhizome_trie::keys::{REMASC_SENDER, account_keys};
 use rhizome_trie::{AccountState, StateError, StateReader, Trie, orchid_state_root};
 
 use crate::archive::Archive;
@@ -107,9 +107,11 @@ fn senders(prepared: &PreparedBlock) -> Result<Vec<Address>, InvalidBlock> {
 
 /// Rule 2: the nonces of each sender go up by one from its account in the parent's state, REMASC's sender included.
 fn nonces(block: &Block, senders: &[Address], state: &dyn StateReader) -> Result<(), Failure> {
+    let addresses: Vec<_> = (senders.iter().enumerate())
+        .map(|(index, sender)| if block.is_remasc(index) { REMASC_SENDER } else { sender.as_slice() })
+        .collect();
     let mut next: HashMap<Vec<u8>, U256> = HashMap::new();
-    for (index, (transaction, sender)) in block.transactions.iter().zip(senders).enumerate() {
-        let key = account_key(if block.is_remasc(index) { REMASC_SENDER } else { sender.as_slice() });
+    for (index, (transaction, key)) in block.transactions.iter().zip(account_keys(&addresses)).enumerate() {
         let expected = match next.get(&key) {
             Some(expected) => *expected,
             None => nonce_of(state, &key)?,

@@ -1,7 +1,10 @@
 //! The 2048-bit log bloom of receipts and blocks.
 
+use std::iter;
+
+use crate::keccak::keccak256_all;
 use crate::receipt::Log;
-use alloy_primitives::{hex, keccak256};
+use alloy_primitives::{B256, hex, keccak256};
 
 /// 2048 bits as 256 bytes, big-endian: bit 0 is the lowest bit of the last byte.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -23,32 +26,32 @@ impl Bloom {
 
     /// The bloom of a receipt with these logs.
     pub fn of_logs<'a>(logs: impl IntoIterator<Item = &'a Log>) -> Bloom {
+        let items: Vec<&[u8]> = logs.into_iter().flat_map(Bloom::items).collect();
         let mut bloom = Bloom::ZERO;
-        for log in logs {
-            bloom.accrue_log(log);
+        for hash in keccak256_all(&items) {
+            bloom.set(Bloom::bits_of_hash(&hash));
         }
         bloom
     }
 
     /// The three bit numbers (0..2048) of an address or a 32-byte topic.
     pub fn bits(item: &[u8]) -> [u16; 3] {
-        let digest = keccak256(item);
-        [0, 2, 4].map(|at| (u16::from(digest[at] & 7) << 8) | u16::from(digest[at + 1]))
+        Bloom::bits_of_hash(&keccak256(item))
     }
 
-    /// Adds an address or a 32-byte topic.
-    pub fn accrue_item(&mut self, item: &[u8]) {
-        for bit in Bloom::bits(item) {
+    fn bits_of_hash(hash: &B256) -> [u16; 3] {
+        [0, 2, 4].map(|at| (u16::from(hash[at] & 7) << 8) | u16::from(hash[at + 1]))
+    }
+
+    fn set(&mut self, bits: [u16; 3]) {
+        for bit in bits {
             self.0[255 - usize::from(bit / 8)] |= 1 << (bit % 8);
         }
     }
 
-    /// Adds the address and the topics of a log; its data takes no part.
-    pub fn accrue_log(&mut self, log: &Log) {
-        self.accrue_item(log.address.as_slice());
-        for topic in &log.topics {
-            self.accrue_item(topic.as_slice());
-        }
+    /// What a log adds to a bloom: its address and its topics; its data takes no part.
+    fn items(log: &Log) -> impl Iterator<Item = &[u8]> {
+        iter::once(log.address.as_slice()).chain(log.topics.iter().map(B256::as_slice))
     }
 
     /// Adds everything that another bloom holds.

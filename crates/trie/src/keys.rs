@@ -1,6 +1,6 @@
 //! Where accounts, code and storage are in the trie, and what stands in storage cells.
 
-use rhizome_primitives::{B256, Bytes, U256, keccak256};
+use rhizome_primitives::{B256, Bytes, U256, keccak256, keccak256_all};
 
 /// Address of the sender of REMASC transactions: one zero byte, shown to users as twenty.
 pub const REMASC_SENDER: &[u8] = &[0];
@@ -23,10 +23,20 @@ const CELL_PREFIX: usize = 1 + HASH_PREFIX;
 
 /// Key of the account at an address of 20 bytes, or of [`REMASC_SENDER`].
 pub fn account_key(address: &[u8]) -> Vec<u8> {
+    hashed_account_key(address, &keccak256(address))
+}
+
+/// [`account_key`] of each address.
+pub fn account_keys<A: AsRef<[u8]>>(addresses: &[A]) -> Vec<Vec<u8>> {
+    let hashes = keccak256_all(addresses);
+    addresses.iter().zip(hashes).map(|(address, hash)| hashed_account_key(address.as_ref(), &hash)).collect()
+}
+
+fn hashed_account_key(address: &[u8], hash: &B256) -> Vec<u8> {
     // Room for the longest key below this one, so that callers can extend it in place.
     let mut key = Vec::with_capacity(ACCOUNT_KEY_LENGTH + CELL_PREFIX + 32);
     key.push(DOMAIN);
-    push_hash_prefix(&mut key, address);
+    key.extend(hash.iter().take(HASH_PREFIX));
     key.extend_from_slice(address);
     key
 }
@@ -43,10 +53,19 @@ pub fn mark_key_of(account_key: &[u8]) -> Vec<u8> {
 
 /// Key of a storage cell of the account with this account key.
 pub fn storage_key_of(account_key: &[u8], slot: &B256) -> Vec<u8> {
+    hashed_storage_key(account_key, slot, &keccak256(slot))
+}
+
+/// [`storage_key_of`] for each slot.
+pub fn storage_keys_of(account_key: &[u8], slots: &[B256]) -> Vec<Vec<u8>> {
+    slots.iter().zip(keccak256_all(slots)).map(|(slot, hash)| hashed_storage_key(account_key, slot, &hash)).collect()
+}
+
+fn hashed_storage_key(account_key: &[u8], slot: &B256, hash: &B256) -> Vec<u8> {
     let mut key = Vec::with_capacity(account_key.len() + CELL_PREFIX + 32);
     key.extend_from_slice(account_key);
     key.push(STORAGE);
-    push_hash_prefix(&mut key, slot.as_slice());
+    key.extend(hash.iter().take(HASH_PREFIX));
     let stripped = strip(slot.as_slice());
     key.extend_from_slice(if stripped.is_empty() { &[0] } else { stripped });
     key
@@ -65,11 +84,6 @@ pub fn mark_key(address: &[u8]) -> Vec<u8> {
 /// Key of a storage cell at an address.
 pub fn storage_key(address: &[u8], slot: &B256) -> Vec<u8> {
     storage_key_of(&account_key(address), slot)
-}
-
-fn push_hash_prefix(key: &mut Vec<u8>, hashed: &[u8]) {
-    let hash = keccak256(hashed);
-    key.extend(hash.iter().take(HASH_PREFIX));
 }
 
 /// What a key of the state is for.
@@ -170,6 +184,16 @@ mod tests {
         let expected =
             hex!("00a28629e41841cc5e7028cd2a3d9f938e13cd947ec05abc7fe734df8dd826 00 b10e2d527612073b26ee 01");
         assert_eq!(storage_key_of(&account, &slot), expected);
+    }
+
+    #[test]
+    fn many_keys_are_those_that_come_one_by_one() {
+        let addresses: Vec<Vec<u8>> = (0..10).map(|n| vec![n; if n == 0 { 1 } else { 20 }]).collect();
+        assert!(account_keys(&addresses).iter().eq(&addresses.iter().map(|a| account_key(a)).collect::<Vec<_>>()));
+        let account = account_key(&[7; 20]);
+        let slots: Vec<B256> = (0..10).map(B256::with_last_byte).collect();
+        let single: Vec<_> = slots.iter().map(|slot| storage_key_of(&account, slot)).collect();
+        assert_eq!(storage_keys_of(&account, &slots), single);
     }
 
     #[test]

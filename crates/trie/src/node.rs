@@ -1,5 +1,6 @@
 //! One node of the trie and its links to its children.
 
+use std::mem;
 use std::sync::{Arc, OnceLock};
 
 use rhizome_primitives::{B256, Bytes, keccak256};
@@ -45,9 +46,20 @@ pub(crate) struct Node {
     /// As in the message: bytes of everything below this node.
     pub(crate) children_size: u64,
     message_length: usize,
+    below_left: Below,
+    below_right: Below,
     /// The source has this node (inside its parent when embedded), or a commit has handed it out.
     is_saved: bool,
     hash: OnceLock<B256>,
+}
+
+/// What a node remembers about a child, so that a change of one child does not have to look at the other.
+#[derive(Clone, Copy, Debug, Default)]
+struct Below {
+    /// Length of the message of an embedded child, else 0.
+    embedded_length: u8,
+    /// May be set for a saved child, never clear for one that is not.
+    is_unsaved: bool,
 }
 
 impl Link {
@@ -125,17 +137,28 @@ impl Link {
         }
     }
 
+    fn summary(&self) -> Below {
+        match self {
+            Link::Loaded(node) => Below {
+                // At most EMBEDDING_LIMIT.
+                embedded_length: if node.is_embeddable() { node.message_length as u8 } else { 0 },
+                is_unsaved: !node.is_saved,
+            },
+            Link::Empty | Link::Stored(_) => Below::default(),
+        }
+    }
+
     /// Presence and embedding, as the flags have them.
-    fn flags(&self) -> (bool, bool) {
-        (!self.is_empty(), self.embedded().is_some())
+    fn flags(&self, below: Below) -> (bool, bool) {
+        (!self.is_empty(), below.embedded_length > 0)
     }
 
     /// Bytes that the child takes in its parent's message.
-    fn message_size(&self) -> usize {
-        match (self, self.embedded()) {
-            (Link::Empty, _) => 0,
-            (_, Some(node)) => 1 + node.message_length,
-            (_, None) => 32,
+    fn message_size(&self, below: Below) -> usize {
+        match (self.is_empty(), below.embedded_length) {
+            (true, _) => 0,
+            (false, 0) => 32,
+            (false, length) => 1 + usize::from(length),
         }
     }
 
@@ -163,8 +186,18 @@ impl Node {
     }
 
     fn with_fields(path: Path, value: Value, left: Link, right: Link, children_size: u64, is_saved: bool) -> Node {
-        let mut node =
-            Node { path, value, left, right, children_size, message_length: 0, is_saved, hash: OnceLock::new() };
+        let mut node = Node {
+            below_left: left.summary(),
+            below_right: right.summary(),
+            path,
+            value,
+            left,
+            right,
+            children_size,
+            message_length: 0,
+            is_saved,
+            hash: OnceLock::new(),
+        };
         node.measure();
         node
     }
@@ -172,14 +205,20 @@ impl Node {
     fn measure(&mut self) {
         self.message_length = 1
             + path_size(&self.path)
-            + self.left.message_size()
-            + self.right.message_size()
+            + self.left.message_size(self.below_left)
+            + self.right.message_size(self.below_right)
             + if self.is_terminal() { 0 } else { varint_size(self.children_size) }
             + self.value.message_size();
     }
 
-    /// Must follow a change of the value or of a child. `children_size` as in [`Node::new`].
-    pub(crate) fn changed(&mut self, children_size: u64) {
+    /// Must follow a change of the value or of a child; says which child. `children_size` as in [`Node::new`].
+    pub(crate) fn changed(&mut self, is_left: bool, is_right: bool, children_size: u64) {
+        if is_left {
+            self.below_left = self.left.summary();
+        }
+        if is_right {
+            self.below_right = self.right.summary();
+        }
         self.children_size = children_size;
         self.is_saved = false;
         self.hash = OnceLock::new();
@@ -188,7 +227,7 @@ impl Node {
 
     pub(crate) fn set_path(&mut self, path: Path) {
         self.path = path;
-        self.changed(self.children_size);
+        self.changed(false, false, self.children_size);
     }
 
     fn load(hash: B256, source: &dyn NodeSource) -> Result<Arc<Node>, TrieError> {
@@ -226,6 +265,15 @@ impl Node {
         self.is_terminal() && self.message_length <= EMBEDDING_LIMIT
     }
 
+    /// The children among which something is not saved.
+    pub(crate) fn unsaved_children(&self) -> impl Iterator<Item = &Arc<Node>> {
+        let children = [(&self.left, self.below_left), (&self.right, self.below_right)];
+        children.into_iter().filter_map(|(link, below)| match link {
+            Link::Loaded(node) if below.is_unsaved => Some(node),
+            _ => None,
+        })
+    }
+
     /// The child behind `bit`.
     pub(crate) fn child(&self, bit: bool) -> &Link {
         if bit { &self.right } else { &self.left }
@@ -247,8 +295,8 @@ impl Node {
         let flags = Flags {
             is_long_value: matches!(self.value, Value::Long { .. }),
             has_path: !self.path.is_empty(),
-            left: self.left.flags(),
-            right: self.right.flags(),
+            left: self.left.flags(self.below_left),
+            right: self.right.flags(self.below_right),
         };
         out.push(flags.byte());
         write_path(&self.path, out);
@@ -307,6 +355,11 @@ impl Node {
         if let Value::Long { is_saved, .. } = &mut self.value {
             *is_saved = true;
         }
+        for (link, below) in [(&mut self.left, &mut self.below_left), (&mut self.right, &mut self.below_right)] {
+            if mem::take(&mut below.is_unsaved) {
+                link.mark_saved();
+            }
+        }
     }
 }
 
@@ -338,14 +391,11 @@ impl Link {
     }
 
     fn mark_saved(&mut self) {
-        let Link::Loaded(shared) = self else { return };
-        if shared.is_saved {
-            return;
+        if let Link::Loaded(shared) = self
+            && !shared.is_saved
+        {
+            Arc::make_mut(shared).mark_saved();
         }
-        let node = Arc::make_mut(shared);
-        node.mark_saved();
-        node.left.mark_saved();
-        node.right.mark_saved();
     }
 
     /// The same subtree with all stored nodes more than `levels` nodes down forgotten, to be loaded again when needed.

@@ -39,8 +39,9 @@ impl Change<'_> {
     }
 }
 
-/// With fewer changes than this on either side of a node, both sides are done by one thread.
-const PARALLEL_CHANGES: usize = 32;
+/// With fewer changes than this on either side of a node, both sides are done by one thread: waking another takes longer
+/// than changing some hundred nodes.
+const PARALLEL_CHANGES: usize = 256;
 
 /// Applies `changes` (sorted by key, each key once) to a whole trie. Says whether anything changed.
 ///
@@ -133,8 +134,10 @@ impl Descent<'_> {
         if let Some(value) = value {
             node.value = value;
         }
-        node.changed(size);
-        self.make_canonical(link)?;
+        node.changed(left.is_some(), right.is_some(), size);
+        if node.value.is_none() && (node.left.is_empty() || node.right.is_empty()) {
+            self.make_canonical(link)?;
+        }
         Ok(true)
     }
 

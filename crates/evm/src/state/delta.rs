@@ -42,14 +42,14 @@ impl Account {
             };
             delta.writes.insert(keys::code_key_of(self.key()), bytes);
         }
-        let slots: Vec<_> = self.parts.cells.iter().map(|(slot, cell)| (*slot, *cell)).collect();
-        for (slot, index) in slots {
-            let Some(cell) = index.of(cells) else { continue };
-            // Cells made after a deletion have an absent base, so that the comparison holds for them as well.
-            if counts(cell.is_written, cell.current != cell.base) {
-                let key = keys::storage_key_of(self.key(), &B256::from(slot));
-                delta.writes.insert(key, cell.current.bytes());
-            }
+        // Cells made after a deletion have an absent base, so that the comparison holds for them as well.
+        let (slots, values): (Vec<B256>, Vec<_>) = (self.parts.cells.iter())
+            .filter_map(|(slot, index)| Some((B256::from(*slot), index.of(cells)?)))
+            .filter(|(_, cell)| counts(cell.is_written, cell.current != cell.base))
+            .map(|(slot, cell)| (slot, cell.current.bytes()))
+            .unzip();
+        if !slots.is_empty() {
+            delta.writes.extend(keys::storage_keys_of(self.key(), &slots).into_iter().zip(values));
         }
         if deletion == Deletion::Whole {
             delta.wiped.insert(self.key().to_vec());
