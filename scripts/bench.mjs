@@ -53,6 +53,7 @@ if (workloads.some(({ name }) => isWanted(name))) {
     onRow: (row) => {
       rows.push(row)
       process.stdout.write(`${lines(row).join('\n')}\n`)
+      save()
     },
   })
 }
@@ -71,14 +72,21 @@ for (const [name, path] of Object.entries(own)) {
     },
     { minutes: options.minutes ?? 10, isQuick: options.quick === true },
   )
+  save()
 }
-const measured = { machine: machine(), comparison: { ...comparison, rows }, results }
-if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(measured, undefined, 2)}\n`)
+const measured = save()
 if (options.report !== undefined) writeReport(options.report, measured)
 const isBad = rows.some((row) =>
   Object.entries(row.results).some(([name, { failed }]) => name.startsWith('rhizome') && failed),
 )
 process.exit(isBad || results.some(({ isFailure }) => isFailure) ? 1 : 0)
+
+/** What is known so far: a run that is interrupted has not been in vain. */
+function save() {
+  const measured = { machine: machine(), comparison: { ...comparison, rows }, results }
+  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(measured, undefined, 2)}\n`)
+  return measured
+}
 
 function readOptions() {
   try {

@@ -230,7 +230,7 @@ test('behavior: the document shows speeds, bars that are met or not, and what co
   writeReport(join(folder, 'b.md'), { machine, comparison, results: [] })
   const text = readFileSync(join(folder, 'b.md'), 'utf8')
   expect(text).toContain('| eth_chainId | 90 | 100 | 30 | failed | 0.90 | 3.0 x anvil |')
-  expect(text).toContain('| eth_chainId | 0.85 of the ceiling | 0.90 | yes |')
+  expect(text).toContain('| eth_chainId | 0.85 of the ceiling | 0.90 | 1.00 | yes |')
   expect(text).toContain('* geth, eth_chainId: wrong & <lost>')
   expect(text).toContain('* reth: left out: no network')
   const plot = readFileSync(join(folder, 'b', 'speed.svg'), 'utf8')

@@ -13,20 +13,29 @@ const leastImportPercent = 1000
 export function bars({ comparison: { rows }, results }) {
   const of = (name) => rows.find((row) => row.name === name)?.results.rhizome
   const all = []
-  const add = (name, wanted, value, isMet, text = value?.toFixed(2)) => {
-    if (value !== undefined) all.push({ name, wanted, got: text, isMet })
+  const add = (name, wanted, value, isMet, text = value?.toFixed(2), processor = '') => {
+    if (value !== undefined) all.push({ name, wanted, got: text, processor, isMet })
   }
   for (const row of rows) {
     if (row.bar === undefined) continue
     const share = ratio(row.results.rhizome, row.results.ceiling)
-    add(row.name, `${row.bar} of the ceiling`, share, share >= row.bar)
+    const spent = spentRatio(row, 'ceiling')
+    add(row.name, `${row.bar} of the ceiling`, share, share >= row.bar, share?.toFixed(2), spent?.toFixed(2))
   }
   for (const row of rows) {
     if (row.isPaced) continue
     const best = bestOther(row)
     const wanted = `${leastAheadOfOthers} x the best other`
-    if (best?.ratio !== undefined)
-      add(row.name, wanted, best.ratio, best.ratio >= leastAheadOfOthers, `${best.ratio.toFixed(1)} x ${best.name}`)
+    if (best?.ratio === undefined) continue
+    const [text, spent] = [`${best.ratio.toFixed(1)} x ${best.name}`, spentRatio(row, best.name)]
+    add(
+      row.name,
+      wanted,
+      best.ratio,
+      best.ratio >= leastAheadOfOthers,
+      text,
+      spent === undefined ? '' : `${spent.toFixed(1)} x`,
+    )
   }
   const batch = ratio(of('batch of 20'), of('eth_getBalance'))
   add('batch of 20, for each call', `${leastBatchGain} x a single request`, batch, batch >= leastBatchGain)
@@ -66,4 +75,10 @@ export function bars({ comparison: { rows }, results }) {
   const soak = results.find(({ name }) => name === 'blockNumber: 99% within')?.value
   add('p99 of eth_blockNumber in the soak', `at most ${mostSoakMs} ms`, soak, soak <= mostSoakMs)
   return all
+}
+
+/** How many times more processor time another takes for the same. */
+function spentRatio({ results }, other) {
+  const [ours, theirs] = [results.rhizome?.processorMicros, results[other]?.processorMicros]
+  return ours === undefined || theirs === undefined ? undefined : theirs / ours
 }
