@@ -52,6 +52,7 @@ export async function run(report, { minutes, isQuick = false }) {
     )
     clearInterval(sampler)
     for (const plan of Object.values(plans)) plan.remove()
+    report({ name: 'length', value: minutes, unit: 'minutes' })
     for (const [index, [name]] of entries.entries()) tell(report, name, measured[index])
     report({
       name: 'clients that never finish a request',
