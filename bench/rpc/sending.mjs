@@ -7,7 +7,7 @@ import { bodyOf, learn } from './learn.mjs'
 
 const method = 'eth_sendRawTransaction'
 /** Transactions of one sender in a round: pools take no more than 16 that wait. */
-const perSender = { thorough: 12, quick: 2 }
+const perSender = { thorough: 4, quick: 2 }
 
 export const sending = { name: method, enter }
 
