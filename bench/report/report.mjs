@@ -54,8 +54,10 @@ function machineText(machine, { pace, facts = [] }) {
   })
   const text = `Measured on ${machine.at.slice(0, 10)} with Rhizome ${machine.rhizome} on ${machine.processors} processors (${machine.model}), ${machine.memoryGib} GiB of memory, ${machine.system}, Node.js ${machine.node}.`
   if (pace === undefined) return text
+  const spoken = `${text} ${pace.rounds} rounds of ${pace.timeMs} ms for each workload and target, ${pace.connections} connections.`
+  if (memory.length === 0) return spoken
   const table = ['| | first answer after | MiB at the end |', '| --- | ---: | ---: |', ...memory].join('\n')
-  return `${text} ${pace.rounds} rounds of ${pace.timeMs} ms for each workload and target, ${pace.connections} connections.\n\n${table}`
+  return `${spoken}\n\n${table}`
 }
 
 function speedTable(rows) {

@@ -13,6 +13,7 @@ const children = new Set()
 process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL')
 })
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 
 /** A running server. `webSocketUrl` is undefined where there is no WebSocket, `pid` where it is not ours. */
 export class Target {
