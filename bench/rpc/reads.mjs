@@ -64,7 +64,7 @@ const logsOfBlocks = (chain) =>
 /** Ten marks in so many blocks. */
 const sparseLogs = (length) => (chain) => {
   const found = chain.marks.find((one) => one.length === length)
-  if (found === undefined) throw new NotServed(`a chain of ${length} blocks takes too long to make`)
+  if (found === undefined) throw new NotServed(`its chain is shorter than ${length} blocks`)
   const range = { fromBlock: quantity(chain.head - length + 1), toBlock: quantity(chain.head) }
   const filter = { ...range, address: chain.contract, topics: [markTopic, found.series] }
   return [request('eth_getLogs', [filter], (logs) => logs.length === markCount)]
