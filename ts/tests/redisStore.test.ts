@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { createApp } from '../src/auth/app.ts'
 import { MemoryRates } from '../src/auth/bucket.ts'
 import { RedisStore } from '../src/auth/redisStore.ts'
@@ -11,6 +11,8 @@ import { RedisConnection, type RedisRunner, type RedisState, redisForOnce } from
 import { RedisError } from '../src/redis/error.ts'
 import { program, runProgram } from './node.ts'
 import { describeWithRedis, RedisProcess } from './redis.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const address = (port: number) => ({ host: '127.0.0.1', port, hasTls: false, database: 0 })
 

@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { counter } from './contract.ts'
 import { NodeProcess, runCommand, scratchFolder } from './node.ts'
 import { describeWithRedis, RedisProcess } from './redis.ts'
 import { Client } from './webSocket.ts'
+
+// Several nodes and a server each: on a busy machine they take their time to start.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const first = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const second = '0x7986b3df570230288501eea3d890bd66948c9b79'
