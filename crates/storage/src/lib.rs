@@ -17,6 +17,7 @@ mod node_files;
 mod node_index;
 mod node_journal;
 mod open;
+mod positioned;
 mod record;
 mod rewind;
 mod store;

@@ -10,7 +10,6 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,6 +21,7 @@ use rocksdb::{ColumnFamily, DB, WriteBatch, WriteOptions};
 
 use crate::columns::{NODE_FILES_KEY, NODES, PACKS};
 use crate::node_index::{Entry, NodeIndex, Place, damaged, merged, prefix};
+use crate::positioned::PositionedFile;
 
 /// Lists of one level that become one of the next.
 const LISTS_A_LEVEL: usize = 4;
@@ -247,8 +247,8 @@ impl NodeFiles {
     fn write_list(&self, level: u8, count: u64, entries: impl Iterator<Item = io::Result<Entry>>) -> io::Result<List> {
         let number = self.next_list.fetch_add(1, Ordering::Relaxed);
         let index = NodeIndex::write(list_path(&self.dir, number), count, entries, !self.is_temporary)?;
-        if !self.is_temporary {
-            // The names, too.
+        // The names, too. Windows has no folders that can be opened, and keeps names in its journal.
+        if !self.is_temporary && cfg!(unix) {
             File::open(&self.dir)?.sync_all()?;
         }
         Ok(List { number, level, index: Arc::new(index) })

@@ -6,8 +6,9 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+
+use crate::positioned::PositionedFile;
 
 const ENTRY_BYTES: usize = 16;
 const PREFIX_BITS: u32 = 56;

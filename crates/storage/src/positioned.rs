@@ -1,0 +1,48 @@
+//! Reading and writing at a place of a file, whatever its cursor.
+
+#[cfg(unix)]
+pub(crate) use std::os::unix::fs::FileExt as PositionedFile;
+
+#[cfg(windows)]
+pub(crate) use windows::PositionedFile;
+
+#[cfg(windows)]
+mod windows {
+    use std::fs::File;
+    use std::io;
+    use std::os::windows::fs::FileExt;
+
+    /// What Unix has in its standard library. The calls move the cursor, which nobody who uses them relies on.
+    pub(crate) trait PositionedFile {
+        /// Fills the buffer, or fails with `UnexpectedEof`.
+        fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
+        /// Writes the whole buffer.
+        fn write_all_at(&self, buffer: &[u8], offset: u64) -> io::Result<()>;
+    }
+
+    impl PositionedFile for File {
+        fn read_exact_at(&self, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
+            while !buffer.is_empty() {
+                let count = self.seek_read(buffer, offset)?;
+                if count == 0 {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+                buffer = buffer.split_at_mut(count).1;
+                offset += count as u64;
+            }
+            Ok(())
+        }
+
+        fn write_all_at(&self, mut buffer: &[u8], mut offset: u64) -> io::Result<()> {
+            while !buffer.is_empty() {
+                let count = self.seek_write(buffer, offset)?;
+                if count == 0 {
+                    return Err(io::ErrorKind::WriteZero.into());
+                }
+                buffer = buffer.split_at(count).1;
+                offset += count as u64;
+            }
+            Ok(())
+        }
+    }
+}
