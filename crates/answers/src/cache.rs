@@ -2,6 +2,7 @@
 
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
+use rhizome_chain::CacheReads;
 use rhizome_primitives::B256;
 use std::sync::Arc;
 
@@ -44,6 +45,11 @@ impl TextCache {
         Self(Cache::with_weighter((bytes / TYPICAL_BYTES).max(1), bytes as u64, TextWeight))
     }
 
+    /// Look-ups since the start.
+    pub(crate) fn reads(&self) -> CacheReads {
+        CacheReads { hits: self.0.hits(), misses: self.0.misses() }
+    }
+
     /// The stored text, or what `make` writes, which is stored.
     pub(crate) fn text<E>(&self, key: Key, make: impl FnOnce() -> Result<Vec<u8>, E>) -> Result<Vec<u8>, E> {
         if let Some(text) = self.0.get(&key) {
@@ -71,6 +77,7 @@ mod tests {
         assert_eq!(read(&cache, 1, b"a"), b"a");
         assert_eq!(read(&cache, 1, b"b"), b"a");
         assert_eq!(read(&cache, 2, b"c"), b"c");
+        assert_eq!(cache.reads(), CacheReads { hits: 1, misses: 2 });
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub struct LaneFigures {
     pub refused: u64,
 }
 
-/// Head (`timestamp` in seconds), highest stored block, transactions in the pool, lanes, sizes of the database in bytes.
+/// Head (`timestamp` in seconds), highest stored block, transactions in the pool, lanes, caches, sizes of the database in bytes.
 /// All of it is read from memory: it may be asked for every second.
 pub fn answer(node: &Node, lanes: &[LaneFigures]) -> Answer {
     let chain = node.chain();
@@ -42,6 +42,21 @@ pub fn answer(node: &Node, lanes: &[LaneFigures]) -> Answer {
         json.key("waiting").raw(lane.waiting.to_string().as_bytes());
         json.key("running").raw(lane.running.to_string().as_bytes());
         json.key("refused").raw(lane.refused.to_string().as_bytes());
+        json.end_object();
+    }
+    json.end_object();
+    let (blocks, receipts) = chain.cache_reads();
+    let caches = [
+        ("answers", node.texts().reads()),
+        ("blocks", blocks),
+        ("receipts", receipts),
+        ("values", store.value_cache_reads),
+    ];
+    json.key("caches").begin_object();
+    for (name, reads) in caches {
+        json.key(name).begin_object();
+        json.key("hits").raw(reads.hits.to_string().as_bytes());
+        json.key("misses").raw(reads.misses.to_string().as_bytes());
         json.end_object();
     }
     json.end_object();

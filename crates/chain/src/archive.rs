@@ -6,7 +6,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use rhizome_evm::AncestorBlock;
 use rhizome_primitives::{B256, ChainSpec, U256};
-use rhizome_storage::{Store, StoredReceipts};
+use rhizome_storage::{CacheReads, Store, StoredReceipts};
 
 use crate::{BlockRecord, ChainError};
 
@@ -35,6 +35,13 @@ impl Archive {
             receipts: Cache::with_weighter(items, bytes, ReceiptsWeight),
             ancestors: Cache::new(ANCESTORS),
         }
+    }
+
+    /// Look-ups of blocks and of receipts.
+    pub(crate) fn cache_reads(&self) -> (CacheReads, CacheReads) {
+        let blocks = CacheReads { hits: self.records.hits(), misses: self.records.misses() };
+        let receipts = CacheReads { hits: self.receipts.hits(), misses: self.receipts.misses() };
+        (blocks, receipts)
     }
 
     pub(crate) fn record(&self, hash: &B256) -> Result<Option<Arc<BlockRecord>>, ChainError> {

@@ -53,6 +53,7 @@ pub use mining::{MineError, Submitted};
 pub use prepare::PreparedBlock;
 pub use record::BlockRecord;
 pub use rhizome_pow::{Work, WorkError};
+pub use rhizome_storage::CacheReads;
 pub use stream::StreamedBlock;
 pub use txpool::{
     ACCOUNT_SLOTS, Admitted, ByPrice, Kind, MAX_SIZE, Pool, PoolHead, PoolOptions, PoolRejection, Pooled, Quota,

@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rhizome_primitives::{B256, Bytes, Receipt, U256};
-use rhizome_storage::StoredReceipts;
+use rhizome_storage::{CacheReads, StoredReceipts};
 use rhizome_trie::{StateReader, Trie};
 
 use crate::{BlockRecord, Chain, ChainAncestry, ChainError};
@@ -150,6 +150,11 @@ impl Chain {
     /// Size of the database's files, in bytes.
     pub fn disk_bytes(&self) -> Result<u64, ChainError> {
         Ok(self.archive.store.disk_bytes()?)
+    }
+
+    /// Look-ups of blocks and of receipts in memory.
+    pub fn cache_reads(&self) -> (CacheReads, CacheReads) {
+        self.archive.cache_reads()
     }
 
     /// What the database says about itself now.

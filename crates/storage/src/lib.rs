@@ -29,5 +29,5 @@ pub use log_index::{LOG_SHARD_BLOCKS, LogQuery};
 pub use open::{Durability, Identity, StoreOptions};
 pub use record::{HeightEntry, RawReceipt, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
 pub use rewind::Rewind;
-pub use store::{Store, StoreFigures};
+pub use store::{CacheReads, Store, StoreFigures};
 pub use write::{BestChange, BlockWrite, StateChange};

@@ -29,6 +29,15 @@ pub(crate) struct Home {
     pub(crate) _temporary: Option<TempDir>,
 }
 
+/// Look-ups in a cache since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheReads {
+    /// What was there.
+    pub hits: u64,
+    /// What had to be fetched or made.
+    pub misses: u64,
+}
+
 /// How large the parts of an open database are, in bytes, and whether it takes writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreFigures {
@@ -36,6 +45,8 @@ pub struct StoreFigures {
     pub block_cache_bytes: u64,
     /// Long values (code) in memory.
     pub value_cache_bytes: u64,
+    /// How often a long value was there already, since the start, and how often it was not.
+    pub value_cache_reads: CacheReads,
     /// Rows that are not yet in a file.
     pub write_buffer_bytes: u64,
     /// Files on disk.
@@ -197,6 +208,7 @@ impl Store {
             // One cache serves all columns: each of them tells the whole.
             block_cache_bytes: self.engine_number(META, properties::BLOCK_CACHE_USAGE)?,
             value_cache_bytes: self.values.weight(),
+            value_cache_reads: CacheReads { hits: self.values.hits(), misses: self.values.misses() },
             write_buffer_bytes: self.engine_sum(properties::CUR_SIZE_ALL_MEM_TABLES)?,
             file_bytes: self.engine_sum(properties::TOTAL_SST_FILES_SIZE)?.saturating_add(self.node_bytes()?),
             compaction_bytes: self.engine_sum(properties::ESTIMATE_PENDING_COMPACTION_BYTES)?,

@@ -4,6 +4,7 @@ import type { NodeFigures } from '../observe/nodeFigures.ts'
 import { Reporter } from './report.ts'
 
 const lane = { threads: 2, waiting: 1, running: 2, refused: 0 }
+const reads = { hits: 9, misses: 1 }
 const store = {
   blockCacheBytes: 10,
   valueCacheBytes: 5,
@@ -20,6 +21,7 @@ const figures: NodeFigures = {
   pendingTransactions: 3,
   queuedTransactions: 4,
   lanes: { pool: lane, trace: lane },
+  caches: { answers: reads, blocks: reads, receipts: reads, values: reads },
   store,
 }
 

@@ -166,9 +166,15 @@ function coreMetrics(registry: Registry): (figures: NodeFigures | undefined) => 
     labelNames: ['lane'],
     registers: [registry],
   })
+  const reads = new Counter({
+    name: 'rhizome_cache_reads_total',
+    help: 'Look-ups in memory, by whether it was there.',
+    labelNames: ['cache', 'result'],
+    registers: [registry],
+  })
   return (figures) => {
     core = figures
-    for (const one of [transactions, threads, waiting, running, refused]) one.reset()
+    for (const one of [transactions, threads, waiting, running, refused, reads]) one.reset()
     if (figures === undefined) return
     transactions.set({ state: 'pending' }, figures.pendingTransactions)
     transactions.set({ state: 'queued' }, figures.queuedTransactions)
@@ -177,6 +183,10 @@ function coreMetrics(registry: Registry): (figures: NodeFigures | undefined) => 
       waiting.set({ lane }, counts.waiting)
       running.set({ lane }, counts.running)
       refused.inc({ lane }, counts.refused)
+    }
+    for (const [cache, { hits, misses }] of Object.entries(figures.caches)) {
+      reads.inc({ cache, result: 'hit' }, hits)
+      reads.inc({ cache, result: 'miss' }, misses)
     }
   }
 }

@@ -6,6 +6,12 @@ interface LaneFigures {
   readonly refused: number
 }
 
+/** Look-ups since the start. */
+interface CacheReads {
+  readonly hits: number
+  readonly misses: number
+}
+
 /** What the core measures about itself. */
 export interface NodeFigures {
   readonly number: number
@@ -16,6 +22,8 @@ export interface NodeFigures {
   readonly pendingTransactions: number
   readonly queuedTransactions: number
   readonly lanes: Readonly<Record<'pool' | 'trace', LaneFigures>>
+  /** Finished answers; blocks, receipts and long values as they are stored. */
+  readonly caches: Readonly<Record<'answers' | 'blocks' | 'receipts' | 'values', CacheReads>>
   readonly store: {
     readonly blockCacheBytes: number
     readonly valueCacheBytes: number
