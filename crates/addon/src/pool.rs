@@ -10,6 +10,11 @@ use std::thread::JoinHandle;
 /// Stack of a thread: frames of contracts nest 400 deep.
 const STACK_BYTES: usize = 64 << 20;
 
+/// How much these threads stand back (`nice`) where the workers have too few processors beside them: a balance must not
+/// wait for a log search. 5 leaves them a quarter of a processor that both want.
+#[cfg(target_os = "linux")]
+const NICENESS: i32 = 5;
+
 /// What a job is told when its time has come.
 pub(crate) enum Turn {
     /// Run.
@@ -43,6 +48,7 @@ impl Pool {
         let (queue, jobs) = sync_channel(waiting);
         let jobs = Arc::new(Mutex::new(jobs));
         let counts = Arc::<Counts>::default();
+        start_helpers();
         let threads = (0..threads)
             .map(|number| start_thread(format!("rhizome-{name}-{number}"), Arc::clone(&jobs), Arc::clone(&counts)))
             .collect::<Result<_, _>>()?;
@@ -87,6 +93,7 @@ impl Drop for Pool {
 
 fn start_thread(name: String, jobs: Arc<Mutex<Receiver<Job>>>, counts: Arc<Counts>) -> std::io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(move || {
+        stand_back();
         loop {
             // The lock is given back before the job runs.
             let next = jobs.lock().recv();
@@ -101,4 +108,18 @@ fn start_thread(name: String, jobs: Arc<Mutex<Receiver<Job>>>, counts: Arc<Count
             }
         }
     })
+}
+
+/// Starts the threads that share parallel work, unless they run. They inherit the priority of whoever starts them, and
+/// blocks must not be imported by threads that stand back.
+fn start_helpers() {
+    let helpers = rayon::ThreadPoolBuilder::new().thread_name(|number| format!("rhizome-work-{number}"));
+    let _run_already = helpers.build_global();
+}
+
+/// Lowers the priority of this thread. Where that is not allowed, it stays what it is.
+fn stand_back() {
+    // On Linux a priority is a thread's; elsewhere it would be that of the whole process.
+    #[cfg(target_os = "linux")]
+    let _refused = rustix::process::setpriority_process(None, NICENESS);
 }
