@@ -31,7 +31,10 @@ export function addChainOptions(command: Command): Command {
     .option('--network <name>', 'regtest, devnet, testnet or mainnet (default: regtest)')
     .option('--chain <file>', 'chain specification file instead of a built-in network')
     .option('--data-dir <dir>', 'where the chain is kept (default: ./data/<network>)')
-    .option('--config <file>', 'configuration file (TOML); flags win over the environment, that over the file')
+    .option(
+      '--config <file>',
+      'configuration file (TOML, or JSON when it is named so); flags win over the environment, that over the file',
+    )
     .option('--log-level <level>', 'silent, error, warn, info, debug or trace')
 }
 

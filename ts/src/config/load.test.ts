@@ -12,8 +12,8 @@ import { defaultFile } from './print.ts'
 const folder = mkdtempSync(join(tmpdir(), 'rhizome-config-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-function file(text: string): string {
-  const path = join(folder, 'rhizome.toml')
+function file(text: string, name = 'rhizome.toml'): string {
+  const path = join(folder, name)
   writeFileSync(path, text)
   return path
 }
@@ -98,6 +98,14 @@ describe('problems', () => {
       ]),
     )
     expect(found.some((problem) => problem.startsWith('modules.evm.enabled'))).toBe(true)
+  })
+
+  test('behavior: a file named .json is JSON, by the same schema', () => {
+    const json = (content: string): string => file(content, 'rhizome.json')
+    expect(loadConfig({ file: json('{"http": {"port": 4445}}') }).http.port).toBe(4445)
+    expect(problems({ file: json('{"http": {"prot": 4445}}') })[0]).toMatch(/http\.prot/)
+    expect(problems({ file: json('{"store": {"password": "secret"') })).toEqual([expect.stringMatching(/is not JSON$/)])
+    expect(problems({ file: json('[]') })[0]).toMatch(/expected an object/)
   })
 
   test('error: a file that is no TOML, or is not there', () => {

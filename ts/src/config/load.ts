@@ -14,7 +14,7 @@ const check = Compile(schema)
 export interface Sources {
   /** Settings given by a program, instead of a file. */
   readonly settings?: object
-  /** Path of a TOML file. */
+  /** Path of a file in TOML, or in JSON where its name ends so. */
   readonly file?: string | undefined
   readonly environment?: Readonly<Record<string, string | undefined>>
   /** Flags as `{ 'http.port': '4445' }`; the key `origin` of a problem is the flag's name. */
@@ -68,6 +68,24 @@ function readFile(path: string): Record<string, unknown> {
   } catch (error) {
     throw new ConfigError([`${path}: cannot be read (${(error as NodeJS.ErrnoException).code ?? error})`])
   }
+  return path.endsWith('.json') ? fromJson(path, text) : fromToml(path, text)
+}
+
+/** What the parser says is not passed on: it shows what is in the file, which may be a password. */
+function fromJson(path: string, text: string): Record<string, unknown> {
+  let content: unknown
+  try {
+    content = JSON.parse(text)
+  } catch {
+    throw new ConfigError([`${path}: is not JSON`])
+  }
+  if (typeof content === 'object' && content !== null && !Array.isArray(content)) {
+    return content as Record<string, unknown>
+  }
+  throw new ConfigError([`${path}: expected an object of settings`])
+}
+
+function fromToml(path: string, text: string): Record<string, unknown> {
   try {
     return parseToml(text)
   } catch (error) {
