@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { jsonIn } from '../rpc/jsonText.ts'
 import { type App, appMembers, appSchema } from './app.ts'
 import { AppError } from './appError.ts'
 import { changedPolicy, noPolicy } from './policy.ts'
@@ -20,7 +21,7 @@ export function writeApps(apps: readonly App[]): string {
 
 /** The apps, or what is wrong. The problem shows nothing of the text but names of members. */
 export function readApps(text: string): { apps: App[]; problem?: undefined } | { apps?: undefined; problem: string } {
-  const content = parsed(text)
+  const content = jsonIn(text)
   const apps = first.Check(content)
     ? content.apps.map((app): App => ({ ...app, ...noPolicy }))
     : current.Check(content)
@@ -34,13 +35,5 @@ export function readApps(text: string): { apps: App[]; problem?: undefined } | {
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return { problem: `${error.message.split(':')[0]} is wrong` }
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

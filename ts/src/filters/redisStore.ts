@@ -2,6 +2,7 @@ import { Compile } from 'typebox/compile'
 import type { RedisRunner } from '../redis/connection.ts'
 import { RedisError } from '../redis/error.ts'
 import { limitReached, unavailable } from '../rpc/errors.ts'
+import { jsonIn } from '../rpc/jsonText.ts'
 import { newId } from './newId.ts'
 import {
   blockSchema,
@@ -120,16 +121,8 @@ export class RedisFilters implements FilterStore {
 }
 
 function checked(filterText: string, seen: string): StoredFilter {
-  const [filter, position] = [parsed(filterText), parsed(seen)]
+  const [filter, position] = [jsonIn(filterText), jsonIn(seen)]
   const isSound = checks.some((one) => one.filter.Check(filter) && one.seen.Check(position))
   if (!isSound) throw new DamagedFilter('a filter in Redis is damaged')
   return { filter: filter as Filter, seen }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { jsonIn } from '../jsonText.ts'
 import { type Kind, refuse } from '../kind.ts'
 
 /** Structured data to sign (EIP-712). */
@@ -24,15 +25,7 @@ export const typedData: Kind<TypedData> = {
   expects: 'an object with types, primaryType, domain and message, or its JSON text',
   schema,
   read(value) {
-    const data = typeof value === 'string' ? parsed(value) : value
+    const data = typeof value === 'string' ? jsonIn(value) : value
     return check.Check(data) ? data : refuse(this, 'Invalid typed data')
   },
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
