@@ -20,7 +20,7 @@ export async function openShared(config: Config, address: ServerAddress, limits:
     throw new StoreError(`store.url: Redis is away (${redis.state.reason}); ${hint}`, true)
   }
   return {
-    service: new RedisStore(redis, () => redis.state, whenAway === 'open' ? new MemoryRates() : undefined),
+    service: new RedisStore(redis, whenAway === 'open' ? new MemoryRates() : undefined),
     filters: (chain) => new RedisFilters(redis, chain, limits),
     health: () => ({ ...redis.state, whenAway }),
     onHealth(listener) {

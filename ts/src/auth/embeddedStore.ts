@@ -1,6 +1,6 @@
 import { MemoryRates } from './bucket.ts'
 import { FileStore } from './fileStore.ts'
-import type { AppStore, RateStore, ServiceStore, StoreStatus, UsageStore } from './store.ts'
+import type { AppStore, RateStore, ServiceStore, UsageStore } from './store.ts'
 import { readUsage, UsageFile } from './usageFile.ts'
 
 /** Where a node that shares with nobody keeps what it must remember; null: nowhere. */
@@ -42,10 +42,6 @@ export class EmbeddedStore implements ServiceStore {
       report: () => (usage === null ? Promise.resolve([]) : readUsage(usage)),
     }
     return new EmbeddedStore(apps, counted, () => Promise.resolve())
-  }
-
-  status(): StoreStatus {
-    return { isUp: true, reason: '' }
   }
 
   close(): Promise<void> {

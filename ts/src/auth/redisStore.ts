@@ -3,26 +3,20 @@ import { RedisError } from '../redis/error.ts'
 import { RedisApps } from './redisApps.ts'
 import { RedisRates } from './redisRates.ts'
 import { RedisUsage } from './redisUsage.ts'
-import { type RateStore, type ServiceStore, StoreError, type StoreStatus } from './store.ts'
+import { type RateStore, type ServiceStore, StoreError } from './store.ts'
 
 /** Everything in Redis, for several nodes. Each part throws StoreError. */
 export class RedisStore implements ServiceStore {
   readonly apps: RedisApps
   readonly usage: RedisUsage
   readonly rates: RedisRates
-  readonly #status: () => StoreStatus
 
   /** `standIn` has the buckets while the server is away; without it they cannot be asked for then. */
-  constructor(redis: RedisRunner, status: () => StoreStatus = () => ({ isUp: true, reason: '' }), standIn?: RateStore) {
+  constructor(redis: RedisRunner, standIn?: RateStore) {
     const runner: RedisRunner = { run: (work) => redis.run(work).catch(refuse) }
     this.apps = new RedisApps(runner)
     this.usage = new RedisUsage(runner)
     this.rates = new RedisRates(runner, standIn)
-    this.#status = status
-  }
-
-  status(): StoreStatus {
-    return this.#status()
   }
 
   /** Nothing waits here to be written. */

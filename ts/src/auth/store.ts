@@ -72,18 +72,11 @@ export interface RateStore {
   spend(spent: readonly Spending[], now: number): Promise<readonly number[]>
 }
 
-/** Whether a store can be reached. The reason never shows what is in it, nor how to get in. */
-export interface StoreStatus {
-  readonly isUp: boolean
-  readonly reason: string
-}
-
 /** Everything that outlives a request and that several nodes may share. */
 export interface ServiceStore {
   readonly apps: AppStore
   readonly usage: UsageStore
   readonly rates: RateStore
-  status(): StoreStatus
   /** Writes what is not written yet. */
   close(): Promise<void>
 }
