@@ -1,6 +1,8 @@
 import type { App } from './app.ts'
 import { grown, type Limit, Meter, type MeterCounts, meterMemory, mostMeters } from './meter.ts'
-import type { AppUsage, RateStore, UsageStore } from './store.ts'
+import { noPolicy } from './policy.ts'
+import type { AppUsage, RateStore, Usage, UsageStore } from './store.ts'
+import { noUsage, usageCounts } from './usage.ts'
 
 const rateMs = 50
 const usageMs = 250
@@ -10,7 +12,7 @@ const longestGap = 2000
 /** Other nodes spend too: quotas of apps that do nothing here are asked for every so many times. */
 const idleRounds = 4
 
-type Counts = { requests: number; units: number; errors: number; refused: number }
+type Counts = { -readonly [name in keyof Usage]: Usage[name] }
 
 interface Account {
   readonly app: string
@@ -67,7 +69,7 @@ export class Accounting {
     const places = apps.map((app) => this.#place(app))
     const wanted = new Map(apps.map((app) => [app.name, app]))
     for (const account of this.#accounts.values()) {
-      const limits = wanted.get(account.app)?.limits ?? unlimited
+      const limits = wanted.get(account.app)?.limits ?? noPolicy.limits
       // What was spent before there was a rate does not count.
       if (account.limits.unitsPerSecond === null) account.paced = account.meter.read().units
       account.limits = limits
@@ -110,7 +112,7 @@ export class Accounting {
       return undefined
     }
     const meter = new Meter(this.memory, place)
-    const [untold, total] = [0, 0].map(() => ({ requests: 0, units: 0, errors: 0, refused: 0 })) as [Counts, Counts]
+    const [untold, total]: [Counts, Counts] = [{ ...noUsage }, { ...noUsage }]
     this.#accounts.set(name, { app: name, place, meter, limits, paced: 0, level: 0, seen: meter.read(), untold, total })
     return place
   }
@@ -175,8 +177,7 @@ export class Accounting {
     for (const [index, { meter, limits, untold }] of accounts.entries()) {
       const { day, month } = used[index] ?? { day: 0, month: 0 }
       const from = froms[index] ?? 0
-      for (const name of ['requests', 'units', 'errors', 'refused'] as const)
-        untold[name] -= counted[index]?.[name] ?? 0
+      for (const name of usageCounts) untold[name] -= counted[index]?.[name] ?? 0
       const quotas: [Limit, number | null, number][] = [
         ['day', limits.dailyUnits, day],
         ['month', limits.monthlyUnits, month],
@@ -203,25 +204,17 @@ export class Accounting {
 
 type Kind = 'rates' | 'usage' | 'places'
 
-const unlimited: App['limits'] = {
-  unitsPerSecond: null,
-  burst: null,
-  dailyUnits: null,
-  monthlyUnits: null,
-  concurrency: null,
-}
-
 /** Takes over what was counted; whether there is anything to tell. */
 function look(account: Account): boolean {
   const { seen, untold, total } = account
   const now = account.meter.read()
   account.seen = now
-  for (const name of ['requests', 'units', 'errors', 'refused'] as const) {
+  for (const name of usageCounts) {
     const more = grown(seen[name], now[name])
     untold[name] += more
     total[name] += more
   }
-  return untold.requests + untold.units + untold.errors + untold.refused > 0
+  return usageCounts.some((name) => untold[name] > 0)
 }
 
 function hasQuota({ limits }: Account): boolean {

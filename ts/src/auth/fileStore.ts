@@ -1,8 +1,9 @@
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { App } from './app.ts'
 import { readApps, writeApps } from './appsDocument.ts'
 import { type AppStore, StoreError } from './store.ts'
+import { codeOf, isMissing, readWhole, replaceWhole } from './wholeFile.ts'
 
 const lockTries = 40
 const lockPauseMs = 50
@@ -26,13 +27,8 @@ export class FileStore implements AppStore {
   }
 
   async read(): Promise<readonly App[]> {
-    let text: string
-    try {
-      text = await readFile(this.#path, 'utf8')
-    } catch (error) {
-      if (isMissing(error)) return []
-      throw new StoreError(`${this.#path}: cannot be read (${codeOf(error)})`)
-    }
+    const text = await readWhole(this.#path)
+    if (text === undefined) return []
     const { apps, problem } = readApps(text)
     if (apps === undefined) throw new StoreError(`${this.#path}: is damaged: ${problem}`)
     return apps
@@ -49,7 +45,7 @@ export class FileStore implements AppStore {
     }
     try {
       const result = edit(await this.read())
-      await this.#write(result.apps)
+      await replaceWhole(this.#path, writeApps(result.apps))
       return result
     } finally {
       await rm(lock, { force: true })
@@ -69,30 +65,4 @@ export class FileStore implements AppStore {
       await new Promise((resolve) => setTimeout(resolve, lockPauseMs))
     }
   }
-
-  /** On disk before it is in place: a crash leaves the old file or the new one. */
-  async #write(apps: readonly App[]): Promise<void> {
-    const fresh = `${this.#path}.new`
-    try {
-      await rm(fresh, { force: true })
-      const file = await open(fresh, 'wx', 0o600)
-      try {
-        await file.writeFile(writeApps(apps))
-        await file.sync()
-      } finally {
-        await file.close()
-      }
-      await rename(fresh, this.#path)
-    } catch (error) {
-      throw new StoreError(`${this.#path}: cannot be written (${codeOf(error)})`)
-    }
-  }
-}
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? 'unknown'
-}
-
-function isMissing(error: unknown): boolean {
-  return codeOf(error) === 'ENOENT'
 }

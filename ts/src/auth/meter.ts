@@ -1,3 +1,5 @@
+import type { Usage } from './store.ts'
+
 // What apps spend, counted in memory that all workers share: one atomic addition for each number, no message, no waiting.
 // The main thread reads the counters and moves the ceilings up to which workers may count.
 
@@ -10,11 +12,11 @@ const [units, requests, errors, refused] = [0, 1, 2, 3]
 /** HTTP requests and messages that are being worked on. */
 const running = 4
 /** Values of `units` beyond which nothing is let through. */
-const [rateCeiling, dayCeiling, monthCeiling] = [5, 6, 7]
+const ceilings = { rate: 5, day: 6, month: 7 } as const
 /** Ceilings are never further away: differences of numbers that wrap around tell up to here what is before and what behind. */
 const farthest = 2 ** 30
 
-export type Limit = 'rate' | 'day' | 'month'
+export type Limit = keyof typeof ceilings
 
 /** What may be spent of an app. */
 export interface MeterLimits {
@@ -48,10 +50,10 @@ export class Meter {
     const cells = this.#cells
     for (;;) {
       const spent = Atomics.load(cells, units)
-      if (hasMonth && this.#left(spent, monthCeiling) < price) return 'month'
-      if (hasDay && this.#left(spent, dayCeiling) < price) return 'day'
+      if (hasMonth && this.#left(spent, 'month') < price) return 'month'
+      if (hasDay && this.#left(spent, 'day') < price) return 'day'
       // What costs more than a full bucket holds passes when it is full, and is made up for.
-      if (burst !== null && this.#left(spent, rateCeiling) < Math.min(price, burst)) return 'rate'
+      if (burst !== null && this.#left(spent, 'rate') < Math.min(price, burst)) return 'rate'
       if (Atomics.compareExchange(cells, units, spent, (spent + price) | 0) === spent) break
     }
     Atomics.add(cells, requests, count)
@@ -81,8 +83,7 @@ export class Meter {
 
   /** Units that may be spent now; of far limits it is only known that it is at least so much. */
   left(limit: Limit): number {
-    const ceiling = { rate: rateCeiling, day: dayCeiling, month: monthCeiling }[limit]
-    return this.#left(Atomics.load(this.#cells, units), ceiling)
+    return this.#left(Atomics.load(this.#cells, units), limit)
   }
 
   /** The counters as they stand. */
@@ -95,23 +96,17 @@ export class Meter {
 
   /** From the value `from` of `units` on, so many more may be spent. */
   allow(limit: Limit, from: number, left: number): void {
-    const ceiling = { rate: rateCeiling, day: dayCeiling, month: monthCeiling }[limit]
     const bounded = Math.max(-farthest, Math.min(farthest, Math.floor(left)))
-    Atomics.store(this.#cells, ceiling, (from + bounded) | 0)
+    Atomics.store(this.#cells, ceilings[limit], (from + bounded) | 0)
   }
 
-  #left(spent: number, ceiling: number): number {
-    return (Atomics.load(this.#cells, ceiling) - spent) | 0
+  #left(spent: number, limit: Limit): number {
+    return (Atomics.load(this.#cells, ceilings[limit]) - spent) | 0
   }
 }
 
 /** Numbers that wrap around: only differences mean anything. */
-export interface MeterCounts {
-  readonly units: number
-  readonly requests: number
-  readonly errors: number
-  readonly refused: number
-}
+export type MeterCounts = Usage
 
 /** How much a counter has grown, up to 2^31. */
 export function grown(before: number, after: number): number {

@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { RedisRunner } from '../redis/connection.ts'
 import type { AppUsage, Usage, UsageReport, UsageStore, UsedUnits } from './store.ts'
+import { dayOf, keptDays, keptMonths, monthOf, noUsage, usageCounts } from './usage.ts'
 
-const members = ['requests', 'units', 'errors', 'refused'] as const
-const nothing: Usage = { requests: 0, units: 0, errors: 0, refused: 0 }
 const daySeconds = 86_400
-const keptDays = 62
-const keptMonths = 24
 const mostUnsure = 16
 
 /**
@@ -52,8 +49,8 @@ export class RedisUsage implements UsageStore {
     const added = await this.#addedBefore()
     const batch = randomUUID()
     const rows = counted.flatMap((one) => {
-      const before = added.get(one.app) ?? nothing
-      return [one.app, ...members.map((name) => Math.max(0, one[name] - before[name]))]
+      const before = added.get(one.app) ?? noUsage
+      return [one.app, ...usageCounts.map((name) => Math.max(0, one[name] - before[name]))]
     })
     const keys = [keyOf(dayOf(now)), keyOf(monthOf(now)), this.#lastBatch]
     const terms = [keptDays * daySeconds, keptMonths * 31 * daySeconds, batch, ...rows]
@@ -87,7 +84,7 @@ export class RedisUsage implements UsageStore {
         const report = reports.get(app) ?? { app, days: {}, months: {} }
         reports.set(app, report)
         const periods = index < days.length ? report.days : report.months
-        periods[period] = { ...nothing, ...periods[period], [name]: Number(count) }
+        periods[period] = { ...noUsage, ...periods[period], [name]: Number(count) }
       }
     }
     return [...reports.values()]
@@ -102,14 +99,6 @@ interface Report {
 
 function keyOf(period: string): string {
   return `usage:${period}`
-}
-
-function dayOf(now: number): string {
-  return new Date(now).toISOString().slice(0, 10)
-}
-
-function monthOf(now: number): string {
-  return new Date(now).toISOString().slice(0, 7)
 }
 
 function monthBefore(now: number, back: number): string {

@@ -1,0 +1,44 @@
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { StoreError } from './store.ts'
+
+/** The text of a file; undefined when there is none. Throws StoreError. */
+export async function readWhole(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw new StoreError(`${path}: cannot be read (${codeOf(error)})`)
+  }
+}
+
+/**
+ * Puts a text in the place of a file that its owner alone can read. On disk before it is in place: a crash leaves the old
+ * file or the new one. Throws StoreError.
+ */
+export async function replaceWhole(path: string, text: string): Promise<void> {
+  const fresh = `${path}.new`
+  try {
+    await mkdir(dirname(path), { recursive: true })
+    await rm(fresh, { force: true })
+    const file = await open(fresh, 'wx', 0o600)
+    try {
+      await file.writeFile(text)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(fresh, path)
+  } catch (error) {
+    throw new StoreError(`${path}: cannot be written (${codeOf(error)})`)
+  }
+}
+
+/** E.g. `ENOENT`. */
+export function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? 'unknown'
+}
+
+export function isMissing(error: unknown): boolean {
+  return codeOf(error) === 'ENOENT'
+}
