@@ -1,5 +1,6 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 import { type Static, Type } from 'typebox'
+import { jsonIn } from '../rpc/jsonText.ts'
 import { AppError } from './appError.ts'
 
 /** A public key that tokens (JWT) are checked with. */
@@ -47,11 +48,7 @@ export function readTokenKey(input: TokenKeyInput, member: string): TokenKey {
 export function jwkOf(sent: string | JsonWebKey): (JsonWebKey & { readonly kid?: string }) | undefined {
   if (typeof sent !== 'string') return sent
   if (sent.length > largestText || !sent.trimStart().startsWith('{')) return undefined
-  try {
-    return JSON.parse(sent) as JsonWebKey
-  } catch {
-    return undefined
-  }
+  return jsonIn(sent) as JsonWebKey | undefined
 }
 
 function fromPem(text: string, member: string): KeyObject {

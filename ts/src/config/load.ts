@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parse as parseToml, TomlError } from 'smol-toml'
 import { Compile } from 'typebox/compile'
+import { jsonIn } from '../rpc/jsonText.ts'
 import { addressProblems } from './addresses.ts'
 import { networkOf } from './chainFile.ts'
 import { ConfigError } from './error.ts'
@@ -71,14 +72,9 @@ function readFile(path: string): Record<string, unknown> {
   return path.endsWith('.json') ? fromJson(path, text) : fromToml(path, text)
 }
 
-/** What the parser says is not passed on: it shows what is in the file, which may be a password. */
 function fromJson(path: string, text: string): Record<string, unknown> {
-  let content: unknown
-  try {
-    content = JSON.parse(text)
-  } catch {
-    throw new ConfigError([`${path}: is not JSON`])
-  }
+  const content = jsonIn(text)
+  if (content === undefined) throw new ConfigError([`${path}: is not JSON`])
   if (typeof content === 'object' && content !== null && !Array.isArray(content)) {
     return content as Record<string, unknown>
   }
