@@ -1,7 +1,8 @@
 import { type App, appNamed, createApp, editApp, revokeApp, rotateKey } from '../auth/app.ts'
 import { AppError } from '../auth/appError.ts'
 import { keyUrls, shownApp } from '../auth/shown.ts'
-import type { AppStore, ServiceStore, Usage, UsageReport } from '../auth/store.ts'
+import type { AppStore, ServiceStore, UsageReport } from '../auth/store.ts'
+import { dayOf, monthOf, noUsage } from '../auth/usage.ts'
 import { editedApp, newApp, rotation } from './appBodies.ts'
 import { checkBody } from './body.ts'
 import { ApiError } from './refusal.ts'
@@ -17,8 +18,6 @@ export interface AppsSettings {
   readonly note: (action: string, app: string) => void
   readonly now: () => number
 }
-
-const unused: Usage = { requests: 0, units: 0, errors: 0, refused: 0 }
 
 /** What the API does with apps. Throws ApiError and StoreError. */
 export class Apps {
@@ -50,37 +49,27 @@ export class Apps {
     const { name } = rest
     const { network, now } = this.#settings
     const given = { ...rest, description, useCase, network, expiresAt: this.#end(expiresAt) }
-    const { apps, key } = await this.#change('created', name, (before) => {
-      if (before.some((app) => app.name === name)) throw conflict('taken', `name: there is an app ${name} already`)
-      return createApp(before, given, now())
-    })
+    const { apps, key } = await this.#change('created', name, (before) => createApp(before, given, now()))
     return this.#withKey(apps, name, key)
   }
 
   async edit(name: string, body: unknown): Promise<ShownApp> {
     const edited = checkBody(editedApp, body)
-    const { apps } = await this.#change('edited', name, (before) => {
-      checkLive(before, name)
-      return { apps: editApp(before, name, edited) }
-    })
+    const { apps } = await this.#change('edited', name, (before) => ({ apps: editApp(before, name, edited) }))
     return this.#shown(appNamed(apps, name))
   }
 
   async rotate(name: string, body: unknown): Promise<AppWithKey> {
     const { keepSeconds = 0, expiresAt } = checkBody(rotation, body)
     const terms = { keepMs: keepSeconds * 1000, expiresAt: this.#end(expiresAt) }
-    const { apps, key } = await this.#change('rotated', name, (before) => {
-      checkLive(before, name)
-      return rotateKey(before, name, terms, this.#settings.now())
-    })
+    const { now } = this.#settings
+    const { apps, key } = await this.#change('rotated', name, (before) => rotateKey(before, name, terms, now()))
     return this.#withKey(apps, name, key)
   }
 
   async revoke(name: string): Promise<ShownApp> {
-    const { apps } = await this.#change('revoked', name, (before) => {
-      checkThere(before, name)
-      return { apps: revokeApp(before, name, this.#settings.now()) }
-    })
+    const { now } = this.#settings
+    const { apps } = await this.#change('revoked', name, (before) => ({ apps: revokeApp(before, name, now()) }))
     return this.#shown(appNamed(apps, name))
   }
 
@@ -91,7 +80,7 @@ export class Apps {
     edit: (apps: readonly App[]) => T,
   ): Promise<T> {
     const change = async (): Promise<T> => {
-      const result = await this.#store.change((apps) => refusing(() => edit(apps)))
+      const result = await this.#store.change((apps) => refusing(name, () => edit(apps)))
       await this.#settings.publish()
       this.#settings.note(action, name)
       return result
@@ -113,8 +102,8 @@ export class Apps {
   }
 
   #use(report: UsageReport | undefined): AppUse {
-    const today = new Date(this.#settings.now()).toISOString().slice(0, 10)
-    return { today: report?.days[today] ?? unused, month: report?.months[today.slice(0, 7)] ?? unused }
+    const now = this.#settings.now()
+    return { today: report?.days[dayOf(now)] ?? noUsage, month: report?.months[monthOf(now)] ?? noUsage }
   }
 
   #withKey(apps: readonly App[], name: string, key: string): AppWithKey {
@@ -122,31 +111,17 @@ export class Apps {
   }
 }
 
-function checkThere(apps: readonly App[], name: string): void {
-  if (!apps.some((app) => app.name === name)) throw unknown(name)
-}
-
 function unknown(name: string): ApiError {
   return new ApiError(404, 'unknown', `name: there is no app ${name}`)
 }
 
-function checkLive(apps: readonly App[], name: string): void {
-  checkThere(apps, name)
-  if (appNamed(apps, name).revokedAt !== null) {
-    throw conflict('revoked', `name: ${name} is revoked; create another app`)
-  }
-}
-
-function conflict(code: string, message: string): ApiError {
-  return new ApiError(409, code, message, { member: 'name' })
-}
-
-/** What the apps themselves refuse is the fault of the body. */
-function refusing<T>(work: () => T): T {
+/** What the apps themselves refuse is the fault of the body, unless they do not have the one that the path names. */
+function refusing<T>(name: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    throw new ApiError(400, 'invalid', error.message, { member: error.member })
+    const { kind, message, member } = error
+    throw kind === 'unknown' ? unknown(name) : new ApiError(kind === 'invalid' ? 400 : 409, kind, message, { member })
   }
 }

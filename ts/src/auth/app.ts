@@ -54,8 +54,10 @@ export function createApp(apps: readonly App[], given: NewApp, now: number): { a
   if (!nameForm.test(given.name)) {
     throw new AppError('name: expected up to 64 letters, digits, dots, dashes and underscores')
   }
+  if (apps.some((one) => one.name === given.name)) {
+    throw new AppError(`name: there is an app ${given.name} already`, 'taken')
+  }
   checkLines(given)
-  if (apps.some((one) => one.name === given.name)) throw new AppError(`name: there is an app ${given.name} already`)
   if (apps.length >= mostApps) throw new AppError(`name: there are ${mostApps} apps already`)
   const { name, description, useCase, network, expiresAt } = given
   const policy = changedPolicy(noPolicy, given)
@@ -98,12 +100,12 @@ export function revokeApp(apps: readonly App[], name: string, now: number): App[
 
 export function appNamed(apps: readonly App[], name: string): App {
   const app = apps.find((one) => one.name === name)
-  if (app === undefined) throw new AppError(`name: there is no app ${JSON.stringify(name)}`)
+  if (app === undefined) throw new AppError(`name: there is no app ${JSON.stringify(name)}`, 'unknown')
   return app
 }
 
 function revoked(name: string): AppError {
-  return new AppError(`name: ${name} is revoked; create another app`)
+  return new AppError(`name: ${name} is revoked; create another app`, 'revoked')
 }
 
 function checkLines(given: AppChange): void {

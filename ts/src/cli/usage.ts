@@ -1,12 +1,11 @@
-import { AppError } from '../auth/appError.ts'
+import { appNamed } from '../auth/app.ts'
 import type { ServiceStore, Usage } from '../auth/store.ts'
 
 /** What apps, or one of them, have used by UTC day and month; the newest comes last. */
 export async function printUsage(store: ServiceStore, name: string | undefined, isJson: boolean): Promise<void> {
   const reports = (await store.usage.report()).filter(({ app }) => name === undefined || app === name)
-  if (name !== undefined && reports.length === 0 && !(await store.apps.read()).some((app) => app.name === name)) {
-    throw new AppError(`name: there is no app ${JSON.stringify(name)}`)
-  }
+  // An app that was never called has no report.
+  if (name !== undefined && reports.length === 0) appNamed(await store.apps.read(), name)
   if (isJson) {
     process.stdout.write(`${JSON.stringify(reports)}\n`)
     return
