@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { namePattern } from '../auth/app.ts'
 import type { Apps } from './apps.ts'
 import { readJson } from './body.ts'
 import { ApiError } from './refusal.ts'
@@ -18,9 +19,8 @@ export interface Route {
 }
 
 const all = /^\/api\/apps$/
-// The characters of a name need no escapes in a URL.
-const one = /^\/api\/apps\/([A-Za-z0-9][A-Za-z0-9._-]{0,63})$/
-const key = /^\/api\/apps\/([A-Za-z0-9][A-Za-z0-9._-]{0,63})\/rotate$/
+const one = new RegExp(`^/api/apps/(${namePattern})$`)
+const key = new RegExp(`^/api/apps/(${namePattern})/rotate$`)
 
 /** The API. Without `apps`, nothing can be kept. */
 export function routesOf(apps: Apps | undefined, report: () => Promise<NodeReport>): readonly Route[] {

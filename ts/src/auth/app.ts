@@ -18,7 +18,9 @@ const storedKey = Type.Object(
   closed,
 )
 
-const nameForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+/** What names of apps are made of; no character of it needs an escape in a URL. */
+export const namePattern = '[A-Za-z0-9][A-Za-z0-9._-]{0,63}'
+export const nameForm = new RegExp(`^${namePattern}$`)
 const linePattern = '^[^\\x00-\\x1f\\x7f]{0,200}$'
 const lineForm = new RegExp(linePattern)
 const line = () => Type.String({ pattern: linePattern })

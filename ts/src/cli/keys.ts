@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { type App, appNamed, createApp, editApp, revokeApp, rotateKey } from '../auth/app.ts'
+import { type App, appNamed, createApp, editApp, nameForm, revokeApp, rotateKey } from '../auth/app.ts'
 import { keyUrls, shownApp } from '../auth/shown.ts'
 import type { ServiceStore } from '../auth/store.ts'
 import { ConfigError } from '../config/error.ts'
@@ -175,7 +175,7 @@ function printLine(name: string, text: string): void {
 }
 
 function appName(text: string): string {
-  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text)) return text
+  if (nameForm.test(text)) return text
   throw new InvalidArgumentError('Expected up to 64 letters, digits, dots, dashes and underscores.')
 }
 
