@@ -113,12 +113,8 @@ export class HttpServer {
     if (held === 'closed') return
     hold(response, held)
     const origin = request.getHeader('origin')
-    const key = this.#identify(request)
-    const refusal = this.#strangerRefusal(request, key, origin)
-    if (refusal !== undefined || key === undefined) {
-      send(response, refusal ?? admissionRefused('key', noHeaders))
-      return
-    }
+    const key = this.#recognise(response, request, origin)
+    if (key === undefined) return
     const headers = this.#corsHeaders(origin)
     const visitor = visitorOf(response, request, this.#trusted)
     const finish = (admitted: Admission | Refusal): void => {
@@ -154,11 +150,6 @@ export class HttpServer {
   /** What has to be called when a connection closes that becomes a WebSocket now. */
   releaseOf(response: HttpResponse): () => void {
     return heldBy(response)?.release ?? (() => undefined)
-  }
-
-  /** Where nobody is asked, the request is not searched for a key. */
-  #identify(request: HttpRequest): KeyEntry | undefined {
-    return this.#keyring.identify(this.#keyring.isOpen ? '' : apiKeyOf(request))
   }
 
   /** What neither POST nor OPTIONS asks for. */
@@ -198,10 +189,11 @@ export class HttpServer {
       return
     }
     const origin = request.getHeader('origin')
-    const key = this.#identify(request)
-    const refusal = this.#refusal(request, key, origin)
-    if (refusal !== undefined || key === undefined) {
-      send(response, refusal ?? admissionRefused('key', noHeaders))
+    const key = this.#recognise(response, request, origin)
+    if (key === undefined) return
+    const refusal = this.#bodyRefusal(request, origin)
+    if (refusal !== undefined) {
+      send(response, refusal)
       return
     }
     const admitted = key.admission ?? this.#keyring.admit(key, visitorOf(response, request, this.#trusted))
@@ -238,24 +230,25 @@ export class HttpServer {
     })
   }
 
-  /** The answer to a request that does not get as far as its body. */
-  #refusal(request: HttpRequest, key: KeyEntry | undefined, origin: string): Outgoing | undefined {
+  /** The key of a request; undefined for a stranger, who is answered. Where nobody is asked, it is not searched for one. */
+  #recognise(response: HttpResponse, request: HttpRequest, origin: string): KeyEntry | undefined {
+    const key = this.#keyring.identify(this.#keyring.isOpen ? '' : apiKeyOf(request))
+    const page = this.#pageRefusal(request, origin)
+    if (page !== undefined) send(response, page)
+    else if (this.#keyring.isWithheld) send(response, this.#outgoing(keysAway, this.#corsHeaders(origin)))
+    else if (key === undefined) send(response, admissionRefused('key', this.#corsHeaders(origin)))
+    else return key
+    return undefined
+  }
+
+  /** Of a body that is not worth reading. */
+  #bodyRefusal(request: HttpRequest, origin: string): Outgoing | undefined {
     const { maxBodyBytes } = this.#settings
-    const stranger = this.#strangerRefusal(request, key, origin)
-    if (stranger !== undefined) return stranger
     if (!isJson(request.getHeader('content-type'))) {
       return refused(415, 'Content-Type must be application/json', this.#corsHeaders(origin))
     }
     if (Number(request.getHeader('content-length')) > maxBodyBytes) return this.#tooLarge(this.#corsHeaders(origin))
     return undefined
-  }
-
-  #strangerRefusal(request: HttpRequest, key: KeyEntry | undefined, origin: string): Outgoing | undefined {
-    const page = this.#pageRefusal(request, origin)
-    if (page !== undefined) return page
-    if (this.#keyring.isWithheld) return this.#outgoing(keysAway, this.#corsHeaders(origin))
-    if (key !== undefined) return undefined
-    return admissionRefused('key', this.#corsHeaders(origin))
   }
 
   /** Of a web page that must not reach this node. */
