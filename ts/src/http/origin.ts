@@ -1,10 +1,12 @@
+import { isLoopback } from '../config/addresses.ts'
+
 // Two checks against web pages that reach for a local node: `Host` against DNS rebinding, `Origin` against foreign pages.
 
 /** Whether a Host header names this node: the list decides, loopback names always pass, an absent header too. */
 export function isHostAllowed(header: string, hosts: readonly string[]): boolean {
   if (header === '' || hosts.includes('*')) return true
   const name = hostName(header)
-  return isLoopback(name) || hosts.some((one) => hostName(one) === name)
+  return isLoopbackName(name) || hosts.some((one) => hostName(one) === name)
 }
 
 /** Whether a page of this origin may call. Entries are `*`, hosts (any scheme and port there) or whole origins. */
@@ -16,7 +18,7 @@ export function isOriginAllowed(origin: string, allowed: readonly string[]): boo
   return allowed.some((entry) => {
     const one = entry.toLowerCase()
     if (one.includes('://')) return one.replace(/\/$/, '') === sent
-    return hostName(one) === host || (one === 'localhost' && isLoopback(host))
+    return hostName(one) === host || (one === 'localhost' && isLoopbackName(host))
   })
 }
 
@@ -27,6 +29,6 @@ function hostName(text: string): string {
   return lower.split(':').length > 2 ? lower : lower.replace(/:\d*$/, '')
 }
 
-function isLoopback(name: string): boolean {
-  return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127(\.\d{1,3}){3}$/.test(name)
+function isLoopbackName(name: string): boolean {
+  return isLoopback(name) || name.endsWith('.localhost')
 }

@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 import type { Admission, KeyEntry, Keyring, Refusal } from '../auth/keyring.ts'
+import { isLoopback } from '../config/addresses.ts'
 import { AddressRanges } from '../config/addressRanges.ts'
 import type { Health } from '../observe/health.ts'
 import type { Answer } from '../rpc/envelope.ts'
@@ -11,7 +12,7 @@ import type { BodyServer, Reply } from '../rpc/serve.ts'
 import { admissionRefused, refused, visitorOf, withLimits } from './admission.ts'
 import { apiKeyOf } from './apiKey.ts'
 import { type Body, readBody } from './body.ts'
-import { hasTwoLengths } from './clientAddress.ts'
+import { hasTwoLengths, peerAddress } from './clientAddress.ts'
 import { compressed, isWorthCompressing } from './compression.ts'
 import { type Connections, routesBehind } from './connections.ts'
 import { LargeAnswers } from './largeAnswers.ts'
@@ -286,7 +287,7 @@ export class HttpServer {
     const hasFailed = flight.error !== undefined || reply.error !== undefined
     const named: Headers = hasFailed ? [...cors, ['X-Request-Id', flight.id]] : cors
     const headers = flight.caller === undefined ? named : withLimits(named, flight.caller, cors.length > 0)
-    if (answer === undefined || encoding === '' || !isWorthCompressing(answer, encoding, this.#mayCompress(response))) {
+    if (answer === undefined || !isWorthCompressing(answer, encoding) || !this.#mayCompress(response)) {
       this.#send(response, this.#outgoing(reply, headers))
       return
     }
@@ -312,8 +313,9 @@ export class HttpServer {
     this.#answers.send(response, outgoing, () => this.#outgoing(wholeError(overloaded()), noHeaders))
   }
 
+  /** Not to this very machine, unless that is asked for. */
   #mayCompress(response: HttpResponse): boolean {
-    return this.#settings.compression === 'all' || !isLoopbackAddress(Buffer.from(response.getRemoteAddress()))
+    return this.#settings.compression === 'all' || !isLoopback(peerAddress(response))
   }
 
   #outgoing(reply: Reply, headers: Headers): Outgoing {
@@ -369,11 +371,4 @@ const defect = wholeError(internalError())
 
 function wholeError(error: RpcError): Reply {
   return { answer: writeError('null', error, false), error }
-}
-
-/** 127.0.0.0/8, ::1, or the first in its IPv6 form. */
-function isLoopbackAddress(address: Buffer): boolean {
-  if (address.length === 4) return address[0] === 127
-  const text = address.toString('hex')
-  return text === `${'0'.repeat(31)}1` || text.startsWith(`${'0'.repeat(20)}ffff7f`)
 }
