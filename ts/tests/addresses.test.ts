@@ -1,7 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ConfigError } from '../src/config/error.ts'
-import { loadConfig } from '../src/config/load.ts'
+import { configProblems } from './configProblems.ts'
 import { configFile, NodeProcess, program, runProgram } from './node.ts'
 import { Client } from './webSocket.ts'
 
@@ -129,15 +128,7 @@ describe('a node with several addresses', () => {
 })
 
 describe('settings', () => {
-  const problems = (settings: object): readonly string[] => {
-    try {
-      loadConfig({ settings })
-      return []
-    } catch (error) {
-      if (error instanceof ConfigError) return error.problems
-      throw error
-    }
-  }
+  const problems = (settings: object) => configProblems({ settings })
 
   test.each([
     [{ http: { trustedProxies: ['10.0.0.0/8', 'proxy'] } }, /^http\.trustedProxies: expected .*got "proxy"$/],

@@ -1,13 +1,9 @@
 import { connect, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { Keyring } from '../src/auth/keyring.ts'
-import { meterMemory } from '../src/auth/meter.ts'
-import { MethodGroups } from '../src/auth/methodGroups.ts'
-import { loadConfig } from '../src/config/load.ts'
 import { ConnectionTable } from '../src/http/connectionTable.ts'
-import { createServer, type Server } from '../src/server.ts'
-import { fakeAddon } from './fakeAddon.ts'
+import type { Server } from '../src/server.ts'
+import { fakeServer } from './fakeServer.ts'
 import { NodeProcess } from './node.ts'
 import { Client } from './webSocket.ts'
 
@@ -49,17 +45,7 @@ describe('connections of one client', () => {
 
   async function serve(settings: object = {}): Promise<number> {
     table = new ConnectionTable()
-    server = createServer({
-      config: loadConfig({ settings: { rpc: { timeoutMs: 0 }, ...settings } }),
-      native: fakeAddon(),
-      keyring: new Keyring({ isOpen: true, apps: [], keys: [] }, meterMemory(), new MethodGroups([])),
-      filters: {} as never,
-      observe: () => undefined,
-      shutdown: () => undefined,
-      openSockets: new Int32Array(new SharedArrayBuffer(4)),
-      connections: table.memory,
-      counters: undefined,
-    })
+    server = fakeServer({ rpc: { timeoutMs: 0 }, ...settings }, { connections: table.memory })
     return server.listen(0)
   }
   const counted = (...address: number[]) => table.count(table.placeOf(Uint8Array.from(address)))

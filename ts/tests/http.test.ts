@@ -1,13 +1,10 @@
 import { request } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Keyring } from '../src/auth/keyring.ts'
-import { meterMemory } from '../src/auth/meter.ts'
-import { MethodGroups } from '../src/auth/methodGroups.ts'
-import { loadConfig } from '../src/config/load.ts'
 import { Counters } from '../src/observe/counters.ts'
-import { createServer, type Server } from '../src/server.ts'
+import type { Server } from '../src/server.ts'
 import { fakeAddon } from './fakeAddon.ts'
+import { fakeServer } from './fakeServer.ts'
 import { exchange } from './rawSocket.ts'
 
 const json = { 'content-type': 'application/json' }
@@ -20,17 +17,11 @@ let port = 0
 let other = 0
 
 async function serve(settings: object): Promise<number> {
-  const config = loadConfig({ settings })
-  const server = createServer({
-    config,
+  const server = fakeServer(settings, {
     native: fakeAddon(cancelled),
-    keyring: new Keyring({ isOpen: true, apps: [], keys: [] }, meterMemory(), new MethodGroups([])),
-    filters: {} as never,
     observe: ({ defect }) => {
       if (defect !== undefined) defects.push(defect)
     },
-    shutdown: () => undefined,
-    openSockets: new Int32Array(new SharedArrayBuffer(4)),
     counters: new Counters([]),
   })
   servers.push(server)

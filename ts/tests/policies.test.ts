@@ -10,11 +10,11 @@ import { EmbeddedStore } from '../src/auth/embeddedStore.ts'
 import { Keyring } from '../src/auth/keyring.ts'
 import { KeySource } from '../src/auth/keySource.ts'
 import { MethodGroups } from '../src/auth/methodGroups.ts'
-import { loadConfig } from '../src/config/load.ts'
 import { methodGroups } from '../src/methods/entries.ts'
 import type { Addon } from '../src/native/bindings.ts'
-import { createServer, type Server } from '../src/server.ts'
+import type { Server } from '../src/server.ts'
 import { fakeAddon } from './fakeAddon.ts'
+import { fakeServer } from './fakeServer.ts'
 import { scratchFolder } from './node.ts'
 import { Client } from './webSocket.ts'
 
@@ -104,10 +104,7 @@ beforeAll(async () => {
       return target[name as keyof Addon]
     },
   })
-  const config = loadConfig({ settings: { http: { cors: ['*'] } } })
-  const nothing = () => undefined
-  const parts = { config, native, keyring, filters: {} as never, observe: nothing, shutdown: nothing }
-  server = createServer({ ...parts, openSockets: new Int32Array(new SharedArrayBuffer(4)), counters: undefined })
+  server = fakeServer({ http: { cors: ['*'] } }, { native, keyring })
   url = `http://127.0.0.1:${await server.listen(0)}`
 })
 afterAll(async () => {

@@ -1,11 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import { Keyring } from '../src/auth/keyring.ts'
-import { meterMemory } from '../src/auth/meter.ts'
-import { MethodGroups } from '../src/auth/methodGroups.ts'
-import { loadConfig } from '../src/config/load.ts'
-import { createServer, type Server } from '../src/server.ts'
-import { fakeAddon } from './fakeAddon.ts'
+import type { Server } from '../src/server.ts'
+import { fakeServer } from './fakeServer.ts'
 
 const version = '{"jsonrpc":"2.0","id":1,"method":"net_version"}'
 const head = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n'
@@ -18,17 +14,7 @@ let server: Server
 afterEach(() => server.stop(0))
 
 async function serve(http: object = {}): Promise<number> {
-  const settings = { http, rpc: { maxResponseBytes: 0, maxBatchRequests: 1000 } }
-  server = createServer({
-    config: loadConfig({ settings }),
-    native: fakeAddon(),
-    keyring: new Keyring({ isOpen: true, apps: [], keys: [] }, meterMemory(), new MethodGroups([])),
-    filters: {} as never,
-    observe: () => undefined,
-    shutdown: () => undefined,
-    openSockets: new Int32Array(new SharedArrayBuffer(4)),
-    counters: undefined,
-  })
+  server = fakeServer({ http, rpc: { maxResponseBytes: 0, maxBatchRequests: 1000 } })
   return server.listen(0)
 }
 

@@ -1,11 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { Keyring } from '../src/auth/keyring.ts'
-import { meterMemory } from '../src/auth/meter.ts'
-import { MethodGroups } from '../src/auth/methodGroups.ts'
-import { loadConfig } from '../src/config/load.ts'
 import { Counters } from '../src/observe/counters.ts'
-import { createServer, type Server } from '../src/server.ts'
+import type { Server } from '../src/server.ts'
 import { fakeAddon } from './fakeAddon.ts'
+import { fakeServer } from './fakeServer.ts'
 import { exchange } from './rawSocket.ts'
 import { Client, shakenHands } from './webSocket.ts'
 
@@ -22,12 +19,7 @@ let openSockets: Int32Array
 
 async function serve(settings: object = {}): Promise<string> {
   openSockets = new Int32Array(new SharedArrayBuffer(4))
-  const config = loadConfig({ settings })
-  const native = fakeAddon(cancelled)
-  const nothing = () => undefined
-  const keyring = new Keyring({ isOpen: true, apps: [], keys: [] }, meterMemory(), new MethodGroups([]))
-  const parts = { config, native, keyring, filters: {} as never, observe: nothing, shutdown: nothing }
-  server = createServer({ ...parts, openSockets, counters: new Counters([]) })
+  server = fakeServer(settings, { native: fakeAddon(cancelled), openSockets, counters: new Counters([]) })
   return `http://127.0.0.1:${await server.listen(0)}`
 }
 

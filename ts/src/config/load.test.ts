@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { configProblems } from '../../tests/configProblems.ts'
 import { nodeConfig } from '../nodeConfig.ts'
 import { decidedChoices } from './choices.ts'
-import { ConfigError } from './error.ts'
-import { loadConfig, type Sources } from './load.ts'
+import { loadConfig } from './load.ts'
 import { dataDirOf, hasWallet, miningOf } from './network.ts'
 import { defaultFile } from './print.ts'
 
@@ -16,16 +16,6 @@ function file(text: string, name = 'rhizome.toml'): string {
   const path = join(folder, name)
   writeFileSync(path, text)
   return path
-}
-
-function problems(sources: Sources): readonly string[] {
-  try {
-    loadConfig(sources)
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems
-    throw error
-  }
-  return []
 }
 
 test('behavior: without any source everything has its default', () => {
@@ -65,7 +55,7 @@ test('behavior: settings of the miner are checked like all others', () => {
     works: { followPool: null, refreshSeconds: 60, submissionIntervalSeconds: 0, notifiedFeesWei: 1000 },
   })
   const path = file('oldStateRoots = "some"\n[miner]\nrefreshSeconds = 0\n')
-  expect(problems({ file: path })).toEqual(
+  expect(configProblems({ file: path })).toEqual(
     expect.arrayContaining([
       `oldStateRoots: expected unchecked, rskip85, checked, got "some" (${path})`,
       `miner.refreshSeconds: expected a whole number of at least 1 and at most 86400, got 0 (${path})`,
@@ -78,7 +68,7 @@ test('behavior: a chain file decides the network', () => {
   writeFileSync(chain, '{"network":"testnet","chainId":77}')
   const config = loadConfig({ settings: { chain } })
   expect([config.network, miningOf(config).mode, dataDirOf(config)]).toEqual(['testnet', 'off', join('data', 'mine')])
-  expect(problems({ settings: { chain, network: 'mainnet' } })).toEqual([
+  expect(configProblems({ settings: { chain, network: 'mainnet' } })).toEqual([
     `network: mainnet is given, but ${chain} describes a chain of testnet`,
   ])
 })
@@ -86,7 +76,7 @@ test('behavior: a chain file decides the network', () => {
 describe('problems', () => {
   test('error: each names its setting and where it comes from', () => {
     const path = file('network = "x"\nfoo = 1\n[http]\nport = 99999\nprt = 2\n[modules.evm]\nenabled = "no"\n')
-    const found = problems({ file: path, environment: { RHIZOME_HTTP_WORKERS: 'many', RHIZOME_NOPE: '1' } })
+    const found = configProblems({ file: path, environment: { RHIZOME_HTTP_WORKERS: 'many', RHIZOME_NOPE: '1' } })
     expect(found).toEqual(
       expect.arrayContaining([
         `foo: no such setting (${path})`,
@@ -103,19 +93,23 @@ describe('problems', () => {
   test('behavior: a file named .json is JSON, by the same schema', () => {
     const json = (content: string): string => file(content, 'rhizome.json')
     expect(loadConfig({ file: json('{"http": {"port": 4445}}') }).http.port).toBe(4445)
-    expect(problems({ file: json('{"http": {"prot": 4445}}') })[0]).toMatch(/http\.prot/)
-    expect(problems({ file: json('{"store": {"password": "secret"') })).toEqual([expect.stringMatching(/is not JSON$/)])
-    expect(problems({ file: json('[]') })[0]).toMatch(/expected an object/)
+    expect(configProblems({ file: json('{"http": {"prot": 4445}}') })[0]).toMatch(/http\.prot/)
+    expect(configProblems({ file: json('{"store": {"password": "secret"') })).toEqual([
+      expect.stringMatching(/is not JSON$/),
+    ])
+    expect(configProblems({ file: json('[]') })[0]).toMatch(/expected an object/)
   })
 
   test('error: a file that is no TOML, or is not there', () => {
-    expect(problems({ file: file('a = \n') })[0]).toMatch(/rhizome\.toml:1:\d+: /)
-    expect(problems({ file: join(folder, 'none.toml') })[0]).toMatch(/cannot be read \(ENOENT\)/)
+    expect(configProblems({ file: file('a = \n') })[0]).toMatch(/rhizome\.toml:1:\d+: /)
+    expect(configProblems({ file: join(folder, 'none.toml') })[0]).toMatch(/cannot be read \(ENOENT\)/)
   })
 
   test('error: a mining mode that is none', () => {
     const flags = { mining: { value: 'interval=0', flag: '--mining' } }
-    expect(problems({ flags })).toEqual(['mining: expected auto, off or interval=SECONDS, got "interval=0" (--mining)'])
+    expect(configProblems({ flags })).toEqual([
+      'mining: expected auto, off or interval=SECONDS, got "interval=0" (--mining)',
+    ])
   })
 })
 

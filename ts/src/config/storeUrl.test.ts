@@ -1,20 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { ConfigError } from './error.ts'
+import { configProblems } from '../../tests/configProblems.ts'
 import { loadConfig, type Sources } from './load.ts'
 import { defaultFile, withoutSecrets } from './print.ts'
 import { storeAddress } from './storeUrl.ts'
 
 const parsed = (url: string, password = '') => storeAddress({ url, password, prefix: '', whenAway: 'closed' })
-
-function problems(sources: Sources): readonly string[] {
-  try {
-    loadConfig(sources)
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems
-    throw error
-  }
-  return []
-}
 
 describe('storeAddress', () => {
   test.each([
@@ -53,7 +43,7 @@ describe('storeAddress', () => {
     'unix:///s?password=secret',
   ])('error: %s', (url) => {
     expect(parsed(url)).toBeUndefined()
-    expect(problems({ settings: { store: { url } } })).toEqual([
+    expect(configProblems({ settings: { store: { url } } })).toEqual([
       expect.stringMatching(/^store\.url: (cannot be read|expected)/),
     ])
   })
@@ -69,9 +59,9 @@ describe('secrets', () => {
       { flags: { 'store.url': { value: 'redis //secret', flag: '--store' } } },
     ]
     for (const one of sources) {
-      expect(problems(one).length).toBeGreaterThan(0)
-      expect(problems(one).join('\n')).toMatch(/^store\.\w+: /)
-      expect(problems(one).join('\n')).not.toContain('secret')
+      expect(configProblems(one).length).toBeGreaterThan(0)
+      expect(configProblems(one).join('\n')).toMatch(/^store\.\w+: /)
+      expect(configProblems(one).join('\n')).not.toContain('secret')
     }
   })
 

@@ -1,0 +1,13 @@
+import { ConfigError } from '../src/config/error.ts'
+import { loadConfig, type Sources } from '../src/config/load.ts'
+
+/** What is wrong with these settings; empty when nothing is. */
+export function configProblems(sources: Sources): readonly string[] {
+  try {
+    loadConfig(sources)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+}

@@ -1,0 +1,21 @@
+import { Keyring } from '../src/auth/keyring.ts'
+import { meterMemory } from '../src/auth/meter.ts'
+import { MethodGroups } from '../src/auth/methodGroups.ts'
+import { loadConfig } from '../src/config/load.ts'
+import { createServer, type Server, type ServerParts } from '../src/server.ts'
+import { fakeAddon } from './fakeAddon.ts'
+
+/** A server that is open to everybody over an addon from memory, but for the parts that a test brings along. */
+export function fakeServer(settings: object, parts: Partial<ServerParts> = {}): Server {
+  return createServer({
+    config: loadConfig({ settings }),
+    native: fakeAddon(),
+    keyring: new Keyring({ isOpen: true, apps: [], keys: [] }, meterMemory(), new MethodGroups([])),
+    filters: {} as never,
+    observe: () => undefined,
+    shutdown: () => undefined,
+    openSockets: new Int32Array(new SharedArrayBuffer(4)),
+    counters: undefined,
+    ...parts,
+  })
+}
