@@ -7,23 +7,36 @@ import { Account } from './transaction.mjs'
 const budgetMs = 180_000
 /** Blocks that one call mines: it has to end within the time limit of a request. */
 const chunk = 200
+/** Who has not mined the first transaction until then never does by itself. */
+const patienceMs = 3000
 
 /**
- * What a target can do. `order` says how transactions get into one block: `held` until they are told to be mined, sent with
- * the first nonce `last`, or not at all.
+ * What a target can do. `order` says how transactions get into one block: `held` when that is asked for, `waiting` in any case
+ * until a block is asked for, sent with the first nonce `last`, or not at all.
  */
 export async function growth(chain, funder) {
   const { url } = chain
   const filler = new Account('filler')
   const grant = { from: funder, to: filler.address, value: quantity(10n ** 19n), gas: quantity(21_000n) }
   await call(url, 'eth_sendTransaction', [{ ...grant, gasPrice: quantity(chain.gasPrice) }])
-  await until(async () => {
-    return BigInt(await call(url, 'eth_getBalance', [filler.address, 'latest'])) > 0n ? true : undefined
-  }, 'a first transaction')
-  const canHold = await isServed(url, 'evm_setAutomine', [true])
-  const order = canHold ? 'held' : (await waitsForGaps(chain, filler)) ? 'last' : 'none'
+  const order = await orderOf(chain, filler)
   const mine = await miner(chain, filler)
   return { order, add: (count) => mine(count), longest: (most) => longest(mine, most) }
+}
+
+/** Resolves when the filler has its grant. */
+async function orderOf(chain, filler) {
+  const { url } = chain
+  const began = performance.now()
+  let isWaiting = false
+  await until(async () => {
+    if (BigInt(await call(url, 'eth_getBalance', [filler.address, 'latest'])) > 0n) return true
+    if (!isWaiting && performance.now() - began > patienceMs) isWaiting = await isServed(url, 'evm_mine')
+    return undefined
+  }, 'a first transaction')
+  if (isWaiting) return 'waiting'
+  if (await isServed(url, 'evm_setAutomine', [true])) return 'held'
+  return (await waitsForGaps(chain, filler)) ? 'last' : 'none'
 }
 
 /** Whether a transaction of a far nonce is kept until those before it are there. It never gets that far. */

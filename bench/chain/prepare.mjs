@@ -92,7 +92,8 @@ async function run(chain, account, fields) {
 }
 
 /** The receipts of transactions, all of which have to succeed. */
-async function mined({ url }, hashes) {
+async function mined({ url, order }, hashes) {
+  if (order === 'waiting') await call(url, 'evm_mine')
   const ask = () =>
     callAll(
       url,

@@ -15,6 +15,7 @@ async function enter({ target: { url }, chain }, pace) {
   const transfer = (account) =>
     signed(chain, account, { to: chain.contract, data: '0x70a08231'.padEnd(74, '0'), gas: 40_000n })
   const isHeld = chain.order === 'held'
+  const isWaiting = isHeld || chain.order === 'waiting'
   if (isHeld) await call(url, 'evm_setAutomine', [false])
   const sample = transfer(chain.holders[0])
   const request = { method, params: [sample.raw], check: (hash) => hash === sample.hash }
@@ -36,7 +37,7 @@ async function enter({ target: { url }, chain }, pace) {
       return measured
     } finally {
       plan.remove()
-      if (isHeld) await empty(url)
+      if (isWaiting) await empty(url)
     }
   }
   const end = async () => {
