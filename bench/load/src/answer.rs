@@ -7,6 +7,8 @@ pub struct Answer {
     pub body: Body,
     /// Where the next answer begins.
     pub end: usize,
+    /// The server closes the connection after it.
+    pub is_last: bool,
 }
 
 /// Where the body is.
@@ -30,19 +32,20 @@ pub fn first(bytes: &[u8]) -> Result<Answer, Missing> {
     let start = head + 4;
     let status = lines.get(9..12).and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
     let status = status.ok_or(Missing::Sense)?;
+    let is_last = header(lines, b"connection:").is_some_and(|value| value.eq_ignore_ascii_case("close"));
     if let Some(length) = header(lines, b"content-length:") {
         let length: usize = length.parse().map_err(|_| Missing::Sense)?;
         let end = start + length;
         return if bytes.len() < end {
             Err(Missing::Bytes)
         } else {
-            Ok(Answer { status, body: Body::At(start, end), end })
+            Ok(Answer { status, body: Body::At(start, end), end, is_last })
         };
     }
     match header(lines, b"transfer-encoding:") {
         Some("chunked") => {
             let (pieces, end) = chunks(bytes, start)?;
-            Ok(Answer { status, body: Body::Pieces(pieces), end })
+            Ok(Answer { status, body: Body::Pieces(pieces), end, is_last })
         }
         _ => Err(Missing::Sense),
     }
@@ -97,6 +100,14 @@ mod tests {
         for end in 0..text.len() {
             assert!(matches!(first(&text[..end]), Err(Missing::Bytes)), "{end}");
         }
+    }
+
+    #[test]
+    fn the_last_answer_of_a_connection() {
+        let is_last = |text: &[u8]| first(text).ok().expect("an answer").is_last;
+        assert!(is_last(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: Close\r\n\r\n"));
+        assert!(!is_last(b"HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n"));
+        assert!(!is_last(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub struct Connection<'a> {
     incoming: Vec<u8>,
     filled: usize,
     sent: Option<Sent<'a>>,
+    /// The server closes it: a next request needs another one.
+    is_over: bool,
 }
 
 /// What a readable connection had to tell.
@@ -42,7 +44,7 @@ impl<'a> Connection<'a> {
         stream.set_nodelay(true)?;
         registry.register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
         let incoming = vec![0; 16 << 10];
-        Ok(Self { stream, outgoing: Vec::new(), written: 0, incoming, filled: 0, sent: None })
+        Ok(Self { stream, outgoing: Vec::new(), written: 0, incoming, filled: 0, sent: None, is_over: false })
     }
 
     /// Sends a request; what cannot be written now goes with `flush`.
@@ -63,6 +65,11 @@ impl<'a> Connection<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether its last answer has come.
+    pub fn is_over(&self) -> bool {
+        self.is_over
     }
 
     /// Since when an answer is awaited.
@@ -116,6 +123,7 @@ impl<'a> Connection<'a> {
             Body::Pieces(body) => entry.fault(answer.status, body, first_id),
         };
         self.filled = 0;
+        self.is_over = answer.is_last;
         Told::Answer(at, fault)
     }
 }

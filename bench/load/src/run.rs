@@ -78,6 +78,9 @@ impl Run<'_> {
                                 None => self.report.right(last - sent),
                                 Some(fault) => self.report.wrong(fault),
                             }
+                            if self.connections[index].is_over() {
+                                self.connections[index] = self.open(index)?;
+                            }
                             self.go_on(index, last)?;
                         }
                         Told::Nonsense(reason) => {
@@ -139,9 +142,13 @@ impl Run<'_> {
         self.reopen(index)
     }
 
+    fn open(&self, index: usize) -> std::io::Result<Connection<'static>> {
+        Connection::open(self.options.address, self.poll.registry(), Token(index))
+    }
+
     fn reopen(&mut self, index: usize) -> Result<(), Box<dyn Error>> {
         self.losses += 1;
-        self.connections[index] = Connection::open(self.options.address, self.poll.registry(), Token(index))?;
+        self.connections[index] = self.open(index)?;
         self.resting.push_back((Instant::now() + self.options.pause.max(Duration::from_millis(1)), index));
         Ok(())
     }
