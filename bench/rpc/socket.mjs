@@ -13,6 +13,8 @@ export class Connection {
   #pieces = ''
   /** Called with the text of each message. */
   onMessage = () => undefined
+  /** Called when the server closes. */
+  onEnd = () => undefined
 
   static open(port) {
     const connection = new Connection()
@@ -20,6 +22,7 @@ export class Connection {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => socket.write(handshake))
       connection.#socket = socket
       socket.on('error', reject)
+      socket.on('end', () => connection.onEnd())
       socket.on('data', (bytes) => {
         connection.#receive(bytes)
         if (connection.#isOpen) resolve(connection)
@@ -29,7 +32,10 @@ export class Connection {
 
   /** Sends a short text; the mask is zero. */
   send(text) {
-    const head = Buffer.from([0x81, 0xfe, text.length >> 8, text.length & 255, 0, 0, 0, 0])
+    const { length } = text
+    // Lengths have to take as few bytes as they can.
+    const size = length < 126 ? [0x80 | length] : [0xfe, length >> 8, length & 255]
+    const head = Buffer.from([0x81, ...size, 0, 0, 0, 0])
     this.#socket.write(Buffer.concat([head, Buffer.from(text, 'latin1')]))
   }
 
@@ -41,6 +47,7 @@ export class Connection {
         if (error === undefined) resolve(result)
         else reject(new Error(`${method}: ${error.message}`))
       }
+      this.onEnd = () => reject(new Error(`${method}: the server closed the connection`))
       this.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
     })
   }

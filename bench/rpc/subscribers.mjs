@@ -31,6 +31,10 @@ async function enterRequests({ target }, pace) {
             sent = performance.now()
             connection.send(request(id))
           }
+          connection.onEnd = () => {
+            tally.add(false, 0, 'the server closed the connection')
+            resolve()
+          }
           connection.onMessage = (text) => {
             const { id: answered, result } = JSON.parse(text)
             const isRight = answered === id && result === head
