@@ -89,7 +89,8 @@ impl Archive {
         self.records.insert(record.hash, Arc::clone(record));
     }
 
-    fn remember_ancestor(&self, record: &BlockRecord) -> Arc<AncestorBlock> {
+    /// The header of a block that may not be written yet.
+    pub(crate) fn remember_ancestor(&self, record: &BlockRecord) -> Arc<AncestorBlock> {
         let ancestor = Arc::new(AncestorBlock {
             hash: record.hash,
             header: record.block.header.clone(),

@@ -6,8 +6,7 @@ use std::ops::ControlFlow;
 
 use rhizome_primitives::{B256, Block, ChainSpec, U256, hex};
 
-use crate::pipeline::run_ahead;
-use crate::stream::BLOCKS_AHEAD;
+use crate::row::{Flow, Row};
 use crate::{BlockDecodeError, Chain, ChainError, ImportError, ImportOutcome, InvalidBlock, PreparedBlock};
 
 /// No block comes near this size, but a file that is no block file may have no line ends at all.
@@ -152,20 +151,21 @@ impl Chain {
         file: impl BufRead,
         mut on_line: impl FnMut(&ImportedLine) -> ControlFlow<()>,
     ) -> Result<u64, BlockFileError> {
-        let mut line = 0;
+        let mut count = 0;
         let prepare = |text: Result<String, LineFault>| self.prepare_line(&text?);
-        let failure = run_ahead(Lines(file), BLOCKS_AHEAD, prepare, |prepared| {
-            line += 1;
-            match prepared.and_then(|prepared| self.import_line(prepared, line)) {
-                Err(fault) => ControlFlow::Break(Some(fault)),
-                Ok(imported) => match on_line(&imported) {
-                    ControlFlow::Continue(()) => ControlFlow::Continue(()),
-                    ControlFlow::Break(()) => ControlFlow::Break(None),
-                },
-            }
+        let take = |row: &mut Row<'_, _, _>, line: Result<PreparedLine, LineFault>| match line {
+            Ok(line) => take_line(row, line),
+            Err(fault) => row.skip(Err(fault)),
+        };
+        let fault = self.import_in_a_row(Lines(file), prepare, take, |line, outcome| {
+            let line = match line.and_then(|line: TakenLine| line.imported(count + 1, outcome)) {
+                Ok(line) => line,
+                Err(fault) => return ControlFlow::Break(Some(fault)),
+            };
+            count += 1;
+            on_line(&line).map_break(|()| None)
         });
-        self.writer.lock().trim();
-        failure.flatten().map_or(Ok(line), |fault| Err(BlockFileError { line, fault }))
+        fault.map_or(Ok(count), |fault| Err(BlockFileError { line: count + 1, fault }))
     }
 
     fn prepare_line(&self, text: &str) -> Result<PreparedLine, LineFault> {
@@ -175,40 +175,6 @@ impl Chain {
         }
         let prepared = PreparedBlock::new(line.block, self.spec()).with_matching_transactions()?;
         Ok(PreparedLine::New { prepared, total_difficulty: line.total_difficulty })
-    }
-
-    fn import_line(&self, prepared: PreparedLine, line: u64) -> Result<ImportedLine, LineFault> {
-        let (block, hash, stated) = match &prepared {
-            PreparedLine::Known(known) => (&known.block, known.hash, known.total_difficulty),
-            PreparedLine::New { prepared, total_difficulty } => (&prepared.block, prepared.hash, *total_difficulty),
-        };
-        let actual = self.expected_total_difficulty(block).map_err(ImportError::from)?;
-        if let Some(actual) = actual.filter(|actual| *actual != stated) {
-            return Err(LineFault::TotalDifficulty { stated, actual });
-        }
-        let header = &block.header;
-        let (number, parent) = (header.number, header.parent().unwrap_or_default());
-        let mut imported = ImportedLine {
-            line,
-            number,
-            hash,
-            state_root: B256::try_from(header.state_root.as_ref()).unwrap_or_default(),
-            transactions: block.transactions.len(),
-            gas_used: header.gas_used,
-            result: LineResult::Known,
-        };
-        if let PreparedLine::New { prepared, .. } = prepared {
-            imported.result = match self.import_prepared(prepared)? {
-                ImportOutcome::ImportedBest => LineResult::Best,
-                ImportOutcome::ImportedNotBest => LineResult::Side,
-                ImportOutcome::Exists => LineResult::Known,
-                ImportOutcome::NoParent => return Err(LineFault::NoParent { number, parent }),
-                ImportOutcome::Invalid(reason) => {
-                    return Err(LineFault::Invalid { number, reason: Box::new(reason) });
-                }
-            };
-        }
-        Ok(imported)
     }
 
     /// Writes the blocks of the best chain from `from` to `to`, both included, as lines. Returns how many.
@@ -234,6 +200,59 @@ impl Chain {
         }
         file.flush()?;
         Ok(count)
+    }
+}
+
+/// What is told about a line, except what became of its block.
+struct TakenLine {
+    number: u64,
+    hash: B256,
+    parent: B256,
+    state_root: B256,
+    transactions: usize,
+    gas_used: u64,
+}
+
+impl TakenLine {
+    fn new(block: &Block, hash: B256) -> Self {
+        let header = &block.header;
+        Self {
+            number: header.number,
+            hash,
+            parent: header.parent().unwrap_or_default(),
+            state_root: B256::try_from(header.state_root.as_ref()).unwrap_or_default(),
+            transactions: block.transactions.len(),
+            gas_used: header.gas_used,
+        }
+    }
+
+    fn imported(self, line: u64, outcome: Result<ImportOutcome, ImportError>) -> Result<ImportedLine, LineFault> {
+        let Self { number, hash, parent, state_root, transactions, gas_used } = self;
+        let result = match outcome? {
+            ImportOutcome::ImportedBest => LineResult::Best,
+            ImportOutcome::ImportedNotBest => LineResult::Side,
+            ImportOutcome::Exists => LineResult::Known,
+            ImportOutcome::NoParent => return Err(LineFault::NoParent { number, parent }),
+            ImportOutcome::Invalid(reason) => return Err(LineFault::Invalid { number, reason: Box::new(reason) }),
+        };
+        Ok(ImportedLine { line, number, hash, state_root, transactions, gas_used, result })
+    }
+}
+
+/// Puts the block of a line into the row, once its total difficulty has been compared.
+fn take_line(row: &mut Row<'_, Result<TakenLine, LineFault>, LineFault>, line: PreparedLine) -> Flow<LineFault> {
+    let (block, hash, stated) = match &line {
+        PreparedLine::Known(known) => (&known.block, known.hash, known.total_difficulty),
+        PreparedLine::New { prepared, total_difficulty } => (&prepared.block, prepared.hash, *total_difficulty),
+    };
+    let note = match row.expected_total_difficulty(block) {
+        Ok(Some(actual)) if actual != stated => Err(LineFault::TotalDifficulty { stated, actual }),
+        Ok(_) => Ok(TakenLine::new(block, hash)),
+        Err(error) => Err(ImportError::from(error).into()),
+    };
+    match line {
+        PreparedLine::New { prepared, .. } if note.is_ok() => row.import(note, prepared),
+        _ => row.skip(note),
     }
 }
 

@@ -1,5 +1,6 @@
 //! A block from bytes to the best chain.
 
+use std::mem;
 use std::sync::Arc;
 
 use rhizome_evm::{BlockOutcome, Deadline, ExecError, execute_block};
@@ -28,14 +29,19 @@ pub enum ImportOutcome {
     Invalid(InvalidBlock),
 }
 
-/// A block that passed everything and is not written yet.
+/// A block that passed everything and is not written yet, and the state after it.
 pub(crate) struct Verified {
+    pub(crate) block: VerifiedBlock,
+    pub(crate) trie: Trie,
+}
+
+/// What is to be written of a block that passed everything.
+pub(crate) struct VerifiedBlock {
     pub(crate) record: Arc<BlockRecord>,
     raw: Vec<u8>,
     pub(crate) outcome: BlockOutcome,
     encoded_receipts: Vec<Bytes>,
-    /// The state after the block, and what the block adds to it.
-    pub(crate) trie: Trie,
+    /// What the block adds to the trie.
     pub(crate) nodes: NodeRows,
 }
 
@@ -60,8 +66,15 @@ impl Chain {
 
     /// [`Chain::import_block`] for a block that was prepared ahead.
     pub fn import_prepared(&self, prepared: PreparedBlock) -> Result<ImportOutcome, ImportError> {
-        let mut writer = self.writer.lock();
-        if self.archive.store.has_block(&prepared.hash)? {
+        self.import_with(&mut self.writer.lock(), prepared)
+    }
+
+    pub(crate) fn import_with(
+        &self,
+        writer: &mut Writer,
+        prepared: PreparedBlock,
+    ) -> Result<ImportOutcome, ImportError> {
+        if self.is_stored(&prepared.hash)? {
             return Ok(ImportOutcome::Exists);
         }
         let Some(parent) = prepared.block.header.parent() else {
@@ -71,16 +84,20 @@ impl Chain {
         let Some(parent) = self.stored_parent(&parent)? else { return Ok(ImportOutcome::NoParent) };
         let head = self.head();
         let verified = if head.record.hash == parent.hash {
-            self.verify(prepared, &parent, writer.state_of(&head), || writer.take_trie())
+            self.verify(prepared, &parent, writer.state(None), || writer.take_trie())
         } else {
             let trie = writer.trie_at(parent.state_root);
             self.verify(prepared, &parent, Arc::new(trie.clone()), || trie)
         };
         match verified {
-            Ok(verified) => self.store_verified(&mut writer, verified),
+            Ok(verified) => self.store_verified(writer, verified),
             Err(Failure::Invalid(invalid)) => Ok(ImportOutcome::Invalid(invalid)),
             Err(Failure::Error(error)) => Err(error),
         }
+    }
+
+    pub(crate) fn is_stored(&self, hash: &B256) -> Result<bool, ChainError> {
+        Ok(self.archive.store.has_block(hash)?)
     }
 
     fn stored_parent(&self, hash: &B256) -> Result<Option<Arc<BlockRecord>>, ChainError> {
@@ -89,7 +106,7 @@ impl Chain {
             return Ok(Some(Arc::clone(&head.record)));
         }
         // A cache may still know a block that was deleted, so the database decides.
-        if self.archive.store.has_block(hash)? { self.archive.record(hash) } else { Ok(None) }
+        if self.is_stored(hash)? { self.archive.record(hash) } else { Ok(None) }
     }
 
     /// All checks of an import, on the parent's state in both forms. The trie is asked for when the block has been executed.
@@ -125,7 +142,8 @@ impl Chain {
         let total_difficulty = self.archive.total_difficulty(parent, block);
         let size = prepared.raw.len();
         let record = Arc::new(BlockRecord::new(prepared.block, size, total_difficulty, state_root, senders));
-        Ok(Verified { record, raw: prepared.raw, outcome, encoded_receipts, trie, nodes })
+        let block = VerifiedBlock { record, raw: prepared.raw, outcome, encoded_receipts, nodes };
+        Ok(Verified { block, trie })
     }
 
     fn execute(
@@ -141,49 +159,63 @@ impl Chain {
             .map_err(|error| execution_failure(error, block, hash))
     }
 
-    fn store_verified(&self, writer: &mut Writer, verified: Verified) -> Result<ImportOutcome, ImportError> {
-        let Verified { record, raw, outcome, encoded_receipts, trie, nodes } = verified;
+    /// Writes a block, and makes it the best one if it is.
+    pub(crate) fn store_verified(&self, writer: &mut Writer, verified: Verified) -> Result<ImportOutcome, ImportError> {
+        let Verified { mut block, trie } = verified;
         let head = self.head();
-        let hashes: Vec<B256> = record.block.transactions.iter().map(|transaction| transaction.hash()).collect();
-        let mut write = BlockWrite {
+        if !fork_choice::replaces(&block.record, &head.record) {
+            self.write(block, None)?;
+            self.drafts.outdate();
+            return Ok(ImportOutcome::ImportedNotBest);
+        }
+        let change = BranchChange::plan(&self.archive, &head.record, &block.record)?;
+        let flat = if change.retracted.is_empty() && change.enacted.len() == 1 {
+            mem::take(&mut block.outcome.delta)
+        } else {
+            diff(writer.trie(), &trie)?
+        };
+        let record = Arc::clone(&block.record);
+        let generation = self.write(block, Some((&change, &flat)))?;
+        writer.advance(trie, &flat);
+        if writer.is_full() {
+            writer.trim();
+        }
+        self.publish(record, generation, &change, &change.retracted);
+        Ok(ImportOutcome::ImportedBest)
+    }
+
+    /// Writes a child of the best block, and makes it the best one.
+    pub(crate) fn store_child(&self, block: VerifiedBlock, delta: &StateDelta) -> Result<(), ImportError> {
+        let record = Arc::clone(&block.record);
+        let change = BranchChange { retracted: Vec::new(), enacted: vec![Arc::clone(&record)] };
+        let generation = self.write(block, Some((&change, delta)))?;
+        self.publish(record, generation, &change, &change.retracted);
+        Ok(())
+    }
+
+    /// Returns the generation of the flat state after the write.
+    fn write(&self, block: VerifiedBlock, best: Option<(&BranchChange, &StateDelta)>) -> Result<u64, ImportError> {
+        let VerifiedBlock { record, raw, outcome, encoded_receipts, nodes } = block;
+        let transaction_hashes: Vec<B256> =
+            record.block.transactions.iter().map(|transaction| transaction.hash()).collect();
+        let (enacted, retracted) =
+            best.map(|(change, _)| (places(&change.enacted), places(&change.retracted))).unwrap_or_default();
+        let best = best.map(|(_, flat)| BestChange { enacted: &enacted, retracted: &retracted, flat });
+        let generation = self.archive.store.write_block(BlockWrite {
             hash: record.hash,
             number: record.number(),
             raw: &raw,
             total_difficulty: record.total_difficulty,
             state_root: record.state_root,
             senders: record.senders(),
-            transaction_hashes: &hashes,
+            transaction_hashes: &transaction_hashes,
             receipts: &outcome.receipts,
             encoded_receipts: &encoded_receipts,
             nodes,
-            best: None,
-        };
-        let is_best = fork_choice::replaces(&record, &head.record);
-        if !is_best {
-            self.archive.store.write_block(write)?;
-            self.remember(&record, hashes, outcome);
-            self.drafts.outdate();
-            return Ok(ImportOutcome::ImportedNotBest);
-        }
-        let change = BranchChange::plan(&self.archive, &head.record, &record)?;
-        let (enacted, retracted) = (places(&change.enacted), places(&change.retracted));
-        let across: StateDelta;
-        let flat = if change.retracted.is_empty() && change.enacted.len() == 1 {
-            &outcome.delta
-        } else {
-            across = diff(writer.trie(), &trie)?;
-            &across
-        };
-        write.best = Some(BestChange { enacted: &enacted, retracted: &retracted, flat });
-        let generation = self.archive.store.write_block(write)?;
-        writer.advance(trie, flat);
-        self.remember(&record, hashes, outcome);
-        self.publish(record, generation, &change, &change.retracted);
-        Ok(ImportOutcome::ImportedBest)
-    }
-
-    fn remember(&self, record: &Arc<BlockRecord>, transaction_hashes: Vec<B256>, outcome: BlockOutcome) {
-        self.archive.remember(record, StoredReceipts { transaction_hashes, receipts: outcome.receipts });
+            best,
+        })?;
+        self.archive.remember(&record, StoredReceipts { transaction_hashes, receipts: outcome.receipts });
+        Ok(generation)
     }
 
     /// Total difficulty that a block will have; none while its parent is not stored.

@@ -28,6 +28,7 @@ mod pipeline;
 mod prepare;
 mod record;
 mod reorg;
+mod row;
 mod state_change;
 mod stream;
 mod txpool;

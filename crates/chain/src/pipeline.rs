@@ -6,6 +6,9 @@ use std::sync::mpsc::sync_channel;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+/// Blocks that are prepared ahead.
+pub(crate) const BLOCKS_AHEAD: usize = 32;
+
 /// Prepares items on all cores ahead of `consume`, which gets them in order on the calling thread until it breaks off.
 /// At most `ahead` items are under way.
 ///

@@ -4,11 +4,8 @@ use std::ops::ControlFlow;
 
 use rhizome_primitives::B256;
 
-use crate::pipeline::run_ahead;
+use crate::row::Row;
 use crate::{BlockDecodeError, Chain, ImportError, ImportOutcome, PreparedBlock};
-
-/// Blocks that are prepared ahead.
-pub(crate) const BLOCKS_AHEAD: usize = 32;
 
 /// One block of a stream after its import.
 #[derive(Debug)]
@@ -33,26 +30,31 @@ impl Chain {
     ) -> Result<(), ImportError> {
         let spec = self.spec();
         let mut position = 0;
-        let prepare = |raw: Vec<u8>| PreparedBlock::decode(&raw, spec);
-        let failure = run_ahead(blocks, BLOCKS_AHEAD, prepare, |prepared| {
-            let (number, hash, result) = match prepared {
-                Err(error) => (None, None, Err(error)),
-                Ok(prepared) => {
-                    let (number, hash) = (prepared.block.header.number, prepared.hash);
-                    match self.import_prepared(prepared) {
-                        Err(error) => return ControlFlow::Break(Some(error)),
-                        Ok(outcome) => (Some(number), Some(hash), Ok(outcome)),
-                    }
-                }
-            };
-            let flow = on_block(StreamedBlock { position, number, hash, result });
-            position += 1;
-            match flow {
-                ControlFlow::Continue(()) => ControlFlow::Continue(()),
-                ControlFlow::Break(()) => ControlFlow::Break(None),
-            }
-        });
-        self.writer.lock().trim();
-        failure.flatten().map_or(Ok(()), Err)
+        let take = |row: &mut Row<'_, _, _>, prepared: Result<PreparedBlock, _>| match prepared {
+            Ok(prepared) => row.import(Ok((prepared.block.header.number, prepared.hash)), prepared),
+            Err(error) => row.skip(Err(error)),
+        };
+        let failure = self.import_in_a_row(
+            blocks,
+            |raw| PreparedBlock::decode(&raw, spec),
+            take,
+            |block, outcome| {
+                let (number, hash, result) = match block {
+                    Ok((number, hash)) => (
+                        Some(number),
+                        Some(hash),
+                        match outcome {
+                            Ok(outcome) => Ok(outcome),
+                            Err(error) => return ControlFlow::Break(Some(error)),
+                        },
+                    ),
+                    Err(error) => (None, None, Err(error)),
+                };
+                let flow = on_block(StreamedBlock { position, number, hash, result });
+                position += 1;
+                flow.map_break(|()| None)
+            },
+        );
+        failure.map_or(Ok(()), Err)
     }
 }

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use rhizome_primitives::{B256, Bytes, Receipt, hex};
 use rhizome_trie::{MemoryNodes, StateError};
 
-use crate::import::Verified;
-use crate::pipeline::run_ahead;
-use crate::stream::BLOCKS_AHEAD;
+use crate::import::{Verified, VerifiedBlock};
+use crate::pipeline::{BLOCKS_AHEAD, run_ahead};
+
 use crate::verify::Failure;
 use crate::{BlockRecord, Chain, ChainError, ImportError, InvalidBlock, PreparedBlock};
 
@@ -191,7 +191,7 @@ impl Chain {
     }
 
     fn stored_mismatch(&self, stored: &BlockRecord, verified: Verified) -> Result<Option<Mismatch>, ChainError> {
-        let Verified { record, outcome, nodes, trie, .. } = verified;
+        let Verified { block: VerifiedBlock { record, outcome, nodes, .. }, trie } = verified;
         let executed_root = self.executed_state_root(stored)?;
         if let Some(mismatch) = compare("stateRoot", &record.state_root, &executed_root)
             .or_else(|| compare("totalDifficulty", &record.total_difficulty, &stored.total_difficulty))

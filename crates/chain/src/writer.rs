@@ -6,11 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use rhizome_primitives::{B256, Bytes};
+use rhizome_primitives::{B256, Bytes, keccak256};
 use rhizome_storage::Store;
 use rhizome_trie::{NodeSource, SourceError, StateDelta, StateError, StateReader, Trie};
-
-use crate::head::Head;
 
 /// What a loaded node takes, roughly, in bytes.
 const NODE_BYTES: usize = 256;
@@ -61,9 +59,11 @@ impl Writer {
         &self.trie
     }
 
-    /// The state of the head for the writer's own reads. Must not be used any more once the head has changed.
-    pub(crate) fn state_of(&self, head: &Head) -> Arc<dyn StateReader> {
-        Arc::new(WriterState { values: Arc::clone(&self.values), state: head.state() })
+    /// The state of the trie for the writer's own reads, until the next change. `behind` is what the head on disk still
+    /// lacks, if it lacks something; it deletes no account.
+    pub(crate) fn state(&self, behind: Option<Arc<StateDelta>>) -> Arc<dyn StateReader> {
+        let (values, store) = (Arc::clone(&self.values), Arc::clone(&self.source.store));
+        Arc::new(WriterState { values, behind, store })
     }
 
     /// Gives the state of the head away to be changed: what nobody else holds is changed in place. If nothing becomes of
@@ -78,8 +78,7 @@ impl Writer {
         Trie::open(root, Arc::clone(&self.source) as _)
     }
 
-    /// Goes on to the state of another head, whose nodes are on disk. Forgets nodes when there are too many.
-    /// `flat` is the difference between both.
+    /// Goes on to the state after another block. `flat` is the difference between both.
     pub(crate) fn advance(&mut self, trie: Trie, flat: &StateDelta) {
         self.trie = trie;
         self.changed_keys = self.changed_keys.saturating_add(flat.writes.len());
@@ -87,15 +86,23 @@ impl Writer {
             self.values.clear();
         }
         for (key, value) in &flat.writes {
-            self.values.insert(key.clone(), value.clone().filter(|value| !value.is_empty()));
-        }
-        let loads = self.source.loads.load(Ordering::Relaxed);
-        if loads.saturating_add(self.changed_keys.saturating_mul(NODES_A_KEY)) > self.budget {
-            self.trim();
+            self.values.insert(key.clone(), written(value));
         }
     }
 
-    /// Forgets all nodes but those near the root.
+    /// Goes back to the state with this root, which is that of the head, after a block could not be written.
+    pub(crate) fn reopen(&mut self, root: B256) {
+        self.trie = self.trie_at(root);
+        self.values.clear();
+    }
+
+    /// Whether so many nodes are in memory that it should be trimmed.
+    pub(crate) fn is_full(&self) -> bool {
+        let loads = self.source.loads.load(Ordering::Relaxed);
+        loads.saturating_add(self.changed_keys.saturating_mul(NODES_A_KEY)) > self.budget
+    }
+
+    /// Forgets all nodes but those near the root. All must be on disk.
     pub(crate) fn trim(&mut self) {
         self.trie = self.trie.trimmed(TRIM_LEVELS);
         self.source.loads.store(0, Ordering::Relaxed);
@@ -103,11 +110,23 @@ impl Writer {
     }
 }
 
-/// The state of the head with the writer's memory in front: it alone reads before it writes, so nobody can put an old
-/// value back.
+/// A key without a value and one with an empty value are the same.
+fn written(value: &Option<Bytes>) -> Option<Bytes> {
+    value.clone().filter(|value| !value.is_empty())
+}
+
+/// What the writer keeps in memory, in front of the rows of the head on disk, which nobody changes but itself.
 struct WriterState {
     values: Arc<Values>,
-    state: Arc<dyn StateReader>,
+    behind: Option<Arc<StateDelta>>,
+    store: Arc<Store>,
+}
+
+impl WriterState {
+    /// A value that the head on disk lacks.
+    fn behind(&self, key: &[u8]) -> Option<Option<Bytes>> {
+        self.behind.as_ref()?.writes.get(key).map(written)
+    }
 }
 
 impl StateReader for WriterState {
@@ -115,13 +134,19 @@ impl StateReader for WriterState {
         if let Some(value) = self.values.get(key) {
             return Ok(value);
         }
-        let value = self.state.get(key)?;
+        let value = match self.behind(key) {
+            Some(value) => value,
+            None => self.store.flat_get(key).map_err(|error| StateError::Reader(Box::new(error)))?,
+        };
         self.values.insert(key.to_vec(), value.clone());
         Ok(value)
     }
 
     fn length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, StateError> {
-        self.state.length_and_hash(key)
+        match self.behind(key) {
+            Some(value) => Ok(value.map(|value| (value.len(), keccak256(&value)))),
+            None => self.store.flat_length_and_hash(key).map_err(|error| StateError::Reader(Box::new(error))),
+        }
     }
 }
 

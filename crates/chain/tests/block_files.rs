@@ -1,10 +1,10 @@
 use std::ops::ControlFlow;
 
-use rhizome_chain::{BlockFileError, Chain, LineFault, LineResult};
+use rhizome_chain::{BlockFileError, Chain, ChainConfig, LineFault, LineResult};
 use rhizome_primitives::ChainSpec;
 
 use crate::mutation::with_random;
-use crate::{config, lines, temporary};
+use crate::{config, lines, spec, temporary};
 
 const CHAIN: &str = "min-gas";
 const FILE: &str = "min-gas.blocks.txt.gz";
@@ -41,6 +41,48 @@ fn what_is_exported_is_what_was_imported() {
         if line.line == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     assert_eq!(known.unwrap(), 5);
+}
+
+#[test]
+fn a_stop_leaves_out_what_was_executed_ahead() {
+    let chain = temporary(CHAIN);
+    let lines = lines(FILE);
+    let stopped = chain.import_blocks(lines.join("\n").as_bytes(), |line| {
+        // On disk when it is told.
+        assert_eq!(chain.head().number(), line.number);
+        if line.line == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    assert_eq!((stopped.unwrap(), chain.highest_number().unwrap()), (5, 5));
+    assert_eq!(import(&chain, &lines).unwrap(), 12);
+    assert_eq!(chain.head().number(), 12);
+}
+
+#[test]
+fn blocks_may_come_again() {
+    let chain = temporary(CHAIN);
+    let lines = lines(FILE);
+    let order = [0, 0, 1, 2, 1, 2, 3, 3, 4];
+    let again: Vec<&str> = order.iter().map(|index| lines[*index].as_str()).collect();
+    let mut results = Vec::new();
+    let count = chain.import_blocks(again.join("\n").as_bytes(), |line| {
+        results.push(line.result == LineResult::Best);
+        ControlFlow::Continue(())
+    });
+    assert_eq!(count.unwrap(), 9);
+    assert_eq!(results, [true, false, true, true, false, false, true, false, true]);
+    assert_eq!(chain.head().number(), 5);
+}
+
+/// What the writer forgets it reads again, from disk or from the block that is on its way there.
+#[test]
+fn an_import_needs_no_memory_of_its_own() {
+    for (chain, file, height) in [(CHAIN, FILE, 12), ("testnet-rules", "testnet-rules.blocks.txt.gz", 100)] {
+        let dir = tempfile::tempdir().unwrap();
+        let small = ChainConfig { cache_bytes: 1024, ..config(spec(chain), Some(dir.path())) };
+        let chain = Chain::open(small).unwrap();
+        import(&chain, &lines(file)).unwrap();
+        assert!(chain.head().number() >= height);
+    }
 }
 
 #[test]
