@@ -32,15 +32,27 @@ pub(crate) struct Writer {
     values: Arc<Values>,
 }
 
-/// Values of the head's state by their keys; None for a key without one.
-type Values = Cache<Vec<u8>, Option<Bytes>, ValueWeight>;
+/// What is known of the keys of the state.
+type Values = Cache<Vec<u8>, Known, ValueWeight>;
+
+#[derive(Clone)]
+enum Known {
+    /// None for a key without one.
+    Value(Option<Bytes>),
+    /// Of code, which is asked for at each call, while its bytes are kept elsewhere.
+    LengthAndHash(usize, B256),
+}
 
 #[derive(Clone)]
 struct ValueWeight;
 
-impl Weighter<Vec<u8>, Option<Bytes>> for ValueWeight {
-    fn weight(&self, _key: &Vec<u8>, value: &Option<Bytes>) -> u64 {
-        (VALUE_BYTES + value.as_ref().map_or(0, |value| value.len())) as u64
+impl Weighter<Vec<u8>, Known> for ValueWeight {
+    fn weight(&self, _key: &Vec<u8>, known: &Known) -> u64 {
+        let bytes = match known {
+            Known::Value(Some(value)) => value.len(),
+            Known::Value(None) | Known::LengthAndHash(..) => 0,
+        };
+        (VALUE_BYTES + bytes) as u64
     }
 }
 
@@ -86,7 +98,7 @@ impl Writer {
             self.values.clear();
         }
         for (key, value) in &flat.writes {
-            self.values.insert(key.clone(), written(value));
+            self.values.insert(key.clone(), Known::Value(written(value)));
         }
     }
 
@@ -131,22 +143,33 @@ impl WriterState {
 
 impl StateReader for WriterState {
     fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StateError> {
-        if let Some(value) = self.values.get(key) {
+        let known = self.values.get(key);
+        if let Some(Known::Value(value)) = known {
             return Ok(value);
         }
         let value = match self.behind(key) {
             Some(value) => value,
             None => self.store.flat_get(key).map_err(|error| StateError::Reader(Box::new(error)))?,
         };
-        self.values.insert(key.to_vec(), value.clone());
+        if known.is_none() {
+            self.values.insert(key.to_vec(), Known::Value(value.clone()));
+        }
         Ok(value)
     }
 
     fn length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, StateError> {
-        match self.behind(key) {
-            Some(value) => Ok(value.map(|value| (value.len(), keccak256(&value)))),
-            None => self.store.flat_length_and_hash(key).map_err(|error| StateError::Reader(Box::new(error))),
-        }
+        let value = match self.values.get(key) {
+            Some(Known::LengthAndHash(length, hash)) => return Ok(Some((length, hash))),
+            Some(Known::Value(value)) => Some(value),
+            None => self.behind(key),
+        };
+        let found = match value {
+            Some(value) => value.map(|value| (value.len(), keccak256(&value))),
+            None => self.store.flat_length_and_hash(key).map_err(|error| StateError::Reader(Box::new(error)))?,
+        };
+        let known = found.map_or(Known::Value(None), |(length, hash)| Known::LengthAndHash(length, hash));
+        self.values.insert(key.to_vec(), known);
+        Ok(found)
     }
 }
 
