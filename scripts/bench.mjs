@@ -29,6 +29,7 @@ const own = {
   life: '../bench/life/life.mjs',
   boundary: '../bench/boundary/boundary.mjs',
   import: '../bench/import/import.mjs',
+  core: '../bench/core/core.mjs',
   soak: '../bench/soak/soak.mjs',
   keys: '../bench/keys/keys.mjs',
 }

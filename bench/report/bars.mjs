@@ -9,6 +9,7 @@ const mostSaturationGrowth = 3
 const mostSoakMs = 20
 const leastOfRecovery = 0.5
 const leastImportPercent = 1000
+const mostOfExecution = 2
 
 export function bars({ comparison: { rows }, results }) {
   const of = (name) => rows.find((row) => row.name === name)?.results.rhizome
@@ -71,6 +72,15 @@ export function bars({ comparison: { rows }, results }) {
     load,
     load >= leastImportPercent,
     load?.toFixed(0),
+  )
+  const execution = results.find(({ name }) => name === 'evm: load by plain revm')?.value
+  const imported = results.find(({ name }) => name === 'import of load, median')?.value
+  const times = execution === undefined || imported === undefined ? undefined : imported / 1000 / execution
+  add(
+    'import of load',
+    `at most ${mostOfExecution} x the time of its execution by plain revm`,
+    times,
+    times <= mostOfExecution,
   )
   const soak = results.find(({ name }) => name === 'blockNumber: 99% within')?.value
   add('p99 of eth_blockNumber in the soak', `at most ${mostSoakMs} ms`, soak, soak <= mostSoakMs)

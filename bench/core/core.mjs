@@ -1,0 +1,32 @@
+// Parts of the core by themselves: the virtual machine beside plain revm, the trie, the recovery of senders. They are Rust's
+// own benches, which print `name: value unit`.
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { cargoEnvironment } from '../../scripts/setup/cargo.mjs'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const benches = ['evm', 'trie', 'primitives']
+
+export async function run(report) {
+  const env = await cargoEnvironment()
+  for (const crate of benches) {
+    const parameters = [
+      'bench',
+      '--locked',
+      '--quiet',
+      '--package',
+      `rhizome-${crate}`,
+      '--benches',
+      '--profile',
+      'release',
+    ]
+    const output = execFileSync('cargo', parameters, {
+      cwd: root,
+      env,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    for (const [, name, value, unit] of output.matchAll(/^(.+): ([\d.]+) (\S+)$/gm))
+      report({ name: `${crate}: ${name}`, value: Number(value), unit })
+  }
+}
