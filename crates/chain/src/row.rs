@@ -94,8 +94,10 @@ impl<N, B> Row<'_, N, B> {
         self.finish()?;
         match verified {
             Ok(verified) => self.write(note, verified),
-            Err(NoChild::Refused(Failure::Invalid(invalid))) => (self.done)(note, Ok(ImportOutcome::Invalid(invalid))),
-            Err(NoChild::Refused(Failure::Error(error))) => (self.done)(note, Err(error)),
+            Err(NoChild::Refused(failure)) => match *failure {
+                Failure::Invalid(invalid) => (self.done)(note, Ok(ImportOutcome::Invalid(invalid))),
+                Failure::Error(error) => (self.done)(note, Err(error)),
+            },
             Err(NoChild::Alone(prepared)) => {
                 let outcome = self.chain.import_with(&mut self.writer, *prepared);
                 (self.done)(note, outcome)
@@ -177,11 +179,11 @@ impl<N, B> Row<'_, N, B> {
 enum NoChild {
     /// It has to be imported alone.
     Alone(Box<PreparedBlock>),
-    Refused(Failure),
+    Refused(Box<Failure>),
 }
 
 impl<E: Into<Failure>> From<E> for NoChild {
     fn from(failure: E) -> Self {
-        Self::Refused(failure.into())
+        Self::Refused(Box::new(failure.into()))
     }
 }

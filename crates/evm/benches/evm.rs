@@ -120,7 +120,7 @@ fn code_of(address: &Address, code: &Bytes) -> StateDelta {
     let account = account_key(address.as_slice());
     let mut writes = BTreeMap::new();
     writes.insert(code_key(address.as_slice()), Some(code.clone()));
-    writes.insert(account, Some(AccountState::default().encode().into()));
+    writes.insert(account, Some(AccountState::default().encode()));
     StateDelta { writes, ..StateDelta::default() }
 }
 
