@@ -274,6 +274,7 @@ impl NodeConfig {
             },
             trace_limits: TraceLimits { bytes: self.trace_bytes, count: self.trace_count },
             default_gas_price: is_development.then_some(U256::ZERO),
+            replay_bytes: self.cache_bytes / 8,
             ..document
         }
     }

@@ -39,6 +39,7 @@ pub mod parameters;
 mod pending_state;
 pub mod personal;
 mod replay;
+mod replay_cache;
 mod revert;
 pub mod rsk;
 pub mod sco;

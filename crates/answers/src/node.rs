@@ -8,6 +8,7 @@ use crate::feed::pending_hashes::PendingFeed;
 use crate::mining_schedule::MiningSchedule;
 use crate::options::AnswerOptions;
 use crate::pending_state::PendingStates;
+use crate::replay_cache::ReplayCache;
 use parking_lot::{Mutex, MutexGuard};
 use rhizome_chain::{Chain, ChainEvent};
 use std::sync::Arc;
@@ -21,6 +22,7 @@ pub struct Node {
     pending_feed: Arc<PendingFeed>,
     deleted: Arc<DeletedBlocks>,
     pending_states: PendingStates,
+    replay_cache: ReplayCache,
     sending: Mutex<()>,
     mining: Arc<MiningSchedule>,
 }
@@ -35,6 +37,7 @@ impl Node {
     /// A node over an open chain.
     pub fn with_accounts(chain: Arc<Chain>, options: AnswerOptions, accounts: Accounts) -> Self {
         let texts = TextCache::new(options.cache_bytes);
+        let replay_cache = ReplayCache::new(options.replay_bytes);
         let pending_feed = Arc::new(PendingFeed::default());
         let deleted = Arc::new(DeletedBlocks::default());
         let (feed, lost) = (Arc::clone(&pending_feed), Arc::clone(&deleted));
@@ -55,6 +58,7 @@ impl Node {
             pending_feed,
             deleted,
             pending_states: PendingStates::default(),
+            replay_cache,
             sending: Mutex::new(()),
             mining,
         }
@@ -99,6 +103,10 @@ impl Node {
 
     pub(crate) fn pending_states(&self) -> &PendingStates {
         &self.pending_states
+    }
+
+    pub(crate) fn replay_cache(&self) -> &ReplayCache {
+        &self.replay_cache
     }
 
     pub(crate) fn pending_feed(&self) -> &PendingFeed {

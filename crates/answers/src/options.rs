@@ -161,6 +161,8 @@ pub struct AnswerOptions {
     pub default_gas_price: Option<U256>,
     /// Room for finished block, transaction and receipt texts, in bytes.
     pub cache_bytes: usize,
+    /// Room for the blocks that were executed again for traces, in bytes.
+    pub replay_bytes: usize,
 }
 
 impl AnswerOptions {
@@ -185,6 +187,7 @@ impl AnswerOptions {
             gas_price_percent: 110,
             default_gas_price: None,
             cache_bytes: 32 << 20,
+            replay_bytes: 32 << 20,
         }
     }
 

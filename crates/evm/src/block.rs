@@ -32,6 +32,8 @@ pub struct BlockExecutor<'e> {
 /// What the transactions so far add up to.
 #[derive(Debug, Clone, Default)]
 struct Executed {
+    /// Transactions that another executor has executed before.
+    earlier: usize,
     receipts: Vec<Receipt>,
     created: Vec<Option<Address>>,
     gas_used: u64,
@@ -39,6 +41,15 @@ struct Executed {
     /// Fees that REMASC has not received yet.
     unpaid_fees: U256,
     bloom: Bloom,
+}
+
+/// What the transactions so far leave to the next one, beside the state.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Carried {
+    /// How many they are.
+    pub(crate) transactions: usize,
+    /// Fees that REMASC has not received yet, in wei.
+    pub(crate) unpaid_fees: U256,
 }
 
 /// How the last transaction is taken back.
@@ -76,12 +87,36 @@ impl<'e> BlockExecutor<'e> {
         ancestry: &'e dyn Ancestry,
     ) -> Result<BlockExecutor<'e>, ExecError> {
         let number = env.number;
+        let mut executor = BlockExecutor::resume(spec, env, State::new(reader), ancestry, Carried::default());
+        set_up_contracts(executor.state(), spec, number)?;
+        executor.state().settle();
+        Ok(executor)
+    }
+
+    /// Goes on where another executor of the block was left. What [`BlockExecutor::finish`] adds up begins here.
+    pub(crate) fn resume(
+        spec: &'e ChainSpec,
+        env: BlockEnv,
+        state: State,
+        ancestry: &'e dyn Ancestry,
+        carried: Carried,
+    ) -> BlockExecutor<'e> {
         let block = Container { gas_limit: env.gas_limit, ..Container::default() };
-        let mut machine = Machine::new(spec, env, ancestry, State::new(reader), Deadline::none());
-        set_up_contracts(&mut machine.state, spec, number)?;
-        machine.state.settle();
+        let machine = Machine::new(spec, env, ancestry, state, Deadline::none());
         let payment = FeePayment::under(&machine.rules);
-        Ok(BlockExecutor { evm: Evm::new(machine), payment, block, executed: Executed::default(), last: None })
+        let Carried { transactions, unpaid_fees } = carried;
+        let executed = Executed { earlier: transactions, unpaid_fees, ..Executed::default() };
+        BlockExecutor { evm: Evm::new(machine), payment, block, executed, last: None }
+    }
+
+    /// What a resumed executor needs beside [`BlockExecutor::into_state`].
+    pub(crate) fn carried(&self) -> Carried {
+        Carried { transactions: self.executed.transactions(), unpaid_fees: self.executed.unpaid_fees }
+    }
+
+    /// The state as the transactions so far left it.
+    pub(crate) fn into_state(self) -> State {
+        self.evm.machine.state
     }
 
     /// The same executor, which gives up when the deadline has passed.
@@ -211,7 +246,7 @@ impl<'e> BlockExecutor<'e> {
         if is_remasc {
             self.pay_postponed_fees()?;
         }
-        let place = Place { index: self.executed.receipts.len(), is_remasc, payment: self.payment };
+        let place = Place { index: self.executed.transactions(), is_remasc, payment: self.payment };
         let result = self.evm.transact(transaction, sender, place, container, tracer);
         let outcome = match result {
             Ok(outcome) => outcome,
@@ -263,6 +298,10 @@ impl<'e> BlockExecutor<'e> {
 }
 
 impl Executed {
+    fn transactions(&self) -> usize {
+        self.earlier + self.receipts.len()
+    }
+
     fn add(&mut self, outcome: &TransactionOutcome, cumulative_gas: u64, payment: FeePayment) {
         let bloom = Bloom::of_logs(&outcome.logs);
         self.bloom.accrue(&bloom);

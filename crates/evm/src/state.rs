@@ -11,6 +11,7 @@ mod journal;
 mod operations;
 mod queries;
 mod transient;
+mod weight;
 
 use std::sync::Arc;
 
@@ -40,6 +41,8 @@ pub struct State {
     transient: Transient,
     journal: Vec<Undo>,
     access: Option<Box<AccessSet>>,
+    /// [`State::settle`] keeps the undo log.
+    is_recording: bool,
 }
 
 impl State {
@@ -54,6 +57,7 @@ impl State {
             transient: Transient::default(),
             journal: Vec::new(),
             access: None,
+            is_recording: false,
         }
     }
 

@@ -14,9 +14,8 @@ use crate::block_env::{Ancestry, BlockEnv};
 use crate::deadline::Deadline;
 use crate::error::ExecError;
 use crate::maps::HashSet;
-use crate::observe::{Inspected, Inspection};
 use crate::state::AccessSet;
-use crate::transaction::{Container, TransactionOutcome};
+use crate::transaction::Container;
 
 /// Executes a block on the state of its parent. `senders` has one address for every transaction, zero for REMASC.
 pub fn execute_block(
@@ -47,14 +46,14 @@ pub fn execute_block(
 }
 
 /// Transactions that share a gas limit.
-struct Sublist {
-    range: Range<usize>,
-    gas_limit: u64,
-    is_parallel: bool,
+pub(crate) struct Sublist {
+    pub(crate) range: Range<usize>,
+    pub(crate) gas_limit: u64,
+    pub(crate) is_parallel: bool,
 }
 
 /// The sublists of a block in their order, the sequential one last. Before RSKIP-144 that one is all there is.
-fn sublists(spec: &ChainSpec, block: &Block) -> Result<Vec<Sublist>, ExecError> {
+pub(crate) fn sublists(spec: &ChainSpec, block: &Block) -> Result<Vec<Sublist>, ExecError> {
     let transactions = block.transactions.len();
     let gas_limit: u64 = block.header.gas_limit_value().saturating_to();
     if !spec.rules(block.header.number).has_sublists() {
@@ -122,62 +121,6 @@ impl<'e> Run<'e> {
     }
 }
 
-/// Executes a block that is known to be valid once more, one transaction at a time.
-pub struct BlockReplay<'e> {
-    run: Run<'e>,
-    sublists: std::vec::IntoIter<Sublist>,
-    sublist: Sublist,
-    container: Container,
-    next: usize,
-}
-
-impl<'e> BlockReplay<'e> {
-    /// Stands before the first transaction. `reader` shows the state of the parent block.
-    pub fn new(
-        spec: &'e ChainSpec,
-        block: &'e Block,
-        senders: &'e [Address],
-        reader: Arc<dyn StateReader>,
-        ancestry: &'e dyn Ancestry,
-        deadline: &Deadline,
-    ) -> Result<BlockReplay<'e>, ExecError> {
-        let run = Run::new(spec, block, senders, reader, ancestry, deadline)?;
-        let sublists = sublists(spec, block)?.into_iter();
-        let sublist = Sublist { range: 0..0, gas_limit: 0, is_parallel: true };
-        Ok(BlockReplay { run, sublists, sublist, container: Container::default(), next: 0 })
-    }
-
-    /// Executes the next transaction. None after the last one.
-    pub fn step(&mut self, inspection: Inspection<'_>) -> Result<Option<Inspected<TransactionOutcome>>, ExecError> {
-        let index = self.next;
-        let (Some(transaction), Some(sender)) = (self.run.block.transactions.get(index), self.run.senders.get(index))
-        else {
-            return Ok(None);
-        };
-        while !self.sublist.range.contains(&index) {
-            let Some(sublist) = self.sublists.next() else { return Ok(None) };
-            self.run.deleted.extend(std::mem::take(&mut self.container.deleted));
-            let deleted = if sublist.is_parallel { HashSet::default() } else { std::mem::take(&mut self.run.deleted) };
-            self.container = Container { gas_used: 0, gas_limit: sublist.gas_limit, deleted };
-            self.sublist = sublist;
-        }
-        self.next += 1;
-        let is_remasc = self.run.block.is_remasc(index);
-        self.run.executor.inspect_in(transaction, *sender, is_remasc, &mut self.container, inspection).map(Some)
-    }
-
-    /// Executes the transactions before the one at `index`. Returns how many logs they left.
-    pub fn advance_to(&mut self, index: usize) -> Result<usize, ExecError> {
-        let mut logs = 0;
-        while self.next < index
-            && let Some(inspected) = self.step(Inspection::default())?
-        {
-            logs += inspected.outcome.logs.len();
-        }
-        Ok(logs)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use rhizome_primitives::{BRIDGE, Header, Transaction, hex};
@@ -234,22 +177,5 @@ mod tests {
         let direct = vec![signed(0, Some(BRIDGE), &register, 200_000, 0), Transaction::remasc(1)];
         assert!(matches!(execute(&[], direct.clone()), Err(ExecError::BridgePart { index: 0, stage: 5, .. })));
         assert!(matches!(execute(&[1], direct), Err(ExecError::SequentialContract { index: 0 })));
-    }
-
-    #[test]
-    fn a_transaction_can_be_replayed() {
-        let spec = ChainSpec::regtest();
-        let call = |nonce| signed(nonce, Some(contract(1)), &[], 100_000, 0);
-        let block = block(&spec, &[1], vec![call(0), call(1), Transaction::remasc(1)]);
-        let senders = [rich(), rich(), Address::ZERO];
-        let replay = |index| {
-            let reader = world(&[(contract(1), &COUNT)]);
-            let mut replay = BlockReplay::new(&spec, &block, &senders, reader, &Alone, &Deadline::none()).unwrap();
-            replay.advance_to(index).unwrap();
-            replay.step(Inspection::default()).unwrap().map(|inspected| inspected.outcome)
-        };
-        assert!(replay(0).unwrap().gas_used > replay(1).unwrap().gas_used);
-        assert_eq!(replay(2).unwrap().gas_used, 0);
-        assert!(replay(3).is_none());
     }
 }

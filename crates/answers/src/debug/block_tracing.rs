@@ -2,7 +2,6 @@
 
 use super::record::Recording;
 use crate::error::RpcError;
-use crate::execution::to_rpc_error;
 use crate::json::JsonWriter;
 use crate::node::Node;
 use crate::traces::Limit;
@@ -27,17 +26,34 @@ impl<'s> BlockTracing<'s> {
         options: &'s TraceOptions,
         deadline: &'s Deadline,
     ) -> Result<Self, RpcError> {
-        let limit = Limit::new(node.options().trace_limits.bytes);
-        let shape = node.options().trace_shape;
-        let recording = Recording { options, shape, limit, deadline, first_log: 0 };
-        Ok(Self { subject, replay: subject.replay(node, deadline)?, recording, next: 0 })
+        let replay = subject.replay(node, deadline)?;
+        Ok(Self::standing(node, subject, options, deadline, replay, 0))
     }
 
-    /// Executes the transactions before the one at `index` without recording them.
-    pub(super) fn advance_to(&mut self, index: usize) -> Result<(), RpcError> {
-        self.recording.first_log += self.replay.advance_to(index).map_err(to_rpc_error)?;
-        self.next = index;
-        Ok(())
+    /// Stands before the transaction at `index`.
+    pub(super) fn from(
+        node: &'s Node,
+        subject: &'s BlockSubject,
+        options: &'s TraceOptions,
+        deadline: &'s Deadline,
+        index: usize,
+    ) -> Result<Self, RpcError> {
+        let replay = subject.replay_from(node, index, deadline)?;
+        Ok(Self::standing(node, subject, options, deadline, replay, index))
+    }
+
+    fn standing(
+        node: &Node,
+        subject: &'s BlockSubject,
+        options: &'s TraceOptions,
+        deadline: &'s Deadline,
+        replay: BlockReplay<'s>,
+        next: usize,
+    ) -> Self {
+        let limit = Limit::new(node.options().trace_limits.bytes);
+        let shape = node.options().trace_shape;
+        let recording = Recording { options, shape, limit, deadline, first_log: replay.logs() };
+        Self { subject, replay, recording, next }
     }
 
     /// Writes the trace of the next transaction.

@@ -2,7 +2,6 @@
 
 use super::replay_block_transactions::write_next;
 use crate::error::Answer;
-use crate::execution::to_rpc_error;
 use crate::json::{self, JsonWriter};
 use crate::node::Node;
 use crate::traces::Limit;
@@ -15,8 +14,7 @@ use rhizome_primitives::B256;
 pub fn answer(node: &Node, hash: &B256, wanted: ReplayParts, deadline: &Deadline) -> Answer {
     let Some(mined) = node.chain().transaction(hash)? else { return Ok(json::null()) };
     let Some(subject) = BlockSubject::of_block(node, &mined.record)? else { return Ok(json::null()) };
-    let mut replay = subject.replay(node, deadline)?;
-    replay.advance_to(mined.index).map_err(to_rpc_error)?;
+    let mut replay = subject.replay_from(node, mined.index, deadline)?;
     let mut json = JsonWriter::with_capacity(2048);
     let limit = Limit::new(node.options().trace_limits.bytes);
     json.begin_object();

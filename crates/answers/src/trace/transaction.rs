@@ -5,7 +5,6 @@ use crate::error::Answer;
 use crate::json::{self, JsonWriter};
 use crate::node::Node;
 use crate::traces::subject::BlockSubject;
-use crate::traces::transaction_trace::Window;
 use rhizome_evm::Deadline;
 use rhizome_primitives::B256;
 
@@ -15,7 +14,7 @@ pub fn answer(node: &Node, hash: &B256, deadline: &Deadline) -> Answer {
     let Some(subject) = BlockSubject::of_block(node, &mined.record)? else { return Ok(json::null()) };
     let mut json = JsonWriter::with_capacity(2048);
     json.begin_array();
-    write_block::write(node, &mut json, &subject, |index| index == mined.index, &mut Window::all(), deadline)?;
+    write_block::write_one(node, &mut json, &subject, mined.index, deadline)?;
     json.end_array();
     Ok(json.finish())
 }

@@ -10,8 +10,8 @@ use crate::traces::call_tree::CallTree;
 use crate::traces::subject::BlockSubject;
 use crate::traces::traced::Traced;
 use crate::traces::transaction_trace::{self, TracePlace, Window};
-use rhizome_evm::Deadline;
 use rhizome_evm::observe::Inspection;
+use rhizome_evm::{BlockReplay, Deadline};
 
 /// Writes the traces of the wanted transactions as elements of an open array, as far as the window admits them.
 pub(super) fn write(
@@ -22,8 +22,6 @@ pub(super) fn write(
     window: &mut Window,
     deadline: &Deadline,
 ) -> Result<(), RpcError> {
-    let shape = node.options().trace_shape;
-    let limit = Limit::new(node.options().trace_limits.bytes);
     let mut replay = subject.replay(node, deadline)?;
     let wanted = (0..subject.block().transactions.len()).filter(|index| is_wanted(*index));
     for index in wanted {
@@ -34,19 +32,44 @@ pub(super) fn write(
             return Err(RpcError::timed_out());
         }
         replay.advance_to(index).map_err(to_rpc_error)?;
-        let limit = limit.after(json.len());
-        let mut tree = CallTree::new(limit, false, shape == TraceShape::Reference);
-        let inspection = Inspection { observer: Some(&mut tree), changes_limit: None };
-        let inspected = replay.step(inspection).map_err(|error| limit.explain(error))?;
-        let traced = inspected.and_then(|inspected| subject.traced(index, inspected.outcome));
-        let (Some(mut traced), Some((transaction, _))) = (traced, subject.transaction(index)) else { break };
-        let mut place = subject.place(index, transaction);
-        if shape == TraceShape::Reference {
-            move_to_main_chain(node, &mut place, &mut traced)?;
-        }
-        transaction_trace::write(json, &traced, &tree, shape, Some(&place), window, &limit)?;
+        write_next(node, json, subject, &mut replay, index, window)?;
     }
     Ok(())
+}
+
+/// Writes the traces of one transaction as elements of an open array.
+pub(super) fn write_one(
+    node: &Node,
+    json: &mut JsonWriter,
+    subject: &BlockSubject,
+    index: usize,
+    deadline: &Deadline,
+) -> Result<(), RpcError> {
+    let mut replay = subject.replay_from(node, index, deadline)?;
+    write_next(node, json, subject, &mut replay, index, &mut Window::all())
+}
+
+/// The replay stands before the transaction at `index`.
+fn write_next(
+    node: &Node,
+    json: &mut JsonWriter,
+    subject: &BlockSubject,
+    replay: &mut BlockReplay<'_>,
+    index: usize,
+    window: &mut Window,
+) -> Result<(), RpcError> {
+    let shape = node.options().trace_shape;
+    let limit = Limit::new(node.options().trace_limits.bytes).after(json.len());
+    let mut tree = CallTree::new(limit, false, shape == TraceShape::Reference);
+    let inspection = Inspection { observer: Some(&mut tree), changes_limit: None };
+    let inspected = replay.step(inspection).map_err(|error| limit.explain(error))?;
+    let traced = inspected.and_then(|inspected| subject.traced(index, inspected.outcome));
+    let (Some(mut traced), Some((transaction, _))) = (traced, subject.transaction(index)) else { return Ok(()) };
+    let mut place = subject.place(index, transaction);
+    if shape == TraceShape::Reference {
+        move_to_main_chain(node, &mut place, &mut traced)?;
+    }
+    transaction_trace::write(json, &traced, &tree, shape, Some(&place), window, &limit)
 }
 
 /// The reference looks up place and receipt of a transaction by its hash: they are those on the main chain, whatever block

@@ -6,9 +6,10 @@ use crate::error::RpcError;
 use crate::execution::to_rpc_error;
 use crate::node::Node;
 use crate::objects::block::draft_hash;
+use crate::replay_cache::Base;
 use crate::selector::Place;
 use rhizome_chain::{BlockRecord, ChainAncestry, PendingBlock};
-use rhizome_evm::{BlockReplay, Deadline, TransactionOutcome};
+use rhizome_evm::{BlockReplay, Deadline, ReplayedBlock, TransactionOutcome};
 use rhizome_primitives::{Address, B256, Block, Transaction};
 use std::sync::Arc;
 
@@ -96,9 +97,34 @@ impl BlockSubject {
 
     /// Ready for the first transaction.
     pub(crate) fn replay<'s>(&'s self, node: &'s Node, deadline: &Deadline) -> Result<BlockReplay<'s>, RpcError> {
-        let chain = node.chain();
-        let state = chain.state_at(&self.parent)?;
-        BlockReplay::new(chain.spec(), self.block(), self.senders(), state, &self.ancestry, deadline)
-            .map_err(to_rpc_error)
+        let state = node.chain().state_at(&self.parent)?;
+        BlockReplay::new(self.replayed(node), state, deadline).map_err(to_rpc_error)
+    }
+
+    /// Ready for the transaction at `index`. Those before it are executed once for all who ask about a stored block.
+    pub(crate) fn replay_from<'s>(
+        &'s self,
+        node: &'s Node,
+        index: usize,
+        deadline: &Deadline,
+    ) -> Result<BlockReplay<'s>, RpcError> {
+        match &self.content {
+            Content::Mined(record) => {
+                let base = Base { block: record.hash, parent_state: self.parent.state_root };
+                // The trie of exactly that root, whatever becomes of the head meanwhile.
+                let open = || Ok(Arc::new(node.chain().state_trie(&self.parent)?) as _);
+                node.replay_cache().branch(base, self.replayed(node), index, &open, deadline)
+            }
+            Content::Pending(_) => {
+                let mut replay = self.replay(node, deadline)?;
+                replay.advance_to(index).map_err(to_rpc_error)?;
+                Ok(replay)
+            }
+        }
+    }
+
+    fn replayed<'s>(&'s self, node: &'s Node) -> ReplayedBlock<'s> {
+        let (spec, ancestry) = (node.chain().spec(), &self.ancestry);
+        ReplayedBlock { spec, block: self.block(), senders: self.senders(), ancestry }
     }
 }

@@ -63,6 +63,7 @@ pub(super) enum Deletion {
     Hiding,
 }
 
+#[derive(Clone)]
 pub(super) struct Account {
     pub(super) id: AccountId,
     /// Empty until first needed.
@@ -71,6 +72,7 @@ pub(super) struct Account {
 }
 
 /// All that deleting an account replaces.
+#[derive(Clone)]
 pub(super) struct Parts {
     pub(super) value: Slot<Option<AccountState>>,
     pub(super) is_marked: Slot<bool>,
@@ -96,6 +98,10 @@ impl Account {
             self.key = keys::account_key(self.id.as_bytes());
         }
         &self.key
+    }
+
+    pub(super) fn key_bytes(&self) -> usize {
+        self.key.capacity()
     }
 
     pub(super) fn load_value(
@@ -155,6 +161,7 @@ impl Parts {
 }
 
 /// A storage cell.
+#[derive(Clone)]
 pub(super) struct Cell {
     pub(super) base: CellValue,
     pub(super) current: CellValue,

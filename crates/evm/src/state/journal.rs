@@ -1,6 +1,9 @@
 //! The undo log.
 
+use std::sync::Arc;
+
 use rhizome_primitives::{Address, U256};
+use rhizome_trie::StateReader;
 use rhizome_trie::account::AccountState;
 
 use super::State;
@@ -12,6 +15,7 @@ use super::code::Code;
 pub struct Checkpoint(usize);
 
 /// How one change is taken back.
+#[derive(Clone)]
 pub(super) enum Undo {
     Value { account: AccountIndex, previous: Option<AccountState>, was_written: bool },
     Mark { account: AccountIndex, previous: bool, was_written: bool },
@@ -39,7 +43,36 @@ impl State {
 
     /// Makes everything so far final: earlier checkpoints are no longer good for anything.
     pub fn settle(&mut self) {
-        self.journal.clear();
+        if !self.is_recording {
+            self.journal.clear();
+        }
+    }
+
+    /// Keeps the undo log from now on: checkpoints stay good for [`State::at`].
+    pub(crate) fn start_recording(&mut self) {
+        self.is_recording = true;
+    }
+
+    /// A copy as it was at a checkpoint between two transactions, over the same base. Cells and accounts that were read
+    /// later are known to it all the same.
+    pub(crate) fn at(&self, checkpoint: Checkpoint, reader: Arc<dyn StateReader>) -> State {
+        let mut state = State {
+            accounts: self.accounts.clone(),
+            cells: self.cells.clone(),
+            index: self.index.clone(),
+            remasc_sender: self.remasc_sender,
+            ..State::new(reader)
+        };
+        for undo in self.journal.iter().skip(checkpoint.0).rev() {
+            state.take_back(undo.clone());
+        }
+        state.clear_transient();
+        state
+    }
+
+    /// Reads from another reader of the same base. Returns the one before.
+    pub(crate) fn replace_reader(&mut self, reader: Arc<dyn StateReader>) -> Arc<dyn StateReader> {
+        std::mem::replace(&mut self.reader, reader)
     }
 
     fn take_back(&mut self, undo: Undo) {
