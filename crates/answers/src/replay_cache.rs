@@ -133,3 +133,176 @@ fn wait<'s>(shared: &'s SharedLog, deadline: &Deadline) -> Result<MutexGuard<'s,
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rhizome_evm::observe::Inspection;
+    use rhizome_evm::{AncestorBlock, Ancestry, AncestryError, State};
+    use rhizome_primitives::{
+        Address, Block, Bytes, ChainSpec, Header, I256, Transaction, U256, UnsignedTransaction, hex, keccak256,
+    };
+    use rhizome_trie::{MemoryNodes, StateError, Trie};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+
+    /// Adds one to cell 0 and returns the sum.
+    const COUNT: [u8; 19] = hex!("6001600054018060005560005260206000f300");
+    const COUNTER: Address = Address::repeat_byte(1);
+
+    struct Alone;
+
+    impl Ancestry for Alone {
+        fn ancestor(&self, _number: u64) -> Result<Option<Arc<AncestorBlock>>, AncestryError> {
+            Ok(None)
+        }
+    }
+
+    /// A state that counts how often it is read, and takes its time.
+    struct Counted(Trie, Arc<AtomicUsize>);
+
+    impl StateReader for Counted {
+        fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StateError> {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            thread::sleep(Duration::from_micros(200));
+            Ok(self.0.get(key)?)
+        }
+    }
+
+    /// A block with calls of the counter on a state in which it stands somewhere.
+    struct World {
+        spec: ChainSpec,
+        block: Block,
+        senders: Vec<Address>,
+        state: Trie,
+        reads: Arc<AtomicUsize>,
+        base: Base,
+    }
+
+    impl World {
+        fn new(count: u64) -> Self {
+            let spec = ChainSpec::regtest();
+            let call = |nonce: u64| {
+                let unsigned = UnsignedTransaction {
+                    nonce: U256::from(nonce),
+                    gas_price: U256::ONE,
+                    gas_limit: 100_000,
+                    to: Some(COUNTER),
+                    value: U256::ZERO,
+                    data: Bytes::new(),
+                };
+                Transaction::sign(unsigned, spec.chain_id, &keccak256("cow")).unwrap()
+            };
+            let transactions: Vec<Transaction> = (0..8).map(call).collect();
+            let sender = transactions[0].recover_sender().unwrap();
+            let mut header = Header::new(1, &spec);
+            header.gas_limit = hex!("989680").to_vec().into();
+            let mut trie = Trie::empty(Arc::new(MemoryNodes::default()));
+            let mut state = State::new(Arc::new(trie.clone()));
+            state.add_balance(sender, I256::try_from(1_000_000_000_u64).unwrap()).unwrap();
+            state.setup_contract(COUNTER).unwrap();
+            state.save_code(COUNTER, Bytes::copy_from_slice(&COUNT)).unwrap();
+            state.set_storage_word(COUNTER, U256::ZERO, U256::from(count)).unwrap();
+            trie.apply(&state.into_delta()).unwrap();
+            let base = Base { block: B256::ZERO, parent_state: trie.root_hash() };
+            let senders = vec![sender; transactions.len()];
+            let block = Block { header, transactions, uncles: Vec::new() };
+            Self { spec, block, senders, state: trie, reads: Arc::default(), base }
+        }
+
+        /// The block under another hash.
+        fn numbered(&self, number: u8) -> Base {
+            Base { block: B256::repeat_byte(number), ..self.base }
+        }
+
+        /// What the transaction at an index returns.
+        fn ask(&self, cache: &ReplayCache, base: Base, index: usize, deadline: &Deadline) -> Result<U256, RpcError> {
+            let (spec, block, senders) = (&self.spec, &self.block, self.senders.as_slice());
+            let replayed = ReplayedBlock { spec, block, senders, ancestry: &Alone };
+            let open = || Ok(Arc::new(Counted(self.state.clone(), Arc::clone(&self.reads))) as _);
+            let mut replay = cache.branch(base, replayed, index, &open, deadline)?;
+            let inspected = replay.step(Inspection::default()).unwrap().unwrap();
+            Ok(U256::from_be_slice(&inspected.outcome.output))
+        }
+
+        fn count(&self, cache: &ReplayCache, index: usize) -> u64 {
+            self.ask(cache, self.base, index, &Deadline::none()).unwrap().to()
+        }
+
+        fn reads(&self) -> usize {
+            self.reads.load(Ordering::Relaxed)
+        }
+    }
+
+    #[test]
+    fn transactions_are_executed_once_for_all_who_ask() {
+        let (world, cache) = (World::new(10), ReplayCache::new(1 << 20));
+        assert_eq!(world.count(&cache, 5), 16);
+        let reads = world.reads();
+        for index in [5, 0, 3, 4, 1] {
+            assert_eq!(world.count(&cache, index), 11 + index as u64);
+        }
+        assert_eq!(world.reads(), reads);
+        assert_eq!(world.count(&cache, 7), 18);
+    }
+
+    #[test]
+    fn who_asks_at_the_same_time_waits() {
+        let (alone, shared) = (World::new(10), World::new(10));
+        alone.count(&ReplayCache::new(1 << 20), 6);
+        let cache = ReplayCache::new(1 << 20);
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| assert_eq!(shared.count(&cache, 6), 17));
+            }
+        });
+        assert_eq!(shared.reads(), alone.reads());
+    }
+
+    #[test]
+    fn who_waits_has_a_deadline() {
+        let (world, cache) = (World::new(10), ReplayCache::new(1 << 20));
+        let shared = cache.entry(world.base);
+        let held = shared.lock();
+        let refused = world.ask(&cache, world.base, 2, &Deadline::at(std::time::Instant::now())).unwrap_err();
+        assert_eq!(refused.code, RpcError::timed_out().code);
+        drop(held);
+        assert_eq!(world.count(&cache, 2), 13);
+    }
+
+    #[test]
+    fn another_state_of_the_parent_is_another_block() {
+        let cache = ReplayCache::new(1 << 20);
+        let (one, other) = (World::new(10), World::new(50));
+        assert_eq!((one.count(&cache, 3), other.count(&cache, 3), one.count(&cache, 2)), (14, 54, 13));
+    }
+
+    #[test]
+    fn holds_no_more_than_it_may() {
+        let world = World::new(10);
+        let ask = |cache: &ReplayCache, number: u8, index| {
+            let found = world.ask(cache, world.numbered(number), index, &Deadline::none()).unwrap();
+            assert_eq!(found, U256::from(11 + index));
+        };
+        let one = ReplayCache::new(1 << 20);
+        assert_eq!(one.entries.lock().bytes, 0);
+        ask(&one, 0, 7);
+        let needed = one.entries.lock().bytes;
+        let cache = ReplayCache::new(needed * 3);
+        for number in 0..20 {
+            ask(&cache, number, 7);
+            ask(&cache, number / 2, 3);
+            let entries = cache.entries.lock();
+            let sum: usize = entries.logs.iter().map(|(_, entry)| entry.bytes).sum();
+            assert!(sum == entries.bytes && sum <= needed * 3, "{sum} bytes, {} known", entries.bytes);
+        }
+        let entries = cache.entries.lock();
+        assert!(entries.logs.len() >= 2 && entries.logs.contains(&world.numbered(19)));
+        // Room for none: still right, and nothing stays.
+        for limit in [0, needed / 2] {
+            let small = ReplayCache::new(limit);
+            [7, 2, 7].into_iter().for_each(|index| ask(&small, 1, index));
+            assert!(small.entries.lock().bytes <= limit);
+        }
+    }
+}

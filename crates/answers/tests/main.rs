@@ -11,4 +11,5 @@ mod estimates;
 mod golden_traces;
 mod mining;
 mod node;
+mod replays;
 mod traces;

@@ -42,7 +42,7 @@ pub use error::{ExecError, TransactionRefusal, Unexecutable};
 pub use frame::End;
 pub use halt::HaltReason;
 pub use overrides::{AccountOverride, OverrideRefusal, StateOverrides};
-pub use state::{AccessSet, AccountId, Checkpoint, State};
 pub use replay::{BlockReplay, ReplayLog, ReplayedBlock};
+pub use state::{AccessSet, AccountId, Checkpoint, State};
 pub use sublists::execute_block;
 pub use transaction::{Container, FeePayment, TransactionOutcome, basic_cost};
