@@ -89,7 +89,7 @@ fn start(config: &NodeConfig) -> std::result::Result<Running, RpcError> {
     }));
     let (threads, waiting) = config.pool();
     let pool = Pool::start("pool", threads, waiting).map_err(RpcError::internal)?;
-    let traces = Pool::start("trace", threads, waiting).map_err(RpcError::internal)?;
+    let traces = Pool::start("trace", threads.div_ceil(2), waiting).map_err(RpcError::internal)?;
     // On development networks the interval may be set later.
     let miner = is_mining_by_time.then(|| TimedMiner::start(chain, Arc::clone(node.mining())));
     let miner = miner.transpose().map_err(RpcError::internal)?;

@@ -86,7 +86,7 @@ fn single_transactions_are_traced_as_in_their_blocks() {
         let expected = expected(&node);
         assert!(expected.len() > 100, "{} transactions", expected.len());
         // A step that is prime to the number of transactions leads to each of them, in an order of its own.
-        let step = [37, 41, 43].into_iter().find(|prime| expected.len() % prime != 0).unwrap();
+        let step = [37, 41, 43].into_iter().find(|prime| !expected.len().is_multiple_of(*prime)).unwrap();
         for turn in 0..expected.len() {
             let (hash, right) = &expected[turn * step % expected.len()];
             for (kind, right) in KINDS.iter().zip(right) {

@@ -294,7 +294,7 @@ mod tests {
         }
 
         /// What can be seen of a transaction that is executed by itself.
-        fn from_start(&self, index: usize) -> Seen {
+        fn by_itself(&self, index: usize) -> Seen {
             let mut replay = BlockReplay::new(self.replayed(), Arc::clone(&self.reader), &Deadline::none()).unwrap();
             replay.advance_to(index).unwrap();
             see(replay)
@@ -338,7 +338,7 @@ mod tests {
     fn a_branch_is_what_a_replay_from_the_start_is() {
         let world = busy();
         let last = world.block.transactions.len() - 1;
-        let expected: Vec<Seen> = (0..=last).map(|index| world.from_start(index)).collect();
+        let expected: Vec<Seen> = (0..=last).map(|index| world.by_itself(index)).collect();
         let killed = expected.iter().filter(|(_, text, _)| !text.contains("deleted: []")).count();
         assert!(killed == 3 && expected[last].0 == 3, "{killed} transactions delete, {} logs", expected[last].0);
         for step in [1, 5, 11, 27] {
@@ -372,10 +372,10 @@ mod tests {
         let result = log.advance_to(3, world.replayed(), Arc::clone(&world.reader), &hurried);
         assert!(matches!(result, Err(ExecError::DeadlineExceeded)));
         assert_eq!(log.reached(), 1);
-        assert_eq!(world.branched(&log, 1), world.from_start(1));
+        assert_eq!(world.branched(&log, 1), world.by_itself(1));
         world.advance(&mut log, 3).unwrap();
         for index in [0, 2, 1, 3] {
-            assert_eq!(world.branched(&log, index), world.from_start(index), "transaction {index}");
+            assert_eq!(world.branched(&log, index), world.by_itself(index), "transaction {index}");
         }
     }
 

@@ -31,7 +31,7 @@ impl<'s> BlockTracing<'s> {
     }
 
     /// Stands before the transaction at `index`.
-    pub(super) fn from(
+    pub(super) fn before(
         node: &'s Node,
         subject: &'s BlockSubject,
         options: &'s TraceOptions,
