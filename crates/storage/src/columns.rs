@@ -13,7 +13,8 @@
 //! | `logs` | kind, value, shard | which blocks of the shard have such a log |
 
 use rocksdb::{
-    BlockBasedOptions, Cache, ColumnFamilyDescriptor, DBCompressionType, DataBlockIndexType, MergeOperands, Options,
+    BlockBasedOptions, Cache, ColumnFamilyDescriptor, DBCompressionType, DataBlockIndexType, Error, MergeOperands,
+    Options,
 };
 
 use crate::{log_index, record};
@@ -54,12 +55,16 @@ const POINT_BLOCK_BYTES: usize = 4 * 1024;
 /// Larger blocks where rows are large anyway and compression matters more.
 const BULK_BLOCK_BYTES: usize = 16 * 1024;
 
+/// The search for the place of a new row begins where the last one went (all keys of a column have one prefix of no
+/// bytes). A block writes its rows in order, which makes the way half as long.
+const INSERT_WITH_HINT: &str = "memtable_insert_with_hint_prefix_extractor=fixed:0";
+
 /// The columns with their options, all sharing one block cache.
-pub(crate) fn descriptors(cache: &Cache, write_buffer_bytes: usize) -> Vec<ColumnFamilyDescriptor> {
+pub(crate) fn descriptors(cache: &Cache, write_buffer_bytes: usize) -> Result<Vec<ColumnFamilyDescriptor>, Error> {
     let column = |name: &str, tune: &dyn Fn(&mut Options, &mut BlockBasedOptions)| {
-        ColumnFamilyDescriptor::new(name, options(cache, write_buffer_bytes, tune))
+        Ok(ColumnFamilyDescriptor::new(name, options(cache, write_buffer_bytes, tune)?))
     };
-    vec![
+    [
         column(META, &|_, _| {}),
         column(NODES, &|_, _| {}),
         column(PACKS, &|options, _| {
@@ -80,11 +85,17 @@ pub(crate) fn descriptors(cache: &Cache, write_buffer_bytes: usize) -> Vec<Colum
             options.set_merge_operator_associative("log shards", merge_shards);
         }),
     ]
+    .into_iter()
+    .collect()
 }
 
-fn options(cache: &Cache, write_buffer_bytes: usize, tune: &dyn Fn(&mut Options, &mut BlockBasedOptions)) -> Options {
+fn options(
+    cache: &Cache,
+    write_buffer_bytes: usize,
+    tune: &dyn Fn(&mut Options, &mut BlockBasedOptions),
+) -> Result<Options, Error> {
     let mut table = table(cache);
-    let mut options = Options::default();
+    let mut options = Options::default().get_options_from_string(INSERT_WITH_HINT)?;
     options.set_level_zero_file_num_compaction_trigger(NEW_FILES);
     options.set_level_zero_slowdown_writes_trigger(2 * NEW_FILES);
     options.set_level_zero_stop_writes_trigger(3 * NEW_FILES);
@@ -94,7 +105,7 @@ fn options(cache: &Cache, write_buffer_bytes: usize, tune: &dyn Fn(&mut Options,
     options.set_compression_type(DBCompressionType::Lz4);
     tune(&mut options, &mut table);
     options.set_block_based_table_factory(&table);
-    options
+    Ok(options)
 }
 
 /// Rows of many kilobytes that compress well (blooms are mostly zero) and are seldom read once they are old.

@@ -116,8 +116,9 @@ impl Store {
         let dir = home.dir.clone();
         let cache = Cache::new_lru_cache(options.cache_bytes);
         let column_buffer_bytes = options.write_buffer_bytes / 2;
-        let descriptors = columns::descriptors(&cache, column_buffer_bytes);
-        let database = DB::open_cf_descriptors(&engine_options(options), dir.join(DATABASE_FOLDER), descriptors);
+        let database = columns::descriptors(&cache, column_buffer_bytes).and_then(|descriptors| {
+            DB::open_cf_descriptors(&engine_options(options), dir.join(DATABASE_FOLDER), descriptors)
+        });
         let db = Arc::new(database.map_err(|source| opening_error(&dir, source, options.write_buffer_bytes))?);
         check_identity(&db, &dir, identity)?;
 

@@ -117,7 +117,10 @@ impl Store {
         let row = record::encode_receipts(write.transaction_hashes, write.encoded_receipts);
         batch.put_cf(self.column(RECEIPTS)?, write.hash, row);
         let transactions = self.column(TRANSACTIONS)?;
-        for (index, hash) in (0_u32..).zip(write.transaction_hashes) {
+        // In order of the keys: see `columns.rs`.
+        let mut places: Vec<(&B256, u32)> = write.transaction_hashes.iter().zip(0..).collect();
+        places.sort_unstable();
+        for (hash, index) in places {
             batch.merge_cf(transactions, hash, record::encode_location(&write.hash, index));
         }
         self.batch_postings(&mut batch, &write)?;
