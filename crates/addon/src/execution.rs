@@ -1,7 +1,8 @@
-//! `eth_*` that execute, search, prove or sign: answered in the pool.
+//! `eth_*` that execute, search, prove or sign: answered in the pool, short calls at once.
 
-use crate::lanes::pooled;
-use napi::bindgen_prelude::Object;
+use crate::lanes::{brief_or_pooled, pooled};
+use crate::reply::Reply;
+use napi::bindgen_prelude::{Either, Object};
 use napi::{Env, Result};
 use napi_derive::napi;
 use rhizome_answers::call_object::CallObject;
@@ -11,8 +12,12 @@ use rhizome_answers::selector::Selector;
 use rhizome_answers::simulation::Simulation;
 use rhizome_answers::{eth, parameters};
 
-/// `eth_call`. Overrides are JSON objects; empty: none.
-#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+/// Only to read a longer call object would take its time. In bytes of JSON.
+const LONGEST_BRIEF_CALL: usize = 8 * 1024;
+
+/// `eth_call`. Overrides are JSON objects; empty: none. `may_be_brief`: answered at once if it is short.
+#[allow(clippy::too_many_arguments, reason = "plain values cross the border")]
+#[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_call(
     env: &Env,
     call: String,
@@ -21,16 +26,19 @@ pub fn eth_call(
     block_overrides: String,
     deadline_ms: i64,
     ticket: i64,
-) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, move |node, patience| {
+    may_be_brief: bool,
+) -> Result<Either<Reply, Object<'_>>> {
+    let is_short = call.len() <= LONGEST_BRIEF_CALL && state_overrides.is_empty() && block_overrides.is_empty();
+    brief_or_pooled(env, may_be_brief && is_short, deadline_ms, ticket, move |node, deadline| {
         let (call, block) = (CallObject::parse(&call)?, Selector::parse(&block)?);
         let overrides = Overrides::parse(&state_overrides, &block_overrides)?;
-        eth::call::answer(node, &call, &block, &overrides, &patience.deadline)
+        eth::call::answer(node, &call, &block, &overrides, deadline)
     })
 }
 
-/// `eth_estimateGas`. Overrides are JSON objects; empty: none.
-#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+/// `eth_estimateGas`. Overrides are JSON objects; empty: none. `may_be_brief`: answered at once if it is short.
+#[allow(clippy::too_many_arguments, reason = "plain values cross the border")]
+#[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_estimate_gas(
     env: &Env,
     call: String,
@@ -39,11 +47,13 @@ pub fn eth_estimate_gas(
     block_overrides: String,
     deadline_ms: i64,
     ticket: i64,
-) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, move |node, patience| {
+    may_be_brief: bool,
+) -> Result<Either<Reply, Object<'_>>> {
+    let is_short = call.len() <= LONGEST_BRIEF_CALL && state_overrides.is_empty() && block_overrides.is_empty();
+    brief_or_pooled(env, may_be_brief && is_short, deadline_ms, ticket, move |node, deadline| {
         let (call, block) = (CallObject::parse(&call)?, Selector::parse(&block)?);
         let overrides = Overrides::parse(&state_overrides, &block_overrides)?;
-        eth::estimate_gas::answer(node, &call, &block, &overrides, &patience.deadline)
+        eth::estimate_gas::answer(node, &call, &block, &overrides, deadline)
     })
 }
 

@@ -3,13 +3,16 @@
 use crate::pool::Pool;
 use crate::process::{self, Running};
 use crate::reply::{Reply, refusal};
-use napi::bindgen_prelude::Object;
+use napi::bindgen_prelude::{Either, Object};
 use napi::{Env, JsDeferred, Result};
-use rhizome_answers::{Answer, Node, RpcError};
+use rhizome_answers::{Answer, ErrorCode, Node, RpcError};
 use rhizome_evm::Deadline;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// How long this thread is held up where the budget of an execution does not tell.
+const BRIEF: Duration = Duration::from_micros(300);
 
 type Resolver = Box<dyn FnOnce(Env) -> Result<Reply> + Send>;
 /// A promise that any thread can settle.
@@ -38,6 +41,26 @@ pub(crate) fn pooled(
 ) -> Result<Object<'_>> {
     let running = process::running().map_err(refusal)?;
     queued(env, &running, &running.pool, deadline_ms, ticket, ask)
+}
+
+/// Answers on this thread if that is a matter of a part of a millisecond, as [`pooled`] otherwise. What turned out too long
+/// for this thread begins anew in the pool.
+pub(crate) fn brief_or_pooled(
+    env: &Env,
+    may_be_brief: bool,
+    deadline_ms: i64,
+    ticket: i64,
+    ask: impl Fn(&Node, &Deadline) -> Answer + Send + 'static,
+) -> Result<Either<Reply, Object<'_>>> {
+    let running = process::running().map_err(refusal)?;
+    if may_be_brief {
+        match guarded(|| ask(&running.node, &Deadline::brief(BRIEF))) {
+            Err(error) if error.code == ErrorCode::ResourceExhausted => {}
+            answer => return answer.map(|text| Either::A(Reply(text))).map_err(refusal),
+        }
+    }
+    let ask = move |node: &Node, patience: &Patience| ask(node, &patience.deadline);
+    queued(env, &running, &running.pool, deadline_ms, ticket, ask).map(Either::B)
 }
 
 /// As [`pooled`], in the threads of the traces, of which there are fewer: calls never wait behind them.

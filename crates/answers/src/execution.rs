@@ -22,8 +22,17 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// The selected block itself is the executing one, on the state after it, apart from what is pretended.
-    pub(crate) fn pretended(node: &Node, at: &Selector<'_>, overrides: &Overrides) -> Result<Self, RpcError> {
+    /// The selected block itself is the executing one, on the state after it, apart from what is pretended. What is to be
+    /// brief executes at the head only: other states may have to be read from the disk node by node.
+    pub(crate) fn pretended(
+        node: &Node,
+        at: &Selector<'_>,
+        overrides: &Overrides,
+        deadline: &Deadline,
+    ) -> Result<Self, RpcError> {
+        if deadline.is_brief() && !at.is_head(node) {
+            return Err(RpcError::timed_out());
+        }
         if !overrides.is_empty() && !node.options().has_overrides {
             return Err(RpcError::invalid_params("State override is not allowed"));
         }
@@ -90,10 +99,18 @@ impl Stage {
         gas: u64,
         deadline: &Deadline,
     ) -> Result<CallOutcome, ExecError> {
+        let long_calls = node.long_calls();
+        if deadline.is_brief() && long_calls.skips(object) {
+            return Err(ExecError::DeadlineExceeded);
+        }
         let spec = node.chain().spec();
         let state = Arc::clone(&self.state);
         let (env, request) = (self.env.clone(), object.request(gas));
-        rhizome_evm::call_with(&self.overrides, spec, env, state, &self.ancestry, &request, deadline)
+        let ended = rhizome_evm::call_with(&self.overrides, spec, env, state, &self.ancestry, &request, deadline);
+        if deadline.is_brief() && matches!(ended, Err(ExecError::DeadlineExceeded)) {
+            long_calls.note(object);
+        }
+        ended
     }
 }
 

@@ -24,6 +24,7 @@ pub mod hardhat;
 pub mod json;
 pub mod key_store;
 pub mod log_filter;
+mod long_calls;
 mod lookup;
 pub mod mining_schedule;
 mod mining_work;

@@ -5,6 +5,7 @@ use crate::cache::TextCache;
 use crate::error::{ErrorCode, RpcError};
 use crate::feed::deleted::DeletedBlocks;
 use crate::feed::pending_hashes::PendingFeed;
+use crate::long_calls::LongCalls;
 use crate::mining_schedule::MiningSchedule;
 use crate::options::AnswerOptions;
 use crate::pending_state::PendingStates;
@@ -25,6 +26,7 @@ pub struct Node {
     replay_cache: ReplayCache,
     sending: Mutex<()>,
     mining: Arc<MiningSchedule>,
+    long_calls: LongCalls,
 }
 
 impl Node {
@@ -61,6 +63,7 @@ impl Node {
             replay_cache,
             sending: Mutex::new(()),
             mining,
+            long_calls: LongCalls::default(),
         }
     }
 
@@ -99,6 +102,10 @@ impl Node {
 
     pub(crate) fn texts(&self) -> &TextCache {
         &self.texts
+    }
+
+    pub(crate) fn long_calls(&self) -> &LongCalls {
+        &self.long_calls
     }
 
     pub(crate) fn pending_states(&self) -> &PendingStates {

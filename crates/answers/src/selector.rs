@@ -88,6 +88,15 @@ impl<'a> Selector<'a> {
         self.target == Target::Pending
     }
 
+    /// Whether it is the head, as far as that can be told without reading.
+    pub(crate) fn is_head(&self, node: &Node) -> bool {
+        match self.target {
+            Target::Latest => true,
+            Target::Number(number) => number == node.chain().head().number(),
+            _ => false,
+        }
+    }
+
     /// The height, when the selector names one.
     pub fn number(&self) -> Option<u64> {
         match self.target {

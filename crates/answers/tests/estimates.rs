@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 const SENDER: &str = "0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826";
 
-fn node(search: EstimateSearch) -> Node {
+pub(crate) fn node(search: EstimateSearch) -> Node {
     let document = AnswerOptions::document();
     let options = AnswerOptions { mining: MiningMode::Auto, has_wallet: true, estimate_search: search, ..document };
     regtest(options, Clock::system())
@@ -30,7 +30,7 @@ fn estimate(node: &Node, call: &Value) -> u64 {
 }
 
 /// Deploys a contract of this runtime code.
-fn deploy(node: &Node, runtime: &str) -> Value {
+pub(crate) fn deploy(node: &Node, runtime: &str) -> Value {
     let length = runtime.len() / 2;
     // Copies what follows these 12 bytes to memory and returns it.
     let data = format!("0x60{length:02x}600c60003960{length:02x}6000f3{runtime}");

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod brief_calls;
 #[path = "../../evm/tests/vectors/mod.rs"]
 #[expect(dead_code, reason = "the other kinds of cases are checked elsewhere")]
 mod cases;

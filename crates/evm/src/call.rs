@@ -6,6 +6,7 @@ use rhizome_primitives::{Address, B256, Bytes, ChainSpec, Log, U256};
 use rhizome_trie::StateReader;
 
 use crate::block_env::{Ancestry, BlockEnv};
+use crate::budget::Budget;
 use crate::deadline::Deadline;
 use crate::error::{ExecError, Unexecutable};
 use crate::evm::Evm;
@@ -95,7 +96,15 @@ pub fn call_with(
     let mut machine = Machine::new(spec, env, ancestry, State::new(reader), deadline.clone());
     machine.moves = overrides.moves(&machine.rules)?;
     overrides.apply(&mut machine.state)?;
-    execute(&mut Evm::new(machine), request, &mut Blind)
+    if !deadline.is_brief() {
+        return execute(&mut Evm::new(machine), request, &mut Blind);
+    }
+    // Only instructions are paid for: not the analysis of init code, and not a built-in contract called at once.
+    let runs_code = request.to.is_some_and(|to| machine.contract_at(&to).is_none());
+    if !runs_code || deadline.has_passed() {
+        return Err(ExecError::DeadlineExceeded);
+    }
+    execute(&mut Evm::new(machine), request, &mut Budget::new())
 }
 
 /// As [`call`], and looks on.

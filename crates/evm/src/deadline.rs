@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A point in time, a flag that somebody else may raise, both or neither.
 #[derive(Debug, Clone, Default)]
 pub struct Deadline {
     at: Option<Instant>,
     cancelled: Option<Arc<AtomicBool>>,
+    is_brief: bool,
 }
 
 impl Deadline {
@@ -19,7 +20,18 @@ impl Deadline {
 
     /// At a time.
     pub fn at(time: Instant) -> Deadline {
-        Deadline { at: Some(time), cancelled: None }
+        Deadline { at: Some(time), ..Deadline::default() }
+    }
+
+    /// As soon as an execution takes more work than a thread with other things to do can wait for. `limit` is for what
+    /// work does not tell, such as a slow disk.
+    pub fn brief(limit: Duration) -> Deadline {
+        Deadline { is_brief: true, ..Deadline::at(Instant::now() + limit) }
+    }
+
+    /// Whether it ends executions by the work that they do, too.
+    pub fn is_brief(&self) -> bool {
+        self.is_brief
     }
 
     /// As soon as the flag is true, too.

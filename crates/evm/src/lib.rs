@@ -12,6 +12,7 @@
 
 pub mod block;
 pub mod block_env;
+mod budget;
 pub mod call;
 mod code;
 pub mod deadline;

@@ -7,7 +7,7 @@ import { defineMethod } from './context.ts'
 export const eth_call = defineMethod({
   params: positional([callObject, callBlock], [stateOverrides, blockOverrides]),
   answer: (context, [call, block, state = '', pretended = ''], flight) =>
-    flight.run((deadlineMs, ticket) =>
-      context.native.ethCall(JSON.stringify(call), block, state, pretended, deadlineMs, ticket),
+    flight.run((deadlineMs, ticket, mayBeBrief) =>
+      context.native.ethCall(JSON.stringify(call), block, state, pretended, deadlineMs, ticket, mayBeBrief),
     ),
 })

@@ -7,7 +7,7 @@ import { defineMethod } from './context.ts'
 export const eth_estimateGas = defineMethod({
   params: positional([callObject], [estimateBlock, stateOverrides, blockOverrides]),
   answer: (context, [call, block = 'latest', state = '', pretended = ''], flight) =>
-    flight.run((deadlineMs, ticket) =>
-      context.native.ethEstimateGas(JSON.stringify(call), block, state, pretended, deadlineMs, ticket),
+    flight.run((deadlineMs, ticket, mayBeBrief) =>
+      context.native.ethEstimateGas(JSON.stringify(call), block, state, pretended, deadlineMs, ticket, mayBeBrief),
     ),
 })

@@ -45,8 +45,8 @@ export declare function ethBlockNumber(): string | Buffer
 /** `eth_bridgeState`. */
 export declare function ethBridgeState(): string | Buffer
 
-/** `eth_call`. Overrides are JSON objects; empty: none. */
-export declare function ethCall(call: string, block: string, stateOverrides: string, blockOverrides: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+/** `eth_call`. Overrides are JSON objects; empty: none. `may_be_brief`: answered at once if it is short. */
+export declare function ethCall(call: string, block: string, stateOverrides: string, blockOverrides: string, deadlineMs: number, ticket: number, mayBeBrief: boolean): string | Buffer | Promise<string | Buffer>
 
 /** `eth_chainId`. */
 export declare function ethChainId(): string | Buffer
@@ -54,8 +54,8 @@ export declare function ethChainId(): string | Buffer
 /** `eth_coinbase`. */
 export declare function ethCoinbase(): string | Buffer
 
-/** `eth_estimateGas`. Overrides are JSON objects; empty: none. */
-export declare function ethEstimateGas(call: string, block: string, stateOverrides: string, blockOverrides: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+/** `eth_estimateGas`. Overrides are JSON objects; empty: none. `may_be_brief`: answered at once if it is short. */
+export declare function ethEstimateGas(call: string, block: string, stateOverrides: string, blockOverrides: string, deadlineMs: number, ticket: number, mayBeBrief: boolean): string | Buffer | Promise<string | Buffer>
 
 /** `eth_feeHistory`. */
 export declare function ethFeeHistory(count: string, newest: string, percentiles: Array<number>, deadlineMs: number, ticket: number): Promise<string | Buffer>

@@ -27,8 +27,8 @@ test('behavior: results pass', () => {
 test('error: refusals become RpcError, thrown or rejected', async () => {
   const expected = { code: -32015, message: 'revert no', data: '0x01' }
   expect(() => addon.ethChainId()).toThrow(expect.objectContaining(expected))
-  await expect(addon.ethCall('{}', 'latest', '', '', 0, 1)).rejects.toMatchObject(expected)
-  await expect(addon.ethCall('{}', 'latest', '', '', 0, 1)).rejects.toBeInstanceOf(RpcError)
+  await expect(addon.ethCall('{}', 'latest', '', '', 0, 1, false)).rejects.toMatchObject(expected)
+  await expect(addon.ethCall('{}', 'latest', '', '', 0, 1, false)).rejects.toBeInstanceOf(RpcError)
 })
 
 test('error: overload has an HTTP status of its own', async () => {

@@ -36,6 +36,25 @@ test('behavior: a client that hangs up cancels what runs, not what has ended', a
   expect(flight.isAborted).toBe(true)
 })
 
+test('behavior: what is answered at once is no promise, until that has held up the thread for long', () => {
+  let now = 0
+  const flight = new Flight(
+    0,
+    () => undefined,
+    () => now,
+  )
+  const execute = (ms: number) => (_deadline: number, _ticket: number, mayBeBrief: boolean) => {
+    now += ms
+    return mayBeBrief
+  }
+  expect(flight.run(execute(0.5))).toBe(true)
+  // Time that passes between executions does not count.
+  now += 100
+  expect(flight.within(1000).run(execute(0.6))).toBe(true)
+  expect(flight.run(execute(0))).toBe(false)
+  expect(flight.within(1000).run(execute(0))).toBe(false)
+})
+
 test('behavior: a method may have less time than its request, never more, and is cancelled with it', async () => {
   let now = 0
   const cancelled: number[] = []

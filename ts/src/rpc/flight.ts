@@ -3,6 +3,9 @@ import { type RpcError, timeoutError } from './errors.ts'
 import { newRequestId } from './requestId.ts'
 import type { Subscriber } from './subscriber.ts'
 
+/** Of all executions of a request, a batch for example, so much may hold up the thread. */
+const maxBriefMs = 1
+
 let lastTicket = 0
 
 /** Tickets must be unique in the process: each worker counts in a range of its own. */
@@ -25,6 +28,8 @@ export class Flight {
   readonly #now: () => number
   readonly #cancel: (ticket: number) => void
   #tickets = new Set<number>()
+  /** How long executions of this request have held up the thread. */
+  #brief = { usedMs: 0 }
   #id: string | undefined
 
   /** `timeoutMs` 0 means no limit. */
@@ -51,6 +56,7 @@ export class Flight {
     const part = new Flight(left, this.#cancel, this.#now)
     part.subscriber = this.subscriber
     part.#tickets = this.#tickets
+    part.#brief = this.#brief
     return part
   }
 
@@ -62,13 +68,23 @@ export class Flight {
     return left
   }
 
-  /** Runs an execution in the pool under this request's deadline. */
-  async run<T>(execute: (deadlineMs: number, ticket: number) => Promise<T>): Promise<T> {
+  /**
+   * Runs an execution under this request's deadline. `mayBeBrief` says that it may run at once on this thread if it is
+   * short: that is so until the executions of the request have held up the thread for a while.
+   */
+  run<R>(execute: (deadlineMs: number, ticket: number, mayBeBrief: boolean) => R): R {
     const deadlineMs = this.remainingMs()
     const ticket = ++lastTicket
+    const startedMs = this.#now()
+    const result = execute(deadlineMs, ticket, this.#brief.usedMs < maxBriefMs)
+    this.#brief.usedMs += this.#now() - startedMs
+    return result instanceof Promise ? (this.#wait(result, ticket) as R) : result
+  }
+
+  async #wait<T>(execution: Promise<T>, ticket: number): Promise<T> {
     this.#tickets.add(ticket)
     try {
-      return await execute(deadlineMs, ticket)
+      return await execution
     } finally {
       this.#tickets.delete(ticket)
     }

@@ -20,7 +20,8 @@ pub fn answer(
     deadline: &Deadline,
 ) -> Answer {
     let gas = call_gas(node, object);
-    let outcome = Stage::pretended(node, at, overrides)?.execute(node, object, gas, deadline).map_err(to_rpc_error)?;
+    let stage = Stage::pretended(node, at, overrides, deadline)?;
+    let outcome = stage.execute(node, object, gas, deadline).map_err(to_rpc_error)?;
     match outcome.end {
         End::Success => Ok(json::data(&outcome.output)),
         End::Revert => Err(revert::reverted(outcome.output)),

@@ -21,7 +21,7 @@ pub fn answer(
     overrides: &Overrides,
     deadline: &Deadline,
 ) -> Answer {
-    let run = Run { node, object, stage: Stage::pretended(node, at, overrides)?, deadline };
+    let run = Run { node, object, stage: Stage::pretended(node, at, overrides, deadline)?, deadline };
     let bound = bound(node);
     let estimate = match node.options().estimate_on_failure {
         EstimateOnFailure::Error => run.reference_estimate(bound)?,

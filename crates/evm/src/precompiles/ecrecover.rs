@@ -25,6 +25,10 @@ impl Contract for EcRecover {
         let output = recover(input).map_or_else(Bytes::new, |word| Bytes::copy_from_slice(&word));
         Ok(ContractOutput::Output(output))
     }
+
+    fn brief_work(&self, _input_length: u64) -> Option<u64> {
+        Some(8_000)
+    }
 }
 
 /// The signer as a word. `hash ++ v ++ r ++ s`; `s` may be cut, its missing bytes are zeros.

@@ -14,6 +14,10 @@ impl Contract for Identity {
     fn run(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {
         Ok(ContractOutput::Output(Bytes::copy_from_slice(input)))
     }
+
+    fn brief_work(&self, input_length: u64) -> Option<u64> {
+        Some(input_length / 64)
+    }
 }
 
 #[cfg(test)]

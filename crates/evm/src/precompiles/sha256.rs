@@ -15,6 +15,10 @@ impl Contract for Sha256 {
     fn run(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {
         Ok(ContractOutput::Output(Bytes::copy_from_slice(&crypto().sha256(input))))
     }
+
+    fn brief_work(&self, input_length: u64) -> Option<u64> {
+        Some(input_length / 2)
+    }
 }
 
 #[cfg(test)]

@@ -44,6 +44,12 @@ pub trait Contract: Sync {
 
     /// Executes a call. On failure the caller undoes the state, but not the logs.
     fn run(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure>;
+
+    /// The most that a call with so many bytes of input takes, in the units of a brief execution (8 ns). None: more
+    /// than such an execution may take.
+    fn brief_work(&self, _input_length: u64) -> Option<u64> {
+        None
+    }
 }
 
 /// The instruction that makes a call. Transactions count as CALL.
