@@ -2,6 +2,7 @@
 
 use crate::error::RpcError;
 use rhizome_primitives::{Address, B256, Bytes, U256, hex};
+use std::borrow::Cow;
 
 /// Longest text of a number, prefix included.
 const NUMBER_TEXT_LIMIT: usize = 66;
@@ -105,10 +106,9 @@ pub fn bytes(text: &str) -> Result<Bytes, RpcError> {
 }
 
 fn padded_hex(digits: &str) -> Option<Vec<u8>> {
-    if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return None;
-    }
-    if digits.len().is_multiple_of(2) { hex::decode(digits).ok() } else { hex::decode(format!("0{digits}")).ok() }
+    let padded = if digits.len().is_multiple_of(2) { digits.into() } else { Cow::from(format!("0{digits}")) };
+    // The decoder would skip a prefix.
+    if padded.starts_with("0x") { None } else { hex::decode(&*padded).ok() }
 }
 
 fn shortened(text: &str) -> String {
@@ -177,6 +177,9 @@ mod tests {
         assert_eq!(bytes("").unwrap().len(), 0);
         assert_eq!(bytes("0x1").unwrap().as_ref(), &[1]);
         assert_eq!(bytes("abcd").unwrap().as_ref(), &[0xab, 0xcd]);
+        for bad in ["0x0x12", "0x0x1", "x12", "0xx12", "0x1g", "0xg", "0xé"] {
+            assert_eq!(message(bytes(bad)), "Invalid data format: invalid hex value.");
+        }
         assert_eq!(message(bytes("zz")), "Invalid data format: invalid hex value.");
     }
 }

@@ -2,11 +2,17 @@ import { isLoopback } from '../config/addresses.ts'
 
 // Two checks against web pages that reach for a local node: `Host` against DNS rebinding, `Origin` against foreign pages.
 
+/** What was allowed last: most clients send the same header with each request. */
+let lastAllowed: { readonly header: string; readonly hosts: readonly string[] } | undefined
+
 /** Whether a Host header names this node: the list decides, loopback names always pass, an absent header too. */
 export function isHostAllowed(header: string, hosts: readonly string[]): boolean {
   if (header === '' || hosts.includes('*')) return true
+  if (lastAllowed?.header === header && lastAllowed.hosts === hosts) return true
   const name = hostName(header)
-  return isLoopbackName(name) || hosts.some((one) => hostName(one) === name)
+  const isAllowed = isLoopbackName(name) || hosts.some((one) => hostName(one) === name)
+  if (isAllowed) lastAllowed = { header, hosts }
+  return isAllowed
 }
 
 /** Whether a page of this origin may call. Entries are `*`, hosts (any scheme and port there) or whole origins. */

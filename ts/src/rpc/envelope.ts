@@ -34,12 +34,12 @@ export function parse(body: string, maxBatchRequests: number): Parsed {
     const reason = error instanceof Error ? error.message : String(error)
     return refusal(new RpcError(code.parseError, 'JSON parse error', undefined, reason))
   }
-  // A body that nests deeper than the limit is longer than two characters for each level.
-  if (body.length > 2 * maxDepth && isTooDeep(value)) return refusal(invalidRequest('Invalid request'))
+  if (mayBeTooDeep(body) && isTooDeep(value)) return refusal(invalidRequest('Invalid request'))
   if (Array.isArray(value)) return parseBatch(value, body, maxBatchRequests)
   const request = readRequest(value)
   if ('error' in request) return { kind: 'single', call: { id: exactId(request.id, body), error: request.error } }
-  return { kind: 'single', call: { ...request, id: request.id === undefined ? null : exactId(request.id, body) } }
+  const { id, method, params } = request
+  return { kind: 'single', call: { id: id === undefined ? null : exactId(id, body), method, params } }
 }
 
 function parseBatch(elements: unknown[], body: string, maxBatchRequests: number): Parsed {
@@ -94,6 +94,18 @@ function hinted(hint: string): RpcError {
 
 function refusal(error: RpcError): Parsed {
   return { kind: 'single', call: { id: 'null', error } }
+}
+
+/** A body that nests deeper than the limit is longer than two characters for each level, and opens as many. */
+function mayBeTooDeep(body: string): boolean {
+  if (body.length <= 2 * maxDepth) return false
+  let openings = 0
+  for (const opening of ['{', '[']) {
+    for (let at = body.indexOf(opening); at !== -1; at = body.indexOf(opening, at + 1)) {
+      if (++openings > maxDepth) return true
+    }
+  }
+  return false
 }
 
 function isTooDeep(value: unknown): boolean {

@@ -13,6 +13,14 @@ export function numberTicketsFrom(first: number): void {
   lastTicket = first
 }
 
+/** What was executed for a request. */
+interface Executions {
+  /** Of what still runs in the pool. */
+  readonly tickets: Set<number>
+  /** How long the thread was held up. */
+  briefMs: number
+}
+
 /** One HTTP request or WebSocket message on its way: its deadline, and the executions to cancel when the client hangs up. */
 export class Flight {
   isAborted = false
@@ -27,9 +35,8 @@ export class Flight {
   readonly #deadline: number
   readonly #now: () => number
   readonly #cancel: (ticket: number) => void
-  #tickets = new Set<number>()
-  /** How long executions of this request have held up the thread. */
-  #brief = { usedMs: 0 }
+  /** Made with the first execution: most requests have none. */
+  #executions: Executions | undefined
   #id: string | undefined
 
   /** `timeoutMs` 0 means no limit. */
@@ -55,8 +62,8 @@ export class Flight {
     const left = Math.min(timeoutMs, this.remainingMs() || timeoutMs)
     const part = new Flight(left, this.#cancel, this.#now)
     part.subscriber = this.subscriber
-    part.#tickets = this.#tickets
-    part.#brief = this.#brief
+    this.#executions ??= { tickets: new Set(), briefMs: 0 }
+    part.#executions = this.#executions
     return part
   }
 
@@ -75,24 +82,26 @@ export class Flight {
   run<R>(execute: (deadlineMs: number, ticket: number, mayBeBrief: boolean) => R): R {
     const deadlineMs = this.remainingMs()
     const ticket = ++lastTicket
+    this.#executions ??= { tickets: new Set(), briefMs: 0 }
+    const executions = this.#executions
     const startedMs = this.#now()
-    const result = execute(deadlineMs, ticket, this.#brief.usedMs < maxBriefMs)
-    this.#brief.usedMs += this.#now() - startedMs
-    return result instanceof Promise ? (this.#wait(result, ticket) as R) : result
-  }
-
-  async #wait<T>(execution: Promise<T>, ticket: number): Promise<T> {
-    this.#tickets.add(ticket)
-    try {
-      return await execution
-    } finally {
-      this.#tickets.delete(ticket)
-    }
+    const result = execute(deadlineMs, ticket, executions.briefMs < maxBriefMs)
+    executions.briefMs += this.#now() - startedMs
+    return result instanceof Promise ? (wait(result, ticket, executions.tickets) as R) : result
   }
 
   /** The client is gone: nobody waits for what still runs. */
   abort(): void {
     this.isAborted = true
-    for (const ticket of this.#tickets) this.#cancel(ticket)
+    for (const ticket of this.#executions?.tickets ?? []) this.#cancel(ticket)
+  }
+}
+
+async function wait<T>(execution: Promise<T>, ticket: number, tickets: Set<number>): Promise<T> {
+  tickets.add(ticket)
+  try {
+    return await execution
+  } finally {
+    tickets.delete(ticket)
   }
 }

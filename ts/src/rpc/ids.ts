@@ -7,13 +7,13 @@ const oddNumber = /"id"\s*:\s*-?\d+[.eE]/
 
 /** The text to echo for the id of a single request. */
 export function exactId(id: string | number | null, body: string): string {
-  if (isPlain(id) && (typeof id !== 'number' || !oddNumber.test(body))) return JSON.stringify(id)
+  if (isPlain(id) && (typeof id !== 'number' || !oddNumber.test(body))) return plainText(id)
   return memberText(body, skipSpace(body, 0), 'id') ?? JSON.stringify(id)
 }
 
 /** The same for each element of a batch. */
 export function exactIds(ids: readonly (string | number | null)[], body: string): string[] {
-  if (ids.every(isPlain) && !oddNumber.test(body)) return ids.map((id) => JSON.stringify(id))
+  if (ids.every(isPlain) && !oddNumber.test(body)) return ids.map(plainText)
   const texts: string[] = []
   let at = skipSpace(body, 0) + 1
   for (const id of ids) {
@@ -23,6 +23,11 @@ export function exactIds(ids: readonly (string | number | null)[], body: string)
     at = skipSpace(body, skipValue(body, at)) + 1
   }
   return texts
+}
+
+/** Numbers are safe integers here. */
+function plainText(id: string | number | null): string {
+  return typeof id === 'number' ? String(id) : JSON.stringify(id)
 }
 
 /** Whether the parsed value, written again, is what was sent, unless its body has an odd number. */

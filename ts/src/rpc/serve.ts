@@ -83,36 +83,63 @@ export class BodyServer {
     return replyTo(call, answer, flight)
   }
 
-  /** Reads run side by side; a write waits for those before it and holds up those after it. */
-  async #serveBatch(calls: readonly (Call | Refused)[], flight: Flight): Promise<Reply> {
+  #serveBatch(calls: readonly (Call | Refused)[], flight: Flight): Reply | Promise<Reply> {
     // As in the reference: subscriptions are made alone.
     flight.subscriber = undefined
-    const answers: (Answer | undefined)[] = new Array(calls.length)
-    let running: Promise<void>[] = []
-    let usedBytes = 0
-    for (const [index, call] of calls.entries()) {
-      if (flight.isAborted) break
+    const batch: Batch = { calls, answers: new Array(calls.length), usedBytes: 0, running: [] }
+    const waiting = this.#answerFrom(batch, 0, flight)
+    return waiting === undefined ? replyToAll(batch) : waiting.then(() => replyToAll(batch))
+  }
+
+  /**
+   * Answers a batch from an index on. Reads run side by side; a write waits for those before it and holds up those after
+   * it. Undefined when everything is answered, else a promise of that.
+   */
+  #answerFrom(batch: Batch, first: number, flight: Flight): Promise<unknown> | undefined {
+    for (let index = first; index < batch.calls.length && !flight.isAborted; index++) {
+      const call = batch.calls[index] as Call | Refused
       if ('error' in call) {
         flight.caller?.countError()
-        answers[index] = writeError(call.id, call.error, this.#settings.hasHints)
+        batch.answers[index] = writeError(call.id, call.error, this.#settings.hasHints)
         continue
       }
       const isWrite = this.#dispatcher.isWrite(call.method)
-      if (isWrite) await Promise.all(running)
-      const answer = this.#dispatcher.answer(call, flight, usedBytes)
-      const store = (finished: Answer): void => {
-        if (call.id === null) return
-        answers[index] = finished
-        usedBytes += finished.length
+      if (isWrite && batch.running.length > 0) {
+        const before = Promise.all(batch.running)
+        batch.running = []
+        return before.then(() => this.#answerFrom(batch, index, flight))
       }
-      if (!(answer instanceof Promise)) store(answer)
-      else if (isWrite) store(await answer)
-      else running.push(answer.then(store))
-      if (isWrite) running = []
+      const answer = this.#dispatcher.answer(call, flight, batch.usedBytes)
+      if (!(answer instanceof Promise)) {
+        store(batch, index, call, answer)
+        continue
+      }
+      const stored = answer.then((finished) => store(batch, index, call, finished))
+      if (isWrite) return stored.then(() => this.#answerFrom(batch, index + 1, flight))
+      batch.running.push(stored)
     }
-    await Promise.all(running)
-    return { answer: writeBatch(answers.filter((answer) => answer !== undefined)), error: undefined }
+    return batch.running.length === 0 ? undefined : Promise.all(batch.running)
   }
+}
+
+/** A batch on its way. */
+interface Batch {
+  readonly calls: readonly (Call | Refused)[]
+  readonly answers: (Answer | undefined)[]
+  /** Length of all answers there are. */
+  usedBytes: number
+  /** Reads that are not answered yet. */
+  running: Promise<void>[]
+}
+
+function store(batch: Batch, index: number, call: Call, answer: Answer): void {
+  if (call.id === null) return
+  batch.answers[index] = answer
+  batch.usedBytes += answer.length
+}
+
+function replyToAll({ answers }: Batch): Reply {
+  return { answer: writeBatch(answers.filter((answer) => answer !== undefined)), error: undefined }
 }
 
 function replyTo(call: Call, answer: Answer, flight: Flight): Reply {

@@ -44,6 +44,7 @@ export const numberedBlock: Kind<string> = {
   expects,
   schema,
   read(value) {
+    if (value === 'latest') return value
     if (check.Check(value)) return fitting(this, value)
     const text = quoted(value)
     if (text === '') return refuse(this, 'Invalid block identifier: empty or null.')
@@ -68,6 +69,7 @@ export const estimateBlock: Kind<string> = {
   expects,
   schema,
   read(value) {
+    if (value === 'latest') return value
     if (check.Check(value)) return fitting(this, value)
     const text = quoted(value)
     if (text === '') return refuse(this, 'Invalid block identifier: empty or null.')
@@ -83,6 +85,7 @@ export const estimateBlock: Kind<string> = {
 }
 
 function readStateBlock(kind: Kind<string>, value: unknown, takesDecimal: boolean): string {
+  if (value === 'latest') return value
   if (check.Check(value)) return fitting(kind, value)
   if (typeof value === 'string') {
     if (isDecimal(value)) {
