@@ -21,6 +21,7 @@ mod execution;
 pub mod feed;
 mod gas_price;
 pub mod hardhat;
+mod head_reads;
 pub mod json;
 pub mod key_store;
 pub mod log_filter;

@@ -5,13 +5,15 @@ use crate::cache::TextCache;
 use crate::error::{ErrorCode, RpcError};
 use crate::feed::deleted::DeletedBlocks;
 use crate::feed::pending_hashes::PendingFeed;
+use crate::head_reads::HeadReads;
 use crate::long_calls::LongCalls;
 use crate::mining_schedule::MiningSchedule;
 use crate::options::AnswerOptions;
 use crate::pending_state::PendingStates;
 use crate::replay_cache::ReplayCache;
 use parking_lot::{Mutex, MutexGuard};
-use rhizome_chain::{Chain, ChainEvent};
+use rhizome_chain::{BlockRecord, Chain, ChainEvent};
+use rhizome_trie::StateReader;
 use std::sync::Arc;
 
 /// A node that can be asked.
@@ -27,6 +29,7 @@ pub struct Node {
     sending: Mutex<()>,
     mining: Arc<MiningSchedule>,
     long_calls: LongCalls,
+    head_reads: HeadReads,
 }
 
 impl Node {
@@ -64,6 +67,7 @@ impl Node {
             sending: Mutex::new(()),
             mining,
             long_calls: LongCalls::default(),
+            head_reads: HeadReads::default(),
         }
     }
 
@@ -102,6 +106,15 @@ impl Node {
 
     pub(crate) fn texts(&self) -> &TextCache {
         &self.texts
+    }
+
+    /// The state after a block: at the head with what was read of it lately.
+    pub(crate) fn state_at(&self, record: &BlockRecord) -> Result<Arc<dyn StateReader>, RpcError> {
+        let head = self.chain.head();
+        match head.record.hash == record.hash {
+            true => Ok(self.head_reads.state(&head)),
+            false => Ok(self.chain.state_at(record)?),
+        }
     }
 
     pub(crate) fn long_calls(&self) -> &LongCalls {

@@ -150,7 +150,7 @@ impl<'a> Selector<'a> {
     /// The state after the block, at `pending` that after the waiting transactions; -32600 when there is no such block.
     pub fn state(&self, node: &Node) -> Result<Arc<dyn StateReader>, RpcError> {
         match self.locate(node)? {
-            Place::Mined(record) => Ok(node.chain().state_at(&record)?),
+            Place::Mined(record) => node.state_at(&record),
             Place::Pending(draft) => node.pending_states().state(node, &draft),
         }
     }

@@ -6,9 +6,9 @@ use rhizome_answers::call_object::CallObject;
 use rhizome_answers::options::EstimateSearch;
 use rhizome_answers::overrides::Overrides;
 use rhizome_answers::selector::Selector;
-use rhizome_answers::{Answer, ErrorCode, Node, eth};
+use rhizome_answers::{Answer, ErrorCode, Node, eth, evm, hardhat};
 use rhizome_evm::Deadline;
-use rhizome_primitives::BRIDGE;
+use rhizome_primitives::{Address, BRIDGE, U256};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -86,4 +86,28 @@ fn a_function_that_was_too_long_is_not_tried_at_every_call() {
     let first = (1..100).find(|_attempt| !is_too_long(&call(&node, &again, "latest", &brief())));
     assert_eq!(first, Some(32));
     assert!(call(&node, &again, "latest", &brief()).is_ok());
+}
+
+#[test]
+fn a_state_that_was_changed_by_hand_is_seen_at_once() {
+    let node = node(EstimateSearch::Single);
+    // Returns the balance of 0x99.
+    let contract = json!({ "to": deploy(&node, "60993160005260206000f3") });
+    let poor = format!("0x{}99", "00".repeat(19));
+    let balance = || {
+        let called = call(&node, &contract, "latest", &brief()).unwrap();
+        let asked = dispatch(&node, "eth_getBalance", &[json!(poor), json!("latest")]).unwrap();
+        (String::from_utf8(called).unwrap(), String::from_utf8(asked).unwrap())
+    };
+    let word = |value: u64| format!("\"0x{value:064x}\"");
+    assert_eq!(balance(), (word(0), "\"0x0\"".into()));
+    let account = Address::with_last_byte(0x99);
+    let set = |value: u64| hardhat::set_balance::answer(&node, &account, &U256::from(value)).unwrap();
+    let snapshot: String = serde_json::from_slice(&evm::snapshot::answer(&node).unwrap()).unwrap();
+    for value in [5, 6] {
+        set(value);
+        assert_eq!(balance(), (word(value), format!("\"{value:#x}\"")));
+    }
+    evm::revert::answer(&node, u64::from_str_radix(&snapshot[2..], 16).unwrap()).unwrap();
+    assert_eq!(balance(), (word(0), "\"0x0\"".into()));
 }
