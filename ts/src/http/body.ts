@@ -1,4 +1,7 @@
+// The global of this name is looked up through a getter each time.
+
 import type { HttpResponse } from 'uWebSockets.js'
+import { Buffer } from 'node:buffer'
 import { bodyText } from '../rpc/bodyText.ts'
 
 /** What became of a body. */

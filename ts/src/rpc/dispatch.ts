@@ -1,3 +1,5 @@
+// The global of this name is looked up through a getter each time.
+import { performance } from 'node:perf_hooks'
 import { type Answer, type Call, writeError, writeResult } from './envelope.ts'
 import {
   contractNotAllowed,

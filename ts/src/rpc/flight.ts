@@ -1,3 +1,5 @@
+// The global of this name is looked up through a getter each time.
+import { performance } from 'node:perf_hooks'
 import type { Caller } from './caller.ts'
 import { type RpcError, timeoutError } from './errors.ts'
 import { newRequestId } from './requestId.ts'
@@ -16,7 +18,7 @@ export function numberTicketsFrom(first: number): void {
 /** What was executed for a request. */
 interface Executions {
   /** Of what still runs in the pool. */
-  readonly tickets: Set<number>
+  tickets?: Set<number>
   /** How long the thread was held up. */
   briefMs: number
 }
@@ -62,7 +64,7 @@ export class Flight {
     const left = Math.min(timeoutMs, this.remainingMs() || timeoutMs)
     const part = new Flight(left, this.#cancel, this.#now)
     part.subscriber = this.subscriber
-    this.#executions ??= { tickets: new Set(), briefMs: 0 }
+    this.#executions ??= { briefMs: 0 }
     part.#executions = this.#executions
     return part
   }
@@ -82,12 +84,12 @@ export class Flight {
   run<R>(execute: (deadlineMs: number, ticket: number, mayBeBrief: boolean) => R): R {
     const deadlineMs = this.remainingMs()
     const ticket = ++lastTicket
-    this.#executions ??= { tickets: new Set(), briefMs: 0 }
+    this.#executions ??= { briefMs: 0 }
     const executions = this.#executions
     const startedMs = this.#now()
     const result = execute(deadlineMs, ticket, executions.briefMs < maxBriefMs)
     executions.briefMs += this.#now() - startedMs
-    return result instanceof Promise ? (wait(result, ticket, executions.tickets) as R) : result
+    return result instanceof Promise ? (wait(result, ticket, executions) as R) : result
   }
 
   /** The client is gone: nobody waits for what still runs. */
@@ -97,7 +99,9 @@ export class Flight {
   }
 }
 
-async function wait<T>(execution: Promise<T>, ticket: number, tickets: Set<number>): Promise<T> {
+async function wait<T>(execution: Promise<T>, ticket: number, executions: Executions): Promise<T> {
+  executions.tickets ??= new Set()
+  const { tickets } = executions
   tickets.add(ticket)
   try {
     return await execution
