@@ -5,18 +5,19 @@ import { fileURLToPath } from 'node:url'
 import { cargoEnvironment } from '../../scripts/setup/cargo.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const benches = ['evm', 'trie', 'primitives']
+const benches = { evm: 'evm', trie: 'trie', primitives: 'recovery' }
 
 export async function run(report) {
   const env = await cargoEnvironment()
-  for (const crate of benches) {
+  for (const [crate, bench] of Object.entries(benches)) {
     const parameters = [
       'bench',
       '--locked',
       '--quiet',
       '--package',
       `rhizome-${crate}`,
-      '--benches',
+      '--bench',
+      bench,
       '--profile',
       'release',
     ]

@@ -171,13 +171,13 @@ describe('of all workers together', () => {
     expect(page).toMatch(/^rhizome_connections_refused_total 40$/m)
     expect(await node.result('net_version')).toBe('33')
     for (const socket of sockets) socket.destroy()
-    await expect
-      .poll(async () =>
-        (await Promise.all(Array.from({ length: 20 }, async () => answers(await open(port, '127.0.0.7'))))).every(
-          Boolean,
-        ),
-      )
-      .toBe(true)
+    const areAllServed = async (): Promise<boolean> => {
+      const again = await Promise.all(Array.from({ length: 20 }, () => open(port, '127.0.0.7')))
+      const served = await Promise.all(again.map(answers))
+      for (const socket of again) socket.destroy()
+      return served.every(Boolean)
+    }
+    await expect.poll(areAllServed, { timeout: 15_000, interval: 200 }).toBe(true)
   })
 })
 

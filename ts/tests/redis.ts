@@ -75,7 +75,8 @@ export class RedisProcess {
   }
 }
 
-function freePort(): Promise<number> {
+/** A loopback port that nobody listens on. */
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()
     server.once('error', reject)

@@ -10,7 +10,7 @@ import { type Spending, StoreError } from '../src/auth/store.ts'
 import { RedisConnection, type RedisRunner, type RedisState, redisForOnce } from '../src/redis/connection.ts'
 import { RedisError } from '../src/redis/error.ts'
 import { program, runProgram } from './node.ts'
-import { describeWithRedis, RedisProcess } from './redis.ts'
+import { describeWithRedis, freePort, RedisProcess } from './redis.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
@@ -273,8 +273,9 @@ describeWithRedis('the stores in Redis', () => {
     execFileSync('openssl', ['req', ...made.split(' '), '-keyout', key, '-out', certificate], { stdio: 'ignore' })
     const files = ['--tls-cert-file', certificate, '--tls-key-file', key, '--tls-ca-cert-file', certificate]
     const secured = await RedisProcess.start(['--tls-port', '0', '--tls-auth-clients', 'no', ...files])
-    await secured.client.config('SET', 'tls-port', String(secured.port + 1))
-    const url = `rediss://localhost:${secured.port + 1}`
+    const port = await freePort()
+    await secured.client.config('SET', 'tls-port', String(port))
+    const url = `rediss://localhost:${port}`
     const list = (trusted: string) =>
       runProgram([program, 'keys', 'list', '--store', url, '--data-dir', secured.folder], process.execPath, {
         NODE_EXTRA_CA_CERTS: trusted,
