@@ -23,7 +23,8 @@ export async function startAnvil({ workers }) {
 function findProgram() {
   const modules = join(project, 'node_modules')
   if (!existsSync(modules)) {
-    const parameters = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+    // Not `ci`: it wants the packages of all platforms in the lock file, and a registry may lack some.
+    const parameters = ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
     const shell = process.platform === 'win32'
     if (outputOf('npm', parameters, { cwd: project, shell }) === undefined)
       throw new Unavailable('npm cannot install @foundry-rs/anvil')
