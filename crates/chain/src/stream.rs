@@ -39,16 +39,10 @@ impl Chain {
             |raw| PreparedBlock::decode(&raw, spec),
             take,
             |block, outcome| {
-                let (number, hash, result) = match block {
-                    Ok((number, hash)) => (
-                        Some(number),
-                        Some(hash),
-                        match outcome {
-                            Ok(outcome) => Ok(outcome),
-                            Err(error) => return ControlFlow::Break(Some(error)),
-                        },
-                    ),
-                    Err(error) => (None, None, Err(error)),
+                let (number, hash, result) = match (block, outcome) {
+                    (Ok((number, hash)), Ok(outcome)) => (Some(number), Some(hash), Ok(outcome)),
+                    (Ok(_), Err(error)) => return ControlFlow::Break(Some(error)),
+                    (Err(error), _) => (None, None, Err(error)),
                 };
                 let flow = on_block(StreamedBlock { position, number, hash, result });
                 position += 1;
