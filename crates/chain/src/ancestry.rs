@@ -7,40 +7,50 @@ use rhizome_primitives::{B256, Header};
 use crate::archive::Archive;
 use crate::{BlockRecord, ChainError};
 
-/// The ancestors of a block that executes on top of `parent`, the parent included. Follows the parent's own branch,
+/// The ancestors of a block that executes on top of a parent, the parent included. Follows the parent's own branch,
 /// wherever the best chain goes meanwhile.
 pub struct ChainAncestry {
     archive: Arc<Archive>,
-    parent: Arc<BlockRecord>,
+    parent: Place,
     branch: OnceLock<Branch>,
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    number: u64,
+    hash: B256,
 }
 
 /// The part of the branch that is off the best chain (highest first), and the block where it leaves it.
 struct Branch {
-    side: Vec<Arc<BlockRecord>>,
-    fork: Arc<BlockRecord>,
+    side: Vec<Place>,
+    fork: Place,
 }
 
 impl ChainAncestry {
-    pub(crate) fn new(archive: Arc<Archive>, parent: Arc<BlockRecord>) -> Self {
-        Self { archive, parent, branch: OnceLock::new() }
+    pub(crate) fn new(archive: Arc<Archive>, number: u64, hash: B256) -> Self {
+        Self { archive, parent: Place { number, hash }, branch: OnceLock::new() }
     }
 
     /// Hash of the ancestor with this number; none above the parent.
     pub fn hash(&self, number: u64) -> Result<Option<B256>, ChainError> {
-        if number >= self.parent.number() {
-            return Ok((number == self.parent.number()).then_some(self.parent.hash));
+        if number >= self.parent.number {
+            return Ok((number == self.parent.number).then_some(self.parent.hash));
         }
         let branch = self.branch()?;
-        if let Some(record) = branch.side.iter().find(|record| record.number() == number) {
-            return Ok(Some(record.hash));
+        if let Some(place) = branch.side.iter().find(|place| place.number == number) {
+            return Ok(Some(place.hash));
         }
         let hash = self.archive.store.main_hash(number)?;
         // Readers run beside the writer: the index speaks for this branch only if the branch still meets it.
-        if self.archive.is_main(branch.fork.number(), &branch.fork.hash)? {
+        if self.archive.is_main(branch.fork.number, &branch.fork.hash)? {
             return Ok(hash);
         }
-        self.walk(&branch.fork, number).map(Some)
+        let mut cursor = branch.fork;
+        while cursor.number > number {
+            cursor = self.below(cursor)?;
+        }
+        Ok(Some(cursor.hash))
     }
 
     fn branch(&self) -> Result<&Branch, ChainError> {
@@ -48,20 +58,18 @@ impl ChainAncestry {
             return Ok(branch);
         }
         let mut side = Vec::new();
-        let mut cursor = Arc::clone(&self.parent);
-        while !self.archive.is_main(cursor.number(), &cursor.hash)? {
-            let parent = parent_of(&self.archive, &cursor)?;
-            side.push(std::mem::replace(&mut cursor, parent));
+        let mut cursor = self.parent;
+        while !self.archive.is_main(cursor.number, &cursor.hash)? {
+            side.push(cursor);
+            cursor = self.below(cursor)?;
         }
         Ok(self.branch.get_or_init(|| Branch { side, fork: cursor }))
     }
 
-    fn walk(&self, from: &Arc<BlockRecord>, number: u64) -> Result<B256, ChainError> {
-        let mut cursor = Arc::clone(from);
-        while cursor.number() > number {
-            cursor = parent_of(&self.archive, &cursor)?;
-        }
-        Ok(cursor.hash)
+    fn below(&self, place: Place) -> Result<Place, ChainError> {
+        let missing = || ChainError::MissingBlock { hash: place.hash };
+        let hash = self.archive.known_ancestor(&place.hash)?.header.parent().ok_or_else(missing)?;
+        Ok(Place { number: place.number.checked_sub(1).ok_or_else(missing)?, hash })
     }
 }
 

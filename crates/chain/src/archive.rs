@@ -1,11 +1,13 @@
 //! The stored blocks behind caches: what readers and the writer share.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
+use parking_lot::RwLock;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use rhizome_evm::AncestorBlock;
-use rhizome_primitives::{B256, ChainSpec, U256};
+use rhizome_primitives::{B256, ChainSpec};
 use rhizome_storage::{CacheReads, Store, StoredReceipts};
 
 use crate::{BlockRecord, ChainError};
@@ -21,6 +23,8 @@ pub(crate) struct Archive {
     records: Cache<B256, Arc<BlockRecord>, RecordWeight>,
     receipts: Cache<B256, Arc<StoredReceipts>, ReceiptsWeight>,
     ancestors: Cache<B256, Arc<AncestorBlock>>,
+    /// Executed blocks that are not written yet, oldest first.
+    unwritten: RwLock<VecDeque<Arc<AncestorBlock>>>,
 }
 
 impl Archive {
@@ -34,6 +38,7 @@ impl Archive {
             records: Cache::with_weighter(items, bytes, RecordWeight),
             receipts: Cache::with_weighter(items, bytes, ReceiptsWeight),
             ancestors: Cache::new(ANCESTORS),
+            unwritten: RwLock::default(),
         }
     }
 
@@ -68,13 +73,33 @@ impl Archive {
         Ok(Some(receipts))
     }
 
-    /// Header and uncles of a block, from the cache of ancestors.
+    /// Header and uncles of a block, written or about to be.
     pub(crate) fn ancestor(&self, hash: &B256) -> Result<Option<Arc<AncestorBlock>>, ChainError> {
         if let Some(ancestor) = self.ancestors.get(hash) {
             return Ok(Some(ancestor));
         }
+        if let Some(ancestor) = self.unwritten.read().iter().find(|ancestor| ancestor.hash == *hash) {
+            return Ok(Some(Arc::clone(ancestor)));
+        }
         let Some(record) = self.record(hash)? else { return Ok(None) };
         Ok(Some(self.remember_ancestor(&record)))
+    }
+
+    /// A block that must be there because something else refers to it.
+    pub(crate) fn known_ancestor(&self, hash: &B256) -> Result<Arc<AncestorBlock>, ChainError> {
+        self.ancestor(hash)?.ok_or(ChainError::MissingBlock { hash: *hash })
+    }
+
+    /// A block that was executed, as an ancestor of the next ones.
+    pub(crate) fn push_unwritten(&self, block: AncestorBlock) -> Arc<AncestorBlock> {
+        let block = Arc::new(block);
+        self.unwritten.write().push_back(Arc::clone(&block));
+        block
+    }
+
+    /// The oldest unwritten block has been written, or came to nothing.
+    pub(crate) fn pop_unwritten(&self) {
+        self.unwritten.write().pop_front();
     }
 
     /// A block that was just written.
@@ -89,8 +114,7 @@ impl Archive {
         self.records.insert(record.hash, Arc::clone(record));
     }
 
-    /// The header of a block that may not be written yet.
-    pub(crate) fn remember_ancestor(&self, record: &BlockRecord) -> Arc<AncestorBlock> {
+    fn remember_ancestor(&self, record: &BlockRecord) -> Arc<AncestorBlock> {
         let ancestor = Arc::new(AncestorBlock {
             hash: record.hash,
             header: record.block.header.clone(),
@@ -117,10 +141,6 @@ impl Archive {
             Some(hash) => self.record(&hash),
             None => Ok(None),
         }
-    }
-
-    pub(crate) fn total_difficulty(&self, parent: &BlockRecord, block: &rhizome_primitives::Block) -> U256 {
-        parent.total_difficulty.wrapping_add(crate::record::cumulative_difficulty(block))
     }
 }
 

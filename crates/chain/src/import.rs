@@ -3,12 +3,14 @@
 use std::mem;
 use std::sync::Arc;
 
-use rhizome_evm::{BlockOutcome, Deadline, ExecError, execute_block};
-use rhizome_primitives::{Address, B256, Block, Bytes, U256};
+use rhizome_evm::{AncestorBlock, BlockOutcome, Deadline, ExecError, execute_block};
+use rhizome_primitives::{Address, B256, Block, Bytes, Receipt, U256};
 use rhizome_storage::{BestChange, BlockWrite, StoredReceipts};
 use rhizome_trie::{NodeRows, StateDelta, StateReader, Trie, diff, list_root};
 
+use crate::ancestry::ChainAncestry;
 use crate::prepare::{PreparedBlock, is_orchid};
+use crate::record::total_difficulty;
 use crate::reorg::{BranchChange, places};
 use crate::verify::{Context, Executed, Failure, check_old_state_root, check_outcome, check_rules};
 use crate::writer::Writer;
@@ -29,6 +31,28 @@ pub enum ImportOutcome {
     Invalid(InvalidBlock),
 }
 
+/// A block that kept the rules before execution and was executed. Its roots are not compared yet.
+pub(crate) struct ExecutedBlock {
+    block: Block,
+    hash: B256,
+    raw: Vec<u8>,
+    senders: Vec<Address>,
+    total_difficulty: U256,
+    outcome: BlockOutcome,
+    pub(crate) delta: Arc<StateDelta>,
+}
+
+impl ExecutedBlock {
+    pub(crate) fn as_ancestor(&self) -> AncestorBlock {
+        AncestorBlock {
+            hash: self.hash,
+            header: self.block.header.clone(),
+            uncles: self.block.uncles.clone(),
+            total_difficulty: self.total_difficulty,
+        }
+    }
+}
+
 /// A block that passed everything and is not written yet, and the state after it.
 pub(crate) struct Verified {
     pub(crate) block: VerifiedBlock,
@@ -39,8 +63,10 @@ pub(crate) struct Verified {
 pub(crate) struct VerifiedBlock {
     pub(crate) record: Arc<BlockRecord>,
     raw: Vec<u8>,
-    pub(crate) outcome: BlockOutcome,
+    pub(crate) receipts: Vec<Receipt>,
     encoded_receipts: Vec<Bytes>,
+    /// What the block changes in the state.
+    delta: Arc<StateDelta>,
     /// What the block adds to the trie.
     pub(crate) nodes: NodeRows,
 }
@@ -82,12 +108,12 @@ impl Chain {
             return Ok(ImportOutcome::Invalid(InvalidBlock::ParentHash { length }));
         };
         let Some(parent) = self.stored_parent(&parent)? else { return Ok(ImportOutcome::NoParent) };
-        let head = self.head();
-        let verified = if head.record.hash == parent.hash {
-            self.verify(prepared, &parent, writer.state(None), || writer.take_trie())
+        let ancestor = self.archive.known_ancestor(&parent.hash)?;
+        let verified = if self.head().record.hash == parent.hash {
+            self.verify(prepared, &ancestor, writer.state([]), || writer.take_trie())
         } else {
             let trie = writer.trie_at(parent.state_root);
-            self.verify(prepared, &parent, Arc::new(trie.clone()), || trie)
+            self.verify(prepared, &ancestor, Arc::new(trie.clone()), || trie)
         };
         match verified {
             Ok(verified) => self.store_verified(writer, verified),
@@ -112,56 +138,56 @@ impl Chain {
     /// All checks of an import, on the parent's state in both forms. The trie is asked for when the block has been executed.
     pub(crate) fn verify(
         &self,
-        mut prepared: PreparedBlock,
-        parent: &Arc<BlockRecord>,
+        prepared: PreparedBlock,
+        parent: &AncestorBlock,
         state: Arc<dyn StateReader>,
         trie: impl FnOnce() -> Trie,
     ) -> Result<Verified, Failure> {
-        let spec = self.spec();
-        let now = self.config().clock.now();
-        let context = Context { archive: &self.archive, parent, state: &*state, now };
-        let senders = check_rules(&mut prepared, &context)?;
-        let outcome = self.execute(&prepared.block, prepared.hash, &senders, parent, state)?;
-        let block = &prepared.block;
+        let executed = self.execute(prepared, parent, state)?;
         let mut trie = trie();
-        let mut encoded_receipts: Vec<Bytes> = Vec::new();
-        let mut receipts_root = Ok(B256::ZERO);
-        // In place: `join` would send the trie to another thread, too, and sleep meanwhile.
-        let nodes = rayon::in_place_scope(|scope| {
-            scope.spawn(|_| {
-                encoded_receipts = outcome.receipts.iter().map(|receipt| receipt.encode().into()).collect();
-                let items = encoded_receipts.iter().map(AsRef::as_ref);
-                receipts_root = list_root(items, is_orchid(spec, block.header.number));
-            });
-            trie.apply(&outcome.delta).map(|()| trie.commit())
-        });
-        let (nodes, receipts_root) = (nodes?, receipts_root?);
-        let state_root = trie.root_hash();
-        check_outcome(&block.header, &Executed { outcome: &outcome, state_root, receipts_root }, spec)?;
-        check_old_state_root(&block.header, &trie, spec, self.config().old_state_roots)?;
-        let total_difficulty = self.archive.total_difficulty(parent, block);
-        let size = prepared.raw.len();
-        let record = Arc::new(BlockRecord::new(prepared.block, size, total_difficulty, state_root, senders));
-        let block = VerifiedBlock { record, raw: prepared.raw, outcome, encoded_receipts, nodes };
+        let block = self.check(executed, &mut trie)?;
         Ok(Verified { block, trie })
     }
 
-    fn execute(
+    /// The rules before execution, and the execution on the parent's state.
+    pub(crate) fn execute(
         &self,
-        block: &Block,
-        hash: B256,
-        senders: &[Address],
-        parent: &Arc<BlockRecord>,
+        mut prepared: PreparedBlock,
+        parent: &AncestorBlock,
         state: Arc<dyn StateReader>,
-    ) -> Result<BlockOutcome, Failure> {
-        let ancestry = self.ancestry(parent);
-        execute_block(self.spec(), block, senders, state, &ancestry, &Deadline::none())
-            .map_err(|error| execution_failure(error, block, hash))
+    ) -> Result<ExecutedBlock, Failure> {
+        let now = self.config().clock.now();
+        let context = Context { archive: &self.archive, parent: &parent.header, state: &*state, now };
+        let senders = check_rules(&mut prepared, &context)?;
+        let PreparedBlock { block, hash, raw, .. } = prepared;
+        let ancestry = ChainAncestry::new(Arc::clone(&self.archive), parent.header.number, parent.hash);
+        let mut outcome = execute_block(self.spec(), &block, &senders, state, &ancestry, &Deadline::none())
+            .map_err(|error| execution_failure(error, &block, hash))?;
+        let total_difficulty = total_difficulty(parent.total_difficulty, &block);
+        let delta = Arc::new(mem::take(&mut outcome.delta));
+        Ok(ExecutedBlock { block, hash, raw, senders, total_difficulty, outcome, delta })
+    }
+
+    /// Compares what execution gave with the header. `trie` goes from the parent's state to that of the block; after a
+    /// failure it is worth nothing.
+    pub(crate) fn check(&self, executed: ExecutedBlock, trie: &mut Trie) -> Result<VerifiedBlock, Failure> {
+        let ExecutedBlock { block, raw, senders, total_difficulty, outcome, delta, .. } = executed;
+        let spec = self.spec();
+        let encoded_receipts: Vec<Bytes> = outcome.receipts.iter().map(|receipt| receipt.encode().into()).collect();
+        let items = encoded_receipts.iter().map(AsRef::as_ref);
+        let receipts_root = list_root(items, is_orchid(spec, block.header.number))?;
+        trie.apply(&delta)?;
+        let nodes = trie.commit();
+        let state_root = trie.root_hash();
+        check_outcome(&block.header, &Executed { outcome: &outcome, state_root, receipts_root }, spec)?;
+        check_old_state_root(&block.header, trie, spec, self.config().old_state_roots)?;
+        let record = Arc::new(BlockRecord::new(block, raw.len(), total_difficulty, state_root, senders));
+        Ok(VerifiedBlock { record, raw, receipts: outcome.receipts, encoded_receipts, delta, nodes })
     }
 
     /// Writes a block, and makes it the best one if it is.
     pub(crate) fn store_verified(&self, writer: &mut Writer, verified: Verified) -> Result<ImportOutcome, ImportError> {
-        let Verified { mut block, trie } = verified;
+        let Verified { block, trie } = verified;
         let head = self.head();
         if !fork_choice::replaces(&block.record, &head.record) {
             self.write(block, None)?;
@@ -170,9 +196,9 @@ impl Chain {
         }
         let change = BranchChange::plan(&self.archive, &head.record, &block.record)?;
         let flat = if change.retracted.is_empty() && change.enacted.len() == 1 {
-            mem::take(&mut block.outcome.delta)
+            Arc::clone(&block.delta)
         } else {
-            diff(writer.trie(), &trie)?
+            Arc::new(diff(writer.trie(), &trie)?)
         };
         let record = Arc::clone(&block.record);
         let generation = self.write(block, Some((&change, &flat)))?;
@@ -185,17 +211,17 @@ impl Chain {
     }
 
     /// Writes a child of the best block, and makes it the best one.
-    pub(crate) fn store_child(&self, block: VerifiedBlock, delta: &StateDelta) -> Result<(), ImportError> {
-        let record = Arc::clone(&block.record);
+    pub(crate) fn store_child(&self, block: VerifiedBlock) -> Result<(), ImportError> {
+        let (record, delta) = (Arc::clone(&block.record), Arc::clone(&block.delta));
         let change = BranchChange { retracted: Vec::new(), enacted: vec![Arc::clone(&record)] };
-        let generation = self.write(block, Some((&change, delta)))?;
+        let generation = self.write(block, Some((&change, &delta)))?;
         self.publish(record, generation, &change, &change.retracted);
         Ok(())
     }
 
     /// Returns the generation of the flat state after the write.
     fn write(&self, block: VerifiedBlock, best: Option<(&BranchChange, &StateDelta)>) -> Result<u64, ImportError> {
-        let VerifiedBlock { record, raw, outcome, encoded_receipts, nodes } = block;
+        let VerifiedBlock { record, raw, receipts, encoded_receipts, nodes, .. } = block;
         let transaction_hashes: Vec<B256> =
             record.block.transactions.iter().map(|transaction| transaction.hash()).collect();
         let (enacted, retracted) =
@@ -209,19 +235,19 @@ impl Chain {
             state_root: record.state_root,
             senders: record.senders(),
             transaction_hashes: &transaction_hashes,
-            receipts: &outcome.receipts,
+            receipts: &receipts,
             encoded_receipts: &encoded_receipts,
             nodes,
             best,
         })?;
-        self.archive.remember(&record, StoredReceipts { transaction_hashes, receipts: outcome.receipts });
+        self.archive.remember(&record, StoredReceipts { transaction_hashes, receipts });
         Ok(generation)
     }
 
     /// Total difficulty that a block will have; none while its parent is not stored.
     pub fn expected_total_difficulty(&self, block: &Block) -> Result<Option<U256>, ChainError> {
         let Some(parent) = block.header.parent() else { return Ok(None) };
-        Ok(self.stored_parent(&parent)?.map(|parent| self.archive.total_difficulty(&parent, block)))
+        Ok(self.stored_parent(&parent)?.map(|parent| total_difficulty(parent.total_difficulty, block)))
     }
 }
 

@@ -84,3 +84,8 @@ pub(crate) fn cumulative_difficulty(block: &Block) -> U256 {
     let uncles = block.uncles.iter().map(|uncle| uncle.difficulty_value());
     uncles.fold(block.header.difficulty_value(), U256::wrapping_add)
 }
+
+/// Difficulty of a chain up to and including a block, from that of its parent.
+pub(crate) fn total_difficulty(parent: U256, block: &Block) -> U256 {
+    parent.wrapping_add(cumulative_difficulty(block))
+}

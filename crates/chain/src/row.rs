@@ -1,26 +1,32 @@
-//! Blocks in a row: prepared ahead, executed in order, and each written while the next one is executed.
+//! Blocks in a row: prepared ahead, executed in order, and each hashed and written while the next ones are executed.
 //!
-//! A block can be executed before its parent is on disk: the parent's trie is in memory, and the values that the parent
-//! changed come from its execution. So one thread executes and another one writes, a block behind. What is not simply
-//! the next best block (a block of another branch, one whose parent deleted accounts) waits until everything is on disk,
-//! and is imported as if it came alone.
+//! A block can be executed before its parent has been compared with its header and written: the values that the parent
+//! changed come from its execution. So one thread executes, one changes the trie and compares, and one writes. Where a
+//! block turns out to be wrong, what was executed on top of it comes to nothing. What is not simply the next best block (a
+//! block of another branch) waits until everything is on disk, and is imported as if it came alone.
 
-use std::mem;
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Scope};
 
-use parking_lot::MutexGuard;
+use parking_lot::{Mutex, MutexGuard};
+use rhizome_evm::AncestorBlock;
 use rhizome_primitives::{Block, U256};
-use rhizome_trie::StateDelta;
+use rhizome_trie::{StateDelta, Trie};
 
-use crate::import::{Verified, VerifiedBlock};
+use crate::import::{ExecutedBlock, VerifiedBlock};
 use crate::pipeline::{BLOCKS_AHEAD, run_ahead};
 use crate::prepare::PreparedBlock;
+use crate::record::total_difficulty;
 use crate::verify::Failure;
 use crate::writer::Writer;
-use crate::{BlockRecord, Chain, ChainError, ImportError, ImportOutcome, fork_choice};
+use crate::{Chain, ChainError, ImportError, ImportOutcome};
+
+/// Executed blocks that are not written yet: one in the hands of each thread, and one that waits for it.
+const MOST_BEHIND: usize = 4;
 
 /// Goes on, or stops, with what is to be said about it.
 pub(crate) type Flow<B> = ControlFlow<Option<B>>;
@@ -33,42 +39,90 @@ pub(crate) struct Row<'a, N, B> {
     chain: &'a Chain,
     writer: MutexGuard<'a, Writer>,
     done: Done<'a, N, B>,
-    /// None when no thread is to be had.
-    thread: Option<WritingThread>,
-    /// The block that the thread is writing.
-    behind: Option<Behind<N>>,
+    /// None when no threads are to be had.
+    stages: Option<Stages>,
+    /// The blocks in the hands of the threads, oldest first.
+    behind: VecDeque<Behind<N>>,
 }
 
 struct Behind<N> {
     note: N,
-    record: Arc<BlockRecord>,
+    block: Arc<AncestorBlock>,
     delta: Arc<StateDelta>,
 }
 
-struct WritingThread {
-    blocks: SyncSender<(VerifiedBlock, Arc<StateDelta>)>,
-    results: Receiver<Result<(), ImportError>>,
+/// What became of a block that was executed.
+enum Fate {
+    Written,
+    Failed(Failure),
+    /// A block below it failed, or nobody wants more.
+    Dropped,
 }
 
-impl WritingThread {
-    fn spawn<'scope>(scope: &'scope Scope<'scope, '_>, chain: &'scope Chain) -> Option<Self> {
-        let (blocks, to_write) = sync_channel::<(VerifiedBlock, Arc<StateDelta>)>(1);
-        let (written, results) = sync_channel(1);
-        let write = move || {
-            for (block, delta) in to_write {
-                if written.send(chain.store_child(block, &delta)).is_err() {
-                    break;
+/// The threads behind execution.
+struct Stages {
+    blocks: SyncSender<ExecutedBlock>,
+    fates: Receiver<Fate>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    /// The state after the last block that was compared; none after one that failed. The row keeps it while nothing is
+    /// under way.
+    trie: Mutex<Option<Trie>>,
+    /// Nothing is to be written any more.
+    is_broken: AtomicBool,
+}
+
+impl Shared {
+    fn is_broken(&self) -> bool {
+        self.is_broken.load(Ordering::Acquire)
+    }
+
+    fn check(&self, chain: &Chain, block: ExecutedBlock) -> Result<VerifiedBlock, Fate> {
+        let mut place = self.trie.lock();
+        let Some(mut trie) = place.take().filter(|_| !self.is_broken()) else { return Err(Fate::Dropped) };
+        let checked = chain.check(block, &mut trie).map_err(Fate::Failed)?;
+        *place = Some(trie);
+        Ok(checked)
+    }
+
+    fn write(&self, chain: &Chain, block: Result<VerifiedBlock, Fate>) -> Fate {
+        match block {
+            Err(fate) => fate,
+            Ok(_) if self.is_broken() => Fate::Dropped,
+            Ok(block) => match chain.store_child(block) {
+                Ok(()) => Fate::Written,
+                Err(error) => {
+                    self.is_broken.store(true, Ordering::Release);
+                    Fate::Failed(error.into())
                 }
-            }
-        };
+            },
+        }
+    }
+}
+
+impl Stages {
+    fn spawn<'scope>(scope: &'scope Scope<'scope, '_>, chain: &'scope Chain) -> Option<Self> {
+        let (blocks, to_check) = sync_channel::<ExecutedBlock>(1);
+        let (checked, to_write) = sync_channel(1);
+        let (written, fates) = sync_channel(MOST_BEHIND);
+        let shared = Arc::new(Shared::default());
+        let of_writing = Arc::clone(&shared);
+        let write = move || to_write.into_iter().all(|block| written.send(of_writing.write(chain, block)).is_ok());
+        let of_checking = Arc::clone(&shared);
+        let check = move || to_check.into_iter().all(|block| checked.send(of_checking.check(chain, block)).is_ok());
         thread::Builder::new().name("write-behind".into()).spawn_scoped(scope, write).ok()?;
-        Some(Self { blocks, results })
+        thread::Builder::new().name("check-behind".into()).spawn_scoped(scope, check).ok()?;
+        Some(Self { blocks, fates, shared })
     }
 }
 
 impl Chain {
     /// Prepares items on all cores, gives them to `take` in order, which puts their blocks into the row, and tells `done`
-    /// about each block when it is on disk or refused. Nobody else writes meanwhile. Returns why it stopped.
+    /// about each block when it is on disk or refused. Nobody else writes meanwhile. Returns why it stopped; blocks that
+    /// were on their way to the disk at that moment are told, too.
     pub(crate) fn import_in_a_row<T: Send, P: Send, N, B>(
         &self,
         items: impl Iterator<Item = T>,
@@ -77,8 +131,8 @@ impl Chain {
         done: impl FnMut(N, Result<ImportOutcome, ImportError>) -> Flow<B>,
     ) -> Option<B> {
         thread::scope(|scope| {
-            let thread = WritingThread::spawn(scope, self);
-            let mut row = Row { chain: self, writer: self.writer.lock(), done: Box::new(done), thread, behind: None };
+            let (writer, behind) = (self.writer.lock(), VecDeque::new());
+            let mut row = Row { chain: self, writer, done: Box::new(done), stages: Stages::spawn(scope, self), behind };
             let stopped = run_ahead(items, BLOCKS_AHEAD, prepare, |prepared| take(&mut row, prepared));
             let stopped = stopped.or_else(|| row.finish().break_value());
             row.writer.trim();
@@ -88,17 +142,20 @@ impl Chain {
 }
 
 impl<N, B> Row<'_, N, B> {
-    /// Imports a block. What came before it is done afterwards, it itself perhaps not yet.
+    /// Imports a block. What came before it is executed afterwards, and perhaps not yet written.
     pub(crate) fn import(&mut self, note: N, prepared: PreparedBlock) -> Flow<B> {
-        let verified = self.verify_child(prepared);
-        self.finish()?;
-        match verified {
-            Ok(verified) => self.write(note, verified),
-            Err(NoChild::Refused(failure)) => match *failure {
-                Failure::Invalid(invalid) => (self.done)(note, Ok(ImportOutcome::Invalid(invalid))),
-                Failure::Error(error) => (self.done)(note, Err(error)),
-            },
+        self.hear_some()?;
+        let parent = prepared.block.header.parent();
+        match self.execute(prepared) {
+            Ok(executed) => self.pass_on(note, executed),
+            Err(NoChild::Refused(failure)) => {
+                self.finish()?;
+                // It says nothing about the block when the parent came to nothing.
+                let is_founded = parent == Some(self.chain.head().hash());
+                (self.done)(note, if is_founded { outcome(*failure) } else { Ok(ImportOutcome::NoParent) })
+            }
             Err(NoChild::Alone(prepared)) => {
+                self.finish()?;
                 let outcome = self.chain.import_with(&mut self.writer, *prepared);
                 (self.done)(note, outcome)
             }
@@ -111,62 +168,116 @@ impl<N, B> Row<'_, N, B> {
         (self.done)(note, Ok(ImportOutcome::Exists))
     }
 
-    /// Waits for the block that is being written.
-    pub(crate) fn finish(&mut self) -> Flow<B> {
-        let (Some(behind), Some(thread)) = (self.behind.take(), &self.thread) else { return Flow::Continue(()) };
-        // A missing answer means that the thread panicked; the scope passes the panic on.
-        let Ok(written) = thread.results.recv() else { return Flow::Break(None) };
-        if written.is_err() {
-            self.writer.reopen(self.chain.head().record.state_root);
-            self.chain.archive.forget_all();
-        }
-        (self.done)(behind.note, written.map(|()| ImportOutcome::ImportedBest))
-    }
-
     /// Total difficulty that a block will have; none while its parent is not known.
     pub(crate) fn expected_total_difficulty(&self, block: &Block) -> Result<Option<U256>, ChainError> {
-        match &self.behind {
-            Some(behind) if block.header.parent() == Some(behind.record.hash) => {
-                Ok(Some(self.chain.archive.total_difficulty(&behind.record, block)))
+        match self.behind.back() {
+            Some(last) if block.header.parent() == Some(last.block.hash) => {
+                Ok(Some(total_difficulty(last.block.total_difficulty, block)))
             }
             _ => self.chain.expected_total_difficulty(block),
         }
     }
 
-    /// Executes the next best block, on a parent that may be on its way to the disk.
-    fn verify_child(&mut self, prepared: PreparedBlock) -> Result<Verified, NoChild> {
-        let parent = match &self.behind {
-            Some(behind) => Arc::clone(&behind.record),
-            None => Arc::clone(&self.chain.head().record),
-        };
-        let delta = self.behind.as_ref().map(|behind| Arc::clone(&behind.delta));
-        let has_deleted = delta.as_ref().is_some_and(|delta| !delta.wiped.is_empty());
-        let is_child = prepared.block.header.parent() == Some(parent.hash);
-        if self.thread.is_none() || has_deleted || !is_child || self.chain.is_stored(&prepared.hash)? {
-            return Err(NoChild::Alone(Box::new(prepared)));
+    /// Waits for the blocks that are behind, and takes the state back.
+    fn finish(&mut self) -> Flow<B> {
+        while !self.behind.is_empty() {
+            self.hear_next()?;
         }
-        let state = self.writer.state(delta);
-        let writer = &mut self.writer;
-        Ok(self.chain.verify(prepared, &parent, state, || writer.take_trie())?)
+        self.take_back();
+        Flow::Continue(())
     }
 
-    /// Begins to write a block whose parent is on disk.
-    fn write(&mut self, note: N, verified: Verified) -> Flow<B> {
-        let is_best = fork_choice::replaces(&verified.block.record, &self.chain.head().record);
-        let Some(thread) = self.thread.as_ref().filter(|_| is_best) else {
-            let outcome = self.chain.store_verified(&mut self.writer, verified);
-            return (self.done)(note, outcome);
+    fn take_back(&mut self) {
+        if let Some(trie) = self.stages.as_ref().and_then(|stages| stages.shared.trie.lock().take()) {
+            self.writer.put_trie(trie);
+        }
+    }
+
+    /// Tells what is done, and makes room for another block. Deleted accounts must be on disk before somebody reads.
+    fn hear_some(&mut self) -> Flow<B> {
+        if self.behind.back().is_some_and(|last| !last.delta.wiped.is_empty()) {
+            return self.finish();
+        }
+        while self.behind.len() >= MOST_BEHIND {
+            self.hear_next()?;
+        }
+        Flow::Continue(())
+    }
+
+    /// Waits for the oldest block that is behind.
+    fn hear_next(&mut self) -> Flow<B> {
+        let Some((note, fate)) = self.next_fate() else { return Flow::Break(None) };
+        let flow = match fate {
+            Fate::Written => (self.done)(note, Ok(ImportOutcome::ImportedBest)),
+            Fate::Failed(failure) => (self.done)(note, outcome(failure)),
+            Fate::Dropped => (self.done)(note, Ok(ImportOutcome::NoParent)),
         };
-        let Verified { mut block, trie } = verified;
-        let delta = Arc::new(mem::take(&mut block.outcome.delta));
-        let record = Arc::clone(&block.record);
-        self.writer.advance(trie, &delta);
-        // The rules of the next block look for it by its hash.
-        self.chain.archive.remember_ancestor(&record);
-        if thread.blocks.send((block, Arc::clone(&delta))).is_err() {
+        if flow.is_break() {
+            self.give_up();
+        }
+        flow
+    }
+
+    /// The oldest block that is behind. None when there is none, or when its thread panicked: the scope passes that on.
+    fn next_fate(&mut self) -> Option<(N, Fate)> {
+        let Behind { note, .. } = self.behind.pop_front()?;
+        self.chain.archive.pop_unwritten();
+        let stages = self.stages.as_ref()?;
+        let fate = stages.fates.recv().ok()?;
+        if self.behind.is_empty() {
+            let mut trie = stages.shared.trie.lock();
+            if stages.shared.is_broken.swap(false, Ordering::AcqRel) || trie.is_none() {
+                *trie = None;
+                self.writer.reopen(self.chain.head().record.state_root);
+                self.chain.archive.forget_all();
+            }
+        }
+        Some((note, fate))
+    }
+
+    /// Stops the threads. What they had already written is told.
+    fn give_up(&mut self) {
+        if let Some(stages) = self.stages.as_ref().filter(|_| !self.behind.is_empty()) {
+            stages.shared.is_broken.store(true, Ordering::Release);
+        }
+        while let Some((note, fate)) = self.next_fate() {
+            if matches!(fate, Fate::Written) {
+                let _ = (self.done)(note, Ok(ImportOutcome::ImportedBest));
+            }
+        }
+        self.take_back();
+    }
+
+    /// Executes the next best block on a parent that may be on its way to the disk.
+    fn execute(&self, prepared: PreparedBlock) -> Result<ExecutedBlock, NoChild> {
+        let chain = self.chain;
+        let parent = match self.behind.back() {
+            Some(last) => Arc::clone(&last.block),
+            None => chain.archive.known_ancestor(&chain.head().record.hash)?,
+        };
+        let block = &prepared.block;
+        let is_best_child = block.header.parent() == Some(parent.hash)
+            && total_difficulty(parent.total_difficulty, block) > parent.total_difficulty;
+        if self.stages.is_none() || !is_best_child || chain.is_stored(&prepared.hash)? {
+            return Err(NoChild::Alone(Box::new(prepared)));
+        }
+        let state = self.writer.state(self.behind.iter().map(|behind| Arc::clone(&behind.delta)));
+        Ok(chain.execute(prepared, &parent, state)?)
+    }
+
+    /// Hands an executed block to the threads.
+    fn pass_on(&mut self, note: N, executed: ExecutedBlock) -> Flow<B> {
+        let Some(stages) = &self.stages else { return Flow::Break(None) };
+        if self.behind.is_empty() {
+            stages.shared.trie.lock().get_or_insert_with(|| self.writer.take_trie());
+        }
+        let delta = Arc::clone(&executed.delta);
+        self.writer.advance_values(&delta);
+        let block = self.chain.archive.push_unwritten(executed.as_ancestor());
+        if stages.blocks.send(executed).is_err() {
             return Flow::Break(None);
         }
-        self.behind = Some(Behind { note, record, delta });
+        self.behind.push_back(Behind { note, block, delta });
         if self.writer.is_full() {
             self.finish()?;
             self.writer.trim();
@@ -175,7 +286,14 @@ impl<N, B> Row<'_, N, B> {
     }
 }
 
-/// Why a block is not written behind.
+fn outcome(failure: Failure) -> Result<ImportOutcome, ImportError> {
+    match failure {
+        Failure::Invalid(invalid) => Ok(ImportOutcome::Invalid(invalid)),
+        Failure::Error(error) => Err(error),
+    }
+}
+
+/// Why a block is not handed to the threads.
 enum NoChild {
     /// It has to be imported alone.
     Alone(Box<PreparedBlock>),

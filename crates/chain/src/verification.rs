@@ -172,7 +172,8 @@ impl Chain {
         }
         let parent = self.archive.known_record(&parent)?;
         let trie = self.state_trie(&parent)?;
-        match self.verify(prepared, &parent, Arc::new(trie.clone()), || trie) {
+        let ancestor = self.archive.known_ancestor(&parent.hash)?;
+        match self.verify(prepared, &ancestor, Arc::new(trie.clone()), || trie) {
             Ok(verified) => Ok(self.stored_mismatch(record, verified)?),
             Err(Failure::Invalid(invalid)) => Ok(Some(rule_mismatch(&invalid))),
             Err(Failure::Error(error)) => Err(error),
@@ -191,7 +192,7 @@ impl Chain {
     }
 
     fn stored_mismatch(&self, stored: &BlockRecord, verified: Verified) -> Result<Option<Mismatch>, ChainError> {
-        let Verified { block: VerifiedBlock { record, outcome, nodes, .. }, trie } = verified;
+        let Verified { block: VerifiedBlock { record, receipts, nodes, .. }, trie } = verified;
         let executed_root = self.executed_state_root(stored)?;
         if let Some(mismatch) = compare("stateRoot", &record.state_root, &executed_root)
             .or_else(|| compare("totalDifficulty", &record.total_difficulty, &stored.total_difficulty))
@@ -208,7 +209,7 @@ impl Chain {
             }
         }
         let store = &self.archive.store;
-        if let Some(mismatch) = receipts_mismatch(&outcome.receipts, store.receipts(&record.hash)?.as_ref()) {
+        if let Some(mismatch) = receipts_mismatch(&receipts, store.receipts(&record.hash)?.as_ref()) {
             return Ok(Some(mismatch));
         }
         for (index, transaction) in record.block.transactions.iter().enumerate() {
@@ -222,7 +223,7 @@ impl Chain {
                 return Ok(Some((format!("transactions[{index}].place"), expected, got.into())));
             }
         }
-        log_index::mismatch(store, record.number(), &outcome.receipts).map_err(ChainError::from)
+        log_index::mismatch(store, record.number(), &receipts).map_err(ChainError::from)
     }
 }
 

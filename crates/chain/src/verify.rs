@@ -12,7 +12,7 @@ use rhizome_trie::{AccountState, StateError, StateReader, Trie, orchid_state_roo
 
 use crate::archive::Archive;
 use crate::prepare::PreparedBlock;
-use crate::{BlockRecord, ChainError, ImportError, InvalidBlock, OldStateRoots};
+use crate::{ChainError, ImportError, InvalidBlock, OldStateRoots};
 
 /// A refused block, or a failure on our side.
 pub(crate) enum Failure {
@@ -35,7 +35,7 @@ impl<E: Into<ImportError>> From<E> for Failure {
 /// What the rules look at besides the block.
 pub(crate) struct Context<'a> {
     pub(crate) archive: &'a Archive,
-    pub(crate) parent: &'a BlockRecord,
+    pub(crate) parent: &'a Header,
     pub(crate) state: &'a dyn StateReader,
     pub(crate) now: u64,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Context<'a> {
 pub(crate) fn check_rules(prepared: &mut PreparedBlock, context: &Context<'_>) -> Result<Vec<Address>, Failure> {
     let spec: &ChainSpec = &context.archive.spec;
     let block = &prepared.block;
-    let (header, parent) = (&block.header, &context.parent.block.header);
+    let (header, parent) = (&block.header, context.parent);
     transaction_fields(block)?;
     let senders = senders(prepared)?;
     nonces(block, &senders, context.state)?;

@@ -133,8 +133,8 @@ impl Chain {
     }
 
     /// The ancestors of a block that executes on top of `parent`.
-    pub fn ancestry(&self, parent: &Arc<BlockRecord>) -> ChainAncestry {
-        ChainAncestry::new(Arc::clone(&self.archive), Arc::clone(parent))
+    pub fn ancestry(&self, parent: &BlockRecord) -> ChainAncestry {
+        ChainAncestry::new(Arc::clone(&self.archive), parent.number(), parent.hash)
     }
 
     /// Copies the database into a new folder on the same disk while the node runs.

@@ -56,14 +56,25 @@ impl Weighter<Vec<u8>, Known> for ValueWeight {
     }
 }
 
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.take_trie().drop_aside();
+        let values = mem::replace(&mut self.values, Arc::new(empty_cache(0)));
+        rayon::spawn(move || drop(values));
+    }
+}
+
+fn empty_cache(bytes: usize) -> Values {
+    Cache::with_weighter(bytes / VALUE_BYTES, bytes as u64, ValueWeight)
+}
+
 impl Writer {
     /// On the state with this root. Nodes stay in memory up to about `memory_bytes`.
     pub(crate) fn open(root: B256, store: &Arc<Store>, memory_bytes: usize) -> Self {
         let source = Arc::new(CountingSource { store: Arc::clone(store), loads: AtomicUsize::new(0) });
         let trie = Trie::open(root, Arc::clone(&source) as _);
-        let value_bytes = memory_bytes / VALUES_SHARE;
-        let values = Cache::with_weighter(value_bytes / VALUE_BYTES, value_bytes as u64, ValueWeight);
-        Self { trie, source, changed_keys: 0, budget: memory_bytes / NODE_BYTES, values: Arc::new(values) }
+        let values = Arc::new(empty_cache(memory_bytes / VALUES_SHARE));
+        Self { trie, source, changed_keys: 0, budget: memory_bytes / NODE_BYTES, values }
     }
 
     /// The state of the head.
@@ -71,11 +82,11 @@ impl Writer {
         &self.trie
     }
 
-    /// The state of the trie for the writer's own reads, until the next change. `behind` is what the head on disk still
-    /// lacks, if it lacks something; it deletes no account.
-    pub(crate) fn state(&self, behind: Option<Arc<StateDelta>>) -> Arc<dyn StateReader> {
+    /// The state after the last block for the writer's own reads, until the next change. `behind` is what the head on disk
+    /// still lacks of it, oldest first; it deletes no account.
+    pub(crate) fn state(&self, behind: impl IntoIterator<Item = Arc<StateDelta>>) -> Arc<dyn StateReader> {
         let (values, store) = (Arc::clone(&self.values), Arc::clone(&self.source.store));
-        Arc::new(WriterState { values, behind, store })
+        Arc::new(WriterState { values, behind: behind.into_iter().collect(), store })
     }
 
     /// Gives the state of the head away to be changed: what nobody else holds is changed in place. If nothing becomes of
@@ -83,6 +94,11 @@ impl Writer {
     pub(crate) fn take_trie(&mut self) -> Trie {
         let unchanged = self.trie_at(self.trie.root_hash());
         mem::replace(&mut self.trie, unchanged)
+    }
+
+    /// Takes back the trie that was given away, after as many blocks as the values have gone on.
+    pub(crate) fn put_trie(&mut self, trie: Trie) {
+        self.trie = trie;
     }
 
     /// Another state, which may become that of the head.
@@ -93,6 +109,11 @@ impl Writer {
     /// Goes on to the state after another block. `flat` is the difference between both.
     pub(crate) fn advance(&mut self, trie: Trie, flat: &StateDelta) {
         self.trie = trie;
+        self.advance_values(flat);
+    }
+
+    /// Goes on to the state after another block, whose trie is not made yet.
+    pub(crate) fn advance_values(&mut self, flat: &StateDelta) {
         self.changed_keys = self.changed_keys.saturating_add(flat.writes.len());
         if !flat.wiped.is_empty() {
             self.values.clear();
@@ -130,14 +151,14 @@ fn written(value: &Option<Bytes>) -> Option<Bytes> {
 /// What the writer keeps in memory, in front of the rows of the head on disk, which nobody changes but itself.
 struct WriterState {
     values: Arc<Values>,
-    behind: Option<Arc<StateDelta>>,
+    behind: Vec<Arc<StateDelta>>,
     store: Arc<Store>,
 }
 
 impl WriterState {
     /// A value that the head on disk lacks.
     fn behind(&self, key: &[u8]) -> Option<Option<Bytes>> {
-        self.behind.as_ref()?.writes.get(key).map(written)
+        self.behind.iter().rev().find_map(|delta| delta.writes.get(key)).map(written)
     }
 }
 

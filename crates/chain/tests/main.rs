@@ -21,6 +21,7 @@ mod golden;
 mod logs;
 mod old_state_roots;
 mod readers;
+mod row;
 mod state_change;
 mod verification;
 

@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rhizome_primitives::{Address, Block, ChainSpec, SublistGasLimits, U256};
+use rhizome_primitives::{Address, Block, ChainSpec, SublistGasLimits, Transaction, U256};
 use rhizome_trie::StateReader;
 
 use crate::block::{BlockExecutor, BlockOutcome};
@@ -95,7 +95,9 @@ impl<'e> Run<'e> {
             return Err(ExecError::Senders { senders: senders.len(), transactions: block.transactions.len() });
         }
         let env = BlockEnv::from_header(&block.header);
-        let executor = BlockExecutor::new(spec, env, reader, ancestry)?.with_deadline(deadline.clone());
+        let mut executor = BlockExecutor::new(spec, env, reader, ancestry)?.with_deadline(deadline.clone());
+        let recipients = block.transactions.iter().filter_map(Transaction::to);
+        executor.state().expect(senders.iter().copied().chain(recipients));
         Ok(Run { executor, block, senders, deleted: HashSet::default() })
     }
 
@@ -123,7 +125,7 @@ impl<'e> Run<'e> {
 
 #[cfg(test)]
 mod tests {
-    use rhizome_primitives::{BRIDGE, Header, Transaction, hex};
+    use rhizome_primitives::{BRIDGE, Header, hex};
 
     use super::*;
     use crate::fixtures::{Alone, contract, rich, signed, world};

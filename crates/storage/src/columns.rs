@@ -50,6 +50,9 @@ pub(crate) const ORIGINAL_ROOT_PREFIX: &[u8] = b"original root ";
 /// Files of new rows that are merged at a time. Nearly all keys are hashes, so each merge rewrites all of the next level.
 const NEW_FILES: i32 = 16;
 
+/// What the filter of a memory table takes of its size.
+const MEMORY_FILTER_SHARE: f64 = 0.03;
+
 /// Small blocks: nearly all reads are of one row.
 const POINT_BLOCK_BYTES: usize = 4 * 1024;
 /// Larger blocks where rows are large anyway and compression matters more.
@@ -72,7 +75,11 @@ pub(crate) fn descriptors(cache: &Cache, write_buffer_bytes: usize) -> Result<Ve
             // Packs are deleted soon: what stays in memory for longer need not be written into a file.
             options.set_write_buffer_size(2 * write_buffer_bytes);
         }),
-        column(FLAT, &|_, _| {}),
+        column(FLAT, &|options, _| {
+            // Many reads are of accounts and cells that are not there yet.
+            options.set_memtable_prefix_bloom_ratio(MEMORY_FILTER_SHARE);
+            options.set_memtable_whole_key_filtering(true);
+        }),
         column(BLOCKS, &bulk),
         column(HEIGHTS, &|_, _| {}),
         column(RECEIPTS, &bulk),

@@ -53,15 +53,7 @@ pub fn mark_key_of(account_key: &[u8]) -> Vec<u8> {
 
 /// Key of a storage cell of the account with this account key.
 pub fn storage_key_of(account_key: &[u8], slot: &B256) -> Vec<u8> {
-    hashed_storage_key(account_key, slot, &keccak256(slot))
-}
-
-/// [`storage_key_of`] for each slot.
-pub fn storage_keys_of(account_key: &[u8], slots: &[B256]) -> Vec<Vec<u8>> {
-    slots.iter().zip(keccak256_all(slots)).map(|(slot, hash)| hashed_storage_key(account_key, slot, &hash)).collect()
-}
-
-fn hashed_storage_key(account_key: &[u8], slot: &B256, hash: &B256) -> Vec<u8> {
+    let hash = keccak256(slot);
     let mut key = Vec::with_capacity(account_key.len() + CELL_PREFIX + 32);
     key.extend_from_slice(account_key);
     key.push(STORAGE);
@@ -190,10 +182,6 @@ mod tests {
     fn many_keys_are_those_that_come_one_by_one() {
         let addresses: Vec<Vec<u8>> = (0..10).map(|n| vec![n; if n == 0 { 1 } else { 20 }]).collect();
         assert!(account_keys(&addresses).iter().eq(&addresses.iter().map(|a| account_key(a)).collect::<Vec<_>>()));
-        let account = account_key(&[7; 20]);
-        let slots: Vec<B256> = (0..10).map(B256::with_last_byte).collect();
-        let single: Vec<_> = slots.iter().map(|slot| storage_key_of(&account, slot)).collect();
-        assert_eq!(storage_keys_of(&account, &slots), single);
     }
 
     #[test]

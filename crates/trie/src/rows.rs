@@ -37,6 +37,11 @@ impl<'a> NodeRow<'a> {
 }
 
 impl NodeRows {
+    /// No rows, and room for so many bytes of them.
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
+        Self { bytes: Vec::with_capacity(bytes) }
+    }
+
     /// True without rows.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()

@@ -14,6 +14,9 @@ use crate::state::StateDelta;
 use crate::update::{Action, Change, update};
 use crate::value::Value;
 
+/// How much more room a commit gets than the one before it took.
+const SPARE_SHARE: usize = 8;
+
 /// A version of the trie. Cloning is cheap: versions share their unchanged nodes. Nodes are loaded when they are needed.
 ///
 /// Nodes that no other version shares are changed in place, which is a good deal faster than copying them: whoever goes
@@ -25,22 +28,24 @@ pub struct Trie {
     pub(crate) source: Arc<dyn NodeSource>,
     /// Changes since the last commit: how much there is to hash.
     changed: usize,
+    /// Bytes that the last commit gave. The next one will give about as many.
+    committed: usize,
 }
 
 impl Trie {
     /// The trie without keys.
     pub fn empty(source: Arc<dyn NodeSource>) -> Trie {
-        Trie { root: Link::Empty, source, changed: 0 }
+        Trie { root: Link::Empty, source, changed: 0, committed: 0 }
     }
 
     /// The trie with this root hash. Nothing is read yet: a root that the source does not have fails at the first use.
     pub fn open(root: B256, source: Arc<dyn NodeSource>) -> Trie {
         let root = if root == EMPTY_ROOT { Link::Empty } else { Link::stored(root) };
-        Trie { root, source, changed: 0 }
+        Trie { root, source, changed: 0, committed: 0 }
     }
 
     pub(crate) fn with_root(root: Link, source: Arc<dyn NodeSource>, changed: usize) -> Trie {
-        Trie { root, source, changed }
+        Trie { root, source, changed, committed: 0 }
     }
 
     /// True for the trie without keys.
@@ -162,15 +167,22 @@ impl Trie {
     /// They must reach the source before this trie is opened again by its root; this version itself goes on from memory.
     /// Embedded nodes are inside their parent's message, the root is always there.
     pub fn commit(&mut self) -> NodeRows {
-        let mut out = NodeRows::default();
+        let mut out = NodeRows::with_capacity(self.committed.saturating_add(self.committed / SPARE_SHARE));
         self.root.commit(true, self.changed, &mut out);
         self.changed = 0;
+        self.committed = out.as_bytes().len();
         out
     }
 
     /// The same trie, keeping in memory only unsaved nodes and those in the first `levels` levels of the tree.
     pub fn trimmed(&self, levels: usize) -> Trie {
-        Trie { root: self.root.trimmed(levels), source: self.source.clone(), changed: self.changed }
+        Trie { root: self.root.trimmed(levels), ..self.clone() }
+    }
+
+    /// Gives the memory of the nodes back on another thread: there may be millions.
+    pub fn drop_aside(self) {
+        let root = self.root;
+        rayon::spawn(move || drop(root));
     }
 
     /// Bytes below the root, as the root's message states them (0 without inner nodes).

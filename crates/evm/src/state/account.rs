@@ -1,7 +1,9 @@
 //! The records of the state: what the base holds, what is visible now, and what was written.
 
+use std::mem;
+
 use crate::maps::HashMap;
-use rhizome_primitives::{B256, Bytes, U256};
+use rhizome_primitives::{Address, B256, Bytes, U256};
 use rhizome_trie::account::AccountState;
 use rhizome_trie::keys;
 use rhizome_trie::{StateError, StateReader};
@@ -10,7 +12,7 @@ use super::account_id::AccountId;
 use super::code::Code;
 
 /// Position of an account in its state; never changes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct AccountIndex(u32);
 
 /// Position of a cell in its state.
@@ -18,8 +20,8 @@ pub(crate) struct AccountIndex(u32);
 pub(super) struct CellIndex(u32);
 
 impl CellIndex {
-    pub(super) fn of(self, cells: &[Cell]) -> Option<&Cell> {
-        cells.get(self.0 as usize)
+    pub(super) fn of(self, cells: &mut [Cell]) -> Option<&mut Cell> {
+        cells.get_mut(self.0 as usize)
     }
 }
 
@@ -100,6 +102,12 @@ impl Account {
         &self.key
     }
 
+    /// The key, which the account does without from here on.
+    pub(super) fn take_key(&mut self) -> Vec<u8> {
+        self.key();
+        mem::take(&mut self.key)
+    }
+
     pub(super) fn key_bytes(&self) -> usize {
         self.key.capacity()
     }
@@ -141,9 +149,10 @@ impl Account {
         Ok(reader.get(&keys::code_key_of(self.key()))?.unwrap_or_default())
     }
 
-    pub(super) fn read_cell(&mut self, slot: &U256, reader: &dyn StateReader) -> Result<CellValue, StateError> {
+    fn read_cell(&mut self, slot: &U256, reader: &dyn StateReader) -> Result<Cell, StateError> {
         let key = keys::storage_key_of(self.key(), &B256::from(*slot));
-        Ok(reader.get(&key)?.map_or(CellValue::ABSENT, CellValue::of_bytes))
+        let value = reader.get(&key)?.map_or(CellValue::ABSENT, CellValue::of_bytes);
+        Ok(Cell { key, base: value.clone(), current: value, is_written: false })
     }
 }
 
@@ -163,9 +172,18 @@ impl Parts {
 /// A storage cell.
 #[derive(Clone)]
 pub(super) struct Cell {
+    /// Its trie key; empty until first needed.
+    pub(super) key: Vec<u8>,
     pub(super) base: CellValue,
     pub(super) current: CellValue,
     pub(super) is_written: bool,
+}
+
+impl Cell {
+    /// A cell that the reader does not have.
+    fn absent() -> Cell {
+        Cell { key: Vec::new(), base: CellValue::ABSENT, current: CellValue::ABSENT, is_written: false }
+    }
 }
 
 /// What stands in a storage cell.
@@ -225,10 +243,17 @@ impl super::State {
         &mut self.cells[index.0 as usize]
     }
 
-    pub(super) fn add_cell(&mut self, value: CellValue) -> CellIndex {
-        let index = CellIndex(self.cells.len() as u32);
-        self.cells.push(Cell { base: value.clone(), current: value, is_written: false });
-        index
+    /// Makes the keys of accounts that will be needed: all at once they are cheaper than one by one.
+    pub(crate) fn expect(&mut self, addresses: impl Iterator<Item = Address>) {
+        let mut indexes: Vec<AccountIndex> = addresses.map(|address| self.locate(address.into())).collect();
+        indexes.sort_unstable();
+        indexes.dedup();
+        indexes.retain(|index| self.account_at(*index).key.is_empty());
+        let ids: Vec<AccountId> = indexes.iter().map(|index| self.id_at(*index)).collect();
+        let addresses: Vec<&[u8]> = ids.iter().map(AccountId::as_bytes).collect();
+        for (index, key) in indexes.into_iter().zip(keys::account_keys(&addresses)) {
+            self.account_at(index).key = key;
+        }
     }
 
     #[inline]
@@ -256,12 +281,13 @@ impl super::State {
         if let Some(found) = account.parts.cells.get(&slot) {
             return Ok(*found);
         }
-        let value = match account.parts.deletion {
+        let cell = match account.parts.deletion {
             Deletion::None => account.read_cell(&slot, &*self.reader)?,
-            Deletion::Whole | Deletion::Hiding => CellValue::ABSENT,
+            Deletion::Whole | Deletion::Hiding => Cell::absent(),
         };
-        let cell = self.add_cell(value);
-        self.account_at(index).parts.cells.insert(slot, cell);
-        Ok(cell)
+        let place = CellIndex(self.cells.len() as u32);
+        account.parts.cells.insert(slot, place);
+        self.cells.push(cell);
+        Ok(place)
     }
 }

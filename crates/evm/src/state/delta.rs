@@ -1,5 +1,7 @@
 //! From the changed state to changes of the trie.
 
+use std::mem;
+
 use rhizome_primitives::{B256, Bytes};
 use rhizome_trie::{StateDelta, keys};
 
@@ -12,23 +14,18 @@ impl State {
     pub fn into_delta(mut self) -> StateDelta {
         let mut delta = StateDelta::default();
         for account in &mut self.accounts {
-            account.collect_changes(&self.cells, &mut delta);
+            account.collect_changes(&mut self.cells, &mut delta);
         }
         delta
     }
 }
 
 impl Account {
-    fn collect_changes(&mut self, cells: &[Cell], delta: &mut StateDelta) {
+    fn collect_changes(&mut self, cells: &mut [Cell], delta: &mut StateDelta) {
         let deletion = self.parts.deletion;
         // Behind a deletion that hides, the trie keeps values that the slots know nothing about.
         let counts = |is_written: bool, differs: bool| is_written && (differs || deletion == Deletion::Hiding);
 
-        let value = &self.parts.value;
-        if counts(value.is_written, value.current != value.base) {
-            let encoded = value.current.as_ref().map(|account| account.encode());
-            delta.writes.insert(self.key().to_vec(), encoded);
-        }
         let mark = &self.parts.is_marked;
         if counts(mark.is_written, mark.current != mark.base) {
             let value = mark.current.then(|| Bytes::from_static(keys::MARK));
@@ -43,16 +40,23 @@ impl Account {
             delta.writes.insert(keys::code_key_of(self.key()), bytes);
         }
         // Cells made after a deletion have an absent base, so that the comparison holds for them as well.
-        let (slots, values): (Vec<B256>, Vec<_>) = (self.parts.cells.iter())
-            .filter_map(|(slot, index)| Some((B256::from(*slot), index.of(cells)?)))
-            .filter(|(_, cell)| counts(cell.is_written, cell.current != cell.base))
-            .map(|(slot, cell)| (slot, cell.current.bytes()))
-            .unzip();
-        if !slots.is_empty() {
-            delta.writes.extend(keys::storage_keys_of(self.key(), &slots).into_iter().zip(values));
+        for (slot, index) in mem::take(&mut self.parts.cells) {
+            let Some(cell) = index.of(cells).filter(|cell| counts(cell.is_written, cell.current != cell.base)) else {
+                continue;
+            };
+            let key = match cell.key.is_empty() {
+                true => keys::storage_key_of(self.key(), &B256::from(slot)),
+                false => mem::take(&mut cell.key),
+            };
+            delta.writes.insert(key, cell.current.bytes());
         }
         if deletion == Deletion::Whole {
             delta.wiped.insert(self.key().to_vec());
+        }
+        let value = &self.parts.value;
+        if counts(value.is_written, value.current != value.base) {
+            let encoded = value.current.as_ref().map(|account| account.encode());
+            delta.writes.insert(self.take_key(), encoded);
         }
     }
 }

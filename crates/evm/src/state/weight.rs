@@ -13,7 +13,7 @@ impl State {
     /// About how many bytes of memory it holds, without its reader.
     pub(crate) fn bytes(&self) -> usize {
         let accounts: usize = self.accounts.iter().map(Account::bytes_beside).sum();
-        let cells: usize = self.cells.iter().map(|cell| cell.base.bytes_beside() + cell.current.bytes_beside()).sum();
+        let cells: usize = self.cells.iter().map(Cell::bytes_beside).sum();
         let undone: usize = self.journal.iter().map(Undo::bytes_beside).sum();
         self.accounts.capacity() * size_of::<Account>()
             + self.index.capacity() * size_of::<(Address, AccountIndex)>()
@@ -36,6 +36,12 @@ impl Parts {
         self.cells.capacity() * size_of::<(U256, CellIndex)>()
             + self.code.base.bytes_beside()
             + self.code.current.bytes_beside()
+    }
+}
+
+impl Cell {
+    fn bytes_beside(&self) -> usize {
+        self.key.capacity() + self.base.bytes_beside() + self.current.bytes_beside()
     }
 }
 
