@@ -1,6 +1,7 @@
 //! The stored blocks behind caches: what readers and the writer share.
 
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::Arc;
 
 use parking_lot::RwLock;
@@ -25,6 +26,15 @@ pub(crate) struct Archive {
     ancestors: Cache<B256, Arc<AncestorBlock>>,
     /// Executed blocks that are not written yet, oldest first.
     unwritten: RwLock<VecDeque<Arc<AncestorBlock>>>,
+}
+
+impl Drop for Archive {
+    /// On another thread: there may be a million small pieces.
+    fn drop(&mut self) {
+        let records = mem::replace(&mut self.records, Cache::with_weighter(0, 0, RecordWeight));
+        let receipts = mem::replace(&mut self.receipts, Cache::with_weighter(0, 0, ReceiptsWeight));
+        rayon::spawn(move || drop((records, receipts)));
+    }
 }
 
 impl Archive {

@@ -203,7 +203,7 @@ impl Chain {
         let record = Arc::clone(&block.record);
         let generation = self.write(block, Some((&change, &flat)))?;
         writer.advance(trie, &flat);
-        if writer.is_full() {
+        if writer.is_full(writer.trie().made()) {
             writer.trim();
         }
         self.publish(record, generation, &change, &change.retracted);

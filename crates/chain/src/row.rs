@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Scope};
 
@@ -71,6 +71,8 @@ struct Shared {
     /// The state after the last block that was compared; none after one that failed. The row keeps it while nothing is
     /// under way.
     trie: Mutex<Option<Trie>>,
+    /// Nodes that it has made.
+    made: AtomicUsize,
     /// Nothing is to be written any more.
     is_broken: AtomicBool,
 }
@@ -84,6 +86,7 @@ impl Shared {
         let mut place = self.trie.lock();
         let Some(mut trie) = place.take().filter(|_| !self.is_broken()) else { return Err(Fate::Dropped) };
         let checked = chain.check(block, &mut trie).map_err(Fate::Failed)?;
+        self.made.store(trie.made(), Ordering::Relaxed);
         *place = Some(trie);
         Ok(checked)
     }
@@ -188,7 +191,9 @@ impl<N, B> Row<'_, N, B> {
     }
 
     fn take_back(&mut self) {
-        if let Some(trie) = self.stages.as_ref().and_then(|stages| stages.shared.trie.lock().take()) {
+        let Some(Stages { shared, .. }) = &self.stages else { return };
+        if let Some(trie) = shared.trie.lock().take() {
+            shared.made.store(0, Ordering::Relaxed);
             self.writer.put_trie(trie);
         }
     }
@@ -278,7 +283,7 @@ impl<N, B> Row<'_, N, B> {
             return Flow::Break(None);
         }
         self.behind.push_back(Behind { note, block, delta });
-        if self.writer.is_full() {
+        if self.writer.is_full(stages.shared.made.load(Ordering::Relaxed)) {
             self.finish()?;
             self.writer.trim();
         }

@@ -12,8 +12,6 @@ use rhizome_trie::{NodeSource, SourceError, StateDelta, StateError, StateReader,
 
 /// What a loaded node takes, roughly, in bytes.
 const NODE_BYTES: usize = 256;
-/// Nodes that a changed key leaves in memory, roughly: its own, and at times one where a path was split.
-const NODES_A_KEY: usize = 2;
 /// Levels that stay loaded when the trie is trimmed: up to 2^16 nodes.
 const TRIM_LEVELS: usize = 16;
 /// Values of the state that stay in memory, as a share of what nodes may take.
@@ -25,8 +23,6 @@ const VALUE_BYTES: usize = 160;
 pub(crate) struct Writer {
     trie: Trie,
     source: Arc<CountingSource>,
-    /// Keys changed since the trie was trimmed.
-    changed_keys: usize,
     /// Loaded nodes at which it is trimmed.
     budget: usize,
     values: Arc<Values>,
@@ -57,6 +53,7 @@ impl Weighter<Vec<u8>, Known> for ValueWeight {
 }
 
 impl Drop for Writer {
+    /// On another thread: there may be a million nodes and values.
     fn drop(&mut self) {
         self.take_trie().drop_aside();
         let values = mem::replace(&mut self.values, Arc::new(empty_cache(0)));
@@ -74,7 +71,7 @@ impl Writer {
         let source = Arc::new(CountingSource { store: Arc::clone(store), loads: AtomicUsize::new(0) });
         let trie = Trie::open(root, Arc::clone(&source) as _);
         let values = Arc::new(empty_cache(memory_bytes / VALUES_SHARE));
-        Self { trie, source, changed_keys: 0, budget: memory_bytes / NODE_BYTES, values }
+        Self { trie, source, budget: memory_bytes / NODE_BYTES, values }
     }
 
     /// The state of the head.
@@ -114,7 +111,6 @@ impl Writer {
 
     /// Goes on to the state after another block, whose trie is not made yet.
     pub(crate) fn advance_values(&mut self, flat: &StateDelta) {
-        self.changed_keys = self.changed_keys.saturating_add(flat.writes.len());
         if !flat.wiped.is_empty() {
             self.values.clear();
         }
@@ -129,17 +125,15 @@ impl Writer {
         self.values.clear();
     }
 
-    /// Whether so many nodes are in memory that it should be trimmed.
-    pub(crate) fn is_full(&self) -> bool {
-        let loads = self.source.loads.load(Ordering::Relaxed);
-        loads.saturating_add(self.changed_keys.saturating_mul(NODES_A_KEY)) > self.budget
+    /// Whether so many nodes are in memory that the trie should be trimmed, which has made `made` of them.
+    pub(crate) fn is_full(&self, made: usize) -> bool {
+        self.source.loads.load(Ordering::Relaxed).saturating_add(made) > self.budget
     }
 
     /// Forgets all nodes but those near the root. All must be on disk.
     pub(crate) fn trim(&mut self) {
         self.trie = self.trie.trimmed(TRIM_LEVELS);
         self.source.loads.store(0, Ordering::Relaxed);
-        self.changed_keys = 0;
     }
 }
 

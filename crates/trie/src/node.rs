@@ -163,14 +163,12 @@ impl Link {
     }
 
     fn write(&self, out: &mut Vec<u8>) {
-        match (self.embedded(), self.hash()) {
-            (Some(node), _) => {
-                // At most EMBEDDING_LIMIT.
-                out.push(node.message_length as u8);
-                node.write(out);
-            }
-            (None, Some(hash)) => out.extend_from_slice(hash.as_slice()),
-            (None, None) => {}
+        if let Some(node) = self.embedded() {
+            // At most EMBEDDING_LIMIT.
+            out.push(node.message_length as u8);
+            node.write(out);
+        } else if let Some(hash) = self.hash() {
+            out.extend_from_slice(hash.as_slice());
         }
     }
 }

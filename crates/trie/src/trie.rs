@@ -30,22 +30,24 @@ pub struct Trie {
     changed: usize,
     /// Bytes that the last commit gave. The next one will give about as many.
     committed: usize,
+    /// Nodes made by changes.
+    made: usize,
 }
 
 impl Trie {
     /// The trie without keys.
     pub fn empty(source: Arc<dyn NodeSource>) -> Trie {
-        Trie { root: Link::Empty, source, changed: 0, committed: 0 }
+        Trie { root: Link::Empty, source, changed: 0, committed: 0, made: 0 }
     }
 
     /// The trie with this root hash. Nothing is read yet: a root that the source does not have fails at the first use.
     pub fn open(root: B256, source: Arc<dyn NodeSource>) -> Trie {
         let root = if root == EMPTY_ROOT { Link::Empty } else { Link::stored(root) };
-        Trie { root, source, changed: 0, committed: 0 }
+        Trie { root, source, changed: 0, committed: 0, made: 0 }
     }
 
     pub(crate) fn with_root(root: Link, source: Arc<dyn NodeSource>, changed: usize) -> Trie {
-        Trie { root, source, changed, committed: 0 }
+        Trie { root, source, changed, committed: 0, made: 0 }
     }
 
     /// True for the trie without keys.
@@ -141,8 +143,12 @@ impl Trie {
     /// `changes` are sorted by key and name each key once.
     fn change(&mut self, changes: &[Change<'_>]) -> Result<(), TrieError> {
         match update(&mut self.root, changes, &*self.source) {
-            Ok(true) => self.changed = self.changed.saturating_add(changes.len()),
-            Ok(false) => {}
+            Ok(updated) => {
+                if updated.is_changed {
+                    self.changed = self.changed.saturating_add(changes.len());
+                }
+                self.made = self.made.saturating_add(updated.made);
+            }
             Err(error) => {
                 // A part of the changes may have been made. No node has this hash.
                 self.root = Link::stored(B256::ZERO);
@@ -176,7 +182,13 @@ impl Trie {
 
     /// The same trie, keeping in memory only unsaved nodes and those in the first `levels` levels of the tree.
     pub fn trimmed(&self, levels: usize) -> Trie {
-        Trie { root: self.root.trimmed(levels), ..self.clone() }
+        Trie { root: self.root.trimmed(levels), made: 0, ..self.clone() }
+    }
+
+    /// Nodes that changes have added since the trie was opened or trimmed, at most: they are in memory beside those that
+    /// were loaded.
+    pub fn made(&self) -> usize {
+        self.made
     }
 
     /// Gives the memory of the nodes back on another thread: there may be millions.

@@ -3,6 +3,7 @@
 
 use std::mem;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::TrieError;
 use crate::node::{Link, Node};
@@ -43,11 +44,20 @@ impl Change<'_> {
 /// than changing some hundred nodes.
 const PARALLEL_CHANGES: usize = 256;
 
-/// Applies `changes` (sorted by key, each key once) to a whole trie. Says whether anything changed.
+/// What changes did to a trie.
+pub(crate) struct Updated {
+    pub(crate) is_changed: bool,
+    /// Nodes that it has more now, at most.
+    pub(crate) made: usize,
+}
+
+/// Applies `changes` (sorted by key, each key once) to a whole trie.
 ///
 /// After an error some of the changes may have been made.
-pub(crate) fn update(root: &mut Link, changes: &[Change<'_>], source: &dyn NodeSource) -> Result<bool, TrieError> {
-    Ok(Descent { source }.update(root, 0, changes)?.is_some())
+pub(crate) fn update(root: &mut Link, changes: &[Change<'_>], source: &dyn NodeSource) -> Result<Updated, TrieError> {
+    let descent = Descent { source, made: AtomicUsize::new(0) };
+    let is_changed = descent.update(root, 0, changes)?.is_some();
+    Ok(Updated { is_changed, made: descent.made.into_inner() })
 }
 
 /// A trie made of `puts` alone (sorted by key, each key once, all of them puts).
@@ -72,14 +82,23 @@ impl Resized {
 
 struct Descent<'s> {
     source: &'s dyn NodeSource,
+    made: AtomicUsize,
 }
 
 impl Descent<'_> {
+    /// A trie made of the puts among `changes`, which agree in their first `at` bits.
+    fn build(&self, changes: &[Change<'_>], at: usize) -> Link {
+        let puts = only_puts(changes);
+        // A leaf for each, and a node above all but one.
+        self.made.fetch_add(2 * puts.len(), Ordering::Relaxed);
+        build_at(&puts, at)
+    }
+
     /// `at`: number of key bits used up above this link; all changes agree in them. None: nothing changed.
     fn update(&self, link: &mut Link, at: usize, changes: &[Change<'_>]) -> Result<Option<Resized>, TrieError> {
         let (Some(first), Some(last)) = (changes.first(), changes.last()) else { return Ok(None) };
         let Some(node) = link.node(self.source)? else {
-            *link = build_at(&only_puts(changes), at);
+            *link = self.build(changes, at);
             let after = size_of(link);
             return Ok((!link.is_empty()).then_some(Resized { before: 0, after }));
         };
@@ -118,7 +137,7 @@ impl Descent<'_> {
         };
         let value = match here {
             Some(Action::Wipe) if !node.value.is_none() => {
-                *link = build_at(&only_puts(below), at);
+                *link = self.build(below, at);
                 return Ok(true);
             }
             Some(Action::Put(value)) if !value.is_same(&node.value) => Some(value.clone()),
@@ -171,8 +190,9 @@ impl Descent<'_> {
         node.set_path(node.path.tail(common + 1));
         let mut old = mem::take(link);
         self.update(&mut old, end + 1, old_changes)?;
-        let new = build_at(&only_puts(new_changes), end + 1);
+        let new = self.build(new_changes, end + 1);
         let size = size_of(&old).saturating_add(size_of(&new));
+        self.made.fetch_add(1, Ordering::Relaxed);
         let (left, right) = if old_bit { (new, old) } else { (old, new) };
         *link = Link::Loaded(Arc::new(Node::new(path, value, left, right, size)));
         self.make_canonical(link)
