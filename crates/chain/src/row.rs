@@ -54,9 +54,15 @@ struct Behind<N> {
 /// What became of a block that was executed.
 enum Fate {
     Written,
-    Failed(Failure),
+    Failed(Box<Failure>),
     /// A block below it failed, or nobody wants more.
     Dropped,
+}
+
+impl Fate {
+    fn failed(failure: Failure) -> Self {
+        Self::Failed(Box::new(failure))
+    }
 }
 
 /// The threads behind execution.
@@ -85,7 +91,7 @@ impl Shared {
     fn check(&self, chain: &Chain, block: ExecutedBlock) -> Result<VerifiedBlock, Fate> {
         let mut place = self.trie.lock();
         let Some(mut trie) = place.take().filter(|_| !self.is_broken()) else { return Err(Fate::Dropped) };
-        let checked = chain.check(block, &mut trie).map_err(Fate::Failed)?;
+        let checked = chain.check(block, &mut trie).map_err(Fate::failed)?;
         self.made.store(trie.made(), Ordering::Relaxed);
         *place = Some(trie);
         Ok(checked)
@@ -99,7 +105,7 @@ impl Shared {
                 Ok(()) => Fate::Written,
                 Err(error) => {
                     self.is_broken.store(true, Ordering::Release);
-                    Fate::Failed(error.into())
+                    Fate::failed(error.into())
                 }
             },
         }
@@ -214,7 +220,7 @@ impl<N, B> Row<'_, N, B> {
         let Some((note, fate)) = self.next_fate() else { return Flow::Break(None) };
         let flow = match fate {
             Fate::Written => (self.done)(note, Ok(ImportOutcome::ImportedBest)),
-            Fate::Failed(failure) => (self.done)(note, outcome(failure)),
+            Fate::Failed(failure) => (self.done)(note, outcome(*failure)),
             Fate::Dropped => (self.done)(note, Ok(ImportOutcome::NoParent)),
         };
         if flow.is_break() {

@@ -201,8 +201,8 @@ impl Chain {
             return Ok(Some(mismatch));
         }
         for row in nodes.iter() {
-            let hash = B256::from_slice(row.hash);
-            let found = trie.source().get(&hash).map_err(|error| StateError::Reader(Box::new(error)))?;
+            let hash = row.hash;
+            let found = trie.source().get(hash).map_err(|error| StateError::Reader(Box::new(error)))?;
             if found.as_ref().map(AsRef::as_ref) != Some(row.message) {
                 let computed = hex::encode_prefixed(row.message);
                 return Ok(Some((format!("stateNodes[{hash}]"), computed, text(found.as_ref()))));

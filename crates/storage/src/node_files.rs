@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 use rhizome_primitives::{B256, Bytes, keccak256};
-use rhizome_trie::NodeRow;
+use rhizome_trie::NodeRows;
 use rocksdb::{ColumnFamily, DB, WriteBatch, WriteOptions};
 
 use crate::columns::{NODE_FILES_KEY, NODES, PACKS};
@@ -112,13 +112,8 @@ impl NodeFiles {
         Ok(None)
     }
 
-    /// Files the nodes of packs, about `count`, and deletes the packs. One thread at a time.
-    pub(crate) fn add<'a>(
-        &self,
-        count: usize,
-        nodes: impl Iterator<Item = NodeRow<'a>>,
-        packs: impl Iterator<Item = u64>,
-    ) -> Result<(), FilingError> {
+    /// Files the nodes of packs, and deletes the packs. One thread at a time.
+    pub(crate) fn add<'a>(&self, packs: impl Iterator<Item = (u64, &'a NodeRows)> + Clone) -> Result<(), FilingError> {
         let Contents { mut data, mut end, .. } = Contents::clone(&self.contents());
         if data.is_empty() || end >= FULL_BYTES {
             let path = data_path(&self.dir, data.len());
@@ -128,15 +123,18 @@ impl NodeFiles {
         let (Some(file), Ok(number)) = (data.last(), u16::try_from(data.len() - 1)) else {
             return Err(damaged("there are too many nodes").into());
         };
+        let count = packs.clone().map(|(_, nodes)| nodes.len()).sum();
         let mut entries = Vec::with_capacity(count);
         let mut buffer = Vec::with_capacity(2 * BUFFER_BYTES);
         let mut written = end;
-        for node in nodes {
-            // The trie refuses values of more than 2^24 - 1 bytes.
-            let place = Place { file: number, offset: end, length: node.message.len() as u32 };
-            entries.push(Entry::new(node.hash, place));
-            buffer.extend_from_slice(node.message);
-            end = end.checked_add(place.length).ok_or_else(|| damaged("too many nodes at a time"))?;
+        for (_, nodes) in packs.clone() {
+            for node in nodes.iter() {
+                // The trie refuses values of more than 2^24 - 1 bytes.
+                let place = Place { file: number, offset: end, length: node.message.len() as u32 };
+                entries.push(Entry::new(node.hash.as_slice(), place));
+                end = end.checked_add(place.length).ok_or_else(|| damaged("too many nodes at a time"))?;
+            }
+            buffer.extend_from_slice(nodes.messages());
             if buffer.len() >= BUFFER_BYTES {
                 file.write_all_at(&buffer, written.into())?;
                 written = end;
@@ -151,7 +149,7 @@ impl NodeFiles {
         let list = self.write_list(0, entries.len() as u64, entries.into_iter().map(Ok))?;
         let mut batch = WriteBatch::default();
         let column = self.column(PACKS)?;
-        packs.for_each(|sequence| batch.delete_cf(column, sequence.to_be_bytes()));
+        packs.for_each(|(sequence, _)| batch.delete_cf(column, sequence.to_be_bytes()));
         self.change(batch, false, |contents| {
             contents.data = data;
             contents.end = end;

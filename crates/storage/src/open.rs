@@ -17,7 +17,7 @@ use crate::write::PROBE_BYTES;
 use crate::{StorageError, Store};
 
 /// Version of the layout of the columns.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 /// Held by the process that has the directory open. The engine has a lock of its own, but reports it in words only.
 const LOCK_FILE: &str = "rhizome.lock";
 const DATABASE_FOLDER: &str = "chain";

@@ -74,7 +74,7 @@ impl BlockWrite<'_> {
     fn batch_bytes(&self) -> usize {
         let rows = self.transaction_hashes.len() * 3 + self.best.as_ref().map_or(0, |best| best.flat.writes.len());
         let receipts: usize = self.encoded_receipts.iter().map(|receipt| receipt.len()).sum();
-        self.raw.len() + self.nodes.as_bytes().len() + receipts + rows * ROW_BYTES + 4096
+        self.raw.len() + self.nodes.bytes() + receipts + rows * ROW_BYTES + 4096
     }
 }
 
@@ -143,7 +143,7 @@ impl Store {
     }
 
     /// The nodes of a block as one row, which is readable from here on: a reader that sees the block finds its state.
-    fn batch_nodes(&self, batch: &mut WriteBatch, nodes: NodeRows) -> Result<(), StorageError> {
+    fn batch_nodes(&self, batch: &mut WriteBatch, mut nodes: NodeRows) -> Result<(), StorageError> {
         self.journal.settle(&self.files).map_err(|error| match error {
             FlushError::Filing(FilingError::Engine(source)) => self.engine_error("write nodes", source, PROBE_BYTES),
             FlushError::Filing(FilingError::File(source)) => StorageError::of_file(self.dir(), source),
@@ -151,19 +151,19 @@ impl Store {
         })?;
         let column = self.column(PACKS)?;
         // Only the writer takes numbers, so the next one is known before the row moves into the journal.
-        batch.put_cf(column, self.journal.next_sequence().to_be_bytes(), nodes.as_bytes());
-        self.journal.append(nodes.into());
+        let sequence = self.journal.next_sequence().to_be_bytes();
+        nodes.with_pack(|pack| batch.put_cf(column, sequence, pack));
+        self.journal.append(nodes);
         Ok(())
     }
 
     /// Takes back the packs that the last run left.
     pub(crate) fn restore_packs(&self) -> Result<(), StorageError> {
-        self.visit_range(PACKS, &[], None, |key, rows| {
-            let sequence = key.try_into().map(u64::from_be_bytes);
-            match sequence.is_ok_and(|sequence| self.journal.restore(sequence, rows)) {
-                true => Ok(()),
-                false => Err(damaged(PACKS, key, "cannot be decoded")),
-            }
+        self.visit_range(PACKS, &[], None, |key, pack| {
+            let damaged = || damaged(PACKS, key, "cannot be decoded");
+            let sequence = key.try_into().map_err(|_length| damaged())?;
+            self.journal.restore(u64::from_be_bytes(sequence), NodeRows::from_pack(pack).ok_or_else(damaged)?);
+            Ok(())
         })
     }
 

@@ -71,15 +71,15 @@ impl<'n> Levels<'n> {
 fn hash_level(nodes: &[&Node], out: &mut NodeRows) {
     let mut unhashed = Vec::with_capacity(nodes.len());
     for node in nodes {
-        let start = out.push_unhashed(node.message_length(), |bytes| node.write(bytes));
+        let index = out.push_unhashed(|bytes| node.write(bytes));
         match node.known_hash() {
-            Some(hash) => out.set_hash(start, hash),
-            None => unhashed.push((node, start)),
+            Some(hash) => out.set_hash(index, hash),
+            None => unhashed.push((node, index)),
         }
     }
-    let messages: Vec<_> = unhashed.iter().map(|(_, start)| out.message_at(*start)).collect();
-    for ((node, start), hash) in unhashed.iter().zip(keccak256_all(&messages)) {
-        out.set_hash(*start, node.set_hash(hash));
+    let messages: Vec<_> = unhashed.iter().map(|(_, index)| out.message_at(*index)).collect();
+    for ((node, index), hash) in unhashed.iter().zip(keccak256_all(&messages)) {
+        out.set_hash(*index, node.set_hash(hash));
     }
 }
 

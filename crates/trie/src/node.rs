@@ -288,7 +288,7 @@ impl Node {
         out
     }
 
-    /// Appends the message, of [`Node::message_length`] bytes.
+    /// Appends the message.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let flags = Flags {
             is_long_value: matches!(self.value, Value::Long { .. }),
@@ -342,10 +342,6 @@ impl Node {
     /// The source has this node (inside its parent when embedded), or a commit has handed it out.
     pub(crate) fn is_saved(&self) -> bool {
         self.is_saved
-    }
-
-    pub(crate) fn message_length(&self) -> usize {
-        self.message_length
     }
 
     fn mark_saved(&mut self) {

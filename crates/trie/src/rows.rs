@@ -1,108 +1,142 @@
-//! New nodes as one run of bytes: how they leave the trie, and how a database may keep them until it has sorted them.
+//! New nodes together: how they leave the trie, and how a database keeps them until it has sorted them.
 
-use std::iter;
+use rhizome_primitives::{B256, Bytes, keccak256_all};
 
-use rhizome_primitives::{B256, Bytes};
+/// Bytes of a length in a pack: no value is longer.
+const LENGTH_BYTES: usize = 3;
 
-const HASH_BYTES: usize = 32;
-/// Hash and length in front of the bytes.
-const HEAD_BYTES: usize = HASH_BYTES + 4;
-
-/// Node messages and long values with their Keccak hashes: `hash ‖ length (4 bytes, big-endian) ‖ bytes`, one after the
-/// other. A block adds thousands of them, and one allocation for all is a good deal cheaper than one for each.
+/// Node messages and long values with their Keccak hashes. A block adds thousands of them, and one allocation for all is a
+/// good deal cheaper than one for each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NodeRows {
-    bytes: Vec<u8>,
+    hashes: Vec<B256>,
+    /// Where each message starts.
+    starts: Vec<usize>,
+    messages: Vec<u8>,
 }
 
-/// One row.
+/// One of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NodeRow<'a> {
-    /// Keccak of the message, 32 bytes.
-    pub hash: &'a [u8],
+    /// Keccak of the message.
+    pub hash: &'a B256,
     /// Bytes of a node, or a long value.
     pub message: &'a [u8],
-    /// Where the next row starts.
-    pub end: usize,
-}
-
-impl<'a> NodeRow<'a> {
-    /// The row that starts at `start`; None when there is no complete one.
-    pub fn at(rows: &'a [u8], start: usize) -> Option<Self> {
-        let (hash, rest) = rows.get(start..)?.split_at_checked(HASH_BYTES)?;
-        let (length, rest) = rest.split_first_chunk::<4>()?;
-        let length = u32::from_be_bytes(*length) as usize;
-        Some(Self { hash, message: rest.get(..length)?, end: start + HEAD_BYTES + length })
-    }
 }
 
 impl NodeRows {
-    /// No rows, and room for so many bytes of them.
-    pub(crate) fn with_capacity(bytes: usize) -> Self {
-        Self { bytes: Vec::with_capacity(bytes) }
+    /// None, and room for so many of so many bytes.
+    pub(crate) fn with_capacity(count: usize, bytes: usize) -> Self {
+        let (hashes, starts) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        Self { hashes, starts, messages: Vec::with_capacity(bytes) }
     }
 
     /// True without rows.
     pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+        self.hashes.is_empty()
+    }
+
+    /// How many they are.
+    pub fn len(&self) -> usize {
+        self.hashes.len()
+    }
+
+    /// The row at a position.
+    pub fn get(&self, index: usize) -> Option<NodeRow<'_>> {
+        let hash = self.hashes.get(index)?;
+        let start = *self.starts.get(index)?;
+        let end = self.starts.get(index + 1).copied().unwrap_or(self.messages.len());
+        Some(NodeRow { hash, message: self.messages.get(start..end)? })
     }
 
     /// The rows in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = NodeRow<'_>> {
-        let mut start = 0;
-        iter::from_fn(move || {
-            let row = NodeRow::at(&self.bytes, start)?;
-            start = row.end;
-            Some(row)
-        })
+        (0..self.len()).map_while(|index| self.get(index))
     }
 
-    /// All rows as they stand.
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes
+    /// The hashes in that order.
+    pub fn hashes(&self) -> &[B256] {
+        &self.hashes
+    }
+
+    /// The messages in that order, without anything between them.
+    pub fn messages(&self) -> &[u8] {
+        &self.messages
+    }
+
+    /// Memory that the rows take, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.messages.len() + self.len() * (size_of::<B256>() + size_of::<usize>())
+    }
+
+    /// Shows the rows as one run of bytes: the messages, the length of each in 3 bytes, and their number in 4 (both
+    /// big-endian). The hashes follow from the messages.
+    pub fn with_pack<T>(&mut self, show: impl FnOnce(&[u8]) -> T) -> T {
+        let end = self.messages.len();
+        let ends = self.starts.iter().skip(1).copied().chain([end]);
+        for (start, end) in self.starts.iter().zip(ends) {
+            // The trie refuses values of more than 2^24 - 1 bytes.
+            let length = ((end - start) as u32).to_be_bytes();
+            self.messages.extend(length.iter().skip(size_of::<u32>() - LENGTH_BYTES));
+        }
+        self.messages.extend((self.hashes.len() as u32).to_be_bytes());
+        let shown = show(&self.messages);
+        self.messages.truncate(end);
+        shown
+    }
+
+    /// Reads what [`NodeRows::with_pack`] showed. None for anything else.
+    pub fn from_pack(pack: &[u8]) -> Option<Self> {
+        let (pack, count) = pack.split_last_chunk::<4>()?;
+        let lengths = (u32::from_be_bytes(*count) as usize).checked_mul(LENGTH_BYTES)?;
+        let (messages, lengths) = pack.split_at(pack.len().checked_sub(lengths)?);
+        let (lengths, _) = lengths.as_chunks::<LENGTH_BYTES>();
+        let (mut starts, mut parts, mut rest) = (Vec::new(), Vec::new(), messages);
+        for [high, middle, low] in lengths {
+            starts.push(messages.len() - rest.len());
+            let (message, tail) = rest.split_at_checked(u32::from_be_bytes([0, *high, *middle, *low]) as usize)?;
+            parts.push(message);
+            rest = tail;
+        }
+        rest.is_empty().then(|| Self { hashes: keccak256_all(&parts), starts, messages: messages.to_vec() })
     }
 
     /// Adds a message whose hash is known.
     pub fn push(&mut self, hash: &B256, message: &[u8]) {
-        let start = self.push_unhashed(message.len(), |bytes| bytes.extend_from_slice(message));
-        self.set_hash(start, hash);
+        let index = self.push_unhashed(|bytes| bytes.extend_from_slice(message));
+        self.set_hash(index, hash);
     }
 
-    /// Adds the message of `length` bytes that `write` appends, to be followed by [`NodeRows::set_hash`] at the place that
-    /// is returned.
-    pub(crate) fn push_unhashed(&mut self, length: usize, write: impl FnOnce(&mut Vec<u8>)) -> usize {
-        let start = self.bytes.len();
-        self.bytes.reserve(HEAD_BYTES + length);
-        self.bytes.extend_from_slice(&[0; HASH_BYTES]);
-        // The trie refuses values of more than 2^24 - 1 bytes.
-        self.bytes.extend_from_slice(&(length as u32).to_be_bytes());
-        write(&mut self.bytes);
-        start
+    /// Adds the message that `write` appends, to be followed by [`NodeRows::set_hash`] at the position that is returned.
+    pub(crate) fn push_unhashed(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> usize {
+        self.starts.push(self.messages.len());
+        self.hashes.push(B256::ZERO);
+        write(&mut self.messages);
+        self.hashes.len() - 1
     }
 
-    /// The message of the row that starts at `start`; empty if there is none.
-    pub(crate) fn message_at(&self, start: usize) -> &[u8] {
-        NodeRow::at(&self.bytes, start).map_or(&[], |row| row.message)
+    /// The message at a position; empty if there is none.
+    pub(crate) fn message_at(&self, index: usize) -> &[u8] {
+        self.get(index).map_or(&[], |row| row.message)
     }
 
-    pub(crate) fn set_hash(&mut self, start: usize, hash: &B256) {
-        if let Some(place) = self.bytes.get_mut(start..).and_then(<[u8]>::first_chunk_mut) {
-            *place = hash.0;
+    pub(crate) fn set_hash(&mut self, index: usize, hash: &B256) {
+        if let Some(place) = self.hashes.get_mut(index) {
+            *place = *hash;
         }
     }
 
     pub(crate) fn clear(&mut self) {
-        self.bytes.clear();
+        self.hashes.clear();
+        self.starts.clear();
+        self.messages.clear();
     }
 
     pub(crate) fn append(&mut self, other: &NodeRows) {
-        self.bytes.extend_from_slice(&other.bytes);
-    }
-}
-
-impl From<NodeRows> for Vec<u8> {
-    fn from(rows: NodeRows) -> Self {
-        rows.bytes
+        let start = self.messages.len();
+        self.hashes.extend_from_slice(&other.hashes);
+        self.starts.extend(other.starts.iter().map(|other| start + other));
+        self.messages.extend_from_slice(&other.messages);
     }
 }
 
@@ -111,7 +145,7 @@ impl IntoIterator for NodeRows {
     type IntoIter = std::vec::IntoIter<Self::Item>;
 
     fn into_iter(self) -> Self::IntoIter {
-        let copy = |row: NodeRow<'_>| (B256::from_slice(row.hash), Bytes::copy_from_slice(row.message));
+        let copy = |row: NodeRow<'_>| (*row.hash, Bytes::copy_from_slice(row.message));
         self.iter().map(copy).collect::<Vec<_>>().into_iter()
     }
 }
@@ -134,17 +168,38 @@ impl Extend<(B256, Bytes)> for NodeRows {
 
 #[cfg(test)]
 mod tests {
+    use rhizome_primitives::keccak256;
+
     use super::*;
+
+    fn rows(count: u32) -> NodeRows {
+        let messages = (0..count).map(|number| Bytes::from(vec![number as u8; number as usize * 7 % 300]));
+        messages.map(|message| (keccak256(&message), message)).collect()
+    }
 
     #[test]
     fn rows_come_back_as_they_went_in() {
         let nodes = [(B256::with_last_byte(1), Bytes::from_static(b"one")), (B256::with_last_byte(2), Bytes::new())];
         let rows: NodeRows = nodes.iter().cloned().collect();
         assert_eq!(rows.clone().into_iter().collect::<Vec<_>>(), nodes);
-        assert!(!rows.is_empty());
-        for length in 0..rows.as_bytes().len() {
-            let cut = NodeRow::at(&rows.as_bytes()[..length], 0);
-            assert_eq!(cut.is_some(), length >= HEAD_BYTES + 3, "{length}");
+        assert_eq!((rows.len(), rows.is_empty(), rows.get(2)), (2, false, None));
+        let mut twice = rows.clone();
+        twice.append(&rows);
+        assert_eq!(twice.into_iter().collect::<Vec<_>>(), [nodes.clone(), nodes].concat());
+    }
+
+    #[test]
+    fn packs_are_read_back_and_cut_ones_refused() {
+        for count in [0, 1, 2, 100] {
+            let mut rows = rows(count);
+            let pack = rows.with_pack(<[u8]>::to_vec);
+            assert_eq!(NodeRows::from_pack(&pack), Some(rows));
         }
+        let pack = rows(5).with_pack(<[u8]>::to_vec);
+        for length in 0..pack.len() {
+            assert_eq!(NodeRows::from_pack(&pack[..length]), None, "{length}");
+            assert_eq!(NodeRows::from_pack(&pack[length + 1..]).filter(|rows| rows.len() == 5), None, "{length}");
+        }
+        assert_eq!(NodeRows::from_pack(&[0xff; 40]), None);
     }
 }

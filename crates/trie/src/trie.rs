@@ -28,8 +28,8 @@ pub struct Trie {
     pub(crate) source: Arc<dyn NodeSource>,
     /// Changes since the last commit: how much there is to hash.
     changed: usize,
-    /// Bytes that the last commit gave. The next one will give about as many.
-    committed: usize,
+    /// Nodes and bytes that the last commit gave. The next one will give about as many.
+    committed: (usize, usize),
     /// Nodes made by changes.
     made: usize,
 }
@@ -37,17 +37,17 @@ pub struct Trie {
 impl Trie {
     /// The trie without keys.
     pub fn empty(source: Arc<dyn NodeSource>) -> Trie {
-        Trie { root: Link::Empty, source, changed: 0, committed: 0, made: 0 }
+        Trie { root: Link::Empty, source, changed: 0, committed: (0, 0), made: 0 }
     }
 
     /// The trie with this root hash. Nothing is read yet: a root that the source does not have fails at the first use.
     pub fn open(root: B256, source: Arc<dyn NodeSource>) -> Trie {
         let root = if root == EMPTY_ROOT { Link::Empty } else { Link::stored(root) };
-        Trie { root, source, changed: 0, committed: 0, made: 0 }
+        Trie { root, source, changed: 0, committed: (0, 0), made: 0 }
     }
 
     pub(crate) fn with_root(root: Link, source: Arc<dyn NodeSource>, changed: usize) -> Trie {
-        Trie { root, source, changed, committed: 0, made: 0 }
+        Trie { root, source, changed, committed: (0, 0), made: 0 }
     }
 
     /// True for the trie without keys.
@@ -173,10 +173,11 @@ impl Trie {
     /// They must reach the source before this trie is opened again by its root; this version itself goes on from memory.
     /// Embedded nodes are inside their parent's message, the root is always there.
     pub fn commit(&mut self) -> NodeRows {
-        let mut out = NodeRows::with_capacity(self.committed.saturating_add(self.committed / SPARE_SHARE));
+        let with_spare = |amount: usize| amount.saturating_add(amount / SPARE_SHARE);
+        let mut out = NodeRows::with_capacity(with_spare(self.committed.0), with_spare(self.committed.1));
         self.root.commit(true, self.changed, &mut out);
         self.changed = 0;
-        self.committed = out.as_bytes().len();
+        self.committed = (out.len(), out.messages().len());
         out
     }
 
