@@ -245,6 +245,8 @@ impl super::State {
 
     /// Makes the keys of accounts that will be needed: all at once they are cheaper than one by one.
     pub(crate) fn expect(&mut self, addresses: impl Iterator<Item = Address>) {
+        self.accounts.reserve(addresses.size_hint().0);
+        self.index.reserve(addresses.size_hint().0);
         let mut indexes: Vec<AccountIndex> = addresses.map(|address| self.locate(address.into())).collect();
         indexes.sort_unstable();
         indexes.dedup();
