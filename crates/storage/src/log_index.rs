@@ -7,6 +7,8 @@
 //! reorganisation costs the index nothing.
 
 use std::collections::BTreeMap;
+use std::iter;
+use std::ops::RangeInclusive;
 
 use rhizome_primitives::{Address, B256, Log};
 
@@ -18,6 +20,8 @@ pub const LOG_SHARD_BLOCKS: u64 = 4096;
 
 const BIT_SET_BYTES: usize = 512;
 const KEY_BYTES: usize = 21;
+/// So many shards of a value are looked up one by one: the first row of a range takes as long as several look-ups.
+const FEW_SHARDS: u32 = 4;
 /// Topic positions that a log can have.
 const POSITIONS: usize = 4;
 
@@ -120,8 +124,7 @@ impl Shard {
     }
 
     fn encode(&self) -> Vec<u8> {
-        let count: u32 = self.0.iter().map(|word| word.count_ones()).sum();
-        if count as usize * 2 >= BIT_SET_BYTES {
+        if self.count() * 2 >= BIT_SET_BYTES {
             self.0.iter().flat_map(|word| word.to_be_bytes()).collect()
         } else {
             self.offsets().flat_map(|offset| (offset as u16).to_be_bytes()).collect()
@@ -129,19 +132,41 @@ impl Shard {
     }
 
     fn offsets(&self) -> impl Iterator<Item = u64> + '_ {
-        self.0
-            .iter()
-            .zip((0_u64..).step_by(64))
-            .flat_map(|(word, base)| (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| base + bit))
+        self.0.iter().zip((0_u64..).step_by(64)).flat_map(|(word, base)| bits(*word).map(move |bit| base + bit))
     }
 
-    fn union(&mut self, other: &Self) {
-        self.0.iter_mut().zip(&other.0).for_each(|(word, more)| *word |= more);
+    fn count(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    fn intersect(&mut self, other: &Self) {
+    /// Keeps what both have. False when that is nothing.
+    fn intersect(&mut self, other: &Self) -> bool {
         self.0.iter_mut().zip(&other.0).for_each(|(word, only)| *word &= only);
+        self.count() > 0
     }
+
+    /// Keeps the blocks `from` to `to` where `first` is the first one. False when that is nothing.
+    fn clip(&mut self, first: u64, from: u64, to: u64) -> bool {
+        // All bits from a position on.
+        let tail =
+            |position: u64| u32::try_from(position).ok().and_then(|bits| u64::MAX.checked_shl(bits)).unwrap_or(0);
+        for (word, base) in self.0.iter_mut().zip((first..).step_by(64)) {
+            let above = to.checked_add(1).map_or(0, |end| tail(end.saturating_sub(base)));
+            *word &= tail(from.saturating_sub(base)) & !above;
+        }
+        self.count() > 0
+    }
+}
+
+/// Positions of the bits that are set, ascending.
+fn bits(mut word: u64) -> impl Iterator<Item = u64> {
+    iter::from_fn(move || {
+        let lowest = u64::from(word.trailing_zeros());
+        (word != 0).then(|| {
+            word &= word - 1;
+            lowest
+        })
+    })
 }
 
 type Shards = BTreeMap<u32, Shard>;
@@ -160,44 +185,80 @@ impl Store {
             }
             places.push(topics.iter().map(|topic| Posting::topic(position, topic)).collect());
         }
+        let (first, last) = (place(from).0, place(to).0);
         let mut found: Option<Shards> = None;
-        for alternatives in places {
+        // Fewer logs have a certain argument than are of a certain event, and fewer of these than come from the contract.
+        for alternatives in places.iter().rev() {
             let mut any = Shards::new();
             for posting in alternatives {
-                self.collect_shards(&posting, from, to, &mut any)?;
-            }
-            found = Some(match found {
-                None => any,
-                Some(mut all) => {
-                    all.retain(|number, shard| {
-                        any.get(number).is_some_and(|only| {
-                            shard.intersect(only);
-                            true
-                        })
-                    });
-                    all
+                match &found {
+                    None => self.collect_shards(posting, first..=last, &mut any)?,
+                    Some(wanted) => self.collect_wanted(posting, wanted, &mut any)?,
                 }
-            });
+            }
+            match &found {
+                None => any.retain(|number, shard| shard.clip(u64::from(*number) * LOG_SHARD_BLOCKS, from, to)),
+                Some(wanted) => {
+                    any.retain(|number, shard| wanted.get(number).is_some_and(|only| shard.intersect(only)))
+                }
+            }
+            let is_sparse = any.values().map(Shard::count).sum::<usize>() <= any.len();
+            found = Some(any);
+            // Another row takes as long as a look at the only block of its shard.
+            if is_sparse {
+                break;
+            }
         }
         Ok(found.map(|shards| {
             let numbers = shards.iter().flat_map(|(number, shard)| {
                 let first = u64::from(*number) * LOG_SHARD_BLOCKS;
                 shard.offsets().map(move |offset| first + offset)
             });
-            numbers.filter(|number| (from..=to).contains(number)).collect()
+            numbers.collect()
         }))
     }
 
-    fn collect_shards(&self, posting: &Posting, from: u64, to: u64, into: &mut Shards) -> Result<(), StorageError> {
-        let (first, last) = (posting.key(place(from).0), posting.key(place(to).0));
+    /// Adds what a value has in each of these shards.
+    fn collect_shards(
+        &self,
+        posting: &Posting,
+        numbers: RangeInclusive<u32>,
+        into: &mut Shards,
+    ) -> Result<(), StorageError> {
+        if numbers.end().saturating_sub(*numbers.start()) < FEW_SHARDS {
+            return self.collect_few(posting, numbers, into);
+        }
+        let (first, last) = (posting.key(*numbers.start()), posting.key(*numbers.end()));
         self.visit_range(LOGS, &first, Some(&last), |key, row| {
-            if let Some(number) = key.last_chunk::<4>() {
-                let mut shard = Shard::default();
-                shard.add(row);
-                into.entry(u32::from_be_bytes(*number)).or_default().union(&shard);
+            if let Some(number) = key.last_chunk() {
+                into.entry(u32::from_be_bytes(*number)).or_default().add(row);
             }
             Ok(())
         })
+    }
+
+    /// Adds what a value has in each of the `wanted` shards, and perhaps in some between them.
+    fn collect_wanted(&self, posting: &Posting, wanted: &Shards, into: &mut Shards) -> Result<(), StorageError> {
+        match (wanted.first_key_value(), wanted.last_key_value()) {
+            (Some((first, _)), Some((last, _))) if wanted.len() as u64 > u64::from(FEW_SHARDS) => {
+                self.collect_shards(posting, *first..=*last, into)
+            }
+            _ => self.collect_few(posting, wanted.keys().copied(), into),
+        }
+    }
+
+    fn collect_few(
+        &self,
+        posting: &Posting,
+        numbers: impl Iterator<Item = u32>,
+        into: &mut Shards,
+    ) -> Result<(), StorageError> {
+        for number in numbers {
+            if let Some(row) = self.row(LOGS, &posting.key(number))? {
+                into.entry(number).or_default().add(&row);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -217,6 +278,23 @@ mod tests {
         let mut shard = Shard::default();
         shard.add(&row);
         assert!(shard.offsets().eq(0..LOG_SHARD_BLOCKS));
+    }
+
+    #[test]
+    fn a_shard_is_clipped_to_a_range() {
+        let first = 3 * LOG_SHARD_BLOCKS;
+        let last = first + LOG_SHARD_BLOCKS - 1;
+        let blocks = [0, 1, 63, 64, 65, 127, 128, 2048, 4094, 4095];
+        let row: Vec<u8> = blocks.iter().flat_map(|block| place(*block).1).collect();
+        let bounds = blocks.iter().flat_map(|block| [first + block - 1, first + block, first + block + 1]);
+        let bounds: Vec<u64> = bounds.chain([0, last + 1, last + 65, u64::MAX - 1, u64::MAX]).collect();
+        for (from, to) in bounds.iter().flat_map(|from| bounds.iter().map(move |to| (*from, *to))) {
+            let mut shard = Shard::default();
+            shard.add(&row);
+            let expected = || blocks.iter().copied().filter(|block| (from..=to).contains(&(first + block)));
+            assert_eq!(shard.clip(first, from, to), expected().next().is_some(), "{from} {to}");
+            assert!(shard.offsets().eq(expected()), "{from} {to}");
+        }
     }
 
     #[test]
