@@ -1,4 +1,4 @@
-//! `eth_*` that execute, search, prove or sign: answered in the pool, short calls at once.
+//! `eth_*` that execute, search, prove or sign: answered in the pool, what is short at once.
 
 use crate::lanes::{brief_or_pooled, pooled};
 use crate::reply::Reply;
@@ -12,8 +12,11 @@ use rhizome_answers::selector::Selector;
 use rhizome_answers::simulation::Simulation;
 use rhizome_answers::{eth, parameters};
 
-/// Only to read a longer call object would take its time. In bytes of JSON.
+/// Only to read a longer call object or filter would take its time. In bytes of JSON.
 const LONGEST_BRIEF_CALL: usize = 8 * 1024;
+
+/// More cells are proven elsewhere.
+const MOST_BRIEF_POSITIONS: usize = 8;
 
 /// `eth_call`. Overrides are JSON objects; empty: none. `may_be_brief`: answered at once if it is short.
 #[allow(clippy::too_many_arguments, reason = "plain values cross the border")]
@@ -29,10 +32,10 @@ pub fn eth_call(
     may_be_brief: bool,
 ) -> Result<Either<Reply, Object<'_>>> {
     let is_short = call.len() <= LONGEST_BRIEF_CALL && state_overrides.is_empty() && block_overrides.is_empty();
-    brief_or_pooled(env, may_be_brief && is_short, deadline_ms, ticket, move |node, deadline| {
+    brief_or_pooled(env, may_be_brief && is_short, deadline_ms, ticket, move |node, patience| {
         let (call, block) = (CallObject::parse(&call)?, Selector::parse(&block)?);
         let overrides = Overrides::parse(&state_overrides, &block_overrides)?;
-        eth::call::answer(node, &call, &block, &overrides, deadline)
+        eth::call::answer(node, &call, &block, &overrides, &patience.deadline)
     })
 }
 
@@ -50,10 +53,10 @@ pub fn eth_estimate_gas(
     may_be_brief: bool,
 ) -> Result<Either<Reply, Object<'_>>> {
     let is_short = call.len() <= LONGEST_BRIEF_CALL && state_overrides.is_empty() && block_overrides.is_empty();
-    brief_or_pooled(env, may_be_brief && is_short, deadline_ms, ticket, move |node, deadline| {
+    brief_or_pooled(env, may_be_brief && is_short, deadline_ms, ticket, move |node, patience| {
         let (call, block) = (CallObject::parse(&call)?, Selector::parse(&block)?);
         let overrides = Overrides::parse(&state_overrides, &block_overrides)?;
-        eth::estimate_gas::answer(node, &call, &block, &overrides, deadline)
+        eth::estimate_gas::answer(node, &call, &block, &overrides, &patience.deadline)
     })
 }
 
@@ -66,16 +69,23 @@ pub fn eth_simulate(env: &Env, simulation: String, block: String, deadline_ms: i
     })
 }
 
-/// `eth_getLogs`.
-#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn eth_get_logs(env: &Env, filter: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, move |node, patience| {
+/// `eth_getLogs`. `may_be_brief`: answered at once if few blocks have to be looked at.
+#[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
+pub fn eth_get_logs(
+    env: &Env,
+    filter: String,
+    deadline_ms: i64,
+    ticket: i64,
+    may_be_brief: bool,
+) -> Result<Either<Reply, Object<'_>>> {
+    let is_short = filter.len() <= LONGEST_BRIEF_CALL;
+    brief_or_pooled(env, may_be_brief && is_short, deadline_ms, ticket, move |node, patience| {
         eth::get_logs::answer(node, &LogQuery::parse(&filter)?, &patience.deadline, &patience.cancellation)
     })
 }
 
-/// `eth_getProof`. `positions`: numbers in the form of a parameter.
-#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+/// `eth_getProof`. `positions`: numbers in the form of a parameter. `may_be_brief`: answered at once if they are few.
+#[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_get_proof(
     env: &Env,
     address: String,
@@ -83,8 +93,10 @@ pub fn eth_get_proof(
     block: String,
     deadline_ms: i64,
     ticket: i64,
-) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, move |node, patience| {
+    may_be_brief: bool,
+) -> Result<Either<Reply, Object<'_>>> {
+    let are_few = positions.len() <= MOST_BRIEF_POSITIONS;
+    brief_or_pooled(env, may_be_brief && are_few, deadline_ms, ticket, move |node, patience| {
         let (address, block) = (parameters::address(&address)?, Selector::parse(&block)?);
         let positions = parameters::numbers(&positions)?;
         eth::get_proof::answer(node, &address, &positions, &block, &patience.deadline)

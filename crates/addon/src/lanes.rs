@@ -50,16 +50,17 @@ pub(crate) fn brief_or_pooled(
     may_be_brief: bool,
     deadline_ms: i64,
     ticket: i64,
-    ask: impl Fn(&Node, &Deadline) -> Answer + Send + 'static,
+    ask: impl Fn(&Node, &Patience) -> Answer + Send + 'static,
 ) -> Result<Either<Reply, Object<'_>>> {
     let running = process::running().map_err(refusal)?;
     if may_be_brief {
-        match guarded(|| ask(&running.node, &Deadline::brief(BRIEF))) {
+        let deadline = Deadline::brief(BRIEF);
+        let patience = Patience { cancellation: deadline.clone(), deadline };
+        match guarded(|| ask(&running.node, &patience)) {
             Err(error) if error.code == ErrorCode::ResourceExhausted => {}
             answer => return answer.map(|text| Either::A(Reply(text))).map_err(refusal),
         }
     }
-    let ask = move |node: &Node, patience: &Patience| ask(node, &patience.deadline);
     queued(env, &running, &running.pool, deadline_ms, ticket, ask).map(Either::B)
 }
 

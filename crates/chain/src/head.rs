@@ -2,7 +2,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use rhizome_primitives::{B256, Bytes};
-use rhizome_storage::Store;
+use rhizome_storage::{CachedNodes, Store};
 use rhizome_trie::{StateError, StateReader, Trie};
 
 use crate::BlockRecord;
@@ -19,7 +19,7 @@ pub struct Head {
 
 impl Head {
     pub(crate) fn new(record: Arc<BlockRecord>, generation: u64, store: &Arc<Store>) -> Self {
-        let trie = Trie::open(record.state_root, Arc::clone(store) as _);
+        let trie = Trie::open(record.state_root, Arc::new(CachedNodes::new(store)));
         let state = Arc::new(HeadState { store: Arc::clone(store), generation, trie });
         Self { record, generation, state }
     }

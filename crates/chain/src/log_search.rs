@@ -2,12 +2,17 @@ use std::ops::ControlFlow;
 
 use rhizome_evm::Deadline;
 use rhizome_primitives::{Address, B256, Bloom, Log};
-use rhizome_storage::{LOG_SHARD_BLOCKS, LogQuery};
+use rhizome_storage::{LOG_SHARD_BLOCKS, LogQuery, RawReceipts};
 
 use crate::{Chain, ChainError};
 
 /// Blocks whose candidates are collected at once: bounds memory, and the deadline is looked at in between.
 const WINDOW_BLOCKS: u64 = 64 * LOG_SHARD_BLOCKS;
+
+/// Values that a brief search may look up, and blocks and bytes of receipts that it may look at: some 150 µs in all.
+const BRIEF_VALUES: usize = 8;
+const BRIEF_BLOCKS: u64 = 16;
+const BRIEF_BYTES: usize = 64 << 10;
 
 /// Which logs are wanted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -95,7 +100,8 @@ impl Chain {
         too_many.map_or(Ok(found), |limit| Err(LogSearchError::TooMany { limit }))
     }
 
-    /// Like [`Chain::search_logs`], but hands each log over as it is found.
+    /// Like [`Chain::search_logs`], but hands each log over as it is found. A brief deadline has passed when the search is
+    /// about to look at more than a few blocks.
     pub fn visit_logs(
         &self,
         filter: &LogFilter,
@@ -108,10 +114,19 @@ impl Chain {
         let topics: Vec<Vec<B256>> = filter.topics.iter().map(|topics| topics.clone().unwrap_or_default()).collect();
         let sieve = Sieve::new(filter);
         let query = LogQuery { addresses: &filter.addresses, topics: &topics };
+        let is_too_long = |is_long: bool| match deadline.is_brief() && is_long {
+            true => Err(LogSearchError::DeadlineExceeded),
+            false => Ok(()),
+        };
+        is_too_long(filter.addresses.len() + topics.iter().map(Vec::len).sum::<usize>() > BRIEF_VALUES)?;
+        let mut bytes = 0_usize;
         let mut first = from;
         while first <= to {
             let last = to.min(first.saturating_add(WINDOW_BLOCKS - 1));
-            let numbers: Box<dyn Iterator<Item = u64>> = match self.archive.store.log_candidates(&query, first, last)? {
+            is_too_long(last < to)?;
+            let candidates = self.archive.store.log_candidates(&query, first, last)?;
+            is_too_long(candidates.as_ref().map_or(last - first, |found| found.len() as u64) > BRIEF_BLOCKS)?;
+            let numbers: Box<dyn Iterator<Item = u64>> = match candidates {
                 Some(candidates) => Box::new(candidates.into_iter()),
                 None => Box::new(first..=last),
             };
@@ -120,7 +135,10 @@ impl Chain {
                     return Err(LogSearchError::DeadlineExceeded);
                 }
                 let Some(hash) = self.main_hash(number)? else { continue };
-                if self.visit_block_logs(&sieve, number, &hash, visit)?.is_break() {
+                let Some(receipts) = self.archive.store.raw_receipts(&hash)? else { continue };
+                bytes = bytes.saturating_add(receipts.bytes());
+                is_too_long(bytes > BRIEF_BYTES)?;
+                if visit_block_logs(&receipts, &sieve, number, &hash, visit).is_break() {
                     return Ok(());
                 }
             }
@@ -134,47 +152,41 @@ impl Chain {
     pub fn logs_in_block(&self, filter: &LogFilter, hash: &B256) -> Result<Vec<FoundLog>, ChainError> {
         let mut found = Vec::new();
         let Some(record) = self.block(hash)? else { return Ok(found) };
+        let Some(receipts) = self.archive.store.raw_receipts(hash)? else { return Ok(found) };
         let mut visit = |log| {
             found.push(log);
             ControlFlow::Continue(())
         };
         // Collecting never breaks off.
-        let _ = self.visit_block_logs(&Sieve::new(filter), record.number(), hash, &mut visit)?;
+        let _ = visit_block_logs(&receipts, &Sieve::new(filter), record.number(), hash, &mut visit);
         Ok(found)
     }
+}
 
-    fn visit_block_logs(
-        &self,
-        sieve: &Sieve<'_>,
-        number: u64,
-        block_hash: &B256,
-        visit: &mut dyn FnMut(FoundLog) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, ChainError> {
-        // Undecoded and past the cache: most receipts of a wide search are only looked at.
-        let receipts = self.archive.store.raw_receipts(block_hash)?;
-        let mut log_index = 0;
-        for (transaction_index, receipt) in receipts.iter().flat_map(|receipts| receipts.iter()).enumerate() {
-            let transaction_hashes = receipts.as_ref().map(|receipts| receipts.transaction_hashes());
-            let hash = transaction_hashes.and_then(|hashes| hashes.get(transaction_index));
-            let matching = receipt.bloom().filter(|bloom| sieve.may_match(bloom)).and_then(|_| receipt.decode());
-            let (Some(receipt), Some(transaction_hash)) = (matching, hash.copied()) else {
-                log_index += receipt.log_count();
-                continue;
-            };
-            for log in receipt.logs {
-                if sieve.filter.matches(&log) {
-                    let block_hash = *block_hash;
-                    let found = FoundLog { log, number, block_hash, transaction_hash, transaction_index, log_index };
-                    let flow = visit(found);
-                    if flow.is_break() {
-                        return Ok(flow);
-                    }
-                }
-                log_index += 1;
+/// `receipts` are undecoded and past the cache: most receipts of a wide search are only looked at.
+fn visit_block_logs(
+    receipts: &RawReceipts,
+    sieve: &Sieve<'_>,
+    number: u64,
+    block_hash: &B256,
+    visit: &mut dyn FnMut(FoundLog) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let mut log_index = 0;
+    for (transaction_index, (receipt, hash)) in receipts.iter().zip(receipts.transaction_hashes()).enumerate() {
+        let matching = receipt.bloom().filter(|bloom| sieve.may_match(bloom)).and_then(|_| receipt.decode());
+        let Some(receipt) = matching else {
+            log_index += receipt.log_count();
+            continue;
+        };
+        for log in receipt.logs {
+            if sieve.filter.matches(&log) {
+                let (block_hash, transaction_hash) = (*block_hash, *hash);
+                visit(FoundLog { log, number, block_hash, transaction_hash, transaction_index, log_index })?;
             }
+            log_index += 1;
         }
-        Ok(ControlFlow::Continue(()))
     }
+    ControlFlow::Continue(())
 }
 
 /// A filter with the bloom bits of its values, which are hashed once for all receipts.

@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rhizome_primitives::{B256, Bytes, Receipt, U256};
-use rhizome_storage::{CacheReads, StoredReceipts};
+use rhizome_storage::{CacheReads, CachedNodes, StoredReceipts};
 use rhizome_trie::{StateReader, Trie};
 
 use crate::{BlockRecord, Chain, ChainAncestry, ChainError};
@@ -129,7 +129,7 @@ impl Chain {
 
     /// The trie of the state after a block.
     pub fn state_trie(&self, record: &BlockRecord) -> Result<Trie, ChainError> {
-        Ok(Trie::open(record.state_root, Arc::clone(&self.archive.store) as _))
+        Ok(Trie::open(record.state_root, Arc::new(CachedNodes::new(&self.archive.store))))
     }
 
     /// The ancestors of a block that executes on top of `parent`.

@@ -73,7 +73,7 @@ impl Store {
         match FlatRow::decode(&row).ok_or_else(|| damaged(FLAT, key, "cannot be decoded"))? {
             FlatRow::Inline(value) => Ok(Some(Bytes::copy_from_slice(value))),
             FlatRow::Reference { hash, .. } => {
-                Ok(Some(self.long_value(&hash)?.ok_or(StorageError::Missing { column: NODES, hash })?))
+                Ok(Some(self.cached_node(&hash)?.ok_or(StorageError::Missing { column: NODES, hash })?))
             }
         }
     }

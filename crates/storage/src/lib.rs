@@ -9,6 +9,7 @@
 //! `columns.rs` (what lies where, and how it is tuned), `node_journal.rs` and `node_files.rs` (where trie nodes go) and
 //! `log_index.rs` (how logs are found).
 
+mod cached_nodes;
 mod columns;
 mod error;
 mod flat;
@@ -23,6 +24,7 @@ mod rewind;
 mod store;
 mod write;
 
+pub use cached_nodes::CachedNodes;
 pub use error::StorageError;
 pub use flat::FlatEntry;
 pub use log_index::{LOG_SHARD_BLOCKS, LogQuery};

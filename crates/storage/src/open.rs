@@ -26,10 +26,10 @@ pub(crate) const NODES_FOLDER: &str = "nodes";
 
 /// Nodes that gather before they are written into a file, as a share of the write buffers.
 const JOURNAL_SHARE: usize = 4;
-/// Memory for code and other long values that were read, as a share of the block cache.
+/// Memory for code, other long values and trie nodes that were read, as a share of the block cache.
 const VALUE_CACHE_SHARE: usize = 8;
-/// Code is at most 24 KB; this is what a value is assumed to take when the cache is laid out.
-const TYPICAL_VALUE_BYTES: usize = 4096;
+/// Code is at most 24 KB, a node about 100 bytes; this is what one is assumed to take when the cache is laid out.
+const TYPICAL_VALUE_BYTES: usize = 1024;
 
 /// Which chain a directory holds.
 #[derive(Debug, Clone, PartialEq, Eq)]

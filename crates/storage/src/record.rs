@@ -52,6 +52,11 @@ impl RawReceipts {
         &self.transaction_hashes
     }
 
+    /// Size of the receipts.
+    pub fn bytes(&self) -> usize {
+        self.receipts.len()
+    }
+
     /// The receipts in block order.
     pub fn iter(&self) -> impl Iterator<Item = RawReceipt<'_>> {
         let mut rest: &[u8] = &self.receipts;

@@ -19,9 +19,6 @@ use crate::node_journal::NodeJournal;
 use crate::open::{NODES_FOLDER, ValueWeight};
 use crate::record::{self, HeightEntry, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
 
-/// Values of at least this size are worth a place in the cache of long values.
-const CACHED_VALUE_BYTES: usize = 33;
-
 /// Where the files are, and what keeps others out of them.
 pub(crate) struct Home {
     pub(crate) dir: PathBuf,
@@ -43,9 +40,9 @@ pub struct CacheReads {
 pub struct StoreFigures {
     /// Blocks of files, indexes and filters in memory.
     pub block_cache_bytes: u64,
-    /// Long values (code) in memory.
+    /// Long values (code) and trie nodes in memory.
     pub value_cache_bytes: u64,
-    /// How often a long value was there already, since the start, and how often it was not.
+    /// How often one of them was there already, since the start, and how often it was not.
     pub value_cache_reads: CacheReads,
     /// Rows that are not yet in a file.
     pub write_buffer_bytes: u64,
@@ -68,7 +65,7 @@ pub struct Store {
     pub(crate) write_buffer_bytes: usize,
     /// Raised right before a batch that changes the flat state.
     pub(crate) generation: AtomicU64,
-    /// Long values (code) by hash.
+    /// Long values (code) and trie nodes by hash, as they were read.
     pub(crate) values: Cache<B256, Bytes, ValueWeight>,
     // Dropped last: the engine closes its files before the lock goes and a temporary directory is removed.
     pub(crate) home: Home,
@@ -166,13 +163,13 @@ impl Store {
         self.files.get(hash).map_err(|error| StorageError::of_file(self.dir(), error))
     }
 
-    /// A long value by its keccak, through the cache of such values.
-    pub fn long_value(&self, hash: &B256) -> Result<Option<Bytes>, StorageError> {
+    /// The same through the cache, for those who read again what others have read.
+    pub fn cached_node(&self, hash: &B256) -> Result<Option<Bytes>, StorageError> {
         if let Some(value) = self.values.get(hash) {
             return Ok(Some(value));
         }
         let value = self.node(hash)?;
-        if let Some(value) = value.as_ref().filter(|value| value.len() >= CACHED_VALUE_BYTES) {
+        if let Some(value) = &value {
             self.values.insert(*hash, value.clone());
         }
         Ok(value)

@@ -1,12 +1,10 @@
 //! Proofs that a key has a value, or has none, against a root hash.
 
-use std::sync::Arc;
-
 use rhizome_primitives::{B256, Bytes, EMPTY_ROOT, keccak256};
 
 use crate::error::TrieError;
 use crate::message::{ChildPart, Message, MessageError, ValuePart};
-use crate::node::{Link, Node};
+use crate::node::Node;
 use crate::path::bit;
 use crate::trie::Trie;
 
@@ -14,15 +12,15 @@ impl Trie {
     /// The messages of the nodes on the way to `key`, root first, down to its node or to the node that proves that there
     /// is none. Embedded nodes are elements of their own. Empty for the empty trie.
     pub fn prove(&self, key: &[u8]) -> Result<Vec<Bytes>, TrieError> {
-        Ok(self.walk(&self.root, key, 0)?.messages())
+        Ok(self.walk(key)?.messages(0))
     }
 
     /// The messages of the nodes on the way to `key`, deepest first, as the reference gives them: None when there is no
     /// node at exactly `key` (a node without a value counts).
     pub fn get_nodes(&self, key: &[u8]) -> Result<Option<Vec<Bytes>>, TrieError> {
-        let walk = self.walk(&self.root, key, 0)?;
+        let walk = self.walk(key)?;
         let is_found = walk.is_found;
-        let mut messages = walk.messages();
+        let mut messages = walk.messages(0);
         messages.reverse();
         Ok(is_found.then_some(messages))
     }
@@ -35,17 +33,19 @@ impl Trie {
     /// Like [`Trie::prove`], starting at the node at exactly `top`, of which `key` is an extension: a proof against
     /// [`Trie::node_hash`] of `top`. None when there is no such node.
     pub fn prove_below(&self, top: &[u8], key: &[u8]) -> Result<Option<Vec<Bytes>>, TrieError> {
-        let walk = self.walk(&self.root, key, 0)?;
+        let walk = self.walk(key)?;
         let top_bits = top.len() * 8;
         let Some(skipped) = walk.ends.iter().position(|end| *end == top_bits) else { return Ok(None) };
-        Ok(key.starts_with(top).then(|| walk.messages().split_off(skipped)))
+        Ok(key.starts_with(top).then(|| walk.messages(skipped)))
     }
 
-    fn walk(&self, start: &Link, key: &[u8], mut at: usize) -> Result<Walk, TrieError> {
+    /// What is loaded on the way is kept, for proofs of an account and its storage have most of it in common.
+    fn walk(&self, key: &[u8]) -> Result<Walk<'_>, TrieError> {
         let mut walk = Walk::default();
-        let mut link = start.clone();
-        while let Some(node) = link.peek(&*self.source)? {
-            walk.nodes.push(node.clone());
+        let mut link = &self.root;
+        let mut at = 0;
+        while let Some(node) = link.node(&*self.source)? {
+            walk.nodes.push(node);
             let common = node.path.common_with_key(key, at);
             at += common;
             if common < node.path.len() {
@@ -56,7 +56,7 @@ impl Trie {
                 walk.is_found = true;
                 return Ok(walk);
             }
-            link = node.child(bit(key, at)).clone();
+            link = node.child(bit(key, at));
             at += 1;
         }
         Ok(walk)
@@ -64,16 +64,17 @@ impl Trie {
 }
 
 #[derive(Default)]
-struct Walk {
-    nodes: Vec<Arc<Node>>,
+struct Walk<'a> {
+    nodes: Vec<&'a Node>,
     /// Number of key bits at the end of each node whose whole path was in the key.
     ends: Vec<usize>,
     is_found: bool,
 }
 
-impl Walk {
-    fn messages(&self) -> Vec<Bytes> {
-        self.nodes.iter().map(|node| node.message().into()).collect()
+impl Walk<'_> {
+    /// Of all nodes but the first ones.
+    fn messages(&self, skipped: usize) -> Vec<Bytes> {
+        self.nodes.iter().skip(skipped).map(|node| node.message().into()).collect()
     }
 }
 

@@ -6,7 +6,7 @@ use crate::node::Node;
 use crate::selector::{Place, Selector};
 use rhizome_evm::Deadline;
 use rhizome_primitives::{Address, B256, Bytes, EMPTY_CODE_HASH, EMPTY_ROOT, U256, keccak256, rlp};
-use rhizome_trie::{AccountState, StateReader, Trie, TrieError, keys};
+use rhizome_trie::{AccountState, StateReader, Trie, keys};
 
 /// Most storage keys of one question.
 const MOST_KEYS: usize = 1024;
@@ -40,7 +40,8 @@ struct Proven<'a> {
 
 impl Proven<'_> {
     fn write(&self, positions: &[U256], deadline: &Deadline) -> Answer {
-        let account_proof = self.prove(&keys::account_key(self.address.as_slice()))?;
+        let account_proof =
+            self.state.prove(&keys::account_key(self.address.as_slice())).map_err(RpcError::internal)?;
         let account = self.account()?;
         let mut json = JsonWriter::with_capacity(4096);
         json.begin_object();
@@ -52,28 +53,28 @@ impl Proven<'_> {
         json.key("codeHash").hash(&self.code_hash()?);
         json.key("nonce").quantity_wide(&account.as_ref().map(|found| found.nonce).unwrap_or_default());
         // Without an account there is no storage: the mark of a contract, which may stand alone, is none.
-        let above = account.map(|_| account_proof.len());
-        json.key("storageHash").hash(&self.storage_hash(above)?);
+        let has_storage = account.is_some();
+        json.key("storageHash").hash(&self.storage_hash(has_storage)?);
         json.key("storageProof").begin_array();
         for position in positions {
             if deadline.has_passed() {
                 return Err(RpcError::timed_out());
             }
-            self.write_cell(&mut json, position, above)?;
+            self.write_cell(&mut json, position, has_storage)?;
         }
         json.end_array();
         json.end_object();
         Ok(json.finish())
     }
 
-    fn write_cell(&self, json: &mut JsonWriter, position: &U256, above: Option<usize>) -> Result<(), RpcError> {
+    fn write_cell(&self, json: &mut JsonWriter, position: &U256, has_storage: bool) -> Result<(), RpcError> {
         let key = keys::storage_key(self.address.as_slice(), &B256::from(position.to_be_bytes::<32>()));
         let value = self.state.get(&key).map_err(RpcError::internal)?.unwrap_or_default();
         json.begin_object();
         json.key("key").quantity_wide(position);
         json.key("value").quantity_bytes(&value);
         json.key("proof");
-        write_nodes(json, &self.prove_below_account(&key, above)?);
+        write_nodes(json, &self.prove_below_account(&key, has_storage)?);
         json.end_object();
         Ok(())
     }
@@ -89,20 +90,19 @@ impl Proven<'_> {
     }
 
     /// Keccak of the node that storage hangs from: the one that the account's node names as its left child.
-    fn storage_hash(&self, above: Option<usize>) -> Result<B256, RpcError> {
-        let below = self.prove_below_account(&keys::mark_key(self.address.as_slice()), above)?;
+    fn storage_hash(&self, has_storage: bool) -> Result<B256, RpcError> {
+        let below = self.prove_below_account(&keys::mark_key(self.address.as_slice()), has_storage)?;
         Ok(below.first().map_or(EMPTY_ROOT, keccak256))
     }
 
     /// The nodes under the account's own on the way to a key.
-    fn prove_below_account(&self, key: &[u8], above: Option<usize>) -> Result<Vec<Bytes>, RpcError> {
-        let Some(above) = above else { return Ok(Vec::new()) };
-        let mut nodes = self.prove(key)?;
-        Ok(nodes.split_off(above.min(nodes.len())))
-    }
-
-    fn prove(&self, key: &[u8]) -> Result<Vec<Bytes>, RpcError> {
-        self.state.prove(key).map_err(|failure: TrieError| RpcError::internal(failure))
+    fn prove_below_account(&self, key: &[u8], has_storage: bool) -> Result<Vec<Bytes>, RpcError> {
+        if !has_storage {
+            return Ok(Vec::new());
+        }
+        let account = keys::account_key(self.address.as_slice());
+        let mut nodes = self.state.prove_below(&account, key).map_err(RpcError::internal)?.unwrap_or_default();
+        Ok(nodes.split_off(nodes.len().min(1)))
     }
 }
 
