@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod brief_calls;
+mod brief_searches;
 #[path = "../../evm/tests/vectors/mod.rs"]
 #[expect(dead_code, reason = "the other kinds of cases are checked elsewhere")]
 mod cases;

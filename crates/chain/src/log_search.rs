@@ -125,7 +125,7 @@ impl Chain {
             let last = to.min(first.saturating_add(WINDOW_BLOCKS - 1));
             is_too_long(last < to)?;
             let candidates = self.archive.store.log_candidates(&query, first, last)?;
-            is_too_long(candidates.as_ref().map_or(last - first, |found| found.len() as u64) > BRIEF_BLOCKS)?;
+            is_too_long(candidates.as_ref().map_or((last - first).saturating_add(1), |found| found.len() as u64) > BRIEF_BLOCKS)?;
             let numbers: Box<dyn Iterator<Item = u64>> = match candidates {
                 Some(candidates) => Box::new(candidates.into_iter()),
                 None => Box::new(first..=last),
@@ -173,12 +173,12 @@ fn visit_block_logs(
 ) -> ControlFlow<()> {
     let mut log_index = 0;
     for (transaction_index, (receipt, hash)) in receipts.iter().zip(receipts.transaction_hashes()).enumerate() {
-        let matching = receipt.bloom().filter(|bloom| sieve.may_match(bloom)).and_then(|_| receipt.decode());
-        let Some(receipt) = matching else {
+        let matching = receipt.bloom().filter(|bloom| sieve.may_match(bloom)).and_then(|_| receipt.logs());
+        let Some(logs) = matching else {
             log_index += receipt.log_count();
             continue;
         };
-        for log in receipt.logs {
+        for log in logs {
             if sieve.filter.matches(&log) {
                 let (block_hash, transaction_hash) = (*block_hash, *hash);
                 visit(FoundLog { log, number, block_hash, transaction_hash, transaction_index, log_index })?;

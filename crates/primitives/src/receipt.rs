@@ -16,6 +16,25 @@ pub struct Log {
     pub data: Bytes,
 }
 
+impl Log {
+    /// The logs of a receipt from the element that holds them.
+    pub fn decode_all(logs: &Item<'_>) -> Result<Vec<Log>, DecodeError> {
+        logs.elements("logs")?.map(|log| Log::decode(&log?)).collect()
+    }
+
+    fn decode(log: &Item<'_>) -> Result<Log, DecodeError> {
+        let [address, topics, data] = log.exactly("log")?;
+        Ok(Log {
+            address: Address::from(fixed::<20>(&address, "log address")?),
+            topics: topics
+                .elements("topics")?
+                .map(|topic| Ok(B256::from(fixed::<32>(&topic?, "topic")?)))
+                .collect::<Result<_, DecodeError>>()?,
+            data: Bytes::copy_from_slice(data.bytes()),
+        })
+    }
+}
+
 /// The outcome of a transaction as it is hashed into the receipts root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
@@ -52,17 +71,14 @@ impl Receipt {
 
     /// Reads what `encode` writes.
     pub fn decode(raw: &[u8]) -> Result<Receipt, DecodeError> {
-        let elements = rlp::decode_list(raw)?.list("receipt")?;
-        let [_, cumulative_gas, bloom, logs, gas_used, status] = elements.as_slice() else {
-            return Err(DecodeError::ElementCount { what: "receipt", got: elements.len() });
-        };
+        let [_, cumulative_gas, bloom, logs, gas_used, status] = rlp::decode_list(raw)?.exactly("receipt")?;
         let bloom = bloom.bytes();
         Ok(Receipt {
             success: status.bytes() == [1],
-            cumulative_gas: number(cumulative_gas, "cumulative gas")?,
+            cumulative_gas: number(&cumulative_gas, "cumulative gas")?,
             bloom: Bloom::from_slice(bloom).ok_or(DecodeError::FieldLength { field: "bloom", got: bloom.len() })?,
-            logs: logs.elements("logs")?.map(|log| read_log(&log?)).collect::<Result<_, _>>()?,
-            gas_used: number(gas_used, "gas used")?,
+            logs: Log::decode_all(&logs)?,
+            gas_used: number(&gas_used, "gas used")?,
         })
     }
 }
@@ -77,21 +93,6 @@ fn put_log(out: &mut Vec<u8>, log: &Log) {
     rlp::put_bytes(&mut elements, &log.data);
     rlp::put_list_header(out, elements.len());
     out.extend_from_slice(&elements);
-}
-
-fn read_log(log: &Item<'_>) -> Result<Log, DecodeError> {
-    let elements = log.list("log")?;
-    let [address, topics, data] = elements.as_slice() else {
-        return Err(DecodeError::ElementCount { what: "log", got: elements.len() });
-    };
-    Ok(Log {
-        address: Address::from(fixed::<20>(address, "log address")?),
-        topics: topics
-            .elements("topics")?
-            .map(|topic| Ok(B256::from(fixed::<32>(&topic?, "topic")?)))
-            .collect::<Result<_, DecodeError>>()?,
-        data: Bytes::copy_from_slice(data.bytes()),
-    })
 }
 
 fn fixed<const N: usize>(item: &Item<'_>, field: &'static str) -> Result<[u8; N], DecodeError> {

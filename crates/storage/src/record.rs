@@ -1,6 +1,6 @@
 //! The bytes of the rows. All numbers are big-endian.
 
-use rhizome_primitives::{Address, B256, Bloom, Bytes, Receipt, U256, rlp};
+use rhizome_primitives::{Address, B256, Bloom, Bytes, Log, Receipt, U256, rlp};
 
 /// A block as it lies on disk.
 #[derive(Debug, Clone)]
@@ -79,9 +79,9 @@ impl RawReceipt<'_> {
         self.element(3).and_then(|logs| logs.elements("logs").ok()).map_or(0, Iterator::count)
     }
 
-    /// The receipt; none when it is damaged.
-    pub fn decode(&self) -> Option<Receipt> {
-        Receipt::decode(self.0.encoding()).ok()
+    /// Its logs; none when the receipt is damaged.
+    pub fn logs(&self) -> Option<Vec<Log>> {
+        Log::decode_all(&self.element(3)?).ok()
     }
 
     fn element(&self, position: usize) -> Option<rlp::Item<'_>> {

@@ -1,5 +1,7 @@
 use rhizome_primitives::{Address, B256, U256, keccak256};
-use rhizome_storage::{HeightEntry, Rewind, TransactionLocation};
+use std::sync::Arc;
+
+use rhizome_storage::{CachedNodes, HeightEntry, Rewind, TransactionLocation};
 use rhizome_trie::{NodeSource, StateDelta};
 
 use crate::{Made, temporary};
@@ -99,4 +101,27 @@ fn nodes_are_found_by_hash() {
     assert_eq!(NodeSource::get(&store, &keccak256(&code)).unwrap().unwrap(), code);
     assert_eq!(store.cached_node(&keccak256(&code)).unwrap().unwrap(), code);
     assert!(NodeSource::get(&store, &B256::ZERO).unwrap().is_none());
+}
+
+#[test]
+fn the_cache_of_nodes_is_bounded_and_never_wrong() {
+    let store = Arc::new(temporary());
+    // A megabyte of cache has an eighth of it for these: a third of them.
+    let messages: Vec<Vec<u8>> = (0..2000_u32).map(|number| number.to_be_bytes().repeat(25)).collect();
+    let mut block = Made::new(1, "a");
+    messages.iter().for_each(|message| block.nodes.push(&keccak256(message), message));
+    block.write_best(&store);
+    let cached = CachedNodes::new(&store);
+    for step in [1, 7, 1999] {
+        for message in messages.iter().cycle().step_by(step).take(messages.len()) {
+            assert_eq!(cached.get(&keccak256(message)).unwrap().unwrap(), *message);
+        }
+        let bytes = store.figures().unwrap().value_cache_bytes;
+        assert!((1 << 16..=1 << 17).contains(&bytes), "{bytes}");
+    }
+    let before = store.figures().unwrap().value_cache_reads;
+    (0..2).for_each(|_| drop(cached.get(&keccak256(&messages[0])).unwrap().unwrap()));
+    let after = store.figures().unwrap().value_cache_reads;
+    assert!(after.hits > before.hits, "{before:?} {after:?}");
+    assert!(cached.get(&B256::ZERO).unwrap().is_none());
 }

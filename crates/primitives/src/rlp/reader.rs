@@ -55,6 +55,20 @@ impl<'a> Item<'a> {
         if self.is_list { Ok(Elements { rest: self.content() }) } else { Err(DecodeError::ExpectedList(what)) }
     }
 
+    /// The elements of a list that must have `N` of them.
+    pub fn exactly<const N: usize>(&self, what: &'static str) -> Result<[Item<'a>; N], DecodeError> {
+        let mut found = [Item { encoding: &[], content_start: 0, is_list: false }; N];
+        let mut got = 0;
+        for element in self.elements(what)? {
+            let element = element?;
+            if let Some(place) = found.get_mut(got) {
+                *place = element;
+            }
+            got += 1;
+        }
+        if got == N { Ok(found) } else { Err(DecodeError::ElementCount { what, got }) }
+    }
+
     /// The elements of a list, all of them read.
     pub fn list(&self, what: &'static str) -> Result<Vec<Item<'a>>, DecodeError> {
         self.elements(what)?.collect()
@@ -125,6 +139,20 @@ mod tests {
         let item = decode_list(&data).unwrap();
         assert_eq!(item.bytes(), data);
         assert_eq!(item.content(), &data[1..]);
+    }
+
+    #[test]
+    fn a_list_has_exactly_so_many_elements() {
+        let data = hex!("c401c20203");
+        let item = decode_list(&data).unwrap();
+        assert_eq!(item.exactly::<2>("pair").unwrap().to_vec(), item.list("pair").unwrap());
+        assert_eq!(item.exactly::<1>("pair"), Err(DecodeError::ElementCount { what: "pair", got: 2 }));
+        assert_eq!(item.exactly::<3>("pair"), Err(DecodeError::ElementCount { what: "pair", got: 2 }));
+        // What cannot be read is told first, wherever it stands.
+        let broken = hex!("c301b901");
+        let error = DecodeError::OutOfBounds { length: 2, available: 1 };
+        assert_eq!(decode_list(&broken).unwrap().exactly::<1>("pair"), Err(error));
+        assert_eq!(decode_all(&[1]).unwrap()[0].exactly::<1>("pair"), Err(DecodeError::ExpectedList("pair")));
     }
 
     #[test]
