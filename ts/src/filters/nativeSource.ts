@@ -14,7 +14,9 @@ export function nativeSource(native: Addon, timeoutMs: number, minesBeforePoll: 
     movementSince: (cursor) => movementSince(native, cursor, blocksPerPoll),
     pendingSince: (position) => pendingSince(native, position),
     pendingPosition: () => native.pendingPosition(),
-    logs: (filter) => newFlight().run((deadlineMs, ticket) => native.ethGetLogs(filter, deadlineMs, ticket)),
+    // This thread serves the polls of all workers: nothing is searched on it.
+    logs: async (filter) =>
+      newFlight().run((deadlineMs, ticket) => native.ethGetLogs(filter, deadlineMs, ticket, false)),
     removedLogs: async (blocks, filter) => native.logsOfBlocks(JSON.stringify(blocks), filter, true),
     beforePoll: async () => {
       if (minesBeforePoll) await newFlight().run((deadlineMs, ticket) => native.evmMine(1, -1, deadlineMs, ticket))

@@ -93,11 +93,11 @@ export declare function ethGetHeaderByHash(hash: string): string | Buffer
 /** `eth_getHeaderByNumber`. */
 export declare function ethGetHeaderByNumber(block: string): string | Buffer
 
-/** `eth_getLogs`. */
-export declare function ethGetLogs(filter: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+/** `eth_getLogs`. `may_be_brief`: answered at once if few blocks have to be looked at. */
+export declare function ethGetLogs(filter: string, deadlineMs: number, ticket: number, mayBeBrief: boolean): string | Buffer | Promise<string | Buffer>
 
-/** `eth_getProof`. `positions`: numbers in the form of a parameter. */
-export declare function ethGetProof(address: string, positions: Array<string>, block: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+/** `eth_getProof`. `positions`: numbers in the form of a parameter. `may_be_brief`: answered at once if they are few. */
+export declare function ethGetProof(address: string, positions: Array<string>, block: string, deadlineMs: number, ticket: number, mayBeBrief: boolean): string | Buffer | Promise<string | Buffer>
 
 /** `eth_getRawTransactionByBlockHashAndIndex`. */
 export declare function ethGetRawTransactionByBlockHashAndIndex(hash: string, index: number): string | Buffer
