@@ -125,7 +125,9 @@ impl Chain {
             let last = to.min(first.saturating_add(WINDOW_BLOCKS - 1));
             is_too_long(last < to)?;
             let candidates = self.archive.store.log_candidates(&query, first, last)?;
-            is_too_long(candidates.as_ref().map_or((last - first).saturating_add(1), |found| found.len() as u64) > BRIEF_BLOCKS)?;
+            is_too_long(
+                candidates.as_ref().map_or((last - first).saturating_add(1), |found| found.len() as u64) > BRIEF_BLOCKS,
+            )?;
             let numbers: Box<dyn Iterator<Item = u64>> = match candidates {
                 Some(candidates) => Box::new(candidates.into_iter()),
                 None => Box::new(first..=last),

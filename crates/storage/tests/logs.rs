@@ -56,8 +56,9 @@ fn scattered() -> Vec<(u64, Logs)> {
     let around = (1..=12).flat_map(|shard| shard * LOG_SHARD_BLOCKS - 12..shard * LOG_SHARD_BLOCKS + 12);
     let value = |seed: u64| (seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32).leading_zeros() as u8 - 32;
     let log = |seed: u64| [1, 2, 3].map(|salt| value(seed * 10 + salt));
-    let logs =
-        |number: u64| [3, 7].into_iter().filter(move |share| number % share > 0).map(move |share| log(number * share));
+    let logs = |number: u64| {
+        [3, 7].into_iter().filter(move |share| !number.is_multiple_of(*share)).map(move |share| log(number * share))
+    };
     around.map(|number| (number, logs(number).collect())).collect()
 }
 
