@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 
 use quick_cache::sync::Cache as ValueCache;
 use rhizome_primitives::{B256, Bytes};
-use rocksdb::{Cache, DB, ErrorKind, LogLevel, Options, WriteBatch, WriteOptions};
+use rocksdb::{Cache, DB, ErrorKind, LogLevel, Options, ReadOptions, WriteBatch, WriteOptions};
 use tempfile::TempDir;
 
 use crate::columns::{self, IDENTITY_KEY, LAYOUT_KEY};
@@ -136,6 +136,7 @@ impl Store {
             files: Arc::new(files),
             db,
             write_options,
+            read_options: ReadOptions::default(),
             write_buffer_bytes: options.write_buffer_bytes,
             generation: AtomicU64::new(1),
             values: ValueCache::with_weighter(value_bytes / TYPICAL_VALUE_BYTES + 1, value_bytes as u64, ValueWeight),

@@ -61,6 +61,8 @@ pub struct Store {
     pub(crate) files: Arc<NodeFiles>,
     pub(crate) db: Arc<DB>,
     pub(crate) write_options: WriteOptions,
+    /// For single rows. Made once: that costs about as much as a read.
+    pub(crate) read_options: ReadOptions,
     /// What the engine may have to write at a time besides a batch: rows that gathered in memory.
     pub(crate) write_buffer_bytes: usize,
     /// Raised right before a batch that changes the flat state.
@@ -228,7 +230,7 @@ impl Store {
     }
 
     pub(crate) fn row(&self, name: &'static str, key: &[u8]) -> Result<Option<DBPinnableSlice<'_>>, StorageError> {
-        let row = self.db.get_pinned_cf(self.column(name)?, key);
+        let row = self.db.get_pinned_cf_opt(self.column(name)?, key, &self.read_options);
         row.map_err(|source| self.engine_error("read", source, 0))
     }
 
