@@ -50,14 +50,20 @@ impl TextCache {
         CacheReads { hits: self.0.hits(), misses: self.0.misses() }
     }
 
-    /// The stored text, or what `make` writes, which is stored.
-    pub(crate) fn text<E>(&self, key: Key, make: impl FnOnce() -> Result<Vec<u8>, E>) -> Result<Vec<u8>, E> {
+    /// The stored text, or what `make` writes, which is stored. What is not there may come later: that is not stored.
+    pub(crate) fn text<E>(
+        &self,
+        key: Key,
+        make: impl FnOnce() -> Result<Option<Vec<u8>>, E>,
+    ) -> Result<Option<Vec<u8>>, E> {
         if let Some(text) = self.0.get(&key) {
-            return Ok(text.to_vec());
+            return Ok(Some(text.to_vec()));
         }
-        let text = make()?;
-        self.0.insert(key, Arc::from(text.as_slice()));
-        Ok(text)
+        let made = make()?;
+        if let Some(text) = &made {
+            self.0.insert(key, Arc::from(text.as_slice()));
+        }
+        Ok(made)
     }
 }
 
@@ -68,7 +74,7 @@ mod tests {
 
     fn read(cache: &TextCache, hash: u8, made: &[u8]) -> Vec<u8> {
         let key = (B256::repeat_byte(hash), TextKind::Receipt(0));
-        cache.text::<Infallible>(key, || Ok(made.to_vec())).unwrap()
+        cache.text::<Infallible>(key, || Ok(Some(made.to_vec()))).unwrap().unwrap()
     }
 
     #[test]
@@ -81,10 +87,11 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_not_kept() {
+    fn errors_and_absence_are_not_kept() {
         let cache = TextCache::new(1 << 20);
         let key = (B256::ZERO, TextKind::BlockWithHashes);
         assert_eq!(cache.text(key, || Err("no")), Err("no"));
-        assert_eq!(cache.text::<&str>(key, || Ok(b"yes".to_vec())), Ok(b"yes".to_vec()));
+        assert_eq!(cache.text::<&str>(key, || Ok(None)), Ok(None));
+        assert_eq!(cache.text::<&str>(key, || Ok(Some(b"yes".to_vec()))), Ok(Some(b"yes".to_vec())));
     }
 }

@@ -1,50 +1,140 @@
-//! What was read of the head's state lately: most callers ask a few accounts and contracts again and again.
+//! What was read of the head lately: most callers ask a few accounts, contracts, blocks and transactions again and again.
 
+use crate::error::RpcError;
+use crate::state;
 use arc_swap::ArcSwapOption;
 use quick_cache::sync::Cache;
-use rhizome_chain::Head;
-use rhizome_primitives::{B256, Bytes};
+use rhizome_chain::{BlockRecord, Chain, Head};
+use rhizome_primitives::{Address, B256, Bytes, U256};
+use rhizome_trie::account::AccountState;
 use rhizome_trie::{StateError, StateReader};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Values that are kept of a head: some megabytes at the most.
+/// Values of each kind that are kept of a head: some megabytes at the most.
 const VALUES: usize = 8192;
 /// Longer values, such as code, are not kept: code that ran is kept where it was made ready to run.
 const LONGEST_VALUE: usize = 128;
 
-/// The reads of the latest head. Those of another head, or of another state that was put in its place by hand, take their
-/// place with the first question.
+/// What is kept of the latest head. That of another head takes its place with the first question.
 #[derive(Default)]
-pub(crate) struct HeadReads(ArcSwapOption<KeptState>);
+pub(crate) struct HeadReads(ArcSwapOption<KeptHead>);
 
 impl HeadReads {
-    /// The state after the head.
-    pub(crate) fn state(&self, head: &Head) -> Arc<dyn StateReader> {
-        let place = (head.record.hash, head.record.state_root);
+    /// What is kept of this head.
+    pub(crate) fn of(&self, head: &Arc<Head>) -> Arc<KeptHead> {
         if let Some(kept) = &*self.0.load()
-            && kept.place == place
+            && Arc::ptr_eq(&kept.head, head)
         {
-            return Arc::clone(kept) as _;
+            return Arc::clone(kept);
         }
-        let fresh = Arc::new(KeptState::new(place, head.state()));
+        let fresh = Arc::new(KeptHead::new(Arc::clone(head)));
         self.0.store(Some(Arc::clone(&fresh)));
         fresh
     }
 }
 
+/// Where a transaction lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MinedPlace {
+    /// Hash of its block.
+    pub(crate) block: B256,
+    /// Its position there.
+    pub(crate) index: usize,
+}
+
+/// A head, its state, and what was read of them: accounts and cells by their names, so that no key has to be made.
+pub(crate) struct KeptHead {
+    head: Arc<Head>,
+    state: Arc<KeptState>,
+    accounts: Cache<Address, AccountState>,
+    cells: Cache<(Address, U256), Bytes>,
+    transactions: Cache<B256, MinedPlace>,
+    main_hashes: Cache<u64, B256>,
+}
+
+impl KeptHead {
+    fn new(head: Arc<Head>) -> Self {
+        Self {
+            state: Arc::new(KeptState::new(head.state())),
+            head,
+            accounts: Cache::new(VALUES),
+            cells: Cache::new(VALUES),
+            transactions: Cache::new(VALUES),
+            main_hashes: Cache::new(VALUES),
+        }
+    }
+
+    /// The state after the head.
+    pub(crate) fn state(&self) -> Arc<dyn StateReader> {
+        Arc::clone(&self.state) as _
+    }
+
+    /// The account at an address; an unknown one is empty.
+    pub(crate) fn account(&self, address: &Address) -> Result<AccountState, RpcError> {
+        if let Some(account) = self.accounts.get(address) {
+            return Ok(account);
+        }
+        let account = state::account(&*self.state.state, address)?;
+        self.accounts.insert(*address, account);
+        Ok(account)
+    }
+
+    /// The stored bytes of a cell.
+    pub(crate) fn cell(&self, address: &Address, position: &U256) -> Result<Bytes, RpcError> {
+        let name = (*address, *position);
+        if let Some(cell) = self.cells.get(&name) {
+            return Ok(cell);
+        }
+        let cell = state::cell(&*self.state.state, address, position)?;
+        if cell.len() <= LONGEST_VALUE {
+            self.cells.insert(name, cell.clone());
+        }
+        Ok(cell)
+    }
+
+    /// Where a transaction lies on the best chain.
+    pub(crate) fn transaction(&self, chain: &Chain, hash: &B256) -> Result<Option<MinedPlace>, RpcError> {
+        if let Some(place) = self.transactions.get(hash) {
+            return Ok(Some(place));
+        }
+        let Some(mined) = chain.transaction(hash)? else { return Ok(None) };
+        let place = MinedPlace { block: mined.record.hash, index: mined.index };
+        // Another head may have come meanwhile: then this is not of ours.
+        if self.head.is_current() {
+            self.transactions.insert(*hash, place);
+        }
+        Ok(Some(place))
+    }
+
+    /// The block of the best chain at a height.
+    pub(crate) fn main_block(&self, chain: &Chain, number: u64) -> Result<Option<Arc<BlockRecord>>, RpcError> {
+        if number == self.head.number() {
+            return Ok(Some(Arc::clone(&self.head.record)));
+        }
+        if let Some(hash) = self.main_hashes.get(&number) {
+            return Ok(chain.block(&hash)?);
+        }
+        let found = chain.main_block(number)?;
+        if let Some(record) = &found
+            && self.head.is_current()
+        {
+            self.main_hashes.insert(number, record.hash);
+        }
+        Ok(found)
+    }
+}
+
 /// A state that never changes, and what was read of it.
 struct KeptState {
-    /// Block and root.
-    place: (B256, B256),
     state: Arc<dyn StateReader>,
     values: Cache<Vec<u8>, Option<Bytes>>,
     lengths: Cache<Vec<u8>, Option<(usize, B256)>>,
 }
 
 impl KeptState {
-    fn new(place: (B256, B256), state: Arc<dyn StateReader>) -> Self {
-        Self { place, state, values: Cache::new(VALUES), lengths: Cache::new(VALUES) }
+    fn new(state: Arc<dyn StateReader>) -> Self {
+        Self { state, values: Cache::new(VALUES), lengths: Cache::new(VALUES) }
     }
 }
 
@@ -94,7 +184,7 @@ mod tests {
     #[test]
     fn short_values_and_absence_are_read_once() {
         let counted = Arc::new(Counted::default());
-        let state = KeptState::new((B256::ZERO, B256::ZERO), Arc::clone(&counted) as _);
+        let state = KeptState::new(Arc::clone(&counted) as _);
         let reads = |key: &[u8]| {
             let before = counted.0.load(Ordering::Relaxed);
             assert_eq!(state.get(key).unwrap(), counted.get(key).unwrap());

@@ -1,24 +1,31 @@
 //! Finished texts of blocks, transactions and receipts, from the store where possible.
 
 use crate::cache::TextKind;
-use crate::error::Answer;
-use crate::json::JsonWriter;
+use crate::error::{Answer, RpcError};
+use crate::json::{self, JsonWriter};
 use crate::node::Node;
 use crate::objects::block::{self, TransactionList};
 use crate::objects::receipt;
 use crate::objects::transaction::{self, TransactionPlace};
 use crate::selector::Place;
 use rhizome_chain::BlockRecord;
+use rhizome_primitives::B256;
+
+/// A text, if what it is about exists.
+type Found = Result<Option<Vec<u8>>, RpcError>;
 
 /// A block as text.
 pub(crate) fn block_text(node: &Node, place: &Place, list: TransactionList) -> Answer {
     let form = node.options().transaction_form;
     match place {
-        Place::Mined(record) => node.texts().text((record.hash, kind(list)), || {
-            let mut json = JsonWriter::with_capacity(4096);
-            block::write_mined(&mut json, record, list, form);
-            Ok(json.finish())
-        }),
+        Place::Mined(record) => {
+            let text = node.texts().text::<RpcError>((record.hash, kind(list)), || {
+                let mut json = JsonWriter::with_capacity(4096);
+                block::write_mined(&mut json, record, list, form);
+                Ok(Some(json.finish()))
+            });
+            text.map(or_null)
+        }
         Place::Pending(draft) => {
             let mut json = JsonWriter::with_capacity(4096);
             block::write_draft(&mut json, draft, list, form);
@@ -37,21 +44,22 @@ fn kind(list: TransactionList) -> TextKind {
 /// The transaction at an index of a block as text, `null` when there is none.
 pub(crate) fn transaction_text(node: &Node, place: &Place, index: usize) -> Answer {
     match place {
-        Place::Mined(record) => mined_transaction_text(node, record, index),
+        Place::Mined(record) => mined_transaction_text(node, &record.hash, index).map(or_null),
         Place::Pending(_draft) => Ok(pending_transaction_text(node, index)),
     }
 }
 
-/// The transaction at an index of a mined block as text, `null` when there is none.
-pub(crate) fn mined_transaction_text(node: &Node, record: &BlockRecord, index: usize) -> Answer {
-    let (Some(mined), Some(sender)) = (record.block.transactions.get(index), record.senders().get(index)) else {
-        return Ok(crate::json::null());
-    };
-    node.texts().text((record.hash, TextKind::Transaction(index)), || {
+/// The transaction at an index of a mined block as text, if there is one.
+pub(crate) fn mined_transaction_text(node: &Node, block: &B256, index: usize) -> Found {
+    node.texts().text((*block, TextKind::Transaction(index)), || {
+        let Some(record) = node.chain().block(block)? else { return Ok(None) };
+        let (Some(mined), Some(sender)) = (record.block.transactions.get(index), record.senders().get(index)) else {
+            return Ok(None);
+        };
         let mut json = JsonWriter::with_capacity(1024);
-        let place = transaction_place(record, index);
+        let place = transaction_place(&record, index);
         transaction::write(&mut json, mined, sender, Some(&place), node.options().transaction_form);
-        Ok(json.finish())
+        Ok(Some(json.finish()))
     })
 }
 
@@ -68,30 +76,28 @@ fn pending_transaction_text(node: &Node, index: usize) -> Vec<u8> {
     json.finish()
 }
 
-/// The receipt at an index of a mined block as text, `null` when there is none.
-pub(crate) fn receipt_text(node: &Node, record: &BlockRecord, index: usize) -> Answer {
-    node.texts().text((record.hash, TextKind::Receipt(index)), || {
-        let Some(receipts) = node.chain().receipts(&record.hash)? else {
-            return Ok(crate::json::null());
+/// The receipt at an index of a mined block as text, if there is one.
+pub(crate) fn receipt_text(node: &Node, block: &B256, index: usize) -> Found {
+    node.texts().text((*block, TextKind::Receipt(index)), || {
+        let (Some(record), Some(receipts)) = (node.chain().block(block)?, node.chain().receipts(block)?) else {
+            return Ok(None);
         };
         let (Some(mined), Some(sender), Some(found)) =
             (record.block.transactions.get(index), record.senders().get(index), receipts.get(index))
         else {
-            return Ok(crate::json::null());
+            return Ok(None);
         };
         let first_log_index = receipts.logs_before(index) as u64;
         let mut json = JsonWriter::with_capacity(2048);
-        receipt::write(&mut json, mined, sender, found, &transaction_place(record, index), first_log_index);
-        Ok(json.finish())
+        receipt::write(&mut json, mined, sender, found, &transaction_place(&record, index), first_log_index);
+        Ok(Some(json.finish()))
     })
 }
 
 /// All receipts of a mined block as text; `null` when it was never executed.
 pub(crate) fn block_receipts_text(node: &Node, record: &BlockRecord) -> Answer {
-    node.texts().text((record.hash, TextKind::Receipts), || {
-        let Some(receipts) = node.chain().receipts(&record.hash)? else {
-            return Ok(crate::json::null());
-        };
+    let text = node.texts().text((record.hash, TextKind::Receipts), || {
+        let Some(receipts) = node.chain().receipts(&record.hash)? else { return Ok(None) };
         let mut json = JsonWriter::with_capacity(2048);
         json.begin_array();
         let mut first_log_index = 0;
@@ -101,8 +107,14 @@ pub(crate) fn block_receipts_text(node: &Node, record: &BlockRecord) -> Answer {
             first_log_index += found.logs.len() as u64;
         }
         json.end_array();
-        Ok(json.finish())
-    })
+        Ok(Some(json.finish()))
+    });
+    text.map(or_null)
+}
+
+/// A text as an answer.
+pub(crate) fn or_null(text: Option<Vec<u8>>) -> Vec<u8> {
+    text.unwrap_or_else(json::null)
 }
 
 /// The header of a block as text.

@@ -5,14 +5,15 @@ use crate::cache::TextCache;
 use crate::error::{ErrorCode, RpcError};
 use crate::feed::deleted::DeletedBlocks;
 use crate::feed::pending_hashes::PendingFeed;
-use crate::head_reads::HeadReads;
+use crate::head_reads::{HeadReads, KeptHead, MinedPlace};
 use crate::long_calls::LongCalls;
 use crate::mining_schedule::MiningSchedule;
 use crate::options::AnswerOptions;
 use crate::pending_state::PendingStates;
 use crate::replay_cache::ReplayCache;
 use parking_lot::{Mutex, MutexGuard};
-use rhizome_chain::{BlockRecord, Chain, ChainEvent};
+use rhizome_chain::{BlockRecord, Chain, ChainEvent, Head};
+use rhizome_primitives::B256;
 use rhizome_trie::StateReader;
 use std::sync::Arc;
 
@@ -112,9 +113,24 @@ impl Node {
     pub(crate) fn state_at(&self, record: &BlockRecord) -> Result<Arc<dyn StateReader>, RpcError> {
         let head = self.chain.head();
         match head.record.hash == record.hash {
-            true => Ok(self.head_reads.state(&head)),
+            true => Ok(self.head_reads.of(&head).state()),
             false => Ok(self.chain.state_at(record)?),
         }
+    }
+
+    /// The head, with what was read of it lately.
+    pub(crate) fn kept_head(&self, head: &Arc<Head>) -> Arc<KeptHead> {
+        self.head_reads.of(head)
+    }
+
+    /// The block of the best chain at a height.
+    pub(crate) fn main_block(&self, number: u64) -> Result<Option<Arc<BlockRecord>>, RpcError> {
+        self.kept_head(&self.chain.head()).main_block(&self.chain, number)
+    }
+
+    /// Where a transaction lies on the best chain.
+    pub(crate) fn mined_place(&self, hash: &B256) -> Result<Option<MinedPlace>, RpcError> {
+        self.kept_head(&self.chain.head()).transaction(&self.chain, hash)
     }
 
     pub(crate) fn long_calls(&self) -> &LongCalls {

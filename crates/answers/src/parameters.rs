@@ -15,9 +15,8 @@ pub fn address(text: &str) -> Result<Address, RpcError> {
         None if text.len() == 40 => text,
         _ => return Err(wrong_length()),
     };
-    let bytes =
-        padded_hex(digits).ok_or_else(|| RpcError::invalid_params("Invalid address format: invalid hex value."))?;
-    Address::try_from(bytes.as_slice()).map_err(|_length| wrong_length())
+    let bytes = array(digits).ok_or_else(|| RpcError::invalid_params("Invalid address format: invalid hex value."))?;
+    Ok(Address::new(bytes))
 }
 
 /// A 32-byte hash; `kind` is `block hash`, `transaction hash` or `topic` and goes into the message.
@@ -28,9 +27,9 @@ pub fn hash(text: &str, kind: &str) -> Result<B256, RpcError> {
         None if text.len() == 64 => text,
         _ => return Err(wrong_length()),
     };
-    let bytes = padded_hex(digits)
-        .ok_or_else(|| RpcError::invalid_params(format!("Invalid {kind} format: invalid hex value")))?;
-    B256::try_from(bytes.as_slice()).map_err(|_length| wrong_length())
+    let bytes =
+        array(digits).ok_or_else(|| RpcError::invalid_params(format!("Invalid {kind} format: invalid hex value")))?;
+    Ok(B256::new(bytes))
 }
 
 /// A block hash.
@@ -105,10 +104,22 @@ pub fn bytes(text: &str) -> Result<Bytes, RpcError> {
         .ok_or_else(|| RpcError::invalid_params("Invalid data format: invalid hex value."))
 }
 
+/// As many bytes as the digits say.
+fn array<const BYTES: usize>(digits: &str) -> Option<[u8; BYTES]> {
+    let mut bytes = [0; BYTES];
+    hex::decode_to_slice(&*padded(digits)?, &mut bytes).ok()?;
+    Some(bytes)
+}
+
 fn padded_hex(digits: &str) -> Option<Vec<u8>> {
+    hex::decode(&*padded(digits)?).ok()
+}
+
+/// An even number of digits.
+fn padded(digits: &str) -> Option<Cow<'_, str>> {
     let padded = if digits.len().is_multiple_of(2) { digits.into() } else { Cow::from(format!("0{digits}")) };
     // The decoder would skip a prefix.
-    if padded.starts_with("0x") { None } else { hex::decode(&*padded).ok() }
+    (!padded.starts_with("0x")).then_some(padded)
 }
 
 fn shortened(text: &str) -> String {
@@ -132,8 +143,14 @@ mod tests {
         for bad in ["", "0x12", "0xcd2a3d9f938e13cd947ec05abc7fe734df8dd82600"] {
             assert_eq!(message(address(bad)), "Invalid address: null, empty or invalid hex value.");
         }
-        let not_hex = "0xzz2a3d9f938e13cd947ec05abc7fe734df8dd826";
-        assert_eq!(message(address(not_hex)), "Invalid address format: invalid hex value.");
+        for digits in
+            ["zz2a3d9f938e13cd947ec05abc7fe734df8dd826", "x2a3d9f938e13cd947ec05abc7fe734df8dd826", &"é".repeat(20)]
+        {
+            let message = message(address(&format!("0x{digits}")));
+            assert_eq!(message, "Invalid address format: invalid hex value.");
+        }
+        let twice = "0x0x2a3d9f938e13cd947ec05abc7fe734df8dd826";
+        assert_eq!(message(address(twice)), "Invalid address format: invalid hex value.");
     }
 
     #[test]

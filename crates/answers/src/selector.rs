@@ -1,6 +1,7 @@
 //! Which block a question is about.
 
 use crate::error::{ErrorCode, RpcError};
+use crate::head_reads::KeptHead;
 use crate::node::Node;
 use crate::options::PendingOnPartial;
 use crate::parameters;
@@ -97,6 +98,17 @@ impl<'a> Selector<'a> {
         }
     }
 
+    /// The head with what was read of it lately, when it is the head that is named, as far as that can be told without reading.
+    pub(crate) fn kept_head(&self, node: &Node) -> Option<Arc<KeptHead>> {
+        let head = node.chain().head();
+        let is_head = match self.target {
+            Target::Latest => true,
+            Target::Number(number) => number == head.number(),
+            _ => false,
+        };
+        is_head.then(|| node.kept_head(&head))
+    }
+
     /// The height, when the selector names one.
     pub fn number(&self) -> Option<u64> {
         match self.target {
@@ -129,7 +141,7 @@ impl<'a> Selector<'a> {
             Target::Latest => return Ok(Some(Place::Mined(chain.head().record.clone()))),
             Target::Pending => return Ok(Some(Place::Pending(chain.pending_block(node.now())?))),
             Target::Earliest => chain.main_block(0)?,
-            Target::Number(number) => chain.main_block(number)?,
+            Target::Number(number) => node.main_block(number)?,
             Target::Hash(hash) | Target::NamedHash(hash) => chain.block(&hash)?,
             Target::CanonicalHash(hash) => match chain.block(&hash)? {
                 Some(record) if chain.main_hash(record.number())? != Some(hash) => {

@@ -6,6 +6,22 @@ use crate::selector::Selector;
 use rhizome_primitives::{Address, B256, Bytes, U256};
 use rhizome_trie::{AccountState, StateReader, keys};
 
+/// The account at an address, in the state after a block.
+pub(crate) fn account_at(node: &Node, at: &Selector<'_>, address: &Address) -> Result<AccountState, RpcError> {
+    match at.kept_head(node) {
+        Some(head) => head.account(address),
+        None => account(&*at.state(node)?, address),
+    }
+}
+
+/// The stored bytes of a cell, in the state after a block.
+pub(crate) fn cell_at(node: &Node, at: &Selector<'_>, address: &Address, position: &U256) -> Result<Bytes, RpcError> {
+    match at.kept_head(node) {
+        Some(head) => head.cell(address, position),
+        None => cell(&*at.state(node)?, address, position),
+    }
+}
+
 /// The account at an address; an unknown one is empty.
 pub(crate) fn account(state: &dyn StateReader, address: &Address) -> Result<AccountState, RpcError> {
     match state.get(&keys::account_key(address.as_slice()))? {
@@ -27,6 +43,6 @@ pub(crate) fn cell(state: &dyn StateReader, address: &Address, position: &U256) 
 
 /// The first nonce that neither the head nor an executable transaction of the pool has used.
 pub(crate) fn next_nonce(node: &Node, address: &Address) -> Result<U256, RpcError> {
-    let head = account(&*Selector::LATEST.state(node)?, address)?.nonce;
+    let head = account_at(node, &Selector::LATEST, address)?.nonce;
     Ok(node.chain().pool().next_nonce(address).map_or(head, |next| U256::from(next).max(head)))
 }

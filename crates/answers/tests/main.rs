@@ -11,6 +11,7 @@ mod development;
 mod dispatch;
 mod estimates;
 mod golden_traces;
+mod head_reads;
 mod mining;
 mod node;
 mod replays;

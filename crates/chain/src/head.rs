@@ -34,6 +34,12 @@ impl Head {
         self.record.hash
     }
 
+    /// Whether nothing has begun to change the flat state or the best chain since this became the head: what was read of
+    /// the best chain before this says so is that of this head.
+    pub fn is_current(&self) -> bool {
+        self.state.is_current()
+    }
+
     /// The state after the block: one look-up a value while this is the head, the trie afterwards.
     pub fn state(&self) -> Arc<dyn StateReader> {
         Arc::clone(&self.state) as _

@@ -9,6 +9,6 @@ use rhizome_primitives::Address;
 
 /// Balance in wei; zero for an unknown account.
 pub fn answer(node: &Node, address: &Address, at: &Selector<'_>) -> Answer {
-    let account = state::account(&*at.state(node)?, address)?;
+    let account = state::account_at(node, at, address)?;
     Ok(json::quantity_wide(&account.balance.unsigned_abs()))
 }

@@ -9,7 +9,7 @@ use rhizome_primitives::{Address, U256};
 
 /// The word at a position. Cells of more than 32 bytes, which only system contracts have, read as zero.
 pub fn answer(node: &Node, address: &Address, position: &U256, at: &Selector<'_>) -> Answer {
-    let cell = state::cell(&*at.state(node)?, address, position)?;
+    let cell = state::cell_at(node, at, address, position)?;
     let mut word = [0; 32];
     if let Some(room) = 32usize.checked_sub(cell.len()).and_then(|start| word.get_mut(start..)) {
         room.copy_from_slice(&cell);

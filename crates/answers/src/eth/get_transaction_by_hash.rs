@@ -9,8 +9,10 @@ use rhizome_primitives::B256;
 
 /// The transaction on the main chain, else in the pool (also one that waits for a nonce), else `null`.
 pub fn answer(node: &Node, hash: &B256) -> Answer {
-    if let Some(mined) = node.chain().transaction(hash)? {
-        return lookup::mined_transaction_text(node, &mined.record, mined.index);
+    if let Some(place) = node.mined_place(hash)?
+        && let Some(text) = lookup::mined_transaction_text(node, &place.block, place.index)?
+    {
+        return Ok(text);
     }
     let mut json = JsonWriter::with_capacity(1024);
     match node.chain().pool().get(hash) {

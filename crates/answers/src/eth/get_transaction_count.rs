@@ -12,5 +12,5 @@ pub fn answer(node: &Node, address: &Address, at: &Selector<'_>) -> Answer {
     if at.is_pending() {
         return Ok(json::quantity_wide(&state::next_nonce(node, address)?));
     }
-    Ok(json::quantity_wide(&state::account(&*at.state(node)?, address)?.nonce))
+    Ok(json::quantity_wide(&state::account_at(node, at, address)?.nonce))
 }
