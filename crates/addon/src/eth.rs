@@ -2,6 +2,7 @@
 
 use crate::lanes::sync;
 use crate::reply::Reply;
+use crate::text::Text;
 use napi::Result;
 use napi_derive::napi;
 use rhizome_answers::objects::block::TransactionList;
@@ -82,25 +83,38 @@ pub fn eth_pending_transactions() -> Result<Reply> {
 
 /// `eth_getBalance`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
-pub fn eth_get_balance(address: String, block: String) -> Result<Reply> {
+pub fn eth_get_balance(
+    #[napi(ts_arg_type = "string")] address: Text,
+    #[napi(ts_arg_type = "string")] block: Text,
+) -> Result<Reply> {
     sync(|node| eth::get_balance::answer(node, &parameters::address(&address)?, &Selector::parse(&block)?))
 }
 
 /// `eth_getTransactionCount`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
-pub fn eth_get_transaction_count(address: String, block: String) -> Result<Reply> {
+pub fn eth_get_transaction_count(
+    #[napi(ts_arg_type = "string")] address: Text,
+    #[napi(ts_arg_type = "string")] block: Text,
+) -> Result<Reply> {
     sync(|node| eth::get_transaction_count::answer(node, &parameters::address(&address)?, &Selector::parse(&block)?))
 }
 
 /// `eth_getCode`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
-pub fn eth_get_code(address: String, block: String) -> Result<Reply> {
+pub fn eth_get_code(
+    #[napi(ts_arg_type = "string")] address: Text,
+    #[napi(ts_arg_type = "string")] block: Text,
+) -> Result<Reply> {
     sync(|node| eth::get_code::answer(node, &parameters::address(&address)?, &Selector::parse(&block)?))
 }
 
 /// `eth_getStorageAt`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
-pub fn eth_get_storage_at(address: String, position: String, block: String) -> Result<Reply> {
+pub fn eth_get_storage_at(
+    #[napi(ts_arg_type = "string")] address: Text,
+    #[napi(ts_arg_type = "string")] position: Text,
+    #[napi(ts_arg_type = "string")] block: Text,
+) -> Result<Reply> {
     sync(|node| {
         let (address, position) = (parameters::address(&address)?, parameters::number(&position)?);
         eth::get_storage_at::answer(node, &address, &position, &Selector::parse(&block)?)
@@ -109,14 +123,14 @@ pub fn eth_get_storage_at(address: String, position: String, block: String) -> R
 
 /// `eth_getBlockByHash`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
-pub fn eth_get_block_by_hash(hash: String, is_full: bool) -> Result<Reply> {
+pub fn eth_get_block_by_hash(#[napi(ts_arg_type = "string")] hash: Text, is_full: bool) -> Result<Reply> {
     let list = TransactionList::from_flag(is_full);
     sync(|node| eth::get_block_by_hash::answer(node, &parameters::block_hash(&hash)?, list))
 }
 
 /// `eth_getBlockByNumber`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
-pub fn eth_get_block_by_number(block: String, is_full: bool) -> Result<Reply> {
+pub fn eth_get_block_by_number(#[napi(ts_arg_type = "string")] block: Text, is_full: bool) -> Result<Reply> {
     let list = TransactionList::from_flag(is_full);
     sync(|node| eth::get_block_by_number::answer(node, &Selector::parse(&block)?, list))
 }
@@ -181,13 +195,13 @@ pub fn eth_get_transaction_by_block_number_and_index(block: String, index: u32) 
 
 /// `eth_getTransactionByHash`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
-pub fn eth_get_transaction_by_hash(hash: String) -> Result<Reply> {
+pub fn eth_get_transaction_by_hash(#[napi(ts_arg_type = "string")] hash: Text) -> Result<Reply> {
     sync(|node| eth::get_transaction_by_hash::answer(node, &parameters::transaction_hash(&hash)?))
 }
 
 /// `eth_getTransactionReceipt`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
-pub fn eth_get_transaction_receipt(hash: String) -> Result<Reply> {
+pub fn eth_get_transaction_receipt(#[napi(ts_arg_type = "string")] hash: Text) -> Result<Reply> {
     sync(|node| eth::get_transaction_receipt::answer(node, &parameters::transaction_hash(&hash)?))
 }
 

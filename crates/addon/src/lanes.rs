@@ -28,8 +28,7 @@ pub(crate) struct Patience {
 
 /// Answers on this thread.
 pub(crate) fn sync(ask: impl FnOnce(&Node) -> Answer) -> Result<Reply> {
-    let running = process::running().map_err(refusal)?;
-    ask(&running.node).map(Reply).map_err(refusal)
+    process::ask(ask).map(Reply).map_err(refusal)
 }
 
 /// Answers in the pool, within `deadline_ms` (0: no limit) counted from now, unless `ticket` is cancelled before.

@@ -28,6 +28,7 @@ mod process;
 pub mod reply;
 pub mod rsk;
 pub mod sco;
+pub mod text;
 mod tickets;
 pub mod trace;
 pub mod txpool;

@@ -6,7 +6,7 @@ use crate::pool::Pool;
 use crate::tickets::Tickets;
 use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
-use rhizome_answers::{Node, RpcError};
+use rhizome_answers::{Answer, Node, RpcError};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -47,7 +47,19 @@ pub(crate) fn process() -> &'static Process {
 
 /// The open node.
 pub(crate) fn running() -> Result<Arc<Running>, RpcError> {
-    PROCESS.running.load_full().ok_or_else(|| RpcError::internal("no node is open"))
+    PROCESS.running.load_full().ok_or_else(not_open)
+}
+
+/// What the open node answers to a question that does not take long.
+pub(crate) fn ask(question: impl FnOnce(&Node) -> Answer) -> Answer {
+    match &*PROCESS.running.load() {
+        Some(running) => question(&running.node),
+        None => Err(not_open()),
+    }
+}
+
+fn not_open() -> RpcError {
+    RpcError::internal("no node is open")
 }
 
 /// Opens a node; there can be one.

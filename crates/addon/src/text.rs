@@ -1,0 +1,53 @@
+//! Short texts from JavaScript, read in one call and without an allocation.
+
+use napi::bindgen_prelude::FromNapiValue;
+use napi::{Result, Status, sys};
+use std::ffi::c_char;
+use std::ops::Deref;
+use std::str;
+
+/// Room for a hash in hex and the zero behind it. The engine writes in one go what certainly fits, and counts three bytes a
+/// character.
+const ROOM: usize = 3 * 66 + 1;
+/// Most bytes that a character takes.
+const CHARACTER: usize = 4;
+
+/// A text parameter, most often short.
+pub struct Text(Kept);
+
+enum Kept {
+    Short { room: [u8; ROOM], length: usize },
+    Long(String),
+}
+
+impl Deref for Text {
+    type Target = str;
+
+    #[expect(unsafe_code, reason = "the engine writes nothing but UTF-8")]
+    fn deref(&self) -> &str {
+        match &self.0 {
+            // Safety: V8 puts U+FFFD in the place of what has no UTF-8, and writes whole characters only.
+            Kept::Short { room, length } => unsafe {
+                str::from_utf8_unchecked(room.get(..*length).unwrap_or_default())
+            },
+            Kept::Long(text) => text,
+        }
+    }
+}
+
+impl FromNapiValue for Text {
+    #[expect(unsafe_code, reason = "the trait hands over a raw environment")]
+    unsafe fn from_napi_value(env: sys::napi_env, value: sys::napi_value) -> Result<Self> {
+        let mut room = [0; ROOM];
+        let mut length = 0;
+        let start = room.as_mut_ptr().cast::<c_char>();
+        // Safety: the environment is the one that we were called with, and the array is as long as is said.
+        let status = unsafe { sys::napi_get_value_string_utf8(env, value, start, ROOM, &mut length) };
+        if Status::from(status) == Status::Ok && length + CHARACTER < ROOM {
+            return Ok(Self(Kept::Short { room, length }));
+        }
+        // It may go on, or it is no text: then this tells.
+        // Safety: as above.
+        unsafe { String::from_napi_value(env, value) }.map(|text| Self(Kept::Long(text)))
+    }
+}
