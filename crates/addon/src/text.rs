@@ -6,9 +6,8 @@ use std::ffi::c_char;
 use std::ops::Deref;
 use std::str;
 
-/// Room for a hash in hex and the zero behind it. The engine writes in one go what certainly fits, and counts three bytes a
-/// character.
-const ROOM: usize = 3 * 66 + 1;
+/// Room for a hash in hex, and for another character behind it.
+const ROOM: usize = 72;
 /// Most bytes that a character takes.
 const CHARACTER: usize = 4;
 
