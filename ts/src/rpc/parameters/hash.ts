@@ -1,9 +1,11 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { type Kind, refuse } from '../kind.ts'
+import { hexText } from './hexText.ts'
 
 const schema = Type.String({ pattern: '^(0x)?[0-9a-fA-F]{64}$' })
 const check = Compile(schema)
+const usual = hexText(64)
 
 function hash(name: string, noun: string): Kind<string> {
   return {
@@ -11,6 +13,7 @@ function hash(name: string, noun: string): Kind<string> {
     expects: '32 bytes, 0x and 64 hex digits',
     schema,
     read(value) {
+      if (typeof value === 'string' && usual.test(value)) return value
       if (check.Check(value)) return value.length === 66 ? value : `0x${value}`
       if (value === null) return refuse(this, `${name} is null`)
       const hasLength = typeof value === 'string' && (value.length === 64 || /^0x.{64}$/i.test(value))
