@@ -12,7 +12,7 @@ import {
   responseTooLarge,
 } from './errors.ts'
 import type { Flight } from './flight.ts'
-import { type Method, wrongArity } from './method.ts'
+import { type Method, type Params, wrongArity } from './method.ts'
 
 /** A row of the method table. */
 export interface Row<Context> {
@@ -62,9 +62,32 @@ export type Observer = (request: {
   request?: { readonly id: string }
 }) => void
 
+/** What is looked at for each call. All of one shape, whatever their rows leave out: the engine is quick with those. */
+class Served<Context> {
+  readonly name: string
+  readonly row: Row<Context>
+  readonly params: Params<readonly unknown[]>
+  readonly isWrite: boolean
+  readonly isForSubscribers: boolean
+  readonly timeoutMs: number | undefined
+
+  constructor(name: string, row: Row<Context>, timeoutMs: number | undefined) {
+    this.name = name
+    this.row = row
+    this.params = row.method.params
+    this.isWrite = row.isWrite === true
+    this.isForSubscribers = row.isForSubscribers === true
+    this.timeoutMs = timeoutMs
+  }
+}
+
 /** Answers calls from a table. Knows no method and no socket. */
 export class Dispatcher<Context> {
-  readonly #entries: ReadonlyMap<string, Entry<Context>>
+  readonly #served = new Map<string, Served<Context>>()
+  /** The arities of what is known but not offered. */
+  readonly #notOffered = new Map<string, readonly number[] | 'any' | Method<Context>>()
+  /** What was asked for last: the calls of a batch are often of one method. */
+  #last: Served<Context> | undefined
   readonly #context: Context
   readonly #settings: DispatchSettings
   readonly #observe: Observer
@@ -75,21 +98,28 @@ export class Dispatcher<Context> {
     settings: DispatchSettings,
     observe: Observer,
   ) {
-    this.#entries = entries
+    for (const [name, entry] of entries) {
+      if ('row' in entry) this.#served.set(name, new Served(name, entry.row, entry.timeoutMs))
+      else this.#notOffered.set(name, entry.arities)
+    }
     this.#context = context
     this.#settings = settings
     this.#observe = observe
   }
 
+  #find(method: string): Served<Context> | undefined {
+    if (this.#last?.name === method) return this.#last
+    this.#last = this.#served.get(method)
+    return this.#last
+  }
+
   isWrite(method: string): boolean {
-    const entry = this.#entries.get(method)
-    return entry !== undefined && 'row' in entry && entry.row.isWrite === true
+    return this.#find(method)?.isWrite === true
   }
 
   /** Compute units that a call costs, also one that leads to nothing. */
   price(method: string): number {
-    const entry = this.#entries.get(method)
-    return entry !== undefined && 'row' in entry ? entry.row.cost : 1
+    return this.#find(method)?.row.cost ?? 1
   }
 
   /** The finished answer with its envelope. `usedBytes` counts what the same body's other answers take already. */
@@ -113,26 +143,27 @@ export class Dispatcher<Context> {
     if (flight.refusal !== undefined) throw flight.refusal
     const { caller } = flight
     if (caller?.methods !== undefined && !caller.methods.has(call.method)) throw methodNotAllowed(call.method)
-    const entry = this.#entries.get(call.method)
-    if (entry === undefined) throw methodNotFound()
-    if ('row' in entry && entry.row.isForSubscribers === true) {
+    const served = this.#find(call.method)
+    if (served === undefined) throw this.#unavailable(call)
+    if (served.isForSubscribers) {
       if (flight.subscriber === undefined) throw methodNotFound()
       if (call.id === null || call.id === 'null')
         throw invalidRequest('invalid request', 'id: expected a string or a number')
     }
-    if (!('row' in entry)) throw this.#unavailable(call, entry.arities)
-    const { row } = entry
-    const { params } = row.method
+    const { row, params, timeoutMs } = served
     if (call.params === undefined || !params.hasArity(call.params.length)) {
       throw wrongArity(call.method, params, call.params?.length)
     }
-    const within = entry.timeoutMs === undefined ? flight : flight.within(entry.timeoutMs)
+    const within = timeoutMs === undefined ? flight : flight.within(timeoutMs)
     const values = params.read(call.params)
     if (caller?.contracts !== undefined) checkContracts(row, values, caller.contracts)
     return row.method.answer(this.#context, values, within)
   }
 
-  #unavailable(call: Call, arities: readonly number[] | 'any' | Method<Context>): Error {
+  /** The refusal of a method that is not served. */
+  #unavailable(call: Call): Error {
+    const arities = this.#notOffered.get(call.method)
+    if (arities === undefined) return methodNotFound()
     const count = call.params?.length
     if (typeof arities === 'object' && 'params' in arities) {
       if (count === undefined || !arities.params.hasArity(count)) return wrongArity(call.method, arities.params, count)
@@ -145,9 +176,8 @@ export class Dispatcher<Context> {
   #succeed(call: Call, result: Answer, startedMs: number, usedBytes: number, flight: Flight): Answer {
     const limit = this.#settings.maxResponseBytes
     if (limit > 0 && result.length + usedBytes > limit) {
-      const entry = this.#entries.get(call.method)
-      const hasOwnLimit = entry !== undefined && 'row' in entry && entry.row.hasOwnLimit === true
-      if (!hasOwnLimit) return this.#fail(call, responseTooLarge(limit), startedMs, flight)
+      if (this.#find(call.method)?.row.hasOwnLimit !== true)
+        return this.#fail(call, responseTooLarge(limit), startedMs, flight)
     }
     this.#report(call.method, startedMs, undefined, undefined, flight)
     return writeResult(call.id ?? 'null', result)
