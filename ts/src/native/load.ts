@@ -48,11 +48,11 @@ function installed(require: NodeJS.Require): string | undefined {
 
 /** Wraps each exported function so that only RpcError comes out. */
 export function guarded(loaded: object): Addon {
-  const wrapped: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(loaded)) {
-    wrapped[name] = typeof value === 'function' ? guard(value as (...parameters: unknown[]) => unknown) : value
-  }
-  return wrapped as unknown as Addon
+  const wrapped = Object.entries(loaded).map(([name, value]) => {
+    return [name, typeof value === 'function' ? guard(value as (...parameters: unknown[]) => unknown) : value]
+  })
+  // An object that grew by names would be a dictionary to the engine, which is slower to look at.
+  return Object.fromEntries(wrapped) as Addon
 }
 
 function guard(call: (...parameters: unknown[]) => unknown): (...parameters: unknown[]) => unknown {

@@ -32,12 +32,11 @@ export function positional<const R extends readonly Kind<unknown>[], const O ext
     }),
     hasArity: (count) => count >= required.length && count <= kinds.length,
     read(sent) {
-      const values: unknown[] = []
-      for (let index = 0; index < kinds.length; index++) {
+      const values = kinds.map((kind, index) => {
         const value = sent[index]
         const isOmitted = index >= required.length && (value === undefined || value === null)
-        values.push(isOmitted ? undefined : (kinds[index] as Kind<unknown>).read(value))
-      }
+        return isOmitted ? undefined : kind.read(value)
+      })
       return values as [...Required<R>, ...Optional<O>]
     },
   }

@@ -1,9 +1,12 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { type Kind, quoted, refuse, shortened } from '../kind.ts'
+import { hexText } from './hexText.ts'
 
 const schema = Type.String({ pattern: '^0x[0-9a-fA-F]{0,64}$' })
 const check = Compile(schema)
+/** What positions mostly are: hashes. */
+const word = hexText(64)
 
 /** A number of at most 256 bits: 0x hex, decimal text or a JSON integer. Read as 0x hex; `0x` alone is zero. */
 export function numberKind(name: string): Kind<string> {
@@ -12,6 +15,7 @@ export function numberKind(name: string): Kind<string> {
     expects: 'a number, 0x and hex digits, or decimal',
     schema,
     read(value) {
+      if (typeof value === 'string' && word.test(value)) return value
       if (check.Check(value)) return value.length === 2 ? '0x0' : value
       if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return `0x${value.toString(16)}`
       const text = quoted(value)
