@@ -9,12 +9,14 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use rhizome_evm::AncestorBlock;
 use rhizome_primitives::{B256, ChainSpec};
-use rhizome_storage::{CacheReads, Store, StoredReceipts};
+use rhizome_storage::{CacheReads, RawReceipts, Store, StoredReceipts};
 
 use crate::{BlockRecord, ChainError};
 
 /// Blocks whose header is kept for the rules that look at ancestors; the longest window has 449.
 const ANCESTORS: usize = 600;
+/// Undecoded receipts get this part of what decoded ones have.
+const RAW_RECEIPTS_SHARE: u64 = 8;
 /// What a cached block or list of receipts is assumed to take when the caches are laid out.
 const TYPICAL_BYTES: u64 = 16 * 1024;
 
@@ -23,6 +25,8 @@ pub(crate) struct Archive {
     pub(crate) store: Arc<Store>,
     records: Cache<B256, Arc<BlockRecord>, RecordWeight>,
     receipts: Cache<B256, Arc<StoredReceipts>, ReceiptsWeight>,
+    /// Of the few blocks that brief searches look at.
+    raw_receipts: Cache<B256, Arc<RawReceipts>, RawReceiptsWeight>,
     ancestors: Cache<B256, Arc<AncestorBlock>>,
     /// Executed blocks that are not written yet, oldest first.
     unwritten: RwLock<VecDeque<Arc<AncestorBlock>>>,
@@ -47,6 +51,7 @@ impl Archive {
             store,
             records: Cache::with_weighter(items, bytes, RecordWeight),
             receipts: Cache::with_weighter(items, bytes, ReceiptsWeight),
+            raw_receipts: Cache::with_weighter(items, bytes / RAW_RECEIPTS_SHARE, RawReceiptsWeight),
             ancestors: Cache::new(ANCESTORS),
             unwritten: RwLock::default(),
         }
@@ -80,6 +85,16 @@ impl Archive {
         }
         let Some(receipts) = self.store.receipts(hash)?.map(Arc::new) else { return Ok(None) };
         self.receipts.insert(*hash, Arc::clone(&receipts));
+        Ok(Some(receipts))
+    }
+
+    /// The receipts of a block, undecoded, for searches that will look at the same few blocks again.
+    pub(crate) fn raw_receipts(&self, hash: &B256) -> Result<Option<Arc<RawReceipts>>, ChainError> {
+        if let Some(receipts) = self.raw_receipts.get(hash) {
+            return Ok(Some(receipts));
+        }
+        let Some(receipts) = self.store.raw_receipts(hash)?.map(Arc::new) else { return Ok(None) };
+        self.raw_receipts.insert(*hash, Arc::clone(&receipts));
         Ok(Some(receipts))
     }
 
@@ -139,6 +154,7 @@ impl Archive {
     pub(crate) fn forget_all(&self) {
         self.records.clear();
         self.receipts.clear();
+        self.raw_receipts.clear();
         self.ancestors.clear();
     }
 
@@ -160,6 +176,15 @@ struct RecordWeight;
 impl Weighter<B256, Arc<BlockRecord>> for RecordWeight {
     fn weight(&self, _hash: &B256, record: &Arc<BlockRecord>) -> u64 {
         record.weight()
+    }
+}
+
+#[derive(Clone)]
+struct RawReceiptsWeight;
+
+impl Weighter<B256, Arc<RawReceipts>> for RawReceiptsWeight {
+    fn weight(&self, _hash: &B256, receipts: &Arc<RawReceipts>) -> u64 {
+        (receipts.bytes() + 32 * receipts.transaction_hashes().len() + 100) as u64
     }
 }
 

@@ -14,6 +14,7 @@ mod columns;
 mod error;
 mod flat;
 mod log_index;
+mod main_hashes;
 mod node_files;
 mod node_index;
 mod node_journal;

@@ -10,6 +10,7 @@ use rocksdb::{Cache, DB, ErrorKind, LogLevel, Options, ReadOptions, WriteBatch, 
 use tempfile::TempDir;
 
 use crate::columns::{self, IDENTITY_KEY, LAYOUT_KEY};
+use crate::main_hashes::MainHashes;
 use crate::node_files::{FilingError, NodeFiles};
 use crate::node_journal::NodeJournal;
 use crate::store::{Home, is_disk_full};
@@ -138,6 +139,7 @@ impl Store {
             write_options,
             read_options: ReadOptions::default(),
             write_buffer_bytes: options.write_buffer_bytes,
+            main_hashes: MainHashes::default(),
             generation: AtomicU64::new(1),
             values: ValueCache::with_weighter(value_bytes / TYPICAL_VALUE_BYTES + 1, value_bytes as u64, ValueWeight),
             home,

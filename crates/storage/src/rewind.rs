@@ -44,7 +44,7 @@ impl Store {
         }
         batch.put_cf(self.column(META)?, HEAD_KEY, rewind.head);
         self.batch_flat(&mut batch, rewind.flat)?;
-        self.write_new_head(batch)
+        self.main_hashes.change(|| self.write_new_head(batch))
     }
 
     fn forget_transactions(

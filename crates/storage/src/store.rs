@@ -14,6 +14,7 @@ use tempfile::TempDir;
 
 use crate::StorageError;
 use crate::columns::{self, BANS_KEY, BLOCKS, HEAD_KEY, HEIGHTS, META, RECEIPTS, TRANSACTIONS};
+use crate::main_hashes::MainHashes;
 use crate::node_files::{FilingError, NodeFiles};
 use crate::node_journal::NodeJournal;
 use crate::open::{NODES_FOLDER, ValueWeight};
@@ -65,6 +66,7 @@ pub struct Store {
     pub(crate) read_options: ReadOptions,
     /// What the engine may have to write at a time besides a batch: rows that gathered in memory.
     pub(crate) write_buffer_bytes: usize,
+    pub(crate) main_hashes: MainHashes,
     /// Raised right before a batch that changes the flat state.
     pub(crate) generation: AtomicU64,
     /// Long values (code) and trie nodes by hash, as they were read.
@@ -139,7 +141,8 @@ impl Store {
 
     /// Hash of the block of the best chain at a height.
     pub fn main_hash(&self, number: u64) -> Result<Option<B256>, StorageError> {
-        Ok(self.blocks_at(number)?.into_iter().find(|entry| entry.is_main).map(|entry| entry.hash))
+        self.main_hashes
+            .get(number, || Ok(self.blocks_at(number)?.into_iter().find(|entry| entry.is_main).map(|entry| entry.hash)))
     }
 
     /// The highest height that holds a block; it may lie above the head.

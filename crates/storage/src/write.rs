@@ -131,7 +131,10 @@ impl Store {
         };
         batch.put_cf(self.column(META)?, HEAD_KEY, write.hash);
         self.batch_flat(&mut batch, best.flat)?;
-        self.write_new_head(batch)
+        if best.retracted.is_empty() {
+            return self.write_new_head(batch);
+        }
+        self.main_hashes.change(|| self.write_new_head(batch))
     }
 
     /// Writes a batch that changes the flat state. The generation rises first: a reader that sees any part of the batch
