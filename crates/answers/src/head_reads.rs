@@ -4,7 +4,7 @@ use crate::error::RpcError;
 use crate::state;
 use arc_swap::ArcSwapOption;
 use quick_cache::sync::Cache;
-use rhizome_chain::{BlockRecord, Chain, Head};
+use rhizome_chain::{Chain, Head};
 use rhizome_primitives::{Address, B256, Bytes, U256};
 use rhizome_trie::account::AccountState;
 use rhizome_trie::{StateError, StateReader};
@@ -50,7 +50,6 @@ pub(crate) struct KeptHead {
     accounts: Cache<Address, AccountState>,
     cells: Cache<(Address, U256), Bytes>,
     transactions: Cache<B256, MinedPlace>,
-    main_hashes: Cache<u64, B256>,
 }
 
 impl KeptHead {
@@ -61,7 +60,6 @@ impl KeptHead {
             accounts: Cache::new(VALUES),
             cells: Cache::new(VALUES),
             transactions: Cache::new(VALUES),
-            main_hashes: Cache::new(VALUES),
         }
     }
 
@@ -105,23 +103,6 @@ impl KeptHead {
             self.transactions.insert(*hash, place);
         }
         Ok(Some(place))
-    }
-
-    /// The block of the best chain at a height.
-    pub(crate) fn main_block(&self, chain: &Chain, number: u64) -> Result<Option<Arc<BlockRecord>>, RpcError> {
-        if number == self.head.number() {
-            return Ok(Some(Arc::clone(&self.head.record)));
-        }
-        if let Some(hash) = self.main_hashes.get(&number) {
-            return Ok(chain.block(&hash)?);
-        }
-        let found = chain.main_block(number)?;
-        if let Some(record) = &found
-            && self.head.is_current()
-        {
-            self.main_hashes.insert(number, record.hash);
-        }
-        Ok(found)
     }
 }
 

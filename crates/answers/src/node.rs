@@ -123,11 +123,6 @@ impl Node {
         self.head_reads.of(head)
     }
 
-    /// The block of the best chain at a height.
-    pub(crate) fn main_block(&self, number: u64) -> Result<Option<Arc<BlockRecord>>, RpcError> {
-        self.kept_head(&self.chain.head()).main_block(&self.chain, number)
-    }
-
     /// Where a transaction lies on the best chain.
     pub(crate) fn mined_place(&self, hash: &B256) -> Result<Option<MinedPlace>, RpcError> {
         self.kept_head(&self.chain.head()).transaction(&self.chain, hash)

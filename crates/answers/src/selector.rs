@@ -141,7 +141,7 @@ impl<'a> Selector<'a> {
             Target::Latest => return Ok(Some(Place::Mined(chain.head().record.clone()))),
             Target::Pending => return Ok(Some(Place::Pending(chain.pending_block(node.now())?))),
             Target::Earliest => chain.main_block(0)?,
-            Target::Number(number) => node.main_block(number)?,
+            Target::Number(number) => chain.main_block(number)?,
             Target::Hash(hash) | Target::NamedHash(hash) => chain.block(&hash)?,
             Target::CanonicalHash(hash) => match chain.block(&hash)? {
                 Some(record) if chain.main_hash(record.number())? != Some(hash) => {
