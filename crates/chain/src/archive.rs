@@ -65,13 +65,10 @@ impl Archive {
     }
 
     pub(crate) fn record(&self, hash: &B256) -> Result<Option<Arc<BlockRecord>>, ChainError> {
-        if let Some(record) = self.records.get(hash) {
-            return Ok(Some(record));
-        }
-        let Some(stored) = self.store.block(hash)? else { return Ok(None) };
-        let record = Arc::new(BlockRecord::from_stored(*hash, stored, &self.spec)?);
-        self.records.insert(*hash, Arc::clone(&record));
-        Ok(Some(record))
+        read_through(&self.records, hash, || match self.store.block(hash)? {
+            Some(stored) => BlockRecord::from_stored(*hash, stored, &self.spec).map(Some),
+            None => Ok(None),
+        })
     }
 
     /// A block that must be there because something else refers to it.
@@ -80,22 +77,12 @@ impl Archive {
     }
 
     pub(crate) fn receipts(&self, hash: &B256) -> Result<Option<Arc<StoredReceipts>>, ChainError> {
-        if let Some(receipts) = self.receipts.get(hash) {
-            return Ok(Some(receipts));
-        }
-        let Some(receipts) = self.store.receipts(hash)?.map(Arc::new) else { return Ok(None) };
-        self.receipts.insert(*hash, Arc::clone(&receipts));
-        Ok(Some(receipts))
+        read_through(&self.receipts, hash, || Ok(self.store.receipts(hash)?))
     }
 
     /// The receipts of a block, undecoded, for searches that will look at the same few blocks again.
     pub(crate) fn raw_receipts(&self, hash: &B256) -> Result<Option<Arc<RawReceipts>>, ChainError> {
-        if let Some(receipts) = self.raw_receipts.get(hash) {
-            return Ok(Some(receipts));
-        }
-        let Some(receipts) = self.store.raw_receipts(hash)?.map(Arc::new) else { return Ok(None) };
-        self.raw_receipts.insert(*hash, Arc::clone(&receipts));
-        Ok(Some(receipts))
+        read_through(&self.raw_receipts, hash, || Ok(self.store.raw_receipts(hash)?))
     }
 
     /// Header and uncles of a block, written or about to be.
@@ -107,7 +94,9 @@ impl Archive {
             return Ok(Some(Arc::clone(ancestor)));
         }
         let Some(record) = self.record(hash)? else { return Ok(None) };
-        Ok(Some(self.remember_ancestor(&record)))
+        let ancestor = Arc::new(AncestorBlock::new(&record.block, *hash, record.total_difficulty));
+        self.remember_ancestor(&ancestor);
+        Ok(Some(ancestor))
     }
 
     /// A block that must be there because something else refers to it.
@@ -131,7 +120,6 @@ impl Archive {
     pub(crate) fn remember(&self, record: &Arc<BlockRecord>, receipts: StoredReceipts) {
         self.records.insert(record.hash, Arc::clone(record));
         self.receipts.insert(record.hash, Arc::new(receipts));
-        self.remember_ancestor(record);
     }
 
     /// A block whose state was replaced.
@@ -139,15 +127,9 @@ impl Archive {
         self.records.insert(record.hash, Arc::clone(record));
     }
 
-    fn remember_ancestor(&self, record: &BlockRecord) -> Arc<AncestorBlock> {
-        let ancestor = Arc::new(AncestorBlock {
-            hash: record.hash,
-            header: record.block.header.clone(),
-            uncles: record.block.uncles.clone(),
-            total_difficulty: record.total_difficulty,
-        });
-        self.ancestors.insert(record.hash, Arc::clone(&ancestor));
-        ancestor
+    /// Header and uncles of a written block.
+    pub(crate) fn remember_ancestor(&self, block: &Arc<AncestorBlock>) {
+        self.ancestors.insert(block.hash, Arc::clone(block));
     }
 
     /// After blocks were deleted.
@@ -168,6 +150,20 @@ impl Archive {
             None => Ok(None),
         }
     }
+}
+
+/// What a cache has of a block, or what is read of it now.
+fn read_through<V, W: Weighter<B256, Arc<V>> + Clone>(
+    cache: &Cache<B256, Arc<V>, W>,
+    hash: &B256,
+    read: impl FnOnce() -> Result<Option<V>, ChainError>,
+) -> Result<Option<Arc<V>>, ChainError> {
+    if let Some(value) = cache.get(hash) {
+        return Ok(Some(value));
+    }
+    let Some(value) = read()?.map(Arc::new) else { return Ok(None) };
+    cache.insert(*hash, Arc::clone(&value));
+    Ok(Some(value))
 }
 
 #[derive(Clone)]

@@ -44,12 +44,7 @@ pub(crate) struct ExecutedBlock {
 
 impl ExecutedBlock {
     pub(crate) fn as_ancestor(&self) -> AncestorBlock {
-        AncestorBlock {
-            hash: self.hash,
-            header: self.block.header.clone(),
-            uncles: self.block.uncles.clone(),
-            total_difficulty: self.total_difficulty,
-        }
+        AncestorBlock::new(&self.block, self.hash, self.total_difficulty)
     }
 }
 

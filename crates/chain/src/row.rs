@@ -231,10 +231,13 @@ impl<N, B> Row<'_, N, B> {
 
     /// The oldest block that is behind. None when there is none, or when its thread panicked: the scope passes that on.
     fn next_fate(&mut self) -> Option<(N, Fate)> {
-        let Behind { note, .. } = self.behind.pop_front()?;
+        let Behind { note, block, .. } = self.behind.pop_front()?;
         self.chain.archive.pop_unwritten();
         let stages = self.stages.as_ref()?;
         let fate = stages.fates.recv().ok()?;
+        if matches!(fate, Fate::Written) {
+            self.chain.archive.remember_ancestor(&block);
+        }
         if self.behind.is_empty() {
             let mut trie = stages.shared.trie.lock();
             if stages.shared.is_broken.swap(false, Ordering::AcqRel) || trie.is_none() {

@@ -178,7 +178,7 @@ fn execute_load(load: &Load) -> Result<f64, Failure> {
     let state = Arc::new(Memory::default());
     state.apply(&rhizome_trie::diff(&rhizome_trie::Trie::empty(Arc::new(MemoryNodes::default())), &trie)?);
     let mut ancestors = Ancestors::default();
-    ancestors.0.push(Arc::new(ancestor(&first)));
+    ancestors.0.push(Arc::new(AncestorBlock::new(&first, first.hash(), U256::ZERO)));
     let mut seconds = 0.0;
     for LoadBlock { block, senders } in &load.blocks {
         let start = Instant::now();
@@ -189,14 +189,9 @@ fn execute_load(load: &Load) -> Result<f64, Failure> {
             return Err(format!("block {} used {} gas", block.header.number, outcome.gas_used).into());
         }
         state.apply(&outcome.delta);
-        ancestors.0.push(Arc::new(ancestor(block)));
+        ancestors.0.push(Arc::new(AncestorBlock::new(block, block.hash(), U256::ZERO)));
     }
     Ok(seconds)
-}
-
-fn ancestor(block: &Block) -> AncestorBlock {
-    let (hash, header) = (block.hash(), block.header.clone());
-    AncestorBlock { hash, header, uncles: block.uncles.clone(), total_difficulty: U256::ZERO }
 }
 
 /// Seconds of execution alone, and how many transactions did not succeed. The rules are Ethereum's: the prices differ, so

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rhizome_primitives::{Address, B256, Header, U256};
+use rhizome_primitives::{Address, B256, Block, Header, U256};
 
 pub use crate::error::AncestryError;
 
@@ -57,4 +57,11 @@ pub struct AncestorBlock {
     pub uncles: Vec<Header>,
     /// Sum of the difficulties up to and including this block and its uncles.
     pub total_difficulty: U256,
+}
+
+impl AncestorBlock {
+    /// What is known about an executed block to those above it.
+    pub fn new(block: &Block, hash: B256, total_difficulty: U256) -> Self {
+        Self { hash, header: block.header.clone(), uncles: block.uncles.clone(), total_difficulty }
+    }
 }

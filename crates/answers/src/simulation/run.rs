@@ -116,12 +116,7 @@ impl Run<'_> {
         header.gas_used = outcome.gas_used;
         header.paid_fees = outcome.paid_fees;
         let block = Block { header, transactions: calls.transactions, uncles: Vec::new() };
-        self.ancestry.blocks.push(Arc::new(AncestorBlock {
-            hash: block.hash(),
-            header: block.header.clone(),
-            uncles: Vec::new(),
-            total_difficulty: U256::ZERO,
-        }));
+        self.ancestry.blocks.push(Arc::new(AncestorBlock::new(&block, block.hash(), U256::ZERO)));
         Ok(SimulatedBlock { block, senders: calls.senders, outcomes: calls.outcomes })
     }
 }
