@@ -5,7 +5,7 @@
 //! 7 bytes of a hash only: whoever reads a node has to check its hash anyway.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::positioned::PositionedFile;
@@ -145,24 +145,13 @@ impl NodeIndex {
         Ok(rest.iter().map(entry).take_while(|entry| entry.prefix() == prefix).collect())
     }
 
-    /// All entries in order, read many at a time.
+    /// All entries in order.
     fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<Entry>> + use<>> {
-        let file = File::open(&self.path)?;
-        let (mut at, end) = (0, self.starts_at());
-        let mut chunk = Vec::new().into_iter();
-        Ok(std::iter::from_fn(move || {
-            if chunk.len() == 0 && at < end {
-                let mut bytes = vec![0; BUFFER_BYTES.min(usize::try_from(end - at).unwrap_or(BUFFER_BYTES))];
-                if let Err(error) = file.read_exact_at(&mut bytes, at) {
-                    at = end;
-                    return Some(Err(error));
-                }
-                at += bytes.len() as u64;
-                let (entries, _) = bytes.as_chunks::<ENTRY_BYTES>();
-                let entry = |bytes: &[u8; ENTRY_BYTES]| Entry(u128::from_be_bytes(*bytes));
-                chunk = entries.iter().map(entry).collect::<Vec<_>>().into_iter();
-            }
-            chunk.next().map(Ok)
+        let mut input = BufReader::with_capacity(BUFFER_BYTES, File::open(&self.path)?);
+        Ok((0..self.count).map(move |_| {
+            let mut bytes = [0; ENTRY_BYTES];
+            input.read_exact(&mut bytes)?;
+            Ok(Entry(u128::from_be_bytes(bytes)))
         }))
     }
 }
