@@ -56,6 +56,13 @@ struct Place {
     node: u32,
 }
 
+impl Segments {
+    fn add(&mut self, sequence: u64, nodes: NodeRows) {
+        self.next_sequence = sequence.saturating_add(1);
+        self.active.add(sequence, nodes);
+    }
+}
+
 impl Segment {
     fn add(&mut self, sequence: u64, nodes: NodeRows) {
         // Neither comes near so many.
@@ -96,9 +103,7 @@ impl NodeJournal {
 
     /// Takes back a pack that was on disk at start, in order.
     pub(crate) fn restore(&self, sequence: u64, nodes: NodeRows) {
-        let mut segments = self.segments.write();
-        segments.next_sequence = sequence.saturating_add(1);
-        segments.active.add(sequence, nodes);
+        self.segments.write().add(sequence, nodes);
     }
 
     /// Under which key the next pack must go to disk.
@@ -110,8 +115,7 @@ impl NodeJournal {
     pub(crate) fn append(&self, nodes: NodeRows) {
         let mut segments = self.segments.write();
         let sequence = segments.next_sequence;
-        segments.next_sequence = sequence.saturating_add(1);
-        segments.active.add(sequence, nodes);
+        segments.add(sequence, nodes);
     }
 
     /// A node that is not yet in the files, or also there.
@@ -202,8 +206,9 @@ pub(crate) enum FlushError {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use rhizome_primitives::keccak256;
+
+    use super::*;
 
     fn nodes(range: std::ops::Range<u32>) -> Vec<(B256, Bytes)> {
         range.map(|number| number.to_be_bytes()).map(|bytes| (keccak256(bytes), bytes.to_vec().into())).collect()

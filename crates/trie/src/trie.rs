@@ -37,13 +37,13 @@ pub struct Trie {
 impl Trie {
     /// The trie without keys.
     pub fn empty(source: Arc<dyn NodeSource>) -> Trie {
-        Trie { root: Link::Empty, source, changed: 0, committed: (0, 0), made: 0 }
+        Self::with_root(Link::Empty, source, 0)
     }
 
     /// The trie with this root hash. Nothing is read yet: a root that the source does not have fails at the first use.
     pub fn open(root: B256, source: Arc<dyn NodeSource>) -> Trie {
         let root = if root == EMPTY_ROOT { Link::Empty } else { Link::stored(root) };
-        Trie { root, source, changed: 0, committed: (0, 0), made: 0 }
+        Self::with_root(root, source, 0)
     }
 
     pub(crate) fn with_root(root: Link, source: Arc<dyn NodeSource>, changed: usize) -> Trie {
