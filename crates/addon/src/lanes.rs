@@ -1,5 +1,6 @@
 //! The two ways of asking: at once on the caller's thread, or in the pool with a promise.
 
+use crate::completions;
 use crate::pool::Pool;
 use crate::process::{self, Running};
 use crate::reply::{Reply, refusal};
@@ -82,7 +83,7 @@ fn queued<'e>(
     ticket: i64,
     ask: impl FnOnce(&Node, &Patience) -> Answer + Send + 'static,
 ) -> Result<Object<'e>> {
-    let (promised, promise) = promise(env)?;
+    let (promised, promise) = completions::promise(env)?;
     let patience = patience(running, deadline_ms, ticket);
     let (node, tickets) = (Arc::clone(&running.node), Arc::clone(&running.tickets));
     pool.submit(Box::new(move |turn| {
@@ -93,12 +94,13 @@ fn queued<'e>(
         };
         drop(node);
         tickets.settle(ticket);
-        settle(promised, answer);
+        promised.settle(answer);
     }));
     Ok(promise)
 }
 
-/// A promise and its other end.
+/// A promise and its other end, for work on a thread of its own: it is kept after what was reported before, which
+/// [`completions`] would overtake.
 pub(crate) fn promise(env: &Env) -> Result<(Promised, Object<'_>)> {
     env.create_deferred::<Reply, Resolver>()
 }

@@ -10,6 +10,7 @@
 
 pub mod blocks;
 mod changes;
+mod completions;
 mod config;
 pub mod debug;
 pub mod eth;
@@ -32,6 +33,7 @@ pub mod text;
 mod tickets;
 pub mod trace;
 pub mod txpool;
+mod uv;
 pub mod web3;
 
 /// Blocks are allocated on the threads that prepare them and freed on the one that writes them: the allocator of the C

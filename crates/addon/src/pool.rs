@@ -2,6 +2,7 @@
 
 use parking_lot::Mutex;
 use rhizome_answers::node_figures::LaneFigures;
+use rhizome_evm::{give_way, stand_back};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -93,6 +94,7 @@ impl Drop for Pool {
 
 fn start_thread(name: String, jobs: Arc<Mutex<Receiver<Job>>>, counts: Arc<Counts>) -> std::io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(move || {
+        lower_priority();
         stand_back();
         loop {
             // The lock is given back before the job runs.
@@ -103,6 +105,7 @@ fn start_thread(name: String, jobs: Arc<Mutex<Receiver<Job>>>, counts: Arc<Count
                     job(Turn::Now);
                     counts.running.fetch_sub(1, Ordering::Relaxed);
                     counts.open.fetch_sub(1, Ordering::Relaxed);
+                    give_way();
                 }
                 Err(_closed) => return,
             }
@@ -118,7 +121,7 @@ fn start_helpers() {
 }
 
 /// Lowers the priority of this thread. Where that is not allowed, it stays what it is.
-fn stand_back() {
+fn lower_priority() {
     // On Linux a priority is a thread's; elsewhere it would be that of the whole process.
     #[cfg(target_os = "linux")]
     let _refused = rustix::process::setpriority_process(None, NICENESS);

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::turn::give_way;
+
 /// A point in time, a flag that somebody else may raise, both or neither.
 #[derive(Debug, Clone, Default)]
 pub struct Deadline {
@@ -41,8 +43,11 @@ impl Deadline {
         self
     }
 
-    /// True once the execution has to stop. Costs a reading of the clock.
+    /// True once the execution has to stop. Costs a reading of the clock. A thread that stands back may [give way] here.
+    ///
+    /// [give way]: crate::give_way
     pub fn has_passed(&self) -> bool {
+        give_way();
         self.cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
             || self.at.is_some_and(|at| Instant::now() >= at)
     }

@@ -34,6 +34,7 @@ pub mod state;
 pub mod sublists;
 mod tracer;
 pub mod transaction;
+mod turn;
 
 pub use block::{BlockExecutor, BlockOutcome};
 pub use block_env::{AncestorBlock, Ancestry, AncestryError, BlockEnv};
@@ -47,3 +48,4 @@ pub use replay::{BlockReplay, ReplayLog, ReplayedBlock};
 pub use state::{AccessSet, AccountId, Checkpoint, State};
 pub use sublists::execute_block;
 pub use transaction::{Container, FeePayment, TransactionOutcome, basic_cost};
+pub use turn::{give_way, stand_back};

@@ -1,0 +1,159 @@
+//! Promises that the threads of the pool keep.
+//!
+//! Node-API's own way, a thread-safe function for each promise, wakes the worker while it holds a lock. The worker then
+//! takes the processor from the thread that stands back, runs into the lock, and waits until that thread gets a processor
+//! again: milliseconds on a busy machine, for all whom the worker serves. So answers go through a channel without locks,
+//! and a bell without locks rings once for all that have come.
+#![expect(unsafe_code, reason = "promises by their handles, on the thread that made them")]
+
+use crate::reply::{Reply, refusal};
+use crate::uv::{Bell, Wakeup};
+use napi::bindgen_prelude::{Object, ToNapiValue};
+use napi::{Env, Error, JsError, Result, sys};
+use rhizome_answers::Answer;
+use std::cell::{Cell, RefCell};
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::{null, null_mut};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+thread_local! {
+    /// Of the worker on this thread, from its first promise to its end.
+    static DESK: RefCell<Option<Rc<Desk>>> = const { RefCell::new(None) };
+}
+
+/// What a worker has promised.
+struct Desk {
+    env: sys::napi_env,
+    /// `settle_all` as JavaScript sees it.
+    settle_all: sys::napi_ref,
+    done: Receiver<Settled>,
+    sender: Sender<Settled>,
+    wakeup: Wakeup,
+    /// Promises that are not kept yet. While there are any, the loop goes on.
+    open: Cell<usize>,
+}
+
+/// A promise that any thread can keep.
+pub(crate) struct Promised {
+    promise: Deferred,
+    sender: Sender<Settled>,
+    bell: Arc<Bell>,
+}
+
+struct Settled {
+    promise: Deferred,
+    answer: Answer,
+}
+
+struct Deferred(sys::napi_deferred);
+
+// Safety: it travels through other threads, but only the one that made it looks into it.
+unsafe impl Send for Deferred {}
+
+impl Promised {
+    /// Keeps the promise. When the worker has ended, nobody hears of it.
+    pub(crate) fn settle(self, answer: Answer) {
+        let Self { promise, sender, bell } = self;
+        if sender.send(Settled { promise, answer }).is_ok() {
+            bell.ring();
+        }
+    }
+}
+
+/// A promise and its other end.
+pub(crate) fn promise(env: &Env) -> Result<(Promised, Object<'_>)> {
+    let desk = desk(env)?;
+    let (mut deferred, mut value) = (null_mut(), null_mut());
+    // Safety: the environment is that of the caller.
+    check(unsafe { sys::napi_create_promise(env.raw(), &mut deferred, &mut value) }, "a promise")?;
+    if desk.open.replace(desk.open.get() + 1) == 0 {
+        desk.wakeup.keep_loop(true);
+    }
+    let promised = Promised { promise: Deferred(deferred), sender: desk.sender.clone(), bell: desk.wakeup.bell() };
+    Ok((promised, Object::from_raw(env.raw(), value)))
+}
+
+fn desk(env: &Env) -> Result<Rc<Desk>> {
+    DESK.with_borrow_mut(|place| match place {
+        Some(desk) => Ok(Rc::clone(desk)),
+        None => Ok(Rc::clone(place.insert(Rc::new(Desk::new(env)?)))),
+    })
+}
+
+impl Desk {
+    fn new(env: &Env) -> Result<Self> {
+        let (mut function, mut settle_all_ref) = (null_mut(), null_mut());
+        let (sender, done) = channel();
+        let raw = env.raw();
+        // Safety: the environment is that of the caller, on its thread. The name is optional.
+        unsafe {
+            let status = sys::napi_create_function(raw, null(), 0, Some(settle_all), null_mut(), &mut function);
+            check(status, "a function")?;
+            check(sys::napi_create_reference(raw, function, 1, &mut settle_all_ref), "a reference")?;
+            let wakeup = Wakeup::new(env, wake)?;
+            check(sys::napi_add_async_cleanup_hook(raw, Some(end), null_mut(), null_mut()), "a hook")?;
+            Ok(Self { env: raw, settle_all: settle_all_ref, done, sender, wakeup, open: Cell::new(0) })
+        }
+    }
+
+    /// Settles the promises whose answers have come.
+    fn settle_all(&self) {
+        for Settled { promise: Deferred(deferred), answer } in self.done.try_iter() {
+            // Safety: we are called by JavaScript on the thread that made the promises.
+            unsafe {
+                // What fails here fails because the worker is ending.
+                let _ending = match answer.map_err(refusal).and_then(|text| Reply::to_napi_value(self.env, Reply(text)))
+                {
+                    Ok(value) => sys::napi_resolve_deferred(self.env, deferred, value),
+                    Err(error) => {
+                        sys::napi_reject_deferred(self.env, deferred, JsError::from(error).into_value(self.env))
+                    }
+                };
+            }
+            if self.open.replace(self.open.get() - 1) == 1 {
+                self.wakeup.keep_loop(false);
+            }
+        }
+    }
+}
+
+/// The bell has rung: libuv calls. Functions that Node calls back run with everything that JavaScript needs, and what waits
+/// for the promises runs after them.
+unsafe extern "C" fn wake(_handle: *mut c_void) {
+    let Some(desk) = DESK.with_borrow(Option::clone) else { return };
+    let (mut scope, mut function, mut global) = (null_mut(), null_mut(), null_mut());
+    // Safety: the environment of this thread, between two tasks of its loop.
+    unsafe {
+        if sys::napi_open_handle_scope(desk.env, &mut scope) != sys::Status::napi_ok {
+            return;
+        }
+        sys::napi_get_reference_value(desk.env, desk.settle_all, &mut function);
+        sys::napi_get_global(desk.env, &mut global);
+        sys::napi_make_callback(desk.env, null_mut(), global, function, 0, null(), null_mut());
+        sys::napi_close_handle_scope(desk.env, scope);
+    }
+}
+
+unsafe extern "C" fn settle_all(_env: sys::napi_env, _info: sys::napi_callback_info) -> sys::napi_value {
+    let desk = DESK.with_borrow(Option::clone);
+    // A panic must not cross the border.
+    let _panic = catch_unwind(AssertUnwindSafe(|| desk.iter().for_each(|desk| desk.settle_all())));
+    null_mut()
+}
+
+/// The worker ends: Node calls.
+unsafe extern "C" fn end(hook: sys::napi_async_cleanup_hook_handle, _data: *mut c_void) {
+    if let Some(desk) = DESK.take() {
+        desk.wakeup.close(hook);
+    }
+}
+
+fn check(status: sys::napi_status, what: &'static str) -> Result<()> {
+    match status {
+        sys::Status::napi_ok => Ok(()),
+        failed => Err(Error::new(failed.into(), format!("Node gave no {what}"))),
+    }
+}
