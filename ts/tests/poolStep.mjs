@@ -1,0 +1,41 @@
+// Opens a node and lets workers ask its pool: node poolStep.mjs ADDON CONFIG. One worker keeps asking, and prints how many
+// answers it got; others end with calls under way.
+import { createRequire } from 'node:module'
+import { isMainThread, Worker, workerData } from 'node:worker_threads'
+
+const passers = 12
+const calls = 200
+const call = JSON.stringify({ to: '0x00000000000000000000000000000000000000fe', value: '0x0' })
+
+const { path, config, stays } = workerData ?? { path: process.argv[2], config: process.argv[3] }
+const native = createRequire(import.meta.url)(path)
+const ask = (ticket) => native.ethEstimateGas(call, 'latest', '', '', 60_000, ticket, false)
+
+if (isMainThread) {
+  native.openNode(config)
+  const staying = start(true)
+  for (let index = 0; index < passers; index++) {
+    const worker = start(false)
+    await new Promise((resolve) => worker.once('message', resolve))
+    await worker.terminate()
+  }
+  await staying.ended
+  const refusal = await native.ethEstimateGas('{"to":1}', 'latest', '', '', 0, 1, false).catch((error) => error)
+  console.log(JSON.parse(refusal.message).code)
+  await native.closeNode()
+} else {
+  const { parentPort } = await import('node:worker_threads')
+  let answers = 0
+  for (let round = 0; round < (stays ? 20 : 1); round++) {
+    const asked = Array.from({ length: calls }, (_none, index) => ask(round * calls + index))
+    if (!stays) parentPort.postMessage('asked')
+    for (const answer of await Promise.all(asked)) answers += answer === '"0x5208"' ? 1 : 0
+  }
+  if (stays) console.log(answers)
+}
+
+function start(isStaying) {
+  const worker = new Worker(new URL(import.meta.url), { workerData: { path, config, stays: isStaying } })
+  worker.ended = new Promise((resolve, reject) => worker.once('exit', resolve).once('error', reject))
+  return worker
+}
