@@ -1,6 +1,6 @@
 import { positional } from '../rpc/method.ts'
 import { callBlock } from '../rpc/parameters/block.ts'
-import { callObject } from '../rpc/parameters/callObject.ts'
+import { callObject, callText } from '../rpc/parameters/callObject.ts'
 import { blockOverrides, stateOverrides } from '../rpc/parameters/overrides.ts'
 import { defineMethod } from './context.ts'
 
@@ -8,6 +8,6 @@ export const eth_call = defineMethod({
   params: positional([callObject, callBlock], [stateOverrides, blockOverrides]),
   answer: (context, [call, block, state = '', pretended = ''], flight) =>
     flight.run((deadlineMs, ticket, mayBeBrief) =>
-      context.native.ethCall(JSON.stringify(call), block, state, pretended, deadlineMs, ticket, mayBeBrief),
+      context.native.ethCall(callText(call), block, state, pretended, deadlineMs, ticket, mayBeBrief),
     ),
 })

@@ -1,6 +1,6 @@
 import { positional } from '../rpc/method.ts'
 import { estimateBlock } from '../rpc/parameters/block.ts'
-import { callObject } from '../rpc/parameters/callObject.ts'
+import { callObject, callText } from '../rpc/parameters/callObject.ts'
 import { blockOverrides, stateOverrides } from '../rpc/parameters/overrides.ts'
 import { defineMethod } from './context.ts'
 
@@ -8,6 +8,6 @@ export const eth_estimateGas = defineMethod({
   params: positional([callObject], [estimateBlock, stateOverrides, blockOverrides]),
   answer: (context, [call, block = 'latest', state = '', pretended = ''], flight) =>
     flight.run((deadlineMs, ticket, mayBeBrief) =>
-      context.native.ethEstimateGas(JSON.stringify(call), block, state, pretended, deadlineMs, ticket, mayBeBrief),
+      context.native.ethEstimateGas(callText(call), block, state, pretended, deadlineMs, ticket, mayBeBrief),
     ),
 })

@@ -17,6 +17,15 @@ export interface CallObject {
   data?: string
 }
 
+/** The JSON text of a call. */
+export function callText(call: CallObject): string {
+  const { from, to, gas, gasPrice, value, nonce, chainId, data } = call
+  const hasMore = (from ?? gas ?? gasPrice ?? value ?? nonce ?? chainId) !== undefined
+  if (hasMore || to === undefined || data === undefined) return JSON.stringify(call)
+  // Most calls have these two only: hex digits, so there is nothing to escape.
+  return `{"to":"${to}","data":"${data}"}`
+}
+
 const from = { ...address, name: 'from' }
 const to = { ...address, name: 'to' }
 const data = { ...bytes, name: 'data' }

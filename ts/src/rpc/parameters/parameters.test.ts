@@ -3,7 +3,7 @@ import type { Kind } from '../kind.ts'
 import { address } from './address.ts'
 import { callBlock, estimateBlock, numberedBlock, stateBlock } from './block.ts'
 import { bytes, prefixedBytes } from './bytes.ts'
-import { callObject, transactionObject } from './callObject.ts'
+import { callObject, callText, transactionObject } from './callObject.ts'
 import { filterId } from './filterId.ts'
 import { flag } from './flag.ts'
 import { blockHash, transactionHash } from './hash.ts'
@@ -252,6 +252,20 @@ describe('callObject', () => {
     [{ gas: '-1' }, 'Invalid param -1: value must be a valid hex or string number.'],
     [{ data: '0x01', input: '0x02' }, 'Invalid input: data and input are both given and differ'],
   ])
+
+  test('behavior: the text is the JSON of the call, whatever it has', () => {
+    for (const call of [
+      {},
+      { to: who },
+      { data: '0x' },
+      { to: who, data: '0x01' },
+      { from: who, to: who, data: '0x01' },
+      { to: who, data: '0x01', chainId: '"33' },
+      { to: who, value: '0x0', data: '0x01' },
+    ]) {
+      expect(JSON.parse(callText(call))).toEqual(call)
+    }
+  })
 
   test('error: the hint names the member', () => {
     expect(() => callObject.read({ gas: 'zz' })).toThrow(
