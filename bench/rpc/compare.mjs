@@ -55,7 +55,7 @@ function read({ url }, entries, { connections }, pace) {
   const options = { timeMs: pace.timeMs, connections: connections ?? pace.connections }
   return {
     plan: entries,
-    warmUp: () => drive(url, plan, options),
+    warmUp: () => drive(url, plan, { ...options, timeMs: 3 * pace.timeMs }),
     measure: () => drive(url, plan, options),
     end: () => plan.remove(),
   }
