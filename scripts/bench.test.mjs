@@ -6,10 +6,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { WebSocketServer } from 'ws'
 import { compareRanks } from '../bench/keys/keys.mjs'
 import { writeReport } from '../bench/report/report.mjs'
 import { compare } from '../bench/rpc/compare.mjs'
-import { buildDriver, drive, Plan } from '../bench/rpc/driver.mjs'
+import { buildDriver, drive, driveSubscribers, Plan } from '../bench/rpc/driver.mjs'
+import { learn } from '../bench/rpc/learn.mjs'
 import { startCeiling } from '../bench/targets/ceiling.mjs'
 
 const program = fileURLToPath(new URL('./bench.mjs', import.meta.url))
@@ -150,6 +152,204 @@ describe('the load generator', () => {
   })
 })
 
+/** Serves WebSockets while `measure` runs; `serve` gets each socket, the text that came, and how many have come on it. */
+async function withSockets(serve, measure) {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+  server.on('connection', (socket) => {
+    let count = 0
+    socket.on('message', (text) => serve(socket, JSON.parse(text), ++count))
+  })
+  await new Promise((resolve) => server.once('listening', resolve))
+  try {
+    return await measure(`ws://127.0.0.1:${server.address().port}/path`, server)
+  } finally {
+    for (const socket of server.clients) socket.terminate()
+    server.close()
+  }
+}
+
+describe('the load generator over WebSocket', () => {
+  // Each of the three forms of a length.
+  const sizes = [1, 1000, 100_000]
+  const answerTo = ({ id, params: [size] }) => JSON.stringify({ jsonrpc: '2.0', id, result: 'x'.repeat(size) })
+  const requests = sizes.map((size) => ({
+    method: 'eth_chainId',
+    params: [size],
+    check: (result) => result.length === size,
+  }))
+
+  const run = (serve, options) =>
+    withSockets(serve, async (url) => {
+      const honest = (socket, asked) => socket.send(answerTo(asked))
+      const plan = new Plan(await withSockets(honest, (learned) => learn(learned, requests)))
+      try {
+        return await drive(url, plan, { connections: 3, timeMs: 200, ...options })
+      } finally {
+        plan.remove()
+      }
+    })
+
+  test('behavior: right answers of any length, in frames of any number, with pings between them', async () => {
+    const inPieces = (socket, asked, count) => {
+      const text = answerTo(asked)
+      if (count % 2 === 0) {
+        socket.send(text)
+        socket.ping('!')
+        return
+      }
+      socket.send(text.slice(0, 20), { fin: false })
+      socket.ping()
+      socket.send(text.slice(20, 30), { fin: false })
+      socket.send(text.slice(30))
+    }
+    const { right, wrong, lost, fault } = await run(inPieces)
+    expect([right > 0, wrong, lost, fault]).toEqual([true, 0, 0, null])
+  })
+
+  test('behavior: pings are answered', async () => {
+    const pongs = []
+    const afterPong = (socket, asked) => {
+      socket.once('pong', (payload) => {
+        pongs.push(payload.toString())
+        socket.send(answerTo(asked))
+      })
+      socket.ping('hello')
+    }
+    const { right, wrong, lost } = await run(afterPong, { isOnce: true })
+    expect([right, wrong, lost, pongs]).toEqual([3, 0, 0, ['hello', 'hello', 'hello']])
+  })
+
+  test.each([
+    [
+      'the id of somebody else',
+      (socket, asked) => socket.send(answerTo({ ...asked, id: 123_456_789 })),
+      /expected 200/,
+    ],
+    ['an end', (socket) => socket.close(1001, 'bye'), /^the server closed the connection: 1001 bye$/],
+    ['a broken connection', (socket) => socket.terminate(), /closed the connection|reset/],
+    ['bytes', (socket, asked) => socket.send(Buffer.from(answerTo(asked))), /opcode 2/],
+  ])('error: %s is a failure', async (_name, spoil, reason) => {
+    const spoiled = (socket, asked, count) => (count % 5 === 0 ? spoil(socket, asked) : socket.send(answerTo(asked)))
+    const { right, wrong, lost, fault } = await run(spoiled)
+    expect(right).toBeGreaterThan(0)
+    expect(wrong + lost).toBeGreaterThan(0)
+    expect(fault).toMatch(reason)
+  })
+
+  test('error: an answer that nobody asked for is wrong', async () => {
+    const twice = (socket, asked) => {
+      socket.send(answerTo(asked))
+      socket.send(answerTo(asked))
+    }
+    const { wrong, fault } = await run(twice)
+    expect(wrong).toBeGreaterThan(0)
+    expect(fault).toMatch(/nobody asked for|expected 200/)
+  })
+
+  test('error: an answer that never comes is lost', async () => {
+    const { right, lost, fault } = await run(() => undefined, { patienceMs: 100 })
+    expect([right, lost >= 3, fault]).toEqual([0, true, 'no answer within 100 ms'])
+  })
+
+  test('error: a server without WebSocket', async () => {
+    const server = createServer((_request, response) => response.end())
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const plan = new Plan([{ request: '@@@@@@@@@', answer: '@@@@@@@@@' }])
+    try {
+      const url = `ws://127.0.0.1:${server.address().port}`
+      await expect(learn(url, requests)).rejects.toThrow('Unexpected server response: 200')
+      const { right, wrong, fault } = await drive(url, plan, { timeMs: 200 })
+      expect([right, wrong > 0, fault]).toEqual([0, true, 'the handshake was answered with status 200'])
+    } finally {
+      plan.remove()
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+})
+
+describe('the subscribers of the load generator', () => {
+  const connections = 20
+  const head = (id, block) => {
+    const hash = `0x${block.toString(16).padStart(64, '0')}`
+    return JSON.stringify({ method: 'eth_subscription', params: { subscription: id, result: { hash, number: block } } })
+  }
+
+  /** `tell` gets the sockets with their ids, in the order of their subscription, and the number of the block. */
+  const run = (tell) => {
+    const told = []
+    const subscribe = (socket, { id, method, params }) => {
+      expect([method, params]).toEqual(['eth_subscribe', ['newHeads']])
+      // Of several lengths, as some nodes have them.
+      const subscription = `0x${(7 ** told.length).toString(16)}`
+      told.push({ socket, id: subscription, tell: (block) => socket.send(head(subscription, block)) })
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: subscription }))
+    }
+    let block = 0
+    const trigger = async () => tell(told, ++block)
+    return withSockets(subscribe, (url) => driveSubscribers(url, trigger, { connections, blocks: 3, patienceMs: 500 }))
+  }
+
+  test('behavior: all are told of every block', async () => {
+    const { right, wrong, lost, fault, p50, p99, seconds } = await run((told, block) => {
+      for (const one of told) one.tell(block)
+    })
+    expect([right, wrong, lost, fault]).toEqual([3 * connections, 0, 0, null])
+    expect(p50 > 0 && p99 >= p50 && seconds * 1e6 >= p99).toBe(true)
+  })
+
+  test.each([
+    ['is told what belongs to another', ([, one, other], block) => one.socket.send(head(other.id, block)), 1, 0],
+    ['is told of another block', ([, one], block) => one.tell(block + 10), 1, 0],
+    ['is told twice', ([, one], block) => [one.tell(block), one.tell(block)], 1, 0],
+    ['is not told', () => undefined, 0, 2],
+    ['is told too late', ([, one], block) => setTimeout(() => one.tell(block), 800), 0, 2],
+    ['is hung up on', ([, one]) => one.socket.terminate(), 0, 2],
+  ])('error: one %s', async (_name, spoil, wrongs, losses) => {
+    const { right, wrong, lost, fault } = await run((told, block) => {
+      for (const [index, one] of told.entries()) if (index !== 1 || block !== 2) one.tell(block)
+      if (block === 2) spoil(told, block)
+    })
+    // Who was not told of one block is not listened to any more.
+    expect([right >= 3 * connections - 2, wrong, lost]).toEqual([true, wrongs, losses])
+    expect(fault).toEqual(expect.any(String))
+  })
+
+  test('error: a head of the block before is nobody’s, and no head is counted for another block', async () => {
+    const { right, wrong, lost } = await run((told, block) => {
+      for (const one of told) one.tell(Math.min(block, 2))
+    })
+    expect([right, wrong, lost]).toEqual([2 * connections, connections, 0])
+  })
+
+  test('error: a message before the trigger belongs to no block', async () => {
+    const { right, wrong, fault } = await run(async (told, block) => {
+      for (const one of told) one.tell(block)
+      if (block !== 2) return
+      // Once more when all have been told: the next line finds it there.
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      told[0].tell(block)
+    })
+    expect([right, wrong]).toEqual([3 * connections, 1])
+    expect(fault).toMatch(/nobody waited for/)
+  })
+
+  test('error: a subscription that is refused or never answered', async () => {
+    const refuse = (socket, { id }) => socket.send(JSON.stringify({ id, error: { code: -32000, message: 'no' } }))
+    const drivenBy = (serve) =>
+      withSockets(serve, (url) => driveSubscribers(url, () => undefined, { connections, blocks: 1, patienceMs: 200 }))
+    await expect(drivenBy(refuse)).rejects.toThrow(/eth_subscribe: no subscription: .*-32000/)
+    await expect(drivenBy(() => undefined)).rejects.toThrow(/eth_subscribe was not answered in time/)
+  })
+
+  test('error: a block that cannot be triggered', async () => {
+    const failing = run(() => {
+      throw new Error('no block')
+    })
+    await expect(failing).rejects.toThrow('no block')
+  })
+})
+
 test('behavior: the ceiling answers with the size of the model', async () => {
   const ceiling = await startCeiling({ workers: 2 })
   const server = await startServer((answer) => answer)
@@ -172,6 +372,7 @@ test(
       'eth_call',
       'batch of 20',
       'eth_sendRawTransaction',
+      'WebSocket, eth_blockNumber',
       'WebSocket, heads for 1,000 subscribers',
     ]
     const { comparison } = await bench(
@@ -185,6 +386,7 @@ test(
       'eth_call, balanceOf',
       'eth_call, 1,000 rounds of Keccak',
       'batch of 20',
+      'WebSocket, eth_blockNumber',
       'WebSocket, heads for 1,000 subscribers',
       'eth_sendRawTransaction',
     ])

@@ -1,8 +1,9 @@
 // The load generator: a small native program (../load) that is built when it is needed.
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { outputOf } from '../../scripts/setup/run.mjs'
@@ -56,11 +57,18 @@ function mayComeFirst() {
   return isFirstAllowed
 }
 
-/** Drives a server. Resolves with counts of right, wrong and lost answers, seconds, and times in microseconds. */
-export async function drive(url, plan, { connections = 32, timeMs = 1000, pauseMs = 0, patienceMs = 30_000, isOnce }) {
-  const { hostname, port } = new URL(url)
+/** Where the generator connects to, and how. */
+function flagsOf(url) {
+  const { protocol, hostname, host, port, pathname, search } = new URL(url)
   const address = `${hostname === 'localhost' ? '127.0.0.1' : hostname}:${port || 80}`
-  const flags = ['--address', address, '--host', new URL(url).host, '--plan', plan.file]
+  return ['--address', address, '--host', host, ...(protocol === 'ws:' ? ['--websocket', `${pathname}${search}`] : [])]
+}
+
+/**
+ * Drives a server, over HTTP or WebSocket. Resolves with counts of right, wrong and lost answers, seconds, and times in
+ * microseconds.
+ */
+export async function drive(url, plan, { connections = 32, timeMs = 1000, pauseMs = 0, patienceMs = 30_000, isOnce }) {
   const numbers = [
     '--connections',
     connections,
@@ -74,9 +82,51 @@ export async function drive(url, plan, { connections = 32, timeMs = 1000, pauseM
   const [command, ...before] = pauseMs > 0 && mayComeFirst() ? [...first, program] : [program]
   const { stdout } = await runFile(command, [
     ...before,
-    ...flags,
+    ...flagsOf(url),
+    '--plan',
+    plan.file,
     ...numbers.map(String),
     ...(isOnce ? ['--once'] : []),
   ])
   return JSON.parse(stdout)
+}
+
+/**
+ * Subscribes to new heads on many connections, then calls `trigger` for one block after the other: each time all have to be
+ * told. Resolves with counts of right, wrong and lost messages, the seconds from the triggers to their last messages, and
+ * times in microseconds.
+ */
+export async function driveSubscribers(url, trigger, { connections, blocks, patienceMs = 10_000 }) {
+  const numbers = ['--connections', `${connections}`, '--patience-ms', `${patienceMs}`]
+  const child = spawn(program, [...flagsOf(url), '--subscribe', ...numbers])
+  let errors = ''
+  child.stderr.on('data', (bytes) => {
+    errors += bytes
+  })
+  // When it has ended that is seen in what it says.
+  child.stdin.on('error', () => undefined)
+  const ended = new Promise((resolve) => child.once('close', resolve))
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const next = async () => {
+    const { value, done } = await lines.next()
+    if (!done) return value
+    await ended
+    throw new Error(`the load generator ended: ${errors.trim()}`)
+  }
+  const expect = async (wanted) => {
+    const line = await next()
+    if (line !== wanted) throw new Error(`the load generator said ${line}, expected ${wanted}`)
+  }
+  try {
+    await expect('ready')
+    for (let block = 0; block < blocks; block++) {
+      child.stdin.write('\n')
+      await expect('listening')
+      await Promise.all([trigger(), expect('told')])
+    }
+    child.stdin.end()
+    return JSON.parse(await next())
+  } finally {
+    child.kill()
+  }
 }

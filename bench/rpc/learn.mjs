@@ -1,6 +1,8 @@
 // Turns requests into a plan: asks a target each once, looks whether the answer is right, and keeps its bytes. From then on
 // an answer has to be the same, but for the id.
+import { once } from 'node:events'
 import { isDeepStrictEqual } from 'node:util'
+import { WebSocket } from 'ws'
 
 /** The target cannot do this: it lacks the method, or its chain could not be prepared so far. */
 export class NotServed extends Error {}
@@ -14,8 +16,8 @@ const together = 8
 export const is = (expected) => (result) => isDeepStrictEqual(result, expected)
 
 /**
- * Entries of a plan for one target. `requests` are calls, or arrays of calls for batches. A call has a `check` of its result,
- * or a `checkError` when it has to fail.
+ * Entries of a plan for one target, over HTTP or WebSocket as its `url` says. `requests` are calls, or arrays of calls for
+ * batches. A call has a `check` of its result, or a `checkError` when it has to fail.
  */
 export async function learn(url, requests) {
   const entries = new Array(requests.length)
@@ -33,8 +35,7 @@ async function learnOne(url, asked) {
   const ids = calls.map((_call, index) => firstId + index)
   const bodies = calls.map(({ method, params }, index) => bodyOf(method, params, ids[index]))
   const body = Array.isArray(asked) ? `[${bodies.join(',')}]` : bodies[0]
-  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-  const text = await response.text()
+  const { status, text } = await (url.startsWith('ws:') ? tell : post)(url, body)
   const parsed = parse(text, calls[0].method)
   if (Array.isArray(asked) && !Array.isArray(parsed)) throw new NotServed(`a batch: ${text.slice(0, 200)}`)
   const answers = Array.isArray(asked) ? parsed : [parsed]
@@ -42,9 +43,34 @@ async function learnOne(url, asked) {
   const { pathname, search } = new URL(url)
   return {
     path: `${pathname}${search}`,
-    status: response.status,
+    status,
     request: ids.reduce((rest, id) => rest.replace(`"id":${id}`, `"id":${mark}`), body),
     answer: ids.reduce((rest, id) => withMark(rest, id), text),
+  }
+}
+
+async function post(url, body) {
+  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  return { status: response.status, text: await response.text() }
+}
+
+/** Over a WebSocket, where the same answer may have other bytes. */
+async function tell(url, body) {
+  const socket = new WebSocket(url)
+  const answered = async () => {
+    await once(socket, 'open')
+    socket.send(body)
+    const [message] = await once(socket, 'message')
+    return { status: 200, text: message.toString() }
+  }
+  const closed = async () => {
+    const [code] = await once(socket, 'close')
+    throw new Error(`the server closed the WebSocket with code ${code}`)
+  }
+  try {
+    return await Promise.race([answered(), closed()])
+  } finally {
+    socket.terminate()
   }
 }
 

@@ -1,20 +1,33 @@
-//! Sends requests over many connections and compares every answer, byte for byte, with the expected one.
+//! Sends requests over many connections and compares every answer, byte for byte, with the expected one. Or subscribes on many
+//! connections and compares what they are told.
 //!
 //! One thread: on a small machine the generator competes with what it measures, so it has to be cheap. Start reading in
-//! `run.rs`; `plan.rs` says what is sent, `answer.rs` reads what comes back, `report.rs` sums up.
+//! `run.rs` (requests) or `subscribers.rs`; `plan.rs` says what is sent, `protocol.rs` what HTTP and WebSocket have in common,
+//! `report.rs` sums up.
 
-mod answer;
+mod channel;
 mod connection;
+mod head;
+mod http;
 mod options;
 mod plan;
+mod protocol;
 mod report;
 mod run;
+mod subscribers;
+mod websocket;
 
+use options::Work;
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = options::read(std::env::args().skip(1))?;
-    let plan = plan::read(&std::fs::read(&options.plan)?, &options.host)?;
-    println!("{}", run::run(&options, &plan)?);
+    match &options.work {
+        Work::Plan(file) => {
+            let plan = plan::read(&std::fs::read(file)?, &options.protocol)?;
+            println!("{}", run::run(&options, &plan)?);
+        }
+        Work::Subscribe => subscribers::run(&options, std::io::stdin().lock(), std::io::stdout().lock())?,
+    }
     Ok(())
 }

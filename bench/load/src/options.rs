@@ -1,5 +1,6 @@
 //! The flags.
 
+use crate::protocol::Protocol;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -7,11 +8,9 @@ use std::time::Duration;
 pub struct Options {
     /// Where the server listens.
     pub address: SocketAddr,
-    /// The `Host` header.
-    pub host: String,
-    /// File with the requests and their answers.
-    pub plan: String,
-    /// Connections; each has one request on its way at a time.
+    pub protocol: Protocol,
+    pub work: Work,
+    /// Connections; each has one request on its way at a time, or one subscription.
     pub connections: usize,
     /// How long requests are sent.
     pub time: Duration,
@@ -23,35 +22,59 @@ pub struct Options {
     pub is_once: bool,
 }
 
+/// What the connections are for.
+pub enum Work {
+    /// The requests in this file.
+    Plan(String),
+    /// Subscriptions to new heads.
+    Subscribe,
+}
+
 /// Reads `--name value` pairs.
 pub fn read(mut arguments: impl Iterator<Item = String>) -> Result<Options, String> {
     let mut address = None;
     let mut host = None;
+    let mut path = None;
     let mut plan = None;
     let mut connections = 32;
     let mut time = Duration::from_secs(1);
     let mut pause = Duration::ZERO;
     let mut patience = Duration::from_secs(30);
     let mut is_once = false;
+    let mut is_subscribing = false;
     while let Some(name) = arguments.next() {
-        if name == "--once" {
-            is_once = true;
-            continue;
-        }
-        let value = arguments.next().ok_or_else(|| format!("{name}: a value is missing"))?;
-        let milliseconds = || value.parse().map(Duration::from_millis).map_err(|_| format!("{name}: not a number"));
         match name.as_str() {
-            "--address" => address = Some(value.parse().map_err(|_| format!("{name}: not an address"))?),
-            "--host" => host = Some(value),
-            "--plan" => plan = Some(value),
-            "--connections" => connections = value.parse().map_err(|_| format!("{name}: not a number"))?,
-            "--time-ms" => time = milliseconds()?,
-            "--pause-ms" => pause = milliseconds()?,
-            "--patience-ms" => patience = milliseconds()?,
-            _ => return Err(format!("{name}: no such flag")),
+            "--once" => is_once = true,
+            "--subscribe" => is_subscribing = true,
+            _ => {
+                let value = arguments.next().ok_or_else(|| format!("{name}: a value is missing"))?;
+                let milliseconds =
+                    || value.parse().map(Duration::from_millis).map_err(|_| format!("{name}: not a number"));
+                match name.as_str() {
+                    "--address" => address = Some(value.parse().map_err(|_| format!("{name}: not an address"))?),
+                    "--host" => host = Some(value),
+                    "--websocket" => path = Some(value),
+                    "--plan" => plan = Some(value),
+                    "--connections" => connections = value.parse().map_err(|_| format!("{name}: not a number"))?,
+                    "--time-ms" => time = milliseconds()?,
+                    "--pause-ms" => pause = milliseconds()?,
+                    "--patience-ms" => patience = milliseconds()?,
+                    _ => return Err(format!("{name}: no such flag")),
+                }
+            }
         }
     }
     let address: SocketAddr = address.ok_or("--address is missing")?;
     let host = host.unwrap_or_else(|| address.to_string());
-    Ok(Options { address, host, plan: plan.ok_or("--plan is missing")?, connections, time, pause, patience, is_once })
+    let work = match (plan, is_subscribing) {
+        (Some(plan), false) => Work::Plan(plan),
+        (None, true) if path.is_some() => Work::Subscribe,
+        (None, true) => return Err("--subscribe: needs --websocket".to_owned()),
+        _ => return Err("expected either --plan or --subscribe".to_owned()),
+    };
+    let protocol = match path {
+        None => Protocol::Http { host },
+        Some(path) => Protocol::WebSocket { host, path },
+    };
+    Ok(Options { address, protocol, work, connections, time, pause, patience, is_once })
 }

@@ -2,8 +2,9 @@
 //!
 //! A plan is a row of entries: a line `PATH STATUS REQUEST ANSWER` (the latter two are lengths in bytes), then the body of
 //! the request and the body of its answer. Nine `@` in a row stand for an id: each sending gets numbers of its own, and the
-//! answer has to have the same ones in the same order.
+//! answer has to have the same ones in the same order. Over WebSocket the path does not matter, and the status is 200.
 
+use crate::protocol::Protocol;
 use std::ops::Range;
 
 const MARK: &[u8] = b"@@@@@@@@@";
@@ -38,13 +39,13 @@ impl Ids {
 }
 
 impl Entry {
-    /// Puts the whole request into `buffer`. Returns its first id.
+    /// Puts the whole request behind what is in `buffer`. Returns its first id.
     pub fn write(&self, buffer: &mut Vec<u8>, ids: &mut Ids) -> u32 {
         let first = ids.take(self.request_ids.len());
-        buffer.clear();
+        let start = buffer.len();
         buffer.extend_from_slice(&self.request);
         for (id, place) in (first..).zip(&self.request_ids) {
-            buffer[place.clone()].copy_from_slice(&digits(id));
+            buffer[start + place.start..start + place.end].copy_from_slice(&digits(id));
         }
         first
     }
@@ -97,7 +98,7 @@ fn digits(id: u32) -> [u8; 9] {
 }
 
 /// Reads the entries of a plan and makes requests of them.
-pub fn read(mut bytes: &[u8], host: &str) -> Result<Vec<Entry>, String> {
+pub fn read(mut bytes: &[u8], protocol: &Protocol) -> Result<Vec<Entry>, String> {
     let mut entries = Vec::new();
     while let Some(end) = bytes.iter().position(|&byte| byte == b'\n') {
         let line = String::from_utf8_lossy(&bytes[..end]).into_owned();
@@ -108,24 +109,18 @@ pub fn read(mut bytes: &[u8], host: &str) -> Result<Vec<Entry>, String> {
         let (request, answer) = (number(request)?, number(answer)?);
         let bodies = bytes.get(end + 1..end + 1 + request + answer).ok_or("plan: it ends in the middle")?;
         let (request, answer) = bodies.split_at(request);
-        entries.push(entry(path, number(status)?, request, answer, host));
+        entries.push(entry(protocol.request(path, request), number(status)?, answer));
         bytes = &bytes[end + 1 + bodies.len()..];
     }
     if entries.is_empty() { Err("plan: no entries".to_owned()) } else { Ok(entries) }
 }
 
-fn entry(path: &str, status: usize, body: &[u8], answer: &[u8], host: &str) -> Entry {
-    let length = body.len();
-    let mut request = format!(
-        "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
-    )
-    .into_bytes();
-    request.extend_from_slice(body);
+fn entry(request: Vec<u8>, status: usize, answer: &[u8]) -> Entry {
     Entry {
         request_ids: marks(&request),
         request,
-        answer_ids: marks(answer),
         answer: answer.to_vec(),
+        answer_ids: marks(answer),
         status: u16::try_from(status).unwrap_or(0),
     }
 }
@@ -144,21 +139,29 @@ fn marks(text: &[u8]) -> Vec<Range<usize>> {
 mod tests {
     use super::*;
 
-    fn sample() -> Entry {
-        let plan = b"/ 200 12 16\n{\"id\":@@@@@@{\"id\":@@@@@@@@@}";
-        assert!(read(plan, "x").is_ok());
-        let body = b"{\"id\":@@@@@@@@@}";
-        entry("/", 200, body, body, "x")
+    fn http() -> Protocol {
+        Protocol::Http { host: "x".to_owned() }
+    }
+
+    fn web_socket() -> Protocol {
+        Protocol::WebSocket { host: "x".to_owned(), path: "/".to_owned() }
+    }
+
+    fn sample(protocol: &Protocol) -> Entry {
+        let plan = b"/ 200 16 16\n{\"id\":@@@@@@@@@}{\"id\":@@@@@@@@@}";
+        read(plan, protocol).expect("a plan").remove(0)
     }
 
     #[test]
     fn an_answer_with_its_own_id_is_right() {
-        let mut buffer = Vec::new();
-        let mut ids = Ids::new();
-        let first = sample().write(&mut buffer, &mut ids);
-        assert!(buffer.ends_with(b"{\"id\":100000000}"));
-        assert_eq!(sample().fault(200, b"{\"id\":100000000}", first), None);
-        assert_eq!(sample().write(&mut buffer, &mut ids), first + 1);
+        for protocol in [http(), web_socket()] {
+            let mut buffer = b"before".to_vec();
+            let mut ids = Ids::new();
+            let first = sample(&protocol).write(&mut buffer, &mut ids);
+            assert!(buffer.starts_with(b"before") && buffer.ends_with(b"{\"id\":100000000}"));
+            assert_eq!(sample(&protocol).fault(200, b"{\"id\":100000000}", first), None);
+            assert_eq!(sample(&protocol).write(&mut buffer, &mut ids), first + 1);
+        }
     }
 
     #[test]
@@ -170,7 +173,7 @@ mod tests {
             (200, b"{\"is\":100000000}"),
             (200, b"{\"id\":100000000]"),
         ] {
-            assert!(sample().fault(status, body, FIRST_ID).is_some(), "{}", String::from_utf8_lossy(body));
+            assert!(sample(&http()).fault(status, body, FIRST_ID).is_some(), "{}", String::from_utf8_lossy(body));
         }
     }
 
@@ -182,8 +185,8 @@ mod tests {
 
     #[test]
     fn a_plan_that_ends_early_is_refused() {
-        assert!(read(b"/ 200 12 16\nabc", "x").is_err());
-        assert!(read(b"", "x").is_err());
-        assert!(read(b"/ 200\n", "x").is_err());
+        assert!(read(b"/ 200 12 16\nabc", &http()).is_err());
+        assert!(read(b"", &http()).is_err());
+        assert!(read(b"/ 200\n", &http()).is_err());
     }
 }

@@ -33,7 +33,7 @@ struct Run<'a> {
 pub fn run(options: &Options, plan: &[Entry]) -> Result<Report, Box<dyn Error>> {
     let poll = Poll::new()?;
     let connections = (0..options.connections)
-        .map(|index| Connection::open(options.address, poll.registry(), Token(index)))
+        .map(|index| Connection::open(options.address, &options.protocol, poll.registry(), Token(index)))
         .collect::<Result<_, _>>()?;
     let start = Instant::now();
     // With pauses the first requests are spread over one pause: as many are due at any time.
@@ -70,28 +70,45 @@ impl Run<'_> {
                     continue;
                 }
                 if event.is_readable() {
-                    match self.connections[index].receive() {
-                        Told::Nothing => {}
-                        Told::Answer(sent, fault) => {
-                            last = Instant::now();
-                            match fault {
-                                None => self.report.right(last - sent),
-                                Some(fault) => self.report.wrong(fault),
-                            }
-                            if self.connections[index].is_over() {
-                                self.connections[index] = self.open(index)?;
-                            }
-                            self.go_on(index, last)?;
-                        }
-                        Told::Nonsense(reason) => {
-                            self.report.wrong(reason);
-                            self.reopen(index)?;
-                        }
-                        Told::End(reason) => self.replace(index, reason)?,
-                    }
+                    last = self.hear(index)?.unwrap_or(last);
                 }
             }
         }
+    }
+
+    /// Takes what has come, then sends the next request. Returns the time of an answer.
+    fn hear(&mut self, index: usize) -> Result<Option<Instant>, Box<dyn Error>> {
+        let mut last = None;
+        loop {
+            match self.connections[index].receive() {
+                Told::Nothing => break,
+                Told::Answer(sent, fault) => {
+                    let now = Instant::now();
+                    last = Some(now);
+                    match fault {
+                        None => self.report.right(now - sent),
+                        Some(fault) => self.report.wrong(fault),
+                    }
+                    if self.connections[index].is_over() {
+                        self.connections[index] = self.open(index)?;
+                        break;
+                    }
+                }
+                Told::Nonsense(reason) => {
+                    self.report.wrong(reason);
+                    self.reopen(index)?;
+                    return Ok(last);
+                }
+                Told::End(reason) => {
+                    self.replace(index, reason)?;
+                    return Ok(last);
+                }
+            }
+        }
+        if let Some(now) = last {
+            self.go_on(index, now)?;
+        }
+        Ok(last)
     }
 
     fn is_over(&self, now: Instant) -> bool {
@@ -143,7 +160,7 @@ impl Run<'_> {
     }
 
     fn open(&self, index: usize) -> std::io::Result<Connection<'static>> {
-        Connection::open(self.options.address, self.poll.registry(), Token(index))
+        Connection::open(self.options.address, &self.options.protocol, self.poll.registry(), Token(index))
     }
 
     fn reopen(&mut self, index: usize) -> Result<(), Box<dyn Error>> {
