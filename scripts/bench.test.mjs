@@ -154,7 +154,7 @@ describe('the load generator', () => {
 
 /** Serves WebSockets while `measure` runs; `serve` gets each socket, the text that came, and how many have come on it. */
 async function withSockets(serve, measure) {
-  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1', path: '/path' })
   server.on('connection', (socket) => {
     let count = 0
     socket.on('message', (text) => serve(socket, JSON.parse(text), ++count))

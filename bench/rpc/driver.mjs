@@ -128,5 +128,6 @@ export async function driveSubscribers(url, trigger, { connections, blocks, pati
     return JSON.parse(await next())
   } finally {
     child.kill()
+    await ended
   }
 }

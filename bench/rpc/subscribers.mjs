@@ -26,7 +26,7 @@ async function enterFanOut({ target, chain }, pace) {
   await learn(url, [subscription])
   const trigger = await triggerOf(target.url, chain)
   const measure = () => driveSubscribers(url, trigger, { connections: subscribers, blocks: blocks[pace.name] })
-  return { warmUp: () => undefined, measure, end: () => undefined }
+  return { warmUp: measure, measure, end: () => undefined }
 }
 
 async function triggerOf(url, chain) {
