@@ -174,10 +174,10 @@ describe('what cannot start', () => {
 
   test('error: a chain file that is missing or none', async () => {
     const folder = scratchFolder()
-    const missing = await attempt('--chain', join(folder, 'none.json'))
+    const missing = await attempt('--http-port', '0', '--chain', join(folder, 'none.json'))
     expect([missing.code, missing.errors.includes('none.json')]).toEqual([1, true])
     writeFileSync(join(folder, 'bad.json'), '{"network": 5')
-    const bad = await attempt('--chain', join(folder, 'bad.json'))
+    const bad = await attempt('--http-port', '0', '--chain', join(folder, 'bad.json'))
     expect([bad.code, bad.errors.includes('bad.json')]).toEqual([1, true])
   })
 })
