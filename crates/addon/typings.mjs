@@ -10,7 +10,9 @@ const file = join(root, 'ts/src/native/addon.d.ts')
 
 const metadata = spawnSync('cargo', ['metadata', '--no-deps', '--format-version', '1'], { cwd: root, maxBuffer: 2 ** 26 })
 const written = join(JSON.parse(metadata.stdout).target_directory, 'release/typings/rhizome-addon')
-const exports = readFileSync(written, 'utf8').trim().split('\n').map((line) => JSON.parse(line))
+// The linter compiles the addon twice at the same time, and both write.
+const lines = new Set(readFileSync(written, 'utf8').trim().split('\n'))
+const exports = Array.from(lines, (line) => JSON.parse(line))
 exports.sort((one, other) => (one.name < other.name ? -1 : 1))
 const declarations = exports.map(({ js_doc: doc, def }) => `${doc}export declare ${def}\n`)
 const typings = `// Generated from crates/addon by crates/addon/typings.mjs. Do not edit.\n\n${declarations.join('\n')}`
