@@ -9,7 +9,7 @@
 use crate::reply::{Reply, refusal};
 use crate::uv::{Bell, Wakeup};
 use napi::bindgen_prelude::{Object, ToNapiValue};
-use napi::{Env, Error, JsError, Result, sys};
+use napi::{Env, JsError, Result, check_status, sys};
 use rhizome_answers::Answer;
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
@@ -68,7 +68,7 @@ pub(crate) fn promise(env: &Env) -> Result<(Promised, Object<'_>)> {
     let desk = desk(env)?;
     let (mut deferred, mut value) = (null_mut(), null_mut());
     // Safety: the environment is that of the caller.
-    check(unsafe { sys::napi_create_promise(env.raw(), &mut deferred, &mut value) }, "a promise")?;
+    check_status!(unsafe { sys::napi_create_promise(env.raw(), &mut deferred, &mut value) }, "Node gave no promise")?;
     if desk.open.replace(desk.open.get() + 1) == 0 {
         desk.wakeup.keep_loop(true);
     }
@@ -91,10 +91,12 @@ impl Desk {
         // Safety: the environment is that of the caller, on its thread. The name is optional.
         unsafe {
             let status = sys::napi_create_function(raw, null(), 0, Some(settle_all), null_mut(), &mut function);
-            check(status, "a function")?;
-            check(sys::napi_create_reference(raw, function, 1, &mut settle_all_ref), "a reference")?;
+            check_status!(status, "Node gave no function")?;
+            let status = sys::napi_create_reference(raw, function, 1, &mut settle_all_ref);
+            check_status!(status, "Node gave no reference")?;
             let wakeup = Wakeup::new(env, wake)?;
-            check(sys::napi_add_async_cleanup_hook(raw, Some(end), null_mut(), null_mut()), "a hook")?;
+            let status = sys::napi_add_async_cleanup_hook(raw, Some(end), null_mut(), null_mut());
+            check_status!(status, "Node took no hook")?;
             Ok(Self { env: raw, settle_all: settle_all_ref, done, sender, wakeup, open: Cell::new(0) })
         }
     }
@@ -148,12 +150,5 @@ unsafe extern "C" fn settle_all(_env: sys::napi_env, _info: sys::napi_callback_i
 unsafe extern "C" fn end(hook: sys::napi_async_cleanup_hook_handle, _data: *mut c_void) {
     if let Some(desk) = DESK.take() {
         desk.wakeup.close(hook);
-    }
-}
-
-fn check(status: sys::napi_status, what: &'static str) -> Result<()> {
-    match status {
-        sys::Status::napi_ok => Ok(()),
-        failed => Err(Error::new(failed.into(), format!("Node gave no {what}"))),
     }
 }

@@ -6,7 +6,7 @@ use libloading::Error as LoadError;
 use libloading::os::unix::Library;
 #[cfg(windows)]
 use libloading::os::windows::Library;
-use napi::{Env, Error, Result, Status, sys};
+use napi::{Env, Error, Result, Status, check_status, sys};
 use parking_lot::RwLock;
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
@@ -99,10 +99,7 @@ impl Wakeup {
         let mut uv_loop = null_mut();
         // Safety: the environment is that of the caller. The handle stays where it is until the loop has let it go.
         unsafe {
-            let status = sys::napi_get_uv_event_loop(env.raw(), &mut uv_loop);
-            if status != sys::Status::napi_ok {
-                return Err(Error::new(status.into(), "the worker has no loop"));
-            }
+            check_status!(sys::napi_get_uv_event_loop(env.raw(), &mut uv_loop), "the worker has no loop")?;
             if (functions.handle_size)(ASYNC) > ROOM {
                 return Err(Error::new(Status::GenericFailure, "a handle of libuv is larger than expected"));
             }
