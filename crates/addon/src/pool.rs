@@ -2,7 +2,7 @@
 
 use parking_lot::Mutex;
 use rhizome_answers::node_figures::LaneFigures;
-use rhizome_evm::{give_way, stand_back};
+use rhizome_evm::stand_back;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -105,7 +105,6 @@ fn start_thread(name: String, jobs: Arc<Mutex<Receiver<Job>>>, counts: Arc<Count
                     job(Turn::Now);
                     counts.running.fetch_sub(1, Ordering::Relaxed);
                     counts.open.fetch_sub(1, Ordering::Relaxed);
-                    give_way();
                 }
                 Err(_closed) => return,
             }

@@ -43,9 +43,10 @@ impl Deadline {
         self
     }
 
-    /// True once the execution has to stop. Costs a reading of the clock. A thread that stands back may [give way] here.
+    /// True once the execution has to stop. Costs a reading of the clock. A thread that [stands back] may let
+    /// others in here.
     ///
-    /// [give way]: crate::give_way
+    /// [stands back]: crate::stand_back
     pub fn has_passed(&self) -> bool {
         give_way();
         self.cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))

@@ -48,4 +48,4 @@ pub use replay::{BlockReplay, ReplayLog, ReplayedBlock};
 pub use state::{AccessSet, AccountId, Checkpoint, State};
 pub use sublists::execute_block;
 pub use transaction::{Container, FeePayment, TransactionOutcome, basic_cost};
-pub use turn::{give_way, stand_back};
+pub use turn::stand_back;

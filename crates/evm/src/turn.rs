@@ -21,7 +21,7 @@ pub fn stand_back() {
 }
 
 /// Lets others in if this thread stands back and has had its turn.
-pub fn give_way() {
+pub(crate) fn give_way() {
     if BEGAN.get().is_some_and(|began| began.elapsed() >= TURN) {
         thread::yield_now();
         BEGAN.set(Some(Instant::now()));
