@@ -38,7 +38,9 @@ export class RedisProcess {
     this.#flags = flags
     this.folder = scratchFolder()
     this.url = password === '' ? `redis://127.0.0.1:${port}` : `redis://:${password}@127.0.0.1:${port}`
-    this.client = new Redis({ port, host: '127.0.0.1', ...(password !== '' && { password }), retryStrategy: () => 20 })
+    // A server may take long to start on a busy machine: the tests have time limits of their own.
+    const patience = { retryStrategy: () => 20, maxRetriesPerRequest: null }
+    this.client = new Redis({ port, host: '127.0.0.1', ...(password !== '' && { password }), ...patience })
     this.client.on('error', () => undefined)
   }
 
