@@ -225,9 +225,6 @@ impl From<LogSearchError> for RpcError {
         match error {
             LogSearchError::Chain(failure) => failure.into(),
             LogSearchError::DeadlineExceeded => Self::timed_out(),
-            LogSearchError::TooMany { limit } => {
-                Self::new(ErrorCode::LogLimitExceeded, format!("Filter returned more than {limit} logs."))
-            }
         }
     }
 }

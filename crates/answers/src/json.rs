@@ -64,6 +64,7 @@ impl JsonWriter {
     }
 
     /// Writes a member name; names are ours and need no escaping.
+    #[inline]
     pub fn key(&mut self, name: &str) -> &mut Self {
         self.separate();
         self.out.push(b'"');

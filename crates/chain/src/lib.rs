@@ -49,7 +49,7 @@ pub use events::ChainEvent;
 pub use head::Head;
 pub use import::ImportOutcome;
 pub use invalid::InvalidBlock;
-pub use log_search::{FoundLog, LogFilter, LogSearchError};
+pub use log_search::{BlockLogs, FoundLog, LogFilter, LogPlace, LogSearchError};
 pub use mining::{MineError, Submitted};
 pub use prepare::PreparedBlock;
 pub use record::BlockRecord;

@@ -2,7 +2,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use rhizome_evm::Deadline;
-use rhizome_primitives::{Address, B256, Bloom, Log};
+use rhizome_primitives::{Address, B256, Bloom, LogRef};
 use rhizome_storage::{LOG_SHARD_BLOCKS, LogQuery, RawReceipts};
 
 use crate::{Chain, ChainError};
@@ -27,31 +27,47 @@ pub struct LogFilter {
 
 impl LogFilter {
     /// Whether a log is wanted.
-    pub fn matches(&self, log: &Log) -> bool {
-        let address = self.addresses.is_empty() || self.addresses.contains(&log.address);
+    pub fn matches(&self, log: &LogRef<'_>) -> bool {
+        let address = self.addresses.is_empty() || self.addresses.contains(log.address);
+        let mut topics = log.topics();
         address
-            && self.topics.iter().enumerate().all(|(position, wanted)| match wanted.as_deref() {
-                None | Some([]) => true,
-                Some(wanted) => log.topics.get(position).is_some_and(|topic| wanted.contains(topic)),
+            && self.topics.iter().map(|wanted| (topics.next(), wanted.as_deref())).all(|pair| match pair {
+                (_, None | Some([])) => true,
+                (topic, Some(wanted)) => topic.is_some_and(|topic| wanted.contains(topic)),
             })
     }
 }
 
-/// A log with its place.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundLog {
-    /// The log.
-    pub log: Log,
-    /// Number of its block.
-    pub number: u64,
-    /// Hash of its block.
+/// Where a log stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogPlace {
+    /// Height of the block.
+    pub block_number: u64,
+    /// Hash of the block.
     pub block_hash: B256,
-    /// Hash of its transaction.
+    /// Hash of the transaction.
     pub transaction_hash: B256,
-    /// Position of its transaction in the block.
-    pub transaction_index: usize,
+    /// Position of the transaction in the block.
+    pub transaction_index: u64,
     /// Position of the log in the block.
-    pub log_index: usize,
+    pub log_index: u64,
+}
+
+/// A log that was found.
+#[derive(Debug, Clone)]
+pub struct FoundLog<'a> {
+    /// The log, inside of the receipts that were searched.
+    pub log: LogRef<'a>,
+    /// Where it stands.
+    pub place: LogPlace,
+}
+
+/// The receipts of a block whose logs are looked for.
+#[derive(Debug)]
+pub struct BlockLogs {
+    number: u64,
+    hash: B256,
+    receipts: Arc<RawReceipts>,
 }
 
 /// Why a search ended without a result.
@@ -60,12 +76,6 @@ pub enum LogSearchError {
     /// The chain could not be read.
     #[error(transparent)]
     Chain(#[from] ChainError),
-    /// More logs than the caller wants.
-    #[error("more than {limit} logs")]
-    TooMany {
-        /// What the caller wants at most.
-        limit: usize,
-    },
     /// The time is over, or nobody waits any more.
     #[error("the search was not finished in time")]
     DeadlineExceeded,
@@ -78,38 +88,15 @@ impl From<rhizome_storage::StorageError> for LogSearchError {
 }
 
 impl Chain {
-    /// The logs of the best chain from block `from` to block `to`, both included, in order. With a limit, one log more is
-    /// an error.
-    pub fn search_logs(
-        &self,
-        filter: &LogFilter,
-        from: u64,
-        to: u64,
-        limit: Option<usize>,
-        deadline: &Deadline,
-    ) -> Result<Vec<FoundLog>, LogSearchError> {
-        let mut found = Vec::new();
-        let mut too_many = None;
-        self.visit_logs(filter, from, to, deadline, &mut |log| {
-            if let Some(limit) = limit.filter(|limit| found.len() >= *limit) {
-                too_many = Some(limit);
-                return ControlFlow::Break(());
-            }
-            found.push(log);
-            ControlFlow::Continue(())
-        })?;
-        too_many.map_or(Ok(found), |limit| Err(LogSearchError::TooMany { limit }))
-    }
-
-    /// Like [`Chain::search_logs`], but hands each log over as it is found. A brief deadline has passed when the search is
-    /// about to look at more than a few blocks.
+    /// Hands over the logs of the best chain from block `from` to block `to`, both included, in order. A brief deadline has
+    /// passed when the search is about to look at more than a few blocks.
     pub fn visit_logs(
         &self,
         filter: &LogFilter,
         from: u64,
         to: u64,
         deadline: &Deadline,
-        visit: &mut dyn FnMut(FoundLog) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(FoundLog<'_>) -> ControlFlow<()>,
     ) -> Result<(), LogSearchError> {
         let to = to.min(self.head().number());
         let topics: Vec<Vec<B256>> = filter.topics.iter().map(|topics| topics.clone().unwrap_or_default()).collect();
@@ -125,7 +112,11 @@ impl Chain {
         while first <= to {
             let last = to.min(first.saturating_add(WINDOW_BLOCKS - 1));
             is_too_long(last < to)?;
-            let candidates = self.archive.store.log_candidates(&query, first, last)?;
+            let candidates = match first == last {
+                // To look at one block is quicker than to look it up.
+                true => None,
+                false => self.archive.store.log_candidates(&query, first, last)?,
+            };
             is_too_long(
                 candidates.as_ref().map_or((last - first).saturating_add(1), |found| found.len() as u64) > BRIEF_BLOCKS,
             )?;
@@ -146,7 +137,7 @@ impl Chain {
                 let Some(receipts) = receipts else { continue };
                 bytes = bytes.saturating_add(receipts.bytes());
                 is_too_long(bytes > BRIEF_BYTES)?;
-                if visit_block_logs(&receipts, &sieve, number, &hash, visit).is_break() {
+                if (BlockLogs { number, hash, receipts }).visit(&sieve, visit).is_break() {
                     return Ok(());
                 }
             }
@@ -156,45 +147,48 @@ impl Chain {
         Ok(())
     }
 
-    /// The logs of one block, on the best chain or off it.
-    pub fn logs_in_block(&self, filter: &LogFilter, hash: &B256) -> Result<Vec<FoundLog>, ChainError> {
-        let mut found = Vec::new();
-        let Some(record) = self.block(hash)? else { return Ok(found) };
-        let Some(receipts) = self.archive.store.raw_receipts(hash)? else { return Ok(found) };
-        let mut visit = |log| {
-            found.push(log);
-            ControlFlow::Continue(())
-        };
-        // Collecting never breaks off.
-        let _ = visit_block_logs(&receipts, &Sieve::new(filter), record.number(), hash, &mut visit);
-        Ok(found)
+    /// The logs of one block, on the best chain or off it; none when it is unknown.
+    pub fn logs_in_block(&self, hash: &B256) -> Result<Option<BlockLogs>, ChainError> {
+        let Some(record) = self.block(hash)? else { return Ok(None) };
+        let Some(receipts) = self.archive.raw_receipts(hash)? else { return Ok(None) };
+        Ok(Some(BlockLogs { number: record.number(), hash: *hash, receipts }))
     }
 }
 
-/// `receipts` are undecoded: most of them are only looked at.
-fn visit_block_logs(
-    receipts: &RawReceipts,
-    sieve: &Sieve<'_>,
-    number: u64,
-    block_hash: &B256,
-    visit: &mut dyn FnMut(FoundLog) -> ControlFlow<()>,
-) -> ControlFlow<()> {
-    let mut log_index = 0;
-    for (transaction_index, (receipt, hash)) in receipts.iter().zip(receipts.transaction_hashes()).enumerate() {
-        let matching = receipt.bloom().filter(|bloom| sieve.may_match(bloom)).and_then(|_| receipt.logs());
-        let Some(logs) = matching else {
-            log_index += receipt.log_count();
-            continue;
-        };
-        for log in logs {
-            if sieve.filter.matches(&log) {
-                let (block_hash, transaction_hash) = (*block_hash, *hash);
-                visit(FoundLog { log, number, block_hash, transaction_hash, transaction_index, log_index })?;
-            }
-            log_index += 1;
-        }
+impl BlockLogs {
+    /// Those that a filter wants, in order.
+    pub fn matching(&self, filter: &LogFilter) -> Vec<FoundLog<'_>> {
+        let mut found = Vec::new();
+        let collected = self.visit(&Sieve::new(filter), &mut |log| {
+            found.push(log);
+            ControlFlow::Continue(())
+        });
+        debug_assert!(collected.is_continue(), "collecting never breaks off");
+        found
     }
-    ControlFlow::Continue(())
+
+    fn visit<'a>(
+        &'a self,
+        sieve: &Sieve<'_>,
+        visit: &mut dyn FnMut(FoundLog<'a>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let mut log_index = 0;
+        let receipts = self.receipts.iter().zip(self.receipts.transaction_hashes());
+        for (transaction_index, (receipt, hash)) in (0..).zip(receipts) {
+            let Some((bloom, logs)) = receipt.bloom_and_logs() else { continue };
+            let may_match = sieve.may_match(&bloom);
+            for log in logs {
+                let log = if may_match { LogRef::decode(&log).ok() } else { None };
+                if let Some(log) = log.filter(|log| sieve.filter.matches(log)) {
+                    let (block_number, block_hash, transaction_hash) = (self.number, self.hash, *hash);
+                    let place = LogPlace { block_number, block_hash, transaction_hash, transaction_index, log_index };
+                    visit(FoundLog { log, place })?;
+                }
+                log_index += 1;
+            }
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 /// A filter with the bloom bits of its values, which are hashed once for all receipts.

@@ -33,7 +33,7 @@ pub use genesis::{GenesisAccount, GenesisSpec};
 pub use header::Header;
 pub use keccak::keccak256_all;
 pub use networks::Network;
-pub use receipt::{Log, Receipt};
+pub use receipt::{Log, LogRef, Receipt};
 pub use rules::{Rule, Rules};
 pub use sublists::{SublistGasLimits, largest_transaction_gas};
 pub use transaction::{Transaction, UnsignedTransaction};

@@ -4,6 +4,7 @@ use crate::bloom::Bloom;
 use crate::error::DecodeError;
 use crate::rlp::{self, Item};
 use alloy_primitives::{Address, B256, Bytes};
+use std::slice;
 
 /// An event of a contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,22 +17,73 @@ pub struct Log {
     pub data: Bytes,
 }
 
+/// A log where it lies, nothing of it copied: in a [`Log`], or encoded in a receipt.
+#[derive(Debug, Clone)]
+pub struct LogRef<'a> {
+    /// The contract that wrote it.
+    pub address: &'a Address,
+    /// Everything but its topics.
+    pub data: &'a [u8],
+    topics: Topics<'a>,
+}
+
+/// The topics of a log, first to last.
+#[derive(Debug, Clone)]
+enum Topics<'a> {
+    Decoded(slice::Iter<'a, B256>),
+    /// Of 32 bytes each: that was seen.
+    Encoded(rlp::Elements<'a>),
+}
+
+impl<'a> LogRef<'a> {
+    /// Reads a log inside of a receipt.
+    pub fn decode(log: &Item<'a>) -> Result<Self, DecodeError> {
+        let [address, topics, data] = log.exactly("log")?;
+        let topics = topics.elements("topics")?;
+        for topic in topics.clone() {
+            fixed::<32>(&topic?, "topic")?;
+        }
+        let address = fixed::<20>(&address, "log address")?.into();
+        Ok(Self { address, data: data.bytes(), topics: Topics::Encoded(topics) })
+    }
+
+    /// Up to four topics.
+    pub fn topics(&self) -> impl Iterator<Item = &'a B256> + use<'a> {
+        self.topics.clone()
+    }
+}
+
+impl<'a> Iterator for Topics<'a> {
+    type Item = &'a B256;
+
+    fn next(&mut self) -> Option<&'a B256> {
+        match self {
+            Self::Decoded(topics) => topics.next(),
+            Self::Encoded(topics) => fixed::<32>(&topics.next()?.ok()?, "topic").ok().map(Into::into),
+        }
+    }
+}
+
+impl<'a> From<&'a Log> for LogRef<'a> {
+    fn from(log: &'a Log) -> Self {
+        Self { address: &log.address, data: &log.data, topics: Topics::Decoded(log.topics.iter()) }
+    }
+}
+
+impl From<LogRef<'_>> for Log {
+    fn from(log: LogRef<'_>) -> Self {
+        Self {
+            address: *log.address,
+            topics: log.topics().copied().collect(),
+            data: Bytes::copy_from_slice(log.data),
+        }
+    }
+}
+
 impl Log {
     /// The logs of a receipt from the element that holds them.
     pub fn decode_all(logs: &Item<'_>) -> Result<Vec<Log>, DecodeError> {
-        logs.elements("logs")?.map(|log| Log::decode(&log?)).collect()
-    }
-
-    fn decode(log: &Item<'_>) -> Result<Log, DecodeError> {
-        let [address, topics, data] = log.exactly("log")?;
-        Ok(Log {
-            address: Address::from(fixed::<20>(&address, "log address")?),
-            topics: topics
-                .elements("topics")?
-                .map(|topic| Ok(B256::from(fixed::<32>(&topic?, "topic")?)))
-                .collect::<Result<_, DecodeError>>()?,
-            data: Bytes::copy_from_slice(data.bytes()),
-        })
+        logs.elements("logs")?.map(|log| LogRef::decode(&log?).map(Log::from)).collect()
     }
 }
 
@@ -95,7 +147,7 @@ fn put_log(out: &mut Vec<u8>, log: &Log) {
     out.extend_from_slice(&elements);
 }
 
-fn fixed<const N: usize>(item: &Item<'_>, field: &'static str) -> Result<[u8; N], DecodeError> {
+fn fixed<'a, const N: usize>(item: &Item<'a>, field: &'static str) -> Result<&'a [u8; N], DecodeError> {
     let bytes = item.bytes();
     bytes.try_into().map_err(|_wrong_length| DecodeError::FieldLength { field, got: bytes.len() })
 }

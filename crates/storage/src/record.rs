@@ -1,6 +1,6 @@
 //! The bytes of the rows. All numbers are big-endian.
 
-use rhizome_primitives::{Address, B256, Bloom, Bytes, Log, Receipt, U256, rlp};
+use rhizome_primitives::{Address, B256, Bloom, Bytes, Receipt, U256, rlp};
 
 /// A block as it lies on disk.
 #[derive(Debug, Clone)]
@@ -68,24 +68,15 @@ impl RawReceipts {
     }
 }
 
-impl RawReceipt<'_> {
-    /// Its bloom; none when the receipt is damaged.
-    pub fn bloom(&self) -> Option<Bloom> {
-        Bloom::from_slice(self.element(2)?.bytes())
-    }
-
-    /// Number of its logs.
-    pub fn log_count(&self) -> usize {
-        self.element(3).and_then(|logs| logs.elements("logs").ok()).map_or(0, Iterator::count)
-    }
-
-    /// Its logs; none when the receipt is damaged.
-    pub fn logs(&self) -> Option<Vec<Log>> {
-        Log::decode_all(&self.element(3)?).ok()
-    }
-
-    fn element(&self, position: usize) -> Option<rlp::Item<'_>> {
-        self.0.elements("receipt").ok()?.nth(position)?.ok()
+impl<'a> RawReceipt<'a> {
+    /// Its bloom, and its logs, which [`LogRef::decode`] reads; none when the receipt is damaged.
+    ///
+    /// [`LogRef::decode`]: rhizome_primitives::LogRef::decode
+    pub fn bloom_and_logs(&self) -> Option<(Bloom, impl Iterator<Item = rlp::Item<'a>> + use<'a>)> {
+        let mut elements = self.0.elements("receipt").ok()?;
+        let bloom = Bloom::from_slice(elements.nth(2)?.ok()?.bytes())?;
+        let logs = elements.next()?.ok()?.elements("logs").ok()?;
+        Some((bloom, logs.map_while(Result::ok)))
     }
 }
 

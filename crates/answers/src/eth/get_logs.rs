@@ -17,8 +17,9 @@ pub fn answer(node: &Node, query: &LogQuery, deadline: &Deadline, cancellation: 
     match query.search_place(node)? {
         SearchPlace::Nowhere => {}
         SearchPlace::Block(hash) => {
-            let found = node.chain().logs_in_block(&query.filter, &hash)?;
-            found.iter().for_each(|found| log::write_found(&mut json, found, false));
+            let logs = node.chain().logs_in_block(&hash)?;
+            let found = logs.iter().flat_map(|logs| logs.matching(&query.filter));
+            found.for_each(|found| log::write(&mut json, found.log, &found.place, Some(false)));
         }
         SearchPlace::Range(first, last) => {
             let is_wide = last - first >= node.options().log_limits.blocks;
@@ -45,11 +46,11 @@ fn write_range(
     let mut one_too_many = None;
     node.chain().visit_logs(&query.filter, range.0, range.1, deadline, &mut |found| {
         if cap == Some(count) {
-            one_too_many = Some(found.number);
+            one_too_many = Some(found.place.block_number);
             return ControlFlow::Break(());
         }
         count += 1;
-        log::write_found(json, &found, false);
+        log::write(json, found.log, &found.place, Some(false));
         ControlFlow::Continue(())
     })?;
     match one_too_many {

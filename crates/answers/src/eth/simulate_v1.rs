@@ -4,10 +4,11 @@ use crate::error::{Answer, RpcError};
 use crate::json::JsonWriter;
 use crate::node::Node;
 use crate::objects::block::{TransactionList, write_simulated};
-use crate::objects::log::{self, LogPlace};
+use crate::objects::log;
 use crate::revert;
 use crate::selector::{Place, Selector};
 use crate::simulation::{self, SimulatedBlock, Simulation};
+use rhizome_chain::LogPlace;
 use rhizome_evm::{Deadline, End};
 
 /// Code of a call that reverted (execution-apis).

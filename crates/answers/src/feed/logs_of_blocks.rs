@@ -13,11 +13,12 @@ pub fn answer(node: &Node, hashes: &[B256], query: &LogQuery, removed: bool) -> 
     let mut json = JsonWriter::with_capacity(1024);
     json.begin_array();
     for hash in hashes {
-        let mut found = node.chain().logs_in_block(&query.filter, hash)?;
+        let Some(logs) = node.chain().logs_in_block(hash)? else { continue };
+        let mut found = logs.matching(&query.filter);
         if removed {
             found.reverse();
         }
-        found.iter().for_each(|log| log::write_found(&mut json, log, removed));
+        found.into_iter().for_each(|found| log::write(&mut json, found.log, &found.place, Some(removed)));
     }
     json.end_array();
     Ok(json.finish())

@@ -5,20 +5,21 @@ use crate::json::JsonWriter;
 use crate::log_filter::LogQuery;
 use crate::node::Node;
 use crate::objects::log;
-use rhizome_chain::LogFilter;
+use rhizome_chain::{FoundLog, LogFilter};
 use rhizome_primitives::B256;
 
 /// `[{"queries","log"}]`: the logs of a block that at least one of the queries takes, each with the positions of those
 /// queries. Logs of a removed block stand in reverse. The queries' own places are not looked at.
 pub fn answer(node: &Node, hash: &B256, queries: &[LogQuery], removed: bool) -> Answer {
-    let mut found = node.chain().logs_in_block(&LogFilter::default(), hash)?;
+    let logs = node.chain().logs_in_block(hash)?;
+    let mut found = logs.as_ref().map_or_else(Vec::new, |logs| logs.matching(&LogFilter::default()));
     if removed {
         found.reverse();
     }
     let mut json = JsonWriter::with_capacity(1024);
     json.begin_array();
-    for log in &found {
-        let mut takers = (0..).zip(queries).filter(|(_at, query)| query.filter.matches(&log.log)).peekable();
+    for FoundLog { log, place } in found {
+        let mut takers = (0..).zip(queries).filter(|(_at, query)| query.filter.matches(&log)).peekable();
         if takers.peek().is_none() {
             continue;
         }
@@ -26,7 +27,7 @@ pub fn answer(node: &Node, hash: &B256, queries: &[LogQuery], removed: bool) -> 
         json.key("queries").begin_array();
         takers.for_each(|(at, _query)| json.number(at));
         json.end_array();
-        log::write_found(json.key("log"), log, removed);
+        log::write(json.key("log"), log, &place, Some(removed));
         json.end_object();
     }
     json.end_array();

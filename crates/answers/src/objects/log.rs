@@ -1,38 +1,12 @@
 //! Log objects.
 
 use crate::json::JsonWriter;
-use rhizome_chain::FoundLog;
-use rhizome_primitives::{B256, Log};
-
-/// Where a log stands.
-#[derive(Debug, Clone, Copy)]
-pub struct LogPlace {
-    /// Height of the block.
-    pub block_number: u64,
-    /// Hash of the block.
-    pub block_hash: B256,
-    /// Hash of the transaction.
-    pub transaction_hash: B256,
-    /// Position of the transaction in the block.
-    pub transaction_index: u64,
-    /// Position of the log in the block.
-    pub log_index: u64,
-}
-
-/// Writes a log that a search found; `removed` says whether its block left the main chain.
-pub fn write_found(json: &mut JsonWriter, found: &FoundLog, removed: bool) {
-    let place = LogPlace {
-        block_number: found.number,
-        block_hash: found.block_hash,
-        transaction_hash: found.transaction_hash,
-        transaction_index: found.transaction_index as u64,
-        log_index: found.log_index as u64,
-    };
-    write(json, &found.log, &place, Some(removed));
-}
+use rhizome_chain::LogPlace;
+use rhizome_primitives::LogRef;
 
 /// Writes a log. `removed` is written in results of log searches and filters, not in receipts.
-pub fn write(json: &mut JsonWriter, log: &Log, place: &LogPlace, removed: Option<bool>) {
+pub fn write<'a>(json: &mut JsonWriter, log: impl Into<LogRef<'a>>, place: &LogPlace, removed: Option<bool>) {
+    let log = log.into();
     json.begin_object();
     json.key("logIndex").quantity(place.log_index);
     json.key("blockNumber").quantity(place.block_number);
@@ -40,9 +14,9 @@ pub fn write(json: &mut JsonWriter, log: &Log, place: &LogPlace, removed: Option
     json.key("transactionHash").hash(&place.transaction_hash);
     json.key("transactionIndex").quantity(place.transaction_index);
     json.key("address").data(log.address.as_slice());
-    json.key("data").data(&log.data);
+    json.key("data").data(log.data);
     json.key("topics").begin_array();
-    for topic in &log.topics {
+    for topic in log.topics() {
         json.hash(topic);
     }
     json.end_array();
@@ -55,7 +29,7 @@ pub fn write(json: &mut JsonWriter, log: &Log, place: &LogPlace, removed: Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rhizome_primitives::{Address, Bytes};
+    use rhizome_primitives::{Address, B256, Bytes, Log};
 
     #[test]
     fn members_in_order() {

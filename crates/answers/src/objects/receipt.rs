@@ -1,8 +1,9 @@
 //! Receipt objects.
 
 use crate::json::JsonWriter;
-use crate::objects::log::{self, LogPlace};
+use crate::objects::log;
 use crate::objects::transaction::{self, TransactionPlace};
+use rhizome_chain::LogPlace;
 use rhizome_primitives::transaction::created_address;
 use rhizome_primitives::{Address, Receipt, Transaction};
 
