@@ -4,7 +4,10 @@ use crate::error::RpcError;
 use crate::parameters;
 use rhizome_evm::CallRequest;
 use rhizome_primitives::{Address, Bytes, U256};
-use serde_json::{Map, Value};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 /// A call object. Absent and null members are none; unknown members are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,21 +32,43 @@ pub struct CallObject {
     pub data: Bytes,
 }
 
+/// The members as they were sent.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Members<'a> {
+    #[serde(borrow)]
+    from: Member<'a>,
+    to: Member<'a>,
+    gas: Member<'a>,
+    gas_limit: Member<'a>,
+    gas_price: Member<'a>,
+    value: Member<'a>,
+    nonce: Member<'a>,
+    chain_id: Member<'a>,
+    data: Member<'a>,
+    input: Member<'a>,
+}
+
+/// Its JSON text, none when it is absent or null.
+type Member<'a> = Option<&'a RawValue>;
+
 impl CallObject {
     /// Reads the JSON text of an object.
     pub fn parse(json: &str) -> Result<Self, RpcError> {
-        let Ok(Value::Object(members)) = serde_json::from_str(json) else {
+        let members: Option<Members<'_>> = serde_json::from_str(json).ok();
+        // A list would do as well, one member after the other.
+        let Some(members) = members.filter(|_| !json.trim_start().starts_with('[')) else {
             return Err(RpcError::invalid_params("Invalid call object: an object is expected."));
         };
         Ok(Self {
-            from: address(&members, "from")?,
-            to: address(&members, "to")?,
-            gas: number(&members, "gas")?,
-            gas_limit: number(&members, "gasLimit")?,
-            gas_price: number(&members, "gasPrice")?,
-            value: number(&members, "value")?,
-            nonce: number(&members, "nonce")?,
-            chain_id: number(&members, "chainId")?.zip(text(&members, "chainId")?),
+            from: address(members.from, "from")?,
+            to: address(members.to, "to")?,
+            gas: number(members.gas, "gas")?,
+            gas_limit: number(members.gas_limit, "gasLimit")?,
+            gas_price: number(members.gas_price, "gasPrice")?,
+            value: number(members.value, "value")?,
+            nonce: number(members.nonce, "nonce")?,
+            chain_id: number(members.chain_id, "chainId")?.zip(text(members.chain_id, "chainId")?.map(Into::into)),
             data: payload(&members)?,
         })
     }
@@ -61,34 +86,37 @@ impl CallObject {
     }
 }
 
-/// A member as text: numbers count as their digits, null as absent.
-fn text(members: &Map<String, Value>, name: &str) -> Result<Option<String>, RpcError> {
-    match members.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(Value::Number(number)) => Ok(Some(number.to_string())),
-        Some(_) => Err(RpcError::invalid_params(format!("Invalid {name}: a string is expected."))),
+/// A member as text: numbers count as their digits.
+fn text<'a>(member: Member<'a>, name: &str) -> Result<Option<Cow<'a, str>>, RpcError> {
+    let Some(json) = member.map(RawValue::get) else { return Ok(None) };
+    if let Ok(text) = serde_json::from_str::<&str>(json) {
+        return Ok(Some(text.into()));
+    }
+    match serde_json::from_str(json) {
+        Ok(Value::String(text)) => Ok(Some(text.into())),
+        Ok(Value::Number(number)) => Ok(Some(number.to_string().into())),
+        _ => Err(RpcError::invalid_params(format!("Invalid {name}: a string is expected."))),
     }
 }
 
-fn address(members: &Map<String, Value>, name: &str) -> Result<Option<Address>, RpcError> {
-    match members.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => parameters::address(text).map(Some),
-        // Refused in the words of a malformed address.
-        Some(_) => parameters::address("").map(Some),
+fn address(member: Member<'_>, name: &str) -> Result<Option<Address>, RpcError> {
+    if member.is_none() {
+        return Ok(None);
     }
+    // What is no text is refused in the words of a malformed address.
+    let text = text(member, name).ok().flatten().unwrap_or_default();
+    parameters::address(&text).map(Some)
 }
 
 /// An empty text counts as absent.
-fn number(members: &Map<String, Value>, name: &str) -> Result<Option<U256>, RpcError> {
-    text(members, name)?.filter(|text| !text.is_empty()).map(|text| parameters::number(&text)).transpose()
+fn number(member: Member<'_>, name: &str) -> Result<Option<U256>, RpcError> {
+    text(member, name)?.filter(|text| !text.is_empty()).map(|text| parameters::number(&text)).transpose()
 }
 
 /// `input` and `data`: the one that is not empty; two different ones are refused.
-fn payload(members: &Map<String, Value>) -> Result<Bytes, RpcError> {
-    let read = |name| text(members, name)?.map_or(Ok(Bytes::new()), |text| parameters::bytes(&text));
-    let (input, data) = (read("input")?, read("data")?);
+fn payload(members: &Members<'_>) -> Result<Bytes, RpcError> {
+    let read = |member, name| text(member, name)?.map_or_else(|| Ok(Bytes::new()), |text| parameters::bytes(&text));
+    let (input, data) = (read(members.input, "input")?, read(members.data, "data")?);
     if input.is_empty() {
         return Ok(data);
     }
@@ -110,7 +138,7 @@ mod tests {
     fn members() {
         let object = CallObject::parse(
             r#"{"from":"0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826","to":null,"gas":21000,"value":"0x64",
-                "gasPrice":"","chainId":"33","data":"0x01","unknown":[1]}"#,
+                "gasPrice":"","chainId":"33","data":"\u0030x01","unknown":[1]}"#,
         )
         .unwrap();
         assert!(object.from.is_some() && object.to.is_none() && object.gas_price.is_none());
@@ -137,7 +165,9 @@ mod tests {
         assert_eq!(message(r#"{"from":"0x0"}"#), bad_address);
         assert_eq!(message(r#"{"gas":"zz"}"#), "Invalid param zz: value must be a valid hex or string number.");
         assert_eq!(message(r#"{"data":"zz"}"#), "Invalid data format: invalid hex value.");
+        assert_eq!(message(r#"{"gas":true}"#), "Invalid gas: a string is expected.");
         assert!(message("[]").starts_with("Invalid call object"));
+        assert!(message(" [null,null,null,null,null,null,null,null,null,null]").starts_with("Invalid call object"));
         assert!(message("{").starts_with("Invalid call object"));
     }
 }

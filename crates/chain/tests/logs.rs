@@ -80,9 +80,8 @@ fn a_search_finds_what_the_receipts_hold() {
         topics: vec![Some(topics.iter().copied().collect()), None, Some(vec![])],
     });
     for (filter, (from, to)) in filters.iter().zip([(0, head), (head / 3, head / 2), (17, 17)].into_iter().cycle()) {
-        let wanted = |(log, place): &&(Log, LogPlace)| {
-            (from..=to).contains(&place.block_number) && filter.matches(&log.into())
-        };
+        let wanted =
+            |(log, place): &&(Log, LogPlace)| (from..=to).contains(&place.block_number) && filter.matches(&log.into());
         let expected: Vec<_> = logs.iter().filter(wanted).cloned().collect();
         assert_eq!(search(&chain, filter, from, to), expected, "{filter:?} {from} {to}");
     }

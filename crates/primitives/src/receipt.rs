@@ -72,11 +72,7 @@ impl<'a> From<&'a Log> for LogRef<'a> {
 
 impl From<LogRef<'_>> for Log {
     fn from(log: LogRef<'_>) -> Self {
-        Self {
-            address: *log.address,
-            topics: log.topics().copied().collect(),
-            data: Bytes::copy_from_slice(log.data),
-        }
+        Self { address: *log.address, topics: log.topics().copied().collect(), data: Bytes::copy_from_slice(log.data) }
     }
 }
 

@@ -71,8 +71,12 @@ export class Flight {
 
   /** Milliseconds left, 0 for no limit. Throws when the time is used up. */
   remainingMs(): number {
+    return this.#remainingAt(this.#now())
+  }
+
+  #remainingAt(nowMs: number): number {
     if (this.#deadline === Number.POSITIVE_INFINITY) return 0
-    const left = Math.floor(this.#deadline - this.#now())
+    const left = Math.floor(this.#deadline - nowMs)
     if (left <= 0) throw timeoutError()
     return left
   }
@@ -82,11 +86,11 @@ export class Flight {
    * short: that is so until the executions of the request have held up the thread for a while.
    */
   run<R>(execute: (deadlineMs: number, ticket: number, mayBeBrief: boolean) => R): R {
-    const deadlineMs = this.remainingMs()
+    const startedMs = this.#now()
+    const deadlineMs = this.#remainingAt(startedMs)
     const ticket = ++lastTicket
     this.#executions ??= { briefMs: 0 }
     const executions = this.#executions
-    const startedMs = this.#now()
     const result = execute(deadlineMs, ticket, executions.briefMs < maxBriefMs)
     executions.briefMs += this.#now() - startedMs
     return result instanceof Promise ? (wait(result, ticket, executions) as R) : result

@@ -20,6 +20,8 @@ export interface LogFilter extends LogCriteria {
   readonly blockHash?: string
 }
 
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
+
 const fromBlock = { ...numberedBlock, name: 'fromBlock' }
 const toBlock = { ...numberedBlock, name: 'toBlock' }
 const oneTopic = { ...topic, name: 'topics' }
@@ -41,17 +43,22 @@ export const logFilter: Kind<LogFilter> = {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       return refuse(this, 'Invalid filter object')
     const members = value as Record<string, unknown>
-    const criteria = readCriteria('filter', members)
-    if (members.blockHash !== undefined) return { ...readHash(members), ...criteria }
-    return { ...readRange(members), ...criteria }
+    const { address: addresses, topics } = readCriteria('filter', members)
+    const filter: Writable<LogFilter> = members.blockHash === undefined ? readRange(members) : readHash(members)
+    if (addresses !== undefined) filter.address = addresses
+    if (topics !== undefined) filter.topics = topics
+    return filter
   },
 }
 
 /** The members `address` and `topics` of an object parameter called `owner`. */
 export function readCriteria(owner: string, members: Record<string, unknown>): LogCriteria {
+  const criteria: Writable<LogCriteria> = {}
   const addresses = readAddresses(owner, members.address)
+  if (addresses !== undefined) criteria.address = addresses
   const topics = readTopics(owner, members.topics)
-  return { ...(addresses && { address: addresses }), ...(topics && { topics }) }
+  if (topics !== undefined) criteria.topics = topics
+  return criteria
 }
 
 /** What an installed filter or a subscription may keep in memory: addresses and topics as JSON. */
