@@ -2,6 +2,7 @@
 
 use crate::lanes::{brief_or_pooled, pooled};
 use crate::reply::Reply;
+use crate::sending;
 use napi::bindgen_prelude::{Either, Object};
 use napi::{Env, Result};
 use napi_derive::napi;
@@ -121,9 +122,7 @@ pub fn eth_fee_history(
 /// `eth_sendRawTransaction`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn eth_send_raw_transaction(env: &Env, data: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, move |node, _patience| {
-        eth::send_raw_transaction::answer(node, &parameters::bytes(&data)?)
-    })
+    sending::send(env, data, deadline_ms, ticket)
 }
 
 /// `eth_sendTransaction`.

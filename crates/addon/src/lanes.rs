@@ -9,6 +9,7 @@ use napi::{Env, JsDeferred, Result};
 use rhizome_answers::{Answer, ErrorCode, Node, RpcError};
 use rhizome_evm::Deadline;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::result;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -114,7 +115,7 @@ pub(crate) fn settle(promised: Promised, answer: Answer) {
 }
 
 /// A panic becomes an internal error: it ends one answer, not the process.
-pub(crate) fn guarded(ask: impl FnOnce() -> Answer) -> Answer {
+pub(crate) fn guarded<T>(ask: impl FnOnce() -> result::Result<T, RpcError>) -> result::Result<T, RpcError> {
     catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no text");
@@ -122,7 +123,7 @@ pub(crate) fn guarded(ask: impl FnOnce() -> Answer) -> Answer {
     })
 }
 
-fn patience(running: &Running, deadline_ms: i64, ticket: i64) -> Patience {
+pub(crate) fn patience(running: &Running, deadline_ms: i64, ticket: i64) -> Patience {
     let flag = running.tickets.issue(ticket);
     let limit = u64::try_from(deadline_ms).ok().filter(|limit| *limit > 0);
     let end = limit.and_then(|limit| Instant::now().checked_add(Duration::from_millis(limit)));

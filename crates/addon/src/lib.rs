@@ -29,6 +29,7 @@ mod process;
 pub mod reply;
 pub mod rsk;
 pub mod sco;
+mod sending;
 pub mod text;
 mod tickets;
 pub mod trace;

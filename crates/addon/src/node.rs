@@ -93,5 +93,5 @@ fn start(config: &NodeConfig) -> std::result::Result<Running, RpcError> {
     // On development networks the interval may be set later.
     let miner = is_mining_by_time.then(|| TimedMiner::start(chain, Arc::clone(node.mining())));
     let miner = miner.transpose().map_err(RpcError::internal)?;
-    Ok(Running { node, pool, traces, tickets: Arc::default(), is_closing: Arc::default(), miner })
+    Ok(Running { node, pool, traces, tickets: Arc::default(), sent: Arc::default(), is_closing: Arc::default(), miner })
 }

@@ -58,14 +58,22 @@ impl Pool {
 
     /// Queues a job, or refuses it at once.
     pub(crate) fn submit(&self, job: Job) {
-        let Some(queue) = &self.queue else { return job(Turn::Refused) };
-        // Before the job is there for a thread, which counts it down.
-        self.counts.open.fetch_add(1, Ordering::Relaxed);
-        if let Err(TrySendError::Full(job) | TrySendError::Disconnected(job)) = queue.try_send(job) {
-            self.counts.open.fetch_sub(1, Ordering::Relaxed);
-            self.counts.refused.fetch_add(1, Ordering::Relaxed);
+        if let Err(job) = self.try_submit(job) {
             job(Turn::Refused);
         }
+    }
+
+    /// Queues a job, or gives it back where there is no room.
+    pub(crate) fn try_submit(&self, job: Job) -> Result<(), Job> {
+        let Some(queue) = &self.queue else { return Err(job) };
+        // Before the job is there for a thread, which counts it down.
+        self.counts.open.fetch_add(1, Ordering::Relaxed);
+        queue.try_send(job).map_err(|refused| {
+            self.counts.open.fetch_sub(1, Ordering::Relaxed);
+            self.counts.refused.fetch_add(1, Ordering::Relaxed);
+            let (TrySendError::Full(job) | TrySendError::Disconnected(job)) = refused;
+            job
+        })
     }
 
     /// How busy it is now.

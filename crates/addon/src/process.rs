@@ -3,6 +3,7 @@
 use crate::changes::Listeners;
 use crate::miner::TimedMiner;
 use crate::pool::Pool;
+use crate::sending::Sent;
 use crate::tickets::Tickets;
 use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
@@ -35,6 +36,7 @@ pub(crate) struct Running {
     /// For traces, which take long and hold much.
     pub(crate) traces: Pool,
     pub(crate) tickets: Arc<Tickets>,
+    pub(crate) sent: Arc<Sent>,
     /// Raised when long work has to end because the node closes.
     pub(crate) is_closing: Arc<AtomicBool>,
     pub(crate) miner: Option<TimedMiner>,

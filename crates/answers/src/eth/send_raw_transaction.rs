@@ -3,13 +3,34 @@
 use crate::delivery;
 use crate::error::{Answer, ErrorCode, RpcError};
 use crate::node::Node;
+use crate::parameters;
 use rhizome_primitives::{Bytes, DecodeError, Transaction, rlp};
 
 /// The hash of a signed transaction that was admitted.
 pub fn answer(node: &Node, raw: &Bytes) -> Answer {
+    admit(node, read(node, raw)?)
+}
+
+/// Reads transactions, in hex, that are to be admitted: their senders are recovered side by side.
+pub fn read_all<'a>(node: &Node, raws: impl IntoIterator<Item = &'a str>) -> Vec<Result<Transaction, RpcError>> {
+    let read = |raw| read(node, &parameters::bytes(raw)?);
+    let transactions: Vec<_> = raws.into_iter().map(read).collect();
+    Transaction::recover_senders(transactions.iter().flatten());
+    transactions
+}
+
+/// The hash of a transaction that was read and admitted.
+pub fn admit(node: &Node, transaction: Transaction) -> Answer {
+    transaction
+        .recover_sender()
+        .map_err(|error| RpcError::invalid_params(format!("Invalid input: invalid signature, {error}")))?;
+    delivery::deliver(node, transaction)
+}
+
+fn read(node: &Node, raw: &Bytes) -> Result<Transaction, RpcError> {
     let transaction = decode(raw)?;
     check_signature(&transaction, node.chain().spec().chain_id)?;
-    delivery::deliver(node, transaction)
+    Ok(transaction)
 }
 
 fn decode(raw: &Bytes) -> Result<Transaction, RpcError> {
@@ -53,6 +74,7 @@ fn is_cut_inside_length(raw: &[u8]) -> bool {
     raw.first().is_some_and(|first| usize::from(first.saturating_sub(0xf7)) >= raw.len())
 }
 
+/// All that can be said of a signature before it is asked for its signer.
 fn check_signature(transaction: &Transaction, chain_id: u8) -> Result<(), RpcError> {
     if !transaction.is_signed() {
         // The reference's words for a transaction whose signature is empty.
@@ -71,10 +93,7 @@ fn check_signature(transaction: &Transaction, chain_id: u8) -> Result<(), RpcErr
             "Invalid input: the signature is not valid (r, s out of range or high s)",
         ));
     }
-    transaction
-        .recover_sender()
-        .map(drop)
-        .map_err(|error| RpcError::invalid_params(format!("Invalid input: invalid signature, {error}")))
+    Ok(())
 }
 
 #[cfg(test)]

@@ -20,14 +20,17 @@ pub(super) struct Job {
 impl Transaction {
     /// Recovers the senders of transactions; afterwards [`Transaction::recover_sender`] knows the answer of each. Where
     /// the CPU has the 52-bit multiplications of AVX-512, eight are done at the cost of little more than one.
-    pub fn recover_senders(transactions: &[Transaction]) {
-        recover_senders(transactions, recover_many);
+    pub fn recover_senders<'a>(transactions: impl IntoIterator<Item = &'a Transaction, IntoIter: Clone>) {
+        recover_senders(transactions.into_iter(), recover_many);
     }
 }
 
-fn recover_senders(transactions: &[Transaction], recover_many: impl Fn(&[Job]) -> Option<Vec<Option<Address>>>) {
+fn recover_senders<'a>(
+    transactions: impl Iterator<Item = &'a Transaction> + Clone,
+    recover_many: impl Fn(&[Job]) -> Option<Vec<Option<Address>>>,
+) {
     let unknown = |transaction: &&Transaction| transaction.is_signed() && transaction.sender.get().is_none();
-    let unknown: Vec<&Transaction> = transactions.iter().filter(unknown).collect();
+    let unknown: Vec<&Transaction> = transactions.clone().filter(unknown).collect();
     let signed: Vec<Vec<u8>> =
         unknown.iter().map(|transaction| transaction.signed_bytes(transaction.chain_id())).collect();
     let mut waiting = Vec::with_capacity(unknown.len());

@@ -83,7 +83,7 @@ fn many_at_once_say_what_each_alone_says() {
 fn without_the_instructions_each_is_recovered_alone() {
     let transactions = mixed(40, 0);
     let expected = one_by_one(&transactions);
-    recover_senders(&transactions, |_jobs| None);
+    recover_senders(transactions.iter(), |_jobs| None);
     assert!(transactions.iter().all(|transaction| transaction.sender.get().is_some()));
     assert!(transactions.iter().map(Transaction::recover_sender).eq(expected));
 }
@@ -92,7 +92,7 @@ fn without_the_instructions_each_is_recovered_alone() {
 fn jobs_are_the_signatures_in_range_that_nobody_recovered_before() {
     let transactions = mixed(26, 0);
     transactions[0].recover_sender().unwrap();
-    recover_senders(&transactions, |jobs| {
+    recover_senders(transactions.iter(), |jobs| {
         // Eight of thirteen are unsigned or out of range, and one was known.
         assert_eq!(jobs.len(), 26 - 2 * 8 - 1);
         assert!(jobs.iter().all(|job| !job.r.is_zero() && job.r < ORDER && !job.s.is_zero() && job.s < ORDER));
