@@ -3,6 +3,7 @@
 use crate::lanes::{brief_or_pooled, pooled};
 use crate::reply::Reply;
 use crate::sending;
+use crate::text::Text;
 use napi::bindgen_prelude::{Either, Object};
 use napi::{Env, Result};
 use napi_derive::napi;
@@ -16,6 +17,9 @@ use rhizome_answers::{eth, parameters};
 /// Only to read a longer call object or filter would take its time. In bytes of JSON.
 const LONGEST_BRIEF_CALL: usize = 8 * 1024;
 
+/// Room for the usual call object or filter: one of two arguments, one of two topics. In bytes of JSON.
+const USUAL_CALL: usize = 320;
+
 /// More cells are proven elsewhere.
 const MOST_BRIEF_POSITIONS: usize = 8;
 
@@ -24,10 +28,10 @@ const MOST_BRIEF_POSITIONS: usize = 8;
 #[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_call(
     env: &Env,
-    call: String,
-    block: String,
-    state_overrides: String,
-    block_overrides: String,
+    #[napi(ts_arg_type = "string")] call: Text<USUAL_CALL>,
+    #[napi(ts_arg_type = "string")] block: Text,
+    #[napi(ts_arg_type = "string")] state_overrides: Text,
+    #[napi(ts_arg_type = "string")] block_overrides: Text,
     deadline_ms: i64,
     ticket: i64,
     may_be_brief: bool,
@@ -45,10 +49,10 @@ pub fn eth_call(
 #[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_estimate_gas(
     env: &Env,
-    call: String,
-    block: String,
-    state_overrides: String,
-    block_overrides: String,
+    #[napi(ts_arg_type = "string")] call: Text<USUAL_CALL>,
+    #[napi(ts_arg_type = "string")] block: Text,
+    #[napi(ts_arg_type = "string")] state_overrides: Text,
+    #[napi(ts_arg_type = "string")] block_overrides: Text,
     deadline_ms: i64,
     ticket: i64,
     may_be_brief: bool,
@@ -74,7 +78,7 @@ pub fn eth_simulate(env: &Env, simulation: String, block: String, deadline_ms: i
 #[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_get_logs(
     env: &Env,
-    filter: String,
+    #[napi(ts_arg_type = "string")] filter: Text<USUAL_CALL>,
     deadline_ms: i64,
     ticket: i64,
     may_be_brief: bool,

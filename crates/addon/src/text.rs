@@ -7,19 +7,19 @@ use std::ops::Deref;
 use std::str;
 
 /// Room for a hash in hex, and for another character behind it.
-const ROOM: usize = 72;
+const HASH: usize = 72;
 /// Most bytes that a character takes.
 const CHARACTER: usize = 4;
 
-/// A text parameter, most often short.
-pub struct Text(Kept);
+/// A text parameter, most often shorter than the room for it.
+pub struct Text<const ROOM: usize = HASH>(Kept<ROOM>);
 
-enum Kept {
+enum Kept<const ROOM: usize> {
     Short { room: [u8; ROOM], length: usize },
     Long(String),
 }
 
-impl Deref for Text {
+impl<const ROOM: usize> Deref for Text<ROOM> {
     type Target = str;
 
     #[expect(unsafe_code, reason = "the engine writes nothing but UTF-8")]
@@ -34,7 +34,7 @@ impl Deref for Text {
     }
 }
 
-impl FromNapiValue for Text {
+impl<const ROOM: usize> FromNapiValue for Text<ROOM> {
     #[expect(unsafe_code, reason = "the trait hands over a raw environment")]
     unsafe fn from_napi_value(env: sys::napi_env, value: sys::napi_value) -> Result<Self> {
         let mut room = [0; ROOM];
