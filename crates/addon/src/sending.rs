@@ -41,46 +41,46 @@ pub(crate) fn send(env: &Env, raw: String, deadline_ms: i64, ticket: i64) -> Res
     let running = process::running().map_err(refusal)?;
     let (promised, promise) = completions::promise(env)?;
     let patience = lanes::patience(&running, deadline_ms, ticket);
-    if let Err(refused) = stand_in_line(&running, Waiting { raw, ticket, patience, promised }) {
+    if let Some(refused) = stand_in_line(&running, Waiting { raw, ticket, patience, promised }) {
         refused.settle(&running.tickets, Err(RpcError::overloaded()));
     }
     Ok(promise)
 }
 
 /// Gives it back where the queue of the pool has no room for the job that it needs.
-fn stand_in_line(running: &Running, newcomer: Waiting) -> std::result::Result<(), Waiting> {
+fn stand_in_line(running: &Running, newcomer: Waiting) -> Option<Waiting> {
     let mut line = running.sent.0.lock();
     if line.waiting.len() >= line.jobs * TOGETHER {
         let (node, tickets) = (Arc::clone(&running.node), Arc::clone(&running.tickets));
         let sent = Arc::clone(&running.sent);
         let job = Box::new(move |_turn| sent.admit_some(&node, &tickets));
         if running.pool.try_submit(job).is_err() {
-            return Err(newcomer);
+            return Some(newcomer);
         }
         line.jobs += 1;
     }
     line.waiting.push_back(newcomer);
-    Ok(())
+    None
 }
 
 impl Sent {
     /// Admits the oldest.
     fn admit_some(&self, node: &Node, tickets: &Tickets) {
-        let mut taken: Vec<Waiting> = {
+        let taken: Vec<Waiting> = {
             let mut line = self.0.lock();
             line.jobs -= 1;
             let count = line.waiting.len().min(TOGETHER);
             line.waiting.drain(..count).collect()
         };
-        for late in taken.extract_if(.., |waiting| waiting.patience.deadline.has_passed()) {
-            late.settle(tickets, Err(RpcError::timed_out()));
-        }
-        let read =
-            guarded(|| Ok(send_raw_transaction::read_all(node, taken.iter().map(|waiting| waiting.raw.as_str()))));
-        match read {
+        let raws = taken.iter().map(|waiting| waiting.raw.as_str());
+        match guarded(|| Ok(send_raw_transaction::read_all(node, raws))) {
             Ok(transactions) => {
                 for (waiting, transaction) in taken.into_iter().zip(transactions) {
-                    waiting.settle(tickets, guarded(|| send_raw_transaction::admit(node, transaction?)));
+                    let answer = match waiting.patience.deadline.has_passed() {
+                        true => Err(RpcError::timed_out()),
+                        false => guarded(|| send_raw_transaction::admit(node, transaction?)),
+                    };
+                    waiting.settle(tickets, answer);
                 }
             }
             Err(error) => taken.into_iter().for_each(|waiting| waiting.settle(tickets, Err(error.clone()))),

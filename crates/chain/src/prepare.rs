@@ -74,7 +74,7 @@ pub(crate) fn is_orchid(spec: &ChainSpec, number: u64) -> bool {
 }
 
 fn recover_senders(transactions: &[Transaction]) -> Vec<Result<Address, SignatureError>> {
-    transactions.par_chunks(SENDERS_AT_ONCE).for_each(|some| Transaction::recover_senders(some));
+    transactions.par_chunks(SENDERS_AT_ONCE).for_each(Transaction::recover_senders);
     let last = transactions.len().saturating_sub(1);
     let recover = |(index, transaction): (usize, &Transaction)| {
         if index == last && transaction.has_remasc_form() {

@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let alone = |all: &[Transaction]| all.iter().map(Transaction::recover_sender).count();
     println!("one by one: {:.2} us", best(&transactions, alone)?);
     for size in [2, 4, 8, 16, 32, 96] {
-        let many = |all: &[Transaction]| all.chunks(size).map(|some| Transaction::recover_senders(some)).count();
+        let many = |all: &[Transaction]| all.chunks(size).map(Transaction::recover_senders).count();
         println!("{size} at once: {:.2} us", best(&transactions, many)?);
     }
     Ok(())
