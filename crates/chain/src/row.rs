@@ -25,8 +25,10 @@ use crate::verify::Failure;
 use crate::writer::Writer;
 use crate::{Chain, ChainError, ImportError, ImportOutcome};
 
-/// Executed blocks that are not written yet: one in the hands of each thread, and one that waits for it.
-const MOST_BEHIND: usize = 4;
+/// Executed blocks that wait for each of the threads, so that none stands still because one block takes another longer.
+const WAITING: usize = 4;
+/// Executed blocks that are not written yet: one in the hands of each of the two threads, and those that wait for it.
+const MOST_BEHIND: usize = 2 * (1 + WAITING);
 
 /// Goes on, or stops, with what is to be said about it.
 pub(crate) type Flow<B> = ControlFlow<Option<B>>;
@@ -114,8 +116,8 @@ impl Shared {
 
 impl Stages {
     fn spawn<'scope>(scope: &'scope Scope<'scope, '_>, chain: &'scope Chain) -> Option<Self> {
-        let (blocks, to_check) = sync_channel::<ExecutedBlock>(1);
-        let (checked, to_write) = sync_channel(1);
+        let (blocks, to_check) = sync_channel::<ExecutedBlock>(WAITING);
+        let (checked, to_write) = sync_channel(WAITING);
         let (written, fates) = sync_channel(MOST_BEHIND);
         let shared = Arc::new(Shared::default());
         let of_writing = Arc::clone(&shared);
