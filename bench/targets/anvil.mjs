@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { outputOf } from '../../scripts/setup/run.mjs'
-import { answers, freePort, launch, Target, Unavailable } from './target.mjs'
+import { answers, freePort, launch, scratchFolder, Target, Unavailable } from './target.mjs'
 
 const project = fileURLToPath(new URL('./anvil', import.meta.url))
 
@@ -13,7 +13,9 @@ export async function startAnvil({ workers }) {
   const port = await freePort()
   const began = performance.now()
   const flags = ['--host', '127.0.0.1', '--port', `${port}`, '--silent', '--accounts', '1', '--gas-limit', '30000000']
-  const child = launch(program, [...flags, '--steps-tracing', '--threads', `${workers}`])
+  // By itself it leaves gigabytes of old states in the home folder.
+  const states = ['--cache-path', scratchFolder('anvil')]
+  const child = launch(program, [...flags, ...states, '--steps-tracing', '--threads', `${workers}`])
   const url = `http://127.0.0.1:${port}`
   await answers(url, child)
   const startMs = performance.now() - began

@@ -1,17 +1,16 @@
 // geth as a development node, built by Go from the module proxy and kept in the cache folder.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { outputOf, phase, run } from '../../scripts/setup/run.mjs'
-import { answers, freePort, launch, Target, Unavailable } from './target.mjs'
+import { answers, freePort, launch, scratchFolder, Target, Unavailable } from './target.mjs'
 
 const version = '1.16.7'
 
 export async function startGeth({ workers }) {
   const program = await findProgram()
   const [port, socketPort] = [await freePort(), await freePort()]
-  const dataDir = mkdtempSync(join(tmpdir(), 'rhizome-bench-geth-'))
-  process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }))
+  const dataDir = scratchFolder('geth')
   const apis = 'eth,net,web3,debug,txpool'
   const began = performance.now()
   const flags = [

@@ -1,7 +1,9 @@
 // A server that is measured, in a process of its own.
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 /** It cannot be had on this machine: the message says why. */
 export class Unavailable extends Error {}
@@ -13,6 +15,13 @@ const children = new Set()
 process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL')
 })
+/** A folder for the files of a server, which are gone after it. */
+export function scratchFolder(name) {
+  const folder = mkdtempSync(join(tmpdir(), `rhizome-bench-${name}-`))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 
 /** A running server. `webSocketUrl` is undefined where there is no WebSocket, `pid` where it is not ours. */
