@@ -15,14 +15,14 @@ const children = new Set()
 process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL')
 })
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
+
 /** A folder for the files of a server, which are gone after it. */
 export function scratchFolder(name) {
   const folder = mkdtempSync(join(tmpdir(), `rhizome-bench-${name}-`))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
-
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 
 /** A running server. `webSocketUrl` is undefined where there is no WebSocket, `pid` where it is not ours. */
 export class Target {

@@ -28,6 +28,16 @@ pub(crate) struct Patience {
     pub(crate) cancellation: Deadline,
 }
 
+impl Patience {
+    /// What is answered, unless the time is over before.
+    pub(crate) fn answer(&self, ask: impl FnOnce() -> Answer) -> Answer {
+        match self.deadline.has_passed() {
+            true => Err(RpcError::timed_out()),
+            false => guarded(ask),
+        }
+    }
+}
+
 /// Answers on this thread.
 pub(crate) fn sync(ask: impl FnOnce(&Node) -> Answer) -> Result<Reply> {
     process::ask(ask).map(Reply).map_err(refusal)
@@ -90,8 +100,7 @@ fn queued<'e>(
     pool.submit(Box::new(move |turn| {
         let answer = match turn {
             crate::pool::Turn::Refused => Err(RpcError::overloaded()),
-            crate::pool::Turn::Now if patience.deadline.has_passed() => Err(RpcError::timed_out()),
-            crate::pool::Turn::Now => guarded(|| ask(&node, &patience)),
+            crate::pool::Turn::Now => patience.answer(|| ask(&node, &patience)),
         };
         drop(node);
         tickets.settle(ticket);

@@ -76,10 +76,7 @@ impl Sent {
         match guarded(|| Ok(send_raw_transaction::read_all(node, raws))) {
             Ok(transactions) => {
                 for (waiting, transaction) in taken.into_iter().zip(transactions) {
-                    let answer = match waiting.patience.deadline.has_passed() {
-                        true => Err(RpcError::timed_out()),
-                        false => guarded(|| send_raw_transaction::admit(node, transaction?)),
-                    };
+                    let answer = waiting.patience.answer(|| send_raw_transaction::admit(node, transaction?));
                     waiting.settle(tickets, answer);
                 }
             }

@@ -56,8 +56,8 @@ fn a_stop_leaves_out_what_was_executed_ahead() {
         if line.line == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     let stopped = stopped.unwrap();
-    // What was written until that moment is told, too: no more than was on its way.
-    assert!((5..20).contains(&stopped), "{stopped}");
+    // What was written until that moment is told, too: no more than the ten that may be on their way.
+    assert!((5..16).contains(&stopped), "{stopped}");
     assert_eq!((last, chain.head().number(), chain.highest_number().unwrap()), (stopped, stopped, stopped));
     assert_eq!(import(&chain, &lines).unwrap(), 230);
     assert_eq!(chain.head().number(), 230);

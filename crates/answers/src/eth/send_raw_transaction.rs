@@ -6,11 +6,6 @@ use crate::node::Node;
 use crate::parameters;
 use rhizome_primitives::{Bytes, DecodeError, Transaction, rlp};
 
-/// The hash of a signed transaction that was admitted.
-pub fn answer(node: &Node, raw: &Bytes) -> Answer {
-    admit(node, read(node, raw)?)
-}
-
 /// Reads transactions, in hex, that are to be admitted: their senders are recovered side by side.
 pub fn read_all<'a>(node: &Node, raws: impl IntoIterator<Item = &'a str>) -> Vec<Result<Transaction, RpcError>> {
     let read = |raw| read(node, &parameters::bytes(raw)?);

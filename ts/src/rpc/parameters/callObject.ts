@@ -82,9 +82,9 @@ function readCall(owner: Kind<CallObject>, sent: unknown, isEmpty: (number: unkn
   // Member by member, without a loop: most calls pass through here.
   const members = sent as Record<string, unknown>
   const call: CallObject = {}
-  const isGiven = (number: unknown): boolean => number !== undefined && number !== null && !isEmpty(number)
-  if (members.from !== undefined && members.from !== null) call.from = readMember(name, from, members.from)
-  if (members.to !== undefined && members.to !== null) call.to = readMember(name, to, members.to)
+  const isGiven = (number: unknown): boolean => isPresent(number) && !isEmpty(number)
+  if (isPresent(members.from)) call.from = readMember(name, from, members.from)
+  if (isPresent(members.to)) call.to = readMember(name, to, members.to)
   if (isGiven(members.gasLimit)) {
     const read = readMember(name, gasLimit, members.gasLimit)
     // Another name of gas for what is sent; a call does not look at it.
@@ -98,11 +98,13 @@ function readCall(owner: Kind<CallObject>, sent: unknown, isEmpty: (number: unkn
     readMember(name, chainId, members.chainId)
     call.chainId = String(members.chainId)
   }
-  if (members.data !== undefined && members.data !== null) call.data = readMember(name, data, members.data)
-  if (members.input !== undefined && members.input !== null) {
-    call.data = chosenData(owner, call.data, readMember(name, input, members.input))
-  }
+  if (isPresent(members.data)) call.data = readMember(name, data, members.data)
+  if (isPresent(members.input)) call.data = chosenData(owner, call.data, readMember(name, input, members.input))
   return call
+}
+
+function isPresent(member: unknown): boolean {
+  return member !== undefined && member !== null
 }
 
 /** `input` is the newer name of `data`. Two different payloads would leave open which one runs. */
