@@ -3,6 +3,7 @@
 use crate::error::RpcError;
 use crate::state;
 use arc_swap::ArcSwapOption;
+use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use rhizome_chain::{Chain, Head};
 use rhizome_primitives::{Address, B256, Bytes, U256};
@@ -13,8 +14,12 @@ use std::sync::Arc;
 
 /// Values of each kind that are kept of a head: some megabytes at the most.
 const VALUES: usize = 8192;
-/// Longer values, such as code, are not kept: code that ran is kept where it was made ready to run.
-const LONGEST_VALUE: usize = 128;
+/// Longer cells are not kept.
+const LONGEST_CELL: usize = 128;
+/// Bytes of values that are kept by their keys, code among them.
+const VALUE_BYTES: u64 = 4 << 20;
+/// What an entry takes beside its key and its value, about.
+const ENTRY_BYTES: usize = 64;
 
 /// What is kept of the latest head. That of another head takes its place with the first question.
 #[derive(Default)]
@@ -85,7 +90,7 @@ impl KeptHead {
             return Ok(cell);
         }
         let cell = state::cell(&*self.state.state, address, position)?;
-        if cell.len() <= LONGEST_VALUE {
+        if cell.len() <= LONGEST_CELL {
             self.cells.insert(name, cell.clone());
         }
         Ok(cell)
@@ -109,13 +114,23 @@ impl KeptHead {
 /// A state that never changes, and what was read of it.
 struct KeptState {
     state: Arc<dyn StateReader>,
-    values: Cache<Vec<u8>, Option<Bytes>>,
+    values: Cache<Vec<u8>, Option<Bytes>, ValueWeight>,
     lengths: Cache<Vec<u8>, Option<(usize, B256)>>,
 }
 
 impl KeptState {
     fn new(state: Arc<dyn StateReader>) -> Self {
-        Self { state, values: Cache::new(VALUES), lengths: Cache::new(VALUES) }
+        let values = Cache::with_weighter(VALUES, VALUE_BYTES, ValueWeight);
+        Self { state, values, lengths: Cache::new(VALUES) }
+    }
+}
+
+#[derive(Clone)]
+struct ValueWeight;
+
+impl Weighter<Vec<u8>, Option<Bytes>> for ValueWeight {
+    fn weight(&self, key: &Vec<u8>, value: &Option<Bytes>) -> u64 {
+        (key.len() + value.as_ref().map_or(0, |bytes| bytes.len()) + ENTRY_BYTES) as u64
     }
 }
 
@@ -125,9 +140,7 @@ impl StateReader for KeptState {
             return Ok(value);
         }
         let value = self.state.get(key)?;
-        if value.as_ref().is_none_or(|bytes| bytes.len() <= LONGEST_VALUE) {
-            self.values.insert(key.to_vec(), value.clone());
-        }
+        self.values.insert(key.to_vec(), value.clone());
         Ok(value)
     }
 
@@ -163,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn short_values_and_absence_are_read_once() {
+    fn values_and_absence_are_read_once() {
         let counted = Arc::new(Counted::default());
         let state = KeptState::new(Arc::clone(&counted) as _);
         let reads = |key: &[u8]| {
@@ -172,11 +185,20 @@ mod tests {
             assert_eq!(state.get(key).unwrap(), state.get(key).unwrap());
             counted.0.load(Ordering::Relaxed) - before - 1
         };
-        assert_eq!((reads(&[0]), reads(&[32]), reads(&[200])), (1, 1, 3));
+        assert_eq!((reads(&[0]), reads(&[32]), reads(&[200])), (1, 1, 1));
         let (length, _hash) = state.length_and_hash(&[200]).unwrap().unwrap();
         assert_eq!((length, state.length_and_hash(&[0]).unwrap()), (200, None));
         let before = counted.0.load(Ordering::Relaxed);
         assert!(state.length_and_hash(&[200]).unwrap().is_some() && state.length_and_hash(&[0]).unwrap().is_none());
         assert_eq!(counted.0.load(Ordering::Relaxed), before);
+    }
+
+    #[test]
+    fn no_more_bytes_are_kept_than_there_is_room_for() {
+        let state = KeptState::new(Arc::new(Counted::default()));
+        for number in 0..50_000_u32 {
+            state.get(&[&[250], &number.to_be_bytes()[..]].concat()).unwrap();
+        }
+        assert!((VALUE_BYTES / 2..=VALUE_BYTES).contains(&state.values.weight()));
     }
 }
