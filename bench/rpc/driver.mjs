@@ -14,7 +14,9 @@ const program = join(builds, 'release', process.platform === 'win32' ? 'rhizome-
 const runFile = promisify(execFile)
 /** Before a command: it runs as soon as it has something to do. */
 const first = ['chrt', '--fifo', '1']
-let isFirstAllowed
+/** Before a command: it waits for a processor that is free, and takes none from a thread of the server that is at work. */
+const patient = ['chrt', '--batch', '0']
+const allowed = new Map()
 
 /** Builds the generator; cargo sees when nothing has changed. */
 export function buildDriver() {
@@ -47,14 +49,10 @@ export class Plan {
   }
 }
 
-/**
- * Whether a client that asks at a steady pace may come before all others, as if it were on another machine: the times are to
- * be the server's, not those of the client waiting for a processor. It sleeps nearly always.
- */
-function mayComeFirst() {
-  const [command, ...parameters] = first
-  isFirstAllowed ??= spawnSync(command, [...parameters, 'true']).status === 0
-  return isFirstAllowed
+/** What stands before the command of the generator, if the system allows it: it shares the processors with the server. */
+function ifAllowed(prefix) {
+  if (!allowed.has(prefix)) allowed.set(prefix, spawnSync(prefix[0], [...prefix.slice(1), 'true']).status === 0)
+  return allowed.get(prefix) ? prefix : []
 }
 
 /** Where the generator connects to, and how. */
@@ -79,7 +77,9 @@ export async function drive(url, plan, { connections = 32, timeMs = 1000, pauseM
     '--patience-ms',
     patienceMs,
   ]
-  const [command, ...before] = pauseMs > 0 && mayComeFirst() ? [...first, program] : [program]
+  // One that asks at a steady pace sleeps nearly always. The times are to be the server's, not those of waiting for a
+  // processor: as if it were on another machine.
+  const [command, ...before] = [...ifAllowed(pauseMs > 0 ? first : patient), program]
   const { stdout } = await runFile(command, [
     ...before,
     ...flagsOf(url),
@@ -98,7 +98,8 @@ export async function drive(url, plan, { connections = 32, timeMs = 1000, pauseM
  */
 export async function driveSubscribers(url, trigger, { connections, blocks, patienceMs = 10_000 }) {
   const numbers = ['--connections', `${connections}`, '--patience-ms', `${patienceMs}`]
-  const child = spawn(program, [...flagsOf(url), '--subscribe', ...numbers])
+  const [command, ...before] = [...ifAllowed(patient), program]
+  const child = spawn(command, [...before, ...flagsOf(url), '--subscribe', ...numbers])
   let errors = ''
   child.stderr.on('data', (bytes) => {
     errors += bytes
