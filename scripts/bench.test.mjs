@@ -8,6 +8,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { compareRanks } from '../bench/keys/keys.mjs'
+import { canProfile, profileCommand, readProfile } from '../bench/profile/profile.mjs'
+import { rowBars } from '../bench/report/bars.mjs'
 import { writeReport } from '../bench/report/report.mjs'
 import { compare } from '../bench/rpc/compare.mjs'
 import { buildDriver, drive, driveSubscribers, Plan } from '../bench/rpc/driver.mjs'
@@ -416,11 +418,59 @@ test.each([
   expect(compareRanks(one, other).share).toBe(share)
 })
 
+test('behavior: a workload has the bars of the ceiling, of the best other and of the reference', () => {
+  const speed = (rate) => ({ rate, rates: [rate, rate] })
+  const results = { rhizome: speed(90), ceiling: speed(100), anvil: speed(30), rskj: speed(20) }
+  const met = (row, reference) => rowBars(row, reference).map(({ wanted, got, isMet }) => [wanted, got, isMet])
+  expect(met({ name: 'eth_chainId', bar: 0.85, results }, 'rskj')).toEqual([
+    ['0.85 of the ceiling', '0.90', true],
+    ['2 x the best other', '3.0 x anvil', true],
+    ['5 x the reference', '4.5 x', false],
+  ])
+  expect(met({ name: 'light methods alone', isPaced: true, results }, 'rskj')).toEqual([])
+})
+
+test('behavior: a profile is summed up by parts, threads and functions', () => {
+  const text = [
+    '# Overhead\tCommand\tShared Object\tSymbol',
+    ' 40.00%\tnode\t[kernel.kallsyms]\t[k] tcp_ack',
+    ' 20.00%\tnode\t[JIT] tid 7\t[.] 0x00007f0000000000',
+    ' 10.00%\tnode\tnode\t[.] Builtins_LoadIC',
+    ' 10.00%\trhizome-pool-0\trhizome.node\t[.] rhizome_trie::keys::code_key::h0123456789abcdef',
+    '  5.00%\trhizome-pool-0\t[kernel.kallsyms]\t[k] tcp_ack',
+    '',
+  ].join('\n')
+  const { parts, threads, functions } = readProfile(text)
+  expect(parts.map(({ name, share }) => [name, share.toFixed(2)])).toEqual([
+    ['kernel: sockets', '0.45'],
+    ['JavaScript', '0.30'],
+    ['trie', '0.10'],
+  ])
+  expect(threads.map(({ name }) => name)).toEqual(['node', 'rhizome-pool-0'])
+  expect(functions[0].name).toBe('tcp_ack (kernel: sockets)')
+  expect(functions.map(({ name }) => name)).toContain('rhizome_trie::keys::code_key (trie)')
+})
+
+test.runIf(canProfile())('behavior: a command is profiled', async () => {
+  const { parts, functions } = await profileCommand(process.execPath, [
+    '-e',
+    'JSON.parse("[" + "1,".repeat(3e6) + "1]")',
+  ])
+  expect(parts.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 1)
+  expect(parts.map(({ name }) => name)).toContain('JSON.parse')
+  expect(functions.length).toBeGreaterThan(0)
+})
+
 test('behavior: the document shows speeds, bars that are met or not, and what could not be measured', () => {
   const folder = mkdtempSync(join(tmpdir(), 'rhizome-test-'))
   const speed = (rate) => ({ rate, rates: [rate, rate], p50: 10, p99: 20, processorMicros: 5 })
   const results = { rhizome: speed(90), ceiling: speed(100), anvil: speed(30), geth: { failed: 'wrong & <lost>' } }
-  const comparison = { rows: [{ name: 'eth_chainId', bar: 0.85, results }], absent: { reth: 'no network' } }
+  const profile = (name, share) => ({
+    parts: [{ name, share }],
+    functions: [{ name: 'tcp_ack (kernel)', share: 0.05 }],
+  })
+  const profiles = { rhizome: profile('kernel: sockets', 0.5), anvil: profile('its program', 0.25) }
+  const comparison = { rows: [{ name: 'eth_chainId', bar: 0.85, results, profiles }], absent: { reth: 'no network' } }
   const machine = {
     at: '2030-01-01T00:00:00Z',
     processors: 2,
@@ -434,6 +484,9 @@ test('behavior: the document shows speeds, bars that are met or not, and what co
   expect(text).toContain('| eth_chainId | 90 | 100 | 30 | failed | 0.90 | 3.0 x anvil |')
   expect(text).toContain('| eth_chainId | 0.85 of the ceiling | 0.90 | 1.00 | yes |')
   expect(text).toContain('* geth, eth_chainId: wrong & <lost>')
+  // Half of five microseconds, and a quarter.
+  expect(text).toContain('| kernel: sockets | 2.50 |  |\n| its program |  | 1.25 |')
+  expect(text).toContain('`tcp_ack (kernel)` 5.0 %')
   expect(text).toContain('* reth: left out: no network')
   const plot = readFileSync(join(folder, 'b', 'speed.svg'), 'utf8')
   expect(plot.match(/<rect/g)).toHaveLength(6)

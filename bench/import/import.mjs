@@ -5,9 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
+import { canProfile, profileCommand } from '../profile/profile.mjs'
 
 /** No round begins after it. */
 const budgetMs = 60_000
+/** The rest is little. */
+const shownParts = 10
 const program = fileURLToPath(new URL('../../ts/rhizome.mjs', import.meta.url))
 const chains = fileURLToPath(new URL('../../tests/vectors/chains/', import.meta.url))
 
@@ -22,13 +25,12 @@ export async function run(report, { isQuick = false } = {}) {
   const processor = []
   try {
     const end = performance.now() + budgetMs
+    const dataDir = join(folder, 'data')
+    const parameters = [program, 'import', '--chain', spec, '--data-dir', dataDir, blocks]
     for (let round = 0; round < rounds && (round === 0 || performance.now() < end); round++) {
-      const dataDir = join(folder, 'data')
       const began = performance.now()
       const before = childrenSeconds()
-      execFileSync(process.execPath, [program, 'import', '--chain', spec, '--data-dir', dataDir, blocks], {
-        stdio: 'ignore',
-      })
+      execFileSync(process.execPath, parameters, { stdio: 'ignore' })
       seconds.push((performance.now() - began) / 1000)
       processor.push(childrenSeconds() - before)
       rmSync(dataDir, { recursive: true })
@@ -43,6 +45,12 @@ export async function run(report, { isQuick = false } = {}) {
       report({ name: `the reference, ${unit}`, value: amount / referenceSeconds, unit: `${unit}/s` })
     }
     report({ name: 'speed in percent of the reference', value: (100 * referenceSeconds) / median, unit: '%' })
+    if (isQuick || !canProfile()) return
+    const { parts, threads } = await profileCommand(process.execPath, parameters)
+    for (const { name, share } of parts.slice(0, shownParts))
+      report({ name: `profile: ${name}`, value: share * 100, unit: '% of the processor time' })
+    for (const { name, share } of threads.slice(0, shownParts))
+      report({ name: `profile: threads "${name}"`, value: share * 100, unit: '% of the processor time' })
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -3,6 +3,7 @@ import { ratio } from '../rpc/compare.mjs'
 import { bestOther } from './table.mjs'
 
 const leastAheadOfOthers = 2
+const leastAheadOfReference = 5
 const leastBatchGain = 5
 const mostLogGrowth = 1.3
 const mostSaturationGrowth = 3
@@ -11,32 +12,37 @@ const leastOfRecovery = 0.5
 const leastImportPercent = 1000
 const mostOfExecution = 2
 
-export function bars({ comparison: { rows }, results }) {
-  const of = (name) => rows.find((row) => row.name === name)?.results.rhizome
+/** The bars of one workload; `reference` is the name under which the reference node was measured, if it was. */
+export function rowBars(row, reference) {
+  const { name, bar, isPaced, results } = row
+  if (isPaced) return []
   const all = []
-  const add = (name, wanted, value, isMet, text = value?.toFixed(2), processor = '') => {
-    if (value !== undefined) all.push({ name, wanted, got: text, processor, isMet })
-  }
-  for (const row of rows) {
-    if (row.bar === undefined) continue
-    const share = ratio(row.results.rhizome, row.results.ceiling)
-    const spent = spentRatio(row, 'ceiling')
-    add(row.name, `${row.bar} of the ceiling`, share, share >= row.bar, share?.toFixed(2), spent?.toFixed(2))
-  }
-  for (const row of rows) {
-    if (row.isPaced) continue
-    const best = bestOther(row)
-    const wanted = `${leastAheadOfOthers} x the best other`
-    if (best?.ratio === undefined) continue
-    const [text, spent] = [`${best.ratio.toFixed(1)} x ${best.name}`, spentRatio(row, best.name)]
-    add(
-      row.name,
+  const add = (wanted, least, other, unit) => {
+    const value = ratio(results.rhizome, results[other])
+    if (value === undefined) return
+    const spent = spentRatio(row, other)
+    all.push({
+      name,
       wanted,
-      best.ratio,
-      best.ratio >= leastAheadOfOthers,
-      text,
-      spent === undefined ? '' : `${spent.toFixed(1)} x`,
-    )
+      got: `${value.toFixed(unit === '' ? 2 : 1)}${unit}`,
+      processor: spent === undefined ? '' : `${spent.toFixed(unit === '' ? 2 : 1)}${unit === '' ? '' : ' x'}`,
+      isMet: value >= least,
+    })
+  }
+  if (bar !== undefined) add(`${bar} of the ceiling`, bar, 'ceiling', '')
+  const best = bestOther(row)
+  if (best !== undefined)
+    add(`${leastAheadOfOthers} x the best other`, leastAheadOfOthers, best.name, ` x ${best.name}`)
+  if (reference !== undefined) add(`${leastAheadOfReference} x the reference`, leastAheadOfReference, reference, ' x')
+  return all
+}
+
+export function bars({ comparison: { rows, facts = [] }, results }) {
+  const of = (name) => rows.find((row) => row.name === name)?.results.rhizome
+  const reference = facts.find(({ isReference }) => isReference)?.name
+  const all = rows.flatMap((row) => rowBars(row, reference))
+  const add = (name, wanted, value, isMet, text = value?.toFixed(2)) => {
+    if (value !== undefined) all.push({ name, wanted, got: text, processor: '', isMet })
   }
   const batch = ratio(of('batch of 20'), of('eth_getBalance'))
   add('batch of 20, for each call', `${leastBatchGain} x a single request`, batch, batch >= leastBatchGain)

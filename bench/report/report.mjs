@@ -8,6 +8,9 @@ import { bestOther, count, time } from './table.mjs'
 
 const introduction = new URL('./introduction.md', import.meta.url)
 const findings = new URL('./findings.md', import.meta.url)
+const profilesNote = new URL('./profiles.md', import.meta.url)
+/** What is less is not shown. */
+const leastMicros = 0.05
 
 /** Writes a Markdown file, and its plots into a folder of the same name beside it. */
 export function writeReport(file, measured) {
@@ -31,6 +34,7 @@ export function writeReport(file, measured) {
     '## Bars',
     barTable(bars(measured)),
     readFileSync(findings, 'utf8').trim(),
+    profileText(rows),
     ownTable(results),
     absentText(rows, comparison.absent),
   ]
@@ -112,6 +116,30 @@ function barTable(all) {
     isMet ? 'yes' : 'no',
   ])
   return markdown(['what', 'wanted', 'measured', 'the same by processor time', 'met'], body)
+}
+
+/** Of the workloads that were profiled: what each part takes of the processor time of a request, and the dearest functions. */
+function profileText(rows) {
+  const tables = rows
+    .filter(({ profiles }) => profiles !== undefined)
+    .map(({ name, results, profiles }) => {
+      const targets = targetsOf([{ results: profiles }])
+      const parts = new Set(targets.flatMap((target) => profiles[target].parts.map((part) => part.name)))
+      const micros = (part, target) => {
+        const share = profiles[target].parts.find((one) => one.name === part)?.share ?? 0
+        const spent = share * results[target].processorMicros
+        return spent >= leastMicros ? spent.toFixed(spent < 10 ? 2 : 0) : ''
+      }
+      const body = [...parts]
+        .map((part) => [part, ...targets.map((target) => micros(part, target))])
+        .filter(([, ...cells]) => cells.some((cell) => cell !== ''))
+      const functions = profiles.rhizome?.functions ?? []
+      const dearest = functions.map((one) => `\`${one.name}\` ${(one.share * 100).toFixed(1)} %`).join(', ')
+      return `### ${name}\n\n${markdown(['µs of a request', ...targets], body)}\n\nDearest functions of ours: ${dearest}.`
+    })
+  if (tables.length === 0) return ''
+  const note = readFileSync(profilesNote, 'utf8').trim()
+  return [note, ...tables].join('\n\n')
 }
 
 function ownTable(results) {

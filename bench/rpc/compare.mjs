@@ -1,4 +1,5 @@
 // Workloads over all targets in interleaved rounds, so that noise hits all alike.
+import { profileProcess } from '../profile/profile.mjs'
 import { ceilingAnswer, ceilingBatch } from '../targets/ceiling.mjs'
 import { drive, Plan } from './driver.mjs'
 import { learn, NotServed } from './learn.mjs'
@@ -10,20 +11,7 @@ const mark = '@@@@@@@@@'
  * per target either medians of the rounds or the reason why there are none.
  */
 export async function compare(workload, contenders, pace) {
-  const entrants = []
-  const results = {}
-  for (const contender of contenders) {
-    if (contender.chain === undefined) continue
-    try {
-      entrants.push({ target: contender.target, ...(await enter(workload, contender, pace)), rounds: [] })
-    } catch (error) {
-      results[contender.target.name] = { [error instanceof NotServed ? 'notServed' : 'failed']: error.message }
-    }
-  }
-  const ceiling = contenders.find(({ chain }) => chain === undefined)?.target
-  const model = entrants.find(({ plan }) => plan !== undefined)
-  if (ceiling !== undefined && model !== undefined)
-    entrants.unshift({ target: ceiling, ...read(ceiling, model.plan.map(asCeiling), workload, pace), rounds: [] })
+  const { entrants, results } = await enterAll(workload, contenders, pace)
   // The first answers are slow everywhere: code that is not compiled yet, caches that are empty.
   for (const { warmUp } of entrants) await warmUp()
   for (let round = 0; round < pace.rounds; round++) {
@@ -41,6 +29,40 @@ export async function compare(workload, contenders, pace) {
   }
   const { name, bar, unit, isPaced } = workload
   return { name, bar, unit, isPaced, results }
+}
+
+/** Profiles by the name of the target, of those targets of `names` whose process is ours. */
+export async function profile(workload, contenders, pace, names) {
+  const { entrants } = await enterAll(
+    workload,
+    contenders.filter(({ target }) => names.includes(target.name)),
+    { ...pace, name: 'profile' },
+  )
+  const profiles = {}
+  for (const { target, measure, end } of entrants) {
+    if (target.child !== undefined) profiles[target.name] = await profileProcess(target.child.pid, measure)
+    await end()
+  }
+  return profiles
+}
+
+/** Those who can be measured, and the reasons of those who cannot. */
+async function enterAll(workload, contenders, pace) {
+  const entrants = []
+  const results = {}
+  for (const contender of contenders) {
+    if (contender.chain === undefined) continue
+    try {
+      entrants.push({ target: contender.target, ...(await enter(workload, contender, pace)), rounds: [] })
+    } catch (error) {
+      results[contender.target.name] = { [error instanceof NotServed ? 'notServed' : 'failed']: error.message }
+    }
+  }
+  const ceiling = contenders.find(({ chain }) => chain === undefined)?.target
+  const model = entrants.find(({ plan }) => plan !== undefined)
+  if (ceiling !== undefined && model !== undefined)
+    entrants.unshift({ target: ceiling, ...read(ceiling, model.plan.map(asCeiling), workload, pace), rounds: [] })
+  return { entrants, results }
 }
 
 /** A workload that does more than read says itself how it is measured. */

@@ -1,13 +1,16 @@
 // The comparison: starts every target, gives each the same chain, and measures workload after workload.
 import { availableParallelism } from 'node:os'
 import { prepare } from '../chain/prepare.mjs'
+import { canProfile } from '../profile/profile.mjs'
+import { rowBars } from '../report/bars.mjs'
+import { bestOther } from '../report/table.mjs'
 import { startAnvil } from '../targets/anvil.mjs'
 import { startCeiling } from '../targets/ceiling.mjs'
 import { startGeth } from '../targets/geth.mjs'
 import { startRhizome } from '../targets/rhizome.mjs'
 import { Unavailable } from '../targets/target.mjs'
 import { useTarget } from '../targets/url.mjs'
-import { compare } from './compare.mjs'
+import { compare, profile } from './compare.mjs'
 import { buildDriver } from './driver.mjs'
 import { reads } from './reads.mjs'
 import { alone, saturated } from './saturation.mjs'
@@ -28,7 +31,7 @@ const starters = {
 export const targetNames = Object.keys(starters)
 
 /** How long and how often. */
-const thorough = { name: 'thorough', rounds: 5, timeMs: 600, connections: 32, longest: 100_000 }
+const thorough = { name: 'thorough', rounds: 5, timeMs: 600, connections: 32, longest: 100_000, isProfiled: true }
 const quick = { name: 'quick', rounds: 2, timeMs: 300, connections: 32, longest: 1000 }
 
 /**
@@ -55,8 +58,19 @@ export async function runComparison({ only, names = targetNames, urls = [], isQu
         say(`${name} is left out: ${error.message}`)
       }
     }
-    for (const workload of workloads) if (only(workload.name)) onRow(await compare(workload, contenders, pace))
-    const facts = contenders.map(({ target: { name, startMs, memoryKib } }) => ({ name, startMs, memoryKib }))
+    const reference = contenders.find(({ target }) => target.isReference)?.target.name
+    for (const workload of workloads) {
+      if (!only(workload.name)) continue
+      const row = await compare(workload, contenders, pace)
+      const isMissed = rowBars(row, reference).some(({ isMet }) => !isMet)
+      if (isMissed && pace.isProfiled && canProfile())
+        row.profiles = await profile(workload, contenders, pace, ['rhizome', 'ceiling', bestOther(row)?.name])
+      onRow(row)
+    }
+    const facts = contenders.map(({ target }) => {
+      const { name, startMs, memoryKib, isReference } = target
+      return { name, startMs, memoryKib, isReference }
+    })
     return { facts, absent, pace }
   } finally {
     await Promise.all(contenders.map(({ target }) => target.stop()))

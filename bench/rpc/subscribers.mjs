@@ -6,7 +6,7 @@ import { learn, NotServed } from './learn.mjs'
 import { reads } from './reads.mjs'
 
 const subscribers = 1000
-const blocks = { thorough: 10, quick: 3 }
+const blocks = { thorough: 10, quick: 3, profile: 200 }
 const subscription = { method: 'eth_subscribe', params: ['newHeads'], check: (id) => /^0x[0-9a-f]+$/.test(id) }
 
 export const socketRequests = { name: 'WebSocket, eth_blockNumber', enter: enterRequests }

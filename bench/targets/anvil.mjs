@@ -19,7 +19,7 @@ export async function startAnvil({ workers }) {
   const url = `http://127.0.0.1:${port}`
   await answers(url, child)
   const startMs = performance.now() - began
-  return new Target({ name: 'anvil', url, webSocketUrl: url.replace('http', 'ws'), child, startMs, threads: workers })
+  return new Target({ name: 'anvil', url, webSocketUrl: url.replace('http', 'ws'), child, startMs })
 }
 
 function findProgram() {

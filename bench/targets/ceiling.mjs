@@ -12,7 +12,7 @@ export async function startCeiling({ workers }) {
   const child = launch(process.execPath, [fileURLToPath(import.meta.url), `${port}`, `${workers}`])
   const url = `http://127.0.0.1:${port}`
   await answers(`${url}/50`, child)
-  return new Target({ name: 'ceiling', url, child, startMs: performance.now() - began, threads: workers })
+  return new Target({ name: 'ceiling', url, child, startMs: performance.now() - began })
 }
 
 /** What is answered to one request on the path `/SIZE`: the whole text has that size. */

@@ -31,7 +31,6 @@ export async function startGeth({ workers }) {
     webSocketUrl: `ws://127.0.0.1:${socketPort}`,
     child,
     startMs,
-    threads: workers,
   })
 }
 

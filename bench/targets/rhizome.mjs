@@ -16,5 +16,5 @@ export async function startRhizome({ name = 'rhizome', workers = 0, flags = ['--
   })
   const { url } = JSON.parse(await firstLine(child))
   const startMs = performance.now() - began
-  return new Target({ name, url, webSocketUrl: url.replace('http', 'ws'), child, startMs, threads: workers })
+  return new Target({ name, url, webSocketUrl: url.replace('http', 'ws'), child, startMs })
 }

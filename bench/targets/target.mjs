@@ -17,24 +17,29 @@ process.once('exit', () => {
 })
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 
-/** A folder for the files of a server, which are gone after it. */
+const folders = new Set()
+process.once('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+/** A folder for files that are gone when the benchmark has ended. */
 export function scratchFolder(name) {
   const folder = mkdtempSync(join(tmpdir(), `rhizome-bench-${name}-`))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  folders.add(folder)
   return folder
 }
 
 /** A running server. `webSocketUrl` is undefined where there is no WebSocket, `pid` where it is not ours. */
 export class Target {
-  constructor({ name, url, webSocketUrl, child, startMs, threads }) {
+  constructor({ name, url, webSocketUrl, child, startMs, isReference = false }) {
     this.name = name
     this.url = url
     this.webSocketUrl = webSocketUrl
     this.child = child
     /** From the command to the first answer. */
     this.startMs = startMs
-    /** Threads that serve, where it can be said. */
-    this.threads = threads
+    /** Whether it is the node that we want to be as exact as. */
+    this.isReference = isReference
   }
 
   /** Processor time that the process has used, in milliseconds; undefined where it cannot be known. */

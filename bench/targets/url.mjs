@@ -1,4 +1,5 @@
 // A node that somebody else runs: --target NAME=URL. Its WebSocket is looked for where --target NAME=URL,URL says.
+import { call } from '../chain/client.mjs'
 import { answers, Target } from './target.mjs'
 
 /** The parts of NAME=URL or NAME=URL,WEBSOCKET_URL. */
@@ -10,5 +11,6 @@ export function readTarget(text) {
 
 export async function useTarget({ name, url, webSocketUrl }) {
   await answers(url)
-  return new Target({ name, url, webSocketUrl })
+  const isReference = /^rskj/i.test(await call(url, 'web3_clientVersion'))
+  return new Target({ name, url, webSocketUrl, isReference })
 }
