@@ -2,7 +2,7 @@
 // marks far apart in a chain that is as long as the target allows.
 import { Interface } from 'ethers'
 import { compile } from '../../docs/examples/compile.mjs'
-import { call, callAll, until } from './client.mjs'
+import { AnswerError, call, callAll, until } from './client.mjs'
 import { growth } from './growth.mjs'
 import { Account, hash, sign } from './transaction.mjs'
 
@@ -87,8 +87,20 @@ export function balanceSlot(address) {
 
 async function run(chain, account, fields) {
   const { raw } = signed(chain, account, fields)
-  const [receipt] = await mined(chain, [await call(chain.url, 'eth_sendRawTransaction', [raw])])
+  const [receipt] = await mined(chain, [await sent(chain.url, raw)])
   return receipt
+}
+
+/** The hash of a sent transaction. A pool may look at a new block a moment after its receipts are there: it is asked again. */
+async function sent(url, raw) {
+  for (let left = 20; ; left--) {
+    try {
+      return await call(url, 'eth_sendRawTransaction', [raw])
+    } catch (error) {
+      if (!(error instanceof AnswerError) || left === 0) throw error
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
 }
 
 /** The receipts of transactions, all of which have to succeed. */
@@ -126,10 +138,10 @@ async function fill(chain, blocks, index) {
     return { raw, hash: id, from: holder.address }
   })
   if (order === 'held') await call(chain.url, 'evm_setAutomine', [false])
-  const sent = order === 'last' ? transfers.toReversed() : transfers
+  const inOrder = order === 'last' ? transfers.toReversed() : transfers
   await callAll(
     chain.url,
-    sent.map(({ raw }) => ['eth_sendRawTransaction', [raw]]),
+    inOrder.map(({ raw }) => ['eth_sendRawTransaction', [raw]]),
   )
   if (order === 'held') {
     await call(chain.url, 'evm_mine')

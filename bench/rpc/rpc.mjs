@@ -8,7 +8,6 @@ import { startAnvil } from '../targets/anvil.mjs'
 import { startCeiling } from '../targets/ceiling.mjs'
 import { startGeth } from '../targets/geth.mjs'
 import { startRhizome } from '../targets/rhizome.mjs'
-import { Unavailable } from '../targets/target.mjs'
 import { useTarget } from '../targets/url.mjs'
 import { compare, profile } from './compare.mjs'
 import { buildDriver } from './driver.mjs'
@@ -49,11 +48,10 @@ export async function runComparison({ only, names = targetNames, urls = [], isQu
       ...urls.map((one) => [one.name, () => useTarget(one)]),
     ]) {
       try {
-        const target = await start()
-        contenders.push({ target })
-        if (name !== 'ceiling') await prepareTarget(contenders.at(-1), name, pace, say)
+        contenders.push(await enter(name, start, pace, say))
       } catch (error) {
-        if (!(error instanceof Unavailable)) throw error
+        if (name.startsWith('rhizome')) throw error
+        // The others are measured without it.
         absent[name] = error.message
         say(`${name} is left out: ${error.message}`)
       }
@@ -77,10 +75,17 @@ export async function runComparison({ only, names = targetNames, urls = [], isQu
   }
 }
 
-async function prepareTarget(contender, name, { longest }, say) {
+async function enter(name, start, { longest }, say) {
+  const target = await start()
+  if (name === 'ceiling') return { target }
   const began = performance.now()
-  // One worker is about sharing the sockets: a long chain would say nothing new.
-  const chain = await prepare(contender.target.url, { longest: name === 'rhizome-1' ? 1000 : longest })
-  contender.chain = chain
-  say(`${name}: ${chain.head} blocks in ${Math.round((performance.now() - began) / 1000)} s`)
+  try {
+    // One worker is about sharing the sockets: a long chain would say nothing new.
+    const chain = await prepare(target.url, { longest: name === 'rhizome-1' ? 1000 : longest })
+    say(`${name}: ${chain.head} blocks in ${Math.round((performance.now() - began) / 1000)} s`)
+    return { target, chain }
+  } catch (error) {
+    await target.stop()
+    throw error
+  }
 }

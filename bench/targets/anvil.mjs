@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { outputOf } from '../../scripts/setup/run.mjs'
-import { answers, freePort, launch, scratchFolder, Target, Unavailable } from './target.mjs'
+import { answers, freePort, launch, scratchFolder, Target } from './target.mjs'
 
 const project = fileURLToPath(new URL('./anvil', import.meta.url))
 
@@ -29,7 +29,7 @@ function findProgram() {
     const parameters = ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
     const shell = process.platform === 'win32'
     if (outputOf('npm', parameters, { cwd: project, shell }) === undefined)
-      throw new Unavailable('npm cannot install @foundry-rs/anvil')
+      throw new Error('npm cannot install @foundry-rs/anvil')
   }
   const { platform } = process
   const arch = process.arch === 'x64' ? 'amd64' : process.arch
@@ -38,6 +38,6 @@ function findProgram() {
     const file = `@foundry-rs/anvil-${platform}-${arch}/package.json`
     return join(createRequire(join(project, 'package.json')).resolve(file), '..', 'bin', name)
   } catch {
-    throw new Unavailable(`anvil has no package for ${platform} ${arch}`)
+    throw new Error(`anvil has no package for ${platform} ${arch}`)
   }
 }

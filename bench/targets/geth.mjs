@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { outputOf, phase, run } from '../../scripts/setup/run.mjs'
-import { answers, freePort, launch, scratchFolder, Target, Unavailable } from './target.mjs'
+import { answers, freePort, launch, scratchFolder, Target } from './target.mjs'
 
 const version = '1.16.7'
 
@@ -38,14 +38,14 @@ async function findProgram() {
   const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'rhizome', `geth-${version}`)
   const program = join(cache, process.platform === 'win32' ? 'geth.exe' : 'geth')
   if (existsSync(program)) return program
-  if (outputOf('go', ['version']) === undefined) throw new Unavailable('Go is not installed: it builds geth')
+  if (outputOf('go', ['version']) === undefined) throw new Error('Go is not installed: it builds geth')
   const source = `github.com/ethereum/go-ethereum/cmd/geth@v${version}`
   try {
     await phase(`building geth ${version} (once)`, () =>
       run('go', ['install', source], { env: { ...process.env, GOBIN: cache } }),
     )
   } catch (error) {
-    throw new Unavailable(`geth cannot be built: ${error.message}`)
+    throw new Error(`geth cannot be built: ${error.message}`)
   }
   return program
 }

@@ -5,9 +5,6 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** It cannot be had on this machine: the message says why. */
-export class Unavailable extends Error {}
-
 const startLimitMs = 60_000
 
 /** No server outlives the benchmark, whatever becomes of it. */
