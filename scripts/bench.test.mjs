@@ -465,10 +465,8 @@ test('behavior: the document shows speeds, bars that are met or not, and what co
   const folder = mkdtempSync(join(tmpdir(), 'rhizome-test-'))
   const speed = (rate) => ({ rate, rates: [rate, rate], p50: 10, p99: 20, processorMicros: 5 })
   const results = { rhizome: speed(90), ceiling: speed(100), anvil: speed(30), geth: { failed: 'wrong & <lost>' } }
-  const profile = (name, share) => ({
-    parts: [{ name, share }],
-    functions: [{ name: 'tcp_ack (kernel)', share: 0.05 }],
-  })
+  const functions = [{ name: 'tcp_ack (kernel)', share: 0.05 }]
+  const profile = (name, share) => ({ parts: [{ name, share }], functions, processorMicros: 5 })
   const profiles = { rhizome: profile('kernel: sockets', 0.5), anvil: profile('its program', 0.25) }
   const comparison = { rows: [{ name: 'eth_chainId', bar: 0.85, results, profiles }], absent: { reth: 'no network' } }
   const machine = {

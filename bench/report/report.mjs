@@ -122,12 +122,12 @@ function barTable(all) {
 function profileText(rows) {
   const tables = rows
     .filter(({ profiles }) => profiles !== undefined)
-    .map(({ name, results, profiles }) => {
+    .map(({ name, profiles }) => {
       const targets = targetsOf([{ results: profiles }])
       const parts = new Set(targets.flatMap((target) => profiles[target].parts.map((part) => part.name)))
       const micros = (part, target) => {
         const share = profiles[target].parts.find((one) => one.name === part)?.share ?? 0
-        const spent = share * results[target].processorMicros
+        const spent = share * profiles[target].processorMicros
         return spent >= leastMicros ? spent.toFixed(spent < 10 ? 2 : 0) : ''
       }
       const body = [...parts]

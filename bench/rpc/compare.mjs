@@ -40,7 +40,14 @@ export async function profile(workload, contenders, pace, names) {
   )
   const profiles = {}
   for (const { target, measure, end } of entrants) {
-    if (target.child !== undefined) profiles[target.name] = await profileProcess(target.child.pid, measure)
+    if (target.child !== undefined) {
+      const before = target.processorMs
+      let requests = 0
+      const found = await profileProcess(target.child.pid, async () => {
+        requests += (await measure()).right * (workload.calls ?? 1)
+      })
+      profiles[target.name] = { ...found, processorMicros: ((target.processorMs - before) * 1000) / requests }
+    }
     await end()
   }
   return profiles
