@@ -71,13 +71,13 @@ pub fn number(text: &str) -> Result<U256, RpcError> {
     let malformed =
         || RpcError::invalid_params(format!("Invalid param {text}: value must be a valid hex or string number."));
     if let Some(digits) = text.strip_prefix("0x") {
-        if digits.is_empty() {
-            return Ok(U256::ZERO);
-        }
-        if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(malformed());
-        }
-        return U256::from_str_radix(digits, 16).map_err(|_overflow| malformed());
+        let mut word = [b'0'; 64];
+        let zeros = word.len().checked_sub(digits.len()).ok_or_else(malformed)?;
+        word[zeros..].copy_from_slice(digits.as_bytes());
+        let mut bytes = [0; 32];
+        // A prefix that the decoder would skip leaves too few digits.
+        hex::decode_to_slice(word, &mut bytes).map_err(|_fault| malformed())?;
+        return Ok(U256::from_be_bytes(bytes));
     }
     if text.bytes().all(|byte| byte.is_ascii_hexdigit()) && !text.bytes().all(|byte| byte.is_ascii_digit())
         || text.is_empty()
@@ -178,6 +178,11 @@ mod tests {
         assert_eq!(number("0x0010").unwrap(), U256::from(16));
         assert_eq!(number("21000").unwrap(), U256::from(21000));
         assert_eq!(number(&format!("0x{}", "f".repeat(64))).unwrap(), U256::MAX);
+        assert_eq!(number("0xAbC").unwrap(), U256::from(0xabc));
+        for bad in ["0x1g", "0x0x1", "0xé", &format!("0x0x{}", "1".repeat(62))] {
+            let expected = format!("Invalid param {bad}: value must be a valid hex or string number.");
+            assert_eq!(message(number(bad)), expected);
+        }
         assert_eq!(message(number("zz")), "Invalid param zz: value must be a valid hex or string number.");
         assert_eq!(message(number("1.5")), "Invalid param 1.5: value must be a valid hex or string number.");
         assert_eq!(message(number("-1")), "Invalid param -1: value must be a valid hex or string number.");
