@@ -17,25 +17,23 @@ export function rowBars(row, reference) {
   const { name, bar, isPaced, results } = row
   if (isPaced) return []
   const all = []
-  const add = (wanted, least, other, unit) => {
+  const add = (wanted, least, other, text, suffix = '') => {
     const value = ratio(results.rhizome, results[other])
     if (value === undefined) return
-    const spent = spentRatio(row, other)
-    all.push({
-      name,
-      wanted,
-      got: `${value.toFixed(unit === '' ? 2 : 1)}${unit}`,
-      processor: spent === undefined ? '' : `${spent.toFixed(unit === '' ? 2 : 1)}${unit === '' ? '' : ' x'}`,
-      isMet: value >= least,
-    })
+    const processor = text(spentRatio(row, other))
+    all.push({ name, wanted, got: text(value) + suffix, processor, isMet: value >= least })
   }
-  if (bar !== undefined) add(`${bar} of the ceiling`, bar, 'ceiling', '')
+  if (bar !== undefined) add(`${bar} of the ceiling`, bar, 'ceiling', shareText)
   const best = bestOther(row)
   if (best !== undefined)
-    add(`${leastAheadOfOthers} x the best other`, leastAheadOfOthers, best.name, ` x ${best.name}`)
-  if (reference !== undefined) add(`${leastAheadOfReference} x the reference`, leastAheadOfReference, reference, ' x')
+    add(`${leastAheadOfOthers} x the best other`, leastAheadOfOthers, best.name, timesText, ` ${best.name}`)
+  if (reference !== undefined)
+    add(`${leastAheadOfReference} x the reference`, leastAheadOfReference, reference, timesText)
   return all
 }
+
+const shareText = (value) => value?.toFixed(2) ?? ''
+const timesText = (value) => (value === undefined ? '' : `${value.toFixed(1)} x`)
 
 export function bars({ comparison: { rows, facts = [] }, results }) {
   const of = (name) => rows.find((row) => row.name === name)?.results.rhizome

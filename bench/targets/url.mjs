@@ -11,6 +11,7 @@ export function readTarget(text) {
 
 export async function useTarget({ name, url, webSocketUrl }) {
   await answers(url)
-  const isReference = /^rskj/i.test(await call(url, 'web3_clientVersion'))
+  const version = await call(url, 'web3_clientVersion').catch(() => 'does not say')
+  const isReference = /^rskj/i.test(version)
   return new Target({ name, url, webSocketUrl, isReference })
 }
