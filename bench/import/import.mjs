@@ -47,10 +47,10 @@ export async function run(report, { isQuick = false } = {}) {
     report({ name: 'speed in percent of the reference', value: (100 * referenceSeconds) / median, unit: '%' })
     if (isQuick || !canProfile()) return
     const { parts, threads } = await profileCommand(process.execPath, parameters)
-    for (const { name, share } of parts.slice(0, shownParts))
+    const tell = (name, share) =>
       report({ name: `profile: ${name}`, value: share * 100, unit: '% of the processor time' })
-    for (const { name, share } of threads.slice(0, shownParts))
-      report({ name: `profile: threads "${name}"`, value: share * 100, unit: '% of the processor time' })
+    for (const { name, share } of parts.slice(0, shownParts)) tell(name, share)
+    for (const { name, share } of threads.slice(0, shownParts)) tell(`threads "${name}"`, share)
   } finally {
     rmSync(folder, { recursive: true })
   }

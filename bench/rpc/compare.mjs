@@ -33,21 +33,16 @@ export async function compare(workload, contenders, pace) {
 
 /** Profiles by the name of the target, of those targets of `names` whose process is ours. */
 export async function profile(workload, contenders, pace, names) {
-  const { entrants } = await enterAll(
-    workload,
-    contenders.filter(({ target }) => names.includes(target.name)),
-    { ...pace, name: 'profile' },
-  )
+  const ours = contenders.filter(({ target }) => target.child !== undefined && names.includes(target.name))
+  const { entrants } = await enterAll(workload, ours, { ...pace, name: 'profile' })
   const profiles = {}
   for (const { target, measure, end } of entrants) {
-    if (target.child !== undefined) {
-      const before = target.processorMs
-      let requests = 0
-      const found = await profileProcess(target.child.pid, async () => {
-        requests += (await measure()).right * (workload.calls ?? 1)
-      })
-      profiles[target.name] = { ...found, processorMicros: ((target.processorMs - before) * 1000) / requests }
-    }
+    const before = target.processorMs
+    let requests = 0
+    const found = await profileProcess(target.child.pid, async () => {
+      requests += (await measure()).right * (workload.calls ?? 1)
+    })
+    profiles[target.name] = { ...found, processorMicros: ((target.processorMs - before) * 1000) / requests }
     await end()
   }
   return profiles

@@ -49,10 +49,10 @@ export class Plan {
   }
 }
 
-/** What stands before the command of the generator, if the system allows it: it shares the processors with the server. */
-function ifAllowed(prefix) {
+/** The command of the generator, which shares the processors with the server, behind a prefix if the system allows that. */
+function generator(prefix) {
   if (!allowed.has(prefix)) allowed.set(prefix, spawnSync(prefix[0], [...prefix.slice(1), 'true']).status === 0)
-  return allowed.get(prefix) ? prefix : []
+  return allowed.get(prefix) ? [...prefix, program] : [program]
 }
 
 /** Where the generator connects to, and how. */
@@ -79,7 +79,7 @@ export async function drive(url, plan, { connections = 32, timeMs = 1000, pauseM
   ]
   // One that asks at a steady pace sleeps nearly always. The times are to be the server's, not those of waiting for a
   // processor: as if it were on another machine.
-  const [command, ...before] = [...ifAllowed(pauseMs > 0 ? first : patient), program]
+  const [command, ...before] = generator(pauseMs > 0 ? first : patient)
   const { stdout } = await runFile(command, [
     ...before,
     ...flagsOf(url),
@@ -98,7 +98,7 @@ export async function drive(url, plan, { connections = 32, timeMs = 1000, pauseM
  */
 export async function driveSubscribers(url, trigger, { connections, blocks, patienceMs = 10_000 }) {
   const numbers = ['--connections', `${connections}`, '--patience-ms', `${patienceMs}`]
-  const [command, ...before] = [...ifAllowed(patient), program]
+  const [command, ...before] = generator(patient)
   const child = spawn(command, [...before, ...flagsOf(url), '--subscribe', ...numbers])
   let errors = ''
   child.stderr.on('data', (bytes) => {
