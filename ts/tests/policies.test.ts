@@ -50,6 +50,8 @@ function handMade(header: object, secret: string | undefined): string {
 
 /** The core's calls since the last look. */
 const calls: string[] = []
+/** The texts that these calls were given. */
+const coreTexts: string[] = []
 const keys: Record<string, string> = {}
 const secrets: string[] = []
 let server: Server
@@ -100,8 +102,13 @@ beforeAll(async () => {
   const core = fakeAddon()
   const native = new Proxy(core, {
     get(target, name) {
-      if (typeof name === 'string' && name !== 'nodeFigures' && name !== 'cancelTicket') calls.push(name)
-      return target[name as keyof Addon]
+      const answer = target[name as keyof Addon]
+      if (typeof name !== 'string' || name === 'nodeFigures' || name === 'cancelTicket') return answer
+      calls.push(name)
+      return (...parameters: unknown[]) => {
+        coreTexts.push(...parameters.filter((one) => typeof one === 'string'))
+        return (answer as (...parameters: unknown[]) => unknown)(...parameters)
+      }
     },
   })
   server = fakeServer({ http: { cors: ['*'] } }, { native, keyring })
@@ -331,6 +338,7 @@ describe('refused by what is asked for', () => {
     return `0xf8${(fields.length / 2).toString(16)}${fields}`
   }
   const bare = other.slice(2)
+  const simulated = (...blockStateCalls: object[]) => ['eth_simulateV1', { blockStateCalls }, 'latest']
   const table: [string, string, unknown[], object][] = [
     ...[
       'eth_chainId',
@@ -376,6 +384,28 @@ describe('refused by what is asked for', () => {
       ['trace_call', { to: other }, ['trace'], 'latest'],
       ['trace_filter', { toAddress: other }],
       ['trace_filter', { fromAddress: listed }],
+      ['trace_filter', { toAddress: [] }],
+      ['trace_filter', { toAddress: null }],
+      ['trace_filter', { toAddress: [listed, other] }],
+      ['eth_newFilter', { address: [] }],
+      ['eth_newFilter', { address: [listed, other] }],
+      ...[{ code: '0x00' }, { state: {} }, { stateDiff: { '0x0': '0x1' } }, { movePrecompileToAddress: other }].flatMap(
+        (override) => [
+          ['eth_call', { to: listed }, 'latest', { [listed]: override }],
+          ['eth_call', { to: listed }, 'latest', { [other]: override }],
+          ['eth_estimateGas', { to: listed }, 'latest', { [listed.slice(2)]: override }],
+          simulated({ stateOverrides: { [listed]: override }, calls: [{ to: listed }] }),
+          simulated({ calls: [{ to: listed }] }, { stateOverrides: { [listed]: override } }),
+        ],
+      ),
+      ['eth_call', { to: listed }, 'latest', { [other]: { balance: '0x1' } }],
+      ['eth_call', { to: listed }, 'latest', { [other]: {} }],
+      ['eth_estimateGas', { to: listed }, 'latest', { [listed]: { balance: '0x1' }, [other]: { nonce: '0x1' } }],
+      simulated({ stateOverrides: { [other]: { balance: '0x1' } }, calls: [{ to: listed }] }),
+      ['hardhat_setCode', listed, '0x00'],
+      ['hardhat_setStorageAt', listed, '0x0', `0x${'00'.repeat(32)}`],
+      ['hardhat_setBalance', other, '0x1'],
+      ['hardhat_setNonce', other, '0x1'],
     ].map(([method, ...params]): [string, string, unknown[], object] => [
       'contract',
       String(method),
@@ -402,10 +432,24 @@ describe('refused by what is asked for', () => {
 
   test('error: subscriptions to logs of what is not on the list', async () => {
     const client = await Client.open(`${url}/${keys.contract}`)
-    for (const options of [[], [{}], [{ address: other }], [{ address: [listed, other] }]]) {
+    for (const options of [[], [{}], [{ address: [] }], [{ address: other }], [{ address: [listed, other] }]]) {
       expect(await client.exchange(callOf('eth_subscribe', ['logs', ...options]))).toEqual(contractError)
     }
     await client.close()
+  })
+
+  test('error: an override of code behind another one of the same account', async () => {
+    for (const accounts of [
+      `{"${listed}":{"code":"0x00"},"${listed}":{}}`,
+      `{"${listed}":{},"${listed}":{"code":"0x00"}}`,
+      `{"${listed}":{"code":"0x00","code":null}}`,
+      `{"${listed}":{"c\\u006fde":"0x00"}}`,
+    ]) {
+      coreTexts.length = 0
+      const params = `[{"to":"${listed}"},"latest",${accounts}]`
+      await post({ path: keys.contract ?? '', body: `{"id":1,"method":"eth_estimateGas","params":${params}}` })
+      expect(coreTexts.join()).not.toMatch(/code|\\u/)
+    }
   })
 
   test('behavior: what is on a list reaches the core, by every name of a method', async () => {
@@ -415,6 +459,10 @@ describe('refused by what is asked for', () => {
       ['method', 'chain_protocolVersion'],
       ['contract', 'eth_getBalance', listed.toUpperCase().replace('0X', ''), 'latest'],
       ['contract', 'eth_call', { to: listed }, 'latest'],
+      ['contract', 'eth_call', { to: listed }, 'latest', { [listed]: { balance: '0x1', code: null } }],
+      ['contract', 'eth_estimateGas', { to: listed }, 'latest', { [listed]: { nonce: '0x1' } }],
+      ['contract', 'hardhat_setBalance', listed, '0x1'],
+      ['contract', 'trace_filter', { toAddress: [listed] }],
       ['contract', 'eth_sendRawTransaction', raw(`94${listed.slice(2)}`)],
       ['contract', 'eth_getTransactionCount', other, 'latest'],
       ['contract', 'eth_chainId'],

@@ -1,10 +1,12 @@
+import { jsonIn } from '../rpc/jsonText.ts'
 import type { CallObject } from '../rpc/parameters/callObject.ts'
 import type { LogCriteria } from '../rpc/parameters/logFilter.ts'
 import { readWanted, type Wanted } from '../rpc/parameters/subscription.ts'
 import type { TraceFilter } from '../rpc/parameters/traceFilter.ts'
 
-// Which addresses a request names: what allow lists of contracts are asked about. Null where it is left open, so that it
-// could be any: a contract that is created, logs of all addresses.
+// The addresses that a request names, for allow lists of contracts. Null stands for what no list can allow: an address that
+// is left open (a contract creation, logs of all addresses), and an override of code or storage, by which an allowed
+// address would run anything.
 
 type Contracts = (params: readonly unknown[]) => readonly (string | null)[]
 
@@ -13,34 +15,75 @@ export function addressAt(index: number): Contracts {
   return (params) => [params[index] as string]
 }
 
-/** `to` of a call or of a transaction. */
-export function calledAt(index: number): Contracts {
-  return (params) => [(params[index] as CallObject).to ?? null]
+/** `to` of a call or of a transaction, and the accounts of the state overrides at `overridesIndex`. */
+export function calledAt(index: number, overridesIndex?: number): Contracts {
+  return (params) => {
+    const to = (params[index] as CallObject).to ?? null
+    const overrides = overridesIndex === undefined ? undefined : (params[overridesIndex] as string | undefined)
+    return overrides === undefined ? [to] : [to, ...overridden(jsonIn(overrides) ?? [])]
+  }
 }
 
 /** `address` of a log filter. */
 export function loggedAt(index: number): Contracts {
-  return (params) => (params[index] as LogCriteria).address ?? [null]
+  return (params) => anyOf((params[index] as LogCriteria).address)
 }
 
 /** `toAddress` of a trace filter. */
 export function tracedAt(index: number): Contracts {
-  return (params) => (params[index] as TraceFilter).toAddress ?? [null]
+  return (params) => anyOf((params[index] as TraceFilter).toAddress)
 }
 
-/** `to` of all calls of a simulation. */
+/** `to` of all calls of a simulation, and the accounts of its state overrides. */
 export function simulatedAt(index: number): Contracts {
   return (params) => {
-    const { blockStateCalls } = JSON.parse(params[index] as string) as { blockStateCalls: { calls?: CallObject[] }[] }
-    return blockStateCalls.flatMap(({ calls = [] }) => calls.map(({ to }) => to ?? null))
+    const simulation = jsonIn(params[index] as string)
+    const blocks = isObject(simulation) ? simulation.blockStateCalls : undefined
+    if (!Array.isArray(blocks)) return [null]
+    return blocks.flatMap((block) =>
+      isObject(block) ? [...called(block.calls), ...overridden(block.stateOverrides)] : [null],
+    )
   }
 }
+
+function called(calls: unknown): (string | null)[] {
+  if (calls === undefined || calls === null) return []
+  if (!Array.isArray(calls)) return [null]
+  return calls.map((call) => (isObject(call) && typeof call.to === 'string' ? call.to : null))
+}
+
+/** The account of a method that replaces its code or its storage: none is allowed. */
+export const rewritten: Contracts = () => [null]
 
 /** `address` of a subscription to logs; other subscriptions name nothing. */
 export const subscribed: Contracts = ([kind, options]) => {
   if (kind !== 'logs') return []
   const wanted = readWanted(kind as Wanted['kind'], options)
-  return wanted.kind === 'logs' ? (wanted.criteria.address ?? [null]) : []
+  return wanted.kind === 'logs' ? anyOf(wanted.criteria.address) : []
+}
+
+/** The addresses of a filter, any of which it takes. An empty list takes all. */
+function anyOf(addresses: readonly string[] | undefined): readonly (string | null)[] {
+  return addresses === undefined || addresses.length === 0 ? [null] : addresses
+}
+
+/** Members of an account override that change neither what runs nor what it reads. */
+const harmless = ['balance', 'nonce']
+
+/** The accounts of state overrides; null for each that overrides more than balance and nonce, and for what is no override. */
+function overridden(overrides: unknown): (string | null)[] {
+  if (overrides === undefined || overrides === null) return []
+  if (!isObject(overrides)) return [null]
+  return Object.entries(overrides).map(([account, members]) => (isHarmless(members) ? account : null))
+}
+
+function isHarmless(members: unknown): boolean {
+  if (!isObject(members)) return false
+  return Object.entries(members).every(([name, value]) => value === null || harmless.includes(name))
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Receiver of a signed transaction. One that cannot be read is left open: it is not let through on a guess. */

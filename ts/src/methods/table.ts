@@ -1,7 +1,7 @@
 import type { Row } from '../rpc/dispatch.ts'
 import type { Method } from '../rpc/method.ts'
 import type { Context } from './context.ts'
-import { addressAt, calledAt, loggedAt, sentAt, simulatedAt, subscribed, tracedAt } from './contracts.ts'
+import { addressAt, calledAt, loggedAt, rewritten, sentAt, simulatedAt, subscribed, tracedAt } from './contracts.ts'
 import { debug_accountTransactionQuota } from './debug_accountTransactionQuota.ts'
 import { debug_getRawBlock } from './debug_getRawBlock.ts'
 import { debug_getRawHeader } from './debug_getRawHeader.ts'
@@ -444,7 +444,7 @@ export const table: readonly Row<Context>[] = [
     module: 'eth',
     lane: 'pool',
     cost: 10,
-    contracts: calledAt(0),
+    contracts: calledAt(0, 2),
     doc: 'Executes a call without a transaction.',
   }),
   row(eth_estimateGas, {
@@ -452,7 +452,7 @@ export const table: readonly Row<Context>[] = [
     module: 'eth',
     lane: 'pool',
     cost: 10,
-    contracts: calledAt(0),
+    contracts: calledAt(0, 2),
     doc: 'Gas that a transaction needs.',
   }),
   row(eth_getLogs, {
@@ -707,6 +707,7 @@ export const table: readonly Row<Context>[] = [
     lane: 'pool',
     cost: 5,
     isWrite: true,
+    contracts: addressAt(0),
     doc: 'Gives an account a balance.',
   }),
   row(hardhat_setCode, {
@@ -716,6 +717,7 @@ export const table: readonly Row<Context>[] = [
     lane: 'pool',
     cost: 5,
     isWrite: true,
+    contracts: rewritten,
     doc: 'Gives an account code.',
   }),
   row(hardhat_setNonce, {
@@ -725,6 +727,7 @@ export const table: readonly Row<Context>[] = [
     lane: 'pool',
     cost: 5,
     isWrite: true,
+    contracts: addressAt(0),
     doc: 'Gives an account a nonce.',
   }),
   row(hardhat_setStorageAt, {
@@ -734,6 +737,7 @@ export const table: readonly Row<Context>[] = [
     lane: 'pool',
     cost: 5,
     isWrite: true,
+    contracts: rewritten,
     doc: 'Writes a storage cell.',
   }),
   row(personal_listAccounts, {
