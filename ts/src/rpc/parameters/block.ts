@@ -142,6 +142,8 @@ function isWord(text: string): boolean {
   return words.includes(text.toLowerCase())
 }
 
+/** The hex form of a decimal number, which has any number of digits. The conversion of very many takes a second. */
 function hexOf(decimal: string): string {
-  return `0x${BigInt(decimal).toString(16)}`
+  const digits = decimal.replace(/^0+(?=.)/, '')
+  return digits.length > 80 ? digits : `0x${BigInt(digits).toString(16)}`
 }

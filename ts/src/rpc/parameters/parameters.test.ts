@@ -1,4 +1,7 @@
+import { readdirSync } from 'node:fs'
+import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { RpcError } from '../errors.ts'
 import type { Kind } from '../kind.ts'
 import { address } from './address.ts'
 import { callBlock, estimateBlock, numberedBlock, stateBlock } from './block.ts'
@@ -379,7 +382,13 @@ describe('traces', () => {
       { tracer: 'callTracer', withLog: true },
     ],
     [
-      { DISABLESTACK: 'true', disableMemory: 'no', disableStorage: false },
+      {
+        DISABLESTACK: 'True',
+        disableMemory: 'no',
+        disableStorage: false,
+        disableCode: { toString: 1 },
+        withLog: ['true'],
+      },
       { tracer: 'rskTracer', disableStack: true },
     ],
     [{ timeout: '5s', foo: {} }, { tracer: 'rskTracer' }],
@@ -441,4 +450,55 @@ describe('traces', () => {
     [null, "'positions' cannot be null or empty"],
     [['0x0', '0x1'], "'positions' accepts only one index"],
   ])
+})
+
+describe('a block number of very many digits', () => {
+  const tooLarge: [unknown, string][] = [
+    ['9'.repeat(1000), `Invalid block number ${'9'.repeat(1000)}`],
+    [`0x${'f'.repeat(1000)}`, `Invalid block number 0x${'f'.repeat(1000)}`],
+  ]
+  refuses(callBlock, tooLarge)
+  refuses(estimateBlock, tooLarge)
+  accepts(callBlock, [[`${'0'.repeat(1000)}7`, '0x7']])
+})
+
+describe('every kind', async () => {
+  const files = readdirSync(new URL('.', import.meta.url)).filter((name) => !name.endsWith('.test.ts'))
+  const modules = await Promise.all(files.map((name) => import(`./${name}`) as Promise<Record<string, unknown>>))
+  const kinds = modules.flatMap(Object.entries).filter((entry): entry is [string, Kind<unknown>] => {
+    return typeof (entry[1] as { read?: unknown } | null)?.read === 'function'
+  })
+  // Values whose conversion to text or to a number fails, and names that every object has.
+  const noText = { toString: 1, valueOf: 1, toJSON: 1 }
+  const hostile: readonly unknown[] = [
+    noText,
+    [noText],
+    [[noText]],
+    JSON.parse('{"__proto__":{"toString":1},"constructor":1,"length":-1}'),
+    JSON.parse('[1e400,-1e400,-0,{"then":1}]'),
+    ...['__proto__', 'constructor', 'toString', '\ud800', '9'.repeat(1_000_000), `0x${'f'.repeat(1_000_000)}`],
+    ...[null, true, Number.POSITIVE_INFINITY, -0, 2 ** 53, [], {}],
+  ]
+  const membersOf = (schema: object): string[] =>
+    Object.entries(schema).flatMap(([name, inner]: [string, unknown]) => {
+      const names = name === 'properties' ? Object.keys(inner as object) : []
+      return typeof inner === 'object' && inner !== null ? [...names, ...membersOf(inner)] : names
+    })
+
+  test('behavior: all are here', () => expect(kinds.length).toBeGreaterThan(40))
+
+  test.each(kinds)('error: %s reads or refuses whatever there is', (_name, kind) => {
+    const names = [...new Set(membersOf(kind.schema))]
+    const objects = names.flatMap((name) => hostile.map((value) => ({ [name]: value })))
+    const nested = names.flatMap((outer) => objects.flatMap((inner) => [{ [outer]: inner }, { [outer]: [inner] }]))
+    const whole = Object.fromEntries(names.map((name) => [name, noText]))
+    for (const value of [...hostile, ...objects, ...nested, { [who]: noText }, { [who]: { state: noText } }, whole]) {
+      try {
+        kind.read(value)
+      } catch (error) {
+        if (!(error instanceof RpcError))
+          throw new Error(`a defect for ${inspect(value).slice(0, 200)}`, { cause: error })
+      }
+    }
+  })
 })

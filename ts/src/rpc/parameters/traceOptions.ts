@@ -38,7 +38,7 @@ export const traceOptions: Kind<TraceOptions> = {
     const options: TraceOptions = { tracer: tracerOf(this, tracer) }
     for (const [name, member] of [...Object.entries(value), ...Object.entries(tracerConfig ?? {})]) {
       const known = switches.find((one) => one.toLowerCase() === name.toLowerCase())
-      if (known !== undefined && (member === true || String(member).toLowerCase() === 'true')) options[known] = true
+      if (known !== undefined && isOn(member)) options[known] = true
     }
     return options
   },
@@ -57,6 +57,10 @@ export const callTraceOptions: Kind<TraceOptions> = {
       ? traceOptions.read(value)
       : refuse(this, `Invalid trace options: ${given} are not supported`)
   },
+}
+
+function isOn(member: unknown): boolean {
+  return member === true || (typeof member === 'string' && member.toLowerCase() === 'true')
 }
 
 function tracerOf(kind: Kind<TraceOptions>, value: unknown): TraceOptions['tracer'] {
