@@ -67,6 +67,7 @@ export class Endpoint {
       connections: limit === 0 ? undefined : new Connections(parts.connections, limit, trusted, onRefused),
       health: parts.health,
       onConnections: (change) => counters?.change('httpConnections', change),
+      onErrorStatus: (status) => counters?.countStatus(status),
     })
     const sockets = config.ws.enabled
       ? new WebSocketServer(
@@ -80,6 +81,7 @@ export class Endpoint {
             cancel,
             // uWebSockets does not tell of the end of a connection that became one.
             onUpgraded: () => counters?.change('httpConnections', -1),
+            onUnauthenticated: () => counters?.countStatus(401),
             forget: parts.forget,
             openSockets: parts.openSockets,
           },

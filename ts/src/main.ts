@@ -68,7 +68,7 @@ export async function startNode(config: Config): Promise<RunningNode> {
 async function startWith(store: NodeStore, config: Config, logger: Logger): Promise<RunningNode> {
   let current = config
   let certificates = checkCertificates(config)
-  const operator = config.admin.enabled ? (await import('./operator.ts')).prepareOperator(config) : undefined
+  const operator = config.admin.enabled ? (await import('./operator.ts')).prepareOperator(config, logger) : undefined
   const accounting = new Accounting(store.service, reporter(logger, 'usage is told later'))
   const source = await openKeys(config, store, accounting)
   const addresses = addressesOf(config)
@@ -102,7 +102,10 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
     const { genesis } = JSON.parse(native.openNode(nodeConfig(config))) as { genesis: string }
     native.onHead(() => logger.debug(headCursor(native), 'new head'))
     const filters = store.filters(genesis)
-    await workers.listen(ports, createRegistry(native, config, filters, store.health() !== undefined), askToEnd)
+    await workers.listen(ports, createRegistry(native, config, filters, store.health() !== undefined), {
+      onShutdown: askToEnd,
+      onAppUse: (use) => operator?.takeAppUse(use),
+    })
     accounting.start()
     source.watch((keys) => workers.replaceKeys(keys), reporter(logger, 'API keys stay as they were'))
     const sources = {
@@ -121,7 +124,6 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
       url: urls[0] ?? '',
       keys: keepsApps(config) ? { store: store.service, source } : undefined,
       sources,
-      logger,
     })
     logger.debug({ urls, network: config.network, workers: count }, 'serving')
     for (const address of addresses) {
@@ -156,6 +158,7 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
         metrics?.close()
         admin?.close()
         const isIdle = await workers.stop(config.http.drainMs)
+        await admin?.save()
         await accounting.stop()
         await store.close()
         await native.closeNode()

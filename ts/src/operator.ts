@@ -1,6 +1,8 @@
 // Loaded only when the operator's page is wanted.
 
 import { Apps } from './admin/apps.ts'
+import { FigureFiles } from './admin/figures/files.ts'
+import { FigureRecorder } from './admin/figures/recorder.ts'
 import { readPage } from './admin/pageFiles.ts'
 import { Reporter, type ReportSources } from './admin/report.ts'
 import { routesOf } from './admin/routes.ts'
@@ -8,8 +10,10 @@ import { AdminServer } from './admin/server.ts'
 import { readToken } from './admin/token.ts'
 import type { KeySource } from './auth/keySource.ts'
 import type { ServiceStore } from './auth/store.ts'
+import { figuresDirOf } from './config/network.ts'
 import type { Config } from './config/schema.ts'
 import { urlOf } from './http/url.ts'
+import type { AppUse } from './observe/appUse.ts'
 import type { Logger } from './observe/log.ts'
 import { version } from './version.ts'
 
@@ -22,19 +26,38 @@ export interface OperatorParts {
   /** Undefined where no apps can be kept. */
   readonly keys: { readonly store: Pick<ServiceStore, 'apps' | 'usage'>; readonly source: KeySource } | undefined
   readonly sources: Pick<ReportSources, 'workers' | 'core' | 'health' | 'webSockets' | 'filters'>
-  readonly logger: Logger
+}
+
+export interface RunningOperator {
+  readonly url: string
+  /** Closes the address; figures are still counted. */
+  close(): void
+  /** Ends the counting and writes the figures. */
+  save(): Promise<void>
 }
 
 /** What is needed to serve the page, looked at before the node opens. Throws ConfigError. */
-export function prepareOperator(config: Config): {
+export function prepareOperator(
+  config: Config,
+  logger: Logger,
+): {
+  /** Takes over what apps asked a worker for. */
+  takeAppUse(use: AppUse): void
   /** Throws AdminListenError. */
-  serve(parts: OperatorParts): Promise<{ readonly url: string; close(): void }>
+  serve(parts: OperatorParts): Promise<RunningOperator>
 } {
   const { host, port, hosts } = config.admin
   const token = readToken(config.admin)
   const page = readPage(pageFolder)
+  const folder = figuresDirOf(config)
+  const recorder = new FigureRecorder(
+    folder === null ? undefined : new FigureFiles(folder),
+    (error) => logger.error({ reason: error.message }, 'trouble with the figures over time'),
+    Date.now,
+  )
   return {
-    async serve({ url, keys, sources, logger }) {
+    takeAppUse: (use) => recorder.takeApps(use),
+    async serve({ url, keys, sources }) {
       const baseUrl = config.auth.url === '' ? url : config.auth.url
       const apps =
         keys &&
@@ -45,18 +68,25 @@ export function prepareOperator(config: Config): {
           note: (action, app) => logger.info({ app, action }, 'app changed by the admin API'),
           now: Date.now,
         })
-      const reporter = new Reporter({
-        ...sources,
-        fixed: { version, network: config.network, url: baseUrl, workers: sources.workers.length },
-        access: () => ({
-          isOpen: keys?.source.keys.isOpen ?? true,
-          staysOpen: config.auth.open,
-          keepsApps: keys !== undefined,
-        }),
-        nowMs: () => performance.now(),
-      })
+      const reporter = new Reporter(
+        {
+          ...sources,
+          fixed: { version, network: config.network, url: baseUrl, workers: sources.workers.length },
+          access: () => ({
+            isOpen: keys?.source.keys.isOpen ?? true,
+            staysOpen: config.auth.open,
+            keepsApps: keys !== undefined,
+          }),
+          nowMs: () => performance.now(),
+        },
+        (sample) => recorder.take(sample),
+      )
       const server = new AdminServer(
-        routesOf(apps, () => reporter.report()),
+        routesOf(
+          apps,
+          () => reporter.report(),
+          (subject, range) => recorder.report(subject, range),
+        ),
         page,
         {
           hosts: [...hosts, host],
@@ -66,11 +96,13 @@ export function prepareOperator(config: Config): {
       )
       const found = await server.listen({ host, port })
       reporter.start()
+      recorder.start()
       return {
         url: urlOf(host, found),
-        close() {
+        close: () => server.close(),
+        async save() {
           reporter.stop()
-          server.close()
+          await recorder.stop()
         },
       }
     },

@@ -6,10 +6,11 @@ import { isDevelopment } from './config/network.ts'
 import { RemoteFilters } from './filters/port.ts'
 import { methodGroups, servedMethods } from './methods/entries.ts'
 import { loadAddon } from './native/load.ts'
+import { AppUseCounter } from './observe/appUse.ts'
 import { Counters } from './observe/counters.ts'
 import { createLogger } from './observe/log.ts'
 import { watchLoopDelay } from './observe/loopDelay.ts'
-import { requestLog } from './observe/requests.ts'
+import { type FinishedRequest, requestLog } from './observe/requests.ts'
 import { numberTicketsFrom } from './rpc/flight.ts'
 import { createServer } from './server.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './workerMessages.ts'
@@ -28,10 +29,19 @@ function run(
   const filters = new RemoteFilters(post)
   const keyring = new Keyring(keys, meters, new MethodGroups(methodGroups()))
   const logged = { slowMs: config.rpc.slowMs }
-  const observe = requestLog(logger, logged)
+  const log = requestLog(logger, logged)
   const counters =
     memory && new Counters(servedMethods(config.modules, isDevelopment(config), addressesOf(config)), memory)
   if (counters !== undefined) watchLoopDelay(counters)
+  const appUse =
+    counters && config.admin.enabled ? new AppUseCounter((use) => post({ kind: 'appUse', use })) : undefined
+  const observe = (request: FinishedRequest): void => {
+    const app = request.request?.caller?.app
+    if (appUse !== undefined && app !== undefined) {
+      appUse.count(app, counters?.nameOf(request.method) ?? request.method, request.errorCode !== undefined)
+    }
+    log(request)
+  }
   let store = firstStore
   const server = createServer({
     config,
@@ -68,6 +78,7 @@ function run(
       )
     } else {
       void server.stop(message.graceMs).then(() => {
+        appUse?.stop()
         post({ kind: 'stopped' })
         port.close()
       })

@@ -1,6 +1,7 @@
 import type { Keys } from './auth/keyring.ts'
 import type { Config } from './config/schema.ts'
 import type { FilterQuestion, FilterReply } from './filters/port.ts'
+import type { AppUse } from './observe/appUse.ts'
 import type { StoreHealth } from './observe/health.ts'
 
 /** What a worker is started with. */
@@ -41,4 +42,6 @@ export type FromWorker =
   | { readonly kind: 'stopped' }
   /** A caller asks the node to end (rsk_shutdown). */
   | { readonly kind: 'shutdown' }
+  /** What apps asked this worker for since the last such message. */
+  | { readonly kind: 'appUse'; readonly use: AppUse }
   | FilterQuestion

@@ -4,6 +4,7 @@ import type { Keys } from './auth/keyring.ts'
 import type { Config } from './config/schema.ts'
 import { answerQuestion, type FilterPort } from './filters/port.ts'
 import { ConnectionTable } from './http/connectionTable.ts'
+import type { AppUse } from './observe/appUse.ts'
 import type { Counters } from './observe/counters.ts'
 import type { StoreHealth } from './observe/health.ts'
 import type { Logger } from './observe/log.ts'
@@ -50,13 +51,18 @@ export class Workers {
     })
   }
 
-  /** Lets all workers listen, each on the port of each address. Filter questions go to `filters`; `onShutdown` is called when a caller asks for the end. */
-  async listen(ports: readonly number[], filters: FilterPort, onShutdown: () => void): Promise<void> {
+  /** Lets all workers listen, each on the port of each address. Filter questions go to `filters`; `onShutdown` is called when a caller asks for the end, `onAppUse` with what apps asked a worker for. */
+  async listen(
+    ports: readonly number[],
+    filters: FilterPort,
+    { onShutdown, onAppUse }: { readonly onShutdown: () => void; readonly onAppUse: (use: AppUse) => void },
+  ): Promise<void> {
     await Promise.all(
       this.#workers.map(async (worker) => {
         worker.on('message', (message: FromWorker) => {
           if (message.kind === 'filter') void answerQuestion(filters, message).then((reply) => post(worker, reply))
           else if (message.kind === 'shutdown') onShutdown()
+          else if (message.kind === 'appUse') onAppUse(message.use)
         })
         const listening = nextMessage(worker)
         post(worker, { kind: 'listen', ports })

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { AppWithKey, ListedApp, NodeReport, Refusal, ShownApp } from '../src/admin/shapes.ts'
+import type { AppWithKey, FigureReport, ListedApp, NodeReport, Refusal, ShownApp } from '../src/admin/shapes.ts'
 import { NodeProcess, scratchFolder } from './node.ts'
 import { exchange } from './rawSocket.ts'
 
@@ -250,6 +250,30 @@ describe('the admin API', () => {
     expect(readFileSync(join(place.dir, 'apps.json'), 'utf8')).toBe(before)
   })
 
+  test('behavior: a missing key is counted as a refusal, over HTTP and WebSocket', async () => {
+    const count = async () => {
+      const { refusals } = (await place.ask<NodeReport>('GET', '/api/node')).body
+      return refusals.find(({ status }) => status === 401)?.count ?? 0
+    }
+    const before = await count()
+    expect(await place.statuses('')).toEqual([401])
+    const upgrade =
+      'GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n'
+    expect((await exchange(Number(new URL(place.node.url).port), upgrade)).text).toMatch(/^HTTP\/1\.1 401 /)
+    expect(await count()).toBe(before + 13)
+  })
+
+  test.each([
+    ['', 400, 'range'],
+    ['?range=year', 400, 'range'],
+    ['?range=day&app=nobody', 404, undefined],
+    ['?range=day&app=../node', 404, undefined],
+  ])('error: figures asked for with %s', async (query, status, member) => {
+    const answer = await place.ask('GET', `/api/figures${query}`)
+    expect([answer.status, answer.body.error.member]).toEqual([status, member])
+  })
+
   test('error: paths that leave the folder of the page, sent as they are', async () => {
     const port = Number(new URL(place.admin).port)
     for (const path of [
@@ -429,6 +453,27 @@ describe('the admin address', { timeout: 60_000 }, () => {
       /admin: cannot listen on 127\.0\.0\.1:\d+ \(EADDRINUSE\)/,
     )
     await node.stop()
+  })
+
+  test('behavior: figures over time, of the node and of an app, survive a restart', async () => {
+    const other = await new Place().start()
+    const { key } = (await other.ask<AppWithKey>('POST', '/api/apps', { name: 'charted' })).body
+    expect(await other.statuses(key)).toEqual([200])
+    await other.node.stop()
+    await other.start()
+    const requests = async (query: string) => {
+      const { status, body } = await other.ask<FigureReport>('GET', `/api/figures?${query}`)
+      expect(status).toBe(200)
+      return body.methods.map(({ method, requests }) => [method, requests.reduce((sum, one) => sum + one, 0)])
+    }
+    for (const range of ['hour', 'day', 'month']) {
+      expect(await requests(`range=${range}&app=charted`)).toEqual([
+        ['all', 12],
+        ['eth_chainId', 12],
+      ])
+      expect(Object.fromEntries(await requests(`range=${range}`)).eth_chainId).toBeGreaterThanOrEqual(12)
+    }
+    await other.node.stop()
   })
 
   test('behavior: off unless it is wanted; a node that keeps nothing has no apps', async () => {

@@ -226,6 +226,57 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
     await page.context().close()
   })
 
+  test('behavior: the message of a wrong field is in sight', async () => {
+    const page = await open(node.adminUrl, { viewport: { width: 900, height: 420 } })
+    await page.getByRole('button', { name: 'New app' }).click()
+    const form = page.getByRole('dialog')
+    await form.getByLabel('Name', { exact: true }).fill('two words')
+    await form.getByRole('button', { name: 'Create' }).click()
+    const message = form.locator('.problem:not(:empty)')
+    await message.waitFor()
+    const box = await message.boundingBox()
+    const dialog = await form.boundingBox()
+    if (box === null || dialog === null) throw new Error('the message or its form is not drawn')
+    expect(box.y).toBeGreaterThanOrEqual(dialog.y)
+    expect(box.y + box.height).toBeLessThanOrEqual(dialog.y + dialog.height)
+    await page.context().close()
+  })
+
+  test('behavior: figures over time are drawn, and read out under the pointer and by arrow keys', async () => {
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ name: 'drawn' })
+    const made = await fetch(`${node.adminUrl}/api/apps`, { method: 'POST', headers, body })
+    const { key } = (await made.json()) as { key: string }
+    const url = `${node.url}/${key}`
+    for (let turn = 0; turn < 7; turn++) await calls(url).getBalance({ address: `0x${'11'.repeat(20)}` })
+    const page = await open()
+    const part = page.locator('#over-time')
+    // Workers tell what apps asked for every five seconds.
+    await expect
+      .poll(() => fetch(`${node.adminUrl}/api/figures?range=hour&app=drawn`).then((answer) => answer.text()), {
+        timeout: 15_000,
+      })
+      .toContain('eth_getBalance')
+    await part.getByLabel('Whose figures').selectOption('drawn')
+    const line = part.locator('[data-line=eth_getBalance] .number')
+    await expect.poll(() => line.textContent()).toBe('7')
+    await part.getByRole('button', { name: 'Day' }).click()
+    expect(await part.locator('.chart .axis').count()).toBeGreaterThanOrEqual(6)
+    await part.locator('.chart').scrollIntoViewIfNeeded()
+    const box = await part.locator('.chart').boundingBox()
+    if (box === null) throw new Error('the chart is not drawn')
+    await page.mouse.move(box.x + box.width * 0.5, box.y + box.height * 0.5)
+    await expect.poll(() => line.textContent()).toBe('0')
+    await expect.poll(() => part.locator('.hover').getAttribute('visibility')).toBe('visible')
+    await page.mouse.move(0, 0)
+    await part.locator('.chart').focus()
+    await page.keyboard.press('ArrowRight')
+    await expect.poll(() => line.textContent()).toBe('7')
+    await part.getByLabel('Figure', { exact: true }).selectOption('p99Ms')
+    await part.getByText('Latencies are measured for the node only').waitFor()
+    await page.context().close()
+  })
+
   test('behavior: many apps are searched, not all shown', async () => {
     const store = new FileStore(join(dir, 'apps.json'))
     const given = { description: '', useCase: '', network: 'regtest', expiresAt: null }

@@ -75,6 +75,20 @@ describe('Reporter', () => {
     reporter.stop()
   })
 
+  test('behavior: refusals are added up by status, with their rate', async () => {
+    const { reporter, workers } = start()
+    for (const worker of workers) worker.countStatus(401)
+    vi.advanceTimersByTime(60_000)
+    for (let turn = 0; turn < 60; turn++) workers[0].countStatus(401)
+    workers[1].countStatus(418)
+    vi.advanceTimersByTime(30_000)
+    expect((await reporter.report()).refusals).toEqual([
+      { status: 401, count: 62, perSecond: 2 },
+      { status: 'other', count: 1, perSecond: expect.closeTo(1 / 30, 3) },
+    ])
+    reporter.stop()
+  })
+
   test('behavior: blocks that went are no growth; a node that closes is no error', async () => {
     const { reporter, state } = start()
     state.core = { ...figures, number: 160 }

@@ -35,19 +35,24 @@ export interface ReportSources {
 export class Reporter {
   readonly #sources: ReportSources
   readonly #history = new History()
+  readonly #onSample: (sample: Sample) => void
   #timer: NodeJS.Timeout | undefined
 
-  constructor(sources: ReportSources) {
+  /** `onSample` is called with each sample that is kept. */
+  constructor(sources: ReportSources, onSample: (sample: Sample) => void = () => undefined) {
     this.#sources = sources
+    this.#onSample = onSample
   }
 
   start(): void {
-    this.#history.add(this.#sample())
-    this.#timer = setInterval(() => this.#history.add(this.#sample()), sampleMs).unref()
+    this.#keepSample()
+    this.#timer = setInterval(() => this.#keepSample(), sampleMs).unref()
   }
 
+  /** Keeps a last sample. */
   stop(): void {
     clearInterval(this.#timer)
+    this.#keepSample()
   }
 
   async report(): Promise<NodeReport> {
@@ -70,6 +75,7 @@ export class Reporter {
         ...this.#requests(now, then, ({ methods }) => [methods.get(method)]),
       })),
       errors: errorReport(then, now),
+      refusals: refusalReport(then, now),
       connections: {
         http: gauge('httpConnections'),
         webSocket: webSockets(),
@@ -85,6 +91,12 @@ export class Reporter {
       },
       database: figures ? { fileBytes: figures.store.fileBytes, compactionBytes: figures.store.compactionBytes } : null,
     }
+  }
+
+  #keepSample(): void {
+    const sample = this.#sample()
+    this.#history.add(sample)
+    this.#onSample(sample)
   }
 
   #sample(): Sample {
@@ -131,6 +143,16 @@ function errorReport(then: Sample, now: Sample): NodeReport['errors'] {
       code: code === 0 ? ('other' as const) : code,
       count,
       perSecond: perSecond(then, now, count - (before.get(code) ?? 0)),
+    }))
+    .toSorted((one, other) => other.count - one.count)
+}
+
+function refusalReport(then: Sample, now: Sample): NodeReport['refusals'] {
+  return [...now.refusals]
+    .map(([status, count]) => ({
+      status: status === 0 ? ('other' as const) : status,
+      count,
+      perSecond: perSecond(then, now, count - (then.refusals.get(status) ?? 0)),
     }))
     .toSorted((one, other) => other.count - one.count)
 }

@@ -2,8 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import { namePattern } from '../auth/app.ts'
 import type { Apps } from './apps.ts'
 import { readJson } from './body.ts'
+import type { Subject } from './figures/files.ts'
+import { type RangeName, rangeNames } from './figures/series.ts'
 import { ApiError } from './refusal.ts'
-import type { NodeReport } from './shapes.ts'
+import type { FigureReport, NodeReport } from './shapes.ts'
 
 export interface Answer {
   readonly status: number
@@ -23,13 +25,27 @@ const one = new RegExp(`^/api/apps/(${namePattern})$`)
 const key = new RegExp(`^/api/apps/(${namePattern})/rotate$`)
 
 /** The API. Without `apps`, nothing can be kept. */
-export function routesOf(apps: Apps | undefined, report: () => Promise<NodeReport>): readonly Route[] {
+export function routesOf(
+  apps: Apps | undefined,
+  report: () => Promise<NodeReport>,
+  figures: (subject: Subject, range: RangeName) => Promise<FigureReport>,
+): readonly Route[] {
   const kept = (): Apps => {
     if (apps !== undefined) return apps
     throw new ApiError(409, 'ephemeral', 'this node keeps nothing: set auth.file to keep apps')
   }
   return [
     { method: 'GET', path: /^\/api\/node$/, answer: async () => ok(await report()) },
+    {
+      method: 'GET',
+      path: /^\/api\/figures$/,
+      async answer(_none, request) {
+        const { range, app } = figureQuery(request.url ?? '')
+        if (app === undefined) return ok(await figures('node', range))
+        await kept().show(app)
+        return ok(await figures({ app }, range))
+      },
+    },
     { method: 'GET', path: all, answer: async () => ok(apps === undefined ? { apps: [] } : await apps.list()) },
     {
       method: 'POST',
@@ -52,6 +68,15 @@ export function routesOf(apps: Apps | undefined, report: () => Promise<NodeRepor
       answer: async (name, request) => ok(await kept().rotate(name, await readJson(request))),
     },
   ]
+}
+
+/** Throws ApiError when the range is none of `rangeNames`. */
+function figureQuery(url: string): { readonly range: RangeName; readonly app: string | undefined } {
+  const query = new URL(url, 'http://localhost').searchParams
+  const asked = query.get('range')
+  const range = rangeNames.find((name) => name === asked)
+  if (range !== undefined) return { range, app: query.get('app') ?? undefined }
+  throw new ApiError(400, 'range', `range: expected one of ${rangeNames.join(', ')}`, { member: 'range' })
 }
 
 function ok(body: object): Answer {

@@ -2,8 +2,10 @@
 
 import type { KeyUrls, ShownApp } from '../auth/shown.ts'
 import type { Usage } from '../auth/store.ts'
+import type { MethodCurve, RangeName } from './figures/series.ts'
 
 export type { KeyUrls, ShownApp } from '../auth/shown.ts'
+export type { MethodCurve, RangeName } from './figures/series.ts'
 
 /** What an app has used, of all nodes together; days and months are those of UTC. */
 export interface AppUse {
@@ -26,6 +28,16 @@ export interface AppWithKey {
   readonly app: ShownApp
   readonly key: string
   readonly urls: KeyUrls
+}
+
+/** GET /api/figures?range=hour|day|month[&app=NAME]. */
+export interface FigureReport {
+  readonly range: RangeName
+  readonly stepSeconds: number
+  /** When the first step begins: seconds since 1970. */
+  readonly fromSeconds: number
+  /** `all` first, the others by their number of requests. Latencies of apps are not counted. */
+  readonly methods: readonly MethodCurve[]
 }
 
 /** Any answer with a status from 400 on. */
@@ -80,6 +92,12 @@ export interface NodeReport {
   readonly methods: readonly MethodReport[]
   /** `other`: all that came after 31 different codes. */
   readonly errors: readonly { readonly code: number | 'other'; readonly count: number; readonly perSecond: number }[]
+  /** Requests and connections that were refused with an HTTP status; `other`: statuses that are not told apart. */
+  readonly refusals: readonly {
+    readonly status: number | 'other'
+    readonly count: number
+    readonly perSecond: number
+  }[]
   readonly connections: {
     readonly http: number
     readonly webSocket: number

@@ -15,6 +15,7 @@ interface Terms {
 
 /** Callers with the key of an app. */
 export class AppCaller implements Caller {
+  readonly app: string
   readonly isCountedWhileRunning: boolean
   readonly #meter: Meter
   readonly #terms: Terms
@@ -22,11 +23,13 @@ export class AppCaller implements Caller {
   readonly #contracts: () => ReadonlySet<string> | undefined
 
   private constructor(
+    app: string,
     meter: Meter,
     terms: Terms,
     methods: () => ReadonlySet<string> | undefined,
     contracts: () => ReadonlySet<string> | undefined,
   ) {
+    this.app = app
     this.#meter = meter
     this.#terms = terms
     this.#methods = methods
@@ -34,18 +37,18 @@ export class AppCaller implements Caller {
     this.isCountedWhileRunning = terms.limits.concurrency !== null
   }
 
-  static of({ place, allow, limits, burst }: Access, memory: SharedArrayBuffer, groups: MethodGroups): AppCaller {
+  static of({ name, place, allow, limits, burst }: Access, memory: SharedArrayBuffer, groups: MethodGroups): AppCaller {
     const bounds = { burst, hasDay: limits.dailyUnits !== null, hasMonth: limits.monthlyUnits !== null }
     const isUnlimited = burst === null && !bounds.hasDay && !bounds.hasMonth
     const methods = once(() => (allow.methods.length === 0 ? undefined : groups.namesOf(allow.methods)))
     const contracts = once(() => (allow.contracts.length === 0 ? undefined : new Set(allow.contracts)))
-    return new AppCaller(new Meter(memory, place), { limits, bounds, isUnlimited }, methods, contracts)
+    return new AppCaller(name, new Meter(memory, place), { limits, bounds, isUnlimited }, methods, contracts)
   }
 
   /** The same account with fewer methods. */
   narrowedTo(methods: ReadonlySet<string>): AppCaller {
     const both = this.methods === undefined ? methods : new Set([...methods].filter((one) => this.methods?.has(one)))
-    return new AppCaller(this.#meter, this.#terms, () => both, this.#contracts)
+    return new AppCaller(this.app, this.#meter, this.#terms, () => both, this.#contracts)
   }
 
   get methods(): ReadonlySet<string> | undefined {

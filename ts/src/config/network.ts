@@ -37,6 +37,12 @@ export function usageFileOf(config: Config): string | null {
   return dataDir === null ? null : join(dataDir, 'usage.json')
 }
 
+/** The folder of the figures that the operator's page shows over time; null: they are kept in memory. */
+export function figuresDirOf(config: Config): string | null {
+  const dataDir = dataDirOf(config)
+  return dataDir === null ? null : join(dataDir, 'figures')
+}
+
 export function workersOf(config: Config): number {
   return config.http.workers === 0 ? availableParallelism() : config.http.workers
 }

@@ -30,6 +30,8 @@ export interface HttpParts {
   readonly health: () => Health
   /** Called with 1 when a connection opens, with -1 when it closes, unless it became a WebSocket. */
   readonly onConnections: (change: number) => void
+  /** Called with the HTTP status of each answer that has one from 400 on; health checks are left out. */
+  readonly onErrorStatus?: (status: number) => void
   /** Proxies that tell whom they speak for. */
   readonly trusted?: AddressRanges
   /** Absent: connections of one client are not counted. */
@@ -46,6 +48,7 @@ export class HttpServer {
   readonly #cancel: (ticket: number) => void
   readonly #health: () => Health
   readonly #onConnections: (change: number) => void
+  readonly #onErrorStatus: (status: number) => void
   readonly #trusted: AddressRanges
   readonly #connections: Connections | undefined
   readonly #answers: LargeAnswers
@@ -55,7 +58,14 @@ export class HttpServer {
     bodies: BodyServer,
     keyring: Keyring,
     settings: HttpSettings,
-    { cancel, health, onConnections, trusted = new AddressRanges([]), connections }: HttpParts,
+    {
+      cancel,
+      health,
+      onConnections,
+      onErrorStatus = () => undefined,
+      trusted = new AddressRanges([]),
+      connections,
+    }: HttpParts,
   ) {
     this.#bodies = bodies
     this.#keyring = keyring
@@ -63,6 +73,7 @@ export class HttpServer {
     this.#cancel = cancel
     this.#health = health
     this.#onConnections = onConnections
+    this.#onErrorStatus = onErrorStatus
     this.#trusted = trusted
     this.#connections = connections
     this.#answers = new LargeAnswers(settings)
@@ -119,7 +130,7 @@ export class HttpServer {
     const headers = this.#corsHeaders(origin)
     const visitor = visitorOf(response, request, this.#trusted)
     const finish = (admitted: Admission | Refusal): void => {
-      if (typeof admitted === 'string') send(response, admissionRefused(admitted, headers))
+      if (typeof admitted === 'string') this.#refuse(response, admissionRefused(admitted, headers))
       // The connection stays: what may matter later is kept, too.
       else onAdmitted({ ...admitted, visitor })
     }
@@ -134,7 +145,7 @@ export class HttpServer {
     })
     admitted.then(
       (one) => isGone || response.cork(() => finish(one)),
-      () => isGone || send(response, this.#outgoing(defect, headers)),
+      () => isGone || this.#refuse(response, this.#outgoing(defect, headers)),
     )
   }
 
@@ -145,6 +156,12 @@ export class HttpServer {
 
   /** Refuses an upgrade of somebody who was admitted. */
   refuse(response: HttpResponse, outgoing: Outgoing): void {
+    this.#refuse(response, outgoing)
+  }
+
+  /** Sends a response with an error status, and counts it. */
+  #refuse(response: HttpResponse, outgoing: Outgoing): void {
+    this.#onErrorStatus(outgoing.status)
     send(response, outgoing)
   }
 
@@ -162,7 +179,7 @@ export class HttpServer {
     }
     const error = new RpcError(code.invalidRequest, 'JSON-RPC requests are sent with POST')
     const body = method === 'head' ? undefined : writeError('null', error, false)
-    send(response, { status: 405, headers: [['Allow', 'POST, OPTIONS']], body })
+    this.#refuse(response, { status: 405, headers: [['Allow', 'POST, OPTIONS']], body })
   }
 
   #onHealth(response: HttpResponse, request: HttpRequest): void {
@@ -170,7 +187,7 @@ export class HttpServer {
     // Balancers ask without a key, and are told nothing that the chain does not tell everybody.
     const refusal = this.#pageRefusal(request, origin)
     if (refusal !== undefined) {
-      send(response, refusal)
+      this.#refuse(response, refusal)
       return
     }
     const health = this.#health()
@@ -194,12 +211,12 @@ export class HttpServer {
     if (key === undefined) return
     const refusal = this.#bodyRefusal(request, origin)
     if (refusal !== undefined) {
-      send(response, refusal)
+      this.#refuse(response, refusal)
       return
     }
     const admitted = key.admission ?? this.#keyring.admit(key, visitorOf(response, request, this.#trusted))
     if (typeof admitted === 'string') {
-      send(response, admissionRefused(admitted, this.#corsHeaders(origin)))
+      this.#refuse(response, admissionRefused(admitted, this.#corsHeaders(origin)))
       return
     }
     const headers = origin === '' ? noHeaders : this.#corsHeaders(origin)
@@ -215,14 +232,14 @@ export class HttpServer {
       const finish = (one: Admission | Refusal): void => {
         if (flight.isAborted) return
         if (typeof one === 'string') {
-          send(response, admissionRefused(one, headers))
+          this.#refuse(response, admissionRefused(one, headers))
           return
         }
         flight.caller = one.caller
         this.#answer(response, body, flight, headers, encoding)
       }
       if (still instanceof Promise) {
-        still.then(finish, () => flight.isAborted || send(response, this.#outgoing(defect, headers)))
+        still.then(finish, () => flight.isAborted || this.#refuse(response, this.#outgoing(defect, headers)))
       } else finish(still)
     })
     onAborted(response, () => {
@@ -235,9 +252,9 @@ export class HttpServer {
   #recognise(response: HttpResponse, request: HttpRequest, origin: string): KeyEntry | undefined {
     const key = this.#keyring.identify(this.#keyring.isOpen ? '' : apiKeyOf(request))
     const page = this.#pageRefusal(request, origin)
-    if (page !== undefined) send(response, page)
-    else if (this.#keyring.isWithheld) send(response, this.#outgoing(keysAway, this.#corsHeaders(origin)))
-    else if (key === undefined) send(response, admissionRefused('key', this.#corsHeaders(origin)))
+    if (page !== undefined) this.#refuse(response, page)
+    else if (this.#keyring.isWithheld) this.#refuse(response, this.#outgoing(keysAway, this.#corsHeaders(origin)))
+    else if (key === undefined) this.#refuse(response, admissionRefused('key', this.#corsHeaders(origin)))
     else return key
     return undefined
   }
@@ -263,9 +280,9 @@ export class HttpServer {
   #answer(response: HttpResponse, body: Body, flight: Flight, headers: Headers, encoding: string): void {
     if ('fault' in body) {
       // Who sends more than was agreed may go on for ever: nobody listens.
-      if (body.fault === 'too large') send(response, { ...this.#tooLarge(headers), isLast: true })
-      else if (body.fault === 'too slow') send(response, { ...this.#tooSlow(headers), isLast: true })
-      else send(response, this.#outgoing(parseError, headers))
+      if (body.fault === 'too large') this.#refuse(response, { ...this.#tooLarge(headers), isLast: true })
+      else if (body.fault === 'too slow') this.#refuse(response, { ...this.#tooSlow(headers), isLast: true })
+      else this.#refuse(response, this.#outgoing(parseError, headers))
       return
     }
     this.#running++
@@ -310,6 +327,7 @@ export class HttpServer {
   }
 
   #send(response: HttpResponse, outgoing: Outgoing): void {
+    if (outgoing.status >= 400) this.#onErrorStatus(outgoing.status)
     this.#answers.send(response, outgoing, () => this.#outgoing(wholeError(overloaded()), noHeaders))
   }
 

@@ -16,6 +16,9 @@ const codePlaces = 32
 const gauges = ['httpConnections', 'refusedConnections', 'subscriptions', 'loopDelay99', 'loopDelayMaximum'] as const
 export type GaugeName = (typeof gauges)[number]
 
+/** HTTP statuses of refusals that are told apart; the last one counts all others. */
+const statuses = [400, 401, 403, 405, 408, 413, 415, 426, 429, 503, 0] as const
+
 /** How the requests of one method went. */
 export interface MethodFigures {
   readonly method: string
@@ -36,24 +39,31 @@ export class Counters {
   /** Which error code has which place. */
   readonly #codes: Float64Array
   readonly #errors: Float64Array
+  readonly #statuses: Float64Array
 
   /** `methods` are all that are told apart: any other name is counted as `other`, for callers may send what they like. */
   constructor(methods: readonly string[], memory?: SharedArrayBuffer) {
     this.#methods = [...methods, 'other']
     this.#places = new Map(this.#methods.map((name, place) => [name, place]))
     const count = this.#methods.length
-    const sizes = [gauges.length, count * cellsPerMethod, codePlaces, count * codePlaces]
+    const sizes = [gauges.length, count * cellsPerMethod, codePlaces, count * codePlaces, statuses.length]
     this.memory = memory ?? new SharedArrayBuffer(8 * sizes.reduce((sum, size) => sum + size, 0))
     let start = 0
-    const [gaugeCells, latencies, codes, errors] = sizes.map((size) => {
+    const [gaugeCells, latencies, codes, errors, statusCells] = sizes.map((size) => {
       const cells = new Float64Array(this.memory, start, size)
       start += 8 * size
       return cells
-    }) as [Float64Array, Float64Array, Float64Array, Float64Array]
+    }) as [Float64Array, Float64Array, Float64Array, Float64Array, Float64Array]
     this.#gauges = gaugeCells
     this.#latencies = latencies
     this.#codes = codes
     this.#errors = errors
+    this.#statuses = statusCells
+  }
+
+  /** The name under which a method is counted: its own, or `other`. */
+  nameOf(method: string): string {
+    return this.#places.has(method) ? method : 'other'
   }
 
   /** Counts an answered request. */
@@ -66,6 +76,19 @@ export class Counters {
     add(this.#latencies, start + latency, 1)
     add(this.#latencies, start + classes, seconds)
     if (errorCode !== undefined) add(this.#errors, place * codePlaces + this.#codePlace(errorCode), 1)
+  }
+
+  /** Counts a request or message that was refused with an HTTP status, or would have been if it had come over HTTP. */
+  countStatus(status: number): void {
+    const place = (statuses as readonly number[]).indexOf(status)
+    add(this.#statuses, place === -1 ? statuses.length - 1 : place, 1)
+  }
+
+  /** Refusals by HTTP status, those that occurred; 0 stands for all other statuses. */
+  refusals(): { readonly status: number; readonly count: number }[] {
+    return statuses
+      .map((status, place) => ({ status, count: this.#statuses[place] as number }))
+      .filter(({ count }) => count > 0)
   }
 
   set(gauge: GaugeName, value: number): void {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { Counters, latencyBounds } from './counters.ts'
 import { countOf, countsBetween, errorsOf, History, latencyMs, type Sample, takeSample } from './history.ts'
 
-const sample = (atMs: number, head = 0): Sample => ({ atMs, head, methods: new Map() })
+const sample = (atMs: number, head = 0): Sample => ({ atMs, head, methods: new Map(), refusals: new Map() })
 const classes = (...counts: [number, number][]) => {
   const all = new Array<number>(latencyBounds.length + 1).fill(0)
   for (const [place, count] of counts) all[place] = count
@@ -36,7 +36,7 @@ describe('takeSample', () => {
     const { methods } = takeSample(workers, 7, 1)
     expect(countOf(methods.get('a'))).toBe(2)
     expect(countOf(methods.get('none'))).toBe(0)
-    expect(errorsOf({ atMs: 1, head: 7, methods })).toEqual(new Map([[-32000, 2]]))
+    expect(errorsOf({ atMs: 1, head: 7, methods, refusals: new Map() })).toEqual(new Map([[-32000, 2]]))
     const later = takeSample(workers, 7, 2).methods.get('a')
     expect(countsBetween(methods.get('a'), later).every((count) => count === 0)).toBe(true)
     expect(countsBetween(undefined, later)).toEqual(later?.counts)

@@ -10,6 +10,8 @@ export interface Sample {
   /** Number of the head; undefined when no node was open. */
   readonly head: number | undefined
   readonly methods: ReadonlyMap<string, MethodFigures>
+  /** Refusals by HTTP status; 0 stands for all statuses that are not told apart. */
+  readonly refusals: ReadonlyMap<number, number>
 }
 
 /** Samples of the last minutes, the oldest first: what rates are made of. */
@@ -35,12 +37,14 @@ export class History {
 /** Takes a sample. `nowMs` has to come from a clock that never goes back. */
 export function takeSample(workers: readonly Counters[], head: number | undefined, nowMs: number): Sample {
   const methods = new Map<string, MethodFigures>()
+  const refusals = new Map<number, number>()
   for (const worker of workers) {
     for (const figures of worker.methods()) {
       methods.set(figures.method, sum(methods.get(figures.method), figures))
     }
+    for (const { status, count } of worker.refusals()) refusals.set(status, (refusals.get(status) ?? 0) + count)
   }
-  return { atMs: nowMs, head, methods }
+  return { atMs: nowMs, head, methods, refusals }
 }
 
 /** How many requests of a method a sample knows. */

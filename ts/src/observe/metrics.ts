@@ -82,6 +82,9 @@ function workerMetrics(counters: Counters, worker: number): MetricObject[] {
     metric('rhizome_connections_refused_total', 'counter', 'Connections of clients that had too many.', [
       { labels: {}, value: counters.gauge('refusedConnections') },
     ]),
+    metric('rhizome_refusals_total', 'counter', 'Requests and connections that were refused, by HTTP status.', [
+      ...counters.refusals().map(({ status, count }) => ({ labels: { status: status || 'other' }, value: count })),
+    ]),
     metric('rhizome_websocket_subscriptions', 'gauge', 'Subscriptions of open connections.', [
       { labels: {}, value: counters.gauge('subscriptions') },
     ]),

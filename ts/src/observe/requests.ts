@@ -6,8 +6,8 @@ export interface FinishedRequest {
   readonly elapsedMs: number
   readonly errorCode: number | undefined
   readonly defect: unknown
-  /** Its name; none when no request has caused it. */
-  readonly request?: { readonly id: string }
+  /** Its id and the app that it is answered for; absent when no request has caused it. */
+  readonly request?: { readonly id: string; readonly caller?: { readonly app: string } | undefined }
 }
 
 /** Callers may send names of any length. */

@@ -1,7 +1,9 @@
 import type { RpcError } from './errors.ts'
 
-/** On whose account a request is answered, as far as serving it has to ask. Who need not say who he is has none. */
+/** The app on whose account a request is answered, as far as serving it has to ask. Requests without a key have none. */
 export interface Caller {
+  /** Name of the app. */
+  readonly app: string
   /** Wire names that may be called; undefined: all. */
   readonly methods: ReadonlySet<string> | undefined
   /** Addresses, in lower case, that requests may name; undefined: any. */

@@ -31,6 +31,8 @@ export interface WebSocketParts {
   readonly cancel: (ticket: number) => void
   /** Called when an HTTP connection has become a WebSocket. */
   readonly onUpgraded: () => void
+  /** Called when a connection is closed because its key, its token or its app no longer admits it. */
+  readonly onUnauthenticated: () => void
   /** Called when a connection has closed. */
   readonly forget: (subscriber: Subscriber) => void
   /** One number: the open connections of all workers. */
@@ -91,8 +93,8 @@ export class WebSocketServer {
   #removeStrangers(): void {
     for (const connection of this.#connections) {
       const admitted = this.#parts.keyring.renew(connection.admission)
-      if (admitted instanceof Promise) void admitted.then((one) => settle(connection, one))
-      else settle(connection, admitted)
+      if (admitted instanceof Promise) void admitted.then((one) => this.#settle(connection, one))
+      else this.#settle(connection, admitted)
     }
   }
 
@@ -145,10 +147,21 @@ export class WebSocketServer {
     const admitted = this.#parts.keyring.renew(connection.admission)
     const finish = (one: Admission | Refusal): void => {
       // Who has hung up meanwhile must not be left with subscriptions.
-      if (settle(connection, one) && this.#connections.has(connection)) this.#serve(connection, text)
+      if (this.#settle(connection, one) && this.#connections.has(connection)) this.#serve(connection, text)
     }
     if (admitted instanceof Promise) void admitted.then(finish)
     else finish(admitted)
+  }
+
+  /** Takes over the renewed admission of a connection, or closes a connection that has lost it. */
+  #settle(connection: Connection, admitted: Admission | Refusal): boolean {
+    if (typeof admitted !== 'string') {
+      connection.admission = admitted
+      return true
+    }
+    this.#parts.onUnauthenticated()
+    connection.end(notAuthenticated)
+    return false
   }
 
   #serve(connection: Connection, text: string | undefined): void {
@@ -187,13 +200,6 @@ const lookMs = 1000
 /** A web page sends its token as the second of two protocols: the first one is then agreed on. */
 function protocolOf(protocols: string): string {
   return /^bearer *,/i.exec(protocols) === null ? '' : protocols.slice(0, 'bearer'.length)
-}
-
-/** Takes over what a client is let in with now, or hangs up. */
-function settle(connection: Connection, admitted: Admission | Refusal): boolean {
-  if (typeof admitted === 'string') connection.end(notAuthenticated)
-  else connection.admission = admitted
-  return typeof admitted !== 'string'
 }
 
 const defect: Reply = { answer: writeError('null', internalError(), false), error: undefined }

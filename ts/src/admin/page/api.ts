@@ -1,4 +1,4 @@
-import type { AppList, AppWithKey, NodeReport, Refusal, ShownApp } from '../shapes.ts'
+import type { AppList, AppWithKey, FigureReport, NodeReport, RangeName, Refusal, ShownApp } from '../shapes.ts'
 
 const patienceMs = 8000
 const tokenPlace = 'rhizome.token'
@@ -22,6 +22,9 @@ export function keepToken(token: string): void {
 
 export const nodeReport = (): Promise<NodeReport> => ask('GET', '/api/node')
 export const allApps = (): Promise<AppList> => ask('GET', '/api/apps')
+/** `app`: the name of an app; empty for the node. */
+export const figures = (range: RangeName, app: string): Promise<FigureReport> =>
+  ask('GET', `/api/figures?${new URLSearchParams({ range, ...(app !== '' && { app }) })}`)
 export const createApp = (app: object): Promise<AppWithKey> => ask('POST', '/api/apps', app)
 export const editApp = (name: string, edit: object): Promise<ShownApp> => ask('PATCH', pathOf(name), edit)
 export const revokeApp = (name: string): Promise<ShownApp> => ask('DELETE', pathOf(name))

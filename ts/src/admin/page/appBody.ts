@@ -8,7 +8,7 @@ type Allow = ShownApp['allow']
 
 const limits: readonly (readonly [keyof Limits, string, string])[] = [
   ['unitsPerSecond', 'Units per second', 'Compute units: most methods cost 1, heavy ones more.'],
-  ['burst', 'Burst', 'Units that may be spent at once. Empty: those of one second.'],
+  ['burst', 'Burst', 'Units that may be spent at once. Empty: those of half a second.'],
   ['dailyUnits', 'Units per day', 'Days are those of UTC.'],
   ['monthlyUnits', 'Units per month', ''],
   ['concurrency', 'Requests at a time', 'HTTP requests and WebSocket messages that are worked on at once.'],

@@ -111,7 +111,9 @@ export function openForm({
     const input = name === undefined ? undefined : inputs.get(name)
     input?.setAttribute('aria-invalid', 'true')
     input?.closest('details')?.setAttribute('open', '')
-    input?.focus()
+    input?.focus({ preventScroll: true })
+    // The message stands below its field: focus alone may leave it outside the visible part of a long form.
+    target?.scrollIntoView({ block: 'center' })
   }
 
   function row(field: Field): HTMLElement {

@@ -4,6 +4,7 @@ import { AppsPart } from './apps.ts'
 import { byId } from './element.ts'
 import { openForm } from './form.ts'
 import { Methods } from './methods.ts'
+import { OverTime } from './overTime.ts'
 import { Overview } from './overview.ts'
 
 // Asks the node again and again while somebody looks, and shows what it says.
@@ -13,6 +14,7 @@ const everyMs = 2000
 const overview = new Overview()
 const methods = new Methods()
 const apps = new AppsPart(refresh)
+const overTime = new OverTime()
 let lastAnswer = ''
 let timer: ReturnType<typeof setTimeout> | undefined
 let isAsking = false
@@ -29,6 +31,7 @@ async function refresh(): Promise<void> {
     overview.show(report)
     methods.show(report)
     apps.show(list, report)
+    await overTime.show(list)
     lastAnswer = new Date().toLocaleTimeString()
     byId('loading').hidden = true
     byId('content').hidden = false

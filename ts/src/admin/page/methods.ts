@@ -17,6 +17,20 @@ const meanings: Readonly<Record<string, string>> = {
   '3': 'execution reverted',
 }
 
+/** Why requests are refused with an HTTP status. */
+const refusalMeanings: Readonly<Record<string, string>> = {
+  400: 'malformed request',
+  401: 'API key or token missing, wrong or expired',
+  403: 'host, origin or address not allowed',
+  405: 'not sent with POST',
+  408: 'body arrived too slowly',
+  413: 'body too large',
+  415: 'body not JSON',
+  426: 'WebSocket version not supported',
+  429: 'rate, quota or concurrency limit reached',
+  503: 'overloaded, or a store is away',
+}
+
 interface Row {
   readonly place: HTMLTableRowElement
   show(method: MethodReport): void
@@ -30,16 +44,18 @@ export class Methods {
   readonly #table: HTMLElement
   readonly #errors = element('tbody')
   readonly #errorTable: HTMLElement
+  readonly #refusals = element('tbody')
+  readonly #refusalTable = table(['HTTP status', 'Meaning', '#Refused', '#Per second'], this.#refusals)
   readonly #noErrors = element('p', { class: 'muted' }, 'No request was answered with an error.')
 
   constructor() {
     this.#table = table(['Method', '#Requests', '#Per second', 'Last 5 minutes', '#p50', '#p99', '#Errors'], this.#body)
     byId('methods').append(heading('Methods', 'methods-title'), this.#nothing, this.#table)
     this.#errorTable = table(['Code', 'Meaning', '#Answers', '#Per second'], this.#errors)
-    byId('errors').append(heading('Errors', 'errors-title'), this.#noErrors, this.#errorTable)
+    byId('errors').append(heading('Errors', 'errors-title'), this.#noErrors, this.#errorTable, this.#refusalTable)
   }
 
-  show({ methods, errors }: NodeReport): void {
+  show({ methods, errors, refusals }: NodeReport): void {
     this.#nothing.hidden = methods.length > 0
     this.#table.hidden = methods.length === 0
     const ordered = methods.toSorted((one, other) => other.count - one.count || (one.method < other.method ? -1 : 1))
@@ -50,21 +66,32 @@ export class Methods {
       if (this.#body.children[index] !== row.place)
         this.#body.insertBefore(row.place, this.#body.children[index] ?? null)
     }
-    this.#noErrors.hidden = errors.length > 0
+    this.#noErrors.hidden = errors.length + refusals.length > 0
+    this.#refusalTable.hidden = refusals.length === 0
     this.#errorTable.hidden = errors.length === 0
     this.#errors.replaceChildren(
-      ...errors.map(({ code, count: answers, perSecond }) =>
-        element(
-          'tr',
-          {},
-          element('th', { scope: 'row', class: 'code' }, String(code)),
-          element('td', {}, meanings[code] ?? ''),
-          element('td', { class: 'number', 'data-name': 'answers' }, count(answers)),
-          element('td', { class: 'number', 'data-name': 'per second' }, rate(perSecond)),
-        ),
-      ),
+      ...errors.map(({ code, ...figures }) => codeRow(code, meanings[code], 'answers', figures)),
+    )
+    this.#refusals.replaceChildren(
+      ...refusals.map(({ status, ...figures }) => codeRow(status, refusalMeanings[status], 'refused', figures)),
     )
   }
+}
+
+function codeRow(
+  code: number | 'other',
+  meaning: string | undefined,
+  name: string,
+  figures: { readonly count: number; readonly perSecond: number },
+): HTMLElement {
+  return element(
+    'tr',
+    { [`data-${name}`]: String(code) },
+    element('th', { scope: 'row', class: 'code' }, String(code)),
+    element('td', {}, meaning ?? ''),
+    element('td', { class: 'number', 'data-name': name }, count(figures.count)),
+    element('td', { class: 'number', 'data-name': 'per second' }, rate(figures.perSecond)),
+  )
 }
 
 function newRow(method: string): Row {
