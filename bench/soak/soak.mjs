@@ -29,7 +29,8 @@ const growthLimit = 1.25
 /** In less time a node is still warming up. */
 const leastMinutes = 1
 
-export async function run(report, { minutes, isQuick = false }) {
+/** `order` may put the requests of a group into another order. */
+export async function run(report, { minutes, isQuick = false, order = (requests) => requests }) {
   buildDriver()
   const folder = mkdtempSync(join(tmpdir(), 'rhizome-soak-'))
   const dataDir = join(folder, 'data')
@@ -42,7 +43,8 @@ export async function run(report, { minutes, isQuick = false }) {
     const revoked = keysCommand(dataDir, 'create', 'former').key
     keysCommand(dataDir, 'revoke', 'former')
     await new Promise((resolve) => setTimeout(resolve, 1000))
-    const plans = await makePlans(node.url, chain, keys, [revoked, `rz_${'A'.repeat(43)}`, 'no-key'])
+    const badKeys = [revoked, `rz_${'A'.repeat(43)}`, 'no-key']
+    const plans = await makePlans(node.url, chain, keys, badKeys, order)
     const timeMs = minutes * 60_000
     const memory = []
     const sampler = setInterval(() => memory.push(node.memoryKib), timeMs / samples)
@@ -72,7 +74,7 @@ function keysCommand(dataDir, ...parameters) {
   return JSON.parse(execFileSync(process.execPath, [program, ...flags], { encoding: 'utf8' }))
 }
 
-async function makePlans(url, chain, keys, badKeys) {
+async function makePlans(url, chain, keys, badKeys, order) {
   const learned = async (name) => learn(chain.url, reads.find((one) => one.name === name).requests(chain))
   const names = [
     'eth_getBalance',
@@ -90,9 +92,9 @@ async function makePlans(url, chain, keys, badKeys) {
     await learn(chain.url, reverting(chain)),
   ]
   return {
-    light: new Plan(dealt([ofApps, ofApps.toReversed(), refused])),
+    light: new Plan(order(dealt([ofApps, ofApps.toReversed(), refused]))),
     blockNumber: new Plan(await learned('eth_blockNumber')),
-    heavy: new Plan(dealt(heavy)),
+    heavy: new Plan(order(dealt(heavy))),
   }
 }
 

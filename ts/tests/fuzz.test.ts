@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { notOffered, table } from '../src/methods/table.ts'
 import { NodeProcess } from './node.ts'
+import { Random } from './random.ts'
 import { Client, shakenHands } from './webSocket.ts'
 
 /** The settings of the Rust tests with random input (npm run fuzz). */
@@ -9,34 +10,6 @@ const seed = Number(process.env.PROPTEST_RNG_SEED ?? 1)
 
 const batchSize = 25
 const slowestMs = 5000
-
-/** Mulberry32: the same numbers for the same seed. */
-class Random {
-  #state: number
-
-  constructor(start: number) {
-    this.#state = start >>> 0
-  }
-
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed
-    return (mixed ^ (mixed >>> 14)) >>> 0
-  }
-
-  below(bound: number): number {
-    return this.next() % bound
-  }
-
-  pick<T>(list: readonly T[]): T {
-    return list[this.below(list.length)] as T
-  }
-
-  hex(bytes: number): string {
-    return `0x${Array.from({ length: bytes }, () => this.below(256).toString(16).padStart(2, '0')).join('')}`
-  }
-}
 
 const who = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const contracts = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => `0x${number.toString(16).padStart(40, '0')}`)
