@@ -36,7 +36,7 @@ const folders = {
 
 /** Packages that only these folders may import. */
 const packageOwners = {
-  'uWebSockets.js': ['http', 'ws'],
+  'uWebSockets.js': ['native', 'http', 'ws'],
   pino: ['observe'],
   'prom-client': ['observe'],
   'smol-toml': ['config'],

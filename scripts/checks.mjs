@@ -1,6 +1,8 @@
 // The checks of form that CI runs before the tests. Each returns the problems it found, as lines.
+import { checkDependencies } from './check-dependencies.mjs'
 import { checkFloors } from './check-floors.mjs'
 import { checkMethods } from './check-methods.mjs'
+import { checkPins } from './check-pins.mjs'
 import { checkDocs } from './docs.mjs'
 import { cargoEnvironment } from './setup/cargo.mjs'
 import { run, SetupError } from './setup/run.mjs'
@@ -19,6 +21,8 @@ export function checks(root) {
     ['types of TypeScript', () => local('typescript/bin/tsc', '-p', '.')],
     ["types of the operator's page", () => local('typescript/bin/tsc', '-p', 'ts/src/admin/page')],
     ['floors', () => report(checkFloors(root))],
+    ['pins', () => report(checkPins(root))],
+    ['licences and sources', () => report(checkDependencies(root))],
     ['methods', () => report(checkMethods(root))],
     ['documentation of the methods', async () => report(await checkDocs())],
     ['format of Rust', () => cargo('fmt', '--all', '--check')],

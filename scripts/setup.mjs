@@ -7,7 +7,7 @@ import { buildAddon, hasAddon } from './setup/addon.mjs'
 import { buildBundle } from './setup/bundle.mjs'
 import { fingerprint, Stamps } from './setup/fingerprint.mjs'
 import { phase, run, SetupError } from './setup/run.mjs'
-import { checkNode } from './setup/tools.mjs'
+import { checkHttpServer, checkSystem } from './setup/tools.mjs'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -16,7 +16,7 @@ const hardhatProject = 'ts/tests/hardhat'
 
 /** Brings everything up to date. `parts` can leave the addon out, and add the packages that only tests need. */
 export async function setup(parts = { addon: true }) {
-  checkNode()
+  checkSystem(root)
   // Kept with the packages: when those are thrown away, everything is looked at again.
   const stamps = new Stamps(`${root}/node_modules/.rhizome-setup.json`)
   const steps = [
@@ -24,7 +24,10 @@ export async function setup(parts = { addon: true }) {
       name: 'packages',
       inputs: () => fingerprint(root, ['package-lock.json']) + process.versions.modules,
       isThere: () => true,
-      build: () => phase('installing packages', () => install(root)),
+      build: async () => {
+        await phase('installing packages', () => install(root))
+        checkHttpServer(root)
+      },
     },
     {
       name: 'hardhat',

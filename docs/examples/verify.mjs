@@ -1,7 +1,7 @@
 // Reads a contract from a node that is not trusted: what it answers is checked against the proof of work of a header.
 //   npm start                        (in one terminal)
 //   node docs/examples/verify.mjs    (in another)
-import { fullHeader, verifyAccountProof, verifyHeader, verifyReceiptProof } from 'rhizome/verify'
+import { fullHeader, verifyAccountProof, verifyHeader, verifyReceiptProof } from '@rhizome-node/rhizome/verify'
 import { createWalletClient, defineChain, http, keccak256, publicActions, toHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { compile } from './compile.mjs'

@@ -1,25 +1,35 @@
-// npm run pack -- [--addon PLATFORM=FILE]... [--out DIR]: the packages to publish, as .tgz files. One holds the program, one
-// per platform the addon; the first names the others as optional dependencies, so that npm installs the one that fits.
-// Without --addon: this platform, with the addon of the checkout.
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+// npm run pack -- [--native PLATFORM=DIR]... [--out DIR]: the packages to publish, as .tgz files. One holds the program, one
+// per platform the native files; the first names the others as optional dependencies, so that npm installs the one that fits.
+// Without --native: this platform, with the addon of the checkout and the HTTP server for the running Node.js.
+import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { outputOf, run, SetupError } from '../setup/run.mjs'
 import { root, setup } from '../setup.mjs'
+import { pinnedHttpServer } from './httpServer.mjs'
+import { gatherNative, readJson, writeJson } from './native.mjs'
 import { platforms, thisPlatform } from './platforms.mjs'
+import { programSbom } from './sbom.mjs'
 
 const licenses = ['LICENSE-MIT', 'LICENSE-APACHE']
-const content = ['README.md', 'CHANGELOG.md', ...licenses, 'ts/rhizome.mjs', 'ts/dist']
+const content = ['README.md', 'CHANGELOG.md', ...licenses, 'ts/rhizome.mjs', 'ts/src/native/binaries.mjs', 'ts/dist']
 
-/** Writes the packages into `out`: `addons` are pairs of a platform's name and its file. */
-export async function pack(addons, out) {
-  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+/** Writes the packages into `out`: `natives` are pairs of a platform's name and the folder with its native files. */
+export async function pack(natives, out) {
+  const manifest = readJson(join(root, 'package.json'))
   const work = join(root, 'node_modules/.cache/packages')
   rmSync(work, { recursive: true, force: true })
   mkdirSync(out, { recursive: true })
-  const folders = [programPackage(work, manifest)]
-  for (const [name, file] of addons) folders.push(await addonPackage(work, manifest, name, file))
-  for (const folder of folders) {
+  const folders = natives.map(([name, folder]) => nativePackage(work, manifest, name, folder))
+  if (folders.length === 0) folders.push(await packageOfHere(work, manifest))
+  folders.push(
+    programPackage(
+      work,
+      manifest,
+      folders.map(({ name }) => name),
+    ),
+  )
+  for (const { folder } of folders) {
     await run('npm', ['pack', '--loglevel=error', '--pack-destination', out], {
       cwd: folder,
       shell: process.platform === 'win32',
@@ -28,75 +38,64 @@ export async function pack(addons, out) {
 }
 
 /** The program as it is installed: what the bundle contains is no dependency any more. */
-function programPackage(work, { scripts, devDependencies, dependencies, private: isPrivate, ...manifest }) {
+function programPackage(work, { scripts, devDependencies, dependencies, private: isPrivate, ...manifest }, natives) {
   const folder = join(work, 'program')
   for (const path of content) cpSync(join(root, path), join(folder, path), { recursive: true })
-  const optional = platforms.map(({ name }) => [packageOf(manifest, name), manifest.version])
-  write(folder, {
+  writeJson(join(folder, 'sbom.cdx.json'), programSbom(root, manifest))
+  writeJson(join(folder, 'package.json'), {
     ...manifest,
-    files: content,
-    dependencies: { 'uWebSockets.js': dependencies['uWebSockets.js'] },
-    optionalDependencies: Object.fromEntries(optional),
+    files: [...content, 'sbom.cdx.json'],
+    optionalDependencies: Object.fromEntries(natives.map((name) => [name, manifest.version])),
+    publishConfig: { access: 'public' },
   })
-  return folder
+  return { name: manifest.name, folder }
 }
 
-async function addonPackage(work, manifest, name, file) {
-  const platform = platforms.find((one) => one.name === name)
-  if (platform === undefined) {
-    throw new SetupError(`--addon: ${name} is none of ${platforms.map((one) => one.name).join(', ')}`)
-  }
-  const folder = join(work, name)
-  for (const path of licenses) cpSync(join(root, path), join(folder, path))
-  cpSync(file, join(folder, 'rhizome.node'))
-  // What only debuggers need is most of the file.
-  if (process.platform === platform.os && process.platform !== 'win32') {
-    await run('strip', [platform.os === 'darwin' ? '-S' : '--strip-unneeded', join(folder, 'rhizome.node')])
-  }
-  const { version, license, engines } = manifest
-  const { os, cpu, libc } = platform
-  write(folder, {
-    name: packageOf(manifest, name),
-    version,
-    description: `The native addon of ${manifest.name} for ${name}`,
-    license,
-    engines,
-    main: 'rhizome.node',
-    files: ['rhizome.node', ...licenses],
-    os: [os],
-    cpu: [cpu],
-    ...(libc && { libc: [libc] }),
-  })
-  return folder
-}
-
-function packageOf(manifest, name) {
-  return `${manifest.name}-${name}`
-}
-
-function write(folder, manifest) {
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
-}
-
-/** The addon that set-up built here, as a pair for `pack`. */
-function builtHere() {
-  const platform = thisPlatform()
-  if (platform === undefined) {
+async function packageOfHere(work, manifest) {
+  const name = thisPlatform()?.name
+  if (name === undefined) {
     throw new SetupError(
       `There is no package for ${process.platform}-${process.arch} (${outputOf('ldd', ['--version'])})`,
     )
   }
-  return [platform.name, join(root, 'ts/src/native/rhizome.node')]
+  const [server, gathered] = [join(work, 'server'), join(work, 'native')]
+  pinnedHttpServer(root, server)
+  await gatherNative(root, manifest, name, gathered, server)
+  return nativePackage(work, manifest, name, gathered)
+}
+
+function nativePackage(work, { version, license, engines, name: program }, name, gathered) {
+  const platform = platforms.find((one) => one.name === name)
+  if (platform === undefined) {
+    throw new SetupError(`--native: ${name} is none of ${platforms.map((one) => one.name).join(', ')}`)
+  }
+  const folder = join(work, name)
+  for (const path of licenses) cpSync(join(root, path), join(folder, path))
+  cpSync(gathered, folder, { recursive: true })
+  const { os, cpu, libc } = platform
+  const packageName = `@rhizome-node/${name}`
+  writeJson(join(folder, 'package.json'), {
+    name: packageName,
+    version,
+    description: `The native files of ${program} for ${name}`,
+    license: `(${license}) AND Apache-2.0`,
+    engines,
+    files: readdirSync(folder),
+    os: [os],
+    cpu: [cpu],
+    ...(libc && { libc: [libc] }),
+    publishConfig: { access: 'public' },
+  })
+  return { name: packageName, folder }
 }
 
 if (process.argv[1]?.endsWith('pack.mjs')) {
   const { values } = parseArgs({
-    options: { addon: { type: 'string', multiple: true }, out: { type: 'string', default: join(root, 'packages') } },
+    options: { native: { type: 'string', multiple: true }, out: { type: 'string', default: join(root, 'packages') } },
   })
   try {
-    await setup({ addon: values.addon === undefined })
-    const addons = values.addon?.map((one) => one.split('=')) ?? [builtHere()]
-    await pack(addons, values.out)
+    await setup({ addon: values.native === undefined })
+    await pack(values.native?.map((one) => one.split('=')) ?? [], resolve(values.out))
   } catch (error) {
     if (!(error instanceof SetupError)) throw error
     process.stderr.write(`pack: ${error.message}\n`)

@@ -1,11 +1,27 @@
-// The platforms that have a prebuilt addon: one package each, named `rhizome-<platform>`.
-// `runner` is the machine of the release workflow that builds and tests it.
+// The platforms that have prebuilt packages: one each, named `@rhizome-node/<platform>`. `runner` is the machine of the
+// release workflow that builds and tests it, `container` the old system (glibc 2.28) that Linux is built on.
 export const platforms = [
-  { name: 'linux-x64-gnu', os: 'linux', cpu: 'x64', libc: 'glibc', runner: 'ubuntu-22.04' },
-  { name: 'linux-arm64-gnu', os: 'linux', cpu: 'arm64', libc: 'glibc', runner: 'ubuntu-22.04-arm' },
-  { name: 'darwin-x64', os: 'darwin', cpu: 'x64', runner: 'macos-13' },
-  { name: 'darwin-arm64', os: 'darwin', cpu: 'arm64', runner: 'macos-14' },
-  { name: 'win32-x64', os: 'win32', cpu: 'x64', runner: 'windows-2022' },
+  {
+    name: 'linux-x64-gnu',
+    os: 'linux',
+    cpu: 'x64',
+    libc: 'glibc',
+    runner: 'ubuntu-24.04',
+    container:
+      'quay.io/pypa/manylinux_2_28_x86_64@sha256:fdb9a9c223b215604dc7b6f7e8fff4b39bfea5fbaa7777a2e5544a60dfa437f8',
+  },
+  {
+    name: 'linux-arm64-gnu',
+    os: 'linux',
+    cpu: 'arm64',
+    libc: 'glibc',
+    runner: 'ubuntu-24.04-arm',
+    container:
+      'quay.io/pypa/manylinux_2_28_aarch64@sha256:e7035406e58d96b7407246af1f6514a3cbd753a0025b42b9adfbeadd3b29ba80',
+  },
+  { name: 'darwin-x64', os: 'darwin', cpu: 'x64', runner: 'macos-15-intel', container: '' },
+  { name: 'darwin-arm64', os: 'darwin', cpu: 'arm64', runner: 'macos-15', container: '' },
+  { name: 'win32-x64', os: 'win32', cpu: 'x64', runner: 'windows-2022', container: '' },
 ]
 
 /** The platform of this process; undefined when there is no package for it. */

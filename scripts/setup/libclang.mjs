@@ -1,13 +1,32 @@
 // The RocksDB crate generates its bindings with libclang. The system's is used when there is one; otherwise the library
 // comes from the PyPI package of the same name: a shared library that needs no installation.
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { outputOf, phase, SetupError } from './run.mjs'
 import { unzip } from './unzip.mjs'
 
 const version = '18.1.1'
+/** SHA-256 of the wheels of that version, by the last part of their names. */
+const wheels = {
+  macosx_10_9_x86_64: '6f14c3f194704e5d09769108f03185fce7acaf1d1ae4bbb2f30a72c2400cb7c5',
+  macosx_11_0_arm64: '0b2e143f0fac830156feb56f9231ff8338c20aecfe72b4ffe96f19e5a1dbb69a',
+  manylinux2010_x86_64: 'c533091d8a3bbf7460a00cb6c1a71da93bffe148f172c7d03b1c31fbf8aa2a0b',
+  manylinux2014_aarch64: '54dda940a4a0491a9d1532bf071ea3ef26e6dbaf03b5000ed94dd7174e8f9592',
+  musllinux_1_2_x86_64: '69f8eb8f65c279e765ffd28aaa7e9e364c776c17618af8bff22a8df58677ff4f',
+  win_amd64: '4dd2d3b82fab35e2bf9ca717d7b63ac990a3519c7e312f19fa8e86dcc712f7fb',
+  win_arm64: '3f0e1f49f04d3cd198985fea0511576b0aee16f9ff0e0f0cad7f9c57ec3c20e8',
+}
 // libclang-cpp is another library.
 const libraryNames = /^libclang(-(?!cpp).*)?\.(so|dylib|dll)/
 
@@ -58,6 +77,7 @@ async function fetchInto(folder) {
     if (wheel === undefined) {
       throw new SetupError(`libclang is missing, and neither python3 -m pip nor https://pypi.org gave it. ${byHand}`)
     }
+    checkWheel(basename(wheel), readFileSync(wheel))
     // Unpacked beside its place and moved there whole: an interrupted set-up leaves nothing half done.
     mkdirSync(dirname(folder), { recursive: true })
     const fresh = mkdtempSync(`${folder}-`)
@@ -69,7 +89,14 @@ async function fetchInto(folder) {
   }
 }
 
-/** Pip knows mirrors and proxies of the machine, and checks the hash. */
+/** Throws SetupError when a wheel is none of those that are pinned. */
+export function checkWheel(name, bytes) {
+  const expected = wheels[/-none-(.*)\.whl$/.exec(name)?.[1]]
+  const found = createHash('sha256').update(bytes).digest('hex')
+  if (found !== expected) throw new SetupError(`${name} is not the file that is pinned (SHA-256 ${found}). ${byHand}`)
+}
+
+/** Pip knows mirrors and proxies of the machine. */
 function byPip(folder) {
   const parameters = [
     '-m',
@@ -95,15 +122,10 @@ async function byHttps(folder) {
     const file = urls.find(({ filename }) => platformTag().test(filename))
     if (file === undefined) return undefined
     const answer = await fetch(file.url, { signal: AbortSignal.timeout(600_000) })
-    const bytes = Buffer.from(await answer.arrayBuffer())
-    if (createHash('sha256').update(bytes).digest('hex') !== file.digests.sha256) {
-      throw new SetupError('the fetched libclang does not match its hash')
-    }
     const path = join(folder, file.filename)
-    writeFileSync(path, bytes)
+    writeFileSync(path, Buffer.from(await answer.arrayBuffer()))
     return path
-  } catch (error) {
-    if (error instanceof SetupError) throw error
+  } catch {
     return undefined
   }
 }

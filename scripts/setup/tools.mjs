@@ -1,14 +1,36 @@
 // The programs that must be there before anything can be built.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileName, hashProblem, isAtLeast, pinned, systemProblem, thisSystem } from '../../ts/src/native/binaries.mjs'
 import { outputOf, SetupError } from './run.mjs'
 
-const node = [20, 0]
-const rust = [1, 91]
+const releaseBuild = 'ts/src/native/uWebSockets.json'
 
-export function checkNode() {
-  if (isAtLeast(process.versions.node, node)) return
-  throw new SetupError(
-    `Node.js ${node[0]} or later is needed, this is ${process.versions.node}. Get it from https://nodejs.org or with a version manager (nvm install 20).`,
-  )
+const rust = '1.91'
+
+/** Throws SetupError when the HTTP server would not load with this Node.js on this system. Comes before all that takes time. */
+export function checkSystem(root) {
+  const problem = systemProblem(binariesOf(root), thisSystem())
+  if (problem !== undefined) throw new SetupError(problem)
+}
+
+/** Throws SetupError when the binary of the HTTP server that npm installed is not the one that is pinned. */
+export function checkHttpServer(root) {
+  if (hasReleaseBuild(root)) return
+  const { platform, abi } = thisSystem()
+  const path = join(root, 'node_modules/uWebSockets.js', fileName(platform, abi))
+  const problem = hashProblem(path, pinned[platform][abi])
+  if (problem !== undefined) throw new SetupError(problem)
+}
+
+/** Those of the release build when it put them beside the addon, else those of the npm package. */
+function binariesOf(root) {
+  if (!hasReleaseBuild(root)) return pinned[thisSystem().platform]
+  return JSON.parse(readFileSync(join(root, releaseBuild), 'utf8'))
+}
+
+function hasReleaseBuild(root) {
+  return existsSync(join(root, releaseBuild))
 }
 
 /** What the native addon is built with. Throws one SetupError that names everything that is missing. */
@@ -22,11 +44,10 @@ function cargo() {
   const version = outputOf('cargo', ['--version'])
   const rustc = outputOf('rustc', ['--version'])
   const get = 'Get it from https://rustup.rs (curl https://sh.rustup.rs -sSf | sh), then open a new shell.'
-  if (version === undefined || rustc === undefined)
-    return `Rust (cargo and rustc ${rust.join('.')} or later) is missing. ${get}`
+  if (version === undefined || rustc === undefined) return `Rust (cargo and rustc ${rust} or later) is missing. ${get}`
   const number = rustc.split(' ')[1] ?? ''
   if (isAtLeast(number, rust)) return undefined
-  return `Rust ${rust.join('.')} or later is needed, this is ${number}. Run: rustup update stable`
+  return `Rust ${rust} or later is needed, this is ${number}. Run: rustup update stable`
 }
 
 function compiler(language, names) {
@@ -40,9 +61,4 @@ function compilerHint() {
   if (process.platform === 'darwin') return 'Run: xcode-select --install'
   if (process.platform === 'win32') return 'Install the Visual Studio Build Tools.'
   return 'Debian, Ubuntu: sudo apt-get install build-essential. Fedora: sudo dnf install gcc gcc-c++. Alpine: apk add build-base'
-}
-
-function isAtLeast(version, wanted) {
-  const [major = 0, minor = 0] = version.split('.').map((part) => Number.parseInt(part, 10))
-  return major > wanted[0] || (major === wanted[0] && minor >= wanted[1])
 }

@@ -20,6 +20,7 @@ import type { Addon } from './native/bindings.ts'
 import { headCursor } from './native/feed.ts'
 import { nodeFigures } from './native/figures.ts'
 import { loadAddon } from './native/load.ts'
+import { checkSystem } from './native/uWebSockets.ts'
 import { nodeConfig } from './nodeConfig.ts'
 import { judgeHealth, type StoreHealth } from './observe/health.ts'
 import { createLogger, type Logger } from './observe/log.ts'
@@ -55,6 +56,7 @@ export interface RunningNode {
 
 /** Opens the node of this process and serves it. There can be one in a process. */
 export async function startNode(config: Config): Promise<RunningNode> {
+  checkSystem()
   const logger = createLogger(config.log.level, 'main')
   const store = await openStore(config, (error) => logger.error({ reason: error.message }, 'trouble with the store'))
   try {

@@ -74,8 +74,6 @@ describe('what the files name exists', () => {
       expect(existsSync(join(root, path)), path).toBe(true)
       expect(left.filter((one) => path === one || path.startsWith(`${one}/`))).toEqual([])
     }
-    const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { engines: { node: string } }
-    expect(engines.node).toBe(`>=${/node:(\d+)-/.exec(dockerfile)?.[1]}`)
   })
 })
 

