@@ -13,6 +13,7 @@ import { openRpcDocument } from './methods/openRpc.ts'
 import type { Counters } from './observe/counters.ts'
 import type { Health } from './observe/health.ts'
 import { Dispatcher, type Observer } from './rpc/dispatch.ts'
+import type { MemoryBudget } from './rpc/memoryBudget.ts'
 import { BodyServer } from './rpc/serve.ts'
 import type { Subscriber } from './rpc/subscriber.ts'
 import type { Settings } from './settings.ts'
@@ -29,6 +30,7 @@ export interface EndpointParts {
   readonly cancel: (ticket: number) => void
   readonly forget: (subscriber: Subscriber) => void
   readonly openSockets: Int32Array
+  readonly memory: MemoryBudget
   readonly connections: ConnectionTable
   readonly counters: Counters | undefined
 }
@@ -64,6 +66,7 @@ export class Endpoint {
     const http = new HttpServer(bodies, keyring, settings.http, {
       cancel,
       trusted,
+      memory: parts.memory,
       connections: limit === 0 ? undefined : new Connections(parts.connections, limit, trusted, onRefused),
       health: parts.health,
       onConnections: (change) => counters?.change('httpConnections', change),
@@ -84,6 +87,7 @@ export class Endpoint {
             onUnauthenticated: () => counters?.countStatus(401),
             forget: parts.forget,
             openSockets: parts.openSockets,
+            memory: parts.memory,
           },
           settings.ws,
         )

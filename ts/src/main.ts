@@ -7,7 +7,7 @@ import { checkCertificates } from './config/certificate.ts'
 import { decidedChoices } from './config/choices.ts'
 import { setHeaderLimit } from './config/environment.ts'
 import { ConfigError } from './config/error.ts'
-import { miningOf, workersOf } from './config/network.ts'
+import { memoryLimitOf, miningOf, workersOf } from './config/network.ts'
 import { reload } from './config/reload.ts'
 import type { Config } from './config/schema.ts'
 import { nativeSource } from './filters/nativeSource.ts'
@@ -25,6 +25,7 @@ import { nodeConfig } from './nodeConfig.ts'
 import { judgeHealth, type StoreHealth } from './observe/health.ts'
 import { createLogger, type Logger } from './observe/log.ts'
 import { freePort } from './portProbe.ts'
+import { budgetCells, MemoryBudget } from './rpc/memoryBudget.ts'
 import { keepsApps, type NodeStore, openStore } from './serviceStore.ts'
 import { Workers } from './workers.ts'
 
@@ -86,11 +87,13 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
     askToEnd = resolve
   })
   const count = workersOf(config)
+  const cells = budgetCells(count + 1)
+  const memory = new MemoryBudget(cells, 0, memoryLimitOf(config))
   const figures = config.metrics.enabled ? await import('./figures.ts') : undefined
   const isCounting = config.metrics.enabled || config.admin.enabled
   const counters = isCounting ? (await import('./counting.ts')).createCounters(config, count) : []
   setHeaderLimit(config.http.maxHeaderBytes)
-  const given = { keys: source.keys, meters: accounting.memory, store: store.health(), counters }
+  const given = { keys: source.keys, meters: accounting.memory, store: store.health(), counters, memory: cells }
   const workers = new Workers(count, config, given, logger, fail)
   const told = storeLog(logger)
   const health = store.health()
@@ -103,7 +106,7 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
   try {
     const { genesis } = JSON.parse(native.openNode(nodeConfig(config))) as { genesis: string }
     native.onHead(() => logger.debug(headCursor(native), 'new head'))
-    const filters = store.filters(genesis)
+    const filters = store.filters(genesis, memory)
     await workers.listen(ports, createRegistry(native, config, filters, store.health() !== undefined), {
       onShutdown: askToEnd,
       onAppUse: (use) => operator?.takeAppUse(use),
@@ -114,6 +117,7 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
       workers: counters,
       core: () => nodeFigures(native),
       webSockets: () => Atomics.load(workers.openSockets, 0),
+      waitingBytes: () => memory.allBytes,
       // While the store is away nobody knows.
       filters: () => filters.count().catch(() => undefined),
       health: () => judgeHealth(nodeFigures(native), current.health, Date.now(), isEnding, store.health()),

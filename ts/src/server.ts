@@ -10,6 +10,7 @@ import { nodeFigures } from './native/figures.ts'
 import type { Counters } from './observe/counters.ts'
 import { judgeHealth, type StoreHealth } from './observe/health.ts'
 import type { Observer } from './rpc/dispatch.ts'
+import type { MemoryBudget } from './rpc/memoryBudget.ts'
 import { replaceSettings, type Settings, settingsOf } from './settings.ts'
 import { nativeSource } from './subscriptions/nativeSource.ts'
 import { Publisher } from './subscriptions/publisher.ts'
@@ -37,6 +38,8 @@ export interface ServerParts {
   readonly shutdown: Context['shutdown']
   /** One number that all workers share: the WebSocket connections that are open. */
   readonly openSockets: Int32Array
+  /** Where the bytes that wait are counted. */
+  readonly memory: MemoryBudget
   /** Where all workers count the connections of each client; absent: this one counts alone. */
   readonly connections?: Int32Array
   /** Absent: nothing is counted. */
@@ -54,12 +57,14 @@ export function createServer({
   observe,
   shutdown,
   openSockets,
+  memory,
   connections,
   counters,
   store,
 }: ServerParts): Server {
   const registry = new SubscriptionRegistry(
     config.ws.maxSubscriptions,
+    memory,
     () => `0x${randomBytes(16).toString('hex')}`,
     (change) => counters?.change('subscriptions', change),
   )
@@ -78,6 +83,7 @@ export function createServer({
     cancel: (ticket) => native.cancelTicket(ticket),
     forget: (subscriber) => subscriptions.forget(subscriber),
     openSockets,
+    memory,
     connections: new ConnectionTable(connections),
     counters,
   }

@@ -6,6 +6,7 @@ import { type ServerAddress, storeAddress } from './config/storeUrl.ts'
 import { MemoryFilters } from './filters/memoryStore.ts'
 import type { FilterLimits, FilterStore } from './filters/store.ts'
 import type { StoreHealth } from './observe/health.ts'
+import type { MemoryBudget } from './rpc/memoryBudget.ts'
 
 // The store that the configuration names: embedded in the node, or a server that several nodes share.
 
@@ -14,8 +15,8 @@ const sweepMs = 30_000
 /** The state of the service, as a node has it. */
 export interface NodeStore {
   readonly service: ServiceStore
-  /** `chain` tells chains apart: the hash of the genesis block. */
-  filters(chain: string): FilterStore
+  /** `chain` tells chains apart: the hash of the genesis block. Filters in this process count in `memory`. */
+  filters(chain: string, memory: MemoryBudget): FilterStore
   /** Undefined when nothing is shared. */
   health(): StoreHealth | undefined
   /** Calls back whenever a shared store goes away or comes back. */
@@ -47,11 +48,14 @@ export function keepsApps(config: Config): boolean {
 
 async function openEmbedded(config: Config, onProblem: (error: Error) => void): Promise<NodeStore> {
   const service = await EmbeddedStore.open(pathsOf(config), onProblem)
-  const filters = new MemoryFilters(filterLimitsOf(config))
-  const sweep = setInterval(() => filters.removeExpired(), sweepMs).unref()
+  let filters: MemoryFilters | undefined
+  const sweep = setInterval(() => filters?.removeExpired(), sweepMs).unref()
   return {
     service,
-    filters: () => filters,
+    filters(_chain, memory) {
+      filters = new MemoryFilters(filterLimitsOf(config), memory)
+      return filters
+    },
     health: () => undefined,
     onHealth: () => undefined,
     async close() {

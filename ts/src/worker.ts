@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { Keyring } from './auth/keyring.ts'
 import { MethodGroups } from './auth/methodGroups.ts'
 import { addressesOf } from './config/addresses.ts'
-import { isDevelopment } from './config/network.ts'
+import { isDevelopment, memoryLimitOf } from './config/network.ts'
 import { RemoteFilters } from './filters/port.ts'
 import { methodGroups, servedMethods } from './methods/entries.ts'
 import { loadAddon } from './native/load.ts'
@@ -12,6 +12,7 @@ import { createLogger } from './observe/log.ts'
 import { watchLoopDelay } from './observe/loopDelay.ts'
 import { type FinishedRequest, requestLog } from './observe/requests.ts'
 import { numberTicketsFrom } from './rpc/flight.ts'
+import { MemoryBudget } from './rpc/memoryBudget.ts'
 import { createServer } from './server.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './workerMessages.ts'
 
@@ -20,7 +21,17 @@ const ticketsPerWorker = 2 ** 40
 
 function run(
   port: NonNullable<typeof parentPort>,
-  { index, config, keys, meters, store: firstStore, openSockets, connections, counters: memory }: WorkerStart,
+  {
+    index,
+    config,
+    keys,
+    meters,
+    store: firstStore,
+    openSockets,
+    connections,
+    memory: cells,
+    counters: memory,
+  }: WorkerStart,
 ): void {
   const post = (message: FromWorker): void => port.postMessage(message)
   const logger = createLogger(config.log.level, `worker ${index}`)
@@ -51,6 +62,7 @@ function run(
     observe,
     shutdown: () => post({ kind: 'shutdown' }),
     openSockets,
+    memory: new MemoryBudget(cells, index + 1, memoryLimitOf(config)),
     connections,
     counters,
     store: () => store,

@@ -17,6 +17,8 @@ export interface WorkerStart {
   readonly openSockets: Int32Array
   /** Where all workers count the connections of each client. */
   readonly connections: Int32Array
+  /** Where all threads count the bytes that wait, see `budgetCells`; place 0 is the main thread's. */
+  readonly memory: Int32Array
   /** Where this worker counts for others to see; without it nobody looks. */
   readonly counters: SharedArrayBuffer | undefined
 }

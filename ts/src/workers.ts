@@ -26,7 +26,10 @@ export class Workers {
   constructor(
     count: number,
     config: Config,
-    { counters, ...given }: Pick<WorkerStart, 'keys' | 'meters' | 'store'> & { readonly counters: readonly Counters[] },
+    {
+      counters,
+      ...given
+    }: Pick<WorkerStart, 'keys' | 'meters' | 'store' | 'memory'> & { readonly counters: readonly Counters[] },
     logger: Logger,
     onFailure: (reason: string) => void,
   ) {

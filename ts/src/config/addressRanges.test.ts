@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { AddressRanges, canonicalAddress, isAddressRange } from './addressRanges.ts'
+import { AddressRanges, canonicalAddress, isAddressRange, networkOf } from './addressRanges.ts'
+
+test.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+  ['2001:db8::a', '2001:db8:0:0'],
+  ['::1', '0:0:0:0'],
+  ['2001:db8:1:2::', '2001:db8:1:2'],
+  ['1::2:3:4:5:6:7', '1:0:2:3'],
+  ['', ''],
+])('%s is of the network %s', (address, network) => expect(networkOf(address)).toBe(network))
 
 test.each([
   ['192.0.2.7', '192.0.2.7'],

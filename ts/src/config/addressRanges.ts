@@ -37,6 +37,16 @@ export function canonicalAddress(text: string): string | undefined {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1] ?? address
 }
 
+/** The addresses that count as one client: an IPv4 address, or the first 64 bits of an IPv6 address. */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address
+  const [head = '', tail] = address.split('::')
+  const groups = (part: string) => (part === '' ? [] : part.split(':'))
+  const [left, right] = [groups(head), groups(tail ?? '')]
+  const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0')
+  return [...left, ...(tail === undefined ? [] : zeros), ...right].slice(0, 4).join(':')
+}
+
 function parse(text: string) {
   const [address = '', length, ...rest] = text.split('/')
   const version = isIP(address)

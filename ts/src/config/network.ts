@@ -37,6 +37,11 @@ export function usageFileOf(config: Config): string | null {
   return dataDir === null ? null : join(dataDir, 'usage.json')
 }
 
+/** Bytes that may wait for clients in the whole process. */
+export function memoryLimitOf(config: Config): number {
+  return config.limits.memoryMegabytes * 2 ** 20
+}
+
 /** The folder of the figures that the operator's page shows over time; null: they are kept in memory. */
 export function figuresDirOf(config: Config): string | null {
   const dataDir = dataDirOf(config)

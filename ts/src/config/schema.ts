@@ -243,6 +243,15 @@ export const schema = section('', {
     idleSeconds: whole('A client that is silent for so long, and leaves a ping unanswered, is cut off.', 60, 8, 960),
   }),
 
+  limits: section('Limits of the whole process.', {
+    memoryMegabytes: whole(
+      'Bodies that are arriving, large requests and answers that wait, filters and subscriptions, of all clients together, in MB (2^20 bytes). Above it, the newest are refused with 503 or -32005. One client may take half of it.',
+      512,
+      16,
+      65_536,
+    ),
+  }),
+
   rpc: section('Limits of requests.', {
     maxBatchRequests: whole('Requests in one batch.', 50, 1),
     timeoutMs: whole('Time for one HTTP request or WebSocket message in milliseconds. 0: no limit.', 5000),

@@ -1,9 +1,15 @@
 import { limitReached } from '../rpc/errors.ts'
+import type { MemoryBudget, Reservation } from '../rpc/memoryBudget.ts'
 import { newId } from './newId.ts'
 import type { FilterLimits, FilterStore, StoredFilter } from './store.ts'
 
+/** What a filter costs besides its text: id, cursor and the places in the table. */
+const entryBytes = 1024
+
 interface Entry {
-  readonly filter: StoredFilter['filter']
+  /** As JSON: its size is then known, and a tenth of what objects would take. */
+  readonly filter: string
+  readonly held: Reservation
   seen: string
   expiresAtMs: number
 }
@@ -12,28 +18,38 @@ interface Entry {
 export class MemoryFilters implements FilterStore {
   readonly #entries = new Map<string, Entry>()
   readonly #limits: FilterLimits
+  readonly #memory: MemoryBudget
   readonly #nowMs: () => number
   readonly #newId: () => string
 
-  constructor(limits: FilterLimits, nowMs: () => number = () => performance.now(), id: () => string = newId) {
+  constructor(
+    limits: FilterLimits,
+    memory: MemoryBudget,
+    nowMs: () => number = () => performance.now(),
+    id: () => string = newId,
+  ) {
     this.#limits = limits
+    this.#memory = memory
     this.#nowMs = nowMs
     this.#newId = id
   }
 
-  async add({ filter, seen }: StoredFilter): Promise<string> {
+  async add({ filter: added, seen }: StoredFilter, client: string): Promise<string> {
     this.removeExpired()
     const { expiryMs, maximum } = this.#limits
     if (this.#entries.size >= maximum) throw limitReached(`Too many filters: ${maximum} are installed`)
+    const filter = JSON.stringify(added)
+    const held = this.#memory.reserve(client, filter.length + entryBytes)
+    if (held === undefined) throw limitReached('Too many filters: they take all memory that is set aside for them')
     const id = this.#newId()
-    this.#entries.set(id, { filter, seen, expiresAtMs: this.#nowMs() + expiryMs })
+    this.#entries.set(id, { filter, held, seen, expiresAtMs: this.#nowMs() + expiryMs })
     return id
   }
 
   async find(id: string): Promise<StoredFilter | undefined> {
     const entry = this.#alive(id)
     if (entry !== undefined) entry.expiresAtMs = this.#nowMs() + this.#limits.expiryMs
-    return entry && { filter: entry.filter, seen: entry.seen }
+    return entry && { filter: JSON.parse(entry.filter) as StoredFilter['filter'], seen: entry.seen }
   }
 
   async advance(id: string, from: string, to: string): Promise<boolean> {
@@ -44,7 +60,7 @@ export class MemoryFilters implements FilterStore {
   }
 
   async remove(id: string): Promise<boolean> {
-    return this.#alive(id) !== undefined && this.#entries.delete(id)
+    return this.#alive(id) !== undefined && this.#delete(id)
   }
 
   async count(): Promise<number> {
@@ -55,13 +71,18 @@ export class MemoryFilters implements FilterStore {
   /** Forgets filters that nobody polled for too long. */
   removeExpired(): void {
     const now = this.#nowMs()
-    for (const [id, { expiresAtMs }] of this.#entries) if (expiresAtMs <= now) this.#entries.delete(id)
+    for (const [id, { expiresAtMs }] of this.#entries) if (expiresAtMs <= now) this.#delete(id)
   }
 
   #alive(id: string): Entry | undefined {
     const entry = this.#entries.get(id)
     if (entry === undefined || entry.expiresAtMs > this.#nowMs()) return entry
-    this.#entries.delete(id)
+    this.#delete(id)
     return undefined
+  }
+
+  #delete(id: string): boolean {
+    this.#entries.get(id)?.held.release()
+    return this.#entries.delete(id)
   }
 }

@@ -1,11 +1,11 @@
 import { RpcError } from '../rpc/errors.ts'
 import type { LogFilter } from '../rpc/parameters/logFilter.ts'
 
-/** What methods ask of the filters. Each answer is finished JSON. */
+/** What methods ask of the filters. Each answer is finished JSON. A new filter counts for a client, see `Flight.client`. */
 export interface FilterPort {
-  newLogFilter(filter: LogFilter): Promise<string>
-  newBlockFilter(): Promise<string>
-  newPendingTransactionFilter(): Promise<string>
+  newLogFilter(filter: LogFilter, client: string): Promise<string>
+  newBlockFilter(client: string): Promise<string>
+  newPendingTransactionFilter(client: string): Promise<string>
   changes(id: string): Promise<string>
   logs(id: string): Promise<string>
   uninstall(id: string): Promise<string>
@@ -18,7 +18,7 @@ export interface FilterQuestion {
   readonly kind: 'filter'
   readonly ticket: number
   readonly operation: Operation
-  readonly argument: unknown
+  readonly parameters: readonly unknown[]
 }
 
 /** The registry's answer. */
@@ -42,9 +42,9 @@ export class RemoteFilters implements FilterPort {
     this.#send = send
   }
 
-  newLogFilter = (filter: LogFilter): Promise<string> => this.#ask('newLogFilter', filter)
-  newBlockFilter = (): Promise<string> => this.#ask('newBlockFilter', undefined)
-  newPendingTransactionFilter = (): Promise<string> => this.#ask('newPendingTransactionFilter', undefined)
+  newLogFilter = (filter: LogFilter, client: string): Promise<string> => this.#ask('newLogFilter', filter, client)
+  newBlockFilter = (client: string): Promise<string> => this.#ask('newBlockFilter', client)
+  newPendingTransactionFilter = (client: string): Promise<string> => this.#ask('newPendingTransactionFilter', client)
   changes = (id: string): Promise<string> => this.#ask('changes', id)
   logs = (id: string): Promise<string> => this.#ask('logs', id)
   uninstall = (id: string): Promise<string> => this.#ask('uninstall', id)
@@ -58,11 +58,11 @@ export class RemoteFilters implements FilterPort {
     else waiting?.reject(refusalFrom(reply.error))
   }
 
-  #ask(operation: Operation, argument: unknown): Promise<string> {
+  #ask(operation: Operation, ...parameters: unknown[]): Promise<string> {
     const ticket = ++this.#lastTicket
     return new Promise((resolve, reject) => {
       this.#waiting.set(ticket, { resolve, reject })
-      this.#send({ kind: 'filter', ticket, operation, argument })
+      this.#send({ kind: 'filter', ticket, operation, parameters })
     })
   }
 }
@@ -78,10 +78,10 @@ class FilterDefect extends Error {
 
 /** Answers a worker's question from the registry. */
 export async function answerQuestion(registry: FilterPort, question: FilterQuestion): Promise<FilterReply> {
-  const { ticket, operation, argument } = question
+  const { ticket, operation, parameters } = question
   try {
-    const ask = registry[operation] as (this: FilterPort, argument: unknown) => Promise<string>
-    return { kind: 'filter', ticket, result: await ask.call(registry, argument) }
+    const ask = registry[operation] as (this: FilterPort, ...parameters: readonly unknown[]) => Promise<string>
+    return { kind: 'filter', ticket, result: await ask.call(registry, ...parameters) }
   } catch (error) {
     if (error instanceof RpcError) {
       const { code, message, data, hint, httpStatus, retryAfterSeconds } = error

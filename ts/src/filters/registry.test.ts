@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Cursor } from '../native/feed.ts'
 import { RpcError } from '../rpc/errors.ts'
+import { budgetCells, MemoryBudget } from '../rpc/memoryBudget.ts'
 import type { LogFilter } from '../rpc/parameters/logFilter.ts'
 import { MemoryFilters } from './memoryStore.ts'
 import { answerQuestion, type FilterQuestion, RemoteFilters } from './port.ts'
@@ -78,14 +79,17 @@ function setUp(maximum = 3) {
   const chain = new Chain()
   let now = 0
   let ids = 0
+  const memory = new MemoryBudget(budgetCells(1), 0, 2 ** 20)
   const store = new MemoryFilters(
     { expiryMs: 100, maximum },
+    memory,
     () => now,
     () => `0x${++ids}`,
   )
   const registry = new FilterRegistry(chain, store, 'one')
   const poll = async (id: string) => JSON.parse(await registry.changes(id)) as unknown
   return {
+    memory,
     chain,
     store,
     registry,
@@ -99,11 +103,24 @@ function setUp(maximum = 3) {
 const logs = (...names: string[]) =>
   names.map((name) => ({ log: name.replace('-', ''), removed: name.startsWith('-') }))
 
+test('error: filters are bounded by their bytes, which are given back', async () => {
+  const { registry, memory, at } = setUp(1000)
+  const large = (client: string) => registry.newLogFilter({ address: Array(1000).fill(`0x${'ab'.repeat(20)}`) }, client)
+  for (let client = 0; client < 22; client++) await large(String(client))
+  await expect(large('last')).rejects.toThrow('Too many filters: they take all memory')
+  await registry.uninstall('0x1')
+  await large('last')
+  expect(memory.bytes).toBeGreaterThan(800_000)
+  at(1000)
+  await large('later')
+  expect(memory.bytes).toBeLessThan(200_000)
+})
+
 describe('log filters', () => {
   test('behavior: the first poll brings what is there, the next ones what came', async () => {
     const { chain, registry, poll } = setUp()
     chain.mine('a', 'b')
-    expect(await registry.newLogFilter({ fromBlock: 'earliest' })).toBe('"0x1"')
+    expect(await registry.newLogFilter({ fromBlock: 'earliest' }, 'a')).toBe('"0x1"')
     expect(await poll('0x1')).toEqual(logs('g', 'a', 'b'))
     expect(await poll('0x1')).toEqual([])
     chain.mine('c', 'd')
@@ -113,7 +130,7 @@ describe('log filters', () => {
 
   test('behavior: all logs of a filter without blocks are those of the latest block, as of a search', async () => {
     const { chain, registry } = setUp()
-    await registry.newLogFilter({})
+    await registry.newLogFilter({}, 'a')
     chain.mine('a', 'b')
     expect(JSON.parse(await registry.logs('0x1'))).toEqual(logs('b'))
   })
@@ -121,14 +138,14 @@ describe('log filters', () => {
   test('behavior: latest begins after the present head and loses nothing between polls', async () => {
     const { chain, registry, poll } = setUp()
     chain.mine('a')
-    await registry.newLogFilter({})
+    await registry.newLogFilter({}, 'a')
     chain.mine('b', 'c')
     expect(await poll('0x1')).toEqual(logs('b', 'c'))
   })
 
   test('behavior: a range in the future waits, a closed range ends', async () => {
     const { chain, registry, poll } = setUp()
-    await registry.newLogFilter({ fromBlock: '0x2', toBlock: '0x3' })
+    await registry.newLogFilter({ fromBlock: '0x2', toBlock: '0x3' }, 'a')
     expect(await poll('0x1')).toEqual([])
     chain.mine('a')
     expect(await poll('0x1')).toEqual([])
@@ -140,7 +157,7 @@ describe('log filters', () => {
 
   test('behavior: a reorganisation brings the removed logs from the highest down, then the new ones', async () => {
     const { chain, registry, poll } = setUp()
-    await registry.newLogFilter({ fromBlock: 'earliest' })
+    await registry.newLogFilter({ fromBlock: 'earliest' }, 'a')
     chain.mine('a', 'b', 'c')
     await poll('0x1')
     chain.branches.set('c', ['g', 'a', 'b', 'c'])
@@ -150,7 +167,7 @@ describe('log filters', () => {
 
   test('behavior: removed blocks outside the range are not told', async () => {
     const { chain, registry, poll } = setUp()
-    await registry.newLogFilter({ fromBlock: '0x3' })
+    await registry.newLogFilter({ fromBlock: '0x3' }, 'a')
     chain.mine('a', 'b', 'c')
     await poll('0x1')
     chain.branches.set('c', ['g', 'a', 'b', 'c'])
@@ -160,7 +177,7 @@ describe('log filters', () => {
 
   test('behavior: a reorganisation during the search is seen as a whole', async () => {
     const { chain, registry, poll } = setUp()
-    await registry.newLogFilter({ fromBlock: 'earliest' })
+    await registry.newLogFilter({ fromBlock: 'earliest' }, 'a')
     chain.mine('a', 'b')
     await poll('0x1')
     chain.mine('c')
@@ -176,20 +193,20 @@ describe('log filters', () => {
     chain.beforeSearch = () => {
       throw new RpcError(-32012, 'Filter returned more than 4 logs.', { toBlock: '0x3' })
     }
-    await expect(registry.newLogFilter({ fromBlock: 'earliest' })).rejects.toMatchObject({ code: -32012 })
+    await expect(registry.newLogFilter({ fromBlock: 'earliest' }, 'a')).rejects.toMatchObject({ code: -32012 })
     expect(await store.count()).toBe(0)
   })
 
   test('behavior: a block hash is answered once', async () => {
     const { registry, poll } = setUp()
-    await registry.newLogFilter({ blockHash: 'x' })
+    await registry.newLogFilter({ blockHash: 'x' }, 'a')
     expect(await poll('0x1')).toEqual(logs('x'))
     expect(await poll('0x1')).toEqual([])
   })
 
   test('behavior: addresses and topics go into every search', async () => {
     const { chain, registry, poll } = setUp()
-    await registry.newLogFilter({ fromBlock: '0x0', address: ['A'], topics: [null, ['T']] })
+    await registry.newLogFilter({ fromBlock: '0x0', address: ['A'], topics: [null, ['T']] }, 'a')
     await poll('0x1')
     // Once when it was installed, once when it was polled.
     const search = { fromBlock: '0x0', toBlock: '0x0', address: ['A'], topics: [null, ['T']] }
@@ -199,7 +216,7 @@ describe('log filters', () => {
   test('error: a reversed range', async () => {
     const { chain, registry } = setUp()
     chain.mine('a', 'b')
-    await expect(registry.newLogFilter({ fromBlock: 'latest', toBlock: '0x1' })).rejects.toMatchObject({
+    await expect(registry.newLogFilter({ fromBlock: 'latest', toBlock: '0x1' }, 'a')).rejects.toMatchObject({
       code: -32602,
       message: 'fromBlock cannot be greater than toBlock',
     })
@@ -210,7 +227,7 @@ describe('block and pending filters', () => {
   test('behavior: hashes since the last poll, after a reorganisation those of the new branch', async () => {
     const { chain, registry, poll } = setUp()
     chain.mine('a')
-    await registry.newBlockFilter()
+    await registry.newBlockFilter('a')
     expect(await poll('0x1')).toEqual([])
     chain.mine('b', 'c')
     expect(await poll('0x1')).toEqual(['b', 'c'])
@@ -224,7 +241,7 @@ describe('block and pending filters', () => {
   test('behavior: pending hashes from the installation on', async () => {
     const { chain, registry, poll } = setUp()
     chain.pending.push('old')
-    await registry.newPendingTransactionFilter()
+    await registry.newPendingTransactionFilter('a')
     chain.pending.push('x', 'y')
     expect(await poll('0x1')).toEqual(['x', 'y'])
     expect(await poll('0x1')).toEqual([])
@@ -235,7 +252,7 @@ describe('block and pending filters', () => {
 describe('life', () => {
   test('behavior: a filter that nobody polls is gone after its time, polling renews it', async () => {
     const { store, registry, poll, at } = setUp()
-    await registry.newBlockFilter()
+    await registry.newBlockFilter('a')
     at(99)
     expect(await poll('0x1')).toEqual([])
     at(198)
@@ -247,23 +264,23 @@ describe('life', () => {
 
   test('behavior: uninstalling says whether there was one', async () => {
     const { registry } = setUp()
-    await registry.newBlockFilter()
+    await registry.newBlockFilter('a')
     expect(await registry.uninstall('0x1')).toBe('true')
     expect(await registry.uninstall('0x1')).toBe('false')
   })
 
   test('error: too many filters; expired ones make room', async () => {
     const { registry, at } = setUp(2)
-    await registry.newBlockFilter()
-    await registry.newBlockFilter()
-    await expect(registry.newBlockFilter()).rejects.toMatchObject({ code: -32005 })
+    await registry.newBlockFilter('a')
+    await registry.newBlockFilter('a')
+    await expect(registry.newBlockFilter('a')).rejects.toMatchObject({ code: -32005 })
     at(100)
-    expect(await registry.newBlockFilter()).toBe('"0x3"')
+    expect(await registry.newBlockFilter('a')).toBe('"0x3"')
   })
 
   test('behavior: two polls at once share what there is', async () => {
     const { chain, registry, poll } = setUp()
-    await registry.newLogFilter({ fromBlock: '0x1' })
+    await registry.newLogFilter({ fromBlock: '0x1' }, 'a')
     chain.mine('a', 'b')
     const both = await Promise.all([poll('0x1'), poll('0x1')])
     expect(both).toEqual([logs('a', 'b'), []])
@@ -275,7 +292,7 @@ test('behavior: a worker asks the registry of another thread by messages', async
   const remote = new RemoteFilters((question: FilterQuestion) => {
     void answerQuestion(registry, structuredClone(question)).then((reply) => remote.receive(structuredClone(reply)))
   })
-  expect(await remote.newBlockFilter()).toBe('"0x1"')
+  expect(await remote.newBlockFilter('a')).toBe('"0x1"')
   chain.mine('a')
   expect(await remote.changes('0x1')).toBe('["a"]')
   await expect(remote.changes('0x9')).rejects.toMatchObject({ code: -32000, message: 'filter not found' })

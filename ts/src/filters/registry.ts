@@ -32,20 +32,20 @@ export class FilterRegistry implements FilterPort {
     this.#node = node
   }
 
-  async newLogFilter(criteria: LogFilter): Promise<string> {
+  async newLogFilter(criteria: LogFilter, client: string): Promise<string> {
     const filter = await installLogFilter(this.#source, criteria)
-    return this.#install({ filter, seen: 'null' })
+    return this.#install({ filter, seen: 'null' }, client)
   }
 
-  async newBlockFilter(): Promise<string> {
+  async newBlockFilter(client: string): Promise<string> {
     const installed = this.#source.head()
-    return this.#install({ filter: { kind: 'block', installed }, seen: JSON.stringify(installed) })
+    return this.#install({ filter: { kind: 'block', installed }, seen: JSON.stringify(installed) }, client)
   }
 
-  async newPendingTransactionFilter(): Promise<string> {
+  async newPendingTransactionFilter(client: string): Promise<string> {
     const position = this.#source.pendingPosition()
     const seen: PendingSeen = { [this.#node]: { installed: position, seen: position } }
-    return this.#install({ filter: { kind: 'pending' }, seen: JSON.stringify(seen) })
+    return this.#install({ filter: { kind: 'pending' }, seen: JSON.stringify(seen) }, client)
   }
 
   async changes(id: string): Promise<string> {
@@ -126,8 +126,8 @@ export class FilterRegistry implements FilterPort {
     return JSON.stringify(hashes)
   }
 
-  async #install(filter: StoredFilter): Promise<string> {
-    return JSON.stringify(await this.#store.add(filter))
+  async #install(filter: StoredFilter, client: string): Promise<string> {
+    return JSON.stringify(await this.#store.add(filter, client))
   }
 
   async #find(id: string): Promise<StoredFilter> {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Cursor, Movement } from '../native/feed.ts'
+import { budgetCells, MemoryBudget } from '../rpc/memoryBudget.ts'
 import { MemoryFilters } from './memoryStore.ts'
 import { FilterRegistry } from './registry.ts'
 import { sharedSource } from './sharedSource.ts'
@@ -70,7 +71,7 @@ function nodeOf(store: MemoryFilters, name: string) {
 }
 
 function twoNodes() {
-  const store = new MemoryFilters({ expiryMs: 1e9, maximum: 100 })
+  const store = new MemoryFilters({ expiryMs: 1e9, maximum: 100 }, new MemoryBudget(budgetCells(1), 0, 2 ** 30))
   const [a, b] = [nodeOf(store, 'a'), nodeOf(store, 'b')]
   return { a, b, both: [a, b] }
 }
@@ -82,8 +83,8 @@ const names = (letter: string, count: number, from = 1) =>
 describe('a cursor on a block that a node does not have', () => {
   test('behavior: a node that is behind tells nothing until it has caught up, then only what is new', async () => {
     const { a, b } = twoNodes()
-    const blocks = idOf(await a.registry.newBlockFilter())
-    const logs = idOf(await a.registry.newLogFilter({}))
+    const blocks = idOf(await a.registry.newBlockFilter('a'))
+    const logs = idOf(await a.registry.newLogFilter({}, 'a'))
     a.chain.grow('g', ...names('x', 5))
     b.chain.grow('g', 'x1', 'x2')
     expect(await a.poll(blocks)).toEqual(names('x', 5))
@@ -103,7 +104,7 @@ describe('a cursor on a block that a node does not have', () => {
   test('behavior: the node that is polled tells of a reorganisation when it has both branches', async () => {
     const { a, b, both } = twoNodes()
     for (const { chain } of both) chain.grow('g', 'x1', 'x2')
-    const logs = idOf(await a.registry.newLogFilter({}))
+    const logs = idOf(await a.registry.newLogFilter({}, 'a'))
     for (const { chain } of both) chain.grow('x2', 'x3', 'x4')
     expect(await a.poll(logs)).toEqual(['x3', 'x4'])
     for (const { chain } of both) chain.grow('x2', 'y3', 'y4', 'y5')
@@ -114,8 +115,8 @@ describe('a cursor on a block that a node does not have', () => {
   test('behavior: an abandoned block that never came here: on from the fork, once the chain is longer', async () => {
     const { a, b, both } = twoNodes()
     for (const { chain } of both) chain.grow('g', 'x1', 'x2', 'x3')
-    const logs = idOf(await a.registry.newLogFilter({}))
-    const blocks = idOf(await a.registry.newBlockFilter())
+    const logs = idOf(await a.registry.newLogFilter({}, 'a'))
+    const blocks = idOf(await a.registry.newBlockFilter('a'))
     for (const { chain } of both) chain.grow('x3', 'x4')
     a.chain.grow('x4', 'x5', 'x6')
     expect(await a.poll(logs)).toEqual(['x4', 'x5', 'x6'])
@@ -133,7 +134,7 @@ describe('a cursor on a block that a node does not have', () => {
   test('behavior: removed blocks outside the range of a filter are not told, wherever the way begins', async () => {
     const { a, b, both } = twoNodes()
     for (const { chain } of both) chain.grow('g', 'x1', 'x2', 'x3')
-    const logs = idOf(await a.registry.newLogFilter({ fromBlock: '0x2', toBlock: '0x2' }))
+    const logs = idOf(await a.registry.newLogFilter({ fromBlock: '0x2', toBlock: '0x2' }, 'a'))
     a.chain.grow('x3', 'x4')
     expect(await a.poll(logs)).toEqual(['x2'])
     b.chain.grow('g', ...names('y', 6))
@@ -142,7 +143,7 @@ describe('a cursor on a block that a node does not have', () => {
 
   test('behavior: a fork deeper than what is remembered goes on where that ends', async () => {
     const { a, b } = twoNodes()
-    const blocks = idOf(await a.registry.newBlockFilter())
+    const blocks = idOf(await a.registry.newBlockFilter('a'))
     a.chain.grow('g', ...names('x', 50))
     expect(await a.poll(blocks)).toHaveLength(50)
     b.chain.grow('g', ...names('y', 52))
@@ -154,7 +155,7 @@ describe('a cursor on a block that a node does not have', () => {
   test('behavior: all blocks of a filter are those since it was made, at either node', async () => {
     const { a, b, both } = twoNodes()
     for (const { chain } of both) chain.grow('g', 'x1')
-    const blocks = idOf(await a.registry.newBlockFilter())
+    const blocks = idOf(await a.registry.newBlockFilter('a'))
     for (const { chain } of both) chain.grow('x1', 'x2', 'x3')
     await a.poll(blocks)
     for (const { registry } of both) expect(JSON.parse(await registry.logs(blocks))).toEqual(['x2', 'x3'])
@@ -184,9 +185,9 @@ describe('a poll whose end was not heard of', () => {
     [['lost', 'not done']],
     [['not done', 'lost', 'not done', 'lost', 'lost']],
   ] as ('lost' | 'not done')[][][])('behavior: is told by the next one: %j', async (fates) => {
-    const store = new LosingFilters({ expiryMs: 1e9, maximum: 100 })
+    const store = new LosingFilters({ expiryMs: 1e9, maximum: 100 }, new MemoryBudget(budgetCells(1), 0, 2 ** 30))
     const { chain, registry, poll } = nodeOf(store, 'a')
-    const id = idOf(await registry.newLogFilter({}))
+    const id = idOf(await registry.newLogFilter({}, 'a'))
     chain.grow('g', 'x1')
     expect(await poll(id)).toEqual(['x1'])
     let head = 1
@@ -202,9 +203,9 @@ describe('a poll whose end was not heard of', () => {
   })
 
   test('behavior: is not told again when another node has gone on meanwhile', async () => {
-    const store = new LosingFilters({ expiryMs: 1e9, maximum: 100 })
+    const store = new LosingFilters({ expiryMs: 1e9, maximum: 100 }, new MemoryBudget(budgetCells(1), 0, 2 ** 30))
     const [a, b] = [nodeOf(store, 'a'), nodeOf(store, 'b')]
-    const id = idOf(await a.registry.newLogFilter({}))
+    const id = idOf(await a.registry.newLogFilter({}, 'a'))
     for (const { chain } of [a, b]) chain.grow('g', 'x1')
     store.fates = ['lost']
     await expect(a.poll(id)).rejects.toThrow('lost')
@@ -216,7 +217,7 @@ describe('a poll whose end was not heard of', () => {
 
 test('behavior: nodes that are polled at once tell everything once', async () => {
   const { a, b, both } = twoNodes()
-  const id = idOf(await a.registry.newLogFilter({}))
+  const id = idOf(await a.registry.newLogFilter({}, 'a'))
   const told: string[] = []
   for (let height = 1; height <= 20; height++) {
     for (const { chain } of both) chain.grow(height === 1 ? 'g' : `x${height - 1}`, `x${height}`)

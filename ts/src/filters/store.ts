@@ -71,8 +71,8 @@ export interface StoredFilter {
 
 /** Where installed filters are kept, and forgotten when nobody asks for them for too long. */
 export interface FilterStore {
-  /** Returns the new id: 0x and hex digits that cannot be guessed. Throws RpcError when there are too many. */
-  add(filter: StoredFilter): Promise<string>
+  /** Returns the new id: 0x and hex digits that cannot be guessed. Throws RpcError when `client` or all have too many. */
+  add(filter: StoredFilter, client: string): Promise<string>
   /** Undefined when it does not exist or has expired; otherwise its time starts anew. */
   find(id: string): Promise<StoredFilter | undefined>
   /** Replaces `seen` when it is still `from`. False: somebody else was faster, or the filter is gone. */

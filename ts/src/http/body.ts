@@ -3,44 +3,82 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import { Buffer } from 'node:buffer'
 import { bodyText } from '../rpc/bodyText.ts'
+import type { Reservation } from '../rpc/memoryBudget.ts'
+import { Pieces } from './pieces.ts'
 
-/** What became of a body. */
-export type Body = { readonly text: string } | { readonly fault: 'too large' | 'too slow' | 'not UTF-8' }
+/** What became of a body. `held` counts the bytes of a body that arrived in pieces; it has to be released. */
+export type Body =
+  | { readonly text: string; readonly held?: Reservation }
+  | { readonly fault: 'too large' | 'too slow' | 'not UTF-8' | 'no memory' }
+
+export interface BodyLimits {
+  readonly maxBytes: number
+  /** 0: no limit. */
+  readonly timeMs: number
+  /** Opens the reservation of a body that does not arrive in one piece. */
+  readonly open: () => Reservation
+}
 
 /**
  * Collects a request body and hands it on once. uWebSockets takes its buffer back when the callback returns, so a body
- * that arrives in one piece is decoded at once and one in pieces is copied. `timeMs` 0 means no limit. Returns what has to be
- * called when the client hangs up.
+ * that arrives in one piece is decoded at once and one in pieces is copied. Returns what has to be called when the client
+ * hangs up.
  */
 export function readBody(
   response: HttpResponse,
-  { maxBytes, timeMs }: { readonly maxBytes: number; readonly timeMs: number },
+  { maxBytes, timeMs, open }: BodyLimits,
   done: (body: Body) => void,
 ): () => void {
-  let pieces: Buffer | undefined
+  let pieces: Pieces | undefined
+  let held: Reservation | undefined
   let isDone = false
   let timer: NodeJS.Timeout | undefined
-  const finish = (body: Body): void => {
+  /** Drops what has arrived. */
+  const stop = (): void => {
     isDone = true
     clearTimeout(timer)
-    done(body)
+    pieces = undefined
+  }
+  const fail = (fault: 'too large' | 'too slow' | 'no memory'): void => {
+    stop()
+    held?.release()
+    done({ fault })
   }
   response.onData((chunk, isLast) => {
     if (isDone) return
-    const piece = Buffer.from(chunk)
-    if ((pieces?.length ?? 0) + piece.length > maxBytes) {
-      finish({ fault: 'too large' })
-    } else if (isLast) {
-      finish(decode(pieces === undefined ? piece : Buffer.concat([pieces, piece])))
+    if ((pieces?.length ?? 0) + chunk.byteLength > maxBytes) {
+      fail('too large')
+    } else if (isLast && pieces === undefined) {
+      stop()
+      done(decode(Buffer.from(chunk)))
     } else {
-      pieces = pieces === undefined ? Buffer.from(piece) : Buffer.concat([pieces, piece])
-      if (timeMs > 0) timer ??= setTimeout(() => finish({ fault: 'too slow' }), timeMs)
+      pieces ??= new Pieces()
+      held ??= open()
+      if (!held.resize(pieces.allocatedWith(chunk.byteLength))) {
+        fail('no memory')
+        return
+      }
+      pieces.add(new Uint8Array(chunk))
+      if (isLast) {
+        const whole = pieces.joined()
+        stop()
+        done(decode(whole, held))
+      } else if (timeMs > 0) timer ??= setTimeout(() => fail('too slow'), timeMs)
     }
   })
-  return () => clearTimeout(timer)
+  return () => {
+    if (isDone) return
+    stop()
+    held?.release()
+  }
 }
 
-function decode(bytes: Buffer): Body {
+function decode(bytes: Buffer, held?: Reservation): Body {
   const text = bodyText(bytes)
-  return text === undefined ? { fault: 'not UTF-8' } : { text }
+  if (text !== undefined) {
+    held?.count(bytes.length)
+    return held === undefined ? { text } : { text, held }
+  }
+  held?.release()
+  return { fault: 'not UTF-8' }
 }

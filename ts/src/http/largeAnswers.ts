@@ -1,5 +1,7 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import type { Answer } from '../rpc/envelope.ts'
+import type { Flight } from '../rpc/flight.ts'
+import type { MemoryBudget, Reservation } from '../rpc/memoryBudget.ts'
 import { ended, type Outgoing, onAborted, send, writeHead } from './reply.ts'
 
 /** Smaller answers fit into what the system keeps for a connection, or nearly so. */
@@ -15,27 +17,35 @@ export interface LargeAnswerSettings {
 /** Sends answers that clients may take long to read: neither for ever, nor so many that memory runs out. */
 export class LargeAnswers {
   readonly #settings: LargeAnswerSettings
+  readonly #memory: MemoryBudget
   #unreadBytes = 0
 
-  constructor(settings: LargeAnswerSettings) {
+  constructor(settings: LargeAnswerSettings, memory: MemoryBudget) {
     this.#settings = settings
+    this.#memory = memory
   }
 
-  /** Sends any answer; `onAborted` is replaced. `busy` is sent instead when too much waits to be read already. */
-  send(response: HttpResponse, outgoing: Outgoing, busy: () => Outgoing): void {
+  /** Sends any answer to a client; `onAborted` is replaced. `busy` is sent instead when too much waits to be read already. */
+  send(response: HttpResponse, outgoing: Outgoing, flight: Pick<Flight, 'client'>, busy: () => Outgoing): void {
     const { body } = outgoing
-    if (body === undefined || body.length < largeBytes) send(response, outgoing)
-    else if (this.#unreadBytes + body.length > this.#settings.maxUnreadBytes) send(response, busy())
-    else this.#sendLarge(response, outgoing, bytesOf(body))
+    if (body === undefined || body.length < largeBytes) {
+      send(response, outgoing)
+      return
+    }
+    const isFull = this.#unreadBytes + body.length > this.#settings.maxUnreadBytes
+    const held = isFull ? undefined : this.#memory.reserve(flight.client, body.length)
+    if (held === undefined) send(response, busy())
+    else this.#sendLarge(response, outgoing, bytesOf(body), held)
   }
 
-  #sendLarge(response: HttpResponse, outgoing: Outgoing, body: Buffer): void {
+  #sendLarge(response: HttpResponse, outgoing: Outgoing, body: Buffer, held: Reservation): void {
     let timer: NodeJS.Timeout | undefined
     let isOver = false
     let hasHead = false
     this.#unreadBytes += body.length
     const finish = (): void => {
       isOver = true
+      held.release()
       clearTimeout(timer)
       this.#unreadBytes -= body.length
     }

@@ -1,18 +1,19 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 import type { Admission, KeyEntry, Keyring, Refusal } from '../auth/keyring.ts'
 import { isLoopback } from '../config/addresses.ts'
-import { AddressRanges } from '../config/addressRanges.ts'
+import { AddressRanges, networkOf } from '../config/addressRanges.ts'
 import type { Health } from '../observe/health.ts'
 import type { Answer } from '../rpc/envelope.ts'
 import { writeError } from '../rpc/envelope.ts'
 import { code, internalError, overloaded, RpcError, unavailable } from '../rpc/errors.ts'
 import { Flight } from '../rpc/flight.ts'
+import type { MemoryBudget, Reservation } from '../rpc/memoryBudget.ts'
 import { isRequestId } from '../rpc/requestId.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
 import { admissionRefused, refused, visitorOf, withLimits } from './admission.ts'
 import { apiKeyOf } from './apiKey.ts'
 import { type Body, readBody } from './body.ts'
-import { hasTwoLengths, peerAddress } from './clientAddress.ts'
+import { clientAddress, hasTwoLengths, peerAddress } from './clientAddress.ts'
 import { compressed, isWorthCompressing } from './compression.ts'
 import { type Connections, routesBehind } from './connections.ts'
 import { LargeAnswers } from './largeAnswers.ts'
@@ -21,6 +22,8 @@ import { isHostAllowed, isOriginAllowed } from './origin.ts'
 import { type Headers, heldBy, hold, type Outgoing, onAborted, send } from './reply.ts'
 import type { HttpSettings } from './settings.ts'
 
+/** Bodies up to this size are not counted while they wait to be answered. */
+const smallBodyBytes = 16_384
 const noHeaders: Headers = []
 const badRequestCodes: readonly number[] = [code.parseError, code.invalidRequest, code.invalidParams]
 
@@ -34,6 +37,8 @@ export interface HttpParts {
   readonly onErrorStatus?: (status: number) => void
   /** Proxies that tell whom they speak for. */
   readonly trusted?: AddressRanges
+  /** Where the bytes that wait are counted. */
+  readonly memory: MemoryBudget
   /** Absent: connections of one client are not counted. */
   readonly connections?: Connections | undefined
 }
@@ -51,6 +56,7 @@ export class HttpServer {
   readonly #onErrorStatus: (status: number) => void
   readonly #trusted: AddressRanges
   readonly #connections: Connections | undefined
+  readonly #memory: MemoryBudget
   readonly #answers: LargeAnswers
   #running = 0
 
@@ -65,6 +71,7 @@ export class HttpServer {
       onErrorStatus = () => undefined,
       trusted = new AddressRanges([]),
       connections,
+      memory,
     }: HttpParts,
   ) {
     this.#bodies = bodies
@@ -76,7 +83,8 @@ export class HttpServer {
     this.#onErrorStatus = onErrorStatus
     this.#trusted = trusted
     this.#connections = connections
-    this.#answers = new LargeAnswers(settings)
+    this.#memory = memory
+    this.#answers = new LargeAnswers(settings, memory)
   }
 
   /** Answers what comes to this app. */
@@ -224,14 +232,18 @@ export class HttpServer {
     const flight = new Flight(this.#settings.timeoutMs, this.#cancel)
     const sentId = request.getHeader('x-request-id')
     if (sentId !== '' && isRequestId(sentId)) flight.id = sentId
+    flight.readNetwork = this.#networkReader(response, request, flight)
     const { maxBodyBytes: maxBytes, bodyMs: timeMs } = this.#settings
-    const stopReading = readBody(response, { maxBytes, timeMs }, (body) => {
+    if (!(admitted instanceof Promise)) flight.caller = admitted.caller
+    const open = () => this.#memory.open(flight.client)
+    const stopReading = readBody(response, { maxBytes, timeMs, open }, (body) => {
       // A body may come so slowly that the key has ended meanwhile.
       const renew = (one: Admission | Refusal) => (typeof one === 'string' ? one : this.#keyring.renew(one))
       const still = admitted instanceof Promise ? admitted.then(renew) : renew(admitted)
       const finish = (one: Admission | Refusal): void => {
         if (flight.isAborted) return
         if (typeof one === 'string') {
+          if ('held' in body) body.held?.release()
           this.#refuse(response, admissionRefused(one, headers))
           return
         }
@@ -281,20 +293,41 @@ export class HttpServer {
     if ('fault' in body) {
       // Who sends more than was agreed may go on for ever: nobody listens.
       if (body.fault === 'too large') this.#refuse(response, { ...this.#tooLarge(headers), isLast: true })
+      else if (body.fault === 'no memory')
+        this.#refuse(response, { ...this.#outgoing(noMemory, headers), isLast: true })
       else if (body.fault === 'too slow') this.#refuse(response, { ...this.#tooSlow(headers), isLast: true })
       else this.#refuse(response, this.#outgoing(parseError, headers))
+      return
+    }
+    const held = body.held ?? this.#holdText(body.text, flight)
+    if (held === 'no memory') {
+      this.#refuse(response, this.#outgoing(noMemory, headers))
       return
     }
     this.#running++
     const reply = this.#bodies.serve(body.text, flight)
     if (reply instanceof Promise) {
+      if (held !== undefined) void reply.finally(() => held.release()).catch(() => undefined)
       reply.then(
         (finished) => this.#finish(response, finished, flight, headers, encoding),
         () => this.#finish(response, defect, flight, headers, encoding),
       )
     } else {
+      held?.release()
       this.#finish(response, reply, flight, headers, encoding)
     }
+  }
+
+  /** Counts a body that arrived in one piece; small ones are bounded by the number of requests that may wait. */
+  #holdText(text: string, flight: Flight): Reservation | undefined | 'no memory' {
+    return text.length <= smallBodyBytes ? undefined : (this.#memory.reserve(flight.client, text.length) ?? 'no memory')
+  }
+
+  /** Behind trusted proxies the address stands in a header, which can be read now only. */
+  #networkReader(response: HttpResponse, request: HttpRequest, flight: Flight): () => string {
+    if (this.#trusted.isEmpty) return () => (flight.isAborted ? '' : networkOf(peerAddress(response)))
+    const network = networkOf(clientAddress(response, request, this.#trusted))
+    return () => network
   }
 
   #finish(response: HttpResponse, reply: Reply, flight: Flight, cors: Headers, encoding: string): void {
@@ -305,7 +338,7 @@ export class HttpServer {
     const named: Headers = hasFailed ? [...cors, ['X-Request-Id', flight.id]] : cors
     const headers = flight.caller === undefined ? named : withLimits(named, flight.caller, cors.length > 0)
     if (answer === undefined || !isWorthCompressing(answer, encoding) || !this.#mayCompress(response)) {
-      this.#send(response, this.#outgoing(reply, headers))
+      this.#send(response, this.#outgoing(reply, headers), flight)
       return
     }
     this.#sendCompressed(response, answer, reply, flight, headers)
@@ -314,7 +347,7 @@ export class HttpServer {
   #sendCompressed(response: HttpResponse, answer: Answer, reply: Reply, flight: Flight, headers: Headers): void {
     const write = (body: Answer, extra: Headers): void => {
       if (flight.isAborted) return
-      this.#send(response, this.#outgoing({ answer: body, error: reply.error }, [...headers, ...extra]))
+      this.#send(response, this.#outgoing({ answer: body, error: reply.error }, [...headers, ...extra]), flight)
     }
     compressed(answer).then(
       (bytes) =>
@@ -326,9 +359,9 @@ export class HttpServer {
     )
   }
 
-  #send(response: HttpResponse, outgoing: Outgoing): void {
+  #send(response: HttpResponse, outgoing: Outgoing, flight: Flight): void {
     if (outgoing.status >= 400) this.#onErrorStatus(outgoing.status)
-    this.#answers.send(response, outgoing, () => this.#outgoing(wholeError(overloaded()), noHeaders))
+    this.#answers.send(response, outgoing, flight, () => this.#outgoing(wholeError(overloaded()), noHeaders))
   }
 
   /** Not to this very machine, unless that is asked for. */
@@ -383,6 +416,7 @@ export class HttpServer {
   }
 }
 
+const noMemory = wholeError(overloaded())
 const parseError = wholeError(new RpcError(code.parseError, 'JSON parse error'))
 const keysAway = wholeError(unavailable('The store of API keys is away'))
 const defect = wholeError(internalError())

@@ -3,5 +3,5 @@ import { defineMethod } from './context.ts'
 
 export const eth_newBlockFilter = defineMethod({
   params: positional([]),
-  answer: (context) => context.filters.newBlockFilter(),
+  answer: (context, _parameters, flight) => context.filters.newBlockFilter(flight.client),
 })

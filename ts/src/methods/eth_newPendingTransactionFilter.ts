@@ -3,5 +3,5 @@ import { defineMethod } from './context.ts'
 
 export const eth_newPendingTransactionFilter = defineMethod({
   params: positional([]),
-  answer: (context) => context.filters.newPendingTransactionFilter(),
+  answer: (context, _parameters, flight) => context.filters.newPendingTransactionFilter(flight.client),
 })

@@ -8,6 +8,8 @@ export interface MetricSources {
   /** Undefined when no node is open. */
   readonly core: () => NodeFigures | undefined
   readonly webSockets: () => number
+  /** Bytes that wait for clients, of all threads. */
+  readonly waitingBytes: () => number
   /** Undefined when it cannot be told now. */
   readonly filters: () => Promise<number | undefined>
   /** The store that nodes share; undefined when there is none. */
@@ -36,6 +38,9 @@ export function createMetrics(sources: MetricSources): Metrics {
   const show = coreMetrics(registry)
   const gauge = gaugesOf(registry)
   gauge('rhizome_websocket_connections', 'Open WebSocket connections.', () => sources.webSockets())
+  gauge('rhizome_waiting_bytes', 'Bodies, requests, answers, filters and subscriptions that wait, in bytes.', () =>
+    sources.waitingBytes(),
+  )
   gauge('rhizome_filters', 'Installed filters; of all nodes that share a store.', () => sources.filters())
   gauge('rhizome_store_up', 'Whether the store that nodes share is there; 1 when there is none.', () =>
     Number(sources.sharedStore()?.isUp ?? true),

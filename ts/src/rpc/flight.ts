@@ -30,6 +30,8 @@ export class Flight {
   subscriber: Subscriber | undefined
   /** On whose account it goes; undefined where nobody is asked who he is. */
   caller: Caller | undefined
+  /** Reads the network address of the client; absent where nobody reaches the server over a network. */
+  readNetwork: (() => string) | undefined
   /** When set, nothing of this request is executed: this is the answer. */
   refusal: RpcError | undefined
   /** The last request that failed. */
@@ -48,6 +50,11 @@ export class Flight {
     this.#cancel = cancel
   }
 
+  /** The client whose memory counts as one: the app, or else the network that the request comes from. */
+  get client(): string {
+    return this.caller?.app ?? this.readNetwork?.() ?? ''
+  }
+
   /** What the request is called in the log and, when it fails, in its answer; made when somebody wants to know. */
   get id(): string {
     this.#id ??= newRequestId()
@@ -64,6 +71,8 @@ export class Flight {
     const left = Math.min(timeoutMs, this.remainingMs() || timeoutMs)
     const part = new Flight(left, this.#cancel, this.#now)
     part.subscriber = this.subscriber
+    part.caller = this.caller
+    part.readNetwork = this.readNetwork
     this.#executions ??= { briefMs: 0 }
     part.#executions = this.#executions
     return part

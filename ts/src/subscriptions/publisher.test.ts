@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Cursor } from '../native/feed.ts'
+import { budgetCells, MemoryBudget } from '../rpc/memoryBudget.ts'
 import type { Wanted } from '../rpc/parameters/subscription.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
 import { Publisher } from './publisher.ts'
@@ -81,6 +82,7 @@ class Chain implements SubscriptionSource {
 }
 
 class Listener implements Subscriber {
+  readonly client = 'a'
   heard: string[] = []
 
   push(messages: Iterable<Buffer>): void {
@@ -100,7 +102,11 @@ class Listener implements Subscriber {
 function setUp(maximum = 10) {
   const chain = new Chain()
   let ids = 0
-  const registry = new SubscriptionRegistry(maximum, () => `0x${String(++ids).padStart(32, '0')}`)
+  const registry = new SubscriptionRegistry(
+    maximum,
+    new MemoryBudget(budgetCells(1), 0, 2 ** 20),
+    () => `0x${String(++ids).padStart(32, '0')}`,
+  )
   const defects: unknown[] = []
   const publisher = new Publisher(chain, registry, (defect) => defects.push(defect))
   return { chain, registry, publisher, defects, one: new Listener(), other: new Listener() }
@@ -240,12 +246,29 @@ describe('subscriptions', () => {
 
   test('behavior: one that goes while it is told does not disturb the others', () => {
     const { chain, publisher, other } = setUp()
-    const leaving: Subscriber = { push: () => publisher.forget(leaving) }
+    const leaving: Subscriber = { client: 'a', push: () => publisher.forget(leaving) }
     publisher.subscribe(leaving, heads)
     publisher.subscribe(leaving, allLogs)
     publisher.subscribe(other, heads)
     chain.mine('a', 'b')
     expect(other.take()).toEqual(['3: head a', '3: head b'])
+  })
+
+  test('error: criteria of all subscriptions together are bounded, and given back', () => {
+    const { publisher, one, other } = setUp(1000)
+    const large = (index: number) => {
+      const address = Array.from(
+        { length: 1000 },
+        (_none, place) => `0x${String(index * 1000 + place).padStart(40, '0')}`,
+      )
+      return { kind: 'logs', criteria: { address } } as const
+    }
+    publisher.subscribe(one, large(0))
+    publisher.subscribe(one, large(1))
+    expect(() => publisher.subscribe(one, large(2))).toThrow('Too many subscriptions: they take all memory')
+    publisher.forget(one)
+    publisher.subscribe(other, large(3))
+    publisher.subscribe(other, large(4))
   })
 
   test('error: more than one connection may have', () => {

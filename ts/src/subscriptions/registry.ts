@@ -1,4 +1,5 @@
 import { limitReached } from '../rpc/errors.ts'
+import type { MemoryBudget } from '../rpc/memoryBudget.ts'
 import type { Wanted } from '../rpc/parameters/subscription.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
 import type { Notification } from './notification.ts'
@@ -30,6 +31,11 @@ function* messagesFor(id: string, notifications: readonly Notification[]): Itera
   for (const notification of notifications) yield notification.for(id)
 }
 
+/** What a subscription costs besides its criteria. */
+const entryBytes = 512
+/** The text itself, and while a block is matched: the joined text, its copy for the core, the parsed criteria. */
+const copiesOfCriteria = 4
+
 /** Who of one worker's connections is subscribed to what. A subscription ends with its connection. */
 export class SubscriptionRegistry {
   readonly heads = new Audience()
@@ -41,6 +47,7 @@ export class SubscriptionRegistry {
   readonly #syncing = new Audience()
   readonly #owned = new Map<Subscriber, Map<string, () => void>>()
   readonly #maximum: number
+  readonly #memory: MemoryBudget
   readonly #newId: () => string
   readonly #onChange: (change: number) => void
 
@@ -48,8 +55,14 @@ export class SubscriptionRegistry {
    * At most `maximum` for one connection. `newId` gives 0x and 32 digits that cannot be guessed. `onChange` is told how many
    * more, or fewer, subscriptions there are.
    */
-  constructor(maximum: number, newId: () => string, onChange: (change: number) => void = () => undefined) {
+  constructor(
+    maximum: number,
+    memory: MemoryBudget,
+    newId: () => string,
+    onChange: (change: number) => void = () => undefined,
+  ) {
     this.#maximum = maximum
+    this.#memory = memory
     this.#newId = newId
     this.#onChange = onChange
   }
@@ -62,14 +75,22 @@ export class SubscriptionRegistry {
     return !this.pendingHashes.isEmpty || !this.pendingTransactions.isEmpty
   }
 
-  /** Returns the id. Throws RpcError when the connection has too many. */
+  /** Returns the id. Throws RpcError when the connection, its client or all have too many. */
   add(subscriber: Subscriber, wanted: Wanted): string {
     const owned = this.#owned.get(subscriber) ?? new Map<string, () => void>()
     if (owned.size >= this.#maximum) {
       throw limitReached(`Too many subscriptions: ${this.#maximum} are the most of one connection`)
     }
+    const criteria = wanted.kind === 'logs' ? JSON.stringify(wanted.criteria) : ''
+    const held = this.#memory.reserve(subscriber.client, entryBytes + copiesOfCriteria * criteria.length)
+    if (held === undefined)
+      throw limitReached('Too many subscriptions: they take all memory that is set aside for them')
     const id = this.#newId()
-    owned.set(id, this.#join(id, subscriber, wanted))
+    const leave = wanted.kind === 'logs' ? this.#joinLogs(id, subscriber, criteria) : this.#join(id, subscriber, wanted)
+    owned.set(id, () => {
+      leave()
+      held.release()
+    })
     this.#owned.set(subscriber, owned)
     this.#onChange(1)
     return id
@@ -97,8 +118,7 @@ export class SubscriptionRegistry {
     this.#owned.delete(subscriber)
   }
 
-  #join(id: string, subscriber: Subscriber, wanted: Wanted): () => void {
-    if (wanted.kind === 'logs') return this.#joinLogs(id, subscriber, JSON.stringify(wanted.criteria))
+  #join(id: string, subscriber: Subscriber, wanted: Exclude<Wanted, { kind: 'logs' }>): () => void {
     const audience = this.#audienceOf(wanted)
     audience.add(id, subscriber)
     return () => audience.remove(id)

@@ -2,6 +2,7 @@ import type { WebSocket } from 'uWebSockets.js'
 import type { Admission } from '../auth/keyring.ts'
 import type { Answer } from '../rpc/envelope.ts'
 import type { Flight } from '../rpc/flight.ts'
+import type { MemoryBudget, Reservation } from '../rpc/memoryBudget.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
 import { allReadTooSlowly, type Closing, readsTooSlowly } from './closing.ts'
 
@@ -9,6 +10,8 @@ import { allReadTooSlowly, type Closing, readsTooSlowly } from './closing.ts'
 export interface SocketData {
   /** What the client was let in with. */
   readonly admission: Admission
+  /** The network that the client comes from, see `networkOf`. */
+  readonly network: string
   /** Called when the socket has closed. */
   readonly release: () => void
   connection?: Connection
@@ -32,18 +35,28 @@ export class Connection implements Subscriber {
   readonly flights = new Set<Flight>()
   /** What the client is let in with now. */
   admission: Admission
+  readonly #network: string
   readonly #socket: WebSocket<SocketData>
   readonly #limits: BufferLimits
   readonly #unread: Unread
+  /** Counts what the client has not read. */
+  readonly #held: Reservation
   /** Its part of what is unread. */
   #waitingBytes = 0
   #isOpen = true
 
-  constructor(socket: WebSocket<SocketData>, limits: BufferLimits, unread: Unread) {
-    this.admission = socket.getUserData().admission
+  constructor(socket: WebSocket<SocketData>, limits: BufferLimits, unread: Unread, memory: MemoryBudget) {
+    const { admission, network } = socket.getUserData()
+    this.admission = admission
+    this.#network = network
+    this.#held = memory.open(this.client)
     this.#socket = socket
     this.#limits = limits
     this.#unread = unread
+  }
+
+  get client(): string {
+    return this.admission.caller?.app ?? this.#network
   }
 
   send(answer: Answer): void {
@@ -66,6 +79,7 @@ export class Connection implements Subscriber {
   onClosed(): void {
     this.#isOpen = false
     this.#unread.bytes -= this.#waitingBytes
+    this.#held.release()
     for (const flight of this.flights) flight.abort()
   }
 
@@ -74,12 +88,12 @@ export class Connection implements Subscriber {
     this.#look()
   }
 
-  /** Sees how much waits to be read. */
-  #look(): number {
+  /** Sees how much waits to be read, and whether there is memory for it. */
+  #look(): { readonly bytes: number; readonly hasRoom: boolean } {
     const bytes = this.#socket.getBufferedAmount()
     this.#unread.bytes += bytes - this.#waitingBytes
     this.#waitingBytes = bytes
-    return bytes
+    return { bytes, hasRoom: this.#held.count(bytes) }
   }
 
   /**
@@ -90,9 +104,9 @@ export class Connection implements Subscriber {
   #write(message: Answer): void {
     if (!this.#isOpen) return
     const { maxBufferedBytes, maxUnreadBytes } = this.#limits
-    const waiting = this.#look()
+    const { bytes: waiting, hasRoom } = this.#look()
     if (waiting > maxBufferedBytes) this.end(readsTooSlowly(maxBufferedBytes))
-    else if (waiting > 0 && this.#unread.bytes > maxUnreadBytes) this.end(allReadTooSlowly)
+    else if (waiting > 0 && (!hasRoom || this.#unread.bytes > maxUnreadBytes)) this.end(allReadTooSlowly)
     else {
       this.#socket.send(message, false)
       if (this.#isOpen) this.#look()

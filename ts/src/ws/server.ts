@@ -1,9 +1,11 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
 import type { Admission, Keyring, Refusal } from '../auth/keyring.ts'
+import { networkOf } from '../config/addressRanges.ts'
 import { bodyText } from '../rpc/bodyText.ts'
 import { writeError } from '../rpc/envelope.ts'
-import { code, internalError, limitReached, RpcError, unavailable } from '../rpc/errors.ts'
+import { code, internalError, limitReached, overloaded, RpcError, unavailable } from '../rpc/errors.ts'
 import { Flight } from '../rpc/flight.ts'
+import type { MemoryBudget, Reservation } from '../rpc/memoryBudget.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
 import { goingAway, messageTooLarge, notAuthenticated } from './closing.ts'
@@ -35,6 +37,8 @@ export interface WebSocketParts {
   readonly onUnauthenticated: () => void
   /** Called when a connection has closed. */
   readonly forget: (subscriber: Subscriber) => void
+  /** Where the bytes that wait are counted. */
+  readonly memory: MemoryBudget
   /** One number: the open connections of all workers. */
   readonly openSockets: Int32Array
 }
@@ -109,7 +113,13 @@ export class WebSocketServer {
         refuse(response, refusal)
         return
       }
-      response.upgrade<SocketData>({ admission, release: releaseOf(response) }, key, protocol, '', context)
+      response.upgrade<SocketData>(
+        { admission, network: networkOf(admission.visitor?.source ?? ''), release: releaseOf(response) },
+        key,
+        protocol,
+        '',
+        context,
+      )
     })
   }
 
@@ -130,7 +140,7 @@ export class WebSocketServer {
   }
 
   #onOpen(socket: WebSocket<SocketData>): void {
-    const connection = new Connection(socket, this.#settings, this.#unread)
+    const connection = new Connection(socket, this.#settings, this.#unread, this.#parts.memory)
     socket.getUserData().connection = connection
     this.#connections.add(connection)
     this.#parts.onUpgraded()
@@ -174,16 +184,28 @@ export class WebSocketServer {
     flight.subscriber = connection
     flight.caller = connection.admission.caller
     if (connection.flights.size >= maxRequests) flight.refusal = limitReached(`Too many requests: ${maxRequests} wait`)
+    flight.readNetwork = () => connection.client
+    const held = text.length <= smallMessageBytes ? undefined : this.#parts.memory.open(connection.client)
+    if (held?.resize(text.length) === false) flight.refusal = overloaded()
     if (this.#parts.keyring.isWithheld) flight.refusal = unavailable('The store of API keys is away')
     const reply = this.#parts.bodies.serve(text, flight)
-    if (reply instanceof Promise) void this.#sendLater(connection, reply, flight)
-    else if (reply.answer !== undefined) connection.send(reply.answer)
+    if (reply instanceof Promise) void this.#sendLater(connection, reply, flight, held)
+    else {
+      held?.release()
+      if (reply.answer !== undefined) connection.send(reply.answer)
+    }
   }
 
-  async #sendLater(connection: Connection, promised: Promise<Reply>, flight: Flight): Promise<void> {
+  async #sendLater(
+    connection: Connection,
+    promised: Promise<Reply>,
+    flight: Flight,
+    held: Reservation | undefined,
+  ): Promise<void> {
     connection.flights.add(flight)
     const { answer } = await promised.catch(() => defect)
     connection.flights.delete(flight)
+    held?.release()
     if (answer !== undefined) connection.send(answer)
   }
 
@@ -196,6 +218,8 @@ export class WebSocketServer {
 }
 
 const lookMs = 1000
+/** Messages up to this size are not counted while they wait to be answered. */
+const smallMessageBytes = 16_384
 
 /** A web page sends its token as the second of two protocols: the first one is then agreed on. */
 function protocolOf(protocols: string): string {
