@@ -111,6 +111,7 @@ describe('/metrics', () => {
 
   test('behavior: whatever the dashboard asks for is served, and it shows all of ours', async () => {
     await node.ask('eth_getBalance', ['nobody'])
+    expect((await fetch(node.url, { method: 'PUT' })).status).toBe(405)
     const page = await (await fetch(node.metricsUrl ?? '')).text()
     const board = readFileSync(new URL('../../docs/grafana.json', import.meta.url), 'utf8')
     const { panels } = JSON.parse(board) as { panels: { targets: { expr: string }[] }[] }
@@ -118,6 +119,7 @@ describe('/metrics', () => {
       targets.flatMap(({ expr }) => expr.match(/\b(rhizome|process)_\w+/g) ?? []),
     )
     const served = new Set(page.match(/^[a-z]\w*/gm))
+    expect(page).toMatch(/^rhizome_refusals_total\{status="405"\} [1-9]/m)
     expect(asked.length).toBeGreaterThan(20)
     expect(asked.filter((name) => !served.has(name))).toEqual([])
     const ours = [...served].filter((name) => name.startsWith('rhizome_'))
