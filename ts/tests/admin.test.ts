@@ -319,8 +319,18 @@ describe('the admin API', () => {
       expect(text).toMatch(/^HTTP\/1\.1 403 /)
       expect(text).not.toContain('dex')
     }
-    const { text } = await exchange(port, 'GET /api/apps HTTP/1.1\r\nConnection: close\r\n\r\n')
-    expect(text).toMatch(/^HTTP\/1\.1 400 /)
+    for (const [head, status] of [
+      ['GET /api/apps HTTP/1.1\r\n', 400],
+      ['GET /api/apps HTTP/1.0\r\n', 403],
+      ['GET /api/apps HTTP/1.1\r\nHost:\r\n', 403],
+      ['GET / HTTP/1.1\r\nHost: \r\n', 403],
+      ['GET /api/apps HTTP/1.1\r\nHost: localhost\r\nHost: evil.example.org\r\n', 400],
+      ['GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n', 400],
+    ]) {
+      const { text } = await exchange(port, `${head}Connection: close\r\n\r\n`)
+      expect([head, text]).toEqual([head, expect.stringMatching(new RegExp(`^HTTP/1.1 ${status} `))])
+      expect(text).not.toContain('dex')
+    }
   })
 
   test('error: bodies that are not UTF-8, end early, or never end', async () => {

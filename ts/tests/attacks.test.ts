@@ -137,21 +137,6 @@ describe('HTTP', () => {
     else expect(statuses).toContain(outcome.statuses[0])
     expect(outcome.text).not.toMatch(/hunter2|sesame|rz_/)
   })
-
-  test('error: two lengths, where a proxy could have read the other one', async () => {
-    const behind = await NodeProcess.start(['--workers', '1'], '[http]\ntrustedProxies = ["127.0.0.1"]\n')
-    const at = Number(new URL(behind.url).port)
-    const honest = good().replace(`/${key}`, '/')
-    const smuggled = `${version}${honest}`
-    const both = request(
-      `Content-Length: ${version.length}\r\nContent-Length: ${smuggled.length}`,
-      smuggled,
-      'POST / HTTP/1.1',
-    )
-    expect(await send(both, at)).toMatchObject({ statuses: [], isClosed: true })
-    expect(await send(honest, at)).toMatchObject({ statuses: [200] })
-    await behind.stop()
-  })
 })
 
 describe('bodies', () => {

@@ -1,6 +1,7 @@
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Counters } from '../src/observe/counters.ts'
 import type { Server } from '../src/server.ts'
 import { fakeAddon } from './fakeAddon.ts'
@@ -158,6 +159,102 @@ describe('requests', () => {
     expect((await exchange(port, chunked)).text).toContain(versionAnswer)
   })
 
+  // Another request may hide in what a proxy takes for the rest of this one.
+  const smuggled =
+    'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\nPOST / HTTP/1.1\r\nHost: localhost\r\n\r\nGET / HTTP/1.1\r\n\r\n'
+  const { length } = version
+  const chunks = `${length.toString(16)}\r\n${version}\r\n0\r\n\r\n`
+  test.each([
+    ['two lengths that differ', `Content-Length: ${length}\r\nContent-Length: ${length + 1}`, version],
+    ['two lengths that do not', `Content-Length: ${length}\r\nContent-Length: ${length}`, version],
+    ['two lengths in other letters', `content-length: 0\r\nCONTENT-LENGTH: ${length}`, version],
+    ['a list of lengths', `Content-Length: ${length}, ${length}`, version],
+    ['an empty length', 'Content-Length:', ''],
+    ['an empty length and one more', `Content-Length:\r\nContent-Length: ${length}`, version],
+    ['a length with a sign', `Content-Length: +${length}`, version],
+    ['a length and chunks', `Content-Length: ${length}\r\nTransfer-Encoding: chunked`, chunks],
+    ['chunks and a length', `Transfer-Encoding: chunked\r\nContent-Length: ${length}`, chunks],
+    ['an empty coding and a length', `Transfer-Encoding:\r\nContent-Length: ${length}`, version],
+    ['an empty coding', 'Transfer-Encoding:', chunks],
+    ['gzip and chunks', 'Transfer-Encoding: gzip, chunked', chunks],
+    ['chunks and gzip', 'Transfer-Encoding: chunked, gzip', chunks],
+    ['chunks twice', 'Transfer-Encoding: chunked, chunked', chunks],
+    ['another coding', 'Transfer-Encoding: identity', chunks],
+    ['a coding that looks like chunks', 'Transfer-Encoding: xchunked', chunks],
+    ['a coding in quotes', 'Transfer-Encoding: "chunked"', chunks],
+    ['two codings', 'Transfer-Encoding: chunked\r\nTransfer-Encoding: identity', chunks],
+    ['chunks in two headers', 'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked', chunks],
+    ['two hosts', `Host: evil.example.org\r\nContent-Length: ${length}`, version],
+    ['two equal hosts', `host: localhost\r\nContent-Length: ${length}`, version],
+  ])('error: %s', async (_name, headers, body) => {
+    const first = (line: string) => `${line} HTTP/1.1\r\nHost: localhost\r\n`
+    const requests = [
+      `${first('POST /')}Content-Type: application/json\r\n${headers}\r\n\r\n${body}${smuggled}`,
+      `${first('GET /health')}${headers}\r\n\r\n${body}${smuggled}`,
+      `${first('OPTIONS /')}Origin: http://localhost\r\n${headers}\r\n\r\n${body}${smuggled}`,
+      `${first('PUT /')}${headers}\r\n\r\n${body}${smuggled}`,
+      `${first('GET /')}Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n${headers}\r\n\r\n${body}${smuggled}`,
+    ]
+    for (const request of requests) {
+      const { text, isClosed } = await exchange(port, request)
+      // Closed without an answer when the rest is taken for another request at once.
+      expect([request, text, isClosed]).toEqual([request, expect.stringMatching(/^(HTTP\/1\.1 (400|505) |$)/), true])
+      expect([request, text.match(/HTTP\/1\.1 \d+/g) ?? []]).toEqual([request, text === '' ? [] : [expect.anything()]])
+    }
+    const alone = await exchange(port, `${first('POST /')}Content-Type: application/json\r\n${headers}\r\n\r\n${body}`)
+    expect([alone.text, alone.isClosed]).toEqual([expect.stringMatching(/^HTTP\/1\.1 (400|505) /), true])
+    expect(alone.text.match(/HTTP\/1\.1 \d/g)).toHaveLength(1)
+  })
+
+  // uWebSockets hands on what chunks hold and not how they are delimited. So nothing that follows them is read.
+  test.each([
+    ['nothing wrong', chunks],
+    ['LF behind the size', chunks.replace('\r\n', '\n')],
+    ['more behind the size', chunks.replace('\r\n', ' XX\r\n')],
+    ['XX behind the data', chunks.replace('}\r\n', '}XX')],
+    ['LF behind the data', chunks.replace('}\r\n', '}\n')],
+    ['XX behind the last chunk', chunks.replace(/\r\n$/, 'XX')],
+    ['trailers', chunks.replace(/\r\n$/, 'Host: evil.example.org\r\n\r\n')],
+  ])('error: a request behind chunks with %s', async (_name, body) => {
+    const head =
+      'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
+    for (const rest of [smuggled, smuggled.repeat(50)]) {
+      const { text, isClosed } = await exchange(port, head + body + rest)
+      expect((text.match(/HTTP\/1\.1 [^4]\d\d/g) ?? []).length).toBeLessThan(2)
+      expect(text).not.toContain('"ready"')
+      expect(isClosed).toBe(true)
+    }
+  })
+
+  test('behavior: an answer of any size to chunks is whole, and the connection closes behind it', async () => {
+    const headers = { ...json, 'transfer-encoding': 'chunked' }
+    const params = `["0x${'00'.repeat(20)}","latest"]`
+    const code = `{"id":1,"method":"eth_getCode","params":${params}}`
+    for (const count of [1, 2, 49]) {
+      const { headers: got, body } = await send({ headers, body: `[${Array(count).fill(code).join()}]` })
+      expect(got.connection).toBe('close')
+      const answer = { jsonrpc: '2.0', id: 1, result: `0x${'ab'.repeat(100_000)}` }
+      expect(JSON.parse(body.toString())).toEqual(Array(count).fill(answer))
+    }
+    const late = connect(port, '127.0.0.1')
+    let text = ''
+    late.on('data', (bytes) => {
+      text += bytes.toString('latin1')
+    })
+    const head =
+      'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
+    late.write(`${head}${code.length.toString(16)}\r\n${code}\r\n0\r\n\r\n`)
+    await vi.waitFor(() => expect(text).toMatch(/ab"\}$/))
+    late.write(smuggled)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(text.match(/HTTP\/1\.1/g)).toHaveLength(1)
+    late.destroy()
+    const none = await send({ headers, body: '{"jsonrpc":"2.0","method":"net_version"}' })
+    expect([none.status, none.headers.connection, none.body.length]).toEqual([200, 'close', 0])
+    const refusal = await send({ headers: { ...headers, 'content-type': 'text/plain' }, body: version })
+    expect([refusal.status, refusal.headers.connection]).toEqual([415, 'close'])
+  })
+
   test('error: no HTTP', async () => {
     const { text, isClosed } = await exchange(port, 'GARBAGE\r\n\r\n')
     expect(text).toMatch(/^HTTP\/1\.1 (400|505) /)
@@ -213,6 +310,12 @@ describe('hosts', () => {
   test.each(['evil.example.org', '203.0.113.9', '[2001:db8::1]'])('error: Host %s', async (host) => {
     expect((await send({ port: other, headers: { ...json, host } })).status).toBe(403)
     expect((await send({ headers: { ...json, host } })).status).toBe(200)
+  })
+
+  test('error: an empty Host', async () => {
+    const request = `POST / HTTP/1.1\r\nHost: \r\nContent-Type: application/json\r\nContent-Length: ${version.length}\r\n\r\n${version}`
+    expect((await exchange(other, request)).text).toMatch(/^HTTP\/1\.1 403 /)
+    expect((await exchange(port, request)).text).toContain(versionAnswer)
   })
 })
 

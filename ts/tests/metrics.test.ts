@@ -138,8 +138,10 @@ describe('/metrics', () => {
 
   test('error: a name that a web page may have made up for this address', async () => {
     const port = Number(new URL(node.metricsUrl ?? '').port)
-    const { text } = await exchange(port, 'GET /metrics HTTP/1.1\r\nHost: evil.example.org\r\n\r\n')
-    expect(text).toMatch(/^HTTP\/1\.1 403 /)
+    for (const host of ['Host: evil.example.org', 'Host:', 'Host: localhost\r\nHost: evil.example.org']) {
+      const { text } = await exchange(port, `GET /metrics HTTP/1.1\r\n${host}\r\n\r\n`)
+      expect([host, text]).toEqual([host, expect.stringMatching(/^HTTP\/1\.1 403 /)])
+    }
   })
 
   test('error: an address that is in use', async () => {

@@ -1,7 +1,7 @@
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { SignJWT } from 'jose'
+import { CompactSign, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Accounting } from '../src/auth/accounting.ts'
 import { newApiKey } from '../src/auth/apiKey.ts'
@@ -41,6 +41,11 @@ interface TokenTerms {
 function token({ key = good.privateKey, alg = 'ES256', kid = 'one', claims = {} }: TokenTerms = {}): Promise<string> {
   const payload = { exp: soon(), aud: 'node', iss: 'us', ...claims }
   return new SignJWT(payload).setProtectedHeader({ alg, kid }).sign(key)
+}
+
+/** A token with this very text as its claims. */
+function signed(claims: string): Promise<string> {
+  return new CompactSign(Buffer.from(claims)).setProtectedHeader({ alg: 'ES256', kid: 'one' }).sign(good.privateKey)
 }
 
 function handMade(header: object, secret: string | undefined): string {
@@ -89,6 +94,7 @@ beforeAll(async () => {
   await add('daily', { limits: { dailyUnits: 1 } })
   await add('monthly', { limits: { monthlyUnits: 1 } })
   await add('busy', { limits: { concurrency: 1 } })
+  await add('discovering', { limits: { dailyUnits: 100_000 } })
   await add('limited', { limits: { unitsPerSecond: 1000, dailyUnits: 50 } })
   const jwtKeys = [
     { kid: 'one', publicKey: pem(good.publicKey) },
@@ -159,6 +165,9 @@ describe('refused before anything is read', () => {
     expired: () => token({ claims: { exp: soon() - 1000 } }),
     'without an end': () => token({ claims: { exp: undefined } }),
     'with an end that is no number': () => token({ claims: { exp: 'never' } }),
+    'with an infinite end': () => signed('{"exp":1e400,"aud":"node","iss":"us"}'),
+    'with an end beyond all times': () => token({ claims: { exp: 8_640_000_000_001 } }),
+    'with an infinite beginning': () => signed(`{"exp":${soon()},"nbf":-1e400,"aud":"node","iss":"us"}`),
     'not yet good': () => token({ claims: { nbf: soon() } }),
     'of another audience': () => token({ claims: { aud: 'others' } }),
     'of no audience': () => token({ claims: { aud: undefined } }),
@@ -495,6 +504,17 @@ describe('refused by a limit', () => {
     ['daily', exceeded, 86_400],
     ['monthly', exceeded, 31 * 86_400],
   ]
+
+  test('behavior: the description of the node costs by its size', async () => {
+    const body = callOf('rpc.discover')
+    const once = await post({ path: keys.discovering ?? '', body })
+    const kilobytes = Math.ceil(JSON.stringify((once.body as { result: object }).result).length / 1000)
+    expect(kilobytes).toBeGreaterThan(50)
+    expect(once.headers.get('ratelimit-remaining')).toBe(String(100_000 - 5 - kilobytes))
+    const batch = await post({ path: keys.discovering ?? '', body: `[${Array(20).fill(body).join()}]` })
+    expect(batch.headers.get('ratelimit-remaining')).toBe(String(100_000 - 21 * (5 + kilobytes)))
+    expect((await post({ path: keys.daily ?? '', body })).status).toBe(429)
+  })
 
   test.each(table)('error: over its %s limit', async (app, body, longest) => {
     const path = keys[app] ?? ''

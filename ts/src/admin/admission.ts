@@ -6,9 +6,10 @@ import { ApiError } from './refusal.ts'
 // Who may use the admin address. Three things are kept out: pages that reach it by a name they have made point here (Host),
 // pages of other origins that send requests blindly (Origin, Sec-Fetch-Site), and whoever has no token.
 
-/** Throws ApiError unless the request names this address. */
-export function checkHost(headers: IncomingHttpHeaders, hosts: readonly string[]): void {
-  if (isHostAllowed(headers.host ?? '', hosts)) return
+/** Throws ApiError unless the request names this address, once. */
+export function checkHost({ host: sent = [] }: NodeJS.Dict<string[]>, hosts: readonly string[]): void {
+  if (sent.length > 1) throw new ApiError(400, 'host', 'Host: expected one')
+  if (isHostAllowed(sent[0] ?? '', hosts)) return
   throw new ApiError(403, 'host', 'Host: this name is not in admin.hosts')
 }
 

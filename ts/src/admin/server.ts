@@ -83,7 +83,7 @@ export class AdminServer {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    checkHost(request.headers, this.#settings.hosts)
+    checkHost(request.headersDistinct, this.#settings.hosts)
     const path = request.url?.split('?')[0] ?? ''
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     const file = this.#page.get(path)

@@ -95,6 +95,32 @@ describe('Accounting', () => {
     expect(meter.left('rate')).toBeLessThan(-450)
   })
 
+  test.each([1, 20, 200])('behavior: at %s units a second no more than the burst passes at once', async (perSecond) => {
+    const node = new Accounting({ usage: new Shared(), rates: new MemoryRates() }, nothing)
+    const apps = [app('a', { unitsPerSecond: perSecond, burst: 20 })]
+    const meter = new Meter(node.memory, (await node.open(apps))[0] as number)
+    const rate = { burst: 20, hasDay: false, hasMonth: false }
+    const pass = (most: number): number => {
+      let passed = 0
+      while (passed < most && meter.pay(1, 1, rate) === undefined) passed++
+      return passed
+    }
+    node.start()
+    const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+    // Spent to a part, filled again and idle: none of it may be there twice.
+    expect(pass(5)).toBe(5)
+    await wait(300)
+    const beganMs = performance.now()
+    let passed = pass(1000)
+    expect(passed).toBeLessThanOrEqual(20)
+    for (let times = 0; times < 20; times++) {
+      await wait(20)
+      passed += pass(1000)
+      expect(passed).toBeLessThanOrEqual(20 + ((performance.now() - beganMs) / 1000) * perSecond)
+    }
+    await node.stop()
+  })
+
   test('behavior: what was spent before there was a rate does not count', async () => {
     const node = new Accounting({ usage: new Shared(), rates: new MemoryRates() }, nothing)
     const meter = new Meter(node.memory, (await node.open([app('a', {})]))[0] as number)

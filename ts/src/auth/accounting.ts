@@ -136,7 +136,7 @@ export class Accounting {
 
   /** Buckets that are full and untouched need no look. */
   async #paceNow(isAll: boolean): Promise<void> {
-    // On a busy machine looks come late. What came meanwhile must find room, or the rate would not be reached.
+    // On a busy machine looks come late. A caller who had to wait for one must find room, or the rate would not be reached.
     const now = performance.now()
     this.#gap = Math.max(now - this.#pacedAt, this.#gap * gapDecay)
     this.#pacedAt = now
@@ -147,8 +147,12 @@ export class Accounting {
       const { units } = account.meter.read()
       const isIdle = units === account.paced && account.level === burst
       if (isIdle && !isAll) return []
-      const room = Math.max(burst, Math.ceil((unitsPerSecond * Math.min(this.#gap, longestGap)) / 1000))
-      const asked = { app: account.app, units: grown(account.paced, units), unitsPerSecond, burst: room }
+      const spent = grown(account.paced, units)
+      // Nobody else may have more than the burst at once.
+      const isShort = spent >= account.level
+      const perGap = Math.ceil((unitsPerSecond * Math.min(this.#gap, longestGap)) / 1000)
+      const room = isShort ? Math.max(burst, perGap) : burst
+      const asked = { app: account.app, units: spent, unitsPerSecond, burst, room }
       return [{ account, units, asked }]
     })
     if (spent.length === 0) return

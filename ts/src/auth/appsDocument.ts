@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { jsonIn } from '../rpc/jsonText.ts'
@@ -8,7 +9,10 @@ import { changedPolicy, noPolicy } from './policy.ts'
 // How apps are written by every store.
 
 const closed = { additionalProperties: false }
-const current = Compile(Type.Object({ version: Type.Literal(2), apps: Type.Array(appSchema) }, closed))
+const apps = Type.Array(appSchema)
+const current = Compile(Type.Object({ version: Type.Literal(3), checksum: Type.String(), apps }, closed))
+/** Without a checksum. */
+const second = Compile(Type.Object({ version: Type.Literal(2), apps }, closed))
 /** Before there were policies. */
 const first = Compile(
   Type.Object({ version: Type.Literal(1), apps: Type.Array(Type.Object(appMembers, closed)) }, closed),
@@ -16,7 +20,7 @@ const first = Compile(
 
 /** The text that `readApps` reads. */
 export function writeApps(apps: readonly App[]): string {
-  return `${JSON.stringify({ version: 2, apps }, undefined, 2)}\n`
+  return `${JSON.stringify({ version: 3, checksum: checksumOf(apps), apps }, undefined, 2)}\n`
 }
 
 /** The apps, or what is wrong. The problem shows nothing of the text but names of members. */
@@ -24,16 +28,24 @@ export function readApps(text: string): { apps: App[]; problem?: undefined } | {
   const content = jsonIn(text)
   const apps = first.Check(content)
     ? content.apps.map((app): App => ({ ...app, ...noPolicy }))
-    : current.Check(content)
+    : current.Check(content) || second.Check(content)
       ? content.apps
       : undefined
   if (apps === undefined) return { problem: 'expected apps as rhizome keys writes them' }
   if (new Set(apps.map(({ name }) => name)).size < apps.length) return { problem: 'two apps have the same name' }
   try {
-    // Whoever edits by hand may write a range that is none; nothing may be let in by it, nor kept out.
-    return { apps: apps.map((app) => ({ ...app, ...changedPolicy(app, {}) })) }
+    // In a file that was edited by hand a range that is none must neither let anybody in nor keep anybody out.
+    const read = apps.map((app) => ({ ...app, ...changedPolicy(app, {}) }))
+    // A flipped bit may leave a file that reads well, with another key, address or limit in it.
+    const isDamaged = current.Check(content) && content.checksum !== checksumOf(apps)
+    return isDamaged ? { problem: 'its checksum is that of another content' } : { apps: read }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return { problem: `${error.message.split(':')[0]} is wrong` }
   }
+}
+
+/** SHA-256 of the apps as compact JSON. */
+function checksumOf(apps: readonly App[]): string {
+  return createHash('sha256').update(JSON.stringify(apps)).digest('hex')
 }

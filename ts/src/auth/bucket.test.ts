@@ -11,6 +11,24 @@ test('behavior: a new bucket is full, fills with time, and never holds more than
   expect(await rates.spend([{ ...limits, units: 0 }], 9000)).toEqual([50])
 })
 
+test('behavior: a bucket that was full for long is empty when it was spent', async () => {
+  const rates = new MemoryRates()
+  await rates.spend([{ ...limits, units: 50 }], 0)
+  expect(await rates.spend([{ ...limits, units: 0 }], 1000)).toEqual([50])
+  expect(await rates.spend([{ ...limits, units: 50 }], 60_000)).toEqual([0])
+  expect(await rates.spend([{ ...limits, units: 0 }], 60_100)).toEqual([10])
+})
+
+test('behavior: a caller who had to wait finds what has come meanwhile, once', async () => {
+  const rates = new MemoryRates()
+  await rates.spend([{ ...limits, units: 50 }], 0)
+  expect(await rates.spend([{ ...limits, units: 0, room: 80 }], 1000)).toEqual([80])
+  expect(await rates.spend([{ ...limits, units: 80, room: 80 }], 1000)).toEqual([0])
+  expect(await rates.spend([{ ...limits, units: 0, room: 80 }], 1700)).toEqual([70])
+  expect(await rates.spend([{ ...limits, units: 0 }], 1700)).toEqual([50])
+  expect(await rates.spend([{ ...limits, units: 50, room: 80 }], 9000)).toEqual([0])
+})
+
 test('behavior: what was spent beyond the level is made up for', async () => {
   const rates = new MemoryRates()
   expect(await rates.spend([{ ...limits, units: 80 }], 0)).toEqual([-30])

@@ -13,13 +13,15 @@ export class MemoryRates implements RateStore {
     return Promise.resolve(spent.map((one) => this.#spend(one, now)))
   }
 
-  #spend({ app, units, unitsPerSecond, burst }: Spending, now: number): number {
+  #spend({ app, units, unitsPerSecond, burst, room = burst }: Spending, now: number): number {
     const bucket = this.#buckets.get(app) ?? { level: burst, filledAt: now }
     // A clock that was put back fills nothing, and takes nothing away.
     const seconds = Math.max(0, now - bucket.filledAt) / 1000
-    bucket.level = Math.min(burst, bucket.level - units + seconds * unitsPerSecond)
+    bucket.level = Math.min(room, bucket.level - units + seconds * unitsPerSecond)
     bucket.filledAt = now
-    this.#buckets.set(app, bucket)
+    // A full bucket has no past: time in which it could not fill must not make up for what is spent later.
+    if (bucket.level === burst) this.#buckets.delete(app)
+    else this.#buckets.set(app, bucket)
     return bucket.level
   }
 }

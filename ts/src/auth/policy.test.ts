@@ -162,4 +162,24 @@ describe('apps', () => {
     const text = writeApps(apps).replace('10.0.0.0/8', '10.0.0.0/secret')
     expect(readApps(text)).toEqual({ problem: 'allow.sources[0] is wrong' })
   })
+
+  test('error: a document with any bit flipped', () => {
+    const { apps } = createApp([], { ...given, allow: { sources: ['10.0.0.0/8'] }, limits: { dailyUnits: 1000 } }, 1)
+    const bytes = Buffer.from(writeApps(apps))
+    const taken: string[] = []
+    for (let bit = 0; bit < 8 * bytes.length; bit++) {
+      const flipped = Buffer.from(bytes)
+      flipped[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+      const { apps: read } = readApps(flipped.toString('latin1'))
+      // White space, some of which differs from other white space by a bit, says nothing.
+      if (read !== undefined) expect(read).toEqual(apps)
+      if (read !== undefined && (bytes[bit >> 3] ?? 0) > 0x20) taken.push(flipped.toString('latin1'))
+    }
+    expect(taken).toEqual([])
+  })
+
+  test('behavior: a document without a checksum is read', () => {
+    const { apps } = createApp([], given, 1)
+    expect(readApps(JSON.stringify({ version: 2, apps }))).toEqual({ apps })
+  })
 })

@@ -10,13 +10,14 @@ local time = redis.call('TIME')
 local now = time[1] + time[2] / 1000000
 local levels = {}
 for i, key in ipairs(KEYS) do
-  local units, rate, burst = tonumber(ARGV[3 * i - 2]), tonumber(ARGV[3 * i - 1]), tonumber(ARGV[3 * i])
+  local units, rate, burst, room = unpack(ARGV, 4 * i - 3, 4 * i)
+  units, rate, burst, room = tonumber(units), tonumber(rate), tonumber(burst), tonumber(room)
   local kept = redis.call('HMGET', key, 'level', 'at')
   local level, at = tonumber(kept[1] or burst), tonumber(kept[2] or now)
-  level = math.min(burst, level - units + math.max(0, now - at) * rate)
-  if level < burst then
+  level = math.min(room, level - units + math.max(0, now - at) * rate)
+  if level ~= burst then
     redis.call('HSET', key, 'level', string.format('%.17g', level), 'at', string.format('%.6f', now))
-    redis.call('PEXPIRE', key, math.ceil(math.min((burst - level) / rate, 1e9) * 1000))
+    redis.call('PEXPIRE', key, math.ceil(math.min(math.max((burst - level) / rate, 1), 1e9) * 1000))
   elseif kept[1] then
     redis.call('DEL', key)
   end
@@ -47,7 +48,12 @@ export class RedisRates implements RateStore {
   async #spend(spent: readonly Spending[]): Promise<readonly number[]> {
     if (spent.length === 0) return []
     const keys = spent.map(({ app }) => `rate:${app}`)
-    const terms = spent.flatMap(({ units, unitsPerSecond, burst }) => [units, unitsPerSecond, burst])
+    const terms = spent.flatMap(({ units, unitsPerSecond, burst, room = burst }) => [
+      units,
+      unitsPerSecond,
+      burst,
+      room,
+    ])
     const levels = await this.#redis.run((redis) => redis.eval(spend, keys.length, ...keys, ...terms))
     return (levels as string[]).map(Number)
   }

@@ -58,8 +58,10 @@ export interface Spending {
   readonly units: number
   /** How fast the bucket fills. */
   readonly unitsPerSecond: number
-  /** How much it holds. A new one is full. */
+  /** How much it holds when it is full, as a new one is. */
   readonly burst: number
+  /** How much it may hold now: more than the burst when the node comes late to a caller who has spent everything. Absent: the burst. */
+  readonly room?: number
 }
 
 /** The buckets that limit the rate of apps: one for each app, whatever the number of nodes. */

@@ -14,6 +14,8 @@ export interface Token {
 
 /** Clocks of others may be so much ahead or behind. */
 const toleranceSeconds = 60
+/** The last second that a Date can name. */
+const latestSeconds = 8_640_000_000_000
 const mostRemembered = 10_000
 const longestToken = 8192
 
@@ -55,7 +57,9 @@ export class TokenVerifier {
         ...(audience === null ? {} : { audience }),
         ...(issuer === null ? {} : { issuer }),
       })
-      const { exp = 0, methods } = payload
+      const { exp = 0, nbf = 0, methods } = payload
+      // JSON has numbers beyond all times, and 1e400 is read as infinity.
+      if (Math.abs(exp) > latestSeconds || Math.abs(nbf) > latestSeconds) return undefined
       if (methods !== undefined && !isMethodList(methods)) return undefined
       return this.#remember(text, { expiresAt: (exp + toleranceSeconds) * 1000, methods })
     } catch {

@@ -31,20 +31,11 @@ function lastUntrusted(peer: string, hops: readonly string[], trusted: AddressRa
 
 /** Proxies may add a line of their own: `getHeader` would give the first alone, which is the caller's. */
 function forwardedFor(request: HttpRequest): string[] {
-  return valuesOf(request, 'x-forwarded-for').join(',').split(',')
-}
-
-/** Whether a request says twice how long its body is. */
-export function hasTwoLengths(request: HttpRequest): boolean {
-  return valuesOf(request, 'content-length').length > 1
-}
-
-function valuesOf(request: HttpRequest, wanted: string): string[] {
   const values: string[] = []
   request.forEach((name, value) => {
-    if (name === wanted) values.push(value)
+    if (name === 'x-forwarded-for') values.push(value)
   })
-  return values
+  return values.join(',').split(',')
 }
 
 /** Some proxies write the port, too. */

@@ -2,10 +2,15 @@ import type { HttpResponse } from 'uWebSockets.js'
 import type { Answer } from '../rpc/envelope.ts'
 import type { Flight } from '../rpc/flight.ts'
 import type { MemoryBudget, Reservation } from '../rpc/memoryBudget.ts'
-import { ended, type Outgoing, onAborted, send, writeHead } from './reply.ts'
+import { ended, isLastOf, type Outgoing, onAborted, send, writeHead } from './reply.ts'
 
 /** Smaller answers fit into what the system keeps for a connection, or nearly so. */
 const largeBytes = 256 * 1024
+/**
+ * The same where the connection closes behind the answer. uWebSockets reads requests again while a part of the last answer
+ * is still to be written.
+ */
+const lastLargeBytes = 32 * 1024
 
 export interface LargeAnswerSettings {
   /** Time for a client to take a large answer; 0: no limit. */
@@ -28,7 +33,8 @@ export class LargeAnswers {
   /** Sends any answer to a client; `onAborted` is replaced. `busy` is sent instead when too much waits to be read already. */
   send(response: HttpResponse, outgoing: Outgoing, flight: Pick<Flight, 'client'>, busy: () => Outgoing): void {
     const { body } = outgoing
-    if (body === undefined || body.length < largeBytes) {
+    const isSmall = body === undefined || body.length < (isLastOf(response) ? lastLargeBytes : largeBytes)
+    if (isSmall) {
       send(response, outgoing)
       return
     }
@@ -42,6 +48,7 @@ export class LargeAnswers {
     let timer: NodeJS.Timeout | undefined
     let isOver = false
     let hasHead = false
+    const isLast = isLastOf(response)
     this.#unreadBytes += body.length
     const finish = (): void => {
       isOver = true
@@ -57,7 +64,10 @@ export class LargeAnswers {
         let isDone = false
         response.cork(() => {
           if (!hasHead) writeHead(response, outgoing)
+          if (!hasHead && isLast) response.writeHeader('Connection', 'close')
           hasHead = true
+          // `tryEnd` cannot close the connection: when this is the end of it, nothing more is read until it times out.
+          if (isLast) response.pause()
           ;[isTaken, isDone] = response.tryEnd(body.subarray(offset), body.length)
         })
         if (isDone) finish()

@@ -18,7 +18,8 @@ export class MetricsServer {
       const end = (status: number, body: string, headers: Record<string, string> = {}): void => {
         response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', ...headers }).end(body)
       }
-      if (!isHostAllowed(request.headers.host ?? '', hosts)) return end(403, 'Host not allowed\n')
+      const [host = '', second] = request.headersDistinct.host ?? []
+      if (second !== undefined || !isHostAllowed(host, hosts)) return end(403, 'Host not allowed\n')
       if (request.url?.split('?')[0] !== '/metrics') return end(404, 'Only /metrics is served here\n')
       if (request.method !== 'GET' && request.method !== 'HEAD') {
         return end(405, 'Figures are read with GET\n', { Allow: 'GET, HEAD' })

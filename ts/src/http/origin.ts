@@ -5,9 +5,9 @@ import { isLoopback } from '../config/addresses.ts'
 /** What was allowed last: most clients send the same header with each request. */
 let lastAllowed: { readonly header: string; readonly hosts: readonly string[] } | undefined
 
-/** Whether a Host header names this node: the list decides, loopback names always pass, an absent header too. */
+/** Whether a Host header names this node: the list decides, loopback names always pass. An empty or absent one names nothing. */
 export function isHostAllowed(header: string, hosts: readonly string[]): boolean {
-  if (header === '' || hosts.includes('*')) return true
+  if (hosts.includes('*')) return true
   if (lastAllowed?.header === header && lastAllowed.hosts === hosts) return true
   const name = hostName(header)
   const isAllowed = isLoopbackName(name) || hosts.some((one) => hostName(one) === name)

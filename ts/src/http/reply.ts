@@ -30,7 +30,17 @@ export interface Outgoing {
 
 /** Writes a whole response inside one cork: one packet, one system call. */
 export function send(response: HttpResponse, outgoing: Outgoing): void {
-  ended(response, () => write(response, outgoing))
+  if (outgoing.isLast !== true && !isLastOf(response)) {
+    ended(response, () => write(response, outgoing, false))
+    return
+  }
+  // uWebSockets goes on with what is behind the request in the same packet, and only then closes the connection. While there
+  // is no answer it takes another request for a fault.
+  let isGone = false
+  onAborted(response, () => {
+    isGone = true
+  })
+  setImmediate(() => isGone || ended(response, () => write(response, outgoing, true)))
 }
 
 /** Writes to a response; `write` says whether it has ended it. Nothing ends a response but for this. */
@@ -40,12 +50,12 @@ export function ended(response: HttpResponse, write: () => boolean): void {
   else held.end(write)
 }
 
-function write(response: HttpResponse, outgoing: Outgoing): true {
-  const { status, body, isLast = false } = outgoing
+function write(response: HttpResponse, outgoing: Outgoing, isLast: boolean): true {
+  const { status, body } = outgoing
   response.cork(() => {
     writeHead(response, outgoing)
-    if (body !== undefined) response.end(body, isLast)
-    else if (status === 200) response.end()
+    if (body !== undefined || status === 200) response.end(body, isLast)
+    else if (isLast) response.endWithoutBody(0, true)
     else response.endWithoutBody()
   })
   return true
@@ -79,4 +89,14 @@ export function hold(response: HttpResponse, held: Held | undefined): void {
 /** How its connection is counted, if it is. */
 export function heldBy(response: HttpResponse): Held | undefined {
   return (response as { held?: Held }).held
+}
+
+/** Has the connection closed behind the response, whatever it will be. */
+export function closeBehind(response: HttpResponse): void {
+  Object.assign(response, { isLast: true })
+}
+
+/** Whether the connection is to be closed behind the response. */
+export function isLastOf(response: HttpResponse): boolean {
+  return (response as { isLast?: boolean }).isLast === true
 }

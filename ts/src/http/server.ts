@@ -13,13 +13,14 @@ import type { BodyServer, Reply } from '../rpc/serve.ts'
 import { admissionRefused, refused, visitorOf, withLimits } from './admission.ts'
 import { apiKeyOf } from './apiKey.ts'
 import { type Body, readBody } from './body.ts'
-import { clientAddress, hasTwoLengths, peerAddress } from './clientAddress.ts'
+import { clientAddress, peerAddress } from './clientAddress.ts'
 import { compressed, isWorthCompressing } from './compression.ts'
 import { type Connections, routesBehind } from './connections.ts'
+import { framingOf } from './framing.ts'
 import { LargeAnswers } from './largeAnswers.ts'
 import { isJson } from './mediaType.ts'
 import { isHostAllowed, isOriginAllowed } from './origin.ts'
-import { type Headers, heldBy, hold, type Outgoing, onAborted, send } from './reply.ts'
+import { closeBehind, type Headers, heldBy, hold, isLastOf, type Outgoing, onAborted, send } from './reply.ts'
 import type { HttpSettings } from './settings.ts'
 
 /** Bodies up to this size are not counted while they wait to be answered. */
@@ -107,14 +108,22 @@ export class HttpServer {
     app.any('/*', onOther)
   }
 
-  /** Keeps account of the connection, if that is wanted, before the route sees the request. */
+  /** Counts the connection where that is wanted, and looks at the framing, before the route sees the request. */
   #held(route: Route): Route {
     const connections = this.#connections
-    if (connections === undefined) return route
     return (response, request) => {
-      const held = connections.hold(response)
-      if (held === 'closed') return
-      hold(response, held)
+      if (connections !== undefined) {
+        const held = connections.hold(response)
+        if (held === 'closed') return
+        hold(response, held)
+      }
+      const framing = framingOf(request)
+      if (framing === 'ambiguous') {
+        this.#refuse(response, unclear)
+        return
+      }
+      // What uWebSockets takes for the end of chunks another server may not: nothing behind them is read.
+      if (framing === 'chunked') closeBehind(response)
       route(response, request)
     }
   }
@@ -132,6 +141,10 @@ export class HttpServer {
     const held = this.#connections?.hold(response)
     if (held === 'closed') return
     hold(response, held)
+    if (framingOf(request) !== 'plain') {
+      this.#refuse(response, unclear)
+      return
+    }
     const origin = request.getHeader('origin')
     const key = this.#recognise(response, request, origin)
     if (key === undefined) return
@@ -208,12 +221,6 @@ export class HttpServer {
   }
 
   #onPost(response: HttpResponse, request: HttpRequest): void {
-    // uWebSockets takes the first. A proxy that took the last would think that the rest belongs to this request, and
-    // uWebSockets would go on to answer the rest if this request were answered.
-    if (!this.#trusted.isEmpty && hasTwoLengths(request)) {
-      response.close()
-      return
-    }
     const origin = request.getHeader('origin')
     const key = this.#recognise(response, request, origin)
     if (key === undefined) return
@@ -236,14 +243,20 @@ export class HttpServer {
     const { maxBodyBytes: maxBytes, bodyMs: timeMs } = this.#settings
     if (!(admitted instanceof Promise)) flight.caller = admitted.caller
     const open = () => this.#memory.open(flight.client)
-    const stopReading = readBody(response, { maxBytes, timeMs, open }, (body) => {
+    const serve = (body: Body): void => {
       // A body may come so slowly that the key has ended meanwhile.
       const renew = (one: Admission | Refusal) => (typeof one === 'string' ? one : this.#keyring.renew(one))
       const still = admitted instanceof Promise ? admitted.then(renew) : renew(admitted)
+      const drop = (): void => {
+        if ('held' in body) body.held?.release()
+      }
       const finish = (one: Admission | Refusal): void => {
-        if (flight.isAborted) return
+        if (flight.isAborted) {
+          drop()
+          return
+        }
         if (typeof one === 'string') {
-          if ('held' in body) body.held?.release()
+          drop()
           this.#refuse(response, admissionRefused(one, headers))
           return
         }
@@ -251,9 +264,15 @@ export class HttpServer {
         this.#answer(response, body, flight, headers, encoding)
       }
       if (still instanceof Promise) {
-        still.then(finish, () => flight.isAborted || this.#refuse(response, this.#outgoing(defect, headers)))
+        still.then(finish, () => {
+          drop()
+          if (!flight.isAborted) this.#refuse(response, this.#outgoing(defect, headers))
+        })
       } else finish(still)
-    })
+    }
+    // The answer to chunks waits until the packet is read to its end: see `send`.
+    const serveLater = (body: Body): unknown => setImmediate(serve, body)
+    const stopReading = readBody(response, { maxBytes, timeMs, open }, isLastOf(response) ? serveLater : serve)
     onAborted(response, () => {
       stopReading()
       flight.abort()
@@ -417,6 +436,10 @@ export class HttpServer {
 }
 
 const noMemory = wholeError(overloaded())
+const unclear: Outgoing = {
+  ...refused(400, 'Content-Length, Transfer-Encoding or Host is given twice, empty or not understood', noHeaders),
+  isLast: true,
+}
 const parseError = wholeError(new RpcError(code.parseError, 'JSON parse error'))
 const keysAway = wholeError(unavailable('The store of API keys is away'))
 const defect = wholeError(internalError())

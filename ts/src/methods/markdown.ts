@@ -52,7 +52,7 @@ function moduleSection(module: string, shapes: Map<string, Described>): string {
   const rows = table.filter((row) => row.module === module)
   const note = isAskedFor(module) ? 'Served on regtest and devnet; elsewhere when the configuration says so.\n\n' : ''
   const lines = rows.map(
-    (row) => `| ${signature(row)} | ${words(schemaOf(row), shapes)} | ${row.cost} | ${about(row)} |`,
+    (row) => `| ${signature(row)} | ${words(schemaOf(row), shapes)} | ${price(row)} | ${about(row)} |`,
   )
   return `## ${module}\n\n${note}| Method | Result | Units | |\n| --- | --- | --- | --- |\n${lines.join('\n')}\n\n${parametersOf(rows)}`
 }
@@ -64,6 +64,10 @@ function schemaOf(row: Row<Context>): Described {
 function signature(row: Row<Context>): string {
   const names = row.method.params.described.map(({ name, isRequired }) => (isRequired ? name : `${name}?`))
   return `\`${row.name}(${names.join(', ')})\``
+}
+
+function price({ cost, answerBytes }: Row<Context>): string {
+  return answerBytes === undefined ? `${cost}` : `${cost}, and 1 for each kB of the answer`
 }
 
 function about(row: Row<Context>): string {

@@ -179,6 +179,7 @@ export const table: readonly Row<Context>[] = [
     module: 'rpc',
     lane: 'sync',
     cost: 5,
+    answerBytes: (context) => context.discover().length,
     doc: 'What is served, as an OpenRPC document.',
   }),
   row(eth_protocolVersion, {
@@ -620,7 +621,7 @@ export const table: readonly Row<Context>[] = [
     needsAccounts: true,
     module: 'eth',
     lane: 'pool',
-    cost: 5,
+    cost: 50,
     doc: 'Signs structured data (EIP-712) with an account of this node.',
   }),
   row(evm_setAutomine, {

@@ -24,6 +24,8 @@ export interface Row<Context> {
   readonly lane: 'sync' | 'pool'
   /** Price of a call in compute units; a read at the head costs one. */
   readonly cost: number
+  /** Length of the answer where it is known before. Each kilobyte of it costs a unit on top. */
+  readonly answerBytes?: (context: Context) => number
   /** The addresses that a call with these parameters names, null for one that is left open. Absent: it names none. */
   readonly contracts?: (params: readonly unknown[]) => readonly (string | null)[]
   /** Changes the chain or the pool: inside a batch it waits for the requests before it, and those after it wait for it. */
@@ -119,7 +121,9 @@ export class Dispatcher<Context> {
 
   /** Compute units that a call costs, also one that leads to nothing. */
   price(method: string): number {
-    return this.#find(method)?.row.cost ?? 1
+    const row = this.#find(method)?.row
+    if (row === undefined) return 1
+    return row.cost + Math.ceil((row.answerBytes?.(this.#context) ?? 0) / 1000)
   }
 
   /** The finished answer with its envelope. `usedBytes` counts what the same body's other answers take already. */

@@ -464,7 +464,9 @@ describe('a block number of very many digits', () => {
 
 describe('every kind', async () => {
   const files = readdirSync(new URL('.', import.meta.url)).filter((name) => !name.endsWith('.test.ts'))
-  const modules = await Promise.all(files.map((name) => import(`./${name}`) as Promise<Record<string, unknown>>))
+  const modules = await Promise.all(
+    files.map((name) => import(/* @vite-ignore */ `./${name}`) as Promise<Record<string, unknown>>),
+  )
   const kinds = modules.flatMap(Object.entries).filter((entry): entry is [string, Kind<unknown>] => {
     return typeof (entry[1] as { read?: unknown } | null)?.read === 'function'
   })
