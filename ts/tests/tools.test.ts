@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
@@ -85,12 +85,89 @@ describe('rewind and verify', { timeout: 120_000 }, () => {
       expect([code, errors]).toEqual([2, expect.stringMatching(message)])
     }
     const none = join(folder, 'none')
+    const bare = join(folder, 'bare')
+    mkdirSync(bare)
+    writeFileSync(join(bare, 'apps.json'), '')
     for (const command of [
       ['rewind', '--to', '0'],
       ['verify', '--from', '0', '--to', '0'],
+      ['export', join(folder, 'exported'), '--from', '0', '--to', '0'],
+      ['info'],
     ]) {
-      const { code, errors } = await runCommand([...command, '--data-dir', none])
-      expect([code, errors]).toEqual([1, `rhizome: ${none}: there is no chain (--data-dir)\n`])
+      for (const place of [none, bare]) {
+        const { code, errors } = await runCommand([...command, '--data-dir', place])
+        expect([code, errors]).toEqual([1, `rhizome: ${place}: there is no chain (--data-dir)\n`])
+      }
+    }
+    expect([existsSync(none), readdirSync(bare), existsSync(join(folder, 'exported'))]).toEqual([
+      false,
+      ['apps.json'],
+      false,
+    ])
+  })
+
+  test('error: an export of blocks that are not there, or over a file', async () => {
+    const target = join(folder, 'exported')
+    const cases: [string[], string][] = [
+      [['--from', '1', '--to', '205'], 'rhizome: --to: there is no block 205: the head is block 204\n'],
+      [['--from', '9', '--to', '8'], 'rhizome: --from: block 9 comes after block 8 of --to\n'],
+    ]
+    for (const [range, errors] of cases) {
+      expect(await runCommand(['export', target, ...range, ...data])).toEqual({ code: 1, output: '', errors })
+      expect(existsSync(target)).toBe(false)
+    }
+    const whole = ['--from', '1', '--to', '204', ...data]
+    expect((await runCommand(['export', target, ...whole])).code).toBe(0)
+    const written = readFileSync(target)
+    expect(await runCommand(['export', target, ...whole])).toEqual({
+      code: 1,
+      output: '',
+      errors: `rhizome: ${target}: exists; remove it, or name another one\n`,
+    })
+    expect(readFileSync(target).equals(written)).toBe(true)
+    expect((await runCommand(['export', join(folder, 'none', 'x'), ...whole])).errors).toMatch(
+      /cannot be written \(ENOENT\)/,
+    )
+  })
+
+  test('error: an import that fails leaves no new chain behind, and what was there', async () => {
+    const wrong = join(folder, 'wrong.txt')
+    writeFileSync(wrong, 'not a block\n')
+    const later = join(folder, 'later.txt')
+    writeFileSync(later, readFileSync(file, 'utf8').split('\n').slice(5, 7).join('\n'))
+    const broken = join(folder, 'broken.txt')
+    writeFileSync(broken, `${readFileSync(file, 'utf8').split('\n').slice(0, 3).join('\n')}\nnot a block\n`)
+    const fresh = join(folder, 'a', 'b')
+    const bare = join(folder, 'bare')
+    for (const [source, message] of [
+      [join(folder, 'missing.txt'), /cannot be read \(ENOENT\)/],
+      [folder, /is a directory/],
+      [wrong, /wrong\.txt: line 1/],
+      [later, /later\.txt: line 1/],
+    ] as [string, RegExp][]) {
+      for (const place of [fresh, bare]) {
+        const { code, errors } = await runCommand(['import', source, '--data-dir', place])
+        expect([source, code, errors]).toEqual([source, 1, expect.stringMatching(message)])
+      }
+      expect([source, existsSync(join(folder, 'a')), readdirSync(bare)]).toEqual([source, false, ['apps.json']])
+    }
+    expect((await runCommand(['import', wrong, ...data])).code).toBe(1)
+    expect((await info()).number).toBe(lastBlock)
+    expect((await runCommand(['import', broken, '--data-dir', fresh])).code).toBe(1)
+    const kept = await runCommand(['info', '--json', '--data-dir', fresh])
+    expect(JSON.parse(kept.output)).toMatchObject({ number: 3 })
+  })
+
+  test('error: a command on a node that keeps nothing', async () => {
+    const config = join(folder, 'ephemeral.toml')
+    writeFileSync(config, 'ephemeral = true\n')
+    for (const command of [['import', file], ['info'], ['rewind', '--to', '0']]) {
+      const { code, errors } = await runCommand([...command, '--config', config])
+      expect([command, code, errors]).toEqual([
+        command,
+        1,
+        expect.stringMatching(/^rhizome: ephemeral: this node keeps nothing/),
+      ])
     }
   })
 })

@@ -1,3 +1,4 @@
+import { closeSync, openSync, rmSync, statSync } from 'node:fs'
 import { Command } from 'commander'
 import { assertDataExists, withCore } from './openCore.ts'
 import { addChainOptions, configFrom, type Parsed } from './options.ts'
@@ -12,16 +13,42 @@ export function exportCommand(): Command {
     .requiredOption('--to <number>', 'last block', wholeNumber)
     .option('--json', 'print JSON')
     .action(async (file: string, options: Parsed & { from: number; to: number; json?: boolean }) => {
+      const { from, to } = options
+      if (from > to) throw new Error(`--from: block ${from} comes after block ${to} of --to`)
       const config = configFrom(options, { mining: 'off' })
       assertDataExists(config)
       const bar = new ProgressBar(process.stderr, options.json !== true)
       const onProgress = (_error: Error | null, progress: string): void => {
         const { number } = JSON.parse(progress) as { number: number }
-        bar.show(`block ${number}`, number - options.from + 1, options.to - options.from + 1)
+        bar.show(`block ${number}`, number - from + 1, to - from + 1)
       }
-      const work = withCore(config, (native) => native.exportBlocks(file, options.from, options.to, onProgress))
+      const work = withCore(config, (native) => {
+        const { number: head } = JSON.parse(native.nodeInfo()) as { number: number }
+        if (to > head) throw new Error(`--to: there is no block ${to}: the head is block ${head}`)
+        return intoNewFile(file, () => native.exportBlocks(file, from, to, onProgress))
+      })
       const result = await work.finally(() => bar.end())
       const { blocks } = JSON.parse(result) as { blocks: number }
       process.stdout.write(options.json === true ? `${result}\n` : `${blocks} blocks written to ${file}\n`)
     })
+}
+
+/** Makes the file, and removes it when the work fails. A pipe or a device is written to as it is. Throws when there is a file. */
+async function intoNewFile<T>(path: string, work: () => Promise<T>): Promise<T> {
+  const isSpecial = statSync(path, { throwIfNoEntry: false })?.isFile() === false
+  if (!isSpecial) {
+    try {
+      closeSync(openSync(path, 'wx'))
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      const problem = code === 'EEXIST' ? 'exists; remove it, or name another one' : `cannot be written (${code})`
+      throw new Error(`${path}: ${problem}`)
+    }
+  }
+  try {
+    return await work()
+  } catch (error) {
+    if (!isSpecial) rmSync(path, { force: true })
+    throw error
+  }
 }

@@ -1,6 +1,6 @@
 import { createReadStream, statSync } from 'node:fs'
 import { Command } from 'commander'
-import { withCore } from './openCore.ts'
+import { assertReadable, withNewCore } from './openCore.ts'
 import { addChainOptions, configFrom, type Parsed } from './options.ts'
 import { ProgressBar } from './progressBar.ts'
 
@@ -21,6 +21,7 @@ export function importCommand(): Command {
     .option('--json', 'print one line of JSON for each block')
     .action(async (file: string, options: Parsed & { json?: boolean }) => {
       const config = configFrom(options, { mining: 'off' })
+      assertReadable(file)
       let done = 0
       const total = options.json === true || !process.stderr.isTTY ? null : await lineCount(file)
       const bar = new ProgressBar(process.stderr, options.json !== true)
@@ -31,7 +32,7 @@ export function importCommand(): Command {
           bar.show(`block ${number} ${result}`, ++done, total)
         }
       }
-      const work = withCore(config, (native) => native.importBlocks(file, '{}', onProgress))
+      const work = withNewCore(config, (native) => native.importBlocks(file, '{}', onProgress))
       const summary = await work.finally(() => bar.end())
       if (options.json !== true) process.stdout.write(`${describe(JSON.parse(summary) as Record<string, number>)}\n`)
     })

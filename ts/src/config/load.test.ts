@@ -42,6 +42,22 @@ test('behavior: flags win over the environment, that over the file', () => {
   expect(dataDirOf(config)).toBeNull()
 })
 
+test('error: a data directory for a node that keeps nothing', () => {
+  const flag = { ephemeral: { value: true, flag: '--ephemeral' } }
+  const path = file('dataDir = "x"\n')
+  expect(configProblems({ flags: { ...flag, dataDir: { value: 'x', flag: '--data-dir' } } })).toEqual([
+    '--ephemeral: keeps nothing, but --data-dir says where to keep it; leave one of them out',
+  ])
+  const both = 'ephemeral: keeps nothing, but dataDir says where to keep it; leave one of them out'
+  expect(configProblems({ settings: { ephemeral: true, dataDir: 'x' } })).toEqual([both])
+  expect(configProblems({ file: file('ephemeral = true\n'), environment: { RHIZOME_DATA_DIR: 'x' } })).toEqual([
+    both.replace('dataDir', 'RHIZOME_DATA_DIR'),
+  ])
+  // A flag is there to overrule the file.
+  expect(dataDirOf(loadConfig({ file: path, flags: flag }))).toBeNull()
+  expect(dataDirOf(loadConfig({ file: path, environment: { RHIZOME_EPHEMERAL: 'true' } }))).toBeNull()
+})
+
 test('behavior: public networks neither mine nor sign unless told', () => {
   const config = loadConfig({ flags: { network: { value: 'mainnet', flag: '--network' } } })
   expect(miningOf(config)).toEqual({ mode: 'off' })

@@ -26,6 +26,8 @@ export interface Sources {
 export function loadConfig(sources: Sources): Config {
   const problems: string[] = []
   const origins = new Map<string, string>()
+  /** Settings of the file are not in it: they are the weakest. */
+  const strengths = new Map<string, number>()
   const given = sources.file === undefined ? (sources.settings ?? {}) : readFile(sources.file)
   const merged = structuredClone(given) as Record<string, unknown>
   for (const [name, value] of Object.entries(sources.environment ?? {})) {
@@ -36,10 +38,12 @@ export function loadConfig(sources: Sources): Config {
       continue
     }
     origins.set(leaf.path, name)
+    strengths.set(leaf.path, 1)
     put(merged, leaf.path, leaf.fromText(value))
   }
   for (const [path, { value, flag }] of Object.entries(sources.flags ?? {})) {
     origins.set(path, flag)
+    strengths.set(path, 2)
     put(merged, path, typeof value === 'boolean' ? value : leafAt(path).fromText(value))
   }
   if (typeof merged.chain === 'string' && merged.chain !== '') {
@@ -48,6 +52,11 @@ export function loadConfig(sources: Sources): Config {
       problems.push(`network: ${merged.network} is given, but ${merged.chain} describes a chain of ${network}`)
     }
     merged.network ??= network
+  }
+  const strengthOf = (path: string): number => strengths.get(path) ?? 0
+  if (merged.ephemeral === true && merged.dataDir && strengthOf('dataDir') >= strengthOf('ephemeral')) {
+    const [keep, place] = ['ephemeral', 'dataDir'].map((path) => origins.get(path) ?? path)
+    problems.push(`${keep}: keeps nothing, but ${place} says where to keep it; leave one of them out`)
   }
   const config = withDefaults(merged)
   problems.push(...describeErrors(config, origins, sources.file))
