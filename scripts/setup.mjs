@@ -45,7 +45,12 @@ export async function setup(parts = { addon: true }) {
     },
     {
       name: 'bundle',
-      inputs: () => fingerprint(root, ['ts/src', 'scripts/setup/bundle.mjs', 'package-lock.json'], ['rhizome.node']),
+      inputs: () =>
+        fingerprint(
+          root,
+          ['ts/src', 'scripts/setup/bundle.mjs', 'scripts/setup/declarations.mjs', 'package-lock.json'],
+          ['rhizome.node'],
+        ),
       isThere: () => existsSync(`${root}/ts/dist/cli.js`),
       build: () => buildBundle(root),
     },

@@ -1,10 +1,13 @@
 // The crossing between TypeScript and Rust: what a call costs, and whether worker threads share one node without
 // standing in each other's way.
+import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { Wallet } from 'ethers'
 import { startNode } from '../../ts/dist/index.js'
 
+// The node of this process: the package does not hand it out.
+const addon = createRequire(import.meta.url)('../../ts/src/native/rhizome.node')
 const seconds = 1
 const account = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const message = 'a message'
@@ -35,8 +38,8 @@ export async function run(report) {
         if (count === 1) report({ name: `${name}, processor time of a call`, value: micros, unit: 'µs' })
       }
     }
-    await node.native.evmMine(1, -1, 0, 0)
-    const head = node.native.headCursor()
+    await addon.evmMine(1, -1, 0, 0)
+    const head = addon.headCursor()
     const seen = await Promise.all(
       callers.map((caller) => caller.ask({ name: 'headCursor', parameters: [], seconds: 0 })),
     )

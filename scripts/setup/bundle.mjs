@@ -1,7 +1,7 @@
 // The TypeScript program, bundled: one file loads many times faster than hundreds of modules, in every worker again.
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { run } from './run.mjs'
+import { declare } from './declarations.mjs'
 
 export async function buildBundle(root) {
   const { build } = await import('rolldown')
@@ -22,7 +22,8 @@ export async function buildBundle(root) {
     output: { dir: fresh, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name].js' },
   })
   await buildPage(root, join(fresh, 'page'))
-  await declare(root, join(fresh, 'types/verify'))
+  const { schema } = await loadBundle(root, 'schema', 'ts/src/config/schema.ts')
+  await declare(root, join(fresh, 'types'), schema)
   // Swapped at once: who starts a node meanwhile finds the old bundle or the new one.
   if (existsSync(place)) renameSync(place, old)
   renameSync(fresh, place)
@@ -56,12 +57,4 @@ export async function loadBundle(root, name, input) {
     output: { dir, format: 'esm', entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' },
   })
   return import(join(dir, `${name}.mjs`))
-}
-
-/** Types of what others import without running a node. */
-function declare(root, place) {
-  const tsc = join(root, 'node_modules/typescript/bin/tsc')
-  const form = ['--module', 'nodenext', '--target', 'es2023', '--strict', '--skipLibCheck']
-  const output = ['--declaration', '--emitDeclarationOnly', '--rewriteRelativeImportExtensions', '--outDir', place]
-  return run(process.execPath, [tsc, '--ignoreConfig', 'ts/src/verify/index.ts', ...form, ...output], { cwd: root })
 }

@@ -2,20 +2,20 @@
 
 import { loadConfig } from './config/load.ts'
 import type { Config } from './config/schema.ts'
-import { type RunningNode, startNode as start } from './main.ts'
+import { startNode as start } from './main.ts'
+import type { RunningNode } from './runningNode.ts'
 
 /** Settings as the configuration file has them; what is left out has its default. */
 export type NodeSettings = { [Section in keyof Config]?: Partial<Config[Section]> }
 
 /** Starts the node of this process. Throws ConfigError, PortError, AddonMissing or UnsupportedSystem. */
-export function startNode(settings: NodeSettings = {}): Promise<RunningNode> {
-  return start(loadConfig({ settings }))
+export async function startNode(settings: NodeSettings = {}): Promise<RunningNode> {
+  const { url, port, urls, metricsUrl, adminUrl, failure, shutdown, stop } = await start(loadConfig({ settings }))
+  return { url, port, urls, metricsUrl, adminUrl, failure, shutdown, stop }
 }
 
 export { ConfigError } from './config/error.ts'
-export type { Config } from './config/schema.ts'
-export type { RunningNode } from './main.ts'
-export { AddonMissing } from './native/load.ts'
-export { UnsupportedSystem } from './native/uWebSockets.ts'
+export { AddonMissing, UnsupportedSystem } from './native/error.ts'
 export { PortError } from './portProbe.ts'
 export { RpcError } from './rpc/errors.ts'
+export type { RunningNode } from './runningNode.ts'

@@ -7,7 +7,7 @@ import { checkCertificates } from './config/certificate.ts'
 import { decidedChoices } from './config/choices.ts'
 import { setHeaderLimit } from './config/environment.ts'
 import { ConfigError } from './config/error.ts'
-import { memoryLimitOf, miningOf, workersOf } from './config/network.ts'
+import { healthLimitsOf, memoryLimitOf, miningOf, workersOf } from './config/network.ts'
 import { reload } from './config/reload.ts'
 import type { Config } from './config/schema.ts'
 import { nativeSource } from './filters/nativeSource.ts'
@@ -26,37 +26,25 @@ import { judgeHealth, type StoreHealth } from './observe/health.ts'
 import { createLogger, type Logger } from './observe/log.ts'
 import { freePort } from './portProbe.ts'
 import { budgetCells, MemoryBudget } from './rpc/memoryBudget.ts'
+import type { RunningNode } from './runningNode.ts'
 import { keepsApps, type NodeStore, openStore } from './serviceStore.ts'
 import { Workers } from './workers.ts'
 
-/** A node that serves. */
-export interface RunningNode {
-  /** E.g. `http://127.0.0.1:4444`. */
-  readonly url: string
-  readonly port: number
-  /** Of all addresses, in the order of the configuration. */
-  readonly urls: readonly string[]
+/** A node that serves, as the commands need it. */
+export interface ServingNode extends RunningNode {
   readonly workers: number
-  /** Where the figures for Prometheus are; undefined when they are not served. */
-  readonly metricsUrl: string | undefined
-  /** Where the operator's page and its API are; undefined when they are not served. */
-  readonly adminUrl: string | undefined
-  /** Direct access to the core, for the banner and for tests. */
+  /** Direct access to the core. */
   readonly native: Addon
-  /** Resolves with the reason when the node cannot go on by itself. */
-  readonly failure: Promise<string>
-  /** Resolves when a caller asks the node to end (rsk_shutdown). */
-  readonly shutdown: Promise<void>
+  /** Calls back after the head has changed; another listener replaces the one before. */
+  onHead(listener: () => void): void
   /** Takes over what may change while the node runs, and logs what has to wait for a restart. Throws ConfigError. */
   reload(config: Config): void
   /** Logs that the configuration could not be read anew: the node goes on with the one that it has. */
   refuseReload(problems: readonly string[]): void
-  /** Answers running requests, closes all connections and the database. False when a worker is still busy. */
-  stop(): Promise<boolean>
 }
 
 /** Opens the node of this process and serves it. There can be one in a process. */
-export async function startNode(config: Config): Promise<RunningNode> {
+export async function startNode(config: Config): Promise<ServingNode> {
   checkSystem()
   const logger = createLogger(config.log.level, 'main')
   const store = await openStore(config, (error) => logger.error({ reason: error.message }, 'trouble with the store'))
@@ -68,7 +56,7 @@ export async function startNode(config: Config): Promise<RunningNode> {
   }
 }
 
-async function startWith(store: NodeStore, config: Config, logger: Logger): Promise<RunningNode> {
+async function startWith(store: NodeStore, config: Config, logger: Logger): Promise<ServingNode> {
   let current = config
   let certificates = checkCertificates(config)
   const operator = config.admin.enabled ? (await import('./operator.ts')).prepareOperator(config, logger) : undefined
@@ -104,8 +92,12 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
   })
   let isEnding = false
   try {
-    const { genesis } = JSON.parse(native.openNode(nodeConfig(config))) as { genesis: string }
-    native.onHead(() => logger.debug(headCursor(native), 'new head'))
+    const { genesis } = JSON.parse(native.openNode(await nodeConfig(config))) as { genesis: string }
+    let onHead = (): void => undefined
+    native.onHead(() => {
+      logger.debug(headCursor(native), 'new head')
+      onHead()
+    })
     const filters = store.filters(genesis, memory)
     await workers.listen(ports, createRegistry(native, config, filters, store.health() !== undefined), {
       onShutdown: askToEnd,
@@ -120,7 +112,7 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
       waitingBytes: () => memory.allBytes,
       // While the store is away nobody knows.
       filters: () => filters.count().catch(() => undefined),
-      health: () => judgeHealth(nodeFigures(native), current.health, Date.now(), isEnding, store.health()),
+      health: () => judgeHealth(nodeFigures(native), healthLimitsOf(current), Date.now(), isEnding, store.health()),
       sharedStore: () => store.health(),
       apps: () => accounting.totals(),
     }
@@ -144,6 +136,9 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
       metricsUrl: metrics?.url,
       adminUrl: admin?.url,
       native,
+      onHead(listener) {
+        onHead = listener
+      },
       failure,
       shutdown,
       reload(fresh) {

@@ -1,14 +1,17 @@
 import { decidedChoices } from './config/choices.ts'
 import { dataDirOf, hasWallet, keyStoreDirOf, miningOf } from './config/network.ts'
 import type { Config } from './config/schema.ts'
+import { developmentAccounts } from './developmentKeys.ts'
 import { version } from './version.ts'
 
-/** What the addon's openNode takes, as JSON. */
-export function nodeConfig(config: Config): string {
+/** What the addon's openNode takes, as JSON. Throws ConfigError. */
+export async function nodeConfig(config: Config): Promise<string> {
   const choices = decidedChoices(config)
   return JSON.stringify({
     network: config.network,
     chainFile: config.chain === '' ? null : config.chain,
+    chainId: config.development.chainId ?? null,
+    development: (await developmentAccounts(config)) ?? null,
     dataDir: dataDirOf(config),
     mining: miningOf(config),
     hasWallet: hasWallet(config),

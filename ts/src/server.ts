@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Keyring } from './auth/keyring.ts'
 import { addressesOf } from './config/addresses.ts'
+import { healthLimitsOf } from './config/network.ts'
 import type { Config } from './config/schema.ts'
 import { Endpoint, type EndpointParts } from './endpoint.ts'
 import { ConnectionTable } from './http/connectionTable.ts'
@@ -72,7 +73,7 @@ export function createServer({
     observe({ method: 'eth_subscription', elapsedMs: 0, errorCode: undefined, defect })
   })
   const settings = settingsOf(config)
-  const health = { ...config.health }
+  const health = { ...healthLimitsOf(config) }
   let isEnding = false
   const parts: EndpointParts = {
     config,
@@ -97,7 +98,7 @@ export function createServer({
     },
     configure(fresh) {
       replaceSettings(settings, fresh)
-      Object.assign(health, fresh.health)
+      Object.assign(health, healthLimitsOf(fresh))
     },
     async renewCertificates() {
       await Promise.all(endpoints.map(({ listener }) => listener.renewCertificate()))

@@ -1,5 +1,6 @@
+import { spawn } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { NodeProcess } from './node.ts'
+import { NodeProcess, program } from './node.ts'
 
 let node: NodeProcess
 let strict: NodeProcess
@@ -14,6 +15,37 @@ afterAll(async () => {
 })
 
 describe('/health', () => {
+  test('behavior: a public network without peers is not ready before its head is recent, unless told otherwise', async () => {
+    const stranded = await NodeProcess.start(['--network', 'testnet', '--workers', '1'])
+    const settings = 'health.maxHeadAgeSeconds = 0\n'
+    const told = await NodeProcess.start(['--network', 'testnet', '--workers', '1'], settings)
+    const [refused, served] = await Promise.all([fetch(`${stranded.url}/health`), fetch(`${told.url}/health`)])
+    expect([refused.status, served.status]).toEqual([503, 200])
+    expect(await refused.json()).toMatchObject({
+      live: true,
+      ready: false,
+      reasons: [
+        expect.stringMatching(/^there are no peers: blocks come from rhizome import/),
+        expect.stringMatching(/^the head is \d+ s old; at most 300 s are allowed$/),
+      ],
+    })
+    expect(await served.json()).toMatchObject({ ready: true, reasons: [] })
+    await Promise.all([stranded.stop(), told.stop()])
+  })
+
+  test('behavior: the start on a public network says that there are no peers and where blocks come from', async () => {
+    const child = spawn(process.execPath, [program, 'start', '--ephemeral', '--http-port', '0', '--network', 'mainnet'])
+    let output = ''
+    child.stdout.on('data', (bytes) => {
+      output += bytes
+    })
+    const ended = new Promise((resolve) => child.on('close', resolve))
+    await expect.poll(() => output, { timeout: 20_000 }).toContain('JSON-RPC')
+    child.kill('SIGINT')
+    await ended
+    expect(output).toMatch(/peers {5}none: .*rhizome import FILE.*mnr_submitBitcoinBlock/s)
+  })
+
   test('behavior: live, ready, and where the head is', async () => {
     await node.result('evm_mine')
     const head = await node.result<{ number: string; hash: string }>('eth_getBlockByNumber', ['latest'])

@@ -326,6 +326,9 @@ describe('origins', () => {
     'http://localhost:3000',
     'https://127.0.0.1:8080',
     'http://[::1]:3000',
+    'chrome-extension://nkbihfbeogaeaoehlefnkodbefgpgknn',
+    'moz-extension://4c9f8a1e-1111-2222-3333-0123456789ab',
+    'https://remix.ethereum.org',
   ])('behavior: %s may call by default', async (origin) => {
     const { status, headers } = await send({ headers: { ...json, origin } })
     expect([status, headers['access-control-allow-origin'], headers.vary]).toEqual([200, origin, 'Origin'])

@@ -1,24 +1,26 @@
 //! The settings that `openNode` takes.
 
 use rhizome_answers::RpcError;
-use rhizome_answers::accounts::Accounts;
+use rhizome_answers::accounts::{self, Accounts};
 use rhizome_answers::key_store::KeyStore;
 use rhizome_answers::options::{
     AnswerOptions, CallOnHalt, EstimateBound, EstimateOnFailure, EstimateSearch, Listening, LogLimits, MiningMode,
     PendingOnPartial, SignatureForm, TraceLimits, TraceShape, TransactionForm,
 };
 use rhizome_chain::{ChainConfig, DataDir, OldStateRoots};
-use rhizome_primitives::{Address, Bytes, ChainSpec, U256, address};
+use rhizome_primitives::{Address, B256, Bytes, ChainSpec, U256, address};
 use serde::Deserialize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The JSON of `openNode`.
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct NodeConfig {
     network: String,
     chain_file: Option<PathBuf>,
+    chain_id: Option<u8>,
+    development: Option<DevelopmentAccounts>,
     data_dir: Option<PathBuf>,
     mining: Mining,
     has_wallet: bool,
@@ -46,12 +48,38 @@ pub(crate) struct NodeConfig {
     client_version: Option<String>,
 }
 
+/// Accounts in place of those of the development genesis. Not `Debug`: keys are never printed.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DevelopmentAccounts {
+    /// Private keys as hex, in the order of `eth_accounts`.
+    keys: Vec<String>,
+    /// What the genesis gives each of them, as a decimal number.
+    balance_wei: String,
+}
+
+impl DevelopmentAccounts {
+    fn keys(&self) -> Result<Vec<B256>, RpcError> {
+        // The cause must not repeat a key.
+        let read = |key: &String| key.parse().map_err(|_key| RpcError::internal("openNode: not a private key"));
+        self.keys.iter().map(read).collect()
+    }
+
+    fn fund(&self, spec: &mut ChainSpec) -> Result<(), RpcError> {
+        let balance = self.balance_wei.parse::<U256>().map_err(RpcError::internal)?;
+        for address in self.keys()?.iter().filter_map(accounts::address_of) {
+            spec.genesis.fund(address, balance);
+        }
+        Ok(())
+    }
+}
+
 /// How blocks come about.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(tag = "mode", rename_all = "lowercase")]
 enum Mining {
     Auto,
-    Interval { seconds: u64 },
+    Interval { milliseconds: u64 },
     Off,
 }
 
@@ -204,11 +232,20 @@ impl NodeConfig {
 
     fn spec(&self) -> Result<ChainSpec, RpcError> {
         let Some(file) = &self.chain_file else {
-            return ChainSpec::by_name(&self.network).map_err(RpcError::internal);
+            return self.built_in_spec();
         };
         let named = |error: &dyn std::fmt::Display| RpcError::internal(format!("{}: {error}", file.display()));
         let text = std::fs::read_to_string(file).map_err(|error| named(&error))?;
         ChainSpec::from_json(&text).map_err(|error| named(&error))
+    }
+
+    fn built_in_spec(&self) -> Result<ChainSpec, RpcError> {
+        let mut spec = ChainSpec::by_name(&self.network).map_err(RpcError::internal)?;
+        if spec.is_development() {
+            spec.chain_id = self.chain_id.unwrap_or(spec.chain_id);
+            self.development.iter().try_for_each(|accounts| accounts.fund(&mut spec))?;
+        }
+        Ok(spec)
     }
 
     /// The accounts. Those of the development genesis are public knowledge, so they are held where they are of use only.
@@ -217,7 +254,12 @@ impl NodeConfig {
             return Ok(Accounts::none());
         }
         let store = self.key_store_dir.as_deref().map(KeyStore::open).transpose()?;
-        Ok(Accounts::with_store(is_development, store.unwrap_or_default()))
+        let keys = match &self.development {
+            _ if !is_development => Vec::new(),
+            Some(accounts) => accounts.keys()?,
+            None => accounts::development_keys().collect(),
+        };
+        Ok(Accounts::with_store(keys, store.unwrap_or_default()))
     }
 
     /// Settings of the answers.
@@ -229,7 +271,7 @@ impl NodeConfig {
             client_version: self.client_version.clone().unwrap_or_else(|| format!("{version}/{platform}/rust")),
             mining: match self.mining {
                 Mining::Auto => MiningMode::Auto,
-                Mining::Interval { seconds } => MiningMode::Interval { seconds },
+                Mining::Interval { milliseconds } => MiningMode::Interval { milliseconds },
                 Mining::Off => MiningMode::Off,
             },
             has_wallet: self.has_wallet,

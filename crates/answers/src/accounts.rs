@@ -27,6 +27,11 @@ const KEY_TEXTS: [&str; 11] = [
 /// Seeded accounts at a time: each costs memory as long as the node runs.
 const MAX_SEEDED: usize = 10_000;
 
+/// The keys of the ten funded accounts of the development genesis, then that of the coinbase account.
+pub fn development_keys() -> impl Iterator<Item = B256> {
+    KEY_TEXTS.iter().map(|text| keccak256(text.as_bytes()))
+}
+
 /// The accounts of this node.
 #[derive(Debug, Default)]
 pub struct Accounts {
@@ -83,16 +88,12 @@ impl Accounts {
 
     /// The ten funded accounts of the development genesis, then the coinbase account.
     pub fn development() -> Self {
-        Self::with_store(true, KeyStore::default())
+        Self::with_store(development_keys(), KeyStore::default())
     }
 
-    /// A node that keeps accounts in a store; `has_development_keys` adds those of the development genesis.
-    pub fn with_store(has_development_keys: bool, store: KeyStore) -> Self {
-        let texts = if has_development_keys { KEY_TEXTS.as_slice() } else { &[] };
-        let open = texts.iter().filter_map(|text| {
-            let key = keccak256(text.as_bytes());
-            address_of(&key).map(|address| Account::open(address, key))
-        });
+    /// A node that keeps accounts in a store, besides those of `keys`, which are unlocked without end.
+    pub fn with_store(keys: impl IntoIterator<Item = B256>, store: KeyStore) -> Self {
+        let open = keys.into_iter().filter_map(|key| address_of(&key).map(|address| Account::open(address, key)));
         let wallet = Wallet { open: Mutex::new(open.collect()), unlocked: Mutex::default(), store };
         Self { wallet: Some(wallet), impersonated: Mutex::default() }
     }
@@ -258,7 +259,8 @@ fn checked_address(key: &B256) -> Result<Address, RpcError> {
     address_of(key).ok_or_else(|| RpcError::invalid_params("Invalid key: it is not in the range of the curve"))
 }
 
-fn address_of(key: &B256) -> Option<Address> {
+/// The address of a private key; `None` when the key is not in the range of the curve.
+pub fn address_of(key: &B256) -> Option<Address> {
     let signer = SigningKey::from_slice(key.as_slice()).ok()?;
     let point = signer.verifying_key().to_encoded_point(false);
     // The first byte only says that the point is written in full.

@@ -139,8 +139,8 @@ pub struct RpcError {
 pub struct Details {
     /// For people: where the fault is and what would have been accepted.
     pub hint: String,
-    /// For programs: a JSON object, the `data` of the error.
-    pub data: Vec<u8>,
+    /// For programs: a JSON object, the `data` of the error, where there is one.
+    pub data: Option<Vec<u8>>,
 }
 
 impl RpcError {
@@ -152,6 +152,13 @@ impl RpcError {
     /// -32602.
     pub fn invalid_params(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::InvalidParams, message)
+    }
+
+    /// The same error with words for people that say how to go on. Not for an error that carries `data`.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.details = Some(Box::new(Details { hint: hint.into(), data: None }));
+        self
     }
 
     /// -32603. The caller learns nothing but that; the log learns `cause`.
@@ -185,7 +192,9 @@ impl RpcError {
             json.key("data").data(data);
         }
         if let Some(details) = &self.details {
-            json.key("data").raw(&details.data);
+            if let Some(data) = &details.data {
+                json.key("data").raw(data);
+            }
             json.key("hint").text(&details.hint);
         }
         if let Some(cause) = &self.cause {
@@ -250,7 +259,7 @@ mod tests {
         error.data = Some(Bytes::from_static(&[1, 0xab]));
         assert_eq!(error.to_json(), br#"{"code":-32015,"message":"revert \"no\"","data":"0x01ab"}"#);
         let mut detailed = RpcError::new(ErrorCode::LogLimitExceeded, "too many");
-        detailed.details = Some(Box::new(Details { hint: "fewer".into(), data: b"{\"limit\":1}".to_vec() }));
+        detailed.details = Some(Box::new(Details { hint: "fewer".into(), data: Some(b"{\"limit\":1}".to_vec()) }));
         assert_eq!(detailed.to_json(), br#"{"code":-32012,"message":"too many","data":{"limit":1},"hint":"fewer"}"#);
         let internal = RpcError::internal("disk");
         assert_eq!(internal.to_json(), br#"{"code":-32603,"message":"Internal server error","cause":"disk"}"#);

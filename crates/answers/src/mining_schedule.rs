@@ -25,7 +25,7 @@ impl MiningSchedule {
     pub fn new(mode: MiningMode) -> Self {
         let (is_instant, interval) = match mode {
             MiningMode::Auto => (true, None),
-            MiningMode::Interval { seconds } => (false, Some(Duration::from_secs(seconds))),
+            MiningMode::Interval { milliseconds } => (false, Some(Duration::from_millis(milliseconds))),
             MiningMode::Off => (false, None),
         };
         Self { plan: Mutex::new(Plan { is_instant, interval, is_over: false }), bell: Condvar::new() }
@@ -101,13 +101,13 @@ mod tests {
             (schedule.is_instant(), schedule.is_on())
         };
         assert_eq!(of(MiningMode::Auto), (true, true));
-        assert_eq!(of(MiningMode::Interval { seconds: 5 }), (false, true));
+        assert_eq!(of(MiningMode::Interval { milliseconds: 5 }), (false, true));
         assert_eq!(of(MiningMode::Off), (false, false));
     }
 
     #[test]
     fn a_new_interval_counts_at_once_and_the_end_too() {
-        let schedule = Arc::new(MiningSchedule::new(MiningMode::Interval { seconds: 1_000_000 }));
+        let schedule = Arc::new(MiningSchedule::new(MiningMode::Interval { milliseconds: 1_000_000_000 }));
         let waiting = || {
             let schedule = Arc::clone(&schedule);
             std::thread::spawn(move || schedule.wait())

@@ -7,10 +7,10 @@ use rhizome_primitives::U256;
 pub enum MiningMode {
     /// A block for each submitted transaction, before the submission is answered.
     Auto,
-    /// A block each so many seconds.
+    /// A block each so many milliseconds.
     Interval {
-        /// Seconds.
-        seconds: u64,
+        /// Milliseconds.
+        milliseconds: u64,
     },
     /// Blocks come from outside only.
     Off,

@@ -33,6 +33,17 @@ pub struct GenesisSpec {
     pub expected_hash: Option<B256>,
 }
 
+impl GenesisSpec {
+    /// Gives an account this balance, and the genesis another hash by that.
+    pub fn fund(&mut self, address: Address, balance: U256) {
+        self.expected_hash = None;
+        match self.alloc.iter_mut().find(|account| account.address == address) {
+            Some(account) => account.balance = balance,
+            None => self.alloc.push(GenesisAccount { address, balance, nonce: 0, code: None, storage: Vec::new() }),
+        }
+    }
+}
+
 /// An account that exists from the start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GenesisAccount {

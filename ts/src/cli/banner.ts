@@ -1,13 +1,13 @@
-import { dataDirOf, miningOf } from '../config/network.ts'
+import { dataDirOf, isDevelopment, miningOf } from '../config/network.ts'
 import type { Config } from '../config/schema.ts'
-import type { RunningNode } from '../main.ts'
+import { developmentKeys } from '../developmentKeys.ts'
+import type { ServingNode } from '../main.ts'
 import { version } from '../version.ts'
-import { developmentKeys } from './developmentKeys.ts'
 
 const weiPerCoin = 10n ** 18n
 
 /** What a person sees after the start: where the node is and what can be done with it. */
-export function banner(config: Config, node: RunningNode): string {
+export async function banner(config: Config, node: ServingNode): Promise<string> {
   const { native } = node
   const read = (answer: string | Buffer): unknown => JSON.parse(answer.toString())
   const { network: name, chainId, number, hash } = JSON.parse(native.nodeInfo()) as Record<string, string | number>
@@ -17,6 +17,7 @@ export function banner(config: Config, node: RunningNode): string {
     `  network   ${name}, chain id ${chainId}`,
     `  block     ${number} (${hash})`,
     `  mining    ${miningText(config)}`,
+    ...(isDevelopment(config) ? [] : withoutPeers),
     `  data      ${dataDirOf(config) ?? 'in a temporary folder, gone at the end'}`,
     `  JSON-RPC  ${node.url} (${node.workers} ${node.workers === 1 ? 'worker' : 'workers'})`,
     ...node.urls.slice(1).map((url) => `            ${url}`),
@@ -25,9 +26,8 @@ export function banner(config: Config, node: RunningNode): string {
     '',
   ]
   const accounts = read(native.ethAccounts()) as string[]
-  const keys = developmentKeys(native)
-  if (accounts.length > 0)
-    lines.push('Development accounts. Their keys are known to everybody: never send real money to them.')
+  const keys = await developmentKeys(config)
+  if (accounts.length > 0) lines.push(warning(config))
   for (const [index, account] of accounts.entries()) {
     const balance = BigInt(read(native.ethGetBalance(account, 'latest')) as string)
     const key = keys[index]
@@ -38,10 +38,23 @@ export function banner(config: Config, node: RunningNode): string {
   return `${lines.join('\n')}\n`
 }
 
+/** So that nobody waits for a chain that does not come. */
+const withoutPeers = [
+  '  peers     none: this node does not connect to others yet, so it does not follow its chain by itself.',
+  '            Blocks come from files (rhizome import FILE, while the node is stopped) and from merged',
+  '            mining (mnr_submitBitcoinBlock). Until the head is recent, /health answers 503.',
+]
+
+function warning({ development }: Config): string {
+  return development.mnemonic === ''
+    ? 'Development accounts. Their keys are known to everybody: never send real money to them.'
+    : 'Accounts of the mnemonic. Their keys stand here for everybody to see: never send real money to them.'
+}
+
 function miningText(config: Config): string {
   const mining = miningOf(config)
   if (mining.mode === 'auto') return 'a block for each transaction'
-  return mining.mode === 'interval' ? `a block every ${mining.seconds} s` : 'off'
+  return mining.mode === 'interval' ? `a block every ${mining.milliseconds / 1000} s` : 'off'
 }
 
 function coins(wei: bigint): string {

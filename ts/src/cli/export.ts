@@ -1,13 +1,13 @@
 import { closeSync, openSync, rmSync, statSync } from 'node:fs'
 import { Command } from 'commander'
 import { assertDataExists, withCore } from './openCore.ts'
-import { addChainOptions, configFrom, type Parsed } from './options.ts'
+import { addChainOptions, addDevelopmentOptions, configFrom, type Parsed } from './options.ts'
 import { ProgressBar } from './progressBar.ts'
 import { wholeNumber } from './wholeNumber.ts'
 
 export function exportCommand(): Command {
   const command = new Command('export').description('Write blocks to a file, in the format that import reads')
-  return addChainOptions(command)
+  return addDevelopmentOptions(addChainOptions(command))
     .argument('<file>', 'file to write')
     .requiredOption('--from <number>', 'first block', wholeNumber)
     .requiredOption('--to <number>', 'last block', wholeNumber)

@@ -1,7 +1,7 @@
 import { createReadStream, statSync } from 'node:fs'
 import { Command } from 'commander'
 import { assertReadable, withNewCore } from './openCore.ts'
-import { addChainOptions, configFrom, type Parsed } from './options.ts'
+import { addChainOptions, addDevelopmentOptions, configFrom, type Parsed } from './options.ts'
 import { ProgressBar } from './progressBar.ts'
 
 /** What the core reports after each block. */
@@ -16,7 +16,7 @@ export function importCommand(): Command {
   const command = new Command('import').description(
     'Import blocks from a file (one block a line: number,hash,total difficulty,block)',
   )
-  return addChainOptions(command)
+  return addDevelopmentOptions(addChainOptions(command))
     .argument('<file>', 'file to read')
     .option('--json', 'print one line of JSON for each block')
     .action(async (file: string, options: Parsed & { json?: boolean }) => {

@@ -1,11 +1,11 @@
 import { Command } from 'commander'
 import { dataDirOf } from '../config/network.ts'
 import { assertDataExists, withCore } from './openCore.ts'
-import { addChainOptions, configFrom, type Parsed } from './options.ts'
+import { addChainOptions, addDevelopmentOptions, configFrom, type Parsed } from './options.ts'
 
 export function infoCommand(): Command {
   const command = new Command('info').description('Show what a data directory holds')
-  return addChainOptions(command)
+  return addDevelopmentOptions(addChainOptions(command))
     .option('--json', 'print JSON')
     .action(async (options: Parsed & { json?: boolean }) => {
       const config = configFrom(options, { mining: 'off' })

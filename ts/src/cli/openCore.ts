@@ -40,7 +40,7 @@ export function assertReadable(path: string): void {
  */
 export async function withCore<T>(config: Config, work: (native: Addon) => Promise<T>): Promise<T> {
   const native = loadAddon()
-  native.openNode(nodeConfig(config))
+  native.openNode(await nodeConfig(config))
   const interrupt = (): void => {
     process.exitCode = 130
     void native.closeNode()

@@ -16,6 +16,11 @@ const settings = {
   tlsKey: ['--tls-key', 'http.tlsKey'],
   workers: ['--workers', 'http.workers'],
   mining: ['--mining', 'mining'],
+  chainId: ['--chain-id', 'development.chainId'],
+  mnemonic: ['--mnemonic', 'development.mnemonic'],
+  accounts: ['--accounts', 'development.accounts'],
+  balance: ['--balance', 'development.balance'],
+  cors: ['--cors', 'http.cors'],
   open: ['--open', 'auth.open'],
   store: ['--store', 'store.url'],
   admin: ['--admin', 'admin.enabled'],
@@ -36,6 +41,15 @@ export function addChainOptions(command: Command): Command {
       'configuration file (TOML, or JSON when it is named so); flags win over the environment, that over the file',
     )
     .option('--log-level <level>', 'silent, error, warn, info, debug or trace')
+}
+
+/** What a regtest chain begins with: every command that opens its data needs to know. */
+export function addDevelopmentOptions(command: Command): Command {
+  return command
+    .option('--chain-id <id>', 'regtest: chain id, 1 to 109 (default: 33)')
+    .option('--mnemonic <words>', "regtest: funded accounts are those of a mnemonic (m/44'/60'/0'/0/0 ...)")
+    .option('--accounts <number>', 'regtest: number of funded accounts (default: 10)')
+    .option('--balance <coins>', 'regtest: RBTC of each funded account (default: 1000000000000)')
 }
 
 /** Where the state of the service is kept: what serves and what changes it take this. */

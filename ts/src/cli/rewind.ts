@@ -1,11 +1,11 @@
 import { Command } from 'commander'
 import { assertDataExists, withCore } from './openCore.ts'
-import { addChainOptions, configFrom, type Parsed } from './options.ts'
+import { addChainOptions, addDevelopmentOptions, configFrom, type Parsed } from './options.ts'
 import { wholeNumber } from './wholeNumber.ts'
 
 export function rewindCommand(): Command {
   const command = new Command('rewind').description('Remove the blocks above a height from a data directory')
-  return addChainOptions(command)
+  return addDevelopmentOptions(addChainOptions(command))
     .requiredOption('--to <number>', 'last block that stays', wholeNumber)
     .option('--json', 'print JSON')
     .action(async (options: Parsed & { to: number; json?: boolean }) => {

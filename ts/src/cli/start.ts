@@ -1,8 +1,10 @@
 import { Command } from 'commander'
 import { ConfigError } from '../config/error.ts'
-import { type RunningNode, startNode } from '../main.ts'
+import { isDevelopment } from '../config/network.ts'
+import { type ServingNode, startNode } from '../main.ts'
 import { banner } from './banner.ts'
-import { addChainOptions, addStoreOption, configFrom, type Parsed } from './options.ts'
+import { ChainLines } from './chainLines.ts'
+import { addChainOptions, addDevelopmentOptions, addStoreOption, configFrom, type Parsed } from './options.ts'
 
 /** From the end of the last request, or of its time, to the end of the process; then it is ended by force. */
 const stopLimitMs = 900
@@ -11,7 +13,7 @@ const sameSignalMs = 500
 
 export function startCommand(): Command {
   const command = new Command('start').description('Run the node and serve JSON-RPC')
-  return addStoreOption(addChainOptions(command))
+  return addStoreOption(addDevelopmentOptions(addChainOptions(command)))
     .option('--ephemeral', 'keep nothing after the end')
     .option('--http-host <address>', 'address to listen on (default: 127.0.0.1)')
     .option('--http-port <port>', 'port to listen on, 0 for a free one (default: 4444)')
@@ -22,16 +24,37 @@ export function startCommand(): Command {
     .option('--admin-port <port>', 'its port, 0 for a free one (default: 4447)')
     .option('--workers <number>', 'worker threads, 0 for one per processor (default: 0)')
     .option('--mining <mode>', 'auto, interval=SECONDS or off (default: auto on development networks)')
+    .option('--block-time <seconds>', 'a block every so many seconds: --mining interval=SECONDS')
+    .option('--cors <origins>', 'origins of web pages that may call, separated by commas; "*" for all')
     .option('--compat <choice>', 'document or reference: who wins where they differ (default: document)')
     .option('--json', 'print one line of JSON instead of the banner')
-    .action(async (options: Parsed & { json?: boolean }) => {
+    .option('--quiet', 'print nothing; the log still goes to standard error')
+    .action(async ({ blockTime, json, quiet, ...options }: Parsed & StartOptions) => {
       // Whoever says where it is wants it.
       const wanted = options.adminPort === undefined ? options : { ...options, admin: true }
-      await run(wanted, options.json === true)
+      const mining = blockTime === undefined ? {} : intervalMining(blockTime, options.mining)
+      await run({ ...wanted, ...mining }, json === true ? 'json' : quiet === true ? 'nothing' : 'banner')
     })
 }
 
-async function run(options: Parsed, isJson: boolean): Promise<void> {
+interface StartOptions {
+  readonly blockTime?: string
+  readonly json?: boolean
+  readonly quiet?: boolean
+}
+
+/** What goes to standard output. */
+type Output = 'banner' | 'json' | 'nothing'
+
+function intervalMining(seconds: string, mining: Parsed['mining']): Parsed {
+  if (mining !== undefined) throw new ConfigError(['--block-time: is another way to say --mining; give one of them'])
+  if (!/^\d{1,6}(\.\d{1,3})?$/.test(seconds) || Number(seconds) === 0) {
+    throw new ConfigError([`--block-time: expected seconds, as 5 or 0.5, got ${JSON.stringify(seconds)}`])
+  }
+  return { mining: `interval=${seconds}` }
+}
+
+async function run(options: Parsed, output: Output): Promise<void> {
   const config = configFrom(options)
   const hasFile = options.config !== undefined
   // Without a file there is nothing to read again: then it is the terminal that goes away.
@@ -44,18 +67,24 @@ async function run(options: Parsed, isJson: boolean): Promise<void> {
   const node = await startNode(config)
   reloadNow = () => readAgain(node, options)
   if (isWantedAgain) reloadNow()
-  process.stdout.write(
-    isJson
-      ? `${JSON.stringify({ url: node.url, urls: node.urls, port: node.port, metricsUrl: node.metricsUrl, adminUrl: node.adminUrl })}\n`
-      : banner(config, node),
-  )
+  // A reader that goes away (`| head`) is no reason to end.
+  process.stdout.on('error', () => undefined)
+  if (output === 'json') {
+    const { url, urls, port, metricsUrl, adminUrl } = node
+    process.stdout.write(`${JSON.stringify({ url, urls, port, metricsUrl, adminUrl })}\n`)
+  }
+  if (output === 'banner') {
+    const lines = new ChainLines(node.native, process.stdout)
+    process.stdout.write(await banner(config, node))
+    if (isDevelopment(config)) node.onHead(() => lines.follow())
+  }
   const reason = await Promise.race([signalled, node.shutdown, node.failure])
-  await stop(node, isJson, config.http.drainMs + stopLimitMs)
+  await stop(node, output, config.http.drainMs + stopLimitMs)
   // Somebody wanted the end, else the node failed by itself.
   process.exit(reason === undefined ? 0 : 1)
 }
 
-function readAgain(node: RunningNode, options: Parsed): void {
+function readAgain(node: ServingNode, options: Parsed): void {
   try {
     node.reload(configFrom(options))
   } catch (error) {
@@ -64,10 +93,10 @@ function readAgain(node: RunningNode, options: Parsed): void {
   }
 }
 
-async function stop(node: RunningNode, isJson: boolean, limitMs: number): Promise<void> {
+async function stop(node: ServingNode, output: Output, limitMs: number): Promise<void> {
   setTimeout(endByForce, limitMs).unref()
   const isIdle = await node.stop()
-  if (!isJson) process.stdout.write('Stopped.\n')
+  if (output === 'banner') process.stdout.write('Stopped.\n')
   if (!isIdle) endByForce()
 }
 

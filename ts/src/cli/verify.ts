@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { assertDataExists, withCore } from './openCore.ts'
-import { addChainOptions, configFrom, type Parsed } from './options.ts'
+import { addChainOptions, addDevelopmentOptions, configFrom, type Parsed } from './options.ts'
 import { ProgressBar } from './progressBar.ts'
 import { wholeNumber } from './wholeNumber.ts'
 
@@ -21,7 +21,7 @@ export function verifyCommand(): Command {
   const command = new Command('verify').description(
     'Execute stored blocks again, compare them with what is stored, and the state of the head with its trie',
   )
-  return addChainOptions(command)
+  return addDevelopmentOptions(addChainOptions(command))
     .requiredOption('--from <number>', 'first block', wholeNumber)
     .requiredOption('--to <number>', 'last block', wholeNumber)
     .option('--json', 'print JSON')

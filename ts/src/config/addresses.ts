@@ -1,5 +1,5 @@
 import { isAddressRange } from './addressRanges.ts'
-import { hasWallet, isDevelopment } from './network.ts'
+import { hasWallet, isDevelopment, originsOf } from './network.ts'
 import type { Config } from './schema.ts'
 
 /** An address that the node listens on. */
@@ -25,7 +25,7 @@ const publicConnectionsPerIp = 256
 
 /** All addresses, that of `[http]` first. */
 export function addressesOf(config: Config): readonly [Address, ...Address[]] {
-  const { http } = config
+  const http = { ...config.http, cors: originsOf(config) }
   const more = config.listen.map((one, index) => {
     const { cors = http.cors, hosts = http.hosts, maxConnectionsPerIp = http.maxConnectionsPerIp } = one
     return address(`listen.${index}`, { ...one, cors, hosts, maxConnectionsPerIp })
@@ -33,7 +33,8 @@ export function addressesOf(config: Config): readonly [Address, ...Address[]] {
   return [address('http', http), ...more]
 }
 
-interface Given extends Omit<Config['listen'][number], 'access' | 'maxConnectionsPerIp'> {
+interface Given extends Omit<Config['listen'][number], 'access' | 'cors' | 'maxConnectionsPerIp'> {
+  readonly cors?: readonly string[]
   readonly access?: string
   readonly maxConnectionsPerIp?: number | undefined
 }

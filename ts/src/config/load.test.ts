@@ -38,7 +38,7 @@ test('behavior: flags win over the environment, that over the file', () => {
     flags: { 'http.port': { value: '3', flag: '--http-port' }, ephemeral: { value: true, flag: '--ephemeral' } },
   })
   expect(config.http).toMatchObject({ host: '::1', port: 3, workers: 8, cors: ['a.org', 'b.org'] })
-  expect(miningOf(config)).toEqual({ mode: 'interval', seconds: 5 })
+  expect(miningOf(config)).toEqual({ mode: 'interval', milliseconds: 5000 })
   expect(dataDirOf(config)).toBeNull()
 })
 
@@ -64,9 +64,9 @@ test('behavior: public networks neither mine nor sign unless told', () => {
   expect(hasWallet(config)).toBe(false)
 })
 
-test('behavior: settings of the miner are checked like all others', () => {
+test('behavior: settings of the miner are checked like all others', async () => {
   const settings = loadConfig({ file: file('[miner]\nnotifiedFeesWei = 1000\nfixedClock = true\n') })
-  expect(JSON.parse(nodeConfig(settings))).toMatchObject({
+  expect(JSON.parse(await nodeConfig(settings))).toMatchObject({
     hasFixedClock: true,
     works: { followPool: null, refreshSeconds: 60, submissionIntervalSeconds: 0, notifiedFeesWei: 1000 },
   })

@@ -61,6 +61,7 @@ export function loadConfig(sources: Sources): Config {
   const config = withDefaults(merged)
   problems.push(...describeErrors(config, origins, sources.file))
   if (problems.length === 0) problems.push(...addressProblems(config as Config), ...wrongStore(config as Config))
+  if (problems.length === 0) problems.push(...wrongDevelopment(config as Config))
   if (problems.length > 0) throw new ConfigError(problems)
   return config as Config
 }
@@ -69,6 +70,14 @@ export function loadConfig(sources: Sources): Config {
 function wrongStore({ store }: Config): string[] {
   if (storeAddress(store) !== undefined) return []
   return ['store.url: cannot be read as a URL with host, port and number of a database; escape odd characters with %']
+}
+
+/** Other networks have accounts and chain ids of their own, and a chain file names them. */
+function wrongDevelopment({ network, chain, development }: Config): string[] {
+  if (network === 'regtest' && chain === '') return []
+  const given = Object.entries(development).filter(([, value]) => value !== undefined && value !== '')
+  const place = chain === '' ? `network = "${network}"` : 'a chain file'
+  return given.map(([name]) => `development.${name}: is for network = "regtest", not for ${place}`)
 }
 
 function readFile(path: string): Record<string, unknown> {

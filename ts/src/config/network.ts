@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { basename, join } from 'node:path'
+import type { HealthLimits } from '../observe/health.ts'
 import type { Config } from './schema.ts'
 
 // Defaults that depend on the network.
@@ -12,6 +13,28 @@ export function dataDirOf(config: Config): string | null {
   if (config.ephemeral) return null
   if (config.dataDir !== '') return config.dataDir
   return join('data', config.chain === '' ? config.network : basename(config.chain, '.json'))
+}
+
+/** Of web pages. Whatever reaches a development node finds no money there, so tools that are web pages may call it. */
+export function originsOf(config: Config): readonly string[] {
+  if (config.http.cors !== undefined) return config.http.cors
+  return isDevelopment(config) ? ['localhost', ...developmentOrigins] : ['localhost']
+}
+
+/** Wallets of browsers call from pages of their own; Remix is the one tool that is a web site. */
+const developmentOrigins = ['chrome-extension://*', 'moz-extension://*', 'remix.ethereum.org']
+
+/** The head of a public network is not older than this as long as anybody mines: a block comes every 30 seconds. */
+const publicHeadAgeSeconds = 300
+
+export function healthLimitsOf(config: Config): HealthLimits {
+  const { maxHeadAgeSeconds, maxLagBlocks } = config.health
+  const isAssumed = maxHeadAgeSeconds === undefined && !isDevelopment(config)
+  return {
+    maxHeadAgeSeconds: maxHeadAgeSeconds ?? (isAssumed ? publicHeadAgeSeconds : 0),
+    maxLagBlocks,
+    needsPeers: isAssumed,
+  }
 }
 
 export function hasWallet(config: Config): boolean {
@@ -55,11 +78,13 @@ export function workersOf(config: Config): number {
 /** How blocks come about: one for each transaction, one every so many seconds, or none. */
 export type Mining =
   | { readonly mode: 'auto' }
-  | { readonly mode: 'interval'; readonly seconds: number }
+  | { readonly mode: 'interval'; readonly milliseconds: number }
   | { readonly mode: 'off' }
 
 export function miningOf(config: Config): Mining {
   const mining = config.mining === '' ? (isDevelopment(config) ? 'auto' : 'off') : config.mining
-  if (mining.startsWith('interval=')) return { mode: 'interval', seconds: Number(mining.slice('interval='.length)) }
+  if (mining.startsWith('interval=')) {
+    return { mode: 'interval', milliseconds: Math.round(Number(mining.slice('interval='.length)) * 1000) }
+  }
   return { mode: mining === 'auto' ? 'auto' : 'off' }
 }

@@ -63,9 +63,9 @@ export const schema = section('', {
   ephemeral: yesNo('Keep nothing: the data lives in a temporary folder that goes with the process.', false),
   mining: Type.String({
     description:
-      'auto (a block for each transaction), interval=SECONDS, or off. Empty: auto on development networks, else off.',
+      'auto (a block for each transaction), interval=SECONDS (0.5 is half a second), or off. Empty: auto on development networks, else off.',
     default: '',
-    pattern: '^(|auto|off|interval=[1-9][0-9]{0,5})$',
+    pattern: '^(|auto|off|interval=(0\\.0{0,2}[1-9][0-9]{0,2}|[1-9][0-9]{0,5}(\\.[0-9]{1,3})?))$',
     expects: 'auto, off or interval=SECONDS',
   }),
   oldStateRoots: oneOf(
@@ -82,6 +82,39 @@ export const schema = section('', {
   walletExposed: yesNo(
     'Whether a node with accounts may listen on other than loopback addresses on networks with real money.',
     false,
+  ),
+
+  development: section(
+    'What a regtest chain begins with. Another value than the default is another genesis block or chain id: it needs a data directory of its own.',
+    {
+      chainId: Type.Optional(
+        Type.Integer({
+          description: 'Chain id. Not given: 33. Transactions of chain 30 and 31 are good on mainnet and testnet, too.',
+          minimum: 1,
+          maximum: 109,
+        }),
+      ),
+      mnemonic: Type.String({
+        description:
+          "Words (BIP-39) that the accounts come from, at m/44'/60'/0'/0/0 and on. Empty: those that every development node has.",
+        default: '',
+        isSecret: true,
+      }),
+      accounts: Type.Optional(
+        Type.Integer({
+          description: 'Number of funded accounts. Not given: ten, and without a mnemonic also that of the miner.',
+          minimum: 1,
+          maximum: 1000,
+        }),
+      ),
+      balance: Type.Optional(
+        Type.Integer({
+          description: 'Coins (RBTC) of each account. Not given: 1000000000000.',
+          minimum: 0,
+          maximum: 1_000_000_000_000,
+        }),
+      ),
+    },
   ),
 
   choices: section('Each empty choice follows compat.', {
@@ -136,9 +169,12 @@ export const schema = section('', {
     tlsCert: certificate(),
     tlsKey: privateKey(),
     workers: whole('Worker threads that serve requests. 0: one for each processor.', 0, 0, 256),
-    cors: list('Origins of web pages that may call: hosts or origins, "localhost" for any port there, "*" for all.', [
-      'localhost',
-    ]),
+    cors: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'Origins of web pages that may call: hosts or origins, "localhost" for any port there, "chrome-extension://*" for all of a scheme, "*" for all. Not given: localhost; on development networks also extensions of browsers (chrome-extension://*, moz-extension://*) and remix.ethereum.org.',
+      }),
+    ),
     hosts: list('Accepted Host headers besides loopback names; "*" for all.', ['*']),
     trustedProxies: list(
       'Addresses and ranges (10.0.0.0/8) of proxies whose X-Forwarded-For tells the address of the client. Their connections are not counted.',
@@ -330,7 +366,14 @@ export const schema = section('', {
   }),
 
   health: section('When /health answers 503: the node is alive, but requests should go elsewhere.', {
-    maxHeadAgeSeconds: whole('The head is older than this. 0: not looked at.', 0),
+    maxHeadAgeSeconds: Type.Optional(
+      Type.Integer({
+        description:
+          'The head is older than this. 0: not looked at. Not given: 300 on public networks, not looked at on development networks.',
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+      }),
+    ),
     maxLagBlocks: whole('The head is more than so many blocks behind the highest stored one. 0: not looked at.', 0),
   }),
 

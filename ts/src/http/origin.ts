@@ -15,7 +15,10 @@ export function isHostAllowed(header: string, hosts: readonly string[]): boolean
   return isAllowed
 }
 
-/** Whether a page of this origin may call. Entries are `*`, hosts (any scheme and port there) or whole origins. */
+/**
+ * Whether a page of this origin may call. Entries are `*`, hosts (any scheme and port there), whole origins, or all origins
+ * of a scheme (`chrome-extension://*`).
+ */
 export function isOriginAllowed(origin: string, allowed: readonly string[]): boolean {
   if (allowed.includes('*')) return true
   if (origin === 'null') return false
@@ -23,6 +26,7 @@ export function isOriginAllowed(origin: string, allowed: readonly string[]): boo
   const host = hostName(sent.replace(/^[a-z][a-z0-9+.-]*:\/\//, ''))
   return allowed.some((entry) => {
     const one = entry.toLowerCase()
+    if (one.endsWith('://*')) return sent.startsWith(one.slice(0, -1))
     if (one.includes('://')) return one.replace(/\/$/, '') === sent
     return hostName(one) === host || (one === 'localhost' && isLoopbackName(host))
   })

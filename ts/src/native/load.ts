@@ -1,12 +1,8 @@
 import { createRequire } from 'node:module'
 import { code as codes, RpcError } from '../rpc/errors.ts'
 import type { Addon } from './bindings.ts'
+import { AddonMissing } from './error.ts'
 import { builtHere, installed, platformPackage } from './places.ts'
-
-/** The addon is not there, or was built for another platform. The message says what to do. */
-export class AddonMissing extends Error {
-  override name = 'AddonMissing'
-}
 
 /** Loads the addon. Every error that its functions throw is an RpcError; what is not is a defect and becomes `internal`. */
 export function loadAddon(): Addon {

@@ -3,12 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { type Binaries, fileName, hashProblem, pinned, systemProblem, thisSystem } from './binaries.mjs'
+import { UnsupportedSystem } from './error.ts'
 import { builtHere, installed } from './places.ts'
-
-/** The HTTP server does not load with this Node.js on this system. The message is one sentence that says what would help. */
-export class UnsupportedSystem extends Error {
-  override name = 'UnsupportedSystem'
-}
 
 const require = createRequire(import.meta.url)
 const { platform, abi } = thisSystem()

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { judgeHealth } from './health.ts'
 
 const figures = { number: 90, hash: '0xab', timestamp: 1000, highestBlock: 100, store: { isWriteStopped: false } }
-const unlimited = { maxHeadAgeSeconds: 0, maxLagBlocks: 0 }
+const unlimited = { maxHeadAgeSeconds: 0, maxLagBlocks: 0, needsPeers: false }
 describe('judgeHealth', () => {
   test('behavior: without limits an open node is ready, however old its head', () => {
     expect(judgeHealth(figures, unlimited, 1_500_000, false)).toEqual({
@@ -16,13 +16,24 @@ describe('judgeHealth', () => {
   })
 
   test('behavior: a limit that is just kept, and one that is passed', () => {
-    expect(judgeHealth(figures, { maxHeadAgeSeconds: 500, maxLagBlocks: 10 }, 1_500_000, false).ready).toBe(true)
-    const late = judgeHealth(figures, { maxHeadAgeSeconds: 499, maxLagBlocks: 9 }, 1_500_000, false)
+    expect(
+      judgeHealth(figures, { ...unlimited, maxHeadAgeSeconds: 500, maxLagBlocks: 10 }, 1_500_000, false).ready,
+    ).toBe(true)
+    const late = judgeHealth(figures, { ...unlimited, maxHeadAgeSeconds: 499, maxLagBlocks: 9 }, 1_500_000, false)
     expect(late.ready).toBe(false)
     expect(late.reasons).toEqual([
       'the head is 500 s old; at most 499 s are allowed',
       'the head is 10 blocks behind the highest block; at most 9 are allowed',
     ])
+  })
+
+  test('behavior: an old head of a node that needs peers says that there are none', () => {
+    const limits = { ...unlimited, maxHeadAgeSeconds: 499, needsPeers: true }
+    expect(judgeHealth(figures, limits, 1_500_000, false).reasons).toEqual([
+      expect.stringMatching(/^there are no peers: .* health\.maxHeadAgeSeconds = 0/),
+      'the head is 500 s old; at most 499 s are allowed',
+    ])
+    expect(judgeHealth(figures, limits, 1_499_000, false).ready).toBe(true)
   })
 
   test('behavior: a block of the near future is not of negative age', () => {

@@ -9,6 +9,8 @@ export type HealthFigures = Pick<NodeFigures, 'number' | 'hash' | 'timestamp' | 
 export interface HealthLimits {
   readonly maxHeadAgeSeconds: number
   readonly maxLagBlocks: number
+  /** With an old head, a node without peers says that nothing else will bring blocks. */
+  readonly needsPeers: boolean
 }
 
 /** How the store is that nodes share. */
@@ -56,8 +58,9 @@ export function judgeHealth(
   // Blocks may carry a time a little ahead of the clock.
   const ageSeconds = Math.max(0, Math.floor(nowMs / 1000) - timestamp)
   const lagBlocks = Math.max(0, highestBlock - number)
-  const { maxHeadAgeSeconds, maxLagBlocks } = limits
+  const { maxHeadAgeSeconds, maxLagBlocks, needsPeers } = limits
   if (maxHeadAgeSeconds > 0 && ageSeconds > maxHeadAgeSeconds) {
+    if (needsPeers) reasons.push(withoutPeers)
     reasons.push(`the head is ${ageSeconds} s old; at most ${maxHeadAgeSeconds} s are allowed`)
   }
   if (maxLagBlocks > 0 && lagBlocks > maxLagBlocks) {
@@ -69,6 +72,10 @@ export function judgeHealth(
   }
   return health(reasons, { number, hash, ageSeconds }, lagBlocks, sharedStore)
 }
+
+/** No version of this node has had peers so far. */
+const withoutPeers =
+  'there are no peers: blocks come from rhizome import or from merged mining only; health.maxHeadAgeSeconds = 0 makes the node ready all the same'
 
 function health(
   reasons: readonly string[],

@@ -1,5 +1,9 @@
 // A node in a process of its own, for the replay of transcripts: started with settings, given blocks, ended.
+import { createRequire } from 'node:module'
 import { startNode } from '../../dist/index.js'
+
+// The node of this process: the package does not hand it out.
+const addon = createRequire(import.meta.url)('../../src/native/rhizome.node')
 
 let node
 
@@ -14,9 +18,9 @@ const tasks = {
       const { hash, result } = JSON.parse(progress)
       outcomes.push({ hash, result })
     }
-    const error = await node.native.importBlocks(path, '{}', onProgress).then(
+    const error = await addon.importBlocks(path, '{}', onProgress).then(
       () => undefined,
-      (reason) => reason.message,
+      (reason) => JSON.parse(reason.message).message,
     )
     return { outcomes, error }
   },

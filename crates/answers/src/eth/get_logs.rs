@@ -90,7 +90,7 @@ fn too_many(limits: &LogLimits, (first, last): (u64, u64), one_too_many: u64) ->
     }
     data.end_object();
     let message = format!("Filter returned more than {logs} logs.");
-    let details = Box::new(Details { hint, data: data.finish() });
+    let details = Box::new(Details { hint, data: Some(data.finish()) });
     RpcError { details: Some(details), ..RpcError::new(ErrorCode::LogLimitExceeded, message) }
 }
 
@@ -100,7 +100,7 @@ mod tests {
 
     fn fitting(blocks: u64, range: (u64, u64), one_too_many: u64) -> String {
         let details = too_many(&LogLimits { blocks, logs: 10 }, range, one_too_many).details.unwrap();
-        let data: serde_json::Value = serde_json::from_slice(&details.data).unwrap();
+        let data: serde_json::Value = serde_json::from_slice(details.data.as_deref().unwrap()).unwrap();
         assert_eq!((&data["limit"], &data["maximumLogs"], &data["logs"]), (&"logs".into(), &10.into(), &11.into()));
         assert_eq!((&data["maximumBlocks"], &data["blocks"]), (&blocks.into(), &(range.1 - range.0 + 1).into()));
         assert_eq!(details.hint.contains("Try with"), data["toBlock"].is_string());

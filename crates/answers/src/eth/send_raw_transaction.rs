@@ -6,6 +6,10 @@ use crate::node::Node;
 use crate::parameters;
 use rhizome_primitives::{Bytes, DecodeError, Transaction, rlp};
 
+/// The cure for a transaction in a typed envelope.
+const LEGACY_ONLY: &str = "Rootstock takes legacy transactions only, with gasPrice and without maxFeePerGas or accessList: \
+    forge and cast --legacy, ethers type: 0, viem type: 'legacy', web3.py gasPrice; for others see docs/tools.md";
+
 /// Reads transactions, in hex, that are to be admitted: their senders are recovered side by side.
 pub fn read_all<'a>(node: &Node, raws: impl IntoIterator<Item = &'a str>) -> Vec<Result<Transaction, RpcError>> {
     let read = |raw| read(node, &parameters::bytes(raw)?);
@@ -43,6 +47,7 @@ fn refusal(raw: &[u8], error: &DecodeError) -> RpcError {
         return match rlp::decode_list(payload) {
             Ok(list) if list.bytes().len() > 1 => {
                 RpcError::new(ErrorCode::TransactionRejected, "transaction type not valid on this chain")
+                    .with_hint(LEGACY_ONLY)
             }
             Ok(_) => RpcError::invalid_params(format!("Invalid input: {error}")),
             Err(inner) => encoding_refusal(payload, &inner),
@@ -119,5 +124,6 @@ mod tests {
         let refusal = refused(b"\x02\xc3\x21\x08\x01");
         assert_eq!(refusal.code, ErrorCode::TransactionRejected);
         assert_eq!(refusal.message, "transaction type not valid on this chain");
+        assert_eq!(refusal.details.unwrap().hint, LEGACY_ONLY);
     }
 }

@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process'
+import { afterEach, expect, test } from 'vitest'
+import { program } from './node.ts'
+
+// What a person sees in the terminal of a development node.
+
+const first = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
+const other = '0x00000000000000000000000000000000000000fe'
+/** Creation code that deploys one byte of code. */
+const creation = '0x600160005360016000f3'
+/** Creation code that reverts with `Error("unlucky")`. */
+const reverting = `0x${[
+  '6308c379a060e01b600052', // selector
+  '6020600452', // offset
+  '6007602452', // length
+  '66756e6c75636b7960c81b604452', // text
+  '60646000fd',
+].join('')}`
+
+class Terminal {
+  output = ''
+  errors = ''
+  readonly child
+  readonly ended: Promise<number | null>
+
+  constructor(...flags: string[]) {
+    this.child = spawn(process.execPath, [program, 'start', '--ephemeral', '--http-port', '0', ...flags], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.child.stdout.on('data', (bytes) => {
+      this.output += bytes
+    })
+    this.child.stderr.on('data', (bytes) => {
+      this.errors += bytes
+    })
+    this.ended = new Promise((resolve) => this.child.on('close', resolve))
+  }
+
+  async ask(method: string, ...params: unknown[]): Promise<{ result: string; error?: { message: string } }> {
+    const url = await this.url()
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    return (await (await fetch(url, { method: 'POST', headers, body })).json()) as never
+  }
+
+  /** Lines behind the banner. */
+  get lines(): string[] {
+    return this.output.split('\n').filter((line) => /^(block|back| {2}0x[0-9a-f]{64})/.test(line))
+  }
+
+  async url(): Promise<string> {
+    await expect.poll(() => this.output, { timeout: 20_000 }).toMatch(/JSON-RPC {2}http\S+/)
+    return /JSON-RPC {2}(\S+)/.exec(this.output)?.[1] ?? ''
+  }
+}
+
+let terminal: Terminal
+afterEach(async () => {
+  terminal.child.kill('SIGKILL')
+  await terminal.ended
+})
+
+test('behavior: a line for each transaction and each block', async () => {
+  terminal = new Terminal()
+  const sent = await terminal.ask('eth_sendTransaction', { from: first, to: other, value: '0x1' })
+  const created = await terminal.ask('eth_sendTransaction', { from: first, data: creation, gas: '0x20000' })
+  const failed = await terminal.ask('eth_sendTransaction', { from: first, data: reverting, gas: '0x20000' })
+  expect(failed.error?.message).toContain('unlucky')
+  await expect.poll(() => terminal.lines.length).toBe(6)
+  const [one, transfer, two, creationLine, three, failure] = terminal.lines
+  expect([one, two, three]).toEqual([
+    expect.stringMatching(/^block 1 {2}0x[0-9a-f]{64} {2}1 transaction {2}gas 21000$/),
+    expect.stringMatching(/^block 2 /),
+    expect.stringMatching(/^block 3 /),
+  ])
+  expect(transfer).toBe(`  ${sent.result}  ${first} -> ${other}  gas 21000  ok`)
+  const { contractAddress } = (await terminal.ask('eth_getTransactionReceipt', created.result)).result as never
+  expect(creationLine).toMatch(
+    new RegExp(`^  ${created.result}  ${first} -> contract ${contractAddress}  gas \\d+  ok$`),
+  )
+  expect(failure).toMatch(/ {2}gas \d+ {2}failed: revert unlucky$/)
+})
+
+test('behavior: going back, and an empty block', async () => {
+  terminal = new Terminal()
+  const { result: snapshot } = await terminal.ask('evm_snapshot')
+  await terminal.ask('evm_mine')
+  await expect.poll(() => terminal.lines.length).toBe(1)
+  await terminal.ask('evm_revert', snapshot)
+  await expect.poll(() => terminal.lines.at(-1)).toBe('back to block 0')
+  await terminal.ask('hardhat_mine', '0x64')
+  await expect.poll(() => terminal.lines.length).toBe(102)
+  expect(terminal.lines.at(-1)).toMatch(/^block 100 .* 0 transactions {2}gas 0$/)
+})
+
+test('behavior: --quiet prints nothing, --json its one line', async () => {
+  for (const [flags, expected] of [
+    [['--quiet', '--block-time', '0.2'], /^$/],
+    [['--json', '--block-time', '0.2'], /^\{.*\}\n$/],
+  ] as const) {
+    terminal = new Terminal(...flags)
+    await new Promise((resolve) => setTimeout(resolve, 2500))
+    terminal.child.kill('SIGINT')
+    expect(await terminal.ended).toBe(0)
+    expect([terminal.output, terminal.errors]).toEqual([expect.stringMatching(expected), ''])
+  }
+})
+
+test('behavior: who reads nothing does not hold the node up', async () => {
+  terminal = new Terminal()
+  const url = await terminal.url()
+  terminal.child.stdout.pause()
+  const { result: filter } = await terminal.ask('eth_newBlockFilter')
+  // More lines than a pipe holds.
+  for (let part = 0; part < 6; part++) await terminal.ask('hardhat_mine', '0x100')
+  const hashes = (await terminal.ask('eth_getFilterChanges', filter)).result
+  expect([url.length > 0, hashes]).toEqual([true, expect.objectContaining({ length: 1536 })])
+  terminal.child.kill('SIGINT')
+  terminal.child.stdout.resume()
+  expect(await terminal.ended).toBe(0)
+})
