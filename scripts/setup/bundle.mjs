@@ -12,6 +12,7 @@ export async function buildBundle(root) {
     input: {
       cli: 'ts/src/cli.ts',
       worker: 'ts/src/worker.ts',
+      typedDataThread: 'ts/src/keystore/typedDataThread.ts',
       index: 'ts/src/index.ts',
       verify: 'ts/src/verify/index.ts',
     },

@@ -180,6 +180,38 @@ describe('signing', { timeout: patienceMs }, () => {
     expect(JSON.stringify(error)).not.toContain(key.slice(2))
   })
 
+  test('error: structured data that takes long to hash holds up nobody', async () => {
+    const slow = await NodeProcess.start(['--workers', '1'], patient)
+    const sign = (types: object, message: object) =>
+      slow.ask('eth_signTypedData_v4', [cow, { types, primaryType: 'A', domain: {}, message }])
+    const large = await sign({ A: [{ name: 'x', type: 'uint8[]' }] }, { x: Array(500_000).fill(0) })
+    expect(large.error).toMatchObject({ code: -32602, message: expect.stringContaining('too large') })
+    // Nesting that takes half a minute and as many hundred megabytes, on a thread without limits.
+    const deep = { A: [{ name: 'x', type: `uint8${'[]'.repeat(60_000)}` }] }
+    const chain = Object.fromEntries(
+      Array.from({ length: 3000 }, (_none, index) => [`A${index || ''}`, [{ name: 'x', type: `A${index + 1}` }]]),
+    )
+    for (const types of [deep, { ...chain, A3000: [] }]) {
+      let isOver = false
+      const refused = sign(types, { x: [] }).finally(() => {
+        isOver = true
+      })
+      for (let times = 0; times < 10; times++) expect(await slow.result('net_version')).toBe('33')
+      expect(isOver).toBe(false)
+      expect([-32602, -32011]).toContain((await refused).error?.code)
+    }
+    const good = await Promise.all(Array.from({ length: 8 }, () => slow.ask('eth_signTypedData_v4', [cow, wireData])))
+    expect(new Set(good.map(({ result }) => result)).size).toBe(1)
+    expect(good[0]?.result).toMatch(/^0x[0-9a-f]{130}$/)
+    const names = { ...typedData.types, constructor: [{ name: 'x', type: 'bool' }] }
+    for (const primaryType of ['toString', '__proto__']) {
+      const { error } = await slow.ask('eth_signTypedData_v4', [cow, { ...wireData, types: names, primaryType }])
+      expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('is not described') })
+    }
+    expect(slow.errors).not.toContain('internal error')
+    await slow.stop()
+  })
+
   test('behavior: nothing of that was a defect of the node', () => {
     expect(node.errors).not.toContain('internal error')
   })

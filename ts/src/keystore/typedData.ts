@@ -6,7 +6,7 @@ import type { TypedData } from '../rpc/parameters/typedData.ts'
 export function typedDataHash({ types, primaryType, domain, message }: TypedData): string {
   const { EIP712Domain: domainFields, ...others } = types
   try {
-    if (others[primaryType] === undefined) throw new Error(`the primary type ${primaryType} is not described`)
+    if (!Object.hasOwn(others, primaryType)) throw new Error(`the primary type ${primaryType} is not described`)
     // A description of the domain says which of its members are signed.
     const signed =
       domainFields === undefined
@@ -26,9 +26,9 @@ export function typedDataHash({ types, primaryType, domain, message }: TypedData
 function reachable(types: TypedData['types'], from: string): TypedData['types'] {
   const found: Record<string, TypedData['types'][string]> = {}
   const visit = (name: string): void => {
-    const fields = types[name]
+    const fields = Object.hasOwn(types, name) ? types[name] : undefined
     if (fields === undefined || Object.hasOwn(found, name)) return
-    found[name] = fields
+    Object.defineProperty(found, name, { value: fields, enumerable: true })
     for (const { type } of fields) visit(type.replace(/\[.*$/, ''))
   }
   visit(from)

@@ -5,8 +5,9 @@ import { defineMethod } from './context.ts'
 
 export const eth_signTypedData_v4 = defineMethod({
   params: positional([address, typedData]),
-  async answer(context, [address, data]) {
-    const { typedDataHash } = await import('../keystore/typedData.ts')
-    return context.native.ethSignTypedData(address, typedDataHash(data))
+  async answer(context, [address, data], flight) {
+    const { hashTypedData } = await import('../keystore/hashThread.ts')
+    const hash = await flight.run((deadlineMs) => hashTypedData(data, deadlineMs))
+    return context.native.ethSignTypedData(address, hash)
   },
 })

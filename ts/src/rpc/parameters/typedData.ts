@@ -19,13 +19,20 @@ const schema = Type.Object({
 })
 const check = Compile(schema)
 
-/** The object itself, or its JSON text. */
-export const typedData: Kind<TypedData> = {
+/** Far more than anybody reads before signing it. */
+const maxBytes = 131_072
+
+/** The object itself, or its JSON text; read as text. */
+export const typedData: Kind<string> = {
   name: 'typedData',
-  expects: 'an object with types, primaryType, domain and message, or its JSON text',
+  expects: `an object with types, primaryType, domain and message, or its JSON text, of at most ${maxBytes} bytes`,
   schema,
   read(value) {
-    const data = typeof value === 'string' ? jsonIn(value) : value
-    return check.Check(data) ? data : refuse(this, 'Invalid typed data')
+    if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) {
+      return refuse(this, 'Invalid typed data')
+    }
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    if (Buffer.byteLength(text) > maxBytes) return refuse(this, 'Invalid typed data: too large')
+    return check.Check(jsonIn(text)) ? text : refuse(this, 'Invalid typed data')
   },
 }

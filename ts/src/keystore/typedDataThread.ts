@@ -1,0 +1,20 @@
+import { parentPort } from 'node:worker_threads'
+import { RpcError } from '../rpc/errors.ts'
+import type { TypedData } from '../rpc/parameters/typedData.ts'
+import { typedDataHash } from './typedData.ts'
+
+// The program of the thread that hashes structured data: see `hashThread.ts`.
+
+/** What the thread answers to the text of structured data. */
+export type Hashed = { readonly hash: string } | { readonly message: string; readonly hint: string | undefined }
+
+function hashed(text: string): Hashed {
+  try {
+    return { hash: typedDataHash(JSON.parse(text) as TypedData) }
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error
+    return { message: error.message, hint: error.hint }
+  }
+}
+
+parentPort?.on('message', (text: string) => parentPort?.postMessage(hashed(text)))
