@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
 import { checks } from './checks.mjs'
 import { cargoEnvironment } from './setup/cargo.mjs'
+import { installClients } from './setup/clients.mjs'
 import { phase, run, SetupError } from './setup/run.mjs'
 import { root, setup } from './setup.mjs'
 
@@ -34,7 +35,12 @@ async function typeScriptTests() {
   const report = `${root}/node_modules/.cache/vitest.json`
   rmSync(report, { force: true })
   const { code } = await show(process.execPath, ['node_modules/vitest/vitest.mjs', 'run'], process.env)
-  const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, 'utf8'))
+  const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(report, 'utf8'))
+  const tests = testResults.flatMap(({ assertionResults }) => assertionResults)
+  for (const { status, title } of tests) {
+    if (status === 'skipped' || status === 'pending')
+      process.stdout.write(`${title.replace(/^(?!not run: )/, 'not run: ')}\n`)
+  }
   totals.passed += numPassedTests
   totals.failed += numFailedTests
   if (code !== 0) throw new SetupError('TypeScript tests failed')
@@ -58,6 +64,7 @@ await attempt('set-up of the packages', () => setup({ addon: false }))
 for (const [name, check] of checks(root)) await attempt(name, check)
 await attempt('Rust tests', rustTests)
 await attempt('addon and bundle', () => setup({ addon: true, hardhat: true }))
+await attempt('tools of docs/tools.md', installClients)
 await attempt('typings of the addon', async () =>
   run(process.execPath, ['crates/addon/typings.mjs', '--check'], { cwd: root, env: await cargoEnvironment() }),
 )

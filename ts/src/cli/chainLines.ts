@@ -8,6 +8,8 @@ import { failureText } from './failureText.ts'
 const mostBlocks = 32
 /** For the reason of one failed transaction. */
 const reasonMs = 1000
+/** Sender and receiver of the transaction that every block ends with: it pays the miners. */
+const nobody = '0x0000000000000000000000000000000000000000'
 const remascAddress = '0x0000000000000000000000000000000001000008'
 
 interface Block {
@@ -79,8 +81,7 @@ export class ChainLines {
     // A block that was undone meanwhile.
     if (block === null || receipts === null) return []
     const ofTransaction = new Map(receipts.map((receipt) => [receipt.transactionHash, receipt]))
-    // Every block ends with a transaction that pays its miner.
-    const sent = block.transactions.filter(({ to }) => to !== remascAddress)
+    const sent = block.transactions.filter(({ from, to }) => from !== nobody || to !== remascAddress)
     const count = `${sent.length} ${sent.length === 1 ? 'transaction' : 'transactions'}`
     const lines = [`block ${Number(block.number)}  ${block.hash}  ${count}  gas ${BigInt(block.gasUsed)}`]
     for (const { hash, from, to } of sent) {

@@ -21,8 +21,8 @@ export function originsOf(config: Config): readonly string[] {
   return isDevelopment(config) ? ['localhost', ...developmentOrigins] : ['localhost']
 }
 
-/** Wallets of browsers call from pages of their own; Remix is the one tool that is a web site. */
-const developmentOrigins = ['chrome-extension://*', 'moz-extension://*', 'remix.ethereum.org']
+/** Wallets of browsers call from pages of their own, Remix is a web site, and titanoboa sends its name as its origin. */
+const developmentOrigins = ['chrome-extension://*', 'moz-extension://*', 'remix.ethereum.org', 'titanoboa']
 
 /** The head of a public network is not older than this as long as anybody mines: a block comes every 30 seconds. */
 const publicHeadAgeSeconds = 300

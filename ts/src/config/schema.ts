@@ -172,7 +172,7 @@ export const schema = section('', {
     cors: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          'Origins of web pages that may call: hosts or origins, "localhost" for any port there, "chrome-extension://*" for all of a scheme, "*" for all. Not given: localhost; on development networks also extensions of browsers (chrome-extension://*, moz-extension://*) and remix.ethereum.org.',
+          'Origins of web pages that may call: hosts or origins, "localhost" for any port there, "chrome-extension://*" for all of a scheme, "*" for all. Not given: localhost; on development networks also extensions of browsers (chrome-extension://*, moz-extension://*), remix.ethereum.org and titanoboa.',
       }),
     ),
     hosts: list('Accepted Host headers besides loopback names; "*" for all.', ['*']),
