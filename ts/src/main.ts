@@ -17,7 +17,7 @@ import type { FilterStore } from './filters/store.ts'
 import { urlOf } from './http/url.ts'
 import { shutModules } from './methods/entries.ts'
 import type { Addon } from './native/bindings.ts'
-import { headCursor } from './native/feed.ts'
+import { headCursor, leftOut } from './native/feed.ts'
 import { nodeFigures } from './native/figures.ts'
 import { loadAddon } from './native/load.ts'
 import { checkSystem } from './native/uWebSockets.ts'
@@ -98,6 +98,7 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
       logger.debug(headCursor(native), 'new head')
       onHead()
     })
+    native.onLeftOut(() => logLeftOut(native, logger))
     const filters = store.filters(genesis, memory)
     await workers.listen(ports, createRegistry(native, config, filters, store.health() !== undefined), {
       onShutdown: askToEnd,
@@ -198,6 +199,13 @@ function createRegistry(native: Addon, config: Config, store: FilterStore, isSha
   const source = nativeSource(native, config.rpc.timeoutMs, minesBeforePoll)
   const isKnown = (hash: string): boolean => native.headOfBlock(hash) !== 'null'
   return new FilterRegistry(isShared ? sharedSource(source, isKnown) : source, store, randomUUID())
+}
+
+/** Logs the transactions that a block left out, each once for a reason that stays. */
+function logLeftOut(native: Addon, logger: Logger): void {
+  for (const { isDropped, ...transaction } of leftOut(native)) {
+    logger.warn(transaction, isDropped ? 'a transaction was dropped' : 'a transaction waits')
+  }
 }
 
 /** Logs what goes wrong with the store; that it is away is logged once for all who need it. */

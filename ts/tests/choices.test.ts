@@ -6,10 +6,10 @@ import { NodeProcess } from './node.ts'
 
 const account = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const receiver = `0x${'77'.repeat(20)}`
-/** Init codes: reverts; hits an invalid instruction; stores a word when it has more than 7,000,000 gas. */
+/** Init codes: reverts; hits an invalid instruction; stores a word when it has more than 6,500,000 gas. */
 const reverting = '0x60006000fd'
 const halting = '0xfe'
-const storing = '0x5a626acfc010600a57005b600160005500'
+const storing = '0x5a62632ea010600a57005b600160005500'
 
 const setBack = `compat = "reference"
 [choices]
@@ -25,10 +25,13 @@ traces = "standard"
 filterPoll = "read"
 timeOffset = "lasting"
 stateOverride = "serve"
+waiting = "explained"
 `
+/** Below what a transaction can have in a block. */
+const estimateCap = '[rpc]\nestimateGasCap = 6000000\n'
 
 describe.each([
-  ['the default', undefined, true],
+  ['the default', '', true],
   ['compat = "reference"', 'compat = "reference"\n', false],
   ['each choice set back', setBack, true],
 ])('%s', (_name, settings, isDocument) => {
@@ -37,7 +40,7 @@ describe.each([
   const expected = <T>(document: T, reference: T): T => (isDocument ? document : reference)
 
   beforeAll(async () => {
-    node = await NodeProcess.start([], settings)
+    node = await NodeProcess.start([], settings + estimateCap)
   })
   afterAll(async () => {
     expect(await node.stop()).toBe(0)
@@ -145,5 +148,13 @@ describe.each([
     ])
     expect(error?.code).toBe(expected(undefined, -32602))
     if (isDocument) expect(Number(result)).toBe(42)
+  })
+
+  test('waiting', async () => {
+    const nonce = Number(await node.result('eth_getTransactionCount', [account, 'latest'])) + 2
+    await node.ask('eth_sendTransaction', [{ from: account, to: receiver, nonce: `0x${nonce.toString(16)}` }])
+    const content = JSON.stringify(await node.result('txpool_content'))
+    expect(content).toContain(`"${nonce}":[`)
+    expect(content.includes('"reason":"its nonce is')).toBe(isDocument)
   })
 })

@@ -1,6 +1,6 @@
 import { type Hex, keccak256, stringToHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { NodeProcess } from './node.ts'
 
 /** Nonces of an account that the pool keeps. */
@@ -59,4 +59,97 @@ test('behavior: what is sent at the same time is answered one by one, the bad as
     // And the one that distributes the fees.
     `0x${(good.length + 1).toString(16)}`,
   )
+})
+
+describe('one account', () => {
+  let own: NodeProcess
+  let from: string
+  const receiver = '0x00000000000000000000000000000000000000bb'
+  const ask = (method: string, ...params: unknown[]) => own.ask(method, params)
+  const sendWith = (gas: number) => ask('eth_sendTransaction', { from, to: receiver, gas: `0x${gas.toString(16)}` })
+  beforeEach(async () => {
+    own = await NodeProcess.start(['--workers', '2'])
+    from = (await own.result<string[]>('eth_accounts'))[0] as string
+  })
+  afterEach(() => own.stop())
+
+  /** Sends eight at a time and returns the hashes. */
+  async function sendAtOnce(count: number): Promise<Set<string>> {
+    const hashes = new Set<string>()
+    const eighth = async () => {
+      for (let sent = 0; sent < count / 8; sent++) {
+        hashes.add(await own.result<string>('eth_sendTransaction', [{ from, to: receiver, value: '0x1' }]))
+      }
+    }
+    await Promise.all(Array.from({ length: 8 }, eighth))
+    return hashes
+  }
+
+  test('behavior: sends at once use a nonce each, also beside a miner', async () => {
+    expect((await sendAtOnce(400)).size).toBe(400)
+    expect(await own.result('eth_blockNumber')).toBe('0x190')
+    await own.result('evm_setIntervalMining', [1])
+    expect((await sendAtOnce(400)).size).toBe(400)
+    await own.result('evm_setIntervalMining', [0])
+    expect(await own.result('eth_getTransactionCount', [from, 'latest'])).toBe('0x320')
+    expect(await own.result('eth_getBalance', [receiver, 'latest'])).toBe('0x320')
+  })
+
+  test('behavior: what waits for a block at the same time is of all kinds', async () => {
+    const [key, passphrase] = [keccak256(stringToHex('a key of its own')), 'open']
+    from = await own.result<string>('personal_importRawKey', [key, passphrase])
+    await own.result('personal_unlockAccount', [from, passphrase, '0x100000'])
+    await own.result('hardhat_setBalance', [from, '0x100000'])
+    await own.result('evm_setAutomine', [false])
+    const transaction = { from, to: receiver, value: '0x1', gasPrice: '0x1' }
+    const hashes = await Promise.all([
+      ...Array.from({ length: 6 }, () => own.result('eth_sendTransaction', [transaction])),
+      ...Array.from({ length: 2 }, () => own.result('personal_sendTransaction', [transaction, passphrase])),
+    ])
+    await own.result('hardhat_impersonateAccount', [from])
+    hashes.push(
+      ...(await Promise.all(Array.from({ length: 3 }, () => own.result('eth_sendTransaction', [transaction])))),
+    )
+    expect(new Set(hashes).size).toBe(11)
+    expect(await own.result('txpool_status')).toEqual({ pending: 11, queued: 0 })
+    await own.result('evm_mine')
+    expect(await own.result('eth_getTransactionCount', [from, 'latest'])).toBe('0xb')
+  })
+
+  test('behavior: the most gas that a refusal names is mined at once, and nothing gets stuck', async () => {
+    for (let turn = 0; turn < 20; turn++) {
+      const { error } = await sendWith(6_800_001)
+      if (error === undefined) continue
+      const block = await own.result<{ gasLimit: string }>('eth_getBlockByNumber', ['latest', false])
+      const [, most, blockLimit] = /gas limit of (\d+) \(one .* gas limit of (\d+)\)/.exec(error.message) ?? []
+      // The next block's, a step below the head's.
+      expect(Number(block.gasLimit) - Number(blockLimit)).toBeLessThan(10_000)
+      expect(await sendWith(Number(most))).toHaveProperty('result')
+    }
+    expect(await own.result('txpool_status')).toEqual({ pending: 0, queued: 0 })
+    const estimated = Number(await own.result('eth_estimateGas', [{ from, data: '0x5b600056' }]))
+    expect((await sendWith(estimated)).error).toBeUndefined()
+    expect((await sendWith(21_000)).error).toBeUndefined()
+  })
+
+  test('behavior: whatever waits has a reason, in the answer, the pool and the log', async () => {
+    const gap = await ask('eth_sendTransaction', { from, to: receiver, nonce: '0x2' })
+    const reason = 'its nonce is 2, and a transaction with nonce 0 is missing'
+    expect(gap.error).toEqual({
+      code: -32009,
+      message: `Unknown error when sending transaction: transaction wasn't mined (it waits: ${reason})`,
+    })
+    const { queued } = await own.result<{ queued: object }>('txpool_content')
+    expect(Object.values(queued)).toEqual([{ 2: [expect.objectContaining({ reason })] }])
+    await expect.poll(() => own.errors).toContain(reason)
+    await own.result('evm_setAutomine', [false])
+    await ask('eth_sendTransaction', { from, to: receiver, value: '0x5' })
+    const { pending } = await own.result<{ pending: object }>('txpool_content')
+    expect(Object.values(pending)).toEqual([{ 0: [expect.objectContaining({ reason: 'it is in the next block' })] }])
+    await own.result('hardhat_setBalance', [from, '0x1'])
+    await own.result('evm_mine')
+    const poor = 'the balance of its sender does not pay for value and gas'
+    expect(JSON.stringify(await own.result('txpool_content'))).toContain(poor)
+    await expect.poll(() => own.errors).toContain(poor)
+  })
 })

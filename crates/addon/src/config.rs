@@ -120,6 +120,7 @@ struct Choices {
     traces: Traces,
     time_offset: TimeOffset,
     state_override: StateOverride,
+    waiting: Waiting,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -180,6 +181,13 @@ enum StateOverride {
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
+enum Waiting {
+    Explained,
+    Reference,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
 enum TimeOffset {
     Lasting,
     Block,
@@ -204,6 +212,7 @@ impl NodeConfig {
             OldRoots::Checked => OldStateRoots::Checked,
         };
         chain.keeps_time_offset = matches!(self.choices.time_offset, TimeOffset::Lasting);
+        chain.pool.fits_next_block = matches!(self.choices.waiting, Waiting::Explained);
         if is_development {
             // One developer sends as much as he likes.
             chain.pool.has_rate_limiter = false;
@@ -275,6 +284,7 @@ impl NodeConfig {
                 Mining::Off => MiningMode::Off,
             },
             has_wallet: self.has_wallet,
+            explains_waiting: matches!(self.choices.waiting, Waiting::Explained),
             call_gas_cap: self.call_gas_cap,
             estimate_bound: match self.choices.estimate_cap {
                 EstimateCap::Block => EstimateBound::PendingBlock,

@@ -41,6 +41,12 @@ pub fn pending_position() -> Result<i64> {
     Ok(feed::pending_hashes::position(&running.node).cast_signed())
 }
 
+/// Transactions that were left out of a block since the last question: `[{"hash","from","nonce","reason","isDropped"}]`.
+#[napi(catch_unwind, ts_return_type = "string")]
+pub fn left_out() -> Result<Reply> {
+    sync(feed::waiting::answer)
+}
+
 /// The matching logs of blocks (a JSON array of hashes); those of removed blocks backwards and marked.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn logs_of_blocks(hashes: String, filter: String, is_removed: bool) -> Result<Reply> {

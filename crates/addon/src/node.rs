@@ -67,6 +67,12 @@ pub fn on_pending(env: &Env, callback: Function<'_, (), ()>) -> Result<()> {
     process::process().pending.set(env, &callback)
 }
 
+/// The same for transactions that a block left out.
+#[napi(catch_unwind, ts_args_type = "callback: () => void")]
+pub fn on_left_out(env: &Env, callback: Function<'_, (), ()>) -> Result<()> {
+    process::process().left_out.set(env, &callback)
+}
+
 /// Runs work on a thread of its own.
 pub(crate) fn alone(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
     let thread = std::thread::Builder::new().name(name.into()).spawn(work);
@@ -82,10 +88,13 @@ fn start(config: &NodeConfig) -> std::result::Result<Running, RpcError> {
     let accounts = config.accounts(is_development)?;
     let node = Arc::new(Node::with_accounts(Arc::clone(&chain), options, accounts));
     // After the node's own listener: who is called finds in the feeds what it is called for.
-    let (heads, pending) = (Arc::clone(&process::process().heads), Arc::clone(&process::process().pending));
+    let process = process::process();
+    let (heads, pending) = (Arc::clone(&process.heads), Arc::clone(&process.pending));
+    let left_out = Arc::clone(&process.left_out);
     chain.on_event(Box::new(move |event| match event {
         ChainEvent::NewHead { .. } => heads.notify(),
         ChainEvent::PendingTransaction { .. } => pending.notify(),
+        ChainEvent::LeftOut(_) => left_out.notify(),
     }));
     let (threads, waiting) = config.pool();
     let pool = Pool::start("pool", threads, waiting).map_err(RpcError::internal)?;

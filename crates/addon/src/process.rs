@@ -25,6 +25,8 @@ pub(crate) struct Process {
     pub(crate) heads: Arc<Listeners>,
     /// Who wants to know of transactions that became executable.
     pub(crate) pending: Arc<Listeners>,
+    /// Who wants to know of transactions that a block left out.
+    pub(crate) left_out: Arc<Listeners>,
 }
 
 static PROCESS: LazyLock<Process> = LazyLock::new(Process::default);

@@ -1,21 +1,22 @@
 //! `txpool_*`.
 
-use crate::lanes::sync;
+use crate::lanes::{pooled, sync};
 use crate::reply::Reply;
-use napi::Result;
+use napi::bindgen_prelude::Object;
+use napi::{Env, Result};
 use napi_derive::napi;
 use rhizome_answers::txpool;
 
 /// `txpool_content`.
-#[napi(catch_unwind, ts_return_type = "string | Buffer")]
-pub fn txpool_content() -> Result<Reply> {
-    sync(txpool::content::answer)
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn txpool_content(env: &Env, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, ticket, |node, _patience| txpool::content::answer(node))
 }
 
 /// `txpool_inspect`.
-#[napi(catch_unwind, ts_return_type = "string | Buffer")]
-pub fn txpool_inspect() -> Result<Reply> {
-    sync(txpool::inspect::answer)
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn txpool_inspect(env: &Env, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, ticket, |node, _patience| txpool::inspect::answer(node))
 }
 
 /// `txpool_status`.

@@ -1,44 +1,60 @@
-//! Hands a signed transaction to the pool and, with instant mining, waits for its block.
+//! Hands a signed transaction to the pool and, with instant mining, mines its block.
 
 use crate::error::{Answer, ErrorCode, RpcError};
 use crate::json;
 use crate::node::Node;
 use crate::replay;
 use crate::revert;
-use rhizome_chain::{PoolRejection, Submitted};
+use rhizome_chain::{
+    BlockTime, Chain, LeftOut, MinedBlock, MinedTransaction, PoolRejection, Submitted, WaitReason, WaitReasons,
+};
 use rhizome_evm::{Deadline, End};
-use rhizome_primitives::Transaction;
+use rhizome_primitives::B256;
 
-/// The hash of an admitted transaction. With instant mining the answer comes after its block, and a failed execution is
-/// told as an error although the transaction is mined.
-pub(crate) fn deliver(node: &Node, transaction: Transaction) -> Answer {
+/// The hash of a transaction that `submit` hands to the pool. With instant mining the answer comes after its block, and a
+/// failed execution is told as an error although the transaction is mined.
+pub(crate) fn deliver(node: &Node, submit: impl FnOnce(&Chain) -> Result<Submitted, RpcError>) -> Answer {
+    let chain = node.chain();
     if !node.mines_on_submission() {
-        return Ok(json::data(submit(node, transaction)?.hash.as_slice()));
+        return Ok(json::data(submit(chain)?.hash.as_slice()));
     }
-    let _turn = node.sending_turn();
-    let submitted = submit(node, transaction)?;
-    node.chain().mine(node.now())?;
-    match node.chain().transaction(&submitted.hash)? {
-        Some(mined) => {
-            let receipts = node.chain().receipts(&mined.record.hash)?;
-            if receipts.is_some_and(|receipts| receipts.get(mined.index).is_some_and(|receipt| !receipt.success)) {
-                return Err(failure(node, &mined));
-            }
-            Ok(json::data(submitted.hash.as_slice()))
-        }
-        None => {
-            let message = "Unknown error when sending transaction: transaction wasn't mined";
-            Err(RpcError::new(ErrorCode::NotMined, message))
-        }
+    // Held until the answer is known: another submission gets a block of its own, and a way back comes before or after.
+    let mut guard = chain.lock_head();
+    let submitted = submit(chain)?;
+    let mined = guard.mine(node.now(), BlockTime::Clock)?;
+    let Some(index) = mined.record.block.transactions.iter().position(|one| one.hash() == submitted.hash) else {
+        drop(guard);
+        return Err(not_mined(node, &submitted.hash, &mined));
+    };
+    let receipts = chain.receipts(&mined.record.hash)?;
+    if receipts.is_some_and(|receipts| receipts.get(index).is_some_and(|receipt| !receipt.success)) {
+        return Err(failure(node, &MinedTransaction { record: mined.record, index }));
     }
+    Ok(json::data(submitted.hash.as_slice()))
 }
 
-fn submit(node: &Node, transaction: Transaction) -> Result<Submitted, RpcError> {
-    Ok(node.chain().submit(transaction)?)
+/// The error of a transaction that waits although a block was mined for it; the log is told as well.
+fn not_mined(node: &Node, hash: &B256, mined: &MinedBlock) -> RpcError {
+    let error = RpcError::new(ErrorCode::NotMined, "Unknown error when sending transaction: transaction wasn't mined");
+    let Some(pooled) = node.chain().pool().get(hash) else {
+        return error.with_hint("no block can hold it, so it was dropped");
+    };
+    let reasons = WaitReasons::new(&mined.record.block, &mined.left_out);
+    let reason = match node.chain().pool().next_nonce(&pooled.sender) {
+        Ok(next) if next < pooled.nonce => Some(WaitReason::NonceGap { nonce: pooled.nonce, next }),
+        _ => reasons.of(hash, &pooled.sender, pooled.nonce),
+    };
+    let Some(reason) = reason else { return error };
+    let text = reason.to_string();
+    if mined.left_out.iter().all(|left| left.hash != *hash) {
+        let (hash, sender, nonce) = (*hash, pooled.sender, pooled.nonce);
+        node.chain().tell_waiting(LeftOut { hash, sender, nonce, reason });
+    }
+    error.with_hint(format!("it waits: {text}"))
 }
 
 /// What a mined transaction that failed returned; receipts do not keep it, so the transaction runs once more.
-fn failure(node: &Node, mined: &rhizome_chain::MinedTransaction) -> RpcError {
+fn failure(node: &Node, mined: &MinedTransaction) -> RpcError {
     match replay::transaction(node, mined, &Deadline::none()) {
         Ok(outcome) => match outcome.end {
             End::Revert => revert::reverted(outcome.output),
@@ -50,9 +66,15 @@ fn failure(node: &Node, mined: &rhizome_chain::MinedTransaction) -> RpcError {
 
 impl From<PoolRejection> for RpcError {
     fn from(rejection: PoolRejection) -> Self {
+        let refused = Self::new(ErrorCode::TransactionRejected, rejection.to_string());
         match rejection {
             PoolRejection::State(failure) => Self::internal(failure),
-            refused => Self::new(ErrorCode::TransactionRejected, refused.to_string()),
+            // The reference names the part of the block, too, but calls it the block's.
+            PoolRejection::GasLimit { limit, block_limit, .. } if limit < block_limit => {
+                let hint = format!("one transaction can have {limit} of a block's gas limit of {block_limit}");
+                refused.with_hint(hint)
+            }
+            _ => refused,
         }
     }
 }

@@ -219,7 +219,10 @@ impl From<BuildError> for RpcError {
 
 impl From<MineError> for RpcError {
     fn from(failure: MineError) -> Self {
-        Self::internal(failure)
+        match failure {
+            MineError::Time { .. } => Self::invalid_params(failure.to_string()),
+            defect => Self::internal(defect),
+        }
     }
 }
 

@@ -7,3 +7,4 @@ pub mod logs_of_blocks;
 pub mod main_hashes_since;
 pub mod matching_logs;
 pub mod pending_hashes;
+pub mod waiting;

@@ -5,13 +5,13 @@ use crate::cache::TextCache;
 use crate::error::{ErrorCode, RpcError};
 use crate::feed::deleted::DeletedBlocks;
 use crate::feed::pending_hashes::PendingFeed;
+use crate::feed::waiting::WaitingFeed;
 use crate::head_reads::{HeadReads, KeptHead, MinedPlace};
 use crate::long_calls::LongCalls;
 use crate::mining_schedule::MiningSchedule;
 use crate::options::AnswerOptions;
 use crate::pending_state::PendingStates;
 use crate::replay_cache::ReplayCache;
-use parking_lot::{Mutex, MutexGuard};
 use rhizome_chain::{BlockRecord, Chain, ChainEvent, Head};
 use rhizome_primitives::B256;
 use rhizome_trie::StateReader;
@@ -24,10 +24,10 @@ pub struct Node {
     accounts: Accounts,
     texts: TextCache,
     pending_feed: Arc<PendingFeed>,
+    waiting_feed: Arc<WaitingFeed>,
     deleted: Arc<DeletedBlocks>,
     pending_states: PendingStates,
     replay_cache: ReplayCache,
-    sending: Mutex<()>,
     mining: Arc<MiningSchedule>,
     long_calls: LongCalls,
     head_reads: HeadReads,
@@ -46,13 +46,15 @@ impl Node {
         let replay_cache = ReplayCache::new(options.replay_bytes);
         let pending_feed = Arc::new(PendingFeed::default());
         let deleted = Arc::new(DeletedBlocks::default());
-        let (feed, lost) = (Arc::clone(&pending_feed), Arc::clone(&deleted));
+        let waiting_feed = Arc::new(WaitingFeed::default());
+        let (feed, lost, waiting) = (Arc::clone(&pending_feed), Arc::clone(&deleted), Arc::clone(&waiting_feed));
         chain.on_event(Box::new(move |event| match event {
             ChainEvent::PendingTransaction { hash } => feed.push(*hash),
             // The chain went back: what it lost is not stored any more.
             ChainEvent::NewHead { number, enacted, retracted, .. } if enacted.is_empty() => {
                 retracted.iter().for_each(|hash| lost.push(*hash, *number));
             }
+            ChainEvent::LeftOut(left) => waiting.push(left),
             ChainEvent::NewHead { .. } => {}
         }));
         let mining = Arc::new(MiningSchedule::new(options.mining));
@@ -62,10 +64,10 @@ impl Node {
             accounts,
             texts,
             pending_feed,
+            waiting_feed,
             deleted,
             pending_states: PendingStates::default(),
             replay_cache,
-            sending: Mutex::new(()),
             mining,
             long_calls: LongCalls::default(),
             head_reads: HeadReads::default(),
@@ -112,7 +114,8 @@ impl Node {
     /// The state after a block: at the head with what was read of it lately.
     pub(crate) fn state_at(&self, record: &BlockRecord) -> Result<Arc<dyn StateReader>, RpcError> {
         let head = self.chain.head();
-        match head.record.hash == record.hash {
+        // A change by hand leaves the hash as it is.
+        match head.record.hash == record.hash && head.record.state_root == record.state_root {
             true => Ok(self.head_reads.of(&head).state()),
             false => Ok(self.chain.state_at(record)?),
         }
@@ -144,6 +147,10 @@ impl Node {
         &self.pending_feed
     }
 
+    pub(crate) fn waiting_feed(&self) -> &WaitingFeed {
+        &self.waiting_feed
+    }
+
     pub(crate) fn deleted(&self) -> &DeletedBlocks {
         &self.deleted
     }
@@ -151,10 +158,5 @@ impl Node {
     /// Whether a submission mines its block before it is answered.
     pub(crate) fn mines_on_submission(&self) -> bool {
         self.mining.is_instant() && self.chain.is_automining()
-    }
-
-    /// Held while a submission mines its own block, so that each gets a block of its own.
-    pub(crate) fn sending_turn(&self) -> MutexGuard<'_, ()> {
-        self.sending.lock()
     }
 }

@@ -131,6 +131,8 @@ pub struct AnswerOptions {
     pub mining: MiningMode,
     /// Whether the development accounts sign for callers.
     pub has_wallet: bool,
+    /// Whether `txpool_content` says why a transaction waits.
+    pub explains_waiting: bool,
     /// Gas that `eth_call` may use at most; more is lowered to it.
     pub call_gas_cap: u64,
     /// Bound of an estimate without `gas`.
@@ -172,6 +174,7 @@ impl AnswerOptions {
             client_version: concat!("Rhizome/", env!("CARGO_PKG_VERSION")).into(),
             mining: MiningMode::Off,
             has_wallet: false,
+            explains_waiting: true,
             call_gas_cap: 10_000_000,
             estimate_bound: EstimateBound::PendingBlock,
             estimate_search: EstimateSearch::Single,
@@ -203,6 +206,7 @@ impl AnswerOptions {
             listening: Listening::Always,
             trace_shape: TraceShape::Reference,
             default_gas_price: Some(U256::ZERO),
+            explains_waiting: false,
             ..Self::document()
         }
     }

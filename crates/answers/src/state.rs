@@ -40,9 +40,3 @@ pub(crate) fn cell(state: &dyn StateReader, address: &Address, position: &U256) 
     let key = keys::storage_key(address.as_slice(), &B256::from(position.to_be_bytes::<32>()));
     Ok(state.get(&key)?.unwrap_or_default())
 }
-
-/// The first nonce that neither the head nor an executable transaction of the pool has used.
-pub(crate) fn next_nonce(node: &Node, address: &Address) -> Result<U256, RpcError> {
-    let head = account_at(node, &Selector::LATEST, address)?.nonce;
-    Ok(node.chain().pool().next_nonce(address).map_or(head, |next| U256::from(next).max(head)))
-}

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// `{pending, queued}`, each sender without `0x` -> nonce in decimal -> array of what `write` writes.
-fn tree(node: &Node, write: impl Fn(&mut JsonWriter, &Pooled)) -> Answer {
+fn tree(node: &Node, mut write: impl FnMut(&mut JsonWriter, &Pooled)) -> Answer {
     let pool = node.chain().pool();
     let mut json = JsonWriter::new();
     json.begin_object();

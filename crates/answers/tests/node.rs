@@ -42,6 +42,7 @@ pub(crate) fn regtest(options: AnswerOptions, clock: Clock) -> Node {
     config.extra_data = Bytes::from(hex!("d20190564554495645522d3031303130313031"));
     config.clock = clock;
     config.pool.has_rate_limiter = false;
+    config.pool.fits_next_block = false;
     let chain = Chain::open(config).unwrap();
     chain.set_automine(true);
     Node::new(chain, options)

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 use quick_cache::Weighter;
@@ -30,6 +31,8 @@ pub(crate) struct Archive {
     ancestors: Cache<B256, Arc<AncestorBlock>>,
     /// Executed blocks that are not written yet, oldest first.
     unwritten: RwLock<VecDeque<Arc<AncestorBlock>>>,
+    /// Counts deletions and replacements, which a reader that fills a cache at the same time must not undo.
+    changes: AtomicU64,
 }
 
 impl Drop for Archive {
@@ -54,6 +57,7 @@ impl Archive {
             raw_receipts: Cache::with_weighter(items, bytes / RAW_RECEIPTS_SHARE, RawReceiptsWeight),
             ancestors: Cache::new(ANCESTORS),
             unwritten: RwLock::default(),
+            changes: AtomicU64::new(0),
         }
     }
 
@@ -65,7 +69,7 @@ impl Archive {
     }
 
     pub(crate) fn record(&self, hash: &B256) -> Result<Option<Arc<BlockRecord>>, ChainError> {
-        read_through(&self.records, hash, || match self.store.block(hash)? {
+        self.read_through(&self.records, hash, || match self.store.block(hash)? {
             Some(stored) => BlockRecord::from_stored(*hash, stored, &self.spec).map(Some),
             None => Ok(None),
         })
@@ -77,12 +81,12 @@ impl Archive {
     }
 
     pub(crate) fn receipts(&self, hash: &B256) -> Result<Option<Arc<StoredReceipts>>, ChainError> {
-        read_through(&self.receipts, hash, || Ok(self.store.receipts(hash)?))
+        self.read_through(&self.receipts, hash, || Ok(self.store.receipts(hash)?))
     }
 
     /// The receipts of a block, undecoded, for searches that will look at the same few blocks again.
     pub(crate) fn raw_receipts(&self, hash: &B256) -> Result<Option<Arc<RawReceipts>>, ChainError> {
-        read_through(&self.raw_receipts, hash, || Ok(self.store.raw_receipts(hash)?))
+        self.read_through(&self.raw_receipts, hash, || Ok(self.store.raw_receipts(hash)?))
     }
 
     /// Header and uncles of a block, written or about to be.
@@ -93,10 +97,10 @@ impl Archive {
         if let Some(ancestor) = self.unwritten.read().iter().find(|ancestor| ancestor.hash == *hash) {
             return Ok(Some(Arc::clone(ancestor)));
         }
-        let Some(record) = self.record(hash)? else { return Ok(None) };
-        let ancestor = Arc::new(AncestorBlock::new(&record.block, *hash, record.total_difficulty));
-        self.remember_ancestor(&ancestor);
-        Ok(Some(ancestor))
+        self.read_through(&self.ancestors, hash, || {
+            let record = self.record(hash)?;
+            Ok(record.map(|record| AncestorBlock::new(&record.block, *hash, record.total_difficulty)))
+        })
     }
 
     /// A block that must be there because something else refers to it.
@@ -122,8 +126,9 @@ impl Archive {
         self.receipts.insert(record.hash, Arc::new(receipts));
     }
 
-    /// A block whose state was replaced.
+    /// A block whose state was replaced, once that is on disk.
     pub(crate) fn replace_record(&self, record: &Arc<BlockRecord>) {
+        self.changes.fetch_add(1, Ordering::AcqRel);
         self.records.insert(record.hash, Arc::clone(record));
     }
 
@@ -132,8 +137,9 @@ impl Archive {
         self.ancestors.insert(block.hash, Arc::clone(block));
     }
 
-    /// After blocks were deleted.
+    /// After blocks were deleted from the disk.
     pub(crate) fn forget_all(&self) {
+        self.changes.fetch_add(1, Ordering::AcqRel);
         self.records.clear();
         self.receipts.clear();
         self.raw_receipts.clear();
@@ -150,20 +156,26 @@ impl Archive {
             None => Ok(None),
         }
     }
-}
 
-/// What a cache has of a block, or what is read of it now.
-fn read_through<V, W: Weighter<B256, Arc<V>> + Clone>(
-    cache: &Cache<B256, Arc<V>, W>,
-    hash: &B256,
-    read: impl FnOnce() -> Result<Option<V>, ChainError>,
-) -> Result<Option<Arc<V>>, ChainError> {
-    if let Some(value) = cache.get(hash) {
-        return Ok(Some(value));
+    /// Returns a block's value from a cache, or reads and caches it.
+    fn read_through<V, W: Weighter<B256, Arc<V>> + Clone>(
+        &self,
+        cache: &Cache<B256, Arc<V>, W>,
+        hash: &B256,
+        read: impl FnOnce() -> Result<Option<V>, ChainError>,
+    ) -> Result<Option<Arc<V>>, ChainError> {
+        if let Some(value) = cache.get(hash) {
+            return Ok(Some(value));
+        }
+        let changes = self.changes.load(Ordering::Acquire);
+        let Some(value) = read()?.map(Arc::new) else { return Ok(None) };
+        cache.insert(*hash, Arc::clone(&value));
+        // The writer counts a change before it clears the cache: either this sees the count, or the writer the entry.
+        if self.changes.load(Ordering::Acquire) != changes {
+            cache.remove(hash);
+        }
+        Ok(Some(value))
     }
-    let Some(value) = read()?.map(Arc::new) else { return Ok(None) };
-    cache.insert(*hash, Arc::clone(&value));
-    Ok(Some(value))
 }
 
 #[derive(Clone)]

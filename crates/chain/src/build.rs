@@ -2,6 +2,7 @@
 //! business of `mining`.
 
 mod layout;
+mod left_out;
 mod sublists;
 mod targets;
 mod uncles;
@@ -9,15 +10,22 @@ mod uncles;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub(crate) use left_out::Told;
+pub use left_out::{LeftOut, WaitReason, WaitReasons};
+pub(crate) use targets::next_gas_limit;
+
 use layout::{Layout, Placement};
 use parking_lot::Mutex;
-use rhizome_evm::{BlockEnv, BlockExecutor, ExecError, TransactionRefusal};
+use rhizome_evm::{BlockEnv, BlockExecutor, ExecError};
 use rhizome_pow::{LookUpError, difficulty, header_rules};
-use rhizome_primitives::{Address, B256, Block, Bytes, Header, Receipt, Rule, Transaction, rlp, uncles_hash};
+use rhizome_primitives::{
+    Address, B256, Block, Bytes, Header, Receipt, Rule, Transaction, largest_transaction_gas, rlp, uncles_hash,
+};
 use rhizome_trie::{StateReader, Trie, list_root, orchid_state_root};
 
 use crate::prepare::is_orchid;
 use crate::txpool::{ByPrice, Pooled};
+use crate::writer::Writer;
 use crate::{BlockRecord, Chain, ChainError, Head};
 
 /// No transaction costs less gas.
@@ -37,8 +45,15 @@ pub struct PendingBlock {
     pub state: Arc<dyn StateReader>,
     /// What its transactions see of it.
     pub env: BlockEnv,
+    /// Pending transactions that were looked at and do not go in, each with its reason.
+    pub left_out: Vec<LeftOut>,
+}
+
+impl PendingBlock {
     /// Transactions of the pool that no block can hold.
-    pub(crate) unfit: Vec<B256>,
+    pub(crate) fn unfit(&self) -> Vec<B256> {
+        self.left_out.iter().filter(|left| left.reason.is_final()).map(|left| left.hash).collect()
+    }
 }
 
 /// Why no block could be built.
@@ -70,7 +85,8 @@ impl Drafts {
 }
 
 struct Draft {
-    parent: B256,
+    /// Generation of the head: another one with each block and with each change of the state by hand.
+    generation: u64,
     side_blocks: u64,
     pool_version: u64,
     timestamp: u64,
@@ -81,30 +97,40 @@ struct Draft {
 struct Content {
     transactions: Vec<Transaction>,
     senders: Vec<Address>,
-    unfit: Vec<B256>,
+    left_out: Vec<LeftOut>,
 }
 
 impl Chain {
     /// The block that would be mined now: on the best block, from the pool. Kept until the best block, the pool or its
     /// time changes. `now` is in seconds.
     pub fn pending_block(&self, now: u64) -> Result<Arc<PendingBlock>, BuildError> {
-        let head = self.head();
-        let timestamp = self.next_timestamp(&head, now);
-        // Held while building: who asks meanwhile wants the same block.
+        // Held while building: other readers wait for the same block.
         let mut kept = self.drafts.last.lock();
-        let side_blocks = self.drafts.side_blocks.load(Ordering::Acquire);
-        if let Some(draft) = kept.as_ref().filter(|draft| {
-            draft.parent == head.hash()
-                && draft.side_blocks == side_blocks
-                && draft.timestamp == timestamp
-                && draft.pool_version == self.pool().version()
-        }) {
-            return Ok(Arc::clone(&draft.block));
+        loop {
+            let head = self.head();
+            let generation = head.generation;
+            let timestamp = self.next_timestamp(&head, now);
+            let side_blocks = self.drafts.side_blocks.load(Ordering::Acquire);
+            if let Some(draft) = kept.as_ref().filter(|draft| {
+                draft.generation == generation
+                    && draft.side_blocks == side_blocks
+                    && draft.timestamp == timestamp
+                    && draft.pool_version == self.pool().version()
+            }) {
+                return Ok(Arc::clone(&draft.block));
+            }
+            match self.build(&head, timestamp, None) {
+                Ok((block, pool_version)) => {
+                    let block = Arc::new(block);
+                    let shared = Arc::clone(&block);
+                    *kept = Some(Draft { generation, side_blocks, pool_version, timestamp, block });
+                    return Ok(shared);
+                }
+                // The blocks below may just have been deleted.
+                Err(_gone) if self.head().generation != generation => {}
+                Err(failure) => return Err(failure),
+            }
         }
-        let (block, pool_version) = self.build(&head, timestamp)?;
-        let block = Arc::new(block);
-        *kept = Some(Draft { parent: head.hash(), side_blocks, pool_version, timestamp, block: Arc::clone(&block) });
-        Ok(block)
     }
 
     /// Time of the next block: what was set for it, or the clock with the development offset, but after the parent. A fixed
@@ -120,8 +146,14 @@ impl Chain {
         self.development.clock(now).max(parent.saturating_add(1))
     }
 
-    /// Builds a block on `head` from the pool. Also says which version of the pool it is of.
-    pub(crate) fn build(&self, head: &Head, timestamp: u64) -> Result<(PendingBlock, u64), BuildError> {
+    /// Builds a block on `head` from the pool. Also says which version of the pool it is of. `writer` is given where the head
+    /// cannot move meanwhile.
+    pub(crate) fn build(
+        &self,
+        head: &Head,
+        timestamp: u64,
+        writer: Option<&Writer>,
+    ) -> Result<(PendingBlock, u64), BuildError> {
         let (order, pool_version) = self.pool().by_price();
         let (mut header, uncles) = self.template(&head.record, timestamp)?;
         let env = BlockEnv::from_header(&header);
@@ -135,7 +167,11 @@ impl Chain {
         let mut outcome = executor.finish()?;
         header.edges = header.edges.map(|_none_yet| layout.edges());
         layout.arrange(&mut content.transactions, &mut content.senders, &mut outcome.receipts);
-        let trie = self.state_with(head, &outcome.delta)?;
+        let mut trie = match writer {
+            Some(writer) => writer.trie().clone(),
+            None => self.loaded_trie(head)?,
+        };
+        trie.apply(&outcome.delta).map_err(ChainError::from)?;
         let orchid = is_orchid(self.spec(), header.number);
         let receipts: Vec<Vec<u8>> = outcome.receipts.iter().map(Receipt::encode).collect();
         let root = |items: &mut dyn Iterator<Item = &[u8]>| list_root(items, orchid).map_err(ChainError::from);
@@ -156,7 +192,7 @@ impl Chain {
             parent: Arc::clone(&head.record),
             state: Arc::new(trie),
             env,
-            unfit: content.unfit,
+            left_out: content.left_out,
         };
         Ok((built, pool_version))
     }
@@ -190,57 +226,52 @@ impl Chain {
         mut order: ByPrice,
         header: &Header,
     ) -> Result<Content, ExecError> {
-        let mut content = Content { transactions: Vec::new(), senders: Vec::new(), unfit: Vec::new() };
+        let mut content = Content { transactions: Vec::new(), senders: Vec::new(), left_out: Vec::new() };
         while layout.gas_left() >= LEAST_GAS {
             let Some(candidate) = order.take() else { break };
-            if !candidate.transaction.fields_valid() || !self.has_fitting_price(&candidate, header) {
-                order.pass_over();
-                content.unfit.push(candidate.hash);
-                continue;
-            }
-            let outcome = layout.execute(executor, &candidate);
-            if !matches!(outcome, Ok(Placement::Placed)) {
-                order.pass_over();
-            }
-            match outcome {
-                Ok(Placement::Placed) => {
-                    content.transactions.push(candidate.transaction.clone());
-                    content.senders.push(candidate.sender);
-                }
-                Ok(Placement::NoRoom) | Err(ExecError::Refused { reason: TransactionRefusal::BlockGas { .. }, .. }) => {
-                }
-                // A nonce or balance may be right again in a later block.
-                Err(ExecError::Refused {
-                    reason: TransactionRefusal::Nonce { .. } | TransactionRefusal::Balance,
-                    ..
-                }) => {}
-                // What needs a part of the Bridge that is missing waits, and so do those behind it.
-                Err(ExecError::BridgePart { .. }) => {}
-                Err(ExecError::Refused { .. } | ExecError::Unexecutable { .. }) => {
-                    content.unfit.push(candidate.hash);
-                }
-                Err(failure) => return Err(failure),
-            }
+            let reason = match self.price_fault(&candidate, header) {
+                Some(fault) => fault,
+                None => match layout.execute(executor, &candidate) {
+                    Ok(Placement::Placed) => {
+                        content.transactions.push(candidate.transaction.clone());
+                        content.senders.push(candidate.sender);
+                        continue;
+                    }
+                    Ok(Placement::NoRoom) => self.room_fault(&candidate, header),
+                    Err(error) => WaitReason::of_refusal(error)?,
+                },
+            };
+            order.pass_over();
+            content.left_out.push(LeftOut::new(&candidate, reason));
         }
         Ok(content)
     }
 
-    fn has_fitting_price(&self, candidate: &Pooled, header: &Header) -> bool {
+    fn price_fault(&self, candidate: &Pooled, header: &Header) -> Option<WaitReason> {
+        if !candidate.transaction.fields_valid() {
+            return Some(WaitReason::Fields);
+        }
         let (price, minimum) = (candidate.transaction.gas_price(), header.min_gas_price());
         let is_capped = self.spec().rules(header.number).is_active(Rule::Rskip252);
-        price >= minimum && (!is_capped || header_rules::gas_price_is_below_cap(minimum, price))
+        let is_fitting = price >= minimum && (!is_capped || header_rules::gas_price_is_below_cap(minimum, price));
+        (!is_fitting).then_some(WaitReason::Price { price, minimum })
     }
 
-    /// The state of the head with changes. Uses the nodes that the writer has loaded, unless it is busy.
-    fn state_with(&self, head: &Head, delta: &rhizome_trie::StateDelta) -> Result<Trie, ChainError> {
-        let loaded =
-            self.writer.try_lock().filter(|_| self.head().hash() == head.hash()).map(|writer| writer.trie().clone());
-        let mut trie = match loaded {
-            Some(trie) => trie,
-            None => self.state_trie(&head.record)?,
-        };
-        trie.apply(delta)?;
-        Ok(trie)
+    /// Why a transaction finds no room: the block has too little gas for it, or others were there before.
+    fn room_fault(&self, candidate: &Pooled, header: &Header) -> WaitReason {
+        let block_limit = header.gas_limit_value();
+        let limit = largest_transaction_gas(self.spec(), header.number, block_limit);
+        let gas = candidate.transaction.gas_limit();
+        if gas > limit { WaitReason::BlockGas { gas, limit, block_limit } } else { WaitReason::NoRoom }
+    }
+
+    /// The trie of the head, with the nodes that the writer has loaded, unless it is busy.
+    fn loaded_trie(&self, head: &Head) -> Result<Trie, ChainError> {
+        let writer = self.writer.try_lock().filter(|_writer| self.head().generation == head.generation);
+        match writer {
+            Some(writer) => Ok(writer.trie().clone()),
+            None => self.state_trie(&head.record),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use rhizome_trie::{MemoryNodes, Trie, diff};
 
 use crate::archive::Archive;
 use crate::bans::Bans;
-use crate::build::Drafts;
+use crate::build::{Drafts, Told};
 use crate::config::{ChainConfig, DataDir};
 use crate::development::Development;
 use crate::events::{ChainEvent, Listeners};
@@ -25,7 +25,8 @@ const FEE_MARKET_BLOCKS: u64 = 50;
 
 /// One chain on disk, its best block, and the transactions that wait for the next one.
 ///
-/// Everything that writes takes one mutex; everything that reads takes the published head and no lock.
+/// Everything that moves the head holds one mutex ([`Chain::lock_head`]) from its first look at the head until the new one
+/// is published; everything that reads takes the published head and no lock.
 pub struct Chain {
     config: ChainConfig,
     pub(crate) archive: Arc<Archive>,
@@ -33,11 +34,10 @@ pub struct Chain {
     pub(crate) writer: Mutex<Writer>,
     pub(crate) development: Development,
     pub(crate) drafts: Drafts,
-    /// Held while a block is mined, so that miners do not race.
-    pub(crate) mining: Mutex<()>,
     pub(crate) works: Mutex<Works>,
     pool: Pool,
     bans: Bans,
+    pub(crate) told: Told,
     listeners: Listeners,
 }
 
@@ -67,7 +67,7 @@ impl Chain {
         let pool_head = PoolHead { record, state: head.state() };
         let recent = recent_blocks(&archive, head.number())?;
         let (spec, clock) = (Arc::clone(&config.spec), config.clock.clone());
-        let pool = Pool::new(spec, config.pool.clone(), clock, pool_head, &recent);
+        let pool = Pool::new(spec, config.pool.clone(), clock, pool_head, &recent, config.target_gas_limit);
         let bans = Bans::open(Arc::clone(&archive.store))?;
         Ok(Arc::new(Self {
             config,
@@ -76,10 +76,10 @@ impl Chain {
             writer: Mutex::new(writer),
             development: Development::default(),
             drafts: Drafts::default(),
-            mining: Mutex::new(()),
             works: Mutex::default(),
             pool,
             bans,
+            told: Told::default(),
             listeners: Listeners::default(),
         }))
     }

@@ -10,7 +10,7 @@ use rhizome_trie::diff;
 
 use crate::reorg::BranchChange;
 use crate::writer::Writer;
-use crate::{Chain, ChainError};
+use crate::{Chain, ChainError, HeadGuard, MineError};
 
 /// Heights deleted in one batch when the chain goes back: bounds the memory of a long way back, and every step leaves
 /// a consistent chain.
@@ -28,8 +28,10 @@ pub(crate) struct Development {
     is_automining: AtomicBool,
 }
 
+#[derive(Clone, Copy)]
 struct Snapshot {
     height: u64,
+    block: B256,
     /// Of the state after the block, which may have been changed by hand.
     state_root: B256,
     time_offset: i64,
@@ -53,6 +55,7 @@ impl Chain {
         let head = self.head();
         snapshots.push(Snapshot {
             height: head.number(),
+            block: head.hash(),
             state_root: head.record.state_root,
             time_offset: self.development.time_offset.load(Ordering::Acquire),
         });
@@ -62,29 +65,34 @@ impl Chain {
     /// Goes back to a snapshot: blocks above it are deleted, changes of its state are undone, and the pool is emptied. The
     /// snapshot stays, later ones are forgotten. False when there is no such snapshot.
     pub fn revert(&self, id: u64) -> Result<bool, ChainError> {
-        let mut snapshots = self.development.snapshots.lock();
-        let position = id.checked_sub(1).and_then(|position| usize::try_from(position).ok());
-        let Some(snapshot) = position.and_then(|position| snapshots.get(position)) else { return Ok(false) };
-        self.rewind(snapshot.height)?;
-        self.restore_state(snapshot.height, snapshot.state_root)?;
+        let HeadGuard { mut writer, .. } = self.lock_head();
+        let Some(position) = id.checked_sub(1).and_then(|position| usize::try_from(position).ok()) else {
+            return Ok(false);
+        };
+        // Not held while blocks are deleted: `evm_snapshot` runs on a worker, which must not wait. What it remembers
+        // meanwhile is forgotten below.
+        let Some(snapshot) = self.development.snapshots.lock().get(position).copied() else { return Ok(false) };
+        self.go_back(&mut writer, snapshot.height)?;
+        self.restore_state(&mut writer, &snapshot.block, snapshot.state_root)?;
         if self.config().keeps_time_offset {
             self.development.time_offset.store(snapshot.time_offset, Ordering::Release);
         }
         self.development.next_timestamp.store(0, Ordering::Release);
-        snapshots.truncate(position.map_or(0, |position| position.saturating_add(1)));
+        self.development.snapshots.lock().truncate(position.saturating_add(1));
         Ok(true)
     }
 
     /// Goes back to the genesis and its original state, and forgets all snapshots and what was said about times.
     pub fn reset(&self) -> Result<(), ChainError> {
-        let mut snapshots = self.development.snapshots.lock();
-        self.rewind(0)?;
-        if let Some(root) = self.original_state_root(&self.head().hash())? {
-            self.restore_state(0, root)?;
+        let HeadGuard { mut writer, .. } = self.lock_head();
+        self.go_back(&mut writer, 0)?;
+        let genesis = self.head().hash();
+        if let Some(root) = self.original_state_root(&genesis)? {
+            self.restore_state(&mut writer, &genesis, root)?;
         }
         self.development.time_offset.store(0, Ordering::Release);
         self.development.next_timestamp.store(0, Ordering::Release);
-        snapshots.clear();
+        self.development.snapshots.lock().clear();
         Ok(())
     }
 
@@ -97,19 +105,20 @@ impl Chain {
         self.time_offset()
     }
 
-    /// Sets the time of the next block, in seconds since 1970. False when that is not after the head's.
-    pub fn set_next_timestamp(&self, timestamp: u64) -> bool {
-        let is_later = timestamp > self.head().record.block.header.timestamp;
-        if is_later {
-            self.development.next_timestamp.store(timestamp, Ordering::Release);
+    /// Sets the time of the next block, in seconds since 1970. It must be after the head's.
+    pub fn set_next_timestamp(&self, timestamp: u64) -> Result<(), MineError> {
+        let head = self.head().record.block.header.timestamp;
+        if timestamp <= head {
+            return Err(MineError::Time { timestamp, head });
         }
-        is_later
+        self.development.next_timestamp.store(timestamp, Ordering::Release);
+        Ok(())
     }
 
     /// A block of this time was built when the clock said `now`: what was set for one block ends. Where the offset lasts,
-    /// later blocks go on from a time that was set.
-    pub(crate) fn end_time_setting(&self, timestamp: u64, now: u64) {
-        let was_set = self.development.next_timestamp.swap(0, Ordering::AcqRel) > 0;
+    /// later blocks go on from a time that was set, or chosen for this block.
+    pub(crate) fn end_time_setting(&self, timestamp: u64, now: u64, is_chosen: bool) {
+        let was_set = self.development.next_timestamp.swap(0, Ordering::AcqRel) > 0 || is_chosen;
         if !self.config().keeps_time_offset {
             self.clear_time_offset();
         } else if was_set {
@@ -142,11 +151,14 @@ impl Chain {
     /// Makes the block of the best chain at `height` the head and deletes all blocks above it, on the best chain and off
     /// it. The pool is emptied. A height above the head only deletes what lies above that height.
     pub fn rewind(&self, height: u64) -> Result<(), ChainError> {
-        let mut writer = self.writer.lock();
+        self.go_back(&mut self.lock_head().writer, height)
+    }
+
+    fn go_back(&self, writer: &mut Writer, height: u64) -> Result<(), ChainError> {
         let mut top = self.archive.store.highest_number()?.unwrap_or_default();
         loop {
             let lowest = top.saturating_sub(REWIND_STEP).max(height);
-            self.delete_above(&mut writer, lowest)?;
+            self.delete_above(writer, lowest)?;
             if lowest == height || lowest == 0 {
                 break;
             }

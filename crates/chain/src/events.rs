@@ -3,6 +3,8 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 use rhizome_primitives::B256;
 
+use crate::LeftOut;
+
 /// What happened to the chain or the pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChainEvent {
@@ -22,6 +24,8 @@ pub enum ChainEvent {
         /// Its hash.
         hash: B256,
     },
+    /// A block was mined without a transaction that waits. Told once for each reason.
+    LeftOut(LeftOut),
 }
 
 type Listener = Arc<dyn Fn(&ChainEvent) + Send + Sync>;

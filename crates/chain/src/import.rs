@@ -87,7 +87,7 @@ impl Chain {
 
     /// [`Chain::import_block`] for a block that was prepared ahead.
     pub fn import_prepared(&self, prepared: PreparedBlock) -> Result<ImportOutcome, ImportError> {
-        self.import_with(&mut self.writer.lock(), prepared)
+        self.lock_head().import(prepared)
     }
 
     pub(crate) fn import_with(

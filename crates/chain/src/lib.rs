@@ -20,6 +20,7 @@ mod error;
 mod events;
 mod fork_choice;
 mod head;
+mod head_guard;
 mod import;
 mod invalid;
 mod log_search;
@@ -41,16 +42,17 @@ mod writer;
 pub use ancestry::ChainAncestry;
 pub use bans::{AddressBlock, Bans, NoAddressBlock};
 pub use block_file::{BlockFileError, ExportError, ImportedLine, LineFault, LineResult};
-pub use build::{BuildError, PendingBlock};
+pub use build::{BuildError, LeftOut, PendingBlock, WaitReason, WaitReasons};
 pub use chain::Chain;
 pub use config::{ChainConfig, Clock, DataDir, OldStateRoots};
 pub use error::{BlockDecodeError, ChainError, ImportError};
 pub use events::ChainEvent;
 pub use head::Head;
+pub use head_guard::HeadGuard;
 pub use import::ImportOutcome;
 pub use invalid::InvalidBlock;
 pub use log_search::{BlockLogs, FoundLog, LogFilter, LogPlace, LogSearchError};
-pub use mining::{MineError, Submitted};
+pub use mining::{BlockTime, MineError, MinedBlock, Submitted};
 pub use prepare::PreparedBlock;
 pub use record::BlockRecord;
 pub use rhizome_pow::{Work, WorkError};
@@ -58,6 +60,7 @@ pub use rhizome_storage::CacheReads;
 pub use stream::StreamedBlock;
 pub use txpool::{
     ACCOUNT_SLOTS, Admitted, ByPrice, Kind, MAX_SIZE, Pool, PoolHead, PoolOptions, PoolRejection, Pooled, Quota,
+    TransactionGas,
 };
 pub use verification::{Difference, Verification, VerificationError, VerifiedPart};
 pub use view::{BlockAtHeight, BlockReceipts, MinedTransaction};

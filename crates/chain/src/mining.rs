@@ -6,13 +6,13 @@ use rhizome_pow::{LookUpError, SolveError, fork_detection_data, solve};
 use rhizome_primitives::{Address, B256, Header, Transaction};
 
 use crate::build::BuildError;
-use crate::{BlockRecord, Chain, ChainError, ChainEvent, ImportError, ImportOutcome, InvalidBlock, PoolRejection};
+use crate::{
+    Admitted, BlockRecord, Chain, ChainEvent, HeadGuard, ImportError, ImportOutcome, InvalidBlock, LeftOut,
+    PendingBlock, PoolRejection, PreparedBlock,
+};
 
 /// Bitcoin headers tried for one block: enough for every difficulty up to some hundred thousands.
 const MAX_ATTEMPTS: u32 = 1 << 22;
-
-/// Blocks built anew because another one came first.
-const MAX_BUILDS: usize = 8;
 
 /// What became of a submitted transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,50 +43,73 @@ pub enum MineError {
     /// The block breaks a rule.
     #[error("the mined block is invalid: {0}")]
     Invalid(#[source] InvalidBlock),
-    /// Other blocks always came first.
-    #[error("other blocks came first {builds} times")]
-    Overtaken {
-        /// Blocks built in vain.
-        builds: usize,
+    /// The time that was asked for is not after the head's.
+    #[error("Invalid timestamp {timestamp}: it must be after the head's, {head}")]
+    Time {
+        /// Seconds since 1970.
+        timestamp: u64,
+        /// Of the head.
+        head: u64,
     },
+    /// The block is stored, but another one is the best.
+    #[error("the mined block {hash} did not become the best one")]
+    NotBest {
+        /// Of the mined block.
+        hash: B256,
+    },
+}
+
+/// The time of a block that is mined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockTime {
+    /// What was set for the next block, or the clock with the development offset.
+    Clock,
+    /// This time, in seconds since 1970; it must be after the head's.
+    At(u64),
+    /// So many seconds after the head; for 0 as [`BlockTime::Clock`].
+    After(u64),
+}
+
+/// A block that was just mined.
+#[derive(Debug, Clone)]
+pub struct MinedBlock {
+    /// The block.
+    pub record: Arc<BlockRecord>,
+    /// Pending transactions that were looked at and did not get in, each with its reason.
+    pub left_out: Vec<LeftOut>,
 }
 
 impl Chain {
     /// Puts a transaction into the pool, or says which rule it breaks.
     pub fn submit(&self, transaction: Transaction) -> Result<Submitted, PoolRejection> {
-        let admitted = self.pool().add(transaction)?;
+        Ok(self.submitted(self.pool().add(transaction)?))
+    }
+
+    /// Puts the transaction that `sign` makes of the next nonce of an account into the pool ([`crate::Pool::add_next`]).
+    pub fn submit_next<E: From<PoolRejection>>(
+        &self,
+        sender: &Address,
+        sign: impl FnMut(u64) -> Result<Transaction, E>,
+    ) -> Result<Submitted, E> {
+        Ok(self.submitted(self.pool().add_next(sender, sign)?))
+    }
+
+    fn submitted(&self, admitted: Admitted) -> Submitted {
         for hash in admitted.now_pending {
             self.emit(&ChainEvent::PendingTransaction { hash });
         }
-        Ok(Submitted { hash: admitted.hash, sender: admitted.sender, is_pending: admitted.is_pending })
+        Submitted { hash: admitted.hash, sender: admitted.sender, is_pending: admitted.is_pending }
     }
 
     /// Builds a block on the best one from the pool, finds its proof of work and imports it. `now` is in seconds; the
     /// development offset is added to it and then forgotten.
     pub fn mine(&self, now: u64) -> Result<Arc<BlockRecord>, MineError> {
-        let _turn = self.mining.lock();
-        for _build in 0..MAX_BUILDS {
-            let head = self.head();
-            let timestamp = self.next_timestamp(&head, now);
-            let (built, _) = self.build(&head, timestamp)?;
-            let mut block = built.block;
-            let fork_data = self.fork_data(&block.header, &built.parent)?;
-            solve(&mut block.header, fork_data, self.spec(), MAX_ATTEMPTS)?;
-            let hash = block.hash();
-            let outcome = self.import_block(block)?;
-            self.pool().remove(&built.unfit);
-            match outcome {
-                ImportOutcome::ImportedBest => {
-                    self.end_time_setting(timestamp, now);
-                    let record = self.block(&hash).map_err(ImportError::from)?;
-                    return record.ok_or_else(|| ImportError::from(ChainError::MissingBlock { hash }).into());
-                }
-                ImportOutcome::Invalid(invalid) => return Err(MineError::Invalid(invalid)),
-                // Another block became the best one meanwhile.
-                ImportOutcome::ImportedNotBest | ImportOutcome::Exists | ImportOutcome::NoParent => {}
-            }
-        }
-        Err(MineError::Overtaken { builds: MAX_BUILDS })
+        self.mine_at(now, BlockTime::Clock)
+    }
+
+    /// [`Chain::mine`] with a time for the block.
+    pub fn mine_at(&self, now: u64, time: BlockTime) -> Result<Arc<BlockRecord>, MineError> {
+        Ok(self.lock_head().mine(now, time)?.record)
     }
 
     /// The fork detection data that miners put behind the hash of a block, where its height needs them.
@@ -96,6 +119,42 @@ impl Chain {
         }
         let parent = Arc::new(parent.block.header.clone());
         fork_detection_data(&parent, self.archive.as_ref()).map_err(MineError::Ancestors)
+    }
+}
+
+impl HeadGuard<'_> {
+    /// [`Chain::mine_at`].
+    pub fn mine(&mut self, now: u64, time: BlockTime) -> Result<MinedBlock, MineError> {
+        let chain = self.chain;
+        let head = chain.head();
+        let before = head.record.block.header.timestamp;
+        let (timestamp, is_chosen) = match time {
+            BlockTime::At(timestamp) if timestamp <= before => {
+                return Err(MineError::Time { timestamp, head: before });
+            }
+            BlockTime::At(timestamp) => (timestamp, true),
+            BlockTime::After(seconds) if seconds > 0 => (before.saturating_add(seconds), true),
+            BlockTime::Clock | BlockTime::After(_) => (chain.next_timestamp(&head, now), false),
+        };
+        let (built, _pool_version) = chain.build(&head, timestamp, Some(&self.writer))?;
+        let unfit = built.unfit();
+        let PendingBlock { mut block, parent, left_out, .. } = built;
+        let fork_data = chain.fork_data(&block.header, &parent)?;
+        solve(&mut block.header, fork_data, chain.spec(), MAX_ATTEMPTS)?;
+        let hash = block.hash();
+        let outcome = self.import(PreparedBlock::new(block, chain.spec()))?;
+        chain.pool().remove(&unfit);
+        match outcome {
+            ImportOutcome::ImportedBest => {
+                chain.end_time_setting(timestamp, now, is_chosen);
+                chain.tell_left_out(&left_out);
+                Ok(MinedBlock { record: Arc::clone(&chain.head().record), left_out })
+            }
+            ImportOutcome::Invalid(invalid) => Err(MineError::Invalid(invalid)),
+            ImportOutcome::ImportedNotBest | ImportOutcome::Exists | ImportOutcome::NoParent => {
+                Err(MineError::NotBest { hash })
+            }
+        }
     }
 }
 

@@ -12,14 +12,12 @@ use rhizome_storage::StateChange;
 use rhizome_trie::{StateDelta, StateError, Trie, diff};
 
 use crate::writer::Writer;
-use crate::{Chain, ChainError, ChainEvent};
+use crate::{Chain, ChainError, ChainEvent, HeadGuard};
 
 impl Chain {
     /// Changes the state after the best block. Only for development networks; the caller has to look.
     pub fn change_state(&self, change: impl FnOnce(&mut State) -> Result<(), StateError>) -> Result<(), ChainError> {
-        // No block is on its way meanwhile that was built on the state before.
-        let _turn = self.mining.lock();
-        let mut writer = self.writer.lock();
+        let HeadGuard { mut writer, .. } = self.lock_head();
         let mut state = State::new(self.head().state());
         change(&mut state)?;
         let delta = state.into_delta();
@@ -31,16 +29,15 @@ impl Chain {
         self.replace_state(&mut writer, trie, &delta)
     }
 
-    /// Puts a stored state in place of that of the best block, if that is the block of a height and has another one.
-    pub(crate) fn restore_state(&self, height: u64, root: B256) -> Result<(), ChainError> {
-        let mut writer = self.writer.lock();
+    /// Puts a stored state in place of that of the best block, if that is the given one and has another state.
+    pub(crate) fn restore_state(&self, writer: &mut Writer, block: &B256, root: B256) -> Result<(), ChainError> {
         let head = self.head();
-        if head.number() != height || head.record.state_root == root {
+        if head.hash() != *block || head.record.state_root == root {
             return Ok(());
         }
         let trie = writer.trie_at(root);
         let flat = diff(writer.trie(), &trie)?;
-        self.replace_state(&mut writer, trie, &flat)
+        self.replace_state(writer, trie, &flat)
     }
 
     /// Root of the state that the transactions of a block led to, where it was changed by hand afterwards.
@@ -59,11 +56,11 @@ impl Chain {
         writer.advance(trie, flat);
         let record = Arc::new(head.record.with_state_root(state_root));
         self.archive.replace_record(&record);
-        self.drafts.outdate();
         let pool_head = self.publish_head(record, generation);
         for hash in self.pool().follow_state(pool_head) {
             self.emit(&ChainEvent::PendingTransaction { hash });
         }
+        self.works.lock().forget();
         Ok(())
     }
 }

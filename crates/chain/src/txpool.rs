@@ -19,14 +19,15 @@ pub use order::ByPrice;
 pub use quota::Quota;
 pub use rejection::PoolRejection;
 
+use crate::build::next_gas_limit;
 use crate::{BlockRecord, Clock};
 use admission::Account;
 use content::Content;
 use fee_market::FeeMarket;
 use parking_lot::Mutex;
 use quota::Quotas;
-use rhizome_primitives::{Address, B256, ChainSpec, Transaction, U256};
-use rhizome_trie::StateReader;
+use rhizome_primitives::{Address, B256, ChainSpec, Transaction, U256, largest_transaction_gas};
+use rhizome_trie::{StateError, StateReader};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -44,6 +45,9 @@ pub struct PoolOptions {
     pub max_transactions: usize,
     /// Bytes of transactions that the pool holds at most.
     pub max_bytes: usize,
+    /// On development networks, whether a transaction is refused that has too much gas for the next block. The reference
+    /// looks at the best block only, so that some wait in vain.
+    pub fits_next_block: bool,
 }
 
 impl Default for PoolOptions {
@@ -54,6 +58,7 @@ impl Default for PoolOptions {
             has_rate_limiter: true,
             max_transactions: 50_000,
             max_bytes: 128 << 20,
+            fits_next_block: true,
         }
     }
 }
@@ -108,6 +113,10 @@ pub struct Pool {
     spec: Arc<ChainSpec>,
     options: PoolOptions,
     clock: Clock,
+    /// Gas limit toward which the next block moves; none where it is not looked at.
+    next_block_target: Option<u64>,
+    /// Held from the choice of a nonce to the admission of the transaction that uses it. Taken before `inner`.
+    next_nonces: Mutex<()>,
     inner: Mutex<Inner>,
     version: AtomicU64,
 }
@@ -122,7 +131,24 @@ struct Inner {
     next_sequence: u64,
 }
 
-/// What was found out about a transaction outside the lock.
+/// An account at one moment of the pool, read outside the lock.
+struct Seen {
+    head: PoolHead,
+    head_count: u64,
+    account: Account,
+    next_nonce: u64,
+}
+
+/// How much gas a transaction can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransactionGas {
+    /// The most gas of one transaction.
+    pub limit: U256,
+    /// Gas limit of the block that this is a part of.
+    pub block_limit: U256,
+}
+
+/// A transaction that was judged against a head, outside the lock.
 struct Candidate {
     transaction: Transaction,
     sender: Address,
@@ -132,18 +158,23 @@ struct Candidate {
 
 impl Pool {
     /// An empty pool on a best block. `recent` are the last blocks up to it, oldest first, for the fee market: up to 50.
+    /// Blocks of this node move toward `target_gas_limit`.
     pub fn new(
         spec: Arc<ChainSpec>,
         options: PoolOptions,
         clock: Clock,
         head: PoolHead,
         recent: &[Arc<BlockRecord>],
+        target_gas_limit: u64,
     ) -> Self {
         let mut market = FeeMarket::default();
         recent.iter().for_each(|record| market.add(record));
         let inner =
             Inner { head, head_count: 0, content: Content::default(), quotas: Quotas::new(), market, next_sequence: 0 };
-        Self { spec, options, clock, inner: Mutex::new(inner), version: AtomicU64::new(0) }
+        let (next_nonces, inner) = (Mutex::new(()), Mutex::new(inner));
+        // On other networks the next block is usually made elsewhere.
+        let next_block_target = (options.fits_next_block && spec.is_development()).then_some(target_gas_limit);
+        Self { spec, options, clock, next_block_target, next_nonces, inner, version: AtomicU64::new(0) }
     }
 
     /// Changes with every change of the content.
@@ -153,33 +184,79 @@ impl Pool {
 
     /// Admits a transaction or says which rule it breaks. Queued successors that it makes executable become pending.
     pub fn add(&self, transaction: Transaction) -> Result<Admitted, PoolRejection> {
-        let hash = transaction.hash();
-        self.refuse_known(&hash)?;
+        self.refuse_known(&transaction.hash())?;
         let sender = transaction.recover_sender()?;
         if !transaction.accepts_signature(self.spec.chain_id) {
             return Err(PoolRejection::SignatureNotAccepted);
         }
-        let mut candidate = Candidate { transaction, sender, account: Account::default(), is_to_contract: false };
+        loop {
+            let seen = self.look(&sender)?;
+            let candidate = self.judge(transaction.clone(), sender, &seen)?;
+            let mut inner = self.inner.lock();
+            // Another head means another account; judge again.
+            if inner.head_count == seen.head_count {
+                return self.admit(&mut inner, candidate);
+            }
+        }
+    }
+
+    /// Admits the transaction that `sign` makes of the next nonce of an account. Two calls at the same time use two
+    /// nonces. `sign` is called again when a block or another transaction of the account has used the nonce meanwhile.
+    pub fn add_next<E: From<PoolRejection>>(
+        &self,
+        sender: &Address,
+        mut sign: impl FnMut(u64) -> Result<Transaction, E>,
+    ) -> Result<Admitted, E> {
+        let _turn = self.next_nonces.lock();
+        loop {
+            let seen = self.look(sender).map_err(PoolRejection::from)?;
+            let candidate = self.judge(sign(seen.next_nonce)?, *sender, &seen)?;
+            let mut inner = self.inner.lock();
+            self.drop_outdated(&mut inner);
+            if inner.head_count == seen.head_count && inner.next_nonce(sender, &seen.account) == seen.next_nonce {
+                return Ok(self.admit(&mut inner, candidate)?);
+            }
+        }
+    }
+
+    /// Reads the account of a sender at the pool's head, and its next nonce at the same moment.
+    fn look(&self, sender: &Address) -> Result<Seen, StateError> {
         loop {
             let (head, head_count) = {
                 let inner = self.inner.lock();
                 (inner.head.clone(), inner.head_count)
             };
-            let best = &head.record.block.header;
-            candidate.account = Account::read(head.state.as_ref(), &sender)?;
-            candidate.is_to_contract = match candidate.transaction.to() {
-                Some(receiver) if self.options.has_rate_limiter => {
-                    admission::is_contract(head.state.as_ref(), &receiver)?
-                }
-                _ => true,
-            };
-            admission::check(&candidate.transaction, &sender, &candidate.account, best, &self.spec)?;
+            let account = Account::read(head.state.as_ref(), sender)?;
             let mut inner = self.inner.lock();
-            // Another head means another account; judge again.
+            self.drop_outdated(&mut inner);
             if inner.head_count == head_count {
-                return self.admit(&mut inner, candidate);
+                let next_nonce = inner.next_nonce(sender, &account);
+                return Ok(Seen { head, head_count, account, next_nonce });
             }
         }
+    }
+
+    /// Checks all rules that need no look at the other transactions of the pool.
+    fn judge(&self, transaction: Transaction, sender: Address, seen: &Seen) -> Result<Candidate, PoolRejection> {
+        let Seen { head, account, .. } = seen;
+        let is_to_contract = match transaction.to() {
+            Some(receiver) if self.options.has_rate_limiter => admission::is_contract(head.state.as_ref(), &receiver)?,
+            _ => true,
+        };
+        let gas = self.transaction_gas(&head.record);
+        admission::check(&transaction, &sender, account, &head.record.block.header, gas, &self.spec)?;
+        Ok(Candidate { transaction, sender, account: *account, is_to_contract })
+    }
+
+    /// The most gas that a transaction can have on top of a block: what the reference compares with, and where this node
+    /// knows the gas limit of the next block no more than fits into that.
+    pub fn transaction_gas(&self, head: &BlockRecord) -> TransactionGas {
+        let (best, limit) = (head.number(), head.block.header.gas_limit_value());
+        let of_best = TransactionGas { limit: largest_transaction_gas(&self.spec, best, limit), block_limit: limit };
+        let Some(target) = self.next_block_target else { return of_best };
+        let next_limit = next_gas_limit(limit, target, &self.spec);
+        let next = largest_transaction_gas(&self.spec, best.saturating_add(1), next_limit);
+        if next < of_best.limit { TransactionGas { limit: next, block_limit: next_limit } } else { of_best }
     }
 
     /// Tells the pool of a new best block: `enacted` blocks joined the best chain (lowest first), `retracted` ones left
@@ -293,11 +370,10 @@ impl Pool {
         inner.content.count(kind)
     }
 
-    /// The nonce that the next transaction of an account should have, or none when none of its transactions are pending.
-    pub fn next_nonce(&self, sender: &Address) -> Option<u64> {
-        let mut inner = self.inner.lock();
-        self.drop_outdated(&mut inner);
-        inner.content.nonce_after_pending(sender)
+    /// The nonce that the next transaction of an account should have: the first that neither the best block nor a pending
+    /// transaction has used.
+    pub fn next_nonce(&self, sender: &Address) -> Result<u64, StateError> {
+        Ok(self.look(sender)?.next_nonce)
     }
 
     /// The pending transactions in the order for a block, and the version that they are of.
@@ -339,6 +415,12 @@ impl Pool {
     /// Called while the content is locked.
     fn changed(&self) {
         self.version.fetch_add(1, Ordering::Release);
+    }
+}
+
+impl Inner {
+    fn next_nonce(&self, sender: &Address, account: &Account) -> u64 {
+        self.content.nonce_after_pending(sender).unwrap_or_default().max(account.nonce)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rhizome_pow::{PowError, SolveError, Work, WorkError, proof_of_work, target};
 use rhizome_primitives::{B256, Block, U256, hex};
 
-use crate::{Chain, ImportError, ImportOutcome, MineError};
+use crate::{Chain, ImportError, ImportOutcome, MineError, PreparedBlock};
 
 /// Blocks that a solution is accepted for.
 const KEPT_WORKS: usize = 20;
@@ -111,6 +111,11 @@ struct Built {
 }
 
 impl Works {
+    /// The state below the blocks is another one: none of them is valid any more.
+    pub(crate) fn forget(&mut self) {
+        self.kept.clear();
+    }
+
     /// A work that was kept before keeps its age.
     fn keep(&mut self, hash: B256, block: Block) {
         let block = Arc::new(block);
@@ -172,6 +177,8 @@ impl Chain {
     pub fn submit_work(&self, solution: &Work, now: u64) -> Result<SubmittedWork, SubmissionError> {
         let work = solution.hash_for_merged_mining()?;
         let interval = self.config().work.submission_interval;
+        // From here on neither the head nor the state under the work changes.
+        let mut guard = self.lock_head();
         let template = self.works.lock().find_for_submission(work, now, interval)?;
         let mut block = Block::clone(&template);
         solution.complete(&mut block.header, self.spec());
@@ -182,7 +189,8 @@ impl Chain {
             number,
             source: Box::new(source),
         })?;
-        let outcome = self.import_block(block)?;
+        let outcome = guard.import(PreparedBlock::new(block, self.spec()))?;
+        drop(guard);
         if matches!(outcome, ImportOutcome::ImportedBest) {
             // The solution is in. What fails here fails again, and is told, when the next work is asked for.
             drop(self.follow_head(&mut self.works.lock(), now));
@@ -207,8 +215,9 @@ impl Chain {
         // Taken before, so that what moves meanwhile outdates the work.
         let (generation, pool_version) = (self.head().generation, self.pool().version());
         let draft = self.pending_block(now)?;
-        self.end_time_setting(draft.block.header.timestamp, now);
-        self.pool().remove(&draft.unfit);
+        self.end_time_setting(draft.block.header.timestamp, now, false);
+        self.pool().remove(&draft.unfit());
+        self.tell_left_out(&draft.left_out);
         let header = &draft.block.header;
         let fork_data = self.fork_data(header, &draft.parent)?;
         if header.expects_fork_detection_data() && fork_data.is_none() {

@@ -20,6 +20,7 @@ mod directory;
 mod golden;
 mod logs;
 mod old_state_roots;
+mod races;
 mod readers;
 mod row;
 mod state_change;

@@ -126,7 +126,7 @@ fn waiting_transactions_follow_the_state() {
     assert!(!first.is_pending, "the nonce before it is missing");
     let sender = first.sender;
     chain.change_state(|state| state.set_nonce(sender, U256::from(1))).unwrap();
-    assert_eq!(chain.pool().next_nonce(&sender), Some(2));
+    assert_eq!(chain.pool().next_nonce(&sender).unwrap(), 2);
     let draft = chain.pending_block(NOW).unwrap();
     assert_eq!(draft.block.transactions.len(), 2);
     // A draft of the state before is not used any more.

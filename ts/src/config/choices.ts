@@ -14,6 +14,7 @@ export interface Choices {
   readonly filterPoll: 'read' | 'mine'
   readonly timeOffset: 'lasting' | 'block'
   readonly stateOverride: 'serve' | 'refuse'
+  readonly waiting: 'explained' | 'reference'
 }
 
 const document: Choices = {
@@ -29,6 +30,7 @@ const document: Choices = {
   filterPoll: 'read',
   timeOffset: 'lasting',
   stateOverride: 'serve',
+  waiting: 'explained',
 }
 
 const reference: Choices = {
@@ -44,6 +46,7 @@ const reference: Choices = {
   filterPoll: 'mine',
   timeOffset: 'block',
   stateOverride: 'refuse',
+  waiting: 'reference',
 }
 
 export function decidedChoices(config: Config): Choices {

@@ -160,6 +160,10 @@ export const schema = section('', {
       'serve',
       'refuse',
     ]),
+    waiting: choice(
+      'The pool of a development network refuses what has too much gas for the next block, and txpool_content says why a transaction waits; or both as the reference.',
+      ['explained', 'reference'],
+    ),
   }),
 
   http: section('The JSON-RPC endpoint.', {

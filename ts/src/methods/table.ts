@@ -971,14 +971,14 @@ export const table: readonly Row<Context>[] = [
   row(txpool_content, {
     name: 'txpool_content',
     module: 'txpool',
-    lane: 'sync',
+    lane: 'pool',
     cost: 20,
-    doc: 'The transactions of the pool, by sender and nonce.',
+    doc: 'The transactions of the pool, by sender and nonce; the `reason` of each says what it waits for.',
   }),
   row(txpool_inspect, {
     name: 'txpool_inspect',
     module: 'txpool',
-    lane: 'sync',
+    lane: 'pool',
     cost: 20,
     doc: 'The transactions of the pool in words, by sender and nonce.',
   }),

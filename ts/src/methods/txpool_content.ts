@@ -3,5 +3,6 @@ import { defineMethod } from './context.ts'
 
 export const txpool_content = defineMethod({
   params: positional([]),
-  answer: (context) => context.native.txpoolContent(),
+  answer: (context, _none, flight) =>
+    flight.run((deadlineMs, ticket) => context.native.txpoolContent(deadlineMs, ticket)),
 })

@@ -3,5 +3,6 @@ import { defineMethod } from './context.ts'
 
 export const txpool_inspect = defineMethod({
   params: positional([]),
-  answer: (context) => context.native.txpoolInspect(),
+  answer: (context, _none, flight) =>
+    flight.run((deadlineMs, ticket) => context.native.txpoolInspect(deadlineMs, ticket)),
 })

@@ -258,6 +258,9 @@ export declare function headOfBlock(hash: string): string
  */
 export declare function importBlocks(path: string, options: string, onProgress: (error: Error | null, progress: string) => void): Promise<string>
 
+/** Transactions that were left out of a block since the last question: `[{"hash","from","nonce","reason","isDropped"}]`. */
+export declare function leftOut(): string
+
 /** The matching logs of blocks (a JSON array of hashes); those of removed blocks backwards and marked. */
 export declare function logsOfBlocks(hashes: string, filter: string, isRemoved: boolean): string | Buffer
 
@@ -302,6 +305,9 @@ export declare function nodeInfo(): string
  * worker: another one replaces it. Does not keep the worker alive.
  */
 export declare function onHead(callback: () => void): void
+
+/** The same for transactions that a block left out. */
+export declare function onLeftOut(callback: () => void): void
 
 /** The same for transactions that became executable. */
 export declare function onPending(callback: () => void): void
@@ -403,10 +409,10 @@ export declare function traceReplayTransaction(hash: string, types: string, dead
 export declare function traceTransaction(hash: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `txpool_content`. */
-export declare function txpoolContent(): string | Buffer
+export declare function txpoolContent(deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `txpool_inspect`. */
-export declare function txpoolInspect(): string | Buffer
+export declare function txpoolInspect(deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `txpool_status`. */
 export declare function txpoolStatus(): string | Buffer

@@ -23,6 +23,17 @@ export interface PendingFeed {
   readonly position: number
 }
 
+/** A transaction of the pool that a block left out. */
+export interface LeftOut {
+  readonly hash: string
+  readonly from: string
+  readonly nonce: number
+  /** For people. */
+  readonly reason: string
+  /** Whether it has left the pool; otherwise it waits. */
+  readonly isDropped: boolean
+}
+
 export function headCursor(native: Addon): Cursor {
   return JSON.parse(native.headCursor()) as Cursor
 }
@@ -34,4 +45,9 @@ export function movementSince(native: Addon, { number, hash }: Cursor, most: num
 
 export function pendingSince(native: Addon, position: number): PendingFeed {
   return JSON.parse(native.pendingHashesSince(position)) as PendingFeed
+}
+
+/** What came since the last question. */
+export function leftOut(native: Addon): readonly LeftOut[] {
+  return JSON.parse(native.leftOut()) as readonly LeftOut[]
 }

@@ -10,8 +10,8 @@ use crate::overrides::Overrides;
 use crate::revert;
 use crate::selector::Selector;
 use rhizome_evm::{CallOutcome, Deadline, End, ExecError, Unexecutable};
+use rhizome_primitives::U256;
 use rhizome_primitives::transaction::intrinsic_gas;
-use rhizome_primitives::{U256, largest_transaction_gas};
 
 /// Gas to send with such a transaction.
 pub fn answer(
@@ -40,9 +40,8 @@ fn bound(node: &Node) -> u64 {
 
 /// The highest gas limit that the pool accepts on top of the head.
 fn largest_gas_limit(node: &Node) -> u64 {
-    let spec = node.chain().spec();
-    let head = node.chain().head();
-    largest_transaction_gas(spec, head.number(), head.record.block.header.gas_limit_value()).saturating_to()
+    let chain = node.chain();
+    chain.pool().transaction_gas(&chain.head().record).limit.saturating_to()
 }
 
 struct Run<'a> {

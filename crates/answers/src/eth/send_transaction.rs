@@ -6,7 +6,7 @@ use crate::delivery;
 use crate::error::{Answer, RpcError};
 use crate::gas_price;
 use crate::node::Node;
-use crate::state;
+use rhizome_chain::{Chain, Submitted};
 use rhizome_primitives::{Address, Transaction, U256, UnsignedTransaction};
 
 /// Gas of a transaction whose object names none.
@@ -21,15 +21,47 @@ pub fn answer(node: &Node, object: &CallObject) -> Answer {
     }
     let signer =
         |from: &Address| accounts.signer(from, || format!("Could not find account for address: {}", written(from)));
-    delivery::deliver(node, sign(node, object, signer)?)
+    let draft = draft(node, object, signer)?;
+    delivery::deliver(node, |chain| draft.submit(chain))
+}
+
+/// A transaction that is signed when its nonce is known.
+pub(crate) struct Draft {
+    from: Address,
+    signer: Signer,
+    chain_id: u8,
+    /// None: the next one.
+    nonce: Option<U256>,
+    /// Its nonce is not used.
+    unsigned: UnsignedTransaction,
+}
+
+impl Draft {
+    /// Signs it and hands it to the pool. Without a nonce of its own it takes the account's next one, which no other
+    /// submission gets.
+    pub(crate) fn submit(&self, chain: &Chain) -> Result<Submitted, RpcError> {
+        match self.nonce {
+            Some(nonce) => Ok(chain.submit(self.sign(nonce)?)?),
+            None => chain.submit_next(&self.from, |nonce| self.sign(U256::from(nonce))),
+        }
+    }
+
+    fn sign(&self, nonce: U256) -> Result<Transaction, RpcError> {
+        let unsigned = UnsignedTransaction { nonce, ..self.unsigned.clone() };
+        let signed = match &self.signer {
+            Signer::Key(key) => Transaction::sign(unsigned, self.chain_id, key),
+            Signer::Impersonated => Transaction::impersonate(unsigned, self.chain_id, &self.from),
+        };
+        signed.map_err(RpcError::internal)
+    }
 }
 
 /// The transaction that an object describes, with the defaults of this node.
-pub(crate) fn sign(
+pub(crate) fn draft(
     node: &Node,
     object: &CallObject,
     signer: impl FnOnce(&Address) -> Result<Signer, RpcError>,
-) -> Result<Transaction, RpcError> {
+) -> Result<Draft, RpcError> {
     let from = object.from.ok_or_else(|| RpcError::invalid_params("from is null"))?;
     let signer = signer(&from)?;
     let chain_id = node.chain().spec().chain_id;
@@ -41,18 +73,13 @@ pub(crate) fn sign(
     }
     let gas = object.gas.or(object.gas_limit).unwrap_or(U256::from(DEFAULT_GAS));
     let price = object.gas_price.or(node.options().default_gas_price);
-    let nonce = object.nonce.map_or_else(|| state::next_nonce(node, &from), Ok)?;
     let unsigned = UnsignedTransaction {
-        nonce,
+        nonce: U256::ZERO,
         gas_price: price.unwrap_or_else(|| gas_price::suggested(node)),
         gas_limit: gas.saturating_to(),
         to: object.to,
         value: object.value.unwrap_or_default(),
         data: object.data.clone(),
     };
-    let signed = match signer {
-        Signer::Key(key) => Transaction::sign(unsigned, chain_id, &key),
-        Signer::Impersonated => Transaction::impersonate(unsigned, chain_id, &from),
-    };
-    signed.map_err(RpcError::internal)
+    Ok(Draft { from, signer, chain_id, nonce: object.nonce, unsigned })
 }

@@ -4,15 +4,34 @@ use super::tree;
 use crate::error::Answer;
 use crate::json::JsonWriter;
 use crate::node::Node;
-use rhizome_chain::Pooled;
+use rhizome_chain::{Pooled, WaitReason, WaitReasons};
 use rhizome_primitives::{B256, U256};
+use std::collections::HashMap;
 
-/// The pool with whole transactions. `gasPrice` and `value` are DATA of the shortest bytes, zero is `0x00`.
+/// The pool with whole transactions. `gasPrice` and `value` are DATA of the shortest bytes, zero is `0x00`. With
+/// `AnswerOptions::explains_waiting` the `reason` of each says what it waits for.
 pub fn answer(node: &Node) -> Answer {
-    tree(node, write)
+    if !node.options().explains_waiting {
+        return tree(node, |json, pooled| write(json, pooled, None));
+    }
+    let draft = node.chain().pending_block(node.now())?;
+    let reasons = WaitReasons::new(&draft.block, &draft.left_out);
+    let pool = node.chain().pool();
+    let mut next_nonces = HashMap::new();
+    tree(node, |json, pooled| {
+        // An account that cannot be read has no gap.
+        let next =
+            next_nonces.entry(pooled.sender).or_insert_with(|| pool.next_nonce(&pooled.sender).unwrap_or(u64::MAX));
+        let reason = match *next < pooled.nonce {
+            true => Some(WaitReason::NonceGap { nonce: pooled.nonce, next: *next }),
+            false => reasons.of(&pooled.hash, &pooled.sender, pooled.nonce),
+        };
+        let reason = reason.map_or_else(|| "it is in the next block".into(), |reason| reason.to_string());
+        write(json, pooled, Some(&reason));
+    })
 }
 
-fn write(json: &mut JsonWriter, pooled: &Pooled) {
+fn write(json: &mut JsonWriter, pooled: &Pooled, reason: Option<&str>) {
     let transaction = &pooled.transaction;
     json.begin_object();
     json.key("blockHash").hash(&B256::ZERO);
@@ -29,6 +48,9 @@ fn write(json: &mut JsonWriter, pooled: &Pooled) {
         None => json.key("to").data(&[0]),
     }
     write_amount(json.key("value"), &transaction.value());
+    if let Some(reason) = reason {
+        json.key("reason").text(reason);
+    }
     json.end_object();
 }
 

@@ -3,13 +3,18 @@
 use rhizome_pow::header_rules::{gas_limit_bounds, minimum_gas_price_bounds};
 use rhizome_primitives::{Bytes, ChainSpec, Header, I256, U256};
 
-/// Gas limit of a child, as near to `target` as the rules allow; in minimal signed form, as miners write it.
+/// Gas limit of a child, in minimal signed form, as miners write it.
 pub(super) fn gas_limit(parent: U256, target: u64, spec: &ChainSpec) -> Bytes {
+    signed_bytes(next_gas_limit(parent, target, spec))
+}
+
+/// Gas limit of a child, as near to `target` as the rules allow.
+pub(crate) fn next_gas_limit(parent: U256, target: u64, spec: &ChainSpec) -> U256 {
     let target = U256::from(target.max(spec.constants.min_gas_limit));
     let (_, highest) = gas_limit_bounds(parent, spec).unwrap_or((parent, parent));
     // A step down is as long as a step up, although the rules allow one more for some limits.
     let step = highest.saturating_sub(parent);
-    signed_bytes(target.clamp(parent.saturating_sub(step), highest))
+    target.clamp(parent.saturating_sub(step), highest)
 }
 
 /// Minimum gas price of a child, as near to `wish` as the rules allow.

@@ -1,8 +1,8 @@
 //! The rules that a transaction must satisfy by itself, against the best block and against its sender's account.
 
-use super::PoolRejection;
+use super::{PoolRejection, TransactionGas};
 use rhizome_evm::basic_cost;
-use rhizome_primitives::{Address, ChainSpec, Header, Rule, Transaction, U256, largest_transaction_gas};
+use rhizome_primitives::{Address, ChainSpec, Header, Rule, Transaction, U256};
 use rhizome_trie::keys::{account_key, mark_key};
 use rhizome_trie::{AccountState, StateError, StateReader};
 
@@ -54,6 +54,7 @@ pub(super) fn check(
     sender: &Address,
     account: &Account,
     best: &Header,
+    most: TransactionGas,
     spec: &ChainSpec,
 ) -> Result<(), PoolRejection> {
     if !account.exists {
@@ -71,9 +72,8 @@ pub(super) fn check(
         return Err(PoolRejection::Remasc);
     }
     let gas_limit = transaction.gas_limit();
-    let limit = largest_transaction_gas(spec, best.number, best.gas_limit_value());
-    if gas_limit > limit || gas_limit > GAS_CAP {
-        return Err(PoolRejection::GasLimit { gas_limit, limit });
+    if gas_limit > most.limit || gas_limit > GAS_CAP {
+        return Err(PoolRejection::GasLimit { gas_limit, limit: most.limit, block_limit: most.block_limit });
     }
     check_nonce(transaction, account)?;
     let price = transaction.gas_price();

@@ -29,7 +29,8 @@ impl Pool {
             let Some(entry) = inner.content.take_queued(sender, next) else { return };
             let best = Arc::clone(&inner.head.record);
             let transaction = entry.transaction.clone();
-            let judged = admission::check(&transaction, sender, &account, &best.block.header, &self.spec);
+            let gas = self.transaction_gas(&best);
+            let judged = admission::check(&transaction, sender, &account, &best.block.header, gas, &self.spec);
             let is_to_contract = entry.is_to_contract;
             let candidate = Candidate { transaction, sender: *sender, account, is_to_contract };
             match judged.and_then(|()| self.place(inner, candidate)) {
@@ -59,7 +60,7 @@ impl Pool {
             arrived_seconds: self.clock.now(),
             arrived_block: inner.head.record.number(),
         };
-        let next = inner.content.nonce_after_pending(&sender).unwrap_or_default().max(account.nonce);
+        let next = inner.next_nonce(&sender, &account);
         let is_pending = nonce <= next;
         if is_pending {
             if self.options.has_rate_limiter && !inner.spend_quota(&entry, next, replaced) {
@@ -74,8 +75,7 @@ impl Pool {
         let kind = |is_pending: bool| if is_pending { Kind::Pending } else { Kind::Queued };
         self.make_room(inner, &entry, kind(is_pending))?;
         // A transaction before this one may just have been given up.
-        let next = inner.content.nonce_after_pending(&sender).unwrap_or_default().max(account.nonce);
-        let is_pending = nonce <= next;
+        let is_pending = nonce <= inner.next_nonce(&sender, &account);
         inner.next_sequence += 1;
         inner.content.insert(Arc::new(entry), kind(is_pending));
         Ok(is_pending)

@@ -41,8 +41,10 @@ pub enum PoolRejection {
     GasLimit {
         /// Of the transaction.
         gas_limit: U256,
-        /// The most that fits into the best block.
+        /// The most that a transaction can have.
         limit: U256,
+        /// Gas limit of the block whose part that is.
+        block_limit: U256,
     },
     /// A nonce of more than eight bytes.
     #[error("transaction nonce byte length exceeds maximum: {length} > 8")]

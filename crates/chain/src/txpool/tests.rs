@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Chain, ChainConfig, DataDir, ImportOutcome};
+use crate::{Chain, ChainConfig, ChainEvent, DataDir, ImportOutcome, WaitReasons};
 use rhizome_primitives::{BRIDGE, Bytes, UnsignedTransaction, keccak256};
 use std::sync::atomic::AtomicU64;
 
@@ -75,11 +75,11 @@ fn a_gap_queues_and_its_filling_promotes() {
     assert_eq!(world.counts(), (0, 2));
     assert_eq!(refusal(&world, transfer("cow", 1, PRICE)), "queued transaction with same hash already exists");
     let sender = transfer("cow", 0, PRICE).recover_sender().unwrap();
-    assert_eq!(world.pool().next_nonce(&sender), None);
+    assert_eq!(world.pool().next_nonce(&sender).unwrap(), 0);
     let admitted = world.pool().add(transfer("cow", 0, PRICE)).unwrap();
     assert_eq!(admitted.now_pending.len(), 3);
     assert_eq!(world.counts(), (3, 0));
-    assert_eq!(world.pool().next_nonce(&sender), Some(3));
+    assert_eq!(world.pool().next_nonce(&sender).unwrap(), 3);
     assert_eq!(refusal(&world, transfer("cow", 1, PRICE)), "pending transaction with same hash already exists");
 }
 
@@ -271,4 +271,96 @@ fn equal_prices_go_as_in_the_reference() {
     let (mut order, _) = world.pool().by_price();
     assert_eq!(std::iter::from_fn(|| order.take()).map(place).collect::<Vec<_>>(), [1, 0, 2, 7, 5, 6, 3, 4]);
     assert_eq!(world.pool().pending_listed().into_iter().map(place).collect::<Vec<_>>(), [7, 4, 1, 6, 3, 5, 2, 0]);
+}
+
+#[test]
+fn what_is_admitted_fits_into_the_next_block() {
+    let world = World::new();
+    for _block in 0..40 {
+        let sender = transfer("cow", 0, PRICE).recover_sender().unwrap();
+        let nonce = world.pool().next_nonce(&sender).unwrap();
+        let most: u64 = world.pool().transaction_gas(&world.chain.head().record).limit.to();
+        let heavy = |gas_limit| sign("cow", UnsignedTransaction { gas_limit, ..unsigned(nonce, PRICE) });
+        let refused = refusal(&world, heavy(most + 1));
+        assert!(refused.ends_with(&format!("is higher than the block's gas limit of {most}")), "{refused}");
+        world.pool().add(heavy(most)).unwrap();
+        assert_eq!(world.mine().block.transactions.len(), 2);
+    }
+}
+
+/// A chain as the reference runs it, with a transaction at nonce 0 that no block has room for, and one behind it.
+fn stuck() -> (World, Transaction) {
+    let time = Arc::new(AtomicU64::new(START));
+    let shown = Arc::clone(&time);
+    let mut config = ChainConfig::new(Arc::new(ChainSpec::regtest()), DataDir::Temporary);
+    config.clock = Clock::new(move || shown.load(Ordering::Relaxed));
+    config.pool = PoolOptions { has_rate_limiter: false, fits_next_block: false, ..PoolOptions::default() };
+    // The gas limit stays what it is.
+    config.target_gas_limit = 10_000_000;
+    let world = World { chain: Chain::open(config).unwrap(), time };
+    let heavy = sign("cow", UnsignedTransaction { gas_limit: 9_000_000, ..unsigned(0, PRICE) });
+    world.pool().add(heavy.clone()).unwrap();
+    world.pool().add(transfer("cow", 1, PRICE)).unwrap();
+    (world, heavy)
+}
+
+#[test]
+fn what_waits_has_a_reason_that_is_told_once() {
+    let (world, heavy) = stuck();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&told);
+    world.chain.on_event(Box::new(move |event| {
+        if let ChainEvent::LeftOut(left) = event {
+            heard.lock().push(left.clone());
+        }
+    }));
+    let draft = world.chain.pending_block(START).unwrap();
+    let reasons = WaitReasons::new(&draft.block, &draft.left_out);
+    let texts: Vec<String> = [0, 1]
+        .map(|nonce| {
+            let pooled = world.pool().pending().into_iter().find(|pooled| pooled.nonce == nonce).unwrap();
+            reasons.of(&pooled.hash, &pooled.sender, pooled.nonce).unwrap().to_string()
+        })
+        .into();
+    let own =
+        "its gas limit of 9000000 is above 6800000, the most of one transaction in the next block (gas limit 10000000)";
+    let behind = format!("the transaction with nonce 0 of the same sender is before it: {own}");
+    assert_eq!(texts, [own.to_owned(), behind]);
+    assert_eq!(world.mine().block.transactions.len(), 1);
+    world.mine();
+    let told: Vec<(B256, String)> = told.lock().iter().map(|left| (left.hash, left.reason.to_string())).collect();
+    assert_eq!(told, [(heavy.hash(), own.to_owned())]);
+}
+
+#[test]
+fn a_sender_is_freed_when_what_is_stuck_is_replaced_dropped_or_outdated() {
+    let is_free = |world: &World| {
+        let mined = world.mine().block.transactions.len();
+        assert_eq!((mined, world.counts()), (3, (0, 0)), "both, and REMASC");
+    };
+    let (world, _) = stuck();
+    world.mine();
+    world.pool().add(transfer("cow", 0, 2 * PRICE)).unwrap();
+    is_free(&world);
+
+    let (world, heavy) = stuck();
+    world.pool().remove(&[heavy.hash()]);
+    assert_eq!(world.counts(), (0, 1), "the one behind it waits for the gap to be filled");
+    world.pool().add(transfer("cow", 0, PRICE)).unwrap();
+    is_free(&world);
+
+    let (world, _) = stuck();
+    (0..6).for_each(|_block| drop(world.mine()));
+    world.pool().add(transfer("cow", 1, 2 * PRICE)).unwrap();
+    (0..5).for_each(|_block| drop(world.mine()));
+    assert_eq!(world.counts(), (0, 1));
+    world.pool().add(transfer("cow", 0, PRICE)).unwrap();
+    is_free(&world);
+
+    let (world, _) = stuck();
+    world.time.fetch_add(650, Ordering::Relaxed);
+    assert_eq!(world.counts(), (0, 0));
+    world.pool().add(transfer("cow", 0, PRICE)).unwrap();
+    world.pool().add(transfer("cow", 1, PRICE)).unwrap();
+    is_free(&world);
 }

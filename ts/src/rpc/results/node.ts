@@ -15,6 +15,8 @@ const pooled = shape('PooledTransaction', {
   nonce: quantity,
   to: data,
   value: data,
+  // What it waits for, for people.
+  reason: Type.Optional(text),
 })
 
 /** Sender without `0x` -> nonce in decimal -> transactions. */
