@@ -11,19 +11,30 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const sources = 'ts/tests/clients'
 // Large, and none of our sources: checks and tests look at those only.
 const place = join(root, 'target/clients')
-/** For one of them, downloads included. */
-const limitMs = 300_000
+/** For all of them, downloads included: where there is no network they are not worth waiting for. */
+const limitMs = 600_000
+let until = 0
+const limited = (options) => ({ ...options, timeout: Math.max(1, Math.floor(until - performance.now())) })
 
 const isWindows = process.platform === 'win32'
 // Not `ci`: it wants the packages of all platforms in the lock file, and a registry may lack some.
-const npmFlags = ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+const npmFlags = [
+  'install',
+  '--no-save',
+  '--ignore-scripts',
+  '--no-audit',
+  '--no-fund',
+  '--loglevel=error',
+  '--fetch-retries=1',
+  '--fetch-timeout=30000',
+]
 
 const parts = [
   {
     name: 'Foundry',
     inputs: ['package.json', 'package-lock.json'],
     made: 'node_modules',
-    build: () => run('npm', npmFlags, { cwd: place, timeout: limitMs, shell: isWindows }),
+    build: () => run('npm', npmFlags, limited({ cwd: place, shell: isWindows })),
   },
   {
     name: 'Hardhat 3',
@@ -41,6 +52,7 @@ const parts = [
 ]
 
 export async function installClients() {
+  until = performance.now() + limitMs
   const stamps = new Stamps(join(place, '.stamps.json'))
   for (const { name, inputs, made, build } of parts) {
     const value = fingerprint(
@@ -73,7 +85,7 @@ function installHardhat3() {
   if (node === undefined) throw new SetupError('it needs Node.js 22.13 or later')
   const npm = outputOf('npm', ['root', '--global'], { shell: isWindows })
   const cwd = join(place, 'hardhat3')
-  return run(node, [join(npm ?? '', 'npm/bin/npm-cli.js'), ...npmFlags], { cwd, timeout: limitMs })
+  return run(node, [join(npm ?? '', 'npm/bin/npm-cli.js'), ...npmFlags], limited({ cwd }))
 }
 
 /** This Node.js when Hardhat 3 runs under it, else the one from npm; undefined when there is none. */
@@ -90,19 +102,32 @@ async function installPython() {
   )
   if (python === undefined) throw new SetupError('Python 3.11 or later is not here')
   const cwd = place
-  await run(python, ['-m', 'venv', '--clear', '.venv'], { cwd, timeout: limitMs })
-  const flags = ['--quiet', '--disable-pip-version-check', '--no-input', '--retries', '1', '--only-binary', ':all:']
+  await run(python, ['-m', 'venv', '--clear', '.venv'], limited({ cwd }))
+  const flags = [
+    '--quiet',
+    '--disable-pip-version-check',
+    '--no-input',
+    '--retries',
+    '1',
+    '--timeout',
+    '30',
+    '--only-binary',
+    ':all:',
+  ]
   const own = join(place, '.venv', isWindows ? 'Scripts/python.exe' : 'bin/python')
-  await run(own, ['-m', 'pip', 'install', ...flags, '-r', 'requirements.txt'], { cwd, timeout: limitMs })
+  await run(own, ['-m', 'pip', 'install', ...flags, '-r', 'requirements.txt'], limited({ cwd }))
 }
 
 /** Leaves the packages in Go's own caches. */
 async function buildGo() {
   if (outputOf('go', ['version']) === undefined) throw new SetupError('Go is not here')
-  await run('go', ['build', '-mod=readonly', '-o', isWindows ? 'NUL' : '/dev/null', '.'], {
-    cwd: place,
-    timeout: limitMs,
-  })
+  await run(
+    'go',
+    ['build', '-mod=readonly', '-o', isWindows ? 'NUL' : '/dev/null', '.'],
+    limited({
+      cwd: place,
+    }),
+  )
   writeFileSync(join(place, '.go-is-ready'), '')
 }
 

@@ -15,11 +15,18 @@ export function dataDirOf(config: Config): string | null {
   return join('data', config.chain === '' ? config.network : basename(config.chain, '.json'))
 }
 
-/** Of web pages. Whatever reaches a development node finds no money there, so tools that are web pages may call it. */
+/**
+ * Of web pages. Whatever reaches a development node finds no money there, so tools that are web pages may call it; but what
+ * is signed for the chain id of a public network is good there, too.
+ */
 export function originsOf(config: Config): readonly string[] {
   if (config.http.cors !== undefined) return config.http.cors
-  return isDevelopment(config) ? ['localhost', ...developmentOrigins] : ['localhost']
+  const isHarmless = isDevelopment(config) && !publicChainIds.includes(config.development.chainId ?? 0)
+  return isHarmless ? ['localhost', ...developmentOrigins] : ['localhost']
 }
+
+/** Of mainnet and testnet. */
+const publicChainIds = [30, 31]
 
 /** Wallets of browsers call from pages of their own, Remix is a web site, and titanoboa sends its name as its origin. */
 const developmentOrigins = ['chrome-extension://*', 'moz-extension://*', 'remix.ethereum.org', 'titanoboa']

@@ -22,6 +22,13 @@ test('behavior: extensions and Remix reach development networks only', () => {
   }
 })
 
+test('behavior: neither do they where signatures are good on a public network', () => {
+  const origins = (chainId: number) => originsOf(loadConfig({ settings: { development: { chainId } } }))
+  for (const origin of extensions) {
+    expect([30, 31, 33].map((chainId) => isOriginAllowed(origin, origins(chainId)))).toEqual([false, false, true])
+  }
+})
+
 test('behavior: pages of this machine reach every network, other pages none', () => {
   for (const network of ['regtest', 'mainnet']) {
     expect(allowedOn(network, 'http://localhost:3000')).toBe(true)
