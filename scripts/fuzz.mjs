@@ -1,6 +1,7 @@
-// npm run fuzz -- [--cases N] [--seed N]: the tests with random input for as long as asked, from another start each
-// time. What it finds becomes an ordinary test.
+// npm run fuzz: the tests with random input, of which npm test runs a few seconds, for as long as asked and from another
+// start each time. An input that fails is kept in tests/corpus. --help says the rest.
 import { randomInt } from 'node:crypto'
+import { readdirSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { cargoEnvironment } from './setup/cargo.mjs'
 import { run, SetupError } from './setup/run.mjs'
@@ -8,36 +9,86 @@ import { root, setup } from './setup.mjs'
 
 /** Enough for some minutes; the test suite runs 256. */
 const defaultCases = '20000'
-const usage = 'npm run fuzz -- [--cases N] [--seed N]'
+const usage = `npm run fuzz -- [OPTION]...
+  --cases N      so many cases of each test (default ${defaultCases})
+  --minutes N    the targets of tests/corpus instead, each for its share of this time
+  --only TARGET  only this target of tests/corpus; can be given more than once
+  --seed S       where the random numbers start; without: anywhere. It is printed
+  --list         the targets
+`
 
-let options
-try {
-  const kinds = { cases: { type: 'string' }, seed: { type: 'string' }, help: { type: 'boolean', short: 'h' } }
-  options = parseArgs({ options: kinds }).values
-  for (const name of ['cases', 'seed']) {
-    if (!/^([1-9][0-9]{0,8})?$/.test(options[name] ?? '')) throw new TypeError(`--${name}: expected a number above 0`)
-  }
-} catch (error) {
-  process.stderr.write(`fuzz: ${error.message}\n`)
-  process.exit(2)
-}
-if (options.help) {
-  process.stdout.write(`${usage}\n`)
-  process.exit(0)
-}
+const targets = readdirSync(`${root}/tests/corpus`, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+const options = readOptions()
 
 try {
   await setup()
-  const cases = options.cases ?? defaultCases
-  const seed = options.seed ?? String(randomInt(1, 10 ** 9))
-  process.stdout.write(`${cases} cases of each test, seed ${seed}\n`)
+  const { cases = defaultCases, seed = String(randomInt(1, 10 ** 9)) } = options
   // Proptest's own settings; the tests over JSON-RPC take them too.
   const env = { ...(await cargoEnvironment()), PROPTEST_CASES: cases, PROPTEST_RNG_SEED: seed }
-  await run('cargo', ['test', '--release', '--workspace', '--locked', '--no-fail-fast', 'fuzz_'], { cwd: root, env })
-  const vitest = ['node_modules/vitest/vitest.mjs', 'run', 'ts/tests/fuzz.test.ts']
-  await run(process.execPath, vitest, { cwd: root, env })
+  const isAll = options.minutes === undefined && options.only === undefined
+  const chosen = options.only ?? targets
+  process.stdout.write(`${isAll ? 'all tests' : chosen.join(', ')}, seed ${seed}\n`)
+  if (options.minutes !== undefined) {
+    env.PROPTEST_CASES = '256'
+    env.FUZZ_SECONDS = String(Math.max(1, Math.round((60 * Number(options.minutes)) / chosen.length)))
+    // One after the other, so that the time of each is its own.
+    env.RUST_TEST_THREADS = '1'
+  }
+  const cargo = ['test', '--release', '--workspace', '--locked', '--no-fail-fast']
+  const rust = chosen.filter((name) => name !== 'envelope')
+  if (isAll) await run('cargo', [...cargo, 'fuzz_'], { cwd: root, env })
+  else if (rust.length > 0) await run('cargo', [...cargo, '--', ...filters(rust)], { cwd: root, env })
+  if (isAll || chosen.includes('envelope')) {
+    const only = isAll ? [] : ['-t', 'envelopes of the corpus']
+    const vitest = ['node_modules/vitest/vitest.mjs', 'run', 'ts/tests/fuzz.test.ts', ...only]
+    await run(process.execPath, vitest, { cwd: root, env })
+  }
 } catch (error) {
   if (!(error instanceof SetupError)) throw error
   process.stderr.write(`${error.message}\n`)
   process.exitCode = 1
+}
+
+/** What the test programs are told to run. They compare parts of names: `block` is one of `block-file`. */
+function filters(chosen) {
+  const others = targets.filter((name) => !chosen.includes(name))
+  const longer = others.filter((name) => chosen.some((one) => name.startsWith(one)))
+  const skipped = longer.filter((name) => !chosen.some((one) => one.startsWith(name)))
+  const test = (name) => `fuzz_corpus_${name.replaceAll('-', '_')}`
+  return [...chosen.map(test), ...skipped.flatMap((name) => ['--skip', test(name)])]
+}
+
+function readOptions() {
+  try {
+    const text = { type: 'string' }
+    const { values } = parseArgs({
+      options: {
+        cases: text,
+        minutes: text,
+        only: { ...text, multiple: true },
+        seed: text,
+        list: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    })
+    if (values.help || values.list) {
+      process.stdout.write(values.help ? usage : `${targets.join('\n')}\n`)
+      process.exit(0)
+    }
+    for (const name of ['cases', 'seed']) {
+      if (!/^([1-9][0-9]{0,8})?$/.test(values[name] ?? '')) throw new TypeError(`--${name}: expected a number above 0`)
+    }
+    if (values.minutes !== undefined && !(Number(values.minutes) > 0 && Number(values.minutes) < 1e5))
+      throw new TypeError(`--minutes: expected a number above 0, got ${values.minutes}`)
+    if (values.minutes !== undefined && values.cases !== undefined)
+      throw new TypeError('--cases: cannot be given with --minutes')
+    for (const name of values.only ?? [])
+      if (!targets.includes(name)) throw new TypeError(`--only: no target ${name}, expected ${targets.join(', ')}`)
+    return values
+  } catch (error) {
+    process.stderr.write(`fuzz: ${error.message}\n`)
+    process.exit(2)
+  }
 }

@@ -1,5 +1,11 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { notOffered, table } from '../src/methods/table.ts'
+import { writeResult } from '../src/rpc/envelope.ts'
+import { Flight } from '../src/rpc/flight.ts'
+import { BodyServer } from '../src/rpc/serve.ts'
 import { NodeProcess } from './node.ts'
 import { Random } from './random.ts'
 import { Client, shakenHands } from './webSocket.ts'
@@ -7,6 +13,8 @@ import { Client, shakenHands } from './webSocket.ts'
 /** The settings of the Rust tests with random input (npm run fuzz). */
 const cases = Number(process.env.PROPTEST_CASES ?? 256)
 const seed = Number(process.env.PROPTEST_RNG_SEED ?? 1)
+/** So long instead of so many cases; 0: not given. */
+const fuzzMs = 1000 * Number(process.env.FUZZ_SECONDS ?? 0)
 
 const batchSize = 25
 const slowestMs = 5000
@@ -213,5 +221,60 @@ describe('random requests', () => {
       await client.close()
     },
     30_000 + cases * 200,
+  )
+})
+
+describe('envelopes of the corpus', () => {
+  const folder = fileURLToPath(new URL('../../tests/corpus/envelope/', import.meta.url))
+  const corpus = readdirSync(folder).map((name): [string, string] => [name, readFileSync(folder + name, 'utf8')])
+  const bodies = new BodyServer(
+    {
+      isWrite: () => false,
+      price: () => 1,
+      answer: ({ id, method }) => writeResult(id ?? 'null', JSON.stringify(method)),
+    },
+    { maxBatchRequests: 50, hasHints: true },
+  )
+
+  /** Every answer has an id and either a result or an error; the id of a single request is its own, to the letter. */
+  const check = async (body: string): Promise<void> => {
+    const { answer } = await bodies.serve(body, new Flight(0, () => undefined))
+    if (answer === undefined) return
+    const answers = [JSON.parse(answer.toString())].flat() as Record<string, unknown>[]
+    for (const one of answers) {
+      expect(Object.keys(one)).toEqual(['jsonrpc', 'id', 'result' in one ? 'result' : 'error'])
+    }
+    if (answers[0]?.result !== undefined) {
+      const asked = [JSON.parse(body)].flat() as { id?: unknown; method?: unknown }[]
+      const wanted = asked.filter((one) => one?.id !== undefined && typeof one.method === 'string')
+      expect(wanted.map(({ id }) => id)).toEqual(expect.arrayContaining([answers[0].id]))
+      expect(answers.length).toBeLessThanOrEqual(asked.length)
+    }
+  }
+
+  test.each(corpus)('behavior: %s', (_name, body) => check(body))
+
+  test(
+    'behavior: damaged ones',
+    async () => {
+      const random = new Random(seed + 3)
+      const until = performance.now() + fuzzMs
+      for (let round = 0; fuzzMs > 0 ? performance.now() < until : round < cases * 20; round++) {
+        const [, body] = random.pick(corpus)
+        const other = random.below(8) === 0 ? random.pick(corpus)[1] : ''
+        const input = damaged(
+          random,
+          body.slice(0, body.length - (other === '' ? 0 : random.below(body.length))) + other,
+        )
+        try {
+          await check(input)
+        } catch (error) {
+          const place = `${folder}failed-${createHash('sha256').update(input).digest('hex').slice(0, 16)}`
+          writeFileSync(place, input)
+          throw new Error(`the input is kept as ${place}`, { cause: error })
+        }
+      }
+    },
+    30_000 + cases * 20 + fuzzMs,
   )
 })

@@ -3,6 +3,7 @@ use std::ops::ControlFlow;
 use rhizome_chain::{BlockFileError, Chain, ChainConfig, LineFault, LineResult};
 use rhizome_primitives::ChainSpec;
 
+use crate::corpus::fuzz_corpus;
 use crate::mutation::with_random;
 use crate::{config, lines, spec, temporary};
 
@@ -167,4 +168,22 @@ fn fuzz_damaged_files() {
     });
     assert_eq!(chain.head().hash(), head);
     assert_eq!(import(&chain, &lines).unwrap(), lines.len() as u64);
+}
+
+/// As `fuzz_damaged_files`, with files of several lines.
+#[test]
+fn fuzz_corpus_block_file() {
+    let chain = temporary(CHAIN);
+    import(&chain, &lines(FILE)[..3]).unwrap();
+    let head = chain.head().hash();
+    fuzz_corpus("block-file", 1, &[], |file, _| {
+        let imported = chain.import_blocks(file, |_| ControlFlow::Continue(()));
+        if let Err(error) = imported {
+            assert!((1..=file.len() as u64 + 1).contains(&error.line), "{error}");
+        }
+        if chain.head().hash() != head {
+            chain.rewind(3).unwrap();
+        }
+        assert_eq!(chain.head().hash(), head);
+    });
 }

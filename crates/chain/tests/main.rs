@@ -5,6 +5,8 @@
 // One runner for golden data: the conformance example runs the same code over any folder.
 #[path = "../../answers/examples/conformance/chains.rs"]
 mod chains;
+#[path = "../../primitives/tests/corpus.rs"]
+mod corpus;
 #[path = "../../answers/examples/conformance/known_failures.rs"]
 mod known_failures;
 #[path = "../../primitives/tests/mutation.rs"]

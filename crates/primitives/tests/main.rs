@@ -5,6 +5,7 @@
 mod activations;
 mod blocks;
 mod chain_specs;
+mod corpus;
 mod headers;
 mod mutation;
 mod random;

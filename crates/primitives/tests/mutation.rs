@@ -13,7 +13,7 @@ pub(crate) fn with_random(test: impl Fn(&mut Random)) {
         config.rng_seed = RngSeed::Fixed(SEED);
     }
     let outcome = TestRunner::new(config).run(&any::<u64>(), |seed| {
-        test(&mut Random(seed | 1));
+        test(&mut Random::new(seed));
         Ok(())
     });
     outcome.unwrap();
@@ -23,6 +23,10 @@ pub(crate) fn with_random(test: impl Fn(&mut Random)) {
 pub(crate) struct Random(u64);
 
 impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed | 1)
+    }
+
     pub(crate) fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

@@ -1,5 +1,6 @@
 //! Random and mutated bytes: decoding never panics, and what was decoded and written again stays as it is.
 
+use crate::corpus::fuzz_corpus;
 use crate::mutation::with_random;
 use crate::vectors::{bytes, cases};
 use rhizome_primitives::{Block, ChainSpec, Header, Receipt, Rule, Transaction, rlp};
@@ -127,4 +128,35 @@ fn block(data: &[u8], spec: &ChainSpec) {
         let Ok(again) = Block::decode(&block.encode(), spec) else { return };
         assert_eq!(again.encode(), block.encode());
     }
+}
+
+#[test]
+fn fuzz_corpus_rlp() {
+    fuzz_corpus("rlp", 200, &[], |data, _| walk(data, 0));
+}
+
+#[test]
+fn fuzz_corpus_transaction() {
+    fuzz_corpus("transaction", 40, &[], |data, _| transaction(data));
+}
+
+#[test]
+fn fuzz_corpus_header() {
+    let specs = [ChainSpec::regtest(), ChainSpec::testnet()];
+    fuzz_corpus("header", 40, &[], |data, _| specs.iter().for_each(|spec| header(data, spec)));
+}
+
+#[test]
+fn fuzz_corpus_block() {
+    let specs = [ChainSpec::regtest(), ChainSpec::testnet()];
+    fuzz_corpus("block", 20, &[], |data, _| specs.iter().for_each(|spec| block(data, spec)));
+}
+
+#[test]
+fn fuzz_corpus_receipt() {
+    fuzz_corpus("receipt", 40, &[], |data, _| {
+        if let Ok(receipt) = Receipt::decode(data) {
+            assert_eq!(Receipt::decode(&receipt.encode()), Ok(receipt));
+        }
+    });
 }

@@ -25,6 +25,13 @@ mod rewind;
 mod store;
 mod write;
 
+#[cfg(test)]
+#[path = "../../primitives/tests/corpus.rs"]
+mod corpus;
+#[cfg(test)]
+#[path = "../../primitives/tests/mutation.rs"]
+mod mutation;
+
 pub use cached_nodes::CachedNodes;
 pub use error::StorageError;
 pub use flat::FlatEntry;

@@ -194,6 +194,7 @@ mod tests {
     use rhizome_primitives::keccak256;
 
     use super::*;
+    use crate::corpus::fuzz_corpus;
 
     fn entry(number: u64) -> Entry {
         let place = Place { file: number as u16, offset: u32::MAX - number as u32, length: (1 << LENGTH_BITS) - 1 };
@@ -271,5 +272,28 @@ mod tests {
         let file = File::options().write(true).open(&path).unwrap();
         file.write_all_at(&[0xff; 64], index.starts_at()).unwrap();
         assert!(index.find(&[0; 32]).is_err());
+    }
+
+    /// A list as two bytes of its count, then its file, cut or filled up to the length that the count asks for.
+    #[test]
+    fn fuzz_corpus_node_list() {
+        let dir = tempfile::tempdir().unwrap();
+        let whole = list(dir.path().join("whole"), 0..700);
+        let seed = [700_u16.to_be_bytes().as_slice(), &std::fs::read(whole.path()).unwrap()].concat();
+        fuzz_corpus("node-list", 2, &[seed], |data, _| {
+            let Some((count, content)) = data.split_first_chunk::<2>() else { return };
+            let count = u64::from(u16::from_be_bytes(*count));
+            let path = dir.path().join("list");
+            std::fs::write(&path, content).unwrap();
+            let index = NodeIndex { file: File::open(&path).unwrap(), path: path.clone(), count };
+            assert_eq!(NodeIndex::open(path.clone(), count).is_ok(), content.len() as u64 == index.bytes());
+            File::options().write(true).open(path).unwrap().set_len(index.bytes()).unwrap();
+            for hash in [[0; 32], [0xff; 32], keccak256([]).0] {
+                let found = index.find(&hash).unwrap_or_default();
+                assert!(found.iter().all(|entry| entry.prefix() == prefix(&hash)));
+            }
+            let merged = merged(&[&index, &whole]).unwrap();
+            assert_eq!(merged.filter_map(Result::ok).count() as u64, count + whole.count);
+        });
     }
 }

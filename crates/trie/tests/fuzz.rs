@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rhizome_primitives::{B256, Bytes, keccak256};
+use rhizome_primitives::{B256, Bytes, keccak256, rlp};
 use rhizome_trie::{MemoryNodes, NodeSource, Proven, SourceError, StateDelta, Trie, TrieError, diff, verify};
 
+use crate::corpus::fuzz_corpus;
 use crate::mutation::{Random, with_random};
 
 /// Stored nodes, some of them damaged.
@@ -130,6 +131,29 @@ fn fuzz_proofs() {
             let first_bit = random.below(8 * key.len() + 9);
             let _ = verify(root, &key, first_bit, &proof);
             let _ = verify(keccak256(forged.first().cloned().unwrap_or_default()), &key, first_bit, &forged);
+        }
+    });
+}
+
+#[test]
+fn fuzz_corpus_trie_node() {
+    fuzz_corpus("trie-node", 20, &[], |message, random| {
+        let root = keccak256(message);
+        let source = Damaged([(root, Bytes::copy_from_slice(message))].into());
+        let _ = use_all(&Trie::open(root, Arc::new(source)), random);
+    });
+}
+
+/// A proof as RLP: the key, then the messages of its nodes.
+#[test]
+fn fuzz_corpus_trie_proof() {
+    fuzz_corpus("trie-proof", 40, &[], |data, random| {
+        let Ok(items) = rlp::decode_all(data) else { return };
+        let Some((key, messages)) = items.split_first() else { return };
+        let proof: Vec<Bytes> = messages.iter().map(|item| Bytes::copy_from_slice(item.content())).collect();
+        let root = keccak256(proof.first().cloned().unwrap_or_default());
+        for first_bit in [0, random.below(8 * key.content().len() + 9)] {
+            let _ = verify(root, key.content(), first_bit, &proof);
         }
     });
 }

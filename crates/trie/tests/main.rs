@@ -12,6 +12,8 @@ mod state;
 #[path = "../../answers/examples/conformance/vectors.rs"]
 mod vectors;
 
+#[path = "../../primitives/tests/corpus.rs"]
+mod corpus;
 #[path = "../../primitives/tests/mutation.rs"]
 mod mutation;
 

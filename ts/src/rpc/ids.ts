@@ -32,7 +32,7 @@ function plainText(id: string | number | null): string {
 
 /** Whether the parsed value, written again, is what was sent, unless its body has an odd number. */
 function isPlain(id: string | number | null): boolean {
-  return typeof id !== 'number' || Number.isSafeInteger(id)
+  return typeof id !== 'number' || (Number.isSafeInteger(id) && !Object.is(id, -0))
 }
 
 /** The raw text of a member of the object that starts at `at`. The last one wins, as in JSON.parse. The body is known to be valid JSON. */

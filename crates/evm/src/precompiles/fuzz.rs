@@ -1,11 +1,12 @@
 //! Random input for every built-in contract under every set of rules: no panic, and no work that was not paid for.
 
 use super::bridge::selectors;
+use super::corpus::fuzz_corpus;
 use super::golden::{self, GivenChain};
 use super::mutation::{Random, with_random};
 use super::table::{ContractFailure, TABLE, contract_at};
 use crate::state::State;
-use rhizome_primitives::{Address, ChainSpec, Rule, Rules, U256, address, hex};
+use rhizome_primitives::{Address, BRIDGE, ChainSpec, Rule, Rules, U256, address, hex};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -95,43 +96,75 @@ fn lengths(random: &mut Random) -> Vec<u8> {
     input
 }
 
+/// What calls need besides their input.
+struct Bench {
+    spec: ChainSpec,
+    sets: Vec<Rules>,
+    file: Value,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self { spec: ChainSpec::regtest(), sets: rule_sets(), file: golden::load("precompiles") }
+    }
+
+    /// Calls a contract in an environment that is random, if it exists there and the call is paid.
+    fn call(&self, address: &Address, data: &[u8], random: &mut Random) {
+        let rules = *random.pick(&self.sets);
+        let Some(entry) = contract_at(address, &rules) else { return };
+        let env = golden::env(&self.file["cases"][0]["env"]);
+        let chain = self.file["chains"].as_object().and_then(|chains| chains.values().next());
+        let ancestry = GivenChain::new(chain, &self.spec);
+        let (mut state, mut logs): (State, _) = (golden::state_of(&json!({})), Vec::new());
+        let mut ctx = golden::context(&self.spec, rules, &env, &ancestry, &mut state, &mut logs);
+        ctx.is_direct = random.below(2) == 0;
+        ctx.is_local_call = random.below(2) == 0;
+        ctx.is_remasc_transaction = random.below(4) == 0;
+        ctx.call_depth = random.below(400) as u32;
+        ctx.caller = *random.pick(&CALLERS);
+        ctx.value = word(random) >> 1;
+        let Ok(price) = entry.contract.required_gas(data, &mut ctx) else { return };
+        // Local calls are not always paid: those that cost too much must be stopped by the contract itself.
+        let is_unpaid = ctx.is_local_call && ctx.is_direct;
+        if price > GAS && !(is_unpaid && price > super::UNPAID_WORK_LIMIT) {
+            return;
+        }
+        if price > CHEAP && random.below(16) != 0 && !is_unpaid {
+            return;
+        }
+        let began = Instant::now();
+        let result = entry.contract.run(data, &mut ctx);
+        let shown = || format!("{} with {} for {price}", entry.address, hex::encode(data));
+        assert!(began.elapsed() < PATIENCE, "{}: {:?}", shown(), began.elapsed());
+        if is_unpaid && price > super::UNPAID_WORK_LIMIT {
+            assert!(matches!(result, Err(ContractFailure::Fatal(_))), "{}: {result:?}", shown());
+        }
+    }
+}
+
 #[test]
 fn fuzz_every_contract_under_every_rule() {
-    let (known, sets, spec) = (inputs(), rule_sets(), ChainSpec::regtest());
-    let file = golden::load("precompiles");
-    let case: &Value = &file["cases"][0];
-    let env = golden::env(&case["env"]);
-    let chain = file["chains"].as_object().and_then(|chains| chains.values().next());
-    let ancestry = GivenChain::new(chain, &spec);
+    let (known, bench) = (inputs(), Bench::new());
     with_random(|random| {
         let data = input(random, &known);
-        for entry in &TABLE {
-            let rules = *random.pick(&sets);
-            let Some(entry) = contract_at(&entry.address, &rules) else { continue };
-            let (mut state, mut logs): (State, _) = (golden::state_of(&json!({})), Vec::new());
-            let mut ctx = golden::context(&spec, rules, &env, &ancestry, &mut state, &mut logs);
-            ctx.is_direct = random.below(2) == 0;
-            ctx.is_local_call = random.below(2) == 0;
-            ctx.is_remasc_transaction = random.below(4) == 0;
-            ctx.call_depth = random.below(400) as u32;
-            ctx.caller = *random.pick(&CALLERS);
-            ctx.value = word(random) >> 1;
-            let Ok(price) = entry.contract.required_gas(&data, &mut ctx) else { continue };
-            // Local calls are not always paid: those that cost too much must be stopped by the contract itself.
-            let is_unpaid = ctx.is_local_call && ctx.is_direct;
-            if price > GAS && !(is_unpaid && price > super::UNPAID_WORK_LIMIT) {
-                continue;
-            }
-            if price > CHEAP && random.below(16) != 0 && !is_unpaid {
-                continue;
-            }
-            let began = Instant::now();
-            let result = entry.contract.run(&data, &mut ctx);
-            let shown = || format!("{} with {} for {price}", entry.address, hex::encode(&data));
-            assert!(began.elapsed() < PATIENCE, "{}: {:?}", shown(), began.elapsed());
-            if is_unpaid && price > super::UNPAID_WORK_LIMIT {
-                assert!(matches!(result, Err(ContractFailure::Fatal(_))), "{}: {result:?}", shown());
-            }
+        TABLE.iter().for_each(|entry| bench.call(&entry.address, &data, random));
+    });
+}
+
+/// The first byte says which contract.
+#[test]
+fn fuzz_corpus_precompile() {
+    let bench = Bench::new();
+    fuzz_corpus("precompile", 16, &[], |data, random| {
+        if let Some((which, input)) = data.split_first() {
+            bench.call(&TABLE[usize::from(*which) % TABLE.len()].address, input, random);
         }
     });
+}
+
+#[test]
+fn fuzz_corpus_bridge() {
+    let bench = Bench::new();
+    let seeds: Vec<Vec<u8>> = bridge_inputs().collect();
+    fuzz_corpus("bridge", 16, &seeds, |input, random| bench.call(&BRIDGE, input, random));
 }

@@ -21,6 +21,9 @@ mod sha256;
 pub mod table;
 
 #[cfg(test)]
+#[path = "../../../primitives/tests/corpus.rs"]
+mod corpus;
+#[cfg(test)]
 mod fuzz;
 #[cfg(test)]
 mod golden;
