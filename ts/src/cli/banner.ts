@@ -1,4 +1,4 @@
-import { dataDirOf, isDevelopment, miningOf } from '../config/network.ts'
+import { dataDirOf, healthLimitsOf, isDevelopment, miningOf } from '../config/network.ts'
 import type { Config } from '../config/schema.ts'
 import { developmentKeys } from '../developmentKeys.ts'
 import type { ServingNode } from '../main.ts'
@@ -17,7 +17,7 @@ export async function banner(config: Config, node: ServingNode): Promise<string>
     `  network   ${name}, chain id ${chainId}`,
     `  block     ${number} (${hash})`,
     `  mining    ${miningText(config)}`,
-    ...(isDevelopment(config) ? [] : withoutPeers),
+    ...(isDevelopment(config) ? [] : withoutPeers(config)),
     `  data      ${dataDirOf(config) ?? 'in a temporary folder, gone at the end'}`,
     `  JSON-RPC  ${node.url} (${node.workers} ${node.workers === 1 ? 'worker' : 'workers'})`,
     ...node.urls.slice(1).map((url) => `            ${url}`),
@@ -39,11 +39,17 @@ export async function banner(config: Config, node: ServingNode): Promise<string>
 }
 
 /** So that nobody waits for a chain that does not come. */
-const withoutPeers = [
-  '  peers     none: this node does not connect to others yet, so it does not follow its chain by itself.',
-  '            Blocks come from files (rhizome import FILE, while the node is stopped) and from merged',
-  '            mining (mnr_submitBitcoinBlock). Until the head is recent, /health answers 503.',
-]
+function withoutPeers(config: Config): string[] {
+  const { maxHeadAgeSeconds } = healthLimitsOf(config)
+  return [
+    '  peers     none: this node does not connect to others yet, so it does not follow its chain by itself.',
+    '            Blocks come from files (rhizome import FILE, while the node is stopped) and from merged',
+    '            mining ([modules.mnr] enabled = true, then mnr_submitBitcoinBlock).',
+    ...(maxHeadAgeSeconds === 0
+      ? []
+      : [`            While the head is older than ${maxHeadAgeSeconds} s, /health answers 503.`]),
+  ]
+}
 
 function warning({ development }: Config): string {
   return development.mnemonic === ''
