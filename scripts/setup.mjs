@@ -6,10 +6,13 @@ import { fileURLToPath } from 'node:url'
 import { buildAddon, hasAddon } from './setup/addon.mjs'
 import { buildBundle } from './setup/bundle.mjs'
 import { fingerprint, Stamps } from './setup/fingerprint.mjs'
-import { phase, run, SetupError } from './setup/run.mjs'
+import { phase, run, SetupError, stopAll } from './setup/run.mjs'
 import { checkHttpServer, checkSystem } from './setup/tools.mjs'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+/** What the addon's step writes among the sources, maybe at the same time. */
+const native = ['rhizome.node', 'rhizome.node.new']
 
 /** A project of its own with packages of its own: nobody but its test needs them. */
 const hardhatProject = 'ts/tests/hardhat'
@@ -19,7 +22,7 @@ export async function setup(parts = { addon: true }) {
   checkSystem(root)
   // Kept with the packages: when those are thrown away, everything is looked at again.
   const stamps = new Stamps(`${root}/node_modules/.rhizome-setup.json`)
-  const steps = [
+  const packages = [
     {
       name: 'packages',
       inputs: () => fingerprint(root, ['package-lock.json']) + process.versions.modules,
@@ -29,7 +32,7 @@ export async function setup(parts = { addon: true }) {
         checkHttpServer(root)
       },
     },
-    {
+    parts.hardhat && {
       name: 'hardhat',
       inputs: () => fingerprint(root, [`${hardhatProject}/package-lock.json`]) + process.versions.modules,
       isThere: () => existsSync(`${root}/${hardhatProject}/node_modules/hardhat`),
@@ -37,31 +40,47 @@ export async function setup(parts = { addon: true }) {
         phase('installing Hardhat for its test', () => install(`${root}/${hardhatProject}`, '--ignore-scripts')),
     },
     {
-      name: 'addon',
-      inputs: () =>
-        fingerprint(root, ['Cargo.toml', 'Cargo.lock', 'crates'], ['tests', 'benches', 'examples', 'target']),
-      isThere: () => hasAddon(root),
-      build: () => buildAddon(root),
-    },
-    {
       name: 'bundle',
       inputs: () =>
         fingerprint(
           root,
           ['ts/src', 'scripts/setup/bundle.mjs', 'scripts/setup/declarations.mjs', 'package-lock.json'],
-          ['rhizome.node'],
+          native,
         ),
       isThere: () => existsSync(`${root}/ts/dist/cli.js`),
       build: () => buildBundle(root),
     },
   ]
-  for (const { name, inputs, isThere, build } of steps) {
-    if (name === 'addon' && !parts.addon) continue
-    if (name === 'hardhat' && !parts.hardhat) continue
-    const value = inputs()
-    if (stamps.isCurrent(name, value) && isThere()) continue
-    await build()
-    stamps.set(name, value)
+  const addon = parts.addon && {
+    name: 'addon',
+    inputs: () => fingerprint(root, ['Cargo.toml', 'Cargo.lock', 'crates'], ['tests', 'benches', 'examples', 'target']),
+    isThere: () => hasAddon(root),
+    build: () => buildAddon(root),
+  }
+  try {
+    // Packages come from the network while the compiler has the processors. Stamps go into the folder that npm empties
+    // first, so that of the addon waits.
+    const installed = bringUpToDate(packages, stamps).then((setStamps) => setStamps())
+    const [setStamps] = await Promise.all([bringUpToDate([addon], stamps), installed])
+    setStamps()
+  } catch (error) {
+    stopAll()
+    throw error
+  }
+}
+
+/** Builds what its stamp does not name; returns what sets the stamps. */
+async function bringUpToDate(steps, stamps) {
+  const built = []
+  for (const step of steps) {
+    if (!step) continue
+    const value = step.inputs()
+    if (stamps.isCurrent(step.name, value) && step.isThere()) continue
+    await step.build()
+    built.push([step.name, value])
+  }
+  return () => {
+    for (const [name, value] of built) stamps.set(name, value)
   }
 }
 

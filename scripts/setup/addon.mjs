@@ -1,8 +1,9 @@
 // The native addon: built by cargo, put beside the TypeScript sources that load it.
 import { copyFileSync, existsSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { cargoEnvironment } from './cargo.mjs'
-import { outputOf, phase, run, SetupError } from './run.mjs'
+import { cargoBuild, cargoEnvironment } from './cargo.mjs'
+import { Progress } from './progress.mjs'
+import { outputOf, phase, SetupError } from './run.mjs'
 import { checkBuildTools } from './tools.mjs'
 
 const target = 'ts/src/native/rhizome.node'
@@ -13,13 +14,23 @@ export function hasAddon(root) {
 
 export async function buildAddon(root) {
   checkBuildTools()
-  const env = await cargoEnvironment()
-  const folder = targetFolder(root, env)
-  const first = existsSync(join(folder, 'release', 'build'))
-    ? ''
-    : ' (the first time this takes about 10 minutes: RocksDB is compiled)'
-  await phase(`building the native addon${first}`, () =>
-    run('cargo', ['build', '--release', '--locked', '-p', 'rhizome-addon'], { cwd: root, env }),
+  const progress = new Progress()
+  // Seconds that they take on two processors. RocksDB is one of them only when it has to be compiled.
+  const crates = progress.add('crates', 230)
+  let rocksdb
+  const compileRocksdb = (done) => {
+    rocksdb ??= progress.add('RocksDB', 230)
+    rocksdb(done)
+  }
+  let folder = ''
+  await phase(
+    'building the native addon',
+    async () => {
+      const env = await cargoEnvironment(compileRocksdb)
+      folder = targetFolder(root, env)
+      await cargoBuild(['--release', '--locked', '-p', 'rhizome-addon'], env, crates)
+    },
+    progress,
   )
   const library = join(folder, 'release', libraryName())
   if (!existsSync(library)) throw new SetupError(`cargo built no ${library}`)

@@ -1,6 +1,64 @@
+// Runs of cargo: the environment that all of them share, and a build that tells how far it is.
+import { spawn } from 'node:child_process'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { libclangEnvironment } from './libclang.mjs'
+import { rocksdbEnvironment } from './rocksdb.mjs'
+import { SetupError, track } from './run.mjs'
 
-/** The environment that every cargo run of this project needs. One and the same for all, so that nothing is built twice. */
-export async function cargoEnvironment() {
-  return { ...process.env, ...(await libclangEnvironment()) }
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
+
+/**
+ * The environment that every cargo run of this project needs. One and the same for all, so that nothing is built twice.
+ * Compiles RocksDB when it has to; `report` hears the fraction of it that is done.
+ */
+export async function cargoEnvironment(report) {
+  const env = { ...process.env, ...(await libclangEnvironment()) }
+  return { ...env, ...(await rocksdbEnvironment(root, env, report)) }
+}
+
+/** Runs `cargo build`; `report` hears the fraction that is done. Prints what cargo says only when it fails, and warnings. */
+export function cargoBuild(parameters, env, report) {
+  const program = spawn('cargo', ['build', ...parameters], {
+    cwd: root,
+    env: { ...env, CARGO_TERM_PROGRESS_WHEN: 'always', CARGO_TERM_PROGRESS_WIDTH: '80', CARGO_TERM_COLOR: 'never' },
+    stdio: ['ignore', process.stderr, 'pipe'],
+  })
+  const child = track(program)
+  const lines = []
+  // What was built before is counted before anything is compiled.
+  let before
+  let rest = ''
+  child.stderr.on('data', (bytes) => {
+    const whole = (rest + bytes).split(/[\r\n]+/)
+    rest = whole.pop()
+    for (const line of whole) {
+      const [, done, total] = /^\s*Building \[.*\] (\d+)\/(\d+)/.exec(line) ?? []
+      if (done !== undefined) {
+        before ??= Number(done)
+        report(fractionOf(Number(done) - before, Number(total) - before))
+      } else if (!/^\s*(Compiling|Download|Updating|Locking|Adding|Finished|Fresh|Blocking|$)/.test(line))
+        lines.push(line)
+    }
+  })
+  return new Promise((resolve, reject) => {
+    child.on('error', (error) => reject(new SetupError(`cargo cannot be run: ${error.message}`)))
+    child.on('close', (code, signal) => {
+      if (rest.trim() !== '') lines.push(rest)
+      if (lines.length > 0) process.stderr.write(`${lines.join('\n')}\n`)
+      if (code === 0) resolve()
+      else reject(new SetupError(`cargo build ${parameters.join(' ')} failed (${signal ?? `exit code ${code}`})`))
+    })
+  })
+}
+
+/** Our own crates come last and take as long as this many others, each. */
+const ownWeight = 60
+const ownCount = 8
+
+/** Fraction of the work that is done with `done` of `total` units. */
+export function fractionOf(done, total) {
+  const others = Math.max(0, total - ownCount)
+  const own = total - others
+  return (Math.min(done, others) + ownWeight * Math.max(0, done - others)) / (others + ownWeight * own || 1)
 }

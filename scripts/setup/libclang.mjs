@@ -47,7 +47,8 @@ export async function libclangEnvironment() {
 const byHand =
   'Install it (Debian, Ubuntu: sudo apt-get install libclang-dev; Fedora: sudo dnf install clang-devel; macOS: xcode-select --install) or set LIBCLANG_PATH to its folder.'
 
-function cacheFolder() {
+/** What set-up keeps for all checkouts of the user. */
+export function cacheFolder() {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'rhizome')
 }
 

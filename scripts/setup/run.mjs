@@ -10,11 +10,26 @@ export function outputOf(command, parameters, options = {}) {
   return result.status === 0 ? result.stdout.trim() : undefined
 }
 
+/** Programs that run. */
+const running = new Set()
+
+/** Remembers a program, so that a failure elsewhere can end it. */
+export function track(child) {
+  running.add(child)
+  child.once('close', () => running.delete(child))
+  return child
+}
+
+/** Ends all programs that run: what they are for has failed elsewhere. */
+export function stopAll() {
+  for (const child of running) child.kill()
+}
+
 /** Runs a program with its output shown. Rejects with SetupError when it fails. */
 export function run(command, parameters, options = {}) {
   return new Promise((resolve, reject) => {
     // The standard output belongs to the answer of the command that needs this.
-    const child = spawn(command, parameters, { stdio: ['ignore', process.stderr, process.stderr], ...options })
+    const child = track(spawn(command, parameters, { stdio: ['ignore', process.stderr, process.stderr], ...options }))
     child.on('error', (error) => reject(new SetupError(`${command} cannot be run: ${error.message}`)))
     child.on('close', (code, signal) => {
       if (code === 0) resolve()
@@ -23,15 +38,16 @@ export function run(command, parameters, options = {}) {
   })
 }
 
-/** Announces a phase, shows that it lives, and says how long it took. */
-export async function phase(title, work) {
+/** Announces a phase, shows that it lives and, when `progress` is given, how far it is, and says how long it took. */
+export async function phase(title, work, progress) {
   const started = performance.now()
   const elapsed = () => {
     const seconds = Math.round((performance.now() - started) / 1000)
     return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
   }
   process.stderr.write(`== ${title}\n`)
-  const heartbeat = setInterval(() => process.stderr.write(`== ${title}: ${elapsed()} so far\n`), 60_000)
+  const show = () => process.stderr.write(`== ${title}: ${elapsed()} so far${progress ? `, ${progress}` : ''}\n`)
+  const heartbeat = setInterval(show, progress ? 10_000 : 60_000)
   try {
     return await work()
   } finally {

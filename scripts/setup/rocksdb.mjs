@@ -1,0 +1,140 @@
+// RocksDB is nine tenths of what the first start compiles. Its crate compiles 342 files one by one, and each reads the same
+// headers again. Here they are put together to some thirty ("unity build", a form that RocksDB's own makefile and CI have),
+// with the flags of the crate's build script. The library stays in the cache of the user for every checkout with
+// the same sources, compiler and flags; the crate links it because ROCKSDB_LIB_DIR says where it is.
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { availableParallelism, freemem } from 'node:os'
+import { dirname, join } from 'node:path'
+import { cacheFolder } from './libclang.mjs'
+import { outputOf, run, SetupError } from './run.mjs'
+
+const crates = ['librocksdb-sys', 'lz4-sys', 'zstd-sys']
+const groups = 32
+/** What the compiler takes of memory for the largest group. */
+const bytesPerJob = 1.2e9
+
+/** Those of the crate's build script for Linux; the level of optimisation is that of RocksDB's own makefile. */
+export const flags = [
+  '-O2',
+  '-std=c++20',
+  '-fPIC',
+  '-ffunction-sections',
+  '-fdata-sections',
+  '-w',
+  '-include',
+  'cstdint',
+  ...(process.arch === 'x64' ? ['-march=x86-64-v2', '-mpclmul'] : []),
+  ...['LZ4=1', 'ZSTD=1', 'NDEBUG=1', 'HAVE_ALIGNED_NEW', 'HAVE_UINT128_EXTENSION', 'OS_LINUX'].map(
+    (name) => `-D${name}`,
+  ),
+  ...['ROCKSDB_PLATFORM_POSIX', 'ROCKSDB_LIB_IO_POSIX', 'ROCKSDB_SCHED_GETCPU_PRESENT'].map((name) => `-D${name}`),
+  ...['ROCKSDB_AUXV_GETAUXVAL_PRESENT', 'ROCKSDB_FALLOCATE_PRESENT', 'ROCKSDB_RANGESYNC_PRESENT'].map(
+    (name) => `-D${name}`,
+  ),
+]
+
+const oneByOne = 'With ROCKSDB_COMPILE=1 in the environment the sources of RocksDB are compiled one by one.'
+
+/** Whether set-up compiles RocksDB. Elsewhere, or where ROCKSDB_COMPILE or ROCKSDB_LIB_DIR is set, the crate does. */
+const isOurs =
+  process.platform === 'linux' && process.env.ROCKSDB_LIB_DIR === undefined && process.env.ROCKSDB_COMPILE === undefined
+
+/** Environment for cargo. Compiles RocksDB when it is not in the cache; `report` hears the fraction that is done. */
+export async function rocksdbEnvironment(root, env, report = () => undefined) {
+  if (!isOurs) return {}
+  const compiler = process.env.CXX ?? 'c++'
+  const inputs = [sourcesIn(root), outputOf(compiler, ['--version']), flags, groups]
+  const key = createHash('sha256').update(JSON.stringify(inputs)).digest('hex').slice(0, 16)
+  const folder = join(cacheFolder(), `rocksdb-${key}`)
+  if (!existsSync(join(folder, 'librocksdb.a'))) await compile(locate(root, env), compiler, folder, report)
+  return { ROCKSDB_LIB_DIR: folder, ROCKSDB_STATIC: '1' }
+}
+
+/** The crates that hold the sources, as Cargo.lock names them and their content. */
+function sourcesIn(root) {
+  const entries = readFileSync(join(root, 'Cargo.lock'), 'utf8').split('[[package]]')
+  return crates.map((name) => entries.find((entry) => entry.includes(`\nname = "${name}"\n`)))
+}
+
+/** The folders of those crates. */
+export function locate(root, env) {
+  const parameters = ['metadata', '--locked', '--format-version', '1']
+  const output = outputOf('cargo', parameters, { cwd: root, env, maxBuffer: 2 ** 28 })
+  if (output === undefined) {
+    throw new SetupError('cargo metadata failed: Cargo.lock does not fit Cargo.toml, or crates.io cannot be reached')
+  }
+  const { packages } = JSON.parse(output)
+  const [rocksdb, lz4, zstd] = crates.map((name) => dirname(packages.find((one) => one.name === name).manifest_path))
+  return {
+    folder: rocksdb,
+    includes: ['rocksdb/include', 'rocksdb', '.', join(lz4, 'liblz4/lib'), join(zstd, 'zstd/lib')],
+  }
+}
+
+/** Puts librocksdb.a into `folder`. What an interrupted run has compiled is beside it and is not compiled again. */
+async function compile({ folder: source, includes }, compiler, folder, report) {
+  const library = join(folder, 'librocksdb.a')
+  const partial = `${folder}.partial`
+  mkdirSync(partial, { recursive: true })
+  try {
+    const units = unitsOf(source, partial)
+    const total = units.reduce((sum, { bytes }) => sum + bytes, 0)
+    let done = 0
+    report(0)
+    const waiting = [...units].sort((left, right) => right.bytes - left.bytes)
+    const worker = async () => {
+      for (let unit = waiting.shift(); unit !== undefined; unit = waiting.shift()) {
+        const { path, object, bytes } = unit
+        if (!existsSync(object)) {
+          const fresh = `${object}.${process.pid}`
+          const parameters = [...flags, ...includes.map((place) => `-I${place}`), '-c', path, '-o', fresh]
+          await run(compiler, parameters, { cwd: source }).catch((error) => {
+            waiting.length = 0
+            throw error
+          })
+          renameSync(fresh, object)
+        }
+        done += bytes
+        report(done / total)
+      }
+    }
+    const jobs = Math.max(1, Math.min(availableParallelism(), Math.floor(freemem() / bytesPerJob)))
+    await Promise.all(Array.from({ length: jobs }, worker))
+    const fresh = `librocksdb.a.${process.pid}`
+    await run('ar', ['crs', fresh, ...units.map(({ object }) => object)], { cwd: partial })
+    mkdirSync(folder, { recursive: true })
+    renameSync(join(partial, fresh), library)
+  } catch (error) {
+    // Another set-up may have been quicker, and have taken the folder away.
+    if (existsSync(library)) return
+    throw error instanceof SetupError ? new SetupError(`${error.message}. ${oneByOne}`) : error
+  }
+  rmSync(partial, { recursive: true, force: true })
+}
+
+/** Files that include neighbours of the crate's list, about as many bytes in each. */
+function unitsOf(source, folder) {
+  const names = readFileSync(join(source, 'rocksdb_lib_sources.txt'), 'utf8').trim().split('\n')
+  const files = names
+    .map((name) => join(source, 'rocksdb', name.trim()))
+    .filter((path) => !path.endsWith('build_version.cc'))
+    .concat(join(source, 'build_version.cc'))
+    .map((path) => ({ path, bytes: statSync(path).size }))
+  const total = files.reduce((sum, { bytes }) => sum + bytes, 0)
+  const units = Array.from({ length: groups }, (_, index) => ({
+    path: join(folder, `unit${index}.cc`),
+    object: join(folder, `unit${index}.o`),
+    bytes: 0,
+    text: '',
+  }))
+  let before = 0
+  for (const { path, bytes } of files) {
+    const unit = units[Math.min(groups - 1, Math.floor(((before + bytes / 2) / total) * groups))]
+    before += bytes
+    unit.bytes += bytes
+    unit.text += `#include "${path}"\n`
+  }
+  for (const { path, text } of units) writeFileSync(path, text)
+  return units
+}
