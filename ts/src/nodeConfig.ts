@@ -24,6 +24,8 @@ export async function nodeConfig(config: Config): Promise<string> {
     skipRemasc: config.rpc.skipRemasc,
     zeroSignatureIfRemasc: config.rpc.zeroSignatureIfRemasc,
     cacheBytes: config.storage.cacheMegabytes * 2 ** 20,
+    writeBufferBytes: config.storage.writeBufferMegabytes * 2 ** 20,
+    isPowerSafe: config.storage.powerSafe,
     oldStateRoots: config.oldStateRoots,
     works: {
       followPool: config.miner.followPool ?? null,

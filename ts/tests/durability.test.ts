@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { GoldenChain } from './goldenChain.ts'
-import { type Ended, program, runCommand, runProgram, scratchFolder } from './node.ts'
+import { type Ended, NodeProcess, program, runCommand, runProgram, scratchFolder } from './node.ts'
 
 // An import of full blocks that finds no room, or may not write: the data directory stays consistent, and the import goes on
 // to the same state as if nothing had happened. What kills do to it is a case of `npm run torture`.
@@ -49,6 +49,44 @@ describe('a disk without room', () => {
   })
 })
 
+describe('a disk that becomes full under a serving node', () => {
+  test('behavior: writers and /health are told so, reads go on, and so do writes when there is room', {
+    timeout: 5 * minute,
+  }, async (context) => {
+    if (!canMount()) return context.skip('needs the right to mount a file system (root or user namespaces)')
+    const disk = join(folder, 'small')
+    mkdirSync(disk)
+    const mount = 'mount -t tmpfs -o size=32m tmpfs "$0"; exec "$@"'
+    const before = ['unshare', ...unshared(), 'sh', '-ec', mount, disk]
+    const settings = 'storage.writeBufferMegabytes = 1\n'
+    const node = await NodeProcess.start(['--data-dir', join(disk, 'data')], settings, { before })
+    const [from] = await node.result<[string]>('eth_accounts')
+    const send = () => node.ask('eth_sendTransaction', [{ from, to: from, data: `0x${'5a'.repeat(1000)}` }])
+    const hash = (await send()).result
+    expect(hash).toBeDefined()
+
+    // The mounted file system is in the name space of the node only.
+    const ballast = `/proc/${node.child.pid}/root${disk}/ballast`
+    fill(ballast)
+    let refused = await send()
+    for (let count = 0; refused.error === undefined && count < 1000; count++) refused = await send()
+    expect(refused.error).toEqual({ code: -32002, message: 'The node cannot write: no space left on its disk' })
+    const health = await fetch(`${node.url}/health`)
+    expect(health.status).toBe(503)
+    const reasons = ['the node cannot write: no space left on its disk']
+    expect(await health.json()).toMatchObject({ live: true, ready: false, reasons })
+    const head = await node.result('eth_blockNumber')
+    expect(await node.result('eth_getTransactionReceipt', [hash])).toMatchObject({ status: '0x1' })
+
+    rmSync(ballast)
+    while ((await fetch(`${node.url}/health`)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(await node.result('eth_blockNumber')).toBe(head)
+    expect((await send()).error).toBeUndefined()
+    expect(Number(await node.result('eth_blockNumber'))).toBe(Number(head) + 1)
+    expect(await node.stop()).toBe(0)
+  })
+})
+
 describe('a directory that may not be written', () => {
   const data = join(folder, 'kept')
   const flags = ['--chain', chain, '--data-dir', data]
@@ -78,6 +116,23 @@ describe('a directory that may not be written', () => {
     await golden.expectImport(data, partBlocks)
   })
 })
+
+/** Writes a file until there is no room. */
+function fill(path: string): void {
+  const file = openSync(path, 'w')
+  try {
+    // Smaller and smaller, so that nothing is left.
+    for (let bytes = 1 << 20; bytes >= 512; bytes /= 2) {
+      try {
+        for (;;) writeSync(file, Buffer.alloc(bytes))
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+      }
+    }
+  } finally {
+    closeSync(file)
+  }
+}
 
 /** Whether file systems can be mounted in a name space that only the commands of a test see, and that goes with them. */
 function canMount(): boolean {

@@ -30,7 +30,13 @@ export function fakeAddon(cancelled: number[] = []): Addon {
       throw new Error('secret of the core')
     },
     nodeFigures: () =>
-      JSON.stringify({ number: 7, hash: '0xab', timestamp: 1000, highestBlock: 9, store: { isWriteStopped: false } }),
+      JSON.stringify({
+        number: 7,
+        hash: '0xab',
+        timestamp: 1000,
+        highestBlock: 9,
+        store: { isWriteStopped: false, writeFault: null },
+      }),
     cancelTicket: (ticket) => {
       cancelled.push(ticket)
     },

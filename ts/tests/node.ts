@@ -26,6 +26,13 @@ interface Places {
   readonly adminUrl?: string
 }
 
+/** How a node is started. */
+interface Surroundings {
+  readonly variables?: Readonly<Record<string, string>>
+  /** A program that runs the command behind it. */
+  readonly before?: readonly string[]
+}
+
 /** A real node in a process of its own. */
 export class NodeProcess {
   readonly url: string
@@ -55,16 +62,17 @@ export class NodeProcess {
   }
 
   /** Starts one on a free port; ephemeral unless a data directory is given. Rejects with what it printed when it ends early. */
-  static async start(flags: readonly string[] = [], settings?: string): Promise<NodeProcess> {
+  static async start(
+    flags: readonly string[] = [],
+    settings?: string,
+    { variables = {}, before = [] }: Surroundings = {},
+  ): Promise<NodeProcess> {
     const place = flags.includes('--data-dir') ? [] : ['--ephemeral']
     const file = settings === undefined ? [] : ['--config', configFile(settings)]
-    const child = spawn(
-      process.execPath,
-      [program, 'start', '--json', '--http-port', '0', '--log-level', 'warn', ...place, ...file, ...flags],
-      {
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    )
+    const flagsOfAll = ['--json', '--http-port', '0', '--log-level', 'warn', ...place, ...file, ...flags]
+    const [command = '', ...parameters] = [...before, process.execPath, program, 'start', ...flagsOfAll]
+    const env = { ...process.env, ...variables }
+    const child = spawn(command, parameters, { stdio: ['ignore', 'pipe', 'pipe'], env })
     children.add(child)
     child.on('close', () => children.delete(child))
     let output = ''

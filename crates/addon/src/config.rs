@@ -33,6 +33,8 @@ pub(crate) struct NodeConfig {
     skip_remasc: bool,
     zero_signature_if_remasc: bool,
     cache_bytes: usize,
+    write_buffer_bytes: usize,
+    is_power_safe: bool,
     old_state_roots: OldRoots,
     works: Works,
     call_gas_cap: u64,
@@ -206,6 +208,8 @@ impl NodeConfig {
         let data_dir = self.data_dir.clone().map_or(DataDir::Temporary, DataDir::Path);
         let mut chain = ChainConfig::new(spec, data_dir);
         chain.cache_bytes = self.cache_bytes;
+        chain.write_buffer_bytes = self.write_buffer_bytes;
+        chain.is_power_safe = self.is_power_safe;
         chain.old_state_roots = match self.old_state_roots {
             OldRoots::Unchecked => OldStateRoots::Unchecked,
             OldRoots::Rskip85 => OldStateRoots::SinceRskip85,

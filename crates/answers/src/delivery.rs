@@ -21,7 +21,10 @@ pub(crate) fn deliver(node: &Node, submit: impl FnOnce(&Chain) -> Result<Submitt
     // Held until the answer is known: another submission gets a block of its own, and a way back comes before or after.
     let mut guard = chain.lock_head();
     let submitted = submit(chain)?;
-    let mined = guard.mine(node.now(), BlockTime::Clock)?;
+    let mined = guard.mine(node.now(), BlockTime::Clock).inspect_err(|_| {
+        // A transaction that its sender was told is not taken must not be mined later.
+        chain.pool().remove(&[submitted.hash]);
+    })?;
     let Some(index) = mined.record.block.transactions.iter().position(|one| one.hash() == submitted.hash) else {
         drop(guard);
         return Err(not_mined(node, &submitted.hash, &mined));

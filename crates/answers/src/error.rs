@@ -1,9 +1,10 @@
 //! What a caller is told when a question has no answer: one closed table of codes, one error shape.
 
 use crate::json::JsonWriter;
-use rhizome_chain::{BuildError, ChainError, LogSearchError, MineError};
+use rhizome_chain::{BuildError, ChainError, ImportError, LogSearchError, MineError};
 use rhizome_primitives::Bytes;
 use rhizome_trie::StateError;
+use std::io;
 
 /// Every error code of the interface. The wording belongs to the thrower, the code never depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,6 +23,8 @@ pub enum ErrorCode {
     WalletDisabled,
     /// Unknown filter, or a question that this node cannot answer (reference, EIP-1474).
     ServerError,
+    /// The disk refuses to be written (EIP-1474: resource unavailable).
+    Unwritable,
     /// Rate, quota or queue limits (EIP-1474).
     LimitExceeded,
     /// Instant mining built a block without the transaction (reference).
@@ -60,7 +63,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// The whole table, in the order of declaration.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::ParseError,
         Self::InvalidRequest,
         Self::MethodNotFound,
@@ -68,6 +71,7 @@ impl ErrorCode {
         Self::Internal,
         Self::WalletDisabled,
         Self::ServerError,
+        Self::Unwritable,
         Self::LimitExceeded,
         Self::NotMined,
         Self::TransactionRejected,
@@ -97,6 +101,7 @@ impl ErrorCode {
             Self::Internal => -32603,
             Self::WalletDisabled => -32604,
             Self::ServerError => -32000,
+            Self::Unwritable => -32002,
             Self::LimitExceeded => -32005,
             Self::NotMined => -32009,
             Self::TransactionRejected => -32010,
@@ -182,6 +187,20 @@ impl RpcError {
         Self::new(ErrorCode::LimitExceeded, "Server overloaded")
     }
 
+    /// -32002 for a file that could not be written.
+    pub(crate) fn from_write(error: &io::Error, file: impl std::fmt::Display) -> Self {
+        let full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded];
+        Self::unwritable(full.contains(&error.kind()), format_args!("{file}: {error}"))
+    }
+
+    /// -32002 while the disk refuses to be written. The log learns `cause`.
+    fn unwritable(is_full: bool, cause: impl std::fmt::Display) -> Self {
+        let reason = write_fault_text(is_full);
+        let mut error = Self::new(ErrorCode::Unwritable, format!("The node cannot write: {reason}"));
+        error.cause = Some(cause.to_string());
+        error
+    }
+
     /// `{"code","message","data"?,"hint"?,"cause"?}`: the form in which an error crosses to the server.
     pub fn to_json(&self) -> Vec<u8> {
         let mut json = JsonWriter::new();
@@ -207,7 +226,19 @@ impl RpcError {
 
 impl From<ChainError> for RpcError {
     fn from(failure: ChainError) -> Self {
-        Self::internal(failure)
+        match failure.is_write_fault() {
+            true => Self::unwritable(failure.is_disk_full(), failure),
+            false => Self::internal(failure),
+        }
+    }
+}
+
+impl From<ImportError> for RpcError {
+    fn from(failure: ImportError) -> Self {
+        match failure {
+            ImportError::Chain(failure) => failure.into(),
+            other => Self::internal(other),
+        }
     }
 }
 
@@ -221,6 +252,7 @@ impl From<MineError> for RpcError {
     fn from(failure: MineError) -> Self {
         match failure {
             MineError::Time { .. } => Self::invalid_params(failure.to_string()),
+            MineError::Import(failure) => failure.into(),
             defect => Self::internal(defect),
         }
     }
@@ -239,6 +271,11 @@ impl From<LogSearchError> for RpcError {
             LogSearchError::DeadlineExceeded => Self::timed_out(),
         }
     }
+}
+
+/// Why the disk refuses to be written, for strangers: without names of files.
+pub(crate) fn write_fault_text(is_full: bool) -> &'static str {
+    if is_full { "no space left on its disk" } else { "its disk fails" }
 }
 
 /// A finished JSON result, or the error that replaces it.

@@ -69,7 +69,7 @@ impl KeyStore {
         let mut files = self.files.lock();
         if let Some(folder) = &self.folder {
             write(folder, &address, encrypted)
-                .map_err(|error| RpcError::internal(format!("key store {}: {error}", folder.display())))?;
+                .map_err(|error| RpcError::from_write(&error, format_args!("key store {}", folder.display())))?;
         }
         files.insert(address, encrypted.to_owned());
         Ok(())
@@ -87,7 +87,9 @@ fn write(folder: &Path, address: &Address, encrypted: &str) -> std::io::Result<(
     let mut file = options.open(&fresh)?;
     file.write_all(encrypted.as_bytes())?;
     file.sync_all()?;
-    fs::rename(fresh, path)
+    fs::rename(fresh, path)?;
+    // The name, too: who got the address may send funds there. Windows keeps names in its journal.
+    if cfg!(unix) { fs::File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 /// The address that a file of version 3 names.

@@ -48,7 +48,7 @@ pub(crate) fn submit(node: &Node, solution: &Work) -> Answer {
 impl From<SubmissionError> for RpcError {
     fn from(error: SubmissionError) -> Self {
         match error {
-            SubmissionError::Import(failure) => Self::internal(failure),
+            SubmissionError::Import(failure) => failure.into(),
             SubmissionError::Work(fault) => malformed(fault),
             refused => Self::new(ErrorCode::InvalidMinerBlock, refused.to_string()),
         }

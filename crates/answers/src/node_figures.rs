@@ -1,6 +1,6 @@
 //! What the node measures about itself.
 
-use crate::error::Answer;
+use crate::error::{Answer, write_fault_text};
 use crate::json::JsonWriter;
 use crate::node::Node;
 use rhizome_chain::Kind;
@@ -66,6 +66,10 @@ pub fn answer(node: &Node, lanes: &[LaneFigures]) -> Answer {
     json.key("writeBufferBytes").number(store.write_buffer_bytes.cast_signed());
     json.key("fileBytes").number(store.file_bytes.cast_signed());
     json.key("compactionBytes").number(store.compaction_bytes.cast_signed());
+    match &store.write_fault {
+        Some(fault) => json.key("writeFault").text(write_fault_text(fault.is_full)),
+        None => json.key("writeFault").null(),
+    };
     json.key("isWriteStopped").raw(if store.is_write_stopped { b"true" } else { b"false" });
     json.end_object();
     json.end_object();

@@ -75,19 +75,24 @@ impl Bans {
 
     /// Bans. On disk when it returns.
     pub fn add(&self, block: AddressBlock) -> Result<(), ChainError> {
-        let mut blocks = self.blocks.lock();
-        if blocks.insert(block) { self.write(&blocks) } else { Ok(()) }
+        self.change(|blocks| blocks.insert(block))
     }
 
     /// Lifts a ban, if there is one.
     pub fn remove(&self, block: &AddressBlock) -> Result<(), ChainError> {
-        let mut blocks = self.blocks.lock();
-        if blocks.remove(block) { self.write(&blocks) } else { Ok(()) }
+        self.change(|blocks| blocks.remove(block))
     }
 
-    fn write(&self, blocks: &BTreeSet<AddressBlock>) -> Result<(), ChainError> {
-        let lines: String = blocks.iter().map(|block| format!("{block}\n")).collect();
-        Ok(self.store.write_bans(&lines)?)
+    /// A list that cannot be written stays as it was.
+    fn change(&self, change: impl FnOnce(&mut BTreeSet<AddressBlock>) -> bool) -> Result<(), ChainError> {
+        let mut blocks = self.blocks.lock();
+        let mut changed = blocks.clone();
+        if change(&mut changed) {
+            let lines: String = changed.iter().map(|block| format!("{block}\n")).collect();
+            self.store.write_bans(&lines)?;
+            *blocks = changed;
+        }
+        Ok(())
     }
 }
 

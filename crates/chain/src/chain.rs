@@ -14,6 +14,7 @@ use crate::development::Development;
 use crate::events::{ChainEvent, Listeners};
 use crate::head::Head;
 use crate::record::BlockRecord;
+use crate::recovery::Recovery;
 use crate::reorg::BranchChange;
 use crate::txpool::{Pool, PoolHead};
 use crate::works::Works;
@@ -39,6 +40,7 @@ pub struct Chain {
     bans: Bans,
     pub(crate) told: Told,
     listeners: Listeners,
+    pub(crate) recovery: Recovery,
 }
 
 impl Chain {
@@ -69,7 +71,7 @@ impl Chain {
         let (spec, clock) = (Arc::clone(&config.spec), config.clock.clone());
         let pool = Pool::new(spec, config.pool.clone(), clock, pool_head, &recent, config.target_gas_limit);
         let bans = Bans::open(Arc::clone(&archive.store))?;
-        Ok(Arc::new(Self {
+        let chain = Arc::new(Self {
             config,
             archive,
             head: ArcSwap::from_pointee(head),
@@ -81,7 +83,10 @@ impl Chain {
             bans,
             told: Told::default(),
             listeners: Listeners::default(),
-        }))
+            recovery: Recovery::default(),
+        });
+        Self::watch_disk(&chain);
+        Ok(chain)
     }
 
     /// The network.
@@ -157,7 +162,7 @@ fn recent_blocks(archive: &Archive, top: u64) -> Result<Vec<Arc<BlockRecord>>, C
     numbers.filter_map(|number| archive.main_record(number).transpose()).collect()
 }
 
-fn head_record(archive: &Archive) -> Result<Arc<BlockRecord>, ChainError> {
+pub(crate) fn head_record(archive: &Archive) -> Result<Arc<BlockRecord>, ChainError> {
     let hash = archive.store.head()?.ok_or(ChainError::MissingHeight { number: 0 })?;
     let record = archive.known_record(&hash)?;
     let root = record.state_root;

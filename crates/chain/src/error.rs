@@ -51,6 +51,18 @@ pub enum ChainError {
     },
 }
 
+impl ChainError {
+    /// Whether the disk refuses to be written: the same may succeed later.
+    pub fn is_write_fault(&self) -> bool {
+        matches!(self, Self::Storage(error) if error.is_write_fault())
+    }
+
+    /// Whether that is for want of room.
+    pub fn is_disk_full(&self) -> bool {
+        matches!(self, Self::Storage(StorageError::DiskFull { .. }))
+    }
+}
+
 /// Why a block could be neither imported nor refused. Nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {

@@ -28,6 +28,7 @@ mod mining;
 mod pipeline;
 mod prepare;
 mod record;
+mod recovery;
 mod reorg;
 mod row;
 mod state_change;

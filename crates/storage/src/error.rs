@@ -43,9 +43,18 @@ pub enum StorageError {
         /// The layout found.
         found: u32,
     },
-    /// No room left. Nothing of the batch was written.
+    /// No room left.
     #[error("no space left for data directory {}: {source}", dir.display())]
     DiskFull {
+        /// The data directory.
+        dir: PathBuf,
+        /// What the engine or the operating system said.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// The disk refuses to be written, for another reason than want of room. Whether anything of the batch was written shows
+    /// when the database is opened again.
+    #[error("data directory {} cannot be written: {source}", dir.display())]
+    WriteFailed {
         /// The data directory.
         dir: PathBuf,
         /// What the engine or the operating system said.
@@ -94,6 +103,11 @@ pub enum StorageError {
 }
 
 impl StorageError {
+    /// Whether the disk refuses to be written: the same may succeed later.
+    pub fn is_write_fault(&self) -> bool {
+        matches!(self, Self::DiskFull { .. } | Self::WriteFailed { .. } | Self::NotWritable { .. })
+    }
+
     /// The typed form of what happened to a file of the data directory.
     pub(crate) fn of_file(dir: &Path, error: io::Error) -> Self {
         let dir = dir.to_path_buf();

@@ -3,9 +3,11 @@
 //! A value of at most 32 bytes is its own row. A longer one (code, long cells) is written once, by its hash, among the
 //! nodes; its row is the hash and the length, so that length and hash are answered without the bytes.
 
+use std::iter;
+
 use rhizome_primitives::{B256, Bytes, keccak256};
 use rhizome_trie::StateDelta;
-use rocksdb::{IteratorMode, WriteBatch};
+use rocksdb::{Direction, IteratorMode, WriteBatch};
 
 use crate::columns::{FLAT, NODES};
 use crate::store::damaged;
@@ -13,6 +15,8 @@ use crate::{StorageError, Store};
 
 const INLINE_BYTES: usize = 32;
 const REFERENCE_BYTES: usize = 36;
+/// Rows that are read at a time.
+const PAGE_ROWS: usize = 1024;
 
 enum FlatRow<'a> {
     Inline(&'a [u8]),
@@ -53,38 +57,62 @@ pub struct FlatEntry {
 }
 
 impl Store {
-    /// The whole state of the head in order of the keys, without the bytes of long values. A view of this moment.
-    pub fn flat_entries(&self) -> Result<impl Iterator<Item = Result<FlatEntry, StorageError>> + '_, StorageError> {
-        let rows = self.db.iterator_cf(self.column(FLAT)?, IteratorMode::Start);
-        Ok(rows.map(|row| {
-            let (key, row) = row.map_err(|source| self.engine_error("read the flat state", source, 0))?;
-            let (length, hash) = match FlatRow::decode(&row) {
-                Some(FlatRow::Inline(value)) => (value.len(), keccak256(value)),
-                Some(FlatRow::Reference { hash, length }) => (length, hash),
-                None => return Err(damaged(FLAT, &key, "cannot be decoded")),
-            };
-            Ok(FlatEntry { key, length, hash })
-        }))
+    /// The whole state of the head in order of the keys, without the bytes of long values. Nothing may be written meanwhile.
+    pub fn flat_entries(&self) -> impl Iterator<Item = Result<FlatEntry, StorageError>> + '_ {
+        let mut next = Some(Vec::new());
+        let pages = iter::from_fn(move || {
+            let first = next.take()?;
+            let page = self.flat_page(&first);
+            if let Some(last) = page.last().and_then(|entry| entry.as_ref().ok()).filter(|_| page.len() == PAGE_ROWS) {
+                // The key right behind.
+                next = Some([&last.key, [0].as_slice()].concat());
+            }
+            Some(page)
+        });
+        pages.flatten()
+    }
+
+    /// Some rows from a key on, up to the first that cannot be read.
+    fn flat_page(&self, first: &[u8]) -> Vec<Result<FlatEntry, StorageError>> {
+        let mut page = Vec::with_capacity(PAGE_ROWS);
+        let mut read = || {
+            let engine = self.engine()?;
+            let from = IteratorMode::From(first, Direction::Forward);
+            for row in engine.db.iterator_cf(engine.column(FLAT)?, from).take(PAGE_ROWS) {
+                let (key, row) = row.map_err(|source| self.engine_error("read the flat state", source))?;
+                let (length, hash) = match FlatRow::decode(&row) {
+                    Some(FlatRow::Inline(value)) => (value.len(), keccak256(value)),
+                    Some(FlatRow::Reference { hash, length }) => (length, hash),
+                    None => return Err(damaged(FLAT, &key, "cannot be decoded")),
+                };
+                page.push(Ok(FlatEntry { key, length, hash }));
+            }
+            Ok(())
+        };
+        let read: Result<(), StorageError> = read();
+        page.extend(read.err().map(Err));
+        page
     }
 
     /// Value of a trie key at the head. See [`Store::generation`] for how a reader makes sure which head that was.
     pub fn flat_get(&self, key: &[u8]) -> Result<Option<Bytes>, StorageError> {
-        let Some(row) = self.row(FLAT, key)? else { return Ok(None) };
-        match FlatRow::decode(&row).ok_or_else(|| damaged(FLAT, key, "cannot be decoded"))? {
-            FlatRow::Inline(value) => Ok(Some(Bytes::copy_from_slice(value))),
-            FlatRow::Reference { hash, .. } => {
-                Ok(Some(self.cached_node(&hash)?.ok_or(StorageError::Missing { column: NODES, hash })?))
-            }
+        let found = self.decoded(FLAT, key, |row| match FlatRow::decode(row)? {
+            FlatRow::Inline(value) => Some(Ok(Bytes::copy_from_slice(value))),
+            FlatRow::Reference { hash, .. } => Some(Err(hash)),
+        })?;
+        match found {
+            Some(Err(hash)) => Ok(Some(self.cached_node(&hash)?.ok_or(StorageError::Missing { column: NODES, hash })?)),
+            Some(Ok(value)) => Ok(Some(value)),
+            None => Ok(None),
         }
     }
 
     /// Length and keccak of a value at the head, without reading a long value.
     pub fn flat_length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, StorageError> {
-        let Some(row) = self.row(FLAT, key)? else { return Ok(None) };
-        Ok(Some(match FlatRow::decode(&row).ok_or_else(|| damaged(FLAT, key, "cannot be decoded"))? {
-            FlatRow::Inline(value) => (value.len(), keccak256(value)),
-            FlatRow::Reference { hash, length } => (length, hash),
-        }))
+        self.decoded(FLAT, key, |row| match FlatRow::decode(row)? {
+            FlatRow::Inline(value) => Some((value.len(), keccak256(value))),
+            FlatRow::Reference { hash, length } => Some((length, hash)),
+        })
     }
 
     /// Visits key and value of the head's state below a key prefix, in order of the keys. Not atomic with a write that
@@ -107,10 +135,11 @@ impl Store {
     /// Puts the change of the head's state into a batch: first the wiped accounts with all that hangs off them, then the
     /// writes.
     pub(crate) fn batch_flat(&self, batch: &mut WriteBatch, delta: &StateDelta) -> Result<(), StorageError> {
-        let column = self.column(FLAT)?;
+        let engine = self.engine()?;
+        let column = engine.column(FLAT)?;
         for account in &delta.wiped {
             // As in the trie: nothing happens below a key that has no value itself.
-            if self.row(FLAT, account)?.is_none() {
+            if !self.has_row(FLAT, account)? {
                 continue;
             }
             self.visit_prefix(account, |key, _| {

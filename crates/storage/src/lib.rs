@@ -6,11 +6,13 @@
 //! hold and when a block may be deleted are questions of the chain crate.
 //!
 //! Start reading at [`Store`] (`store.rs`: what can be read), then `write.rs` (what a block write consists of),
+//! `write_faults.rs` and `engine.rs` (what becomes of a disk that refuses, and how the database is opened again),
 //! `columns.rs` (what lies where, and how it is tuned), `node_journal.rs` and `node_files.rs` (where trie nodes go) and
 //! `log_index.rs` (how logs are found).
 
 mod cached_nodes;
 mod columns;
+mod engine;
 mod error;
 mod flat;
 mod log_index;
@@ -24,6 +26,7 @@ mod record;
 mod rewind;
 mod store;
 mod write;
+mod write_faults;
 
 #[cfg(test)]
 #[path = "../../primitives/tests/corpus.rs"]
@@ -41,3 +44,4 @@ pub use record::{HeightEntry, RawReceipt, RawReceipts, StoredBlock, StoredReceip
 pub use rewind::Rewind;
 pub use store::{CacheReads, Store, StoreFigures};
 pub use write::{BestChange, BlockWrite, StateChange};
+pub use write_faults::WriteFault;

@@ -254,9 +254,11 @@ impl Store {
         into: &mut Shards,
     ) -> Result<(), StorageError> {
         for number in numbers {
-            if let Some(row) = self.row(LOGS, &posting.key(number))? {
-                into.entry(number).or_default().add(&row);
-            }
+            self.with_row(LOGS, &posting.key(number), |row| {
+                if let Some(row) = row {
+                    into.entry(number).or_default().add(row);
+                }
+            })?;
         }
         Ok(())
     }

@@ -160,6 +160,11 @@ impl NodeJournal {
         }
     }
 
+    /// Lets go of all packs: those that count are on disk.
+    pub(crate) fn abandon(&self) {
+        *self.segments.write() = Segments::default();
+    }
+
     /// Seals what has gathered if it is so much, or finds what an earlier failure left.
     fn has_work(&self, least: usize) -> bool {
         let mut segments = self.segments.write();

@@ -1,7 +1,6 @@
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use quick_cache::sync::Cache as ValueCache;
@@ -10,23 +9,20 @@ use rocksdb::{Cache, DB, ErrorKind, LogLevel, Options, ReadOptions, WriteBatch, 
 use tempfile::TempDir;
 
 use crate::columns::{self, IDENTITY_KEY, LAYOUT_KEY};
+use crate::engine::{Engine, EngineLock, EngineSettings};
 use crate::main_hashes::MainHashes;
-use crate::node_files::{FilingError, NodeFiles};
-use crate::node_journal::NodeJournal;
-use crate::store::{Home, is_disk_full};
-use crate::write::PROBE_BYTES;
+use crate::store::Home;
+use crate::write_faults::{PROBE_BYTES, WriteFaults, is_disk_full};
 use crate::{StorageError, Store};
 
 /// Version of the layout of the columns.
 const LAYOUT: u32 = 3;
 /// Held by the process that has the directory open. The engine has a lock of its own, but reports it in words only.
 const LOCK_FILE: &str = "rhizome.lock";
-const DATABASE_FOLDER: &str = "chain";
+pub(crate) const DATABASE_FOLDER: &str = "chain";
 /// Folder of the node files, within that of the database.
 pub(crate) const NODES_FOLDER: &str = "nodes";
 
-/// Nodes that gather before they are written into a file, as a share of the write buffers.
-const JOURNAL_SHARE: usize = 4;
 /// Memory for code, other long values and trie nodes that were read, as a share of the block cache.
 const VALUE_CACHE_SHARE: usize = 8;
 /// Code is at most 24 KB, a node about 100 bytes; this is what one is assumed to take when the cache is laid out.
@@ -114,38 +110,28 @@ impl Store {
         options: &StoreOptions,
         is_temporary: bool,
     ) -> Result<Self, StorageError> {
-        let dir = home.dir.clone();
-        let cache = Cache::new_lru_cache(options.cache_bytes);
-        let column_buffer_bytes = options.write_buffer_bytes / 2;
-        let database = columns::descriptors(&cache, column_buffer_bytes).and_then(|descriptors| {
-            DB::open_cf_descriptors(&engine_options(options), dir.join(DATABASE_FOLDER), descriptors)
-        });
-        let db = Arc::new(database.map_err(|source| opening_error(&dir, source, options.write_buffer_bytes))?);
-        check_identity(&db, &dir, identity)?;
-
+        let settings = EngineSettings {
+            identity: identity.clone(),
+            options: options.clone(),
+            is_temporary,
+            cache: Cache::new_lru_cache(options.cache_bytes),
+        };
+        let engine = Engine::open(&home.dir, &settings)?;
         let mut write_options = WriteOptions::default();
         write_options.disable_wal(is_temporary);
         write_options.set_sync(!is_temporary && options.durability == Durability::Power);
         let value_bytes = options.cache_bytes / VALUE_CACHE_SHARE;
-        let nodes = dir.join(DATABASE_FOLDER).join(NODES_FOLDER);
-        let files = NodeFiles::open(&db, nodes, is_temporary).map_err(|error| match error {
-            FilingError::Engine(source) => StorageError::Engine { operation: "read the row of the node files", source },
-            FilingError::File(source) => StorageError::of_file(&dir, source),
-        })?;
-        let store = Self {
-            journal: Arc::new(NodeJournal::new(options.write_buffer_bytes / JOURNAL_SHARE)),
-            files: Arc::new(files),
-            db,
+        Ok(Self {
+            engine: EngineLock::new(engine),
+            settings,
+            faults: WriteFaults::default(),
             write_options,
             read_options: ReadOptions::default(),
-            write_buffer_bytes: options.write_buffer_bytes,
             main_hashes: MainHashes::default(),
             generation: AtomicU64::new(1),
             values: ValueCache::with_weighter(value_bytes / TYPICAL_VALUE_BYTES + 1, value_bytes as u64, ValueWeight),
             home,
-        };
-        store.restore_packs()?;
-        Ok(store)
+        })
     }
 }
 
@@ -159,7 +145,7 @@ impl quick_cache::Weighter<B256, Bytes> for ValueWeight {
     }
 }
 
-fn engine_options(options: &StoreOptions) -> Options {
+pub(crate) fn engine_options(options: &StoreOptions) -> Options {
     let mut engine = Options::default();
     engine.create_if_missing(true);
     engine.create_missing_column_families(true);
@@ -181,7 +167,7 @@ fn engine_options(options: &StoreOptions) -> Options {
 }
 
 /// `bytes` is what the engine may have to write when it opens: the log of the last run, as files.
-fn opening_error(dir: &Path, source: rocksdb::Error, bytes: usize) -> StorageError {
+pub(crate) fn opening_error(dir: &Path, source: rocksdb::Error, bytes: usize) -> StorageError {
     let dir = dir.to_path_buf();
     match source.kind() {
         // A column with an unknown name or merge operator means that something else wrote this directory.
@@ -194,7 +180,7 @@ fn opening_error(dir: &Path, source: rocksdb::Error, bytes: usize) -> StorageErr
 }
 
 /// Compares the identity in the database with the expected one; a new database gets the expected one.
-fn check_identity(db: &DB, dir: &Path, expected: &Identity) -> Result<(), StorageError> {
+pub(crate) fn check_identity(db: &DB, dir: &Path, expected: &Identity) -> Result<(), StorageError> {
     let read = |key| db.get(key).map_err(|source| StorageError::Engine { operation: "read the identity", source });
     match (read(LAYOUT_KEY)?, read(IDENTITY_KEY)?) {
         (Some(layout), Some(identity)) => {

@@ -26,9 +26,9 @@ impl Store {
     /// Returns the generation of the flat state after the write.
     pub fn delete_above(&self, rewind: &Rewind<'_>) -> Result<u64, StorageError> {
         let mut batch = WriteBatch::default();
-        let heights = self.column(HEIGHTS)?;
-        let blocks = self.column(BLOCKS)?;
-        let receipts = self.column(RECEIPTS)?;
+        let engine = self.engine()?;
+        let (heights, blocks) = (engine.column(HEIGHTS)?, engine.column(BLOCKS)?);
+        let (receipts, meta) = (engine.column(RECEIPTS)?, engine.column(META)?);
         let mut doomed: HashSet<B256> = HashSet::new();
         self.visit_range(HEIGHTS, &rewind.height.saturating_add(1).to_be_bytes(), None, |key, row| {
             let entries = record::decode_heights(row).ok_or_else(|| damaged(HEIGHTS, key, "cannot be decoded"))?;
@@ -40,9 +40,9 @@ impl Store {
             self.forget_transactions(&mut batch, hash, &doomed)?;
             batch.delete_cf(blocks, hash);
             batch.delete_cf(receipts, hash);
-            batch.delete_cf(self.column(META)?, original_root_key(hash));
+            batch.delete_cf(meta, original_root_key(hash));
         }
-        batch.put_cf(self.column(META)?, HEAD_KEY, rewind.head);
+        batch.put_cf(meta, HEAD_KEY, rewind.head);
         self.batch_flat(&mut batch, rewind.flat)?;
         self.main_hashes.change(|| self.write_new_head(batch))
     }
@@ -53,7 +53,8 @@ impl Store {
         block: &B256,
         doomed: &HashSet<B256>,
     ) -> Result<(), StorageError> {
-        let column = self.column(TRANSACTIONS)?;
+        let engine = self.engine()?;
+        let column = engine.column(TRANSACTIONS)?;
         let hashes = self.decoded(RECEIPTS, block.as_slice(), record::decode_transaction_hashes)?.unwrap_or_default();
         for hash in hashes {
             let mut locations = self.transaction_locations(&hash)?;

@@ -1,7 +1,5 @@
-use std::fs::{self, File};
-use std::io::{ErrorKind as IoErrorKind, Write};
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use quick_cache::sync::Cache;
@@ -9,16 +7,17 @@ use rhizome_primitives::{B256, Bytes, hex};
 use rhizome_trie::{NodeSource, SourceError};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::properties::{self, PropName};
-use rocksdb::{ColumnFamily, DB, DBPinnableSlice, ErrorKind, ReadOptions, WriteBatch, WriteOptions};
+use rocksdb::{ErrorKind, ReadOptions, WriteBatch, WriteOptions};
 use tempfile::TempDir;
 
 use crate::StorageError;
 use crate::columns::{self, BANS_KEY, BLOCKS, HEAD_KEY, HEIGHTS, META, RECEIPTS, TRANSACTIONS};
+use crate::engine::{EngineLock, EngineSettings, InUse};
 use crate::main_hashes::MainHashes;
-use crate::node_files::{FilingError, NodeFiles};
-use crate::node_journal::NodeJournal;
+use crate::node_files::FilingError;
 use crate::open::{NODES_FOLDER, ValueWeight};
 use crate::record::{self, HeightEntry, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
+use crate::write_faults::{PROBE_BYTES, WriteFault, WriteFaults};
 
 /// Where the files are, and what keeps others out of them.
 pub(crate) struct Home {
@@ -37,7 +36,7 @@ pub struct CacheReads {
 }
 
 /// How large the parts of an open database are, in bytes, and whether it takes writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreFigures {
     /// Blocks of files, indexes and filters in memory.
     pub block_cache_bytes: u64,
@@ -53,19 +52,18 @@ pub struct StoreFigures {
     pub compaction_bytes: u64,
     /// The engine refuses writes until it has merged more.
     pub is_write_stopped: bool,
+    /// Why the disk refuses writes.
+    pub write_fault: Option<WriteFault>,
 }
 
 /// One open database. Reads never block each other or the writer; writes come from one place (the chain's writer).
 pub struct Store {
-    /// Nodes that are not yet in their files.
-    pub(crate) journal: Arc<NodeJournal>,
-    pub(crate) files: Arc<NodeFiles>,
-    pub(crate) db: Arc<DB>,
+    pub(crate) engine: EngineLock,
+    pub(crate) settings: EngineSettings,
+    pub(crate) faults: WriteFaults,
     pub(crate) write_options: WriteOptions,
     /// For single rows. Made once: that costs about as much as a read.
     pub(crate) read_options: ReadOptions,
-    /// What the engine may have to write at a time besides a batch: rows that gathered in memory.
-    pub(crate) write_buffer_bytes: usize,
     pub(crate) main_hashes: MainHashes,
     /// Raised right before a batch that changes the flat state.
     pub(crate) generation: AtomicU64,
@@ -73,13 +71,6 @@ pub struct Store {
     pub(crate) values: Cache<B256, Bytes, ValueWeight>,
     // Dropped last: the engine closes its files before the lock goes and a temporary directory is removed.
     pub(crate) home: Home,
-}
-
-impl Drop for Store {
-    fn drop(&mut self) {
-        self.files.close();
-        self.journal.finish(&self.files);
-    }
 }
 
 impl Store {
@@ -96,9 +87,7 @@ impl Store {
 
     /// Hash of the best block; `None` in a new database.
     pub fn head(&self) -> Result<Option<B256>, StorageError> {
-        let Some(row) = self.row(META, HEAD_KEY)? else { return Ok(None) };
-        let hash = B256::try_from(row.as_ref()).map_err(|_length| damaged(META, HEAD_KEY, "not a hash"))?;
-        Ok(Some(hash))
+        self.decoded(META, HEAD_KEY, |row| B256::try_from(row).ok())
     }
 
     /// Addresses that peers may not come from, one a line.
@@ -110,7 +99,7 @@ impl Store {
     /// Replaces what `bans` returns.
     pub fn write_bans(&self, lines: &str) -> Result<(), StorageError> {
         let mut batch = WriteBatch::default();
-        batch.put_cf(self.column(META)?, BANS_KEY, lines);
+        batch.put_cf(self.engine()?.column(META)?, BANS_KEY, lines);
         self.write_batch(batch)
     }
 
@@ -121,7 +110,7 @@ impl Store {
 
     /// Whether the block is stored.
     pub fn has_block(&self, hash: &B256) -> Result<bool, StorageError> {
-        Ok(self.row(BLOCKS, hash.as_slice())?.is_some())
+        self.has_row(BLOCKS, hash.as_slice())
     }
 
     /// The receipts of a block.
@@ -147,11 +136,11 @@ impl Store {
 
     /// The highest height that holds a block; it may lie above the head.
     pub fn highest_number(&self) -> Result<Option<u64>, StorageError> {
-        let column = self.column(HEIGHTS)?;
-        let mut rows = self.db.raw_iterator_cf(column);
+        let engine = self.engine()?;
+        let mut rows = engine.db.raw_iterator_cf(engine.column(HEIGHTS)?);
         rows.seek_to_last();
         let number = rows.key().and_then(|key| key.try_into().ok()).map(u64::from_be_bytes);
-        rows.status().map_err(|source| self.engine_error("read the highest block", source, 0))?;
+        rows.status().map_err(|source| self.engine_error("read the highest block", source))?;
         Ok(number)
     }
 
@@ -162,10 +151,11 @@ impl Store {
 
     /// A trie node's message or a long value, by its keccak.
     pub fn node(&self, hash: &B256) -> Result<Option<Bytes>, StorageError> {
-        if let Some(node) = self.journal.find(hash) {
+        let engine = self.engine()?;
+        if let Some(node) = engine.journal.find(hash) {
             return Ok(Some(node));
         }
-        self.files.get(hash).map_err(|error| StorageError::of_file(self.dir(), error))
+        engine.files.get(hash).map_err(|error| StorageError::of_file(self.dir(), error))
     }
 
     /// The same through the cache, for those who read again what others have read.
@@ -182,26 +172,29 @@ impl Store {
 
     /// A copy of the database in a folder that does not exist yet, on the same disk with hard links, while the node runs.
     pub fn checkpoint(&self, path: &Path) -> Result<(), StorageError> {
-        let copy = || Checkpoint::new(&self.db).and_then(|checkpoint| checkpoint.create_checkpoint(path));
-        self.files.checkpoint(&path.join(NODES_FOLDER), copy).map_err(|error| match error {
-            FilingError::Engine(source) => self.engine_error("make a checkpoint", source, 0),
+        let engine = self.engine()?;
+        let copy = || Checkpoint::new(&engine.db).and_then(|checkpoint| checkpoint.create_checkpoint(path));
+        engine.files.checkpoint(&path.join(NODES_FOLDER), copy).map_err(|error| match error {
+            FilingError::Engine(source) => self.engine_error("make a checkpoint", source),
             FilingError::File(source) => StorageError::of_file(path, source),
         })
     }
 
     /// Waits until everything that was written is on the disk, so that it survives a loss of power, too.
     pub fn flush(&self) -> Result<(), StorageError> {
-        self.db.flush_wal(true).map_err(|source| self.engine_error("flush the log", source, 0))
+        self.check_writable()?;
+        let flushed = self.engine()?.db.flush_wal(true);
+        flushed.map_err(|source| self.begin_fault(FilingError::Engine(source), PROBE_BYTES))
     }
 
     /// Size of the database's files, in bytes.
     pub fn disk_bytes(&self) -> Result<u64, StorageError> {
-        let files = self.db.live_files().map_err(|source| self.engine_error("list files", source, 0))?;
+        let files = self.engine()?.db.live_files().map_err(|source| self.engine_error("list files", source))?;
         Ok(files.iter().map(|file| file.size as u64).sum::<u64>().saturating_add(self.node_bytes()?))
     }
 
     fn node_bytes(&self) -> Result<u64, StorageError> {
-        self.files.bytes().map_err(|error| StorageError::of_file(self.dir(), error))
+        self.engine()?.files.bytes().map_err(|error| StorageError::of_file(self.dir(), error))
     }
 
     /// What the engine says about itself now, summed over all columns.
@@ -215,36 +208,51 @@ impl Store {
             file_bytes: self.engine_sum(properties::TOTAL_SST_FILES_SIZE)?.saturating_add(self.node_bytes()?),
             compaction_bytes: self.engine_sum(properties::ESTIMATE_PENDING_COMPACTION_BYTES)?,
             is_write_stopped: self.engine_number(META, properties::IS_WRITE_STOPPED)? != 0,
+            write_fault: self.write_fault(),
         })
     }
 
-    fn engine_sum(&self, property: &PropName) -> Result<u64, StorageError> {
+    pub(crate) fn engine_sum(&self, property: &PropName) -> Result<u64, StorageError> {
         columns::NAMES.iter().try_fold(0_u64, |sum, name| Ok(sum.saturating_add(self.engine_number(name, property)?)))
     }
 
     fn engine_number(&self, name: &'static str, property: &PropName) -> Result<u64, StorageError> {
-        let number = self.db.property_int_value_cf(self.column(name)?, property);
-        Ok(number.map_err(|source| self.engine_error("read a property", source, 0))?.unwrap_or_default())
+        let engine = self.engine()?;
+        let number = engine.db.property_int_value_cf(engine.column(name)?, property);
+        Ok(number.map_err(|source| self.engine_error("read a property", source))?.unwrap_or_default())
     }
 
-    pub(crate) fn column(&self, name: &'static str) -> Result<&ColumnFamily, StorageError> {
-        // All columns are named at open, so this cannot miss.
-        self.db.cf_handle(name).ok_or(StorageError::Row { column: name, key: String::new(), what: "no such column" })
+    /// What is open. An error after it could not be opened again.
+    pub(crate) fn engine(&self) -> Result<InUse<'_>, StorageError> {
+        self.engine.use_it().ok_or_else(|| self.closed())
     }
 
-    pub(crate) fn row(&self, name: &'static str, key: &[u8]) -> Result<Option<DBPinnableSlice<'_>>, StorageError> {
-        let row = self.db.get_pinned_cf_opt(self.column(name)?, key, &self.read_options);
-        row.map_err(|source| self.engine_error("read", source, 0))
+    /// Reads a row where it lies.
+    pub(crate) fn with_row<T>(
+        &self,
+        name: &'static str,
+        key: &[u8],
+        read: impl FnOnce(Option<&[u8]>) -> T,
+    ) -> Result<T, StorageError> {
+        let engine = self.engine()?;
+        let row = engine.db.get_pinned_cf_opt(engine.column(name)?, key, &self.read_options);
+        Ok(read(row.map_err(|source| self.engine_error("read", source))?.as_deref()))
+    }
+
+    pub(crate) fn has_row(&self, name: &'static str, key: &[u8]) -> Result<bool, StorageError> {
+        self.with_row(name, key, |row| row.is_some())
     }
 
     pub(crate) fn decoded<T>(
         &self,
         name: &'static str,
         key: &[u8],
-        decode: impl Fn(&[u8]) -> Option<T>,
+        decode: impl FnOnce(&[u8]) -> Option<T>,
     ) -> Result<Option<T>, StorageError> {
-        let Some(row) = self.row(name, key)? else { return Ok(None) };
-        decode(&row).map(Some).ok_or_else(|| damaged(name, key, "cannot be decoded"))
+        self.with_row(name, key, |row| match row {
+            Some(row) => decode(row).map(Some).ok_or_else(|| damaged(name, key, "cannot be decoded")),
+            None => Ok(None),
+        })?
     }
 
     /// Visits the rows from `first` to `last`, both included, or to the end of the column.
@@ -261,51 +269,23 @@ impl Store {
             bound.push(0);
             options.set_iterate_upper_bound(bound);
         }
-        let mut rows = self.db.raw_iterator_cf_opt(self.column(name)?, options);
+        let engine = self.engine()?;
+        let mut rows = engine.db.raw_iterator_cf_opt(engine.column(name)?, options);
         rows.seek(first);
         while let Some((key, row)) = rows.item() {
             visit(key, row)?;
             rows.next();
         }
-        rows.status().map_err(|source| self.engine_error("read a range", source, 0))
+        rows.status().map_err(|source| self.engine_error("read a range", source))
     }
 
-    pub(crate) fn write_batch(&self, batch: WriteBatch) -> Result<(), StorageError> {
-        let bytes = batch.size_in_bytes();
-        let written = self.db.write_opt(batch, &self.write_options);
-        written.map_err(|source| self.engine_error("write", source, bytes))
-    }
-
-    /// The typed form of an engine error. `bytes` is what was being written, 0 for reads.
-    pub(crate) fn engine_error(&self, operation: &'static str, source: rocksdb::Error, bytes: usize) -> StorageError {
-        let dir = || self.home.dir.clone();
+    /// The typed form of an engine error of a read.
+    pub(crate) fn engine_error(&self, operation: &'static str, source: rocksdb::Error) -> StorageError {
         match source.kind() {
-            ErrorKind::Corruption => StorageError::Damaged { dir: dir(), source: source.into() },
-            // An earlier write in the background may be what failed.
-            ErrorKind::IOError if bytes > 0 && is_disk_full(&self.home.dir, bytes.max(self.write_buffer_bytes)) => {
-                StorageError::DiskFull { dir: dir(), source: source.into() }
-            }
+            ErrorKind::Corruption => StorageError::Damaged { dir: self.home.dir.clone(), source: source.into() },
             _ => StorageError::Engine { operation, source },
         }
     }
-}
-
-/// Whether the disk refuses as many bytes as could not be written. The engine reports a full disk in words only, so the
-/// operating system is asked again.
-pub(crate) fn is_disk_full(dir: &Path, bytes: usize) -> bool {
-    let probe = dir.join("space.probe");
-    let mut written = File::create(&probe).and_then(|mut file| {
-        let block = vec![0; 64 * 1024];
-        for _ in 0..bytes / block.len() + 1 {
-            file.write_all(&block)?;
-        }
-        file.sync_data()
-    });
-    if let Err(error) = fs::remove_file(&probe) {
-        written = written.and(Err(error));
-    }
-    let full = [IoErrorKind::StorageFull, IoErrorKind::QuotaExceeded];
-    written.is_err_and(|error| full.contains(&error.kind()))
 }
 
 impl NodeSource for Store {

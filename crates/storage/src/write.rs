@@ -7,14 +7,11 @@ use rhizome_trie::{NodeRows, StateDelta};
 use rocksdb::WriteBatch;
 
 use crate::columns::{BLOCKS, HEAD_KEY, HEIGHTS, LOGS, META, ORIGINAL_ROOT_PREFIX, PACKS, RECEIPTS, TRANSACTIONS};
-use crate::node_files::FilingError;
 use crate::node_journal::FlushError;
 use crate::record::{self, HeightEntry};
 use crate::store::damaged;
+use crate::write_faults::PROBE_BYTES;
 use crate::{StorageError, Store, log_index};
-
-/// What is asked of the disk when a write of unknown size failed, to tell whether it is full.
-pub(crate) const PROBE_BYTES: usize = 1 << 20;
 
 /// What a row takes in a batch besides a long value, roughly.
 const ROW_BYTES: usize = 96;
@@ -88,11 +85,13 @@ impl Store {
     /// generation of the flat state after the write. One writer at a time.
     pub fn write_state(&self, mut change: StateChange<'_>) -> Result<u64, StorageError> {
         let stored = self.block(&change.head)?.ok_or_else(|| damaged(BLOCKS, change.head.as_slice(), "is missing"))?;
+        self.check_writable()?;
+        let engine = self.engine()?;
         let mut batch = WriteBatch::default();
         self.batch_nodes(&mut batch, mem::take(&mut change.nodes))?;
         let row = record::encode_block(&stored.raw, stored.total_difficulty, &change.state_root, &stored.senders);
-        batch.put_cf(self.column(BLOCKS)?, change.head, row);
-        let (meta, key) = (self.column(META)?, original_root_key(&change.head));
+        batch.put_cf(engine.column(BLOCKS)?, change.head, row);
+        let (meta, key) = (engine.column(META)?, original_root_key(&change.head));
         if change.is_original {
             batch.delete_cf(meta, key);
         } else if self.original_state_root(&change.head)?.is_none() {
@@ -110,13 +109,15 @@ impl Store {
     /// Writes a block with everything that belongs to it in one batch: after a crash it is there completely or not at
     /// all. Returns the generation of the flat state after the write. One writer at a time.
     pub fn write_block(&self, mut write: BlockWrite<'_>) -> Result<u64, StorageError> {
+        self.check_writable()?;
+        let engine = self.engine()?;
         let mut batch = WriteBatch::with_capacity_bytes(write.batch_bytes());
         self.batch_nodes(&mut batch, mem::take(&mut write.nodes))?;
         let row = record::encode_block(write.raw, write.total_difficulty, &write.state_root, write.senders);
-        batch.put_cf(self.column(BLOCKS)?, write.hash, row);
+        batch.put_cf(engine.column(BLOCKS)?, write.hash, row);
         let row = record::encode_receipts(write.transaction_hashes, write.encoded_receipts);
-        batch.put_cf(self.column(RECEIPTS)?, write.hash, row);
-        let transactions = self.column(TRANSACTIONS)?;
+        batch.put_cf(engine.column(RECEIPTS)?, write.hash, row);
+        let transactions = engine.column(TRANSACTIONS)?;
         // In order of the keys: see `columns.rs`.
         let mut places: Vec<(&B256, u32)> = write.transaction_hashes.iter().zip(0..).collect();
         places.sort_unstable();
@@ -129,7 +130,7 @@ impl Store {
             self.write_batch(batch)?;
             return Ok(self.generation());
         };
-        batch.put_cf(self.column(META)?, HEAD_KEY, write.hash);
+        batch.put_cf(engine.column(META)?, HEAD_KEY, write.hash);
         self.batch_flat(&mut batch, best.flat)?;
         if best.retracted.is_empty() {
             return self.write_new_head(batch);
@@ -147,38 +148,34 @@ impl Store {
 
     /// The nodes of a block as one row, which is readable from here on: a reader that sees the block finds its state.
     fn batch_nodes(&self, batch: &mut WriteBatch, mut nodes: NodeRows) -> Result<(), StorageError> {
-        self.journal.settle(&self.files).map_err(|error| match error {
-            FlushError::Filing(FilingError::Engine(source)) => self.engine_error("write nodes", source, PROBE_BYTES),
-            FlushError::Filing(FilingError::File(source)) => StorageError::of_file(self.dir(), source),
+        let engine = self.engine()?;
+        engine.journal.settle(&engine.files).map_err(|error| match error {
+            FlushError::Filing(error) => self.begin_fault(error, PROBE_BYTES),
             FlushError::Thread(source) => StorageError::Thread { source },
         })?;
-        let column = self.column(PACKS)?;
+        let column = engine.column(PACKS)?;
         // Only the writer takes numbers, so the next one is known before the row moves into the journal.
-        let sequence = self.journal.next_sequence().to_be_bytes();
+        let sequence = engine.journal.next_sequence().to_be_bytes();
         nodes.with_pack(|pack| batch.put_cf(column, sequence, pack));
-        self.journal.append(nodes);
+        engine.journal.append(nodes);
         Ok(())
-    }
-
-    /// Takes back the packs that the last run left.
-    pub(crate) fn restore_packs(&self) -> Result<(), StorageError> {
-        self.visit_range(PACKS, &[], None, |key, pack| {
-            let damaged = || damaged(PACKS, key, "cannot be decoded");
-            let sequence = key.try_into().map_err(|_length| damaged())?;
-            self.journal.restore(u64::from_be_bytes(sequence), NodeRows::from_pack(pack).ok_or_else(damaged)?);
-            Ok(())
-        })
     }
 
     /// Posts the block under the values of its logs.
     fn batch_postings(&self, batch: &mut WriteBatch, write: &BlockWrite<'_>) -> Result<(), StorageError> {
-        let column = self.column(LOGS)?;
+        let engine = self.engine()?;
+        let column = engine.column(LOGS)?;
         let (shard, operand) = log_index::place(write.number);
         for posting in log_index::postings(write.receipts.iter().flat_map(|receipt| &receipt.logs)) {
             let key = posting.key(shard);
-            let row = if posting.is_whole_at(write.number) { self.row(LOGS, &key)? } else { None };
-            match row {
-                Some(row) => batch.put_cf(column, key, log_index::merge(Some(&row), iter::once(operand.as_slice()))),
+            let whole = match posting.is_whole_at(write.number) {
+                true => self.with_row(LOGS, &key, |row| {
+                    row.map(|row| log_index::merge(Some(row), iter::once(operand.as_slice())))
+                })?,
+                false => None,
+            };
+            match whole {
+                Some(row) => batch.put_cf(column, key, row),
                 None => batch.merge_cf(column, key, operand),
             }
         }
@@ -206,7 +203,8 @@ impl Store {
                 }
             }
         }
-        let column = self.column(HEIGHTS)?;
+        let engine = self.engine()?;
+        let column = engine.column(HEIGHTS)?;
         for (number, entries) in heights {
             batch.put_cf(column, number.to_be_bytes(), record::encode_heights(&entries));
         }

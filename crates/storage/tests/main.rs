@@ -9,7 +9,7 @@ mod node_files;
 mod written_blocks;
 
 use rhizome_primitives::{Address, B256, Bloom, Bytes, Log, Receipt, U256, keccak256};
-use rhizome_storage::{BestChange, BlockWrite, Identity, Store, StoreOptions};
+use rhizome_storage::{BestChange, BlockWrite, Identity, StorageError, Store, StoreOptions};
 use rhizome_trie::{NodeRows, StateDelta};
 
 fn identity() -> Identity {
@@ -88,6 +88,10 @@ impl Made {
 
     /// `change`: the blocks that join the best chain and those that leave it.
     fn write(&self, store: &Store, change: Option<(&[Place], &[Place])>) -> u64 {
+        self.try_write(store, change).unwrap()
+    }
+
+    fn try_write(&self, store: &Store, change: Option<(&[Place], &[Place])>) -> Result<u64, StorageError> {
         let encoded: Vec<Bytes> = self.receipts.iter().map(|receipt| receipt.encode().into()).collect();
         let best = change.map(|(enacted, retracted)| BestChange { enacted, retracted, flat: &self.flat });
         let write = BlockWrite {
@@ -103,6 +107,6 @@ impl Made {
             nodes: self.nodes.clone(),
             best,
         };
-        store.write_block(write).unwrap()
+        store.write_block(write)
     }
 }

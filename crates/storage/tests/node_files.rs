@@ -4,7 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
 use rhizome_primitives::{B256, keccak256};
@@ -240,4 +241,47 @@ fn files_of_nodes_count_in_sizes() {
     assert!(nodes > 256 << 10);
     assert!(store.disk_bytes().unwrap() >= nodes);
     assert!(store.figures().unwrap().file_bytes >= nodes);
+}
+
+#[test]
+fn after_a_write_that_failed_the_database_is_opened_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let told = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&told);
+    let count = move || {
+        counter.fetch_add(1, Ordering::Relaxed);
+    };
+    store.on_write_fault(Box::new(count));
+    // No file of nodes can be made.
+    let obstacle = nodes_folder(dir.path()).join("000000.data");
+    fs::create_dir(&obstacle).unwrap();
+    let try_write = |number: u64| {
+        let made = Made::new(number, "n").with_flat(b"key", Some(&value(number)));
+        made.try_write(&store, Some((&[made.place()], &[])))
+    };
+    let failed = (0..10_000).find(|number| try_write(*number).is_err()).unwrap();
+    let fault = store.write_fault().unwrap();
+    assert!(!fault.is_full, "{fault:?}");
+    assert_eq!(told.load(Ordering::Relaxed), 1);
+    assert!(matches!(try_write(failed), Err(StorageError::WriteFailed { .. })), "refused");
+    assert_eq!(told.load(Ordering::Relaxed), 2);
+    expect_values(&store, 0..failed);
+
+    assert!(store.reopen().is_err(), "the obstacle is still there");
+    assert!(store.head().is_err(), "closed");
+    fs::remove_dir(&obstacle).unwrap();
+    let generation = store.generation();
+    store.reopen().unwrap();
+    assert!(store.generation() > generation);
+    assert!(try_write(failed).is_err(), "until the caller has seen what is there");
+    store.end_write_fault();
+    assert_eq!(store.write_fault(), None);
+    expect_values(&store, 0..failed);
+    assert_eq!(store.head().unwrap(), Some(Made::new(failed - 1, "n").hash));
+    for number in failed..failed + 200 {
+        try_write(number).unwrap();
+    }
+    drop(store);
+    expect_values(&open(dir.path()), 0..failed + 200);
 }

@@ -12,6 +12,7 @@ const store = {
   fileBytes: 1000,
   compactionBytes: 0,
   isWriteStopped: false,
+  writeFault: null,
 }
 const figures: NodeFigures = {
   number: 100,

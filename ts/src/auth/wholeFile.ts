@@ -29,8 +29,20 @@ export async function replaceWhole(path: string, text: string): Promise<void> {
       await file.close()
     }
     await rename(fresh, path)
+    await syncFolder(dirname(path))
   } catch (error) {
     throw new StoreError(`${path}: cannot be written (${codeOf(error)})`)
+  }
+}
+
+/** The names of a folder reach the disk by themselves only at some time. Windows keeps them in its journal. */
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
   }
 }
 

@@ -367,6 +367,8 @@ export const schema = section('', {
 
   storage: section('The database.', {
     cacheMegabytes: whole('Memory for cached data.', 256, 8),
+    writeBufferMegabytes: whole('Memory for what is only in the log yet. More makes long imports faster.', 64, 1),
+    powerSafe: yesNo('Wait for the disk at each block: a loss of power takes no block away. Slower.', false),
   }),
 
   health: section('When /health answers 503: the node is alive, but requests should go elsewhere.', {

@@ -56,7 +56,8 @@ function toRpcError(error: unknown): Error {
       const { code, message, data, hint, cause } = JSON.parse(text) as Record<string, unknown>
       if (typeof code === 'number' && typeof message === 'string') {
         const refusal = new RpcError(code, message, data, typeof hint === 'string' ? hint : undefined)
-        if (code === codes.limitReached) Object.assign(refusal, { httpStatus: 503, retryAfterSeconds: 1 })
+        if (code === codes.limitReached || code === codes.unwritable)
+          Object.assign(refusal, { httpStatus: 503, retryAfterSeconds: 1 })
         refusal.defect = typeof cause === 'string' ? cause : undefined
         return refusal
       }

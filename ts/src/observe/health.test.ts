@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { judgeHealth } from './health.ts'
 
-const figures = { number: 90, hash: '0xab', timestamp: 1000, highestBlock: 100, store: { isWriteStopped: false } }
+const figures = {
+  number: 90,
+  hash: '0xab',
+  timestamp: 1000,
+  highestBlock: 100,
+  store: { isWriteStopped: false, writeFault: null },
+}
 const unlimited = { maxHeadAgeSeconds: 0, maxLagBlocks: 0, needsPeers: false }
 describe('judgeHealth', () => {
   test('behavior: without limits an open node is ready, however old its head', () => {
@@ -48,6 +54,10 @@ describe('judgeHealth', () => {
       reasons: ['the chain is not open'],
     })
     expect(judgeHealth(figures, unlimited, 0, true).reasons).toEqual(['the node is shutting down'])
-    expect(judgeHealth({ ...figures, store: { isWriteStopped: true } }, unlimited, 0, false).ready).toBe(false)
+    const stopped = { isWriteStopped: true, writeFault: null }
+    expect(judgeHealth({ ...figures, store: stopped }, unlimited, 0, false).ready).toBe(false)
+    const full = { isWriteStopped: false, writeFault: 'no space left on its disk' }
+    const { ready, reasons } = judgeHealth({ ...figures, store: full }, unlimited, 0, false)
+    expect([ready, reasons]).toEqual([false, ['the node cannot write: no space left on its disk']])
   })
 })

@@ -2,7 +2,7 @@ import type { NodeFigures } from './nodeFigures.ts'
 
 /** What the node says about itself, as far as its health depends on it. */
 export type HealthFigures = Pick<NodeFigures, 'number' | 'hash' | 'timestamp' | 'highestBlock'> & {
-  readonly store: Pick<NodeFigures['store'], 'isWriteStopped'>
+  readonly store: Pick<NodeFigures['store'], 'isWriteStopped' | 'writeFault'>
 }
 
 /** From when on a node is not ready. 0: not looked at. */
@@ -66,6 +66,7 @@ export function judgeHealth(
   if (maxLagBlocks > 0 && lagBlocks > maxLagBlocks) {
     reasons.push(`the head is ${lagBlocks} blocks behind the highest block; at most ${maxLagBlocks} are allowed`)
   }
+  if (store.writeFault !== null) reasons.push(`the node cannot write: ${store.writeFault}`)
   if (store.isWriteStopped) reasons.push('the database takes no writes until it has merged its files')
   if (sharedStore?.isUp === false && sharedStore.whenAway === 'closed') {
     reasons.push(`the store that nodes share is away (${sharedStore.reason})`)

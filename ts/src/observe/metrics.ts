@@ -162,7 +162,7 @@ function coreMetrics(registry: Registry): (figures: NodeFigures | undefined) => 
   gauge(
     'rhizome_write_stopped',
     'Whether the database refuses writes.',
-    of(({ store }) => Number(store.isWriteStopped)),
+    of(({ store }) => Number(store.isWriteStopped || store.writeFault !== null)),
   )
   const transactions = labelled(registry, 'rhizome_pool_transactions', 'Transactions that wait for a block.', 'state')
   const threads = labelled(registry, 'rhizome_lane_threads', 'Threads that execute.', 'lane')

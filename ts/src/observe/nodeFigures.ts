@@ -30,6 +30,9 @@ export interface NodeFigures {
     readonly writeBufferBytes: number
     readonly fileBytes: number
     readonly compactionBytes: number
+    /** The database is behind with merging its files. */
     readonly isWriteStopped: boolean
+    /** Why the disk refuses writes; null while it takes them. */
+    readonly writeFault: string | null
   }
 }

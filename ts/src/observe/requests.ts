@@ -1,6 +1,6 @@
 import type { Logger } from './log.ts'
 
-/** What one finished request looked like. `defect` is the reason of an internal error. */
+/** What one finished request looked like. `defect` is the reason of an internal error, or why nothing can be written. */
 export interface FinishedRequest {
   readonly method: string
   readonly elapsedMs: number
@@ -9,6 +9,9 @@ export interface FinishedRequest {
   /** Its id and the app that it is answered for; absent when no request has caused it. */
   readonly request?: { readonly id: string; readonly caller?: { readonly app: string } | undefined }
 }
+
+/** The code of a request that is refused because the disk is: `code.unwritable` of `rpc/errors.ts`. */
+const unwritable = -32002
 
 /** Callers may send names of any length. */
 const longestName = 64
@@ -23,7 +26,9 @@ export function requestLog(logger: Logger, settings: { readonly slowMs: number }
     if (defect === undefined && !isSlow && !logger.isLevelEnabled('debug')) return
     const method = name.slice(0, longestName)
     const request = named?.id
-    if (defect !== undefined) {
+    if (errorCode === unwritable) {
+      logger.error({ request, method, reason: describe(defect) }, 'the node cannot write')
+    } else if (defect !== undefined) {
       logger.error({ request, method, defect: describe(defect) }, 'internal error')
     } else if (isSlow) {
       logger.warn({ request, method, elapsedMs: Math.round(elapsedMs), errorCode }, 'slow request')

@@ -10,6 +10,8 @@ export const code = {
   internal: -32603,
   /** A filter id that does not exist or has expired. */
   notFound: -32000,
+  /** The disk of this node refuses to be written: reads go on, and the same may succeed later. */
+  unwritable: -32002,
   /** Too many requests or filters, server overloaded. */
   limitReached: -32005,
   /** Size of the answer or time for it. */

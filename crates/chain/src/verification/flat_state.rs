@@ -21,7 +21,7 @@ pub(super) fn compare(
     trie: &Trie,
     mut report: impl FnMut(u64) -> ControlFlow<()>,
 ) -> Result<(u64, Option<Mismatch>), ChainError> {
-    let (mut rows, mut entries) = (store.flat_entries()?, trie.entries());
+    let (mut rows, mut entries) = (store.flat_entries(), trie.entries());
     let mut keys = 0;
     loop {
         match (entries.next().transpose()?, rows.next().transpose()?) {

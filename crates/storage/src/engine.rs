@@ -1,0 +1,144 @@
+//! The open database with its node files, and the lock that lets it be opened again while others read.
+//!
+//! When a write fails for good (no room, a disk that refuses), the engine takes no more of them until it was opened again:
+//! what it has in memory and what lies in its log may differ from then on. Opening goes the way of every start, so
+//! there is one recovery and not two.
+
+use std::cell::Cell;
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::Arc;
+
+use parking_lot::{MappedRwLockReadGuard, RwLock, RwLockReadGuard};
+use rhizome_trie::NodeRows;
+use rocksdb::{Cache, ColumnFamily, DB};
+
+use crate::StorageError;
+use crate::columns;
+use crate::node_files::{FilingError, NodeFiles};
+use crate::node_journal::NodeJournal;
+use crate::open::{
+    DATABASE_FOLDER, Identity, NODES_FOLDER, StoreOptions, check_identity, engine_options, opening_error,
+};
+use crate::store::damaged;
+
+/// Nodes that gather before they are written into a file, as a share of the write buffers.
+const JOURNAL_SHARE: usize = 4;
+
+/// What is open.
+pub(crate) struct Engine {
+    /// Nodes that are not yet in their files.
+    pub(crate) journal: Arc<NodeJournal>,
+    pub(crate) files: Arc<NodeFiles>,
+    pub(crate) db: Arc<DB>,
+}
+
+/// How it is opened, each time.
+pub(crate) struct EngineSettings {
+    pub(crate) identity: Identity,
+    pub(crate) options: StoreOptions,
+    /// Nothing is recovered from the directory: the log is skipped.
+    pub(crate) is_temporary: bool,
+    /// Of blocks of files, shared by all columns.
+    pub(crate) cache: Cache,
+}
+
+impl Engine {
+    pub(crate) fn open(dir: &Path, settings: &EngineSettings) -> Result<Self, StorageError> {
+        let EngineSettings { identity, options, is_temporary, cache } = settings;
+        let column_buffer_bytes = options.write_buffer_bytes / 2;
+        let database = columns::descriptors(cache, column_buffer_bytes).and_then(|descriptors| {
+            DB::open_cf_descriptors(&engine_options(options), dir.join(DATABASE_FOLDER), descriptors)
+        });
+        let db = Arc::new(database.map_err(|source| opening_error(dir, source, options.write_buffer_bytes))?);
+        check_identity(&db, dir, identity)?;
+        let nodes = dir.join(DATABASE_FOLDER).join(NODES_FOLDER);
+        let files = NodeFiles::open(&db, nodes, *is_temporary).map_err(|error| match error {
+            FilingError::Engine(source) => StorageError::Engine { operation: "read the row of the node files", source },
+            FilingError::File(source) => StorageError::of_file(dir, source),
+        })?;
+        let journal = Arc::new(NodeJournal::new(options.write_buffer_bytes / JOURNAL_SHARE));
+        let engine = Self { journal, files: Arc::new(files), db };
+        engine.restore_packs()?;
+        Ok(engine)
+    }
+
+    /// Takes back the packs that the last run left.
+    fn restore_packs(&self) -> Result<(), StorageError> {
+        let mut rows = self.db.raw_iterator_cf(self.column(columns::PACKS)?);
+        rows.seek_to_first();
+        while let Some((key, pack)) = rows.item() {
+            let damaged = || damaged(columns::PACKS, key, "cannot be decoded");
+            let sequence = key.try_into().map_err(|_length| damaged())?;
+            self.journal.restore(u64::from_be_bytes(sequence), NodeRows::from_pack(pack).ok_or_else(damaged)?);
+            rows.next();
+        }
+        rows.status().map_err(|source| StorageError::Engine { operation: "read the packs", source })
+    }
+
+    pub(crate) fn column(&self, name: &'static str) -> Result<&ColumnFamily, StorageError> {
+        // All columns are named at open, so this cannot miss.
+        self.db.cf_handle(name).ok_or(StorageError::Row { column: name, key: String::new(), what: "no such column" })
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.files.close();
+        self.journal.finish(&self.files);
+        if !self.files.is_temporary() {
+            // A node that was ended in order loses nothing afterwards.
+            let _ = self.db.flush_wal(true);
+        }
+    }
+}
+
+thread_local! {
+    /// How often this thread has the engine in use.
+    static IN_USE: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The engine, unless it could not be opened again.
+pub(crate) struct EngineLock(RwLock<Option<Engine>>);
+
+/// The engine while it is in use.
+pub(crate) struct InUse<'a>(MappedRwLockReadGuard<'a, Engine>);
+
+impl Deref for InUse<'_> {
+    type Target = Engine;
+
+    fn deref(&self) -> &Engine {
+        &self.0
+    }
+}
+
+impl Drop for InUse<'_> {
+    fn drop(&mut self) {
+        IN_USE.set(IN_USE.get().saturating_sub(1));
+    }
+}
+
+impl EngineLock {
+    pub(crate) fn new(engine: Engine) -> Self {
+        Self(RwLock::new(Some(engine)))
+    }
+
+    /// Waits while it is opened again. None when that failed.
+    pub(crate) fn use_it(&self) -> Option<InUse<'_>> {
+        // A thread that has it already must not wait for a thread that waits for it.
+        let guard = if IN_USE.get() > 0 { self.0.read_recursive() } else { self.0.read() };
+        let engine = RwLockReadGuard::try_map(guard, Option::as_ref).ok()?;
+        IN_USE.set(IN_USE.get().saturating_add(1));
+        Some(InUse(engine))
+    }
+
+    /// Closes what is open and puts in its place what `open` gives.
+    pub(crate) fn replace(&self, open: impl FnOnce() -> Result<Engine, StorageError>) -> Result<(), StorageError> {
+        let mut engine = self.0.write();
+        if let Some(old) = engine.take() {
+            old.journal.abandon();
+        }
+        *engine = Some(open()?);
+        Ok(())
+    }
+}
