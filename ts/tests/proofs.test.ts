@@ -164,6 +164,14 @@ describe('eth_getProof', () => {
     const web3 = await new Web3(node.url).eth.getProof(address, [slot])
     expect(web3).toMatchObject({ balance: 0n, nonce: 0n, storageProof: [{ value: 42n }] })
   })
+
+  test('error: a state that was changed by hand is not proven by its header', async () => {
+    const snapshot = await node.result('evm_snapshot')
+    await node.result('hardhat_setBalance', [deployed.contractAddress, '0x1'])
+    const { error } = await node.ask('eth_getProof', [deployed.contractAddress, [], 'latest'])
+    expect(error).toMatchObject({ code: -32000, message: expect.stringContaining('changed by hand') })
+    await node.result('evm_revert', [snapshot])
+  })
 })
 
 describe('receipts', () => {

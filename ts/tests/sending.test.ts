@@ -3,6 +3,8 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { NodeProcess } from './node.ts'
 
+/** What takes long on a busy machine is no fault. */
+const patient = '[rpc]\ntimeoutMs = 60000\n'
 /** Nonces of an account that the pool keeps. */
 const slots = 16
 const keys = ['cow', 'cow1', 'cow2', 'cow3', 'cow4', 'cow5', 'cow6', 'cow7', 'cow8'].map((text) =>
@@ -13,7 +15,7 @@ const longCall = [{ data: '0x5b600056', gas: '0x5f5e100' }, 'latest']
 
 let node: NodeProcess
 beforeAll(async () => {
-  node = await NodeProcess.start([], '[rpc]\nmaxWaiting = 1\ncallGasCap = 9000000000\n')
+  node = await NodeProcess.start([], `${patient}maxWaiting = 1\ncallGasCap = 9000000000\n`)
 })
 afterAll(() => node.stop())
 
@@ -68,7 +70,7 @@ describe('one account', () => {
   const ask = (method: string, ...params: unknown[]) => own.ask(method, params)
   const sendWith = (gas: number) => ask('eth_sendTransaction', { from, to: receiver, gas: `0x${gas.toString(16)}` })
   beforeEach(async () => {
-    own = await NodeProcess.start(['--workers', '2'])
+    own = await NodeProcess.start(['--workers', '2'], patient)
     from = (await own.result<string[]>('eth_accounts'))[0] as string
   })
   afterEach(() => own.stop())

@@ -132,18 +132,26 @@ impl Archive {
         self.records.insert(record.hash, Arc::clone(record));
     }
 
+    /// Keeps the headers of blocks that are about to be deleted, highest first.
+    pub(crate) fn remember_deleted(&self, records: &[Arc<BlockRecord>]) {
+        for record in records.iter().take(ANCESTORS) {
+            let ancestor = AncestorBlock::new(&record.block, record.hash, record.total_difficulty);
+            self.remember_ancestor(&Arc::new(ancestor));
+        }
+    }
+
     /// Header and uncles of a written block.
     pub(crate) fn remember_ancestor(&self, block: &Arc<AncestorBlock>) {
         self.ancestors.insert(block.hash, Arc::clone(block));
     }
 
-    /// After blocks were deleted from the disk.
+    /// After blocks were deleted from the disk. Headers stay: executions that began before still ask for them, and nothing
+    /// is taken for stored because its header is known.
     pub(crate) fn forget_all(&self) {
         self.changes.fetch_add(1, Ordering::AcqRel);
         self.records.clear();
         self.receipts.clear();
         self.raw_receipts.clear();
-        self.ancestors.clear();
     }
 
     pub(crate) fn is_main(&self, number: u64, hash: &B256) -> Result<bool, ChainError> {

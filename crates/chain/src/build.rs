@@ -9,6 +9,8 @@ mod uncles;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
 
 pub(crate) use left_out::Told;
 pub use left_out::{LeftOut, WaitReason, WaitReasons};
@@ -30,6 +32,9 @@ use crate::{BlockRecord, Chain, ChainError, Head};
 
 /// No transaction costs less gas.
 const LEAST_GAS: u64 = 21_000;
+
+/// Attempts at a draft while the chain goes back, a millisecond apart.
+const MOST_ATTEMPTS: usize = 2_000;
 
 /// A block without proof of work, and what its execution gave.
 pub struct PendingBlock {
@@ -106,6 +111,7 @@ impl Chain {
     pub fn pending_block(&self, now: u64) -> Result<Arc<PendingBlock>, BuildError> {
         // Held while building: other readers wait for the same block.
         let mut kept = self.drafts.last.lock();
+        let mut attempts = 0;
         loop {
             let head = self.head();
             let generation = head.generation;
@@ -126,8 +132,12 @@ impl Chain {
                     *kept = Some(Draft { generation, side_blocks, pool_version, timestamp, block });
                     return Ok(shared);
                 }
-                // The blocks below may just have been deleted.
-                Err(_gone) if self.head().generation != generation => {}
+                // Blocks below are just being deleted; the head that is left is published next. The writer is not waited
+                // for: it may wait for works, whose lock the caller may hold.
+                Err(_gone) if !head.is_current() && attempts < MOST_ATTEMPTS => {
+                    attempts += 1;
+                    thread::sleep(Duration::from_millis(1));
+                }
                 Err(failure) => return Err(failure),
             }
         }

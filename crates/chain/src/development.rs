@@ -176,6 +176,7 @@ impl Chain {
         };
         let flat = diff(writer.trie(), &writer.trie_at(target.state_root))?;
         let change = BranchChange::plan(&self.archive, &head.record, &target)?;
+        self.archive.remember_deleted(&change.retracted);
         let generation = self.archive.store.delete_above(&Rewind { height, head: target.hash, flat: &flat })?;
         *writer = Writer::open(target.state_root, &self.archive.store, self.config().cache_bytes);
         self.archive.forget_all();

@@ -5,7 +5,7 @@ use crate::json::JsonWriter;
 use crate::node::Node;
 use crate::selector::{Place, Selector};
 use rhizome_evm::Deadline;
-use rhizome_primitives::{Address, B256, Bytes, EMPTY_CODE_HASH, EMPTY_ROOT, U256, keccak256, rlp};
+use rhizome_primitives::{Address, B256, Bytes, EMPTY_CODE_HASH, EMPTY_ROOT, Rule, U256, keccak256, rlp};
 use rhizome_trie::{AccountState, StateReader, Trie, keys};
 
 /// Most storage keys of one question.
@@ -25,7 +25,11 @@ pub fn answer(node: &Node, address: &Address, positions: &[U256], at: &Selector<
     }
     let Place::Mined(record) = at.refuse_pending("eth_getProof")?.locate(node)? else { return Err(at.not_found()) };
     if record.block.header.state_root.as_ref() != record.state_root.as_slice() {
-        let message = format!("block {} is older than the state format of proofs (RSKIP-126)", record.number());
+        let number = record.number();
+        let message = match node.chain().spec().rules(number).is_active(Rule::Rskip126) {
+            true => format!("the state after block {number} was changed by hand, so its header does not prove it"),
+            false => format!("block {number} is older than the state format of proofs (RSKIP-126)"),
+        };
         return Err(RpcError::new(ErrorCode::ServerError, message));
     }
     let proven = Proven { state: node.chain().state_trie(&record)?, address };

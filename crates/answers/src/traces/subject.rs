@@ -2,7 +2,7 @@
 
 use super::traced::Traced;
 use super::transaction_trace::TracePlace;
-use crate::error::RpcError;
+use crate::error::{ErrorCode, RpcError};
 use crate::execution::to_rpc_error;
 use crate::node::Node;
 use crate::objects::block::draft_hash;
@@ -12,6 +12,11 @@ use rhizome_chain::{BlockRecord, ChainAncestry, PendingBlock};
 use rhizome_evm::{BlockReplay, Deadline, ReplayedBlock, TransactionOutcome};
 use rhizome_primitives::{Address, B256, Block, Transaction};
 use std::sync::Arc;
+
+/// The chain went back while the question was answered: the block is not there any more.
+fn deleted(record: &BlockRecord) -> RpcError {
+    RpcError::new(ErrorCode::ServerError, format!("block {} has just been deleted", record.hash))
+}
 
 /// A block on the state of its parent.
 pub(crate) struct BlockSubject {
@@ -45,7 +50,7 @@ impl BlockSubject {
             return Ok(None);
         }
         let parent = node.chain().block(&parent_hash)?;
-        let parent = parent.ok_or_else(|| RpcError::internal(format!("block {} has no parent", record.hash)))?;
+        let parent = parent.ok_or_else(|| deleted(record))?;
         let ancestry = node.chain().ancestry(&parent);
         Ok(Some(Self { content: Content::Mined(Arc::clone(record)), parent, ancestry }))
     }
