@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util'
 import { loadBundle } from './setup/bundle.mjs'
 import { cargoEnvironment } from './setup/cargo.mjs'
 import { SetupError } from './setup/run.mjs'
-import { checkBuildTools, checkNode } from './setup/tools.mjs'
+import { checkBuildTools, checkSystem } from './setup/tools.mjs'
 import { root, setup } from './setup.mjs'
 
 const coreSuites = ['state', 'blocks', 'evm', 'chains', 'bridge']
@@ -94,7 +94,7 @@ if (command.help) {
 try {
   const { folder, asked, isJson, isForgetting } = command
   const all = []
-  checkNode()
+  checkSystem(root)
   const core = asked.filter((suite) => suite !== 'rpc')
   if (core.length > 0) {
     checkBuildTools()

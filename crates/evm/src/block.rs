@@ -133,6 +133,14 @@ impl<'e> BlockExecutor<'e> {
         self
     }
 
+    /// The same executor, for which the next transaction has this index in the block. Golden data gives single
+    /// transactions with their index; it shows in TXINDEX and in messages.
+    #[must_use]
+    pub fn at_index(mut self, index: usize) -> BlockExecutor<'e> {
+        self.executed.earlier = index;
+        self
+    }
+
     /// Lets the transactions find a state that is pretended. To be asked for before the first of them.
     pub fn pretend(&mut self, overrides: &StateOverrides) -> Result<(), ExecError> {
         let machine = &mut self.evm.machine;
@@ -356,6 +364,20 @@ mod tests {
         assert!(matches!(needs_bridge, Err(ExecError::BridgePart { index: 0, number: 5, stage: 5, .. })));
         let outcome = executor.finish().unwrap();
         assert!(outcome.delta.is_empty() && outcome.receipts.is_empty());
+    }
+
+    #[test]
+    fn code_sees_the_index_of_its_transaction() {
+        let spec = ChainSpec::regtest().with_rule_height(Rule::Rskip191, None);
+        // TXINDEX, and its word as the output.
+        let code = hex!("aa60005260206000f3");
+        let to = contract(0x51);
+        let executor = BlockExecutor::new(&spec, env(5), world(&[(to, &code)]), &Alone).unwrap();
+        let mut executor = executor.at_index(3);
+        for index in 3..5_u8 {
+            let outcome = executor.execute(&signed(u64::from(index) - 3, Some(to), &[], 100_000, 0), rich()).unwrap();
+            assert_eq!(outcome.output.last(), Some(&index));
+        }
     }
 
     #[test]

@@ -84,6 +84,34 @@ fn bridge() {
     }
 }
 
+/// Counts the cases that are exact and those that stop.
+fn count(cases: &Value, check: impl Fn(&Value) -> Result<Outcome, vectors::Mismatch>) -> [usize; 2] {
+    let mut counts = [0, 0];
+    for case in vectors::cases(cases) {
+        match check(case) {
+            Ok(Outcome::Same) => counts[0] += 1,
+            Ok(Outcome::Stopped(_)) => counts[1] += 1,
+            Err(mismatch) => panic!("{}: {mismatch}", case["note"]),
+        }
+    }
+    counts
+}
+
+/// Plain multisig federations are implemented, those with emergency keys are not.
+#[test]
+fn scripts_of_federations() {
+    assert_eq!(count(&load("bridge/scripts"), vectors::bridge::check_scripts), [18, 90]);
+}
+
+#[test]
+fn states_of_the_bridge() {
+    let json = load("bridge/bridge-state");
+    assert_eq!(count(&json, |case| vectors::bridge::check_encoded_state(&json, case)), [4, 7]);
+    for case in vectors::cases(&json) {
+        vectors::bridge::stored_state(case).unwrap();
+    }
+}
+
 #[test]
 fn repository() {
     let json = load("state/repo");

@@ -42,7 +42,7 @@ fn run_blocks(folder: &Path, report: &mut Report) -> Result<(), VectorError> {
 
 fn run_bridge(folder: &Path, report: &mut Report) -> Result<(), VectorError> {
     report.enter_suite("bridge");
-    run_files(folder, |file| evm::is_bridge_file(file).then_some(evm::check_bridge as Check), report)
+    run_files(folder, evm::bridge_check_of, report)
 }
 
 fn main() -> ExitCode {

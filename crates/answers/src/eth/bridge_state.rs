@@ -19,9 +19,13 @@ const HEIGHT_AND_HEADER_SIZE: usize = 4 + 80;
 /// What the Bridge knows at the best block: height of its Bitcoin chain, transactions that wait for signatures. The
 /// stored state is told as it is, also where the reference fails to decode its own form of it (chapter 11.1).
 pub fn answer(node: &Node) -> Answer {
-    let state = Selector::LATEST.state(node)?;
-    let height = bitcoin_height(node.chain().spec().network, &cell(&*state, CHAIN_HEAD)?)?;
-    let waiting = cell(&*state, WAITING_FOR_SIGNATURES)?;
+    answer_at(node.chain().spec().network, &*Selector::LATEST.state(node)?)
+}
+
+/// The same about any state.
+pub fn answer_at(network: Network, state: &dyn StateReader) -> Answer {
+    let height = bitcoin_height(network, &cell(state, CHAIN_HEAD)?)?;
+    let waiting = cell(state, WAITING_FOR_SIGNATURES)?;
     let mut json = JsonWriter::new();
     json.begin_object();
     json.key("btcBlockchainBestChainHeight").number(height);

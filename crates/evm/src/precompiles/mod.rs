@@ -35,6 +35,7 @@ use crate::error::ExecError;
 pub use remasc::federation::genesis_federation;
 
 pub(crate) use bridge::is_free;
+pub use bridge::{FederationScripts, federation_scripts};
 pub use table::{CallKind, Contract, ContractContext, ContractEntry, ContractFailure, ContractOutput, contract_at};
 
 /// Local calls are not always made to pay first (before RSKIP-136 they never are). At some 10 ns for a unit of gas this

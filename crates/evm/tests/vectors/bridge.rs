@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use rhizome_evm::precompiles::{CallKind, ContractContext, ContractFailure, ContractOutput, contract_at};
+use rhizome_evm::precompiles::{
+    CallKind, ContractContext, ContractFailure, ContractOutput, contract_at, federation_scripts,
+};
 use rhizome_evm::{BlockEnv, BlockExecutor, Container, Deadline, ExecError, FeePayment, State};
 use rhizome_primitives::{Address, B256, BRIDGE, Bytes, ChainSpec, I256, Log, Rule, Rules, Transaction, U256, hex};
 use rhizome_trie::keys::{MARK, account_key, code_key_of, mark_key_of, storage_key_of};
@@ -53,6 +55,90 @@ pub(crate) fn replay(file: &Value, mut report: impl FnMut(&str, Checked)) -> Ver
         }
     }
     Ok(())
+}
+
+/// Selector of `getStateForDebugging()`, which returns `bytes`.
+const GET_STATE_FOR_DEBUGGING: [u8; 4] = hex!("0d0cee93");
+/// Offset and length before returned bytes.
+const BYTES_HEAD: usize = 64;
+
+/// The network and the stored state of a case of `bridge-state.json`.
+pub(crate) fn stored_state(case: &Value) -> Result<(ChainSpec, Trie), Mismatch> {
+    let mut trie = Trie::empty(Arc::new(MemoryNodes::default()));
+    put_cells(&mut trie, BRIDGE, &case["bridgeStorage"])?;
+    Ok((spec_of(case)?, trie))
+}
+
+/// Compares the state that the Bridge tells of itself with the one that is recorded.
+pub(crate) fn check_encoded_state(file: &Value, case: &Value) -> Checked {
+    let (spec, trie) = stored_state(case)?;
+    let rules = rules_of(file, case)?;
+    let env = BlockEnv {
+        number: small_at(&case["block"], "number")?,
+        timestamp: small_at(&case["block"], "timestamp")?,
+        coinbase: Address::ZERO,
+        difficulty: U256::ZERO,
+        gas_limit: 0,
+        minimum_gas_price: U256::ZERO,
+        parent_hash: B256::ZERO,
+    };
+    let mut state = State::new(Arc::new(trie));
+    let (ancestry, deadline, mut logs) = (GivenChain::none(), Deadline::none(), Vec::new());
+    let mut context = ContractContext {
+        spec: &spec,
+        rules,
+        env: &env,
+        ancestry: &ancestry,
+        state: &mut state,
+        logs: &mut logs,
+        is_remasc_transaction: false,
+        call_depth: 0,
+        is_direct: true,
+        is_local_call: true,
+        caller: Address::ZERO,
+        value: U256::ZERO,
+        call_kind: CallKind::Call,
+        transaction_index: 0,
+        transaction_hash: B256::ZERO,
+        public_key: &|| None,
+        deadline: &deadline,
+        opened_index: Vec::new(),
+    };
+    let entry = contract_at(&BRIDGE, &rules).ok_or_else(|| Mismatch::broken("contract", "none"))?;
+    let output = match entry.contract.run(&GET_STATE_FOR_DEBUGGING, &mut context) {
+        Ok(ContractOutput::Output(output)) => output,
+        Ok(ContractOutput::NoValue) => return Err(Mismatch::broken("output", "none")),
+        Err(ContractFailure::Fatal(error)) => return stopped(error),
+        Err(_) => return Err(Mismatch::broken("call", "failed")),
+    };
+    let expected = bytes_at(case, "encodedState")?;
+    let told = output.get(BYTES_HEAD..).and_then(|bytes| bytes.get(..expected.len()));
+    equal("encoded state", hex::encode(&expected), told.map(hex::encode).unwrap_or_default())?;
+    equal("its length", Some(U256::from(expected.len())), output.get(32..64).map(U256::from_be_slice))?;
+    Ok(Outcome::Same)
+}
+
+/// Compares the scripts of a federation with the recorded ones.
+pub(crate) fn check_scripts(case: &Value) -> Checked {
+    let version = text(case, "type")?.split('-').next().unwrap_or_default();
+    let version = version.parse().map_err(|error| Mismatch::broken("type", error))?;
+    let keys = items(&case["memberBtcKeys"]).filter_map(Value::as_str).map(|key| {
+        let bytes = hex_bytes(key)?;
+        bytes.as_ref().try_into().map_err(|error| Mismatch::broken(key, error))
+    });
+    let keys = keys.collect::<Result<Vec<[u8; 33]>, Mismatch>>()?;
+    let scripts = match federation_scripts(spec_of(case)?.network, version, &keys) {
+        Ok(scripts) => scripts,
+        Err(error) => return stopped(error),
+    };
+    equal("error", case["error"].as_str(), None)?;
+    let result = &case["result"];
+    equal("version", result["formatVersion"].as_u64(), Some(u64::from(version)))?;
+    equal("signatures", result["requiredSignatures"].as_u64(), Some(scripts.required_signatures))?;
+    equal("redeem script", bytes_at(result, "redeemScript")?, scripts.redeem_script.into())?;
+    equal("output script", bytes_at(result, "outputScript")?, scripts.output_script.into())?;
+    equal("address", text(result, "address")?, scripts.address.as_str())?;
+    Ok(Outcome::Same)
 }
 
 fn items(value: &Value) -> impl Iterator<Item = &Value> {

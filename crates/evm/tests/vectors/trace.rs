@@ -8,7 +8,7 @@ use rhizome_primitives::{Address, Transaction};
 use serde_json::Value;
 
 use super::fields::{address_at, small_at, text};
-use super::transaction::{container_of, transaction_of};
+use super::transaction::{container_of, index_of, transaction_of};
 use super::world::{GivenChain, env_of, trie_of};
 use super::{Mismatch, Verdict, equal, regime};
 
@@ -22,7 +22,8 @@ pub(crate) fn run(file: &Value, forks: &Value, case: &Value, inspection: Inspect
     let executor = BlockExecutor::new(&spec, env_of(case)?, Arc::new(trie_of(case)?), &ancestry);
     let is_postponed = case["env"]["postponeFeePayment"] == true;
     let payment = if is_postponed { FeePayment::Postponed } else { FeePayment::Immediate };
-    let mut executor = executor.map_err(|error| Mismatch::broken("execution", error))?.with_fee_payment(payment);
+    let executor = executor.map_err(|error| Mismatch::broken("execution", error))?;
+    let mut executor = executor.with_fee_payment(payment).at_index(index_of(&case["env"])?);
     let is_remasc = case["tx"]["type"] == "remasc";
     let transaction = transaction_of(&case["tx"], &spec)?;
     let sender = if is_remasc { Address::ZERO } else { address_at(&case["tx"], "from")? };

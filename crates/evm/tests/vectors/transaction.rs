@@ -24,7 +24,8 @@ pub(super) fn check(file: &Value, forks: &Value, case: &Value) -> Verdict {
     let reader = Arc::new(trie.clone());
     let mut executor = BlockExecutor::new(&spec, env_of(case)?, reader.clone(), &ancestry)
         .map_err(|error| Mismatch::broken("execution", error))?
-        .with_fee_payment(payment);
+        .with_fee_payment(payment)
+        .at_index(index_of(env)?);
     let is_remasc = case["tx"]["type"] == "remasc";
     let transaction = transaction_of(&case["tx"], &spec)?;
     let sender = if is_remasc { Address::ZERO } else { address_at(&case["tx"], "from")? };
@@ -53,6 +54,11 @@ pub(super) fn check(file: &Value, forks: &Value, case: &Value) -> Verdict {
     }
     let state = std::mem::replace(executor.state(), State::new(reader));
     check_state(trie, state, expect)
+}
+
+/// The position of the transaction in its block; the first where the case gives none.
+pub(super) fn index_of(env: &Value) -> Result<usize, Mismatch> {
+    Ok(small_at(env, "txIndex")? as usize)
 }
 
 pub(super) fn container_of(env: &Value, spec: &ChainSpec, limits: &Value) -> Result<Container, Mismatch> {

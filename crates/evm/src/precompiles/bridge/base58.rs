@@ -22,6 +22,16 @@ pub(super) fn decode(text: &[u8], constants: &Constants) -> Option<[u8; 20]> {
 /// The P2PKH address of a hash.
 pub(super) fn encode(hash: &[u8; 20], constants: &Constants) -> String {
     let [version, _script] = constants.address_versions;
+    encode_version(version, hash)
+}
+
+/// The P2SH address of a hash.
+pub(super) fn encode_script(hash: &[u8; 20], constants: &Constants) -> String {
+    let [_key, version] = constants.address_versions;
+    encode_version(version, hash)
+}
+
+fn encode_version(version: u8, hash: &[u8; 20]) -> String {
     let payload = [&[version][..], hash].concat();
     let checksum = sha256d(&payload);
     let checked = payload.iter().chain(checksum.iter().take(4)).copied().collect::<Vec<u8>>();

@@ -1,12 +1,19 @@
 //! The federation of the genesis, and what is asked about federations as long as it is the active one (bridge chapter 8).
 
 use super::super::remasc::federation::{genesis_federation, genesis_keys};
+use super::base58::{encode_script, hash160};
 use super::cells;
+use super::constants::constants;
 use super::invocation::Invocation;
 use super::{Answer, Failure, Result};
-use rhizome_primitives::{Address, I256, Network, Rule, U256};
+use crate::error::ExecError;
+use rhizome_primitives::{Address, B256, I256, Network, Rule, U256};
 
+/// The version of federations that are a plain multisig. Later ones add emergency keys.
+const STANDARD_VERSION: u32 = 1000;
 const OP_PUSH_0: u8 = 0x50;
+const OP_HASH160: u8 = 0xa9;
+const OP_EQUAL: u8 = 0x87;
 const OP_CHECKMULTISIG: u8 = 0xae;
 /// Bytes that a signature takes in estimates of sizes.
 const SIGNATURE_SIZE: u64 = 72;
@@ -147,30 +154,81 @@ fn varint_size(number: u64) -> u64 {
     }
 }
 
-/// A standard multisig of at most 15 keys.
+/// A standard multisig.
 fn redeem_script(keys: &[[u8; 33]]) -> Vec<u8> {
-    let size = keys.len() as u8;
-    let mut script = vec![OP_PUSH_0 + size / 2 + 1];
+    let mut script = Vec::with_capacity(34 * keys.len() + 5);
+    push_number(&mut script, threshold(keys.len() as u64));
     for key in keys {
         script.push(33);
         script.extend(key);
     }
-    script.extend([OP_PUSH_0 + size, OP_CHECKMULTISIG]);
+    push_number(&mut script, keys.len() as u64);
+    script.push(OP_CHECKMULTISIG);
     script
+}
+
+/// A small number: an instruction of its own up to 15, a byte above. No federation has more than 127 members.
+fn push_number(script: &mut Vec<u8>, number: u64) {
+    let byte = number as u8;
+    match byte {
+        0..=15 => script.push(OP_PUSH_0 + byte),
+        _ => script.extend([1, byte]),
+    }
+}
+
+/// What the Bitcoin side sees of a federation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FederationScripts {
+    /// How many members have to sign.
+    pub required_signatures: u64,
+    /// What signatures are checked against.
+    pub redeem_script: Vec<u8>,
+    /// Pays to the hash of the redeem script.
+    pub output_script: Vec<u8>,
+    /// In Base58Check.
+    pub address: String,
+}
+
+/// The scripts of a federation with these Bitcoin keys, in any order (bridge chapter 8.2). Versions other than 1000 and
+/// networks without a Bridge are [`ExecError::BridgePart`].
+pub fn federation_scripts(
+    network: Network,
+    version: u32,
+    members: &[[u8; 33]],
+) -> std::result::Result<FederationScripts, ExecError> {
+    let missing = |part| ExecError::BridgePart { part, stage: 7, number: 0, index: 0, hash: B256::ZERO };
+    let constants = constants(network).ok_or_else(|| missing("the constants of the devnet"))?;
+    if version != STANDARD_VERSION {
+        return Err(missing("federation with emergency keys"));
+    }
+    let mut keys = members.to_vec();
+    keys.sort_unstable();
+    let redeem_script = redeem_script(&keys);
+    let hash = hash160(&redeem_script);
+    Ok(FederationScripts {
+        required_signatures: threshold(keys.len() as u64),
+        output_script: [&[OP_HASH160, 20][..], &hash, &[OP_EQUAL]].concat(),
+        address: encode_script(&hash, constants),
+        redeem_script,
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::base58::{decode, hash160};
-    use super::super::constants::constants;
     use super::*;
 
     #[test]
     fn addresses_are_those_of_the_scripts() {
         for network in [Network::Mainnet, Network::Testnet, Network::Regtest] {
-            let constants = constants(network).unwrap();
-            let script = redeem_script(&genesis_keys(network).unwrap());
-            assert_eq!(decode(constants.federation_address.as_bytes(), constants), Some(hash160(&script)));
+            let keys = genesis_keys(network).unwrap();
+            let scripts = federation_scripts(network, STANDARD_VERSION, &keys).unwrap();
+            assert_eq!(scripts.address, constants(network).unwrap().federation_address);
         }
+    }
+
+    #[test]
+    fn emergency_keys_are_not_implemented() {
+        let error = federation_scripts(Network::Regtest, 3000, &[[2; 33]]).unwrap_err();
+        assert!(matches!(error, ExecError::BridgePart { stage: 7, .. }));
     }
 }

@@ -27,6 +27,7 @@ use super::abi;
 use super::table::{CallKind, Contract, ContractContext, ContractFailure, ContractOutput};
 use crate::error::ExecError;
 use constants::constants;
+pub use federation::{FederationScripts, federation_scripts};
 use invocation::Invocation;
 #[cfg(test)]
 pub(super) use methods::selectors;
