@@ -14,5 +14,6 @@ mod golden_traces;
 mod head_reads;
 mod mining;
 mod node;
+mod random_traces;
 mod replays;
 mod traces;

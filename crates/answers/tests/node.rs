@@ -36,8 +36,12 @@ pub(crate) fn reference_options(mining: MiningMode) -> AnswerOptions {
 
 /// A fresh regtest chain in a temporary folder.
 pub(crate) fn regtest(options: AnswerOptions, clock: Clock) -> Node {
-    let spec = Arc::new(ChainSpec::regtest());
-    let mut config = ChainConfig::new(spec, DataDir::Temporary);
+    fresh(ChainSpec::regtest(), options, clock)
+}
+
+/// A fresh chain in a temporary folder.
+pub(crate) fn fresh(spec: ChainSpec, options: AnswerOptions, clock: Clock) -> Node {
+    let mut config = ChainConfig::new(Arc::new(spec), DataDir::Temporary);
     config.coinbase = address!("ec4ddeb4380ad69b3e509baad9f158cdf4e4681d");
     config.extra_data = Bytes::from(hex!("d20190564554495645522d3031303130313031"));
     config.clock = clock;

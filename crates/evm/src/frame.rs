@@ -99,6 +99,15 @@ pub enum End {
     Halt(HaltReason),
 }
 
+/// Why the output of an init code that ran well did not become code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RefusedDeposit {
+    pub(crate) reason: HaltReason,
+    pub(crate) code_length: usize,
+    /// Gas that the init code left.
+    pub(crate) gas_left: u64,
+}
+
 /// What is left of a frame.
 #[derive(Debug)]
 pub(crate) struct Finished {
@@ -109,6 +118,8 @@ pub(crate) struct Finished {
     pub(crate) peak_gas: u64,
     pub(crate) moved_all_gas: bool,
     pub(crate) moved_value: bool,
+    /// Of an inner creation without code. Before RSKIP-453 the creation succeeds all the same.
+    pub(crate) refused_deposit: Option<RefusedDeposit>,
 }
 
 /// What happens after a frame.
@@ -256,6 +267,7 @@ impl Frame {
             peak_gas: state.peak_gas.max(gas.limit() - gas.remaining().min(gas.limit())),
             moved_all_gas: state.moved_all_gas,
             moved_value: state.moved_value,
+            refused_deposit: None,
         };
         match finished.end {
             End::Success => {
@@ -280,17 +292,18 @@ impl Frame {
         machine: &mut Machine<'_>,
     ) -> Result<(), ExecError> {
         let code = std::mem::take(&mut finished.output);
-        match refused_code(&code, finished.gas_left, &machine.gates) {
-            None => {
-                finished.gas_left -= instructions::deposit_cost(code.len());
-                machine.state.save_code(address, code)?;
-            }
-            Some(reason) if machine.gates.undoes_failed_creations => {
-                finished.end = End::Halt(reason);
-                self.halt(finished, machine);
-            }
-            // Before RSKIP-453 the account stays, without code, and the creator does not notice.
-            Some(_) => {}
+        let gas_left = finished.gas_left;
+        let mut refusals = code_refusals(&code, gas_left, &machine.gates);
+        // Before RSKIP-453 the reference goes on after a refusal, and the last one is the exception that it keeps.
+        let refusal = if machine.gates.undoes_failed_creations { refusals.next() } else { refusals.last() };
+        let Some(reason) = refusal else {
+            finished.gas_left -= instructions::deposit_cost(code.len());
+            return Ok(machine.state.save_code(address, code)?);
+        };
+        finished.refused_deposit = Some(RefusedDeposit { reason, code_length: code.len(), gas_left });
+        if machine.gates.undoes_failed_creations {
+            finished.end = End::Halt(reason);
+            self.halt(finished, machine);
         }
         Ok(())
     }
@@ -346,12 +359,12 @@ impl Frame {
 }
 
 /// Why code cannot be stored in a new contract, in the order of the checks.
-pub(crate) fn refused_code(code: &[u8], gas_left: u64, gates: &Gates) -> Option<HaltReason> {
-    if gates.refuses_code_prefix && code.first() == Some(&REFUSED_CODE_PREFIX) {
-        return Some(HaltReason::CodePrefix);
-    }
-    if gas_left < instructions::deposit_cost(code.len()) {
-        return Some(HaltReason::OutOfGas);
-    }
-    (code.len() > CODE_SIZE_LIMIT).then_some(HaltReason::CodeSize)
+pub(crate) fn code_refusals(code: &[u8], gas_left: u64, gates: &Gates) -> impl Iterator<Item = HaltReason> + use<> {
+    let has_refused_prefix = gates.refuses_code_prefix && code.first() == Some(&REFUSED_CODE_PREFIX);
+    let refusals = [
+        has_refused_prefix.then_some(HaltReason::CodePrefix),
+        (gas_left < instructions::deposit_cost(code.len())).then_some(HaltReason::OutOfGas),
+        (code.len() > CODE_SIZE_LIMIT).then_some(HaltReason::CodeSize),
+    ];
+    refusals.into_iter().flatten()
 }

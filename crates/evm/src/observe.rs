@@ -78,6 +78,17 @@ pub struct FrameEnd<'a> {
     pub gas_used: u64,
     /// Return data, the reason of a REVERT or, of an inner creation, the new code.
     pub output: &'a [u8],
+    /// Of an inner creation whose code was not stored. Before RSKIP-453 such a creation ends well.
+    pub refused_deposit: Option<&'a RefusedDeposit>,
+}
+
+/// The init code of an inner creation ran well, but its output could not be stored as code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedDeposit {
+    /// Why, in the words that the reference has for it in the frame of the creator.
+    pub failure: Failure,
+    /// Units of gas that the init code used.
+    pub gas_used: u64,
 }
 
 /// An exceptional halt.
@@ -238,7 +249,7 @@ pub(crate) struct Enclosing {
 
 #[cfg(test)]
 mod tests {
-    use rhizome_primitives::{ChainSpec, hex};
+    use rhizome_primitives::{ChainSpec, Rule, hex};
 
     use super::*;
     use crate::call::{CallOutcome, CallRequest, inspect_call};
@@ -308,18 +319,19 @@ mod tests {
     }
 
     fn look_on(code: &[u8], gas: u64, notes: &mut Notes) -> Result<Inspected<CallOutcome>, ExecError> {
+        look_on_under(&ChainSpec::regtest(), code, gas, notes)
+    }
+
+    fn look_on_under(
+        spec: &ChainSpec,
+        code: &[u8],
+        gas: u64,
+        notes: &mut Notes,
+    ) -> Result<Inspected<CallOutcome>, ExecError> {
         let to = contract(0x77);
         let request = CallRequest { to: Some(to), gas, ..CallRequest::default() };
         let inspection = Inspection { observer: Some(notes), changes_limit: Some(10_000) };
-        inspect_call(
-            &ChainSpec::regtest(),
-            env(5),
-            world(&[(to, code)]),
-            &Alone,
-            &request,
-            &Deadline::none(),
-            inspection,
-        )
+        inspect_call(spec, env(5), world(&[(to, code)]), &Alone, &request, &Deadline::none(), inspection)
     }
 
     #[test]
@@ -364,6 +376,17 @@ mod tests {
     }
 
     #[test]
+    fn gas_that_overflows_is_told_with_the_price_of_the_call() {
+        let spec = ChainSpec::regtest().with_rule_height(Rule::Rskip150, None);
+        let mut notes = Notes::default();
+        // Lends 2^70 units to an account that does not exist, with a value.
+        let code = hex!("600060006000600060016099684000000000000000" "00f1");
+        look_on_under(&spec, &code, 90_000, &mut notes).unwrap();
+        let message = "Got invalid gas value, tried operation: 34700 + -9223372036854773509";
+        assert!(notes.lines.last().unwrap().ends_with(message), "{:?}", notes.lines);
+    }
+
+    #[test]
     fn halts_are_told_in_the_words_of_the_reference() {
         let zero = format!("0x{:064}", 0);
         let told = |code: &[u8], gas| {
@@ -371,7 +394,7 @@ mod tests {
             look_on(code, gas, &mut notes).unwrap();
             notes.lines.pop().unwrap()
         };
-        let halts: [(&[u8], u64, String); 8] = [
+        let halts: [(&[u8], u64, String); 9] = [
             (&hex!("01"), 50_000, format!("Expected stack size 2 but actual 0, tx: {zero}")),
             (&hex!("fe"), 50_000, format!("Invalid operation code: opcode[fe], tx[{zero}]")),
             (&hex!("600356"), 50_000, format!("Operation with pc isn't 'JUMPDEST': PC[3], tx[{zero}]")),
@@ -395,6 +418,14 @@ mod tests {
                 50_000,
                 format!(
                     "Not enough gas for 'SSTORE' cause spending: invokeGas[50000], gas[20000], usedGas[41012], tx[{zero}]"
+                ),
+            ),
+            // The cell is there: the frame has written it.
+            (
+                &hex!("60016001556002600155"),
+                41_112,
+                format!(
+                    "Not enough gas for 'SSTORE' cause spending: invokeGas[41112], gas[5000], usedGas[41012], tx[{zero}]"
                 ),
             ),
             (

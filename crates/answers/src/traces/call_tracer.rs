@@ -158,9 +158,10 @@ impl Writer<'_> {
 
     fn top_logs(&mut self, traced: &Traced, root: Option<&Node>, is_failed: bool) {
         match root {
-            Some(root) => self.logs(root, is_failed),
-            None if traced.logs.is_empty() => {}
-            None => {
+            // The reference shows those of the receipt, which a failed transaction does not have.
+            Some(root) if !self.is_reference() => self.logs(root, is_failed),
+            _ if traced.logs.is_empty() => {}
+            _ => {
                 self.json.key("logs").begin_array();
                 for (index, log) in traced.logs.iter().enumerate() {
                     let record = LogRecord { log: log.clone(), sequence: index, position: 0 };
@@ -223,10 +224,19 @@ impl Writer<'_> {
             let to = if kind == CallKind::CallCode { node.account } else { node.to };
             self.json.key("to").data(to.as_slice());
         }
-        self.amounts(node);
+        let (input, value) = node.reference_input();
+        let deposit = node.refused_deposit.as_ref();
+        self.json.key("value").quantity_wide(&value);
+        self.json.key("gas").quantity(node.gas);
+        self.json.key("gasUsed").quantity(deposit.map_or(node.gas_used, |deposit| deposit.gas_used));
+        self.json.key("input").data(input);
         match kind.is_creation() {
             true => self.json.key("output").data(node.to.as_slice()),
             false => self.json.key("output").quantity_bytes(&node.output),
+        }
+        if let Some(deposit) = deposit {
+            self.json.key("error").text(&deposit.failure.message);
+            return;
         }
         match &node.end {
             NodeEnd::Reverted => {
@@ -246,11 +256,12 @@ impl Writer<'_> {
         if node.is_kept() || !kind.is_creation() {
             self.json.key("to").data(node.to.as_slice());
         }
-        if kind == CallKind::StaticCall {
-            self.gas_and_input(node);
-        } else {
-            self.amounts(node);
+        if kind != CallKind::StaticCall {
+            self.json.key("value").quantity_wide(&node.value);
         }
+        self.json.key("gas").quantity(node.gas);
+        self.json.key("gasUsed").quantity(node.gas_used);
+        self.json.key("input").data(&node.input);
         let error = match &node.end {
             NodeEnd::Success => None,
             NodeEnd::Reverted => Some(REVERTED.to_owned()),
@@ -258,17 +269,6 @@ impl Writer<'_> {
             NodeEnd::Leaf(end) => leaf_error(*end).map(str::to_owned),
         };
         self.standard_result(&node.output, error, node.end == NodeEnd::Reverted);
-    }
-
-    fn amounts(&mut self, node: &Node) {
-        self.json.key("value").quantity_wide(&node.value);
-        self.gas_and_input(node);
-    }
-
-    fn gas_and_input(&mut self, node: &Node) {
-        self.json.key("gas").quantity(node.gas);
-        self.json.key("gasUsed").quantity(node.gas_used);
-        self.json.key("input").data(&node.input);
     }
 
     fn standard_result(&mut self, output: &Bytes, error: Option<String>, is_reverted: bool) {

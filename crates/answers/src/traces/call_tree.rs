@@ -1,7 +1,7 @@
 //! Records calls, creations, self-destructs and logs as a tree.
 
 use super::limit::Limit;
-use rhizome_evm::observe::{CallKind, Failure, FrameEnd, FrameStart, LeafCall, LeafEnd, Observer};
+use rhizome_evm::observe::{CallKind, Failure, FrameEnd, FrameStart, LeafCall, LeafEnd, Observer, RefusedDeposit};
 use rhizome_evm::{End, ExecError, State};
 use rhizome_primitives::{Address, Bytes, Log, U256};
 
@@ -47,6 +47,8 @@ pub(crate) struct Node {
     pub(crate) input: Bytes,
     pub(crate) output: Bytes,
     pub(crate) end: NodeEnd,
+    /// Of a creation whose init code ran well and whose code was not stored.
+    pub(crate) refused_deposit: Option<RefusedDeposit>,
     pub(crate) children: Vec<usize>,
     pub(crate) logs: Vec<LogRecord>,
 }
@@ -61,9 +63,20 @@ impl Node {
         matches!(self.deed, Deed::Call(kind) if kind.is_creation())
     }
 
-    /// Whether the reference shows it: not what ran no code on an account of its own, and no failed creation.
+    /// Input and value as the reference shows them: of a call that ran no code no input, and the value that it moved.
+    pub(crate) fn reference_input(&self) -> (&[u8], U256) {
+        match (&self.end, self.deed) {
+            (NodeEnd::Leaf(_), Deed::Call(CallKind::DelegateCall)) => (&[], U256::ZERO),
+            (NodeEnd::Leaf(_), _) => (&[], self.value),
+            _ => (&self.input, self.value),
+        }
+    }
+
+    /// Whether the reference shows it: not what ran no code on an account of its own, and a creation only if its init code
+    /// ran well.
     pub(crate) fn is_in_reference(&self) -> bool {
         match &self.end {
+            _ if self.refused_deposit.is_some() => true,
             NodeEnd::Leaf(end) => *end == LeafEnd::Transferred,
             NodeEnd::Success if self.is_creation() => !self.input.is_empty(),
             _ => self.is_kept() || !self.is_creation(),
@@ -131,6 +144,7 @@ impl Observer for CallTree {
             input: Bytes::copy_from_slice(start.input),
             output: Bytes::new(),
             end: NodeEnd::Success,
+            refused_deposit: None,
             children: Vec::new(),
             logs: Vec::new(),
         })?;
@@ -143,6 +157,7 @@ impl Observer for CallTree {
         let Some(node) = self.open.pop().and_then(|index| self.nodes.get_mut(index)) else { return Ok(()) };
         node.gas_used = end.gas_used;
         node.output = Bytes::copy_from_slice(end.output);
+        node.refused_deposit = end.refused_deposit.cloned();
         node.end = match (end.end, end.failure) {
             (End::Revert, _) => NodeEnd::Reverted,
             (End::Halt(_), Some(failure)) => NodeEnd::Halted(failure.clone()),
@@ -167,6 +182,7 @@ impl Observer for CallTree {
             input: call.input.clone(),
             output: call.output.clone(),
             end: NodeEnd::Leaf(call.end),
+            refused_deposit: None,
             children: Vec::new(),
             logs: Vec::new(),
         })?;
@@ -185,6 +201,7 @@ impl Observer for CallTree {
             input: Bytes::new(),
             output: Bytes::new(),
             end: NodeEnd::Success,
+            refused_deposit: None,
             children: Vec::new(),
             logs: Vec::new(),
         })?;

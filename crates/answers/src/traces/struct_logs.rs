@@ -53,7 +53,6 @@ struct Finished {
     storage_size: usize,
     output: Vec<u8>,
     failure: Option<Failure>,
-    end: End,
     gas_used: u64,
     gas: u64,
 }
@@ -69,6 +68,8 @@ pub struct StructLogs {
     frames: Vec<FrameLog>,
     /// Cost of the last step, which waits for its end.
     last_cost: Option<u64>,
+    /// The first frame ended at an SLOAD or SSTORE without a slot on the stack.
+    has_top_ended_early: bool,
     first: Option<Finished>,
 }
 
@@ -77,7 +78,17 @@ impl StructLogs {
     pub fn new(options: TraceOptions, limit: Limit, deadline: Deadline) -> Self {
         let mut steps = JsonWriter::with_capacity(16 << 10);
         steps.begin_array();
-        Self { options, deadline, limit, steps, maps: Vec::new(), frames: Vec::new(), last_cost: None, first: None }
+        Self {
+            options,
+            deadline,
+            limit,
+            steps,
+            maps: Vec::new(),
+            frames: Vec::new(),
+            last_cost: None,
+            has_top_ended_early: false,
+            first: None,
+        }
     }
 
     /// Writes the object of the transaction.
@@ -90,6 +101,7 @@ impl StructLogs {
         self.end_step();
         self.steps.end_array();
         let error = match (traced.end, &first.failure) {
+            _ if self.has_top_ended_early => "class java.util.EmptyStackException: null".to_owned(),
             (End::Halt(_), Some(failure)) => reference_error(failure, true),
             (End::Halt(reason), None) => {
                 let code = first.output.len();
@@ -103,7 +115,8 @@ impl StructLogs {
         write_cells(json, &first.initial);
         json.key("structLogs");
         self.write_steps(json);
-        let output: &[u8] = if matches!(first.end, End::Halt(_)) { &[] } else { &first.output };
+        // Also where the code ran well and could not be stored.
+        let output: &[u8] = if matches!(traced.end, End::Halt(_)) { &[] } else { &first.output };
         json.key("result").bare_hex(output);
         json.key("error").text(&error);
         json.key("reverted").boolean(traced.end == End::Revert);
@@ -206,7 +219,6 @@ impl Observer for StructLogs {
                 storage_size,
                 output: Vec::new(),
                 failure: None,
-                end: End::Success,
                 gas_used: 0,
                 gas: start.gas,
             });
@@ -224,7 +236,6 @@ impl Observer for StructLogs {
             first.storage_size = frame.storage_size;
             first.output = end.output.to_vec();
             first.failure = end.failure.cloned();
-            first.end = end.end;
             first.gas_used = end.gas_used;
         }
         Ok(())
@@ -234,7 +245,12 @@ impl Observer for StructLogs {
         let Some(frame) = self.frames.last_mut().filter(|frame| !frame.is_hidden) else { return Ok(()) };
         frame.refresh(state)?;
         if matches!(step.instruction, SLOAD | SSTORE) {
-            frame.used = step.stack.last().copied();
+            // The reference takes the slot from the stack before it records the step, and fails there.
+            let Some(slot) = step.stack.last() else {
+                self.has_top_ended_early = self.frames.len() == 1;
+                return Ok(());
+            };
+            frame.used = Some(*slot);
         }
         let cells = Rc::clone(&frame.cells);
         let count = cells.borrow().len();

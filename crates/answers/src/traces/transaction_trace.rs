@@ -194,17 +194,25 @@ impl Writer<'_> {
         } else {
             let is_own = kind == CallKind::CallCode && self.is_reference;
             let to = if is_own { node.account } else { node.to };
-            self.call_action(name(kind), node.from, to, node.gas, &node.input, &node.value);
+            let (input, value) =
+                if self.is_reference { node.reference_input() } else { (node.input.as_ref(), node.value) };
+            self.call_action(name(kind), node.from, to, node.gas, input, &value);
         }
         self.json.end_object();
-        let result = match (&node.end, kind.is_creation()) {
+        let deposit = node.refused_deposit.as_ref().filter(|_| self.is_reference);
+        let failure = match (&node.end, deposit) {
+            (_, Some(deposit)) => Some(&deposit.failure),
+            (NodeEnd::Halted(failure), None) => Some(failure),
+            _ => None,
+        };
+        let result = match (&node.end, failure) {
+            (_, Some(failure)) => Told::Error(self.error_of(failure)),
             (NodeEnd::Reverted, _) => Told::Error("Reverted".to_owned()),
-            (NodeEnd::Halted(failure), _) => Told::Error(self.error_of(failure)),
             (NodeEnd::Leaf(end), _) if leaf_error(*end).is_some() => {
                 Told::Error(leaf_error(*end).unwrap_or_default().to_owned())
             }
-            (_, true) => Told::Code { gas_used: node.gas_used, code: &node.output, address: node.to },
-            (_, false) => Told::Output { gas_used: node.gas_used, output: &node.output },
+            _ if kind.is_creation() => Told::Code { gas_used: node.gas_used, code: &node.output, address: node.to },
+            _ => Told::Output { gas_used: node.gas_used, output: &node.output },
         };
         self.rest(if kind.is_creation() { "create" } else { "call" }, children, result);
     }

@@ -5,25 +5,18 @@ use rhizome_primitives::{B256, hex};
 
 use super::Failure;
 use super::names::instruction_name;
-use super::prices::{Price, price};
+use super::prices::Price;
 use super::watching::Instruction;
-use crate::error::ExecError;
 use crate::halt::HaltReason;
 use crate::instructions::{CODE_SIZE_LIMIT, INIT_CODE_SIZE_LIMIT, deposit_cost, stack_use};
-use crate::machine::Machine;
 
 impl Failure {
-    /// That of a frame whose last instruction was `step`. `hash` is that of the transaction, inner or not.
-    pub(super) fn of_step(
-        reason: HaltReason,
-        step: &Instruction,
-        frame_gas: u64,
-        hash: B256,
-        machine: &mut Machine<'_>,
-    ) -> Result<Failure, ExecError> {
+    /// That of a frame whose last instruction was `step`. `price` is what the instruction would have cost, `hash` that of
+    /// the transaction, inner or not.
+    pub(super) fn of_step(reason: HaltReason, step: &Instruction, price: Price, frame_gas: u64, hash: B256) -> Failure {
         let byte = step.byte;
         let message = match reason {
-            HaltReason::OutOfGas => out_of_gas(step, frame_gas, hash, machine)?,
+            HaltReason::OutOfGas => out_of_gas(step, price, frame_gas, hash),
             HaltReason::InvalidInstruction => format!("Invalid operation code: opcode[{byte:02x}], tx[{hash}]"),
             HaltReason::BadJump => {
                 let target = step.operand(0);
@@ -51,19 +44,22 @@ impl Failure {
             HaltReason::GasOverflow => {
                 let asked = step.operand(0).saturating_to::<u64>().min(i64::MAX as u64);
                 let wrapped = asked.wrapping_add(2_300) as i64;
-                format!("Got invalid gas value, tried operation: {} + {wrapped}", step.gas)
+                let cost = if let Price::Whole(cost) | Price::Call(cost) = price { cost } else { 0 };
+                format!("Got invalid gas value, tried operation: {cost} + {wrapped}")
             }
             HaltReason::InitCodeSize => {
                 let size = step.operand(2);
                 format!("Maximum initcode size allowed {INIT_CODE_SIZE_LIMIT} but actual was {size}, tx: {hash}")
             }
-            HaltReason::CodeSize | HaltReason::CodePrefix => refused_code(reason, 0, hash),
             HaltReason::ContractFailed => {
                 "org.ethereum.vm.exception.VMException: the built-in contract failed".to_owned()
             }
-            HaltReason::ContractUnpaid | HaltReason::Silent => String::new(),
+            // The first two are the end of no instruction.
+            HaltReason::CodeSize | HaltReason::CodePrefix | HaltReason::ContractUnpaid | HaltReason::Silent => {
+                String::new()
+            }
         };
-        Ok(Failure { reason, message, instruction: byte })
+        Failure { reason, message, instruction: byte }
     }
 
     /// Without a message.
@@ -71,7 +67,8 @@ impl Failure {
         Failure { reason, message: String::new(), instruction }
     }
 
-    /// That of a creation whose code cannot be stored.
+    /// That of a creation whose code cannot be stored. `gas`, `gas_used` and `hash` are those of the frame that says so:
+    /// of the transaction's own, or of the creator.
     pub fn of_code(reason: HaltReason, code_length: usize, gas: u64, gas_used: u64, hash: B256) -> Failure {
         let message = match reason {
             HaltReason::OutOfGas => {
@@ -92,10 +89,10 @@ fn refused_code(reason: HaltReason, length: usize, hash: B256) -> String {
     }
 }
 
-fn out_of_gas(step: &Instruction, frame_gas: u64, hash: B256, machine: &mut Machine<'_>) -> Result<String, ExecError> {
+fn out_of_gas(step: &Instruction, price: Price, frame_gas: u64, hash: B256) -> String {
     let name = instruction_name(step.byte).unwrap_or_default();
     let used = frame_gas.saturating_sub(step.gas);
-    Ok(match price(step, machine)? {
+    match price {
         Price::Unlimited => {
             let most = i64::MAX;
             format!(
@@ -109,7 +106,7 @@ fn out_of_gas(step: &Instruction, frame_gas: u64, hash: B256, machine: &mut Mach
         // What is left after the price does not pay the stipend.
         Price::Call(_) => not_enough(name, frame_gas, 2_300, used, hash),
         Price::Whole(cost) => not_enough(name, frame_gas, cost, used, hash),
-    })
+    }
 }
 
 fn not_enough(name: &str, frame_gas: u64, cost: u64, used: u64, hash: B256) -> String {

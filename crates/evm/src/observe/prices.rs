@@ -22,7 +22,7 @@ pub(super) enum Price {
     Unlimited,
 }
 
-/// The price of the instruction on the state before it.
+/// The price of an instruction that has just failed. The frame's changes count, so this comes before they are undone.
 pub(super) fn price(step: &Instruction, machine: &mut Machine<'_>) -> Result<Price, ExecError> {
     let byte = step.byte;
     let fixed = u64::from(GAS.get(usize::from(byte)).copied().unwrap_or_default());

@@ -6,11 +6,12 @@ use revm::interpreter::{CallInput, InstructionResult, Interpreter};
 use rhizome_primitives::{Address, B256, Bytes, I256, U256};
 
 use super::inner_hash::InnerTransaction;
-use super::prices::{memory_growth, range_end};
-use super::{CallKind, Enclosing, Failure, FrameEnd, FrameStart, LeafCall, LeafEnd, Observer, Step, StepEnd};
+use super::prices::{Price, memory_growth, price, range_end};
+use super::{
+    CallKind, Enclosing, Failure, FrameEnd, FrameStart, LeafCall, LeafEnd, Observer, RefusedDeposit, Step, StepEnd,
+};
 use crate::error::ExecError;
 use crate::frame::{End, Finished, Frame, Kind};
-use crate::halt::HaltReason;
 use crate::instructions::{Wire, address_of, contract_of};
 use crate::machine::Machine;
 use crate::tracer::Tracer;
@@ -110,6 +111,8 @@ struct Open {
     logs: usize,
     /// Price of the instruction, while the frame that it asked for runs.
     pending_cost: u64,
+    /// Price of the instruction at which the frame halted, where a message may name it.
+    halting_price: Price,
 }
 
 /// Tells an observer.
@@ -269,6 +272,7 @@ impl Tracer for Watching<'_> {
             input: Bytes::new(),
             logs: machine.logs.len(),
             pending_cost: 0,
+            halting_price: Price::Whole(0),
         });
         self.observer.frame_begins(&start, &mut machine.state)
     }
@@ -300,6 +304,7 @@ impl Tracer for Watching<'_> {
         machine: &mut Machine<'_>,
         result: Result<(), InstructionResult>,
     ) -> Result<(), ExecError> {
+        let has_message = self.has_message();
         let Some(open) = self.open.last_mut() else { return Ok(()) };
         let step = &open.instruction;
         let is_call = step.call_kind().is_some();
@@ -318,7 +323,12 @@ impl Tracer for Watching<'_> {
                 open.pending_cost = cost;
                 return Ok(());
             }
-            Err(_) => None,
+            Err(_) => {
+                if has_message {
+                    open.halting_price = price(step, machine)?;
+                }
+                None
+            }
         };
         if result == Ok(()) {
             for log in machine.logs.get(open.logs..).unwrap_or_default() {
@@ -332,15 +342,16 @@ impl Tracer for Watching<'_> {
     }
 
     fn frame_ends(&mut self, frame: &Frame, finished: &Finished, machine: &mut Machine<'_>) -> Result<(), ExecError> {
+        let has_message = self.has_message();
         let Some(open) = self.open.pop() else { return Ok(()) };
-        let has_message = self.open.is_empty() || self.wants_messages;
-        let failure = match finished.end {
-            End::Halt(reason) if !has_message => Some(Failure::silent(reason, open.instruction.byte)),
-            End::Halt(reason @ (HaltReason::CodeSize | HaltReason::CodePrefix)) => {
-                Some(Failure::of_code(reason, 0, open.gas, open.gas, open.hash))
+        let refused_deposit = self.refused_deposit(&open, finished);
+        let failure = match (finished.end, &refused_deposit) {
+            (End::Success | End::Revert, _) => None,
+            (End::Halt(_), Some(deposit)) => Some(deposit.failure.clone()),
+            (End::Halt(reason), None) if !has_message => Some(Failure::silent(reason, open.instruction.byte)),
+            (End::Halt(reason), None) => {
+                Some(Failure::of_step(reason, &open.instruction, open.halting_price, open.gas, open.hash))
             }
-            End::Halt(reason) => Some(Failure::of_step(reason, &open.instruction, open.gas, open.hash, machine)?),
-            End::Success | End::Revert => None,
         };
         let code;
         let output: &[u8] = match (&frame.kind, finished.end) {
@@ -355,6 +366,7 @@ impl Tracer for Watching<'_> {
             failure: failure.as_ref(),
             gas_used: open.gas.saturating_sub(finished.gas_left),
             output,
+            refused_deposit: refused_deposit.as_ref(),
         };
         if let (Some(parent), false) = (self.open.last_mut(), open.kind.is_creation()) {
             parent.recorded += open.recorded;
@@ -369,6 +381,22 @@ impl Tracer for Watching<'_> {
 }
 
 impl Watching<'_> {
+    /// Whether the failure of the running frame is told with the reference's message.
+    fn has_message(&self) -> bool {
+        self.open.len() <= 1 || self.wants_messages
+    }
+
+    /// The refusal to store the code of the frame that has just been closed. The reference has the creator say so, which
+    /// lent all its gas.
+    fn refused_deposit(&self, open: &Open, finished: &Finished) -> Option<RefusedDeposit> {
+        let deposit = finished.refused_deposit?;
+        let failure = match self.open.last().filter(|_| self.wants_messages) {
+            Some(parent) => Failure::of_code(deposit.reason, deposit.code_length, parent.gas, parent.gas, parent.hash),
+            None => Failure::silent(deposit.reason, open.instruction.byte),
+        };
+        Some(RefusedDeposit { failure, gas_used: open.gas.saturating_sub(deposit.gas_left) })
+    }
+
     /// The STOP behind the end of the code is the interpreter's own.
     fn shows_step(&self) -> bool {
         let is_in_code = self.open.last().is_some_and(|open| open.instruction.position < open.instruction.code_length);

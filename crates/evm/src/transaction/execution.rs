@@ -7,7 +7,7 @@ use super::Message;
 use crate::code::ExecutableCode;
 use crate::error::{ExecError, Unexecutable};
 use crate::evm::Evm;
-use crate::frame::{End, Finished, TopFrame, refused_code};
+use crate::frame::{End, Finished, TopFrame, code_refusals};
 use crate::halt::HaltReason;
 use crate::instructions::deposit_cost;
 use crate::precompiles::{CallKind, ContractContext, ContractEntry, ContractFailure, ContractOutput};
@@ -123,7 +123,7 @@ impl Evm<'_> {
         checkpoint: Checkpoint,
     ) -> Result<(), ExecError> {
         let code = &execution.output;
-        match refused_code(code, execution.gas_left as u64, &self.machine.gates) {
+        match code_refusals(code, execution.gas_left as u64, &self.machine.gates).next() {
             None => {
                 let cost = deposit_cost(code.len());
                 execution.gas_left -= cost as i64;
