@@ -53,7 +53,7 @@ impl<'a> Selector<'a> {
     /// The head.
     pub const LATEST: Selector<'static> = Selector { target: Target::Latest, text: "latest" };
 
-    /// Reads `latest`, `earliest`, `pending`, `0x<number>`, `0x<64 digits>`, `hash:0x..` or `canonical:0x..`.
+    /// Reads `latest`, `earliest`, `pending`, `0x<number>`, `0x<64 digits>`, `<64 digits>`, `hash:0x..` or `canonical:0x..`.
     pub fn parse(text: &'a str) -> Result<Self, RpcError> {
         let target = match text {
             "latest" => Target::Latest,
@@ -70,6 +70,9 @@ impl<'a> Selector<'a> {
         }
         if let Some(hash) = text.strip_prefix("canonical:") {
             return Ok(Target::CanonicalHash(parameters::block_hash(hash)?));
+        }
+        if text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Ok(Target::Hash(parameters::block_hash(text)?));
         }
         let invalid = || RpcError::invalid_params(format!("Invalid block identifier '{text}'"));
         let digits = text.strip_prefix("0x").filter(|digits| !digits.is_empty()).ok_or_else(invalid)?;

@@ -31,6 +31,8 @@ export class RpcError extends Error {
   retryAfterSeconds: number | undefined
   /** What went wrong inside the node, for the log only. */
   defect: string | undefined
+  /** When a fault of a parameter shows, where that is not while its form is read. */
+  shows: 'in use' | 'only here' | undefined
 
   constructor(code: number, message: string, data?: unknown, hint?: string) {
     super(message)
@@ -38,6 +40,7 @@ export class RpcError extends Error {
     this.code = code
     this.data = data
     this.hint = hint
+    this.shows = undefined
   }
 }
 

@@ -9,6 +9,8 @@ export interface Kind<T> {
   readonly expects: string
   /** The accepted canonical form; lenient forms that `read` also takes are not described. */
   readonly schema: TSchema
+  /** Null is a fault of form. For the other kinds it is found last, as in the reference. */
+  readonly looksForNull?: true
   /** Throws RpcError -32602 for a value that is not of this kind. */
   read(value: unknown): T
 }
@@ -21,6 +23,20 @@ export function named<T>(name: string, kind: Kind<T>): Kind<T> {
 /** The refusal of a value: `message` in the words of the reference, the hint in ours. */
 export function refuse(kind: { readonly name: string; readonly expects: string }, message: string): never {
   throw invalidParams(message, `${kind.name}: expected ${kind.expects}`)
+}
+
+/**
+ * The refusal of a value that the reference reads and then cannot use, or of one that it takes and only this node refuses.
+ * Faults of form come first, also those of later parameters, then faults in use.
+ */
+export function refuseLate(
+  kind: { readonly name: string; readonly expects: string },
+  message: string,
+  shows: 'in use' | 'only here',
+): never {
+  const error = invalidParams(message, `${kind.name}: expected ${kind.expects}`)
+  error.shows = shows
+  throw error
 }
 
 /** Reads a member of an object parameter; a refusal then names the member by its path. */
@@ -36,9 +52,22 @@ export function readMember<T>(owner: string, kind: Kind<T>, value: unknown): T {
 /** A value the way messages quote it: text as it is, anything else by its first JSON token. */
 export function quoted(value: unknown): string {
   if (typeof value === 'string') return value
+  if (typeof value === 'number') return quotedNumber(value)
   if (Array.isArray(value)) return '['
   if (typeof value === 'object' && value !== null) return '{'
   return String(value)
+}
+
+/** Numbers with an exponent are written as Java writes them. */
+function quotedNumber(value: number): string {
+  const [mantissa = '', exponent] = String(value).split('e')
+  if (exponent === undefined) return mantissa
+  return `${mantissa.includes('.') ? mantissa : `${mantissa}.0`}E${exponent.replace('+', '')}`
+}
+
+/** A member of an object parameter as the text that the reference takes it for. */
+export function memberText(value: unknown): string {
+  return typeof value === 'object' && value !== null ? '' : quoted(value)
 }
 
 /** Cuts an overlong value for a message. */

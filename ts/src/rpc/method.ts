@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import type { Answer } from './envelope.ts'
-import { invalidParams } from './errors.ts'
+import { invalidParams, RpcError } from './errors.ts'
 import type { Flight } from './flight.ts'
 import type { Kind } from './kind.ts'
 
@@ -32,14 +32,36 @@ export function positional<const R extends readonly Kind<unknown>[], const O ext
     }),
     hasArity: (count) => count >= required.length && count <= kinds.length,
     read(sent) {
+      const faults: Faults = {}
       const values = kinds.map((kind, index) => {
         const value = sent[index]
         const isOmitted = index >= required.length && (value === undefined || value === null)
-        return isOmitted ? undefined : kind.read(value)
+        try {
+          return isOmitted ? undefined : kind.read(value)
+        } catch (error) {
+          return postpone(faults, error, value === null && kind.looksForNull !== true)
+        }
       })
+      const fault = faults.inUse ?? faults.onlyHere
+      if (fault !== undefined) throw fault
       return values as [...Required<R>, ...Optional<O>]
     },
   }
+}
+
+/** Faults of parameters that give way to faults of form in later ones. */
+interface Faults {
+  /** The last of those that show in use: blocks come last and are looked up first. */
+  inUse?: RpcError
+  /** The first that the reference has no words for, null among them. */
+  onlyHere?: RpcError
+}
+
+function postpone(faults: Faults, error: unknown, isNull: boolean): undefined {
+  if (!(error instanceof RpcError)) throw error
+  if (error.shows === 'in use') faults.inUse = error
+  else if (error.shows === 'only here' || isNull) faults.onlyHere ??= error
+  else throw error
 }
 
 /** A JSON-RPC method: its parameters and what answers it. `Context` is what its worker gives to every method. */

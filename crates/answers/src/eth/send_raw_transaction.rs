@@ -57,8 +57,11 @@ fn refusal(raw: &[u8], error: &DecodeError) -> RpcError {
 }
 
 fn encoding_refusal(raw: &[u8], error: &DecodeError) -> RpcError {
-    let text = match error {
-        DecodeError::OutOfBounds { .. } if is_cut_inside_length(raw) => {
+    // All items are read before it matters that they are not one list.
+    let (at, inner) = first_fault(raw).unwrap_or((raw, error.clone()));
+    let text = match inner {
+        DecodeError::NegativeLength(_) => "The length of the RLP item can't be negative".into(),
+        DecodeError::OutOfBounds { .. } if is_cut_inside_length(at) => {
             "The length of the RLP item length can't possibly fit the data byte array".into()
         }
         DecodeError::OutOfBounds { .. } => {
@@ -69,9 +72,25 @@ fn encoding_refusal(raw: &[u8], error: &DecodeError) -> RpcError {
     RpcError::invalid_params(format!("Invalid input: {text}"))
 }
 
-/// Whether the outer list ends before its own length is complete.
+/// The first item, of several in a row, that cannot be read.
+fn first_fault(mut rest: &[u8]) -> Option<(&[u8], DecodeError)> {
+    while !rest.is_empty() {
+        match rlp::Item::first(rest) {
+            Ok((_item, behind)) => rest = behind,
+            Err(error) => return Some((rest, error)),
+        }
+    }
+    None
+}
+
+/// Whether the data end before the length of the item is complete.
 fn is_cut_inside_length(raw: &[u8]) -> bool {
-    raw.first().is_some_and(|first| usize::from(first.saturating_sub(0xf7)) >= raw.len())
+    let size = match raw.first() {
+        Some(mark @ 0xb8..=0xbf) => mark - 0xb7,
+        Some(mark @ 0xf8..=0xff) => mark - 0xf7,
+        _ => return false,
+    };
+    usize::from(size) >= raw.len()
 }
 
 /// All that can be said of a signature before it is asked for its signer.
@@ -115,6 +134,10 @@ mod tests {
         assert_eq!(refused(b"\xf8\x63\x10").message, no_room);
         let no_length = "Invalid input: The length of the RLP item length can't possibly fit the data byte array";
         assert_eq!(refused(b"\xf8").message, no_length);
+        assert_eq!(refused(b"\x7f\xff\xff").message, no_length);
+        assert_eq!(refused(b"\xb9\x01").message, no_length);
+        let negative = "Invalid input: The length of the RLP item can't be negative";
+        assert_eq!(refused(b"\xfb\xff\xff\xff\xff\xff").message, negative);
         let nothing = b"\xc9\x80\x80\x80\x80\x80\x80\x80\x80\x80";
         assert_eq!(refused(nothing).message, "Missing parameter, gasPrice, gas or value");
     }

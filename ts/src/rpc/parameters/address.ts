@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { type Kind, refuse } from '../kind.ts'
+import { type Kind, memberText, refuse, refuseLate } from '../kind.ts'
 import { hexText } from './hexText.ts'
 
 const schema = Type.String({ pattern: '^(0x)?[0-9a-fA-F]{40}$' })
@@ -15,7 +15,11 @@ export const address: Kind<string> = {
   read(value) {
     if (typeof value === 'string' && usual.test(value)) return value
     if (check.Check(value)) return value.length === 42 ? value : `0x${value}`
-    const hasLength = typeof value === 'string' && (value.length === 40 || /^0x.{40}$/i.test(value))
+    // The reference pads a missing digit.
+    if (typeof value === 'string' && /^0x[0-9a-fA-F]{39}$/.test(value)) {
+      return refuseLate(this, 'Invalid address format: invalid hex value.', 'only here')
+    }
+    const hasLength = typeof value === 'string' && value.length >= 40 && value.length <= 42
     return refuse(
       this,
       hasLength ? 'Invalid address format: invalid hex value.' : 'Invalid address: null, empty or invalid hex value.',
@@ -28,7 +32,7 @@ export const quotaAddress: Kind<string> = {
   ...address,
   read(value) {
     if (check.Check(value)) return value.length === 42 ? value : `0x${value}`
-    const digits = typeof value === 'string' ? value.replace(/^0x/, '') : ''
+    const digits = memberText(value).replaceAll('0x', '')
     return refuse(this, `invalid argument 0: hex string has length ${digits.length}, want 40 for RSK address`)
   },
 }

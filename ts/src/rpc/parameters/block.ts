@@ -1,11 +1,13 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { type Kind, quoted, refuse } from '../kind.ts'
+import { type Kind, quoted, refuse, refuseLate, shortened } from '../kind.ts'
 import { blockHash } from './hash.ts'
 
 // A selector crosses to the addon as one text: a tag, a number as sent, `hash:0x..` or `canonical:0x..`.
 
-const words = ['latest', 'earliest', 'pending', 'safe', 'finalized']
+const tags = ['latest', 'earliest', 'pending', 'safe', 'finalized']
+/** 0x and 32 bytes. */
+const maxLength = 66
 const schema = Type.Union([
   Type.Enum(['latest', 'earliest', 'pending']),
   Type.String({ pattern: '^0x[0-9a-fA-F]{1,16}$' }),
@@ -46,20 +48,17 @@ export const numberedBlock: Kind<string> = {
   read(value) {
     if (value === 'latest') return value
     if (check.Check(value)) return fitting(this, value)
-    const text = quoted(value)
-    if (text === '') return refuse(this, 'Invalid block identifier: empty or null.')
-    if (isDecimal(text) || isWord(text)) return refuse(this, `invalid blocknumber ${text}`)
-    return refuseText(this, text)
+    return lookUp(this, readIdentifier(this, quoted(value)))
   },
 }
 
-/** The block of a raw header: as `numberedBlock`, with one message for all that is malformed. */
+/** The block of a raw header or of traces: as `numberedBlock`, but any text is looked up. */
 export const headerBlock: Kind<string> = {
   name: 'block',
   expects,
   schema,
   read(value) {
-    return check.Check(value) ? fitting(this, value) : refuse(this, `invalid blocknumber ${quoted(value)}`)
+    return check.Check(value) ? fitting(this, value) : lookUp(this, quoted(value))
   },
 }
 
@@ -71,52 +70,83 @@ export const estimateBlock: Kind<string> = {
   read(value) {
     if (value === 'latest') return value
     if (check.Check(value)) return fitting(this, value)
-    const text = quoted(value)
-    if (text === '') return refuse(this, 'Invalid block identifier: empty or null.')
-    if (isDecimal(text)) return fittingNumber(this, hexOf(text))
-    if (isWord(text)) {
-      return refuse(
-        this,
-        `Unsupported block specifier '${text}'. Can only be either 'earliest', 'latest', 'pending' or a specific block number (either hex - prepending '0x' or decimal).`,
-      )
-    }
-    return refuseText(this, text)
+    return executionBlock(this, readIdentifier(this, quoted(value)))
   },
 }
 
-function readStateBlock(kind: Kind<string>, value: unknown, takesDecimal: boolean): string {
+function readStateBlock(kind: Kind<string>, value: unknown, isCall: boolean): string {
   if (value === 'latest') return value
   if (check.Check(value)) return fitting(kind, value)
   if (typeof value === 'string') {
-    if (isDecimal(value)) {
-      return takesDecimal ? fittingNumber(kind, hexOf(value)) : refuse(kind, `invalid blocknumber ${value}`)
-    }
-    return refuseText(kind, value)
+    if (!isDecimal(value) && !isHex(value)) return refuse(kind, `Invalid block identifier '${value}'`)
+    return isCall ? executionBlock(kind, value) : lookUp(kind, value)
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return refuse(kind, 'Invalid input')
-  return readBlockObject(kind, value as Record<string, unknown>, takesDecimal)
+  return readBlockObject(kind, value as Record<string, unknown>, isCall)
 }
 
-function readBlockObject(kind: Kind<string>, members: Record<string, unknown>, takesDecimal: boolean): string {
-  const { blockHash: hash, blockNumber, requireCanonical } = members
-  if (hash !== undefined) {
-    if (hash === null) return refuse(kind, 'Invalid block hash: incorrect length.')
-    const text = blockHash.read(hash)
-    if (requireCanonical === undefined || requireCanonical === false || requireCanonical === 'false') {
-      return `hash:${text}`
-    }
-    if (requireCanonical === true || requireCanonical === 'true') return `canonical:${text}`
-    return refuse(kind, 'Invalid input: requireCanonical must be a String "true" or "false"')
+function readBlockObject(kind: Kind<string>, members: Record<string, unknown>, isCall: boolean): string {
+  if (members.blockHash === undefined && members.blockNumber === undefined) return refuse(kind, 'Invalid block input')
+  // All of them, in the order of the caller, before it matters which one counts.
+  let hash: string | undefined
+  let number = ''
+  let isCanonical = false
+  for (const [name, value] of Object.entries(members)) {
+    if (name === 'blockHash') hash = readNamedHash(kind, value)
+    if (name === 'blockNumber') number = readNumber(kind, value)
+    if (name === 'requireCanonical') isCanonical = readCanonical(kind, value)
   }
-  if (blockNumber === undefined) return refuse(kind, 'Invalid block input')
-  if (blockNumber === null) return refuse(kind, 'Invalid param: null')
-  if (typeof blockNumber === 'string') {
-    if (/^0x[0-9a-fA-F]{1,64}$/.test(blockNumber)) return fittingNumber(kind, blockNumber)
-    if (isDecimal(blockNumber)) {
-      return takesDecimal ? fittingNumber(kind, hexOf(blockNumber)) : refuse(kind, `invalid blocknumber ${blockNumber}`)
-    }
+  if (hash !== undefined) return `${isCanonical ? 'canonical' : 'hash'}:${hash}`
+  if (!isCall) return lookUp(kind, number)
+  if (number === '') return refuseLate(kind, 'Invalid block identifier: empty or null.', 'in use')
+  if (!isDecimal(number) && !isHex(number)) return refuseLate(kind, `Invalid block identifier '${number}'`, 'in use')
+  return executionBlock(kind, number)
+}
+
+function readNamedHash(kind: Kind<string>, value: unknown): string {
+  return value === null ? refuse(kind, 'Invalid block hash: incorrect length.') : blockHash.read(value)
+}
+
+function readNumber(kind: Kind<string>, value: unknown): string {
+  if (value === null) return refuse(kind, 'Invalid param: null')
+  const text = quoted(value)
+  if (text.length > maxLength) return refuse(kind, `Invalid param: ${shortened(text)}`)
+  if (typeof value === 'string' && /^((0x)?[0-9a-fA-F]*|[-+]?[0-9]+)$/.test(text)) return text
+  return refuse(kind, `Invalid param ${text}: value must be a valid hex or string number.`)
+}
+
+function readCanonical(kind: Kind<string>, value: unknown): boolean {
+  const text = String(typeof value === 'boolean' ? value : quoted(value)).toLowerCase()
+  if (text === 'true' || text === 'false') return text === 'true'
+  return refuse(kind, 'Invalid input: requireCanonical must be a String "true" or "false"')
+}
+
+/** The form of `numberedBlock`: a tag in any case, decimal or 0x hex. */
+function readIdentifier(kind: Kind<string>, text: string): string {
+  if (text === '') return refuse(kind, 'Invalid block identifier: empty or null.')
+  if (isDecimal(text) || isHex(text) || tags.includes(text.toLowerCase())) return text
+  return refuse(kind, `Invalid block identifier '${text}'`)
+}
+
+/** The block of that name: a hash if it is as long as one, else a number in hex. */
+function lookUp(kind: Kind<string>, text: string): string {
+  if (text.length > maxLength) return refuseLate(kind, `invalid block identifier ${shortened(text)}`, 'in use')
+  if (text.length >= 64 && /^(0x)?[0-9a-f]*$/.test(text)) {
+    const isHash = /^(0x)?[0-9a-f]{64}$/.test(text)
+    return isHash ? text : refuseLate(kind, `invalid block hash ${text}`, 'in use')
   }
-  return refuse(kind, `Invalid param ${quoted(blockNumber)}: value must be a valid hex or string number.`)
+  return isHex(text) ? fittingNumber(kind, text) : refuseLate(kind, `invalid blocknumber ${text}`, 'in use')
+}
+
+/** The block of a call or an estimate: a number in hex or decimal, or a hash. */
+function executionBlock(kind: Kind<string>, text: string): string {
+  if (isHex(text)) return fitting(kind, text)
+  if (isDecimal(text)) return fittingNumber(kind, hexOf(text))
+  return refuseLate(
+    kind,
+    `Unsupported block specifier '${text}'. Can only be either 'earliest', 'latest', 'pending' or a specific block number (either hex - prepending '0x' or decimal).`,
+    'in use',
+  )
 }
 
 /** Block numbers end at 2^63 - 1; a text of 64 digits is a hash. */
@@ -125,21 +155,17 @@ function fitting(kind: Kind<string>, text: string): string {
 }
 
 function fittingNumber(kind: Kind<string>, text: string): string {
-  if (/^0x0*[0-7]?[0-9a-fA-F]{0,15}$/.test(text)) return text
-  return refuse(kind, `Invalid block number ${text}`)
-}
-
-function refuseText(kind: Kind<string>, text: string): never {
-  if (/^0x[0-9a-fA-F]{17,}$/.test(text)) return refuse(kind, `Invalid block number ${text}`)
-  return refuse(kind, `Invalid block identifier '${text}'`)
+  const digits = text.replace(/^0x0*(?=.)/, '')
+  if (digits.length < 16 || /^[0-7].{15}$/.test(digits)) return text
+  return refuseLate(kind, `Invalid block number ${text}`, 'in use')
 }
 
 function isDecimal(text: string): boolean {
-  return /^[0-9]+$/.test(text) && text.length !== 64
+  return /^[0-9]+$/.test(text)
 }
 
-function isWord(text: string): boolean {
-  return words.includes(text.toLowerCase())
+function isHex(text: string): boolean {
+  return /^0x[0-9a-fA-F]+$/.test(text)
 }
 
 /** The hex form of a decimal number, which has any number of digits. The conversion of very many takes a second. */

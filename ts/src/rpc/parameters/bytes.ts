@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { type Kind, refuse } from '../kind.ts'
+import { type Kind, memberText, refuse, refuseLate } from '../kind.ts'
 
 const schema = Type.String({ pattern: '^0x[0-9a-fA-F]*$' })
 const check = Compile(schema)
@@ -13,7 +13,10 @@ export const bytes: Kind<string> = {
   read(value) {
     if (check.Check(value) && value.length % 2 === 0) return value
     if (typeof value === 'string' && value.length % 2 === 0 && /^[0-9a-fA-F]*$/.test(value)) return `0x${value}`
-    return refuse(this, 'Invalid data format: invalid hex value.')
+    // The reference pads an odd digit, and takes numbers for text.
+    const isTaken = value !== null && /^(0x)?[0-9a-fA-F]*$/.test(memberText(value))
+    const message = 'Invalid data format: invalid hex value.'
+    return isTaken ? refuseLate(this, message, 'only here') : refuse(this, message)
   },
 }
 

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { type Kind, readMember, refuse } from '../kind.ts'
+import { invalidParams, RpcError } from '../errors.ts'
+import { type Kind, quoted, readMember, refuseLate } from '../kind.ts'
 import { address } from './address.ts'
 import { bytes } from './bytes.ts'
 import { numberKind } from './number.ts'
@@ -30,12 +31,12 @@ const from = { ...address, name: 'from' }
 const to = { ...address, name: 'to' }
 const data = { ...bytes, name: 'data' }
 const input = { ...bytes, name: 'input' }
-const gas = numberKind('gas')
-const gasLimit = numberKind('gasLimit')
-const gasPrice = numberKind('gasPrice')
-const value = numberKind('value')
-const nonce = numberKind('nonce')
-const chainId = numberKind('chainId')
+const gas = memberNumber('gas')
+const gasLimit = memberNumber('gasLimit')
+const gasPrice = memberNumber('gasPrice')
+const value = memberNumber('value')
+const nonce = memberNumber('nonce')
+const chainId = memberNumber('chainId')
 
 const schema = Type.Object({
   from: Type.Optional(from.schema),
@@ -64,40 +65,86 @@ export const transactionObject: Kind<CallObject> = {
   expects: 'an object with from, to, gas, gasPrice, value, data, nonce',
   schema,
   read(sent) {
-    const call = readCall(this, sent, () => false)
-    const members = sent as Record<string, unknown>
-    for (const kind of [gas, gasLimit, gasPrice, value, nonce]) {
-      if (members[kind.name] === '0x')
-        refuse({ ...kind, name: `transaction.${kind.name}` }, 'Invalid param 0x: no digits')
+    try {
+      const call = readCall(this, sent, () => false)
+      const members = sent as Record<string, unknown>
+      for (const kind of [gas, gasLimit, gasPrice, value, nonce]) {
+        if (members[kind.name] === '0x')
+          refuseLate({ ...kind, name: `transaction.${kind.name}` }, 'Invalid param 0x: no digits', 'in use')
+      }
+      return call
+    } catch (error) {
+      // The sender is looked at before anything is used.
+      const hasSender = typeof sent === 'object' && sent !== null && 'from' in sent && isPresent(sent.from)
+      if (error instanceof RpcError && error.shows !== undefined && !hasSender)
+        throw invalidParams('from is null', error.hint)
+      throw error
     }
-    return call
   },
+}
+
+/** A number of the call. The reference takes objects and lists there for empty text. */
+function memberNumber(name: string): Kind<string> {
+  const kind = numberKind(name)
+  return {
+    ...kind,
+    read(sent) {
+      if (typeof sent !== 'object') return kind.read(sent)
+      const message = `Invalid param ${quoted(sent)}: value must be a valid hex or string number.`
+      return refuseLate(this, message, 'only here')
+    },
+  }
 }
 
 function readCall(owner: Kind<CallObject>, sent: unknown, isEmpty: (number: unknown) => boolean): CallObject {
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) {
-    return refuse(owner, `Invalid ${owner.name} object`)
+    return refuseLate(owner, `Invalid ${owner.name} object`, 'only here')
   }
-  const { name } = owner
-  // Member by member, without a loop: most calls pass through here.
   const members = sent as Record<string, unknown>
+  try {
+    return readMembers(owner, members, isEmpty)
+  } catch (error) {
+    if (error instanceof RpcError && error.shows !== undefined) checkForms(owner.name, members)
+    throw error
+  }
+}
+
+/** Throws the first fault of form among the members. */
+function checkForms(owner: string, members: Record<string, unknown>): void {
+  for (const kind of [from, to, gas, gasPrice, gasLimit, nonce, chainId, value, data, input]) {
+    const member = members[kind.name]
+    try {
+      if (isPresent(member)) readMember(owner, kind, member)
+    } catch (error) {
+      if (!(error instanceof RpcError) || error.shows === undefined) throw error
+    }
+  }
+}
+
+/** Member by member in the order of the reference, without a loop: most calls pass through here. */
+function readMembers(
+  owner: Kind<CallObject>,
+  members: Record<string, unknown>,
+  isEmpty: (number: unknown) => boolean,
+): CallObject {
+  const { name } = owner
   const call: CallObject = {}
   const isGiven = (number: unknown): boolean => isPresent(number) && !isEmpty(number)
   if (isPresent(members.from)) call.from = readMember(name, from, members.from)
   if (isPresent(members.to)) call.to = readMember(name, to, members.to)
+  if (isGiven(members.gas)) call.gas = readMember(name, gas, members.gas)
+  if (isGiven(members.gasPrice)) call.gasPrice = readMember(name, gasPrice, members.gasPrice)
   if (isGiven(members.gasLimit)) {
     const read = readMember(name, gasLimit, members.gasLimit)
     // Another name of gas for what is sent; a call does not look at it.
-    if (owner === transactionObject) call.gas = read
+    if (owner === transactionObject) call.gas ??= read
   }
-  if (isGiven(members.gas)) call.gas = readMember(name, gas, members.gas)
-  if (isGiven(members.gasPrice)) call.gasPrice = readMember(name, gasPrice, members.gasPrice)
-  if (isGiven(members.value)) call.value = readMember(name, value, members.value)
   if (isGiven(members.nonce)) call.nonce = readMember(name, nonce, members.nonce)
   if (isGiven(members.chainId)) {
     readMember(name, chainId, members.chainId)
-    call.chainId = String(members.chainId)
+    call.chainId = quoted(members.chainId)
   }
+  if (isGiven(members.value)) call.value = readMember(name, value, members.value)
   if (isPresent(members.data)) call.data = readMember(name, data, members.data)
   if (isPresent(members.input)) call.data = chosenData(owner, call.data, readMember(name, input, members.input))
   return call
@@ -111,5 +158,5 @@ function isPresent(member: unknown): boolean {
 function chosenData(owner: Kind<CallObject>, data: string | undefined, input: string): string {
   if (data === undefined || data === '0x') return input
   if (input === '0x' || input.toLowerCase() === data.toLowerCase()) return data
-  return refuse(owner, 'Invalid input: data and input are both given and differ')
+  return refuseLate(owner, 'Invalid input: data and input are both given and differ', 'only here')
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { type Kind, quoted, refuse } from '../kind.ts'
+import { type Kind, quoted, refuse, shortened } from '../kind.ts'
 
 /** Half an hour. */
 const usualMs = 30 * 60 * 1000
@@ -12,6 +12,7 @@ export const duration: Kind<number> = {
   read(value) {
     if (value === null || value === '') return usualMs
     const text = quoted(value)
+    if (text.length > 66) return refuse(this, `Invalid argument: ${shortened(text)}`)
     if (typeof value !== 'string' || !/^0x[0-9a-fA-F]*$/.test(text)) {
       return refuse(this, `Invalid argument "${text}": param should be a hex value string.`)
     }

@@ -7,7 +7,8 @@ export const filterId: Kind<string> = {
   expects: '0x and hex digits',
   schema: Type.String({ pattern: '^0x[0-9a-fA-F]+$' }),
   read(value) {
-    const text = quoted(value)
+    // The reference skips blanks among hex digits.
+    const text = quoted(value).replaceAll(/\s/g, '')
     if (value !== null && /^(0x)?[0-9a-fA-F]*$/.test(text)) return text.toLowerCase()
     return refuse(this, 'Invalid data format: invalid hex value.')
   },

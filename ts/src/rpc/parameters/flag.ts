@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { type Kind, refuse } from '../kind.ts'
+import { type Kind, refuseLate } from '../kind.ts'
 
 /** A boolean. */
 export function flag(name: string): Kind<boolean> {
@@ -8,7 +8,7 @@ export function flag(name: string): Kind<boolean> {
     expects: 'true or false',
     schema: Type.Boolean(),
     read(value) {
-      return typeof value === 'boolean' ? value : refuse(this, 'Invalid input: must be a boolean')
+      return typeof value === 'boolean' ? value : refuseLate(this, 'Invalid input: must be a boolean', 'only here')
     },
   }
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { type Kind, refuse } from '../kind.ts'
+import { type Kind, refuse, refuseLate } from '../kind.ts'
 import { hexText } from './hexText.ts'
 
 const schema = Type.String({ pattern: '^(0x)?[0-9a-fA-F]{64}$' })
@@ -16,10 +16,17 @@ function hash(name: string, noun: string): Kind<string> {
       if (typeof value === 'string' && usual.test(value)) return value
       if (check.Check(value)) return value.length === 66 ? value : `0x${value}`
       if (value === null) return refuse(this, `${name} is null`)
-      const hasLength = typeof value === 'string' && (value.length === 64 || /^0x.{64}$/i.test(value))
+      // The reference pads a missing digit.
+      if (typeof value === 'string' && /^0x[0-9a-fA-F]{63}$/.test(value)) {
+        return refuseLate(this, `Invalid ${noun}: incorrect length.`, 'only here')
+      }
+      // Digits are looked at where there are about as many as there should be.
+      const isAboutAsLong = typeof value === 'string' && value.length >= 64 && value.length <= 66
       return refuse(
         this,
-        hasLength ? `Invalid ${noun} format: invalid hex value` : `Invalid ${noun}: incorrect length.`,
+        isAboutAsLong && !/^(0x)?[0-9a-fA-F]*$/.test(value)
+          ? `Invalid ${noun} format: invalid hex value`
+          : `Invalid ${noun}: incorrect length.`,
       )
     },
   }

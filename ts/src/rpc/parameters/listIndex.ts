@@ -19,6 +19,7 @@ export const listIndex: Kind<number> = {
     if (value === '' || value === '0x') {
       return refuse(this, 'Invalid index param: value must be a valid hex number.')
     }
+    if (value === null) return refuse(this, 'index is null')
     const text = quoted(value)
     if (text.length > 66) return refuse(this, `Invalid argument: ${shortened(text)}`)
     return refuse(this, `Invalid argument "${text}": param should be a hex value string.`)

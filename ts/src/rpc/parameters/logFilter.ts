@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { invalidParams } from '../errors.ts'
-import { type Kind, readMember, refuse } from '../kind.ts'
+import { type Kind, memberText, readMember, refuseLate } from '../kind.ts'
 import { address } from './address.ts'
 import { numberedBlock } from './block.ts'
 import { blockHash, topic } from './hash.ts'
@@ -41,12 +41,20 @@ export const logFilter: Kind<LogFilter> = {
   schema,
   read(value) {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
-      return refuse(this, 'Invalid filter object')
+      return refuseLate(this, 'Invalid filter object', 'only here')
     const members = value as Record<string, unknown>
-    const { address: addresses, topics } = readCriteria('filter', members)
-    const filter: Writable<LogFilter> = members.blockHash === undefined ? readRange(members) : readHash(members)
+    // Member by member in the order of the reference, then what they say together.
+    const filter: Writable<LogFilter> = {}
+    if (members.fromBlock !== undefined) filter.fromBlock = readBound(fromBlock, members.fromBlock)
+    if (members.toBlock !== undefined) filter.toBlock = readBound(toBlock, members.toBlock)
+    const addresses = readAddresses('filter', members.address)
     if (addresses !== undefined) filter.address = addresses
+    if (members.blockHash !== undefined) {
+      filter.blockHash = readMember('filter', blockHash, memberText(members.blockHash))
+    }
+    const topics = readTopics('filter', members.topics)
     if (topics !== undefined) filter.topics = topics
+    checkPlace(filter)
     return filter
   },
 }
@@ -73,43 +81,35 @@ export function checkKept({ address: addresses, topics }: LogCriteria): void {
   }
 }
 
-function readHash(members: Record<string, unknown>): { blockHash: string } {
-  if (members.blockHash === null)
-    throw invalidParams('Invalid block hash: incorrect length.', 'filter.blockHash: expected 32 bytes')
-  const hash = readMember('filter', blockHash, members.blockHash)
-  if (members.fromBlock !== undefined || members.toBlock !== undefined) {
-    throw invalidParams('Cannot specify both blockHash and fromBlock/toBlock')
-  }
-  return { blockHash: hash }
+function readBound(kind: Kind<string>, value: unknown): string {
+  return readMember('filter', kind, memberText(value))
 }
 
-function readRange(members: Record<string, unknown>): { fromBlock?: string; toBlock?: string } {
-  const range: { fromBlock?: string; toBlock?: string } = {}
-  if (members.fromBlock !== undefined) range.fromBlock = readMember('filter', fromBlock, members.fromBlock)
-  if (members.toBlock !== undefined) range.toBlock = readMember('filter', toBlock, members.toBlock)
-  const isFromHead = range.fromBlock === 'latest' || range.fromBlock === 'pending'
-  if (isFromHead && range.toBlock === 'earliest') throw invalidParams('fromBlock cannot be greater than toBlock')
-  if (isNumber(range.fromBlock) && isNumber(range.toBlock) && BigInt(range.fromBlock) > BigInt(range.toBlock)) {
-    throw invalidParams('fromBlock cannot be greater than toBlock')
+/** One block or a range, and no range that ends before it begins. */
+function checkPlace({ fromBlock: from, toBlock: to, blockHash: hash }: LogFilter): void {
+  if (hash !== undefined && (from !== undefined || to !== undefined)) {
+    throw invalidParams('Cannot specify both blockHash and fromBlock/toBlock')
   }
-  return range
+  const isFromHead = from === 'latest' || from === 'pending'
+  const isReversed = isNumber(from) && isNumber(to) && BigInt(from) > BigInt(to)
+  if ((isFromHead && to === 'earliest') || isReversed) throw invalidParams('fromBlock cannot be greater than toBlock')
 }
 
 function readAddresses(owner: string, value: unknown): string[] | undefined {
   if (value === undefined || value === null) return undefined
-  if (!Array.isArray(value)) return [readMember(owner, address, value)]
-  const addresses = value.map((one) => readMember(owner, address, one))
+  if (!Array.isArray(value)) return [readMember(owner, address, memberText(value))]
+  const addresses = value.map((one) => readMember(owner, address, memberText(one)))
   return addresses.length === 0 ? undefined : addresses
 }
 
 function readTopics(owner: string, value: unknown): (string[] | null)[] | undefined {
   if (value === undefined || value === null) return undefined
-  if (!Array.isArray(value)) return [[readMember(owner, oneTopic, value)]]
+  if (!Array.isArray(value)) return [[readMember(owner, oneTopic, memberText(value))]]
   const positions = value.map((position): string[] | null => {
     if (position === null) return null
-    if (!Array.isArray(position)) return [readMember(owner, oneTopic, position)]
+    if (!Array.isArray(position)) return [readMember(owner, oneTopic, memberText(position))]
     // A null among alternatives is dropped, so [A, null] means A.
-    const choices = position.filter((one) => one !== null).map((one) => readMember(owner, oneTopic, one))
+    const choices = position.filter((one) => one !== null).map((one) => readMember(owner, oneTopic, memberText(one)))
     return choices.length === 0 ? null : choices
   })
   return positions.length === 0 ? undefined : positions

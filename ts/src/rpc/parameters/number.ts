@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { type Kind, quoted, refuse, shortened } from '../kind.ts'
+import { type Kind, quoted, refuse, refuseLate, shortened } from '../kind.ts'
 import { hexText } from './hexText.ts'
 
 const schema = Type.String({ pattern: '^0x[0-9a-fA-F]{0,64}$' })
@@ -23,7 +23,15 @@ export function numberKind(name: string): Kind<string> {
       if (text.length > 66) return refuse(this, `Invalid param: ${shortened(text)}`)
       if (typeof value === 'string' && /^[0-9]+$/.test(text)) return `0x${BigInt(text).toString(16)}`
       if (/^[0-9a-fA-F]*$/.test(text)) {
-        return refuse(this, 'Number values should not contain letters or hex values should start with 0x.')
+        return refuseLate(
+          this,
+          'Number values should not contain letters or hex values should start with 0x.',
+          'in use',
+        )
+      }
+      // The reference takes signs.
+      if (/^[-+][0-9]+$/.test(text)) {
+        return refuseLate(this, `Invalid param ${text}: value must be a valid hex or string number.`, 'only here')
       }
       return refuse(this, `Invalid param ${text}: value must be a valid hex or string number.`)
     },

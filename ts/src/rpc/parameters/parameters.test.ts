@@ -3,6 +3,7 @@ import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { RpcError } from '../errors.ts'
 import type { Kind } from '../kind.ts'
+import { positional } from '../method.ts'
 import { address } from './address.ts'
 import { callBlock, estimateBlock, numberedBlock, stateBlock } from './block.ts'
 import { bytes, prefixedBytes } from './bytes.ts'
@@ -45,16 +46,21 @@ describe('address', () => {
     [who.slice(2), who],
   ])
   const length = 'Invalid address: null, empty or invalid hex value.'
+  const digits = 'Invalid address format: invalid hex value.'
   refuses(address, [
     ['0x', length],
     ['', length],
-    [who.slice(0, -1), length],
+    [who.slice(0, -3), length],
+    [who.slice(0, -2), digits],
+    [who.slice(0, -1), digits],
+    [` ${who.slice(2)}`, digits],
+    [` ${who}`, length],
     [`${who}00`, length],
     [null, length],
     [5, length],
     [[who], length],
-    [`0x${'g'.repeat(40)}`, 'Invalid address format: invalid hex value.'],
-    [who.replace('0x', '0X'), 'Invalid address format: invalid hex value.'],
+    [`0x${'g'.repeat(40)}`, digits],
+    [who.replace('0x', '0X'), digits],
   ])
 })
 
@@ -373,6 +379,71 @@ describe('small kinds', () => {
   ])
 })
 
+describe('blocks in objects', () => {
+  const notANumber = (text: string): string => `Invalid param ${text}: value must be a valid hex or string number.`
+  const notCanonical = 'Invalid input: requireCanonical must be a String "true" or "false"'
+  accepts(stateBlock, [
+    [{ blockNumber: '0x05' }, '0x05'],
+    [{ blockNumber: hash.slice(2) }, hash.slice(2)],
+    [{ blockHash: hash, requireCanonical: 'TRUE' }, `canonical:${hash}`],
+    [{ blockHash: hash, blockNumber: '0x' }, `hash:${hash}`],
+    [`0x${'0'.repeat(30)}1`, `0x${'0'.repeat(30)}1`],
+  ])
+  refuses(stateBlock, [
+    [{ blockNumber: '0x' }, 'invalid blocknumber 0x'],
+    [{ blockNumber: '' }, 'invalid blocknumber '],
+    [{ blockNumber: 'abc' }, 'invalid blocknumber abc'],
+    [{ blockNumber: '-1' }, 'invalid blocknumber -1'],
+    [{ blockNumber: 'zz' }, notANumber('zz')],
+    [{ blockNumber: '0x-1' }, notANumber('0x-1')],
+    [{ blockNumber: '1'.repeat(67) }, `Invalid param: ${'1'.repeat(66)}...`],
+    [{ blockHash: hash, blockNumber: 'zz' }, notANumber('zz')],
+    [{ blockNumber: '0x5', requireCanonical: 'yes' }, notCanonical],
+    [{ blockHash: 'zz', requireCanonical: 'yes' }, 'Invalid block hash: incorrect length.'],
+    [{ requireCanonical: 'yes', blockHash: 'zz' }, notCanonical],
+    ['9'.repeat(67), `invalid block identifier ${'9'.repeat(66)}...`],
+  ])
+  refuses(callBlock, [
+    [{ blockNumber: '0x' }, "Invalid block identifier '0x'"],
+    [{ blockNumber: '' }, 'Invalid block identifier: empty or null.'],
+    [{ blockNumber: '-1' }, "Invalid block identifier '-1'"],
+    [{ blockNumber: 'zz' }, notANumber('zz')],
+  ])
+})
+
+describe('the first of two faults', () => {
+  refuses(logFilter, [
+    [{ fromBlock: 'zz', address: 'zz' }, "Invalid block identifier 'zz'"],
+    [{ topics: ['zz'], toBlock: 'zz' }, "Invalid block identifier 'zz'"],
+    [{ blockHash: 'zz', address: 'zz' }, 'Invalid address: null, empty or invalid hex value.'],
+    [{ blockHash: hash, fromBlock: 'zz' }, "Invalid block identifier 'zz'"],
+    [{ fromBlock: {} }, 'Invalid block identifier: empty or null.'],
+    [{ fromBlock: 1e30 }, "Invalid block identifier '1.0E30'"],
+    [{ topics: [`0x${'z'.repeat(63)}`] }, 'Invalid topic format: invalid hex value'],
+  ])
+  refuses(callObject, [
+    [{ gasLimit: 'yy', gas: 'zz' }, 'Invalid param zz: value must be a valid hex or string number.'],
+    [{ gas: 'abc', data: 'zz' }, 'Invalid data format: invalid hex value.'],
+  ])
+  refuses(transactionObject, [
+    [{ to: who, gas: '0x' }, 'from is null'],
+    [{ to: who, gas: 'zz' }, 'Invalid param zz: value must be a valid hex or string number.'],
+    [5, 'from is null'],
+  ])
+
+  test.each([
+    [[null, '0x0', 'zz'], "Invalid block identifier 'zz'"],
+    [[null, 'zz', null], 'Invalid param zz: value must be a valid hex or string number.'],
+    [[who, 'abc', '4'], 'invalid blocknumber 4'],
+    [[who, 'abc', 5], 'Invalid input'],
+    [['zz', 'abc', 'zz'], 'Invalid address: null, empty or invalid hex value.'],
+    [[who, 'abc', 'latest'], 'Number values should not contain letters or hex values should start with 0x.'],
+  ])('order: of %j', (sent, message) => {
+    const params = positional([address, storagePosition, stateBlock])
+    expect(() => params.read(sent)).toThrow(expect.objectContaining({ code: -32602, message }))
+  })
+})
+
 describe('traces', () => {
   accepts(traceOptions, [
     [{}, { tracer: 'rskTracer' }],
@@ -436,8 +507,11 @@ describe('traces', () => {
   refuses(tracedBlock, [
     ['1', 'invalid blocknumber 1'],
     ['', 'invalid blocknumber '],
-    [hash.slice(2), `invalid blocknumber ${hash.slice(2)}`],
+    [null, 'invalid blocknumber null'],
+    [`${hash} `, `invalid block identifier ${hash}...`],
+    [`${hash.slice(2)}ab`, `invalid block hash ${hash.slice(2)}ab`],
   ])
+  accepts(tracedBlock, [[hash.slice(2), hash.slice(2)]])
   accepts(tracedBlockOrHash, [
     ['pending', 'pending'],
     [hash.slice(2), hash],

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { type Kind, refuse } from '../kind.ts'
+import { type Kind, refuse, refuseLate } from '../kind.ts'
 
 const loneSurrogate = /\p{Surrogate}/u
 
@@ -10,7 +10,8 @@ export function secret(name: string, missing: string): Kind<string> {
     expects: 'text',
     schema: Type.String(),
     read(value) {
-      if (typeof value !== 'string') return refuse(this, value === null ? missing : `Invalid ${name}: must be text.`)
+      if (value === null) return refuse(this, missing)
+      if (typeof value !== 'string') return refuseLate(this, `Invalid ${name}: must be text.`, 'only here')
       // Half a character has no bytes, and who is asked to encrypt with it says so with the secret in its words.
       return loneSurrogate.test(value) ? refuse(this, `Invalid ${name}: must be well-formed Unicode.`) : value
     },

@@ -14,6 +14,18 @@ export interface TraceFilter {
   count?: number
 }
 
+/** The reference measures the whole parameter, which is no text. */
+const filterAddress: Kind<string> = {
+  ...address,
+  read(value) {
+    try {
+      return address.read(value)
+    } catch {
+      return refuse(this, 'invalid argument 0: hex string has length 0, want 40 for RSK address')
+    }
+  },
+}
+
 const addresses = Type.Union([address.schema, Type.Array(address.schema)])
 const whole = Type.Integer({ minimum: 0 })
 
@@ -40,9 +52,9 @@ export const traceFilter: Kind<TraceFilter> = {
     for (const [name, member] of Object.entries(value)) {
       if (member === null) continue
       if (name === 'fromBlock' || name === 'toBlock') {
-        filter[name] = readMember('filter', named(name, numberedBlock), member)
+        filter[name] = readMember('filter', named(name, numberedBlock), withPlainTag(member))
       } else if (name === 'fromAddress' || name === 'toAddress') {
-        filter[name] = [member].flat().map((one) => readMember('filter', named(name, address), one))
+        filter[name] = [member].flat().map((one) => readMember('filter', named(name, filterAddress), one))
       } else if (name === 'after' || name === 'count') {
         filter[name] = readCount(name, member)
       } else {
@@ -51,6 +63,12 @@ export const traceFilter: Kind<TraceFilter> = {
     }
     return filter
   },
+}
+
+/** Tags of a trace_filter are understood in any case. */
+function withPlainTag(block: unknown): unknown {
+  const isTag = typeof block === 'string' && /^(latest|earliest|pending)$/i.test(block)
+  return isTag ? block.toLowerCase() : block
 }
 
 function readCount(name: 'after' | 'count', value: unknown): number {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { type Kind, quoted, refuse, shortened } from '../kind.ts'
+import { type Kind, quoted, refuse, refuseLate, shortened } from '../kind.ts'
 
 const tracers = ['rskTracer', 'callTracer', 'prestateTracer'] as const
 const switches = [
@@ -30,10 +30,10 @@ export const traceOptions: Kind<TraceOptions> = {
     ...flags,
   }),
   read(value) {
-    if (!isObject(value)) return refuse(this, 'Invalid trace options')
+    if (!isObject(value)) return refuseLate(this, 'Invalid trace options', 'only here')
     const { tracer, tracerConfig } = value
     if (tracerConfig !== undefined && tracerConfig !== null && !isObject(tracerConfig)) {
-      return refuse(this, 'Invalid tracerConfig: an object is expected')
+      return refuseLate(this, 'Invalid tracerConfig: an object is expected', 'only here')
     }
     const options: TraceOptions = { tracer: tracerOf(this, tracer) }
     for (const [name, member] of [...Object.entries(value), ...Object.entries(tracerConfig ?? {})]) {

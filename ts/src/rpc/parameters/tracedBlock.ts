@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { type Kind, quoted, refuse } from '../kind.ts'
-import { numberedBlock } from './block.ts'
+import type { Kind } from '../kind.ts'
+import { headerBlock, numberedBlock } from './block.ts'
 import { blockHash } from './hash.ts'
 
 const heightTextLimit = 20
@@ -10,11 +10,7 @@ export const tracedBlock: Kind<string> = {
   name: 'block',
   expects: `${numberedBlock.expects}, or a block hash`,
   schema: numberedBlock.schema,
-  read(value) {
-    const text = quoted(value)
-    const isKnown = value !== null && /^(latest|earliest|pending|0x[0-9a-fA-F]{1,64})$/.test(text)
-    return isKnown ? numberedBlock.read(value) : refuse(this, `invalid blocknumber ${text}`)
-  },
+  read: headerBlock.read,
 }
 
 /** As `tracedBlock`; a text that is too long for a height has to be a hash, with or without `0x`. */
