@@ -2,19 +2,25 @@
 // start each time. An input that fails is kept in tests/corpus. --help says the rest.
 import { randomInt } from 'node:crypto'
 import { readdirSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { searchAgainst } from './fuzz/against.mjs'
 import { cargoEnvironment } from './setup/cargo.mjs'
 import { run, SetupError } from './setup/run.mjs'
 import { root, setup } from './setup.mjs'
 
 /** Enough for some minutes; the test suite runs 256. */
 const defaultCases = '20000'
+/** Transactions of a search against a reference node. */
+const defaultTransactions = '2000'
 const usage = `npm run fuzz -- [OPTION]...
   --cases N      so many cases of each test (default ${defaultCases})
   --minutes N    the targets of tests/corpus instead, each for its share of this time
   --only TARGET  only this target of tests/corpus; can be given more than once
   --seed S       where the random numbers start; without: anywhere. It is printed
   --list         the targets
+  --against PATH random programs in blocks of a reference node that the program PATH starts (rskj.sh), imported and
+                 compared; --cases is the number of transactions (default ${defaultTransactions})
 `
 
 const targets = readdirSync(`${root}/tests/corpus`, { withFileTypes: true })
@@ -24,7 +30,20 @@ const options = readOptions()
 
 try {
   await setup()
-  const { cases = defaultCases, seed = String(randomInt(1, 10 ** 9)) } = options
+  const { against, cases, seed = String(randomInt(1, 10 ** 9)) } = options
+  if (against === undefined) await runTests(cases ?? defaultCases, seed)
+  else {
+    const differences = await searchAgainst(root, resolve(against), Number(cases ?? defaultTransactions), Number(seed))
+    process.exitCode = differences > 0 ? 1 : 0
+  }
+} catch (error) {
+  if (!(error instanceof SetupError)) throw error
+  process.stderr.write(`${error.message}\n`)
+  process.exitCode = 1
+}
+
+/** Runs the tests with random input. */
+async function runTests(cases, seed) {
   // Proptest's own settings; the tests over JSON-RPC take them too.
   const env = { ...(await cargoEnvironment()), PROPTEST_CASES: cases, PROPTEST_RNG_SEED: seed }
   const isAll = options.minutes === undefined && options.only === undefined
@@ -45,10 +64,6 @@ try {
     const vitest = ['node_modules/vitest/vitest.mjs', 'run', 'ts/tests/fuzz.test.ts', ...only]
     await run(process.execPath, vitest, { cwd: root, env })
   }
-} catch (error) {
-  if (!(error instanceof SetupError)) throw error
-  process.stderr.write(`${error.message}\n`)
-  process.exitCode = 1
 }
 
 /** What the test programs are told to run. They compare parts of names: `block` is one of `block-file`. */
@@ -69,6 +84,7 @@ function readOptions() {
         minutes: text,
         only: { ...text, multiple: true },
         seed: text,
+        against: text,
         list: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
@@ -84,6 +100,8 @@ function readOptions() {
       throw new TypeError(`--minutes: expected a number above 0, got ${values.minutes}`)
     if (values.minutes !== undefined && values.cases !== undefined)
       throw new TypeError('--cases: cannot be given with --minutes')
+    if (values.against !== undefined && (values.minutes ?? values.only) !== undefined)
+      throw new TypeError('--against: cannot be given with --minutes or --only')
     for (const name of values.only ?? [])
       if (!targets.includes(name)) throw new TypeError(`--only: no target ${name}, expected ${targets.join(', ')}`)
     return values

@@ -1,0 +1,269 @@
+// npm run fuzz -- --against PATH [--cases N] [--seed N]: random programs in blocks of a reference node, imported by this
+// one and compared: blocks and receipts by the import itself, then traces, objects, reads, calls and estimates.
+// PATH starts the reference, see reference.mjs. Each chain has a seed of its own, which gives the same programs again.
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { Programs, Random } from './programs.mjs'
+import { Reference } from './reference.mjs'
+
+/** Transactions that are sent to one chain. */
+const chainLength = 400
+const sendersPerChain = 10
+/** Differences that are shown before the search ends. */
+const shownDifferences = 20
+/** Errors that say nothing about the question: a defect of the reference, an answer that is too large. */
+const noAnswers = [-32603, -32011]
+/** Longer answers are remembered by their hash. */
+const keptAnswer = 32_768
+/** Heights of the golden chain that crosses all upgrades, made so many times smaller. */
+const heightScale = 15
+
+/** Sends `cases` transactions; the number of differences. */
+export async function searchAgainst(root, program, cases, seed) {
+  const { startNode } = await import(`${root}/ts/dist/index.js`)
+  const totals = { transactions: 0, blocks: 0, answers: 0, differences: 0 }
+  const chains = Math.ceil(cases / chainLength)
+  for (let chain = 0; chain < chains && totals.differences < shownDifferences; chain++) {
+    const length = Math.min(chainLength, cases - chain * chainLength)
+    const folder = mkdtempSync(join(tmpdir(), 'rhizome-against-'))
+    const search = new Search(root, folder, program, seed + chain, startNode)
+    try {
+      await search.run(length)
+    } finally {
+      await search.stop()
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+    }
+    for (const name of Object.keys(totals)) totals[name] += search[name]
+    process.stdout.write(
+      `seed ${seed + chain} (${search.rules}): ${search.transactions} transactions in ${search.blocks} blocks, ` +
+        `${search.answers} answers compared, ${search.differences} differ\n`,
+    )
+  }
+  const { transactions, blocks, answers, differences } = totals
+  process.stdout.write(
+    `${transactions} transactions in ${blocks} blocks, ${answers} answers compared, ${differences} differ\n`,
+  )
+  return differences
+}
+
+/** One chain. */
+class Search {
+  transactions = 0
+  blocks = 0
+  answers = 0
+  differences = 0
+  rules
+  #folder
+  #seed
+  #random
+  #reference
+  #startNode
+  #node
+  #chainFile
+  /** What the reference has answered: method, parameters, answer. */
+  #asked = []
+  #known = []
+  #contracts = []
+
+  constructor(root, folder, program, seed, startNode) {
+    this.#folder = folder
+    this.#seed = seed
+    this.#random = new Random(seed)
+    this.#startNode = startNode
+    const heights = this.#random.isOne(2) ? upgradeHeights(root) : undefined
+    this.rules = heights === undefined ? 'the rules of today' : 'all upgrades'
+    if (heights !== undefined) {
+      this.#chainFile = join(folder, 'chain.json')
+      writeFileSync(this.#chainFile, JSON.stringify({ network: 'regtest', consensusRules: heights }))
+    }
+    this.#reference = new Reference(program, folder, heights)
+  }
+
+  async run(length) {
+    await this.#reference.start()
+    await this.#build(length)
+    await this.#read()
+    await this.#reference.stop()
+    const file = join(this.#folder, 'blocks')
+    await this.#reference.export(file, this.blocks)
+    await this.#import(file)
+    await this.#compare()
+  }
+
+  async stop() {
+    await this.#reference.stop()
+    await this.#node?.stop()
+    this.#node = undefined
+  }
+
+  /** Sends transactions and mines them, and asks for what came of each block. */
+  async #build(length) {
+    const random = this.#random
+    const { result: accounts } = await this.#reference.ask('eth_accounts', [])
+    // They come in another order in every run.
+    const senders = accounts.toSorted().slice(0, sendersPerChain)
+    const nonces = new Map(senders.map((sender) => [sender, 0]))
+    this.#known.push(...senders)
+    const programs = new Programs(random, this.#known)
+    // What the reference refuses counts too.
+    for (let sent = 0; sent < length; ) {
+      const count = Math.min(1 + random.below(10), length - sent)
+      for (let index = 0; index < count; index++, sent++) {
+        const from = random.pick(senders)
+        const nonce = nonces.get(from)
+        const transaction = { from, nonce: quantity(nonce), ...this.#transaction(programs) }
+        const { result } = await this.#reference.ask('eth_sendTransaction', [transaction])
+        if (result !== undefined) nonces.set(from, nonce + 1)
+      }
+      await this.#reference.ask('evm_mine', [])
+      const { result: head } = await this.#reference.ask('eth_blockNumber', [])
+      // There are transactions that no receipt can be made of: the reference cannot mine them, nor anything beside them.
+      if (Number(head) === this.blocks) return
+      this.blocks++
+      await this.#askAboutBlock(quantity(this.blocks))
+    }
+  }
+
+  #transaction(programs) {
+    const random = this.#random
+    const isCreation = this.#contracts.length < 3 || random.isOne(3)
+    const data = isCreation ? programs.init() : programs.input()
+    const target = isCreation ? {} : { to: random.isOne(8) ? random.pick(this.#known) : random.pick(this.#contracts) }
+    return {
+      ...target,
+      gas: quantity(random.pick([53_000, 60_000, 90_000, 150_000, 300_000, 600_000, 1_200_000])),
+      gasPrice: quantity(random.below(3)),
+      value: quantity(random.pick([0, 0, 0, 1, 1000])),
+      data: hex(data),
+    }
+  }
+
+  async #askAboutBlock(number) {
+    const { result: block } = await this.#ask('eth_getBlockByNumber', [number, true])
+    await this.#ask('trace_block', [number])
+    for (const { hash, from, to } of block.transactions) {
+      if (/^0x0*$/.test(from)) continue
+      this.transactions++
+      const { result: receipt } = await this.#ask('eth_getTransactionReceipt', [hash])
+      await this.#ask('debug_traceTransaction', [hash])
+      await this.#ask('debug_traceTransaction', [hash, { tracer: 'callTracer', tracerConfig: { withLog: true } }])
+      if (to !== null || receipt.status !== '0x1') continue
+      this.#contracts.push(receipt.contractAddress)
+      this.#known.push(receipt.contractAddress)
+    }
+  }
+
+  /** Asks about the state at several heights, and for calls on it. */
+  async #read() {
+    const random = this.#random
+    const programs = new Programs(random, this.#known)
+    await this.#ask('eth_getLogs', [{ fromBlock: '0x1', toBlock: quantity(this.blocks) }])
+    for (const address of this.#known) {
+      for (const block of [quantity(1 + random.below(this.blocks)), quantity(this.blocks)]) {
+        await this.#ask('eth_getBalance', [address, block])
+        await this.#ask('eth_getTransactionCount', [address, block])
+        await this.#ask('eth_getCode', [address, block])
+        await this.#ask('eth_getStorageAt', [address, quantity(random.below(4)), block])
+        const call = { from: random.pick(this.#known), to: address, data: hex(programs.input()) }
+        await this.#ask('eth_call', [call, block])
+        await this.#ask('eth_estimateGas', [call, block])
+      }
+    }
+  }
+
+  async #ask(method, params) {
+    const answer = await this.#reference.ask(method, params)
+    // A detailed trace that fails takes that of the next transaction with it.
+    const isLost = method === 'debug_traceTransaction' && answer.result === null
+    const isLeftOut = isLost || noAnswers.includes(answer.error?.code)
+    this.#asked.push({ method, params, answer: kept(canonical(answer)), isLeftOut })
+    return answer
+  }
+
+  async #import(file) {
+    this.#node = await this.#startNode({
+      ephemeral: true,
+      compat: 'reference',
+      mining: 'off',
+      ...(this.#chainFile === undefined ? {} : { chain: this.#chainFile }),
+      rpc: { timeoutMs: 60_000 },
+      http: { port: 0, workers: 1 },
+      log: { level: 'error' },
+      modules: { debug: { enabled: true }, trace: { enabled: true } },
+    })
+    await this.#node.native
+      .importBlocks(file, '{}', () => undefined)
+      .catch((error) => {
+        this.#show(`import: ${error.message}`)
+      })
+  }
+
+  /** Asks the same again. What the reference cannot answer is left out. */
+  async #compare() {
+    for (const { method, params, answer, isLeftOut } of this.#asked) {
+      if (isLeftOut) continue
+      this.answers++
+      const got = canonical(await this.#askOwn(method, params))
+      if (kept(got) === answer) continue
+      this.#show(`${method} ${JSON.stringify(params)}${firstDifference(answer, kept(got))}`)
+      if (this.differences >= shownDifferences) return
+    }
+  }
+
+  async #askOwn(method, params) {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    const headers = { 'content-type': 'application/json' }
+    return (await fetch(this.#node.url, { method: 'POST', headers, body })).json()
+  }
+
+  #show(text) {
+    this.differences++
+    process.stdout.write(`seed ${this.#seed}: ${text}\n`)
+  }
+}
+
+/** The heights of the golden chain that crosses all upgrades, so that a short chain crosses them too. */
+function upgradeHeights(root) {
+  const specs = JSON.parse(gunzipSync(readFileSync(`${root}/tests/vectors/blocks/chain_specs.json.gz`)).toString())
+  const heights = Object.entries(specs['all-forks'].consensusRules)
+  return Object.fromEntries(
+    heights.map(([rule, height]) => [rule, height < 1 ? height : Math.ceil(height / heightScale)]),
+  )
+}
+
+function quantity(number) {
+  return `0x${number.toString(16)}`
+}
+
+function hex(bytes) {
+  return `0x${Buffer.from(bytes).toString('hex')}`
+}
+
+/**
+ * The text of an answer without the order of its members, and without what differs by choice (docs/differences.md):
+ * `removed`, and the words of a built-in contract that fails.
+ */
+function canonical(answer) {
+  return JSON.stringify(answer, (name, value) => {
+    if (name === 'removed') return undefined
+    if (name === 'error' && typeof value === 'string') return value.replace(/(VMException): .*/, '$1')
+    const isTree = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isTree ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value
+  })
+}
+
+function kept(text) {
+  if (text.length <= keptAnswer) return text
+  return `${text.length} characters, SHA-256 ${createHash('sha256').update(text).digest('hex')}`
+}
+
+/** The surroundings of the first character that differs. */
+function firstDifference(expected, got) {
+  let at = 0
+  while (at < expected.length && expected[at] === got[at]) at++
+  const around = (text) => text.slice(Math.max(0, at - 60), at + 140)
+  return `\n  reference ...${around(expected)}\n  here      ...${around(got)}`
+}
