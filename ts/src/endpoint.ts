@@ -51,7 +51,7 @@ export class Endpoint {
       modules: servedModules(config.modules, isForDevelopment, address),
       // Most nodes are never asked. But to make it takes long enough that nobody should be able to ask for it in vain.
       discover: () => {
-        document ??= JSON.stringify(openRpcDocument(entries, version))
+        document ??= JSON.stringify(openRpcDocument(entries, version, settings.dispatch.presumesBlock))
         return document
       },
     }

@@ -1,4 +1,4 @@
-import { decidedChoices } from './config/choices.ts'
+import { decidedChoices, shownRemasc } from './config/choices.ts'
 import { dataDirOf, hasWallet, keyStoreDirOf, miningOf } from './config/network.ts'
 import type { Config } from './config/schema.ts'
 import { developmentAccounts } from './developmentKeys.ts'
@@ -21,7 +21,8 @@ export async function nodeConfig(config: Config): Promise<string> {
     hasFixedClock: config.miner.fixedClock,
     hasRateLimiter: config.pool.rateLimiter === '' ? null : config.pool.rateLimiter === 'on',
     keyStoreDir: keyStoreDirOf(config),
-    skipRemasc: config.rpc.skipRemasc,
+    beginsWithBlock: config.tools,
+    remasc: shownRemasc(config),
     zeroSignatureIfRemasc: config.rpc.zeroSignatureIfRemasc,
     cacheBytes: config.storage.cacheMegabytes * 2 ** 20,
     writeBufferBytes: config.storage.writeBufferMegabytes * 2 ** 20,
@@ -41,7 +42,15 @@ export async function nodeConfig(config: Config): Promise<string> {
     logCount: config.rpc.logCount,
     traceBytes: config.rpc.maxTraceBytes,
     traceCount: config.rpc.maxTraces,
-    clientVersion: `Rhizome/${version}/${process.platform}-${process.arch}/node-${process.version}`,
+    clientVersion: clientVersion(choices.clientVersion),
     choices,
   })
+}
+
+/** The name that web3_clientVersion tells. Tools for development look at its first word. */
+function clientVersion(choice: 'tools' | 'own'): string {
+  const platform = `${process.platform}-${process.arch}`
+  return choice === 'tools'
+    ? `anvil/v1.0.0 Rhizome/${version}/${platform}`
+    : `Rhizome/${version}/${platform}/node-${process.version}`
 }

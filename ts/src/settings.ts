@@ -25,7 +25,7 @@ function settingsAt(config: Config, { cors, hosts }: Address) {
   const hasHints = choices.errorText === 'helpful'
   const { timeoutMs, maxResponseBytes, maxBatchRequests } = config.rpc
   return {
-    dispatch: { maxResponseBytes, hasHints },
+    dispatch: { maxResponseBytes, hasHints, presumesBlock: choices.absentBlock === 'latest' },
     bodies: { maxBatchRequests, hasHints },
     http: { ...config.http, cors, hosts, timeoutMs, hasErrorStatus: choices.errorStatus === '400' },
     ws: { ...config.ws, timeoutMs },

@@ -93,6 +93,20 @@ test('behavior: going back, and an empty block', async () => {
   expect(terminal.lines.at(-1)).toMatch(/^block 100 .* 0 transactions {2}gas 0$/)
 })
 
+test('behavior: anvil_setLoggingEnabled turns the lines off and on', async () => {
+  terminal = new Terminal()
+  await terminal.ask('evm_mine')
+  await expect.poll(() => terminal.lines.length).toBe(1)
+  await terminal.ask('anvil_setLoggingEnabled', false)
+  await terminal.ask('hardhat_mine', '0x5')
+  // Lines come after the answer.
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  await terminal.ask('hardhat_setLoggingEnabled', true)
+  await terminal.ask('evm_mine')
+  await expect.poll(() => terminal.lines.length).toBe(2)
+  expect(terminal.lines[1]).toMatch(/^block 7 /)
+})
+
 test('behavior: --quiet prints nothing, --json its one line', async () => {
   for (const [flags, expected] of [
     [['--quiet', '--block-time', '0.2'], /^$/],

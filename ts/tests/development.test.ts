@@ -21,6 +21,11 @@ const stranger = '0x000000000000000000000000000000000000beef'
 const receiver = '0x000000000000000000000000000000000000fade'
 const abi = parseAbi(['constructor(uint256 start)', 'function total() view returns (uint256)'])
 
+/** The gas limit of a child that moves up. */
+function grown(parent: bigint): bigint {
+  return parent + parent / 1024n
+}
+
 function regtest(url: string) {
   return defineChain({
     id: 33,
@@ -110,6 +115,49 @@ describe.each(['hardhat', 'anvil'] as const)('the test client of viem in mode %s
     await test.mine({ blocks: 3, interval: 60 })
     expect(await time()).toBeGreaterThanOrEqual(from + 120)
     await expect(test.setNextBlockTimestamp({ timestamp: 5n })).rejects.toThrow(/must be after the head/)
+  })
+
+  test('behavior: what blocks are built with is chosen, and is back after a revert', async () => {
+    const test = client()
+    const before = await test.getBlock()
+    const id = await test.snapshot()
+    await test.setCoinbase({ address: stranger })
+    await test.setBlockGasLimit({ gasLimit: before.gasLimit * 2n })
+    await test.setMinGasPrice({ gasPrice: 2n })
+    // As this method goes by either name, so does the goal: the last one counts.
+    await node.result('hardhat_setMinGasPrice', ['0x1'])
+    await test.setNextBlockBaseFeePerGas({ baseFeePerGas: 1n })
+    await test.setLoggingEnabled(false)
+    await test.mine({ blocks: 2 })
+    const after = (await test.getBlock()) as typeof before & { minimumGasPrice: string }
+    expect(after.miner).toBe(stranger)
+    expect(await node.result('eth_coinbase')).toBe(stranger)
+    expect(after.gasLimit).toBe(grown(grown(before.gasLimit)))
+    expect([after.minimumGasPrice, after.baseFeePerGas]).toEqual(['0x1', null])
+    await test.revert({ id })
+    await test.mine({ blocks: 1 })
+    const reverted = (await test.getBlock()) as typeof after
+    expect(reverted.miner).not.toBe(stranger)
+    expect([reverted.gasLimit < before.gasLimit, reverted.minimumGasPrice]).toEqual([true, '0x0'])
+    const { error } = await node.ask('evm_setBlockGasLimit', ['0x2dc6bf'])
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('3000000') })
+    await test.revert({ id })
+  })
+
+  test('behavior: a transaction without a signature', async () => {
+    const test = client()
+    await test.setBalance({ address: stranger, value: parseEther('3') })
+    const before = await test.getBalance({ address: receiver })
+    const hash = await test.sendUnsignedTransaction({ from: stranger, to: receiver, value: 5n, gas: 21_000n })
+    expect(await test.getTransactionReceipt({ hash })).toMatchObject({
+      from: stranger,
+      to: receiver,
+      status: 'success',
+    })
+    expect(await test.getBalance({ address: receiver })).toBe(before + 5n)
+    // Of an account whose key the node has, it is signed after all.
+    const signed = await test.sendUnsignedTransaction({ from: cow, to: receiver, value: 1n, gas: 21_000n })
+    expect(Number((await test.getTransaction({ hash: signed })).r)).toBeGreaterThan(2 ** 160)
   })
 
   test('behavior: who mines when', async () => {

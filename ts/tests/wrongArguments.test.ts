@@ -149,7 +149,7 @@ describe.each(['HTTP', 'WebSocket'] as const)('over %s', (transport) => {
   let ask: Ask
   let close = (): void => undefined
   beforeAll(async () => {
-    node = await NodeProcess.start([], 'rpc.timeoutMs = 2000')
+    node = await NodeProcess.start([], 'rpc.timeoutMs = 2000\nchoices.absentBlock = "refuse"')
     const body = (batch: readonly Question[]): string =>
       JSON.stringify(batch.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params })))
     if (transport === 'HTTP') {

@@ -5,7 +5,7 @@ use rhizome_answers::accounts::{self, Accounts};
 use rhizome_answers::key_store::KeyStore;
 use rhizome_answers::options::{
     AnswerOptions, CallOnHalt, EstimateBound, EstimateOnFailure, EstimateSearch, Listening, LogLimits, MiningMode,
-    PendingOnPartial, SignatureForm, TraceLimits, TraceShape, TransactionForm,
+    PendingOnPartial, ShownRemasc, SignatureForm, TraceLimits, TraceShape, TransactionForm,
 };
 use rhizome_chain::{ChainConfig, DataDir, OldStateRoots};
 use rhizome_primitives::{Address, B256, Bytes, ChainSpec, U256, address};
@@ -30,7 +30,8 @@ pub(crate) struct NodeConfig {
     has_fixed_clock: bool,
     has_rate_limiter: Option<bool>,
     key_store_dir: Option<PathBuf>,
-    skip_remasc: bool,
+    begins_with_block: bool,
+    remasc: Remasc,
     zero_signature_if_remasc: bool,
     cache_bytes: usize,
     write_buffer_bytes: usize,
@@ -92,6 +93,15 @@ enum Estimate {
     Tight,
 }
 
+/// How the REMASC transaction is shown.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Remasc {
+    Listed,
+    Unlisted,
+    Hidden,
+}
+
 /// Works for other miners.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -126,9 +136,10 @@ struct Choices {
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "camelCase")]
 enum FailedEstimate {
     Estimate,
+    CodeError,
     Error,
 }
 
@@ -287,6 +298,7 @@ impl NodeConfig {
                 Mining::Interval { milliseconds } => MiningMode::Interval { milliseconds },
                 Mining::Off => MiningMode::Off,
             },
+            begins_with_block: self.begins_with_block,
             has_wallet: self.has_wallet,
             explains_waiting: matches!(self.choices.waiting, Waiting::Explained),
             call_gas_cap: self.call_gas_cap,
@@ -300,6 +312,7 @@ impl NodeConfig {
             },
             estimate_on_failure: match self.choices.failed_estimate {
                 FailedEstimate::Estimate => EstimateOnFailure::Estimate,
+                FailedEstimate::CodeError => EstimateOnFailure::CodeError,
                 FailedEstimate::Error => EstimateOnFailure::Error,
             },
             call_on_halt: match self.choices.halted_call {
@@ -311,7 +324,11 @@ impl NodeConfig {
                     SignatureWords::Padded => SignatureForm::Word,
                     SignatureWords::Stripped => SignatureForm::Quantity,
                 },
-                lists_remasc: !self.skip_remasc,
+                remasc: match self.remasc {
+                    Remasc::Listed => ShownRemasc::Listed,
+                    Remasc::Unlisted => ShownRemasc::Unlisted,
+                    Remasc::Hidden => ShownRemasc::Hidden,
+                },
                 has_zero_signature: self.zero_signature_if_remasc,
             },
             has_overrides: matches!(self.choices.state_override, StateOverride::Serve),

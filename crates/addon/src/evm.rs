@@ -5,7 +5,7 @@ use crate::reply::Reply;
 use napi::bindgen_prelude::Object;
 use napi::{Env, Result};
 use napi_derive::napi;
-use rhizome_answers::{RpcError, evm};
+use rhizome_answers::{RpcError, evm, parameters};
 
 /// `evm_snapshot`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
@@ -49,6 +49,18 @@ pub fn evm_set_interval_mining(milliseconds: i64) -> Result<Reply> {
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn evm_set_next_block_timestamp(timestamp: i64) -> Result<Reply> {
     sync(|node| evm::set_next_block_timestamp::answer(node, natural("timestamp", timestamp)?))
+}
+
+/// `evm_setTime`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn evm_set_time(timestamp: i64) -> Result<Reply> {
+    sync(|node| evm::set_time::answer(node, natural("timestamp", timestamp)?))
+}
+
+/// `evm_setBlockGasLimit`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn evm_set_block_gas_limit(gas_limit: String) -> Result<Reply> {
+    sync(|node| evm::set_block_gas_limit::answer(node, &parameters::number(&gas_limit)?))
 }
 
 /// `evm_reset`.

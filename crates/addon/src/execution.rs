@@ -137,6 +137,19 @@ pub fn eth_send_transaction(env: &Env, transaction: String, deadline_ms: i64, ti
     })
 }
 
+/// `eth_sendUnsignedTransaction`.
+#[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
+pub fn eth_send_unsigned_transaction(
+    env: &Env,
+    transaction: String,
+    deadline_ms: i64,
+    ticket: i64,
+) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, ticket, move |node, _patience| {
+        eth::send_unsigned_transaction::answer(node, &CallObject::parse(&transaction)?)
+    })
+}
+
 /// `eth_sign`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn eth_sign(env: &Env, address: String, data: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {

@@ -2,6 +2,7 @@
 
 use crate::evm::natural;
 use crate::lanes::{pooled, sync};
+use crate::process::running;
 use crate::reply::Reply;
 use napi::bindgen_prelude::Object;
 use napi::{Env, Result};
@@ -34,12 +35,11 @@ pub fn hardhat_drop_transaction(env: &Env, hash: String, deadline_ms: i64, ticke
     })
 }
 
-/// `hardhat_mine`.
+/// `hardhat_mine`. An interval below 0 is none.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn hardhat_mine(env: &Env, blocks: i64, interval: i64, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
     pooled(env, deadline_ms, ticket, move |node, patience| {
-        let (blocks, interval) = (natural("blocks", blocks)?, natural("interval", interval)?);
-        hardhat::mine::answer(node, blocks, interval, &patience.deadline)
+        hardhat::mine::answer(node, natural("blocks", blocks)?, u64::try_from(interval).ok(), &patience.deadline)
     })
 }
 
@@ -87,4 +87,70 @@ pub fn hardhat_set_storage_at(
         let (position, word) = (parameters::number(&position)?, parameters::number(&word)?);
         hardhat::set_storage_at::answer(node, &parameters::address(&address)?, &position, &word)
     })
+}
+
+/// `hardhat_setCoinbase`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn hardhat_set_coinbase(address: String) -> Result<Reply> {
+    sync(|node| hardhat::set_coinbase::answer(node, &parameters::address(&address)?))
+}
+
+/// `hardhat_setMinGasPrice`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn hardhat_set_min_gas_price(price: String) -> Result<Reply> {
+    sync(|node| hardhat::set_min_gas_price::answer(node, &parameters::number(&price)?))
+}
+
+/// `hardhat_metadata`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn hardhat_metadata() -> Result<Reply> {
+    sync(hardhat::metadata::answer)
+}
+
+/// `anvil_nodeInfo`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn anvil_node_info() -> Result<Reply> {
+    sync(hardhat::node_info::answer)
+}
+
+/// `anvil_autoImpersonateAccount`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn anvil_auto_impersonate_account(is_on: bool) -> Result<Reply> {
+    sync(|node| hardhat::auto_impersonate_account::answer(node, is_on))
+}
+
+/// `anvil_setLoggingEnabled`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn anvil_set_logging_enabled(is_on: bool) -> Result<Reply> {
+    sync(|node| hardhat::set_logging_enabled::answer(node, is_on))
+}
+
+/// Whether what happens on the chain may be printed.
+#[napi(catch_unwind)]
+pub fn prints_chain() -> bool {
+    running().is_ok_and(|running| running.node.prints_chain())
+}
+
+/// `anvil_dropAllTransactions`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn anvil_drop_all_transactions() -> Result<Reply> {
+    sync(hardhat::drop_all_transactions::answer)
+}
+
+/// `anvil_removePoolTransactions`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn anvil_remove_pool_transactions(sender: String) -> Result<Reply> {
+    sync(|node| hardhat::remove_pool_transactions::answer(node, &parameters::address(&sender)?))
+}
+
+/// `anvil_setBlockTimestampInterval`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn anvil_set_block_timestamp_interval(seconds: i64) -> Result<Reply> {
+    sync(|node| hardhat::set_block_timestamp_interval::answer(node, natural("interval", seconds)?))
+}
+
+/// `anvil_removeBlockTimestampInterval`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn anvil_remove_block_timestamp_interval() -> Result<Reply> {
+    sync(hardhat::remove_block_timestamp_interval::answer)
 }

@@ -7,6 +7,7 @@ use k256::ecdsa::SigningKey;
 use parking_lot::Mutex;
 use rhizome_primitives::{Address, B256, hex, keccak256};
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Texts whose hashes are the keys, in the order of `eth_accounts`; the last one is the coinbase's.
@@ -37,6 +38,7 @@ pub fn development_keys() -> impl Iterator<Item = B256> {
 pub struct Accounts {
     wallet: Option<Wallet>,
     impersonated: Mutex<HashSet<Address>>,
+    impersonates_all: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -95,7 +97,7 @@ impl Accounts {
     pub fn with_store(keys: impl IntoIterator<Item = B256>, store: KeyStore) -> Self {
         let open = keys.into_iter().filter_map(|key| address_of(&key).map(|address| Account::open(address, key)));
         let wallet = Wallet { open: Mutex::new(open.collect()), unlocked: Mutex::default(), store };
-        Self { wallet: Some(wallet), impersonated: Mutex::default() }
+        Self { wallet: Some(wallet), ..Self::none() }
     }
 
     /// Addresses in the order of `eth_accounts`: development, seeded and stored accounts, locked ones too.
@@ -120,7 +122,20 @@ impl Accounts {
         if self.impersonated.lock().contains(address) {
             return Ok(Signer::Impersonated);
         }
-        self.key(address, missing).map(Signer::Key)
+        match self.impersonates_all.load(Ordering::Acquire) {
+            true => Ok(self.signer_or_impersonator(address)),
+            false => self.key(address, missing).map(Signer::Key),
+        }
+    }
+
+    /// The key of an address where it can be used, else nothing but its name.
+    pub(crate) fn signer_or_impersonator(&self, address: &Address) -> Signer {
+        self.key(address, String::new).map_or(Signer::Impersonated, Signer::Key)
+    }
+
+    /// Whether every address may be sent as without its key.
+    pub(crate) fn impersonate_all(&self, is_on: bool) {
+        self.impersonates_all.store(is_on, Ordering::Release);
     }
 
     /// Lets the node send as an address whose key it does not have.

@@ -43,6 +43,7 @@ pub mod pending_transactions;
 pub mod protocol_version;
 pub mod send_raw_transaction;
 pub mod send_transaction;
+pub mod send_unsigned_transaction;
 pub mod sign;
 pub mod sign_typed_data;
 pub mod simulate_v1;

@@ -9,7 +9,7 @@ use crate::objects::receipt;
 use crate::objects::transaction::{self, TransactionPlace};
 use crate::selector::Place;
 use rhizome_chain::BlockRecord;
-use rhizome_primitives::B256;
+use rhizome_primitives::{B256, Block, Transaction};
 
 /// A text, if what it is about exists.
 type Found = Result<Option<Vec<u8>>, RpcError>;
@@ -44,8 +44,16 @@ fn kind(list: TransactionList) -> TextKind {
 /// The transaction at an index of a block as text, `null` when there is none.
 pub(crate) fn transaction_text(node: &Node, place: &Place, index: usize) -> Answer {
     match place {
-        Place::Mined(record) => mined_transaction_text(node, &record.hash, index).map(or_null),
+        Place::Mined(record) => indexed_transaction_text(node, record, index),
         Place::Pending(_draft) => Ok(pending_transaction_text(node, index)),
+    }
+}
+
+/// The transaction at an index of a mined block as text, `null` where look-ups by index know none.
+pub(crate) fn indexed_transaction_text(node: &Node, record: &BlockRecord, index: usize) -> Answer {
+    match counted(node, &record.block, index) {
+        Some(_known) => mined_transaction_text(node, &record.hash, index).map(or_null),
+        None => Ok(json::null()),
     }
 }
 
@@ -61,6 +69,18 @@ pub(crate) fn mined_transaction_text(node: &Node, block: &B256, index: usize) ->
         transaction::write(&mut json, mined, sender, Some(&place), node.options().transaction_form);
         Ok(Some(json.finish()))
     })
+}
+
+/// The transaction at an index of a block, as look-ups by index know it.
+pub(crate) fn counted<'a>(node: &Node, block: &'a Block, index: usize) -> Option<&'a Transaction> {
+    let form = node.options().transaction_form;
+    block.transactions.get(index).filter(|transaction| form.counts(transaction))
+}
+
+/// Number of transactions of a mined block, as counts tell it.
+pub(crate) fn transaction_count(node: &Node, record: &BlockRecord) -> u64 {
+    let form = node.options().transaction_form;
+    record.block.transactions.iter().filter(|transaction| form.counts(transaction)).count() as u64
 }
 
 /// A pending transaction: as the reference does, those of the pool are counted, whether they are in the draft or not.
@@ -101,8 +121,12 @@ pub(crate) fn block_receipts_text(node: &Node, record: &BlockRecord) -> Answer {
         let mut json = JsonWriter::with_capacity(2048);
         json.begin_array();
         let mut first_log_index = 0;
+        let form = node.options().transaction_form;
         let mined = record.block.transactions.iter().zip(record.senders());
         for (index, ((mined, sender), found)) in mined.zip(receipts.iter()).enumerate() {
+            if !form.counts(mined) {
+                continue;
+            }
             receipt::write(&mut json, mined, sender, found, &transaction_place(record, index), first_log_index);
             first_log_index += found.logs.len() as u64;
         }

@@ -12,10 +12,13 @@ use crate::mining_schedule::MiningSchedule;
 use crate::options::AnswerOptions;
 use crate::pending_state::PendingStates;
 use crate::replay_cache::ReplayCache;
+use parking_lot::Mutex;
 use rhizome_chain::{BlockRecord, Chain, ChainEvent, Head};
-use rhizome_primitives::B256;
+use rhizome_primitives::{B256, keccak256};
 use rhizome_trie::StateReader;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A node that can be asked.
 pub struct Node {
@@ -31,6 +34,8 @@ pub struct Node {
     mining: Arc<MiningSchedule>,
     long_calls: LongCalls,
     head_reads: HeadReads,
+    instance: Mutex<B256>,
+    prints_chain: AtomicBool,
 }
 
 impl Node {
@@ -71,6 +76,8 @@ impl Node {
             mining,
             long_calls: LongCalls::default(),
             head_reads: HeadReads::default(),
+            instance: Mutex::new(random_id()),
+            prints_chain: AtomicBool::new(true),
         }
     }
 
@@ -100,6 +107,26 @@ impl Node {
             true => Ok(&self.chain),
             false => Err(RpcError::new(ErrorCode::MethodNotFound, "the method is for development networks only")),
         }
+    }
+
+    /// Whether what happens on the chain may be printed.
+    pub fn prints_chain(&self) -> bool {
+        self.prints_chain.load(Ordering::Acquire)
+    }
+
+    /// Lets what happens on the chain be printed, or not.
+    pub(crate) fn print_chain(&self, is_on: bool) {
+        self.prints_chain.store(is_on, Ordering::Release);
+    }
+
+    /// The name of this run of the node, until its chain is reset.
+    pub(crate) fn instance_id(&self) -> B256 {
+        *self.instance.lock()
+    }
+
+    /// The chain begins again.
+    pub(crate) fn renew_instance(&self) {
+        *self.instance.lock() = random_id();
     }
 
     /// Seconds since 1970 by the chain's clock.
@@ -159,4 +186,10 @@ impl Node {
     pub(crate) fn mines_on_submission(&self) -> bool {
         self.mining.is_instant() && self.chain.is_automining()
     }
+}
+
+/// An id that no other run has. Not a secret.
+fn random_id() -> B256 {
+    let random = [0, 1, 2, 3].map(|part: u64| RandomState::new().hash_one(part).to_be_bytes());
+    keccak256(random.as_flattened())
 }

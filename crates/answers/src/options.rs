@@ -1,6 +1,6 @@
 //! The choices that the API document and the reference node leave open, and the limits of an answer.
 
-use rhizome_primitives::U256;
+use rhizome_primitives::{Transaction, U256};
 
 /// How blocks come into being on this node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub enum MiningMode {
 pub enum EstimateOnFailure {
     /// An estimate all the same (API document).
     Estimate,
+    /// The error where code reverts or halts; an estimate where only the sender's balance is missing.
+    CodeError,
     /// The error of the execution (reference).
     Error,
 }
@@ -52,20 +54,37 @@ pub enum SignatureForm {
     Quantity,
 }
 
+/// How the REMASC transaction, the last of each block, is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShownRemasc {
+    /// As any transaction.
+    Listed,
+    /// Not in block objects; counts and look-ups by index know it (reference with `rpc.skipRemasc`).
+    Unlisted,
+    /// Not in block objects, counts, block receipts and look-ups by index. By its hash it is found.
+    Hidden,
+}
+
 /// How transactions are written, alone and in blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TransactionForm {
     /// `r` and `s`.
     pub signature: SignatureForm,
-    /// Whether block objects list the REMASC transaction. Counts and look-ups by index know it all the same.
-    pub lists_remasc: bool,
+    /// The REMASC transaction.
+    pub remasc: ShownRemasc,
     /// Whether `v`, `r` and `s` of the REMASC transaction, which is not signed, are `0x0`. Otherwise they are null.
     pub has_zero_signature: bool,
 }
 
 impl TransactionForm {
     /// The API document's form.
-    pub const DOCUMENT: Self = Self { signature: SignatureForm::Word, lists_remasc: true, has_zero_signature: true };
+    pub const DOCUMENT: Self =
+        Self { signature: SignatureForm::Word, remasc: ShownRemasc::Listed, has_zero_signature: true };
+
+    /// Whether counts, block receipts and look-ups by index know this transaction.
+    pub fn counts(&self, transaction: &Transaction) -> bool {
+        self.remasc != ShownRemasc::Hidden || !transaction.has_remasc_form()
+    }
 }
 
 /// Methods that are only partially supported: may they be asked at `pending`?
@@ -129,6 +148,8 @@ pub struct AnswerOptions {
     pub client_version: String,
     /// How blocks come into being, until a developer says otherwise.
     pub mining: MiningMode,
+    /// A chain begins with an empty block after its genesis, whose time lies far back: suites ask for the head's time first.
+    pub begins_with_block: bool,
     /// Whether the development accounts sign for callers.
     pub has_wallet: bool,
     /// Whether `txpool_content` says why a transaction waits.
@@ -173,6 +194,7 @@ impl AnswerOptions {
         Self {
             client_version: concat!("Rhizome/", env!("CARGO_PKG_VERSION")).into(),
             mining: MiningMode::Off,
+            begins_with_block: false,
             has_wallet: false,
             explains_waiting: true,
             call_gas_cap: 10_000_000,

@@ -79,20 +79,22 @@ pub enum BuildError {
 #[derive(Default)]
 pub(crate) struct Drafts {
     last: Mutex<Option<Draft>>,
-    side_blocks: AtomicU64,
+    /// Counts what outdates drafts besides the head, the pool and the time.
+    version: AtomicU64,
 }
 
 impl Drafts {
-    /// Another block beside the best chain: a possible uncle. Never waits for a draft that is being made.
+    /// The last draft no longer says what would be mined: there is another possible uncle, or a developer has chosen
+    /// something for the next block. Never waits for a draft that is being made.
     pub(crate) fn outdate(&self) {
-        self.side_blocks.fetch_add(1, Ordering::AcqRel);
+        self.version.fetch_add(1, Ordering::AcqRel);
     }
 }
 
 struct Draft {
     /// Generation of the head: another one with each block and with each change of the state by hand.
     generation: u64,
-    side_blocks: u64,
+    version: u64,
     pool_version: u64,
     timestamp: u64,
     block: Arc<PendingBlock>,
@@ -116,10 +118,10 @@ impl Chain {
             let head = self.head();
             let generation = head.generation;
             let timestamp = self.next_timestamp(&head, now);
-            let side_blocks = self.drafts.side_blocks.load(Ordering::Acquire);
+            let version = self.drafts.version.load(Ordering::Acquire);
             if let Some(draft) = kept.as_ref().filter(|draft| {
                 draft.generation == generation
-                    && draft.side_blocks == side_blocks
+                    && draft.version == version
                     && draft.timestamp == timestamp
                     && draft.pool_version == self.pool().version()
             }) {
@@ -129,7 +131,7 @@ impl Chain {
                 Ok((block, pool_version)) => {
                     let block = Arc::new(block);
                     let shared = Arc::clone(&block);
-                    *kept = Some(Draft { generation, side_blocks, pool_version, timestamp, block });
+                    *kept = Some(Draft { generation, version, pool_version, timestamp, block });
                     return Ok(shared);
                 }
                 // Blocks below are just being deleted; the head that is left is published next. The writer is not waited
@@ -143,12 +145,15 @@ impl Chain {
         }
     }
 
-    /// Time of the next block: what was set for it, or the clock with the development offset, but after the parent. A fixed
-    /// clock stands at the time of the parent.
+    /// Time of the next block: what was set for it, what follows from a fixed interval, or the clock with the development
+    /// offset, but after the parent. A fixed clock stands at the time of the parent.
     pub(crate) fn next_timestamp(&self, head: &Head, now: u64) -> u64 {
         let parent = head.record.block.header.timestamp;
         if let Some(timestamp) = self.development.next_timestamp() {
             return timestamp.max(parent.saturating_add(1));
+        }
+        if let Some(interval) = self.block_interval() {
+            return parent.saturating_add(interval);
         }
         if self.config().has_fixed_clock {
             return parent.saturating_add(self.time_offset());
@@ -213,10 +218,10 @@ impl Chain {
         let before = &parent.block.header;
         let mut header = Header::new(before.number.saturating_add(1), spec);
         header.parent_hash = parent.hash.into();
-        header.coinbase = Some(config.coinbase);
+        header.coinbase = Some(self.coinbase());
         header.timestamp = timestamp;
-        header.gas_limit = targets::gas_limit(before.gas_limit_value(), config.target_gas_limit, spec);
-        header.minimum_gas_price = Some(targets::minimum_gas_price(before, config.minimum_gas_price));
+        header.gas_limit = targets::gas_limit(before.gas_limit_value(), self.target_gas_limit(), spec);
+        header.minimum_gas_price = Some(targets::minimum_gas_price(before, self.minimum_gas_price()));
         header.extra_data = if config.extra_data.is_empty() { extra_data() } else { config.extra_data.clone() };
         let uncles = uncles::find(self, &header)?;
         header.uncles_hash = uncles_hash(&uncles).into();

@@ -114,7 +114,7 @@ pub struct Pool {
     options: PoolOptions,
     clock: Clock,
     /// Gas limit toward which the next block moves; none where it is not looked at.
-    next_block_target: Option<u64>,
+    next_block_target: Option<AtomicU64>,
     /// Held from the choice of a nonce to the admission of the transaction that uses it. Taken before `inner`.
     next_nonces: Mutex<()>,
     inner: Mutex<Inner>,
@@ -173,7 +173,8 @@ impl Pool {
             Inner { head, head_count: 0, content: Content::default(), quotas: Quotas::new(), market, next_sequence: 0 };
         let (next_nonces, inner) = (Mutex::new(()), Mutex::new(inner));
         // On other networks the next block is usually made elsewhere.
-        let next_block_target = (options.fits_next_block && spec.is_development()).then_some(target_gas_limit);
+        let next_block_target =
+            (options.fits_next_block && spec.is_development()).then_some(AtomicU64::new(target_gas_limit));
         Self { spec, options, clock, next_block_target, next_nonces, inner, version: AtomicU64::new(0) }
     }
 
@@ -253,8 +254,8 @@ impl Pool {
     pub fn transaction_gas(&self, head: &BlockRecord) -> TransactionGas {
         let (best, limit) = (head.number(), head.block.header.gas_limit_value());
         let of_best = TransactionGas { limit: largest_transaction_gas(&self.spec, best, limit), block_limit: limit };
-        let Some(target) = self.next_block_target else { return of_best };
-        let next_limit = next_gas_limit(limit, target, &self.spec);
+        let Some(target) = &self.next_block_target else { return of_best };
+        let next_limit = next_gas_limit(limit, target.load(Ordering::Acquire), &self.spec);
         let next = largest_transaction_gas(&self.spec, best.saturating_add(1), next_limit);
         if next < of_best.limit { TransactionGas { limit: next, block_limit: next_limit } } else { of_best }
     }
@@ -322,6 +323,13 @@ impl Pool {
         let mut inner = self.inner.lock();
         if hashes.iter().filter(|hash| inner.content.give_up(hash)).count() > 0 {
             self.changed();
+        }
+    }
+
+    /// Blocks of this node move toward another gas limit.
+    pub(crate) fn follow_target(&self, gas_limit: u64) {
+        if let Some(target) = &self.next_block_target {
+            target.store(gas_limit, Ordering::Release);
         }
     }
 

@@ -108,6 +108,8 @@ struct Built {
     generation: u64,
     pool_version: u64,
     at: u64,
+    /// Of what a developer has chosen for the block.
+    choices: u64,
 }
 
 impl Works {
@@ -203,8 +205,10 @@ impl Chain {
             return Ok(());
         }
         let (generation, pool_version) = (self.head().generation, self.pool().version());
+        let choices = self.development.choices();
         let is_fresh = works.current.as_ref().is_some_and(|current| {
             current.generation == generation
+                && current.choices == choices
                 && (!self.config().work.follows_pool || current.pool_version == pool_version)
                 && now.saturating_sub(current.at) < self.config().work.refresh_seconds
         });
@@ -214,6 +218,7 @@ impl Chain {
     fn build_work(&self, works: &mut Works, now: u64) -> Result<(), MineError> {
         // Taken before, so that what moves meanwhile outdates the work.
         let (generation, pool_version) = (self.head().generation, self.pool().version());
+        let choices = self.development.choices();
         let draft = self.pending_block(now)?;
         self.end_time_setting(draft.block.header.timestamp, now, false);
         self.pool().remove(&draft.unfit());
@@ -230,7 +235,7 @@ impl Chain {
             works.notified_fees = fees;
         }
         let work = CurrentWork { hash, target: target(header.difficulty_value()), fees, parent, notify };
-        works.current = Some(Built { work, generation, pool_version, at: now });
+        works.current = Some(Built { work, generation, pool_version, at: now, choices });
         works.keep(hash, draft.block.clone());
         Ok(())
     }

@@ -17,6 +17,7 @@ export async function banner(config: Config, node: ServingNode): Promise<string>
     `  network   ${name}, chain id ${chainId}`,
     `  block     ${number} (${hash})`,
     `  mining    ${miningText(config)}`,
+    ...profileLines(config),
     ...(isDevelopment(config) ? [] : withoutPeers(config)),
     `  data      ${dataDirOf(config) ?? 'in a temporary folder, gone at the end'}`,
     `  JSON-RPC  ${node.url} (${node.workers} ${node.workers === 1 ? 'worker' : 'workers'})`,
@@ -55,6 +56,13 @@ function warning({ development }: Config): string {
   return development.mnemonic === ''
     ? 'Development accounts. Their keys are known to everybody: never send real money to them.'
     : 'Accounts of the mnemonic. Their keys stand here for everybody to see: never send real money to them.'
+}
+
+/** Which profile of answers is served, where there is a choice. */
+function profileLines(config: Config): string[] {
+  if (!isDevelopment(config) || config.compat === 'reference') return [`  profile   ${config.compat}`]
+  if (config.tools) return ['  profile   tools: for test suites of Hardhat and Foundry']
+  return ['  profile   document (--tools is there for Hardhat and Foundry test suites)']
 }
 
 function miningText(config: Config): string {

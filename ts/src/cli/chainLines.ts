@@ -68,6 +68,10 @@ export class ChainLines {
   async #readSome(): Promise<boolean> {
     const { hashes, cursor } = movementSince(this.#native, this.#cursor, mostBlocks)
     const fork = cursor.number - hashes.length
+    if (!this.#native.printsChain()) {
+      this.#cursor = cursor
+      return hashes.length === mostBlocks
+    }
     const lines = fork < this.#cursor.number ? [`back to block ${fork}`] : []
     for (const hash of hashes) lines.push(...(await this.#blockLines(hash)))
     this.#cursor = cursor

@@ -10,6 +10,7 @@ const settings = {
   dataDir: ['--data-dir', 'dataDir'],
   ephemeral: ['--ephemeral', 'ephemeral'],
   compat: ['--compat', 'compat'],
+  tools: ['--tools', 'tools'],
   httpHost: ['--http-host', 'http.host'],
   httpPort: ['--http-port', 'http.port'],
   tlsCert: ['--tls-cert', 'http.tlsCert'],

@@ -27,6 +27,7 @@ export function startCommand(): Command {
     .option('--block-time <seconds>', 'a block every so many seconds: --mining interval=SECONDS')
     .option('--cors <origins>', 'origins of web pages that may call, separated by commas; "*" for all')
     .option('--compat <choice>', 'document or reference: who wins where they differ (default: document)')
+    .option('--tools', 'answer as test suites of Hardhat and Foundry expect (regtest and devnet)')
     .option('--json', 'print one line of JSON instead of the banner')
     .option('--quiet', 'print nothing; the log still goes to standard error')
     .action(async ({ blockTime, json, quiet, ...options }: Parsed & StartOptions) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { configProblems } from '../../tests/configProblems.ts'
 import { nodeConfig } from '../nodeConfig.ts'
-import { decidedChoices } from './choices.ts'
+import { decidedChoices, shownRemasc } from './choices.ts'
 import { loadConfig } from './load.ts'
 import { dataDirOf, hasWallet, miningOf } from './network.ts'
 import { defaultFile } from './print.ts'
@@ -133,4 +133,38 @@ test('behavior: compat decides the choices that are left empty', () => {
   expect(decidedChoices(loadConfig({}))).toMatchObject({ errorStatus: '200', failedEstimate: 'estimate' })
   const mixed = loadConfig({ file: file('compat = "reference"\n[choices]\nfailedEstimate = "estimate"\n') })
   expect(decidedChoices(mixed)).toMatchObject({ errorStatus: '400', failedEstimate: 'estimate', filterPoll: 'mine' })
+})
+
+test('behavior: names and defaults for tools are those of development networks without compat = "reference"', () => {
+  const of = (content: string) => decidedChoices(loadConfig({ file: file(content) }))
+  const forTools = { clientVersion: 'tools', absentBlock: 'latest', failedEstimate: 'estimate' }
+  const own = { clientVersion: 'own', absentBlock: 'refuse', failedEstimate: 'estimate' }
+  expect(of('')).toMatchObject(forTools)
+  expect(of('network = "devnet"\n')).toMatchObject(forTools)
+  expect(of('tools = true\n')).toMatchObject({ ...forTools, failedEstimate: 'codeError' })
+  expect(of('tools = true\n[choices]\nfailedEstimate = "estimate"\n')).toMatchObject(forTools)
+  expect(of('[choices]\nclientVersion = "own"\nabsentBlock = "refuse"\n')).toMatchObject(own)
+  expect(of('network = "testnet"\n')).toMatchObject(own)
+  expect(of('compat = "reference"\n')).toMatchObject({ ...own, failedEstimate: 'error' })
+})
+
+test('behavior: rpc.skipRemasc hides more than the reference does, unless it is imitated', () => {
+  const of = (content: string) => shownRemasc(loadConfig({ file: file(content) }))
+  expect(of('')).toBe('listed')
+  expect(of('tools = true\n')).toBe('hidden')
+  expect(of('[rpc]\nskipRemasc = true\n')).toBe('hidden')
+  expect(of('compat = "reference"\n[rpc]\nskipRemasc = true\n')).toBe('unlisted')
+})
+
+test('error: settings for tools on public networks and beside compat = "reference"', () => {
+  for (const [place, words] of [
+    ['network = "mainnet"', 'mainnet'],
+    ['network = "testnet"', 'testnet'],
+    ['compat = "reference"', 'compat = "reference"'],
+  ]) {
+    expect(configProblems({ file: file(`${place}\ntools = true\n[choices]\nclientVersion = "tools"\n`) })).toEqual([
+      `tools: is for regtest and devnet with compat = "document", not for ${words}`,
+      `choices.clientVersion: expected own, got "tools" with ${words}`,
+    ])
+  }
 })

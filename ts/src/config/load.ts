@@ -4,6 +4,7 @@ import { Compile } from 'typebox/compile'
 import { jsonIn } from '../rpc/jsonText.ts'
 import { addressProblems } from './addresses.ts'
 import { networkOf } from './chainFile.ts'
+import { toolsProblems } from './choices.ts'
 import { ConfigError } from './error.ts'
 import { leafAt, leaves } from './leaves.ts'
 import { type Config, schema } from './schema.ts'
@@ -60,8 +61,9 @@ export function loadConfig(sources: Sources): Config {
   }
   const config = withDefaults(merged)
   problems.push(...describeErrors(config, origins, sources.file))
-  if (problems.length === 0) problems.push(...addressProblems(config as Config), ...wrongStore(config as Config))
-  if (problems.length === 0) problems.push(...wrongDevelopment(config as Config))
+  const read = config as Config
+  if (problems.length === 0) problems.push(...addressProblems(read), ...toolsProblems(read), ...wrongStore(read))
+  if (problems.length === 0) problems.push(...wrongDevelopment(read))
   if (problems.length > 0) throw new ConfigError(problems)
   return config as Config
 }

@@ -79,6 +79,10 @@ export const schema = section('', {
     ['document', 'reference'],
     'document',
   ),
+  tools: yesNo(
+    'For test suites of Hardhat and Foundry on regtest and devnet: sets rpc.skipRemasc and choices.failedEstimate = "codeError", and begins a new chain with an empty block.',
+    false,
+  ),
   walletExposed: yesNo(
     'Whether a node with accounts may listen on other than loopback addresses on networks with real money.',
     false,
@@ -126,10 +130,10 @@ export const schema = section('', {
       'Error messages that say where the fault is and what was expected, or the plain texts of the reference.',
       ['helpful', 'plain'],
     ),
-    failedEstimate: choice('eth_estimateGas of an execution that fails: an estimate, or the error.', [
-      'estimate',
-      'error',
-    ]),
+    failedEstimate: choice(
+      'eth_estimateGas of an execution that fails: an estimate; the error where code reverts or halts; or the error as in the reference, which tells of reverts and missing balance.',
+      ['estimate', 'codeError', 'error'],
+    ),
     estimateCap: choice('Upper bound of an estimate without gas: the pending block, or what the pool accepts.', [
       'block',
       'pool',
@@ -163,6 +167,14 @@ export const schema = section('', {
     waiting: choice(
       'The pool of a development network refuses what has too much gas for the next block, and txpool_content says why a transaction waits; or both as the reference.',
       ['explained', 'reference'],
+    ),
+    clientVersion: choice(
+      'web3_clientVersion: begins with anvil/v1.0.0, a name that tools for development know, or with the own name. Empty: tools on regtest and devnet with compat = "document", else own.',
+      ['tools', 'own'],
+    ),
+    absentBlock: choice(
+      'A call without its block parameter: at the latest block, or -32602. Empty: latest on regtest and devnet with compat = "document", else refuse.',
+      ['latest', 'refuse'],
     ),
   }),
 
@@ -317,7 +329,10 @@ export const schema = section('', {
       1024,
     ),
     maxTraces: whole('Most traces that one trace_filter returns or skips.', 10_000, 1),
-    skipRemasc: yesNo('Leave the REMASC transaction out of block objects.', false),
+    skipRemasc: yesNo(
+      'Leave the REMASC transaction out of block objects, and (not with compat = "reference") out of counts, block receipts and look-ups by index. A view: the block keeps it.',
+      false,
+    ),
     zeroSignatureIfRemasc: yesNo('v, r and s of the REMASC transaction are 0x0; otherwise null.', true),
     slowMs: whole('Requests slower than this are logged as warnings.', 1000),
   }),

@@ -36,7 +36,9 @@ export function entriesFor(
     for (const name of wireNames(row)) {
       const settings = modules[moduleOf(name)]
       const isServed =
-        isModuleServed(moduleOf(name), modules, isDevelopment) && isListed(name, settings, openedBy(row, name, place))
+        (isDevelopment || row.isForDevelopment !== true) &&
+        isModuleServed(moduleOf(name), modules, isDevelopment) &&
+        isListed(name, settings, openedBy(row, name, place))
       const timeoutMs = settings?.timeoutMs?.[name]
       const served = timeoutMs === undefined ? { row } : { row, timeoutMs }
       entries.set(name, isServed ? served : { arities: row.method })

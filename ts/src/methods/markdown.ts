@@ -74,7 +74,8 @@ function about(row: Row<Context>): string {
   const [, ...others] = wireNames(row).map((name) => `\`${name}\``)
   const alias = others.length === 0 ? '' : ` Also ${others.join(', ')}.`
   const off = row.isOff === true ? ' Off unless the configuration allows it.' : ''
-  return `${row.doc}${alias}${off}`.replaceAll('|', '\\|')
+  const place = row.isForDevelopment === true ? ' On regtest and devnet only.' : ''
+  return `${row.doc}${alias}${off}${place}`.replaceAll('|', '\\|')
 }
 
 /** What the parameters of a module must be, each said once. */

@@ -17,7 +17,7 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, object>> }
 }
 
-const document = openRpcDocument(entriesFor({}, true), '1.2.3') as unknown as Document
+const document = openRpcDocument(entriesFor({}, true), '1.2.3', false) as unknown as Document
 
 test('behavior: the document is valid by the meta-schema of OpenRPC', () => {
   // Schemas inside the document are JSON Schema, whose own meta-schema stands elsewhere.
@@ -52,7 +52,11 @@ test('behavior: what is served is listed under every name, what is not is not', 
   )
   expect(names.length).toBeGreaterThan(table.length)
   expect(new Set(names).size).toBe(names.length)
-  const { methods } = openRpcDocument(entriesFor({ eth: { deny: ['eth_call'] } }, false), '1') as unknown as Document
+  const { methods } = openRpcDocument(
+    entriesFor({ eth: { deny: ['eth_call'] } }, false),
+    '1',
+    false,
+  ) as unknown as Document
   const served = methods.map(({ name }) => name)
   expect(served).not.toContain('eth_call')
   expect(served).not.toContain('evm_mine')

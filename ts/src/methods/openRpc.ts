@@ -8,11 +8,15 @@ import { results } from './results.ts'
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 type JsonObject = Readonly<Record<string, Json>>
 
-/** The document for what a node serves, every wire name a method of its own. */
-export function openRpcDocument(entries: ReadonlyMap<string, Entry<Context>>, version: string): JsonObject {
+/** The document for what a node serves, every wire name a method of its own. `presumesBlock` as in `DispatchSettings`. */
+export function openRpcDocument(
+  entries: ReadonlyMap<string, Entry<Context>>,
+  version: string,
+  presumesBlock: boolean,
+): JsonObject {
   const schemas: Record<string, Json> = {}
   const methods = [...entries].flatMap(([name, entry]) =>
-    'row' in entry ? [methodObject(name, entry.row, schemas)] : [],
+    'row' in entry ? [methodObject(name, entry.row, schemas, presumesBlock)] : [],
   )
   return {
     openrpc: '1.3.2',
@@ -27,9 +31,15 @@ export function openRpcDocument(entries: ReadonlyMap<string, Entry<Context>>, ve
   }
 }
 
-function methodObject(name: string, row: Row<Context>, schemas: Record<string, Json>): JsonObject {
-  const params = row.method.params.described.map(({ name, expects, schema, isRequired }) => {
-    return { name, description: expects, required: isRequired, schema: referring(schema, schemas) }
+function methodObject(
+  name: string,
+  row: Row<Context>,
+  schemas: Record<string, Json>,
+  presumesBlock: boolean,
+): JsonObject {
+  const params = row.method.params.described.map(({ name, expects, schema, isRequired, isPresumable }) => {
+    const required = isRequired && !(presumesBlock && isPresumable)
+    return { name, description: expects, required, schema: referring(schema, schemas) }
   })
   return {
     name,

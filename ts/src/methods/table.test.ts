@@ -13,7 +13,8 @@ test('behavior: every method file has a row and every row a file of its name', (
 test('behavior: names are unique and carry their module', () => {
   const names = [...table.flatMap((row) => [row.name, row.alias ?? []].flat()), ...notOffered.map(([name]) => name)]
   expect(new Set(names).size).toBe(names.length)
-  for (const row of table) expect(row.name.startsWith(`${row.module}_`)).toBe(true)
+  // What only anvil has is in the module of Hardhat's methods, too.
+  for (const { name, module } of table) expect(name.replace(/^anvil_/, 'hardhat_').startsWith(`${module}_`)).toBe(true)
 })
 
 test('behavior: aliases answer under both prefixes', () => {

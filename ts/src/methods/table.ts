@@ -1,5 +1,12 @@
 import type { Row } from '../rpc/dispatch.ts'
 import type { Method } from '../rpc/method.ts'
+import { anvil_autoImpersonateAccount } from './anvil_autoImpersonateAccount.ts'
+import { anvil_dropAllTransactions } from './anvil_dropAllTransactions.ts'
+import { anvil_nodeInfo } from './anvil_nodeInfo.ts'
+import { anvil_removeBlockTimestampInterval } from './anvil_removeBlockTimestampInterval.ts'
+import { anvil_removePoolTransactions } from './anvil_removePoolTransactions.ts'
+import { anvil_setBlockTimestampInterval } from './anvil_setBlockTimestampInterval.ts'
+import { anvil_setLoggingEnabled } from './anvil_setLoggingEnabled.ts'
 import type { Context } from './context.ts'
 import { addressAt, calledAt, loggedAt, rewritten, sentAt, simulatedAt, subscribed, tracedAt } from './contracts.ts'
 import { debug_accountTransactionQuota } from './debug_accountTransactionQuota.ts'
@@ -59,6 +66,7 @@ import { eth_pendingTransactions } from './eth_pendingTransactions.ts'
 import { eth_protocolVersion } from './eth_protocolVersion.ts'
 import { eth_sendRawTransaction } from './eth_sendRawTransaction.ts'
 import { eth_sendTransaction } from './eth_sendTransaction.ts'
+import { eth_sendUnsignedTransaction } from './eth_sendUnsignedTransaction.ts'
 import { eth_sign } from './eth_sign.ts'
 import { eth_signTypedData_v4 } from './eth_signTypedData_v4.ts'
 import { eth_simulateV1 } from './eth_simulateV1.ts'
@@ -73,19 +81,26 @@ import { evm_mine } from './evm_mine.ts'
 import { evm_reset } from './evm_reset.ts'
 import { evm_revert } from './evm_revert.ts'
 import { evm_setAutomine } from './evm_setAutomine.ts'
+import { evm_setBlockGasLimit } from './evm_setBlockGasLimit.ts'
 import { evm_setIntervalMining } from './evm_setIntervalMining.ts'
 import { evm_setNextBlockTimestamp } from './evm_setNextBlockTimestamp.ts'
+import { evm_setTime } from './evm_setTime.ts'
 import { evm_snapshot } from './evm_snapshot.ts'
 import { evm_startMining } from './evm_startMining.ts'
 import { evm_stopMining } from './evm_stopMining.ts'
 import { hardhat_dropTransaction } from './hardhat_dropTransaction.ts'
 import { hardhat_getAutomine } from './hardhat_getAutomine.ts'
 import { hardhat_impersonateAccount } from './hardhat_impersonateAccount.ts'
+import { hardhat_metadata } from './hardhat_metadata.ts'
 import { hardhat_mine } from './hardhat_mine.ts'
 import { hardhat_reset } from './hardhat_reset.ts'
 import { hardhat_setBalance } from './hardhat_setBalance.ts'
 import { hardhat_setCode } from './hardhat_setCode.ts'
+import { hardhat_setCoinbase } from './hardhat_setCoinbase.ts'
+import { hardhat_setMinGasPrice } from './hardhat_setMinGasPrice.ts'
+import { hardhat_setNextBlockBaseFeePerGas } from './hardhat_setNextBlockBaseFeePerGas.ts'
 import { hardhat_setNonce } from './hardhat_setNonce.ts'
+import { hardhat_setPrevRandao } from './hardhat_setPrevRandao.ts'
 import { hardhat_setStorageAt } from './hardhat_setStorageAt.ts'
 import { hardhat_stopImpersonatingAccount } from './hardhat_stopImpersonatingAccount.ts'
 import { mnr_getWork } from './mnr_getWork.ts'
@@ -484,6 +499,17 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Signs with an account of this node and submits.',
   }),
+  row(eth_sendUnsignedTransaction, {
+    name: 'eth_sendUnsignedTransaction',
+    module: 'eth',
+    lane: 'pool',
+    cost: 10,
+    contracts: calledAt(0),
+    needsAccounts: true,
+    isForDevelopment: true,
+    isWrite: true,
+    doc: 'Sends as any address, without its key.',
+  }),
   row(eth_sign, {
     name: 'eth_sign',
     needsAccounts: true,
@@ -648,6 +674,22 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Sets the time of the next block.',
   }),
+  row(evm_setTime, {
+    name: 'evm_setTime',
+    module: 'evm',
+    lane: 'sync',
+    cost: 1,
+    isWrite: true,
+    doc: "Sets the clock of later blocks, in seconds since 1970; by how many seconds it was moved ahead. A time that is not after the head's is refused.",
+  }),
+  row(evm_setBlockGasLimit, {
+    name: 'evm_setBlockGasLimit',
+    module: 'evm',
+    lane: 'sync',
+    cost: 1,
+    isWrite: true,
+    doc: 'Sets the gas limit that later blocks move toward: each by at most a 1024th, as the rules of the chain want. Less than a block may have is refused.',
+  }),
   row(hardhat_mine, {
     name: 'hardhat_mine',
     alias: 'anvil_mine',
@@ -740,6 +782,105 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     contracts: rewritten,
     doc: 'Writes a storage cell.',
+  }),
+  row(hardhat_setCoinbase, {
+    name: 'hardhat_setCoinbase',
+    alias: 'anvil_setCoinbase',
+    module: 'hardhat',
+    lane: 'sync',
+    cost: 1,
+    isWrite: true,
+    doc: 'Sets the receiver of the fees of later blocks, until evm_revert goes back behind it.',
+  }),
+  row(hardhat_setMinGasPrice, {
+    name: 'hardhat_setMinGasPrice',
+    alias: 'anvil_setMinGasPrice',
+    module: 'hardhat',
+    lane: 'sync',
+    cost: 1,
+    isWrite: true,
+    doc: 'Sets the minimum gas price that later blocks move toward: each by at most a hundredth, as the rules of the chain want.',
+  }),
+  row(hardhat_setPrevRandao, {
+    name: 'hardhat_setPrevRandao',
+    alias: 'anvil_setPrevRandao',
+    module: 'hardhat',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Does nothing: Rootstock has no random beacon, PREVRANDAO is the difficulty.',
+  }),
+  row(hardhat_setNextBlockBaseFeePerGas, {
+    name: 'hardhat_setNextBlockBaseFeePerGas',
+    alias: 'anvil_setNextBlockBaseFeePerGas',
+    module: 'hardhat',
+    lane: 'sync',
+    cost: 1,
+    doc: 'Does nothing: Rootstock has no base fee. See hardhat_setMinGasPrice.',
+  }),
+  row(hardhat_metadata, {
+    name: 'hardhat_metadata',
+    alias: 'anvil_metadata',
+    module: 'hardhat',
+    lane: 'sync',
+    cost: 5,
+    doc: 'Which node this is, and where its chain and its snapshots are.',
+  }),
+  row(anvil_nodeInfo, {
+    name: 'anvil_nodeInfo',
+    module: 'hardhat',
+    lane: 'sync',
+    cost: 1,
+    doc: 'What the node runs with. The minimum gas price stands for the base fee.',
+  }),
+  row(anvil_autoImpersonateAccount, {
+    name: 'anvil_autoImpersonateAccount',
+    module: 'hardhat',
+    lane: 'sync',
+    cost: 1,
+    isWrite: true,
+    doc: 'Whether eth_sendTransaction sends as any address without its key.',
+  }),
+  row(anvil_dropAllTransactions, {
+    name: 'anvil_dropAllTransactions',
+    alias: 'hardhat_dropAllTransactions',
+    module: 'hardhat',
+    lane: 'sync',
+    cost: 1,
+    isWrite: true,
+    doc: 'Empties the pool.',
+  }),
+  row(anvil_removePoolTransactions, {
+    name: 'anvil_removePoolTransactions',
+    module: 'hardhat',
+    lane: 'sync',
+    cost: 5,
+    isWrite: true,
+    doc: 'Takes all transactions of a sender out of the pool.',
+  }),
+  row(anvil_setLoggingEnabled, {
+    name: 'anvil_setLoggingEnabled',
+    alias: 'hardhat_setLoggingEnabled',
+    module: 'hardhat',
+    lane: 'sync',
+    cost: 1,
+    isWrite: true,
+    doc: 'Whether a node on a terminal prints a line for each block and transaction. The log is not changed.',
+  }),
+  row(anvil_setBlockTimestampInterval, {
+    name: 'anvil_setBlockTimestampInterval',
+    module: 'hardhat',
+    lane: 'sync',
+    cost: 1,
+    isWrite: true,
+    doc: 'Each later block is so many seconds after the one before, whatever the clock says.',
+  }),
+  row(anvil_removeBlockTimestampInterval, {
+    name: 'anvil_removeBlockTimestampInterval',
+    module: 'hardhat',
+    lane: 'sync',
+    cost: 1,
+    isWrite: true,
+    doc: 'Leaves the times of later blocks to the clock again; whether there was an interval.',
   }),
   row(personal_listAccounts, {
     name: 'personal_listAccounts',

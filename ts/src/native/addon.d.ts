@@ -3,6 +3,27 @@
 /** The address of a key, if this node can keep it. */
 export declare function addressOfKey(key: string): string | Buffer
 
+/** `anvil_autoImpersonateAccount`. */
+export declare function anvilAutoImpersonateAccount(isOn: boolean): string | Buffer
+
+/** `anvil_dropAllTransactions`. */
+export declare function anvilDropAllTransactions(): string | Buffer
+
+/** `anvil_nodeInfo`. */
+export declare function anvilNodeInfo(): string | Buffer
+
+/** `anvil_removeBlockTimestampInterval`. */
+export declare function anvilRemoveBlockTimestampInterval(): string | Buffer
+
+/** `anvil_removePoolTransactions`. */
+export declare function anvilRemovePoolTransactions(sender: string): string | Buffer
+
+/** `anvil_setBlockTimestampInterval`. */
+export declare function anvilSetBlockTimestampInterval(seconds: number): string | Buffer
+
+/** `anvil_setLoggingEnabled`. */
+export declare function anvilSetLoggingEnabled(isOn: boolean): string | Buffer
+
 /** Ends the execution that runs under a ticket. Nothing happens when it has ended. */
 export declare function cancelTicket(ticket: number): void
 
@@ -165,6 +186,9 @@ export declare function ethSendRawTransaction(data: string, deadlineMs: number, 
 /** `eth_sendTransaction`. */
 export declare function ethSendTransaction(transaction: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
+/** `eth_sendUnsignedTransaction`. */
+export declare function ethSendUnsignedTransaction(transaction: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
 /** `eth_sign`. */
 export declare function ethSign(address: string, data: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
@@ -198,11 +222,17 @@ export declare function evmRevert(id: number, deadlineMs: number, ticket: number
 /** `evm_setAutomine`. */
 export declare function evmSetAutomine(isOn: boolean): string | Buffer
 
+/** `evm_setBlockGasLimit`. */
+export declare function evmSetBlockGasLimit(gasLimit: string): string | Buffer
+
 /** `evm_setIntervalMining`. */
 export declare function evmSetIntervalMining(milliseconds: number): string | Buffer
 
 /** `evm_setNextBlockTimestamp`. */
 export declare function evmSetNextBlockTimestamp(timestamp: number): string | Buffer
+
+/** `evm_setTime`. */
+export declare function evmSetTime(timestamp: number): string | Buffer
 
 /** `evm_snapshot`. */
 export declare function evmSnapshot(): string | Buffer
@@ -228,7 +258,10 @@ export declare function hardhatGetAutomine(): string | Buffer
 /** `hardhat_impersonateAccount`. */
 export declare function hardhatImpersonateAccount(address: string): string | Buffer
 
-/** `hardhat_mine`. */
+/** `hardhat_metadata`. */
+export declare function hardhatMetadata(): string | Buffer
+
+/** `hardhat_mine`. An interval below 0 is none. */
 export declare function hardhatMine(blocks: number, interval: number, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `hardhat_setBalance`. */
@@ -236,6 +269,12 @@ export declare function hardhatSetBalance(address: string, balance: string, dead
 
 /** `hardhat_setCode`. */
 export declare function hardhatSetCode(address: string, code: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
+/** `hardhat_setCoinbase`. */
+export declare function hardhatSetCoinbase(address: string): string | Buffer
+
+/** `hardhat_setMinGasPrice`. */
+export declare function hardhatSetMinGasPrice(price: string): string | Buffer
 
 /** `hardhat_setNonce`. */
 export declare function hardhatSetNonce(address: string, nonce: number, deadlineMs: number, ticket: number): Promise<string | Buffer>
@@ -344,6 +383,9 @@ export declare function personalSign(data: string, key: string): string | Buffer
 
 /** Unlocks a stored account with its decrypted key. */
 export declare function personalUnlockAccount(address: string, key: string, milliseconds: number): string | Buffer
+
+/** Whether what happens on the chain may be printed. */
+export declare function printsChain(): boolean
 
 /** Removes all blocks above a height of the main chain. Resolves with `{"from","to","hash"}`: the heads before and after. */
 export declare function rewindChain(to: number): Promise<string>

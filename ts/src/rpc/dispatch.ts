@@ -38,6 +38,8 @@ export interface Row<Context> {
   readonly isOff?: boolean
   /** Uses the accounts that this node keeps: not for strangers. */
   readonly needsAccounts?: boolean
+  /** On development networks only, whatever the configuration says of its module. */
+  readonly isForDevelopment?: boolean
   readonly doc: string
   readonly method: Method<Context>
 }
@@ -52,6 +54,8 @@ export interface DispatchSettings {
   readonly maxResponseBytes: number
   /** Messages say where the fault is and what was expected. */
   readonly hasHints: boolean
+  /** A parameter that has a value for its absence may be left out. */
+  readonly presumesBlock: boolean
 }
 
 /** Called for each request after it was answered. `defect` is what went wrong inside the node, for the log only. */
@@ -155,11 +159,12 @@ export class Dispatcher<Context> {
         throw invalidRequest('invalid request', 'id: expected a string or a number')
     }
     const { row, params, timeoutMs } = served
-    if (call.params === undefined || !params.hasArity(call.params.length)) {
+    const { presumesBlock } = this.#settings
+    if (call.params === undefined || !params.hasArity(call.params.length, presumesBlock)) {
       throw wrongArity(call.method, params, call.params?.length)
     }
     const within = timeoutMs === undefined ? flight : flight.within(timeoutMs)
-    const values = params.read(call.params)
+    const values = params.read(call.params, presumesBlock)
     if (caller?.contracts !== undefined) checkContracts(row, values, caller.contracts)
     return row.method.answer(this.#context, values, within)
   }
@@ -170,7 +175,8 @@ export class Dispatcher<Context> {
     if (arities === undefined) return methodNotFound()
     const count = call.params?.length
     if (typeof arities === 'object' && 'params' in arities) {
-      if (count === undefined || !arities.params.hasArity(count)) return wrongArity(call.method, arities.params, count)
+      if (count === undefined || !arities.params.hasArity(count, this.#settings.presumesBlock))
+        return wrongArity(call.method, arities.params, count)
     } else if (arities !== 'any' && (count === undefined || !arities.includes(count))) {
       return new RpcError(-32602, 'method parameters invalid')
     }

@@ -11,6 +11,8 @@ export interface Kind<T> {
   readonly schema: TSchema
   /** Null is a fault of form. For the other kinds it is found last, as in the reference. */
   readonly looksForNull?: true
+  /** Stands for a required value that is absent, where the settings allow that. */
+  readonly whenAbsent?: T
   /** Throws RpcError -32602 for a value that is not of this kind. */
   read(value: unknown): T
 }

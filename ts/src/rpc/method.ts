@@ -12,10 +12,18 @@ type Optional<Kinds extends readonly Kind<unknown>[]> = { -readonly [I in keyof 
 export interface Params<T extends readonly unknown[]> {
   readonly minimum: number
   readonly maximum: number
-  readonly described: readonly { name: string; expects: string; schema: TSchema; isRequired: boolean }[]
-  hasArity(count: number): boolean
+  readonly described: readonly {
+    name: string
+    expects: string
+    schema: TSchema
+    isRequired: boolean
+    /** Required only where the settings do not let it be left out. */
+    isPresumable: boolean
+  }[]
+  /** With `presumes`, required parameters at the end that have a value for their absence may be left out. */
+  hasArity(count: number, presumes: boolean): boolean
   /** The values in order, undefined for an optional one that is absent or null. */
-  read(sent: readonly unknown[]): T
+  read(sent: readonly unknown[], presumes: boolean): T
 }
 
 /** Required parameters, then optional ones. */
@@ -24,20 +32,23 @@ export function positional<const R extends readonly Kind<unknown>[], const O ext
   optional?: O,
 ): Params<[...Required<R>, ...Optional<O>]> {
   const kinds: readonly Kind<unknown>[] = [...required, ...(optional ?? [])]
+  const presumable = required.findLastIndex((kind: Kind<unknown>) => kind.whenAbsent === undefined) + 1
   return {
     minimum: required.length,
     maximum: kinds.length,
     described: kinds.map(({ name, expects, schema }, index) => {
-      return { name, expects, schema, isRequired: index < required.length }
+      const isRequired = index < required.length
+      return { name, expects, schema, isRequired, isPresumable: isRequired && index >= presumable }
     }),
-    hasArity: (count) => count >= required.length && count <= kinds.length,
-    read(sent) {
+    hasArity: (count, presumes) => count >= (presumes ? presumable : required.length) && count <= kinds.length,
+    read(sent, presumes) {
       const faults: Faults = {}
       const values = kinds.map((kind, index) => {
         const value = sent[index]
-        const isOmitted = index >= required.length && (value === undefined || value === null)
+        if (index >= required.length && (value === undefined || value === null)) return undefined
+        if (value === undefined && presumes && kind.whenAbsent !== undefined) return kind.whenAbsent
         try {
-          return isOmitted ? undefined : kind.read(value)
+          return kind.read(value)
         } catch (error) {
           return postpone(faults, error, value === null && kind.looksForNull !== true)
         }

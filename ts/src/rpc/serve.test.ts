@@ -57,9 +57,14 @@ function serve(body: string, hasHints = false) {
     ['t_off', { arities: [1] }],
     ['t_hidden', { arities: read }],
   ])
-  const dispatcher = new Dispatcher(entries, { trace }, { maxResponseBytes: 150, hasHints }, ({ defect }) => {
-    if (defect !== undefined) defects.push(defect)
-  })
+  const dispatcher = new Dispatcher(
+    entries,
+    { trace },
+    { maxResponseBytes: 150, hasHints, presumesBlock: false },
+    ({ defect }) => {
+      if (defect !== undefined) defects.push(defect)
+    },
+  )
   const bodies = new BodyServer(dispatcher, { maxBatchRequests: 50, hasHints })
   return Promise.resolve(bodies.serve(body, new Flight(1000, () => undefined))).then((reply) => {
     const parsed = reply.answer === undefined ? undefined : JSON.parse(reply.answer.toString())

@@ -6,5 +6,5 @@ use crate::node::Node;
 
 /// The address that mined blocks pay.
 pub fn answer(node: &Node) -> Answer {
-    Ok(json::data(node.chain().config().coinbase.as_slice()))
+    Ok(json::data(node.chain().coinbase().as_slice()))
 }

@@ -25,7 +25,7 @@ pub fn answer(
     let bound = bound(node);
     let estimate = match node.options().estimate_on_failure {
         EstimateOnFailure::Error => run.reference_estimate(bound)?,
-        EstimateOnFailure::Estimate => run.estimate(bound)?,
+        EstimateOnFailure::Estimate | EstimateOnFailure::CodeError => run.estimate(bound)?,
     };
     Ok(json::quantity(estimate))
 }
@@ -71,7 +71,7 @@ impl Run<'_> {
         }
     }
 
-    /// As the API document: always an estimate. A `gas` that cannot even start the execution is not looked at.
+    /// As the API document: always an estimate, unless failing code is to be told. A `gas` that cannot even start the execution is not looked at.
     fn estimate(&self, bound: u64) -> Result<u64, RpcError> {
         let least = self.intrinsic();
         let given = self.object.gas.map(|gas| at_most(gas, bound)).filter(|gas| *gas >= least);
@@ -83,7 +83,10 @@ impl Run<'_> {
             }
             other => (limit, other.map_err(to_rpc_error)?),
         };
+        let tells_failure = self.node.options().estimate_on_failure == EstimateOnFailure::CodeError;
         match outcome.end {
+            End::Revert if tells_failure => Err(revert::reverted(outcome.output)),
+            End::Halt(reason) if tells_failure => Err(revert::halted(reason)),
             End::Success if self.is_tight() => self.least(&outcome, least, limit),
             End::Success => match outcome.estimate(limit).max(least) {
                 // Creations lend everything to the init code, which says nothing about the need.

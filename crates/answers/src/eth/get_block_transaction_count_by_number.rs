@@ -2,15 +2,16 @@
 
 use crate::error::Answer;
 use crate::json;
+use crate::lookup;
 use crate::node::Node;
 use crate::selector::{Place, Selector};
 use rhizome_chain::Kind;
 
-/// Number of transactions: in a block with REMASC's, at `pending` those of the pool. -32600 for an unknown block.
+/// Number of transactions: in a block with REMASC's unless it is hidden, at `pending` those of the pool. -32600 for an unknown block.
 pub fn answer(node: &Node, at: &Selector<'_>) -> Answer {
     let count = match at.locate(node)? {
-        Place::Mined(record) => record.block.transactions.len(),
-        Place::Pending(_draft) => node.chain().pool().count(Kind::Pending),
+        Place::Mined(record) => lookup::transaction_count(node, &record),
+        Place::Pending(_draft) => node.chain().pool().count(Kind::Pending) as u64,
     };
-    Ok(json::quantity(count as u64))
+    Ok(json::quantity(count))
 }

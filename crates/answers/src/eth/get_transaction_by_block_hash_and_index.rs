@@ -9,7 +9,7 @@ use rhizome_primitives::B256;
 /// The transaction, also in a block beside the main chain; `null` when the block or the index is unknown.
 pub fn answer(node: &Node, hash: &B256, index: usize) -> Answer {
     match node.chain().block(hash)? {
-        Some(record) => lookup::mined_transaction_text(node, &record.hash, index).map(lookup::or_null),
+        Some(record) => lookup::indexed_transaction_text(node, &record, index),
         None => Ok(json::null()),
     }
 }

@@ -15,7 +15,7 @@ pub fn answer(node: &Node) -> Answer {
     if !node.mining().is_on() {
         return Ok(json::quantity(0));
     }
-    let coinbase = node.chain().config().coinbase;
+    let coinbase = node.chain().coinbase();
     let rate = recent_rate(node, |header| header.coinbase_address() == coinbase)?;
     Ok(json::quantity_wide(&rate))
 }

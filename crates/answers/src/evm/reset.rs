@@ -4,8 +4,12 @@ use crate::error::Answer;
 use crate::json;
 use crate::node::Node;
 
-/// Goes back to the genesis block and forgets the snapshots.
+/// Goes back to the genesis block, or the empty one after it, and forgets the snapshots.
 pub fn answer(node: &Node) -> Answer {
     node.chain().reset()?;
+    node.renew_instance();
+    if node.options().begins_with_block {
+        node.chain().mine(node.now())?;
+    }
     Ok(json::null())
 }

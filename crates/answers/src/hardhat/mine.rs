@@ -6,9 +6,11 @@ use crate::node::Node;
 use rhizome_chain::BlockTime;
 use rhizome_evm::Deadline;
 
-/// Mines so many blocks; each but the first is `interval` seconds after the one before. True.
-pub fn answer(node: &Node, blocks: u64, interval: u64, deadline: &Deadline) -> Answer {
+/// Mines so many blocks; each but the first is `interval` seconds after the one before (none: the fixed interval, else a
+/// second). True.
+pub fn answer(node: &Node, blocks: u64, interval: Option<u64>, deadline: &Deadline) -> Answer {
     let chain = node.require_development()?;
+    let interval = interval.or_else(|| chain.block_interval()).unwrap_or(1);
     for index in 0..blocks {
         if deadline.has_passed() {
             let message = format!("Execution has got timeout out: {index} of {blocks} blocks are mined.");

@@ -2,7 +2,7 @@
 
 use crate::json::JsonWriter;
 use crate::objects::transaction::{self, TransactionPlace};
-use crate::options::TransactionForm;
+use crate::options::{ShownRemasc, TransactionForm};
 use rhizome_chain::{BlockRecord, PendingBlock};
 use rhizome_primitives::{Address, B256, Block, Bytes, EMPTY_ROOT, Header, Transaction, U256};
 
@@ -150,7 +150,8 @@ fn write_members(
 
 /// The transactions that a block object lists, with their positions in the block.
 fn listed(block: &Block, form: TransactionForm) -> impl Iterator<Item = (usize, &Transaction)> {
-    let is_listed = move |transaction: &Transaction| form.lists_remasc || !transaction.has_remasc_form();
+    let is_listed =
+        move |transaction: &Transaction| form.remasc == ShownRemasc::Listed || !transaction.has_remasc_form();
     block.transactions.iter().enumerate().filter(move |(_index, transaction)| is_listed(transaction))
 }
 

@@ -25,6 +25,7 @@ export const stateBlock: Kind<string> = {
     Type.Object({ blockHash: blockHash.schema, requireCanonical: Type.Optional(Type.Boolean()) }),
     Type.Object({ blockNumber: Type.String({ pattern: '^0x[0-9a-fA-F]{1,16}$' }) }),
   ]),
+  whenAbsent: 'latest',
   read(value) {
     return readStateBlock(this, value, false)
   },
@@ -35,6 +36,7 @@ export const callBlock: Kind<string> = {
   name: 'block',
   expects: stateBlock.expects,
   schema: stateBlock.schema,
+  whenAbsent: 'latest',
   read(value) {
     return readStateBlock(this, value, true)
   },
@@ -45,6 +47,7 @@ export const numberedBlock: Kind<string> = {
   name: 'block',
   expects,
   schema,
+  whenAbsent: 'latest',
   read(value) {
     if (value === 'latest') return value
     if (check.Check(value)) return fitting(this, value)
@@ -57,6 +60,7 @@ export const headerBlock: Kind<string> = {
   name: 'block',
   expects,
   schema,
+  whenAbsent: 'latest',
   read(value) {
     return check.Check(value) ? fitting(this, value) : lookUp(this, quoted(value))
   },
@@ -67,6 +71,7 @@ export const estimateBlock: Kind<string> = {
   name: 'block',
   expects,
   schema,
+  whenAbsent: 'latest',
   read(value) {
     if (value === 'latest') return value
     if (check.Check(value)) return fitting(this, value)

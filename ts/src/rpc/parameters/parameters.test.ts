@@ -440,7 +440,7 @@ describe('the first of two faults', () => {
     [[who, 'abc', 'latest'], 'Number values should not contain letters or hex values should start with 0x.'],
   ])('order: of %j', (sent, message) => {
     const params = positional([address, storagePosition, stateBlock])
-    expect(() => params.read(sent)).toThrow(expect.objectContaining({ code: -32602, message }))
+    expect(() => params.read(sent, false)).toThrow(expect.objectContaining({ code: -32602, message }))
   })
 })
 

@@ -61,3 +61,24 @@ export const reputationSummary = shape('ReputationSummary', {
 })
 
 export const transactionQuota = shape('TransactionQuota', { timestamp: whole, availableVirtualGas: Type.Number() })
+
+/** Numbers as Hardhat and anvil write them: not all are QUANTITY. */
+export const metadata = shape('Metadata', {
+  clientVersion: text,
+  chainId: whole,
+  instanceId: hash,
+  latestBlockNumber: whole,
+  latestBlockHash: hash,
+  forkedNetwork: nothing,
+  snapshots: named('^0x[0-9a-f]+$', Type.Tuple([whole, hash])),
+})
+
+export const nodeInfo = shape('NodeInfo', {
+  currentBlockNumber: quantity,
+  currentBlockTimestamp: whole,
+  currentBlockHash: hash,
+  hardFork: text,
+  transactionOrder: text,
+  environment: shape('NodeEnvironment', { baseFee: quantity, chainId: whole, gasLimit: quantity, gasPrice: quantity }),
+  forkConfig: shape('ForkConfig', { forkUrl: nothing, forkBlockNumber: nothing, forkRetryBackoff: nothing }),
+})

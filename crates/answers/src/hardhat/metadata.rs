@@ -1,0 +1,30 @@
+//! `hardhat_metadata`.
+
+use crate::error::Answer;
+use crate::json::JsonWriter;
+use crate::node::Node;
+
+/// Which node this is and where its chain and its snapshots are. The instance id is another one after each start and reset.
+pub fn answer(node: &Node) -> Answer {
+    let chain = node.require_development()?;
+    let head = chain.head();
+    let mut json = JsonWriter::new();
+    json.begin_object();
+    json.key("clientVersion").text(&node.options().client_version);
+    json.key("chainId").number(chain.spec().chain_id.into());
+    json.key("instanceId").hash(&node.instance_id());
+    json.key("latestBlockNumber").number(head.number().cast_signed());
+    json.key("latestBlockHash").hash(&head.hash());
+    // Forks of other chains are not offered.
+    json.key("forkedNetwork").null();
+    json.key("snapshots").begin_object();
+    for (id, height, hash) in chain.snapshots() {
+        json.key(&format!("{id:#x}")).begin_array();
+        json.number(height.cast_signed());
+        json.hash(&hash);
+        json.end_array();
+    }
+    json.end_object();
+    json.end_object();
+    Ok(json.finish())
+}

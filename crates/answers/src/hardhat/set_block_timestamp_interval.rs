@@ -1,0 +1,11 @@
+//! `anvil_setBlockTimestampInterval`.
+
+use crate::error::Answer;
+use crate::json;
+use crate::node::Node;
+
+/// Each later block is so many seconds after the one before, whatever the clock says; null.
+pub fn answer(node: &Node, seconds: u64) -> Answer {
+    node.require_development()?.set_block_interval(Some(seconds));
+    Ok(json::null())
+}

@@ -1,0 +1,8 @@
+import { positional } from '../rpc/method.ts'
+import { word } from '../rpc/parameters/word.ts'
+import { defineMethod } from './context.ts'
+
+export const hardhat_setPrevRandao = defineMethod({
+  params: positional([word('prevRandao', 32)]),
+  answer: () => 'true',
+})
