@@ -64,10 +64,13 @@ function allFiles(folder) {
   } catch {
     return []
   }
-  return names.flatMap((name) => {
-    const path = join(folder, name)
-    return statSync(path).isDirectory() ? allFiles(path) : [path]
-  })
+  // Projects among the tests have packages of their own.
+  return names
+    .filter((name) => name !== 'node_modules')
+    .flatMap((name) => {
+      const path = join(folder, name)
+      return statSync(path).isDirectory() ? allFiles(path) : [path]
+    })
 }
 
 if (process.argv[1]?.endsWith('check-methods.mjs')) {

@@ -14,8 +14,8 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 /** What the addon's step writes among the sources, maybe at the same time. */
 const native = ['rhizome.node', 'rhizome.node.new']
 
-/** A project of its own with packages of its own: nobody but its test needs them. */
-const hardhatProject = 'ts/tests/hardhat'
+/** Projects with packages of their own, for Hardhat 2 and 3: nothing but their tests needs them. */
+const hardhatProjects = ['ts/tests/hardhat', 'ts/tests/hardhat3']
 
 /** Brings everything up to date. `parts` can leave the addon out, and add the packages that only tests need. */
 export async function setup(parts = { addon: true }) {
@@ -32,13 +32,13 @@ export async function setup(parts = { addon: true }) {
         checkHttpServer(root)
       },
     },
-    parts.hardhat && {
-      name: 'hardhat',
-      inputs: () => fingerprint(root, [`${hardhatProject}/package-lock.json`]) + process.versions.modules,
-      isThere: () => existsSync(`${root}/${hardhatProject}/node_modules/hardhat`),
+    ...(parts.hardhat ? hardhatProjects : []).map((project) => ({
+      name: project,
+      inputs: () => fingerprint(root, [`${project}/package-lock.json`]) + process.versions.modules,
+      isThere: () => existsSync(`${root}/${project}/node_modules/hardhat`),
       build: () =>
-        phase('installing Hardhat for its test', () => install(`${root}/${hardhatProject}`, '--ignore-scripts')),
-    },
+        phase(`installing the packages of ${project}`, () => install(`${root}/${project}`, '--ignore-scripts')),
+    })),
     {
       name: 'bundle',
       inputs: () =>

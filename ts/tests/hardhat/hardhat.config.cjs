@@ -1,21 +1,8 @@
 // A Hardhat project as users have one, with a node that runs already as its network.
 require('@nomicfoundation/hardhat-ethers')
-const { subtask } = require('hardhat/config')
-const { TASK_COMPILE_SOLIDITY_GET_SOLC_BUILD } = require('hardhat/builtin-tasks/task-names')
+const { version } = require('./solc.cjs')
 
-// The compiler of the other tests: Hardhat would load one from elsewhere.
 const root = `${__dirname}/../../..`
-const compiler = require.resolve('solc/soljson.js', { paths: [root] })
-const longVersion = require(require.resolve('solc', { paths: [root] }))
-  .version()
-  .replace('.Emscripten.clang', '')
-const version = longVersion.split('+')[0]
-subtask(TASK_COMPILE_SOLIDITY_GET_SOLC_BUILD, () => ({
-  compilerPath: compiler,
-  isSolcJs: true,
-  version,
-  longVersion,
-}))
 
 module.exports = {
   defaultNetwork: 'rhizome',

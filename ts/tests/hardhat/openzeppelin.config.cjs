@@ -1,0 +1,32 @@
+// The configuration of a checkout of OpenZeppelin's contracts (OPENZEPPELIN), with a node that runs already as its network
+// and the compiler of the project that is tested.
+const { createRequire } = require('node:module')
+const root = process.env.OPENZEPPELIN
+const theirs = createRequire(`${root}/package.json`)
+const { subtask } = theirs('hardhat/config')
+const { TASK_COMPILE_SOLIDITY_GET_SOLC_BUILD } = theirs('hardhat/builtin-tasks/task-names')
+
+const paths = [`${__dirname}/../../..`]
+const compilerPath = require.resolve('solc/soljson.js', { paths })
+const longVersion = require(require.resolve('solc', { paths })).version().replace('.Emscripten.clang', '')
+const version = longVersion.split('+')[0]
+
+process.env.COMPILER = version
+// The newest one of which Rootstock has all instructions.
+process.env.EVM = 'cancun'
+const project = theirs('./hardhat.config.js')
+subtask(TASK_COMPILE_SOLIDITY_GET_SOLC_BUILD, () => ({ compilerPath, isSolcJs: true, version, longVersion }))
+
+module.exports = {
+  ...project,
+  defaultNetwork: 'rhizome',
+  networks: { rhizome: { url: process.env.RPC_URL } },
+  // A compiler that is newer than the checkout has new ones.
+  warnings: { '*': 'off' },
+  paths: {
+    ...project.paths,
+    root,
+    cache: `${process.env.HARDHAT_OUTPUT}/cache`,
+    artifacts: `${process.env.HARDHAT_OUTPUT}/artifacts`,
+  },
+}
