@@ -32,6 +32,7 @@ const own = {
   core: '../bench/core/core.mjs',
   soak: '../bench/soak/soak.mjs',
   keys: '../bench/keys/keys.mjs',
+  fairness: '../bench/fairness/fairness.mjs',
 }
 const options = readOptions()
 const isWanted = (name) =>

@@ -16,6 +16,8 @@ const runFile = promisify(execFile)
 const first = ['chrt', '--fifo', '1']
 /** Before a command: it waits for a processor that is free, and takes none from a thread of the server that is at work. */
 const patient = ['chrt', '--batch', '0']
+/** Before a command: it runs only while a processor has nothing else to do. */
+const background = ['chrt', '--idle', '0']
 const allowed = new Map()
 
 /** Builds the generator; cargo sees when nothing has changed. */
@@ -66,7 +68,11 @@ function flagsOf(url) {
  * Drives a server, over HTTP or WebSocket. Resolves with counts of right, wrong and lost answers, seconds, and times in
  * microseconds.
  */
-export async function drive(url, plan, { connections = 32, timeMs = 1000, pauseMs = 0, patienceMs = 30_000, isOnce }) {
+export async function drive(
+  url,
+  plan,
+  { connections = 32, timeMs = 1000, pauseMs = 0, patienceMs = 30_000, isOnce, isBackground },
+) {
   const numbers = [
     '--connections',
     connections,
@@ -79,7 +85,8 @@ export async function drive(url, plan, { connections = 32, timeMs = 1000, pauseM
   ]
   // One that asks at a steady pace sleeps nearly always. The times are to be the server's, not those of waiting for a
   // processor: as if it were on another machine.
-  const [command, ...before] = generator(pauseMs > 0 ? first : patient)
+  const prefix = isBackground ? background : pauseMs > 0 ? first : patient
+  const [command, ...before] = generator(prefix)
   const { stdout } = await runFile(command, [
     ...before,
     ...flagsOf(url),

@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Counters } from './counters.ts'
 
-const everyMs = 5000
-const resolutionMs = 20
+const everyMs = 1000
+const resolutionMs = 2
 
 /** Notes from time to time how late this thread comes to its events. Does not keep it alive. */
 export function watchLoopDelay(counters: Counters): void {

@@ -93,15 +93,10 @@ function workerMetrics(counters: Counters, worker: number): MetricObject[] {
     metric('rhizome_websocket_subscriptions', 'gauge', 'Subscriptions of open connections.', [
       { labels: {}, value: counters.gauge('subscriptions') },
     ]),
-    metric(
-      'rhizome_worker_loop_delay_seconds',
-      'gauge',
-      'How late a worker comes to its events, in the last seconds.',
-      [
-        { labels: { worker, quantile: '0.99' }, value: counters.gauge('loopDelay99') },
-        { labels: { worker, quantile: '1' }, value: counters.gauge('loopDelayMaximum') },
-      ],
-    ),
+    metric('rhizome_worker_loop_delay_seconds', 'gauge', 'How late a worker comes to its events, in the last second.', [
+      { labels: { worker, quantile: '0.99' }, value: counters.gauge('loopDelay99') },
+      { labels: { worker, quantile: '1' }, value: counters.gauge('loopDelayMaximum') },
+    ]),
   ]
 }
 
