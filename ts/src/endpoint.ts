@@ -43,6 +43,7 @@ export class Endpoint {
 
   constructor(address: Address, settings: Settings, parts: EndpointParts) {
     const { config, keyring, counters, observe, cancel } = parts
+    const { native } = parts.context
     const isForDevelopment = isDevelopment(config)
     const entries = entriesFor(config.modules, isForDevelopment, address)
     let document: string | undefined
@@ -59,7 +60,7 @@ export class Endpoint {
       counters?.count(request.method, request.elapsedMs, request.errorCode)
       observe(request)
     })
-    const bodies = new BodyServer(dispatcher, settings.bodies)
+    const bodies = new BodyServer(dispatcher, settings.bodies, native.splitBody)
     const trusted = new AddressRanges(config.http.trustedProxies)
     const { maxConnectionsPerIp: limit } = address
     const onRefused = () => counters?.change('refusedConnections', 1)

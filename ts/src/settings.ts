@@ -20,14 +20,20 @@ export function replaceSettings(running: readonly Settings[], config: Config): v
   }
 }
 
-function settingsAt(config: Config, { cors, hosts }: Address) {
+/** Largest request bodies and messages, where nothing else is configured. */
+const largestBody = { public: 1_048_576, private: 5_242_880 }
+
+function settingsAt(config: Config, { cors, hosts, isPublic }: Address) {
   const choices = decidedChoices(config)
   const hasHints = choices.errorText === 'helpful'
   const { timeoutMs, maxResponseBytes, maxBatchRequests } = config.rpc
+  const largest = isPublic ? largestBody.public : largestBody.private
+  const { maxBodyBytes = largest } = config.http
+  const { maxMessageBytes = largest } = config.ws
   return {
     dispatch: { maxResponseBytes, hasHints, presumesBlock: choices.absentBlock === 'latest' },
     bodies: { maxBatchRequests, hasHints },
-    http: { ...config.http, cors, hosts, timeoutMs, hasErrorStatus: choices.errorStatus === '400' },
-    ws: { ...config.ws, timeoutMs },
+    http: { ...config.http, maxBodyBytes, cors, hosts, timeoutMs, hasErrorStatus: choices.errorStatus === '400' },
+    ws: { ...config.ws, maxMessageBytes, timeoutMs },
   }
 }

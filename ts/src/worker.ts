@@ -11,13 +11,15 @@ import { Counters } from './observe/counters.ts'
 import { createLogger } from './observe/log.ts'
 import { watchLoopDelay } from './observe/loopDelay.ts'
 import { type FinishedRequest, requestLog } from './observe/requests.ts'
-import { numberTicketsFrom } from './rpc/flight.ts'
+import { executionOwner, numberTicketsFrom } from './rpc/flight.ts'
 import { MemoryBudget } from './rpc/memoryBudget.ts'
 import { createServer } from './server.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './workerMessages.ts'
 
 /** Tickets of one worker; the main thread counts below the first. */
 const ticketsPerWorker = 2 ** 40
+/** Of 32 bits, for up to 256 workers; numbers may come again. */
+const connectionsPerWorker = 2 ** 24
 
 function run(
   port: NonNullable<typeof parentPort>,
@@ -35,8 +37,9 @@ function run(
 ): void {
   const post = (message: FromWorker): void => port.postMessage(message)
   const logger = createLogger(config.log.level, `worker ${index}`)
-  numberTicketsFrom((index + 1) * ticketsPerWorker)
+  numberTicketsFrom((index + 1) * ticketsPerWorker, index * connectionsPerWorker)
   const native = loadAddon()
+  native.shareOwner(executionOwner)
   const filters = new RemoteFilters(post)
   const keyring = new Keyring(keys, meters, new MethodGroups(methodGroups()))
   const logged = { slowMs: config.rpc.slowMs }

@@ -1,5 +1,29 @@
 import type { Addon } from '../src/native/bindings.ts'
 import { guarded } from '../src/native/load.ts'
+import { isTooDeep } from '../src/rpc/levels.ts'
+
+/** Of single requests, as JSON.stringify writes them. */
+function split(text: string): object {
+  if (isTooDeep(text)) return { fault: 'TooDeep' }
+  let params: unknown[] = []
+  try {
+    params = (JSON.parse(text) as { params?: unknown[] }).params ?? []
+  } catch {
+    return { fault: 'NotJson' }
+  }
+  const places = ['id', 'method'].flatMap((name) => {
+    const found = new RegExp(`"${name}":("[^"]*"|[^,}]+)`, 'd').exec(text)
+    return found?.indices?.[1] ?? [0, 0]
+  })
+  let from = text.indexOf('"params":[')
+  const ofParams = params.flatMap((value) => {
+    const written = JSON.stringify(value)
+    const start = text.indexOf(written, from)
+    from = start + written.length
+    return [start, from]
+  })
+  return { isBatch: false, requests: [[0, ...places, params.length, ...ofParams]] }
+}
 
 /** An addon that answers a few methods from memory, for tests of everything above it. */
 export function fakeAddon(cancelled: number[] = []): Addon {
@@ -37,6 +61,7 @@ export function fakeAddon(cancelled: number[] = []): Addon {
         highestBlock: 9,
         store: { isWriteStopped: false, writeFault: null },
       }),
+    splitBody: async (body) => JSON.stringify(split(body.toString())),
     cancelTicket: (ticket) => {
       cancelled.push(ticket)
     },

@@ -19,6 +19,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+/// Bytes of answers that are handed to JavaScript at a time.
+const MOST_BYTES: usize = 256 << 10;
+/// What an answer counts at least, for what JavaScript does with it.
+const LEAST_BYTES: usize = 4 << 10;
+
 thread_local! {
     /// Of the worker on this thread, from its first promise to its end.
     static DESK: RefCell<Option<Rc<Desk>>> = const { RefCell::new(None) };
@@ -27,8 +32,8 @@ thread_local! {
 /// What a worker has promised.
 struct Desk {
     env: sys::napi_env,
-    /// `settle_all` as JavaScript sees it.
-    settle_all: sys::napi_ref,
+    /// `settle_some` as JavaScript sees it.
+    settle_some: sys::napi_ref,
     done: Receiver<Settled>,
     sender: Sender<Settled>,
     wakeup: Wakeup,
@@ -85,25 +90,28 @@ fn desk(env: &Env) -> Result<Rc<Desk>> {
 
 impl Desk {
     fn new(env: &Env) -> Result<Self> {
-        let (mut function, mut settle_all_ref) = (null_mut(), null_mut());
+        let (mut function, mut settle_some_ref) = (null_mut(), null_mut());
         let (sender, done) = channel();
         let raw = env.raw();
         // Safety: the environment is that of the caller, on its thread. The name is optional.
         unsafe {
-            let status = sys::napi_create_function(raw, null(), 0, Some(settle_all), null_mut(), &mut function);
+            let status = sys::napi_create_function(raw, null(), 0, Some(settle_some), null_mut(), &mut function);
             check_status!(status, "Node gave no function")?;
-            let status = sys::napi_create_reference(raw, function, 1, &mut settle_all_ref);
+            let status = sys::napi_create_reference(raw, function, 1, &mut settle_some_ref);
             check_status!(status, "Node gave no reference")?;
             let wakeup = Wakeup::new(env, wake)?;
             let status = sys::napi_add_async_cleanup_hook(raw, Some(end), null_mut(), null_mut());
             check_status!(status, "Node took no hook")?;
-            Ok(Self { env: raw, settle_all: settle_all_ref, done, sender, wakeup, open: Cell::new(0) })
+            Ok(Self { env: raw, settle_some: settle_some_ref, done, sender, wakeup, open: Cell::new(0) })
         }
     }
 
-    /// Settles the promises whose answers have come.
-    fn settle_all(&self) {
+    /// Settles promises whose answers have come: not so many that others have to wait for what JavaScript does with them.
+    /// The rest follows when the loop has looked at its sockets.
+    fn settle_some(&self) {
+        let mut left = MOST_BYTES;
         for Settled { promise: Deferred(deferred), answer } in self.done.try_iter() {
+            let taken = LEAST_BYTES + answer.as_ref().map_or(0, Vec::len);
             // Safety: we are called by JavaScript on the thread that made the promises.
             unsafe {
                 // What fails here fails because the worker is ending.
@@ -117,6 +125,11 @@ impl Desk {
             }
             if self.open.replace(self.open.get() - 1) == 1 {
                 self.wakeup.keep_loop(false);
+            }
+            left = left.saturating_sub(taken);
+            if left == 0 {
+                self.wakeup.bell().ring();
+                return;
             }
         }
     }
@@ -132,17 +145,17 @@ unsafe extern "C" fn wake(_handle: *mut c_void) {
         if sys::napi_open_handle_scope(desk.env, &mut scope) != sys::Status::napi_ok {
             return;
         }
-        sys::napi_get_reference_value(desk.env, desk.settle_all, &mut function);
+        sys::napi_get_reference_value(desk.env, desk.settle_some, &mut function);
         sys::napi_get_global(desk.env, &mut global);
         sys::napi_make_callback(desk.env, null_mut(), global, function, 0, null(), null_mut());
         sys::napi_close_handle_scope(desk.env, scope);
     }
 }
 
-unsafe extern "C" fn settle_all(_env: sys::napi_env, _info: sys::napi_callback_info) -> sys::napi_value {
+unsafe extern "C" fn settle_some(_env: sys::napi_env, _info: sys::napi_callback_info) -> sys::napi_value {
     let desk = DESK.with_borrow(Option::clone);
     // A panic must not cross the border.
-    let _panic = catch_unwind(AssertUnwindSafe(|| desk.iter().for_each(|desk| desk.settle_all())));
+    let _panic = catch_unwind(AssertUnwindSafe(|| desk.iter().for_each(|desk| desk.settle_some())));
     null_mut()
 }
 

@@ -2,6 +2,7 @@
 
 use crate::lanes::{sync, traced};
 use crate::reply::Reply;
+use crate::text::Text;
 use napi::bindgen_prelude::Object;
 use napi::{Env, Result};
 use napi_derive::napi;
@@ -74,7 +75,7 @@ pub fn debug_trace_block(
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn debug_trace_call(
     env: &Env,
-    call: String,
+    #[napi(ts_arg_type = "string | Buffer")] call: Text<512>,
     block: String,
     options: String,
     deadline_ms: i64,

@@ -20,6 +20,9 @@ const LONGEST_BRIEF_CALL: usize = 8 * 1024;
 /// Room for the usual call object or filter: one of two arguments, one of two topics. In bytes of JSON.
 const USUAL_CALL: usize = 320;
 
+/// Room for the usual signed transaction, in hex digits.
+const USUAL_TRANSACTION: usize = 512;
+
 /// More cells are proven elsewhere.
 const MOST_BRIEF_POSITIONS: usize = 8;
 
@@ -28,10 +31,10 @@ const MOST_BRIEF_POSITIONS: usize = 8;
 #[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_call(
     env: &Env,
-    #[napi(ts_arg_type = "string")] call: Text<USUAL_CALL>,
+    #[napi(ts_arg_type = "string | Buffer")] call: Text<USUAL_CALL>,
     #[napi(ts_arg_type = "string")] block: Text,
-    #[napi(ts_arg_type = "string")] state_overrides: Text,
-    #[napi(ts_arg_type = "string")] block_overrides: Text,
+    #[napi(ts_arg_type = "string | Buffer")] state_overrides: Text,
+    #[napi(ts_arg_type = "string | Buffer")] block_overrides: Text,
     deadline_ms: i64,
     ticket: i64,
     may_be_brief: bool,
@@ -49,10 +52,10 @@ pub fn eth_call(
 #[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_estimate_gas(
     env: &Env,
-    #[napi(ts_arg_type = "string")] call: Text<USUAL_CALL>,
+    #[napi(ts_arg_type = "string | Buffer")] call: Text<USUAL_CALL>,
     #[napi(ts_arg_type = "string")] block: Text,
-    #[napi(ts_arg_type = "string")] state_overrides: Text,
-    #[napi(ts_arg_type = "string")] block_overrides: Text,
+    #[napi(ts_arg_type = "string | Buffer")] state_overrides: Text,
+    #[napi(ts_arg_type = "string | Buffer")] block_overrides: Text,
     deadline_ms: i64,
     ticket: i64,
     may_be_brief: bool,
@@ -67,7 +70,13 @@ pub fn eth_estimate_gas(
 
 /// `eth_simulateV1`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn eth_simulate(env: &Env, simulation: String, block: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+pub fn eth_simulate(
+    env: &Env,
+    #[napi(ts_arg_type = "string | Buffer")] simulation: Text<USUAL_CALL>,
+    block: String,
+    deadline_ms: i64,
+    ticket: i64,
+) -> Result<Object<'_>> {
     pooled(env, deadline_ms, ticket, move |node, patience| {
         let (simulation, block) = (Simulation::parse(&simulation)?, Selector::parse(&block)?);
         eth::simulate_v1::answer(node, &simulation, &block, &patience.deadline)
@@ -78,7 +87,7 @@ pub fn eth_simulate(env: &Env, simulation: String, block: String, deadline_ms: i
 #[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_get_logs(
     env: &Env,
-    #[napi(ts_arg_type = "string")] filter: Text<USUAL_CALL>,
+    #[napi(ts_arg_type = "string | Buffer")] filter: Text<USUAL_CALL>,
     deadline_ms: i64,
     ticket: i64,
     may_be_brief: bool,
@@ -125,13 +134,23 @@ pub fn eth_fee_history(
 
 /// `eth_sendRawTransaction`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn eth_send_raw_transaction(env: &Env, data: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
-    sending::send(env, data, deadline_ms, ticket)
+pub fn eth_send_raw_transaction(
+    env: &Env,
+    #[napi(ts_arg_type = "string | Buffer")] data: Text<USUAL_TRANSACTION>,
+    deadline_ms: i64,
+    ticket: i64,
+) -> Result<Object<'_>> {
+    sending::send(env, data.into(), deadline_ms, ticket)
 }
 
 /// `eth_sendTransaction`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn eth_send_transaction(env: &Env, transaction: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+pub fn eth_send_transaction(
+    env: &Env,
+    #[napi(ts_arg_type = "string | Buffer")] transaction: Text<USUAL_CALL>,
+    deadline_ms: i64,
+    ticket: i64,
+) -> Result<Object<'_>> {
     pooled(env, deadline_ms, ticket, move |node, _patience| {
         eth::send_transaction::answer(node, &CallObject::parse(&transaction)?)
     })
@@ -152,7 +171,13 @@ pub fn eth_send_unsigned_transaction(
 
 /// `eth_sign`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn eth_sign(env: &Env, address: String, data: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+pub fn eth_sign(
+    env: &Env,
+    address: String,
+    #[napi(ts_arg_type = "string | Buffer")] data: Text,
+    deadline_ms: i64,
+    ticket: i64,
+) -> Result<Object<'_>> {
     pooled(env, deadline_ms, ticket, move |node, _patience| {
         let (address, message) = (parameters::address(&address)?, parameters::bytes(&data)?);
         eth::sign::answer(node, &address, &message)

@@ -1,6 +1,7 @@
 //! The two ways of asking: at once on the caller's thread, or in the pool with a promise.
 
 use crate::completions;
+use crate::owner;
 use crate::pool::Pool;
 use crate::process::{self, Running};
 use crate::reply::{Reply, refusal};
@@ -97,7 +98,7 @@ fn queued<'e>(
     let (promised, promise) = completions::promise(env)?;
     let patience = patience(running, deadline_ms, ticket);
     let (node, tickets) = (Arc::clone(&running.node), Arc::clone(&running.tickets));
-    pool.submit(Box::new(move |turn| {
+    let job = move |turn| {
         let answer = match turn {
             crate::pool::Turn::Refused => Err(RpcError::overloaded()),
             crate::pool::Turn::Now => patience.answer(|| ask(&node, &patience)),
@@ -105,7 +106,8 @@ fn queued<'e>(
         drop(node);
         tickets.settle(ticket);
         promised.settle(answer);
-    }));
+    };
+    pool.submit(owner::current(), Box::new(job));
     Ok(promise)
 }
 

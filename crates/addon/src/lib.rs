@@ -9,6 +9,7 @@
 //! Start with `lanes`, then `eth` and `node`.
 
 pub mod blocks;
+pub mod body;
 mod changes;
 mod completions;
 mod config;
@@ -23,6 +24,7 @@ mod miner;
 pub mod mnr;
 pub mod net;
 pub mod node;
+pub mod owner;
 pub mod personal;
 mod pool;
 mod process;

@@ -2,6 +2,7 @@
 
 use crate::lanes::{pooled, sync};
 use crate::reply::{Reply, refusal};
+use crate::text::Text;
 use napi::bindgen_prelude::Object;
 use napi::{Env, Result};
 use napi_derive::napi;
@@ -78,7 +79,7 @@ pub fn personal_sign(data: String, key: String) -> Result<Reply> {
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn personal_send_transaction(
     env: &Env,
-    transaction: String,
+    #[napi(ts_arg_type = "string | Buffer")] transaction: Text<512>,
     key: String,
     deadline_ms: i64,
     ticket: i64,

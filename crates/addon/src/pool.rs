@@ -1,11 +1,11 @@
 //! The threads that execute what would hold up a worker.
 
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
+use rhizome_answers::fair_queue::{FairQueue, Owner};
 use rhizome_answers::node_figures::LaneFigures;
 use rhizome_evm::stand_back;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
 /// Stack of a thread: frames of contracts nest 400 deep.
@@ -29,9 +29,20 @@ pub(crate) type Job = Box<dyn FnOnce(Turn) + Send>;
 
 /// So many threads with one bounded queue. Dropping it runs what is queued and waits for the threads.
 pub(crate) struct Pool {
-    queue: Option<SyncSender<Job>>,
+    queue: Arc<Queue>,
     threads: Vec<JoinHandle<()>>,
     counts: Arc<Counts>,
+}
+
+/// What the threads take their jobs from.
+struct Queue {
+    waiting: Mutex<Waiting>,
+    has_job: Condvar,
+}
+
+struct Waiting {
+    jobs: FairQueue<Job>,
+    is_closed: bool,
 }
 
 /// What happened to the jobs. Only for those who watch: nothing depends on it.
@@ -46,34 +57,27 @@ struct Counts {
 impl Pool {
     /// Starts the threads, named after what they do. `waiting` jobs may queue up.
     pub(crate) fn start(name: &str, threads: usize, waiting: usize) -> std::io::Result<Self> {
-        let (queue, jobs) = sync_channel(waiting);
-        let jobs = Arc::new(Mutex::new(jobs));
+        let waiting = Mutex::new(Waiting { jobs: FairQueue::new(waiting), is_closed: false });
+        let queue = Arc::new(Queue { waiting, has_job: Condvar::new() });
         let counts = Arc::<Counts>::default();
         start_helpers();
         let threads = (0..threads)
-            .map(|number| start_thread(format!("rhizome-{name}-{number}"), Arc::clone(&jobs), Arc::clone(&counts)))
+            .map(|number| start_thread(format!("rhizome-{name}-{number}"), Arc::clone(&queue), Arc::clone(&counts)))
             .collect::<Result<_, _>>()?;
-        Ok(Self { queue: Some(queue), threads, counts })
+        Ok(Self { queue, threads, counts })
     }
 
-    /// Queues a job, or refuses it at once.
-    pub(crate) fn submit(&self, job: Job) {
-        if let Err(job) = self.try_submit(job) {
-            job(Turn::Refused);
-        }
-    }
-
-    /// Queues a job, or gives it back where there is no room.
-    pub(crate) fn try_submit(&self, job: Job) -> Result<(), Job> {
-        let Some(queue) = &self.queue else { return Err(job) };
+    /// Queues a job. Where there is no room, this one or one of an owner who has more is refused at once.
+    pub(crate) fn submit(&self, owner: Owner, job: Job) {
         // Before the job is there for a thread, which counts it down.
         self.counts.open.fetch_add(1, Ordering::Relaxed);
-        queue.try_send(job).map_err(|refused| {
+        let refused = self.queue.waiting.lock().jobs.push(owner, job);
+        self.queue.has_job.notify_one();
+        if let Some(refused) = refused {
             self.counts.open.fetch_sub(1, Ordering::Relaxed);
             self.counts.refused.fetch_add(1, Ordering::Relaxed);
-            let (TrySendError::Full(job) | TrySendError::Disconnected(job)) = refused;
-            job
-        })
+            refused(Turn::Refused);
+        }
     }
 
     /// How busy it is now.
@@ -92,7 +96,8 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.queue = None;
+        self.queue.waiting.lock().is_closed = true;
+        self.queue.has_job.notify_all();
         for thread in self.threads.drain(..) {
             // Jobs catch their panics, so a thread only ends well.
             let _ = thread.join();
@@ -100,24 +105,33 @@ impl Drop for Pool {
     }
 }
 
-fn start_thread(name: String, jobs: Arc<Mutex<Receiver<Job>>>, counts: Arc<Counts>) -> std::io::Result<JoinHandle<()>> {
+fn start_thread(name: String, queue: Arc<Queue>, counts: Arc<Counts>) -> std::io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(move || {
         lower_priority();
         stand_back();
-        loop {
-            // The lock is given back before the job runs.
-            let next = jobs.lock().recv();
-            match next {
-                Ok(job) => {
-                    counts.running.fetch_add(1, Ordering::Relaxed);
-                    job(Turn::Now);
-                    counts.running.fetch_sub(1, Ordering::Relaxed);
-                    counts.open.fetch_sub(1, Ordering::Relaxed);
-                }
-                Err(_closed) => return,
-            }
+        while let Some(job) = queue.next() {
+            counts.running.fetch_add(1, Ordering::Relaxed);
+            job(Turn::Now);
+            counts.running.fetch_sub(1, Ordering::Relaxed);
+            counts.open.fetch_sub(1, Ordering::Relaxed);
         }
     })
+}
+
+impl Queue {
+    /// Waits for a job; none when the pool is closed and nothing is left.
+    fn next(&self) -> Option<Job> {
+        let mut waiting = self.waiting.lock();
+        loop {
+            if let Some(job) = waiting.jobs.pop() {
+                return Some(job);
+            }
+            if waiting.is_closed {
+                return None;
+            }
+            self.has_job.wait(&mut waiting);
+        }
+    }
 }
 
 /// Starts the threads that share parallel work, unless they run. They inherit the priority of whoever starts them, and

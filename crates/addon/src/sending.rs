@@ -2,7 +2,9 @@
 
 use crate::completions::{self, Promised};
 use crate::lanes::{self, Patience, guarded};
-use crate::process::{self, Running};
+use crate::owner;
+use crate::pool::Turn;
+use crate::process;
 use crate::reply::refusal;
 use crate::tickets::Tickets;
 use napi::bindgen_prelude::Object;
@@ -41,29 +43,41 @@ pub(crate) fn send(env: &Env, raw: String, deadline_ms: i64, ticket: i64) -> Res
     let running = process::running().map_err(refusal)?;
     let (promised, promise) = completions::promise(env)?;
     let patience = lanes::patience(&running, deadline_ms, ticket);
-    if let Some(refused) = stand_in_line(&running, Waiting { raw, ticket, patience, promised }) {
-        refused.settle(&running.tickets, Err(RpcError::overloaded()));
+    let newcomer = Waiting { raw, ticket, patience, promised };
+    if running.sent.add(newcomer) {
+        let (node, tickets) = (Arc::clone(&running.node), Arc::clone(&running.tickets));
+        let sent = Arc::clone(&running.sent);
+        let job = move |turn| match turn {
+            Turn::Now => sent.admit_some(&node, &tickets),
+            Turn::Refused => sent.refuse_surplus(&tickets),
+        };
+        running.pool.submit(owner::current(), Box::new(job));
     }
     Ok(promise)
 }
 
-/// Gives it back where the queue of the pool has no room for the job that it needs.
-fn stand_in_line(running: &Running, newcomer: Waiting) -> Option<Waiting> {
-    let mut line = running.sent.0.lock();
-    if line.waiting.len() >= line.jobs * TOGETHER {
-        let (node, tickets) = (Arc::clone(&running.node), Arc::clone(&running.tickets));
-        let sent = Arc::clone(&running.sent);
-        let job = Box::new(move |_turn| sent.admit_some(&node, &tickets));
-        if running.pool.try_submit(job).is_err() {
-            return Some(newcomer);
-        }
-        line.jobs += 1;
-    }
-    line.waiting.push_back(newcomer);
-    None
-}
-
 impl Sent {
+    /// Puts a transaction at the end of the line. Returns whether one more job is needed, which is then counted.
+    fn add(&self, newcomer: Waiting) -> bool {
+        let mut line = self.0.lock();
+        line.waiting.push_back(newcomer);
+        let is_short = line.waiting.len() > line.jobs * TOGETHER;
+        line.jobs += usize::from(is_short);
+        is_short
+    }
+
+    /// Refuses the newest, because there is no room for a job that was counted for them.
+    fn refuse_surplus(&self, tickets: &Tickets) {
+        let refused = {
+            let mut line = self.0.lock();
+            line.jobs -= 1;
+            let room = line.jobs * TOGETHER;
+            let left = line.waiting.len().min(room);
+            line.waiting.split_off(left)
+        };
+        refused.into_iter().for_each(|waiting| waiting.settle(tickets, Err(RpcError::overloaded())));
+    }
+
     /// Admits the oldest.
     fn admit_some(&self, node: &Node, tickets: &Tickets) {
         let taken: Vec<Waiting> = {

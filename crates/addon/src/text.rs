@@ -1,7 +1,7 @@
-//! Short texts from JavaScript, read in one call and without an allocation.
+//! Texts from JavaScript. Short ones are read in one call and without an allocation; large ones come as bytes.
 
-use napi::bindgen_prelude::FromNapiValue;
-use napi::{Result, Status, sys};
+use napi::bindgen_prelude::{FromNapiValue, Uint8Array};
+use napi::{Error, Result, Status, sys};
 use std::ffi::c_char;
 use std::ops::Deref;
 use std::str;
@@ -34,6 +34,15 @@ impl<const ROOM: usize> Deref for Text<ROOM> {
     }
 }
 
+impl<const ROOM: usize> From<Text<ROOM>> for String {
+    fn from(text: Text<ROOM>) -> Self {
+        match text.0 {
+            Kept::Short { .. } => (*text).to_owned(),
+            Kept::Long(text) => text,
+        }
+    }
+}
+
 impl<const ROOM: usize> FromNapiValue for Text<ROOM> {
     #[expect(unsafe_code, reason = "the trait hands over a raw environment")]
     unsafe fn from_napi_value(env: sys::napi_env, value: sys::napi_value) -> Result<Self> {
@@ -44,6 +53,13 @@ impl<const ROOM: usize> FromNapiValue for Text<ROOM> {
         let status = unsafe { sys::napi_get_value_string_utf8(env, value, start, ROOM, &mut length) };
         if Status::from(status) == Status::Ok && length + CHARACTER < ROOM {
             return Ok(Self(Kept::Short { room, length }));
+        }
+        // Bytes of a request that was too large to be made a string.
+        if Status::from(status) == Status::StringExpected {
+            // Safety: as above.
+            let bytes = unsafe { Uint8Array::from_napi_value(env, value) }?;
+            let text = String::from_utf8(bytes.to_vec());
+            return text.map(|text| Self(Kept::Long(text))).map_err(|fault| Error::from_reason(fault.to_string()));
         }
         // It may go on, or it is no text: then this tells.
         // Safety: as above.

@@ -1,6 +1,7 @@
 //! `trace_*`.
 
 use crate::lanes::traced;
+use crate::text::Text;
 use napi::bindgen_prelude::Object;
 use napi::{Env, Result};
 use napi_derive::napi;
@@ -28,7 +29,12 @@ pub fn trace_block(env: &Env, block: String, deadline_ms: i64, ticket: i64) -> R
 
 /// `trace_filter`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn trace_filter(env: &Env, filter: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+pub fn trace_filter(
+    env: &Env,
+    #[napi(ts_arg_type = "string | Buffer")] filter: Text<512>,
+    deadline_ms: i64,
+    ticket: i64,
+) -> Result<Object<'_>> {
     traced(env, deadline_ms, ticket, move |node, patience| {
         trace::filter::answer(node, &TraceFilter::parse(&filter)?, &patience.deadline)
     })
@@ -47,7 +53,7 @@ pub fn trace_get(env: &Env, hash: String, position: u32, deadline_ms: i64, ticke
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn trace_call(
     env: &Env,
-    call: String,
+    #[napi(ts_arg_type = "string | Buffer")] call: Text<512>,
     types: String,
     block: String,
     deadline_ms: i64,

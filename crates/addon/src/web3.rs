@@ -1,10 +1,15 @@
 //! `web3_*`.
 
-use crate::lanes::sync;
+use crate::lanes::{pooled, sync};
 use crate::reply::Reply;
-use napi::Result;
+use crate::text::Text;
+use napi::bindgen_prelude::{Either, Object};
+use napi::{Env, Result};
 use napi_derive::napi;
 use rhizome_answers::web3;
+
+/// A longer text is hashed in the pool. In bytes.
+const LONGEST_BRIEF_TEXT: usize = 16 * 1024;
 
 /// `web3_clientVersion`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
@@ -12,8 +17,16 @@ pub fn web3_client_version() -> Result<Reply> {
     sync(web3::client_version::answer)
 }
 
-/// `web3_sha3`.
-#[napi(catch_unwind, ts_return_type = "string | Buffer")]
-pub fn web3_sha3(data: String) -> Result<Reply> {
-    sync(|_node| web3::sha3::answer(&data))
+/// `web3_sha3`. Answered at once when the text is short.
+#[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
+pub fn web3_sha3(
+    env: &Env,
+    #[napi(ts_arg_type = "string | Buffer")] data: Text,
+    deadline_ms: i64,
+    ticket: i64,
+) -> Result<Either<Reply, Object<'_>>> {
+    if data.len() <= LONGEST_BRIEF_TEXT {
+        return sync(|_node| web3::sha3::answer(&data)).map(Either::A);
+    }
+    pooled(env, deadline_ms, ticket, move |_node, _patience| web3::sha3::answer(&data)).map(Either::B)
 }

@@ -10,6 +10,7 @@
 
 pub mod accounts;
 pub mod block_files;
+pub mod body;
 mod cache;
 pub mod call_object;
 pub mod debug;
@@ -18,6 +19,7 @@ pub mod error;
 pub mod eth;
 pub mod evm;
 mod execution;
+pub mod fair_queue;
 pub mod feed;
 mod gas_price;
 pub mod hardhat;

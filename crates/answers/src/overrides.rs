@@ -66,7 +66,7 @@ fn object(json: &str) -> Result<Map<String, Value>, RpcError> {
 }
 
 /// Account by account. Members that are null count as absent, unknown ones are ignored.
-pub(crate) fn state_overrides(members: &Map<String, Value>) -> Result<StateOverrides, RpcError> {
+fn state_overrides(members: &Map<String, Value>) -> Result<StateOverrides, RpcError> {
     let mut accounts = Vec::with_capacity(members.len());
     for (address, value) in members {
         let address = parameters::address(address)?;
@@ -89,7 +89,7 @@ pub(crate) fn state_overrides(members: &Map<String, Value>) -> Result<StateOverr
 }
 
 /// The members that other nodes know, under their present and their older names.
-pub(crate) fn block_overrides(members: &Map<String, Value>) -> Result<BlockOverrides, RpcError> {
+fn block_overrides(members: &Map<String, Value>) -> Result<BlockOverrides, RpcError> {
     let number = |name| member(members, name, |text| Ok(parameters::number(text)?.saturating_to::<u64>()));
     let wide = |name| member(members, name, parameters::number);
     let address = |name| member(members, name, parameters::address);

@@ -59,17 +59,33 @@ export class AppCaller implements Caller {
     return this.#contracts()
   }
 
-  enter(requests: number, units: number): RpcError | undefined {
+  get account(): number {
+    return this.#meter.place + 1
+  }
+
+  enter(units: number): RpcError | undefined {
     const { limits, bounds, isUnlimited } = this.#terms
     if (limits.concurrency !== null && !this.#meter.enter(limits.concurrency)) return tooManyRequests(1)
+    if (isUnlimited) {
+      if (units > 0) this.#meter.count(0, units)
+      return undefined
+    }
+    // Whatever is in the body costs something.
+    const needed = Math.max(1, units)
+    const limit = this.#meter.pay(0, units, bounds, needed)
+    if (limit === undefined) return undefined
+    if (limits.concurrency !== null) this.#meter.leave()
+    return this.#refusal(limit, needed)
+  }
+
+  pay(requests: number, units: number): RpcError | undefined {
+    const { bounds, isUnlimited } = this.#terms
     if (isUnlimited) {
       this.#meter.count(requests, units)
       return undefined
     }
     const limit = this.#meter.pay(requests, units, bounds)
-    if (limit === undefined) return undefined
-    if (limits.concurrency !== null) this.#meter.leave()
-    return this.#refusal(limit, units)
+    return limit === undefined ? undefined : this.#refusal(limit, units)
   }
 
   leave(): void {

@@ -33,9 +33,11 @@ export function meterMemory(): SharedArrayBuffer {
 
 /** The meter of one app; all threads that are given the same memory and place see the same one. */
 export class Meter {
+  readonly place: number
   readonly #cells: Int32Array
 
   constructor(memory: SharedArrayBuffer, place: number) {
+    this.place = place
     this.#cells = new Int32Array(memory, place * cellsPerMeter * 4, cellsPerMeter)
   }
 
@@ -45,15 +47,15 @@ export class Meter {
     Atomics.add(this.#cells, requests, count)
   }
 
-  /** Pays, or says which limit does not allow it: then nothing was paid. */
-  pay(count: number, price: number, { burst, hasDay, hasMonth }: MeterLimits): Limit | undefined {
+  /** Pays, or says which limit has less than `needed` left: then nothing was paid. */
+  pay(count: number, price: number, { burst, hasDay, hasMonth }: MeterLimits, needed = price): Limit | undefined {
     const cells = this.#cells
     for (;;) {
       const spent = Atomics.load(cells, units)
-      if (hasMonth && this.#left(spent, 'month') < price) return 'month'
-      if (hasDay && this.#left(spent, 'day') < price) return 'day'
+      if (hasMonth && this.#left(spent, 'month') < needed) return 'month'
+      if (hasDay && this.#left(spent, 'day') < needed) return 'day'
       // What costs more than a full bucket holds passes when it is full, and is made up for.
-      if (burst !== null && this.#left(spent, 'rate') < Math.min(price, burst)) return 'rate'
+      if (burst !== null && this.#left(spent, 'rate') < Math.min(needed, burst)) return 'rate'
       if (Atomics.compareExchange(cells, units, spent, (spent + price) | 0) === spent) break
     }
     Atomics.add(cells, requests, count)

@@ -205,7 +205,13 @@ export const schema = section('', {
       }),
     ),
     maxHeaderBytes: whole('Largest head of a request: URL and headers.', 8192, 1024, 65_536),
-    maxBodyBytes: whole('Largest request body.', 5_242_880, 1),
+    maxBodyBytes: Type.Optional(
+      Type.Integer({
+        description: 'Largest request body. Not given: 1 MB on public addresses, 5 MB on private ones.',
+        minimum: 1,
+        maximum: 2 ** 29,
+      }),
+    ),
     bodyMs: whole('Time for a request body to arrive. 0: no limit.', 30_000, 0, 3_600_000),
     writeMs: whole('Time for a client to take a large answer. 0: no limit.', 60_000, 0, 3_600_000),
     maxUnreadBytes: whole(
@@ -281,7 +287,13 @@ export const schema = section('', {
     maxConnections: whole('Open connections at a time, of all workers together.', 10_000, 1, 1_000_000),
     maxSubscriptions: whole('Subscriptions of one connection.', 100, 1),
     maxRequests: whole('Requests of one connection that wait for an answer at a time.', 1000, 1),
-    maxMessageBytes: whole('Largest message from a client.', 5_242_880, 1, 2 ** 29),
+    maxMessageBytes: Type.Optional(
+      Type.Integer({
+        description: 'Largest message from a client. Not given: 1 MB on public addresses, 5 MB on private ones.',
+        minimum: 1,
+        maximum: 2 ** 29,
+      }),
+    ),
     maxBufferedBytes: whole(
       'A client that has left more than this unread when the next message comes is cut off.',
       16_777_216,

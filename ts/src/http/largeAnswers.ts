@@ -1,9 +1,15 @@
+// The global of this name is looked up through a getter each time.
+
 import type { HttpResponse } from 'uWebSockets.js'
+import { performance } from 'node:perf_hooks'
 import type { Answer } from '../rpc/envelope.ts'
 import type { Flight } from '../rpc/flight.ts'
 import type { MemoryBudget, Reservation } from '../rpc/memoryBudget.ts'
+import { turns } from '../rpc/turns.ts'
 import { ended, isLastOf, type Outgoing, onAborted, send, writeHead } from './reply.ts'
 
+/** What is written at a time. */
+const partBytes = 256 * 1024
 /** Smaller answers fit into what the system keeps for a connection, or nearly so. */
 const largeBytes = 256 * 1024
 /**
@@ -57,8 +63,12 @@ export class LargeAnswers {
       this.#unreadBytes -= body.length
     }
     onAborted(response, finish)
-    /** Writes what the system takes. */
-    const write = (offset: number): boolean => {
+    let isScheduled = false
+    /** Writes the next part, and the one after it when there is time, until the system takes no more. */
+    const writePart = (): void => {
+      isScheduled = false
+      if (isOver) return
+      const startedMs = performance.now()
       let isTaken = false
       ended(response, () => {
         let isDone = false
@@ -68,18 +78,28 @@ export class LargeAnswers {
           hasHead = true
           // `tryEnd` cannot close the connection: when this is the end of it, nothing more is read until it times out.
           if (isLast) response.pause()
-          ;[isTaken, isDone] = response.tryEnd(body.subarray(offset), body.length)
+          const offset = response.getWriteOffset()
+          ;[isTaken, isDone] = response.tryEnd(body.subarray(offset, offset + partBytes), body.length)
         })
         if (isDone) finish()
         return isDone
       })
-      return isTaken
+      turns.spend(performance.now() - startedMs)
+      if (isTaken) schedule()
     }
-    write(0)
-    if (isOver) return
+    const schedule = (): void => {
+      if (isScheduled || isOver) return
+      isScheduled = true
+      void turns.run('heavy', writePart)
+    }
     const { writeMs } = this.#settings
     if (writeMs > 0) timer = setTimeout(() => response.close(), writeMs)
-    response.onWritable(write)
+    response.onWritable(() => {
+      schedule()
+      // uWebSockets has nothing to wait for itself.
+      return true
+    })
+    schedule()
   }
 }
 

@@ -12,7 +12,7 @@ import { isRequestId } from '../rpc/requestId.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
 import { admissionRefused, refused, visitorOf, withLimits } from './admission.ts'
 import { apiKeyOf } from './apiKey.ts'
-import { type Body, readBody } from './body.ts'
+import { type Body, Intake, owned, readBody } from './body.ts'
 import { clientAddress, peerAddress } from './clientAddress.ts'
 import { compressed, isWorthCompressing } from './compression.ts'
 import { type Connections, routesBehind } from './connections.ts'
@@ -59,6 +59,7 @@ export class HttpServer {
   readonly #connections: Connections | undefined
   readonly #memory: MemoryBudget
   readonly #answers: LargeAnswers
+  readonly #intake = new Intake()
   #running = 0
 
   constructor(
@@ -247,6 +248,7 @@ export class HttpServer {
       // A body may come so slowly that the key has ended meanwhile.
       const renew = (one: Admission | Refusal) => (typeof one === 'string' ? one : this.#keyring.renew(one))
       const still = admitted instanceof Promise ? admitted.then(renew) : renew(admitted)
+      const kept = still instanceof Promise ? owned(body) : body
       const drop = (): void => {
         if ('held' in body) body.held?.release()
       }
@@ -261,7 +263,7 @@ export class HttpServer {
           return
         }
         flight.caller = one.caller
-        this.#answer(response, body, flight, headers, encoding)
+        this.#answer(response, kept, flight, headers, encoding)
       }
       if (still instanceof Promise) {
         still.then(finish, () => {
@@ -271,8 +273,9 @@ export class HttpServer {
       } else finish(still)
     }
     // The answer to chunks waits until the packet is read to its end: see `send`.
-    const serveLater = (body: Body): unknown => setImmediate(serve, body)
-    const stopReading = readBody(response, { maxBytes, timeMs, open }, isLastOf(response) ? serveLater : serve)
+    const serveLater = (body: Body): unknown => setImmediate(serve, owned(body))
+    const limits = { maxBytes, timeMs, open, intake: this.#intake }
+    const stopReading = readBody(response, limits, isLastOf(response) ? serveLater : serve)
     onAborted(response, () => {
       stopReading()
       flight.abort()
@@ -314,17 +317,16 @@ export class HttpServer {
       if (body.fault === 'too large') this.#refuse(response, { ...this.#tooLarge(headers), isLast: true })
       else if (body.fault === 'no memory')
         this.#refuse(response, { ...this.#outgoing(noMemory, headers), isLast: true })
-      else if (body.fault === 'too slow') this.#refuse(response, { ...this.#tooSlow(headers), isLast: true })
-      else this.#refuse(response, this.#outgoing(parseError, headers))
+      else this.#refuse(response, { ...this.#tooSlow(headers), isLast: true })
       return
     }
-    const held = body.held ?? this.#holdText(body.text, flight)
+    const held = body.held ?? this.#hold(body.bytes.length, flight)
     if (held === 'no memory') {
       this.#refuse(response, this.#outgoing(noMemory, headers))
       return
     }
     this.#running++
-    const reply = this.#bodies.serve(body.text, flight)
+    const reply = this.#bodies.serve(body.bytes, flight)
     if (reply instanceof Promise) {
       if (held !== undefined) void reply.finally(() => held.release()).catch(() => undefined)
       reply.then(
@@ -338,8 +340,8 @@ export class HttpServer {
   }
 
   /** Counts a body that arrived in one piece; small ones are bounded by the number of requests that may wait. */
-  #holdText(text: string, flight: Flight): Reservation | undefined | 'no memory' {
-    return text.length <= smallBodyBytes ? undefined : (this.#memory.reserve(flight.client, text.length) ?? 'no memory')
+  #hold(bytes: number, flight: Flight): Reservation | undefined | 'no memory' {
+    return bytes <= smallBodyBytes ? undefined : (this.#memory.reserve(flight.client, bytes) ?? 'no memory')
   }
 
   /** Behind trusted proxies the address stands in a header, which can be read now only. */
@@ -440,7 +442,6 @@ const unclear: Outgoing = {
   ...refused(400, 'Content-Length, Transfer-Encoding or Host is given twice, empty or not understood', noHeaders),
   isLast: true,
 }
-const parseError = wholeError(new RpcError(code.parseError, 'JSON parse error'))
 const keysAway = wholeError(unavailable('The store of API keys is away'))
 const defect = wholeError(internalError())
 

@@ -19,31 +19,41 @@ export function addressAt(index: number): Contracts {
 export function calledAt(index: number, overridesIndex?: number): Contracts {
   return (params) => {
     const to = (params[index] as CallObject).to ?? null
-    const overrides = overridesIndex === undefined ? undefined : (params[overridesIndex] as string | undefined)
-    return overrides === undefined ? [to] : [to, ...overridden(jsonIn(overrides) ?? [])]
+    const overrides = overridesIndex === undefined ? undefined : params[overridesIndex]
+    return overrides === undefined ? [to] : [to, ...overridden(parsed(overrides) ?? [])]
   }
 }
 
 /** `address` of a log filter. */
 export function loggedAt(index: number): Contracts {
-  return (params) => anyOf((params[index] as LogCriteria).address)
+  return (params) => anyOf(inCriteria(params[index], 'address'))
 }
 
 /** `toAddress` of a trace filter. */
 export function tracedAt(index: number): Contracts {
-  return (params) => anyOf((params[index] as TraceFilter).toAddress)
+  return (params) => anyOf(inCriteria(params[index], 'toAddress'))
 }
 
 /** `to` of all calls of a simulation, and the accounts of its state overrides. */
 export function simulatedAt(index: number): Contracts {
   return (params) => {
-    const simulation = jsonIn(params[index] as string)
+    const simulation = parsed(params[index])
     const blocks = isObject(simulation) ? simulation.blockStateCalls : undefined
     if (!Array.isArray(blocks)) return [null]
     return blocks.flatMap((block) =>
       isObject(block) ? [...called(block.calls), ...overridden(block.stateOverrides)] : [null],
     )
   }
+}
+
+/** What crosses as JSON. What is too large to be parsed here could name anything: undefined, as for what is no JSON. */
+function parsed(text: unknown): unknown {
+  return typeof text === 'string' ? jsonIn(text) : undefined
+}
+
+/** The addresses of a filter; undefined for one that is too large to be parsed here. */
+function inCriteria(filter: unknown, name: 'address' | 'toAddress'): readonly string[] | undefined {
+  return Buffer.isBuffer(filter) ? undefined : (filter as LogCriteria & TraceFilter)[name]
 }
 
 function called(calls: unknown): (string | null)[] {

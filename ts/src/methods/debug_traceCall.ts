@@ -1,6 +1,6 @@
 import { positional } from '../rpc/method.ts'
 import { callBlock } from '../rpc/parameters/block.ts'
-import { callObject } from '../rpc/parameters/callObject.ts'
+import { callObject, callText } from '../rpc/parameters/callObject.ts'
 import { callTraceOptions } from '../rpc/parameters/traceOptions.ts'
 import { defineMethod } from './context.ts'
 
@@ -8,6 +8,6 @@ export const debug_traceCall = defineMethod({
   params: positional([callObject], [callBlock, callTraceOptions]),
   answer: (context, [call, block = 'latest', options = {}], flight) =>
     flight.run((deadlineMs, ticket) =>
-      context.native.debugTraceCall(JSON.stringify(call), block, JSON.stringify(options), deadlineMs, ticket),
+      context.native.debugTraceCall(callText(call), block, JSON.stringify(options), deadlineMs, ticket),
     ),
 })

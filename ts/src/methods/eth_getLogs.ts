@@ -1,11 +1,16 @@
 import { positional } from '../rpc/method.ts'
-import { logFilter } from '../rpc/parameters/logFilter.ts'
+import { searchFilter } from '../rpc/parameters/logFilter.ts'
 import { defineMethod } from './context.ts'
 
 export const eth_getLogs = defineMethod({
-  params: positional([logFilter]),
+  params: positional([searchFilter]),
   answer: (context, [filter], flight) =>
     flight.run((deadlineMs, ticket, mayBeBrief) =>
-      context.native.ethGetLogs(JSON.stringify(filter), deadlineMs, ticket, mayBeBrief),
+      context.native.ethGetLogs(
+        Buffer.isBuffer(filter) ? filter : JSON.stringify(filter),
+        deadlineMs,
+        ticket,
+        mayBeBrief,
+      ),
     ),
 })

@@ -1,10 +1,10 @@
 import { positional } from '../rpc/method.ts'
 import { address } from '../rpc/parameters/address.ts'
-import { paddedBytes } from '../rpc/parameters/bytes.ts'
+import { ofAnySize, paddedBytes } from '../rpc/parameters/bytes.ts'
 import { defineMethod } from './context.ts'
 
 export const eth_sign = defineMethod({
-  params: positional([address, paddedBytes]),
+  params: positional([address, ofAnySize(paddedBytes)]),
   answer: (context, [address, data], flight) =>
     flight.run((deadlineMs, ticket) => context.native.ethSign(address, data, deadlineMs, ticket)),
 })

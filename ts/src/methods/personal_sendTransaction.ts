@@ -1,6 +1,6 @@
 import { invalidParams } from '../rpc/errors.ts'
 import { positional } from '../rpc/method.ts'
-import { transactionObject } from '../rpc/parameters/callObject.ts'
+import { callText, transactionObject } from '../rpc/parameters/callObject.ts'
 import { passphrase } from '../rpc/parameters/secret.ts'
 import { defineMethod } from './context.ts'
 import { storedKey } from './personal_unlockAccount.ts'
@@ -13,7 +13,7 @@ export const personal_sendTransaction = defineMethod({
     const key = await storedKey(context, from, passphrase)
     if (key === undefined) throw invalidParams(`Could not find account for address: ${from.toLowerCase()}`)
     return flight.run((deadlineMs, ticket) =>
-      context.native.personalSendTransaction(JSON.stringify(transaction), key, deadlineMs, ticket),
+      context.native.personalSendTransaction(callText(transaction), key, deadlineMs, ticket),
     )
   },
 })

@@ -1,6 +1,6 @@
 import { positional } from '../rpc/method.ts'
 import { callBlock } from '../rpc/parameters/block.ts'
-import { callObject } from '../rpc/parameters/callObject.ts'
+import { callObject, callText } from '../rpc/parameters/callObject.ts'
 import { traceTypes } from '../rpc/parameters/traceTypes.ts'
 import { defineMethod } from './context.ts'
 
@@ -8,6 +8,6 @@ export const trace_call = defineMethod({
   params: positional([callObject, traceTypes], [callBlock]),
   answer: (context, [call, types, block = 'latest'], flight) =>
     flight.run((deadlineMs, ticket) =>
-      context.native.traceCall(JSON.stringify(call), JSON.stringify(types), block, deadlineMs, ticket),
+      context.native.traceCall(callText(call), JSON.stringify(types), block, deadlineMs, ticket),
     ),
 })

@@ -5,5 +5,7 @@ import { defineMethod } from './context.ts'
 export const trace_filter = defineMethod({
   params: positional([traceFilter]),
   answer: (context, [filter], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.traceFilter(JSON.stringify(filter), deadlineMs, ticket)),
+    flight.run((deadlineMs, ticket) =>
+      context.native.traceFilter(Buffer.isBuffer(filter) ? filter : JSON.stringify(filter), deadlineMs, ticket),
+    ),
 })

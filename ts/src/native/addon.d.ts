@@ -46,7 +46,7 @@ export declare function debugGetRawReceipts(block: string): string | Buffer
 export declare function debugTraceBlock(block: string, options: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `debug_traceCall`. */
-export declare function debugTraceCall(call: string, block: string, options: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function debugTraceCall(call: string | Buffer, block: string, options: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `debug_traceTransaction`. */
 export declare function debugTraceTransaction(hash: string, options: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
@@ -67,7 +67,7 @@ export declare function ethBlockNumber(): string | Buffer
 export declare function ethBridgeState(): string | Buffer
 
 /** `eth_call`. Overrides are JSON objects; empty: none. `may_be_brief`: answered at once if it is short. */
-export declare function ethCall(call: string, block: string, stateOverrides: string, blockOverrides: string, deadlineMs: number, ticket: number, mayBeBrief: boolean): string | Buffer | Promise<string | Buffer>
+export declare function ethCall(call: string | Buffer, block: string, stateOverrides: string | Buffer, blockOverrides: string | Buffer, deadlineMs: number, ticket: number, mayBeBrief: boolean): string | Buffer | Promise<string | Buffer>
 
 /** `eth_chainId`. */
 export declare function ethChainId(): string | Buffer
@@ -76,7 +76,7 @@ export declare function ethChainId(): string | Buffer
 export declare function ethCoinbase(): string | Buffer
 
 /** `eth_estimateGas`. Overrides are JSON objects; empty: none. `may_be_brief`: answered at once if it is short. */
-export declare function ethEstimateGas(call: string, block: string, stateOverrides: string, blockOverrides: string, deadlineMs: number, ticket: number, mayBeBrief: boolean): string | Buffer | Promise<string | Buffer>
+export declare function ethEstimateGas(call: string | Buffer, block: string, stateOverrides: string | Buffer, blockOverrides: string | Buffer, deadlineMs: number, ticket: number, mayBeBrief: boolean): string | Buffer | Promise<string | Buffer>
 
 /** `eth_feeHistory`. */
 export declare function ethFeeHistory(count: string, newest: string, percentiles: Array<number>, deadlineMs: number, ticket: number): Promise<string | Buffer>
@@ -115,7 +115,7 @@ export declare function ethGetHeaderByHash(hash: string): string | Buffer
 export declare function ethGetHeaderByNumber(block: string): string | Buffer
 
 /** `eth_getLogs`. `may_be_brief`: answered at once if few blocks have to be looked at. */
-export declare function ethGetLogs(filter: string, deadlineMs: number, ticket: number, mayBeBrief: boolean): string | Buffer | Promise<string | Buffer>
+export declare function ethGetLogs(filter: string | Buffer, deadlineMs: number, ticket: number, mayBeBrief: boolean): string | Buffer | Promise<string | Buffer>
 
 /** `eth_getProof`. `positions`: numbers in the form of a parameter. `may_be_brief`: answered at once if they are few. */
 export declare function ethGetProof(address: string, positions: Array<string>, block: string, deadlineMs: number, ticket: number, mayBeBrief: boolean): string | Buffer | Promise<string | Buffer>
@@ -181,22 +181,22 @@ export declare function ethPendingTransactions(): string | Buffer
 export declare function ethProtocolVersion(): string | Buffer
 
 /** `eth_sendRawTransaction`. */
-export declare function ethSendRawTransaction(data: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function ethSendRawTransaction(data: string | Buffer, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `eth_sendTransaction`. */
-export declare function ethSendTransaction(transaction: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function ethSendTransaction(transaction: string | Buffer, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `eth_sendUnsignedTransaction`. */
 export declare function ethSendUnsignedTransaction(transaction: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `eth_sign`. */
-export declare function ethSign(address: string, data: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function ethSign(address: string, data: string | Buffer, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `eth_signTypedData_v4`, of which only the hash comes here. */
 export declare function ethSignTypedData(address: string, hash: string): string | Buffer
 
 /** `eth_simulateV1`. */
-export declare function ethSimulate(simulation: string, block: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function ethSimulate(simulation: string | Buffer, block: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `eth_submitHashrate`. */
 export declare function ethSubmitHashrate(): string | Buffer
@@ -376,7 +376,7 @@ export declare function personalLockAccount(address: string): string | Buffer
 export declare function personalNewAccountWithSeed(seed: string): string | Buffer
 
 /** `personal_sendTransaction` with a decrypted key. */
-export declare function personalSendTransaction(transaction: string, key: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function personalSendTransaction(transaction: string | Buffer, key: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `personal_sign` with a decrypted key. */
 export declare function personalSign(data: string, key: string): string | Buffer
@@ -426,6 +426,12 @@ export declare function scoReputationSummary(): string | Buffer
 /** `sco_unbanAddress`. */
 export declare function scoUnbanAddress(address: string): string | Buffer
 
+/** Hands over where this thread writes on whose account it asks: the app (0: none) and the connection. The first call counts. */
+export declare function shareOwner(cells: Uint32Array): void
+
+/** Says where the requests of a body are, as JSON: see `answers/src/body.rs`. */
+export declare function splitBody(body: Uint8Array, mostRequests: number, deadlineMs: number, ticket: number): Promise<string | Buffer>
+
 /** Keeps an encrypted key and unlocks its account; the address. */
 export declare function storeKey(key: string, encrypted: string): string | Buffer
 
@@ -433,10 +439,10 @@ export declare function storeKey(key: string, encrypted: string): string | Buffe
 export declare function traceBlock(block: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `trace_call`. */
-export declare function traceCall(call: string, types: string, block: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function traceCall(call: string | Buffer, types: string, block: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `trace_filter`. */
-export declare function traceFilter(filter: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function traceFilter(filter: string | Buffer, deadlineMs: number, ticket: number): Promise<string | Buffer>
 
 /** `trace_get`. */
 export declare function traceGet(hash: string, position: number, deadlineMs: number, ticket: number): Promise<string | Buffer>
@@ -470,5 +476,5 @@ export declare function verifyBlocks(from: number, to: number, onProgress: (erro
 /** `web3_clientVersion`. */
 export declare function web3ClientVersion(): string | Buffer
 
-/** `web3_sha3`. */
-export declare function web3Sha3(data: string): string | Buffer
+/** `web3_sha3`. Answered at once when the text is short. */
+export declare function web3Sha3(data: string | Buffer, deadlineMs: number, ticket: number): string | Buffer | Promise<string | Buffer>

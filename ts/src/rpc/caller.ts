@@ -10,8 +10,15 @@ export interface Caller {
   readonly contracts: ReadonlySet<string> | undefined
   /** Whether `leave` has to be called when what `enter` let in is answered. */
   readonly isCountedWhileRunning: boolean
-  /** Pays for a whole body, or says why it is not served now: then nothing was paid. */
-  enter(requests: number, units: number): RpcError | undefined
+  /** The number of the account; above 0. */
+  readonly account: number
+  /**
+   * Lets a body in before it is read, for the price of its bytes, or says why it is not served now. Bytes are paid for even
+   * when the requests in them are refused.
+   */
+  enter(units: number): RpcError | undefined
+  /** Pays for all requests of a body, or says why they are not served now: then nothing was paid. */
+  pay(requests: number, units: number): RpcError | undefined
   leave(): void
   countError(): void
   /** Counts a body that was refused as a whole. */

@@ -13,6 +13,7 @@ import {
 } from './errors.ts'
 import type { Flight } from './flight.ts'
 import { type Method, type Params, wrongArity } from './method.ts'
+import { turns } from './turns.ts'
 
 /** A row of the method table. */
 export interface Row<Context> {
@@ -136,13 +137,17 @@ export class Dispatcher<Context> {
     try {
       const result = this.#dispatch(call, flight)
       if (result instanceof Promise) {
+        turns.spend(performance.now() - startedMs)
         return result.then(
           (finished) => this.#succeed(call, finished, startedMs, usedBytes, flight),
           (error: unknown) => this.#fail(call, error, startedMs, flight),
         )
       }
-      return this.#succeed(call, result, startedMs, usedBytes, flight)
+      const answer = this.#succeed(call, result, startedMs, usedBytes, flight)
+      turns.spend(performance.now() - startedMs)
+      return answer
     } catch (error) {
+      turns.spend(performance.now() - startedMs)
       return this.#fail(call, error, startedMs, flight)
     }
   }

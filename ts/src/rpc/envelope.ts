@@ -1,5 +1,6 @@
 import { code, invalidRequest, RpcError } from './errors.ts'
 import { exactId, exactIds } from './ids.ts'
+import { isTooDeep } from './levels.ts'
 
 /** A finished JSON text. Large ones come as bytes and are never turned into a string. */
 export type Answer = string | Buffer
@@ -22,19 +23,21 @@ export type Parsed =
   | { readonly kind: 'single'; readonly call: Call | Refused }
   | { readonly kind: 'batch'; readonly calls: readonly (Call | Refused)[] }
 
-const maxDepth = 1000
 const noParams: readonly unknown[] = []
 
-/** Reads a body: one request, a batch, or the refusal of the whole (then it is a single `Refused` with id null). */
+/**
+ * Reads a small body: one request, a batch, or the refusal of the whole (then it is a single `Refused` with id null). Large
+ * ones are split by the core.
+ */
 export function parse(body: string, maxBatchRequests: number): Parsed {
+  if (isTooDeep(body)) return bodyRefusal(invalidRequest('Invalid request', 'expected at most 64 levels'))
   let value: unknown
   try {
     value = JSON.parse(body)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    return refusal(new RpcError(code.parseError, 'JSON parse error', undefined, reason))
+    return bodyRefusal(new RpcError(code.parseError, 'JSON parse error', undefined, reason))
   }
-  if (mayBeTooDeep(body) && isTooDeep(value)) return refusal(invalidRequest('Invalid request'))
   if (Array.isArray(value)) return parseBatch(value, body, maxBatchRequests)
   const request = readRequest(value)
   if ('error' in request) return { kind: 'single', call: { id: exactId(request.id, body), error: request.error } }
@@ -43,13 +46,10 @@ export function parse(body: string, maxBatchRequests: number): Parsed {
 }
 
 function parseBatch(elements: unknown[], body: string, maxBatchRequests: number): Parsed {
-  if (elements.length === 0) return refusal(invalidRequest())
+  if (elements.length === 0) return bodyRefusal(invalidRequest())
   // Elements that are no requests cost little and do not count, up to a point.
   const count = Math.max(elements.filter(hasMethod).length, elements.length / 20)
-  if (count > maxBatchRequests) {
-    const message = `Cannot dispatch batch requests. ${maxBatchRequests} is the max number of supported batch requests`
-    return refusal(invalidRequest(message))
-  }
+  if (count > maxBatchRequests) return bodyRefusal(batchTooLong(maxBatchRequests))
   const requests = elements.map(readRequest)
   const ids = exactIds(
     requests.map((request) => request.id ?? null),
@@ -74,52 +74,47 @@ interface Read {
 }
 
 function readRequest(value: unknown): Read | { id: string | number | null; error: RpcError } {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { id: null, error: invalidRequest() }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { id: null, error: faultOf('object') }
   const { jsonrpc, id, method, params } = value as Record<string, unknown>
   if (id !== undefined && id !== null && typeof id !== 'string' && typeof id !== 'number') {
-    return { id: null, error: hinted('id: expected a string, a number or null') }
+    return { id: null, error: faultOf('id') }
   }
   const known = id ?? null
-  if (jsonrpc !== undefined && jsonrpc !== '2.0') return { id: known, error: hinted('jsonrpc: expected "2.0"') }
-  if (typeof method !== 'string') return { id: known, error: hinted('method: expected a string') }
+  if (jsonrpc !== undefined && jsonrpc !== '2.0') return { id: known, error: faultOf('version') }
+  if (typeof method !== 'string') return { id: known, error: faultOf('method') }
   if (Array.isArray(params)) return { id, method, params }
   if (params === undefined || params === null) return { id, method, params: noParams }
-  if (typeof params !== 'object') return { id: known, error: hinted('params: expected an array') }
+  if (typeof params !== 'object') return { id: known, error: faultOf('params') }
   return { id, method, params: Object.keys(params).length === 0 ? noParams : undefined }
 }
 
-function hinted(hint: string): RpcError {
-  return new RpcError(code.invalidRequest, 'invalid request', undefined, hint)
+/** What can be wrong with a request, in the order of the numbers that the core has for it, and what was expected. */
+const faults = {
+  none: undefined,
+  object: undefined,
+  id: 'id: expected a string, a number or null',
+  version: 'jsonrpc: expected "2.0"',
+  method: 'method: expected a string',
+  params: 'params: expected an array',
+} as const
+
+function faultOf(fault: keyof typeof faults): RpcError {
+  return invalidRequest('invalid request', faults[fault])
 }
 
-function refusal(error: RpcError): Parsed {
+/** Makes the error for each number that the core has for what is wrong with a request; 0: nothing. */
+export const requestFaults: readonly ((() => RpcError) | undefined)[] = Object.keys(faults).map((name) =>
+  name === 'none' ? undefined : () => faultOf(name as keyof typeof faults),
+)
+
+/** The refusal of a batch of too many requests. */
+export function batchTooLong(most: number): RpcError {
+  return invalidRequest(`Cannot dispatch batch requests. ${most} is the max number of supported batch requests`)
+}
+
+/** The refusal of a whole body. */
+export function bodyRefusal(error: RpcError): Parsed {
   return { kind: 'single', call: { id: 'null', error } }
-}
-
-/** A body that nests deeper than the limit is longer than two characters for each level, and opens as many. */
-function mayBeTooDeep(body: string): boolean {
-  if (body.length <= 2 * maxDepth) return false
-  let openings = 0
-  for (const opening of ['{', '[']) {
-    for (let at = body.indexOf(opening); at !== -1; at = body.indexOf(opening, at + 1)) {
-      if (++openings > maxDepth) return true
-    }
-  }
-  return false
-}
-
-function isTooDeep(value: unknown): boolean {
-  let level: unknown[] = [value]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > maxDepth) return true
-    const next: unknown[] = []
-    for (const item of level) {
-      if (typeof item !== 'object' || item === null) continue
-      for (const member of Object.values(item)) if (typeof member === 'object' && member !== null) next.push(member)
-    }
-    level = next
-  }
-  return false
 }
 
 /** Puts id and finished result together without parsing the result. */

@@ -4,16 +4,27 @@ import type { Caller } from './caller.ts'
 import { type RpcError, timeoutError } from './errors.ts'
 import { newRequestId } from './requestId.ts'
 import type { Subscriber } from './subscriber.ts'
+import { turns } from './turns.ts'
 
 /** Of all executions of a request, a batch for example, so much may hold up the thread. */
 const maxBriefMs = 1
 
 let lastTicket = 0
+let lastConnection = 0
 
-/** Tickets must be unique in the process: each worker counts in a range of its own. */
-export function numberTicketsFrom(first: number): void {
+/** Tickets must be unique in the process, and so should be the numbers of connections: each worker counts in a range of its own. */
+export function numberTicketsFrom(first: number, firstConnection: number): void {
   lastTicket = first
+  lastConnection = firstConnection
 }
+
+/** A number for a connection: the pool lets connections take turns. */
+export function nextConnection(): number {
+  return ++lastConnection
+}
+
+/** On whose account the next execution runs: the number of the caller's account (0: none), and of the connection. Read by the core. */
+export const executionOwner = new Uint32Array(2)
 
 /** What was executed for a request. */
 interface Executions {
@@ -32,6 +43,8 @@ export class Flight {
   caller: Caller | undefined
   /** Reads the network address of the client; absent where nobody reaches the server over a network. */
   readNetwork: (() => string) | undefined
+  /** Where its executions wait: an HTTP request for itself, those of a WebSocket together. */
+  connection = nextConnection()
   /** When set, nothing of this request is executed: this is the answer. */
   refusal: RpcError | undefined
   /** The last request that failed. */
@@ -73,6 +86,7 @@ export class Flight {
     part.subscriber = this.subscriber
     part.caller = this.caller
     part.readNetwork = this.readNetwork
+    part.connection = this.connection
     this.#executions ??= { briefMs: 0 }
     part.#executions = this.#executions
     return part
@@ -92,7 +106,7 @@ export class Flight {
 
   /**
    * Runs an execution under this request's deadline. `mayBeBrief` says that it may run at once on this thread if it is
-   * short: that is so until the executions of the request have held up the thread for a while.
+   * short: that is so until the executions of the request, or requests together, have held up the thread for a while.
    */
   run<R>(execute: (deadlineMs: number, ticket: number, mayBeBrief: boolean) => R): R {
     const startedMs = this.#now()
@@ -100,7 +114,9 @@ export class Flight {
     const ticket = ++lastTicket
     this.#executions ??= { briefMs: 0 }
     const executions = this.#executions
-    const result = execute(deadlineMs, ticket, executions.briefMs < maxBriefMs)
+    executionOwner[0] = this.caller?.account ?? 0
+    executionOwner[1] = this.connection
+    const result = execute(deadlineMs, ticket, executions.briefMs < maxBriefMs && !turns.isOver)
     executions.briefMs += this.#now() - startedMs
     return result instanceof Promise ? (wait(result, ticket, executions) as R) : result
   }

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { invalidParams, RpcError } from './errors.ts'
+import { type LargeText, maxParsedBytes } from './largeText.ts'
 
 /** One kind of parameter: how it is described, and how a JSON value becomes what the addon takes. */
 export interface Kind<T> {
@@ -15,11 +16,21 @@ export interface Kind<T> {
   readonly whenAbsent?: T
   /** Throws RpcError -32602 for a value that is not of this kind. */
   read(value: unknown): T
+  /** The same for one whose text is too large to be parsed here. Absent: none is so large. */
+  readLarge?(text: LargeText): T
 }
 
 /** The same kind under another parameter name. */
 export function named<T>(name: string, kind: Kind<T>): Kind<T> {
-  return { name, expects: kind.expects, schema: kind.schema, read: kind.read }
+  const { expects, schema, read, readLarge } = kind
+  return readLarge === undefined ? { name, expects, schema, read } : { name, expects, schema, read, readLarge }
+}
+
+/** Reads a value that is too large to be parsed here. */
+export function readLarge<T>(kind: Kind<T>, text: LargeText): T {
+  if (kind.readLarge !== undefined) return kind.readLarge(text)
+  const hint = `${kind.name}: expected at most ${maxParsedBytes} bytes, got ${text.bytes.length}`
+  throw invalidParams(`Invalid ${kind.name}: too large`, hint)
 }
 
 /** The refusal of a value: `message` in the words of the reference, the hint in ours. */

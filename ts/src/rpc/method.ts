@@ -2,7 +2,8 @@ import type { TSchema } from 'typebox'
 import type { Answer } from './envelope.ts'
 import { invalidParams, RpcError } from './errors.ts'
 import type { Flight } from './flight.ts'
-import type { Kind } from './kind.ts'
+import { type Kind, readLarge } from './kind.ts'
+import { LargeText } from './largeText.ts'
 
 type Read<K> = K extends Kind<infer T> ? T : never
 type Required<Kinds extends readonly Kind<unknown>[]> = { -readonly [I in keyof Kinds]: Read<Kinds[I]> }
@@ -48,7 +49,7 @@ export function positional<const R extends readonly Kind<unknown>[], const O ext
         if (index >= required.length && (value === undefined || value === null)) return undefined
         if (value === undefined && presumes && kind.whenAbsent !== undefined) return kind.whenAbsent
         try {
-          return kind.read(value)
+          return value instanceof LargeText ? readLarge(kind, value) : kind.read(value)
         } catch (error) {
           return postpone(faults, error, value === null && kind.looksForNull !== true)
         }

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { Caller } from './caller.ts'
 import { Dispatcher, type Entry, type Row } from './dispatch.ts'
+import { tooManyRequests } from './errors.ts'
 import { Flight } from './flight.ts'
 import { methodsOf, positional } from './method.ts'
 import { address } from './parameters/address.ts'
@@ -44,7 +46,7 @@ function row(name: string, method: Row<Context>['method'], more: Partial<Row<Con
   return [name, { row: { name, module: 't', lane: 'sync', cost: 1, doc: '', method, ...more } }]
 }
 
-function serve(body: string, hasHints = false) {
+function serve(body: string, hasHints = false, caller?: Caller) {
   const trace: string[] = []
   const defects: unknown[] = []
   const entries = new Map<string, Entry<Context>>([
@@ -65,8 +67,11 @@ function serve(body: string, hasHints = false) {
       if (defect !== undefined) defects.push(defect)
     },
   )
-  const bodies = new BodyServer(dispatcher, { maxBatchRequests: 50, hasHints })
-  return Promise.resolve(bodies.serve(body, new Flight(1000, () => undefined))).then((reply) => {
+  const split = async () => '{"fault":"TooDeep"}'
+  const bodies = new BodyServer(dispatcher, { maxBatchRequests: 50, hasHints }, split)
+  const flight = new Flight(1000, () => undefined)
+  flight.caller = caller
+  return Promise.resolve(bodies.serve(Buffer.from(body), flight)).then((reply) => {
     const parsed = reply.answer === undefined ? undefined : JSON.parse(reply.answer.toString())
     return { answer: parsed, errorCode: reply.error?.code, trace, defects }
   })
@@ -143,4 +148,80 @@ describe('batch', () => {
     expect(answer[1].error).toEqual({ code: -32011, message: 'Response size limit of 150 bytes exceeded' })
     expect(answer[2].result).toHaveLength(90)
   })
+})
+
+describe('callers', () => {
+  function account(left: number) {
+    const seen: string[] = []
+    const caller = {
+      isCountedWhileRunning: true,
+      enter: (units: number) => {
+        seen.push(`enter ${units}`)
+        return left > 0 ? undefined : tooManyRequests(1)
+      },
+      pay: (requests: number, units: number) => {
+        seen.push(`pay ${requests} ${units}`)
+        return units > left ? tooManyRequests(1) : undefined
+      },
+      leave: () => seen.push('leave'),
+      countError: () => undefined,
+      countRefused: () => seen.push('refused'),
+    } as unknown as Caller
+    return { caller, seen }
+  }
+
+  test('behavior: a body is let in before it is read, and its bytes have a price', async () => {
+    const { caller, seen } = account(9)
+    expect((await serve(call('t_read', [who]), false, caller)).answer.result).toEqual([who, 'latest'])
+    expect(seen).toEqual(['enter 0', 'pay 1 1', 'leave'])
+    const large = account(9)
+    await serve(`${' '.repeat(100_000)}1`, false, large.caller)
+    expect(large.seen).toEqual(['enter 24', 'pay 1 1', 'leave'])
+  })
+
+  test('error: what is not let in is read for its id at most', async () => {
+    const { caller, seen } = account(0)
+    expect((await serve(call('t_read', [who], 5), false, caller)).answer).toMatchObject({
+      id: 5,
+      error: { code: -32005 },
+    })
+    expect(seen).toEqual(['enter 0', 'refused'])
+    for (const body of ['{', `{"id":5,"x":"${'x'.repeat(70_000)}"}`]) {
+      expect((await serve(body, false, caller)).answer).toMatchObject({ id: null, error: { code: -32005 } })
+    }
+  })
+
+  test('error: requests that cannot be paid for are not executed', async () => {
+    const { caller, seen } = account(1)
+    const { answer, trace } = await serve('[{"id":1,"method":"t_write"},{"id":2,"method":"t_write"}]', false, caller)
+    expect([answer.error.code, trace, seen.at(-1)]).toEqual([-32005, [], 'leave'])
+  })
+})
+
+test('behavior: a batch that takes long lets others in between', async () => {
+  const busy = defineMethod({
+    params: positional([]),
+    answer: (context) => {
+      const until = performance.now() + 3
+      while (performance.now() < until);
+      context.trace.push('busy')
+      return '1'
+    },
+  })
+  const trace: string[] = []
+  const dispatcher = new Dispatcher(
+    new Map([row('t_busy', busy)]),
+    { trace },
+    { maxResponseBytes: 0, hasHints: false, presumesBlock: false },
+    () => undefined,
+  )
+  const bodies = new BodyServer(dispatcher, { maxBatchRequests: 50, hasHints: false }, async () => '')
+  const ask = (body: string) => bodies.serve(Buffer.from(body), new Flight(0, () => undefined))
+  const batch = ask(`[${Array(10).fill('{"id":1,"method":"t_busy"}').join(',')}]`)
+  expect(batch).toBeInstanceOf(Promise)
+  const between: number[] = []
+  const looking = setInterval(() => between.push(trace.length), 0)
+  expect(JSON.parse(((await batch).answer ?? '').toString())).toHaveLength(10)
+  clearInterval(looking)
+  expect(between.filter((count) => count > 0 && count < 10).length).toBeGreaterThan(0)
 })

@@ -1,7 +1,13 @@
-import type { Caller } from './caller.ts'
+// The global of this name is looked up through a getter each time.
+import { performance } from 'node:perf_hooks'
+import { bodyText } from './bodyText.ts'
+
 import { type Answer, type Call, type Parsed, parse, type Refused, writeBatch, writeError } from './envelope.ts'
-import type { RpcError } from './errors.ts'
+import { code, RpcError } from './errors.ts'
 import type { Flight } from './flight.ts'
+import { maxParsedBytes } from './largeText.ts'
+import { readSplit } from './split.ts'
+import { turns } from './turns.ts'
 
 export interface ServeSettings {
   readonly maxBatchRequests: number
@@ -25,39 +31,103 @@ export interface Answerer {
   answer(call: Call, flight: Flight, usedBytes?: number): Answer | Promise<Answer>
 }
 
+/** Says where the requests of a large body are: JSON, see `split.ts`. Executes in the pool, under a deadline. */
+export type SplitBody = (body: Buffer, maxRequests: number, deadlineMs: number, ticket: number) => Promise<Answer>
+
+/** Bytes that a compute unit pays for; the first so many cost nothing. */
+const bytesPerUnit = 4096
+/** A single request up to this size, in bytes, does not wait behind those that have much to read. */
+const lightBytes = 4096
+const openObject = 0x7b
+
 /** Answers bodies: one request or a batch. */
 export class BodyServer {
   readonly #dispatcher: Answerer
   readonly #settings: ServeSettings
+  readonly #split: SplitBody
 
-  constructor(dispatcher: Answerer, settings: ServeSettings) {
+  constructor(dispatcher: Answerer, settings: ServeSettings, split: SplitBody) {
     this.#dispatcher = dispatcher
     this.#settings = settings
+    this.#split = split
   }
 
-  serve(body: string, flight: Flight): Reply | Promise<Reply> {
-    const parsed = parse(body, this.#settings.maxBatchRequests)
+  /**
+   * Nothing is read before the caller has been let in with as many bytes. A small body may be taken back when this returns.
+   */
+  serve(body: Buffer, flight: Flight): Reply | Promise<Reply> {
     const { caller } = flight
-    return caller === undefined || flight.refusal !== undefined
-      ? this.#serveParsed(parsed, flight)
-      : this.#serveCaller(parsed, flight, caller)
-  }
-
-  /** The whole body is paid for before anything of it is looked at. */
-  #serveCaller(parsed: Parsed, flight: Flight, caller: Caller): Reply | Promise<Reply> {
-    const calls = parsed.kind === 'batch' ? parsed.calls : [parsed.call]
-    let units = 0
-    for (const call of calls) units += 'error' in call ? 1 : this.#dispatcher.price(call.method)
-    const refusal = caller.enter(calls.length, units)
+    if (caller === undefined || flight.refusal !== undefined) return this.#serve(body, flight)
+    const refusal = caller.enter(Math.floor(body.length / bytesPerUnit))
     if (refusal !== undefined) {
       caller.countRefused()
-      return this.#refuse(parsed, refusal, flight)
+      return this.#refuseUnread(body, refusal, flight)
     }
-    const reply = this.#serveParsed(parsed, flight)
+    const reply = this.#serve(body, flight)
     if (!caller.isCountedWhileRunning) return reply
     if (reply instanceof Promise) return reply.finally(() => caller.leave())
     caller.leave()
     return reply
+  }
+
+  #serve(body: Buffer, flight: Flight): Reply | Promise<Reply> {
+    if (body.length > maxParsedBytes) {
+      const { refusal } = flight
+      if (refusal !== undefined) return this.#wholeError(refusal)
+      return turns.run('heavy', () => this.#serveLarge(body, flight))
+    }
+    const text = bodyText(body)
+    if (text === undefined) return this.#wholeError(new RpcError(code.parseError, 'JSON parse error'))
+    const size = body.length <= lightBytes && text.charCodeAt(0) === openObject ? 'light' : 'heavy'
+    return turns.run(size, () => this.#serveText(text, flight))
+  }
+
+  #serveText(text: string, flight: Flight): Reply | Promise<Reply> {
+    if (text.length <= lightBytes) return this.#servePaid(parse(text, this.#settings.maxBatchRequests), flight)
+    const startedMs = performance.now()
+    const parsed = parse(text, this.#settings.maxBatchRequests)
+    turns.spend(performance.now() - startedMs)
+    return this.#servePaid(parsed, flight)
+  }
+
+  async #serveLarge(body: Buffer, flight: Flight): Promise<Reply> {
+    const { maxBatchRequests } = this.#settings
+    try {
+      const told = await flight.run((deadlineMs, ticket) => this.#split(body, maxBatchRequests, deadlineMs, ticket))
+      if (flight.isAborted) return nothing
+      const serve = () => this.#servePaid(readSplit(body, told.toString(), maxBatchRequests), flight)
+      return await turns.run('heavy', serve)
+    } catch (error) {
+      // Nobody had time for it.
+      if (error instanceof RpcError) return this.#wholeError(error)
+      throw error
+    }
+  }
+
+  /** All requests are paid for before any of them is looked at. */
+  #servePaid(parsed: Parsed, flight: Flight): Reply | Promise<Reply> {
+    if (flight.isAborted) return nothing
+    const { caller } = flight
+    if (caller === undefined || flight.refusal !== undefined) return this.#serveParsed(parsed, flight)
+    const calls = parsed.kind === 'batch' ? parsed.calls : [parsed.call]
+    let units = 0
+    for (const call of calls) units += 'error' in call ? 1 : this.#dispatcher.price(call.method)
+    const refusal = caller.pay(calls.length, units)
+    if (refusal === undefined) return this.#serveParsed(parsed, flight)
+    caller.countRefused()
+    return this.#refuse(parsed, refusal, flight)
+  }
+
+  /** A small body is read for the ids of its requests. */
+  #refuseUnread(body: Buffer, error: RpcError, flight: Flight): Reply | Promise<Reply> {
+    const text = body.length > maxParsedBytes ? undefined : bodyText(body)
+    if (text === undefined) return this.#wholeError(error)
+    const refuse = () => this.#refuse(parse(text, this.#settings.maxBatchRequests), error, flight)
+    return turns.run('heavy', refuse)
+  }
+
+  #wholeError(error: RpcError): Reply {
+    return { answer: writeError('null', error, this.#settings.hasHints), error }
   }
 
   /** Over HTTP the status says that none of the batch was served. On a connection that stays, each waits for an answer of its own. */
@@ -103,6 +173,7 @@ export class BodyServer {
         batch.answers[index] = writeError(call.id, call.error, this.#settings.hasHints)
         continue
       }
+      if (index > first && turns.isOver) return turns.later('heavy', () => this.#answerFrom(batch, index, flight))
       const isWrite = this.#dispatcher.isWrite(call.method)
       if (isWrite && batch.running.length > 0) {
         const before = Promise.all(batch.running)

@@ -1,7 +1,7 @@
 import type { WebSocket } from 'uWebSockets.js'
 import type { Admission } from '../auth/keyring.ts'
 import type { Answer } from '../rpc/envelope.ts'
-import type { Flight } from '../rpc/flight.ts'
+import { type Flight, nextConnection } from '../rpc/flight.ts'
 import type { MemoryBudget, Reservation } from '../rpc/memoryBudget.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
 import { allReadTooSlowly, type Closing, readsTooSlowly } from './closing.ts'
@@ -33,6 +33,8 @@ export interface BufferLimits {
 export class Connection implements Subscriber {
   /** Requests that are not answered yet. */
   readonly flights = new Set<Flight>()
+  /** Its place in the queue of the pool, which all its requests share. */
+  readonly number = nextConnection()
   /** What the client is let in with now. */
   admission: Admission
   readonly #network: string

@@ -1,10 +1,10 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
 import type { Admission, Keyring, Refusal } from '../auth/keyring.ts'
 import { networkOf } from '../config/addressRanges.ts'
-import { bodyText } from '../rpc/bodyText.ts'
 import { writeError } from '../rpc/envelope.ts'
 import { code, internalError, limitReached, overloaded, RpcError, unavailable } from '../rpc/errors.ts'
 import { Flight } from '../rpc/flight.ts'
+import { maxParsedBytes } from '../rpc/largeText.ts'
 import type { MemoryBudget, Reservation } from '../rpc/memoryBudget.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
@@ -146,18 +146,19 @@ export class WebSocketServer {
     this.#parts.onUpgraded()
   }
 
-  /** uWebSockets takes the bytes back when this returns: they are decoded at once. Binary messages are read as text, too. */
+  /** uWebSockets takes the bytes back when this returns. Binary messages are read as text, too. */
   #onMessage(connection: Connection, message: Buffer): void {
     const { maxMessageBytes } = this.#settings
     if (message.length > maxMessageBytes) {
       connection.end(messageTooLarge(maxMessageBytes))
       return
     }
-    const text = bodyText(message)
     const admitted = this.#parts.keyring.renew(connection.admission)
+    const isKept = admitted instanceof Promise || message.length > maxParsedBytes
+    const body = isKept ? Buffer.from(message) : message
     const finish = (one: Admission | Refusal): void => {
       // Who has hung up meanwhile must not be left with subscriptions.
-      if (this.#settle(connection, one) && this.#connections.has(connection)) this.#serve(connection, text)
+      if (this.#settle(connection, one) && this.#connections.has(connection)) this.#serve(connection, body)
     }
     if (admitted instanceof Promise) void admitted.then(finish)
     else finish(admitted)
@@ -174,21 +175,18 @@ export class WebSocketServer {
     return false
   }
 
-  #serve(connection: Connection, text: string | undefined): void {
+  #serve(connection: Connection, body: Buffer): void {
     const { maxRequests, timeoutMs } = this.#settings
-    if (text === undefined) {
-      connection.send(writeError('null', new RpcError(code.parseError, 'JSON parse error'), false))
-      return
-    }
     const flight = new Flight(timeoutMs, this.#parts.cancel)
     flight.subscriber = connection
+    flight.connection = connection.number
     flight.caller = connection.admission.caller
     if (connection.flights.size >= maxRequests) flight.refusal = limitReached(`Too many requests: ${maxRequests} wait`)
     flight.readNetwork = () => connection.client
-    const held = text.length <= smallMessageBytes ? undefined : this.#parts.memory.open(connection.client)
-    if (held?.resize(text.length) === false) flight.refusal = overloaded()
+    const held = body.length <= smallMessageBytes ? undefined : this.#parts.memory.open(connection.client)
+    if (held?.resize(body.length) === false) flight.refusal = overloaded()
     if (this.#parts.keyring.isWithheld) flight.refusal = unavailable('The store of API keys is away')
-    const reply = this.#parts.bodies.serve(text, flight)
+    const reply = this.#parts.bodies.serve(body, flight)
     if (reply instanceof Promise) void this.#sendLater(connection, reply, flight, held)
     else {
       held?.release()

@@ -1,3 +1,4 @@
+import type { Buffer } from 'node:buffer'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { type Kind, memberText, refuse, refuseLate } from '../kind.ts'
@@ -39,4 +40,18 @@ export const prefixedBytes: Kind<string> = {
     if (check.Check(value) && value.length % 2 === 0) return value
     return refuse(this, "Parameter must be hexadecimal encoded with the '0x' prefix.")
   },
+}
+
+/** The same kind of any size: the digits of a large value cross as bytes, and are looked at by the core. */
+export function ofAnySize(kind: Kind<string>): Kind<string | Buffer> {
+  return {
+    name: kind.name,
+    expects: kind.expects,
+    schema: kind.schema,
+    read: kind.read,
+    readLarge(text) {
+      const { content } = text
+      return content === undefined || content.length % 2 !== 0 ? kind.read(null) : content
+    },
+  }
 }

@@ -1,8 +1,10 @@
 import { Type } from 'typebox'
 import { invalidParams, RpcError } from '../errors.ts'
-import { type Kind, quoted, readMember, refuseLate } from '../kind.ts'
+import { type Kind, quoted, readLarge, readMember, refuseLate } from '../kind.ts'
+import { membersOf } from '../largeObject.ts'
+import { LargeText } from '../largeText.ts'
 import { address } from './address.ts'
-import { bytes } from './bytes.ts'
+import { bytes, ofAnySize } from './bytes.ts'
 import { numberKind } from './number.ts'
 
 /** A call or a transaction to sign, members in canonical form. Unknown members are dropped, null counts as absent. */
@@ -15,12 +17,16 @@ export interface CallObject {
   nonce?: string
   /** As sent: the refusal quotes it. */
   chainId?: string
-  data?: string
+  data?: string | Buffer
 }
 
-/** The JSON text of a call. */
-export function callText(call: CallObject): string {
+/** The JSON text of a call. With large data it is bytes, and the core looks at the digits. */
+export function callText(call: CallObject): string | Buffer {
   const { from, to, gas, gasPrice, value, nonce, chainId, data } = call
+  if (typeof data === 'object') {
+    const head = JSON.stringify({ ...call, data: '' }).slice(0, -2)
+    return Buffer.concat([Buffer.from(head), data, Buffer.from('"}')])
+  }
   const hasMore = (from ?? gas ?? gasPrice ?? value ?? nonce ?? chainId) !== undefined
   if (hasMore || to === undefined || data === undefined) return JSON.stringify(call)
   // Most calls have these two only: hex digits, so there is nothing to escape.
@@ -29,8 +35,8 @@ export function callText(call: CallObject): string {
 
 const from = { ...address, name: 'from' }
 const to = { ...address, name: 'to' }
-const data = { ...bytes, name: 'data' }
-const input = { ...bytes, name: 'input' }
+const data = { ...ofAnySize(bytes), name: 'data' }
+const input = { ...ofAnySize(bytes), name: 'input' }
 const gas = memberNumber('gas')
 const gasLimit = memberNumber('gasLimit')
 const gasPrice = memberNumber('gasPrice')
@@ -57,6 +63,9 @@ export const callObject: Kind<CallObject> = {
   read(sent) {
     return readCall(this, sent, (number) => number === '' || number === '0x')
   },
+  readLarge(text) {
+    return this.read(membersOf(text))
+  },
 }
 
 /** The parameter of eth_sendTransaction. Empty numbers are refused: they would be signed as something. */
@@ -80,6 +89,9 @@ export const transactionObject: Kind<CallObject> = {
         throw invalidParams('from is null', error.hint)
       throw error
     }
+  },
+  readLarge(text) {
+    return this.read(membersOf(text))
   },
 }
 
@@ -114,7 +126,7 @@ function checkForms(owner: string, members: Record<string, unknown>): void {
   for (const kind of [from, to, gas, gasPrice, gasLimit, nonce, chainId, value, data, input]) {
     const member = members[kind.name]
     try {
-      if (isPresent(member)) readMember(owner, kind, member)
+      if (isPresent(member)) readData(owner, kind, member)
     } catch (error) {
       if (!(error instanceof RpcError) || error.shows === undefined) throw error
     }
@@ -145,9 +157,13 @@ function readMembers(
     call.chainId = quoted(members.chainId)
   }
   if (isGiven(members.value)) call.value = readMember(name, value, members.value)
-  if (isPresent(members.data)) call.data = readMember(name, data, members.data)
-  if (isPresent(members.input)) call.data = chosenData(owner, call.data, readMember(name, input, members.input))
+  if (isPresent(members.data)) call.data = readData(name, data, members.data)
+  if (isPresent(members.input)) call.data = chosenData(owner, call.data, readData(name, input, members.input))
   return call
+}
+
+function readData(owner: string, kind: Kind<string | Buffer>, value: unknown): string | Buffer {
+  return value instanceof LargeText ? readLarge(kind, value) : readMember(owner, kind, value)
 }
 
 function isPresent(member: unknown): boolean {
@@ -155,8 +171,17 @@ function isPresent(member: unknown): boolean {
 }
 
 /** `input` is the newer name of `data`. Two different payloads would leave open which one runs. */
-function chosenData(owner: Kind<CallObject>, data: string | undefined, input: string): string {
+function chosenData(
+  owner: Kind<CallObject>,
+  data: string | Buffer | undefined,
+  input: string | Buffer,
+): string | Buffer {
   if (data === undefined || data === '0x') return input
-  if (input === '0x' || input.toLowerCase() === data.toLowerCase()) return data
+  if (input === '0x' || isSame(data, input)) return data
   return refuseLate(owner, 'Invalid input: data and input are both given and differ', 'only here')
+}
+
+function isSame(data: string | Buffer, input: string | Buffer): boolean {
+  if (typeof data === 'string' && typeof input === 'string') return input.toLowerCase() === data.toLowerCase()
+  return typeof data === 'object' && typeof input === 'object' && data.equals(input)
 }

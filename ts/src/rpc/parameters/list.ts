@@ -1,6 +1,9 @@
 import { Type } from 'typebox'
 import { invalidParams } from '../errors.ts'
 import { type Kind, readMember, refuse } from '../kind.ts'
+import { maxParsedBytes } from '../largeText.ts'
+
+const openList = 0x5b
 
 /** An array of at most `maximum` values of one kind. A refusal names the element: `storageKeys[3]`. */
 export function list<T>(name: string, element: Kind<T>, maximum: number): Kind<T[]> {
@@ -14,6 +17,19 @@ export function list<T>(name: string, element: Kind<T>, maximum: number): Kind<T
         throw invalidParams(`Invalid ${name}: more than ${maximum} elements.`, `${name}: got ${value.length}`)
       }
       return value.map((one, index) => readMember(`${name}[${index}]`, element, one))
+    },
+    readLarge({ bytes }) {
+      if (bytes[0] !== openList) return refuse(this, `Invalid ${name}: an array is expected.`)
+      if (bytes.length > 2 * maxParsedBytes) throw invalidParams(`Invalid ${name}: more than ${maximum} elements.`)
+      // In two parts, between texts that have no commas themselves.
+      const middle = bytes.indexOf(',', bytes.length / 2)
+      const parts = [bytes.subarray(1, middle), bytes.subarray(middle + 1, -1)]
+      try {
+        return this.read(parts.flatMap((part) => JSON.parse(`[${part}]`) as unknown[]))
+      } catch (error) {
+        if (error instanceof SyntaxError) return this.read([null])
+        throw error
+      }
     },
   }
 }

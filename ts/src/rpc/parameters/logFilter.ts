@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
-import { invalidParams } from '../errors.ts'
+import { invalidParams, type RpcError } from '../errors.ts'
 import { type Kind, memberText, readMember, refuseLate } from '../kind.ts'
+import type { LargeText } from '../largeText.ts'
 import { address } from './address.ts'
 import { numberedBlock } from './block.ts'
 import { blockHash, topic } from './hash.ts'
@@ -57,6 +58,18 @@ export const logFilter: Kind<LogFilter> = {
     checkPlace(filter)
     return filter
   },
+  readLarge(text) {
+    return this.read(parsedToKeep(text))
+  },
+}
+
+/** The parameter of eth_getLogs, which may be large: then it crosses as it was sent. */
+export const searchFilter: Kind<LogFilter | Buffer> = {
+  name: logFilter.name,
+  expects: logFilter.expects,
+  schema,
+  read: logFilter.read,
+  readLarge: ({ bytes }) => bytes,
 }
 
 /** The members `address` and `topics` of an object parameter called `owner`. */
@@ -71,14 +84,24 @@ export function readCriteria(owner: string, members: Record<string, unknown>): L
 
 /** What an installed filter or a subscription may keep in memory: addresses and topics as JSON. */
 const maxKeptBytes = 131_072
+/** Of a filter besides its addresses and topics. */
+const otherBytes = 1024
 
 /** Refuses criteria that are too large to be kept. A search, which keeps nothing, may have more. */
 export function checkKept({ address: addresses, topics }: LogCriteria): void {
   const size = JSON.stringify([addresses, topics]).length
-  if (size > maxKeptBytes) {
-    const hint = `expected at most ${maxKeptBytes} bytes of addresses and topics, got ${size}`
-    throw invalidParams('Too many addresses and topics', hint)
-  }
+  if (size > maxKeptBytes) throw tooLargeToKeep(size)
+}
+
+/** A filter that is to be kept is parsed here, unless it is too large for that. */
+export function parsedToKeep({ bytes }: LargeText): unknown {
+  if (bytes.length > maxKeptBytes + otherBytes) throw tooLargeToKeep(bytes.length)
+  return JSON.parse(bytes.toString())
+}
+
+function tooLargeToKeep(size: number): RpcError {
+  const hint = `expected at most ${maxKeptBytes} bytes of addresses and topics, got ${size}`
+  return invalidParams('Too many addresses and topics', hint)
 }
 
 function readBound(kind: Kind<string>, value: unknown): string {

@@ -4,7 +4,7 @@ import { address } from './address.ts'
 import { bytes } from './bytes.ts'
 import { numberKind } from './number.ts'
 
-// Overrides cross to the addon as JSON. Unknown members are dropped, null counts as absent.
+// Overrides cross to the addon as JSON, large ones as they were sent. Unknown members are dropped, null counts as absent.
 
 type Members = Readonly<Record<string, Kind<string>>>
 
@@ -30,23 +30,25 @@ const block: Members = {
 }
 
 /** Accounts as a call should see them: address -> balance, nonce, code, state or stateDiff, movePrecompileToAddress. */
-export const stateOverrides: Kind<string> = {
+export const stateOverrides: Kind<string | Buffer> = {
   name: 'stateOverrides',
   expects: 'an object: address -> {balance, nonce, code, state, stateDiff, movePrecompileToAddress}',
   schema: Type.Record(Type.String(), Type.Object({ ...described(account), state: cells, stateDiff: cells })),
   read(value) {
     return JSON.stringify(readStateOverrides(value))
   },
+  readLarge: ({ bytes }) => bytes,
 }
 
 /** The block as a call should see it. */
-export const blockOverrides: Kind<string> = {
+export const blockOverrides: Kind<string | Buffer> = {
   name: 'blockOverrides',
   expects: 'an object with number, time, gasLimit, feeRecipient, difficulty, prevRandao, baseFeePerGas',
   schema: Type.Object(described(block)),
   read(value) {
     return JSON.stringify(readBlockOverrides(value))
   },
+  readLarge: ({ bytes }) => bytes,
 }
 
 export function readStateOverrides(value: unknown): Record<string, unknown> {

@@ -272,7 +272,7 @@ describe('callObject', () => {
       { to: who, data: '0x01', chainId: '"33' },
       { to: who, value: '0x0', data: '0x01' },
     ]) {
-      expect(JSON.parse(callText(call))).toEqual(call)
+      expect(JSON.parse(callText(call).toString())).toEqual(call)
     }
   })
 

@@ -7,8 +7,8 @@ import { blockOverrides, objectOf, readBlockOverrides, readStateOverrides, state
 const flags = ['traceTransfers', 'validation', 'returnFullTransactions'].map(flag)
 const member = { name: 'simulation.blockStateCalls', expects: 'objects with blockOverrides, stateOverrides and calls' }
 
-/** What eth_simulateV1 is asked for; crosses to the addon as JSON in canonical form. */
-export const simulation: Kind<string> = {
+/** What eth_simulateV1 is asked for; crosses to the addon as JSON: in canonical form, a large one as it was sent. */
+export const simulation: Kind<string | Buffer> = {
   name: 'simulation',
   expects: 'an object with blockStateCalls, traceTransfers, validation, returnFullTransactions',
   schema: Type.Object({
@@ -31,6 +31,7 @@ export const simulation: Kind<string> = {
       ...Object.fromEntries(given.map((kind) => [kind.name, kind.read(sent[kind.name])])),
     })
   },
+  readLarge: ({ bytes }) => bytes,
 }
 
 function readBlock(value: unknown): object {

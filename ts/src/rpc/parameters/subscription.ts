@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { type Kind, quoted, refuse } from '../kind.ts'
-import { checkKept, type LogCriteria, readCriteria } from './logFilter.ts'
+import { checkKept, type LogCriteria, parsedToKeep, readCriteria } from './logFilter.ts'
 
 const kinds = ['newHeads', 'logs', 'newPendingTransactions', 'syncing'] as const
 
@@ -28,6 +28,7 @@ export const subscriptionOptions: Kind<unknown> = {
   expects: 'an object; for newPendingTransactions also a boolean',
   schema: Type.Union([Type.Object({}), Type.Boolean()]),
   read: (value) => value,
+  readLarge: parsedToKeep,
 }
 
 /** Kind and options together. Members of the options that have no meaning here (`fromBlock`) are ignored. */

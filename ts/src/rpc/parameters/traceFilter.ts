@@ -29,8 +29,8 @@ const filterAddress: Kind<string> = {
 const addresses = Type.Union([address.schema, Type.Array(address.schema)])
 const whole = Type.Integer({ minimum: 0 })
 
-/** The parameter of trace_filter. Members that are null count as absent. */
-export const traceFilter: Kind<TraceFilter> = {
+/** The parameter of trace_filter, which crosses as it was sent when it is large. Members that are null count as absent. */
+export const traceFilter: Kind<TraceFilter | Buffer> = {
   name: 'filter',
   expects: 'an object with fromBlock, toBlock, fromAddress, toAddress, after, count',
   schema: Type.Object(
@@ -63,6 +63,7 @@ export const traceFilter: Kind<TraceFilter> = {
     }
     return filter
   },
+  readLarge: ({ bytes }) => bytes,
 }
 
 /** Tags of a trace_filter are understood in any case. */

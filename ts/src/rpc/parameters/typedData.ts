@@ -35,4 +35,7 @@ export const typedData: Kind<string> = {
     if (Buffer.byteLength(text) > maxBytes) return refuse(this, 'Invalid typed data: too large')
     return check.Check(jsonIn(text)) ? text : refuse(this, 'Invalid typed data')
   },
+  readLarge({ bytes }) {
+    return bytes.length > maxBytes ? refuse(this, 'Invalid typed data: too large') : this.read(jsonIn(bytes.toString()))
+  },
 }

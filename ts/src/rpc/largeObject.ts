@@ -1,0 +1,63 @@
+import { invalidParams } from './errors.ts'
+import { LargeText, maxParsedBytes } from './largeText.ts'
+
+const [quote, backslash, colon, comma, closing] = [...'"\\:,}'].map((one) => one.charCodeAt(0)) as [
+  number,
+  number,
+  number,
+  number,
+  number,
+]
+
+/**
+ * The members of an object that is too large to be parsed here: values that are small in parsed form, large ones as they
+ * are. Undefined for what is no object. Of lists and objects among the members there can only be small ones.
+ */
+export function membersOf(text: LargeText): Record<string, unknown> | undefined {
+  const { bytes } = text
+  if (bytes[0] !== 0x7b) return undefined
+  const members: Record<string, unknown> = {}
+  let at = bytes.indexOf(quote)
+  while (at !== -1) {
+    const nameEnd = endOfText(bytes, at)
+    const start = skipSpace(bytes, bytes.indexOf(colon, nameEnd) + 1)
+    const end = endOfValue(bytes, start)
+    members[parsed(bytes.subarray(at, nameEnd)) as string] = parsed(bytes.subarray(start, end))
+    at = bytes.indexOf(quote, end)
+  }
+  return members
+}
+
+function parsed(bytes: Buffer): unknown {
+  return bytes.length > maxParsedBytes / 16 ? new LargeText(bytes) : JSON.parse(bytes.toString())
+}
+
+function endOfValue(bytes: Buffer, start: number): number {
+  if (bytes[start] === quote) return endOfText(bytes, start)
+  let depth = 0
+  for (let at = start; at < start + maxParsedBytes; at++) {
+    const byte = bytes[at]
+    if (byte === quote) at = endOfText(bytes, at) - 1
+    else if (byte === 0x7b || byte === 0x5b) depth++
+    else if (depth === 0 && (byte === comma || byte === closing)) return at
+    else if (byte === 0x7d || byte === 0x5d) depth--
+  }
+  throw invalidParams('Invalid object: too large')
+}
+
+/** Behind the closing quotation mark. */
+function endOfText(bytes: Buffer, start: number): number {
+  let end = bytes.indexOf(quote, start + 1)
+  for (;;) {
+    let escapes = 0
+    while (bytes[end - 1 - escapes] === backslash) escapes++
+    if (escapes % 2 === 0) return end + 1
+    end = bytes.indexOf(quote, end + 1)
+  }
+}
+
+function skipSpace(bytes: Buffer, from: number): number {
+  let at = from
+  while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at++
+  return at
+}

@@ -1,0 +1,20 @@
+/** JSON above this size, in bytes, is never parsed on a worker, but read by the core. */
+export const maxParsedBytes = 65_536
+
+/** The JSON text of a parameter that is too large to be parsed on a worker. */
+export class LargeText {
+  readonly bytes: Buffer
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes
+  }
+
+  /** What is between the quotation marks of a text without escapes; undefined for any other value. */
+  get content(): Buffer | undefined {
+    const isText = this.bytes[0] === quote && !this.bytes.includes(backslash)
+    return isText ? this.bytes.subarray(1, -1) : undefined
+  }
+}
+
+const quote = 0x22
+const backslash = 0x5c

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest'
+import { membersOf } from './largeObject.ts'
+import { LargeText } from './largeText.ts'
+import { bytes, ofAnySize } from './parameters/bytes.ts'
+import { callObject, callText } from './parameters/callObject.ts'
+import { list } from './parameters/list.ts'
+import { numberKind } from './parameters/number.ts'
+import { readSplit } from './split.ts'
+
+const who = `0x${'ab'.repeat(20)}`
+const long = 'ab'.repeat(40_000)
+const large = (value: unknown) => new LargeText(Buffer.from(JSON.stringify(value)))
+
+describe('bodies', () => {
+  test('behavior: parameters are parsed when they are needed, what is too large not at all', () => {
+    const body = Buffer.from(`{"id":1.0,"method":"a","params":[{"x":1},"${long}"]}`)
+    const [first, second] = [body.indexOf('{"x"'), body.indexOf('"ab')]
+    const places = [0, 6, 9, 19, 22, 2, first, first + 7, second, second + long.length + 2]
+    const parsed = readSplit(body, JSON.stringify({ isBatch: false, requests: [places] }), 50)
+    if (parsed.kind !== 'single' || 'error' in parsed.call) throw new Error('a call is expected')
+    expect([parsed.call.id, parsed.call.method]).toEqual(['1.0', 'a'])
+    const [one, two] = parsed.call.params ?? []
+    expect([one, (two as LargeText).content?.toString()]).toEqual([{ x: 1 }, long])
+  })
+
+  test('error: faults of bodies and of requests', () => {
+    const codeOf = (told: object) => {
+      const parsed = readSplit(Buffer.from('7'), JSON.stringify(told), 50)
+      return parsed.kind === 'single' && 'error' in parsed.call ? [parsed.call.id, parsed.call.error.code] : undefined
+    }
+    expect(codeOf({ fault: 'NotJson' })).toEqual(['null', -32700])
+    for (const fault of ['TooDeep', 'TooManyValues', 'EmptyBatch', 'LongBatch']) {
+      expect(codeOf({ fault })).toEqual(['null', -32600])
+    }
+    expect(codeOf({ isBatch: false, requests: [[4, 0, 1, 0, 0, 0]] })).toEqual(['7', -32600])
+    expect(codeOf({ isBatch: false, requests: [[1, 0, 0, 0, 0, 0]] })).toEqual(['null', -32600])
+  })
+})
+
+describe('large values', () => {
+  test('behavior: members of an object, however they are written', () => {
+    const text = `{ "a" : {"b":["}",1]} ,"c\\"":"x\\"", "data":"0x${long}","n":5 }`
+    const members = membersOf(new LargeText(Buffer.from(text)))
+    expect(members).toMatchObject({ a: { b: ['}', 1] }, 'c"': 'x"', n: 5 })
+    expect((members?.data as LargeText).content?.length).toBe(2 + long.length)
+    expect(membersOf(large([1]))).toBeUndefined()
+  })
+
+  test('behavior: a call with large data keeps its other members, and its data crosses as bytes', () => {
+    const call = callObject.readLarge?.(large({ to: who, gas: 21000, data: `0x${long}` }))
+    expect(call).toMatchObject({ to: who, gas: '0x5208' })
+    const text = callText(call ?? {}).toString()
+    expect(JSON.parse(text)).toEqual({ to: who, gas: '0x5208', data: `0x${long}` })
+  })
+
+  test('error: as for small values', () => {
+    const refusal = (message: string) => expect.objectContaining({ message, code: -32602 })
+    const read = (value: unknown) => () => callObject.readLarge?.(large(value))
+    expect(read([long])).toThrow(refusal('Invalid call object'))
+    expect(read({ to: '0x1', data: long })).toThrow(refusal('Invalid address: null, empty or invalid hex value.'))
+    expect(read({ data: `0x${long}`, input: '0x01' })).toThrow(
+      refusal('Invalid input: data and input are both given and differ'),
+    )
+    const odd = () => ofAnySize(bytes).readLarge?.(large(`0x${long}a`))
+    expect(odd).toThrow(refusal('Invalid data format: invalid hex value.'))
+  })
+
+  test('behavior: a list is read in parts', () => {
+    const keys = list('storageKeys', numberKind('key'), 1024)
+    const words = Array.from({ length: 1024 }, (_none, index) => `0x${index.toString(16).padStart(64, '0')}`)
+    expect(keys.readLarge?.(large(words))).toEqual(words)
+    expect(() => keys.readLarge?.(large([...words, '0x1']))).toThrow('more than 1024')
+    expect(() => keys.readLarge?.(large([long, 'x,y']))).toThrow('Invalid param')
+    expect(() => keys.readLarge?.(large({ long }))).toThrow('an array is expected')
+  })
+})

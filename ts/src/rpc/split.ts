@@ -1,0 +1,73 @@
+import type { Buffer } from 'node:buffer'
+import { batchTooLong, bodyRefusal, type Call, type Parsed, type Refused, requestFaults } from './envelope.ts'
+import { code, invalidRequest, RpcError } from './errors.ts'
+import { LargeText, maxParsedBytes } from './largeText.ts'
+
+/** What the core says of a large body: see `crates/answers/src/body.rs`. */
+type Split =
+  | { readonly fault: 'NotJson' | 'TooDeep' | 'TooManyValues' | 'EmptyBatch' | 'LongBatch' }
+  | { readonly isBatch: boolean; readonly requests: readonly (readonly number[])[] }
+
+/** Longer ids are refused: they would have to be written into an answer at once. */
+const maxIdBytes = 131_072
+/** No method has a longer name, escapes included. */
+const maxMethodBytes = 512
+
+/** The requests of a large body, whose parameters are parsed when they are needed. */
+export function readSplit(body: Buffer, told: string, maxBatchRequests: number): Parsed {
+  const split = JSON.parse(told) as Split
+  if ('fault' in split) return bodyRefusal(refusalOf(split.fault, maxBatchRequests))
+  const calls = split.requests.map((places) => callAt(body, places))
+  return split.isBatch ? { kind: 'batch', calls } : { kind: 'single', call: calls[0] as Call | Refused }
+}
+
+function refusalOf(fault: Extract<Split, { fault: unknown }>['fault'], maxBatchRequests: number): RpcError {
+  if (fault === 'NotJson') return new RpcError(code.parseError, 'JSON parse error')
+  if (fault === 'TooDeep') return invalidRequest('Invalid request', 'expected at most 64 levels')
+  if (fault === 'TooManyValues') return invalidRequest('Invalid request', 'expected at most 50000 values')
+  return fault === 'EmptyBatch' ? invalidRequest() : batchTooLong(maxBatchRequests)
+}
+
+function callAt(body: Buffer, [fault = 0, idStart = 0, idEnd = 0, ...places]: readonly number[]): Call | Refused {
+  if (idEnd - idStart > maxIdBytes) {
+    return { id: 'null', error: invalidRequest('invalid request', `id: expected at most ${maxIdBytes} bytes`) }
+  }
+  const id = idEnd === 0 ? null : body.toString('utf8', idStart, idEnd)
+  const error = requestFaults[fault]?.()
+  return error === undefined ? new SplitCall(body, id, places) : { id: id ?? 'null', error }
+}
+
+/** A request of a large body. */
+class SplitCall implements Call {
+  readonly id: string | null
+  readonly method: string
+  readonly #body: Buffer
+  readonly #places: readonly number[]
+  #params: readonly unknown[] | undefined
+
+  constructor(body: Buffer, id: string | null, [start = 0, end = 0, ...places]: readonly number[]) {
+    this.id = id
+    // A longer text is no name of a method, whatever it says.
+    this.method = end - start > maxMethodBytes ? '' : (JSON.parse(body.toString('utf8', start, end)) as string)
+    this.#body = body
+    this.#places = places
+  }
+
+  get params(): readonly unknown[] | undefined {
+    const [count = 0, ...places] = this.#places
+    if (count < 0) return undefined
+    this.#params ??= this.#read(count, places)
+    return this.#params
+  }
+
+  #read(count: number, places: readonly number[]): readonly unknown[] {
+    const values: unknown[] = new Array(count)
+    let parsedBytes = 0
+    for (let at = 0; at + 1 < places.length; at += 2) {
+      const bytes = this.#body.subarray(places[at], places[at + 1])
+      parsedBytes += bytes.length
+      values[at / 2] = parsedBytes > maxParsedBytes ? new LargeText(bytes) : (JSON.parse(bytes.toString()) as unknown)
+    }
+    return values
+  }
+}
