@@ -8,7 +8,7 @@ const cratesIo = 'registry+https://github.com/rust-lang/crates.io-index'
 const npmLocks = ['package-lock.json', 'ts/tests/hardhat/package-lock.json']
 const cargoManifests = ['Cargo.toml', 'bench/load/Cargo.toml']
 
-/** Problems as lines; none when all is well. */
+/** Problems as lines; an empty list when there are none. */
 export function checkDependencies(root) {
   const allowed = allowedLicenses(readFileSync(join(root, 'deny.toml'), 'utf8'))
   return [

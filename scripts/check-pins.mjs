@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { platforms } from './release/platforms.mjs'
 
-/** Problems as lines; none when all is well. */
+/** Problems as lines; an empty list when there are none. */
 export function checkPins(root) {
   const read = (path) => readFileSync(join(root, path), 'utf8')
   const workflows = readdirSync(join(root, '.github/workflows')).map((name) => `.github/workflows/${name}`)

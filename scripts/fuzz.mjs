@@ -14,7 +14,7 @@ const defaultCases = '20000'
 /** Transactions of a search against a reference node. */
 const defaultTransactions = '2000'
 const usage = `npm run fuzz -- [OPTION]...
-  --cases N      so many cases of each test (default ${defaultCases})
+  --cases N      N cases of each test (default ${defaultCases})
   --minutes N    the targets of tests/corpus instead, each for its share of this time
   --only TARGET  only this target of tests/corpus; can be given more than once
   --seed S       where the random numbers start; without: anywhere. It is printed
@@ -66,7 +66,7 @@ async function runTests(cases, seed) {
   }
 }
 
-/** What the test programs are told to run. They compare parts of names: `block` is one of `block-file`. */
+/** The names that are passed to the test programs, which compare parts of names: `block` is one of `block-file`. */
 function filters(chosen) {
   const others = targets.filter((name) => !chosen.includes(name))
   const longer = others.filter((name) => chosen.some((one) => name.startsWith(one)))

@@ -8,7 +8,7 @@ import { root, setup } from './setup.mjs'
 const usage = `npm run torture -- [OPTION]...
   --only NAME    only this case; can be given more than once. Without: all, at the same time
   --minutes N    how long new rounds begin (default 10)
-  --rounds N     so many rounds instead
+  --rounds N     N rounds instead of minutes
   --seed S       the seed of the first round, each further one has the next number. Without: any. A round that fails is
                  printed with its own seed, and --rounds 1 with that seed replays it
   --list         the names

@@ -18,7 +18,7 @@ const shownDifferences = 20
 const noAnswers = [-32603, -32011]
 /** Longer answers are remembered by their hash. */
 const keptAnswer = 32_768
-/** Heights of the golden chain that crosses all upgrades, made so many times smaller. */
+/** Divisor of the activation heights of the golden chain that crosses all upgrades. */
 const heightScale = 15
 
 /** Sends `cases` transactions; the number of differences. */

@@ -1,4 +1,4 @@
-// Installs packed packages in an empty folder, as somebody would that has Node.js only, and asks the node something.
+// Installs packed packages in an empty folder with Node.js alone, and sends the node a request.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -120,7 +120,7 @@ test('behavior: --quiet prints nothing, --json its one line', async () => {
   }
 })
 
-test('behavior: who reads nothing does not hold the node up', async () => {
+test('behavior: a reader that stops reading does not hold the node up', async () => {
   terminal = new Terminal()
   const url = await terminal.url()
   terminal.child.stdout.pause()

@@ -50,7 +50,7 @@ describe('a disk without room', () => {
 })
 
 describe('a disk that becomes full under a serving node', () => {
-  test('behavior: writers and /health are told so, reads go on, and so do writes when there is room', {
+  test('behavior: writers and /health answer with the reason, reads go on, and so do writes once there is room', {
     timeout: 5 * minute,
   }, async (context) => {
     if (!canMount()) return context.skip('needs the right to mount a file system (root or user namespaces)')

@@ -70,7 +70,7 @@ test('behavior: a body that drips in is answered, and its bytes are given back',
   expect(memory.bytes).toBe(0)
 })
 
-test('error: large answers that nobody reads are bounded for each client', async () => {
+test('error: unread large answers are bounded for each client', async () => {
   // About 4 MB each.
   const large = request(`[${Array(20).fill(getCode).join()}]`)
   const unread = Array.from({ length: 6 }, () => {

@@ -41,7 +41,7 @@ let deployed: Receipt
 let increased: Receipt
 
 beforeAll(async () => {
-  node = await NodeProcess.start([], 'modules.debug.enabled = true\n')
+  node = await NodeProcess.start([], 'modules.debug.enabled = true\nchoices.absentBlock = "refuse"\n')
   deployed = await send({ data: `${counter.bytecode}${'28'.padStart(64, '0')}` })
   const data = encodeFunctionData({ abi, functionName: 'increase', args: [2n] })
   increased = await send({ to: deployed.contractAddress, data })

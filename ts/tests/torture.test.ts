@@ -13,7 +13,7 @@ const minute = 60_000
 const folder = new URL('torture/', import.meta.url)
 const only = process.env.TORTURE_ONLY?.split(',')
 const minutes = Number(process.env.TORTURE_MINUTES ?? 1)
-/** As many rounds instead of so many minutes. */
+/** Rounds of each case; replaces the minutes. */
 const rounds = process.env.TORTURE_ROUNDS === undefined ? undefined : Number(process.env.TORTURE_ROUNDS)
 const firstSeed = Number(process.env.TORTURE_SEED ?? randomInt(1, 10 ** 9))
 

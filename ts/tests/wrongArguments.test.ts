@@ -83,9 +83,8 @@ function isReadAllTheSame(name: string, value: unknown): boolean {
   switch (name) {
     // An id that cannot exist is not found; blanks in it are skipped.
     case 'filterId':
-      return typeof value !== 'object' && /^(0x)?[0-9a-f]*$/i.test(String(value).replaceAll(/\s/g, ''))
     case 'subscriptionId':
-      return typeof value !== 'object' && /^(0x)?[0-9a-f]*$/i.test(String(value))
+      return typeof value !== 'object' && /^(0x)?[0-9a-f]*$/i.test(String(value).replaceAll(/\s/g, ''))
     case 'code':
     case 'data':
       return typeof value === 'string' && /^[0-9a-fA-F]*$/.test(value)

@@ -136,7 +136,7 @@ export class Accounting {
 
   /** Buckets that are full and untouched need no look. */
   async #paceNow(isAll: boolean): Promise<void> {
-    // On a busy machine looks come late. A caller who had to wait for one must find room, or the rate would not be reached.
+    // On a busy machine the buckets are filled late. A caller that had to wait must find room, or its rate is never reached.
     const now = performance.now()
     this.#gap = Math.max(now - this.#pacedAt, this.#gap * gapDecay)
     this.#pacedAt = now

@@ -60,7 +60,7 @@ export interface Spending {
   readonly unitsPerSecond: number
   /** How much it holds when it is full, as a new one is. */
   readonly burst: number
-  /** How much it may hold now: more than the burst when the node comes late to a caller who has spent everything. Absent: the burst. */
+  /** Units that the bucket may hold now: more than the burst when it is filled late and empty. Absent: the burst. */
   readonly room?: number
 }
 

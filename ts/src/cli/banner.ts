@@ -39,7 +39,7 @@ export async function banner(config: Config, node: ServingNode): Promise<string>
   return `${lines.join('\n')}\n`
 }
 
-/** So that nobody waits for a chain that does not come. */
+/** Tells where blocks come from on a network that the node does not follow by itself. */
 function withoutPeers(config: Config): string[] {
   const { maxHeadAgeSeconds } = healthLimitsOf(config)
   return [

@@ -8,7 +8,7 @@ export function reportFailure(error: unknown): number {
   return error instanceof ConfigError ? 2 : 1
 }
 
-/** What is kept from callers of a node, whoever runs a command may know. */
+/** Commands show details that the node withholds from callers. */
 function reasonOf(error: unknown): string {
   if (error instanceof RpcError && error.defect !== undefined) return error.defect
   return error instanceof Error ? error.message : String(error)

@@ -24,7 +24,7 @@ export function startCommand(): Command {
     .option('--admin-port <port>', 'its port, 0 for a free one (default: 4447)')
     .option('--workers <number>', 'worker threads, 0 for one per processor (default: 0)')
     .option('--mining <mode>', 'auto, interval=SECONDS or off (default: auto on development networks)')
-    .option('--block-time <seconds>', 'a block every so many seconds: --mining interval=SECONDS')
+    .option('--block-time <seconds>', 'mine a block at this interval, as --mining interval=SECONDS does')
     .option('--cors <origins>', 'origins of web pages that may call, separated by commas; "*" for all')
     .option('--compat <choice>', 'document or reference: who wins where they differ (default: document)')
     .option('--tools', 'answer as test suites of Hardhat and Foundry expect (regtest and devnet)')

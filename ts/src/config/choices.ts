@@ -38,7 +38,7 @@ const document: Choices = {
   absentBlock: 'refuse',
 }
 
-/** On regtest and devnet, beside `document`: what Hardhat and Foundry expect and nobody else is hurt by. */
+/** On regtest and devnet, beside `document`: what Hardhat and Foundry expect and no other client depends on. */
 const development: Partial<Choices> = { clientVersion: 'tools', absentBlock: 'latest' }
 
 /** With `tools`, beside `development`: for whole test suites, against the API document. */

@@ -19,7 +19,7 @@ export class Pieces {
     return this.#length
   }
 
-  /** Bytes that are allocated once so many more are added. */
+  /** Bytes that will be allocated when `more` bytes are added. */
   allocatedWith(more: number): number {
     const missing = more - this.#room()
     return missing <= 0 ? this.#allocated : this.#allocated + this.#nextBlock(missing)

@@ -62,7 +62,7 @@ function hashNow(text: string, leftMs: number): Promise<string> {
 
 function start(): Worker {
   const worker = new Worker(new URL('./typedDataThread.js', import.meta.url), { resourceLimits: memory, execArgv: [] })
-  // An error that nobody listens to would end the node.
+  // An error event without a listener would end the node.
   worker.on('error', () => undefined)
   worker.unref()
   return worker

@@ -872,7 +872,7 @@ export const table: readonly Row<Context>[] = [
     lane: 'sync',
     cost: 1,
     isWrite: true,
-    doc: 'Each later block is so many seconds after the one before, whatever the clock says.',
+    doc: 'Puts each later block this number of seconds after its parent, whatever the clock says.',
   }),
   row(anvil_removeBlockTimestampInterval, {
     name: 'anvil_removeBlockTimestampInterval',

@@ -16,7 +16,7 @@ const codePlaces = 32
 const gauges = ['httpConnections', 'refusedConnections', 'subscriptions', 'loopDelay99', 'loopDelayMaximum'] as const
 export type GaugeName = (typeof gauges)[number]
 
-/** HTTP statuses of refusals that are told apart; the last one counts all others. */
+/** HTTP statuses that are counted apart; the last entry counts all others. */
 const statuses = [400, 401, 403, 405, 408, 413, 415, 426, 429, 503, 0] as const
 
 /** How the requests of one method went. */

@@ -41,7 +41,7 @@ export class Flight {
   subscriber: Subscriber | undefined
   /** On whose account it goes; undefined where nobody is asked who he is. */
   caller: Caller | undefined
-  /** Reads the network address of the client; absent where nobody reaches the server over a network. */
+  /** Reads the network address of the client; absent in tests without a network. */
   readNetwork: (() => string) | undefined
   /** Where its executions wait: an HTTP request for itself, those of a WebSocket together. */
   connection = nextConnection()

@@ -1,5 +1,5 @@
-// Bytes that wait for a client or for an event: bodies that are still arriving, requests in a queue, answers that nobody
-// reads, filters, subscriptions. All threads count against one limit, so that strangers cannot take the memory.
+// Bytes that wait for a client or for an event: bodies that are still arriving, requests in a queue, unread answers,
+// filters, subscriptions. All threads count against one limit, so that clients cannot exhaust the memory.
 
 /** What the shared counters count in: their 32 bits then reach to 512 GB. */
 const unitBytes = 256
@@ -31,7 +31,7 @@ export class MemoryBudget {
     return Atomics.load(this.#cells, 0) * unitBytes
   }
 
-  /** Undefined when the whole, or the share of this client, has no room for so many bytes. */
+  /** Undefined when the limit of the process or the share of this client leaves no room for the bytes. */
   reserve(client: string, bytes: number): Reservation | undefined {
     const reservation = this.open(client)
     return reservation.resize(bytes) ? reservation : undefined
@@ -70,7 +70,7 @@ export class Reservation {
     this.#change = change
   }
 
-  /** False when there is no room for so many bytes: then it stays as it was. */
+  /** False when there is no room for the bytes: the reservation then keeps its size. */
   resize(bytes: number): boolean {
     const after = units(bytes)
     if (!this.#change(this.#units, after, false)) return false
@@ -90,7 +90,7 @@ export class Reservation {
   }
 }
 
-/** Counters for so many threads. */
+/** Shared counters for this number of threads. */
 export function budgetCells(threads: number): Int32Array {
   return new Int32Array(new SharedArrayBuffer(4 * (1 + threads)))
 }

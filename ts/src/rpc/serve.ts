@@ -34,7 +34,7 @@ export interface Answerer {
 /** Says where the requests of a large body are: JSON, see `split.ts`. Executes in the pool, under a deadline. */
 export type SplitBody = (body: Buffer, maxRequests: number, deadlineMs: number, ticket: number) => Promise<Answer>
 
-/** Bytes that a compute unit pays for; the first so many cost nothing. */
+/** Bytes that a compute unit pays for. A body below this size costs nothing by its bytes. */
 const bytesPerUnit = 4096
 /** A single request up to this size, in bytes, does not wait behind those that have much to read. */
 const lightBytes = 4096

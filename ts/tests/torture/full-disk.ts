@@ -5,7 +5,7 @@ import type { Random } from '../random.ts'
 import { buildTestDisk, TestDisk, testDiskObstacle } from '../testDisk.ts'
 import type { Round, TortureCase } from '../tortureCase.ts'
 
-// The disk of a serving node becomes full, or fails, at any write: those who write are told so, reads go on, /health says why,
+// The disk of a serving node becomes full, or fails, at any write: writers get an error, reads go on, /health says why,
 // and when the disk takes writes again the node does, too. Nothing acknowledged is lost, and what was refused is not mined.
 
 const sender = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'

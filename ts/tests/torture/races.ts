@@ -205,7 +205,7 @@ async function isMinedWell({ node }: Client, hash: string): Promise<boolean> {
   return receipt?.status === '0x1'
 }
 
-/** What must hold when nobody moves the head any more. */
+/** Checks that must hold once the head no longer moves. */
 async function expectOrder(node: NodeProcess, accounts: readonly string[]): Promise<void> {
   await node.result('evm_setIntervalMining', [0])
   await node.result('evm_setAutomine', [true])

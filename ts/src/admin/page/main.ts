@@ -31,11 +31,11 @@ async function refresh(): Promise<void> {
     overview.show(report)
     methods.show(report)
     apps.show(list, report)
-    await overTime.show(list)
     lastAnswer = new Date().toLocaleTimeString()
     byId('loading').hidden = true
     byId('content').hidden = false
     showAway('')
+    await overTime.show(list)
   } catch (error) {
     if (error instanceof Refused && error.status === 401) {
       askForToken()
