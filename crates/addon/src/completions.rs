@@ -106,7 +106,7 @@ impl Desk {
         }
     }
 
-    /// Settles promises whose answers have come: not so many that others have to wait for what JavaScript does with them.
+    /// Settles promises whose answers have arrived, a bounded number at a time: JavaScript works on each of them.
     /// The rest follows when the loop has looked at its sockets.
     fn settle_some(&self) {
         let mut left = MOST_BYTES;

@@ -67,7 +67,7 @@ impl Pool {
         Ok(Self { queue, threads, counts })
     }
 
-    /// Queues a job. Where there is no room, this one or one of an owner who has more is refused at once.
+    /// Queues a job. When the queue is full, this job or a job of an owner with more of them is refused at once.
     pub(crate) fn submit(&self, owner: Owner, job: Job) {
         // Before the job is there for a thread, which counts it down.
         self.counts.open.fetch_add(1, Ordering::Relaxed);
@@ -119,7 +119,7 @@ fn start_thread(name: String, queue: Arc<Queue>, counts: Arc<Counts>) -> std::io
 }
 
 impl Queue {
-    /// Waits for a job; none when the pool is closed and nothing is left.
+    /// Waits for a job. `None` once the pool is closed and the queue is empty.
     fn next(&self) -> Option<Job> {
         let mut waiting = self.waiting.lock();
         loop {

@@ -25,7 +25,7 @@ pub(crate) struct Process {
     pub(crate) heads: Arc<Listeners>,
     /// Who wants to know of transactions that became executable.
     pub(crate) pending: Arc<Listeners>,
-    /// Who wants to know of transactions that a block left out.
+    /// The listener for transactions that a block left out.
     pub(crate) left_out: Arc<Listeners>,
 }
 

@@ -11,9 +11,9 @@ use std::ops::Range;
 const MOST_LEVELS: usize = 64;
 /// Values in a body: texts, numbers, lists, objects, members of lists and objects.
 const MOST_VALUES: usize = 50_000;
-/// Parameters whose places are told. No method takes as many.
+/// Parameters whose positions are returned. No method takes as many.
 const TOLD_PARAMETERS: usize = 8;
-/// Elements of a batch that are no requests do not count, up to so many for each request that is allowed.
+/// Elements of a batch that are no requests do not count, up to this number for each request that is allowed.
 const FAULTY_PER_REQUEST: usize = 20;
 
 /// What is wrong with a body as a whole.

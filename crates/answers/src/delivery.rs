@@ -12,7 +12,7 @@ use rhizome_evm::{Deadline, End};
 use rhizome_primitives::B256;
 
 /// The hash of a transaction that `submit` hands to the pool. With instant mining the answer comes after its block, and a
-/// failed execution is told as an error although the transaction is mined.
+/// failed execution is returned as an error although the transaction is mined.
 pub(crate) fn deliver(node: &Node, submit: impl FnOnce(&Chain) -> Result<Submitted, RpcError>) -> Answer {
     let chain = node.chain();
     if !node.mines_on_submission() {
@@ -36,7 +36,7 @@ pub(crate) fn deliver(node: &Node, submit: impl FnOnce(&Chain) -> Result<Submitt
     Ok(json::data(submitted.hash.as_slice()))
 }
 
-/// The error of a transaction that waits although a block was mined for it; the log is told as well.
+/// The error of a transaction that waits although a block was mined for it. The log names it, too.
 fn not_mined(node: &Node, hash: &B256, mined: &MinedBlock) -> RpcError {
     let error = RpcError::new(ErrorCode::NotMined, "Unknown error when sending transaction: transaction wasn't mined");
     let Some(pooled) = node.chain().pool().get(hash) else {

@@ -7,7 +7,7 @@ use rhizome_primitives::{Transaction, U256};
 pub enum MiningMode {
     /// A block for each submitted transaction, before the submission is answered.
     Auto,
-    /// A block each so many milliseconds.
+    /// Milliseconds between two blocks.
     Interval {
         /// Milliseconds.
         milliseconds: u64,

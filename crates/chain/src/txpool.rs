@@ -113,7 +113,7 @@ pub struct Pool {
     spec: Arc<ChainSpec>,
     options: PoolOptions,
     clock: Clock,
-    /// Gas limit toward which the next block moves; none where it is not looked at.
+    /// Gas limit toward which the next block moves. `None`: the pool judges by the best block alone.
     next_block_target: Option<AtomicU64>,
     /// Held from the choice of a nonce to the admission of the transaction that uses it. Taken before `inner`.
     next_nonces: Mutex<()>,

@@ -8,11 +8,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// For so many seconds each target is checked, however many cases proptest is told to run.
+/// Seconds for which each target is checked, whatever the number of cases that proptest is set to.
 const SECONDS: &str = "FUZZ_SECONDS";
 const LONGEST_RANDOM: usize = 300;
 
-/// Replays the inputs of a target, then checks `per_case` inputs for each case that proptest is told to run. They are
+/// Replays the inputs of a target, then checks `per_case` inputs for each case that proptest is set to. They are
 /// mutated from the corpus and from `seeds`. An input at which the check panics is kept in the corpus, so that every later
 /// run replays it, and the test fails with its name.
 pub(crate) fn fuzz_corpus(target: &str, per_case: usize, seeds: &[Vec<u8>], check: impl Fn(&[u8], &mut Random)) {

@@ -123,7 +123,7 @@ impl EngineLock {
         Self(RwLock::new(Some(engine)))
     }
 
-    /// Waits while it is opened again. None when that failed.
+    /// Waits while the database is opened again. `None` when that failed.
     pub(crate) fn use_it(&self) -> Option<InUse<'_>> {
         // A thread that has it already must not wait for a thread that waits for it.
         let guard = if IN_USE.get() > 0 { self.0.read_recursive() } else { self.0.read() };

@@ -158,7 +158,7 @@ pub(crate) fn is_disk_full(dir: &Path, bytes: usize) -> bool {
     probe(dir, bytes).is_err_and(|error| full.contains(&error.kind()))
 }
 
-/// Writes so many bytes and takes them away again.
+/// Writes a probe file of this many bytes and removes it.
 fn probe(dir: &Path, bytes: usize) -> io::Result<()> {
     let path = dir.join("space.probe");
     let written = File::create(&path).and_then(|mut file| {

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 /// Transactions that are remembered until the log asks; the oldest go first.
 const MEMORY: usize = 1_000;
 
-/// What nobody has asked for yet.
+/// Entries that were not read yet.
 #[derive(Debug, Default)]
 pub(crate) struct WaitingFeed(Mutex<VecDeque<LeftOut>>);
 

@@ -6,7 +6,7 @@ use crate::node::Node;
 use rhizome_chain::BlockTime;
 use rhizome_evm::Deadline;
 
-/// Mines so many blocks; each but the first is `interval` seconds after the one before (none: the fixed interval, else a
+/// Mines `blocks` blocks; each but the first is `interval` seconds after its parent (`None`: the fixed interval, else a
 /// second). True.
 pub fn answer(node: &Node, blocks: u64, interval: Option<u64>, deadline: &Deadline) -> Answer {
     let chain = node.require_development()?;

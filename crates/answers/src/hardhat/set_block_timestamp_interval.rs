@@ -4,7 +4,7 @@ use crate::error::Answer;
 use crate::json;
 use crate::node::Node;
 
-/// Each later block is so many seconds after the one before, whatever the clock says; null.
+/// Puts each later block `seconds` after its parent, whatever the clock says; null.
 pub fn answer(node: &Node, seconds: u64) -> Answer {
     node.require_development()?.set_block_interval(Some(seconds));
     Ok(json::null())

@@ -10,7 +10,7 @@ use rhizome_primitives::{Address, B256, Block, Transaction, U256};
 use crate::txpool::Pooled;
 use crate::{Chain, ChainEvent};
 
-/// Transactions of one block that listeners are told about: a full pool must not flood the log.
+/// Bound on the transactions of one block that are reported: a full pool must not flood the log.
 const MOST_TOLD: usize = 20;
 
 /// A pending transaction that a block does not take.
@@ -124,7 +124,7 @@ impl WaitReason {
     }
 }
 
-/// What listeners were told about the last block: a reason that stays is told once.
+/// Reasons that were reported for the last block: a reason that stays is reported once.
 #[derive(Default)]
 pub(crate) struct Told(Mutex<HashMap<B256, Discriminant<WaitReason>>>);
 
@@ -165,7 +165,7 @@ impl<'a> WaitReasons<'a> {
         }
     }
 
-    /// Why a pending transaction is not in the block; none when it is.
+    /// The reason for which a pending transaction is not in the block. `None` when it is in the block.
     pub fn of(&self, hash: &B256, sender: &Address, nonce: u64) -> Option<WaitReason> {
         if self.taken.contains(hash) {
             return None;

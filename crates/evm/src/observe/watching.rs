@@ -381,7 +381,7 @@ impl Tracer for Watching<'_> {
 }
 
 impl Watching<'_> {
-    /// Whether the failure of the running frame is told with the reference's message.
+    /// Whether the failure of the running frame has the reference's message.
     fn has_message(&self) -> bool {
         self.open.len() <= 1 || self.wants_messages
     }
