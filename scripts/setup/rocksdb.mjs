@@ -100,7 +100,10 @@ async function compile({ folder: source, includes }, compiler, folder, report) {
       }
     }
     const jobs = Math.max(1, Math.min(availableParallelism(), Math.floor(freemem() / bytesPerJob)))
-    await Promise.all(Array.from({ length: jobs }, worker))
+    // All of them have ended before a failure is reported: a later run writes the same files.
+    const ends = await Promise.allSettled(Array.from({ length: jobs }, worker))
+    const failure = ends.find(({ status }) => status === 'rejected')
+    if (failure !== undefined) throw failure.reason
     const fresh = `librocksdb.a.${process.pid}`
     await run('ar', ['crs', fresh, ...units.map(({ object }) => object)], { cwd: partial })
     mkdirSync(folder, { recursive: true })
