@@ -7,7 +7,7 @@ import type { Answer } from '../rpc/envelope.ts'
 import { writeError } from '../rpc/envelope.ts'
 import { code, internalError, overloaded, RpcError, unavailable } from '../rpc/errors.ts'
 import { Flight } from '../rpc/flight.ts'
-import type { MemoryBudget, Reservation } from '../rpc/memoryBudget.ts'
+import { type MemoryBudget, uncounted } from '../rpc/memoryBudget.ts'
 import { isRequestId } from '../rpc/requestId.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
 import { admissionRefused, refused, visitorOf, withLimits } from './admission.ts'
@@ -23,8 +23,6 @@ import { isHostAllowed, isOriginAllowed } from './origin.ts'
 import { closeBehind, type Headers, heldBy, hold, isLastOf, type Outgoing, onAborted, send } from './reply.ts'
 import type { HttpSettings } from './settings.ts'
 
-/** Bodies up to this size are not counted while they wait to be answered. */
-const smallBodyBytes = 16_384
 const noHeaders: Headers = []
 const badRequestCodes: readonly number[] = [code.parseError, code.invalidRequest, code.invalidParams]
 
@@ -320,28 +318,23 @@ export class HttpServer {
       else this.#refuse(response, { ...this.#tooSlow(headers), isLast: true })
       return
     }
-    const held = body.held ?? this.#hold(body.bytes.length, flight)
-    if (held === 'no memory') {
+    const held = body.held ?? this.#memory.reserveRequest(flight, body.bytes.length)
+    if (held === undefined) {
       this.#refuse(response, this.#outgoing(noMemory, headers))
       return
     }
     this.#running++
     const reply = this.#bodies.serve(body.bytes, flight)
     if (reply instanceof Promise) {
-      if (held !== undefined) void reply.finally(() => held.release()).catch(() => undefined)
+      if (held !== uncounted) void reply.finally(() => held.release()).catch(() => undefined)
       reply.then(
         (finished) => this.#finish(response, finished, flight, headers, encoding),
         () => this.#finish(response, defect, flight, headers, encoding),
       )
     } else {
-      held?.release()
+      held.release()
       this.#finish(response, reply, flight, headers, encoding)
     }
-  }
-
-  /** Counts a body that arrived in one piece; small ones are bounded by the number of requests that may wait. */
-  #hold(bytes: number, flight: Flight): Reservation | undefined | 'no memory' {
-    return bytes <= smallBodyBytes ? undefined : (this.#memory.reserve(flight.client, bytes) ?? 'no memory')
   }
 
   /** Behind trusted proxies the address stands in a header, which can be read now only. */

@@ -4,6 +4,9 @@
 /** What the shared counters count in: their 32 bits then reach to 512 GB. */
 const unitBytes = 256
 
+/** Requests up to this size are not counted: they are bounded by the number that may wait. */
+const smallRequestBytes = 16_384
+
 /** Reservations of one thread. Cell 0 is the sum of all threads, one cell for each thread follows. */
 export class MemoryBudget {
   readonly #cells: Int32Array
@@ -35,6 +38,11 @@ export class MemoryBudget {
   reserve(client: string, bytes: number): Reservation | undefined {
     const reservation = this.open(client)
     return reservation.resize(bytes) ? reservation : undefined
+  }
+
+  /** Reserves the bytes of a request until it is answered: `uncounted` for a small one, undefined when there is no room. */
+  reserveRequest(request: { readonly client: string }, bytes: number): Reservation | undefined {
+    return bytes <= smallRequestBytes ? uncounted : this.reserve(request.client, bytes)
   }
 
   /** A reservation of nothing, to be resized. */
@@ -89,6 +97,9 @@ export class Reservation {
     this.count(0)
   }
 }
+
+/** What small requests hold. */
+export const uncounted = new Reservation(() => true)
 
 /** Shared counters for this number of threads. */
 export function budgetCells(threads: number): Int32Array {

@@ -183,8 +183,8 @@ export class WebSocketServer {
     flight.caller = connection.admission.caller
     if (connection.flights.size >= maxRequests) flight.refusal = limitReached(`Too many requests: ${maxRequests} wait`)
     flight.readNetwork = () => connection.client
-    const held = body.length <= smallMessageBytes ? undefined : this.#parts.memory.open(connection.client)
-    if (held?.resize(body.length) === false) flight.refusal = overloaded()
+    const held = this.#parts.memory.reserveRequest(flight, body.length)
+    if (held === undefined) flight.refusal = overloaded()
     if (this.#parts.keyring.isWithheld) flight.refusal = unavailable('The store of API keys is away')
     const reply = this.#parts.bodies.serve(body, flight)
     if (reply instanceof Promise) void this.#sendLater(connection, reply, flight, held)
@@ -216,8 +216,6 @@ export class WebSocketServer {
 }
 
 const lookMs = 1000
-/** Messages up to this size are not counted while they wait to be answered. */
-const smallMessageBytes = 16_384
 
 /** A web page sends its token as the second of two protocols: the first one is then agreed on. */
 function protocolOf(protocols: string): string {
