@@ -66,7 +66,7 @@ pub(crate) fn brief_or_pooled(
 ) -> Result<Either<Reply, Object<'_>>> {
     let running = process::running().map_err(refusal)?;
     if may_be_brief {
-        let deadline = Deadline::brief(BRIEF);
+        let deadline = Deadline::inline(BRIEF);
         let patience = Patience { cancellation: deadline.clone(), deadline };
         match guarded(|| ask(&running.node, &patience)) {
             Err(error) if error.code == ErrorCode::ResourceExhausted => {}

@@ -3,7 +3,7 @@
 use parking_lot::{Condvar, Mutex};
 use rhizome_answers::fair_queue::{FairQueue, Owner};
 use rhizome_answers::node_figures::LaneFigures;
-use rhizome_evm::stand_back;
+use rhizome_evm::yield_periodically;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
@@ -108,7 +108,7 @@ impl Drop for Pool {
 fn start_thread(name: String, queue: Arc<Queue>, counts: Arc<Counts>) -> std::io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(move || {
         lower_priority();
-        stand_back();
+        yield_periodically();
         while let Some(job) = queue.next() {
             counts.running.fetch_add(1, Ordering::Relaxed);
             job(Turn::Now);

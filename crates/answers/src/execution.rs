@@ -7,7 +7,7 @@ use crate::overrides::Overrides;
 use crate::selector::{Place, Selector};
 use crate::traces::traced::Traced;
 use rhizome_chain::ChainAncestry;
-use rhizome_evm::observe::{Inspected, Inspection};
+use rhizome_evm::tracing::{Inspected, Inspection};
 use rhizome_evm::{BlockEnv, CallOutcome, Deadline, ExecError, StateOverrides, Unexecutable};
 use rhizome_primitives::U256;
 use rhizome_trie::StateReader;
@@ -30,7 +30,7 @@ impl Stage {
         overrides: &Overrides,
         deadline: &Deadline,
     ) -> Result<Self, RpcError> {
-        if deadline.is_brief() && !at.is_head(node) {
+        if deadline.is_inline() && !at.is_head(node) {
             return Err(RpcError::timed_out());
         }
         if !overrides.is_empty() && !node.options().has_overrides {
@@ -100,7 +100,7 @@ impl Stage {
         deadline: &Deadline,
     ) -> Result<CallOutcome, ExecError> {
         let long_calls = node.long_calls();
-        if deadline.is_brief() && long_calls.skips(object) {
+        if deadline.is_inline() && long_calls.skips(object) {
             return Err(ExecError::DeadlineExceeded);
         }
         let spec = node.chain().spec();
@@ -108,7 +108,7 @@ impl Stage {
         let (env, request) = (self.env.clone(), object.request(gas));
         let ended = rhizome_evm::call_with(&self.overrides, spec, env, state, &self.ancestry, &request, deadline);
         // Where the clock has ended it, the thread had to wait for a processor or a disk, and that says little.
-        if deadline.is_brief() && matches!(ended, Err(ExecError::DeadlineExceeded)) && !deadline.has_passed() {
+        if deadline.is_inline() && matches!(ended, Err(ExecError::DeadlineExceeded)) && !deadline.has_passed() {
             long_calls.note(object);
         }
         ended

@@ -5,7 +5,7 @@ use crate::execution::to_rpc_error;
 use crate::node::Node;
 use crate::traces::subject::BlockSubject;
 use rhizome_chain::MinedTransaction;
-use rhizome_evm::observe::Inspection;
+use rhizome_evm::tracing::Inspection;
 use rhizome_evm::{Deadline, TransactionOutcome};
 
 /// The outcome of the transaction, after those before it in its block.

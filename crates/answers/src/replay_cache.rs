@@ -137,7 +137,7 @@ fn wait<'s>(shared: &'s SharedLog, deadline: &Deadline) -> Result<MutexGuard<'s,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rhizome_evm::observe::Inspection;
+    use rhizome_evm::tracing::Inspection;
     use rhizome_evm::{AncestorBlock, Ancestry, AncestryError, State};
     use rhizome_primitives::{
         Address, Block, Bytes, ChainSpec, Header, I256, Transaction, U256, UnsignedTransaction, hex, keccak256,

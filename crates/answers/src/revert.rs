@@ -30,7 +30,7 @@ pub(crate) fn halted(reason: HaltReason) -> RpcError {
 /// The halt in the words that other nodes use.
 pub(crate) fn name(reason: HaltReason) -> &'static str {
     match reason {
-        HaltReason::OutOfGas | HaltReason::GasOverflow | HaltReason::ContractUnpaid => "out of gas",
+        HaltReason::OutOfGas | HaltReason::GasOverflow | HaltReason::PrecompileUnpaid => "out of gas",
         HaltReason::InvalidInstruction => "invalid opcode",
         HaltReason::BadJump => "invalid jump destination",
         HaltReason::StackUnderflow => "stack underflow",
@@ -41,7 +41,7 @@ pub(crate) fn name(reason: HaltReason) -> &'static str {
         HaltReason::CodeSize => "max code size exceeded",
         HaltReason::InitCodeSize => "max initcode size exceeded",
         HaltReason::CodePrefix => "invalid code: must not begin with 0xef",
-        HaltReason::ContractFailed => "precompiled contract failed",
+        HaltReason::PrecompileFailed => "precompiled contract failed",
         HaltReason::Silent => "execution halted",
     }
 }

@@ -23,7 +23,7 @@ fn rounds(contract: &Value, count: u64) -> Value {
 
 /// Long enough for any machine: what ends these calls is their budget.
 fn brief() -> Deadline {
-    Deadline::brief(Duration::from_secs(3600))
+    Deadline::inline(Duration::from_secs(3600))
 }
 
 fn call(node: &Node, call: &Value, block: &str, deadline: &Deadline) -> Answer {

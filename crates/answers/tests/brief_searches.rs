@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// Long enough for any machine: what ends these searches is the work that they are.
 fn brief() -> Deadline {
-    Deadline::brief(Duration::from_secs(3600))
+    Deadline::inline(Duration::from_secs(3600))
 }
 
 fn logs(node: &Node, filter: &Value, deadline: &Deadline) -> Answer {

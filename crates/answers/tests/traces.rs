@@ -10,7 +10,7 @@ use rhizome_answers::traces::struct_logs::StructLogs;
 use rhizome_answers::traces::traced::Traced;
 use rhizome_answers::traces::transaction_trace::{self, TracePlace, Window};
 use rhizome_evm::Deadline;
-use rhizome_evm::observe::{Inspection, Observer};
+use rhizome_evm::tracing::{Inspection, Inspector};
 use serde_json::Value;
 
 use super::cases::trace::run;
@@ -20,8 +20,8 @@ const SIZE_LIMIT: usize = 64 << 20;
 
 /// Compares every trace of a case with what the reference wrote.
 pub(crate) fn check(file: &Value, forks: &Value, case: &Value) -> Verdict {
-    let execute = |observer: &mut dyn Observer| {
-        let inspection = Inspection { observer: Some(observer), changes_limit: None };
+    let execute = |inspector: &mut dyn Inspector| {
+        let inspection = Inspection { inspector: Some(inspector), changes_limit: None };
         let (transaction, sender, inspected) = run(file, forks, case, inspection)?;
         Ok(Traced::of_transaction(&transaction, sender, inspected.outcome))
     };

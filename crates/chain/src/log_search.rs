@@ -102,7 +102,7 @@ impl Chain {
         let topics: Vec<Vec<B256>> = filter.topics.iter().map(|topics| topics.clone().unwrap_or_default()).collect();
         let sieve = Sieve::new(filter);
         let query = LogQuery { addresses: &filter.addresses, topics: &topics };
-        let is_too_long = |is_long: bool| match deadline.is_brief() && is_long {
+        let is_too_long = |is_long: bool| match deadline.is_inline() && is_long {
             true => Err(LogSearchError::DeadlineExceeded),
             false => Ok(()),
         };
@@ -129,7 +129,7 @@ impl Chain {
                     return Err(LogSearchError::DeadlineExceeded);
                 }
                 let Some(hash) = self.main_hash(number)? else { continue };
-                let receipts = match deadline.is_brief() {
+                let receipts = match deadline.is_inline() {
                     true => self.archive.raw_receipts(&hash)?,
                     // Past the cache: most receipts of a wide search are only looked at.
                     false => self.archive.store.raw_receipts(&hash)?.map(Arc::new),

@@ -11,11 +11,11 @@ use crate::deadline::Deadline;
 use crate::error::ExecError;
 use crate::evm::Evm;
 use crate::machine::Machine;
-use crate::observe::{Enclosing, Inspected, Inspection, Watching, complete, view_after};
 use crate::overrides::StateOverrides;
 use crate::state::{AccessSet, Checkpoint, State};
-use crate::tracer::{Blind, Tracer};
-use crate::transaction::{Container, FeePayment, Place, TransactionOutcome};
+use crate::tracing::{EnclosingTransaction, Inspected, InspectingTracer, Inspection, complete, view_after};
+use crate::tracing::{NoOpTracer, Tracer};
+use crate::transaction::{FeePayment, SublistState, TransactionContext, TransactionOutcome};
 
 /// Executes transactions on the state of the parent block.
 ///
@@ -24,7 +24,7 @@ use crate::transaction::{Container, FeePayment, Place, TransactionOutcome};
 pub struct BlockExecutor<'e> {
     evm: Evm<'e>,
     payment: FeePayment,
-    block: Container,
+    block: SublistState,
     executed: Executed,
     last: Option<Last>,
 }
@@ -45,7 +45,7 @@ struct Executed {
 
 /// What the transactions so far leave to the next one, beside the state.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Carried {
+pub(crate) struct CarriedTotals {
     /// How many they are.
     pub(crate) transactions: usize,
     /// Fees that REMASC has not received yet, in wei.
@@ -87,7 +87,7 @@ impl<'e> BlockExecutor<'e> {
         ancestry: &'e dyn Ancestry,
     ) -> Result<BlockExecutor<'e>, ExecError> {
         let number = env.number;
-        let mut executor = BlockExecutor::resume(spec, env, State::new(reader), ancestry, Carried::default());
+        let mut executor = BlockExecutor::resume(spec, env, State::new(reader), ancestry, CarriedTotals::default());
         set_up_contracts(executor.state(), spec, number)?;
         executor.state().settle();
         Ok(executor)
@@ -99,19 +99,19 @@ impl<'e> BlockExecutor<'e> {
         env: BlockEnv,
         state: State,
         ancestry: &'e dyn Ancestry,
-        carried: Carried,
+        carried: CarriedTotals,
     ) -> BlockExecutor<'e> {
-        let block = Container { gas_limit: env.gas_limit, ..Container::default() };
+        let block = SublistState { gas_limit: env.gas_limit, ..SublistState::default() };
         let machine = Machine::new(spec, env, ancestry, state, Deadline::none());
         let payment = FeePayment::under(&machine.rules);
-        let Carried { transactions, unpaid_fees } = carried;
+        let CarriedTotals { transactions, unpaid_fees } = carried;
         let executed = Executed { earlier: transactions, unpaid_fees, ..Executed::default() };
         BlockExecutor { evm: Evm::new(machine), payment, block, executed, last: None }
     }
 
     /// What a resumed executor needs beside [`BlockExecutor::into_state`].
-    pub(crate) fn carried(&self) -> Carried {
-        Carried { transactions: self.executed.transactions(), unpaid_fees: self.executed.unpaid_fees }
+    pub(crate) fn carried(&self) -> CarriedTotals {
+        CarriedTotals { transactions: self.executed.transactions(), unpaid_fees: self.executed.unpaid_fees }
     }
 
     /// The state as the transactions so far left it.
@@ -142,7 +142,7 @@ impl<'e> BlockExecutor<'e> {
     }
 
     /// Lets the transactions find a state that is pretended. To be asked for before the first of them.
-    pub fn pretend(&mut self, overrides: &StateOverrides) -> Result<(), ExecError> {
+    pub fn apply_overrides(&mut self, overrides: &StateOverrides) -> Result<(), ExecError> {
         let machine = &mut self.evm.machine;
         machine.moves = overrides.moves(&machine.rules)?;
         Ok(overrides.apply(&mut machine.state)?)
@@ -180,9 +180,9 @@ impl<'e> BlockExecutor<'e> {
         transaction: &Transaction,
         sender: Address,
         is_remasc: bool,
-        container: &mut Container,
+        container: &mut SublistState,
     ) -> Result<TransactionOutcome, ExecError> {
-        self.execute_traced(transaction, sender, is_remasc, container, &mut Blind)
+        self.execute_traced(transaction, sender, is_remasc, container, &mut NoOpTracer)
     }
 
     /// As [`BlockExecutor::execute_in`], and says which trie keys were touched.
@@ -191,7 +191,7 @@ impl<'e> BlockExecutor<'e> {
         transaction: &Transaction,
         sender: Address,
         is_remasc: bool,
-        container: &mut Container,
+        container: &mut SublistState,
     ) -> Result<(TransactionOutcome, AccessSet), ExecError> {
         self.state().start_tracking();
         let result = self.execute_in(transaction, sender, is_remasc, container);
@@ -205,17 +205,17 @@ impl<'e> BlockExecutor<'e> {
         transaction: &Transaction,
         sender: Address,
         is_remasc: bool,
-        container: &mut Container,
+        container: &mut SublistState,
         inspection: Inspection<'_>,
     ) -> Result<Inspected<TransactionOutcome>, ExecError> {
         let before = inspection.changes_limit.map(|limit| (limit, container.clone()));
         if before.is_some() {
             self.state().start_tracking();
         }
-        let enclosing = Enclosing { is_creation: transaction.is_creation(), hash: transaction.hash() };
-        let result = match inspection.observer {
-            Some(observer) => {
-                let tracer = &mut Watching::new(observer, enclosing);
+        let enclosing = EnclosingTransaction { is_creation: transaction.is_creation(), hash: transaction.hash() };
+        let result = match inspection.inspector {
+            Some(inspector) => {
+                let tracer = &mut InspectingTracer::new(inspector, enclosing);
                 self.execute_traced(transaction, sender, is_remasc, container, tracer)
             }
             None => self.execute_in(transaction, sender, is_remasc, container),
@@ -239,7 +239,7 @@ impl<'e> BlockExecutor<'e> {
         transaction: &Transaction,
         sender: Address,
         is_remasc: bool,
-        container: &mut Container,
+        container: &mut SublistState,
         tracer: &mut impl Tracer,
     ) -> Result<TransactionOutcome, ExecError> {
         self.evm.machine.state.settle();
@@ -254,7 +254,7 @@ impl<'e> BlockExecutor<'e> {
         if is_remasc {
             self.pay_postponed_fees()?;
         }
-        let place = Place { index: self.executed.transactions(), is_remasc, payment: self.payment };
+        let place = TransactionContext { index: self.executed.transactions(), is_remasc, payment: self.payment };
         let result = self.evm.transact(transaction, sender, place, container, tracer);
         let outcome = match result {
             Ok(outcome) => outcome,
@@ -346,7 +346,7 @@ mod tests {
 
     use super::*;
     use crate::error::TransactionRefusal;
-    use crate::fixtures::{Alone, contract, env, rich, signed, world};
+    use crate::fixtures::{NoAncestors, contract, env, rich, signed, world};
 
     /// Writes the number in its call data to cell 1.
     const STORE: [u8; 6] = hex!("600035600155");
@@ -354,7 +354,7 @@ mod tests {
     #[test]
     fn refused_transactions_change_nothing() {
         let spec = ChainSpec::regtest();
-        let mut executor = BlockExecutor::new(&spec, env(5), world(&[]), &Alone).unwrap();
+        let mut executor = BlockExecutor::new(&spec, env(5), world(&[]), &NoAncestors).unwrap();
         let refused = executor.execute(&signed(1, Some(rich()), &[], 21_000, 0), rich());
         let expected = TransactionRefusal::Nonce { nonce: U256::from(1), expected: U256::ZERO };
         assert!(matches!(refused, Err(ExecError::Refused { index: 0, reason }) if reason == expected));
@@ -372,7 +372,7 @@ mod tests {
         // TXINDEX, and its word as the output.
         let code = hex!("aa60005260206000f3");
         let to = contract(0x51);
-        let executor = BlockExecutor::new(&spec, env(5), world(&[(to, &code)]), &Alone).unwrap();
+        let executor = BlockExecutor::new(&spec, env(5), world(&[(to, &code)]), &NoAncestors).unwrap();
         let mut executor = executor.at_index(3);
         for index in 3..5_u8 {
             let outcome = executor.execute(&signed(u64::from(index) - 3, Some(to), &[], 100_000, 0), rich()).unwrap();
@@ -387,10 +387,10 @@ mod tests {
         let first = signed(0, Some(store), &[7; 32], 100_000, 0);
         let second = signed(1, Some(store), &[0; 32], 100_000, 0);
         let run = |takes_back: bool| {
-            let mut executor = BlockExecutor::new(&spec, env(5), world(&[(store, &STORE)]), &Alone).unwrap();
+            let mut executor = BlockExecutor::new(&spec, env(5), world(&[(store, &STORE)]), &NoAncestors).unwrap();
             executor.execute(&first, rich()).unwrap();
             if takes_back {
-                let mut container = Container { gas_limit: 6_800_000, ..Container::default() };
+                let mut container = SublistState { gas_limit: 6_800_000, ..SublistState::default() };
                 let (outcome, access) = executor.execute_tracked(&second, rich(), false, &mut container).unwrap();
                 assert!(outcome.success && !access.writes().is_empty());
                 assert!(executor.undo_last() && !executor.undo_last());
@@ -407,7 +407,7 @@ mod tests {
     fn fees_wait_for_remasc_where_sublists_are_allowed() {
         let transfer = signed(0, Some(rich()), &[], 21_000, 0);
         let fee_before_end = |spec: ChainSpec| {
-            let mut executor = BlockExecutor::new(&spec, env(5), world(&[]), &Alone).unwrap();
+            let mut executor = BlockExecutor::new(&spec, env(5), world(&[]), &NoAncestors).unwrap();
             executor.execute(&transfer, rich()).unwrap();
             executor.state().balance(REMASC).unwrap()
         };
@@ -415,7 +415,7 @@ mod tests {
         assert_eq!(fee_before_end(ChainSpec::regtest()), I256::ZERO);
         assert_eq!(fee_before_end(ChainSpec::regtest().with_rule_height(Rule::Rskip144, None)), fee);
         let spec = ChainSpec::regtest();
-        let mut executor = BlockExecutor::new(&spec, env(5), world(&[]), &Alone).unwrap();
+        let mut executor = BlockExecutor::new(&spec, env(5), world(&[]), &NoAncestors).unwrap();
         executor.execute(&transfer, rich()).unwrap();
         executor.execute(&Transaction::remasc(1), Address::ZERO).unwrap();
         assert_eq!(executor.state().balance(REMASC).unwrap(), fee);

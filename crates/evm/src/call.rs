@@ -6,16 +6,16 @@ use rhizome_primitives::{Address, B256, Bytes, ChainSpec, Log, U256};
 use rhizome_trie::StateReader;
 
 use crate::block_env::{Ancestry, BlockEnv};
-use crate::budget::Budget;
 use crate::deadline::Deadline;
 use crate::error::{ExecError, Unexecutable};
 use crate::evm::Evm;
 use crate::frame::End;
+use crate::inline_budget::InlineBudget;
 use crate::machine::{Machine, Origin};
-use crate::observe::{Enclosing, Inspected, Inspection, Watching, complete, view_after};
 use crate::overrides::StateOverrides;
 use crate::state::{Checkpoint, State};
-use crate::tracer::{Blind, Tracer};
+use crate::tracing::{EnclosingTransaction, Inspected, InspectingTracer, Inspection, complete, view_after};
+use crate::tracing::{NoOpTracer, Tracer};
 use crate::transaction::{GAS_LIMIT_LIMIT, Message, granted_refund, local_intrinsic_gas};
 
 /// Added to an estimate when value moved between contracts.
@@ -96,15 +96,15 @@ pub fn call_with(
     let mut machine = Machine::new(spec, env, ancestry, State::new(reader), deadline.clone());
     machine.moves = overrides.moves(&machine.rules)?;
     overrides.apply(&mut machine.state)?;
-    if !deadline.is_brief() {
-        return execute(&mut Evm::new(machine), request, &mut Blind);
+    if !deadline.is_inline() {
+        return execute(&mut Evm::new(machine), request, &mut NoOpTracer);
     }
     // Only instructions are paid for: not the analysis of init code, and not a built-in contract called at once.
-    let runs_code = request.to.is_some_and(|to| machine.contract_at(&to).is_none());
+    let runs_code = request.to.is_some_and(|to| machine.precompile_at(&to).is_none());
     if !runs_code || deadline.has_passed() {
         return Err(ExecError::DeadlineExceeded);
     }
-    execute(&mut Evm::new(machine), request, &mut Budget::new())
+    execute(&mut Evm::new(machine), request, &mut InlineBudget::new())
 }
 
 /// As [`call`], and looks on.
@@ -121,10 +121,10 @@ pub fn inspect_call(
     if inspection.changes_limit.is_some() {
         evm.machine.state.start_tracking();
     }
-    let enclosing = Enclosing { is_creation: request.to.is_none(), hash: B256::ZERO };
-    let outcome = match inspection.observer {
-        Some(observer) => execute(&mut evm, request, &mut Watching::new(observer, enclosing))?,
-        None => execute(&mut evm, request, &mut Blind)?,
+    let enclosing = EnclosingTransaction { is_creation: request.to.is_none(), hash: B256::ZERO };
+    let outcome = match inspection.inspector {
+        Some(inspector) => execute(&mut evm, request, &mut InspectingTracer::new(inspector, enclosing))?,
+        None => execute(&mut evm, request, &mut NoOpTracer)?,
     };
     let state = &mut evm.machine.state;
     let mut accounts = Vec::new();
@@ -186,13 +186,13 @@ mod tests {
     use rhizome_primitives::hex;
 
     use super::*;
-    use crate::fixtures::{Alone, contract, env, world};
+    use crate::fixtures::{NoAncestors, contract, env, world};
     use crate::halt::HaltReason;
 
     fn execute_code(code: &[u8], gas: u64, deadline: &Deadline) -> Result<CallOutcome, ExecError> {
         let to = contract(0x77);
         let request = CallRequest { to: Some(to), gas, ..CallRequest::default() };
-        call(&ChainSpec::regtest(), env(5), world(&[(to, code)]), &Alone, &request, deadline)
+        call(&ChainSpec::regtest(), env(5), world(&[(to, code)]), &NoAncestors, &request, deadline)
     }
 
     #[test]
@@ -230,7 +230,7 @@ mod tests {
         let run = |code: &[u8]| {
             let to = contract(0x78);
             let request = CallRequest { to: Some(to), gas: 100_000, ..CallRequest::default() };
-            call(&spec, env(5), world(&[(to, code)]), &Alone, &request, &Deadline::none()).unwrap().end
+            call(&spec, env(5), world(&[(to, code)]), &NoAncestors, &request, &Deadline::none()).unwrap().end
         };
         // DUPN as the last byte, before a last byte, and before the data of a PUSH that is a PUSH itself.
         assert_eq!(run(&hex!("60016000a8")), End::Success);
@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn values_beyond_the_range_of_balances_are_refused() {
         let request = CallRequest { value: U256::MAX, gas: 100_000, ..CallRequest::default() };
-        let result = call(&ChainSpec::regtest(), env(5), world(&[]), &Alone, &request, &Deadline::none());
+        let result = call(&ChainSpec::regtest(), env(5), world(&[]), &NoAncestors, &request, &Deadline::none());
         assert!(matches!(result, Err(ExecError::Unexecutable { reason: Unexecutable::Amount, .. })));
     }
 }

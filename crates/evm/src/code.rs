@@ -5,7 +5,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use revm::bytecode::Bytecode;
 use rhizome_primitives::{B256, Bytes};
 
-use crate::maps::HashMap;
+use crate::hash_maps::HashMap;
 
 /// First byte of a code header.
 const HEADER: u8 = 0xfc;

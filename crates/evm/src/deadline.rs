@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::turn::give_way;
+use crate::yielding::yield_if_due;
 
 /// A point in time, a flag that somebody else may raise, both or neither.
 #[derive(Debug, Clone, Default)]
 pub struct Deadline {
     at: Option<Instant>,
     cancelled: Option<Arc<AtomicBool>>,
-    is_brief: bool,
+    is_inline: bool,
 }
 
 impl Deadline {
@@ -27,13 +27,13 @@ impl Deadline {
 
     /// As soon as an execution takes more work than a thread with other things to do can wait for. `limit` is for what
     /// work does not tell, such as a slow disk.
-    pub fn brief(limit: Duration) -> Deadline {
-        Deadline { is_brief: true, ..Deadline::at(Instant::now() + limit) }
+    pub fn inline(limit: Duration) -> Deadline {
+        Deadline { is_inline: true, ..Deadline::at(Instant::now() + limit) }
     }
 
     /// Whether it ends executions by the work that they do, too.
-    pub fn is_brief(&self) -> bool {
-        self.is_brief
+    pub fn is_inline(&self) -> bool {
+        self.is_inline
     }
 
     /// As soon as the flag is true, too.
@@ -46,9 +46,9 @@ impl Deadline {
     /// True once the execution has to stop. Costs a reading of the clock. A thread that [stands back] may let
     /// others in here.
     ///
-    /// [stands back]: crate::stand_back
+    /// [stands back]: crate::yield_periodically
     pub fn has_passed(&self) -> bool {
-        give_way();
+        yield_if_due();
         self.cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
             || self.at.is_some_and(|at| Instant::now() >= at)
     }

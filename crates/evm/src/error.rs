@@ -78,8 +78,8 @@ pub enum ExecError {
     #[error(transparent)]
     Ancestry(#[from] AncestryError),
     /// Whoever looked on has seen enough.
-    #[error("the observer ended the execution")]
-    Observed,
+    #[error("the inspector ended the execution")]
+    StoppedByInspector,
     /// Cancelled, or out of time.
     #[error("the execution was stopped before its end")]
     DeadlineExceeded,

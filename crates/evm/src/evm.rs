@@ -5,9 +5,9 @@ use revm::interpreter::{InstructionResult, Interpreter, SharedMemory};
 use crate::error::{ExecError, Unexecutable};
 use crate::frame::{Finished, Frame, Pending, TopFrame};
 use crate::halt::HaltReason;
-use crate::instructions::{GAS, Instructions, WIDE_GAS, Wire, instructions};
+use crate::instructions::{GAS, Instructions, RskInterpreter, UNBOUNDED_MEMORY_GAS, instructions};
 use crate::machine::Machine;
-use crate::tracer::Tracer;
+use crate::tracing::Tracer;
 
 /// Instructions between two looks at the deadline.
 const STEPS_PER_LOOK: u32 = 512;
@@ -32,7 +32,7 @@ impl<'e> Evm<'e> {
     /// Runs code and everything that it calls.
     pub(crate) fn run(&mut self, top: TopFrame, tracer: &mut impl Tracer) -> Result<Finished, ExecError> {
         let wide;
-        let table = if top.gas < WIDE_GAS {
+        let table = if top.gas < UNBOUNDED_MEMORY_GAS {
             &*self.instructions
         } else {
             wide = Box::new(instructions(&self.machine.rules, true));
@@ -44,7 +44,7 @@ impl<'e> Evm<'e> {
         let mut steps_left = STEPS_PER_LOOK;
         let mut frame = self.idle.pop().unwrap_or_else(|| Box::new(Frame::idle()));
         frame.begin_top(top, self.memory.new_child_context(), machine);
-        tracer.frame_begins(&frame, machine)?;
+        tracer.frame_start(&frame, machine)?;
         loop {
             let result = if frame.can_start() {
                 Ok(interpret(&mut frame.interpreter, machine, table, tracer, &mut steps_left))
@@ -60,20 +60,20 @@ impl<'e> Evm<'e> {
                         // Only our instructions suspend, and they leave what they want.
                         None => return Err(machine.take_fatal()),
                     }
-                    tracer.frame_begins(&child, machine)?;
+                    tracer.frame_start(&child, machine)?;
                     waiting.push(std::mem::replace(&mut frame, child));
                 }
                 Ok(InstructionResult::FatalExternalError) => return Err(machine.take_fatal()),
                 ended => {
                     let finished = frame.finish(ended, machine)?;
-                    tracer.frame_ends(&frame, &finished, machine)?;
+                    tracer.frame_end(&frame, &finished, machine)?;
                     let Some(parent) = waiting.pop() else {
                         self.idle.push(frame);
                         return Ok(finished);
                     };
                     let child = std::mem::replace(&mut frame, parent);
                     frame.resume(&child.kind, finished);
-                    tracer.frame_resumes(&frame, machine)?;
+                    tracer.frame_resume(&frame, machine)?;
                     self.idle.push(child);
                 }
             }
@@ -83,7 +83,7 @@ impl<'e> Evm<'e> {
 
 /// Runs instructions until the frame ends or asks for another one.
 fn interpret<'e, T: Tracer>(
-    interpreter: &mut Interpreter<Wire>,
+    interpreter: &mut Interpreter<RskInterpreter>,
     machine: &mut Machine<'e>,
     table: &Instructions<'e>,
     tracer: &mut T,
@@ -99,14 +99,14 @@ fn interpret<'e, T: Tracer>(
         }
         left -= 1;
         if T::SEES_STEPS
-            && let Err(error) = tracer.step_begins(interpreter, machine)
+            && let Err(error) = tracer.step_start(interpreter, machine)
         {
             break machine.stop(error);
         }
         let outcome = interpreter.step(table, &GAS, machine);
         if T::SEES_STEPS
             && outcome != Err(InstructionResult::FatalExternalError)
-            && let Err(error) = tracer.step_ends(interpreter, machine, outcome)
+            && let Err(error) = tracer.step_end(interpreter, machine, outcome)
         {
             break machine.stop(error);
         }

@@ -57,9 +57,9 @@ pub(crate) fn env(number: u64) -> BlockEnv {
 }
 
 /// A block without ancestors.
-pub(crate) struct Alone;
+pub(crate) struct NoAncestors;
 
-impl Ancestry for Alone {
+impl Ancestry for NoAncestors {
     fn ancestor(&self, _number: u64) -> Result<Option<Arc<AncestorBlock>>, AncestryError> {
         Ok(None)
     }

@@ -8,11 +8,11 @@ use revm::interpreter::{CallInput, InputsImpl, InstructionResult, Interpreter, I
 use revm::primitives::hardfork::SpecId;
 use rhizome_primitives::{Address, Bytes, U256};
 
+use crate::active_rules::ActiveRules;
 use crate::code::ExecutableCode;
 use crate::error::ExecError;
-use crate::gates::Gates;
 use crate::halt::HaltReason;
-use crate::instructions::{self, CODE_SIZE_LIMIT, REFUSED_CODE_PREFIX, Wire};
+use crate::instructions::{self, CODE_SIZE_LIMIT, REFUSED_CODE_PREFIX, RskInterpreter};
 use crate::machine::Machine;
 use crate::state::{AccountIndex, Checkpoint};
 
@@ -137,7 +137,7 @@ pub(crate) enum Kind {
 
 /// One activation of the interpreter. Kept and used again.
 pub(crate) struct Frame {
-    pub(crate) interpreter: Interpreter<Wire>,
+    pub(crate) interpreter: Interpreter<RskInterpreter>,
     pub(crate) kind: Kind,
     checkpoint: Checkpoint,
     first_log: usize,
@@ -205,7 +205,7 @@ impl Frame {
             depth: parent.interpreter.input.depth + 1,
         };
         let memory = parent.interpreter.memory.new_child_context();
-        let code = ExecutableCode::analyse(create.code, machine.gates.has_old_opcodes);
+        let code = ExecutableCode::analyse(create.code, machine.active_rules.has_old_opcodes);
         self.kind = Kind::Create { address: create.address };
         self.begin(code, inputs, memory, false, create.gas, create.checkpoint, machine);
         self.interpreter.extend.account = create.account;
@@ -293,15 +293,15 @@ impl Frame {
     ) -> Result<(), ExecError> {
         let code = std::mem::take(&mut finished.output);
         let gas_left = finished.gas_left;
-        let mut refusals = code_refusals(&code, gas_left, &machine.gates);
+        let mut refusals = code_refusals(&code, gas_left, &machine.active_rules);
         // Before RSKIP-453 the reference goes on after a refusal, and the last one is the exception that it keeps.
-        let refusal = if machine.gates.undoes_failed_creations { refusals.next() } else { refusals.last() };
+        let refusal = if machine.active_rules.undoes_failed_creations { refusals.next() } else { refusals.last() };
         let Some(reason) = refusal else {
             finished.gas_left -= instructions::deposit_cost(code.len());
             return Ok(machine.state.save_code(address, code)?);
         };
         finished.refused_deposit = Some(RefusedDeposit { reason, code_length: code.len(), gas_left });
-        if machine.gates.undoes_failed_creations {
+        if machine.active_rules.undoes_failed_creations {
             finished.end = End::Halt(reason);
             self.halt(finished, machine);
         }
@@ -359,8 +359,12 @@ impl Frame {
 }
 
 /// Why code cannot be stored in a new contract, in the order of the checks.
-pub(crate) fn code_refusals(code: &[u8], gas_left: u64, gates: &Gates) -> impl Iterator<Item = HaltReason> + use<> {
-    let has_refused_prefix = gates.refuses_code_prefix && code.first() == Some(&REFUSED_CODE_PREFIX);
+pub(crate) fn code_refusals(
+    code: &[u8],
+    gas_left: u64,
+    rules: &ActiveRules,
+) -> impl Iterator<Item = HaltReason> + use<> {
+    let has_refused_prefix = rules.refuses_code_prefix && code.first() == Some(&REFUSED_CODE_PREFIX);
     let refusals = [
         has_refused_prefix.then_some(HaltReason::CodePrefix),
         (gas_left < instructions::deposit_cost(code.len())).then_some(HaltReason::OutOfGas),

@@ -4,7 +4,7 @@ use revm::interpreter::interpreter_types::Jumps;
 use revm::interpreter::{InstructionResult, Interpreter, STACK_LIMIT};
 use rhizome_primitives::Rules;
 
-use crate::instructions::{Wire, is_instruction, stack_use};
+use crate::instructions::{RskInterpreter, is_instruction, stack_use};
 
 /// Why a frame halted: all its gas is spent and nothing of it remains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,9 +34,9 @@ pub enum HaltReason {
     /// A created contract would start with 0xEF (RSKIP-544).
     CodePrefix,
     /// A built-in contract failed, called by the transaction itself or (before RSKIP-197) by the frame.
-    ContractFailed,
+    PrecompileFailed,
     /// The transaction calls a built-in contract and does not pay for it.
-    ContractUnpaid,
+    PrecompileUnpaid,
     /// The reference throws an error without a text: no receipt can be made of it.
     Silent,
 }
@@ -57,14 +57,18 @@ impl HaltReason {
             | HaltReason::CodeSize
             | HaltReason::InitCodeSize
             | HaltReason::CodePrefix
-            | HaltReason::ContractFailed => "java.lang.RuntimeException",
-            HaltReason::ContractUnpaid | HaltReason::Silent => return None,
+            | HaltReason::PrecompileFailed => "java.lang.RuntimeException",
+            HaltReason::PrecompileUnpaid | HaltReason::Silent => return None,
         })
     }
 
     /// What the interpreter's result means for the last instruction. The reference looks at the stack first, then
     /// whether the instruction is active, and only then at gas and at what else may be wrong.
-    pub(crate) fn diagnose(result: InstructionResult, interpreter: &Interpreter<Wire>, rules: &Rules) -> HaltReason {
+    pub(crate) fn diagnose(
+        result: InstructionResult,
+        interpreter: &Interpreter<RskInterpreter>,
+        rules: &Rules,
+    ) -> HaltReason {
         let byte = last_byte(interpreter);
         // The price of an instruction is taken, and wraps, before the instruction does anything.
         let is_unpaid = interpreter.gas.remaining() > interpreter.gas.limit();
@@ -91,7 +95,7 @@ impl HaltReason {
             InstructionResult::OutOfOffset => HaltReason::ReturnDataBounds,
             InstructionResult::OverflowPayment => HaltReason::GasOverflow,
             InstructionResult::CreateInitCodeSizeLimit => HaltReason::InitCodeSize,
-            InstructionResult::PrecompileError => HaltReason::ContractFailed,
+            InstructionResult::PrecompileError => HaltReason::PrecompileFailed,
             InstructionResult::InvalidImmediateEncoding => HaltReason::Silent,
             _ => HaltReason::OutOfGas,
         }
@@ -99,7 +103,7 @@ impl HaltReason {
 }
 
 /// The byte of the instruction that halted.
-fn last_byte(interpreter: &Interpreter<Wire>) -> u8 {
+fn last_byte(interpreter: &Interpreter<RskInterpreter>) -> u8 {
     let at = interpreter.bytecode.pc().saturating_sub(1);
     interpreter.bytecode.bytes_slice().get(at).copied().unwrap_or_default()
 }

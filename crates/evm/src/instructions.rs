@@ -2,17 +2,17 @@
 
 mod accounts;
 mod calls;
-mod contracts;
 mod create;
 mod logs;
 mod memory;
+mod memory_limit;
 mod old_opcodes;
 mod own_code;
+mod precompiles;
 mod return_data;
 mod selfdestruct;
 mod storage;
 mod table;
-mod wide;
 
 use revm::interpreter::interpreter::EthInterpreter;
 use revm::interpreter::{InstructionContext, InstructionResult, Interpreter};
@@ -21,27 +21,27 @@ use rhizome_primitives::{I256, U256};
 use crate::frame::FrameState;
 use crate::machine::Machine;
 
-pub(crate) use accounts::{address_of, contract_of};
+pub(crate) use accounts::{address_of, precompile_of};
 pub(crate) use create::{
     CODE_SIZE_LIMIT, INIT_CODE_COST_PER_WORD, INIT_CODE_SIZE_LIMIT, REFUSED_CODE_PREFIX, deposit_cost,
 };
+pub(crate) use memory_limit::UNBOUNDED_MEMORY_GAS;
 pub(crate) use table::{GAS, Instructions, instructions, is_instruction, stack_use};
-pub(crate) use wide::WIDE_GAS;
 
 /// The interpreter with what every frame of ours carries.
-pub(crate) type Wire = EthInterpreter<FrameState>;
+pub(crate) type RskInterpreter = EthInterpreter<FrameState>;
 /// What an instruction works on.
-type Context<'c, 'e> = InstructionContext<'c, Machine<'e>, Wire>;
+type Context<'c, 'e> = InstructionContext<'c, Machine<'e>, RskInterpreter>;
 /// How an instruction ends.
 type Outcome = Result<(), InstructionResult>;
 
 #[inline]
-fn charge(interpreter: &mut Interpreter<Wire>, cost: u64) -> Outcome {
+fn charge(interpreter: &mut Interpreter<RskInterpreter>, cost: u64) -> Outcome {
     if interpreter.gas.record_regular_cost(cost) { Ok(()) } else { Err(InstructionResult::OutOfGas) }
 }
 
 #[inline]
-fn push(interpreter: &mut Interpreter<Wire>, word: U256) -> Outcome {
+fn push(interpreter: &mut Interpreter<RskInterpreter>, word: U256) -> Outcome {
     if interpreter.stack.push(word) { Ok(()) } else { Err(InstructionResult::StackOverflow) }
 }
 

@@ -10,9 +10,9 @@
 //! Start reading at `block` (a block), then `transaction` (one transaction), `frame` (frames of the machine),
 //! `instructions` (what differs) and `state` (accounts and cells with their undo log).
 
+mod active_rules;
 pub mod block;
 pub mod block_env;
-mod budget;
 pub mod call;
 mod code;
 pub mod deadline;
@@ -21,20 +21,19 @@ mod evm;
 #[cfg(test)]
 mod fixtures;
 mod frame;
-mod gates;
 mod halt;
+mod hash_maps;
+mod inline_budget;
 mod instructions;
 mod machine;
-mod maps;
-pub mod observe;
 pub mod overrides;
 pub mod precompiles;
 pub mod replay;
 pub mod state;
 pub mod sublists;
-mod tracer;
+pub mod tracing;
 pub mod transaction;
-mod turn;
+mod yielding;
 
 pub use block::{BlockExecutor, BlockOutcome};
 pub use block_env::{AncestorBlock, Ancestry, AncestryError, BlockEnv};
@@ -47,5 +46,5 @@ pub use overrides::{AccountOverride, OverrideRefusal, StateOverrides};
 pub use replay::{BlockReplay, ReplayLog, ReplayedBlock};
 pub use state::{AccessSet, AccountId, Checkpoint, State};
 pub use sublists::execute_block;
-pub use transaction::{Container, FeePayment, TransactionOutcome, basic_cost};
-pub use turn::stand_back;
+pub use transaction::{FeePayment, SublistState, TransactionOutcome, charged_intrinsic_gas};
+pub use yielding::yield_periodically;

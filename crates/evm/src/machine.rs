@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::maps::HashSet;
+use crate::hash_maps::HashSet;
 use revm::context_interface::cfg::{GasId, GasParams};
 use revm::context_interface::context::{SStoreResult, SelfDestructResult, StateLoad};
 use revm::context_interface::host::LoadError;
@@ -12,13 +12,13 @@ use revm::primitives::hardfork::SpecId;
 use revm::primitives::{Log as RevmLog, StorageKey, StorageValue};
 use rhizome_primitives::{Address, B256, BRIDGE, ChainSpec, Log, REMASC, Rules, U256};
 
+use crate::active_rules::ActiveRules;
 use crate::block_env::{Ancestry, BlockEnv};
 use crate::deadline::Deadline;
 use crate::error::ExecError;
 use crate::frame::Pending;
-use crate::gates::Gates;
-use crate::overrides::Moves;
-use crate::precompiles::{ContractEntry, contract_at};
+use crate::overrides::MovedPrecompiles;
+use crate::precompiles::{PrecompileEntry, precompile_at};
 use crate::state::State;
 
 /// The transaction as contracts see it.
@@ -39,7 +39,7 @@ pub(crate) struct Origin {
 pub(crate) struct Machine<'e> {
     pub(crate) spec: &'e ChainSpec,
     pub(crate) rules: Rules,
-    pub(crate) gates: Gates,
+    pub(crate) active_rules: ActiveRules,
     pub(crate) env: BlockEnv,
     pub(crate) ancestry: &'e dyn Ancestry,
     pub(crate) deadline: Deadline,
@@ -56,7 +56,7 @@ pub(crate) struct Machine<'e> {
     /// Why everything ends.
     pub(crate) fatal: Option<ExecError>,
     /// Built-in contracts of a local call that pretends other places for them.
-    pub(crate) moves: Option<Moves>,
+    pub(crate) moves: Option<MovedPrecompiles>,
     gas_params: GasParams,
 }
 
@@ -72,7 +72,7 @@ impl<'e> Machine<'e> {
         Machine {
             spec,
             rules,
-            gates: Gates::new(&rules),
+            active_rules: ActiveRules::new(&rules),
             env,
             ancestry,
             deadline,
@@ -107,9 +107,9 @@ impl<'e> Machine<'e> {
 
     /// The built-in contract at an address.
     #[inline]
-    pub(crate) fn contract_at(&self, address: &Address) -> Option<&'static ContractEntry> {
-        let moved = self.moves.as_ref().and_then(|moves| moves.contract_at(address));
-        moved.or_else(|| contract_at(address, &self.rules))
+    pub(crate) fn precompile_at(&self, address: &Address) -> Option<&'static PrecompileEntry> {
+        let moved = self.moves.as_ref().and_then(|moves| moves.precompile_at(address));
+        moved.or_else(|| precompile_at(address, &self.rules))
     }
 
     /// Remembers that a built-in contract was called which the parallel sublists may not call.

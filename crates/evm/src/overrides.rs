@@ -3,7 +3,7 @@
 use rhizome_primitives::{Address, BRIDGE, Bytes, I256, REMASC, Rules, U256};
 use rhizome_trie::StateError;
 
-use crate::precompiles::{ContractEntry, contract_at};
+use crate::precompiles::{PrecompileEntry, precompile_at};
 use crate::state::State;
 
 /// What is pretended about one account. What is none stays as it is.
@@ -88,14 +88,14 @@ impl StateOverrides {
     }
 
     /// Where built-in contracts are, or why this cannot be pretended under these rules.
-    pub(crate) fn moves(&self, rules: &Rules) -> Result<Option<Moves>, OverrideRefusal> {
+    pub(crate) fn moves(&self, rules: &Rules) -> Result<Option<MovedPrecompiles>, OverrideRefusal> {
         let mut moves = Vec::new();
         for account in &self.accounts {
             let address = account.address;
             if account.state.is_some() && account.state_diff.is_some() {
                 return Err(OverrideRefusal::StateAndDiff(address));
             }
-            let Some(entry) = contract_at(&address, rules) else {
+            let Some(entry) = precompile_at(&address, rules) else {
                 if account.move_precompile_to.is_some() {
                     return Err(OverrideRefusal::NotMovable(address));
                 }
@@ -116,7 +116,7 @@ impl StateOverrides {
             }
             moves.push((to, entry));
         }
-        Ok((!moves.is_empty()).then_some(Moves(moves)))
+        Ok((!moves.is_empty()).then_some(MovedPrecompiles(moves)))
     }
 
     /// Changes a state; cannot be taken back.
@@ -128,10 +128,10 @@ impl StateOverrides {
 }
 
 /// Built-in contracts at additional addresses. They can still be called at their own (reference).
-pub(crate) struct Moves(Vec<(Address, &'static ContractEntry)>);
+pub(crate) struct MovedPrecompiles(Vec<(Address, &'static PrecompileEntry)>);
 
-impl Moves {
-    pub(crate) fn contract_at(&self, address: &Address) -> Option<&'static ContractEntry> {
+impl MovedPrecompiles {
+    pub(crate) fn precompile_at(&self, address: &Address) -> Option<&'static PrecompileEntry> {
         self.0.iter().find(|(place, _)| place == address).map(|(_, entry)| *entry)
     }
 }

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use rhizome_primitives::{Address, Block, ChainSpec};
 use rhizome_trie::StateReader;
 
-use crate::block::{BlockExecutor, Carried};
+use crate::block::{BlockExecutor, CarriedTotals};
 use crate::block_env::{Ancestry, BlockEnv};
 use crate::deadline::Deadline;
 use crate::error::ExecError;
-use crate::maps::HashSet;
-use crate::observe::{Inspected, Inspection};
+use crate::hash_maps::HashSet;
 use crate::state::{Checkpoint, State};
 use crate::sublists::{Sublist, sublists};
-use crate::transaction::{Container, TransactionOutcome};
+use crate::tracing::{Inspected, Inspection};
+use crate::transaction::{SublistState, TransactionOutcome};
 
 /// What is executed once more.
 #[derive(Clone, Copy)]
@@ -46,7 +46,7 @@ struct Position {
     logs: usize,
     /// Sublists that have begun: it is in the last of them or begins another one.
     sublists: usize,
-    container: Container,
+    container: SublistState,
     /// Accounts deleted by the sublists before; the parallel ones do not know of each other's.
     deleted: HashSet<Address>,
 }
@@ -66,7 +66,7 @@ impl<'e> BlockReplay<'e> {
     fn resume(
         replayed: ReplayedBlock<'e>,
         state: State,
-        carried: Carried,
+        carried: CarriedTotals,
         position: Position,
         deadline: &Deadline,
     ) -> Result<BlockReplay<'e>, ExecError> {
@@ -128,7 +128,7 @@ impl Position {
             let Some(sublist) = sublists.get(self.sublists) else { return false };
             self.deleted.extend(std::mem::take(&mut self.container.deleted));
             let deleted = if sublist.is_parallel { HashSet::default() } else { std::mem::take(&mut self.deleted) };
-            self.container = Container { gas_used: 0, gas_limit: sublist.gas_limit, deleted };
+            self.container = SublistState { gas_used: 0, gas_limit: sublist.gas_limit, deleted };
             self.sublists += 1;
         }
         true
@@ -150,7 +150,7 @@ pub struct ReplayLog {
 #[derive(Clone)]
 struct Station {
     checkpoint: Checkpoint,
-    carried: Carried,
+    carried: CarriedTotals,
     position: Position,
 }
 
@@ -237,7 +237,7 @@ mod tests {
     use rhizome_trie::StateDelta;
 
     use super::*;
-    use crate::fixtures::{Alone, contract, rich, signed, world};
+    use crate::fixtures::{NoAncestors, contract, rich, signed, world};
 
     /// Adds one to cell 0 and logs.
     const COUNT: [u8; 14] = hex!("60016000540160005560006000a0");
@@ -282,7 +282,7 @@ mod tests {
         }
 
         fn replayed(&self) -> ReplayedBlock<'_> {
-            ReplayedBlock { spec: &self.spec, block: &self.block, senders: &self.senders, ancestry: &Alone }
+            ReplayedBlock { spec: &self.spec, block: &self.block, senders: &self.senders, ancestry: &NoAncestors }
         }
 
         fn log(&self) -> ReplayLog {
@@ -316,7 +316,7 @@ mod tests {
 
     fn see(mut replay: BlockReplay<'_>) -> Seen {
         let logs = replay.logs();
-        let inspection = Inspection { observer: None, changes_limit: Some(1 << 20) };
+        let inspection = Inspection { inspector: None, changes_limit: Some(1 << 20) };
         let inspected = replay.step(inspection).unwrap();
         (logs, format!("{inspected:?}"), replay.executor.into_state().into_delta())
     }

@@ -15,7 +15,7 @@ mod weight;
 
 use std::sync::Arc;
 
-use crate::maps::HashMap;
+use crate::hash_maps::HashMap;
 use rhizome_primitives::Address;
 use rhizome_trie::{StateError, StateReader};
 

@@ -13,9 +13,9 @@ use crate::block::{BlockExecutor, BlockOutcome};
 use crate::block_env::{Ancestry, BlockEnv};
 use crate::deadline::Deadline;
 use crate::error::ExecError;
-use crate::maps::HashSet;
+use crate::hash_maps::HashSet;
 use crate::state::AccessSet;
-use crate::transaction::Container;
+use crate::transaction::SublistState;
 
 /// Executes a block on the state of its parent. `senders` has one address for every transaction, zero for REMASC.
 pub fn execute_block(
@@ -103,7 +103,7 @@ impl<'e> Run<'e> {
 
     fn sublist(&mut self, sublist: &Sublist) -> Result<(), ExecError> {
         let deleted = if sublist.is_parallel { HashSet::default() } else { std::mem::take(&mut self.deleted) };
-        let mut container = Container { gas_used: 0, gas_limit: sublist.gas_limit, deleted };
+        let mut container = SublistState { gas_used: 0, gas_limit: sublist.gas_limit, deleted };
         let transactions = self.block.transactions.iter().zip(self.senders).enumerate();
         for (index, (transaction, sender)) in transactions.take(sublist.range.end).skip(sublist.range.start) {
             let is_remasc = self.block.is_remasc(index);
@@ -128,7 +128,7 @@ mod tests {
     use rhizome_primitives::{BRIDGE, Header, hex};
 
     use super::*;
-    use crate::fixtures::{Alone, contract, rich, signed, world};
+    use crate::fixtures::{NoAncestors, contract, rich, signed, world};
 
     /// Adds one to cell 0.
     const COUNT: [u8; 9] = hex!("600160005401600055");
@@ -147,7 +147,7 @@ mod tests {
         let mut senders = vec![rich(); count];
         senders[count - 1] = Address::ZERO;
         let reader = world(&[(contract(1), &COUNT), (contract(2), &COUNT)]);
-        execute_block(&spec, &block, &senders, reader, &Alone, &Deadline::none())
+        execute_block(&spec, &block, &senders, reader, &NoAncestors, &Deadline::none())
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod checks;
 mod execution;
 mod settlement;
 
-use crate::maps::HashSet;
+use crate::hash_maps::HashSet;
 use rhizome_primitives::transaction::intrinsic_gas;
 use rhizome_primitives::{Address, B256, BRIDGE, Bytes, ChainSpec, Log, Rules, Transaction, U256};
 
@@ -14,7 +14,7 @@ use crate::frame::End;
 use crate::machine::Origin;
 use crate::precompiles::is_free;
 use crate::state::AccountId;
-use crate::tracer::Tracer;
+use crate::tracing::Tracer;
 
 pub(crate) use execution::Execution;
 pub(crate) use settlement::granted_refund;
@@ -62,7 +62,7 @@ impl Message {
             to: transaction.to(),
             value: transaction.value(),
             data: transaction.data().clone(),
-            intrinsic_gas: if is_remasc { 0 } else { basic_cost(transaction, &sender, spec, rules) },
+            intrinsic_gas: if is_remasc { 0 } else { charged_intrinsic_gas(transaction, &sender, spec, rules) },
             hash: transaction.hash(),
             is_remasc,
             is_local_call: false,
@@ -78,7 +78,7 @@ impl Message {
 
 /// What the block or sublist has used and may use.
 #[derive(Debug, Clone, Default)]
-pub struct Container {
+pub struct SublistState {
     /// Gas used by the transactions before.
     pub gas_used: u64,
     /// Gas limit of the block or sublist.
@@ -108,7 +108,7 @@ impl FeePayment {
 
 /// Where a transaction stands.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct TransactionContext {
     /// Position in the block.
     pub(crate) index: usize,
     /// It is the one that ends the block.
@@ -147,8 +147,8 @@ impl Evm<'_> {
         &mut self,
         transaction: &Transaction,
         sender: Address,
-        place: Place,
-        container: &mut Container,
+        place: TransactionContext,
+        container: &mut SublistState,
         tracer: &mut impl Tracer,
     ) -> Result<TransactionOutcome, ExecError> {
         let message =
@@ -182,7 +182,7 @@ impl Evm<'_> {
         &mut self,
         transaction: &Transaction,
         message: &Message,
-        container: &Container,
+        container: &SublistState,
         payment: FeePayment,
         tracer: &mut impl Tracer,
     ) -> Result<TransactionOutcome, ExecError> {
@@ -202,7 +202,7 @@ impl Evm<'_> {
 }
 
 /// Gas that a transaction takes before anything runs: nothing if it calls the Bridge and its sender does so for free.
-pub fn basic_cost(transaction: &Transaction, sender: &Address, spec: &ChainSpec, rules: &Rules) -> u64 {
+pub fn charged_intrinsic_gas(transaction: &Transaction, sender: &Address, spec: &ChainSpec, rules: &Rules) -> u64 {
     let is_free = transaction.to() == Some(BRIDGE)
         && transaction.accepts_signature(spec.chain_id)
         && is_free(spec, rules, sender);

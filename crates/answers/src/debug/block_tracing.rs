@@ -7,7 +7,7 @@ use crate::node::Node;
 use crate::traces::Limit;
 use crate::traces::options::TraceOptions;
 use crate::traces::subject::BlockSubject;
-use rhizome_evm::observe::Inspected;
+use rhizome_evm::tracing::Inspected;
 use rhizome_evm::{BlockReplay, Deadline, ExecError};
 
 /// A block in execution.

@@ -9,7 +9,7 @@ use crate::traces::options::{TraceOptions, Tracer};
 use crate::traces::struct_logs::StructLogs;
 use crate::traces::traced::Traced;
 use crate::traces::{Limit, prestate};
-use rhizome_evm::observe::{Inspected, Inspection};
+use rhizome_evm::tracing::{Inspected, Inspection};
 use rhizome_evm::{Deadline, ExecError};
 
 /// What decides about the text beside the execution.
@@ -34,14 +34,14 @@ impl Recording<'_> {
         let traced = match self.options.tracer {
             Tracer::StructLogs => {
                 let mut logs = StructLogs::new(*self.options, limit, self.deadline.clone());
-                let inspection = Inspection { observer: Some(&mut logs), changes_limit: None };
+                let inspection = Inspection { inspector: Some(&mut logs), changes_limit: None };
                 let traced = execute(inspection).map_err(explain)?.outcome;
                 logs.write(json, &traced)?;
                 traced
             }
             Tracer::Calls => {
                 let mut tree = CallTree::new(limit, self.options.has_logs, self.shape == TraceShape::Reference);
-                let inspection = Inspection { observer: Some(&mut tree), changes_limit: None };
+                let inspection = Inspection { inspector: Some(&mut tree), changes_limit: None };
                 let traced = execute(inspection).map_err(explain)?.outcome;
                 let form = CallTracerForm {
                     shape: self.shape,
@@ -53,7 +53,7 @@ impl Recording<'_> {
                 traced
             }
             Tracer::Prestate => {
-                let inspection = Inspection { observer: None, changes_limit: Some(limit.left()) };
+                let inspection = Inspection { inspector: None, changes_limit: Some(limit.left()) };
                 let inspected = execute(inspection).map_err(explain)?;
                 prestate::write(json, &inspected.accounts, self.options);
                 limit.check(json.len())?;

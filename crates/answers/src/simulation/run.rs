@@ -6,9 +6,9 @@ use crate::error::{ErrorCode, RpcError};
 use crate::execution::to_rpc_error;
 use crate::node::Node;
 use rhizome_chain::{BlockRecord, ChainAncestry};
-use rhizome_evm::observe::Inspection;
+use rhizome_evm::tracing::Inspection;
 use rhizome_evm::{
-    AncestorBlock, Ancestry, AncestryError, BlockEnv, BlockExecutor, Container, Deadline, ExecError,
+    AncestorBlock, Ancestry, AncestryError, BlockEnv, BlockExecutor, Deadline, ExecError, SublistState,
     TransactionOutcome, TransactionRefusal,
 };
 use rhizome_primitives::transaction::created_address;
@@ -87,8 +87,8 @@ impl Run<'_> {
         let spec = self.node.chain().spec();
         let mut executor = BlockExecutor::new(spec, env.clone(), state, &self.ancestry).map_err(to_rpc_error)?;
         executor = executor.with_deadline(self.deadline.clone());
-        executor.pretend(&request.state).map_err(to_rpc_error)?;
-        let mut container = Container { gas_limit: env.gas_limit, ..Container::default() };
+        executor.apply_overrides(&request.state).map_err(to_rpc_error)?;
+        let mut container = SublistState { gas_limit: env.gas_limit, ..SublistState::default() };
         let mut calls = Calls::default();
         for call in &request.calls {
             if self.deadline.has_passed() {
@@ -135,7 +135,7 @@ fn transaction(
     call: &CallObject,
     executor: &mut BlockExecutor<'_>,
     env: &BlockEnv,
-    container: &Container,
+    container: &SublistState,
 ) -> Result<Transaction, RpcError> {
     let validates = run.simulation.validates;
     let sender = call.from.unwrap_or_default();
@@ -172,13 +172,13 @@ fn execute(
     executor: &mut BlockExecutor<'_>,
     transaction: &Transaction,
     sender: Address,
-    container: &mut Container,
+    container: &mut SublistState,
 ) -> Result<TransactionOutcome, RpcError> {
     if !simulation.traces_transfers {
         return executor.execute_in(transaction, sender, false, container).map_err(refusal);
     }
     let mut transfers = Transfers::default();
-    let inspection = Inspection { observer: Some(&mut transfers), ..Inspection::default() };
+    let inspection = Inspection { inspector: Some(&mut transfers), ..Inspection::default() };
     let inspected = executor.inspect_in(transaction, sender, false, container, inspection).map_err(refusal)?;
     let mut outcome = inspected.outcome;
     let to = transaction.to().unwrap_or_else(|| created_address(&sender, &transaction.nonce()));

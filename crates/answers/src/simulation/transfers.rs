@@ -1,4 +1,4 @@
-use rhizome_evm::observe::{CallKind, FrameEnd, FrameStart, LeafCall, LeafEnd, Observer};
+use rhizome_evm::tracing::{CallKind, FrameEnd, FrameStart, Inspector, LeafCall, LeafEnd};
 use rhizome_evm::{End, ExecError, State};
 use rhizome_primitives::{Address, B256, Log, U256, address, b256};
 
@@ -41,8 +41,8 @@ impl Transfers {
     }
 }
 
-impl Observer for Transfers {
-    fn frame_begins(&mut self, start: &FrameStart<'_>, _state: &mut State) -> Result<(), ExecError> {
+impl Inspector for Transfers {
+    fn frame_start(&mut self, start: &FrameStart<'_>, _state: &mut State) -> Result<(), ExecError> {
         self.has_run = true;
         self.marks.push(self.logs.len());
         if matches!(start.kind, CallKind::Call | CallKind::Create | CallKind::Create2) {
@@ -51,7 +51,7 @@ impl Observer for Transfers {
         Ok(())
     }
 
-    fn frame_ends(&mut self, end: &FrameEnd<'_>) -> Result<(), ExecError> {
+    fn frame_end(&mut self, end: &FrameEnd<'_>) -> Result<(), ExecError> {
         let mark = self.marks.pop().unwrap_or_default();
         if end.end != End::Success {
             self.logs.truncate(mark);
@@ -59,19 +59,19 @@ impl Observer for Transfers {
         Ok(())
     }
 
-    fn called(&mut self, call: &LeafCall) -> Result<(), ExecError> {
+    fn leaf_call(&mut self, call: &LeafCall) -> Result<(), ExecError> {
         if call.kind == CallKind::Call && matches!(call.end, LeafEnd::Transferred | LeafEnd::Answered) {
             self.moved(call.from, call.to, call.value);
         }
         Ok(())
     }
 
-    fn self_destructed(&mut self, account: Address, heir: Address, balance: U256) -> Result<(), ExecError> {
+    fn selfdestruct(&mut self, account: Address, heir: Address, balance: U256) -> Result<(), ExecError> {
         self.moved(account, heir, balance);
         Ok(())
     }
 
-    fn logged(&mut self, log: &Log) -> Result<(), ExecError> {
+    fn log(&mut self, log: &Log) -> Result<(), ExecError> {
         self.logs.push(log.clone());
         Ok(())
     }

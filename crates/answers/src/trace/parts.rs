@@ -9,7 +9,7 @@ use crate::traces::traced::Traced;
 use crate::traces::transaction_trace::{self, Window};
 use crate::traces::vm_trace::VmTrace;
 use crate::traces::{Limit, state_diff};
-use rhizome_evm::observe::{FrameEnd, FrameStart, Inspected, Inspection, LeafCall, Observer, Step, StepEnd};
+use rhizome_evm::tracing::{FrameEnd, FrameStart, Inspected, Inspection, Inspector, LeafCall, Step, StepEnd};
 use rhizome_evm::{ExecError, State};
 use rhizome_primitives::{Address, Log, U256};
 
@@ -27,9 +27,9 @@ pub(super) fn write(
         tree: CallTree::new(limit, false, shape == TraceShape::Reference),
         steps: parts.has_vm_trace.then(|| VmTrace::new(limit, position)),
     };
-    let has_observer = parts.has_trace || parts.has_vm_trace;
-    let observer = has_observer.then_some(&mut recorders as &mut dyn Observer);
-    let inspection = Inspection { observer, changes_limit: parts.has_state_diff.then_some(limit.left()) };
+    let has_inspector = parts.has_trace || parts.has_vm_trace;
+    let inspector = has_inspector.then_some(&mut recorders as &mut dyn Inspector);
+    let inspection = Inspection { inspector, changes_limit: parts.has_state_diff.then_some(limit.left()) };
     let inspected = execute(inspection).map_err(|error| limit.explain(error))?;
     let traced = &inspected.outcome;
     json.key("output").data(&traced.output);
@@ -57,7 +57,7 @@ struct Recorders {
     steps: Option<VmTrace>,
 }
 
-impl Observer for Recorders {
+impl Inspector for Recorders {
     fn wants_steps(&self) -> bool {
         self.steps.is_some()
     }
@@ -66,33 +66,33 @@ impl Observer for Recorders {
         self.tree.wants_inner_messages()
     }
 
-    fn frame_begins(&mut self, start: &FrameStart<'_>, state: &mut State) -> Result<(), ExecError> {
-        self.tree.frame_begins(start, state)?;
-        self.steps.as_mut().map_or(Ok(()), |steps| steps.frame_begins(start, state))
+    fn frame_start(&mut self, start: &FrameStart<'_>, state: &mut State) -> Result<(), ExecError> {
+        self.tree.frame_start(start, state)?;
+        self.steps.as_mut().map_or(Ok(()), |steps| steps.frame_start(start, state))
     }
 
-    fn frame_ends(&mut self, end: &FrameEnd<'_>) -> Result<(), ExecError> {
-        self.tree.frame_ends(end)?;
-        self.steps.as_mut().map_or(Ok(()), |steps| steps.frame_ends(end))
+    fn frame_end(&mut self, end: &FrameEnd<'_>) -> Result<(), ExecError> {
+        self.tree.frame_end(end)?;
+        self.steps.as_mut().map_or(Ok(()), |steps| steps.frame_end(end))
     }
 
-    fn called(&mut self, call: &LeafCall) -> Result<(), ExecError> {
-        self.tree.called(call)
+    fn leaf_call(&mut self, call: &LeafCall) -> Result<(), ExecError> {
+        self.tree.leaf_call(call)
     }
 
-    fn self_destructed(&mut self, account: Address, heir: Address, balance: U256) -> Result<(), ExecError> {
-        self.tree.self_destructed(account, heir, balance)
+    fn selfdestruct(&mut self, account: Address, heir: Address, balance: U256) -> Result<(), ExecError> {
+        self.tree.selfdestruct(account, heir, balance)
     }
 
-    fn logged(&mut self, log: &Log) -> Result<(), ExecError> {
-        self.tree.logged(log)
+    fn log(&mut self, log: &Log) -> Result<(), ExecError> {
+        self.tree.log(log)
     }
 
-    fn step_begins(&mut self, step: &Step<'_>, state: &mut State) -> Result<(), ExecError> {
-        self.steps.as_mut().map_or(Ok(()), |steps| steps.step_begins(step, state))
+    fn step_start(&mut self, step: &Step<'_>, state: &mut State) -> Result<(), ExecError> {
+        self.steps.as_mut().map_or(Ok(()), |steps| steps.step_start(step, state))
     }
 
-    fn step_ends(&mut self, end: &StepEnd<'_>) -> Result<(), ExecError> {
-        self.steps.as_mut().map_or(Ok(()), |steps| steps.step_ends(end))
+    fn step_end(&mut self, end: &StepEnd<'_>) -> Result<(), ExecError> {
+        self.steps.as_mut().map_or(Ok(()), |steps| steps.step_end(end))
     }
 }

@@ -8,7 +8,7 @@ use crate::selector::Selector;
 use crate::traces::Limit;
 use crate::traces::options::ReplayParts;
 use crate::traces::subject::BlockSubject;
-use rhizome_evm::observe::Inspected;
+use rhizome_evm::tracing::Inspected;
 use rhizome_evm::{BlockReplay, Deadline, ExecError};
 
 /// The transactions of a block, executed again, with what was asked for of each; `null` if there is no such block.

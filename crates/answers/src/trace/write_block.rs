@@ -10,7 +10,7 @@ use crate::traces::call_tree::CallTree;
 use crate::traces::subject::BlockSubject;
 use crate::traces::traced::Traced;
 use crate::traces::transaction_trace::{self, TracePlace, Window};
-use rhizome_evm::observe::Inspection;
+use rhizome_evm::tracing::Inspection;
 use rhizome_evm::{BlockReplay, Deadline};
 
 /// Writes the traces of the wanted transactions as elements of an open array, as far as the window admits them.
@@ -61,7 +61,7 @@ fn write_next(
     let shape = node.options().trace_shape;
     let limit = Limit::new(node.options().trace_limits.bytes).after(json.len());
     let mut tree = CallTree::new(limit, false, shape == TraceShape::Reference);
-    let inspection = Inspection { observer: Some(&mut tree), changes_limit: None };
+    let inspection = Inspection { inspector: Some(&mut tree), changes_limit: None };
     let inspected = replay.step(inspection).map_err(|error| limit.explain(error))?;
     let traced = inspected.and_then(|inspected| subject.traced(index, inspected.outcome));
     let (Some(mut traced), Some((transaction, _))) = (traced, subject.transaction(index)) else { return Ok(()) };

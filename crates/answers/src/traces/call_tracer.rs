@@ -7,7 +7,7 @@ use crate::error::RpcError;
 use crate::json::JsonWriter;
 use crate::options::TraceShape;
 use crate::revert;
-use rhizome_evm::observe::{CallKind, Failure, LeafEnd};
+use rhizome_evm::tracing::{CallKind, Failure, LeafEnd};
 use rhizome_evm::{End, HaltReason};
 use rhizome_primitives::{Bytes, REMASC};
 

@@ -1,7 +1,7 @@
 //! Records calls, creations, self-destructs and logs as a tree.
 
 use super::limit::Limit;
-use rhizome_evm::observe::{CallKind, Failure, FrameEnd, FrameStart, LeafCall, LeafEnd, Observer, RefusedDeposit};
+use rhizome_evm::tracing::{CallKind, Failure, FrameEnd, FrameStart, Inspector, LeafCall, LeafEnd, RefusedDeposit};
 use rhizome_evm::{End, ExecError, State};
 use rhizome_primitives::{Address, Bytes, Log, U256};
 
@@ -127,12 +127,12 @@ impl CallTree {
     }
 }
 
-impl Observer for CallTree {
+impl Inspector for CallTree {
     fn wants_inner_messages(&self) -> bool {
         self.has_reference_messages
     }
 
-    fn frame_begins(&mut self, start: &FrameStart<'_>, _state: &mut State) -> Result<(), ExecError> {
+    fn frame_start(&mut self, start: &FrameStart<'_>, _state: &mut State) -> Result<(), ExecError> {
         let index = self.add(Node {
             deed: Deed::Call(start.kind),
             from: start.from,
@@ -152,7 +152,7 @@ impl Observer for CallTree {
         Ok(())
     }
 
-    fn frame_ends(&mut self, end: &FrameEnd<'_>) -> Result<(), ExecError> {
+    fn frame_end(&mut self, end: &FrameEnd<'_>) -> Result<(), ExecError> {
         self.limit.take(2 * end.output.len())?;
         let Some(node) = self.open.pop().and_then(|index| self.nodes.get_mut(index)) else { return Ok(()) };
         node.gas_used = end.gas_used;
@@ -166,7 +166,7 @@ impl Observer for CallTree {
         Ok(())
     }
 
-    fn called(&mut self, call: &LeafCall) -> Result<(), ExecError> {
+    fn leaf_call(&mut self, call: &LeafCall) -> Result<(), ExecError> {
         let account = match call.kind {
             CallKind::CallCode | CallKind::DelegateCall => call.from,
             _ => call.to,
@@ -189,7 +189,7 @@ impl Observer for CallTree {
         Ok(())
     }
 
-    fn self_destructed(&mut self, account: Address, heir: Address, balance: U256) -> Result<(), ExecError> {
+    fn selfdestruct(&mut self, account: Address, heir: Address, balance: U256) -> Result<(), ExecError> {
         self.add(Node {
             deed: Deed::SelfDestruct,
             from: account,
@@ -208,7 +208,7 @@ impl Observer for CallTree {
         Ok(())
     }
 
-    fn logged(&mut self, log: &Log) -> Result<(), ExecError> {
+    fn log(&mut self, log: &Log) -> Result<(), ExecError> {
         let sequence = self.logs;
         self.logs += 1;
         if !self.wants_logs {

@@ -30,7 +30,7 @@ impl Limit {
 
     /// Uses up some bytes. Ends the execution when there are not so many.
     pub(crate) fn take(&mut self, bytes: usize) -> Result<(), ExecError> {
-        self.left = self.left.checked_sub(bytes).ok_or(ExecError::Observed)?;
+        self.left = self.left.checked_sub(bytes).ok_or(ExecError::StoppedByInspector)?;
         Ok(())
     }
 
@@ -42,7 +42,7 @@ impl Limit {
     /// What the caller is told of an execution that was ended.
     pub(crate) fn explain(&self, error: ExecError) -> RpcError {
         match error {
-            ExecError::Observed => self.exceeded(),
+            ExecError::StoppedByInspector => self.exceeded(),
             other => to_rpc_error(other),
         }
     }

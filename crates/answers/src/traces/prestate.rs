@@ -2,7 +2,7 @@
 
 use super::options::TraceOptions;
 use crate::json::JsonWriter;
-use rhizome_evm::observe::{AccountChange, AccountView, CellChange};
+use rhizome_evm::tracing::{AccountChange, AccountView, SlotChange};
 use rhizome_primitives::{I256, U256};
 
 /// Writes the state before, or in diff mode what changed.
@@ -16,7 +16,7 @@ pub fn write(json: &mut JsonWriter, changes: &[AccountChange], options: &TraceOp
         json.data_key(change.address.as_slice()).begin_object();
         write_view(json, before, options);
         if !options.hides_storage {
-            write_storage(json, change.cells.iter().map(|cell| (&cell.slot, &cell.before)));
+            write_storage(json, change.slots.iter().map(|cell| (&cell.slot, &cell.before)));
         }
         json.end_object();
     }
@@ -42,7 +42,7 @@ fn write_diff(json: &mut JsonWriter, changes: &[AccountChange], options: &TraceO
             json.key("code").data(&after.code);
         }
         if !options.hides_storage {
-            write_storage(json, present(differing(&change.cells).map(|cell| (&cell.slot, &cell.after))));
+            write_storage(json, present(differing(&change.slots).map(|cell| (&cell.slot, &cell.after))));
         }
         json.end_object();
     }
@@ -53,7 +53,7 @@ fn write_diff(json: &mut JsonWriter, changes: &[AccountChange], options: &TraceO
         json.data_key(change.address.as_slice()).begin_object();
         write_view(json, before, options);
         if !options.hides_storage {
-            write_storage(json, present(differing(&change.cells).map(|cell| (&cell.slot, &cell.before))));
+            write_storage(json, present(differing(&change.slots).map(|cell| (&cell.slot, &cell.before))));
         }
         json.end_object();
     }
@@ -62,10 +62,10 @@ fn write_diff(json: &mut JsonWriter, changes: &[AccountChange], options: &TraceO
 }
 
 fn has_changed(change: &AccountChange) -> bool {
-    change.before != change.after || differing(&change.cells).next().is_some()
+    change.before != change.after || differing(&change.slots).next().is_some()
 }
 
-fn differing(cells: &[CellChange]) -> impl Iterator<Item = &CellChange> {
+fn differing(cells: &[SlotChange]) -> impl Iterator<Item = &SlotChange> {
     cells.iter().filter(|cell| cell.before != cell.after)
 }
 

@@ -3,7 +3,7 @@
 
 use super::prestate::amount;
 use crate::json::JsonWriter;
-use rhizome_evm::observe::{AccountChange, AccountView, CellChange};
+use rhizome_evm::tracing::{AccountChange, AccountView, SlotChange};
 use rhizome_primitives::U256;
 
 /// Writes the accounts that are different, by address.
@@ -26,14 +26,14 @@ fn one_sided(
     change: &AccountChange,
     view: &AccountView,
     sign: &str,
-    word: impl Fn(&CellChange) -> U256,
+    word: impl Fn(&SlotChange) -> U256,
 ) {
     json.data_key(change.address.as_slice()).begin_object();
     signed(json, "balance", sign, |json| json.quantity_wide(&amount(view.balance)));
     signed(json, "code", sign, |json| json.data(&view.code));
     signed(json, "nonce", sign, |json| json.quantity_wide(&view.nonce));
     json.key("storage").begin_object();
-    for cell in change.cells.iter().filter(|cell| !word(cell).is_zero()) {
+    for cell in change.slots.iter().filter(|cell| !word(cell).is_zero()) {
         json.data_key(&cell.slot.to_be_bytes::<32>()).begin_object();
         json.key(sign).word(&word(cell));
         json.end_object();
@@ -50,7 +50,7 @@ fn signed(json: &mut JsonWriter, name: &str, sign: &str, write: impl FnOnce(&mut
 }
 
 fn both_sided(json: &mut JsonWriter, change: &AccountChange, before: &AccountView, after: &AccountView) {
-    let cells: Vec<&CellChange> = change.cells.iter().filter(|cell| cell.before != cell.after).collect();
+    let cells: Vec<&SlotChange> = change.slots.iter().filter(|cell| cell.before != cell.after).collect();
     if before == after && cells.is_empty() {
         return;
     }

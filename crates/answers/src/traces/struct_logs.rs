@@ -10,7 +10,7 @@ use super::options::TraceOptions;
 use super::traced::Traced;
 use crate::error::RpcError;
 use crate::json::JsonWriter;
-use rhizome_evm::observe::{Failure, FrameEnd, FrameStart, Observer, Step, StepEnd, instruction_name};
+use rhizome_evm::tracing::{Failure, FrameEnd, FrameStart, Inspector, Step, StepEnd, instruction_name};
 use rhizome_evm::{Deadline, End, ExecError, State};
 use rhizome_primitives::{Address, REMASC, U256};
 use std::cell::RefCell;
@@ -197,12 +197,12 @@ impl FrameLog {
     }
 }
 
-impl Observer for StructLogs {
+impl Inspector for StructLogs {
     fn wants_steps(&self) -> bool {
         true
     }
 
-    fn frame_begins(&mut self, start: &FrameStart<'_>, state: &mut State) -> Result<(), ExecError> {
+    fn frame_start(&mut self, start: &FrameStart<'_>, state: &mut State) -> Result<(), ExecError> {
         let is_inner = start.depth > 0;
         let is_creation = start.kind.is_creation();
         let is_hidden = self.frames.last().is_some_and(|frame| frame.is_hidden) || is_inner && is_creation;
@@ -228,7 +228,7 @@ impl Observer for StructLogs {
         Ok(())
     }
 
-    fn frame_ends(&mut self, end: &FrameEnd<'_>) -> Result<(), ExecError> {
+    fn frame_end(&mut self, end: &FrameEnd<'_>) -> Result<(), ExecError> {
         let Some(frame) = self.frames.pop() else { return Ok(()) };
         if let (true, Some(first)) = (self.frames.is_empty(), &mut self.first) {
             self.limit.take(2 * end.output.len() + CELL_SIZE * frame.cells.borrow().len())?;
@@ -241,7 +241,7 @@ impl Observer for StructLogs {
         Ok(())
     }
 
-    fn step_begins(&mut self, step: &Step<'_>, state: &mut State) -> Result<(), ExecError> {
+    fn step_start(&mut self, step: &Step<'_>, state: &mut State) -> Result<(), ExecError> {
         let Some(frame) = self.frames.last_mut().filter(|frame| !frame.is_hidden) else { return Ok(()) };
         frame.refresh(state)?;
         if matches!(step.instruction, SLOAD | SSTORE) {
@@ -291,7 +291,7 @@ impl Observer for StructLogs {
         Ok(())
     }
 
-    fn step_ends(&mut self, end: &StepEnd<'_>) -> Result<(), ExecError> {
+    fn step_end(&mut self, end: &StepEnd<'_>) -> Result<(), ExecError> {
         let is_hidden = self.frames.last().is_none_or(|frame| frame.is_hidden);
         if let (false, Some(last), Some(cost)) = (is_hidden, &mut self.last_cost, end.cost) {
             *last = cost;

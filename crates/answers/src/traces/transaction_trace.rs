@@ -7,7 +7,7 @@ use super::traced::Traced;
 use crate::error::RpcError;
 use crate::json::JsonWriter;
 use crate::options::TraceShape;
-use rhizome_evm::observe::{CallKind, Failure, LeafEnd};
+use rhizome_evm::tracing::{CallKind, Failure, LeafEnd};
 use rhizome_evm::{End, HaltReason};
 use rhizome_primitives::{Address, B256, REMASC, U256};
 
@@ -304,14 +304,14 @@ fn error_name(reason: HaltReason) -> &'static str {
         | HaltReason::GasOverflow
         | HaltReason::CodeSize
         | HaltReason::InitCodeSize
-        | HaltReason::ContractUnpaid => "Out of gas",
+        | HaltReason::PrecompileUnpaid => "Out of gas",
         HaltReason::InvalidInstruction | HaltReason::CodeHeader | HaltReason::CodePrefix => "Bad instruction",
         HaltReason::BadJump => "Bad jump destination",
         HaltReason::StackUnderflow => "Stack underflow",
         HaltReason::StackOverflow => "Out of stack",
         HaltReason::StaticViolation => "Mutable call in static context",
         HaltReason::ReturnDataBounds => "Out of bounds",
-        HaltReason::ContractFailed => "Built-in failed",
+        HaltReason::PrecompileFailed => "Built-in failed",
         HaltReason::Silent => "Internal error",
     }
 }

@@ -3,7 +3,7 @@
 
 use super::limit::Limit;
 use crate::json::JsonWriter;
-use rhizome_evm::observe::{FrameEnd, FrameStart, Observer, Step, StepEnd, instruction_name};
+use rhizome_evm::tracing::{FrameEnd, FrameStart, Inspector, Step, StepEnd, instruction_name};
 use rhizome_evm::{ExecError, State};
 use rhizome_primitives::U256;
 
@@ -58,12 +58,12 @@ impl VmTrace {
     }
 }
 
-impl Observer for VmTrace {
+impl Inspector for VmTrace {
     fn wants_steps(&self) -> bool {
         true
     }
 
-    fn frame_begins(&mut self, start: &FrameStart<'_>, state: &mut State) -> Result<(), ExecError> {
+    fn frame_start(&mut self, start: &FrameStart<'_>, state: &mut State) -> Result<(), ExecError> {
         let code = match start.kind.is_creation() {
             true => start.input.to_vec(),
             false => state.code(start.to)?.unwrap_or_default().to_vec(),
@@ -81,7 +81,7 @@ impl Observer for VmTrace {
         Ok(())
     }
 
-    fn frame_ends(&mut self, _end: &FrameEnd<'_>) -> Result<(), ExecError> {
+    fn frame_end(&mut self, _end: &FrameEnd<'_>) -> Result<(), ExecError> {
         let Some(mut frame) = self.frames.pop() else { return Ok(()) };
         frame.json.end_array();
         frame.json.end_object();
@@ -93,7 +93,7 @@ impl Observer for VmTrace {
         Ok(())
     }
 
-    fn step_begins(&mut self, step: &Step<'_>, _state: &mut State) -> Result<(), ExecError> {
+    fn step_start(&mut self, step: &Step<'_>, _state: &mut State) -> Result<(), ExecError> {
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
         let operand = |index: usize| step.stack.iter().rev().nth(index).copied().unwrap_or_default();
         frame.step = OpenStep {
@@ -108,7 +108,7 @@ impl Observer for VmTrace {
         Ok(())
     }
 
-    fn step_ends(&mut self, end: &StepEnd<'_>) -> Result<(), ExecError> {
+    fn step_end(&mut self, end: &StepEnd<'_>) -> Result<(), ExecError> {
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
         let step = std::mem::take(&mut frame.step);
         let pushed = pushed(step.instruction).min(end.stack.len());

@@ -1,6 +1,6 @@
 //! Where the transactions of a block go while it is built.
 
-use rhizome_evm::{BlockExecutor, Container, ExecError};
+use rhizome_evm::{BlockExecutor, ExecError, SublistState};
 use rhizome_primitives::{Address, ChainSpec, Header, Receipt, Transaction};
 
 use super::sublists::Sublists;
@@ -18,7 +18,7 @@ pub(super) enum Placement {
 /// The arrangement of a block.
 pub(super) enum Layout {
     /// One list.
-    List(Container),
+    List(SublistState),
     /// Parallel sublists and a sequential one (RSKIP-144).
     Sublists(Box<Sublists>),
 }
@@ -29,7 +29,7 @@ impl Layout {
         if spec.rules(header.number).has_sublists() {
             return Self::Sublists(Box::new(Sublists::new(spec, gas_limit)));
         }
-        Self::List(Container { gas_limit: gas_limit.saturating_to(), ..Container::default() })
+        Self::List(SublistState { gas_limit: gas_limit.saturating_to(), ..SublistState::default() })
     }
 
     /// Highest gas limit that another transaction can have.

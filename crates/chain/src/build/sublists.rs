@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use rhizome_evm::state::AccessKey;
-use rhizome_evm::{AccessSet, BlockExecutor, Container, ExecError};
+use rhizome_evm::{AccessSet, BlockExecutor, ExecError, SublistState};
 use rhizome_primitives::{Address, ChainSpec, Receipt, SublistGasLimits, Transaction, U256};
 
 use super::layout::Placement;
@@ -25,7 +25,7 @@ pub(super) struct Sublists {
     written: HashMap<AccessKey, usize>,
     read: HashMap<AccessKey, BTreeSet<usize>>,
     /// Accounts deleted so far, by any sublist: who touches one of them goes where it was deleted.
-    container: Container,
+    container: SublistState,
 }
 
 #[derive(Default)]
@@ -54,7 +54,7 @@ impl Sublists {
             senders: HashMap::new(),
             written: HashMap::new(),
             read: HashMap::new(),
-            container: Container { gas_limit: limits.largest().saturating_to(), ..Container::default() },
+            container: SublistState { gas_limit: limits.largest().saturating_to(), ..SublistState::default() },
         }
     }
 

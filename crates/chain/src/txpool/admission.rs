@@ -1,7 +1,7 @@
 //! The rules that a transaction must satisfy by itself, against the best block and against its sender's account.
 
 use super::{PoolRejection, TransactionGas};
-use rhizome_evm::basic_cost;
+use rhizome_evm::charged_intrinsic_gas;
 use rhizome_primitives::{Address, ChainSpec, Header, Rule, Transaction, U256};
 use rhizome_trie::keys::{account_key, mark_key};
 use rhizome_trie::{AccountState, StateError, StateReader};
@@ -84,7 +84,7 @@ pub(super) fn check(
     if price < minimum {
         return Err(PoolRejection::GasPriceTooLow);
     }
-    if gas_limit < U256::from(basic_cost(transaction, sender, spec, &rules)) {
+    if gas_limit < U256::from(charged_intrinsic_gas(transaction, sender, spec, &rules)) {
         return Err(PoolRejection::IntrinsicGas);
     }
     let cap = minimum.checked_mul(U256::from(GAS_PRICE_CAP_FACTOR));

@@ -6,7 +6,7 @@ use rhizome_primitives::{Address, B256, EMPTY_CODE_HASH, I256, Rules, U256};
 use super::memory::{expand, expansion_cost, range_end};
 use super::{Context, Outcome, charge, push};
 use crate::machine::{Machine, OrStop};
-use crate::precompiles::{ContractEntry, contract_at};
+use crate::precompiles::{PrecompileEntry, precompile_at};
 
 const COPY_COST_PER_WORD: u64 = 3;
 
@@ -18,21 +18,21 @@ pub(crate) fn address_of(operand: U256) -> Address {
 
 /// The built-in contract that an operand addresses.
 #[inline]
-pub(crate) fn contract_of(operand: &U256, machine: &Machine<'_>) -> Option<&'static ContractEntry> {
+pub(crate) fn precompile_of(operand: &U256, machine: &Machine<'_>) -> Option<&'static PrecompileEntry> {
     match machine.moves {
-        None => contract_at_home(operand, &machine.rules),
-        Some(_) => machine.contract_at(&address_of(*operand)),
+        None => precompile_in_place(operand, &machine.rules),
+        Some(_) => machine.precompile_at(&address_of(*operand)),
     }
 }
 
 #[inline]
-fn contract_at_home(operand: &U256, rules: &Rules) -> Option<&'static ContractEntry> {
+fn precompile_in_place(operand: &U256, rules: &Rules) -> Option<&'static PrecompileEntry> {
     let [low, rest @ ..] = operand.as_limbs();
     // All of them have small addresses.
     if rest != &[0; 3] || *low > u64::from(u32::MAX) {
         return None;
     }
-    contract_at(&address_of(*operand), rules)
+    precompile_at(&address_of(*operand), rules)
 }
 
 /// A balance as BALANCE pushes it: a negative one without sign extension.
@@ -68,7 +68,7 @@ pub(super) fn extcodesize(context: Context<'_, '_>) -> Outcome {
     };
     let operand = *top;
     *top = U256::from(machine.state.code_length(address_of(operand)).or_stop(machine)?);
-    if machine.gates.has_contract_return_data && contract_of(&operand, machine).is_some() {
+    if machine.active_rules.has_contract_return_data && precompile_of(&operand, machine).is_some() {
         *top = U256::MAX;
     }
     Ok(())
@@ -79,10 +79,10 @@ pub(super) fn extcodehash(context: Context<'_, '_>) -> Outcome {
     let Some(([], top)) = interpreter.stack.popn_top() else {
         return Err(InstructionResult::StackUnderflow);
     };
-    let hash = if contract_of(top, machine).is_some() {
+    let hash = if precompile_of(top, machine).is_some() {
         EMPTY_CODE_HASH
     } else {
-        let is_standard = machine.gates.has_standard_code_hash;
+        let is_standard = machine.active_rules.has_standard_code_hash;
         machine.state.code_hash(address_of(*top), is_standard).or_stop(machine)?
     };
     *top = hash.into();
@@ -122,9 +122,9 @@ mod tests {
     #[test]
     fn built_in_contracts_need_the_whole_operand() {
         let rules = Rules::all();
-        assert!(contract_at_home(&U256::from(1), &rules).is_some());
-        assert!(contract_at_home(&U256::from(0x0100_0006), &rules).is_some());
-        assert!(contract_at_home(&(U256::from(1) + (U256::ONE << 160)), &rules).is_none());
-        assert!(contract_at_home(&U256::from(0x0a), &rules).is_none());
+        assert!(precompile_in_place(&U256::from(1), &rules).is_some());
+        assert!(precompile_in_place(&U256::from(0x0100_0006), &rules).is_some());
+        assert!(precompile_in_place(&(U256::from(1) + (U256::ONE << 160)), &rules).is_none());
+        assert!(precompile_in_place(&U256::from(0x0a), &rules).is_none());
     }
 }

@@ -5,12 +5,12 @@ use std::ops::Range;
 use revm::interpreter::{Host, InstructionResult, Interpreter};
 use rhizome_primitives::{Address, I256, U256};
 
-use super::accounts::{address_of, contract_of};
+use super::accounts::{address_of, precompile_of};
 use super::memory::{expand, expansion_cost, range_end};
-use super::{Context, Outcome, Wire, charge, contracts, covers, push, saturated_gas};
+use super::{Context, Outcome, RskInterpreter, charge, covers, precompiles, push, saturated_gas};
 use crate::frame::{Pending, PendingCall};
 use crate::machine::{Machine, OrStop};
-use crate::precompiles::CallKind;
+use crate::precompiles::CallScheme;
 use crate::state::AccountIndex;
 
 pub(super) const CALL: u8 = 0;
@@ -34,7 +34,7 @@ pub(super) struct Request {
     pub(super) context_account: AccountIndex,
     pub(super) value: U256,
     pub(super) gas: u64,
-    pub(super) kind: CallKind,
+    pub(super) kind: CallScheme,
     /// Ranges of the caller's memory.
     pub(super) input: Range<usize>,
     pub(super) output: Range<usize>,
@@ -82,27 +82,27 @@ pub(super) fn call<const KIND: u8>(context: Context<'_, '_>) -> Outcome {
         context_account,
         value: operands.value,
         gas,
-        kind: call_kind(KIND),
+        kind: call_scheme(KIND),
         input: range_before(input_end, operands.input_size),
         output: range_before(output_end, operands.output_size),
         output_offset: operands.output_offset,
     };
-    match contract_of(&operands.target, machine) {
-        Some(entry) => contracts::call(interpreter, machine, entry, request),
+    match precompile_of(&operands.target, machine) {
+        Some(entry) => precompiles::call(interpreter, machine, entry, request),
         None => call_account::<KIND>(interpreter, machine, request),
     }
 }
 
-const fn call_kind(kind: u8) -> CallKind {
+const fn call_scheme(kind: u8) -> CallScheme {
     match kind {
-        CALLCODE => CallKind::CallCode,
-        DELEGATECALL => CallKind::DelegateCall,
-        STATICCALL | STATICCALL_WITH_VALUE => CallKind::StaticCall,
-        _ => CallKind::Call,
+        CALLCODE => CallScheme::CallCode,
+        DELEGATECALL => CallScheme::DelegateCall,
+        STATICCALL | STATICCALL_WITH_VALUE => CallScheme::StaticCall,
+        _ => CallScheme::Call,
     }
 }
 
-fn pop_operands<const KIND: u8>(interpreter: &mut Interpreter<Wire>) -> Result<Operands, InstructionResult> {
+fn pop_operands<const KIND: u8>(interpreter: &mut Interpreter<RskInterpreter>) -> Result<Operands, InstructionResult> {
     let underflow = InstructionResult::StackUnderflow;
     if matches!(KIND, DELEGATECALL | STATICCALL) {
         let [gas, target, input_offset, input_size, output_offset, output_size] =
@@ -125,7 +125,7 @@ fn range_before(end: usize, size: U256) -> Range<usize> {
 
 /// Takes what the callee gets. A call may take everything: there is no 64th part that stays.
 fn lend_gas(
-    interpreter: &mut Interpreter<Wire>,
+    interpreter: &mut Interpreter<RskInterpreter>,
     machine: &Machine<'_>,
     requested: U256,
     moves_value: bool,
@@ -136,7 +136,7 @@ fn lend_gas(
         return Err(InstructionResult::OutOfGas);
     }
     let wanted = saturated_gas(requested) + stipend;
-    if wanted > i64::MAX as u64 && !machine.gates.has_bounded_calls {
+    if wanted > i64::MAX as u64 && !machine.active_rules.has_bounded_calls {
         return Err(InstructionResult::OverflowPayment);
     }
     let lent = wanted.min(left);
@@ -152,11 +152,11 @@ fn lend_gas(
 }
 
 fn call_account<const KIND: u8>(
-    interpreter: &mut Interpreter<Wire>,
+    interpreter: &mut Interpreter<RskInterpreter>,
     machine: &mut Machine<'_>,
     request: Request,
 ) -> Outcome {
-    if interpreter.input.depth >= machine.gates.depth_limit as usize {
+    if interpreter.input.depth >= machine.active_rules.depth_limit as usize {
         return decline(interpreter, request.gas);
     }
     expand(interpreter, machine.gas_params(), request.input.end);
@@ -166,7 +166,8 @@ fn call_account<const KIND: u8>(
         clean_return_buffer(interpreter, machine);
         return decline(interpreter, request.gas);
     }
-    let code = machine.state.executable_code(request.target_account, machine.gates.has_old_opcodes).or_stop(machine)?;
+    let code =
+        machine.state.executable_code(request.target_account, machine.active_rules.has_old_opcodes).or_stop(machine)?;
     let checkpoint = machine.state.checkpoint();
     move_value(machine, own_account, request.context_account, request.value)?;
     let Some(code) = code else {
@@ -193,19 +194,19 @@ fn call_account<const KIND: u8>(
 }
 
 /// A call that does not happen: its gas comes back.
-pub(super) fn decline(interpreter: &mut Interpreter<Wire>, gas: u64) -> Outcome {
+pub(super) fn decline(interpreter: &mut Interpreter<RskInterpreter>, gas: u64) -> Outcome {
     interpreter.gas.erase_cost(gas);
     push(interpreter, U256::ZERO)
 }
 
 /// Calls without a frame empty the return buffer from RSKIP-171 on.
-pub(super) fn clean_return_buffer(interpreter: &mut Interpreter<Wire>, machine: &Machine<'_>) {
-    if machine.gates.cleans_return_buffer {
+pub(super) fn clean_return_buffer(interpreter: &mut Interpreter<RskInterpreter>, machine: &Machine<'_>) {
+    if machine.active_rules.cleans_return_buffer {
         interpreter.return_data.0.clear();
     }
 }
 
-/// Moves a covered amount, creating the receiver also for zero.
+/// MovedPrecompiles a covered amount, creating the receiver also for zero.
 pub(super) fn move_value(
     machine: &mut Machine<'_>,
     from: AccountIndex,

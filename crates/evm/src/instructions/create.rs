@@ -47,19 +47,19 @@ pub(super) fn create<const IS_CREATE2: bool>(context: Context<'_, '_>) -> Outcom
     if IS_CREATE2 {
         cost += HASH_COST_PER_WORD * words;
     }
-    if machine.gates.has_init_code_rules {
+    if machine.active_rules.has_init_code_rules {
         cost += INIT_CODE_COST_PER_WORD * words;
     }
     charge(interpreter, cost)?;
     interpreter.extend.kept_gas = interpreter.gas.remaining();
     expand(interpreter, machine.gas_params(), end);
-    if machine.gates.has_init_code_rules && size > INIT_CODE_SIZE_LIMIT {
+    if machine.active_rules.has_init_code_rules && size > INIT_CODE_SIZE_LIMIT {
         return Err(InstructionResult::CreateInitCodeSizeLimit);
     }
     let creator = interpreter.input.target_address;
     let creator_account = interpreter.extend.account;
     let nonce = machine.state.nonce(creator).or_stop(machine)?;
-    if interpreter.input.depth >= machine.gates.depth_limit as usize {
+    if interpreter.input.depth >= machine.active_rules.depth_limit as usize {
         return push(interpreter, U256::ZERO);
     }
     let balance = machine.state.balance_at(creator_account).or_stop(machine)?;
@@ -82,7 +82,7 @@ pub(super) fn create<const IS_CREATE2: bool>(context: Context<'_, '_>) -> Outcom
     machine.state.increase_nonce(creator).or_stop(machine)?;
 
     let checkpoint = machine.state.checkpoint();
-    if machine.gates.has_collisions && machine.origin.deleted_before.contains(&address) {
+    if machine.active_rules.has_collisions && machine.origin.deleted_before.contains(&address) {
         return push(interpreter, U256::ZERO);
     }
     let account = machine.state.locate(address.into());
@@ -90,7 +90,7 @@ pub(super) fn create<const IS_CREATE2: bool>(context: Context<'_, '_>) -> Outcom
     if exists {
         let has_code = machine.state.code_length(address).or_stop(machine)? != 0;
         let has_nonce = !machine.state.nonce(address).or_stop(machine)?.is_zero();
-        if machine.gates.has_collisions && (has_code || has_nonce) {
+        if machine.active_rules.has_collisions && (has_code || has_nonce) {
             return push(interpreter, U256::ZERO);
         }
         machine.state.create_account_with_balance(address).or_stop(machine)?;
@@ -98,7 +98,7 @@ pub(super) fn create<const IS_CREATE2: bool>(context: Context<'_, '_>) -> Outcom
         machine.state.create_account(address).or_stop(machine)?;
     }
     machine.state.setup_contract(address).or_stop(machine)?;
-    if machine.gates.has_collisions {
+    if machine.active_rules.has_collisions {
         machine.state.increase_nonce(address).or_stop(machine)?;
     }
     move_value(machine, creator_account, account, value)?;

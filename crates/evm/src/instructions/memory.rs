@@ -4,7 +4,7 @@ use revm::context_interface::cfg::GasParams;
 use revm::interpreter::{InstructionResult, Interpreter, num_words};
 use rhizome_primitives::U256;
 
-use super::Wire;
+use super::RskInterpreter;
 
 /// No range may end beyond this, in bytes.
 pub(super) const LIMIT: usize = 1 << 30;
@@ -24,7 +24,7 @@ pub(super) fn range_end(offset: U256, size: U256) -> Result<usize, InstructionRe
 
 /// What it costs to have memory up to `end` bytes, beyond what was paid for the memory there is.
 #[inline]
-pub(super) fn expansion_cost(interpreter: &Interpreter<Wire>, params: &GasParams, end: usize) -> u64 {
+pub(super) fn expansion_cost(interpreter: &Interpreter<RskInterpreter>, params: &GasParams, end: usize) -> u64 {
     let words = num_words(end);
     let memory = interpreter.gas.memory();
     if words <= memory.words_num {
@@ -35,7 +35,7 @@ pub(super) fn expansion_cost(interpreter: &Interpreter<Wire>, params: &GasParams
 
 /// Makes memory reach `end` bytes without a charge.
 #[inline]
-pub(super) fn expand(interpreter: &mut Interpreter<Wire>, params: &GasParams, end: usize) {
+pub(super) fn expand(interpreter: &mut Interpreter<RskInterpreter>, params: &GasParams, end: usize) {
     let words = num_words(end);
     if words > interpreter.gas.memory().words_num {
         let cost = params.memory_cost(words);

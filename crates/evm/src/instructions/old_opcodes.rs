@@ -4,7 +4,7 @@ use revm::interpreter::interpreter_types::{Jumps, LegacyBytecode};
 use revm::interpreter::{InstructionResult, Interpreter};
 use rhizome_primitives::U256;
 
-use super::{Context, Outcome, Wire, push};
+use super::{Context, Outcome, RskInterpreter, push};
 
 pub(super) fn txindex(context: Context<'_, '_>) -> Outcome {
     let index = context.host.origin.index;
@@ -37,7 +37,7 @@ pub(super) fn swapn(context: Context<'_, '_>) -> Outcome {
 }
 
 /// The operand, as a number of 31 bits. The reference has no text for a larger one.
-fn pop_index(interpreter: &mut Interpreter<Wire>) -> Result<usize, InstructionResult> {
+fn pop_index(interpreter: &mut Interpreter<RskInterpreter>) -> Result<usize, InstructionResult> {
     let operand = interpreter.stack.pop()?;
     if operand.bit_len() > 31 {
         return Err(InstructionResult::InvalidImmediateEncoding);
@@ -46,7 +46,7 @@ fn pop_index(interpreter: &mut Interpreter<Wire>) -> Result<usize, InstructionRe
 }
 
 /// The byte after the instruction is not executed. Beyond the end of the code there is nothing but STOP.
-fn skip_byte(interpreter: &mut Interpreter<Wire>) -> Outcome {
+fn skip_byte(interpreter: &mut Interpreter<RskInterpreter>) -> Outcome {
     let length = match &interpreter.extend.original_code {
         None => interpreter.bytecode.bytecode_len(),
         Some(code) => code.len(),

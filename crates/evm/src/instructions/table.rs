@@ -6,7 +6,9 @@ use revm::interpreter::{GasTable, Instruction, InstructionTable, instruction_tab
 use rhizome_primitives::{Rule, Rules};
 
 use super::calls::{self, CALL, CALLCODE, DELEGATECALL, STATICCALL, STATICCALL_WITH_VALUE};
-use super::{Wire, accounts, create, logs, old_opcodes, own_code, return_data, selfdestruct, storage, wide};
+use super::{
+    RskInterpreter, accounts, create, logs, memory_limit, old_opcodes, own_code, return_data, selfdestruct, storage,
+};
 use crate::machine::Machine;
 
 const DUPN: u8 = 0xa8;
@@ -16,7 +18,7 @@ const TXINDEX: u8 = 0xaa;
 const HEADER: u8 = 0xfc;
 
 /// The instructions of a block.
-pub(crate) type Instructions<'e> = InstructionTable<Wire, Machine<'e>>;
+pub(crate) type Instructions<'e> = InstructionTable<RskInterpreter, Machine<'e>>;
 
 /// What every instruction costs before it looks at anything. Bytes without an instruction cost the frame everything
 /// anyway, so this does not depend on the rules.
@@ -85,11 +87,11 @@ const GATED: [(u8, Rule); 13] = [
     (opcode::PUSH0, Rule::Rskip398),
 ];
 
-/// The instructions under these rules, for frames with less than [`super::WIDE_GAS`] or without a bound.
+/// The instructions under these rules, for frames with less than [`super::UNBOUNDED_MEMORY_GAS`] or without a bound.
 pub(crate) fn instructions<'e>(rules: &Rules, is_wide: bool) -> Instructions<'e> {
-    let mut table = instruction_table::<Wire, Machine<'e>>();
+    let mut table = instruction_table::<RskInterpreter, Machine<'e>>();
     if is_wide {
-        wide::widen(&mut table);
+        memory_limit::widen(&mut table);
     }
     let mut set = |byte: u8, instruction| table[usize::from(byte)] = instruction;
 

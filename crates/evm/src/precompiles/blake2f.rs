@@ -1,6 +1,6 @@
 //! BLAKE2b compression (0x09; RSKIP-153), as in EIP-152.
 
-use super::table::{Contract, ContractContext, ContractFailure, ContractOutput};
+use super::table::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use super::{limit_unpaid_work, padded};
 use revm::precompile::crypto;
 use rhizome_primitives::{Bytes, Rule};
@@ -9,19 +9,19 @@ const INPUT_LENGTH: usize = 213;
 
 pub(super) struct Blake2f;
 
-impl Contract for Blake2f {
-    fn required_gas(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+impl Precompile for Blake2f {
+    fn required_gas(&self, input: &[u8], _ctx: &mut PrecompileContext<'_>) -> Result<u64, PrecompileFailure> {
         Ok(price(input))
     }
 
-    fn run(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {
+    fn run(&self, input: &[u8], ctx: &mut PrecompileContext<'_>) -> Result<PrecompileOutput, PrecompileFailure> {
         // The reference leaves block execution with an error when a transaction without data calls this contract.
         if input.is_empty() && ctx.is_direct && !ctx.rules.is_active(Rule::Rskip552) {
-            return Err(ContractFailure::BlakeWithoutData);
+            return Err(PrecompileFailure::BlakeWithoutData);
         }
         limit_unpaid_work(price(input), ctx)?;
-        let output = compress(input).ok_or(ContractFailure::Failed)?;
-        Ok(ContractOutput::Output(Bytes::copy_from_slice(&output)))
+        let output = compress(input).ok_or(PrecompileFailure::Failed)?;
+        Ok(PrecompileOutput::Output(Bytes::copy_from_slice(&output)))
     }
 }
 
@@ -59,7 +59,7 @@ fn compress(input: &[u8]) -> Option<[u8; 64]> {
 mod tests {
     use super::*;
     use crate::error::ExecError;
-    use crate::precompiles::golden::{self, GivenChain};
+    use crate::precompiles::golden::{self, FixedAncestry};
     use rhizome_primitives::{ChainSpec, Rules};
 
     #[test]
@@ -71,16 +71,16 @@ mod tests {
     fn fails_in_its_own_ways() {
         let spec = ChainSpec::regtest();
         let env = golden::env(&golden::load("precompiles")["cases"][0]["env"]);
-        let ancestry = GivenChain::new(None, &spec);
+        let ancestry = FixedAncestry::new(None, &spec);
         let (mut state, mut logs) = (golden::state_of(&serde_json::json!({})), Vec::new());
         let mut ctx = golden::context(&spec, Rules::all(), &env, &ancestry, &mut state, &mut logs);
         ctx.is_direct = true;
-        assert!(matches!(Blake2f.run(&[], &mut ctx), Err(ContractFailure::Failed)));
+        assert!(matches!(Blake2f.run(&[], &mut ctx), Err(PrecompileFailure::Failed)));
         ctx.rules = ctx.rules.without(Rule::Rskip552);
-        assert!(matches!(Blake2f.run(&[], &mut ctx), Err(ContractFailure::BlakeWithoutData)));
+        assert!(matches!(Blake2f.run(&[], &mut ctx), Err(PrecompileFailure::BlakeWithoutData)));
         // Four billion rounds for nothing.
         ctx.is_local_call = true;
         let result = Blake2f.run(&[0xff; INPUT_LENGTH], &mut ctx);
-        assert!(matches!(result, Err(ContractFailure::Fatal(ExecError::DeadlineExceeded))));
+        assert!(matches!(result, Err(PrecompileFailure::Fatal(ExecError::DeadlineExceeded))));
     }
 }

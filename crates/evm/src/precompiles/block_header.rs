@@ -1,7 +1,7 @@
 //! Block header contract (0x01000010; RSKIP-119, RSKIP-536): fields of the ancestors of the executing block.
 
 use super::abi::{self, selector};
-use super::table::{Contract, ContractContext, ContractFailure, ContractOutput};
+use super::table::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use crate::block_env::AncestorBlock;
 use rhizome_primitives::{Address, I256, Rule, Rules, U256};
 use std::sync::Arc;
@@ -51,14 +51,14 @@ impl Field {
     }
 
     /// The bytes to return. None is the reference's null: a field that the header does not have.
-    fn read(self, block: &AncestorBlock) -> Result<Option<Vec<u8>>, ContractFailure> {
+    fn read(self, block: &AncestorBlock) -> Result<Option<Vec<u8>>, PrecompileFailure> {
         let header = &block.header;
         let bytes = match self {
             Self::Coinbase => address_bytes(header.coinbase),
             Self::Hash => block.hash.to_vec(),
             Self::MergedMiningTags => {
                 let coinbase = header.bitcoin_coinbase.as_deref().filter(|bytes| !bytes.is_empty());
-                coinbase.and_then(|bytes| merged_mining_tags(bytes)).ok_or(ContractFailure::Failed)?.to_vec()
+                coinbase.and_then(|bytes| merged_mining_tags(bytes)).ok_or(PrecompileFailure::Failed)?.to_vec()
             }
             Self::MinimumGasPrice => {
                 let price = header.minimum_gas_price;
@@ -66,11 +66,11 @@ impl Field {
             }
             Self::GasLimit => return Ok(non_empty(&header.gas_limit)),
             Self::GasUsed => signed_bytes(U256::from(header.gas_used), false),
-            Self::Difficulty => signed_bytes(header.difficulty.ok_or(ContractFailure::Failed)?, false),
+            Self::Difficulty => signed_bytes(header.difficulty.ok_or(PrecompileFailure::Failed)?, false),
             Self::BitcoinHeader => return Ok(header.bitcoin_header.as_deref().and_then(|bytes| non_empty(bytes))),
             Self::UncleCoinbase(index) => match i16::try_from(index).map(usize::try_from) {
                 Err(_) => Vec::new(),
-                Ok(Err(_)) => return Err(ContractFailure::Failed),
+                Ok(Err(_)) => return Err(PrecompileFailure::Failed),
                 Ok(Ok(index)) => address_bytes(block.uncles.get(index).and_then(|uncle| uncle.coinbase)),
             },
             Self::DifficultyWithUncles => {
@@ -83,27 +83,27 @@ impl Field {
     }
 }
 
-impl Contract for BlockHeader {
-    fn required_gas(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+impl Precompile for BlockHeader {
+    fn required_gas(&self, input: &[u8], ctx: &mut PrecompileContext<'_>) -> Result<u64, PrecompileFailure> {
         Ok(Field::parse(input, &ctx.rules).map_or(0, |_| 4000 + 2 * input.len() as u64))
     }
 
-    fn run(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {
-        let (field, depth) = Field::parse(input, &ctx.rules).ok_or(ContractFailure::Failed)?;
+    fn run(&self, input: &[u8], ctx: &mut PrecompileContext<'_>) -> Result<PrecompileOutput, PrecompileFailure> {
+        let (field, depth) = Field::parse(input, &ctx.rules).ok_or(PrecompileFailure::Failed)?;
         let value = match i16::try_from(depth).map(u16::try_from) {
             Err(_) => Some(Vec::new()),
-            Ok(Err(_)) => return Err(ContractFailure::Failed),
+            Ok(Err(_)) => return Err(PrecompileFailure::Failed),
             Ok(Ok(depth)) => match ancestor(depth, ctx)? {
                 Some(block) => field.read(&block)?,
                 None => Some(Vec::new()),
             },
         };
-        Ok(value.map_or(ContractOutput::NoValue, |bytes| ContractOutput::Output(abi::encode_bytes(&bytes))))
+        Ok(value.map_or(PrecompileOutput::NoValue, |bytes| PrecompileOutput::Output(abi::encode_bytes(&bytes))))
     }
 }
 
 /// Depth 0 is the parent. The genesis block is within reach only as the parent.
-fn ancestor(depth: u16, ctx: &ContractContext<'_>) -> Result<Option<Arc<AncestorBlock>>, ContractFailure> {
+fn ancestor(depth: u16, ctx: &PrecompileContext<'_>) -> Result<Option<Arc<AncestorBlock>>, PrecompileFailure> {
     let Some(parent) = ctx.env.number.checked_sub(1) else { return Ok(None) };
     let depth_blocks = u64::from(depth);
     if depth >= DEPTH_LIMIT || depth_blocks > 0 && parent <= depth_blocks {

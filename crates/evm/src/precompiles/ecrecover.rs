@@ -4,7 +4,7 @@
 //! "address" of the empty string instead of no output.
 
 use super::padded;
-use super::table::{Contract, ContractContext, ContractFailure, ContractOutput};
+use super::table::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use k256::elliptic_curve::point::DecompressPoint;
 use k256::elliptic_curve::subtle::Choice;
 use k256::{AffinePoint, FieldBytes};
@@ -16,17 +16,17 @@ const ORDER: U256 = U256::from_limbs([0xbfd2_5e8c_d036_4141, 0xbaae_dce6_af48_a0
 
 pub(super) struct EcRecover;
 
-impl Contract for EcRecover {
-    fn required_gas(&self, _input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+impl Precompile for EcRecover {
+    fn required_gas(&self, _input: &[u8], _ctx: &mut PrecompileContext<'_>) -> Result<u64, PrecompileFailure> {
         Ok(3000)
     }
 
-    fn run(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {
+    fn run(&self, input: &[u8], _ctx: &mut PrecompileContext<'_>) -> Result<PrecompileOutput, PrecompileFailure> {
         let output = recover(input).map_or_else(Bytes::new, |word| Bytes::copy_from_slice(&word));
-        Ok(ContractOutput::Output(output))
+        Ok(PrecompileOutput::Output(output))
     }
 
-    fn brief_work(&self, _input_length: u64) -> Option<u64> {
+    fn inline_work(&self, _input_length: u64) -> Option<u64> {
         Some(8_000)
     }
 }

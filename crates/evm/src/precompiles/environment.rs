@@ -1,7 +1,7 @@
 //! Environment contract (0x01000011; RSKIP-203): how deep the caller is.
 
 use super::abi::{self, selector};
-use super::table::{Contract, ContractContext, ContractFailure, ContractOutput};
+use super::table::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use rhizome_primitives::U256;
 
 /// `getCallStackDepth() returns (uint32)`
@@ -9,19 +9,19 @@ const GET_CALL_STACK_DEPTH: u32 = 0xe8ce_2274;
 
 pub(super) struct Environment;
 
-impl Contract for Environment {
-    fn required_gas(&self, _input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+impl Precompile for Environment {
+    fn required_gas(&self, _input: &[u8], _ctx: &mut PrecompileContext<'_>) -> Result<u64, PrecompileFailure> {
         Ok(0)
     }
 
-    fn run(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {
+    fn run(&self, input: &[u8], ctx: &mut PrecompileContext<'_>) -> Result<PrecompileOutput, PrecompileFailure> {
         match selector(input) {
             Some((GET_CALL_STACK_DEPTH, _)) => {
                 // A transaction that calls directly counts as the first level.
                 let depth = if ctx.is_direct { 1 } else { u64::from(ctx.call_depth) + 1 };
-                Ok(ContractOutput::Output(abi::encode_word(U256::from(depth))))
+                Ok(PrecompileOutput::Output(abi::encode_word(U256::from(depth))))
             }
-            _ => Err(ContractFailure::Failed),
+            _ => Err(PrecompileFailure::Failed),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use super::bridge::selectors;
 use super::corpus::fuzz_corpus;
-use super::golden::{self, GivenChain};
+use super::golden::{self, FixedAncestry};
 use super::mutation::{Random, with_random};
-use super::table::{ContractFailure, TABLE, contract_at};
+use super::table::{PrecompileFailure, TABLE, precompile_at};
 use crate::state::State;
 use rhizome_primitives::{Address, BRIDGE, ChainSpec, Rule, Rules, U256, address, hex};
 use serde_json::{Value, json};
@@ -111,10 +111,10 @@ impl Bench {
     /// Calls a contract in an environment that is random, if it exists there and the call is paid.
     fn call(&self, address: &Address, data: &[u8], random: &mut Random) {
         let rules = *random.pick(&self.sets);
-        let Some(entry) = contract_at(address, &rules) else { return };
+        let Some(entry) = precompile_at(address, &rules) else { return };
         let env = golden::env(&self.file["cases"][0]["env"]);
         let chain = self.file["chains"].as_object().and_then(|chains| chains.values().next());
-        let ancestry = GivenChain::new(chain, &self.spec);
+        let ancestry = FixedAncestry::new(chain, &self.spec);
         let (mut state, mut logs): (State, _) = (golden::state_of(&json!({})), Vec::new());
         let mut ctx = golden::context(&self.spec, rules, &env, &ancestry, &mut state, &mut logs);
         ctx.is_direct = random.below(2) == 0;
@@ -123,7 +123,7 @@ impl Bench {
         ctx.call_depth = random.below(400) as u32;
         ctx.caller = *random.pick(&CALLERS);
         ctx.value = word(random) >> 1;
-        let Ok(price) = entry.contract.required_gas(data, &mut ctx) else { return };
+        let Ok(price) = entry.precompile.required_gas(data, &mut ctx) else { return };
         // Local calls are not always paid: those that cost too much must be stopped by the contract itself.
         let is_unpaid = ctx.is_local_call && ctx.is_direct;
         if price > GAS && !(is_unpaid && price > super::UNPAID_WORK_LIMIT) {
@@ -133,11 +133,11 @@ impl Bench {
             return;
         }
         let began = Instant::now();
-        let result = entry.contract.run(data, &mut ctx);
+        let result = entry.precompile.run(data, &mut ctx);
         let shown = || format!("{} with {} for {price}", entry.address, hex::encode(data));
         assert!(began.elapsed() < PATIENCE, "{}: {:?}", shown(), began.elapsed());
         if is_unpaid && price > super::UNPAID_WORK_LIMIT {
-            assert!(matches!(result, Err(ContractFailure::Fatal(_))), "{}: {result:?}", shown());
+            assert!(matches!(result, Err(PrecompileFailure::Fatal(_))), "{}: {result:?}", shown());
         }
     }
 }

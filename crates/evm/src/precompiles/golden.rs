@@ -3,7 +3,7 @@
 //! Nearly all of them are made by the same small program: copy the call data to memory, call the contract with it, store
 //! success + 1 in cell 1 and the gas that it took in cell 2, return the output.
 
-use super::table::{CallKind, ContractContext, ContractFailure, ContractOutput, contract_at};
+use super::table::{CallScheme, PrecompileContext, PrecompileFailure, PrecompileOutput, precompile_at};
 use crate::block_env::{AncestorBlock, Ancestry, AncestryError, BlockEnv};
 use crate::deadline::Deadline;
 use crate::state::State;
@@ -70,7 +70,7 @@ impl Call {
         let cells = &case["expect"]["post"][PROGRAM]["storage"];
         let flag = cells["0x1"].as_str().map(number);
         let taken = cells["0x2"].as_str().map(number).unwrap_or_default();
-        let Some(entry) = contract_at(&self.to, &rules) else {
+        let Some(entry) = precompile_at(&self.to, &rules) else {
             assert_eq!(flag, Some(U256::from(2)), "{name}: a plain account");
             return;
         };
@@ -80,19 +80,19 @@ impl Call {
         }
 
         let chain = case["chain"].as_str().map(|name| &file["chains"][name]);
-        let (env, ancestry) = (env(&case["env"]), GivenChain::new(chain, &spec));
+        let (env, ancestry) = (env(&case["env"]), FixedAncestry::new(chain, &spec));
         let (mut state, mut logs) = (state_of(&case["pre"]), Vec::new());
         let mut ctx = context(&spec, rules, &env, &ancestry, &mut state, &mut logs);
-        let required = entry.contract.required_gas(&input, &mut ctx).unwrap();
+        let required = entry.precompile.required_gas(&input, &mut ctx).unwrap();
         let (output, price) = if required > self.gas {
             (None, self.gas)
         } else {
-            match entry.contract.run(&input, &mut ctx) {
-                Ok(ContractOutput::Output(output)) => (Some(output), required),
-                Ok(ContractOutput::NoValue) | Err(ContractFailure::Failed) if rules.is_active(Rule::Rskip197) => {
+            match entry.precompile.run(&input, &mut ctx) {
+                Ok(PrecompileOutput::Output(output)) => (Some(output), required),
+                Ok(PrecompileOutput::NoValue) | Err(PrecompileFailure::Failed) if rules.is_active(Rule::Rskip197) => {
                     (None, required)
                 }
-                Ok(ContractOutput::NoValue) | Err(ContractFailure::Failed) => {
+                Ok(PrecompileOutput::NoValue) | Err(PrecompileFailure::Failed) => {
                     assert_eq!(case["expect"]["status"], 0, "{name}: the calling frame halts");
                     return;
                 }
@@ -132,8 +132,8 @@ pub(super) fn context<'a>(
     ancestry: &'a dyn Ancestry,
     state: &'a mut State,
     logs: &'a mut Vec<Log>,
-) -> ContractContext<'a> {
-    ContractContext {
+) -> PrecompileContext<'a> {
+    PrecompileContext {
         spec,
         rules,
         env,
@@ -146,7 +146,7 @@ pub(super) fn context<'a>(
         is_local_call: false,
         caller: Address::ZERO,
         value: U256::ZERO,
-        call_kind: CallKind::Call,
+        call_scheme: CallScheme::Call,
         transaction_index: 0,
         transaction_hash: B256::ZERO,
         public_key: &|| None,
@@ -214,10 +214,10 @@ impl StateReader for Nothing {
 }
 
 /// The listed blocks of a branch.
-pub(super) struct GivenChain(HashMap<u64, Arc<AncestorBlock>>);
+pub(super) struct FixedAncestry(HashMap<u64, Arc<AncestorBlock>>);
 
-impl GivenChain {
-    pub(super) fn new(blocks: Option<&Value>, spec: &ChainSpec) -> GivenChain {
+impl FixedAncestry {
+    pub(super) fn new(blocks: Option<&Value>, spec: &ChainSpec) -> FixedAncestry {
         let values = blocks.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let blocks = values.iter().map(|value| {
             let header = header(value, spec);
@@ -226,11 +226,11 @@ impl GivenChain {
             let total_difficulty = number_at(value, "totalDifficulty");
             (header.number, Arc::new(AncestorBlock { hash: hash_at(value, "hash"), header, uncles, total_difficulty }))
         });
-        GivenChain(blocks.collect())
+        FixedAncestry(blocks.collect())
     }
 }
 
-impl Ancestry for GivenChain {
+impl Ancestry for FixedAncestry {
     fn ancestor(&self, number: u64) -> Result<Option<Arc<AncestorBlock>>, AncestryError> {
         Ok(self.0.get(&number).cloned())
     }

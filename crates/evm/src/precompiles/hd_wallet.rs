@@ -3,7 +3,7 @@
 use super::abi::{self, selector};
 use super::bip32::{ExtendedKey, base58_encode_checked, compress, hash160, read_compressed};
 use super::padded;
-use super::table::{Contract, ContractContext, ContractFailure, ContractOutput};
+use super::table::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use k256::AffinePoint;
 use k256::EncodedPoint;
 use k256::elliptic_curve::sec1::FromEncodedPoint;
@@ -64,14 +64,14 @@ impl<'a> Request<'a> {
     }
 }
 
-impl Contract for HdWallet {
-    fn required_gas(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+impl Precompile for HdWallet {
+    fn required_gas(&self, input: &[u8], _ctx: &mut PrecompileContext<'_>) -> Result<u64, PrecompileFailure> {
         Ok(Request::parse(input).map_or(0, |request| request.price()))
     }
 
-    fn run(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {
-        let output = Request::parse(input).and_then(|request| request.answer()).ok_or(ContractFailure::Failed)?;
-        Ok(ContractOutput::Output(output))
+    fn run(&self, input: &[u8], _ctx: &mut PrecompileContext<'_>) -> Result<PrecompileOutput, PrecompileFailure> {
+        let output = Request::parse(input).and_then(|request| request.answer()).ok_or(PrecompileFailure::Failed)?;
+        Ok(PrecompileOutput::Output(output))
     }
 }
 

@@ -36,14 +36,16 @@ pub use remasc::federation::genesis_federation;
 
 pub(crate) use bridge::is_free;
 pub use bridge::{FederationScripts, federation_scripts};
-pub use table::{CallKind, Contract, ContractContext, ContractEntry, ContractFailure, ContractOutput, contract_at};
+pub use table::{
+    CallScheme, Precompile, PrecompileContext, PrecompileEntry, PrecompileFailure, PrecompileOutput, precompile_at,
+};
 
 /// Local calls are not always made to pay first (before RSKIP-136 they never are). At some 10 ns for a unit of gas this
 /// much work is done, and no more.
 const UNPAID_WORK_LIMIT: u64 = 100_000_000;
 
 /// Stops a local call whose work nobody has to pay for.
-fn limit_unpaid_work(price: u64, ctx: &ContractContext<'_>) -> Result<(), ContractFailure> {
+fn limit_unpaid_work(price: u64, ctx: &PrecompileContext<'_>) -> Result<(), PrecompileFailure> {
     let is_too_much = ctx.is_local_call && ctx.is_direct && price > UNPAID_WORK_LIMIT;
     if is_too_much { Err(ExecError::DeadlineExceeded.into()) } else { Ok(()) }
 }

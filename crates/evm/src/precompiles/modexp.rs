@@ -2,7 +2,7 @@
 //!
 //! The price bounds the work and the memory, so callers must compare it with the gas before they run the contract.
 
-use super::table::{Contract, ContractContext, ContractFailure, ContractOutput};
+use super::table::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use super::{limit_unpaid_work, padded};
 use revm::precompile::crypto;
 use rhizome_primitives::U256;
@@ -15,14 +15,14 @@ const PRICE_LIMIT: u128 = i64::MAX as u128;
 
 pub(super) struct ModExp;
 
-impl Contract for ModExp {
-    fn required_gas(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+impl Precompile for ModExp {
+    fn required_gas(&self, input: &[u8], _ctx: &mut PrecompileContext<'_>) -> Result<u64, PrecompileFailure> {
         Ok(price(input))
     }
 
-    fn run(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {
+    fn run(&self, input: &[u8], ctx: &mut PrecompileContext<'_>) -> Result<PrecompileOutput, PrecompileFailure> {
         limit_unpaid_work(price(input), ctx)?;
-        power(input).map(|output| ContractOutput::Output(output.into())).ok_or(ContractFailure::Failed)
+        power(input).map(|output| PrecompileOutput::Output(output.into())).ok_or(PrecompileFailure::Failed)
     }
 }
 

@@ -1,22 +1,22 @@
 //! RIPEMD-160 (0x03): the digest, left padded to a word.
 
 use super::price_by_words;
-use super::table::{Contract, ContractContext, ContractFailure, ContractOutput};
+use super::table::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use revm::precompile::crypto;
 use rhizome_primitives::Bytes;
 
 pub(super) struct Ripemd160;
 
-impl Contract for Ripemd160 {
-    fn required_gas(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+impl Precompile for Ripemd160 {
+    fn required_gas(&self, input: &[u8], _ctx: &mut PrecompileContext<'_>) -> Result<u64, PrecompileFailure> {
         Ok(price_by_words(input.len(), 600, 120))
     }
 
-    fn run(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {
-        Ok(ContractOutput::Output(Bytes::copy_from_slice(&crypto().ripemd160(input))))
+    fn run(&self, input: &[u8], _ctx: &mut PrecompileContext<'_>) -> Result<PrecompileOutput, PrecompileFailure> {
+        Ok(PrecompileOutput::Output(Bytes::copy_from_slice(&crypto().ripemd160(input))))
     }
 
-    fn brief_work(&self, input_length: u64) -> Option<u64> {
+    fn inline_work(&self, input_length: u64) -> Option<u64> {
         Some(input_length)
     }
 }

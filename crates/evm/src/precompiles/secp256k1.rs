@@ -3,7 +3,7 @@
 //! Points are `x ++ y`; 64 zero bytes are the identity, in input and output. A point off the curve is a failure.
 
 use super::padded;
-use super::table::{Contract, ContractContext, ContractFailure, ContractOutput};
+use super::table::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use k256::elliptic_curve::ops::Reduce;
 use k256::elliptic_curve::sec1::{FromEncodedPoint, ToEncodedPoint};
 use k256::{AffinePoint, EncodedPoint, ProjectivePoint, Scalar, U256};
@@ -12,23 +12,23 @@ use rhizome_primitives::Bytes;
 pub(super) struct Secp256k1Add;
 pub(super) struct Secp256k1Mul;
 
-impl Contract for Secp256k1Add {
-    fn required_gas(&self, _input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+impl Precompile for Secp256k1Add {
+    fn required_gas(&self, _input: &[u8], _ctx: &mut PrecompileContext<'_>) -> Result<u64, PrecompileFailure> {
         Ok(150)
     }
 
-    fn run(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {
+    fn run(&self, input: &[u8], _ctx: &mut PrecompileContext<'_>) -> Result<PrecompileOutput, PrecompileFailure> {
         let sum = read_point(input, 0).zip(read_point(input, 64)).map(|(a, b)| a + b);
         settle(sum)
     }
 }
 
-impl Contract for Secp256k1Mul {
-    fn required_gas(&self, _input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+impl Precompile for Secp256k1Mul {
+    fn required_gas(&self, _input: &[u8], _ctx: &mut PrecompileContext<'_>) -> Result<u64, PrecompileFailure> {
         Ok(3000)
     }
 
-    fn run(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {
+    fn run(&self, input: &[u8], _ctx: &mut PrecompileContext<'_>) -> Result<PrecompileOutput, PrecompileFailure> {
         let scalar = <Scalar as Reduce<U256>>::reduce_bytes(&padded::<32>(input, 64).into());
         settle(read_point(input, 0).map(|point| point * scalar))
     }
@@ -43,11 +43,11 @@ fn read_point(input: &[u8], offset: usize) -> Option<ProjectivePoint> {
     Option::from(AffinePoint::from_encoded_point(&encoded)).map(|point: AffinePoint| point.into())
 }
 
-fn settle(point: Option<ProjectivePoint>) -> Result<ContractOutput, ContractFailure> {
-    let encoded = point.ok_or(ContractFailure::Failed)?.to_affine().to_encoded_point(false);
+fn settle(point: Option<ProjectivePoint>) -> Result<PrecompileOutput, PrecompileFailure> {
+    let encoded = point.ok_or(PrecompileFailure::Failed)?.to_affine().to_encoded_point(false);
     // Uncompressed points are a tag and 64 bytes, the identity is a tag alone.
     let coordinates = padded::<64>(encoded.as_bytes(), 1);
-    Ok(ContractOutput::Output(Bytes::copy_from_slice(&coordinates)))
+    Ok(PrecompileOutput::Output(Bytes::copy_from_slice(&coordinates)))
 }
 
 #[cfg(test)]

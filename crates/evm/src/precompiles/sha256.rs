@@ -1,22 +1,22 @@
 //! SHA-256 (0x02).
 
 use super::price_by_words;
-use super::table::{Contract, ContractContext, ContractFailure, ContractOutput};
+use super::table::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use revm::precompile::crypto;
 use rhizome_primitives::Bytes;
 
 pub(super) struct Sha256;
 
-impl Contract for Sha256 {
-    fn required_gas(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+impl Precompile for Sha256 {
+    fn required_gas(&self, input: &[u8], _ctx: &mut PrecompileContext<'_>) -> Result<u64, PrecompileFailure> {
         Ok(price_by_words(input.len(), 60, 12))
     }
 
-    fn run(&self, input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {
-        Ok(ContractOutput::Output(Bytes::copy_from_slice(&crypto().sha256(input))))
+    fn run(&self, input: &[u8], _ctx: &mut PrecompileContext<'_>) -> Result<PrecompileOutput, PrecompileFailure> {
+        Ok(PrecompileOutput::Output(Bytes::copy_from_slice(&crypto().sha256(input))))
     }
 
-    fn brief_work(&self, input_length: u64) -> Option<u64> {
+    fn inline_work(&self, input_length: u64) -> Option<u64> {
         Some(input_length / 2)
     }
 }

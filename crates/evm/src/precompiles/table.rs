@@ -13,7 +13,7 @@ use rhizome_primitives::{Address, B256, Bytes, ChainSpec, Log, Rule, Rules, U256
 
 /// What a contract that did not fail leaves for its caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ContractOutput {
+pub enum PrecompileOutput {
     /// Return data.
     Output(Bytes),
     /// The reference's "null". From RSKIP-197 on callers treat it as a failure.
@@ -22,7 +22,7 @@ pub enum ContractOutput {
 
 /// Why a contract did not produce an output.
 #[derive(Debug)]
-pub enum ContractFailure {
+pub enum PrecompileFailure {
     /// The ordinary failure: before RSKIP-197 the calling frame halts, later the call fails.
     Failed,
     /// The execution cannot go on: what is needed is not implemented or could not be read.
@@ -31,30 +31,30 @@ pub enum ContractFailure {
     BlakeWithoutData,
 }
 
-impl<E: Into<ExecError>> From<E> for ContractFailure {
+impl<E: Into<ExecError>> From<E> for PrecompileFailure {
     fn from(error: E) -> Self {
         Self::Fatal(error.into())
     }
 }
 
 /// A built-in contract. Calls never panic, whatever the input.
-pub trait Contract: Sync {
-    /// The price of a call. The caller must have it before [`Contract::run`]: it bounds work and memory.
-    fn required_gas(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure>;
+pub trait Precompile: Sync {
+    /// The price of a call. The caller must have it before [`Precompile::run`]: it bounds work and memory.
+    fn required_gas(&self, input: &[u8], ctx: &mut PrecompileContext<'_>) -> Result<u64, PrecompileFailure>;
 
     /// Executes a call. On failure the caller undoes the state, but not the logs.
-    fn run(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure>;
+    fn run(&self, input: &[u8], ctx: &mut PrecompileContext<'_>) -> Result<PrecompileOutput, PrecompileFailure>;
 
     /// The most that a call with so many bytes of input takes, in the units of a brief execution (8 ns). None: more
     /// than such an execution may take.
-    fn brief_work(&self, _input_length: u64) -> Option<u64> {
+    fn inline_work(&self, _input_length: u64) -> Option<u64> {
         None
     }
 }
 
 /// The instruction that makes a call. Transactions count as CALL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CallKind {
+pub enum CallScheme {
     /// CALL.
     Call,
     /// CALLCODE.
@@ -66,7 +66,7 @@ pub enum CallKind {
 }
 
 /// What a contract can see of its caller and its block.
-pub struct ContractContext<'a> {
+pub struct PrecompileContext<'a> {
     /// The chain.
     pub spec: &'a ChainSpec,
     /// Rules of the executing block.
@@ -92,7 +92,7 @@ pub struct ContractContext<'a> {
     /// Wei that the call brings. With direct calls it has not arrived yet.
     pub value: U256,
     /// How the contract is called.
-    pub call_kind: CallKind,
+    pub call_scheme: CallScheme,
     /// Position of the transaction in its block.
     pub transaction_index: usize,
     /// Hash of the transaction; zero in local execution.
@@ -106,7 +106,7 @@ pub struct ContractContext<'a> {
 }
 
 /// One row of the table.
-pub struct ContractEntry {
+pub struct PrecompileEntry {
     /// Where the contract is called.
     pub address: Address,
     /// The rule that brings it; none if it has always been there.
@@ -114,20 +114,20 @@ pub struct ContractEntry {
     /// Longest input of a call by a contract from RSKIP-516 on, in bytes. Longer input is cut.
     pub input_limit: Option<usize>,
     /// The contract.
-    pub contract: &'static dyn Contract,
+    pub precompile: &'static dyn Precompile,
 }
 
 const fn row(
     address: Address,
     since: Option<Rule>,
     input_limit: Option<usize>,
-    contract: &'static dyn Contract,
-) -> ContractEntry {
-    ContractEntry { address, since, input_limit, contract }
+    precompile: &'static dyn Precompile,
+) -> PrecompileEntry {
+    PrecompileEntry { address, since, input_limit, precompile }
 }
 
 /// All built-in contracts, in the order of their addresses.
-pub static TABLE: [ContractEntry; 16] = [
+pub static TABLE: [PrecompileEntry; 16] = [
     row(address!("0000000000000000000000000000000000000001"), None, Some(128), &ecrecover::EcRecover),
     row(address!("0000000000000000000000000000000000000002"), None, None, &sha256::Sha256),
     row(address!("0000000000000000000000000000000000000003"), None, None, &ripemd160::Ripemd160),
@@ -147,7 +147,7 @@ pub static TABLE: [ContractEntry; 16] = [
 ];
 
 /// The built-in contract at an address, if it is active under `rules`.
-pub fn contract_at(address: &Address, rules: &Rules) -> Option<&'static ContractEntry> {
+pub fn precompile_at(address: &Address, rules: &Rules) -> Option<&'static PrecompileEntry> {
     // Nearly all calls go elsewhere and leave here.
     let [prefix @ .., _, _, _, _] = &address.0.0;
     if prefix != &[0; 16] {
@@ -165,12 +165,12 @@ mod tests {
     #[test]
     fn finds_active_contracts() {
         for entry in &TABLE {
-            assert!(contract_at(&entry.address, &Rules::all()).is_some());
-            assert_eq!(contract_at(&entry.address, &Rules::none()).is_some(), entry.since.is_none());
+            assert!(precompile_at(&entry.address, &Rules::all()).is_some());
+            assert_eq!(precompile_at(&entry.address, &Rules::none()).is_some(), entry.since.is_none());
         }
         assert!(TABLE.is_sorted_by_key(|entry| entry.address));
         for address in [BRIDGE, REMASC] {
-            assert!(contract_at(&address, &Rules::none()).is_some());
+            assert!(precompile_at(&address, &Rules::none()).is_some());
         }
     }
 
@@ -182,7 +182,7 @@ mod tests {
             address!("0000000000000000000000000000000001000007"),
             address!("1000000000000000000000000000000000000001"),
         ] {
-            assert!(contract_at(&address, &Rules::all()).is_none());
+            assert!(precompile_at(&address, &Rules::all()).is_none());
         }
     }
 }

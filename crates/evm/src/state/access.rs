@@ -1,11 +1,11 @@
 //! Which trie keys were read and written (RSKIP-144). What is rolled back stays recorded.
 
-use crate::maps::HashSet;
+use crate::hash_maps::HashSet;
 use rhizome_primitives::U256;
 
 use super::AccountId;
 use super::account::AccountIndex;
-use crate::observe::Touched;
+use crate::tracing::TouchedSlots;
 
 /// A trie key, as the [`super::State`] that recorded it names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -68,8 +68,8 @@ impl AccessSet {
 
 impl super::State {
     /// The accounts and cells in a set that this state has recorded. The sender of REMASC transactions has no address.
-    pub(crate) fn touched(&self, access: &AccessSet) -> Touched {
-        let mut touched = Touched::new();
+    pub(crate) fn touched(&self, access: &AccessSet) -> TouchedSlots {
+        let mut touched = TouchedSlots::new();
         for key in access.reads.union(&access.writes) {
             let AccountId::Address(address) = self.id_at(key.account) else { continue };
             let slots = touched.entry(address).or_default();

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use crate::maps::HashMap;
+use crate::hash_maps::HashMap;
 use rhizome_primitives::{Address, B256, Bytes, U256};
 use rhizome_trie::account::AccountState;
 use rhizome_trie::keys;

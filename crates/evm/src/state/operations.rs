@@ -65,7 +65,7 @@ impl State {
         self.write_value(index, AccountState { balance, ..value })
     }
 
-    /// Moves an amount; both accounts are created if missing, also for zero.
+    /// MovedPrecompiles an amount; both accounts are created if missing, also for zero.
     pub fn transfer(&mut self, from: impl Into<AccountId>, to: impl Into<AccountId>, amount: I256) -> Read<()> {
         self.add_balance(from, -amount)?;
         self.add_balance(to, amount)

@@ -1,6 +1,6 @@
 //! Transient storage (RSKIP-446): words that live until the end of the transaction.
 
-use crate::maps::HashMap;
+use crate::hash_maps::HashMap;
 use rhizome_primitives::{Address, U256};
 
 use super::State;

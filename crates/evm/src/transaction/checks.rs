@@ -2,7 +2,7 @@
 
 use rhizome_primitives::{I256, Transaction, U256};
 
-use super::{Container, GAS_LIMIT_LIMIT, Message};
+use super::{GAS_LIMIT_LIMIT, Message, SublistState};
 use crate::error::{ExecError, TransactionRefusal};
 use crate::evm::Evm;
 use crate::instructions::INIT_CODE_SIZE_LIMIT;
@@ -12,11 +12,11 @@ impl Evm<'_> {
         &mut self,
         transaction: &Transaction,
         message: &Message,
-        container: &Container,
+        container: &SublistState,
     ) -> Result<(), ExecError> {
         let is_acceptable = message.is_remasc || transaction.accepts_signature(self.machine.spec.chain_id);
         let length = message.data.len();
-        if message.to.is_none() && self.machine.gates.has_init_code_rules && length > INIT_CODE_SIZE_LIMIT {
+        if message.to.is_none() && self.machine.active_rules.has_init_code_rules && length > INIT_CODE_SIZE_LIMIT {
             return Err(self.refused(TransactionRefusal::InitCodeSize { length }));
         }
         let gas_limit = message.gas_limit;

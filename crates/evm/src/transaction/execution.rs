@@ -10,9 +10,9 @@ use crate::evm::Evm;
 use crate::frame::{End, Finished, TopFrame, code_refusals};
 use crate::halt::HaltReason;
 use crate::instructions::deposit_cost;
-use crate::precompiles::{CallKind, ContractContext, ContractEntry, ContractFailure, ContractOutput};
+use crate::precompiles::{CallScheme, PrecompileContext, PrecompileEntry, PrecompileFailure, PrecompileOutput};
 use crate::state::Checkpoint;
-use crate::tracer::Tracer;
+use crate::tracing::Tracer;
 
 /// What a message did to the state, before anything is paid back.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl Evm<'_> {
         let checkpoint = self.machine.state.checkpoint();
         match message.to {
             None => self.create(message, checkpoint, tracer),
-            Some(to) => match self.machine.contract_at(&to) {
+            Some(to) => match self.machine.precompile_at(&to) {
                 Some(entry) => self.call_contract(message, entry),
                 None => self.call(message, to, checkpoint, tracer),
             },
@@ -103,7 +103,7 @@ impl Evm<'_> {
         }
         state.setup_contract(address)?;
         state.transfer(message.sender, address, amount(message))?;
-        let code = ExecutableCode::analyse(message.data.clone(), self.machine.gates.has_old_opcodes);
+        let code = ExecutableCode::analyse(message.data.clone(), self.machine.active_rules.has_old_opcodes);
         let finished = self.run_top(message, code, address, Bytes::new(), checkpoint, tracer)?;
         let mut execution = match finished {
             Some(finished) => Execution::of_frame(message, finished),
@@ -123,7 +123,7 @@ impl Evm<'_> {
         checkpoint: Checkpoint,
     ) -> Result<(), ExecError> {
         let code = &execution.output;
-        match code_refusals(code, execution.gas_left as u64, &self.machine.gates).next() {
+        match code_refusals(code, execution.gas_left as u64, &self.machine.active_rules).next() {
             None => {
                 let cost = deposit_cost(code.len());
                 execution.gas_left -= cost as i64;
@@ -152,7 +152,7 @@ impl Evm<'_> {
         tracer: &mut impl Tracer,
     ) -> Result<Execution, ExecError> {
         let account = self.machine.state.locate(to.into());
-        let code = self.machine.state.executable_code(account, self.machine.gates.has_old_opcodes)?;
+        let code = self.machine.state.executable_code(account, self.machine.active_rules.has_old_opcodes)?;
         let Some(code) = code else {
             self.require_intrinsic_gas(message)?;
             self.machine.state.transfer(message.sender, to, amount(message))?;
@@ -206,12 +206,12 @@ impl Evm<'_> {
         ExecError::Unexecutable { index: self.machine.origin.index, reason }
     }
 
-    fn call_contract(&mut self, message: &Message, entry: &ContractEntry) -> Result<Execution, ExecError> {
+    fn call_contract(&mut self, message: &Message, entry: &PrecompileEntry) -> Result<Execution, ExecError> {
         let machine = &mut self.machine;
         machine.note_contract_call(&entry.address);
         let counts_intrinsic_gas = machine.rules.is_active(Rule::Rskip136);
         let public_key = || message.signed.as_ref()?.recover_public_key().ok();
-        let mut context = ContractContext {
+        let mut context = PrecompileContext {
             spec: machine.spec,
             rules: machine.rules,
             env: &machine.env,
@@ -224,16 +224,16 @@ impl Evm<'_> {
             is_local_call: message.is_local_call,
             caller: message.sender.address(),
             value: message.value,
-            call_kind: CallKind::Call,
+            call_scheme: CallScheme::Call,
             transaction_index: machine.origin.index,
             transaction_hash: message.hash,
             public_key: &public_key,
             deadline: &machine.deadline,
             opened_index: Vec::new(),
         };
-        let required = match entry.contract.required_gas(&message.data, &mut context) {
+        let required = match entry.precompile.required_gas(&message.data, &mut context) {
             Ok(required) => required,
-            Err(ContractFailure::Fatal(error)) => return Err(error),
+            Err(PrecompileFailure::Fatal(error)) => return Err(error),
             Err(_) => return Err(self.unexecutable(Unexecutable::SilentHalt)),
         };
         let spent = required.saturating_add(message.intrinsic_gas).min(super::GAS_LIMIT_LIMIT);
@@ -243,20 +243,20 @@ impl Evm<'_> {
                 return Err(self.unexecutable(Unexecutable::LocalGas));
             }
             if !message.is_local_call {
-                let end = End::Halt(HaltReason::ContractUnpaid);
+                let end = End::Halt(HaltReason::PrecompileUnpaid);
                 return Ok(Execution { end, gas_left: 0, ..Execution::plain(message, 0) });
             }
         }
-        let result = entry.contract.run(&message.data, &mut context);
+        let result = entry.precompile.run(&message.data, &mut context);
         let mut execution =
             Execution { gas_left: message.gas_limit as i64 - spent as i64, ..Execution::plain(message, spent) };
         match result {
-            Ok(ContractOutput::Output(output)) => execution.output = output,
-            Ok(ContractOutput::NoValue) => {}
-            Err(ContractFailure::Fatal(error)) => return Err(error),
-            Err(ContractFailure::BlakeWithoutData) => return Err(self.unexecutable(Unexecutable::BlakeWithoutData)),
-            Err(ContractFailure::Failed) => {
-                execution.end = End::Halt(HaltReason::ContractFailed);
+            Ok(PrecompileOutput::Output(output)) => execution.output = output,
+            Ok(PrecompileOutput::NoValue) => {}
+            Err(PrecompileFailure::Fatal(error)) => return Err(error),
+            Err(PrecompileFailure::BlakeWithoutData) => return Err(self.unexecutable(Unexecutable::BlakeWithoutData)),
+            Err(PrecompileFailure::Failed) => {
+                execution.end = End::Halt(HaltReason::PrecompileFailed);
                 execution.contract_failed = true;
                 return Ok(execution);
             }

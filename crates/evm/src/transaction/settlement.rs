@@ -1,6 +1,6 @@
 //! Who pays what: gas is bought before execution, and the rest is settled after it.
 
-use crate::maps::HashSet;
+use crate::hash_maps::HashSet;
 use rhizome_primitives::{Address, I256, REMASC, U256};
 
 use super::{Execution, FeePayment, Message, TransactionOutcome};

@@ -6,7 +6,7 @@ use rhizome_evm::{BlockEnv, BlockExecutor, State};
 use rhizome_primitives::{Address, B256, ChainSpec, Rule, U256};
 use serde_json::Value;
 
-use super::world::{GivenChain, check_state, trie_of};
+use super::world::{FixedAncestry, check_state, trie_of};
 use super::{Mismatch, Verdict, regime};
 
 /// Any block but the first.
@@ -19,7 +19,7 @@ pub(super) fn check(case: &Value) -> Verdict {
         spec.with_rule_height(*rule, activates.then_some(NUMBER))
     });
     let trie = trie_of(case)?;
-    let ancestry = GivenChain::new(&Value::Null, case, &spec)?;
+    let ancestry = FixedAncestry::new(&Value::Null, case, &spec)?;
     let env = BlockEnv {
         number: NUMBER,
         timestamp: 0,

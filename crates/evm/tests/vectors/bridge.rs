@@ -5,16 +5,16 @@
 use std::sync::Arc;
 
 use rhizome_evm::precompiles::{
-    CallKind, ContractContext, ContractFailure, ContractOutput, contract_at, federation_scripts,
+    CallScheme, PrecompileContext, PrecompileFailure, PrecompileOutput, federation_scripts, precompile_at,
 };
-use rhizome_evm::{BlockEnv, BlockExecutor, Container, Deadline, ExecError, FeePayment, State};
+use rhizome_evm::{BlockEnv, BlockExecutor, Deadline, ExecError, FeePayment, State, SublistState};
 use rhizome_primitives::{Address, B256, BRIDGE, Bytes, ChainSpec, I256, Log, Rule, Rules, Transaction, U256, hex};
 use rhizome_trie::keys::{MARK, account_key, code_key_of, mark_key_of, storage_key_of};
 use rhizome_trie::{AccountState, MemoryNodes, StateDelta, Trie};
 use serde_json::Value;
 
 use super::fields::{address, address_at, bytes_at, hash, hash_at, hex_bytes, number, small_at, text};
-use super::world::GivenChain;
+use super::world::FixedAncestry;
 use super::{Mismatch, Verdict, equal};
 
 /// How a step went that did not go wrong.
@@ -83,8 +83,8 @@ pub(crate) fn check_encoded_state(file: &Value, case: &Value) -> Checked {
         parent_hash: B256::ZERO,
     };
     let mut state = State::new(Arc::new(trie));
-    let (ancestry, deadline, mut logs) = (GivenChain::none(), Deadline::none(), Vec::new());
-    let mut context = ContractContext {
+    let (ancestry, deadline, mut logs) = (FixedAncestry::none(), Deadline::none(), Vec::new());
+    let mut context = PrecompileContext {
         spec: &spec,
         rules,
         env: &env,
@@ -97,18 +97,18 @@ pub(crate) fn check_encoded_state(file: &Value, case: &Value) -> Checked {
         is_local_call: true,
         caller: Address::ZERO,
         value: U256::ZERO,
-        call_kind: CallKind::Call,
+        call_scheme: CallScheme::Call,
         transaction_index: 0,
         transaction_hash: B256::ZERO,
         public_key: &|| None,
         deadline: &deadline,
         opened_index: Vec::new(),
     };
-    let entry = contract_at(&BRIDGE, &rules).ok_or_else(|| Mismatch::broken("contract", "none"))?;
-    let output = match entry.contract.run(&GET_STATE_FOR_DEBUGGING, &mut context) {
-        Ok(ContractOutput::Output(output)) => output,
-        Ok(ContractOutput::NoValue) => return Err(Mismatch::broken("output", "none")),
-        Err(ContractFailure::Fatal(error)) => return stopped(error),
+    let entry = precompile_at(&BRIDGE, &rules).ok_or_else(|| Mismatch::broken("contract", "none"))?;
+    let output = match entry.precompile.run(&GET_STATE_FOR_DEBUGGING, &mut context) {
+        Ok(PrecompileOutput::Output(output)) => output,
+        Ok(PrecompileOutput::NoValue) => return Err(Mismatch::broken("output", "none")),
+        Err(PrecompileFailure::Fatal(error)) => return stopped(error),
         Err(_) => return Err(Mismatch::broken("call", "failed")),
     };
     let expected = bytes_at(case, "encodedState")?;
@@ -255,25 +255,25 @@ fn check_call(step: &Value, spec: &ChainSpec, rules: Rules, trie: &Trie) -> Chec
     let start = state.checkpoint();
     let caller = address_at(step, "sender")?;
     let value = decimal(text(step, "value")?)?;
-    let call_kind = match step["msgType"].as_str() {
-        None | Some("CALL") => CallKind::Call,
-        Some("STATICCALL") => CallKind::StaticCall,
-        Some("DELEGATECALL") => CallKind::DelegateCall,
-        Some("CALLCODE") => CallKind::CallCode,
+    let call_scheme = match step["msgType"].as_str() {
+        None | Some("CALL") => CallScheme::Call,
+        Some("STATICCALL") => CallScheme::StaticCall,
+        Some("DELEGATECALL") => CallScheme::DelegateCall,
+        Some("CALLCODE") => CallScheme::CallCode,
         Some(other) => return Err(Mismatch::broken("msgType", other)),
     };
     if is_internal {
-        let receiver = match call_kind {
-            CallKind::Call | CallKind::StaticCall => BRIDGE,
-            CallKind::DelegateCall | CallKind::CallCode => caller,
+        let receiver = match call_scheme {
+            CallScheme::Call | CallScheme::StaticCall => BRIDGE,
+            CallScheme::DelegateCall | CallScheme::CallCode => caller,
         };
         state.transfer(caller, receiver, value).map_err(|error| broken(&error))?;
     }
     let key = bytes_at(step, "senderPublicKey")?;
     let public_key = || key.as_ref().try_into().ok().filter(|_| kind == "tx");
-    let (env, ancestry) = (env_of(step)?, GivenChain::none());
+    let (env, ancestry) = (env_of(step)?, FixedAncestry::none());
     let (deadline, mut logs) = (Deadline::none(), Vec::new());
-    let mut context = ContractContext {
+    let mut context = PrecompileContext {
         spec,
         rules,
         env: &env,
@@ -286,7 +286,7 @@ fn check_call(step: &Value, spec: &ChainSpec, rules: Rules, trie: &Trie) -> Chec
         is_local_call: is_local,
         caller,
         value: value.into_raw(),
-        call_kind,
+        call_scheme,
         transaction_index: 0,
         transaction_hash: hash_at(step, "txHash")?,
         public_key: &public_key,
@@ -294,19 +294,19 @@ fn check_call(step: &Value, spec: &ChainSpec, rules: Rules, trie: &Trie) -> Chec
         opened_index: Vec::new(),
     };
     let input = bytes_at(step, "input")?;
-    let entry = contract_at(&BRIDGE, &rules).ok_or_else(|| Mismatch::broken("contract", "none"))?;
-    let gas = match entry.contract.required_gas(&input, &mut context) {
+    let entry = precompile_at(&BRIDGE, &rules).ok_or_else(|| Mismatch::broken("contract", "none"))?;
+    let gas = match entry.precompile.required_gas(&input, &mut context) {
         Ok(gas) => Some(gas),
-        Err(ContractFailure::Fatal(error)) => return stopped(error),
+        Err(PrecompileFailure::Fatal(error)) => return stopped(error),
         Err(_) => None,
     };
     equal("gas", expect["gas"].as_u64(), gas)?;
-    let result = entry.contract.run(&input, &mut context);
+    let result = entry.precompile.run(&input, &mut context);
     drop(context);
     let (status, output) = match result {
-        Ok(ContractOutput::Output(output)) => ("ok", Some(hex::encode(output))),
-        Ok(ContractOutput::NoValue) => ("ok", None),
-        Err(ContractFailure::Fatal(error)) => return stopped(error),
+        Ok(PrecompileOutput::Output(output)) => ("ok", Some(hex::encode(output))),
+        Ok(PrecompileOutput::NoValue) => ("ok", None),
+        Err(PrecompileFailure::Fatal(error)) => return stopped(error),
         Err(_) => ("error", None),
     };
     equal("status", text(expect, "status")?, status)?;
@@ -334,11 +334,11 @@ fn stopped(error: ExecError) -> Checked {
 
 fn check_transaction(step: &Value, spec: &ChainSpec, trie: &Trie) -> Checked {
     let expect = &step["expect"];
-    let (env, ancestry) = (env_of(step)?, GivenChain::none());
+    let (env, ancestry) = (env_of(step)?, FixedAncestry::none());
     let transaction = Transaction::decode(&bytes_at(step, "raw")?).map_err(|error| Mismatch::broken("raw", error))?;
     equal("hash", hash_at(step, "txHash")?, transaction.hash())?;
     let reader = Arc::new(trie.clone());
-    let mut container = Container { gas_limit: env.gas_limit, ..Container::default() };
+    let mut container = SublistState { gas_limit: env.gas_limit, ..SublistState::default() };
     let mut executor = BlockExecutor::new(spec, env, reader.clone(), &ancestry)
         .map_err(|error| Mismatch::broken("execution", error))?
         .with_fee_payment(FeePayment::Immediate);

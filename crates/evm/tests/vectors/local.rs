@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::fields::{bytes_at, number_at, optional_address_at, small_at, text};
 use super::transaction::{check_end, check_output};
-use super::world::{GivenChain, env_of, trie_of};
+use super::world::{FixedAncestry, env_of, trie_of};
 use super::{Mismatch, Verdict, equal, regime};
 
 /// `rpc.gasEstimationCap`
@@ -33,7 +33,7 @@ pub(super) fn check(file: &Value, forks: &Value, case: &Value) -> Verdict {
 
 fn execute(file: &Value, forks: &Value, case: &Value, gas: u64) -> Result<Result<CallOutcome, ExecError>, Mismatch> {
     let spec = regime::spec_of(case["network"].as_str(), forks, text(case, "fork")?)?;
-    let ancestry = GivenChain::new(file, case, &spec)?;
+    let ancestry = FixedAncestry::new(file, case, &spec)?;
     let request = &case["request"];
     let request = CallRequest {
         from: optional_address_at(request, "from")?,

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use rhizome_evm::observe::{Inspected, Inspection};
+use rhizome_evm::tracing::{Inspected, Inspection};
 use rhizome_evm::{BlockExecutor, FeePayment, TransactionOutcome};
 use rhizome_primitives::{Address, Transaction};
 use serde_json::Value;
 
 use super::fields::{address_at, small_at, text};
 use super::transaction::{container_of, index_of, transaction_of};
-use super::world::{GivenChain, env_of, trie_of};
+use super::world::{FixedAncestry, env_of, trie_of};
 use super::{Mismatch, Verdict, equal, regime};
 
 /// A transaction with its sender and what was seen of it.
@@ -18,7 +18,7 @@ pub(crate) type Ran = (Transaction, Address, Inspected<TransactionOutcome>);
 /// Executes the transaction of a case.
 pub(crate) fn run(file: &Value, forks: &Value, case: &Value, inspection: Inspection<'_>) -> Result<Ran, Mismatch> {
     let spec = regime::spec_of(case["network"].as_str(), forks, text(case, "fork")?)?;
-    let ancestry = GivenChain::new(file, case, &spec)?;
+    let ancestry = FixedAncestry::new(file, case, &spec)?;
     let executor = BlockExecutor::new(&spec, env_of(case)?, Arc::new(trie_of(case)?), &ancestry);
     let is_postponed = case["env"]["postponeFeePayment"] == true;
     let payment = if is_postponed { FeePayment::Postponed } else { FeePayment::Immediate };
@@ -35,13 +35,13 @@ pub(crate) fn run(file: &Value, forks: &Value, case: &Value, inspection: Inspect
 
 /// Without the texts of the traces, which are not made here.
 pub(super) fn check(file: &Value, forks: &Value, case: &Value) -> Verdict {
-    let inspection = Inspection { observer: None, changes_limit: Some(usize::MAX) };
+    let inspection = Inspection { inspector: None, changes_limit: Some(usize::MAX) };
     let (_, sender, inspected) = run(file, forks, case, inspection)?;
     let expect = &case["expect"];
     equal("status", expect["status"].as_u64(), Some(u64::from(inspected.outcome.success)))?;
     equal("gas used", small_at(expect, "gasUsed")?, inspected.outcome.gas_used)?;
     let nonces = inspected.accounts.iter().find(|account| account.address == sender).map(|account| {
-        let nonce = |view: &Option<rhizome_evm::observe::AccountView>| view.clone().unwrap_or_default().nonce;
+        let nonce = |view: &Option<rhizome_evm::tracing::AccountView>| view.clone().unwrap_or_default().nonce;
         nonce(&account.after).saturating_sub(nonce(&account.before)).to::<u64>()
     });
     let is_remasc = case["tx"]["type"] == "remasc";

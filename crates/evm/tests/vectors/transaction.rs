@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use rhizome_evm::{BlockExecutor, Container, End, ExecError, FeePayment, HaltReason, State, TransactionOutcome};
+use rhizome_evm::{BlockExecutor, End, ExecError, FeePayment, HaltReason, State, SublistState, TransactionOutcome};
 use rhizome_primitives::{
     Address, B256, Bytes, ChainSpec, I256, Log, Transaction, UnsignedTransaction, hex, keccak256,
 };
 use serde_json::Value;
 
 use super::fields::{address, address_at, bytes_at, hash, hex_bytes, number_at, optional_address_at, small_at, text};
-use super::world::{GivenChain, check_state, env_of, trie_of};
+use super::world::{FixedAncestry, check_state, env_of, trie_of};
 use super::{Mismatch, Verdict, equal, regime};
 
 pub(super) fn check(file: &Value, forks: &Value, case: &Value) -> Verdict {
     let spec = regime::spec_of(case["network"].as_str(), forks, text(case, "fork")?)?;
     let trie = trie_of(case)?;
-    let ancestry = GivenChain::new(file, case, &spec)?;
+    let ancestry = FixedAncestry::new(file, case, &spec)?;
     let env = &case["env"];
     let expect = &case["expect"];
     let has_remasc = env["remascEnabled"] != false;
@@ -61,12 +61,12 @@ pub(super) fn index_of(env: &Value) -> Result<usize, Mismatch> {
     Ok(small_at(env, "txIndex")? as usize)
 }
 
-pub(super) fn container_of(env: &Value, spec: &ChainSpec, limits: &Value) -> Result<Container, Mismatch> {
+pub(super) fn container_of(env: &Value, spec: &ChainSpec, limits: &Value) -> Result<SublistState, Mismatch> {
     let rules = spec.rules(small_at(env, "number")?);
     let limit =
         if rules.has_sublists() && limits["sublistGasLimit"].is_string() { "sublistGasLimit" } else { "gasLimit" };
     let deleted = env["deletedAccounts"].as_array().into_iter().flatten();
-    Ok(Container {
+    Ok(SublistState {
         gas_used: small_at(env, "gasUsedBefore")?,
         gas_limit: small_at(limits, limit)?,
         deleted: deleted.filter_map(Value::as_str).map(address).collect::<Result<_, _>>()?,
@@ -118,7 +118,7 @@ pub(super) fn check_end(end: End, expect: &Value) -> Verdict {
     let exception = match end {
         End::Success | End::Revert => None,
         // Called by the transaction itself, a contract fails with an exception of its own.
-        End::Halt(HaltReason::ContractFailed) if expected == Some("VMException") => expected,
+        End::Halt(HaltReason::PrecompileFailed) if expected == Some("VMException") => expected,
         End::Halt(reason) => reason.class().map(simple_name),
     };
     equal("exception", expected, exception)

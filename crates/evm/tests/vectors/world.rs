@@ -88,16 +88,16 @@ pub(super) fn env_of(case: &Value) -> Result<BlockEnv, Mismatch> {
 }
 
 /// The listed blocks of a branch.
-pub(super) struct GivenChain(HashMap<u64, Arc<AncestorBlock>>);
+pub(super) struct FixedAncestry(HashMap<u64, Arc<AncestorBlock>>);
 
-impl GivenChain {
+impl FixedAncestry {
     /// No ancestors at all.
-    pub(super) fn none() -> GivenChain {
-        GivenChain(HashMap::new())
+    pub(super) fn none() -> FixedAncestry {
+        FixedAncestry(HashMap::new())
     }
 
     /// The ancestors of the case, and the parent's hash where only that is given.
-    pub(super) fn new(file: &Value, case: &Value, spec: &ChainSpec) -> Result<GivenChain, Mismatch> {
+    pub(super) fn new(file: &Value, case: &Value, spec: &ChainSpec) -> Result<FixedAncestry, Mismatch> {
         let mut blocks = HashMap::new();
         if let (Some(parent), Ok(hash)) =
             (small_at(&case["env"], "number")?.checked_sub(1), hash_at(&case["env"], "parentHash"))
@@ -118,11 +118,11 @@ impl GivenChain {
             };
             blocks.insert(block.header.number, Arc::new(block));
         }
-        Ok(GivenChain(blocks))
+        Ok(FixedAncestry(blocks))
     }
 }
 
-impl Ancestry for GivenChain {
+impl Ancestry for FixedAncestry {
     fn ancestor(&self, number: u64) -> Result<Option<Arc<AncestorBlock>>, AncestryError> {
         Ok(self.0.get(&number).cloned())
     }

@@ -7,13 +7,13 @@ use super::federation_votes::Pending;
 use super::release::Request;
 use super::union::UnionCells;
 use super::whitelist::Whitelist;
-use super::{ContractContext, ContractFailure, Failure, Result};
+use super::{Failure, PrecompileContext, PrecompileFailure, Result};
 use crate::error::ExecError;
 use rhizome_primitives::{Address, B256, BRIDGE, Bytes, I256, Rule, U256, rlp};
 
 /// The call in progress.
 pub(super) struct Invocation<'c, 'x> {
-    pub(super) ctx: &'c mut ContractContext<'x>,
+    pub(super) ctx: &'c mut PrecompileContext<'x>,
     pub(super) constants: &'static Constants,
     pub(super) memory: Memory,
 }
@@ -43,14 +43,14 @@ pub(super) struct Memory {
 }
 
 impl<'c, 'x> Invocation<'c, 'x> {
-    pub(super) fn new(ctx: &'c mut ContractContext<'x>) -> std::result::Result<Self, ContractFailure> {
+    pub(super) fn new(ctx: &'c mut PrecompileContext<'x>) -> std::result::Result<Self, PrecompileFailure> {
         match constants(ctx.spec.network) {
             Some(constants) => {
                 let index = std::mem::take(&mut ctx.opened_index);
                 let memory = Memory { index, ..Memory::default() };
                 Ok(Invocation { ctx, constants, memory })
             }
-            None => Err(ContractFailure::Fatal(missing(ctx, "the constants of the devnet", 0))),
+            None => Err(PrecompileFailure::Fatal(missing(ctx, "the constants of the devnet", 0))),
         }
     }
 
@@ -182,7 +182,7 @@ impl<'c, 'x> Invocation<'c, 'x> {
     }
 }
 
-fn missing(ctx: &ContractContext<'_>, part: &'static str, stage: u8) -> ExecError {
+fn missing(ctx: &PrecompileContext<'_>, part: &'static str, stage: u8) -> ExecError {
     ExecError::BridgePart {
         part,
         stage,

@@ -24,7 +24,7 @@ mod union;
 mod whitelist;
 
 use super::abi;
-use super::table::{CallKind, Contract, ContractContext, ContractFailure, ContractOutput};
+use super::table::{CallScheme, Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use crate::error::ExecError;
 use constants::constants;
 pub use federation::{FederationScripts, federation_scripts};
@@ -80,8 +80,12 @@ pub(crate) fn is_free(spec: &ChainSpec, rules: &Rules, sender: &Address) -> bool
         })
 }
 
-impl Contract for Bridge {
-    fn required_gas(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> std::result::Result<u64, ContractFailure> {
+impl Precompile for Bridge {
+    fn required_gas(
+        &self,
+        input: &[u8],
+        ctx: &mut PrecompileContext<'_>,
+    ) -> std::result::Result<u64, PrecompileFailure> {
         if ctx.is_direct && !ctx.is_local_call && is_free(ctx.spec, &ctx.rules, &ctx.caller) {
             return Ok(0);
         }
@@ -101,44 +105,48 @@ impl Contract for Bridge {
         Ok(gas.saturating_add(GAS_PER_BYTE.saturating_mul(input.len() as u64)))
     }
 
-    fn run(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> std::result::Result<ContractOutput, ContractFailure> {
+    fn run(
+        &self,
+        input: &[u8],
+        ctx: &mut PrecompileContext<'_>,
+    ) -> std::result::Result<PrecompileOutput, PrecompileFailure> {
         let rules = ctx.rules;
         let raises_errors = rules.is_active(Rule::Rskip88);
         let has_call_kinds = rules.is_active(Rule::Rskip417);
         let Some((row, arguments)) = parse(input, &rules) else {
-            return if raises_errors { Err(ContractFailure::Failed) } else { Ok(ContractOutput::NoValue) };
+            return if raises_errors { Err(PrecompileFailure::Failed) } else { Ok(PrecompileOutput::NoValue) };
         };
         if raises_errors && !ctx.is_local_call && row.is_local_only(&rules) {
-            return Err(ContractFailure::Failed);
+            return Err(PrecompileFailure::Failed);
         }
-        let is_accepted = match ctx.call_kind {
-            CallKind::Call => true,
-            CallKind::StaticCall => row.accepts_static_calls(),
-            CallKind::CallCode | CallKind::DelegateCall => false,
+        let is_accepted = match ctx.call_scheme {
+            CallScheme::Call => true,
+            CallScheme::StaticCall => row.accepts_static_calls(),
+            CallScheme::CallCode | CallScheme::DelegateCall => false,
         };
         if has_call_kinds && !is_accepted {
-            return Err(ContractFailure::Failed);
+            return Err(PrecompileFailure::Failed);
         }
         let mut invocation = Invocation::new(ctx)?;
         let answer = match invocation.run(row.method, arguments) {
             Ok(answer) => answer,
-            Err(Failure::Argument) if !raises_errors => return Ok(ContractOutput::NoValue),
+            Err(Failure::Argument) if !raises_errors => return Ok(PrecompileOutput::NoValue),
             Err(failure) => return Err(settle(failure)),
         };
         invocation.save().map_err(settle)?;
         Ok(match answer {
-            Answer::Nothing if has_call_kinds => ContractOutput::Output(Bytes::new()),
-            Answer::Nothing => ContractOutput::NoValue,
-            Answer::Word(word) => ContractOutput::Output(abi::encode_word(word)),
-            Answer::Bytes(bytes) => ContractOutput::Output(abi::encode_bytes(&bytes)),
-            Answer::Texts(texts) => ContractOutput::Output(abi::encode_list(&texts)),
+            Answer::Nothing if has_call_kinds => PrecompileOutput::Output(Bytes::new()),
+            Answer::Nothing => PrecompileOutput::NoValue,
+            Answer::Word(word) => PrecompileOutput::Output(abi::encode_word(word)),
+            Answer::Bytes(bytes) => PrecompileOutput::Output(abi::encode_bytes(&bytes)),
+            Answer::Texts(texts) => PrecompileOutput::Output(abi::encode_list(&texts)),
         })
     }
 }
 
-fn settle(failure: Failure) -> ContractFailure {
+fn settle(failure: Failure) -> PrecompileFailure {
     match failure {
-        Failure::Call | Failure::Argument => ContractFailure::Failed,
-        Failure::Fatal(error) => ContractFailure::Fatal(error),
+        Failure::Call | Failure::Argument => PrecompileFailure::Failed,
+        Failure::Fatal(error) => PrecompileFailure::Fatal(error),
     }
 }

@@ -1,11 +1,11 @@
 //! REMASC (0x01000008): distributes the fees of the block that has matured, driven by the last transaction of every block.
 
-mod cells;
 mod distribution;
 pub(super) mod federation;
+mod slots;
 
 use super::abi;
-use super::table::{Contract, ContractContext, ContractFailure, ContractOutput};
+use super::table::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use crate::block_env::{AncestorBlock, AncestryError};
 use crate::error::ExecError;
 use distribution::{Candidate, Distribution, Obstacle, Round, Sibling};
@@ -23,32 +23,32 @@ const PAYMENT_TOPIC: B256 = b256!("000000000000000000000000000000006d696e696e675
 
 pub(super) struct Remasc;
 
-impl Contract for Remasc {
-    fn required_gas(&self, _input: &[u8], _ctx: &mut ContractContext<'_>) -> Result<u64, ContractFailure> {
+impl Precompile for Remasc {
+    fn required_gas(&self, _input: &[u8], _ctx: &mut PrecompileContext<'_>) -> Result<u64, PrecompileFailure> {
         Ok(0)
     }
 
-    fn run(&self, input: &[u8], ctx: &mut ContractContext<'_>) -> Result<ContractOutput, ContractFailure> {
+    fn run(&self, input: &[u8], ctx: &mut PrecompileContext<'_>) -> Result<PrecompileOutput, PrecompileFailure> {
         let output = if input.is_empty() || input == PROCESS_MINERS_FEES {
             if !(ctx.is_remasc_transaction && ctx.is_direct) {
-                return Err(ContractFailure::Failed);
+                return Err(PrecompileFailure::Failed);
             }
             process_miners_fees(ctx)?;
             Bytes::new()
         } else if input == GET_STATE_FOR_DEBUGGING {
             state_for_debugging(ctx)?
         } else {
-            return Err(ContractFailure::Failed);
+            return Err(PrecompileFailure::Failed);
         };
         // Every execution leaves this cell behind, static calls included.
-        cells::write_siblings(ctx.state)?;
-        Ok(ContractOutput::Output(output))
+        slots::write_siblings(ctx.state)?;
+        Ok(PrecompileOutput::Output(output))
     }
 }
 
 /// `[reward balance, burned balance, empty list, flag]`, where the flag is a raw byte.
-fn state_for_debugging(ctx: &mut ContractContext<'_>) -> Result<Bytes, StateError> {
-    let balances = cells::read(ctx.state)?;
+fn state_for_debugging(ctx: &mut PrecompileContext<'_>) -> Result<Bytes, StateError> {
+    let balances = slots::read(ctx.state)?;
     let mut items = Vec::new();
     rlp::put_value(&mut items, &balances.reward);
     rlp::put_value(&mut items, &balances.burned);
@@ -56,7 +56,7 @@ fn state_for_debugging(ctx: &mut ContractContext<'_>) -> Result<Bytes, StateErro
     Ok(abi::encode_bytes(&rlp::list(&items)))
 }
 
-fn process_miners_fees(ctx: &mut ContractContext<'_>) -> Result<(), ContractFailure> {
+fn process_miners_fees(ctx: &mut PrecompileContext<'_>) -> Result<(), PrecompileFailure> {
     let params = &ctx.spec.remasc;
     let Some(height) = ctx.env.number.checked_sub(params.maturity).filter(|height| *height > 0) else {
         return Ok(());
@@ -73,17 +73,17 @@ fn process_miners_fees(ctx: &mut ContractContext<'_>) -> Result<(), ContractFail
         height,
         rewarded: candidate(rewarded.hash, &rewarded.header),
         siblings: &siblings,
-        before: cells::read(ctx.state)?,
+        before: slots::read(ctx.state)?,
     };
     match round.distribute() {
         Ok(distribution) => settle(ctx, rewarded.hash, &distribution),
-        Err(Obstacle::OutOfRange) => Err(ContractFailure::Failed),
+        Err(Obstacle::OutOfRange) => Err(PrecompileFailure::Failed),
         Err(Obstacle::UnknownFederation) => Err(ExecError::UnknownFederation { number: ctx.env.number }.into()),
     }
 }
 
 /// Uncles at the height of the rewarded block, as the blocks above it have included them.
-fn siblings(ctx: &ContractContext<'_>, height: u64) -> Result<Vec<Sibling>, ContractFailure> {
+fn siblings(ctx: &PrecompileContext<'_>, height: u64) -> Result<Vec<Sibling>, PrecompileFailure> {
     let mut siblings = Vec::new();
     for included_at in height + 1..=height.saturating_add(ctx.spec.constants.uncle_generation_limit) {
         let block = ancestor(ctx, included_at)?;
@@ -104,13 +104,13 @@ fn candidate(hash: B256, header: &Header) -> Candidate {
 }
 
 /// The members of the active federation; none if only the Bridge could tell them.
-fn federators(ctx: &mut ContractContext<'_>) -> Result<Option<&'static [Address]>, StateError> {
-    let is_genesis = !cells::has_later_federation(ctx.state)?;
+fn federators(ctx: &mut PrecompileContext<'_>) -> Result<Option<&'static [Address]>, StateError> {
+    let is_genesis = !slots::has_later_federation(ctx.state)?;
     Ok(if is_genesis { genesis_federation(ctx.spec.network) } else { None })
 }
 
 /// A block that the distribution cannot do without.
-fn ancestor(ctx: &ContractContext<'_>, number: u64) -> Result<Arc<AncestorBlock>, AncestryError> {
+fn ancestor(ctx: &PrecompileContext<'_>, number: u64) -> Result<Arc<AncestorBlock>, AncestryError> {
     let missing = || AncestryError { number, reason: Box::new(MissingAncestor) };
     ctx.ancestry.ancestor(number)?.ok_or_else(missing)
 }
@@ -120,9 +120,9 @@ fn ancestor(ctx: &ContractContext<'_>, number: u64) -> Result<Arc<AncestorBlock>
 struct MissingAncestor;
 
 /// Pays, logs and writes the balances.
-fn settle(ctx: &mut ContractContext<'_>, rewarded: B256, result: &Distribution) -> Result<(), ContractFailure> {
+fn settle(ctx: &mut PrecompileContext<'_>, rewarded: B256, result: &Distribution) -> Result<(), PrecompileFailure> {
     for (to, value) in &result.payments {
-        let amount = I256::try_from(*value).ok().ok_or(ContractFailure::Failed)?;
+        let amount = I256::try_from(*value).ok().ok_or(PrecompileFailure::Failed)?;
         ctx.state.transfer(REMASC, *to, amount)?;
         let mut items = Vec::new();
         rlp::put_bytes(&mut items, rewarded.as_slice());
@@ -130,14 +130,14 @@ fn settle(ctx: &mut ContractContext<'_>, rewarded: B256, result: &Distribution) 
         let topics = vec![PAYMENT_TOPIC, to.into_word()];
         ctx.logs.push(Log { address: REMASC, topics, data: rlp::list(&items).into() });
     }
-    cells::write(ctx.state, result)?;
+    slots::write(ctx.state, result)?;
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::precompiles::golden::{self, GivenChain};
+    use crate::precompiles::golden::{self, FixedAncestry};
     use rhizome_primitives::{BRIDGE, ChainSpec, Rules, hex};
     use serde_json::Value;
 
@@ -145,10 +145,10 @@ mod tests {
         case: &Value,
         chains: &Value,
         input: &[u8],
-    ) -> (Result<ContractOutput, ContractFailure>, crate::State, Vec<Log>) {
+    ) -> (Result<PrecompileOutput, PrecompileFailure>, crate::State, Vec<Log>) {
         let spec = golden::spec_of(case);
         let chain = case["chain"].as_str().map(|name| &chains[name]);
-        let (env, ancestry) = (golden::env(&case["env"]), GivenChain::new(chain, &spec));
+        let (env, ancestry) = (golden::env(&case["env"]), FixedAncestry::new(chain, &spec));
         let (mut state, mut logs) = (golden::state_of(&case["pre"]), Vec::new());
         let rules = golden::rules(case["fork"].as_str().unwrap());
         let mut ctx = golden::context(&spec, rules, &env, &ancestry, &mut state, &mut logs);
@@ -168,7 +168,7 @@ mod tests {
                 continue;
             }
             let (result, mut state, logs) = run(case, &file["chains"], &[]);
-            assert_eq!(result.unwrap(), ContractOutput::Output(Bytes::new()), "{name}");
+            assert_eq!(result.unwrap(), PrecompileOutput::Output(Bytes::new()), "{name}");
             let written: Vec<String> = logs.iter().map(|log| format!("{:?} {}", log.topics, log.data)).collect();
             let expected: Vec<String> = expect["logs"]
                 .as_array()
@@ -202,14 +202,14 @@ mod tests {
     fn only_its_transaction_drives_it() {
         let spec = ChainSpec::regtest();
         let env = golden::env(&golden::load("remasc")["cases"][0]["env"]);
-        let ancestry = GivenChain::new(None, &spec);
+        let ancestry = FixedAncestry::new(None, &spec);
         for (is_remasc_transaction, is_direct) in [(false, false), (false, true), (true, false)] {
             let (mut state, mut logs) = (golden::state_of(&serde_json::json!({})), Vec::new());
             let mut ctx = golden::context(&spec, Rules::all(), &env, &ancestry, &mut state, &mut logs);
             ctx.is_remasc_transaction = is_remasc_transaction;
             ctx.is_direct = is_direct;
             for input in [&[][..], &PROCESS_MINERS_FEES, &[0; 4], &[0; 3]] {
-                assert!(matches!(Remasc.run(input, &mut ctx), Err(ContractFailure::Failed)));
+                assert!(matches!(Remasc.run(input, &mut ctx), Err(PrecompileFailure::Failed)));
             }
             assert!(Remasc.run(&GET_STATE_FOR_DEBUGGING, &mut ctx).is_ok());
         }
@@ -224,9 +224,9 @@ mod tests {
         let mut moved = case.clone();
         moved["pre"][BRIDGE.to_string().to_lowercase()] = serde_json::json!({"storage": {later_federation: "0xc0"}});
         let (result, ..) = run(&moved, &file["chains"], &[]);
-        assert!(matches!(result, Err(ContractFailure::Fatal(ExecError::UnknownFederation { .. }))));
+        assert!(matches!(result, Err(PrecompileFailure::Fatal(ExecError::UnknownFederation { .. }))));
 
         let (result, ..) = run(case, &serde_json::json!({}), &[]);
-        assert!(matches!(result, Err(ContractFailure::Fatal(ExecError::Ancestry(_)))));
+        assert!(matches!(result, Err(PrecompileFailure::Fatal(ExecError::Ancestry(_)))));
     }
 }

@@ -4,9 +4,9 @@ use revm::bytecode::opcode;
 use rhizome_primitives::{B256, hex};
 
 use super::Failure;
-use super::names::instruction_name;
+use super::inspecting::Instruction;
+use super::instruction_names::instruction_name;
 use super::prices::Price;
-use super::watching::Instruction;
 use crate::halt::HaltReason;
 use crate::instructions::{CODE_SIZE_LIMIT, INIT_CODE_SIZE_LIMIT, deposit_cost, stack_use};
 
@@ -51,11 +51,11 @@ impl Failure {
                 let size = step.operand(2);
                 format!("Maximum initcode size allowed {INIT_CODE_SIZE_LIMIT} but actual was {size}, tx: {hash}")
             }
-            HaltReason::ContractFailed => {
+            HaltReason::PrecompileFailed => {
                 "org.ethereum.vm.exception.VMException: the built-in contract failed".to_owned()
             }
             // The first two are the end of no instruction.
-            HaltReason::CodeSize | HaltReason::CodePrefix | HaltReason::ContractUnpaid | HaltReason::Silent => {
+            HaltReason::CodeSize | HaltReason::CodePrefix | HaltReason::PrecompileUnpaid | HaltReason::Silent => {
                 String::new()
             }
         };

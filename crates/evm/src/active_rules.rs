@@ -9,7 +9,7 @@ const DEPTH_LIMIT: u32 = 400;
 
 /// What the rules of a block mean for the machine.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Gates {
+pub(crate) struct ActiveRules {
     /// A frame of this depth starts no other one.
     pub(crate) depth_limit: u32,
     /// RSKIP-88: contracts may call the Bridge.
@@ -38,10 +38,10 @@ pub(crate) struct Gates {
     pub(crate) refuses_code_prefix: bool,
 }
 
-impl Gates {
-    pub(crate) fn new(rules: &Rules) -> Gates {
+impl ActiveRules {
+    pub(crate) fn new(rules: &Rules) -> ActiveRules {
         let has = |rule| rules.is_active(rule);
-        Gates {
+        ActiveRules {
             depth_limit: if has(Rule::Rskip150) { DEPTH_LIMIT } else { OLD_DEPTH_LIMIT },
             may_call_bridge: has(Rule::Rskip88),
             has_contract_return_data: has(Rule::Rskip90),

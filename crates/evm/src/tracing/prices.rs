@@ -3,7 +3,7 @@
 use revm::bytecode::opcode;
 use rhizome_primitives::U256;
 
-use super::watching::Instruction;
+use super::inspecting::Instruction;
 use crate::error::ExecError;
 use crate::instructions::{GAS, INIT_CODE_COST_PER_WORD};
 use crate::machine::Machine;
@@ -47,7 +47,7 @@ pub(super) fn price(step: &Instruction, machine: &mut Machine<'_>) -> Result<Pri
         }
         opcode::CREATE | opcode::CREATE2 => {
             let hashing = if byte == opcode::CREATE2 { 6 } else { 0 };
-            let scanning = if machine.gates.has_init_code_rules { INIT_CODE_COST_PER_WORD } else { 0 };
+            let scanning = if machine.active_rules.has_init_code_rules { INIT_CODE_COST_PER_WORD } else { 0 };
             let for_words = words_at(2).saturating_mul(hashing + scanning);
             memory(&[(1, 2)]).map(|cost| cost.saturating_add(for_words).saturating_add(32_000))
         }

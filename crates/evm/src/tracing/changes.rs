@@ -20,7 +20,7 @@ pub struct AccountChange {
     /// None if it does not exist any more.
     pub after: Option<AccountView>,
     /// Cells that were read or written, by slot.
-    pub cells: Vec<CellChange>,
+    pub slots: Vec<SlotChange>,
 }
 
 /// An account without its storage.
@@ -36,7 +36,7 @@ pub struct AccountView {
 
 /// A storage cell before and after an execution, zero where it is absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CellChange {
+pub struct SlotChange {
     /// Which cell.
     pub slot: U256,
     /// As a word.
@@ -46,23 +46,27 @@ pub struct CellChange {
 }
 
 /// Addresses with their cells.
-pub(crate) type Touched = BTreeMap<Address, BTreeSet<U256>>;
+pub(crate) type TouchedSlots = BTreeMap<Address, BTreeSet<U256>>;
 
-/// The accounts as they are now, to be completed by [`complete`]. Ends with [`ExecError::Observed`] beyond `limit` bytes.
-pub(crate) fn view_after(state: &mut State, touched: Touched, limit: usize) -> Result<Vec<AccountChange>, ExecError> {
+/// The accounts as they are now, to be completed by [`complete`]. Ends with [`ExecError::StoppedByInspector`] beyond `limit` bytes.
+pub(crate) fn view_after(
+    state: &mut State,
+    touched: TouchedSlots,
+    limit: usize,
+) -> Result<Vec<AccountChange>, ExecError> {
     let mut size = 0;
     let mut changes = Vec::with_capacity(touched.len());
     for (address, slots) in touched {
         let after = view(state, address)?;
         size += ENTRY_SIZE * (1 + slots.len()) + after.as_ref().map_or(0, |after| 2 * after.code.len());
         if size > limit {
-            return Err(ExecError::Observed);
+            return Err(ExecError::StoppedByInspector);
         }
-        let mut cells = Vec::with_capacity(slots.len());
+        let mut changed_slots = Vec::with_capacity(slots.len());
         for slot in slots {
-            cells.push(CellChange { slot, before: U256::ZERO, after: word(state, address, slot)? });
+            changed_slots.push(SlotChange { slot, before: U256::ZERO, after: word(state, address, slot)? });
         }
-        changes.push(AccountChange { address, before: None, after, cells });
+        changes.push(AccountChange { address, before: None, after, slots: changed_slots });
     }
     Ok(changes)
 }
@@ -71,7 +75,7 @@ pub(crate) fn view_after(state: &mut State, touched: Touched, limit: usize) -> R
 pub(crate) fn complete(state: &mut State, changes: &mut [AccountChange]) -> Result<(), ExecError> {
     for change in changes {
         change.before = view(state, change.address)?;
-        for cell in &mut change.cells {
+        for cell in &mut change.slots {
             cell.before = word(state, change.address, cell.slot)?;
         }
     }

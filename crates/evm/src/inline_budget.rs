@@ -13,9 +13,9 @@ use revm::interpreter::interpreter_types::Jumps;
 use rhizome_primitives::{Rule, U256};
 
 use crate::error::ExecError;
-use crate::instructions::{Wire, contract_of};
+use crate::instructions::{RskInterpreter, precompile_of};
 use crate::machine::Machine;
-use crate::tracer::Tracer;
+use crate::tracing::Tracer;
 
 /// What an execution may use up. A unit is the time of a simple instruction, at most 8 ns.
 const UNITS: u64 = 20_000;
@@ -66,13 +66,13 @@ const fn prices() -> [u16; 256] {
 }
 
 /// What is left for an execution. It ends as if its time were over when the next instruction costs more.
-pub(crate) struct Budget {
+pub(crate) struct InlineBudget {
     left: u64,
 }
 
-impl Budget {
-    pub(crate) fn new() -> Budget {
-        Budget { left: UNITS }
+impl InlineBudget {
+    pub(crate) fn new() -> InlineBudget {
+        InlineBudget { left: UNITS }
     }
 
     #[inline]
@@ -82,7 +82,7 @@ impl Budget {
     }
 
     /// A range of memory that is about to be read or written, and made if it is not there.
-    fn touch(&mut self, interpreter: &Interpreter<Wire>, offset: U256, size: U256) -> Result<(), ExecError> {
+    fn touch(&mut self, interpreter: &Interpreter<RskInterpreter>, offset: U256, size: U256) -> Result<(), ExecError> {
         if size.is_zero() {
             return Ok(());
         }
@@ -97,7 +97,7 @@ impl Budget {
     fn pay_operands(
         &mut self,
         code: u8,
-        interpreter: &Interpreter<Wire>,
+        interpreter: &Interpreter<RskInterpreter>,
         machine: &Machine<'_>,
     ) -> Result<(), ExecError> {
         let stack = interpreter.stack.data();
@@ -128,8 +128,8 @@ impl Budget {
                 let ranges = if has_value(code, machine) { 3 } else { 2 };
                 self.touch(interpreter, operand(ranges), operand(ranges + 1))?;
                 self.touch(interpreter, operand(ranges + 2), operand(ranges + 3))?;
-                let Some(entry) = contract_of(&operand(1), machine) else { return Ok(()) };
-                self.pay(entry.contract.brief_work(operand(ranges + 1).saturating_to()).unwrap_or(TOO_LONG))
+                let Some(entry) = precompile_of(&operand(1), machine) else { return Ok(()) };
+                self.pay(entry.precompile.inline_work(operand(ranges + 1).saturating_to()).unwrap_or(TOO_LONG))
             }
             _ => self.pay(TOO_LONG),
         }
@@ -149,11 +149,15 @@ fn look_at_clock(machine: &Machine<'_>) -> Result<(), ExecError> {
     if machine.deadline.has_passed() { Err(ExecError::DeadlineExceeded) } else { Ok(()) }
 }
 
-impl Tracer for Budget {
+impl Tracer for InlineBudget {
     const SEES_STEPS: bool = true;
 
     #[inline]
-    fn step_begins(&mut self, interpreter: &Interpreter<Wire>, machine: &mut Machine<'_>) -> Result<(), ExecError> {
+    fn step_start(
+        &mut self,
+        interpreter: &Interpreter<RskInterpreter>,
+        machine: &mut Machine<'_>,
+    ) -> Result<(), ExecError> {
         let code = interpreter.bytecode.opcode();
         let price = PRICES[usize::from(code)];
         self.pay(u64::from(price & !DEPENDS))?;
@@ -170,23 +174,23 @@ mod tests {
     use crate::call::{CallOutcome, CallRequest, call};
     use crate::deadline::Deadline;
     use crate::error::ExecError;
-    use crate::fixtures::{Alone, contract, env, world};
+    use crate::fixtures::{NoAncestors, contract, env, world};
 
     const GAS: u64 = 1 << 40;
 
     fn run(to: Address, contracts: &[(Address, &[u8])], deadline: &Deadline) -> Result<CallOutcome, ExecError> {
         let request = CallRequest { to: Some(to), gas: GAS, ..CallRequest::default() };
-        call(&ChainSpec::regtest(), env(5), world(contracts), &Alone, &request, deadline)
+        call(&ChainSpec::regtest(), env(5), world(contracts), &NoAncestors, &request, deadline)
     }
 
     /// So long that these tests judge the budget and not the speed of the machine.
-    fn brief() -> Deadline {
-        Deadline::brief(Duration::from_secs(3600))
+    fn inline() -> Deadline {
+        Deadline::inline(Duration::from_secs(3600))
     }
 
-    fn is_brief(code: &[u8]) -> bool {
+    fn is_inline(code: &[u8]) -> bool {
         let to = contract(0x51);
-        match run(to, &[(to, code)], &brief()) {
+        match run(to, &[(to, code)], &inline()) {
             Ok(outcome) => {
                 let full = run(to, &[(to, code)], &Deadline::none()).unwrap();
                 assert_eq!(format!("{outcome:?}"), format!("{full:?}"));
@@ -201,17 +205,17 @@ mod tests {
     fn what_is_brief_ends_as_it_would_without_a_budget() {
         // Returns 32 bytes; reverts with a word; halts; runs out of the stack.
         for code in [&hex!("602a60005260206000f3")[..], &hex!("602a60005260206000fd"), &hex!("fe"), &hex!("01"), &[]] {
-            assert!(is_brief(code), "{code:x?}");
+            assert!(is_inline(code), "{code:x?}");
         }
         // GAS tells contracts nothing of the budget.
-        assert!(is_brief(&hex!("5a60005260206000f3")));
+        assert!(is_inline(&hex!("5a60005260206000f3")));
         // A SLOAD, a LOG, an SSTORE, a hash of 64 bytes, a call of an account without code.
-        assert!(is_brief(&hex!("600054600160005560406000a060406000206000600060006000600060995af1")));
+        assert!(is_inline(&hex!("600054600160005560406000a060406000206000600060006000600060995af1")));
     }
 
     #[test]
     fn loops_and_many_expensive_instructions_are_not_brief() {
-        assert!(!is_brief(&hex!("5b600056")));
+        assert!(!is_inline(&hex!("5b600056")));
         // DIV, MULMOD, EXP with 32 bytes, SLOAD, BALANCE, hashes, copies of other code, calls.
         for (code, few, many) in [
             (&hex!("600160010450")[..], 100, 2000),
@@ -223,8 +227,8 @@ mod tests {
             (&hex!("60206000600060993c"), 3, 50),
             (&hex!("6000600060006000600060995af150"), 5, 100),
         ] {
-            assert!(is_brief(&code.repeat(few)), "{code:x?}");
-            assert!(!is_brief(&code.repeat(many)), "{code:x?}");
+            assert!(is_inline(&code.repeat(few)), "{code:x?}");
+            assert!(!is_inline(&code.repeat(many)), "{code:x?}");
         }
     }
 
@@ -246,8 +250,8 @@ mod tests {
         ];
         for (small, large, instruction) in codes {
             let code = |operands: &str| hex::decode(format!("{operands}{instruction}")).unwrap();
-            assert!(is_brief(&code(small)), "{small} {instruction}");
-            assert!(!is_brief(&code(large)), "{large} {instruction}");
+            assert!(is_inline(&code(small)), "{small} {instruction}");
+            assert!(!is_inline(&code(large)), "{large} {instruction}");
         }
     }
 
@@ -255,30 +259,30 @@ mod tests {
     fn creations_and_most_built_in_contracts_are_not_brief() {
         // CREATE, CREATE2, SELFDESTRUCT; the hash of the parent.
         for code in [&hex!("600060006000f0")[..], &hex!("6000600060006000f5"), &hex!("6000ff"), &hex!("600440")] {
-            assert!(!is_brief(code), "{code:x?}");
+            assert!(!is_inline(code), "{code:x?}");
         }
-        assert!(is_brief(&hex!("4340")));
+        assert!(is_inline(&hex!("4340")));
         for entry in &crate::precompiles::table::TABLE {
             let code = [&hex!("6000600060806000600073")[..], entry.address.as_slice(), &hex!("5af1")].concat();
-            let has_price = entry.contract.brief_work(128).is_some();
-            assert_eq!(is_brief(&code), has_price, "{}", entry.address);
+            let has_price = entry.precompile.inline_work(128).is_some();
+            assert_eq!(is_inline(&code), has_price, "{}", entry.address);
             // Nor is any of them when a call begins there, nor any creation.
-            assert!(matches!(run(entry.address, &[], &brief()), Err(ExecError::DeadlineExceeded)));
+            assert!(matches!(run(entry.address, &[], &inline()), Err(ExecError::DeadlineExceeded)));
         }
         let creation = CallRequest { gas: GAS, ..CallRequest::default() };
-        let result = call(&ChainSpec::regtest(), env(5), world(&[]), &Alone, &creation, &brief());
+        let result = call(&ChainSpec::regtest(), env(5), world(&[]), &NoAncestors, &creation, &inline());
         assert!(matches!(result, Err(ExecError::DeadlineExceeded)));
     }
 
     #[test]
     fn frames_below_share_the_budget() {
         // Calls itself until it may not.
-        assert!(!is_brief(&hex!("60006000600060006000305af1")));
+        assert!(!is_inline(&hex!("60006000600060006000305af1")));
     }
 
     #[test]
     fn the_clock_is_looked_at_before_the_state_is() {
-        let late = Deadline::brief(Duration::ZERO);
+        let late = Deadline::inline(Duration::ZERO);
         let to = contract(0x52);
         assert!(matches!(run(to, &[(to, &hex!("00"))], &late), Err(ExecError::DeadlineExceeded)));
     }

@@ -8,13 +8,14 @@ use rhizome_primitives::{Address, B256, Bytes, I256, U256};
 use super::inner_hash::InnerTransaction;
 use super::prices::{Price, memory_growth, price, range_end};
 use super::{
-    CallKind, Enclosing, Failure, FrameEnd, FrameStart, LeafCall, LeafEnd, Observer, RefusedDeposit, Step, StepEnd,
+    CallKind, EnclosingTransaction, Failure, FrameEnd, FrameStart, Inspector, LeafCall, LeafEnd, RefusedDeposit, Step,
+    StepEnd,
 };
 use crate::error::ExecError;
 use crate::frame::{End, Finished, Frame, Kind};
-use crate::instructions::{Wire, address_of, contract_of};
+use crate::instructions::{RskInterpreter, address_of, precompile_of};
 use crate::machine::Machine;
-use crate::tracer::Tracer;
+use crate::tracing::Tracer;
 
 /// As many operands as an instruction looks at.
 const OPERANDS: usize = 7;
@@ -36,7 +37,7 @@ pub(super) struct Instruction {
 }
 
 impl Instruction {
-    fn read(interpreter: &Interpreter<Wire>) -> Instruction {
+    fn read(interpreter: &Interpreter<RskInterpreter>) -> Instruction {
         let mut operands = [U256::ZERO; OPERANDS];
         for (operand, word) in operands.iter_mut().zip(interpreter.stack.data().iter().rev()) {
             *operand = *word;
@@ -115,20 +116,20 @@ struct Open {
     halting_price: Price,
 }
 
-/// Tells an observer.
-pub(crate) struct Watching<'o> {
-    observer: &'o mut dyn Observer,
-    enclosing: Enclosing,
+/// Tells an inspector.
+pub(crate) struct InspectingTracer<'o> {
+    inspector: &'o mut dyn Inspector,
+    enclosing: EnclosingTransaction,
     wants_steps: bool,
     wants_messages: bool,
     open: Vec<Open>,
 }
 
-impl<'o> Watching<'o> {
-    pub(crate) fn new(observer: &'o mut dyn Observer, enclosing: Enclosing) -> Watching<'o> {
-        let wants_steps = observer.wants_steps();
-        let wants_messages = observer.wants_inner_messages();
-        Watching { observer, enclosing, wants_steps, wants_messages, open: Vec::new() }
+impl<'o> InspectingTracer<'o> {
+    pub(crate) fn new(inspector: &'o mut dyn Inspector, enclosing: EnclosingTransaction) -> InspectingTracer<'o> {
+        let wants_steps = inspector.wants_steps();
+        let wants_messages = inspector.wants_inner_messages();
+        InspectingTracer { inspector, enclosing, wants_steps, wants_messages, open: Vec::new() }
     }
 
     fn kind_of(&self, frame: &Frame) -> CallKind {
@@ -140,7 +141,11 @@ impl<'o> Watching<'o> {
     }
 
     /// Remembers what the instruction will have changed when it is over.
-    fn prepare(&mut self, interpreter: &Interpreter<Wire>, machine: &mut Machine<'_>) -> Result<(), ExecError> {
+    fn prepare(
+        &mut self,
+        interpreter: &Interpreter<RskInterpreter>,
+        machine: &mut Machine<'_>,
+    ) -> Result<(), ExecError> {
         let Some(open) = self.open.last_mut() else { return Ok(()) };
         let step = &open.instruction;
         open.logs = machine.logs.len();
@@ -152,7 +157,7 @@ impl<'o> Watching<'o> {
         let Some(kind) = step.call_kind() else { return Ok(()) };
         open.nonce = machine.state.nonce(step.account)?;
         open.balance = machine.state.balance_at(account)?;
-        let is_contract = !kind.is_creation() && contract_of(&step.operand(1), machine).is_some();
+        let is_contract = !kind.is_creation() && precompile_of(&step.operand(1), machine).is_some();
         let (offset, size) = step.input_range();
         open.input = match is_contract && is_affordable(step, offset, size) {
             true => padded_memory(interpreter, offset, size),
@@ -162,16 +167,20 @@ impl<'o> Watching<'o> {
     }
 
     /// A call or creation that is over without having run code.
-    fn call_ended(&mut self, interpreter: &Interpreter<Wire>, machine: &mut Machine<'_>) -> Result<(), ExecError> {
+    fn call_ended(
+        &mut self,
+        interpreter: &Interpreter<RskInterpreter>,
+        machine: &mut Machine<'_>,
+    ) -> Result<(), ExecError> {
         let Some(open) = self.open.last_mut() else { return Ok(()) };
         let step = &open.instruction;
         let Some(kind) = step.call_kind() else { return Ok(()) };
         let depth = interpreter.input.depth;
         let is_success = interpreter.stack.peek(0).is_ok_and(|answer| !answer.is_zero());
-        let is_deep = depth >= machine.gates.depth_limit as usize;
+        let is_deep = depth >= machine.active_rules.depth_limit as usize;
         let value = step.moved_value();
         let is_funded = !open.balance.is_negative() && open.balance.into_raw() >= value;
-        let contract = if kind.is_creation() { None } else { contract_of(&step.operand(1), machine) };
+        let contract = if kind.is_creation() { None } else { precompile_of(&step.operand(1), machine) };
         let end = match contract {
             _ if is_deep => LeafEnd::TooDeep,
             _ if !is_funded => LeafEnd::Unfunded,
@@ -202,7 +211,7 @@ impl<'o> Watching<'o> {
         let to = if kind.is_creation() { Address::ZERO } else { address_of(step.operand(1)) };
         let value = if kind == CallKind::DelegateCall { interpreter.input.call_value } else { value };
         let call = LeafCall { kind, from: step.account, to, value, gas, gas_used, input, output, end };
-        self.observer.called(&call)
+        self.inspector.leaf_call(&call)
     }
 
     fn hash_of(&self, frame: &Frame, kind: CallKind, machine: &Machine<'_>) -> B256 {
@@ -224,10 +233,10 @@ impl<'o> Watching<'o> {
     }
 }
 
-impl Tracer for Watching<'_> {
+impl Tracer for InspectingTracer<'_> {
     const SEES_STEPS: bool = true;
 
-    fn frame_begins(&mut self, frame: &Frame, machine: &mut Machine<'_>) -> Result<(), ExecError> {
+    fn frame_start(&mut self, frame: &Frame, machine: &mut Machine<'_>) -> Result<(), ExecError> {
         let interpreter = &frame.interpreter;
         let inputs = &interpreter.input;
         let kind = self.kind_of(frame);
@@ -274,10 +283,14 @@ impl Tracer for Watching<'_> {
             pending_cost: 0,
             halting_price: Price::Whole(0),
         });
-        self.observer.frame_begins(&start, &mut machine.state)
+        self.inspector.frame_start(&start, &mut machine.state)
     }
 
-    fn step_begins(&mut self, interpreter: &Interpreter<Wire>, machine: &mut Machine<'_>) -> Result<(), ExecError> {
+    fn step_start(
+        &mut self,
+        interpreter: &Interpreter<RskInterpreter>,
+        machine: &mut Machine<'_>,
+    ) -> Result<(), ExecError> {
         if let Some(open) = self.open.last_mut() {
             open.instruction = Instruction::read(interpreter);
         }
@@ -295,12 +308,12 @@ impl Tracer for Watching<'_> {
             stack: interpreter.stack.data(),
             memory: &memory,
         };
-        self.observer.step_begins(&step, &mut machine.state)
+        self.inspector.step_start(&step, &mut machine.state)
     }
 
-    fn step_ends(
+    fn step_end(
         &mut self,
-        interpreter: &Interpreter<Wire>,
+        interpreter: &Interpreter<RskInterpreter>,
         machine: &mut Machine<'_>,
         result: Result<(), InstructionResult>,
     ) -> Result<(), ExecError> {
@@ -316,7 +329,7 @@ impl Tracer for Watching<'_> {
             Err(InstructionResult::SelfDestruct) => {
                 let (account, heir, balance) = (step.account, step.address_operand(0), open.balance);
                 open.recorded += u64::from(!balance.is_zero());
-                self.observer.self_destructed(account, heir, balance.into_raw())?;
+                self.inspector.selfdestruct(account, heir, balance.into_raw())?;
                 Some(cost)
             }
             Err(InstructionResult::Suspend) => {
@@ -332,7 +345,7 @@ impl Tracer for Watching<'_> {
         };
         if result == Ok(()) {
             for log in machine.logs.get(open.logs..).unwrap_or_default() {
-                self.observer.logged(log)?;
+                self.inspector.log(log)?;
             }
             if is_call {
                 self.call_ended(interpreter, machine)?;
@@ -341,7 +354,7 @@ impl Tracer for Watching<'_> {
         self.tell_step_end(interpreter, cost)
     }
 
-    fn frame_ends(&mut self, frame: &Frame, finished: &Finished, machine: &mut Machine<'_>) -> Result<(), ExecError> {
+    fn frame_end(&mut self, frame: &Frame, finished: &Finished, machine: &mut Machine<'_>) -> Result<(), ExecError> {
         let has_message = self.has_message();
         let Some(open) = self.open.pop() else { return Ok(()) };
         let refused_deposit = self.refused_deposit(&open, finished);
@@ -371,16 +384,16 @@ impl Tracer for Watching<'_> {
         if let (Some(parent), false) = (self.open.last_mut(), open.kind.is_creation()) {
             parent.recorded += open.recorded;
         }
-        self.observer.frame_ends(&end)
+        self.inspector.frame_end(&end)
     }
 
-    fn frame_resumes(&mut self, frame: &Frame, _machine: &mut Machine<'_>) -> Result<(), ExecError> {
+    fn frame_resume(&mut self, frame: &Frame, _machine: &mut Machine<'_>) -> Result<(), ExecError> {
         let cost = self.open.last().map(|open| open.pending_cost);
         self.tell_step_end(&frame.interpreter, cost)
     }
 }
 
-impl Watching<'_> {
+impl InspectingTracer<'_> {
     /// Whether the failure of the running frame has the reference's message.
     fn has_message(&self) -> bool {
         self.open.len() <= 1 || self.wants_messages
@@ -403,13 +416,13 @@ impl Watching<'_> {
         self.wants_steps && is_in_code
     }
 
-    fn tell_step_end(&mut self, interpreter: &Interpreter<Wire>, cost: Option<u64>) -> Result<(), ExecError> {
+    fn tell_step_end(&mut self, interpreter: &Interpreter<RskInterpreter>, cost: Option<u64>) -> Result<(), ExecError> {
         if !self.shows_step() {
             return Ok(());
         }
         let memory = interpreter.memory.context_memory();
         let end = StepEnd { cost, gas: interpreter.gas.remaining(), stack: interpreter.stack.data(), memory: &memory };
-        self.observer.step_ends(&end)
+        self.inspector.step_end(&end)
     }
 }
 
@@ -419,7 +432,7 @@ fn is_native(address: &Address) -> bool {
 }
 
 /// The code as contracts see it.
-fn code_of(interpreter: &Interpreter<Wire>) -> &[u8] {
+fn code_of(interpreter: &Interpreter<RskInterpreter>) -> &[u8] {
     match &interpreter.extend.original_code {
         Some(code) => code,
         None => interpreter.bytecode.original_byte_slice(),
@@ -432,7 +445,7 @@ fn is_affordable(step: &Instruction, offset: U256, size: U256) -> bool {
 }
 
 /// A range of memory, with zeros where it has not been used yet.
-fn padded_memory(interpreter: &Interpreter<Wire>, offset: U256, size: U256) -> Bytes {
+fn padded_memory(interpreter: &Interpreter<RskInterpreter>, offset: U256, size: U256) -> Bytes {
     if size.is_zero() {
         return Bytes::new();
     }

@@ -5,20 +5,20 @@ use rhizome_primitives::{BRIDGE, Bytes, U256};
 
 use super::calls::{Request, clean_return_buffer, decline, move_value};
 use super::memory::{LIMIT, expand};
-use super::{Outcome, Wire, covers, push};
+use super::{Outcome, RskInterpreter, covers, push};
 use crate::machine::{Machine, OrStop};
-use crate::precompiles::{ContractContext, ContractEntry, ContractFailure, ContractOutput};
+use crate::precompiles::{PrecompileContext, PrecompileEntry, PrecompileFailure, PrecompileOutput};
 
 pub(super) fn call(
-    interpreter: &mut Interpreter<Wire>,
+    interpreter: &mut Interpreter<RskInterpreter>,
     machine: &mut Machine<'_>,
-    entry: &ContractEntry,
+    entry: &PrecompileEntry,
     request: Request,
 ) -> Outcome {
     if interpreter.extend.is_seen_by_scheduler {
         machine.note_contract_call(&entry.address);
     }
-    if interpreter.input.depth >= machine.gates.depth_limit as usize {
+    if interpreter.input.depth >= machine.active_rules.depth_limit as usize {
         return decline(interpreter, request.gas);
     }
     let own_account = interpreter.extend.account;
@@ -28,12 +28,12 @@ pub(super) fn call(
         return decline(interpreter, request.gas);
     }
     let length = match entry.input_limit {
-        Some(limit) if machine.gates.cuts_contract_input => request.input.len().min(limit),
+        Some(limit) if machine.active_rules.cuts_contract_input => request.input.len().min(limit),
         _ => request.input.len(),
     };
     let input = request.input.start..request.input.start + length;
     expand(interpreter, machine.gas_params(), input.end);
-    if entry.address == BRIDGE && !machine.gates.may_call_bridge {
+    if entry.address == BRIDGE && !machine.active_rules.may_call_bridge {
         return Err(InstructionResult::InvalidImmediateEncoding);
     }
     let checkpoint = machine.state.checkpoint();
@@ -42,7 +42,7 @@ pub(super) fn call(
         machine.state.setup_contract(request.target).or_stop(machine)?;
     }
     let data = interpreter.memory.slice_range(input);
-    let mut context = ContractContext {
+    let mut context = PrecompileContext {
         spec: machine.spec,
         rules: machine.rules,
         env: &machine.env,
@@ -55,16 +55,16 @@ pub(super) fn call(
         is_local_call: machine.origin.is_local_call,
         caller: interpreter.input.target_address,
         value: request.value,
-        call_kind: request.kind,
+        call_scheme: request.kind,
         transaction_index: machine.origin.index,
         transaction_hash: machine.origin.hash,
         public_key: &|| None,
         deadline: &machine.deadline,
         opened_index: Vec::new(),
     };
-    let required_gas = match entry.contract.required_gas(&data, &mut context) {
+    let required_gas = match entry.precompile.required_gas(&data, &mut context) {
         Ok(required_gas) => required_gas,
-        Err(ContractFailure::Fatal(error)) => {
+        Err(PrecompileFailure::Fatal(error)) => {
             drop(data);
             return Err(machine.stop(error));
         }
@@ -76,19 +76,21 @@ pub(super) fn call(
         clean_return_buffer(interpreter, machine);
         return push(interpreter, U256::ZERO);
     }
-    let result = entry.contract.run(&data, &mut context);
+    let result = entry.precompile.run(&data, &mut context);
     drop(data);
     let gas_left = request.gas - required_gas;
     let is_failure = match &result {
-        Ok(ContractOutput::Output(_)) => false,
-        Ok(ContractOutput::NoValue) => machine.gates.has_contract_failures || !machine.gates.has_bounded_calls,
+        Ok(PrecompileOutput::Output(_)) => false,
+        Ok(PrecompileOutput::NoValue) => {
+            machine.active_rules.has_contract_failures || !machine.active_rules.has_bounded_calls
+        }
         Err(_) => true,
     };
     if is_failure {
-        if let Err(ContractFailure::Fatal(error)) = result {
+        if let Err(PrecompileFailure::Fatal(error)) = result {
             return Err(machine.stop(error));
         }
-        if !machine.gates.has_contract_failures {
+        if !machine.active_rules.has_contract_failures {
             return Err(InstructionResult::PrecompileError);
         }
         machine.state.revert(checkpoint);
@@ -97,11 +99,11 @@ pub(super) fn call(
     }
     interpreter.gas.erase_cost(gas_left);
     let output = match result {
-        Ok(ContractOutput::Output(output)) => output,
+        Ok(PrecompileOutput::Output(output)) => output,
         _ => Bytes::new(),
     };
     write_output(interpreter, machine, &request, &output)?;
-    if machine.gates.has_contract_return_data {
+    if machine.active_rules.has_contract_return_data {
         interpreter.return_data.0 = output;
     }
     push(interpreter, U256::ONE)
@@ -109,12 +111,12 @@ pub(super) fn call(
 
 /// Into the out range; before RSKIP-150 all of it, growing memory without a charge.
 fn write_output(
-    interpreter: &mut Interpreter<Wire>,
+    interpreter: &mut Interpreter<RskInterpreter>,
     machine: &Machine<'_>,
     request: &Request,
     output: &Bytes,
 ) -> Outcome {
-    if machine.gates.has_bounded_calls {
+    if machine.active_rules.has_bounded_calls {
         let written = output.len().min(request.output.len());
         if let Some(bytes) = output.get(..written) {
             interpreter.memory.set(request.output.start, bytes);

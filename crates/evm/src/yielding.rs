@@ -16,12 +16,12 @@ thread_local! {
 }
 
 /// From now on this thread lets others in whenever it has had its turn.
-pub fn stand_back() {
+pub fn yield_periodically() {
     BEGAN.set(Some(Instant::now()));
 }
 
 /// Lets others in if this thread stands back and has had its turn.
-pub(crate) fn give_way() {
+pub(crate) fn yield_if_due() {
     if BEGAN.get().is_some_and(|began| began.elapsed() >= TURN) {
         thread::yield_now();
         BEGAN.set(Some(Instant::now()));
@@ -34,12 +34,12 @@ mod tests {
 
     #[test]
     fn a_turn_begins_anew_when_others_were_let_in() {
-        give_way();
+        yield_if_due();
         assert_eq!(BEGAN.get(), None);
-        stand_back();
+        yield_periodically();
         let first = BEGAN.get();
         thread::sleep(2 * TURN);
-        give_way();
+        yield_if_due();
         assert!(BEGAN.get() > first);
     }
 }

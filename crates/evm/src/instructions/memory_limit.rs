@@ -8,11 +8,11 @@ use revm::interpreter::instructions::{control, memory, system};
 use rhizome_primitives::U256;
 
 use super::memory::range_end;
-use super::{Context, Instructions, Outcome, Wire};
+use super::{Context, Instructions, Outcome, RskInterpreter};
 use crate::machine::Machine;
 
 /// From this gas limit on the wide instructions are needed: less gas does not pay for 2^30 bytes and a word.
-pub(crate) const WIDE_GAS: u64 = 1 << 41;
+pub(crate) const UNBOUNDED_MEMORY_GAS: u64 = 1 << 41;
 
 /// An instruction that first looks at the memory range which it is going to touch.
 macro_rules! checked {
@@ -48,14 +48,14 @@ fn copy(operands: &[U256]) -> Option<(U256, U256)> {
     Some((*operands.first()?.max(operands.get(1)?), *operands.get(2)?))
 }
 
-checked!(mload, |operands| word(operands, 32), memory::mload::<Wire, Machine<'_>>);
-checked!(mstore, |operands| word(operands, 32), memory::mstore::<Wire, Machine<'_>>);
-checked!(mstore8, |operands| word(operands, 1), memory::mstore8::<Wire, Machine<'_>>);
-checked!(mcopy, copy, memory::mcopy::<Wire, Machine<'_>>);
-checked!(keccak256, |operands| range(operands, 1), system::keccak256::<Wire, Machine<'_>>);
-checked!(calldatacopy, |operands| range(operands, 2), system::calldatacopy::<Wire, Machine<'_>>);
-checked!(ret, |operands| range(operands, 1), control::ret::<Wire, Machine<'_>>);
-checked!(revert, |operands| range(operands, 1), control::revert::<Wire, Machine<'_>>);
+checked!(mload, |operands| word(operands, 32), memory::mload::<RskInterpreter, Machine<'_>>);
+checked!(mstore, |operands| word(operands, 32), memory::mstore::<RskInterpreter, Machine<'_>>);
+checked!(mstore8, |operands| word(operands, 1), memory::mstore8::<RskInterpreter, Machine<'_>>);
+checked!(mcopy, copy, memory::mcopy::<RskInterpreter, Machine<'_>>);
+checked!(keccak256, |operands| range(operands, 1), system::keccak256::<RskInterpreter, Machine<'_>>);
+checked!(calldatacopy, |operands| range(operands, 2), system::calldatacopy::<RskInterpreter, Machine<'_>>);
+checked!(ret, |operands| range(operands, 1), control::ret::<RskInterpreter, Machine<'_>>);
+checked!(revert, |operands| range(operands, 1), control::revert::<RskInterpreter, Machine<'_>>);
 
 /// Replaces the instructions of revm that touch memory without a limit.
 pub(super) fn widen(table: &mut Instructions<'_>) {

@@ -1,14 +1,15 @@
 //! Looking on at an execution: calls and creations, instructions, logs, and what changed in the state.
 //!
-//! An [`Observer`] is told what happens while it happens, in order. It can end the execution by an error, which is how
+//! An [`Inspector`] is told what happens while it happens, in order. It can end the execution by an error, which is how
 //! traces stay bounded. Nothing here knows how a trace is written.
 
 mod changes;
 mod failure;
 mod inner_hash;
-mod names;
+mod inspecting;
+mod instruction_names;
 mod prices;
-mod watching;
+mod tracer;
 
 use rhizome_primitives::{Address, B256, Bytes, Log, U256};
 
@@ -17,10 +18,11 @@ use crate::frame::End;
 use crate::halt::HaltReason;
 use crate::state::State;
 
-pub use changes::{AccountChange, AccountView, CellChange};
-pub(crate) use changes::{Touched, complete, view_after};
-pub use names::instruction_name;
-pub(crate) use watching::Watching;
+pub use changes::{AccountChange, AccountView, SlotChange};
+pub(crate) use changes::{TouchedSlots, complete, view_after};
+pub(crate) use inspecting::InspectingTracer;
+pub use instruction_names::instruction_name;
+pub(crate) use tracer::{NoOpTracer, Tracer};
 
 /// The instruction, or the kind of transaction, that starts a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -175,7 +177,7 @@ pub struct StepEnd<'a> {
 }
 
 /// Is told what happens. All methods do nothing unless written; an error ends the execution.
-pub trait Observer {
+pub trait Inspector {
     /// Whether it wants to know of every instruction.
     fn wants_steps(&self) -> bool {
         false
@@ -187,37 +189,37 @@ pub trait Observer {
     }
 
     /// Code is about to run.
-    fn frame_begins(&mut self, _start: &FrameStart<'_>, _state: &mut State) -> Result<(), ExecError> {
+    fn frame_start(&mut self, _start: &FrameStart<'_>, _state: &mut State) -> Result<(), ExecError> {
         Ok(())
     }
 
     /// Code has run.
-    fn frame_ends(&mut self, _end: &FrameEnd<'_>) -> Result<(), ExecError> {
+    fn frame_end(&mut self, _end: &FrameEnd<'_>) -> Result<(), ExecError> {
         Ok(())
     }
 
     /// A call ran no code.
-    fn called(&mut self, _call: &LeafCall) -> Result<(), ExecError> {
+    fn leaf_call(&mut self, _call: &LeafCall) -> Result<(), ExecError> {
         Ok(())
     }
 
     /// The running account was destroyed, and its balance went to the heir.
-    fn self_destructed(&mut self, _account: Address, _heir: Address, _balance: U256) -> Result<(), ExecError> {
+    fn selfdestruct(&mut self, _account: Address, _heir: Address, _balance: U256) -> Result<(), ExecError> {
         Ok(())
     }
 
     /// The running code, or a built-in contract that it called, emitted a log.
-    fn logged(&mut self, _log: &Log) -> Result<(), ExecError> {
+    fn log(&mut self, _log: &Log) -> Result<(), ExecError> {
         Ok(())
     }
 
     /// An instruction is about to execute. Asked of those who want steps only.
-    fn step_begins(&mut self, _step: &Step<'_>, _state: &mut State) -> Result<(), ExecError> {
+    fn step_start(&mut self, _step: &Step<'_>, _state: &mut State) -> Result<(), ExecError> {
         Ok(())
     }
 
     /// An instruction has executed. Asked of those who want steps only.
-    fn step_ends(&mut self, _end: &StepEnd<'_>) -> Result<(), ExecError> {
+    fn step_end(&mut self, _end: &StepEnd<'_>) -> Result<(), ExecError> {
         Ok(())
     }
 }
@@ -226,7 +228,7 @@ pub trait Observer {
 #[derive(Default)]
 pub struct Inspection<'o> {
     /// Looks on.
-    pub observer: Option<&'o mut dyn Observer>,
+    pub inspector: Option<&'o mut dyn Inspector>,
     /// Collects what the execution touched in the state, until it is about so many bytes.
     pub changes_limit: Option<usize>,
 }
@@ -242,7 +244,7 @@ pub struct Inspected<T> {
 
 /// What identifies the enclosing transaction in messages of the reference.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Enclosing {
+pub(crate) struct EnclosingTransaction {
     pub(crate) is_creation: bool,
     pub(crate) hash: B256,
 }
@@ -254,7 +256,7 @@ mod tests {
     use super::*;
     use crate::call::{CallOutcome, CallRequest, inspect_call};
     use crate::deadline::Deadline;
-    use crate::fixtures::{Alone, contract, env, world};
+    use crate::fixtures::{NoAncestors, contract, env, world};
 
     /// Calls the identity contract with one byte and an account without code, writes a cell, logs, destroys itself.
     const BUSY: [u8; 47] = hex!(
@@ -275,25 +277,25 @@ mod tests {
     impl Notes {
         fn note(&mut self, line: String) -> Result<(), ExecError> {
             self.lines.push(line);
-            if self.lines.len() == self.most { Err(ExecError::Observed) } else { Ok(()) }
+            if self.lines.len() == self.most { Err(ExecError::StoppedByInspector) } else { Ok(()) }
         }
     }
 
-    impl Observer for Notes {
+    impl Inspector for Notes {
         fn wants_steps(&self) -> bool {
             self.wants_steps
         }
 
-        fn frame_begins(&mut self, start: &FrameStart<'_>, _state: &mut State) -> Result<(), ExecError> {
+        fn frame_start(&mut self, start: &FrameStart<'_>, _state: &mut State) -> Result<(), ExecError> {
             self.note(format!("{:?} at depth {} with {} bytes", start.kind, start.depth, start.input.len()))
         }
 
-        fn frame_ends(&mut self, end: &FrameEnd<'_>) -> Result<(), ExecError> {
+        fn frame_end(&mut self, end: &FrameEnd<'_>) -> Result<(), ExecError> {
             let reason = end.failure.map(|failure| failure.message.clone()).unwrap_or_default();
             self.note(format!("{:?} {reason}", end.end))
         }
 
-        fn called(&mut self, call: &LeafCall) -> Result<(), ExecError> {
+        fn leaf_call(&mut self, call: &LeafCall) -> Result<(), ExecError> {
             let (used, end) = (call.gas_used, call.end);
             self.note(format!(
                 "{:?} {end:?} {} gave {}, gas {used} of {}",
@@ -301,19 +303,19 @@ mod tests {
             ))
         }
 
-        fn self_destructed(&mut self, _account: Address, heir: Address, balance: U256) -> Result<(), ExecError> {
+        fn selfdestruct(&mut self, _account: Address, heir: Address, balance: U256) -> Result<(), ExecError> {
             self.note(format!("destroyed for {} with {balance}", heir.0[19]))
         }
 
-        fn logged(&mut self, log: &Log) -> Result<(), ExecError> {
+        fn log(&mut self, log: &Log) -> Result<(), ExecError> {
             self.note(format!("log of {} topics", log.topics.len()))
         }
 
-        fn step_begins(&mut self, step: &Step<'_>, _state: &mut State) -> Result<(), ExecError> {
+        fn step_start(&mut self, step: &Step<'_>, _state: &mut State) -> Result<(), ExecError> {
             self.note(instruction_name(step.instruction).unwrap_or("?").to_owned())
         }
 
-        fn step_ends(&mut self, end: &StepEnd<'_>) -> Result<(), ExecError> {
+        fn step_end(&mut self, end: &StepEnd<'_>) -> Result<(), ExecError> {
             self.note(format!("cost {:?}", end.cost))
         }
     }
@@ -330,8 +332,8 @@ mod tests {
     ) -> Result<Inspected<CallOutcome>, ExecError> {
         let to = contract(0x77);
         let request = CallRequest { to: Some(to), gas, ..CallRequest::default() };
-        let inspection = Inspection { observer: Some(notes), changes_limit: Some(10_000) };
-        inspect_call(spec, env(5), world(&[(to, code)]), &Alone, &request, &Deadline::none(), inspection)
+        let inspection = Inspection { inspector: Some(notes), changes_limit: Some(10_000) };
+        inspect_call(spec, env(5), world(&[(to, code)]), &NoAncestors, &request, &Deadline::none(), inspection)
     }
 
     #[test]
@@ -348,8 +350,8 @@ mod tests {
         ];
         assert_eq!(notes.lines, told);
         let changed = accounts.iter().find(|account| account.address == contract(0x77)).unwrap();
-        let cell = CellChange { slot: U256::ONE, before: U256::ZERO, after: U256::from(5) };
-        assert_eq!(changed.cells, [cell]);
+        let cell = SlotChange { slot: U256::ONE, before: U256::ZERO, after: U256::from(5) };
+        assert_eq!(changed.slots, [cell]);
         assert_eq!(changed.before.as_ref().unwrap().code.len(), BUSY.len());
     }
 
@@ -357,11 +359,11 @@ mod tests {
     fn an_observer_can_end_the_execution() {
         for most in 1..6 {
             let mut notes = Notes { most, ..Notes::default() };
-            assert!(matches!(look_on(&BUSY, 1_000_000, &mut notes), Err(ExecError::Observed)));
+            assert!(matches!(look_on(&BUSY, 1_000_000, &mut notes), Err(ExecError::StoppedByInspector)));
             assert_eq!(notes.lines.len(), most);
         }
         let mut notes = Notes { most: 100, wants_steps: true, ..Notes::default() };
-        assert!(matches!(look_on(&hex!("5b600056"), u64::MAX, &mut notes), Err(ExecError::Observed)));
+        assert!(matches!(look_on(&hex!("5b600056"), u64::MAX, &mut notes), Err(ExecError::StoppedByInspector)));
     }
 
     #[test]
