@@ -64,7 +64,7 @@ export function prepareOperator(
         new Apps(keys.store, {
           network: config.network,
           baseUrl,
-          publish: () => keys.source.look(),
+          publish: () => keys.source.refresh(),
           note: (action, app) => logger.info({ app, action }, 'app changed by the admin API'),
           now: Date.now,
         })

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { AppWithKey, FigureReport, ListedApp, NodeReport, Refusal, ShownApp } from '../src/admin/shapes.ts'
+import type { AppView, AppWithKey, FigureReport, ListedApp, NodeReport, Refusal } from '../src/admin/shapes.ts'
 import { NodeProcess, scratchFolder } from './node.ts'
 import { exchange } from './rawSocket.ts'
 
@@ -110,7 +110,7 @@ describe('the admin API', () => {
       [200],
     ])
 
-    const revoked = await place.ask<ShownApp>('DELETE', '/api/apps/dex')
+    const revoked = await place.ask<AppView>('DELETE', '/api/apps/dex')
     expect([revoked.status, revoked.body.state, revoked.body.keys]).toEqual([200, 'revoked', []])
     expect(await place.statuses(next.key)).toEqual([401])
     expect((await place.ask('DELETE', '/api/apps/dex')).status).toBe(200)
@@ -125,7 +125,7 @@ describe('the admin API', () => {
     secrets.push(made.key)
     expect(made.app).toMatchObject({ limits, allow })
     const edit = { description: 'new', limits: { dailyUnits: null }, allow: { methods: [] } }
-    const { status, body } = await place.ask<ShownApp>('PATCH', '/api/apps/edited', edit)
+    const { status, body } = await place.ask<AppView>('PATCH', '/api/apps/edited', edit)
     expect(status).toBe(200)
     expect(body).toEqual({
       ...made.app,
@@ -136,7 +136,7 @@ describe('the admin API', () => {
     const unused = { requests: 0, units: 0, errors: 0, refused: 0 }
     const listed = { ...body, usage: { today: unused, month: unused } }
     expect((await place.ask('GET', '/api/apps/edited')).body).toEqual(listed)
-    expect((await place.ask<{ apps: ShownApp[] }>('GET', '/api/apps')).body.apps).toContainEqual(listed)
+    expect((await place.ask<{ apps: AppView[] }>('GET', '/api/apps')).body.apps).toContainEqual(listed)
   })
 
   test('behavior: usage is told, and an edited limit holds at once', async () => {
@@ -358,7 +358,7 @@ describe('the admin API', () => {
     expect(made.map(({ status }) => status)).toEqual(names.map(() => 201))
     const keys = made.filter((_one, index) => index % 10 === 0).map(({ body }) => body.key)
     for (const key of keys) expect(await place.statuses(key)).toEqual([200])
-    const { apps } = (await place.ask<{ apps: ShownApp[] }>('GET', '/api/apps')).body
+    const { apps } = (await place.ask<{ apps: AppView[] }>('GET', '/api/apps')).body
     expect(names.filter((name) => !apps.some((app) => app.name === name))).toEqual([])
   })
 

@@ -48,7 +48,7 @@ describe('connections of one client', () => {
     server = fakeServer({ rpc: { timeoutMs: 0 }, ...settings }, { connections: table.memory })
     return server.listen(0)
   }
-  const counted = (...address: number[]) => table.count(table.placeOf(Uint8Array.from(address)))
+  const counted = (...address: number[]) => table.count(table.slotOf(Uint8Array.from(address)))
 
   test('behavior: one more than allowed is closed, other clients are not, and room is made again', async () => {
     const port = await serve({ http: { maxConnectionsPerIp: 3 } })
@@ -185,19 +185,19 @@ describe('the table', () => {
   test('behavior: IPv4 in IPv6 form is the same client, IPv6 counts by /64', () => {
     const table = new ConnectionTable()
     const bytes = (text: string) => Uint8Array.from(Buffer.from(text, 'hex'))
-    expect(table.placeOf(bytes('00000000000000000000ffffc0000207'))).toBe(table.placeOf(bytes('c0000207')))
-    expect(table.placeOf(bytes('20010db8000000010000000000000001'))).toBe(
-      table.placeOf(bytes('20010db80000000100000000000000ff')),
+    expect(table.slotOf(bytes('00000000000000000000ffffc0000207'))).toBe(table.slotOf(bytes('c0000207')))
+    expect(table.slotOf(bytes('20010db8000000010000000000000001'))).toBe(
+      table.slotOf(bytes('20010db80000000100000000000000ff')),
     )
-    expect(table.placeOf(bytes('20010db8000000010000000000000001'))).not.toBe(
-      table.placeOf(bytes('20010db8000000020000000000000001')),
+    expect(table.slotOf(bytes('20010db8000000010000000000000001'))).not.toBe(
+      table.slotOf(bytes('20010db8000000020000000000000001')),
     )
   })
 
   test('behavior: ten thousand clients hardly ever share both places', () => {
     const table = new ConnectionTable()
     const all = Array.from({ length: 10_000 }, (_none, index) =>
-      table.placeOf(Uint8Array.of(10, 0, index >> 8, index & 255)),
+      table.slotOf(Uint8Array.of(10, 0, index >> 8, index & 255)),
     )
     for (const place of all) table.enter(place, 1000)
     expect(all.filter((place) => table.count(place) > 1).length).toBeLessThan(1500)

@@ -360,6 +360,6 @@ describe('rhizome keys', () => {
     await place.json('revoke', 'a')
     expect((await place.run('rotate', 'a')).errors).toBe('rhizome: name: a is revoked; create another app\n')
     writeFileSync(`${place.file}.lock`, '')
-    expect((await place.run('create', 'c')).errors).toMatch(/apps\.json\.lock: another command changes keys/)
+    expect((await place.run('create', 'c')).errors).toMatch(/apps\.json\.lock: locked by another command/)
   })
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { createPublicClient, http } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { FigureReport, ShownApp } from '../src/admin/shapes.ts'
+import type { AppView, FigureReport } from '../src/admin/shapes.ts'
 import { type App, createApp } from '../src/auth/app.ts'
 import { FileStore } from '../src/auth/fileStore.ts'
 import { NodeProcess, scratchFolder } from './node.ts'
@@ -207,7 +207,7 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
     await form.getByLabel('Keys in use').fill('second')
     await save.click()
     await app.getByText('token keys: 1').waitFor()
-    const { jwt } = (await (await fetch(`${node.adminUrl}/api/apps/tokens`)).json()) as ShownApp
+    const { jwt } = (await (await fetch(`${node.adminUrl}/api/apps/tokens`)).json()) as AppView
     expect(jwt).toMatchObject({ isRequired: true, keys: [{ kid: 'second', alg: 'EdDSA' }] })
     await page.context().close()
   })

@@ -1,12 +1,12 @@
 import { type App, appNamed, createApp, editApp, revokeApp, rotateKey } from '../auth/app.ts'
 import { AppError } from '../auth/appError.ts'
-import { keyUrls, shownApp } from '../auth/shown.ts'
+import { appView, keyUrls } from '../auth/appView.ts'
 import type { AppStore, ServiceStore, UsageReport } from '../auth/store.ts'
 import { dayOf, monthOf, noUsage } from '../auth/usage.ts'
 import { editedApp, newApp, rotation } from './appBodies.ts'
 import { checkBody } from './body.ts'
 import { ApiError } from './refusal.ts'
-import type { AppList, AppUse, AppWithKey, ListedApp, ShownApp } from './shapes.ts'
+import type { AppList, AppUse, AppView, AppWithKey, ListedApp } from './shapes.ts'
 
 export interface AppsSettings {
   readonly network: string
@@ -53,7 +53,7 @@ export class Apps {
     return this.#withKey(apps, name, key)
   }
 
-  async edit(name: string, body: unknown): Promise<ShownApp> {
+  async edit(name: string, body: unknown): Promise<AppView> {
     const edited = checkBody(editedApp, body)
     const { apps } = await this.#change('edited', name, (before) => ({ apps: editApp(before, name, edited) }))
     return this.#shown(appNamed(apps, name))
@@ -67,7 +67,7 @@ export class Apps {
     return this.#withKey(apps, name, key)
   }
 
-  async revoke(name: string): Promise<ShownApp> {
+  async revoke(name: string): Promise<AppView> {
     const { now } = this.#settings
     const { apps } = await this.#change('revoked', name, (before) => ({ apps: revokeApp(before, name, now()) }))
     return this.#shown(appNamed(apps, name))
@@ -97,8 +97,8 @@ export class Apps {
     throw new ApiError(400, 'invalid', 'expiresAt: expected a time that is still to come', { member: 'expiresAt' })
   }
 
-  #shown(app: App): ShownApp {
-    return shownApp(app, this.#settings.now())
+  #shown(app: App): AppView {
+    return appView(app, this.#settings.now())
   }
 
   #use(report: UsageReport | undefined): AppUse {

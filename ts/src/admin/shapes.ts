@@ -1,10 +1,10 @@
 // What the API answers; the page is written against the same lines.
 
-import type { KeyUrls, ShownApp } from '../auth/shown.ts'
+import type { AppView, KeyUrls } from '../auth/appView.ts'
 import type { Usage } from '../auth/store.ts'
 import type { MethodCurve, RangeName } from './figures/series.ts'
 
-export type { KeyUrls, ShownApp } from '../auth/shown.ts'
+export type { AppView, KeyUrls } from '../auth/appView.ts'
 export type { MethodCurve, RangeName } from './figures/series.ts'
 
 /** What an app has used, of all nodes together; days and months are those of UTC. */
@@ -14,7 +14,7 @@ export interface AppUse {
 }
 
 /** GET /api/apps/NAME. */
-export interface ListedApp extends ShownApp {
+export interface ListedApp extends AppView {
   readonly usage: AppUse
 }
 
@@ -25,7 +25,7 @@ export interface AppList {
 
 /** POST /api/apps and POST /api/apps/NAME/rotate. Key and URLs are in no other answer. */
 export interface AppWithKey {
-  readonly app: ShownApp
+  readonly app: AppView
   readonly key: string
   readonly urls: KeyUrls
 }

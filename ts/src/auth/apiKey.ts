@@ -2,19 +2,19 @@ import { createHash, randomBytes } from 'node:crypto'
 
 const form = /^rz_[A-Za-z0-9_-]{43}$/
 
-/** A new API key: 256 random bits behind a prefix that scanners for leaked secrets can look for. */
+/** Returns a new API key: 256 random bits after a prefix that scanners for leaked secrets can find. */
 export function newApiKey(): string {
   return `rz_${randomBytes(32).toString('base64url')}`
 }
 
-/** Whether a text can be a key at all. Says nothing about secrets: the form is known to everybody. */
+/** Returns whether a text has the form of a key. */
 export function isApiKey(text: string): boolean {
   return form.test(text)
 }
 
 /**
- * SHA-256 of a key: all that is ever stored. A slow hash as for passwords would buy nothing: those protect secrets that
- * can be guessed, and 256 random bits cannot. It would cost every request, though.
+ * Returns the SHA-256 of a key; the key itself is never stored. A slow hash protects secrets that can be guessed, which
+ * 256 random bits cannot, and would make every request more expensive.
  */
 export function hashOf(key: string): Buffer {
   return createHash('sha256').update(key).digest()

@@ -12,20 +12,20 @@ const storedKey = Type.Object(
     hash: Type.String({ pattern: '^[0-9a-f]{64}$' }),
     /** Milliseconds since 1970. */
     createdAt: time(),
-    /** From this millisecond on the key is refused; null: never. */
+    /** When the key expires, in milliseconds since 1970; null: never. */
     expiresAt: Type.Union([time(), Type.Null()]),
   },
   closed,
 )
 
-/** What names of apps are made of; no character of it needs an escape in a URL. */
+/** Pattern of app names. No character needs an escape in a URL. */
 export const namePattern = '[A-Za-z0-9][A-Za-z0-9._-]{0,63}'
 export const nameForm = new RegExp(`^${namePattern}$`)
 const linePattern = '^[^\\x00-\\x1f\\x7f]{0,200}$'
 const lineForm = new RegExp(linePattern)
 const line = () => Type.String({ pattern: linePattern })
 
-/** All of an app but its policy. */
+/** Members of an app, without its policy. */
 export const appMembers = {
   name: Type.String({ pattern: nameForm.source }),
   description: line(),
@@ -36,39 +36,39 @@ export const appMembers = {
   keys: Type.Array(storedKey),
 }
 
-/** Who may call: an app owns keys, of which one is current; others end when its rotation said. */
+/** An app and its keys. The last key is the current one; earlier ones expire when a rotation said so. */
 export const appSchema = Type.Object({ ...appMembers, ...policyMembers }, closed)
 
 export type App = Static<typeof appSchema>
 
-/** What a new app is made of. Without a policy it may do everything. */
+/** Input for a new app. Without a policy nothing is restricted. */
 export type NewApp = Pick<App, 'name' | 'description' | 'useCase' | 'network'> &
   PolicyChange & { readonly expiresAt: number | null }
 
-/** What may become different in an app. What is not named stays. */
+/** Change of an app. Absent members stay as they are. */
 export type AppChange = Partial<Pick<App, 'description' | 'useCase'>> & PolicyChange
 
-/** Live and revoked ones. */
-const mostApps = 10_000
+/** Limit of all apps, including revoked ones. */
+const maxApps = 10_000
 
-/** Adds an app. Its key is in the result and nowhere else. */
-export function createApp(apps: readonly App[], given: NewApp, now: number): { apps: App[]; key: string } {
-  if (!nameForm.test(given.name)) {
+/** Adds an app. Its key is only in the result: the store has its hash. */
+export function createApp(apps: readonly App[], input: NewApp, now: number): { apps: App[]; key: string } {
+  if (!nameForm.test(input.name)) {
     throw new AppError('name: expected up to 64 letters, digits, dots, dashes and underscores')
   }
-  if (apps.some((one) => one.name === given.name)) {
-    throw new AppError(`name: there is an app ${given.name} already`, 'taken')
+  if (apps.some((one) => one.name === input.name)) {
+    throw new AppError(`name: there is an app ${input.name} already`, 'taken')
   }
-  checkLines(given)
-  if (apps.length >= mostApps) throw new AppError(`name: there are ${mostApps} apps already`)
-  const { name, description, useCase, network, expiresAt } = given
-  const policy = changedPolicy(noPolicy, given)
+  checkLines(input)
+  if (apps.length >= maxApps) throw new AppError(`name: there are ${maxApps} apps already`)
+  const { name, description, useCase, network, expiresAt } = input
+  const policy = changedPolicy(noPolicy, input)
   const { key, stored } = makeKey(now, expiresAt)
   const app = { name, description, useCase, network, createdAt: now, revokedAt: null, keys: [stored], ...policy }
   return { apps: [...apps, app], key }
 }
 
-/** Changes what an app is said to be and what it may do. Its keys stay as they are. */
+/** Changes description, use case and policy of an app. Its keys stay as they are. */
 export function editApp(apps: readonly App[], name: string, change: AppChange): App[] {
   const app = appNamed(apps, name)
   if (app.revokedAt !== null) throw revoked(name)
@@ -77,7 +77,7 @@ export function editApp(apps: readonly App[], name: string, change: AppChange): 
   return replaced(apps, { ...app, description, useCase, ...changedPolicy(app, change) })
 }
 
-/** Gives an app a new key; those before end after `keepMs`, or earlier when they were to. */
+/** Adds a new key to an app. Its other keys expire after `keepMs`, or earlier if they already had an earlier end. */
 export function rotateKey(
   apps: readonly App[],
   name: string,
@@ -94,7 +94,7 @@ export function rotateKey(
   return { apps: replaced(apps, { ...app, keys: [...old, stored] }), key }
 }
 
-/** Ends all keys of an app for good. The name stays taken, so that old records cannot be mistaken. */
+/** Removes all keys of an app permanently. The name stays taken, so that old records stay unambiguous. */
 export function revokeApp(apps: readonly App[], name: string, now: number): App[] {
   const app = appNamed(apps, name)
   return replaced(apps, { ...app, revokedAt: app.revokedAt ?? now, keys: [] })
@@ -110,9 +110,9 @@ function revoked(name: string): AppError {
   return new AppError(`name: ${name} is revoked; create another app`, 'revoked')
 }
 
-function checkLines(given: AppChange): void {
+function checkLines(change: AppChange): void {
   for (const member of ['description', 'useCase'] as const) {
-    if (!lineForm.test(given[member] ?? '')) {
+    if (!lineForm.test(change[member] ?? '')) {
       throw new AppError(`${member}: expected one line of at most 200 characters`)
     }
   }
@@ -123,7 +123,7 @@ function replaced(apps: readonly App[], app: App): App[] {
 }
 
 function makeKey(now: number, expiresAt: number | null): { key: string; stored: App['keys'][number] } {
-  if (expiresAt !== null && expiresAt <= now) throw new AppError('expires: expected a time that is still to come')
+  if (expiresAt !== null && expiresAt <= now) throw new AppError('expires: expected a time in the future')
   const key = newApiKey()
   return { key, stored: { hash: hashOf(key).toString('hex'), createdAt: now, expiresAt } }
 }

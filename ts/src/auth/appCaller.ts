@@ -9,11 +9,11 @@ import type { Access } from './profile.ts'
 interface Terms {
   readonly limits: Policy['limits']
   readonly bounds: MeterLimits
-  /** No limit at all: there is nothing to look at before counting. */
+  /** Neither rate nor quotas: counting needs no check. */
   readonly isUnlimited: boolean
 }
 
-/** Callers with the key of an app. */
+/** A caller with the key of an app: its permissions, and the meter that its requests are charged to. */
 export class AppCaller implements Caller {
   readonly app: string
   readonly isCountedWhileRunning: boolean
@@ -45,7 +45,7 @@ export class AppCaller implements Caller {
     return new AppCaller(name, new Meter(memory, place), { limits, bounds, isUnlimited }, methods, contracts)
   }
 
-  /** The same account with fewer methods. */
+  /** Returns a caller with the same meter that may call only those of `methods` that the app may. */
   narrowedTo(methods: ReadonlySet<string>): AppCaller {
     const both = this.methods === undefined ? methods : new Set([...methods].filter((one) => this.methods?.has(one)))
     return new AppCaller(this.app, this.#meter, this.#terms, () => both, this.#contracts)
@@ -70,7 +70,7 @@ export class AppCaller implements Caller {
       if (units > 0) this.#meter.count(0, units)
       return undefined
     }
-    // Whatever is in the body costs something.
+    // Every body contains a request, which costs at least one unit.
     const needed = Math.max(1, units)
     const limit = this.#meter.pay(0, units, bounds, needed)
     if (limit === undefined) return undefined
@@ -105,15 +105,15 @@ export class AppCaller implements Caller {
     const { unitsPerSecond, dailyUnits, monthlyUnits } = this.#terms.limits
     const { burst } = this.#terms.bounds
     let nearest: LimitState | undefined
-    const look = (limit: Limit, whole: number | null, reset: (missing: number) => number): void => {
+    const consider = (limit: Limit, whole: number | null, reset: (missing: number) => number): void => {
       if (whole === null) return
       const remaining = Math.max(0, Math.min(whole, this.#meter.left(limit)))
       if (nearest !== undefined && nearest.remaining <= remaining) return
       nearest = { limit: whole, remaining, resetSeconds: reset(whole - remaining) }
     }
-    look('rate', burst, (missing) => Math.ceil(missing / (unitsPerSecond ?? 1)))
-    look('day', dailyUnits, () => secondsLeft('day', Date.now()))
-    look('month', monthlyUnits, () => secondsLeft('month', Date.now()))
+    consider('rate', burst, (missing) => Math.ceil(missing / (unitsPerSecond ?? 1)))
+    consider('day', dailyUnits, () => secondsLeft('day', Date.now()))
+    consider('month', monthlyUnits, () => secondsLeft('month', Date.now()))
     return nearest
   }
 
@@ -125,7 +125,7 @@ export class AppCaller implements Caller {
   }
 }
 
-/** Until the UTC day or month ends. */
+/** Returns the seconds until the UTC day or month ends. */
 export function secondsLeft(period: 'day' | 'month', now: number): number {
   const time = new Date(now)
   const [year, month, day] = [time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate()]

@@ -1,4 +1,4 @@
-/** What cannot be done with an app, and why. The message begins with the member that is wrong. */
+/** A change of an app is rejected. The message begins with the invalid member. */
 export class AppError extends Error {
   override name = 'AppError'
   readonly kind: 'invalid' | 'unknown' | 'taken' | 'revoked'
@@ -8,7 +8,7 @@ export class AppError extends Error {
     this.kind = kind
   }
 
-  /** E.g. `limits.burst` or `allow.sources[2]`. */
+  /** Returns the invalid member, e.g. `limits.burst` or `allow.sources[2]`. */
   get member(): string {
     return this.message.slice(0, this.message.indexOf(':'))
   }

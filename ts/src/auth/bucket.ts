@@ -5,7 +5,7 @@ interface Bucket {
   filledAt: number
 }
 
-/** Token buckets in memory: the rate of a node that shares with nobody. */
+/** Token buckets in memory, for a node without a shared store. */
 export class MemoryRates implements RateStore {
   readonly #buckets = new Map<string, Bucket>()
 
@@ -15,11 +15,11 @@ export class MemoryRates implements RateStore {
 
   #spend({ app, units, unitsPerSecond, burst, room = burst }: Spending, now: number): number {
     const bucket = this.#buckets.get(app) ?? { level: burst, filledAt: now }
-    // A clock that was put back fills nothing, and takes nothing away.
+    // A clock that was set back neither fills nor empties the bucket.
     const seconds = Math.max(0, now - bucket.filledAt) / 1000
     bucket.level = Math.min(room, bucket.level - units + seconds * unitsPerSecond)
     bucket.filledAt = now
-    // A full bucket has no past: time in which it could not fill must not make up for what is spent later.
+    // The time of a full bucket is dropped: time in which it could not fill must not pay for later units.
     if (bucket.level === burst) this.#buckets.delete(app)
     else this.#buckets.set(app, bucket)
     return bucket.level

@@ -3,7 +3,7 @@ import { FileStore } from './fileStore.ts'
 import type { AppStore, RateStore, ServiceStore, UsageStore } from './store.ts'
 import { readUsage, UsageFile } from './usageFile.ts'
 
-/** Where a node that shares with nobody keeps what it must remember; null: nowhere. */
+/** Files of a node without a shared store; null: not stored. */
 export interface StorePaths {
   readonly apps: string | null
   readonly usage: string | null
@@ -12,10 +12,10 @@ export interface StorePaths {
 const noApps: AppStore = {
   revision: () => Promise.resolve('none'),
   read: () => Promise.resolve([]),
-  change: () => Promise.reject(new TypeError('there is no file to keep apps in')),
+  change: () => Promise.reject(new TypeError('there is no file for apps')),
 }
 
-/** Files beside the chain. */
+/** The state of the service in files beside the chain. */
 export class EmbeddedStore implements ServiceStore {
   readonly apps: AppStore
   readonly usage: UsageStore
@@ -29,13 +29,13 @@ export class EmbeddedStore implements ServiceStore {
     this.#close = close
   }
 
-  /** For the node, which is the only one to count. Throws StoreError. */
+  /** Opens the store for the node, the only writer of usage. Throws StoreError. */
   static async open({ apps, usage }: StorePaths, onProblem: (error: Error) => void): Promise<EmbeddedStore> {
     const file = await UsageFile.open(usage, onProblem)
     return new EmbeddedStore(apps, file, () => file.close())
   }
 
-  /** For commands beside a running node: what it has counted is read when somebody asks. */
+  /** Opens the store for a command beside a running node: it can change apps and reads the usage that the node has written. */
   static beside({ apps, usage }: StorePaths): EmbeddedStore {
     const counted: UsageStore = {
       add: () => Promise.reject(new TypeError('only the node counts')),

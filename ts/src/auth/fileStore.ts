@@ -8,7 +8,7 @@ import { codeOf, isMissing, readWhole, replaceWhole } from './wholeFile.ts'
 const lockTries = 40
 const lockPauseMs = 50
 
-/** The embedded store: one JSON file, replaced as a whole, readable by its owner alone. */
+/** Apps in one JSON file, replaced as a whole, readable by its owner only. */
 export class FileStore implements AppStore {
   readonly #path: string
 
@@ -60,7 +60,7 @@ export class FileStore implements AppStore {
       } catch (error) {
         if (codeOf(error) !== 'EEXIST') throw error
         if (tries === lockTries)
-          throw new StoreError(`${path}: another command changes keys; if none does, remove the file`)
+          throw new StoreError(`${path}: locked by another command; if none is running, remove the file`)
       }
       await new Promise((resolve) => setTimeout(resolve, lockPauseMs))
     }

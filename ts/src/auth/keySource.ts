@@ -4,24 +4,24 @@ import type { Keys } from './keyring.ts'
 import type { Access } from './profile.ts'
 import { type AppStore, StoreError } from './store.ts'
 
-const lookMs = 250
+const refreshMs = 250
 
 export interface KeySourceSettings {
-  /** Apps of other networks are strangers here. */
+  /** Keys of apps of other networks are unknown here. */
   readonly network: string
-  /** Nobody is asked for a key, whatever the store holds. */
+  /** Requests need no key, whatever the store contains. */
   readonly isOpen: boolean
-  /** Others reach this node: that there is no app does not open it. */
+  /** The node is reachable by other machines: without apps it is not open. */
   readonly needsApps?: boolean
-  /** Starting is allowed while the store is away: nobody with a key is let in before it was read once. */
+  /** The node may start while the store is away. Requests with a key are refused until the store was read once. */
   readonly mayStartAway?: boolean
-  /** Whether keys may not be relied on now, for the store is away. */
+  /** Returns whether keys must not be relied on now, because the store is away. */
   readonly isWithheld?: () => boolean
 }
 
 /**
- * The main thread's side: reads the store, tells the workers which keys are good. Without any app nobody is asked for a
- * key, unless others reach the node; from the first one on everybody is, also when the store is emptied later.
+ * Reads the store in the main thread and sends the valid keys to the workers. Without apps, requests need no key, unless
+ * other machines reach the node. Once an app exists, requests need a key, also if the store is emptied later.
  */
 export class KeySource {
   readonly #store: AppStore
@@ -29,12 +29,12 @@ export class KeySource {
   readonly #accounting: Pick<Accounting, 'open'>
   /** Undefined until the store was read. */
   #revision: string | undefined
-  /** Those that may call here, and what the workers have to know of them. */
+  /** Active apps of this network. */
   #apps: readonly { readonly app: App; readonly access: Access }[] = []
   #hasApps = false
   #reads = 0
   #timer: NodeJS.Timeout | undefined
-  #look: () => Promise<void> = () => Promise.resolve()
+  #refresh: () => Promise<void> = () => Promise.resolve()
 
   private constructor(store: AppStore, settings: KeySourceSettings, accounting: Pick<Accounting, 'open'>) {
     this.#store = store
@@ -42,7 +42,7 @@ export class KeySource {
     this.#accounting = accounting
   }
 
-  /** Throws StoreError: a node does not start with keys that it cannot read. */
+  /** Reads the store. Throws StoreError: a node does not start with keys that it cannot read. */
   static async open(
     store: AppStore,
     settings: KeySourceSettings,
@@ -57,17 +57,17 @@ export class KeySource {
     return source
   }
 
-  /** Whether the store was ever read. */
+  /** Returns whether the store was ever read. */
   get hasRead(): boolean {
     return this.#revision !== undefined
   }
 
-  /** Whether an app was ever seen. */
+  /** Returns whether the store ever contained an app. */
   get hasApps(): boolean {
     return this.#hasApps
   }
 
-  /** The keys that are good now. */
+  /** Returns the valid keys. */
   get keys(): Keys {
     const { needsApps, isWithheld } = this.#settings
     const isOpen = this.#settings.isOpen || (needsApps !== true && this.hasRead && !this.#hasApps)
@@ -81,14 +81,14 @@ export class KeySource {
     return { isOpen, isWithheld: !isOpen && (!this.hasRead || isWithheld?.() === true), apps, keys }
   }
 
-  /** Looks for changes and for keys that expire. A store that cannot be read changes nothing; that is reported once. */
+  /** Starts to publish the keys whenever the store changes or a key expires. A store that cannot be read changes nothing; that is reported once. */
   watch(publish: (keys: Keys) => void, onProblem: (error: Error) => void): void {
-    // What was read once only changes by keys that expire.
+    // Between two reads of the store, keys change only by expiry.
     const stateOf = ({ isOpen, isWithheld, keys }: Keys): string =>
       `${this.#reads} ${keys.length} ${isOpen} ${isWithheld}`
     let published = stateOf(this.keys)
     let problem = ''
-    const look = async (): Promise<void> => {
+    const refresh = async (): Promise<void> => {
       try {
         const revision = await this.#store.revision()
         if (revision !== this.#revision) await this.#read(revision)
@@ -103,22 +103,22 @@ export class KeySource {
       if (state !== published) publish(keys)
       published = state
     }
-    // One after the other: what was read first must not be told last.
+    // One refresh after the other: an older state must not be published after a more recent one.
     let last = Promise.resolve()
-    this.#look = () => {
-      last = last.then(look)
+    this.#refresh = () => {
+      last = last.then(refresh)
       return last
     }
     const again = async (): Promise<void> => {
-      await this.#look()
-      if (this.#timer !== undefined) this.#timer = setTimeout(again, lookMs).unref()
+      await this.#refresh()
+      if (this.#timer !== undefined) this.#timer = setTimeout(again, refreshMs).unref()
     }
-    this.#timer = setTimeout(again, lookMs).unref()
+    this.#timer = setTimeout(again, refreshMs).unref()
   }
 
-  /** Looks now: for who has just changed the store. Resolves when the workers have been told. */
-  look(): Promise<void> {
-    return this.#look()
+  /** Reads the store at once, after a change by this process. Resolves when the keys have been sent to the workers. */
+  refresh(): Promise<void> {
+    return this.#refresh()
   }
 
   stop(): void {

@@ -7,7 +7,7 @@ import { changedPolicy, noPolicy, type PolicyChange } from './policy.ts'
 
 const key = newApiKey()
 const hash = hashOf(key).toString('hex')
-const visitor = { source: '127.0.0.1', origin: '', token: '' }
+const client = { source: '127.0.0.1', origin: '', token: '' }
 
 function keysOf(expiresAt: number | null = null, change: PolicyChange = {}, keyHash = hash): Keys {
   const access = { name: 'a', place: 0, burst: null, ...changedPolicy(noPolicy, change) }
@@ -18,7 +18,7 @@ function ringOf(keys: Keys, now?: () => number): Keyring {
   return new Keyring(keys, meterMemory(), new MethodGroups([['eth_call'], ['eth_chainId']]), now)
 }
 
-function admitted(ring: Keyring, from = visitor): Admission {
+function admitted(ring: Keyring, from = client): Admission {
   const entry = ring.identify(key)
   const admission = entry === undefined ? 'key' : ring.admit(entry, from)
   if (typeof admission === 'string' || admission instanceof Promise) throw new Error(String(admission))
@@ -67,7 +67,7 @@ test('behavior: who came without a key has to go when one is asked for', () => {
 
 test('behavior: a change of something else leaves who was let in alone; one of his app lets him be looked at again', () => {
   const ring = ringOf(keysOf())
-  const admission = { ...admitted(ring), visitor }
+  const admission = { ...admitted(ring), client }
   ring.replace(keysOf())
   expect([ring.isGood(admission), ring.renew(admission)]).toEqual([true, admission])
   ring.replace(keysOf(null, { allow: { methods: ['eth_call'] } }))
@@ -77,17 +77,17 @@ test('behavior: a change of something else leaves who was let in alone; one of h
   ring.replace(keysOf(null, { allow: { sources: ['10.0.0.0/8'] } }))
   expect(ring.renew(admission)).toBe('source')
   // Of whom it is not known where he came from.
-  expect(ring.renew({ ...admission, visitor: undefined })).toBe('key')
+  expect(ring.renew({ ...admission, client: undefined })).toBe('key')
   ring.replace(keysOf(null, { allow: { sources: ['127.0.0.0/8'] } }))
-  expect(ring.renew(admission)).toMatchObject({ visitor })
+  expect(ring.renew(admission)).toMatchObject({ client })
 })
 
 test('behavior: sources and origins are looked at where an app has a list', () => {
   const ring = ringOf(keysOf(null, { allow: { sources: ['127.0.0.1'], origins: ['https://a.example'] } }))
   const entry = ring.identify(key)
   if (entry === undefined) throw new Error('not found')
-  expect(ring.admit(entry, { ...visitor, source: '127.0.0.2', origin: 'https://a.example' })).toBe('source')
-  expect(ring.admit(entry, visitor)).toBe('origin')
-  expect(ring.admit(entry, { ...visitor, origin: 'https://a.example.evil' })).toBe('origin')
-  expect(ring.admit(entry, { ...visitor, origin: 'https://A.example' })).toMatchObject({ key: entry })
+  expect(ring.admit(entry, { ...client, source: '127.0.0.2', origin: 'https://a.example' })).toBe('source')
+  expect(ring.admit(entry, client)).toBe('origin')
+  expect(ring.admit(entry, { ...client, origin: 'https://a.example.evil' })).toBe('origin')
+  expect(ring.admit(entry, { ...client, origin: 'https://A.example' })).toMatchObject({ key: entry })
 })

@@ -2,49 +2,50 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Caller } from '../rpc/caller.ts'
 import { hashOf, isApiKey } from './apiKey.ts'
 import type { MethodGroups } from './methodGroups.ts'
-import { type Access, Profile, type Refused, type Visitor, type Welcome } from './profile.ts'
+import { type Access, type Authenticated, type ClientInfo, type PolicyRefusal, Profile } from './profile.ts'
 
-/** The keys that are good now, as the main thread tells them to the workers. */
+/** The valid keys, as the main thread sends them to the workers. */
 export interface Keys {
-  /** Nobody is asked for a key. */
+  /** Requests need no key. */
   readonly isOpen: boolean
-  /** Whether a key is good cannot be told, or may not be relied on, until the store is back. */
+  /** Keys cannot be checked, or must not be relied on, until the store is back. */
   readonly isWithheld?: boolean
   readonly apps: readonly Access[]
   /** `app`: the index in `apps`. */
   readonly keys: readonly { readonly hash: string; readonly expiresAt: number | null; readonly app: number }[]
 }
 
-/** A key that is good; in open mode, that none is needed. */
+/** A valid key; in open mode the entry of all requests. */
 export interface KeyEntry {
   readonly hash: Buffer
-  /** Where it is found. */
-  readonly place: string
+  /** Start of the hash, by which the entry is found. */
+  readonly prefix: string
   readonly expiresAt: number
   readonly profile: Profile | undefined
-  /** Where nothing but the key is looked at. */
+  /** The admission of every request with this key; undefined if it depends on the client. */
   readonly admission: Admission | undefined
 }
 
-/** What a caller was let in with. */
+/** Authentication result of a request or a connection. */
 export interface Admission {
   readonly key: KeyEntry
   readonly caller: Caller | undefined
-  /** Milliseconds since 1970: when the key or the token ends. */
+  /** When the key or the token expires, in milliseconds since 1970. */
   readonly expiresAt: number
-  /** To look at him again when what he may has changed; undefined where it did not matter. */
-  readonly visitor: Visitor | undefined
+  /** Needed to check the client again after a change of the policy; undefined if the policy did not depend on it. */
+  readonly client: ClientInfo | undefined
 }
 
-/** Why somebody is not let in. */
-export type Refusal = 'key' | Refused
+/** Why a request is refused. */
+export type Refusal = 'key' | PolicyRefusal
 
 const never = Number.POSITIVE_INFINITY
-const nobody = keyEntry(Buffer.alloc(32), 0, undefined)
-/** Everybody, where no key is asked for. */
-const anybody = keyEntry(Buffer.alloc(32), never, undefined)
+/** Compared with the hash of an unknown key, so that the comparison takes the same time. */
+const unknownKey = keyEntry(Buffer.alloc(32), 0, undefined)
+/** The entry of all requests in open mode. */
+const openAccess = keyEntry(Buffer.alloc(32), never, undefined)
 
-/** One worker's copy of the good keys, and of what those who have them may do. */
+/** One worker's copy of the valid keys and the policies of their apps. */
 export class Keyring {
   readonly #memory: SharedArrayBuffer
   readonly #groups: MethodGroups
@@ -55,7 +56,7 @@ export class Keyring {
   #profiles: ReadonlyMap<string, { readonly text: string; readonly profile: Profile }> = new Map()
   readonly #listeners: (() => void)[] = []
 
-  /** `memory` holds the meters of the apps. */
+  /** `memory` contains the meters of the apps. */
   constructor(keys: Keys, memory: SharedArrayBuffer, groups: MethodGroups, now: () => number = Date.now) {
     this.#memory = memory
     this.#groups = groups
@@ -63,7 +64,7 @@ export class Keyring {
     this.replace(keys)
   }
 
-  /** What has not changed stays the same object: who was let in with it need not be looked at again. */
+  /** Replaces all keys. Unchanged entries stay the same objects, so that their admissions need no new check. */
   replace({ isOpen, isWithheld = false, apps, keys }: Keys): void {
     this.#isOpen = isOpen
     this.#isWithheld = isWithheld
@@ -80,62 +81,62 @@ export class Keyring {
         const profile = this.#profiles.get(apps[app]?.name ?? '')?.profile
         const expiresAt = end ?? never
         const bytes = Buffer.from(hash, 'hex')
-        const before = this.#entries.get(placeOf(bytes))
+        const before = this.#entries.get(prefixOf(bytes))
         const isSame = before?.expiresAt === expiresAt && before.profile === profile && before.hash.equals(bytes)
         const entry = isSame ? before : keyEntry(bytes, expiresAt, profile)
-        return [entry.place, entry]
+        return [entry.prefix, entry]
       }),
     )
     for (const listener of this.#listeners) listener()
   }
 
-  /** Calls back after each change: connections that were let in before may have to go. */
+  /** Adds a listener for each replacement: open connections may have lost their admission. */
   onReplaced(listener: () => void): void {
     this.#listeners.push(listener)
   }
 
-  /** Nobody is asked for a key. */
+  /** Returns whether requests need no key. */
   get isOpen(): boolean {
     return this.#isOpen
   }
 
-  /** Who has a key is to come back later: keys cannot be judged now. */
+  /** Returns whether keys cannot be checked now. Requests with a key are then refused with 503. */
   get isWithheld(): boolean {
     return this.#isWithheld
   }
 
-  /** Undefined when the key is unknown, revoked or expired. */
+  /** Returns the entry of a key; undefined if the key is unknown, revoked or expired. */
   identify(key: string): KeyEntry | undefined {
-    if (this.#isOpen) return anybody
+    if (this.#isOpen) return openAccess
     return isApiKey(key) ? this.#find(hashOf(key)) : undefined
   }
 
-  /** Lets somebody with a good key in, or says why not: at once, unless a token has to be checked. */
-  admit(key: KeyEntry, visitor: Visitor): Admission | Refusal | Promise<Admission | Refusal> {
+  /** Checks a client with a valid key against the policy. Returns a promise only if a token has to be verified. */
+  admit(key: KeyEntry, client: ClientInfo): Admission | Refusal | Promise<Admission | Refusal> {
     if (key.admission !== undefined || key.profile === undefined) return key.admission ?? 'key'
-    const welcome = key.profile.admit(visitor)
-    if (!(welcome instanceof Promise)) return admission(key, welcome, visitor)
-    return welcome.then((one) => admission(key, one, visitor))
+    const result = key.profile.admit(client)
+    if (!(result instanceof Promise)) return admission(key, result, client)
+    return result.then((one) => admission(key, one, client))
   }
 
-  /** Whether who was let in is still, without looking again. */
+  /** Returns whether an admission is still valid as it is. */
   isGood({ key, expiresAt }: Admission): boolean {
-    if (key === anybody) return this.#isOpen
-    return this.#now() < expiresAt && this.#entries.get(key.place) === key
+    if (key === openAccess) return this.#isOpen
+    return this.#now() < expiresAt && this.#entries.get(key.prefix) === key
   }
 
-  /** Looks again at who was let in once. Where he came from is not known if it did not matter: then he has to come again. */
+  /** Validates an earlier admission again. Without client information it is refused if the policy now depends on the client. */
   renew(admission: Admission): Admission | Refusal | Promise<Admission | Refusal> {
     if (this.isGood(admission)) return admission
-    const { key, visitor } = admission
-    const fresh = this.#isOpen ? anybody : this.#find(key.hash)
-    if (fresh === undefined || visitor === undefined) return fresh?.admission ?? 'key'
-    return this.admit(fresh, visitor)
+    const { key, client } = admission
+    const fresh = this.#isOpen ? openAccess : this.#find(key.hash)
+    if (fresh === undefined || client === undefined) return fresh?.admission ?? 'key'
+    return this.admit(fresh, client)
   }
 
-  /** The place is found by a part of the hash; whether the whole is equal is told in constant time, also where there is none. */
+  /** Finds an entry by the prefix of its hash and compares the whole hash in constant time, for unknown keys as well. */
   #find(hash: Buffer): KeyEntry | undefined {
-    const entry = this.#entries.get(placeOf(hash)) ?? nobody
+    const entry = this.#entries.get(prefixOf(hash)) ?? unknownKey
     const isEqual = timingSafeEqual(hash, entry.hash)
     return isEqual && this.#now() < entry.expiresAt ? entry : undefined
   }
@@ -144,22 +145,22 @@ export class Keyring {
 function keyEntry(hash: Buffer, expiresAt: number, profile: Profile | undefined): KeyEntry {
   const entry: { -readonly [name in keyof KeyEntry]: KeyEntry[name] } = {
     hash,
-    place: placeOf(hash),
+    prefix: prefixOf(hash),
     expiresAt,
     profile,
     admission: undefined,
   }
-  if (profile?.looksAtVisitors !== true) {
-    entry.admission = { key: entry, caller: profile?.caller, expiresAt, visitor: undefined }
+  if (profile?.dependsOnClient !== true) {
+    entry.admission = { key: entry, caller: profile?.caller, expiresAt, client: undefined }
   }
   return entry
 }
 
-function admission(key: KeyEntry, welcome: Welcome | Refused, visitor: Visitor): Admission | Refusal {
-  if (typeof welcome === 'string') return welcome
-  return { key, caller: welcome.caller, expiresAt: Math.min(key.expiresAt, welcome.expiresAt), visitor }
+function admission(key: KeyEntry, result: Authenticated | PolicyRefusal, client: ClientInfo): Admission | Refusal {
+  if (typeof result === 'string') return result
+  return { key, caller: result.caller, expiresAt: Math.min(key.expiresAt, result.expiresAt), client }
 }
 
-function placeOf(hash: Buffer): string {
+function prefixOf(hash: Buffer): string {
   return hash.toString('hex', 0, 8)
 }

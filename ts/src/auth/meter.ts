@@ -1,37 +1,37 @@
 import type { Usage } from './store.ts'
 
-// What apps spend, counted in memory that all workers share: one atomic addition for each number, no message, no waiting.
+// Usage of apps, counted in memory that all workers share: one atomic addition for each number, no message, no waiting.
 // The main thread reads the counters and moves the ceilings up to which workers may count.
 
-/** Places for apps. One stays taken as long as the node runs, also when its app is revoked. */
-export const mostMeters = 16_384
+/** Number of meters. A meter is not reused while the node runs, also after its app is revoked. */
+export const maxMeters = 16_384
 
 const cellsPerMeter = 16
-/** Compute units, requests, errors, refused bodies: they only grow, and wrap around. */
+/** Cells of compute units, requests, errors, refused bodies. They only grow, and wrap around. */
 const [units, requests, errors, refused] = [0, 1, 2, 3]
-/** HTTP requests and messages that are being worked on. */
+/** Cell of the HTTP requests and messages in progress. */
 const running = 4
-/** Values of `units` beyond which nothing is let through. */
+/** Cells of the values of `units` from which on requests are refused. */
 const ceilings = { rate: 5, day: 6, month: 7 } as const
-/** Ceilings are never further away: differences of numbers that wrap around tell up to here what is before and what behind. */
-const farthest = 2 ** 30
+/** Largest distance of a ceiling from `units`: the sign of a difference of wrapping numbers is right up to here. */
+const maxDistance = 2 ** 30
 
 export type Limit = keyof typeof ceilings
 
-/** What may be spent of an app. */
+/** Which limits a meter has. */
 export interface MeterLimits {
-  /** Whether there is a rate; then how much of it may be spent at once. */
+  /** Units that may be spent at once; null if there is no rate limit. */
   readonly burst: number | null
   readonly hasDay: boolean
   readonly hasMonth: boolean
 }
 
-/** Memory for all meters. */
+/** Allocates the memory of all meters. */
 export function meterMemory(): SharedArrayBuffer {
-  return new SharedArrayBuffer(mostMeters * cellsPerMeter * 4)
+  return new SharedArrayBuffer(maxMeters * cellsPerMeter * 4)
 }
 
-/** The meter of one app; all threads that are given the same memory and place see the same one. */
+/** The meter of one app. Threads with the same memory and place share it. */
 export class Meter {
   readonly place: number
   readonly #cells: Int32Array
@@ -41,20 +41,20 @@ export class Meter {
     this.#cells = new Int32Array(memory, place * cellsPerMeter * 4, cellsPerMeter)
   }
 
-  /** Counts without looking at any limit. */
+  /** Counts without checking a limit. */
   count(count: number, price: number): void {
     Atomics.add(this.#cells, units, price)
     Atomics.add(this.#cells, requests, count)
   }
 
-  /** Pays, or says which limit has less than `needed` left: then nothing was paid. */
+  /** Spends `price` units. Returns the limit that has less than `needed` units left, if any; nothing is spent then. */
   pay(count: number, price: number, { burst, hasDay, hasMonth }: MeterLimits, needed = price): Limit | undefined {
     const cells = this.#cells
     for (;;) {
       const spent = Atomics.load(cells, units)
       if (hasMonth && this.#left(spent, 'month') < needed) return 'month'
       if (hasDay && this.#left(spent, 'day') < needed) return 'day'
-      // What costs more than a full bucket holds passes when it is full, and is made up for.
+      // A request that costs more than a full bucket passes when the bucket is full, which makes the level negative.
       if (burst !== null && this.#left(spent, 'rate') < Math.min(needed, burst)) return 'rate'
       if (Atomics.compareExchange(cells, units, spent, (spent + price) | 0) === spent) break
     }
@@ -62,7 +62,7 @@ export class Meter {
     return undefined
   }
 
-  /** False when `limit` are running. */
+  /** Counts a request as in progress. Returns false when `limit` requests are in progress. */
   enter(limit: number): boolean {
     for (;;) {
       const now = Atomics.load(this.#cells, running)
@@ -83,12 +83,12 @@ export class Meter {
     Atomics.add(this.#cells, refused, 1)
   }
 
-  /** Units that may be spent now; of far limits it is only known that it is at least so much. */
+  /** Returns the units left of a limit, at most `maxDistance`. */
   left(limit: Limit): number {
     return this.#left(Atomics.load(this.#cells, units), limit)
   }
 
-  /** The counters as they stand. */
+  /** Returns the current counters. */
   read(): MeterCounts {
     const [one = 0, two = 0, three = 0, four = 0] = [units, requests, errors, refused].map((cell) =>
       Atomics.load(this.#cells, cell),
@@ -96,9 +96,9 @@ export class Meter {
     return { units: one, requests: two, errors: three, refused: four }
   }
 
-  /** From the value `from` of `units` on, so many more may be spent. */
+  /** Sets a ceiling `left` units above the value `from` of `units`. */
   allow(limit: Limit, from: number, left: number): void {
-    const bounded = Math.max(-farthest, Math.min(farthest, Math.floor(left)))
+    const bounded = Math.max(-maxDistance, Math.min(maxDistance, Math.floor(left)))
     Atomics.store(this.#cells, ceilings[limit], (from + bounded) | 0)
   }
 
@@ -107,10 +107,10 @@ export class Meter {
   }
 }
 
-/** Numbers that wrap around: only differences mean anything. */
+/** Counters that wrap around: only differences are meaningful. */
 export type MeterCounts = Usage
 
-/** How much a counter has grown, up to 2^31. */
+/** Returns the growth of a counter, less than 2^32. */
 export function grown(before: number, after: number): number {
   return (after - before) >>> 0
 }

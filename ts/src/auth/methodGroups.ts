@@ -1,13 +1,13 @@
-/** The wire names of the methods there are: what an entry of an allow list means. */
+/** Wire names of all methods, to resolve the entries of allow lists. */
 export class MethodGroups {
   readonly #groups: readonly (readonly string[])[]
 
-  /** Each group has all names of one method: they have the same rights. */
+  /** Each group contains the names of one method: name and aliases have the same rights. */
   constructor(groups: readonly (readonly string[])[]) {
     this.#groups = groups
   }
 
-  /** All names of the methods that a list of names and `group_*` means. */
+  /** Resolves a list of names and `group_*` to wire names. */
   namesOf(list: readonly string[]): ReadonlySet<string> {
     const names = new Set(list.filter((entry) => !entry.endsWith('*')))
     const prefixes = list.filter((entry) => entry.endsWith('*')).map((entry) => entry.slice(0, -1))

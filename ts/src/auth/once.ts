@@ -1,4 +1,4 @@
-/** Makes something when it is first asked for: most apps of a long list never call. */
+/** Defers `make` to the first use: most apps of a long list never call. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => {

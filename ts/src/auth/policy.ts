@@ -3,7 +3,7 @@ import { AppError } from './appError.ts'
 import { readSource } from './sources.ts'
 import { readTokenKey, type TokenKeyInput, tokenKeySchema } from './tokenKey.ts'
 
-// What an app may do. An empty list, and null for a limit, restrict nothing.
+// The policy of an app. An empty list, and null for a limit, restrict nothing.
 
 const closed = { additionalProperties: false }
 const limit = () => Type.Union([Type.Integer({ minimum: 1 }), Type.Null()])
@@ -13,13 +13,13 @@ const textOrNull = () => Type.Union([Type.String(), Type.Null()])
 export const policyMembers = {
   allow: Type.Object(
     {
-      /** Addresses and ranges that requests may come from. */
+      /** Allowed source addresses and ranges. */
       sources: texts(),
-      /** Origins of web pages, e.g. `https://app.example.org`. With a list a request without an origin is refused, too. */
+      /** Allowed origins of web pages, e.g. `https://app.example.org`. With a list, a request without an origin is refused, too. */
       origins: texts(),
-      /** Contracts and accounts, `0x` and 40 lower case digits. */
+      /** Allowed contracts and accounts, `0x` and 40 lower case digits. */
       contracts: texts(),
-      /** Names of methods, or `eth_*` for a whole group. */
+      /** Allowed methods, or `eth_*` for a whole group. */
       methods: texts(),
     },
     closed,
@@ -27,7 +27,7 @@ export const policyMembers = {
   jwt: Type.Object(
     {
       isRequired: Type.Boolean(),
-      /** What tokens have to say about whom they are for and from; null: not looked at. */
+      /** Required claims `aud` and `iss` of tokens; null: not checked. */
       audience: textOrNull(),
       issuer: textOrNull(),
       keys: Type.Array(tokenKeySchema),
@@ -43,7 +43,7 @@ export const policyMembers = {
       /** Compute units of a UTC day and of a UTC month. */
       dailyUnits: limit(),
       monthlyUnits: limit(),
-      /** HTTP requests and WebSocket messages that one node works on at a time. */
+      /** HTTP requests and WebSocket messages in progress at one node. */
       concurrency: limit(),
     },
     closed,
@@ -53,14 +53,14 @@ export const policyMembers = {
 const policySchema = Type.Object(policyMembers)
 export type Policy = Static<typeof policySchema>
 
-/** Nothing is restricted. */
+/** A policy without restrictions. */
 export const noPolicy: Policy = {
   allow: { sources: [], origins: [], contracts: [], methods: [] },
   jwt: { isRequired: false, audience: null, issuer: null, keys: [] },
   limits: { unitsPerSecond: null, burst: null, dailyUnits: null, monthlyUnits: null, concurrency: null },
 }
 
-/** What of a policy is to become different. A list that is given replaces the whole list. */
+/** Change of a policy. A list replaces the whole list; absent members stay as they are. */
 export interface PolicyChange {
   readonly allow?: Partial<Readonly<Record<keyof Policy['allow'], readonly string[]>>>
   readonly jwt?: {
@@ -72,8 +72,8 @@ export interface PolicyChange {
   readonly limits?: Partial<Policy['limits']>
 }
 
-const mostEntries = 1000
-const mostKeys = 20
+const maxEntries = 1000
+const maxKeys = 20
 const largestLimit = {
   unitsPerSecond: 100_000_000,
   burst: 1_000_000_000,
@@ -82,7 +82,7 @@ const largestLimit = {
   concurrency: 1_000_000,
 }
 
-/** The changed policy in canonical form. Throws AppError that names the member which is wrong. */
+/** Returns the changed policy in canonical form. Throws AppError with the invalid member. */
 export function changedPolicy(before: Policy, change: PolicyChange): Policy {
   const { allow = {}, jwt = {}, limits = {} } = change
   const changed = {
@@ -113,7 +113,7 @@ function readList(
   read: (text: string) => string | undefined,
 ): string[] {
   const member = `allow.${name}`
-  if (entries.length > mostEntries) throw new AppError(`${member}: expected at most ${mostEntries} entries`)
+  if (entries.length > maxEntries) throw new AppError(`${member}: expected at most ${maxEntries} entries`)
   const values = entries.map((entry, index) => {
     const value = read(entry)
     if (value !== undefined) return value
@@ -126,7 +126,7 @@ function readOrigin(text: string): string | undefined {
   const lower = text.trim().toLowerCase().replace(/\/$/, '')
   if (!URL.canParse(lower)) return undefined
   const { origin, protocol } = new URL(lower)
-  // Of other schemes (extensions of browsers) URL says no origin.
+  // `URL` has no origin for other schemes, e.g. of browser extensions.
   if (protocol !== 'http:' && protocol !== 'https:') return /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.exec(lower)?.[0]
   return origin === lower || `${origin}:${protocol === 'http:' ? 80 : 443}` === lower ? origin : undefined
 }
@@ -135,7 +135,7 @@ function readContract(text: string): string | undefined {
   return /^0x[0-9a-fA-F]{40}$/.test(text) ? text.toLowerCase() : undefined
 }
 
-/** A name, or `group_*`. */
+/** Reads the name of a method, or `group_*`. */
 export function readMethod(text: string): string | undefined {
   return /^[A-Za-z][A-Za-z0-9]{0,31}(_\*|[._][A-Za-z0-9_]{1,64})$/.test(text) ? text : undefined
 }
@@ -146,7 +146,7 @@ function readClaim(name: string, text: string | null): string | null {
 }
 
 function readKeys(inputs: readonly TokenKeyInput[]): Policy['jwt']['keys'] {
-  if (inputs.length > mostKeys) throw new AppError(`jwt.keys: expected at most ${mostKeys}`)
+  if (inputs.length > maxKeys) throw new AppError(`jwt.keys: expected at most ${maxKeys}`)
   const keys = inputs.map((input, index) => readTokenKey(input, `jwt.keys[${index}]`))
   const names = keys.map(({ kid }) => kid)
   const twice = names.find((kid, index) => names.indexOf(kid) !== index)

@@ -5,38 +5,39 @@ import { once } from './once.ts'
 import type { Policy } from './policy.ts'
 import { type Token, TokenVerifier } from './token.ts'
 
-/** What the main thread tells the workers of an app. */
+/** An app as the main thread sends it to the workers. */
 export interface Access extends Pick<Policy, 'allow' | 'jwt' | 'limits'> {
   readonly name: string
-  /** Where its meter is. */
+  /** Index of its meter. */
   readonly place: number
-  /** Compute units that may be spent at once; null without a rate. */
+  /** Compute units that may be spent at once; null if there is no rate limit. */
   readonly burst: number | null
 }
 
-/** Where a request comes from and what it carries, besides the key. */
-export interface Visitor {
+/** Origin and credentials of a request, besides the key. */
+export interface ClientInfo {
   /** The IP address, as `canonicalAddress` writes it. */
   readonly source: string
-  /** The header; empty without. */
+  /** The header `Origin`; empty if absent. */
   readonly origin: string
-  /** Empty without. */
+  /** The bearer token; empty if absent. */
   readonly token: string
 }
 
-/** Why somebody with a good key is not let in. */
-export type Refused = 'source' | 'origin' | 'token'
+/** Why the policy of an app refuses a request with a valid key. */
+export type PolicyRefusal = 'source' | 'origin' | 'token'
 
-/** Who was let in, and until when at most (milliseconds since 1970). */
-export interface Welcome {
+/** An accepted request. */
+export interface Authenticated {
   readonly caller: AppCaller
+  /** When the token expires, in milliseconds since 1970; infinity without a token. */
   readonly expiresAt: number
 }
 
-/** An app as a worker sees it: its policy, ready to be asked. */
+/** The policy of an app, prepared for checking requests in a worker. */
 export class Profile {
-  /** Whether it matters where a request comes from and what it carries. */
-  readonly looksAtVisitors: boolean
+  /** Whether the policy checks source, origin or token. */
+  readonly dependsOnClient: boolean
   readonly caller: AppCaller
   readonly #sources: () => AddressRanges | undefined
   readonly #origins: () => ReadonlySet<string> | undefined
@@ -48,30 +49,30 @@ export class Profile {
     const { allow, jwt } = access
     this.#groups = groups
     const { sources, origins } = allow
-    this.looksAtVisitors = sources.length > 0 || origins.length > 0 || jwt.isRequired
+    this.dependsOnClient = sources.length > 0 || origins.length > 0 || jwt.isRequired
     this.#sources = once(() => (sources.length === 0 ? undefined : new AddressRanges(sources)))
     this.#origins = once(() => (origins.length === 0 ? undefined : new Set(origins)))
     this.#tokens = once(() => (jwt.isRequired ? new TokenVerifier(jwt, now) : undefined))
     this.caller = AppCaller.of(access, memory, groups)
   }
 
-  /** Lets a visitor in or says why not: at once, unless he brings a token that was not seen before. */
-  admit(visitor: Visitor): Welcome | Refused | Promise<Welcome | Refused> {
-    const { source, origin, token } = visitor
+  /** Checks source, origin and token. Returns a promise only for a token that has not been verified before. */
+  admit(client: ClientInfo): Authenticated | PolicyRefusal | Promise<Authenticated | PolicyRefusal> {
+    const { source, origin, token } = client
     if (this.#sources()?.has(source) === false) return 'source'
     if (this.#origins()?.has(origin.toLowerCase()) === false) return 'origin'
     const tokens = this.#tokens()
     if (tokens === undefined) return { caller: this.caller, expiresAt: Number.POSITIVE_INFINITY }
     const known = tokens.recall(token)
-    return known === undefined ? this.#verify(token, tokens) : this.#welcome(known)
+    return known === undefined ? this.#verify(token, tokens) : this.#authenticated(known)
   }
 
-  async #verify(text: string, tokens: TokenVerifier): Promise<Welcome | Refused> {
+  async #verify(text: string, tokens: TokenVerifier): Promise<Authenticated | PolicyRefusal> {
     const token = await tokens.verify(text)
-    return token === undefined ? 'token' : this.#welcome(token)
+    return token === undefined ? 'token' : this.#authenticated(token)
   }
 
-  #welcome(token: Token): Welcome {
+  #authenticated(token: Token): Authenticated {
     const { methods, expiresAt } = token
     if (methods === undefined) return { caller: this.caller, expiresAt }
     const caller = this.#narrowed.get(token) ?? this.caller.narrowedTo(this.#groups.namesOf(methods))

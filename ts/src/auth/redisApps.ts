@@ -4,11 +4,11 @@ import type { App } from './app.ts'
 import { readApps, writeApps } from './appsDocument.ts'
 import { type AppStore, StoreError } from './store.ts'
 
-/** One hash: `content` as the file has it, and `revision`, a random name for this content. */
-const place = 'apps'
+/** A Redis hash with `content`, the same document as the file, and `revision`, a random name of this content. */
+const appsKey = 'apps'
 const changeTries = 20
 
-/** Puts a content in the place of the one that was read; 0 when that is another one by now. */
+/** Replaces the content. Returns 0, and changes nothing, if the stored revision is not the one that was read. */
 const replace = `
 if (redis.call('HGET', KEYS[1], 'revision') or '') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'revision', ARGV[2], 'content', ARGV[3])
@@ -23,7 +23,7 @@ export class RedisApps implements AppStore {
   }
 
   async revision(): Promise<string> {
-    const revision = await this.#redis.run((redis) => redis.hget(place, 'revision'))
+    const revision = await this.#redis.run((redis) => redis.hget(appsKey, 'revision'))
     return revision ?? 'none'
   }
 
@@ -37,16 +37,16 @@ export class RedisApps implements AppStore {
       const result = edit(apps)
       if (await this.#replace(revision, writeApps(result.apps))) return result
     }
-    throw new StoreError('Redis: others change apps all the time')
+    throw new StoreError(`Redis: the apps were changed by others ${changeTries} times in a row; try again`)
   }
 
-  /** False when others were faster. */
+  /** Writes a new content; returns false if the apps were changed meanwhile. */
   async #replace(revision: string, text: string): Promise<boolean> {
     const mine = randomUUID()
     try {
-      return (await this.#redis.run((redis) => redis.eval(replace, 1, place, revision, mine, text))) === 1
+      return (await this.#redis.run((redis) => redis.eval(replace, 1, appsKey, revision, mine, text))) === 1
     } catch (error) {
-      // It may have been done, and only the answer was lost: a key that was made would be shown to nobody.
+      // The change may be stored and only the answer lost. Without this check a new key would never be shown.
       const isDone = error instanceof StoreError && error.isAway && (await this.revision().catch(() => '')) === mine
       if (isDone) return true
       throw error
@@ -54,7 +54,7 @@ export class RedisApps implements AppStore {
   }
 
   async #content(): Promise<{ revision: string; apps: readonly App[] }> {
-    const [revision, text] = await this.#redis.run((redis) => redis.hmget(place, 'revision', 'content'))
+    const [revision, text] = await this.#redis.run((redis) => redis.hmget(appsKey, 'revision', 'content'))
     if (revision == null && text == null) return { revision: '', apps: [] }
     const { apps, problem } = readApps(text ?? '')
     if (apps === undefined) throw new StoreError(`Redis: apps: is damaged: ${problem}`)

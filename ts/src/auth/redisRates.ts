@@ -2,8 +2,8 @@ import type { RedisRunner } from '../redis/connection.ts'
 import { type RateStore, type Spending, StoreError } from './store.ts'
 
 /**
- * The buckets as MemoryRates has them, by the clock of the server. A hash for each with `level` and `at` (seconds), which
- * goes when the bucket would be full again. Levels come back as texts: numbers of Lua would lose their fractions.
+ * Updates buckets like `MemoryRates`, by the clock of the server. Each bucket is a hash with `level` and `at` (seconds),
+ * which expires when the bucket is full again. Levels are returned as texts: Redis truncates numbers of Lua.
  */
 const spend = `
 local time = redis.call('TIME')
@@ -30,7 +30,7 @@ export class RedisRates implements RateStore {
   readonly #redis: RedisRunner
   readonly #standIn: RateStore | undefined
 
-  /** `standIn` has the buckets while the server is away; without it they cannot be asked for then. */
+  /** `standIn` is used while the server is away; without it, `spend` throws then. */
   constructor(redis: RedisRunner, standIn?: RateStore) {
     this.#redis = redis
     this.#standIn = standIn

@@ -5,13 +5,13 @@ import { RedisRates } from './redisRates.ts'
 import { RedisUsage } from './redisUsage.ts'
 import { type RateStore, type ServiceStore, StoreError } from './store.ts'
 
-/** Everything in Redis, for several nodes. Each part throws StoreError. */
+/** The state of the service in Redis, shared by several nodes. Each part throws StoreError. */
 export class RedisStore implements ServiceStore {
   readonly apps: RedisApps
   readonly usage: RedisUsage
   readonly rates: RedisRates
 
-  /** `standIn` has the buckets while the server is away; without it they cannot be asked for then. */
+  /** `standIn` limits rates while the server is away; without it, rates fail then. */
   constructor(redis: RedisRunner, standIn?: RateStore) {
     const runner: RedisRunner = { run: (work) => redis.run(work).catch(refuse) }
     this.apps = new RedisApps(runner)
@@ -19,7 +19,7 @@ export class RedisStore implements ServiceStore {
     this.rates = new RedisRates(runner, standIn)
   }
 
-  /** Nothing waits here to be written. */
+  /** Does nothing: every change is written at once. */
   async close(): Promise<void> {}
 }
 

@@ -4,12 +4,12 @@ import type { AppUsage, Usage, UsageReport, UsageStore, UsedUnits } from './stor
 import { dayOf, keptDays, keptMonths, monthOf, noUsage, usageCounts } from './usage.ts'
 
 const daySeconds = 86_400
-const mostUnsure = 16
+const maxUnconfirmed = 16
 
 /**
- * KEYS: the hashes of the day and the month, and where this node's last batch is named. ARGV: how long day and month are
- * kept, the name of this batch, then for each app its name and what is added. Answers with the units of day and month of
- * each app. Reads before it writes: a key of another type refuses the whole batch.
+ * KEYS: the hashes of day and month, and the key with the name of this node's most recent batch. ARGV: lifetimes of day
+ * and month in seconds, the name of this batch, then the name and counts of each app. Returns the units of day and month
+ * of each app. Reads before it writes, so that a key of another type rejects the whole batch.
  */
 const add = `
 local names = { 'requests', 'units', 'errors', 'refused' }
@@ -27,8 +27,8 @@ end
 for period = 1, 2 do redis.call('EXPIRE', KEYS[period], ARGV[period]) end
 return used`
 
-/** A batch that was sent and got no answer: it may have been added. */
-interface Unsure {
+/** A batch that was sent without an answer: it may have been added. */
+interface UnconfirmedBatch {
   readonly batch: string
   readonly counted: ReadonlyMap<string, Usage>
 }
@@ -38,7 +38,7 @@ export class RedisUsage implements UsageStore {
   readonly #redis: RedisRunner
   readonly #now: () => number
   readonly #lastBatch = `usage-batch:${randomUUID()}`
-  #unsure: Unsure[] = []
+  #unconfirmed: UnconfirmedBatch[] = []
 
   constructor(redis: RedisRunner, now: () => number = Date.now) {
     this.#redis = redis
@@ -56,18 +56,18 @@ export class RedisUsage implements UsageStore {
     const terms = [keptDays * daySeconds, keptMonths * 31 * daySeconds, batch, ...rows]
     const used = await this.#redis.run((redis) => {
       const sent = { batch, counted: new Map(counted.map((one) => [one.app, one])) }
-      this.#unsure = [...this.#unsure.slice(-mostUnsure), sent]
+      this.#unconfirmed = [...this.#unconfirmed.slice(-maxUnconfirmed), sent]
       return redis.eval(add, keys.length, ...keys, ...terms) as Promise<string[]>
     })
-    this.#unsure = []
+    this.#unconfirmed = []
     return counted.map((_app, index) => ({ day: Number(used[2 * index]), month: Number(used[2 * index + 1]) }))
   }
 
-  /** What of the next batch is in the store already, because an earlier one was added and only its answer was lost. */
+  /** Returns the counts of the next batch that are stored already: an earlier batch was added and only its answer lost. */
   async #addedBefore(): Promise<ReadonlyMap<string, Usage>> {
-    if (this.#unsure.length === 0) return new Map()
+    if (this.#unconfirmed.length === 0) return new Map()
     const last = await this.#redis.run((redis) => redis.get(this.#lastBatch))
-    return this.#unsure.find(({ batch }) => batch === last)?.counted ?? new Map()
+    return this.#unconfirmed.find(({ batch }) => batch === last)?.counted ?? new Map()
   }
 
   async report(): Promise<readonly UsageReport[]> {

@@ -1,6 +1,6 @@
 import { isIP, SocketAddress } from 'node:net'
 
-/** An address or a range in canonical form, e.g. `10.0.0.0/8`; IPv4 in IPv6 form becomes IPv4. Undefined for anything else. */
+/** Returns an address or a range in canonical form, e.g. `10.0.0.0/8`; IPv4 in IPv6 form becomes IPv4. Returns undefined for any other text. */
 export function readSource(text: string): string | undefined {
   const [address = '', bits, ...rest] = text.trim().split('/')
   const version = isIP(address)

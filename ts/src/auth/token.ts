@@ -4,27 +4,27 @@ import type { Policy } from './policy.ts'
 import { readMethod } from './policy.ts'
 import type { TokenKey } from './tokenKey.ts'
 
-/** What a good token says. */
+/** Claims of a valid token. */
 export interface Token {
-  /** Milliseconds since 1970; from then on it is refused. */
+  /** When the token expires, in milliseconds since 1970. */
   readonly expiresAt: number
-  /** Its holder may call these only: names of methods, or `eth_*`. Undefined: what the app may. */
+  /** Allowed methods, or `eth_*`. Undefined: those of the app. */
   readonly methods: readonly string[] | undefined
 }
 
-/** Clocks of others may be so much ahead or behind. */
+/** Accepted difference between the clocks of the issuer and this machine. */
 const toleranceSeconds = 60
-/** The last second that a Date can name. */
+/** The last second that a `Date` can represent. */
 const latestSeconds = 8_640_000_000_000
-const mostRemembered = 10_000
+const maxRemembered = 10_000
 const longestToken = 8192
 
-/** Checks the tokens (JWT) of one app. Each key is used with its own algorithm only, whatever a token says. */
+/** Verifies the tokens (JWT) of one app. Each key is used with its own algorithm only, whatever a token says. */
 export class TokenVerifier {
   readonly #settings: Policy['jwt']
   readonly #keys: ReadonlyMap<string, { readonly alg: TokenKey['alg']; readonly key: KeyObject }>
   readonly #now: () => number
-  /** By the hash of the token: good ones that have not ended. */
+  /** Verified tokens that have not expired, by their hash. */
   readonly #known = new Map<string, Token>()
 
   constructor(settings: Policy['jwt'], now: () => number = Date.now) {
@@ -35,13 +35,13 @@ export class TokenVerifier {
     this.#now = now
   }
 
-  /** What a token says that was found good before; undefined for any other. */
+  /** Returns the claims of a token that was verified before; undefined for any other. */
   recall(text: string): Token | undefined {
     const token = this.#known.get(hashOf(text))
     return token !== undefined && this.#now() < token.expiresAt ? token : undefined
   }
 
-  /** What a token says; undefined when it is not good. */
+  /** Verifies a token. Returns its claims, or undefined if it is invalid. */
   async verify(text: string): Promise<Token | undefined> {
     if (text === '' || text.length > longestToken) return undefined
     try {
@@ -58,17 +58,17 @@ export class TokenVerifier {
         ...(issuer === null ? {} : { issuer }),
       })
       const { exp = 0, nbf = 0, methods } = payload
-      // JSON has numbers beyond all times, and 1e400 is read as infinity.
+      // A number in JSON may be beyond every date, and 1e400 is read as infinity.
       if (Math.abs(exp) > latestSeconds || Math.abs(nbf) > latestSeconds) return undefined
       if (methods !== undefined && !isMethodList(methods)) return undefined
       return this.#remember(text, { expiresAt: (exp + toleranceSeconds) * 1000, methods })
     } catch {
-      // Whatever it is that cannot be made sense of: the token is not good, and its bearer is told nothing more.
+      // Every error means an invalid token. The reason is not sent to the caller.
       return undefined
     }
   }
 
-  /** Who has one key only need not name it. */
+  /** Chooses the key that a token names. With a single key, the token need not name it. */
   #choose(kid: unknown) {
     if (typeof kid === 'string') return this.#keys.get(kid)
     return kid === undefined && this.#keys.size === 1 ? [...this.#keys.values()][0] : undefined
@@ -76,7 +76,7 @@ export class TokenVerifier {
 
   #remember(text: string, token: Token): Token {
     const [oldest] = this.#known.keys()
-    if (this.#known.size >= mostRemembered && oldest !== undefined) this.#known.delete(oldest)
+    if (this.#known.size >= maxRemembered && oldest !== undefined) this.#known.delete(oldest)
     this.#known.set(hashOf(text), token)
     return token
   }

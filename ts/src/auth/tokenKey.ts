@@ -3,12 +3,12 @@ import { type Static, Type } from 'typebox'
 import { jsonIn } from '../rpc/jsonText.ts'
 import { AppError } from './appError.ts'
 
-/** A public key that tokens (JWT) are checked with. */
+/** A public key that verifies tokens (JWT). */
 export const tokenKeySchema = Type.Object(
   {
-    /** Tokens name their key by it. */
+    /** Id by which tokens name the key. */
     kid: Type.String({ pattern: '^[\\x20-\\x7e]{1,128}$' }),
-    /** The only algorithm that the key is used with. */
+    /** The only accepted algorithm. */
     alg: Type.Union([Type.Literal('RS256'), Type.Literal('ES256'), Type.Literal('EdDSA')]),
     /** SPKI as PEM. */
     publicKey: Type.String(),
@@ -18,9 +18,9 @@ export const tokenKeySchema = Type.Object(
 
 export type TokenKey = Static<typeof tokenKeySchema>
 
-/** A public key as its owner has it. */
+/** A public key as an operator enters it. */
 export interface TokenKeyInput {
-  /** Needed, unless a JWK says it. */
+  /** Needed, unless a JWK contains it. */
   readonly kid?: string | undefined
   /** SPKI as PEM, or a JWK: as an object or as its text. */
   readonly publicKey: string | JsonWebKey
@@ -29,7 +29,7 @@ export interface TokenKeyInput {
 const leastRsaBits = 2048
 const largestText = 20_000
 
-/** The key in canonical form. Throws AppError; its message never shows the key, for somebody may give the private one. */
+/** Returns the key in canonical form. Throws AppError; its message never contains the input, which may be a private key. */
 export function readTokenKey(input: TokenKeyInput, member: string): TokenKey {
   const jwk = jwkOf(input.publicKey)
   const key = jwk === undefined ? fromPem(String(input.publicKey), member) : fromJwk(jwk, member)
@@ -44,7 +44,7 @@ export function readTokenKey(input: TokenKeyInput, member: string): TokenKey {
   return { kid, alg, publicKey: key.export({ type: 'spki', format: 'pem' }).toString() }
 }
 
-/** The JWK that is given, as an object or as its text; undefined for anything else. */
+/** Returns a JWK, given as an object or as its text; undefined for any other input. */
 export function jwkOf(sent: string | JsonWebKey): (JsonWebKey & { readonly kid?: string }) | undefined {
   if (typeof sent !== 'string') return sent
   if (sent.length > largestText || !sent.trimStart().startsWith('{')) return undefined

@@ -19,27 +19,27 @@ const report = Type.Object(
 )
 const content = Compile(Type.Object({ version: Type.Literal(1), apps: Type.Array(report) }, closed))
 
-type Kept = Static<typeof report>
+type StoredUsage = Static<typeof report>
 
 const writeMs = 1000
 
-/** The embedded counts of usage: in memory, and in a JSON file that is at most a second behind. Without a path in memory only. */
+/** Usage in memory and in a JSON file that is at most a second behind. Without a path in memory only. */
 export class UsageFile implements UsageStore {
   readonly #path: string | null
-  readonly #apps: Map<string, Kept>
+  readonly #apps: Map<string, StoredUsage>
   readonly #onProblem: (error: Error) => void
   #isDirty = false
   #problem = ''
   #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
 
-  private constructor(path: string | null, apps: readonly Kept[], onProblem: (error: Error) => void) {
+  private constructor(path: string | null, apps: readonly StoredUsage[], onProblem: (error: Error) => void) {
     this.#path = path
     this.#apps = new Map(apps.map((one) => [one.app, one]))
     this.#onProblem = onProblem
   }
 
-  /** A file that cannot be read is kept aside under another name, and counting begins anew: that is reported. */
+  /** Reads the file. A damaged file is renamed and reported, and counting begins at zero. */
   static async open(path: string | null, onProblem: (error: Error) => void): Promise<UsageFile> {
     try {
       return new UsageFile(path, path === null ? [] : await readUsage(path), onProblem)
@@ -47,7 +47,7 @@ export class UsageFile implements UsageStore {
       if (!(error instanceof StoreError) || path === null || !existsSync(path)) throw error
       const aside = `${path}.damaged-${Date.now()}`
       renameSync(path, aside)
-      onProblem(new StoreError(`${error.message}; it is kept as ${aside}, and usage is counted from zero`))
+      onProblem(new StoreError(`${error.message}; renamed to ${aside}, usage is counted from zero`))
       return new UsageFile(path, [], onProblem)
     }
   }
@@ -74,7 +74,7 @@ export class UsageFile implements UsageStore {
     return Promise.resolve(structuredClone([...this.#apps.values()]))
   }
 
-  /** Writes what is not written yet. */
+  /** Writes unwritten changes. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
     await this.#write()
@@ -102,15 +102,15 @@ export class UsageFile implements UsageStore {
     return this.#writing
   }
 
-  /** Each problem once, however often it comes. */
+  /** Reports a problem once, however often it is repeated. */
   #report(error: StoreError): void {
     if (error.message !== this.#problem) this.#onProblem(error)
     this.#problem = error.message
   }
 }
 
-/** What a node has written; nothing when there is no file. Throws StoreError. */
-export async function readUsage(path: string): Promise<Kept[]> {
+/** Reads the usage that a node has written; empty if there is no file. Throws StoreError. */
+export async function readUsage(path: string): Promise<StoredUsage[]> {
   const text = await readWhole(path)
   if (text === undefined) return []
   const read = jsonIn(text)
@@ -118,12 +118,14 @@ export async function readUsage(path: string): Promise<Kept[]> {
   return read.apps
 }
 
-/** Adds to a period and forgets the oldest ones; the units of the period. */
-function addTo(periods: Kept['days'], name: string, more: Usage, most: number): number {
+/** Adds usage to a period, drops the oldest periods beyond `maxPeriods`, and returns the units of the period. */
+function addTo(periods: StoredUsage['days'], name: string, more: Usage, maxPeriods: number): number {
   const sum = { ...(periods[name] ?? noUsage) }
   for (const count of usageCounts) sum[count] += more[count]
   periods[name] = sum
   const names = Object.keys(periods)
-  if (names.length > most) for (const old of names.sort().slice(0, names.length - most)) delete periods[old]
+  if (names.length > maxPeriods) {
+    for (const old of names.sort().slice(0, names.length - maxPeriods)) delete periods[old]
+  }
   return sum.units
 }

@@ -2,7 +2,7 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { StoreError } from './store.ts'
 
-/** The text of a file; undefined when there is none. Throws StoreError. */
+/** Reads a file; returns undefined if there is none. Throws StoreError. */
 export async function readWhole(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')
@@ -13,8 +13,8 @@ export async function readWhole(path: string): Promise<string | undefined> {
 }
 
 /**
- * Puts a text in the place of a file that its owner alone can read. On disk before it is in place: a crash leaves the old
- * file or the new one. Throws StoreError.
+ * Replaces a file that only its owner can read. The text is synced before the rename, so a crash leaves the old file or
+ * the new one. Throws StoreError.
  */
 export async function replaceWhole(path: string, text: string): Promise<void> {
   const fresh = `${path}.new`
@@ -35,7 +35,7 @@ export async function replaceWhole(path: string, text: string): Promise<void> {
   }
 }
 
-/** The names of a folder reach the disk by themselves only at some time. Windows keeps them in its journal. */
+/** Syncs the entries of a folder, so that a rename survives a crash. Windows writes them to its journal. */
 async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return
   const folder = await open(path, 'r')
@@ -46,7 +46,7 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** E.g. `ENOENT`. */
+/** Returns the code of a system error, e.g. `ENOENT`. */
 export function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? 'unknown'
 }

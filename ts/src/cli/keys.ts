@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { type App, appNamed, createApp, editApp, nameForm, revokeApp, rotateKey } from '../auth/app.ts'
-import { keyUrls, shownApp } from '../auth/shown.ts'
+import { appView, keyUrls } from '../auth/appView.ts'
 import type { ServiceStore } from '../auth/store.ts'
 import { ConfigError } from '../config/error.ts'
 import type { Config } from '../config/schema.ts'
@@ -83,7 +83,7 @@ function edit(name: string, options: Options): Promise<void> {
       const policy = policyChange(options, appNamed(before, name).jwt.keys)
       return { apps: editApp(before, name, { ...described, ...policy }) }
     })
-    print(shownApp(appNamed(apps, name), Date.now()), options)
+    print(appView(appNamed(apps, name), Date.now()), options)
   })
 }
 
@@ -102,19 +102,19 @@ function rotate(name: string, options: Options): Promise<void> {
 function revoke(name: string, options: Options): Promise<void> {
   return withStore(options, async (_config, { apps: store }) => {
     const { apps } = await store.change((before) => ({ apps: revokeApp(before, name, Date.now()) }))
-    print(shownApp(appNamed(apps, name), Date.now()), options)
+    print(appView(appNamed(apps, name), Date.now()), options)
   })
 }
 
 function show(name: string, options: Options): Promise<void> {
   return withStore(options, async (_config, store) =>
-    print(shownApp(appNamed(await store.apps.read(), name), Date.now()), options),
+    print(appView(appNamed(await store.apps.read(), name), Date.now()), options),
   )
 }
 
 function list(options: Options): Promise<void> {
   return withStore(options, async (_config, store) => {
-    const apps = (await store.apps.read()).map((app) => shownApp(app, Date.now()))
+    const apps = (await store.apps.read()).map((app) => appView(app, Date.now()))
     if (options.json === true) process.stdout.write(`${JSON.stringify(apps)}\n`)
     for (const { name, network, state, useCase } of options.json === true ? [] : apps) {
       process.stdout.write(`${name.padEnd(24)} ${network.padEnd(8)} ${state.padEnd(8)} ${useCase}\n`)
@@ -142,7 +142,7 @@ function printKey(config: Config, app: App, key: string, options: Options): void
     auth.url === '' ? urlOf(http.host, http.port, http.tlsCert === '' ? 'http' : 'https') : auth.url,
     key,
   )
-  print({ ...shownApp(app, Date.now()), key, urls }, options)
+  print({ ...appView(app, Date.now()), key, urls }, options)
 }
 
 function print(value: object, { json }: Options): void {

@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import type { Refusal } from '../auth/keyring.ts'
-import type { Visitor } from '../auth/profile.ts'
+import type { ClientInfo } from '../auth/profile.ts'
 import type { AddressRanges } from '../config/addressRanges.ts'
 import type { Caller } from '../rpc/caller.ts'
 import { writeError } from '../rpc/envelope.ts'
@@ -8,8 +8,8 @@ import { code, RpcError } from '../rpc/errors.ts'
 import { clientAddress } from './clientAddress.ts'
 import type { Headers, Outgoing } from './reply.ts'
 
-/** What of a request the policy of its app may look at. */
-export function visitorOf(response: HttpResponse, request: HttpRequest, trusted: AddressRanges): Visitor {
+/** Reads the parts of a request that the policy of its app may check. */
+export function clientInfoOf(response: HttpResponse, request: HttpRequest, trusted: AddressRanges): ClientInfo {
   return {
     source: clientAddress(response, request, trusted),
     origin: request.getHeader('origin'),
@@ -17,7 +17,7 @@ export function visitorOf(response: HttpResponse, request: HttpRequest, trusted:
   }
 }
 
-/** From `Authorization: Bearer`. Web pages cannot set it for a WebSocket: there it may be the second of two protocols. */
+/** Reads the token of `Authorization: Bearer`. Web pages cannot set this header for a WebSocket and send the token as the second of two protocols. */
 function tokenOf(authorization: string, protocols: string): string {
   const bearer = /^bearer +([^\s,]+)$/i.exec(authorization) ?? /^bearer *, *([^\s,]+)$/i.exec(protocols)
   return bearer?.[1] ?? ''
@@ -26,7 +26,7 @@ function tokenOf(authorization: string, protocols: string): string {
 const unauthenticated = 'Must be authenticated!'
 const askForToken = ['WWW-Authenticate', 'Bearer'] as const
 
-/** The answer to who is not let in. */
+/** Returns the response for a refused request. */
 export function admissionRefused(refusal: Refusal, headers: Headers): Outgoing {
   if (refusal === 'key') return refused(401, unauthenticated, headers)
   if (refusal === 'token') return refused(401, unauthenticated, [...headers, askForToken])
@@ -37,7 +37,7 @@ export function refused(status: number, message: string, headers: Headers = []):
   return { status, headers, body: writeError('null', new RpcError(code.invalidRequest, message), false) }
 }
 
-/** What a caller with a limit is told of it. Web pages may read it, too. */
+/** Adds the `RateLimit-*` headers for a caller with limits. Web pages may read them, too. */
 export function withLimits(headers: Headers, caller: Caller | undefined, hasOrigin: boolean): Headers {
   const state = caller?.limitState()
   if (state === undefined) return headers

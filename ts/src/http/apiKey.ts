@@ -1,6 +1,6 @@
 import type { HttpRequest } from 'uWebSockets.js'
 
-/** The key that a request carries, empty without: the header `x-api-key`, else the last segment of the path. */
+/** Returns the API key of a request, or an empty text: the header `x-api-key`, else the last segment of the path. */
 export function apiKeyOf(request: HttpRequest): string {
   const header = request.getHeader('x-api-key')
   if (header !== '') return header

@@ -2,15 +2,15 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { type AddressRanges, canonicalAddress } from '../config/addressRanges.ts'
 
 /**
- * The IP address that a request comes from, as `canonicalAddress` writes it: of the peer or, when that is a proxy that is
- * trusted, the last address in `X-Forwarded-For` that no trusted proxy has. What stands before it anybody can write.
+ * Returns the IP address of the client, as `canonicalAddress` writes it: the address of the peer or, behind trusted
+ * proxies, the last address in `X-Forwarded-For` that is not a trusted proxy. A client can forge all entries before it.
  */
 export function clientAddress(response: HttpResponse, request: HttpRequest, trusted: AddressRanges): string {
   const peer = peerAddress(response)
   return trusted.has(peer) ? lastUntrusted(peer, forwardedFor(request), trusted) : peer
 }
 
-/** The other end of the connection. Empty when it is gone. */
+/** Returns the address of the other end of the connection; empty after a disconnect. */
 export function peerAddress(response: HttpResponse): string {
   const bytes = new Uint8Array(response.getRemoteAddress())
   if (bytes.length === 4) return bytes.join('.')
@@ -21,7 +21,7 @@ function lastUntrusted(peer: string, hops: readonly string[], trusted: AddressRa
   let nearest = peer
   for (const hop of hops.toReversed()) {
     const address = addressOf(hop.trim())
-    // A proxy that does not know whom it speaks for speaks for itself.
+    // A proxy that names no client is taken for the client.
     if (address === undefined) return nearest
     nearest = address
     if (!trusted.has(address)) return address
@@ -29,7 +29,7 @@ function lastUntrusted(peer: string, hops: readonly string[], trusted: AddressRa
   return nearest
 }
 
-/** Proxies may add a line of their own: `getHeader` would give the first alone, which is the caller's. */
+/** Joins all `X-Forwarded-For` lines. `getHeader` would return only the first line, which the client may have sent. */
 function forwardedFor(request: HttpRequest): string[] {
   const values: string[] = []
   request.forEach((name, value) => {
@@ -38,7 +38,7 @@ function forwardedFor(request: HttpRequest): string[] {
   return values.join(',').split(',')
 }
 
-/** Some proxies write the port, too. */
+/** Parses one entry of `X-Forwarded-For`, with or without a port. */
 function addressOf(hop: string): string | undefined {
   const bare = /^\[(.*)\](:\d+)?$/.exec(hop)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(hop)?.[1] ?? hop
   return canonicalAddress(bare)

@@ -5,12 +5,12 @@ import type { Answer } from '../rpc/envelope.ts'
 const fromBytes = 1024
 const compress = promisify(gzip)
 
-/** Whether this answer is large enough, and the client takes gzip. */
+/** Returns whether the answer is large enough and the client accepts gzip. */
 export function isWorthCompressing(answer: Answer, acceptEncoding: string): boolean {
   return answer.length >= fromBytes && /(^|[ ,])gzip([ ,;]|$)/i.test(acceptEncoding)
 }
 
-/** Runs beside the worker's loop. The fastest level: hex text shrinks well at any. */
+/** Compresses in a thread of libuv. At the fastest level, because hex text shrinks well at any. */
 export function compressed(answer: Answer): Promise<Buffer> {
   return compress(answer, { level: constants.Z_BEST_SPEED })
 }

@@ -5,20 +5,20 @@ import type { ConnectionTable } from './connectionTable.ts'
 
 const methods = ['get', 'head', 'post', 'options', 'put', 'patch', 'del', 'trace', 'connect'] as const
 
-/** A connection that is counted, as one of its requests sees it. */
-export interface Held {
+/** A counted connection, seen from one of its requests. */
+export interface CountedConnection {
   /** To be called once, when the connection has closed. */
   readonly release: () => void
-  /** Writes; when `write` says that it has ended the response, sees to it that the end of the connection is told after that, too. */
+  /** Calls `write`. When `write` returns true, the response has ended, and the handler for the end of the connection is set again. */
   end(write: () => boolean): void
 }
 
 /**
- * Counts the connections of each client to one address and closes those that are too many.
+ * Counts the connections of each client to one address and closes those beyond the limit.
  *
- * uWebSockets tells when a connection closes, but no longer whose it was, and its only handler that knows goes with the end
- * of each response. So every request is first shown to a route that keeps a second handle of its connection and passes it
- * on; the answer is sent through the first handle, then the handler is set again through the second.
+ * When a connection closes, uWebSockets no longer reports its address. Its only handler that knows the connection,
+ * `onAborted`, is removed when a response ends. So every request passes a route that keeps a second handle of its
+ * connection. The answer is sent through the first handle; then `onAborted` is set again through the second.
  */
 export class Connections {
   readonly #table: ConnectionTable
@@ -35,7 +35,7 @@ export class Connections {
     this.#onRefused = onRefused
   }
 
-  /** To be called before other routes are added; those have to stand under `routesBehind`. */
+  /** Must be called before other routes are added; these must use the pattern `routesBehind`. */
   attach(app: TemplatedApp): void {
     const keep = (response: HttpResponse, request: HttpRequest): void => {
       this.#handle = response
@@ -46,20 +46,20 @@ export class Connections {
     app.filter((response, change) => this.#onChange(response, Number(change)))
   }
 
-  /** To be called first for each request. Undefined: the connection is not counted. `closed`: it had to be closed. */
-  hold(response: HttpResponse): Held | 'closed' | undefined {
+  /** Must be called first for each request. Returns undefined for a connection that is not counted, `closed` for one that was closed. */
+  count(response: HttpResponse): CountedConnection | 'closed' | undefined {
     const handle = this.#handle
     this.#handle = undefined
     if (this.#isTrusted(response)) return undefined
     const address = new Uint8Array(response.getRemoteAddress())
-    // A client that has gone has no address any more, and a method without a route of its own leaves no handle. In both
-    // cases the handler that was set before the request is still there and knows whose connection it is.
+    // After a disconnect there is no address, and an HTTP method without a route leaves no handle. In both cases the
+    // `onAborted` handler that was set before this request is still in place and releases the connection.
     if (handle === undefined || address.length === 0) {
       response.close()
       return 'closed'
     }
-    const place = this.#table.placeOf(address)
-    const release = (): void => this.#table.leave(place)
+    const slot = this.#table.slotOf(address)
+    const release = (): void => this.#table.leave(slot)
     return {
       release,
       end: (write) => {
@@ -78,9 +78,9 @@ export class Connections {
 
   #onOpen(response: HttpResponse): void {
     if (this.#isTrusted(response)) return
-    const place = this.#table.placeOf(new Uint8Array(response.getRemoteAddress()))
-    if (this.#table.enter(place, this.#limit)) {
-      response.onAborted(() => this.#table.leave(place))
+    const slot = this.#table.slotOf(new Uint8Array(response.getRemoteAddress()))
+    if (this.#table.enter(slot, this.#limit)) {
+      response.onAborted(() => this.#table.leave(slot))
     } else {
       this.#onRefused()
       response.close()
@@ -92,5 +92,5 @@ export class Connections {
   }
 }
 
-/** The pattern of routes that come after those of `Connections`: any path, like `/*`, but another name for it. */
+/** Pattern of the routes that run after those of `Connections`. Matches any path, but differs from their pattern `/*`. */
 export const routesBehind = '/**'

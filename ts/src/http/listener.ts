@@ -1,7 +1,7 @@
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import { uWebSockets } from '../native/uWebSockets.ts'
 
-/** The address cannot be listened on. */
+/** Listening on the address failed. */
 class ListenError extends Error {
   override name = 'ListenError'
 }
@@ -12,12 +12,12 @@ export interface ListenerSettings {
   readonly tls: { readonly cert: string; readonly key: string } | undefined
 }
 
-/** One worker's end of one address: takes connections and hands them to the routes. */
+/** Listens on one address for one worker and hands connections to the routes. */
 export class Listener {
   readonly #settings: ListenerSettings
   readonly #routes: (app: TemplatedApp) => void
   #app: TemplatedApp
-  /** Those with an older certificate: connections that they took are served on. */
+  /** Apps with an older certificate; they still serve the connections that they accepted. */
   readonly #former: TemplatedApp[] = []
   #socket: us_listen_socket | undefined
   #port = 0
@@ -28,7 +28,7 @@ export class Listener {
     this.#app = this.#createApp()
   }
 
-  /** Starts to listen and returns the port. Several workers may share one: the kernel spreads connections. */
+  /** Starts to listen and returns the port. Several workers may share a port: the kernel spreads connections. */
   async listen(port: number): Promise<number> {
     this.#socket = await this.#listenOn(this.#app, port)
     const { us_socket_local_port } = uWebSockets()
@@ -36,7 +36,7 @@ export class Listener {
     return this.#port
   }
 
-  /** Takes new connections with what the files of the certificate hold now. */
+  /** Reads the certificate files again and uses them for new connections. */
   async renewCertificate(): Promise<void> {
     if (this.#settings.tls === undefined || this.#socket === undefined) return
     const app = this.#createApp()
@@ -47,7 +47,7 @@ export class Listener {
     this.#socket = socket
   }
 
-  /** Takes no new connections; open ones are served on. */
+  /** Accepts no new connections; open connections are still served. */
   stopListening(): void {
     if (this.#socket !== undefined) uWebSockets().us_listen_socket_close(this.#socket)
     this.#socket = undefined

@@ -1,6 +1,6 @@
 const accepted = new Set(['application/json', 'application/json-rpc'])
 
-/** Whether a Content-Type header names JSON; parameters, case and blanks do not matter. */
+/** Returns whether a Content-Type header names JSON; parameters, case and spaces are ignored. */
 export function isJson(header: string): boolean {
   if (header === 'application/json') return true
   const end = header.indexOf(';')

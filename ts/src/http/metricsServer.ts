@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net'
 import type { Metrics } from '../observe/metrics.ts'
 import { isHostAllowed } from './origin.ts'
 
-/** The address cannot be listened on. */
+/** Listening on the address failed. */
 export class MetricsListenError extends Error {
   override name = 'MetricsListenError'
 }
 
-/** Serves GET /metrics on the main thread: no worker is held up by it. */
+/** Serves GET /metrics on the main thread, so that no worker is blocked by it. */
 export class MetricsServer {
   readonly #server: Server
 
@@ -22,11 +22,11 @@ export class MetricsServer {
       if (second !== undefined || !isHostAllowed(host, hosts)) return end(403, 'Host not allowed\n')
       if (request.url?.split('?')[0] !== '/metrics') return end(404, 'Only /metrics is served here\n')
       if (request.method !== 'GET' && request.method !== 'HEAD') {
-        return end(405, 'Figures are read with GET\n', { Allow: 'GET, HEAD' })
+        return end(405, 'Metrics are read with GET\n', { Allow: 'GET, HEAD' })
       }
       metrics.page().then(
         (page) => end(200, page, { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' }),
-        () => end(500, 'The figures cannot be read\n'),
+        () => end(500, 'The metrics could not be collected\n'),
       )
     })
   }

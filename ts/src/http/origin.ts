@@ -1,11 +1,11 @@
 import { isLoopback } from '../config/addresses.ts'
 
-// Two checks against web pages that reach for a local node: `Host` against DNS rebinding, `Origin` against foreign pages.
+// Two checks against web pages that attack a local node: `Host` against DNS rebinding, `Origin` against foreign pages.
 
-/** What was allowed last: most clients send the same header with each request. */
+/** The most recent allowed header: most clients send the same one with each request. */
 let lastAllowed: { readonly header: string; readonly hosts: readonly string[] } | undefined
 
-/** Whether a Host header names this node: the list decides, loopback names always pass. An empty or absent one names nothing. */
+/** Returns whether a Host header names this node. Loopback names always do; an empty or absent header never does. */
 export function isHostAllowed(header: string, hosts: readonly string[]): boolean {
   if (hosts.includes('*')) return true
   if (lastAllowed?.header === header && lastAllowed.hosts === hosts) return true
@@ -16,8 +16,8 @@ export function isHostAllowed(header: string, hosts: readonly string[]): boolean
 }
 
 /**
- * Whether a page of this origin may call. Entries are `*`, hosts (any scheme and port there), whole origins, or all origins
- * of a scheme (`chrome-extension://*`).
+ * Returns whether a page of this origin may call. Entries are `*`, hosts (with any scheme and port), whole origins, or all
+ * origins of a scheme (`chrome-extension://*`).
  */
 export function isOriginAllowed(origin: string, allowed: readonly string[]): boolean {
   if (allowed.includes('*')) return true
@@ -32,7 +32,7 @@ export function isOriginAllowed(origin: string, allowed: readonly string[]): boo
   })
 }
 
-/** Lower case, without port and brackets. */
+/** Returns the host in lower case, without port and brackets. */
 function hostName(text: string): string {
   const lower = text.trim().toLowerCase()
   if (lower.startsWith('[')) return lower.slice(1, lower.indexOf(']'))

@@ -1,25 +1,25 @@
 import { Buffer } from 'node:buffer'
 
 const firstBytes = 4096
-const mostBytes = 262_144
+const maxBlockBytes = 262_144
 
 /**
- * The pieces of a body, copied into blocks that grow with it and joined once. A client that sends single bytes causes
- * neither an allocation nor a copy of all before for each of them.
+ * The pieces of a body, copied into blocks of growing size and joined once. So a client that sends single bytes causes
+ * neither an allocation nor a copy of the whole body for each byte.
  */
 export class Pieces {
   readonly #blocks: Buffer[] = []
-  /** Bytes of the last block that are used. */
+  /** Used bytes of the last block. */
   #used = 0
   #length = 0
   #allocated = 0
 
-  /** Bytes that were added. */
+  /** Returns the number of bytes added. */
   get length(): number {
     return this.#length
   }
 
-  /** Bytes that will be allocated when `more` bytes are added. */
+  /** Returns the number of bytes that are allocated after adding `more` bytes. */
   allocatedWith(more: number): number {
     const missing = more - this.#room()
     return missing <= 0 ? this.#allocated : this.#allocated + this.#nextBlock(missing)
@@ -52,6 +52,6 @@ export class Pieces {
   }
 
   #nextBlock(missing: number): number {
-    return Math.max(missing, Math.min(mostBytes, Math.max(firstBytes, this.#allocated)))
+    return Math.max(missing, Math.min(maxBlockBytes, Math.max(firstBytes, this.#allocated)))
   }
 }

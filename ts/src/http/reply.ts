@@ -1,6 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import type { Answer } from '../rpc/envelope.ts'
-import type { Held } from './connections.ts'
+import type { CountedConnection } from './connections.ts'
 
 const statusTexts: Readonly<Record<number, string>> = {
   200: '200 OK',
@@ -22,20 +22,20 @@ export type Headers = readonly (readonly [name: string, value: string])[]
 export interface Outgoing {
   readonly status: number
   readonly headers?: Headers
-  /** JSON; undefined for an empty body. */
+  /** JSON; undefined: no body. */
   readonly body: Answer | undefined
-  /** The connection is closed behind it: what the client still sends cannot be made sense of. */
+  /** Closes the connection after the response: the rest of what the client sends cannot be parsed. */
   readonly isLast?: boolean
 }
 
-/** Writes a whole response inside one cork: one packet, one system call. */
+/** Sends a whole response inside one cork: one packet, one system call. */
 export function send(response: HttpResponse, outgoing: Outgoing): void {
   if (outgoing.isLast !== true && !isLastOf(response)) {
     ended(response, () => write(response, outgoing, false))
     return
   }
-  // uWebSockets goes on with what is behind the request in the same packet, and only then closes the connection. While there
-  // is no answer it takes another request for a fault.
+  // uWebSockets first parses what follows the request in the same packet, and only then closes the connection. As long as
+  // there is no answer, it treats another request as an error.
   let isGone = false
   onAborted(response, () => {
     isGone = true
@@ -43,11 +43,11 @@ export function send(response: HttpResponse, outgoing: Outgoing): void {
   setImmediate(() => isGone || ended(response, () => write(response, outgoing, true)))
 }
 
-/** Writes to a response; `write` says whether it has ended it. Nothing ends a response but for this. */
+/** Calls `write`, which returns whether it ended the response. The only function that may end a response. */
 export function ended(response: HttpResponse, write: () => boolean): void {
-  const held = heldBy(response)
-  if (held === undefined) write()
-  else held.end(write)
+  const connection = connectionOf(response)
+  if (connection === undefined) write()
+  else connection.end(write)
 }
 
 function write(response: HttpResponse, outgoing: Outgoing, isLast: boolean): true {
@@ -61,42 +61,42 @@ function write(response: HttpResponse, outgoing: Outgoing, isLast: boolean): tru
   return true
 }
 
-/** Status and headers. To be called in a cork. */
+/** Writes status and headers. Must be called in a cork. */
 export function writeHead(response: HttpResponse, { status, headers, body }: Outgoing): void {
   if (status !== 200) response.writeStatus(statusTexts[status] ?? String(status))
   for (const [name, value] of headers ?? []) response.writeHeader(name, value)
   if (body !== undefined) response.writeHeader('Content-Type', 'application/json')
 }
 
-/** Calls back when the client hangs up before it has its answer. */
+/** Calls `callback` when the client disconnects before it has its answer. */
 export function onAborted(response: HttpResponse, callback: () => void): void {
-  const held = heldBy(response)
-  if (held === undefined) {
+  const connection = connectionOf(response)
+  if (connection === undefined) {
     response.onAborted(callback)
     return
   }
   response.onAborted(() => {
-    held.release()
+    connection.release()
     callback()
   })
 }
 
-/** Keeps with a response that its connection is counted. */
-export function hold(response: HttpResponse, held: Held | undefined): void {
-  if (held !== undefined) Object.assign(response, { held })
+/** Stores the counted connection with a response. */
+export function attachConnection(response: HttpResponse, connection: CountedConnection | undefined): void {
+  if (connection !== undefined) Object.assign(response, { connection })
 }
 
-/** How its connection is counted, if it is. */
-export function heldBy(response: HttpResponse): Held | undefined {
-  return (response as { held?: Held }).held
+/** Returns the counted connection of a response; undefined when it is not counted. */
+export function connectionOf(response: HttpResponse): CountedConnection | undefined {
+  return (response as { connection?: CountedConnection }).connection
 }
 
-/** Has the connection closed behind the response, whatever it will be. */
+/** Closes the connection after the response. */
 export function closeBehind(response: HttpResponse): void {
   Object.assign(response, { isLast: true })
 }
 
-/** Whether the connection is to be closed behind the response. */
+/** Returns whether the connection is closed after the response. */
 export function isLastOf(response: HttpResponse): boolean {
   return (response as { isLast?: boolean }).isLast === true
 }

@@ -10,7 +10,7 @@ import { Flight } from '../rpc/flight.ts'
 import { type MemoryBudget, uncounted } from '../rpc/memoryBudget.ts'
 import { isRequestId } from '../rpc/requestId.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
-import { admissionRefused, refused, visitorOf, withLimits } from './admission.ts'
+import { admissionRefused, clientInfoOf, refused, withLimits } from './admission.ts'
 import { apiKeyOf } from './apiKey.ts'
 import { type Body, Intake, owned, readBody } from './body.ts'
 import { clientAddress, peerAddress } from './clientAddress.ts'
@@ -20,31 +20,40 @@ import { framingOf } from './framing.ts'
 import { LargeAnswers } from './largeAnswers.ts'
 import { isJson } from './mediaType.ts'
 import { isHostAllowed, isOriginAllowed } from './origin.ts'
-import { closeBehind, type Headers, heldBy, hold, isLastOf, type Outgoing, onAborted, send } from './reply.ts'
+import {
+  attachConnection,
+  closeBehind,
+  connectionOf,
+  type Headers,
+  isLastOf,
+  type Outgoing,
+  onAborted,
+  send,
+} from './reply.ts'
 import type { HttpSettings } from './settings.ts'
 
 const noHeaders: Headers = []
 const badRequestCodes: readonly number[] = [code.parseError, code.invalidRequest, code.invalidParams]
 
-/** What an HTTP server is put together with. */
+/** Dependencies of an HTTP server. */
 export interface HttpParts {
   readonly cancel: (ticket: number) => void
   readonly health: () => Health
   /** Called with 1 when a connection opens, with -1 when it closes, unless it became a WebSocket. */
   readonly onConnections: (change: number) => void
-  /** Called with the HTTP status of each answer that has one from 400 on; health checks are left out. */
+  /** Called with the HTTP status of each answer from 400 on, except for health checks. */
   readonly onErrorStatus?: (status: number) => void
-  /** Proxies that tell whom they speak for. */
+  /** Proxies whose `X-Forwarded-For` is trusted. */
   readonly trusted?: AddressRanges
-  /** Where the bytes that wait are counted. */
+  /** Counts the bytes of bodies, requests and answers in memory. */
   readonly memory: MemoryBudget
-  /** Absent: connections of one client are not counted. */
+  /** Absent: connections of each client are not limited. */
   readonly connections?: Connections | undefined
 }
 
 type Route = (response: HttpResponse, request: HttpRequest) => void
 
-/** One worker's HTTP side: takes requests off the socket and writes answers. Knows no method. */
+/** The HTTP server of one address in one worker: reads requests and writes answers. Knows no method. */
 export class HttpServer {
   readonly #bodies: BodyServer
   readonly #keyring: Keyring
@@ -87,59 +96,59 @@ export class HttpServer {
     this.#answers = new LargeAnswers(settings, memory)
   }
 
-  /** Answers what comes to this app. */
+  /** Adds the routes to an app. */
   attach(app: TemplatedApp): void {
     app.filter((_response, change) => this.#onConnections(Number(change)))
     this.#connections?.attach(app)
     const path = this.path
-    const onOther = this.#held((response, request) => this.#onOther(response, request))
+    const onOther = this.#checked((response, request) => this.#onOther(response, request))
     app.post(
       path,
-      this.#held((response, request) => this.#onPost(response, request)),
+      this.#checked((response, request) => this.#onPost(response, request)),
     )
     app.options(
       path,
-      this.#held((response, request) => this.#onOptions(response, request)),
+      this.#checked((response, request) => this.#onOptions(response, request)),
     )
     app.get(path, onOther)
     app.head(path, onOther)
-    // Looked at after those of a method, whatever their patterns.
+    // uWebSockets tries this route after those of an HTTP method, whatever their patterns.
     app.any('/*', onOther)
   }
 
-  /** Counts the connection where that is wanted, and looks at the framing, before the route sees the request. */
-  #held(route: Route): Route {
+  /** Wraps a route: counts the connection if there is a limit, and checks the framing first. */
+  #checked(route: Route): Route {
     const connections = this.#connections
     return (response, request) => {
       if (connections !== undefined) {
-        const held = connections.hold(response)
-        if (held === 'closed') return
-        hold(response, held)
+        const connection = connections.count(response)
+        if (connection === 'closed') return
+        attachConnection(response, connection)
       }
       const framing = framingOf(request)
       if (framing === 'ambiguous') {
         this.#refuse(response, unclear)
         return
       }
-      // What uWebSockets takes for the end of chunks another server may not: nothing behind them is read.
+      // Another server may see the end of the chunks elsewhere, so nothing after them is read.
       if (framing === 'chunked') closeBehind(response)
       route(response, request)
     }
   }
 
-  /** Requests that are not answered yet. */
+  /** Returns the number of unanswered requests. */
   get running(): number {
     return this.#running
   }
 
   /**
-   * Calls back with what a caller who wants to connect is let in with. Answers himself when `Host`, `Origin`, the key or the
-   * policy of its app keep him out.
+   * Authorises a WebSocket upgrade: calls `onAdmitted`, or sends the error response when `Host`, `Origin`, the key or the
+   * policy of the app refuse it.
    */
   admit(response: HttpResponse, request: HttpRequest, onAdmitted: (admission: Admission) => void): void {
-    const held = this.#connections?.hold(response)
-    if (held === 'closed') return
-    hold(response, held)
+    const connection = this.#connections?.count(response)
+    if (connection === 'closed') return
+    attachConnection(response, connection)
     if (framingOf(request) !== 'plain') {
       this.#refuse(response, unclear)
       return
@@ -148,13 +157,13 @@ export class HttpServer {
     const key = this.#recognise(response, request, origin)
     if (key === undefined) return
     const headers = this.#corsHeaders(origin)
-    const visitor = visitorOf(response, request, this.#trusted)
+    const client = clientInfoOf(response, request, this.#trusted)
     const finish = (admitted: Admission | Refusal): void => {
       if (typeof admitted === 'string') this.#refuse(response, admissionRefused(admitted, headers))
-      // The connection stays: what may matter later is kept, too.
-      else onAdmitted({ ...admitted, visitor })
+      // A WebSocket stays open: a later change of the policy is checked against the same client.
+      else onAdmitted({ ...admitted, client })
     }
-    const admitted = this.#keyring.admit(key, visitor)
+    const admitted = this.#keyring.admit(key, client)
     if (!(admitted instanceof Promise)) {
       finish(admitted)
       return
@@ -169,12 +178,12 @@ export class HttpServer {
     )
   }
 
-  /** The pattern of all routes. */
+  /** Returns the pattern of all routes. */
   get path(): string {
     return this.#connections === undefined ? '/*' : routesBehind
   }
 
-  /** Refuses an upgrade of somebody who was admitted. */
+  /** Refuses an upgrade that was authorised. */
   refuse(response: HttpResponse, outgoing: Outgoing): void {
     this.#refuse(response, outgoing)
   }
@@ -185,12 +194,12 @@ export class HttpServer {
     send(response, outgoing)
   }
 
-  /** What has to be called when a connection closes that becomes a WebSocket now. */
+  /** Returns the function to call when a connection closes that becomes a WebSocket. */
   releaseOf(response: HttpResponse): () => void {
-    return heldBy(response)?.release ?? (() => undefined)
+    return connectionOf(response)?.release ?? (() => undefined)
   }
 
-  /** What neither POST nor OPTIONS asks for. */
+  /** Answers methods other than POST and OPTIONS. */
   #onOther(response: HttpResponse, request: HttpRequest): void {
     const method = request.getMethod()
     if (request.getUrl() === '/health' && (method === 'get' || method === 'head')) {
@@ -204,7 +213,7 @@ export class HttpServer {
 
   #onHealth(response: HttpResponse, request: HttpRequest): void {
     const origin = request.getHeader('origin')
-    // Balancers ask without a key, and are told nothing that the chain does not tell everybody.
+    // Load balancers have no key. The answer holds nothing but public data of the chain.
     const refusal = this.#pageRefusal(request, origin)
     if (refusal !== undefined) {
       this.#refuse(response, refusal)
@@ -228,7 +237,7 @@ export class HttpServer {
       this.#refuse(response, refusal)
       return
     }
-    const admitted = key.admission ?? this.#keyring.admit(key, visitorOf(response, request, this.#trusted))
+    const admitted = key.admission ?? this.#keyring.admit(key, clientInfoOf(response, request, this.#trusted))
     if (typeof admitted === 'string') {
       this.#refuse(response, admissionRefused(admitted, this.#corsHeaders(origin)))
       return
@@ -243,7 +252,7 @@ export class HttpServer {
     if (!(admitted instanceof Promise)) flight.caller = admitted.caller
     const open = () => this.#memory.open(flight.client)
     const serve = (body: Body): void => {
-      // A body may come so slowly that the key has ended meanwhile.
+      // The key may have expired while the body arrived.
       const renew = (one: Admission | Refusal) => (typeof one === 'string' ? one : this.#keyring.renew(one))
       const still = admitted instanceof Promise ? admitted.then(renew) : renew(admitted)
       const kept = still instanceof Promise ? owned(body) : body
@@ -270,7 +279,7 @@ export class HttpServer {
         })
       } else finish(still)
     }
-    // The answer to chunks waits until the packet is read to its end: see `send`.
+    // A chunked request is answered after the whole packet is parsed: see `send`.
     const serveLater = (body: Body): unknown => setImmediate(serve, owned(body))
     const limits = { maxBytes, timeMs, open, intake: this.#intake }
     const stopReading = readBody(response, limits, isLastOf(response) ? serveLater : serve)
@@ -280,7 +289,7 @@ export class HttpServer {
     })
   }
 
-  /** The key of a request; undefined for a stranger, who is answered. Where nobody is asked, it is not searched for one. */
+  /** Returns the key of a request, or sends the error response and returns undefined. In open mode the request is not searched for a key. */
   #recognise(response: HttpResponse, request: HttpRequest, origin: string): KeyEntry | undefined {
     const key = this.#keyring.identify(this.#keyring.isOpen ? '' : apiKeyOf(request))
     const page = this.#pageRefusal(request, origin)
@@ -291,7 +300,7 @@ export class HttpServer {
     return undefined
   }
 
-  /** Of a body that is not worth reading. */
+  /** Returns the refusal of a request by its headers, before its body is read. */
   #bodyRefusal(request: HttpRequest, origin: string): Outgoing | undefined {
     const { maxBodyBytes } = this.#settings
     if (!isJson(request.getHeader('content-type'))) {
@@ -301,7 +310,7 @@ export class HttpServer {
     return undefined
   }
 
-  /** Of a web page that must not reach this node. */
+  /** Returns the refusal of a request whose `Host` or `Origin` is not allowed. */
   #pageRefusal(request: HttpRequest, origin: string): Outgoing | undefined {
     const { hosts, cors } = this.#settings
     if (!hosts.includes('*') && !isHostAllowed(request.getHeader('host'), hosts))
@@ -311,7 +320,7 @@ export class HttpServer {
 
   #answer(response: HttpResponse, body: Body, flight: Flight, headers: Headers, encoding: string): void {
     if ('fault' in body) {
-      // Who sends more than was agreed may go on for ever: nobody listens.
+      // The rest of the body is never read, so the connection has to close.
       if (body.fault === 'too large') this.#refuse(response, { ...this.#tooLarge(headers), isLast: true })
       else if (body.fault === 'no memory')
         this.#refuse(response, { ...this.#outgoing(noMemory, headers), isLast: true })
@@ -337,7 +346,7 @@ export class HttpServer {
     }
   }
 
-  /** Behind trusted proxies the address stands in a header, which can be read now only. */
+  /** Returns a function that reads the network of the client. Behind proxies the headers must be read at once. */
   #networkReader(response: HttpResponse, request: HttpRequest, flight: Flight): () => string {
     if (this.#trusted.isEmpty) return () => (flight.isAborted ? '' : networkOf(peerAddress(response)))
     const network = networkOf(clientAddress(response, request, this.#trusted))
@@ -378,7 +387,7 @@ export class HttpServer {
     this.#answers.send(response, outgoing, flight, () => this.#outgoing(wholeError(overloaded()), noHeaders))
   }
 
-  /** Not to this very machine, unless that is asked for. */
+  /** Returns false for clients on this machine, unless the setting says `all`. */
   #mayCompress(response: HttpResponse): boolean {
     return this.#settings.compression === 'all' || !isLoopback(peerAddress(response))
   }

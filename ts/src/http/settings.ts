@@ -1,4 +1,4 @@
-/** What the HTTP side needs of the configuration. */
+/** Settings of the HTTP server of one address. */
 export interface HttpSettings {
   readonly cors: readonly string[]
   readonly hosts: readonly string[]
@@ -7,10 +7,10 @@ export interface HttpSettings {
   readonly bodyMs: number
   /** Time for a client to take a large answer; 0: no limit. */
   readonly writeMs: number
-  /** Of all large answers that are not read yet. */
+  /** Limit of all large answers that clients have not read yet. */
   readonly maxUnreadBytes: number
   readonly timeoutMs: number
-  /** Whether invalid requests get status 400, as the reference does, or 200. */
+  /** Whether invalid requests get status 400, as in the reference, or 200. */
   readonly hasErrorStatus: boolean
   readonly compression: 'remote' | 'all' | 'none'
 }

@@ -6,45 +6,45 @@ import type { MemoryBudget, Reservation } from '../rpc/memoryBudget.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
 import { allReadTooSlowly, type Closing, readsTooSlowly } from './closing.ts'
 
-/** What uWebSockets keeps for a socket. */
+/** Data that uWebSockets stores with a socket. */
 export interface SocketData {
-  /** What the client was let in with. */
+  /** The authentication result of the upgrade. */
   readonly admission: Admission
-  /** The network that the client comes from, see `networkOf`. */
+  /** The network of the client, see `networkOf`. */
   readonly network: string
   /** Called when the socket has closed. */
   readonly release: () => void
   connection?: Connection
 }
 
-/** What all clients of one worker have not read yet. */
+/** Bytes that all clients of one worker have not read yet. */
 export interface Unread {
   bytes: number
 }
 
 export interface BufferLimits {
-  /** Of one client. */
+  /** Limit of one client. */
   readonly maxBufferedBytes: number
-  /** Of all together. */
+  /** Limit of all clients of the worker. */
   readonly maxUnreadBytes: number
 }
 
-/** An open WebSocket: what waits for an answer on it, and the only way to write to it. */
+/** An open WebSocket. The only way to write to it, so that unread bytes are always counted. */
 export class Connection implements Subscriber {
-  /** Requests that are not answered yet. */
+  /** Unanswered requests. */
   readonly flights = new Set<Flight>()
-  /** Its place in the queue of the pool, which all its requests share. */
+  /** Number of the connection in the queue of the pool: its requests share one line. */
   readonly number = nextConnection()
-  /** What the client is let in with now. */
+  /** The current authentication result; renewed when keys change. */
   admission: Admission
   readonly #network: string
   readonly #socket: WebSocket<SocketData>
   readonly #limits: BufferLimits
   readonly #unread: Unread
-  /** Counts what the client has not read. */
+  /** Reserves the bytes that the client has not read. */
   readonly #held: Reservation
-  /** Its part of what is unread. */
-  #waitingBytes = 0
+  /** Its part of `#unread`. */
+  #unreadBytes = 0
   #isOpen = true
 
   constructor(socket: WebSocket<SocketData>, limits: BufferLimits, unread: Unread, memory: MemoryBudget) {
@@ -72,46 +72,46 @@ export class Connection implements Subscriber {
     })
   }
 
-  /** Sends the reason behind what waits to be read, then hangs up. */
+  /** Sends the close frame after all unread messages, then closes the connection. */
   end({ code, reason }: Closing): void {
     if (this.#isOpen) this.#socket.end(code, reason)
   }
 
-  /** To be called when the socket has closed: it must not be touched any more. */
+  /** Must be called when the socket has closed; it must not be used afterwards. */
   onClosed(): void {
     this.#isOpen = false
-    this.#unread.bytes -= this.#waitingBytes
+    this.#unread.bytes -= this.#unreadBytes
     this.#held.release()
     for (const flight of this.flights) flight.abort()
   }
 
-  /** To be called when the client has read something. */
+  /** Must be called when the client has read something. */
   onDrained(): void {
-    this.#look()
+    this.#countUnread()
   }
 
-  /** Sees how much waits to be read, and whether there is memory for it. */
-  #look(): { readonly bytes: number; readonly hasRoom: boolean } {
+  /** Updates the number of unread bytes; `hasRoom` is false when they exceed the memory limit. */
+  #countUnread(): { readonly bytes: number; readonly hasRoom: boolean } {
     const bytes = this.#socket.getBufferedAmount()
-    this.#unread.bytes += bytes - this.#waitingBytes
-    this.#waitingBytes = bytes
+    this.#unread.bytes += bytes - this.#unreadBytes
+    this.#unreadBytes = bytes
     return { bytes, hasRoom: this.#held.count(bytes) }
   }
 
   /**
-   * A single answer may be larger than the limit. But who has not read so much when the next one comes is too slow:
-   * skipping messages would leave gaps in subscriptions, and keeping them would fill the memory. Where all together have
-   * left too much, it ends for whoever has left anything.
+   * Sends a message, or closes the connection when too much is unread: skipping messages would leave gaps in
+   * subscriptions, and keeping them would fill the memory. A single answer may exceed the limit; the next message then
+   * finds the connection too slow. When all clients together exceed their limit, any unread byte closes the connection.
    */
   #write(message: Answer): void {
     if (!this.#isOpen) return
     const { maxBufferedBytes, maxUnreadBytes } = this.#limits
-    const { bytes: waiting, hasRoom } = this.#look()
-    if (waiting > maxBufferedBytes) this.end(readsTooSlowly(maxBufferedBytes))
-    else if (waiting > 0 && (!hasRoom || this.#unread.bytes > maxUnreadBytes)) this.end(allReadTooSlowly)
+    const { bytes: unread, hasRoom } = this.#countUnread()
+    if (unread > maxBufferedBytes) this.end(readsTooSlowly(maxBufferedBytes))
+    else if (unread > 0 && (!hasRoom || this.#unread.bytes > maxUnreadBytes)) this.end(allReadTooSlowly)
     else {
       this.#socket.send(message, false)
-      if (this.#isOpen) this.#look()
+      if (this.#isOpen) this.#countUnread()
     }
   }
 }

@@ -18,17 +18,17 @@ interface RefusedUpgrade {
   readonly body: string
 }
 
-/** What a WebSocket server is put together with. */
+/** Dependencies of a WebSocket server. */
 export interface WebSocketParts {
   readonly bodies: BodyServer
   readonly keyring: Keyring
-  /** Calls back with what a caller who wants to connect is let in with, or answers that he is not. */
+  /** Authorises an upgrade: calls `onAdmitted`, or sends the error response. */
   readonly admit: (response: HttpResponse, request: HttpRequest, onAdmitted: (admission: Admission) => void) => void
-  /** Sends a refusal to a caller who was admitted. */
+  /** Refuses an authorised upgrade. */
   readonly refuse: (response: HttpResponse, outgoing: RefusedUpgrade) => void
-  /** What has to be called when a connection closes that becomes a WebSocket now. */
+  /** Returns the function to call when a connection closes that becomes a WebSocket. */
   readonly releaseOf: (response: HttpResponse) => () => void
-  /** The pattern of the routes that upgrades come to. */
+  /** The pattern of the upgrade routes. */
   readonly path: string
   readonly cancel: (ticket: number) => void
   /** Called when an HTTP connection has become a WebSocket. */
@@ -37,35 +37,35 @@ export interface WebSocketParts {
   readonly onUnauthenticated: () => void
   /** Called when a connection has closed. */
   readonly forget: (subscriber: Subscriber) => void
-  /** Where the bytes that wait are counted. */
+  /** Counts the bytes of messages and answers in memory. */
   readonly memory: MemoryBudget
-  /** One number: the open connections of all workers. */
+  /** One shared number: the open connections of all workers. */
   readonly openSockets: Int32Array
 }
 
-/** One worker's WebSocket side, on the port of its HTTP side: the same requests, and a way to tell things unasked. */
+/** The WebSocket server of one address in one worker, on the port of the HTTP server. Serves the same requests and subscriptions. */
 export class WebSocketServer {
   readonly #parts: WebSocketParts
   readonly #settings: WebSocketSettings
   readonly #connections = new Set<Connection>()
   readonly #unread: Unread = { bytes: 0 }
-  readonly #look: NodeJS.Timeout
+  readonly #expiryTimer: NodeJS.Timeout
 
   constructor(parts: WebSocketParts, settings: WebSocketSettings) {
     this.#parts = parts
     this.#settings = settings
-    parts.keyring.onReplaced(() => this.#removeStrangers())
-    // Tokens end without anybody telling.
-    this.#look = setInterval(() => this.#removeStrangers(), lookMs).unref()
+    parts.keyring.onReplaced(() => this.#closeUnauthorised())
+    // Nothing reports the expiry of a token.
+    this.#expiryTimer = setInterval(() => this.#closeUnauthorised(), expiryCheckMs).unref()
   }
 
-  /** Takes the upgrades that come to this app. */
+  /** Adds the WebSocket route to an app. */
   attach(app: TemplatedApp): void {
     const settings = this.#settings
     app.ws<SocketData>(this.#parts.path, {
-      // uWebSockets hangs up without a word above this. What is a little too large is told so.
+      // uWebSockets closes the connection without a reason above this; up to it, `#onMessage` sends the reason.
       maxPayloadLength: 2 * settings.maxMessageBytes,
-      // Connection decides; here a limit would drop messages silently.
+      // `Connection` applies the limit; a limit here would drop messages silently.
       maxBackpressure: 0,
       idleTimeout: settings.idleSeconds,
       sendPingsAutomatically: true,
@@ -80,21 +80,21 @@ export class WebSocketServer {
     })
   }
 
-  /** Requests that are not answered yet. */
+  /** Returns the number of unanswered requests. */
   get running(): number {
     let running = 0
     for (const connection of this.#connections) running += connection.flights.size
     return running
   }
 
-  /** Tells every client that the server goes away, and hangs up. */
+  /** Closes every connection with 1001. */
   end(): void {
-    clearInterval(this.#look)
+    clearInterval(this.#expiryTimer)
     for (const connection of this.#connections) connection.end(goingAway)
   }
 
-  /** Subscriptions would go on for who asks nothing. */
-  #removeStrangers(): void {
+  /** Renews the admission of every connection. A connection that only receives notifications is checked nowhere else. */
+  #closeUnauthorised(): void {
     for (const connection of this.#connections) {
       const admitted = this.#parts.keyring.renew(connection.admission)
       if (admitted instanceof Promise) void admitted.then((one) => this.#settle(connection, one))
@@ -114,7 +114,7 @@ export class WebSocketServer {
         return
       }
       response.upgrade<SocketData>(
-        { admission, network: networkOf(admission.visitor?.source ?? ''), release: releaseOf(response) },
+        { admission, network: networkOf(admission.client?.source ?? ''), release: releaseOf(response) },
         key,
         protocol,
         '',
@@ -123,7 +123,7 @@ export class WebSocketServer {
     })
   }
 
-  /** When there is no place for one more connection, or it speaks another version. */
+  /** Returns the refusal of an upgrade with another protocol version, or beyond the connection limit. */
   #refusal(version: string): RefusedUpgrade | undefined {
     const { openSockets } = this.#parts
     if (version !== '13') {
@@ -146,7 +146,7 @@ export class WebSocketServer {
     this.#parts.onUpgraded()
   }
 
-  /** uWebSockets takes the bytes back when this returns. Binary messages are read as text, too. */
+  /** Serves a message. Its bytes are valid only until this returns. Binary messages are read as text, too. */
   #onMessage(connection: Connection, message: Buffer): void {
     const { maxMessageBytes } = this.#settings
     if (message.length > maxMessageBytes) {
@@ -157,14 +157,14 @@ export class WebSocketServer {
     const isKept = admitted instanceof Promise || message.length > maxParsedBytes
     const body = isKept ? Buffer.from(message) : message
     const finish = (one: Admission | Refusal): void => {
-      // Who has hung up meanwhile must not be left with subscriptions.
+      // The client may have disconnected: a subscription made now would never be removed.
       if (this.#settle(connection, one) && this.#connections.has(connection)) this.#serve(connection, body)
     }
     if (admitted instanceof Promise) void admitted.then(finish)
     else finish(admitted)
   }
 
-  /** Takes over the renewed admission of a connection, or closes a connection that has lost it. */
+  /** Stores the renewed admission of a connection and returns true, or closes the connection and returns false. */
   #settle(connection: Connection, admitted: Admission | Refusal): boolean {
     if (typeof admitted !== 'string') {
       connection.admission = admitted
@@ -215,9 +215,9 @@ export class WebSocketServer {
   }
 }
 
-const lookMs = 1000
+const expiryCheckMs = 1000
 
-/** A web page sends its token as the second of two protocols: the first one is then agreed on. */
+/** Returns the protocol to agree on: the first of two when the second is the token of a web page. */
 function protocolOf(protocols: string): string {
   return /^bearer *,/i.exec(protocols) === null ? '' : protocols.slice(0, 'bearer'.length)
 }

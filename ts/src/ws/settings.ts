@@ -1,4 +1,4 @@
-/** What the WebSocket side needs of the configuration. */
+/** Settings of the WebSocket server of one address. */
 export interface WebSocketSettings {
   readonly maxConnections: number
   readonly maxRequests: number

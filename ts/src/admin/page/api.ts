@@ -1,4 +1,4 @@
-import type { AppList, AppWithKey, FigureReport, NodeReport, RangeName, Refusal, ShownApp } from '../shapes.ts'
+import type { AppList, AppView, AppWithKey, FigureReport, NodeReport, RangeName, Refusal } from '../shapes.ts'
 
 const patienceMs = 8000
 const tokenPlace = 'rhizome.token'
@@ -26,8 +26,8 @@ export const allApps = (): Promise<AppList> => ask('GET', '/api/apps')
 export const figures = (range: RangeName, app: string): Promise<FigureReport> =>
   ask('GET', `/api/figures?${new URLSearchParams({ range, ...(app !== '' && { app }) })}`)
 export const createApp = (app: object): Promise<AppWithKey> => ask('POST', '/api/apps', app)
-export const editApp = (name: string, edit: object): Promise<ShownApp> => ask('PATCH', pathOf(name), edit)
-export const revokeApp = (name: string): Promise<ShownApp> => ask('DELETE', pathOf(name))
+export const editApp = (name: string, edit: object): Promise<AppView> => ask('PATCH', pathOf(name), edit)
+export const revokeApp = (name: string): Promise<AppView> => ask('DELETE', pathOf(name))
 export const rotateApp = (name: string, terms: object): Promise<AppWithKey> =>
   ask('POST', `${pathOf(name)}/rotate`, terms)
 

@@ -1,10 +1,10 @@
-import type { ShownApp } from '../shapes.ts'
+import type { AppView } from '../shapes.ts'
 import type { Field, Values } from './form.ts'
 
 // What an app may do: fields to fill in, and the body that is made of them.
 
-type Limits = ShownApp['limits']
-type Allow = ShownApp['allow']
+type Limits = AppView['limits']
+type Allow = AppView['allow']
 
 const limits: readonly (readonly [keyof Limits, string, string])[] = [
   ['unitsPerSecond', 'Units per second', 'Compute units: most methods cost 1, heavy ones more.'],
@@ -26,7 +26,7 @@ const lists: readonly (readonly [keyof Allow, string, string])[] = [
 ]
 
 /** An empty field restricts nothing. */
-export function policyFields(app?: ShownApp): Field[] {
+export function policyFields(app?: AppView): Field[] {
   const jwt = app?.jwt
   return [
     ...limits.map(([name, label, hint]): Field => {
@@ -74,7 +74,7 @@ export function policyFields(app?: ShownApp): Field[] {
 }
 
 /** The body of a creation or an edit. What makes no sense goes as it is: the node says what is wrong. */
-export function bodyOf(values: Values, before?: ShownApp): object {
+export function bodyOf(values: Values, before?: AppView): object {
   const { description = '', useCase = '', newKid = '', kept = '' } = values
   const text = (name: string) => values[name] ?? ''
   const keptKids = lines(kept)

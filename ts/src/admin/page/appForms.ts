@@ -1,4 +1,4 @@
-import type { AppWithKey, NodeReport, ShownApp } from '../shapes.ts'
+import type { AppView, AppWithKey, NodeReport } from '../shapes.ts'
 import { createApp, editApp, revokeApp, rotateApp } from './api.ts'
 import { bodyOf, policyFields } from './appBody.ts'
 import { copyable } from './copyable.ts'
@@ -48,7 +48,7 @@ export function openCreation(isFirst: boolean, access: NodeReport['access'], don
   })
 }
 
-export function openEdit(app: ShownApp, done: () => void): void {
+export function openEdit(app: AppView, done: () => void): void {
   openForm({
     title: 'Edit app',
     intro: [subject(app)],
@@ -61,7 +61,7 @@ export function openEdit(app: ShownApp, done: () => void): void {
   })
 }
 
-export function openRotation(app: ShownApp, done: () => void): void {
+export function openRotation(app: AppView, done: () => void): void {
   openForm({
     title: 'Rotate key',
     intro: [subject(app)],
@@ -79,7 +79,7 @@ export function openRotation(app: ShownApp, done: () => void): void {
   })
 }
 
-export function openRevocation(app: ShownApp, done: () => void): void {
+export function openRevocation(app: AppView, done: () => void): void {
   openForm({
     title: 'Revoke app',
     intro: [
@@ -130,11 +130,11 @@ function showKey({ key, urls }: AppWithKey, title: string): void {
   })
 }
 
-function subject({ name }: ShownApp): HTMLElement {
+function subject({ name }: AppView): HTMLElement {
   return element('p', { class: 'subject' }, foreign(name))
 }
 
-function descriptionFields(app?: ShownApp): Field[] {
+function descriptionFields(app?: AppView): Field[] {
   return [
     { name: 'description', label: 'Description', kind: 'text', mostLetters: 200, value: app?.description ?? '' },
     {

@@ -1,4 +1,4 @@
-import type { ListedApp, NodeReport, ShownApp } from '../shapes.ts'
+import type { AppView, ListedApp, NodeReport } from '../shapes.ts'
 import { openCreation, openEdit, openRevocation, openRotation } from './appForms.ts'
 import { byId, element, foreign, setText } from './element.ts'
 import { count, day } from './format.ts'
@@ -95,7 +95,7 @@ export class AppsPart {
     for (const [index, app] of wanted.entries()) this.#place(app, index, network ?? '')
   }
 
-  #isWanted({ state, name, description, useCase }: ShownApp): boolean {
+  #isWanted({ state, name, description, useCase }: AppView): boolean {
     if (state === 'revoked' && !this.#revoked.checked) return false
     const text = this.#search.value.trim().toLowerCase()
     return [name, description, useCase].some((one) => one.toLowerCase().includes(text))
@@ -151,7 +151,7 @@ export class AppsPart {
   #row(app: ListedApp, network: string, shown: string): Row {
     const { name, description, useCase, state } = app
     const isStranger = app.network !== network
-    const act = (words: string, open: (app: ShownApp, done: () => void) => void, className = '') =>
+    const act = (words: string, open: (app: AppView, done: () => void) => void, className = '') =>
       element(
         'button',
         { type: 'button', class: className, 'aria-label': `${words} ${name}`, click: () => open(app, this.#changed) },
@@ -202,7 +202,7 @@ export class AppsPart {
   }
 }
 
-function keyText({ createdAt, revokedAt, keys }: ShownApp): string {
+function keyText({ createdAt, revokedAt, keys }: AppView): string {
   const made = `created ${day(createdAt)}`
   if (revokedAt !== null) return `${made} · revoked ${day(revokedAt)}`
   const now = Date.now()
@@ -215,7 +215,7 @@ function keyText({ createdAt, revokedAt, keys }: ShownApp): string {
 }
 
 /** What restricts an app, in a few words each. */
-function rules({ limits, allow, jwt }: ShownApp): string[] {
+function rules({ limits, allow, jwt }: AppView): string[] {
   const some = (words: string, entries: readonly unknown[]) =>
     entries.length === 0 ? [] : [`${words}: ${count(entries.length)}`]
   const most = (value: number | null, words: string) => (value === null ? [] : [`${count(value)} ${words}`])

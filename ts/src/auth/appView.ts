@@ -1,15 +1,15 @@
 import type { App } from './app.ts'
 
-/** An app as people and programs see it: without its hashes, times as ISO texts. */
-export interface ShownApp extends Omit<App, 'createdAt' | 'revokedAt' | 'keys'> {
-  /** `expired`: there is no key left that is good. */
+/** An app as the CLI and the admin API show it: without hashes of keys, times in ISO 8601. */
+export interface AppView extends Omit<App, 'createdAt' | 'revokedAt' | 'keys'> {
+  /** `expired`: no key is valid. */
   readonly state: 'active' | 'expired' | 'revoked'
   readonly createdAt: string
   readonly revokedAt: string | null
   readonly keys: readonly { readonly createdAt: string; readonly expiresAt: string | null }[]
 }
 
-/** Where a key's owner sends requests. Each holds the key. */
+/** Endpoint URLs of a key. Each contains the key. */
 export interface KeyUrls {
   readonly http: string
   readonly httpV2: string
@@ -17,7 +17,7 @@ export interface KeyUrls {
   readonly webSocketV2: string
 }
 
-export function shownApp({ keys, revokedAt, createdAt, ...described }: App, now: number): ShownApp {
+export function appView({ keys, revokedAt, createdAt, ...described }: App, now: number): AppView {
   const hasKey = keys.some(({ expiresAt }) => expiresAt === null || now < expiresAt)
   return {
     ...described,
@@ -31,7 +31,7 @@ export function shownApp({ keys, revokedAt, createdAt, ...described }: App, now:
   }
 }
 
-/** `base` is the address that callers use, e.g. `https://rpc.example.org`. */
+/** Returns the URLs of a key below `base`, e.g. `https://rpc.example.org`. */
 export function keyUrls(base: string, key: string): KeyUrls {
   const http = base.replace(/\/+$/, '')
   const socket = http.replace(/^http/, 'ws')
