@@ -232,7 +232,7 @@ impl NodeConfig {
             // One developer sends as much as he likes.
             chain.pool.has_rate_limiter = false;
             // His transactions are mined without waiting for a minute.
-            chain.work.follows_pool = true;
+            chain.block_templates.follows_pool = true;
             if self.has_wallet {
                 // The last of the development accounts.
                 chain.coinbase = address!("ec4ddeb4380ad69b3e509baad9f158cdf4e4681d");
@@ -247,10 +247,10 @@ impl NodeConfig {
         chain.minimum_gas_price = U256::from(self.minimum_gas_price_wei);
         chain.has_fixed_clock = self.has_fixed_clock;
         chain.pool.has_rate_limiter = self.has_rate_limiter.unwrap_or(chain.pool.has_rate_limiter);
-        chain.work.follows_pool = self.works.follow_pool.unwrap_or(chain.work.follows_pool);
-        chain.work.refresh_seconds = self.works.refresh_seconds;
-        chain.work.submission_interval = self.works.submission_interval_seconds;
-        chain.work.notified_fees = U256::from(self.works.notified_fees_wei);
+        chain.block_templates.follows_pool = self.works.follow_pool.unwrap_or(chain.block_templates.follows_pool);
+        chain.block_templates.refresh_seconds = self.works.refresh_seconds;
+        chain.block_templates.submission_interval = self.works.submission_interval_seconds;
+        chain.block_templates.notified_fees = U256::from(self.works.notified_fees_wei);
         Ok(chain)
     }
 

@@ -94,7 +94,7 @@ fn start(config: &NodeConfig) -> std::result::Result<Running, RpcError> {
     chain.on_event(Box::new(move |event| match event {
         ChainEvent::NewHead { .. } => heads.notify(),
         ChainEvent::PendingTransaction { .. } => pending.notify(),
-        ChainEvent::LeftOut(_) => left_out.notify(),
+        ChainEvent::TransactionSkipped(_) => left_out.notify(),
     }));
     let (threads, waiting) = config.pool();
     let pool = Pool::start("pool", threads, waiting).map_err(RpcError::internal)?;

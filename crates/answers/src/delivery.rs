@@ -6,14 +6,15 @@ use crate::node::Node;
 use crate::replay;
 use crate::revert;
 use rhizome_chain::{
-    BlockTime, Chain, LeftOut, MinedBlock, MinedTransaction, PoolRejection, Submitted, WaitReason, WaitReasons,
+    BlockTime, Chain, MinedBlock, MinedTransaction, PoolRejection, SkippedTransaction, SubmittedTransaction,
+    WaitReason, WaitReasons,
 };
 use rhizome_evm::{Deadline, End};
 use rhizome_primitives::B256;
 
 /// The hash of a transaction that `submit` hands to the pool. With instant mining the answer comes after its block, and a
 /// failed execution is returned as an error although the transaction is mined.
-pub(crate) fn deliver(node: &Node, submit: impl FnOnce(&Chain) -> Result<Submitted, RpcError>) -> Answer {
+pub(crate) fn deliver(node: &Node, submit: impl FnOnce(&Chain) -> Result<SubmittedTransaction, RpcError>) -> Answer {
     let chain = node.chain();
     if !node.mines_on_submission() {
         return Ok(json::data(submit(chain)?.hash.as_slice()));
@@ -42,16 +43,16 @@ fn not_mined(node: &Node, hash: &B256, mined: &MinedBlock) -> RpcError {
     let Some(pooled) = node.chain().pool().get(hash) else {
         return error.with_hint("no block can hold it, so it was dropped");
     };
-    let reasons = WaitReasons::new(&mined.record.block, &mined.left_out);
+    let reasons = WaitReasons::new(&mined.record.block, &mined.skipped);
     let reason = match node.chain().pool().next_nonce(&pooled.sender) {
         Ok(next) if next < pooled.nonce => Some(WaitReason::NonceGap { nonce: pooled.nonce, next }),
         _ => reasons.of(hash, &pooled.sender, pooled.nonce),
     };
     let Some(reason) = reason else { return error };
     let text = reason.to_string();
-    if mined.left_out.iter().all(|left| left.hash != *hash) {
+    if mined.skipped.iter().all(|left| left.hash != *hash) {
         let (hash, sender, nonce) = (*hash, pooled.sender, pooled.nonce);
-        node.chain().tell_waiting(LeftOut { hash, sender, nonce, reason });
+        node.chain().report_skipped(SkippedTransaction { hash, sender, nonce, reason });
     }
     error.with_hint(format!("it waits: {text}"))
 }

@@ -3,7 +3,7 @@
 use crate::error::{Answer, ErrorCode, RpcError};
 use crate::json::JsonWriter;
 use crate::node::Node;
-use rhizome_chain::{SubmissionError, Work, WorkError};
+use rhizome_chain::{MiningSolution, MiningSolutionError, SubmissionError};
 use rhizome_primitives::hex;
 
 /// -32601 while there is no work because mining was never on.
@@ -29,13 +29,13 @@ pub(crate) fn hashes(what: &str, text: &str) -> Result<Vec<[u8; 32]>, RpcError> 
 }
 
 /// -32602 for what is no Bitcoin message.
-pub(crate) fn malformed(error: WorkError) -> RpcError {
+pub(crate) fn malformed(error: MiningSolutionError) -> RpcError {
     RpcError::invalid_params(error.to_string())
 }
 
 /// Hands a solution to the chain.
-pub(crate) fn submit(node: &Node, solution: &Work) -> Answer {
-    let submitted = node.chain().submit_work(solution, node.now())?;
+pub(crate) fn submit(node: &Node, solution: &MiningSolution) -> Answer {
+    let submitted = node.chain().submit_solution(solution, node.now())?;
     let mut json = JsonWriter::new();
     json.begin_object();
     json.key("blockImportedResult").data(submitted.outcome.name().as_bytes());
@@ -49,7 +49,7 @@ impl From<SubmissionError> for RpcError {
     fn from(error: SubmissionError) -> Self {
         match error {
             SubmissionError::Import(failure) => failure.into(),
-            SubmissionError::Work(fault) => malformed(fault),
+            SubmissionError::Solution(fault) => malformed(fault),
             refused => Self::new(ErrorCode::InvalidMinerBlock, refused.to_string()),
         }
     }

@@ -59,7 +59,7 @@ impl Node {
             ChainEvent::NewHead { number, enacted, retracted, .. } if enacted.is_empty() => {
                 retracted.iter().for_each(|hash| lost.push(*hash, *number));
             }
-            ChainEvent::LeftOut(left) => waiting.push(left),
+            ChainEvent::TransactionSkipped(left) => waiting.push(left),
             ChainEvent::NewHead { .. } => {}
         }));
         let mining = Arc::new(MiningSchedule::new(options.mining));

@@ -3,7 +3,7 @@
 use crate::error::{Answer, write_fault_text};
 use crate::json::JsonWriter;
 use crate::node::Node;
-use rhizome_chain::Kind;
+use rhizome_chain::SubPool;
 
 /// One lane of the threads that execute.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ pub fn answer(node: &Node, lanes: &[LaneFigures]) -> Answer {
     json.key("hash").hash(&head.hash());
     json.key("timestamp").number(head.record.block.header.timestamp.cast_signed());
     json.key("highestBlock").number(chain.highest_number()?.cast_signed());
-    for (name, kind) in [("pendingTransactions", Kind::Pending), ("queuedTransactions", Kind::Queued)] {
+    for (name, kind) in [("pendingTransactions", SubPool::Pending), ("queuedTransactions", SubPool::Queued)] {
         json.key(name).raw(chain.pool().count(kind).to_string().as_bytes());
     }
     json.key("lanes").begin_object();

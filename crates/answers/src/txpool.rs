@@ -7,20 +7,20 @@ pub mod status;
 use crate::error::Answer;
 use crate::json::JsonWriter;
 use crate::node::Node;
-use rhizome_chain::{Kind, Pooled};
+use rhizome_chain::{PooledTransaction, SubPool};
 use rhizome_primitives::{Address, hex};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// `{pending, queued}`, each sender without `0x` -> nonce in decimal -> array of what `write` writes.
-fn tree(node: &Node, mut write: impl FnMut(&mut JsonWriter, &Pooled)) -> Answer {
+fn tree(node: &Node, mut write: impl FnMut(&mut JsonWriter, &PooledTransaction)) -> Answer {
     let pool = node.chain().pool();
     let mut json = JsonWriter::new();
     json.begin_object();
-    for kind in [Kind::Pending, Kind::Queued] {
+    for kind in [SubPool::Pending, SubPool::Queued] {
         let (name, waiting) = match kind {
-            Kind::Pending => ("pending", pool.pending()),
-            Kind::Queued => ("queued", pool.queued()),
+            SubPool::Pending => ("pending", pool.pending()),
+            SubPool::Queued => ("queued", pool.queued()),
         };
         json.key(name).begin_object();
         for (sender, transactions) in by_sender(waiting) {
@@ -39,8 +39,8 @@ fn tree(node: &Node, mut write: impl FnMut(&mut JsonWriter, &Pooled)) -> Answer 
 }
 
 /// Nonces stay in ascending order.
-fn by_sender(waiting: Vec<Arc<Pooled>>) -> BTreeMap<Address, Vec<Arc<Pooled>>> {
-    let mut senders: BTreeMap<Address, Vec<Arc<Pooled>>> = BTreeMap::new();
+fn by_sender(waiting: Vec<Arc<PooledTransaction>>) -> BTreeMap<Address, Vec<Arc<PooledTransaction>>> {
+    let mut senders: BTreeMap<Address, Vec<Arc<PooledTransaction>>> = BTreeMap::new();
     for pooled in waiting {
         senders.entry(pooled.sender).or_default().push(pooled);
     }

@@ -1,5 +1,10 @@
 //! The stored blocks behind caches: what readers and the writer share.
 
+pub(crate) mod ancestry;
+pub(crate) mod log_search;
+pub(crate) mod reads;
+pub(crate) mod record;
+
 use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;

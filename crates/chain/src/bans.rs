@@ -20,21 +20,21 @@ pub struct AddressBlock {
 /// Not an address, a name, an address of this machine itself, or a mask that does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not an address or a block of addresses")]
-pub struct NoAddressBlock;
+pub struct AddressBlockError;
 
 impl FromStr for AddressBlock {
-    type Err = NoAddressBlock;
+    type Err = AddressBlockError;
 
-    fn from_str(text: &str) -> Result<Self, NoAddressBlock> {
+    fn from_str(text: &str) -> Result<Self, AddressBlockError> {
         let (address, bits) = match text.split_once('/') {
-            Some((address, bits)) => (address, Some(bits.parse::<u8>().map_err(|_malformed| NoAddressBlock)?)),
+            Some((address, bits)) => (address, Some(bits.parse::<u8>().map_err(|_malformed| AddressBlockError)?)),
             None => (text, None),
         };
-        let address = address.trim().parse::<IpAddr>().map_err(|_malformed| NoAddressBlock)?.to_canonical();
+        let address = address.trim().parse::<IpAddr>().map_err(|_malformed| AddressBlockError)?.to_canonical();
         let most = if address.is_ipv4() { 32 } else { 128 };
         let has_bits = bits.is_none_or(|bits| (1..=most).contains(&bits));
         if address.is_loopback() || address.is_unspecified() || !has_bits {
-            return Err(NoAddressBlock);
+            return Err(AddressBlockError);
         }
         Ok(Self { address, bits })
     }

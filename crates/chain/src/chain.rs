@@ -7,19 +7,20 @@ use rhizome_storage::{BestChange, BlockWrite, Durability, Identity, Store, Store
 use rhizome_trie::{MemoryNodes, Trie, diff};
 
 use crate::archive::Archive;
+use crate::archive::record::BlockRecord;
 use crate::bans::Bans;
-use crate::build::{Drafts, Told};
 use crate::config::{ChainConfig, DataDir};
-use crate::development::Development;
-use crate::events::{ChainEvent, Listeners};
+use crate::events::{ChainEvent, ChainListeners};
 use crate::head::Head;
-use crate::record::BlockRecord;
-use crate::recovery::Recovery;
-use crate::reorg::BranchChange;
-use crate::txpool::{Pool, PoolHead};
-use crate::works::Works;
-use crate::writer::Writer;
-use crate::{ChainError, reorg};
+use crate::head::branch_change::BranchChange;
+use crate::import::import_state::ImportState;
+use crate::import::recovery::Recovery;
+use crate::mining::block_builder::PendingBlockCache;
+use crate::mining::block_builder::skipped::ReportedReasons;
+use crate::mining::block_templates::BlockTemplates;
+use crate::mining::development::Development;
+use crate::txpool::{PoolHead, TransactionPool};
+use crate::{ChainError, head::branch_change};
 
 /// Blocks that the pool looks at when it starts.
 const FEE_MARKET_BLOCKS: u64 = 50;
@@ -32,14 +33,14 @@ pub struct Chain {
     config: ChainConfig,
     pub(crate) archive: Arc<Archive>,
     head: ArcSwap<Head>,
-    pub(crate) writer: Mutex<Writer>,
+    pub(crate) writer: Mutex<ImportState>,
     pub(crate) development: Development,
-    pub(crate) drafts: Drafts,
-    pub(crate) works: Mutex<Works>,
-    pool: Pool,
+    pub(crate) drafts: PendingBlockCache,
+    pub(crate) templates: Mutex<BlockTemplates>,
+    pool: TransactionPool,
     bans: Bans,
-    pub(crate) told: Told,
-    listeners: Listeners,
+    pub(crate) told: ReportedReasons,
+    listeners: ChainListeners,
     pub(crate) recovery: Recovery,
 }
 
@@ -65,11 +66,11 @@ impl Chain {
         }
         let record = head_record(&archive)?;
         let head = Head::new(Arc::clone(&record), archive.store.generation(), &archive.store);
-        let writer = Writer::open(record.state_root, &archive.store, config.cache_bytes);
+        let writer = ImportState::open(record.state_root, &archive.store, config.cache_bytes);
         let pool_head = PoolHead { record, state: head.state() };
         let recent = recent_blocks(&archive, head.number())?;
         let (spec, clock) = (Arc::clone(&config.spec), config.clock.clone());
-        let pool = Pool::new(spec, config.pool.clone(), clock, pool_head, &recent, config.target_gas_limit);
+        let pool = TransactionPool::new(spec, config.pool.clone(), clock, pool_head, &recent, config.target_gas_limit);
         let bans = Bans::open(Arc::clone(&archive.store))?;
         let chain = Arc::new(Self {
             config,
@@ -77,12 +78,12 @@ impl Chain {
             head: ArcSwap::from_pointee(head),
             writer: Mutex::new(writer),
             development: Development::default(),
-            drafts: Drafts::default(),
-            works: Mutex::default(),
+            drafts: PendingBlockCache::default(),
+            templates: Mutex::default(),
             pool,
             bans,
-            told: Told::default(),
-            listeners: Listeners::default(),
+            told: ReportedReasons::default(),
+            listeners: ChainListeners::default(),
             recovery: Recovery::default(),
         });
         Self::watch_disk(&chain);
@@ -105,7 +106,7 @@ impl Chain {
     }
 
     /// The transactions that wait.
-    pub fn pool(&self) -> &Pool {
+    pub fn pool(&self) -> &TransactionPool {
         &self.pool
     }
 
@@ -139,8 +140,8 @@ impl Chain {
         self.emit(&ChainEvent::NewHead {
             number,
             hash,
-            enacted: reorg::hashes(&change.enacted),
-            retracted: reorg::hashes(&change.retracted),
+            enacted: branch_change::hashes(&change.enacted),
+            retracted: branch_change::hashes(&change.retracted),
         });
         for hash in now_pending {
             self.emit(&ChainEvent::PendingTransaction { hash });

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rhizome_primitives::{Address, Bytes, ChainSpec, Rule, U256};
 
-use crate::{PoolOptions, WorkOptions};
+use crate::{BlockTemplateOptions, PoolOptions};
 
 /// Where the chain is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,7 +100,7 @@ pub struct ChainConfig {
     /// Settings of the transaction pool.
     pub pool: PoolOptions,
     /// Settings of the work for other miners.
-    pub work: WorkOptions,
+    pub block_templates: BlockTemplateOptions,
     /// What time it is.
     pub clock: Clock,
     /// The time of a new block is its parent's plus the development offset, whatever the clock says: blocks that were
@@ -127,7 +127,7 @@ impl ChainConfig {
             is_power_safe: false,
             old_state_roots: OldStateRoots::default(),
             pool: PoolOptions::default(),
-            work: WorkOptions::default(),
+            block_templates: BlockTemplateOptions::default(),
             clock: Clock::system(),
             has_fixed_clock: false,
             keeps_time_offset: false,

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 use rhizome_primitives::B256;
 
-use crate::LeftOut;
+use crate::SkippedTransaction;
 
 /// What happened to the chain or the pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,17 +24,17 @@ pub enum ChainEvent {
         /// Its hash.
         hash: B256,
     },
-    /// A block was mined without a transaction that waits. Told once for each reason.
-    LeftOut(LeftOut),
+    /// A block was mined without a transaction that waits. ReportedReasons once for each reason.
+    TransactionSkipped(SkippedTransaction),
 }
 
-type Listener = Arc<dyn Fn(&ChainEvent) + Send + Sync>;
+type ChainListener = Arc<dyn Fn(&ChainEvent) + Send + Sync>;
 
 /// Those who want to know.
 #[derive(Default)]
-pub(crate) struct Listeners(RwLock<Vec<Listener>>);
+pub(crate) struct ChainListeners(RwLock<Vec<ChainListener>>);
 
-impl Listeners {
+impl ChainListeners {
     pub(crate) fn add(&self, listener: Box<dyn Fn(&ChainEvent) + Send + Sync>) {
         self.0.write().push(listener.into());
     }

@@ -1,3 +1,6 @@
+pub(crate) mod branch_change;
+pub(crate) mod fork_choice;
+
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -14,13 +17,13 @@ pub struct Head {
     pub record: Arc<BlockRecord>,
     /// Generation of the flat state that belongs to it.
     pub generation: u64,
-    state: Arc<HeadState>,
+    state: Arc<HeadStateReader>,
 }
 
 impl Head {
     pub(crate) fn new(record: Arc<BlockRecord>, generation: u64, store: &Arc<Store>) -> Self {
         let trie = Trie::open(record.state_root, Arc::new(CachedNodes::new(store)));
-        let state = Arc::new(HeadState { store: Arc::clone(store), generation, trie });
+        let state = Arc::new(HeadStateReader { store: Arc::clone(store), generation, trie });
         Self { record, generation, state }
     }
 
@@ -48,19 +51,19 @@ impl Head {
 
 /// Reads flat rows as long as they are those of its block. The writer raises the generation before it changes a row, so
 /// a value is right when the generation has not moved after it was read; otherwise the trie is asked.
-struct HeadState {
+struct HeadStateReader {
     store: Arc<Store>,
     generation: u64,
     trie: Trie,
 }
 
-impl HeadState {
+impl HeadStateReader {
     fn is_current(&self) -> bool {
         self.store.generation() == self.generation
     }
 }
 
-impl StateReader for HeadState {
+impl StateReader for HeadStateReader {
     fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StateError> {
         if self.is_current() {
             let value = self.store.flat_get(key).map_err(|error| StateError::Reader(Box::new(error)))?;

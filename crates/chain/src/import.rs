@@ -1,5 +1,17 @@
 //! A block from bytes to the best chain.
 
+pub(crate) mod block_file;
+pub(crate) mod block_stream;
+pub(crate) mod head_guard;
+pub(crate) mod import_state;
+pub(crate) mod invalid_block;
+pub(crate) mod pipeline;
+pub(crate) mod preparation;
+pub(crate) mod prepared_block;
+pub(crate) mod recovery;
+pub(crate) mod rules;
+mod state_change;
+
 use std::mem;
 use std::sync::Arc;
 
@@ -8,13 +20,15 @@ use rhizome_primitives::{Address, B256, Block, Bytes, Receipt, U256};
 use rhizome_storage::{BestChange, BlockWrite, StoredReceipts};
 use rhizome_trie::{NodeRows, StateDelta, StateReader, Trie, diff, list_root};
 
-use crate::ancestry::ChainAncestry;
-use crate::prepare::{PreparedBlock, is_orchid};
-use crate::record::total_difficulty;
-use crate::reorg::{BranchChange, places};
-use crate::verify::{Context, Executed, Failure, check_old_state_root, check_outcome, check_rules};
-use crate::writer::Writer;
-use crate::{BlockRecord, Chain, ChainError, ImportError, InvalidBlock, fork_choice};
+use crate::archive::ancestry::ChainAncestry;
+use crate::archive::record::total_difficulty;
+use crate::head::branch_change::{BranchChange, places};
+use crate::import::import_state::ImportState;
+use crate::import::prepared_block::{PreparedBlock, is_orchid};
+use crate::import::rules::{
+    ExecutionResult, ImportFailure, RuleContext, check_old_state_root, check_outcome, check_rules,
+};
+use crate::{BlockRecord, Chain, ChainError, ImportError, InvalidBlock, head::fork_choice};
 
 /// What became of a block. A refusal is a result, not an error.
 #[derive(Debug)]
@@ -92,7 +106,7 @@ impl Chain {
 
     pub(crate) fn import_with(
         &self,
-        writer: &mut Writer,
+        writer: &mut ImportState,
         prepared: PreparedBlock,
     ) -> Result<ImportOutcome, ImportError> {
         if self.is_stored(&prepared.hash)? {
@@ -112,8 +126,8 @@ impl Chain {
         };
         match verified {
             Ok(verified) => self.store_verified(writer, verified),
-            Err(Failure::Invalid(invalid)) => Ok(ImportOutcome::Invalid(invalid)),
-            Err(Failure::Error(error)) => Err(error),
+            Err(ImportFailure::Invalid(invalid)) => Ok(ImportOutcome::Invalid(invalid)),
+            Err(ImportFailure::Error(error)) => Err(error),
         }
     }
 
@@ -137,7 +151,7 @@ impl Chain {
         parent: &AncestorBlock,
         state: Arc<dyn StateReader>,
         trie: impl FnOnce() -> Trie,
-    ) -> Result<Verified, Failure> {
+    ) -> Result<Verified, ImportFailure> {
         let executed = self.execute(prepared, parent, state)?;
         let mut trie = trie();
         let block = self.check(executed, &mut trie)?;
@@ -150,9 +164,9 @@ impl Chain {
         mut prepared: PreparedBlock,
         parent: &AncestorBlock,
         state: Arc<dyn StateReader>,
-    ) -> Result<ExecutedBlock, Failure> {
+    ) -> Result<ExecutedBlock, ImportFailure> {
         let now = self.config().clock.now();
-        let context = Context { archive: &self.archive, parent: &parent.header, state: &*state, now };
+        let context = RuleContext { archive: &self.archive, parent: &parent.header, state: &*state, now };
         let senders = check_rules(&mut prepared, &context)?;
         let PreparedBlock { block, hash, raw, .. } = prepared;
         let ancestry = ChainAncestry::new(Arc::clone(&self.archive), parent.header.number, parent.hash);
@@ -165,7 +179,7 @@ impl Chain {
 
     /// Compares what execution gave with the header. `trie` goes from the parent's state to that of the block; after a
     /// failure it is worth nothing.
-    pub(crate) fn check(&self, executed: ExecutedBlock, trie: &mut Trie) -> Result<VerifiedBlock, Failure> {
+    pub(crate) fn check(&self, executed: ExecutedBlock, trie: &mut Trie) -> Result<VerifiedBlock, ImportFailure> {
         let ExecutedBlock { block, raw, senders, total_difficulty, outcome, delta, .. } = executed;
         let spec = self.spec();
         let encoded_receipts: Vec<Bytes> = outcome.receipts.iter().map(|receipt| receipt.encode().into()).collect();
@@ -174,14 +188,18 @@ impl Chain {
         trie.apply(&delta)?;
         let nodes = trie.commit();
         let state_root = trie.root_hash();
-        check_outcome(&block.header, &Executed { outcome: &outcome, state_root, receipts_root }, spec)?;
+        check_outcome(&block.header, &ExecutionResult { outcome: &outcome, state_root, receipts_root }, spec)?;
         check_old_state_root(&block.header, trie, spec, self.config().old_state_roots)?;
         let record = Arc::new(BlockRecord::new(block, raw.len(), total_difficulty, state_root, senders));
         Ok(VerifiedBlock { record, raw, receipts: outcome.receipts, encoded_receipts, delta, nodes })
     }
 
     /// Writes a block, and makes it the best one if it is.
-    pub(crate) fn store_verified(&self, writer: &mut Writer, verified: Verified) -> Result<ImportOutcome, ImportError> {
+    pub(crate) fn store_verified(
+        &self,
+        writer: &mut ImportState,
+        verified: Verified,
+    ) -> Result<ImportOutcome, ImportError> {
         let Verified { block, trie } = verified;
         let head = self.head();
         if !fork_choice::replaces(&block.record, &head.record) {
@@ -247,7 +265,7 @@ impl Chain {
 }
 
 /// Sorts the ends of an execution into verdicts and failures.
-fn execution_failure(error: ExecError, block: &Block, hash: B256) -> Failure {
+fn execution_failure(error: ExecError, block: &Block, hash: B256) -> ImportFailure {
     let number = block.header.number;
     let transaction = |index: usize| block.transactions.get(index).map_or(B256::ZERO, |transaction| transaction.hash());
     let invalid = match error {
@@ -266,11 +284,18 @@ fn execution_failure(error: ExecError, block: &Block, hash: B256) -> Failure {
         }
         ExecError::BridgePart { part, stage, index, .. } => {
             let transaction = transaction(index);
-            return Failure::Error(ImportError::BridgePart { number, block: hash, index, transaction, part, stage });
+            return ImportFailure::Error(ImportError::BridgePart {
+                number,
+                block: hash,
+                index,
+                transaction,
+                part,
+                stage,
+            });
         }
-        source => return Failure::Error(ImportError::Execution { number, block: hash, source }),
+        source => return ImportFailure::Error(ImportError::Execution { number, block: hash, source }),
     };
-    Failure::Invalid(invalid)
+    ImportFailure::Invalid(invalid)
 }
 
 #[cfg(test)]
@@ -284,7 +309,7 @@ mod tests {
         let header = Header::new(7, &ChainSpec::regtest());
         let block = Block { header, transactions: vec![Transaction::remasc(7)], uncles: Vec::new() };
         let error = ExecError::BridgePart { part: "addSignature", stage: 6, number: 7, index: 0, hash: B256::ZERO };
-        let Failure::Error(error) = execution_failure(error, &block, B256::repeat_byte(1)) else {
+        let ImportFailure::Error(error) = execution_failure(error, &block, B256::repeat_byte(1)) else {
             panic!("the block was judged");
         };
         let text = error.to_string();

@@ -1,14 +1,18 @@
 //! Making blocks on a chain whose proof of work a node can find by itself.
 
+pub(crate) mod block_builder;
+pub(crate) mod block_templates;
+pub(crate) mod development;
+
 use std::sync::Arc;
 
 use rhizome_pow::{LookUpError, SolveError, fork_detection_data, solve};
 use rhizome_primitives::{Address, B256, Header, Transaction};
 
-use crate::build::BuildError;
+use crate::mining::block_builder::BuildError;
 use crate::{
-    Admitted, BlockRecord, Chain, ChainEvent, HeadGuard, ImportError, ImportOutcome, InvalidBlock, LeftOut,
-    PendingBlock, PoolRejection, PreparedBlock,
+    AdmittedTransaction, BlockRecord, Chain, ChainEvent, HeadGuard, ImportError, ImportOutcome, InvalidBlock,
+    PendingBlock, PoolRejection, PreparedBlock, SkippedTransaction,
 };
 
 /// Bitcoin headers tried for one block: enough for every difficulty up to some hundred thousands.
@@ -16,7 +20,7 @@ const MAX_ATTEMPTS: u32 = 1 << 22;
 
 /// What became of a submitted transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Submitted {
+pub struct SubmittedTransaction {
     /// Its hash.
     pub hash: B256,
     /// Who signed it.
@@ -76,29 +80,29 @@ pub struct MinedBlock {
     /// The block.
     pub record: Arc<BlockRecord>,
     /// Pending transactions that were looked at and did not get in, each with its reason.
-    pub left_out: Vec<LeftOut>,
+    pub skipped: Vec<SkippedTransaction>,
 }
 
 impl Chain {
     /// Puts a transaction into the pool, or says which rule it breaks.
-    pub fn submit(&self, transaction: Transaction) -> Result<Submitted, PoolRejection> {
+    pub fn submit(&self, transaction: Transaction) -> Result<SubmittedTransaction, PoolRejection> {
         Ok(self.submitted(self.pool().add(transaction)?))
     }
 
-    /// Puts the transaction that `sign` makes of the next nonce of an account into the pool ([`crate::Pool::add_next`]).
+    /// Puts the transaction that `sign` makes of the next nonce of an account into the pool ([`crate::TransactionPool::add_next`]).
     pub fn submit_next<E: From<PoolRejection>>(
         &self,
         sender: &Address,
         sign: impl FnMut(u64) -> Result<Transaction, E>,
-    ) -> Result<Submitted, E> {
+    ) -> Result<SubmittedTransaction, E> {
         Ok(self.submitted(self.pool().add_next(sender, sign)?))
     }
 
-    fn submitted(&self, admitted: Admitted) -> Submitted {
+    fn submitted(&self, admitted: AdmittedTransaction) -> SubmittedTransaction {
         for hash in admitted.now_pending {
             self.emit(&ChainEvent::PendingTransaction { hash });
         }
-        Submitted { hash: admitted.hash, sender: admitted.sender, is_pending: admitted.is_pending }
+        SubmittedTransaction { hash: admitted.hash, sender: admitted.sender, is_pending: admitted.is_pending }
     }
 
     /// Builds a block on the best one from the pool, finds its proof of work and imports it. `now` is in seconds; the
@@ -138,7 +142,7 @@ impl HeadGuard<'_> {
         };
         let (built, _pool_version) = chain.build(&head, timestamp, Some(&self.writer))?;
         let unfit = built.unfit();
-        let PendingBlock { mut block, parent, left_out, .. } = built;
+        let PendingBlock { mut block, parent, skipped, .. } = built;
         let fork_data = chain.fork_data(&block.header, &parent)?;
         solve(&mut block.header, fork_data, chain.spec(), MAX_ATTEMPTS)?;
         let hash = block.hash();
@@ -147,8 +151,8 @@ impl HeadGuard<'_> {
         match outcome {
             ImportOutcome::ImportedBest => {
                 chain.end_time_setting(timestamp, now, is_chosen);
-                chain.tell_left_out(&left_out);
-                Ok(MinedBlock { record: Arc::clone(&chain.head().record), left_out })
+                chain.report_all_skipped(&skipped);
+                Ok(MinedBlock { record: Arc::clone(&chain.head().record), skipped })
             }
             ImportOutcome::Invalid(invalid) => Err(MineError::Invalid(invalid)),
             ImportOutcome::ImportedNotBest | ImportOutcome::Exists | ImportOutcome::NoParent => {

@@ -14,15 +14,15 @@ mod rejection;
 mod tests;
 
 pub use admission::{ACCOUNT_SLOTS, MAX_SIZE};
-pub use content::Kind;
+pub use content::SubPool;
 pub use order::ByPrice;
 pub use quota::Quota;
 pub use rejection::PoolRejection;
 
-use crate::build::next_gas_limit;
+use crate::mining::block_builder::targets::next_gas_limit;
 use crate::{BlockRecord, Clock};
-use admission::Account;
-use content::Content;
+use admission::SenderAccount;
+use content::PoolContent;
 use fee_market::FeeMarket;
 use parking_lot::Mutex;
 use quota::Quotas;
@@ -65,7 +65,7 @@ impl Default for PoolOptions {
 
 /// A transaction in the pool.
 #[derive(Debug)]
-pub struct Pooled {
+pub struct PooledTransaction {
     /// The transaction.
     pub transaction: Transaction,
     /// Who sent it.
@@ -88,7 +88,7 @@ pub struct Pooled {
 
 /// What became of a transaction that was admitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Admitted {
+pub struct AdmittedTransaction {
     /// Its hash.
     pub hash: B256,
     /// Who sent it.
@@ -108,8 +108,8 @@ pub struct PoolHead {
     pub state: Arc<dyn StateReader>,
 }
 
-/// The pool. Shared by all threads; every method takes its lock for a short time only.
-pub struct Pool {
+/// The pool. PipelineState by all threads; every method takes its lock for a short time only.
+pub struct TransactionPool {
     spec: Arc<ChainSpec>,
     options: PoolOptions,
     clock: Clock,
@@ -117,25 +117,25 @@ pub struct Pool {
     next_block_target: Option<AtomicU64>,
     /// Held from the choice of a nonce to the admission of the transaction that uses it. Taken before `inner`.
     next_nonces: Mutex<()>,
-    inner: Mutex<Inner>,
+    inner: Mutex<PoolState>,
     version: AtomicU64,
 }
 
-struct Inner {
+struct PoolState {
     head: PoolHead,
     /// Counts changes of the head.
     head_count: u64,
-    content: Content,
+    content: PoolContent,
     quotas: Quotas,
     market: FeeMarket,
     next_sequence: u64,
 }
 
 /// An account at one moment of the pool, read outside the lock.
-struct Seen {
+struct AccountSnapshot {
     head: PoolHead,
     head_count: u64,
-    account: Account,
+    account: SenderAccount,
     next_nonce: u64,
 }
 
@@ -149,14 +149,14 @@ pub struct TransactionGas {
 }
 
 /// A transaction that was judged against a head, outside the lock.
-struct Candidate {
+struct PoolCandidate {
     transaction: Transaction,
     sender: Address,
-    account: Account,
+    account: SenderAccount,
     is_to_contract: bool,
 }
 
-impl Pool {
+impl TransactionPool {
     /// An empty pool on a best block. `recent` are the last blocks up to it, oldest first, for the fee market: up to 50.
     /// Blocks of this node move toward `target_gas_limit`.
     pub fn new(
@@ -169,8 +169,14 @@ impl Pool {
     ) -> Self {
         let mut market = FeeMarket::default();
         recent.iter().for_each(|record| market.add(record));
-        let inner =
-            Inner { head, head_count: 0, content: Content::default(), quotas: Quotas::new(), market, next_sequence: 0 };
+        let inner = PoolState {
+            head,
+            head_count: 0,
+            content: PoolContent::default(),
+            quotas: Quotas::new(),
+            market,
+            next_sequence: 0,
+        };
         let (next_nonces, inner) = (Mutex::new(()), Mutex::new(inner));
         // On other networks the next block is usually made elsewhere.
         let next_block_target =
@@ -184,7 +190,7 @@ impl Pool {
     }
 
     /// Admits a transaction or says which rule it breaks. Queued successors that it makes executable become pending.
-    pub fn add(&self, transaction: Transaction) -> Result<Admitted, PoolRejection> {
+    pub fn add(&self, transaction: Transaction) -> Result<AdmittedTransaction, PoolRejection> {
         self.refuse_known(&transaction.hash())?;
         let sender = transaction.recover_sender()?;
         if !transaction.accepts_signature(self.spec.chain_id) {
@@ -207,7 +213,7 @@ impl Pool {
         &self,
         sender: &Address,
         mut sign: impl FnMut(u64) -> Result<Transaction, E>,
-    ) -> Result<Admitted, E> {
+    ) -> Result<AdmittedTransaction, E> {
         let _turn = self.next_nonces.lock();
         loop {
             let seen = self.look(sender).map_err(PoolRejection::from)?;
@@ -221,32 +227,37 @@ impl Pool {
     }
 
     /// Reads the account of a sender at the pool's head, and its next nonce at the same moment.
-    fn look(&self, sender: &Address) -> Result<Seen, StateError> {
+    fn look(&self, sender: &Address) -> Result<AccountSnapshot, StateError> {
         loop {
             let (head, head_count) = {
                 let inner = self.inner.lock();
                 (inner.head.clone(), inner.head_count)
             };
-            let account = Account::read(head.state.as_ref(), sender)?;
+            let account = SenderAccount::read(head.state.as_ref(), sender)?;
             let mut inner = self.inner.lock();
             self.drop_outdated(&mut inner);
             if inner.head_count == head_count {
                 let next_nonce = inner.next_nonce(sender, &account);
-                return Ok(Seen { head, head_count, account, next_nonce });
+                return Ok(AccountSnapshot { head, head_count, account, next_nonce });
             }
         }
     }
 
     /// Checks all rules that need no look at the other transactions of the pool.
-    fn judge(&self, transaction: Transaction, sender: Address, seen: &Seen) -> Result<Candidate, PoolRejection> {
-        let Seen { head, account, .. } = seen;
+    fn judge(
+        &self,
+        transaction: Transaction,
+        sender: Address,
+        seen: &AccountSnapshot,
+    ) -> Result<PoolCandidate, PoolRejection> {
+        let AccountSnapshot { head, account, .. } = seen;
         let is_to_contract = match transaction.to() {
             Some(receiver) if self.options.has_rate_limiter => admission::is_contract(head.state.as_ref(), &receiver)?,
             _ => true,
         };
         let gas = self.transaction_gas(&head.record);
         admission::check(&transaction, &sender, account, &head.record.block.header, gas, &self.spec)?;
-        Ok(Candidate { transaction, sender, account: *account, is_to_contract })
+        Ok(PoolCandidate { transaction, sender, account: *account, is_to_contract })
     }
 
     /// The most gas that a transaction can have on top of a block: what the reference compares with, and where this node
@@ -291,7 +302,7 @@ impl Pool {
 
     /// Another best block, or another state of it, from which the nonces of the `touched` senders are read again.
     fn move_to(&self, head: PoolHead, touched: HashSet<Address>, enacted: &[Arc<BlockRecord>]) -> Vec<B256> {
-        let read = |sender: &Address| Account::read(head.state.as_ref(), sender);
+        let read = |sender: &Address| SenderAccount::read(head.state.as_ref(), sender);
         let accounts: Vec<_> = touched.into_iter().map(|sender| (sender, read(&sender))).collect();
         let mut now_pending = Vec::new();
         let mut inner = self.inner.lock();
@@ -340,39 +351,39 @@ impl Pool {
     }
 
     /// A transaction of either kind.
-    pub fn get(&self, hash: &B256) -> Option<Arc<Pooled>> {
+    pub fn get(&self, hash: &B256) -> Option<Arc<PooledTransaction>> {
         let mut inner = self.inner.lock();
         self.drop_outdated(&mut inner);
         inner.content.get(hash).map(|(entry, _)| Arc::clone(entry))
     }
 
     /// All pending transactions: senders in no order, nonces ascending.
-    pub fn pending(&self) -> Vec<Arc<Pooled>> {
-        self.all(Kind::Pending)
+    pub fn pending(&self) -> Vec<Arc<PooledTransaction>> {
+        self.all(SubPool::Pending)
     }
 
     /// All pending transactions in the order in which the reference lists them.
-    pub fn pending_listed(&self) -> Vec<Arc<Pooled>> {
+    pub fn pending_listed(&self) -> Vec<Arc<PooledTransaction>> {
         let mut inner = self.inner.lock();
         self.drop_outdated(&mut inner);
-        let mut pending: Vec<_> = inner.content.all(Kind::Pending).cloned().collect();
+        let mut pending: Vec<_> = inner.content.all(SubPool::Pending).cloned().collect();
         order::list(&mut pending, inner.content.most_pending());
         pending
     }
 
     /// All queued transactions: senders in no order, nonces ascending.
-    pub fn queued(&self) -> Vec<Arc<Pooled>> {
-        self.all(Kind::Queued)
+    pub fn queued(&self) -> Vec<Arc<PooledTransaction>> {
+        self.all(SubPool::Queued)
     }
 
-    fn all(&self, kind: Kind) -> Vec<Arc<Pooled>> {
+    fn all(&self, kind: SubPool) -> Vec<Arc<PooledTransaction>> {
         let mut inner = self.inner.lock();
         self.drop_outdated(&mut inner);
         inner.content.all(kind).cloned().collect()
     }
 
     /// How many transactions there are of a kind.
-    pub fn count(&self, kind: Kind) -> usize {
+    pub fn count(&self, kind: SubPool) -> usize {
         let mut inner = self.inner.lock();
         self.drop_outdated(&mut inner);
         inner.content.count(kind)
@@ -401,7 +412,7 @@ impl Pool {
         self.inner.lock().market.price()
     }
 
-    fn drop_outdated(&self, inner: &mut Inner) {
+    fn drop_outdated(&self, inner: &mut PoolState) {
         let before = self.options.outdated_seconds.and_then(|seconds| self.clock.now().checked_sub(seconds));
         let below = inner.head.record.number().saturating_sub(self.options.outdated_blocks);
         let outdated = inner.content.outdated(before, below);
@@ -426,8 +437,8 @@ impl Pool {
     }
 }
 
-impl Inner {
-    fn next_nonce(&self, sender: &Address, account: &Account) -> u64 {
+impl PoolState {
+    fn next_nonce(&self, sender: &Address, account: &SenderAccount) -> u64 {
         self.content.nonce_after_pending(sender).unwrap_or_default().max(account.nonce)
     }
 }
@@ -437,10 +448,10 @@ fn transactions_of(records: &[Arc<BlockRecord>]) -> impl Iterator<Item = &Transa
 }
 
 /// Rules 1 and 2.
-fn refuse_known(content: &Content, hash: &B256) -> Result<(), PoolRejection> {
+fn refuse_known(content: &PoolContent, hash: &B256) -> Result<(), PoolRejection> {
     match content.get(hash) {
-        Some((_, Kind::Pending)) => Err(PoolRejection::AlreadyPending),
-        Some((_, Kind::Queued)) => Err(PoolRejection::AlreadyQueued),
+        Some((_, SubPool::Pending)) => Err(PoolRejection::AlreadyPending),
+        Some((_, SubPool::Queued)) => Err(PoolRejection::AlreadyQueued),
         None => Ok(()),
     }
 }

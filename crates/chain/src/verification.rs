@@ -10,10 +10,10 @@ use std::sync::Arc;
 use rhizome_primitives::{B256, Bytes, Receipt, hex};
 use rhizome_trie::{MemoryNodes, StateError};
 
+use crate::import::preparation::{BLOCKS_AHEAD, run_ahead};
 use crate::import::{Verified, VerifiedBlock};
-use crate::pipeline::{BLOCKS_AHEAD, run_ahead};
 
-use crate::verify::Failure;
+use crate::import::rules::ImportFailure;
 use crate::{BlockRecord, Chain, ChainError, ImportError, InvalidBlock, PreparedBlock};
 
 /// Shown for a value that is not stored.
@@ -89,7 +89,7 @@ pub enum VerificationError {
 }
 
 /// Field, expected and found value.
-type Mismatch = (String, String, String);
+type FieldMismatch = (String, String, String);
 
 impl Chain {
     /// Executes the blocks of the best chain from `from` to `to`, both included, on the stored states before them, and
@@ -160,7 +160,7 @@ impl Chain {
         Ok((record, prepared))
     }
 
-    fn mismatch(&self, record: &BlockRecord, prepared: PreparedBlock) -> Result<Option<Mismatch>, ImportError> {
+    fn mismatch(&self, record: &BlockRecord, prepared: PreparedBlock) -> Result<Option<FieldMismatch>, ImportError> {
         if prepared.hash != record.hash {
             return Ok(Some(("hash".into(), record.hash.to_string(), prepared.hash.to_string())));
         }
@@ -175,13 +175,13 @@ impl Chain {
         let ancestor = self.archive.known_ancestor(&parent.hash)?;
         match self.verify(prepared, &ancestor, Arc::new(trie.clone()), || trie) {
             Ok(verified) => Ok(self.stored_mismatch(record, verified)?),
-            Err(Failure::Invalid(invalid)) => Ok(Some(rule_mismatch(&invalid))),
-            Err(Failure::Error(error)) => Err(error),
+            Err(ImportFailure::Invalid(invalid)) => Ok(Some(rule_mismatch(&invalid))),
+            Err(ImportFailure::Error(error)) => Err(error),
         }
     }
 
     /// The hash of the genesis was compared when the chain was opened.
-    fn genesis_mismatch(&self, record: &BlockRecord) -> Result<Option<Mismatch>, ChainError> {
+    fn genesis_mismatch(&self, record: &BlockRecord) -> Result<Option<FieldMismatch>, ChainError> {
         let (_genesis, trie) = rhizome_trie::genesis(self.spec(), Arc::new(MemoryNodes::default()))?;
         Ok(compare("stateRoot", &trie.root_hash(), &self.executed_state_root(record)?))
     }
@@ -191,7 +191,7 @@ impl Chain {
         Ok(self.original_state_root(&record.hash)?.unwrap_or(record.state_root))
     }
 
-    fn stored_mismatch(&self, stored: &BlockRecord, verified: Verified) -> Result<Option<Mismatch>, ChainError> {
+    fn stored_mismatch(&self, stored: &BlockRecord, verified: Verified) -> Result<Option<FieldMismatch>, ChainError> {
         let Verified { block: VerifiedBlock { record, receipts, nodes, .. }, trie } = verified;
         let executed_root = self.executed_state_root(stored)?;
         if let Some(mismatch) = compare("stateRoot", &record.state_root, &executed_root)
@@ -231,18 +231,18 @@ fn text(bytes: Option<&Bytes>) -> String {
     bytes.map_or_else(|| MISSING.into(), Bytes::to_string)
 }
 
-fn compare<T: PartialEq + ToString>(field: &str, expected: &T, got: &T) -> Option<Mismatch> {
+fn compare<T: PartialEq + ToString>(field: &str, expected: &T, got: &T) -> Option<FieldMismatch> {
     (expected != got).then(|| (field.into(), expected.to_string(), got.to_string()))
 }
 
 /// The first element that differs or is missing in one of the lists.
-fn compare_lists<T: PartialEq + ToString>(field: &str, expected: &[T], got: &[T]) -> Option<Mismatch> {
+fn compare_lists<T: PartialEq + ToString>(field: &str, expected: &[T], got: &[T]) -> Option<FieldMismatch> {
     let index = (0..expected.len().max(got.len())).find(|index| expected.get(*index) != got.get(*index))?;
     let element = |list: &[T]| list.get(index).map_or_else(|| MISSING.into(), T::to_string);
     Some((format!("{field}[{index}]"), element(expected), element(got)))
 }
 
-fn receipts_mismatch(expected: &[Receipt], stored: Option<&rhizome_storage::StoredReceipts>) -> Option<Mismatch> {
+fn receipts_mismatch(expected: &[Receipt], stored: Option<&rhizome_storage::StoredReceipts>) -> Option<FieldMismatch> {
     let got = stored.map(|stored| stored.receipts.as_slice()).unwrap_or_default();
     if let Some(mismatch) = compare("receipts.length", &expected.len(), &got.len()) {
         return Some(mismatch);
@@ -261,7 +261,7 @@ fn hex_of(receipt: &Receipt) -> String {
 }
 
 /// A broken rule as a comparison: what the block says, and what was computed.
-fn rule_mismatch(invalid: &InvalidBlock) -> Mismatch {
+fn rule_mismatch(invalid: &InvalidBlock) -> FieldMismatch {
     let of_roots = |field: &str, header: &str, computed: &B256| (field.into(), header.into(), computed.to_string());
     match invalid {
         InvalidBlock::TransactionsRoot { header, computed } => of_roots("transactionsRoot", header, computed),

@@ -3,28 +3,28 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use rhizome_chain::{Chain, LogFilter, LogPlace, LogSearchError};
+use rhizome_chain::{Chain, LogFilter, LogPosition, LogSearchError};
 use rhizome_evm::Deadline;
 use rhizome_primitives::{Address, B256, Log};
 
 use crate::{import, lines, temporary};
 
 /// All logs of the best chain, from the receipts alone.
-fn all_logs(chain: &Chain) -> Vec<(Log, LogPlace)> {
+fn all_logs(chain: &Chain) -> Vec<(Log, LogPosition)> {
     let mut found = Vec::new();
     for number in 0..=chain.head().number() {
         let record = chain.main_block(number).unwrap().unwrap();
         let receipts = chain.receipts(&record.hash).unwrap().unwrap();
         for (transaction_index, receipt) in receipts.iter().enumerate() {
             for (offset, log) in receipt.logs.iter().enumerate() {
-                let place = LogPlace {
+                let position = LogPosition {
                     block_number: number,
                     block_hash: record.hash,
                     transaction_hash: record.block.transactions[transaction_index].hash(),
                     transaction_index: transaction_index as u64,
                     log_index: (receipts.logs_before(transaction_index) + offset) as u64,
                 };
-                found.push((log.clone(), place));
+                found.push((log.clone(), position));
             }
         }
     }
@@ -38,19 +38,19 @@ fn search_first(
     range: (u64, u64),
     most: usize,
     deadline: &Deadline,
-) -> Result<Vec<(Log, LogPlace)>, LogSearchError> {
+) -> Result<Vec<(Log, LogPosition)>, LogSearchError> {
     let mut logs = Vec::new();
     chain.visit_logs(filter, range.0, range.1, deadline, &mut |found| {
         if logs.len() == most {
             return ControlFlow::Break(());
         }
-        logs.push((found.log.into(), found.place));
+        logs.push((found.log.into(), found.position));
         ControlFlow::Continue(())
     })?;
     Ok(logs)
 }
 
-fn search(chain: &Chain, filter: &LogFilter, from: u64, to: u64) -> Vec<(Log, LogPlace)> {
+fn search(chain: &Chain, filter: &LogFilter, from: u64, to: u64) -> Vec<(Log, LogPosition)> {
     search_first(chain, filter, (from, to), usize::MAX, &Deadline::none()).unwrap()
 }
 
@@ -80,8 +80,9 @@ fn a_search_finds_what_the_receipts_hold() {
         topics: vec![Some(topics.iter().copied().collect()), None, Some(vec![])],
     });
     for (filter, (from, to)) in filters.iter().zip([(0, head), (head / 3, head / 2), (17, 17)].into_iter().cycle()) {
-        let wanted =
-            |(log, place): &&(Log, LogPlace)| (from..=to).contains(&place.block_number) && filter.matches(&log.into());
+        let wanted = |(log, position): &&(Log, LogPosition)| {
+            (from..=to).contains(&position.block_number) && filter.matches(&log.into())
+        };
         let expected: Vec<_> = logs.iter().filter(wanted).cloned().collect();
         assert_eq!(search(&chain, filter, from, to), expected, "{filter:?} {from} {to}");
     }

@@ -22,9 +22,9 @@ mod directory;
 mod golden;
 mod logs;
 mod old_state_roots;
+mod pipeline;
 mod races;
 mod readers;
-mod row;
 mod state_change;
 mod verification;
 

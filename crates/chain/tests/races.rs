@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use rhizome_chain::{BlockTime, Chain, ChainConfig, ImportOutcome, Kind, PoolOptions, PoolRejection, Work};
+use rhizome_chain::{
+    BlockTime, Chain, ChainConfig, ImportOutcome, MiningSolution, PoolOptions, PoolRejection, SubPool,
+};
 use rhizome_pow::bitcoin::coinbase::{synthetic, transaction_id};
 use rhizome_pow::bitcoin::merkle::root_of;
 use rhizome_pow::bitcoin::{BitcoinHeader, display};
@@ -30,7 +32,7 @@ fn open() -> Arc<Chain> {
 #[derive(Debug, thiserror::Error)]
 enum SendError {
     #[error(transparent)]
-    Pool(#[from] PoolRejection),
+    TransactionPool(#[from] PoolRejection),
     #[error(transparent)]
     Signature(#[from] SignatureError),
 }
@@ -59,7 +61,7 @@ fn send(chain: &Chain, name: &str, from: &Address) -> B256 {
                 assert!(submitted.is_pending, "a gap before the next nonce");
                 return submitted.hash;
             }
-            Err(SendError::Pool(PoolRejection::NonceTooHigh)) => thread::yield_now(),
+            Err(SendError::TransactionPool(PoolRejection::NonceTooHigh)) => thread::yield_now(),
             Err(refused) => panic!("{refused}"),
         }
     }
@@ -104,7 +106,7 @@ fn sends_at_once_beside_mining_use_each_nonce_once() {
     assert_eq!(hashes.len() as u64, THREADS * SENDS);
     assert_eq!(chain.pool().next_nonce(&from).unwrap(), THREADS * SENDS);
     assert!(hashes.iter().all(|hash| chain.transaction(hash).unwrap().is_some()), "all are mined");
-    assert_eq!(chain.pool().count(Kind::Pending) + chain.pool().count(Kind::Queued), 0);
+    assert_eq!(chain.pool().count(SubPool::Pending) + chain.pool().count(SubPool::Queued), 0);
 }
 
 #[test]
@@ -130,14 +132,14 @@ fn a_chosen_time_is_that_of_the_block() {
 }
 
 /// Solves the current work and submits the block.
-fn submit_work(chain: &Chain, extra: u32) {
-    let Some(work) = chain.work(NOW).unwrap() else { return };
+fn submit_solution(chain: &Chain, extra: u32) {
+    let Some(work) = chain.block_template(NOW).unwrap() else { return };
     let coinbase = synthetic(&work.hash.0, extra);
     let root = root_of(&[transaction_id(&coinbase)]);
     let mut headers = (0..).map(|nonce| BitcoinHeader::new(1, [0; 32], root, 5, 0, nonce));
     let header = headers.find(|header| U256::from_be_bytes(display(header.hash())) <= work.target).unwrap();
-    let solution = Work::from_block(&[header.as_bytes().as_slice(), &[1], &coinbase].concat()).unwrap();
-    match chain.submit_work(&solution, NOW) {
+    let solution = MiningSolution::from_block(&[header.as_bytes().as_slice(), &[1], &coinbase].concat()).unwrap();
+    match chain.submit_solution(&solution, NOW) {
         Ok(submitted) => assert!(!matches!(submitted.outcome, ImportOutcome::Invalid(_)), "{:?}", submitted.outcome),
         // The state below the work was changed meanwhile.
         Err(refused) => assert!(refused.to_string().contains("could not find hash"), "{refused}"),
@@ -157,7 +159,7 @@ fn step(chain: &Chain, names: &[(&str, Address)], random: &mut u64) {
             chain.change_state(|state| state.set_balance(Address::repeat_byte(9), wei)).unwrap();
         }
         9 => chain.change_state(|state| state.set_nonce(*from, U256::from(next(random, 4)))).unwrap(),
-        10 => submit_work(chain, next(random, 3) as u32),
+        10 => submit_solution(chain, next(random, 3) as u32),
         11 => {
             let draft = chain.pending_block(NOW).unwrap();
             assert_eq!(draft.block.header.number, draft.parent.number() + 1);
@@ -168,7 +170,7 @@ fn step(chain: &Chain, names: &[(&str, Address)], random: &mut u64) {
             let mined = guard.mine(NOW, BlockTime::Clock).unwrap();
             if let Ok(sent) = sent {
                 let is_mined = mined.record.block.transactions.iter().any(|one| one.hash() == sent.hash);
-                assert!(is_mined, "sent alone, mined at once: {:?}", mined.left_out);
+                assert!(is_mined, "sent alone, mined at once: {:?}", mined.skipped);
             }
         }
         _ if next(random, 4) == 0 => chain.reset().unwrap(),

@@ -27,4 +27,4 @@ pub use fork_detection::{ForkDetectionError, check_fork_detection, fork_detectio
 pub use header_rules::{HeaderRuleError, check_header};
 pub use merged_mining::{PowError, proof_of_work};
 pub use uncles::{Family, UncleRuleError, check_candidate, check_uncles};
-pub use work::{SolveError, Work, WorkError, solve, target};
+pub use work::{MiningSolution, MiningSolutionError, SolveError, solve, target};

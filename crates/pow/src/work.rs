@@ -26,7 +26,7 @@ pub fn target(difficulty: U256) -> U256 {
 
 /// Why a solution cannot be put into a header.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum WorkError {
+pub enum MiningSolutionError {
     /// Not a Bitcoin block, header or transaction.
     #[error("not a Bitcoin message")]
     Message(#[from] MessageError),
@@ -40,7 +40,7 @@ pub enum WorkError {
 
 /// A solved Bitcoin block, as far as a header needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Work {
+pub struct MiningSolution {
     header: BitcoinHeader,
     coinbase: Vec<u8>,
     /// The coinbase's id and its siblings up to the root, wire order.
@@ -48,15 +48,15 @@ pub struct Work {
     transaction_count: u32,
 }
 
-impl Work {
+impl MiningSolution {
     /// From a whole Bitcoin block.
-    pub fn from_block(block: &[u8]) -> Result<Self, WorkError> {
+    pub fn from_block(block: &[u8]) -> Result<Self, MiningSolutionError> {
         let block = BitcoinBlock::parse(block)?;
         Self::from_ids(block.header, block.coinbase, &block.transaction_ids)
     }
 
     /// From an 80-byte header, the coinbase and all transaction ids in display order, coinbase first.
-    pub fn from_transactions(header: &[u8], coinbase: &[u8], ids: &[Digest]) -> Result<Self, WorkError> {
+    pub fn from_transactions(header: &[u8], coinbase: &[u8], ids: &[Digest]) -> Result<Self, MiningSolutionError> {
         let ids: Vec<Digest> = ids.iter().map(|id| display(*id)).collect();
         Self::from_ids(BitcoinHeader::parse(header)?, read_coinbase(coinbase)?, &ids)
     }
@@ -67,16 +67,16 @@ impl Work {
         coinbase: &[u8],
         branch: &[Digest],
         transaction_count: u32,
-    ) -> Result<Self, WorkError> {
+    ) -> Result<Self, MiningSolutionError> {
         if branch.is_empty() {
-            return Err(WorkError::NoHashes);
+            return Err(MiningSolutionError::NoHashes);
         }
         let header = BitcoinHeader::parse(header)?;
         Ok(Self { header, coinbase: read_coinbase(coinbase)?, branch: branch.to_vec(), transaction_count })
     }
 
-    fn from_ids(header: BitcoinHeader, coinbase: Vec<u8>, ids: &[Digest]) -> Result<Self, WorkError> {
-        let first = *ids.first().ok_or(WorkError::NoHashes)?;
+    fn from_ids(header: BitcoinHeader, coinbase: Vec<u8>, ids: &[Digest]) -> Result<Self, MiningSolutionError> {
+        let first = *ids.first().ok_or(MiningSolutionError::NoHashes)?;
         let branch = [vec![first], siblings_of_first(ids)].concat();
         // A Bitcoin message cannot hold 2^32 transactions.
         Ok(Self { header, coinbase, branch, transaction_count: ids.len() as u32 })
@@ -84,12 +84,12 @@ impl Work {
 
     /// The hash for merged mining of the block that this work is for: the 32 bytes behind the last tag. Without a tag
     /// the reference takes the bytes from the ninth on, and so names them when it refuses the work.
-    pub fn hash_for_merged_mining(&self) -> Result<B256, WorkError> {
+    pub fn hash_for_merged_mining(&self) -> Result<B256, MiningSolutionError> {
         let hash = match last_position(&self.coinbase, TAG) {
             Some(_) => tagged_hash(&self.coinbase),
             None => self.coinbase.get(UNTAGGED_HASH_AT..).and_then(|rest| rest.first_chunk().copied()),
         };
-        hash.map(B256::from).ok_or(WorkError::NoTag)
+        hash.map(B256::from).ok_or(MiningSolutionError::NoTag)
     }
 
     /// The Merkle proof element: list of siblings when RSKIP-92 is active, else a partial tree.
@@ -111,7 +111,7 @@ impl Work {
 }
 
 /// The coinbase of a solution without its witness, which its id does not cover.
-fn read_coinbase(bytes: &[u8]) -> Result<Vec<u8>, WorkError> {
+fn read_coinbase(bytes: &[u8]) -> Result<Vec<u8>, MiningSolutionError> {
     Ok(crate::bitcoin::message::strip_witness(bytes)?)
 }
 
@@ -154,7 +154,8 @@ pub fn solve(
     for nonce in 0..max_attempts {
         let candidate = candidate.with_nonce(nonce);
         if U256::from_be_bytes(display(candidate.hash())) <= target {
-            Work { header: candidate, coinbase, branch: vec![id], transaction_count: 1 }.complete(header, spec);
+            MiningSolution { header: candidate, coinbase, branch: vec![id], transaction_count: 1 }
+                .complete(header, spec);
             return Ok(());
         }
     }

@@ -6,7 +6,7 @@ use rhizome_pow::bitcoin::coinbase::{compress, tagged_hash, transaction_id};
 use rhizome_pow::bitcoin::message::strip_witness;
 use rhizome_pow::bitcoin::partial_tree::PartialTree;
 use rhizome_pow::bitcoin::{BitcoinBlock, BitcoinHeader, CompressedCoinbase, merkle, sha256d};
-use rhizome_pow::{Work, proof_of_work};
+use rhizome_pow::{MiningSolution, proof_of_work};
 use rhizome_primitives::{Bytes, ChainSpec, Header};
 use serde::Deserialize;
 
@@ -109,8 +109,9 @@ fn fuzz_bitcoin_messages() {
             }
             let _ = (BitcoinHeader::parse(&bytes), strip_witness(bytes.get(81..).unwrap_or_default()));
             let _ = tagged_hash(&bytes);
-            let from_branch = Work::from_branch(&bytes, &bytes, &[[7; 32]; 3][..random.below(4)], random.next() as u32);
-            for work in [Work::from_block(&bytes), from_branch].into_iter().flatten() {
+            let from_branch =
+                MiningSolution::from_branch(&bytes, &bytes, &[[7; 32]; 3][..random.below(4)], random.next() as u32);
+            for work in [MiningSolution::from_block(&bytes), from_branch].into_iter().flatten() {
                 let _ = (work.hash_for_merged_mining(), work.merkle_proof(true), work.merkle_proof(false));
             }
             let compressed = compress(&bytes);

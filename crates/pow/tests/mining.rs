@@ -4,7 +4,7 @@ use crate::vectors;
 use rhizome_pow::bitcoin::coinbase::{compress, synthetic, transaction_id};
 use rhizome_pow::bitcoin::merkle::root_of;
 use rhizome_pow::bitcoin::{CompressedCoinbase, display};
-use rhizome_pow::{Work, proof_of_work, solve, target};
+use rhizome_pow::{MiningSolution, proof_of_work, solve, target};
 use rhizome_primitives::{ChainSpec, Header, U256};
 use serde::Deserialize;
 
@@ -50,14 +50,15 @@ fn golden_cases() {
             }
             Case::ProofFromTxHashes { tx_hashes, before_rskip92, rskip92, merkle_root } => {
                 let ids = digests(&tx_hashes);
-                let work = Work::from_transactions(&[0; 80], &coinbase, &ids).unwrap();
+                let work = MiningSolution::from_transactions(&[0; 80], &coinbase, &ids).unwrap();
                 assert_eq!(hex::encode(work.merkle_proof(false)), before_rskip92, "{} ids", ids.len());
                 assert_eq!(hex::encode(work.merkle_proof(true)), rskip92, "{} ids", ids.len());
                 let leaves: Vec<_> = ids.into_iter().map(display).collect();
                 assert_eq!(hex::encode(display(root_of(&leaves))), merkle_root);
             }
             Case::ProofFromMerkleHashes { tx_count, merkle_hashes, before_rskip92, rskip92 } => {
-                let work = Work::from_branch(&[0; 80], &coinbase, &digests(&merkle_hashes), tx_count).unwrap();
+                let work =
+                    MiningSolution::from_branch(&[0; 80], &coinbase, &digests(&merkle_hashes), tx_count).unwrap();
                 assert_eq!(hex::encode(work.merkle_proof(false)), before_rskip92, "{tx_count} transactions");
                 assert_eq!(hex::encode(work.merkle_proof(true)), rskip92, "{tx_count} transactions");
             }

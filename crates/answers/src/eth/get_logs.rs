@@ -19,7 +19,7 @@ pub fn answer(node: &Node, query: &LogQuery, deadline: &Deadline, cancellation: 
         SearchPlace::Block(hash) => {
             let logs = node.chain().logs_in_block(&hash)?;
             let found = logs.iter().flat_map(|logs| logs.matching(&query.filter));
-            found.for_each(|found| log::write(&mut json, found.log, &found.place, Some(false)));
+            found.for_each(|found| log::write(&mut json, found.log, &found.position, Some(false)));
         }
         SearchPlace::Range(first, last) => {
             let is_wide = last - first >= node.options().log_limits.blocks;
@@ -46,11 +46,11 @@ fn write_range(
     let mut one_too_many = None;
     node.chain().visit_logs(&query.filter, range.0, range.1, deadline, &mut |found| {
         if cap == Some(count) {
-            one_too_many = Some(found.place.block_number);
+            one_too_many = Some(found.position.block_number);
             return ControlFlow::Break(());
         }
         count += 1;
-        log::write(json, found.log, &found.place, Some(false));
+        log::write(json, found.log, &found.position, Some(false));
         ControlFlow::Continue(())
     })?;
     match one_too_many {

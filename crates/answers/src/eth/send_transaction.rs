@@ -6,7 +6,7 @@ use crate::delivery;
 use crate::error::{Answer, RpcError};
 use crate::gas_price;
 use crate::node::Node;
-use rhizome_chain::{Chain, Submitted};
+use rhizome_chain::{Chain, SubmittedTransaction};
 use rhizome_primitives::{Address, Transaction, U256, UnsignedTransaction};
 
 /// Gas of a transaction whose object names none.
@@ -39,7 +39,7 @@ pub(crate) struct Draft {
 impl Draft {
     /// Signs it and hands it to the pool. Without a nonce of its own it takes the account's next one, which no other
     /// submission gets.
-    pub(crate) fn submit(&self, chain: &Chain) -> Result<Submitted, RpcError> {
+    pub(crate) fn submit(&self, chain: &Chain) -> Result<SubmittedTransaction, RpcError> {
         match self.nonce {
             Some(nonce) => Ok(chain.submit(self.sign(nonce)?)?),
             None => chain.submit_next(&self.from, |nonce| self.sign(U256::from(nonce))),

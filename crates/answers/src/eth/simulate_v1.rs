@@ -8,7 +8,7 @@ use crate::objects::log;
 use crate::revert;
 use crate::selector::{Place, Selector};
 use crate::simulation::{self, SimulatedBlock, Simulation};
-use rhizome_chain::LogPlace;
+use rhizome_chain::LogPosition;
 use rhizome_evm::{Deadline, End};
 
 /// Code of a call that reverted (execution-apis).
@@ -52,7 +52,7 @@ fn write_call(json: &mut JsonWriter, simulated: &SimulatedBlock, index: usize) {
     json.key("returnData").data(&outcome.output);
     json.key("logs").begin_array();
     for (position, log) in (first..).zip(simulated.logs(index)) {
-        let place = LogPlace {
+        let place = LogPosition {
             block_number: simulated.block.header.number,
             block_hash: simulated.block.hash(),
             transaction_hash: transaction.hash(),

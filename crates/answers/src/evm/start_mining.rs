@@ -3,7 +3,7 @@
 use crate::error::Answer;
 use crate::json;
 use crate::node::Node;
-use rhizome_chain::Kind;
+use rhizome_chain::SubPool;
 
 /// Ends `evm_stopMining`. With instant mining, what was submitted meanwhile is mined at once. Where others mine, the
 /// next work is built at once, at the time that `evm_increaseTime` has set.
@@ -11,11 +11,11 @@ pub fn answer(node: &Node) -> Answer {
     let was_stopped = !node.chain().is_automining();
     node.chain().set_automine(true);
     if was_stopped && node.mining().is_instant() {
-        if node.chain().pool().count(Kind::Pending) > 0 {
+        if node.chain().pool().count(SubPool::Pending) > 0 {
             node.chain().mine(node.now())?;
         }
     } else if was_stopped && !node.mining().is_on() {
-        node.chain().renew_work(node.now())?;
+        node.chain().renew_block_template(node.now())?;
     }
     Ok(json::null())
 }

@@ -18,7 +18,7 @@ pub fn answer(node: &Node, hashes: &[B256], query: &LogQuery, removed: bool) -> 
         if removed {
             found.reverse();
         }
-        found.into_iter().for_each(|found| log::write(&mut json, found.log, &found.place, Some(removed)));
+        found.into_iter().for_each(|found| log::write(&mut json, found.log, &found.position, Some(removed)));
     }
     json.end_array();
     Ok(json.finish())

@@ -18,7 +18,7 @@ pub fn answer(node: &Node, hash: &B256, queries: &[LogQuery], removed: bool) -> 
     }
     let mut json = JsonWriter::with_capacity(1024);
     json.begin_array();
-    for FoundLog { log, place } in found {
+    for FoundLog { log, position } in found {
         let mut takers = (0..).zip(queries).filter(|(_at, query)| query.filter.matches(&log)).peekable();
         if takers.peek().is_none() {
             continue;
@@ -27,7 +27,7 @@ pub fn answer(node: &Node, hash: &B256, queries: &[LogQuery], removed: bool) -> 
         json.key("queries").begin_array();
         takers.for_each(|(at, _query)| json.number(at));
         json.end_array();
-        log::write(json.key("log"), log, &place, Some(removed));
+        log::write(json.key("log"), log, &position, Some(removed));
         json.end_object();
     }
     json.end_array();

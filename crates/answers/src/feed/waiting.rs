@@ -4,7 +4,7 @@ use crate::error::Answer;
 use crate::json::JsonWriter;
 use crate::node::Node;
 use parking_lot::Mutex;
-use rhizome_chain::LeftOut;
+use rhizome_chain::SkippedTransaction;
 use std::collections::VecDeque;
 
 /// Transactions that are remembered until the log asks; the oldest go first.
@@ -12,11 +12,11 @@ const MEMORY: usize = 1_000;
 
 /// Entries that were not read yet.
 #[derive(Debug, Default)]
-pub(crate) struct WaitingFeed(Mutex<VecDeque<LeftOut>>);
+pub(crate) struct WaitingFeed(Mutex<VecDeque<SkippedTransaction>>);
 
 impl WaitingFeed {
     /// Adds a transaction.
-    pub(crate) fn push(&self, left: &LeftOut) {
+    pub(crate) fn push(&self, left: &SkippedTransaction) {
         let mut waiting = self.0.lock();
         if waiting.len() == MEMORY {
             waiting.pop_front();

@@ -7,7 +7,7 @@ use crate::node::Node;
 
 /// The block that waits for a proof of work; who asks next is not notified of it.
 pub fn answer(node: &Node) -> Answer {
-    let work = node.chain().fetch_work(node.now())?.ok_or_else(|| not_available("mnr_getWork"))?;
+    let work = node.chain().fetch_block_template(node.now())?.ok_or_else(|| not_available("mnr_getWork"))?;
     let mut json = JsonWriter::new();
     json.begin_object();
     json.key("blockHashForMergedMining").hash(&work.hash);

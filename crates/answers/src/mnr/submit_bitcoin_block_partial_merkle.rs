@@ -3,7 +3,7 @@
 use crate::error::{Answer, ErrorCode, RpcError};
 use crate::mining_work::{hashes, malformed, message_bytes, submit};
 use crate::node::Node;
-use rhizome_chain::Work;
+use rhizome_chain::MiningSolution;
 
 /// Takes a solved Bitcoin header, its coinbase and its Merkle branch in internal order, the coinbase's own id first; all
 /// as hex, the branch with blanks in between. `count` is the number of transactions in hex.
@@ -16,5 +16,5 @@ pub fn answer(node: &Node, header: &str, coinbase: &str, branch: &str, count: &s
     let branch = hashes("the Merkle branch", branch)?;
     let count = u32::from_str_radix(count, 16).ok().filter(|count| *count > 0 && i32::try_from(*count).is_ok());
     let count = count.ok_or_else(|| RpcError::invalid_params("the number of transactions is no hex number"))?;
-    submit(node, &Work::from_branch(&header, &coinbase, &branch, count).map_err(malformed)?)
+    submit(node, &MiningSolution::from_branch(&header, &coinbase, &branch, count).map_err(malformed)?)
 }

@@ -3,7 +3,7 @@
 use crate::error::Answer;
 use crate::mining_work::{hashes, malformed, message_bytes, submit};
 use crate::node::Node;
-use rhizome_chain::Work;
+use rhizome_chain::MiningSolution;
 
 /// Takes a solved Bitcoin header, its coinbase and the ids of all transactions in display order, coinbase first; all as
 /// hex, the ids with blanks between them.
@@ -11,5 +11,5 @@ pub fn answer(node: &Node, header: &str, coinbase: &str, ids: &str) -> Answer {
     let header = message_bytes("the Bitcoin header", header)?;
     let coinbase = message_bytes("the coinbase", coinbase)?;
     let ids = hashes("the transaction ids", ids)?;
-    submit(node, &Work::from_transactions(&header, &coinbase, &ids).map_err(malformed)?)
+    submit(node, &MiningSolution::from_transactions(&header, &coinbase, &ids).map_err(malformed)?)
 }

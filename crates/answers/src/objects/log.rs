@@ -1,11 +1,11 @@
 //! Log objects.
 
 use crate::json::JsonWriter;
-use rhizome_chain::LogPlace;
+use rhizome_chain::LogPosition;
 use rhizome_primitives::LogRef;
 
 /// Writes a log. `removed` is written in results of log searches and filters, not in receipts.
-pub fn write<'a>(json: &mut JsonWriter, log: impl Into<LogRef<'a>>, place: &LogPlace, removed: Option<bool>) {
+pub fn write<'a>(json: &mut JsonWriter, log: impl Into<LogRef<'a>>, place: &LogPosition, removed: Option<bool>) {
     let log = log.into();
     json.begin_object();
     json.key("logIndex").quantity(place.log_index);
@@ -34,7 +34,7 @@ mod tests {
     #[test]
     fn members_in_order() {
         let log = Log { address: Address::repeat_byte(1), topics: vec![B256::ZERO], data: Bytes::new() };
-        let place = LogPlace {
+        let place = LogPosition {
             block_number: 4,
             block_hash: B256::repeat_byte(2),
             transaction_hash: B256::repeat_byte(3),

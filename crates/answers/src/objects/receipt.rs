@@ -3,7 +3,7 @@
 use crate::json::JsonWriter;
 use crate::objects::log;
 use crate::objects::transaction::{self, TransactionPlace};
-use rhizome_chain::LogPlace;
+use rhizome_chain::LogPosition;
 use rhizome_primitives::transaction::created_address;
 use rhizome_primitives::{Address, Receipt, Transaction};
 
@@ -32,7 +32,7 @@ pub fn write(
     }
     json.key("logs").begin_array();
     for (log, log_index) in receipt.logs.iter().zip(first_log_index..) {
-        let log_place = LogPlace {
+        let log_place = LogPosition {
             block_number: place.block_number,
             block_hash: place.block_hash,
             transaction_hash: hash,

@@ -4,7 +4,7 @@ use super::tree;
 use crate::error::Answer;
 use crate::json::JsonWriter;
 use crate::node::Node;
-use rhizome_chain::{Pooled, WaitReason, WaitReasons};
+use rhizome_chain::{PooledTransaction, WaitReason, WaitReasons};
 use rhizome_primitives::{B256, U256};
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub fn answer(node: &Node) -> Answer {
         return tree(node, |json, pooled| write(json, pooled, None));
     }
     let draft = node.chain().pending_block(node.now())?;
-    let reasons = WaitReasons::new(&draft.block, &draft.left_out);
+    let reasons = WaitReasons::new(&draft.block, &draft.skipped);
     let pool = node.chain().pool();
     let mut next_nonces = HashMap::new();
     tree(node, |json, pooled| {
@@ -31,7 +31,7 @@ pub fn answer(node: &Node) -> Answer {
     })
 }
 
-fn write(json: &mut JsonWriter, pooled: &Pooled, reason: Option<&str>) {
+fn write(json: &mut JsonWriter, pooled: &PooledTransaction, reason: Option<&str>) {
     let transaction = &pooled.transaction;
     json.begin_object();
     json.key("blockHash").hash(&B256::ZERO);

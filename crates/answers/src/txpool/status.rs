@@ -3,14 +3,14 @@
 use crate::error::Answer;
 use crate::json::JsonWriter;
 use crate::node::Node;
-use rhizome_chain::Kind;
+use rhizome_chain::SubPool;
 
 /// How many transactions are pending and queued, as JSON numbers.
 pub fn answer(node: &Node) -> Answer {
     let pool = node.chain().pool();
     let mut json = JsonWriter::new();
     json.begin_object();
-    for (name, kind) in [("pending", Kind::Pending), ("queued", Kind::Queued)] {
+    for (name, kind) in [("pending", SubPool::Pending), ("queued", SubPool::Queued)] {
         json.key(name).raw(pool.count(kind).to_string().as_bytes());
     }
     json.end_object();

@@ -26,14 +26,14 @@ const BUMP_PERCENT: u64 = 140;
 
 /// An account as the pool sees it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Account {
+pub(super) struct SenderAccount {
     pub(super) exists: bool,
     pub(super) nonce: u64,
     /// Never negative here: a debt buys nothing.
     pub(super) balance: U256,
 }
 
-impl Account {
+impl SenderAccount {
     pub(super) fn read(state: &dyn StateReader, address: &Address) -> Result<Self, StateError> {
         let key = account_key(address.as_slice());
         let Some(value) = state.get(&key)? else { return Ok(Self::default()) };
@@ -52,7 +52,7 @@ pub(super) fn is_contract(state: &dyn StateReader, address: &Address) -> Result<
 pub(super) fn check(
     transaction: &Transaction,
     sender: &Address,
-    account: &Account,
+    account: &SenderAccount,
     best: &Header,
     most: TransactionGas,
     spec: &ChainSpec,
@@ -95,7 +95,7 @@ pub(super) fn check(
 }
 
 /// Rules 9 to 11.
-fn check_nonce(transaction: &Transaction, account: &Account) -> Result<(), PoolRejection> {
+fn check_nonce(transaction: &Transaction, account: &SenderAccount) -> Result<(), PoolRejection> {
     let bytes = transaction.nonce_bytes();
     if bytes.len() > 8 {
         return Err(PoolRejection::NonceLength { length: bytes.len() });

@@ -1,6 +1,6 @@
 //! The transactions in the pool: which are pending and which queued, per sender and nonce.
 
-use super::Pooled;
+use super::PooledTransaction;
 use rhizome_primitives::{Address, B256, U256};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 /// Both kinds of transactions. Of one sender a nonce is in at most one kind, and pending nonces follow each other.
 #[derive(Default)]
-pub(super) struct Content {
-    by_hash: HashMap<B256, Place>,
-    senders: HashMap<Address, Account>,
+pub(super) struct PoolContent {
+    by_hash: HashMap<B256, PoolPosition>,
+    senders: HashMap<Address, SenderTransactions>,
     /// By price, then youngest first: what is given up first stands first.
     pending_by_price: BTreeSet<PriceKey>,
     queued_by_price: BTreeSet<PriceKey>,
@@ -23,40 +23,40 @@ type PriceKey = (U256, Reverse<u64>, B256);
 
 /// Where a transaction is.
 #[derive(Clone)]
-struct Place {
+struct PoolPosition {
     sender: Address,
     nonce: u64,
 }
 
 #[derive(Default)]
-struct Account {
-    pending: BTreeMap<u64, Arc<Pooled>>,
-    queued: BTreeMap<u64, Arc<Pooled>>,
+struct SenderTransactions {
+    pending: BTreeMap<u64, Arc<PooledTransaction>>,
+    queued: BTreeMap<u64, Arc<PooledTransaction>>,
 }
 
 /// The kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum SubPool {
     /// Can be mined now.
     Pending,
     /// Waits for a nonce before it.
     Queued,
 }
 
-impl Content {
-    pub(super) fn get(&self, hash: &B256) -> Option<(&Arc<Pooled>, Kind)> {
-        let place = self.by_hash.get(hash)?;
-        let account = self.senders.get(&place.sender)?;
-        let pending = account.pending.get(&place.nonce).map(|entry| (entry, Kind::Pending));
-        pending.or_else(|| account.queued.get(&place.nonce).map(|entry| (entry, Kind::Queued)))
+impl PoolContent {
+    pub(super) fn get(&self, hash: &B256) -> Option<(&Arc<PooledTransaction>, SubPool)> {
+        let position = self.by_hash.get(hash)?;
+        let account = self.senders.get(&position.sender)?;
+        let pending = account.pending.get(&position.nonce).map(|entry| (entry, SubPool::Pending));
+        pending.or_else(|| account.queued.get(&position.nonce).map(|entry| (entry, SubPool::Queued)))
     }
 
-    pub(super) fn pending_at(&self, sender: &Address, nonce: u64) -> Option<&Arc<Pooled>> {
+    pub(super) fn pending_at(&self, sender: &Address, nonce: u64) -> Option<&Arc<PooledTransaction>> {
         self.senders.get(sender)?.pending.get(&nonce)
     }
 
     /// Pending transactions of a sender, by nonce.
-    pub(super) fn pending_of(&self, sender: &Address) -> impl Iterator<Item = &Arc<Pooled>> {
+    pub(super) fn pending_of(&self, sender: &Address) -> impl Iterator<Item = &Arc<PooledTransaction>> {
         self.senders.get(sender).into_iter().flat_map(|account| account.pending.values())
     }
 
@@ -67,17 +67,17 @@ impl Content {
     }
 
     /// All transactions of a kind: senders in no order, nonces ascending.
-    pub(super) fn all(&self, kind: Kind) -> impl Iterator<Item = &Arc<Pooled>> {
+    pub(super) fn all(&self, kind: SubPool) -> impl Iterator<Item = &Arc<PooledTransaction>> {
         self.senders.values().flat_map(move |account| account.of(kind).values())
     }
 
     /// Pending transactions of each sender, nonces ascending.
-    pub(super) fn pending_by_sender(&self) -> impl Iterator<Item = Vec<Arc<Pooled>>> + '_ {
+    pub(super) fn pending_by_sender(&self) -> impl Iterator<Item = Vec<Arc<PooledTransaction>>> + '_ {
         let senders = self.senders.values().filter(|account| !account.pending.is_empty());
         senders.map(|account| account.pending.values().cloned().collect())
     }
 
-    pub(super) fn count(&self, kind: Kind) -> usize {
+    pub(super) fn count(&self, kind: SubPool) -> usize {
         self.prices(kind).len()
     }
 
@@ -94,11 +94,11 @@ impl Content {
         self.senders.contains_key(sender)
     }
 
-    /// Puts a transaction in its place; one of the same sender and nonce makes room.
-    pub(super) fn insert(&mut self, entry: Arc<Pooled>, kind: Kind) {
+    /// Inserts a transaction; one of the same sender and nonce makes room.
+    pub(super) fn insert(&mut self, entry: Arc<PooledTransaction>, kind: SubPool) {
         let (sender, nonce, hash) = (entry.sender, entry.nonce, entry.hash);
         self.remove_at(&sender, nonce);
-        self.by_hash.insert(hash, Place { sender, nonce });
+        self.by_hash.insert(hash, PoolPosition { sender, nonce });
         self.by_arrival.insert(entry.sequence, hash);
         self.bytes += entry.size;
         self.prices_mut(kind).insert(price_key(&entry));
@@ -108,9 +108,9 @@ impl Content {
     }
 
     /// Takes a transaction out whose followers stay what they are: its block has come.
-    pub(super) fn take(&mut self, hash: &B256) -> Option<Arc<Pooled>> {
-        let place = self.by_hash.get(hash)?.clone();
-        self.remove_at(&place.sender, place.nonce)
+    pub(super) fn take(&mut self, hash: &B256) -> Option<Arc<PooledTransaction>> {
+        let position = self.by_hash.get(hash)?.clone();
+        self.remove_at(&position.sender, position.nonce)
     }
 
     /// Takes a transaction out for good: pending ones that followed it wait for its nonce now. False when unknown.
@@ -119,7 +119,7 @@ impl Content {
         let (sender, nonce) = (entry.sender, entry.nonce);
         let first_pending = self.pending_of(&sender).next().map_or(nonce, |first| first.nonce);
         self.remove_at(&sender, nonce);
-        if kind == Kind::Pending {
+        if kind == SubPool::Pending {
             self.rebalance(&sender, first_pending);
         }
         true
@@ -130,7 +130,7 @@ impl Content {
         self.most_pending
     }
 
-    fn remove_at(&mut self, sender: &Address, nonce: u64) -> Option<Arc<Pooled>> {
+    fn remove_at(&mut self, sender: &Address, nonce: u64) -> Option<Arc<PooledTransaction>> {
         let account = self.senders.get_mut(sender)?;
         let pending = account.pending.remove(&nonce);
         let entry = pending.or_else(|| account.queued.remove(&nonce))?;
@@ -147,7 +147,7 @@ impl Content {
     }
 
     /// Takes the queued transaction of this nonce out.
-    pub(super) fn take_queued(&mut self, sender: &Address, nonce: u64) -> Option<Arc<Pooled>> {
+    pub(super) fn take_queued(&mut self, sender: &Address, nonce: u64) -> Option<Arc<PooledTransaction>> {
         if !self.senders.get(sender)?.queued.contains_key(&nonce) {
             return None;
         }
@@ -158,8 +158,8 @@ impl Content {
     /// and queued. Hashes of those that became pending.
     pub(super) fn rebalance(&mut self, sender: &Address, account_nonce: u64) -> Vec<B256> {
         let Some(account) = self.senders.get(sender) else { return Vec::new() };
-        let mut entries: BTreeMap<u64, (Arc<Pooled>, Kind)> = BTreeMap::new();
-        for kind in [Kind::Pending, Kind::Queued] {
+        let mut entries: BTreeMap<u64, (Arc<PooledTransaction>, SubPool)> = BTreeMap::new();
+        for kind in [SubPool::Pending, SubPool::Queued] {
             entries.extend(account.of(kind).iter().map(|(nonce, entry)| (*nonce, (Arc::clone(entry), kind))));
         }
         let mut promoted = Vec::new();
@@ -169,9 +169,9 @@ impl Content {
             if nonce < account_nonce {
                 continue;
             }
-            let is = if nonce == next { Kind::Pending } else { Kind::Queued };
-            next = next.saturating_add(u64::from(is == Kind::Pending));
-            if (was, is) == (Kind::Queued, Kind::Pending) {
+            let is = if nonce == next { SubPool::Pending } else { SubPool::Queued };
+            next = next.saturating_add(u64::from(is == SubPool::Pending));
+            if (was, is) == (SubPool::Queued, SubPool::Pending) {
                 promoted.push(entry.hash);
             }
             self.insert(entry, is);
@@ -192,22 +192,22 @@ impl Content {
     }
 
     /// The transaction to give up first: queued ones before pending ones, then the cheapest, then the youngest.
-    pub(super) fn least_wanted(&self) -> Option<(&Arc<Pooled>, Kind)> {
+    pub(super) fn least_wanted(&self) -> Option<(&Arc<PooledTransaction>, SubPool)> {
         let (_, _, hash) = self.queued_by_price.first().or_else(|| self.pending_by_price.first())?;
         self.get(hash)
     }
 
-    fn prices(&self, kind: Kind) -> &BTreeSet<PriceKey> {
+    fn prices(&self, kind: SubPool) -> &BTreeSet<PriceKey> {
         match kind {
-            Kind::Pending => &self.pending_by_price,
-            Kind::Queued => &self.queued_by_price,
+            SubPool::Pending => &self.pending_by_price,
+            SubPool::Queued => &self.queued_by_price,
         }
     }
 
-    fn prices_mut(&mut self, kind: Kind) -> &mut BTreeSet<PriceKey> {
+    fn prices_mut(&mut self, kind: SubPool) -> &mut BTreeSet<PriceKey> {
         match kind {
-            Kind::Pending => &mut self.pending_by_price,
-            Kind::Queued => &mut self.queued_by_price,
+            SubPool::Pending => &mut self.pending_by_price,
+            SubPool::Queued => &mut self.queued_by_price,
         }
     }
 
@@ -216,22 +216,22 @@ impl Content {
     }
 }
 
-impl Account {
-    fn of(&self, kind: Kind) -> &BTreeMap<u64, Arc<Pooled>> {
+impl SenderTransactions {
+    fn of(&self, kind: SubPool) -> &BTreeMap<u64, Arc<PooledTransaction>> {
         match kind {
-            Kind::Pending => &self.pending,
-            Kind::Queued => &self.queued,
+            SubPool::Pending => &self.pending,
+            SubPool::Queued => &self.queued,
         }
     }
 
-    fn of_mut(&mut self, kind: Kind) -> &mut BTreeMap<u64, Arc<Pooled>> {
+    fn of_mut(&mut self, kind: SubPool) -> &mut BTreeMap<u64, Arc<PooledTransaction>> {
         match kind {
-            Kind::Pending => &mut self.pending,
-            Kind::Queued => &mut self.queued,
+            SubPool::Pending => &mut self.pending,
+            SubPool::Queued => &mut self.queued,
         }
     }
 }
 
-fn price_key(entry: &Pooled) -> PriceKey {
+fn price_key(entry: &PooledTransaction) -> PriceKey {
     (entry.transaction.gas_price(), Reverse(entry.sequence), entry.hash)
 }

@@ -3,20 +3,20 @@
 //! The highest gas price goes first. Of equal prices the reference takes them as its hash tables and its heap have them,
 //! which is the same on every machine. It is followed here, so that drafts and blocks come out like those of the reference.
 
-use super::Pooled;
+use super::PooledTransaction;
 use rhizome_primitives::{Address, B256, U256};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Sorts pending transactions as the reference lists them. `most_pending`: how many were pending at most at one time.
-pub(super) fn list(pending: &mut [Arc<Pooled>], most_pending: usize) {
+pub(super) fn list(pending: &mut [Arc<PooledTransaction>], most_pending: usize) {
     let table = HashTable::grown_for(most_pending);
     pending.sort_by_key(|entry| place_in(&table, entry));
 }
 
 /// The bucket, and in it the order of arrival.
-fn place_in(table: &HashTable, entry: &Pooled) -> (usize, u64) {
+fn place_in(table: &HashTable, entry: &PooledTransaction) -> (usize, u64) {
     (table.bucket(hash_code(&entry.hash)), entry.sequence)
 }
 
@@ -29,14 +29,14 @@ pub struct ByPrice {
 }
 
 struct Sender {
-    waiting: VecDeque<Arc<Pooled>>,
+    waiting: VecDeque<Arc<PooledTransaction>>,
     /// One of its transactions is not in the block, so the others cannot be.
     is_closed: bool,
 }
 
 impl ByPrice {
     /// From the transactions of each sender, nonces ascending. `most_pending`: how many were pending at most at one time.
-    pub(super) fn new(senders: impl Iterator<Item = Vec<Arc<Pooled>>>, most_pending: usize) -> Self {
+    pub(super) fn new(senders: impl Iterator<Item = Vec<Arc<PooledTransaction>>>, most_pending: usize) -> Self {
         let mut senders: Vec<_> = senders.collect();
         let (transactions, accounts) = (HashTable::grown_for(most_pending), HashTable::grown_for(senders.len()));
         senders.sort_by_cached_key(|waiting| {
@@ -53,7 +53,7 @@ impl ByPrice {
     }
 
     /// The best transaction left.
-    pub fn take(&mut self) -> Option<Arc<Pooled>> {
+    pub fn take(&mut self) -> Option<Arc<PooledTransaction>> {
         loop {
             let index = self.heads.pop()?;
             let sender = self.senders.get_mut(index)?;

@@ -1,15 +1,21 @@
 //! The last rules of admission, under the lock: replacement, quota, funds for everything, and room.
 
-use super::admission::{self, Account};
-use super::content::Kind;
+use super::admission::{self, SenderAccount};
+use super::content::SubPool;
 use super::quota::Spending;
-use super::{Admitted, Candidate, Inner, Pool, PoolRejection, Pooled, refuse_known};
+use super::{
+    AdmittedTransaction, PoolCandidate, PoolRejection, PoolState, PooledTransaction, TransactionPool, refuse_known,
+};
 use rhizome_primitives::{Address, B256, U256};
 use std::sync::Arc;
 
-impl Pool {
+impl TransactionPool {
     /// Rules 16 to 19 and the place in the pool. The rest was checked against the same head.
-    pub(super) fn admit(&self, inner: &mut Inner, candidate: Candidate) -> Result<Admitted, PoolRejection> {
+    pub(super) fn admit(
+        &self,
+        inner: &mut PoolState,
+        candidate: PoolCandidate,
+    ) -> Result<AdmittedTransaction, PoolRejection> {
         self.drop_outdated(inner);
         let (hash, sender, account) = (candidate.transaction.hash(), candidate.sender, candidate.account);
         refuse_known(&inner.content, &hash)?;
@@ -20,11 +26,17 @@ impl Pool {
             self.promote_successors(inner, &sender, account, &mut now_pending);
         }
         self.changed();
-        Ok(Admitted { hash, sender, is_pending, now_pending })
+        Ok(AdmittedTransaction { hash, sender, is_pending, now_pending })
     }
 
     /// Queued transactions whose turn has come are judged once more; one that fails is dropped and ends the row.
-    fn promote_successors(&self, inner: &mut Inner, sender: &Address, account: Account, promoted: &mut Vec<B256>) {
+    fn promote_successors(
+        &self,
+        inner: &mut PoolState,
+        sender: &Address,
+        account: SenderAccount,
+        promoted: &mut Vec<B256>,
+    ) {
         while let Some(next) = inner.content.nonce_after_pending(sender) {
             let Some(entry) = inner.content.take_queued(sender, next) else { return };
             let best = Arc::clone(&inner.head.record);
@@ -32,7 +44,7 @@ impl Pool {
             let gas = self.transaction_gas(&best);
             let judged = admission::check(&transaction, sender, &account, &best.block.header, gas, &self.spec);
             let is_to_contract = entry.is_to_contract;
-            let candidate = Candidate { transaction, sender: *sender, account, is_to_contract };
+            let candidate = PoolCandidate { transaction, sender: *sender, account, is_to_contract };
             match judged.and_then(|()| self.place(inner, candidate)) {
                 Ok(true) => promoted.push(entry.hash),
                 Ok(false) | Err(_) => return,
@@ -41,14 +53,14 @@ impl Pool {
     }
 
     /// Puts a candidate among the pending (true) or queued transactions.
-    fn place(&self, inner: &mut Inner, candidate: Candidate) -> Result<bool, PoolRejection> {
-        let Candidate { transaction, sender, account, is_to_contract } = candidate;
+    fn place(&self, inner: &mut PoolState, candidate: PoolCandidate) -> Result<bool, PoolRejection> {
+        let PoolCandidate { transaction, sender, account, is_to_contract } = candidate;
         let nonce: u64 = transaction.nonce().saturating_to();
         let replaced = inner.content.pending_at(&sender, nonce).map(|old| old.transaction.gas_price());
         if replaced.is_some_and(|old| !admission::may_replace(transaction.gas_price(), old)) {
             return Err(PoolRejection::Underpriced);
         }
-        let entry = Pooled {
+        let entry = PooledTransaction {
             hash: transaction.hash(),
             size: transaction.encoded().len(),
             highest_cost: admission::highest_cost(&transaction),
@@ -72,7 +84,7 @@ impl Pool {
                 return Err(PoolRejection::InsufficientFundsForAll);
             }
         }
-        let kind = |is_pending: bool| if is_pending { Kind::Pending } else { Kind::Queued };
+        let kind = |is_pending: bool| if is_pending { SubPool::Pending } else { SubPool::Queued };
         self.make_room(inner, &entry, kind(is_pending))?;
         // A transaction before this one may just have been given up.
         let is_pending = nonce <= inner.next_nonce(&sender, &account);
@@ -82,14 +94,14 @@ impl Pool {
     }
 
     /// Gives up what is wanted least until there is room; the newcomer must be wanted more than that.
-    fn make_room(&self, inner: &mut Inner, entry: &Pooled, kind: Kind) -> Result<(), PoolRejection> {
+    fn make_room(&self, inner: &mut PoolState, entry: &PooledTransaction, kind: SubPool) -> Result<(), PoolRejection> {
         while inner.content.len() >= self.options.max_transactions
             || inner.content.bytes().saturating_add(entry.size) > self.options.max_bytes
         {
             let (least, least_kind) = inner.content.least_wanted().ok_or(PoolRejection::Full)?;
             let is_wanted_more = match (kind, least_kind) {
-                (Kind::Pending, Kind::Queued) => true,
-                (Kind::Queued, Kind::Pending) => false,
+                (SubPool::Pending, SubPool::Queued) => true,
+                (SubPool::Queued, SubPool::Pending) => false,
                 _ => entry.transaction.gas_price() > least.transaction.gas_price(),
             };
             if !is_wanted_more {
@@ -102,8 +114,8 @@ impl Pool {
     }
 }
 
-impl Inner {
-    fn spend_quota(&mut self, entry: &Pooled, account_nonce: u64, replaced_price: Option<U256>) -> bool {
+impl PoolState {
+    fn spend_quota(&mut self, entry: &PooledTransaction, account_nonce: u64, replaced_price: Option<U256>) -> bool {
         let best = &self.head.record.block.header;
         let block_gas_limit = best.gas_limit_value().saturating_to();
         // Whole seconds are enough for a limiter that counts in thousands of them.

@@ -7,12 +7,12 @@ const START: u64 = 1_700_000_000;
 const PRICE: u64 = 1_000_000_000;
 
 /// A regtest chain in a temporary folder with a clock that tests move.
-struct World {
+struct PoolTest {
     chain: Arc<Chain>,
     time: Arc<AtomicU64>,
 }
 
-impl World {
+impl PoolTest {
     fn new() -> Self {
         Self::with(PoolOptions { has_rate_limiter: false, ..PoolOptions::default() })
     }
@@ -26,7 +26,7 @@ impl World {
         Self { chain: Chain::open(config).unwrap(), time }
     }
 
-    fn pool(&self) -> &Pool {
+    fn pool(&self) -> &TransactionPool {
         self.chain.pool()
     }
 
@@ -35,7 +35,7 @@ impl World {
     }
 
     fn counts(&self) -> (usize, usize) {
-        (self.pool().count(Kind::Pending), self.pool().count(Kind::Queued))
+        (self.pool().count(SubPool::Pending), self.pool().count(SubPool::Queued))
     }
 }
 
@@ -63,13 +63,13 @@ fn transfer(name: &str, nonce: u64, gas_price: u64) -> Transaction {
     sign(name, unsigned(nonce, gas_price))
 }
 
-fn refusal(world: &World, transaction: Transaction) -> String {
+fn refusal(world: &PoolTest, transaction: Transaction) -> String {
     world.pool().add(transaction).map_or_else(|rejection| rejection.to_string(), |admitted| format!("{admitted:?}"))
 }
 
 #[test]
 fn a_gap_queues_and_its_filling_promotes() {
-    let world = World::new();
+    let world = PoolTest::new();
     assert!(!world.chain.submit(transfer("cow", 2, PRICE)).unwrap().is_pending);
     assert!(!world.chain.submit(transfer("cow", 1, PRICE)).unwrap().is_pending);
     assert_eq!(world.counts(), (0, 2));
@@ -85,7 +85,7 @@ fn a_gap_queues_and_its_filling_promotes() {
 
 #[test]
 fn rules_have_the_texts_that_clients_know() {
-    let world = World::new();
+    let world = PoolTest::new();
     // Sublists exist from block 1 on.
     world.mine();
     let cases: [(Transaction, &str); 9] = [
@@ -128,7 +128,7 @@ fn rules_have_the_texts_that_clients_know() {
 
 #[test]
 fn a_replacement_must_pay_more() {
-    let world = World::new();
+    let world = PoolTest::new();
     let first = world.pool().add(transfer("cow", 0, PRICE)).unwrap();
     let refused = refusal(&world, transfer("cow", 0, PRICE / 10 * 14 - 1));
     assert_eq!(refused, "gas price not enough to bump transaction");
@@ -140,7 +140,7 @@ fn a_replacement_must_pay_more() {
 
 #[test]
 fn the_best_price_goes_first_and_nonces_in_order() {
-    let world = World::new();
+    let world = PoolTest::new();
     for (name, nonce, price) in [("cow", 0, PRICE), ("cow", 1, 9 * PRICE), ("cow1", 0, 3 * PRICE), ("cow2", 0, PRICE)] {
         world.pool().add(transfer(name, nonce, price)).unwrap();
     }
@@ -162,7 +162,7 @@ fn the_best_price_goes_first_and_nonces_in_order() {
 
 #[test]
 fn transactions_grow_old() {
-    let world = World::new();
+    let world = PoolTest::new();
     world.pool().add(transfer("cow", 0, PRICE)).unwrap();
     world.pool().add(transfer("cow", 3, PRICE)).unwrap();
     world.time.fetch_add(649, Ordering::Relaxed);
@@ -179,7 +179,7 @@ fn transactions_grow_old() {
 #[test]
 fn a_full_pool_keeps_what_pays_most() {
     let options = PoolOptions { max_transactions: 2, has_rate_limiter: false, ..PoolOptions::default() };
-    let world = World::with(options);
+    let world = PoolTest::with(options);
     world.pool().add(transfer("cow", 0, PRICE)).unwrap();
     let cheap = world.pool().add(transfer("cow1", 0, PRICE / 2)).unwrap();
     assert_eq!(refusal(&world, transfer("cow2", 0, PRICE / 2)), "the transaction pool is full");
@@ -194,7 +194,7 @@ fn a_full_pool_keeps_what_pays_most() {
 
 #[test]
 fn the_rate_limiter_slows_a_new_account_down() {
-    let world = World::with(PoolOptions::default());
+    let world = PoolTest::with(PoolOptions::default());
     let heavy = |nonce| UnsignedTransaction { gas_limit: 2_500_000, ..unsigned(nonce, PRICE) };
     world.pool().add(sign("cow", heavy(0))).unwrap();
     assert_eq!(refusal(&world, sign("cow", heavy(1))), "account exceeds quota");
@@ -206,7 +206,7 @@ fn the_rate_limiter_slows_a_new_account_down() {
 
 #[test]
 fn blocks_take_their_transactions_out() {
-    let world = World::new();
+    let world = PoolTest::new();
     for nonce in [0, 1, 3] {
         world.pool().add(transfer("cow", nonce, PRICE)).unwrap();
     }
@@ -214,7 +214,7 @@ fn blocks_take_their_transactions_out() {
     assert_eq!(record.block.transactions.len(), 3);
     assert_eq!(world.counts(), (0, 1));
     // A block that was mined elsewhere fills the gap.
-    let elsewhere = World::new();
+    let elsewhere = PoolTest::new();
     elsewhere.chain.import_block(record.block.clone()).unwrap();
     elsewhere.pool().add(transfer("cow", 2, 2 * PRICE)).unwrap();
     let next = elsewhere.mine();
@@ -224,7 +224,7 @@ fn blocks_take_their_transactions_out() {
 
 #[test]
 fn a_reorganisation_brings_transactions_back() {
-    let (world, other) = (World::new(), World::new());
+    let (world, other) = (PoolTest::new(), PoolTest::new());
     let (kept, lost) = (transfer("cow", 0, PRICE), transfer("cow1", 0, PRICE));
     world.pool().add(kept.clone()).unwrap();
     world.pool().add(lost.clone()).unwrap();
@@ -245,7 +245,7 @@ fn a_reorganisation_brings_transactions_back() {
 
 #[test]
 fn calls_of_missing_parts_of_the_bridge_wait() {
-    let world = World::new();
+    let world = PoolTest::new();
     // The registration of an empty Bitcoin transaction.
     let data = [&[0x43, 0xdc, 0x06, 0x56][..], &[0; 96]].concat().into();
     let call = UnsignedTransaction { to: Some(BRIDGE), gas_limit: 100_000, data, ..unsigned(0, PRICE) };
@@ -259,7 +259,7 @@ fn calls_of_missing_parts_of_the_bridge_wait() {
 /// recorded chains.
 #[test]
 fn equal_prices_go_as_in_the_reference() {
-    let world = World::new();
+    let world = PoolTest::new();
     let sent = [("cow", 0), ("cow1", 0), ("cow2", 0), ("cow3", 0), ("cow4", 0), ("cow5", 0), ("cow6", 0), ("cow", 1)];
     let sent = sent.map(|(name, nonce)| {
         let transaction = transfer(name, nonce, PRICE);
@@ -267,7 +267,7 @@ fn equal_prices_go_as_in_the_reference() {
         world.pool().add(transaction).unwrap();
         hash
     });
-    let place = |entry: Arc<Pooled>| sent.iter().position(|hash| *hash == entry.hash).unwrap();
+    let place = |entry: Arc<PooledTransaction>| sent.iter().position(|hash| *hash == entry.hash).unwrap();
     let (mut order, _) = world.pool().by_price();
     assert_eq!(std::iter::from_fn(|| order.take()).map(place).collect::<Vec<_>>(), [1, 0, 2, 7, 5, 6, 3, 4]);
     assert_eq!(world.pool().pending_listed().into_iter().map(place).collect::<Vec<_>>(), [7, 4, 1, 6, 3, 5, 2, 0]);
@@ -275,7 +275,7 @@ fn equal_prices_go_as_in_the_reference() {
 
 #[test]
 fn what_is_admitted_fits_into_the_next_block() {
-    let world = World::new();
+    let world = PoolTest::new();
     for _block in 0..40 {
         let sender = transfer("cow", 0, PRICE).recover_sender().unwrap();
         let nonce = world.pool().next_nonce(&sender).unwrap();
@@ -289,7 +289,7 @@ fn what_is_admitted_fits_into_the_next_block() {
 }
 
 /// A chain as the reference runs it, with a transaction at nonce 0 that no block has room for, and one behind it.
-fn stuck() -> (World, Transaction) {
+fn stuck() -> (PoolTest, Transaction) {
     let time = Arc::new(AtomicU64::new(START));
     let shown = Arc::clone(&time);
     let mut config = ChainConfig::new(Arc::new(ChainSpec::regtest()), DataDir::Temporary);
@@ -297,7 +297,7 @@ fn stuck() -> (World, Transaction) {
     config.pool = PoolOptions { has_rate_limiter: false, fits_next_block: false, ..PoolOptions::default() };
     // The gas limit stays what it is.
     config.target_gas_limit = 10_000_000;
-    let world = World { chain: Chain::open(config).unwrap(), time };
+    let world = PoolTest { chain: Chain::open(config).unwrap(), time };
     let heavy = sign("cow", UnsignedTransaction { gas_limit: 9_000_000, ..unsigned(0, PRICE) });
     world.pool().add(heavy.clone()).unwrap();
     world.pool().add(transfer("cow", 1, PRICE)).unwrap();
@@ -310,12 +310,12 @@ fn what_waits_has_a_reason_that_is_told_once() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&told);
     world.chain.on_event(Box::new(move |event| {
-        if let ChainEvent::LeftOut(left) = event {
+        if let ChainEvent::TransactionSkipped(left) = event {
             heard.lock().push(left.clone());
         }
     }));
     let draft = world.chain.pending_block(START).unwrap();
-    let reasons = WaitReasons::new(&draft.block, &draft.left_out);
+    let reasons = WaitReasons::new(&draft.block, &draft.skipped);
     let texts: Vec<String> = [0, 1]
         .map(|nonce| {
             let pooled = world.pool().pending().into_iter().find(|pooled| pooled.nonce == nonce).unwrap();
@@ -334,7 +334,7 @@ fn what_waits_has_a_reason_that_is_told_once() {
 
 #[test]
 fn a_sender_is_freed_when_what_is_stuck_is_replaced_dropped_or_outdated() {
-    let is_free = |world: &World| {
+    let is_free = |world: &PoolTest| {
         let mined = world.mine().block.transactions.len();
         assert_eq!((mined, world.counts()), (3, (0, 0)), "both, and REMASC");
     };

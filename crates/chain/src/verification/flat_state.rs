@@ -6,7 +6,7 @@ use rhizome_primitives::{B256, Bytes, hex, keccak256};
 use rhizome_storage::{FlatEntry, Store};
 use rhizome_trie::Trie;
 
-use super::{MISSING, Mismatch};
+use super::{FieldMismatch, MISSING};
 use crate::ChainError;
 
 /// Keys between two reports.
@@ -20,7 +20,7 @@ pub(super) fn compare(
     store: &Store,
     trie: &Trie,
     mut report: impl FnMut(u64) -> ControlFlow<()>,
-) -> Result<(u64, Option<Mismatch>), ChainError> {
+) -> Result<(u64, Option<FieldMismatch>), ChainError> {
     let (mut rows, mut entries) = (store.flat_entries(), trie.entries());
     let mut keys = 0;
     loop {
@@ -40,7 +40,11 @@ fn is_same(key: &[u8], value: &Bytes, row: &FlatEntry) -> bool {
 }
 
 /// The lower key is the one that the other side lacks.
-fn mismatch(store: &Store, entry: Option<(Vec<u8>, Bytes)>, row: Option<FlatEntry>) -> Result<Mismatch, ChainError> {
+fn mismatch(
+    store: &Store,
+    entry: Option<(Vec<u8>, Bytes)>,
+    row: Option<FlatEntry>,
+) -> Result<FieldMismatch, ChainError> {
     let field = |key: &[u8]| format!("flatState[{}]", hex::encode_prefixed(key));
     let missing = || String::from(MISSING);
     Ok(match (entry, row) {

@@ -4,10 +4,14 @@
 use rhizome_primitives::{Address, B256, Log, Receipt};
 use rhizome_storage::{LogQuery, StorageError, Store};
 
-use super::{MISSING, Mismatch};
+use super::{FieldMismatch, MISSING};
 
 /// The first address or topic of the receipts' logs under which the index does not know the block.
-pub(super) fn mismatch(store: &Store, number: u64, receipts: &[Receipt]) -> Result<Option<Mismatch>, StorageError> {
+pub(super) fn mismatch(
+    store: &Store,
+    number: u64,
+    receipts: &[Receipt],
+) -> Result<Option<FieldMismatch>, StorageError> {
     let is_indexed = |addresses: &[Address], topics: &[Vec<B256>]| {
         let found = store.log_candidates(&LogQuery { addresses, topics }, number, number)?;
         Ok(found.is_some_and(|numbers| numbers.contains(&number)))

@@ -3,7 +3,7 @@
 use rhizome_pow::bitcoin::coinbase::{compress, synthetic, transaction_id};
 use rhizome_pow::bitcoin::merkle::root_of;
 use rhizome_pow::bitcoin::{CompressedCoinbase, display};
-use rhizome_pow::{Work, target};
+use rhizome_pow::{MiningSolution, target};
 use rhizome_primitives::{B256, hex};
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ pub(crate) fn check(json: &Value, report: &mut Report) -> Verdict {
         "proofFromTxHashes" => check_proof_from_transactions(case),
         "proofFromMerkleHashes" => {
             let count = case.member("txCount")?.number()? as u32;
-            let work = Work::from_branch(&[0; 80], &any_coinbase(), &digests(case, "merkleHashes")?, count);
+            let work = MiningSolution::from_branch(&[0; 80], &any_coinbase(), &digests(case, "merkleHashes")?, count);
             check_proof(case, &work.map_err(|error| broken("work", error))?)
         }
         other => Err(broken("kind", other)),
@@ -52,13 +52,14 @@ fn check_coinbase(case: &Value) -> Verdict {
 
 fn check_proof_from_transactions(case: &Value) -> Verdict {
     let ids = digests(case, "txHashes")?;
-    let work = Work::from_transactions(&[0; 80], &any_coinbase(), &ids).map_err(|error| broken("work", error))?;
+    let work =
+        MiningSolution::from_transactions(&[0; 80], &any_coinbase(), &ids).map_err(|error| broken("work", error))?;
     check_proof(case, &work)?;
     let leaves: Vec<_> = ids.into_iter().map(display).collect();
     same(case, "merkleRoot", hex::encode(display(root_of(&leaves))))
 }
 
-fn check_proof(case: &Value, work: &Work) -> Verdict {
+fn check_proof(case: &Value, work: &MiningSolution) -> Verdict {
     same(case, "beforeRskip92", hex::encode(work.merkle_proof(false)))?;
     same(case, "rskip92", hex::encode(work.merkle_proof(true)))
 }

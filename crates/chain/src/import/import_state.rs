@@ -20,7 +20,7 @@ const VALUES_SHARE: usize = 4;
 const VALUE_BYTES: usize = 160;
 
 /// What only the writer touches.
-pub(crate) struct Writer {
+pub(crate) struct ImportState {
     trie: Trie,
     source: Arc<CountingSource>,
     /// Loaded nodes at which it is trimmed.
@@ -29,10 +29,10 @@ pub(crate) struct Writer {
 }
 
 /// What is known of the keys of the state.
-type Values = Cache<Vec<u8>, Known, ValueWeight>;
+type Values = Cache<Vec<u8>, CachedValue, CachedValueWeight>;
 
 #[derive(Clone)]
-enum Known {
+enum CachedValue {
     /// None for a key without one.
     Value(Option<Bytes>),
     /// Of code, which is asked for at each call, while its bytes are kept elsewhere.
@@ -40,19 +40,19 @@ enum Known {
 }
 
 #[derive(Clone)]
-struct ValueWeight;
+struct CachedValueWeight;
 
-impl Weighter<Vec<u8>, Known> for ValueWeight {
-    fn weight(&self, _key: &Vec<u8>, known: &Known) -> u64 {
+impl Weighter<Vec<u8>, CachedValue> for CachedValueWeight {
+    fn weight(&self, _key: &Vec<u8>, known: &CachedValue) -> u64 {
         let bytes = match known {
-            Known::Value(Some(value)) => value.len(),
-            Known::Value(None) | Known::LengthAndHash(..) => 0,
+            CachedValue::Value(Some(value)) => value.len(),
+            CachedValue::Value(None) | CachedValue::LengthAndHash(..) => 0,
         };
         (VALUE_BYTES + bytes) as u64
     }
 }
 
-impl Drop for Writer {
+impl Drop for ImportState {
     /// On another thread: there may be a million nodes and values.
     fn drop(&mut self) {
         self.take_trie().drop_aside();
@@ -62,10 +62,10 @@ impl Drop for Writer {
 }
 
 fn empty_cache(bytes: usize) -> Values {
-    Cache::with_weighter(bytes / VALUE_BYTES, bytes as u64, ValueWeight)
+    Cache::with_weighter(bytes / VALUE_BYTES, bytes as u64, CachedValueWeight)
 }
 
-impl Writer {
+impl ImportState {
     /// On the state with this root. Nodes stay in memory up to about `memory_bytes`.
     pub(crate) fn open(root: B256, store: &Arc<Store>, memory_bytes: usize) -> Self {
         let source = Arc::new(CountingSource { store: Arc::clone(store), loads: AtomicUsize::new(0) });
@@ -83,7 +83,7 @@ impl Writer {
     /// still lacks of it, oldest first; it deletes no account.
     pub(crate) fn state(&self, behind: impl IntoIterator<Item = Arc<StateDelta>>) -> Arc<dyn StateReader> {
         let (values, store) = (Arc::clone(&self.values), Arc::clone(&self.source.store));
-        Arc::new(WriterState { values, behind: behind.into_iter().collect(), store })
+        Arc::new(ImportStateReader { values, behind: behind.into_iter().collect(), store })
     }
 
     /// Gives the state of the head away to be changed: what nobody else holds is changed in place. If nothing becomes of
@@ -115,7 +115,7 @@ impl Writer {
             self.values.clear();
         }
         for (key, value) in &flat.writes {
-            self.values.insert(key.clone(), Known::Value(written(value)));
+            self.values.insert(key.clone(), CachedValue::Value(written(value)));
         }
     }
 
@@ -143,23 +143,23 @@ fn written(value: &Option<Bytes>) -> Option<Bytes> {
 }
 
 /// What the writer keeps in memory, in front of the rows of the head on disk, which nobody changes but itself.
-struct WriterState {
+struct ImportStateReader {
     values: Arc<Values>,
     behind: Vec<Arc<StateDelta>>,
     store: Arc<Store>,
 }
 
-impl WriterState {
+impl ImportStateReader {
     /// A value that the head on disk lacks.
     fn behind(&self, key: &[u8]) -> Option<Option<Bytes>> {
         self.behind.iter().rev().find_map(|delta| delta.writes.get(key)).map(written)
     }
 }
 
-impl StateReader for WriterState {
+impl StateReader for ImportStateReader {
     fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StateError> {
         let known = self.values.get(key);
-        if let Some(Known::Value(value)) = known {
+        if let Some(CachedValue::Value(value)) = known {
             return Ok(value);
         }
         let value = match self.behind(key) {
@@ -167,22 +167,22 @@ impl StateReader for WriterState {
             None => self.store.flat_get(key).map_err(|error| StateError::Reader(Box::new(error)))?,
         };
         if known.is_none() {
-            self.values.insert(key.to_vec(), Known::Value(value.clone()));
+            self.values.insert(key.to_vec(), CachedValue::Value(value.clone()));
         }
         Ok(value)
     }
 
     fn length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, StateError> {
         let value = match self.values.get(key) {
-            Some(Known::LengthAndHash(length, hash)) => return Ok(Some((length, hash))),
-            Some(Known::Value(value)) => Some(value),
+            Some(CachedValue::LengthAndHash(length, hash)) => return Ok(Some((length, hash))),
+            Some(CachedValue::Value(value)) => Some(value),
             None => self.behind(key),
         };
         let found = match value {
             Some(value) => value.map(|value| (value.len(), keccak256(&value))),
             None => self.store.flat_length_and_hash(key).map_err(|error| StateError::Reader(Box::new(error)))?,
         };
-        let known = found.map_or(Known::Value(None), |(length, hash)| Known::LengthAndHash(length, hash));
+        let known = found.map_or(CachedValue::Value(None), |(length, hash)| CachedValue::LengthAndHash(length, hash));
         self.values.insert(key.to_vec(), known);
         Ok(found)
     }

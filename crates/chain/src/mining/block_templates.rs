@@ -3,20 +3,20 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use rhizome_pow::{PowError, SolveError, Work, WorkError, proof_of_work, target};
+use rhizome_pow::{MiningSolution, MiningSolutionError, PowError, SolveError, proof_of_work, target};
 use rhizome_primitives::{B256, Block, U256, hex};
 
 use crate::{Chain, ImportError, ImportOutcome, MineError, PreparedBlock};
 
 /// Blocks that a solution is accepted for.
-const KEPT_WORKS: usize = 20;
+const MAX_TEMPLATES: usize = 20;
 
 /// Fees must rise by so many percent before miners are told to change over.
 const NOTIFIED_RISE_PERCENT: u64 = 110;
 
 /// Settings of the work for other miners.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WorkOptions {
+pub struct BlockTemplateOptions {
     /// Whether a change of the pool outdates the work. Otherwise transactions get in with the next refresh or head.
     pub follows_pool: bool,
     /// Risen fees below this, in wei, are not worth telling miners.
@@ -27,7 +27,7 @@ pub struct WorkOptions {
     pub refresh_seconds: u64,
 }
 
-impl Default for WorkOptions {
+impl Default for BlockTemplateOptions {
     fn default() -> Self {
         Self { follows_pool: false, notified_fees: U256::ZERO, submission_interval: 0, refresh_seconds: 60 }
     }
@@ -35,7 +35,7 @@ impl Default for WorkOptions {
 
 /// What a miner has to solve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CurrentWork {
+pub struct BlockTemplate {
     /// The hash for merged mining that goes into the Bitcoin coinbase.
     pub hash: B256,
     /// Highest hash that a Bitcoin header may have.
@@ -50,7 +50,7 @@ pub struct CurrentWork {
 
 /// A solution that became a block.
 #[derive(Debug)]
-pub struct SubmittedWork {
+pub struct SubmittedBlock {
     /// What became of the block.
     pub outcome: ImportOutcome,
     /// Its hash.
@@ -67,7 +67,7 @@ pub enum SubmissionError {
     TooSoon,
     /// The work is not one of the last.
     #[error("Cannot publish block, could not find hash {hash} in the cache")]
-    UnknownWork {
+    UnknownTemplate {
         /// The hash that the coinbase commits to.
         hash: B256,
     },
@@ -85,16 +85,16 @@ pub enum SubmissionError {
     },
     /// The coinbase commits to nothing.
     #[error(transparent)]
-    Work(#[from] WorkError),
+    Solution(#[from] MiningSolutionError),
     /// The block could not be imported.
     #[error(transparent)]
     Import(#[from] ImportError),
 }
 
-/// The works of a chain.
+/// The templates of a chain.
 #[derive(Default)]
-pub(crate) struct Works {
-    current: Option<Built>,
+pub(crate) struct BlockTemplates {
+    current: Option<CurrentTemplate>,
     /// The last ones by their hash, oldest first.
     kept: VecDeque<(B256, Arc<Block>)>,
     /// Fees of the work that miners were told last.
@@ -103,8 +103,8 @@ pub(crate) struct Works {
 }
 
 /// The newest work and what it was made of.
-struct Built {
-    work: CurrentWork,
+struct CurrentTemplate {
+    template: BlockTemplate,
     generation: u64,
     pool_version: u64,
     at: u64,
@@ -112,7 +112,7 @@ struct Built {
     choices: u64,
 }
 
-impl Works {
+impl BlockTemplates {
     /// The state below the blocks is another one: none of them is valid any more.
     pub(crate) fn forget(&mut self) {
         self.kept.clear();
@@ -125,14 +125,14 @@ impl Works {
             Some((_, known)) => *known = block,
             None => self.kept.push_back((hash, block)),
         }
-        if self.kept.len() > KEPT_WORKS {
+        if self.kept.len() > MAX_TEMPLATES {
             self.kept.pop_front();
         }
     }
 
     /// Miners change over for another parent, and for much higher fees.
-    fn is_worth_telling(&self, parent: &B256, fees: U256, options: &WorkOptions) -> bool {
-        if self.current.as_ref().is_none_or(|current| current.work.parent != *parent) {
+    fn is_worth_telling(&self, parent: &B256, fees: U256, options: &BlockTemplateOptions) -> bool {
+        if self.current.as_ref().is_none_or(|current| current.template.parent != *parent) {
             return true;
         }
         let told = self.notified_fees.saturating_mul(U256::from(NOTIFIED_RISE_PERCENT)) / U256::from(100);
@@ -145,43 +145,43 @@ impl Works {
         }
         self.submitted_at = Some(now);
         let found = self.kept.iter().find(|(known, _)| *known == hash);
-        found.map(|(_, block)| Arc::clone(block)).ok_or(SubmissionError::UnknownWork { hash })
+        found.map(|(_, block)| Arc::clone(block)).ok_or(SubmissionError::UnknownTemplate { hash })
     }
 }
 
 impl Chain {
     /// The work on the best block; none when mining was never on. While mining is off it stays what it was. `now` is in
     /// seconds; the development offset is added to it and then forgotten.
-    pub fn work(&self, now: u64) -> Result<Option<CurrentWork>, MineError> {
-        let mut works = self.works.lock();
-        self.follow_head(&mut works, now)?;
-        Ok(works.current.as_ref().map(|current| current.work))
+    pub fn block_template(&self, now: u64) -> Result<Option<BlockTemplate>, MineError> {
+        let mut templates = self.templates.lock();
+        self.follow_head(&mut templates, now)?;
+        Ok(templates.current.as_ref().map(|current| current.template))
     }
 
     /// [`Chain::work`] for a miner: who asks next is not told to change over.
-    pub fn fetch_work(&self, now: u64) -> Result<Option<CurrentWork>, MineError> {
-        let mut works = self.works.lock();
-        self.follow_head(&mut works, now)?;
-        Ok(works.current.as_mut().map(|current| {
-            let fetched = current.work;
-            current.work.notify = false;
+    pub fn fetch_block_template(&self, now: u64) -> Result<Option<BlockTemplate>, MineError> {
+        let mut templates = self.templates.lock();
+        self.follow_head(&mut templates, now)?;
+        Ok(templates.current.as_mut().map(|current| {
+            let fetched = current.template;
+            current.template.notify = false;
             fetched
         }))
     }
 
     /// Builds another work now, whether or not the present one is outdated.
-    pub fn renew_work(&self, now: u64) -> Result<(), MineError> {
-        self.build_work(&mut self.works.lock(), now)
+    pub fn renew_block_template(&self, now: u64) -> Result<(), MineError> {
+        self.build_template(&mut self.templates.lock(), now)
     }
 
     /// Completes the block that a solution is for and imports it. When it becomes the best block, the work on top of it
     /// is built at once.
-    pub fn submit_work(&self, solution: &Work, now: u64) -> Result<SubmittedWork, SubmissionError> {
+    pub fn submit_solution(&self, solution: &MiningSolution, now: u64) -> Result<SubmittedBlock, SubmissionError> {
         let work = solution.hash_for_merged_mining()?;
-        let interval = self.config().work.submission_interval;
+        let interval = self.config().block_templates.submission_interval;
         // From here on neither the head nor the state under the work changes.
         let mut guard = self.lock_head();
-        let template = self.works.lock().find_for_submission(work, now, interval)?;
+        let template = self.templates.lock().find_for_submission(work, now, interval)?;
         let mut block = Block::clone(&template);
         solution.complete(&mut block.header, self.spec());
         let (hash, number) = (block.hash(), block.header.number);
@@ -195,34 +195,34 @@ impl Chain {
         drop(guard);
         if matches!(outcome, ImportOutcome::ImportedBest) {
             // The solution is in. What fails here fails again, and is told, when the next work is asked for.
-            drop(self.follow_head(&mut self.works.lock(), now));
+            drop(self.follow_head(&mut self.templates.lock(), now));
         }
-        Ok(SubmittedWork { outcome, hash, number })
+        Ok(SubmittedBlock { outcome, hash, number })
     }
 
-    fn follow_head(&self, works: &mut Works, now: u64) -> Result<(), MineError> {
+    fn follow_head(&self, templates: &mut BlockTemplates, now: u64) -> Result<(), MineError> {
         if !self.is_automining() {
             return Ok(());
         }
         let (generation, pool_version) = (self.head().generation, self.pool().version());
         let choices = self.development.choices();
-        let is_fresh = works.current.as_ref().is_some_and(|current| {
+        let is_fresh = templates.current.as_ref().is_some_and(|current| {
             current.generation == generation
                 && current.choices == choices
-                && (!self.config().work.follows_pool || current.pool_version == pool_version)
-                && now.saturating_sub(current.at) < self.config().work.refresh_seconds
+                && (!self.config().block_templates.follows_pool || current.pool_version == pool_version)
+                && now.saturating_sub(current.at) < self.config().block_templates.refresh_seconds
         });
-        if is_fresh { Ok(()) } else { self.build_work(works, now) }
+        if is_fresh { Ok(()) } else { self.build_template(templates, now) }
     }
 
-    fn build_work(&self, works: &mut Works, now: u64) -> Result<(), MineError> {
+    fn build_template(&self, templates: &mut BlockTemplates, now: u64) -> Result<(), MineError> {
         // Taken before, so that what moves meanwhile outdates the work.
         let (generation, pool_version) = (self.head().generation, self.pool().version());
         let choices = self.development.choices();
         let draft = self.pending_block(now)?;
         self.end_time_setting(draft.block.header.timestamp, now, false);
         self.pool().remove(&draft.unfit());
-        self.tell_left_out(&draft.left_out);
+        self.report_all_skipped(&draft.skipped);
         let header = &draft.block.header;
         let fork_data = self.fork_data(header, &draft.parent)?;
         if header.expects_fork_detection_data() && fork_data.is_none() {
@@ -230,13 +230,13 @@ impl Chain {
         }
         let hash = header.hash_for_mining_with(&fork_data.unwrap_or_default()).map_err(SolveError::from)?;
         let (parent, fees) = (draft.parent.hash, header.paid_fees);
-        let notify = works.is_worth_telling(&parent, fees, &self.config().work);
+        let notify = templates.is_worth_telling(&parent, fees, &self.config().block_templates);
         if notify {
-            works.notified_fees = fees;
+            templates.notified_fees = fees;
         }
-        let work = CurrentWork { hash, target: target(header.difficulty_value()), fees, parent, notify };
-        works.current = Some(Built { work, generation, pool_version, at: now, choices });
-        works.keep(hash, draft.block.clone());
+        let work = BlockTemplate { hash, target: target(header.difficulty_value()), fees, parent, notify };
+        templates.current = Some(CurrentTemplate { template: work, generation, pool_version, at: now, choices });
+        templates.keep(hash, draft.block.clone());
         Ok(())
     }
 }
@@ -263,13 +263,13 @@ mod tests {
     }
 
     /// A Bitcoin block for a work; each `extra` gives another one.
-    fn bitcoin_block(work: &CurrentWork, extra: u32, is_solved: bool) -> Work {
+    fn bitcoin_block(work: &BlockTemplate, extra: u32, is_solved: bool) -> MiningSolution {
         let coinbase = synthetic(&work.hash.0, extra);
         let root = root_of(&[transaction_id(&coinbase)]);
         let header = (0..).map(|nonce| BitcoinHeader::new(1, [0; 32], root, 5, 0, nonce));
         let is_below = |header: &BitcoinHeader| U256::from_be_bytes(display(header.hash())) <= work.target;
         let header = header.into_iter().find(|header| is_below(header) == is_solved).unwrap();
-        Work::from_block(&[header.as_bytes().as_slice(), &[1], &coinbase].concat()).unwrap()
+        MiningSolution::from_block(&[header.as_bytes().as_slice(), &[1], &coinbase].concat()).unwrap()
     }
 
     fn transfer(nonce: u64, gas_price: u64) -> Transaction {
@@ -287,30 +287,30 @@ mod tests {
     #[test]
     fn a_solution_becomes_the_best_block_once() {
         let chain = open(|_config| {});
-        let work = chain.fetch_work(NOW).unwrap().unwrap();
+        let work = chain.fetch_block_template(NOW).unwrap().unwrap();
         assert_eq!((work.parent, work.fees, work.notify), (chain.head().hash(), U256::ZERO, true));
         assert_eq!(work.target, U256::MAX / U256::from(3));
         let solution = bitcoin_block(&work, 1, true);
-        let submitted = chain.submit_work(&solution, NOW).unwrap();
+        let submitted = chain.submit_solution(&solution, NOW).unwrap();
         assert!(matches!(submitted.outcome, ImportOutcome::ImportedBest));
         assert_eq!((submitted.hash, submitted.number), (chain.head().hash(), 1));
         let head = chain.head();
         let header = &head.record.block.header;
         assert_eq!(header.hash_for_merged_mining().unwrap(), work.hash);
         assert_eq!(header.coinbase_address(), Address::repeat_byte(0xc0));
-        assert!(matches!(chain.submit_work(&solution, NOW).unwrap().outcome, ImportOutcome::Exists));
-        let next = chain.fetch_work(NOW).unwrap().unwrap();
+        assert!(matches!(chain.submit_solution(&solution, NOW).unwrap().outcome, ImportOutcome::Exists));
+        let next = chain.fetch_block_template(NOW).unwrap().unwrap();
         assert_eq!((next.parent, next.notify), (submitted.hash, true));
-        assert!(!chain.fetch_work(NOW).unwrap().unwrap().notify);
+        assert!(!chain.fetch_block_template(NOW).unwrap().unwrap().notify);
     }
 
     #[test]
     fn siblings_become_uncles_once() {
         let chain = open(|_config| {});
-        let work = chain.fetch_work(NOW).unwrap().unwrap();
+        let work = chain.fetch_block_template(NOW).unwrap().unwrap();
         let mut siblings = Vec::new();
         for extra in 0..12 {
-            let submitted = chain.submit_work(&bitcoin_block(&work, extra, true), NOW).unwrap();
+            let submitted = chain.submit_solution(&bitcoin_block(&work, extra, true), NOW).unwrap();
             match submitted.outcome {
                 ImportOutcome::ImportedBest => assert_eq!(extra, 0),
                 ImportOutcome::ImportedNotBest => siblings.push(submitted.hash),
@@ -320,9 +320,9 @@ mod tests {
         // The work was built when there were no siblings yet.
         assert_eq!(chain.pending_block(NOW).unwrap().block.uncles.len(), 10);
         for left in [10, 1, 0] {
-            chain.renew_work(NOW).unwrap();
-            let work = chain.work(NOW).unwrap().unwrap();
-            let submitted = chain.submit_work(&bitcoin_block(&work, 0, true), NOW).unwrap();
+            chain.renew_block_template(NOW).unwrap();
+            let work = chain.block_template(NOW).unwrap().unwrap();
+            let submitted = chain.submit_solution(&bitcoin_block(&work, 0, true), NOW).unwrap();
             assert!(matches!(submitted.outcome, ImportOutcome::ImportedBest));
             let head = chain.head();
             let named: Vec<B256> = head.record.block.uncles.iter().map(|uncle| uncle.hash()).collect();
@@ -336,8 +336,8 @@ mod tests {
     #[test]
     fn siblings_that_are_too_old_are_no_uncles() {
         let chain = open(|_config| {});
-        let work = chain.fetch_work(NOW).unwrap().unwrap();
-        (0..2).for_each(|extra| drop(chain.submit_work(&bitcoin_block(&work, extra, true), NOW).unwrap()));
+        let work = chain.fetch_block_template(NOW).unwrap().unwrap();
+        (0..2).for_each(|extra| drop(chain.submit_solution(&bitcoin_block(&work, extra, true), NOW).unwrap()));
         let others = open(|config| config.extra_data = Bytes::from_static(b"x"));
         let block = |number| others.block(&others.main_hash(number).unwrap().unwrap()).unwrap().unwrap().block.clone();
         others.import_block(chain.main_block(1).unwrap().unwrap().block.clone()).unwrap();
@@ -352,37 +352,37 @@ mod tests {
     #[test]
     fn wrong_solutions_are_refused_in_the_words_of_the_reference() {
         let chain = open(|_config| {});
-        let mut work = chain.fetch_work(NOW).unwrap().unwrap();
-        let failure = chain.submit_work(&bitcoin_block(&work, 0, false), NOW).unwrap_err().to_string();
+        let mut work = chain.fetch_block_template(NOW).unwrap().unwrap();
+        let failure = chain.submit_solution(&bitcoin_block(&work, 0, false), NOW).unwrap_err().to_string();
         let expected = format!(" {} at height 1", hex::encode(work.hash));
         assert!(failure.starts_with("Invalid block supplied by miner: ") && failure.ends_with(&expected), "{failure}");
         work.hash = B256::repeat_byte(7);
-        let failure = chain.submit_work(&bitcoin_block(&work, 0, true), NOW).unwrap_err().to_string();
+        let failure = chain.submit_solution(&bitcoin_block(&work, 0, true), NOW).unwrap_err().to_string();
         let unknown = "07".repeat(32);
         assert_eq!(failure, format!("Cannot publish block, could not find hash 0x{unknown} in the cache"));
     }
 
     #[test]
-    fn the_last_twenty_works_are_kept() {
+    fn keeps_the_last_twenty_templates() {
         let chain = open(|_config| {});
-        let works: Vec<CurrentWork> = (0..21)
+        let templates: Vec<BlockTemplate> = (0..21)
             .map(|second| {
-                chain.renew_work(NOW + second).unwrap();
-                chain.work(NOW + second).unwrap().unwrap()
+                chain.renew_block_template(NOW + second).unwrap();
+                chain.block_template(NOW + second).unwrap().unwrap()
             })
             .collect();
-        let submit = |index: usize| chain.submit_work(&bitcoin_block(&works[index], 0, true), NOW);
-        assert!(matches!(submit(0), Err(SubmissionError::UnknownWork { hash }) if hash == works[0].hash));
+        let submit = |index: usize| chain.submit_solution(&bitcoin_block(&templates[index], 0, true), NOW);
+        assert!(matches!(submit(0), Err(SubmissionError::UnknownTemplate { hash }) if hash == templates[0].hash));
         assert!(matches!(submit(1).unwrap().outcome, ImportOutcome::ImportedBest));
         assert!(matches!(submit(20).unwrap().outcome, ImportOutcome::ImportedNotBest));
     }
 
     #[test]
-    fn a_work_is_kept_until_something_outdates_it() {
-        let chain = open(|config| config.work.follows_pool = false);
-        let first = chain.fetch_work(NOW).unwrap().unwrap();
+    fn a_template_is_reused_until_it_is_outdated() {
+        let chain = open(|config| config.block_templates.follows_pool = false);
+        let first = chain.fetch_block_template(NOW).unwrap().unwrap();
         chain.submit(transfer(0, 20)).unwrap();
-        let shown = |at| chain.work(at).unwrap().unwrap();
+        let shown = |at| chain.block_template(at).unwrap().unwrap();
         assert_eq!(shown(NOW + 59).hash, first.hash);
         assert_eq!(shown(NOW + 60).fees, U256::from(21_000 * 20));
         chain.set_automine(false);
@@ -394,19 +394,22 @@ mod tests {
         assert_eq!(shown(NOW + 600).parent, first.parent);
         let never = open(|_config| {});
         never.set_automine(false);
-        assert_eq!(never.work(NOW).unwrap(), None);
+        assert_eq!(never.block_template(NOW).unwrap(), None);
     }
 
     #[test]
     fn miners_are_told_of_much_higher_fees() {
         let chain = open(|config| {
-            config.work =
-                WorkOptions { follows_pool: true, notified_fees: U256::from(500_000), ..WorkOptions::default() };
+            config.block_templates = BlockTemplateOptions {
+                follows_pool: true,
+                notified_fees: U256::from(500_000),
+                ..BlockTemplateOptions::default()
+            };
         });
-        assert!(chain.fetch_work(NOW).unwrap().unwrap().notify);
+        assert!(chain.fetch_block_template(NOW).unwrap().unwrap().notify);
         let told = |nonce, price| {
             chain.submit(transfer(nonce, price)).unwrap();
-            let work = chain.fetch_work(NOW).unwrap().unwrap();
+            let work = chain.fetch_block_template(NOW).unwrap().unwrap();
             (work.fees.to::<u64>(), work.notify)
         };
         assert_eq!(told(0, 20), (420_000, false), "not worth it");
@@ -417,23 +420,23 @@ mod tests {
 
     #[test]
     fn submissions_keep_their_distance() {
-        let chain = open(|config| config.work.submission_interval = 10);
-        let work = chain.fetch_work(NOW).unwrap().unwrap();
-        chain.submit_work(&bitcoin_block(&work, 0, true), NOW).unwrap();
-        let next = chain.fetch_work(NOW).unwrap().unwrap();
+        let chain = open(|config| config.block_templates.submission_interval = 10);
+        let work = chain.fetch_block_template(NOW).unwrap().unwrap();
+        chain.submit_solution(&bitcoin_block(&work, 0, true), NOW).unwrap();
+        let next = chain.fetch_block_template(NOW).unwrap().unwrap();
         let solution = bitcoin_block(&next, 0, true);
-        assert!(matches!(chain.submit_work(&solution, NOW + 9), Err(SubmissionError::TooSoon)));
-        assert!(matches!(chain.submit_work(&solution, NOW + 10).unwrap().outcome, ImportOutcome::ImportedBest));
+        assert!(matches!(chain.submit_solution(&solution, NOW + 9), Err(SubmissionError::TooSoon)));
+        assert!(matches!(chain.submit_solution(&solution, NOW + 10).unwrap().outcome, ImportOutcome::ImportedBest));
     }
 
     #[test]
     fn the_development_offset_and_the_fixed_clock() {
         let chain = open(|config| config.has_fixed_clock = true);
         chain.increase_time(500);
-        chain.renew_work(NOW).unwrap();
+        chain.renew_block_template(NOW).unwrap();
         assert_eq!(chain.time_offset(), 0);
-        let work = chain.work(NOW).unwrap().unwrap();
-        chain.submit_work(&bitcoin_block(&work, 0, true), NOW).unwrap();
+        let work = chain.block_template(NOW).unwrap().unwrap();
+        chain.submit_solution(&bitcoin_block(&work, 0, true), NOW).unwrap();
         assert_eq!(chain.head().record.block.header.timestamp, 500);
         assert_eq!(chain.pending_block(NOW).unwrap().block.header.timestamp, 500);
     }

@@ -4,7 +4,7 @@ use rhizome_evm::{BlockExecutor, ExecError, SublistState};
 use rhizome_primitives::{Address, ChainSpec, Header, Receipt, Transaction};
 
 use super::sublists::Sublists;
-use crate::txpool::Pooled;
+use crate::txpool::PooledTransaction;
 
 /// What became of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,14 +16,14 @@ pub(super) enum Placement {
 }
 
 /// The arrangement of a block.
-pub(super) enum Layout {
+pub(super) enum BlockLayout {
     /// One list.
     List(SublistState),
     /// Parallel sublists and a sequential one (RSKIP-144).
     Sublists(Box<Sublists>),
 }
 
-impl Layout {
+impl BlockLayout {
     pub(super) fn of(spec: &ChainSpec, header: &Header) -> Self {
         let gas_limit = header.gas_limit_value();
         if spec.rules(header.number).has_sublists() {
@@ -43,7 +43,7 @@ impl Layout {
     pub(super) fn execute(
         &mut self,
         executor: &mut BlockExecutor<'_>,
-        candidate: &Pooled,
+        candidate: &PooledTransaction,
     ) -> Result<Placement, ExecError> {
         if candidate.transaction.gas_limit().saturating_to::<u64>() > self.gas_left() {
             return Ok(Placement::NoRoom);

@@ -10,7 +10,7 @@ use rhizome_evm::{AccessSet, BlockExecutor, ExecError, SublistState};
 use rhizome_primitives::{Address, ChainSpec, Receipt, SublistGasLimits, Transaction, U256};
 
 use super::layout::Placement;
-use crate::txpool::Pooled;
+use crate::txpool::PooledTransaction;
 
 /// Transactions before REMASC.
 const MAX_TRANSACTIONS: usize = i16::MAX as usize;
@@ -18,8 +18,8 @@ const MAX_TRANSACTIONS: usize = i16::MAX as usize;
 /// The sublists under construction.
 pub(super) struct Sublists {
     /// The parallel ones; the last one is the sequential one.
-    lists: Vec<Sublist>,
-    /// Sublist of each transaction, in the order of execution.
+    lists: Vec<SublistUsage>,
+    /// SublistUsage of each transaction, in the order of execution.
     places: Vec<usize>,
     senders: HashMap<Address, usize>,
     written: HashMap<AccessKey, usize>,
@@ -29,13 +29,13 @@ pub(super) struct Sublists {
 }
 
 #[derive(Default)]
-struct Sublist {
+struct SublistUsage {
     gas_limit: u64,
     gas_used: u64,
     count: usize,
 }
 
-impl Sublist {
+impl SublistUsage {
     fn has_room(&self, gas: u64) -> bool {
         self.gas_used.checked_add(gas).is_some_and(|sum| sum <= self.gas_limit)
     }
@@ -44,8 +44,9 @@ impl Sublist {
 impl Sublists {
     pub(super) fn new(spec: &ChainSpec, block_gas_limit: U256) -> Self {
         let limits = SublistGasLimits::of(spec, block_gas_limit);
-        let sublist = |gas_limit: U256| Sublist { gas_limit: gas_limit.saturating_to(), ..Sublist::default() };
-        let mut lists: Vec<Sublist> =
+        let sublist =
+            |gas_limit: U256| SublistUsage { gas_limit: gas_limit.saturating_to(), ..SublistUsage::default() };
+        let mut lists: Vec<SublistUsage> =
             (0..spec.constants.parallel_sublists).map(|_index| sublist(limits.parallel)).collect();
         lists.push(sublist(limits.sequential));
         Self {
@@ -70,7 +71,7 @@ impl Sublists {
     pub(super) fn execute(
         &mut self,
         executor: &mut BlockExecutor<'_>,
-        candidate: &Pooled,
+        candidate: &PooledTransaction,
     ) -> Result<Placement, ExecError> {
         // Room is judged afterwards, when it is known where the transaction goes.
         self.container.gas_used = 0;

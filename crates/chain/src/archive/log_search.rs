@@ -40,7 +40,7 @@ impl LogFilter {
 
 /// Where a log stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LogPlace {
+pub struct LogPosition {
     /// Height of the block.
     pub block_number: u64,
     /// Hash of the block.
@@ -59,7 +59,7 @@ pub struct FoundLog<'a> {
     /// The log, inside of the receipts that were searched.
     pub log: LogRef<'a>,
     /// Where it stands.
-    pub place: LogPlace,
+    pub position: LogPosition,
 }
 
 /// The receipts of a block whose logs are looked for.
@@ -100,7 +100,7 @@ impl Chain {
     ) -> Result<(), LogSearchError> {
         let to = to.min(self.head().number());
         let topics: Vec<Vec<B256>> = filter.topics.iter().map(|topics| topics.clone().unwrap_or_default()).collect();
-        let sieve = Sieve::new(filter);
+        let sieve = CompiledFilter::new(filter);
         let query = LogQuery { addresses: &filter.addresses, topics: &topics };
         let is_too_long = |is_long: bool| match deadline.is_inline() && is_long {
             true => Err(LogSearchError::DeadlineExceeded),
@@ -159,7 +159,7 @@ impl BlockLogs {
     /// Those that a filter wants, in order.
     pub fn matching(&self, filter: &LogFilter) -> Vec<FoundLog<'_>> {
         let mut found = Vec::new();
-        let collected = self.visit(&Sieve::new(filter), &mut |log| {
+        let collected = self.visit(&CompiledFilter::new(filter), &mut |log| {
             found.push(log);
             ControlFlow::Continue(())
         });
@@ -169,7 +169,7 @@ impl BlockLogs {
 
     fn visit<'a>(
         &'a self,
-        sieve: &Sieve<'_>,
+        sieve: &CompiledFilter<'_>,
         visit: &mut dyn FnMut(FoundLog<'a>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let mut log_index = 0;
@@ -181,8 +181,9 @@ impl BlockLogs {
                 let log = if may_match { LogRef::decode(&log).ok() } else { None };
                 if let Some(log) = log.filter(|log| sieve.filter.matches(log)) {
                     let (block_number, block_hash, transaction_hash) = (self.number, self.hash, *hash);
-                    let place = LogPlace { block_number, block_hash, transaction_hash, transaction_index, log_index };
-                    visit(FoundLog { log, place })?;
+                    let position =
+                        LogPosition { block_number, block_hash, transaction_hash, transaction_index, log_index };
+                    visit(FoundLog { log, position })?;
                 }
                 log_index += 1;
             }
@@ -192,13 +193,13 @@ impl BlockLogs {
 }
 
 /// A filter with the bloom bits of its values, which are hashed once for all receipts.
-struct Sieve<'a> {
+struct CompiledFilter<'a> {
     filter: &'a LogFilter,
     /// For each condition the bits of its alternatives.
     conditions: Vec<Vec<[u16; 3]>>,
 }
 
-impl<'a> Sieve<'a> {
+impl<'a> CompiledFilter<'a> {
     fn new(filter: &'a LogFilter) -> Self {
         let addresses = filter.addresses.iter().map(|address| Bloom::bits(address.as_slice())).collect();
         let topics = filter.topics.iter().flatten();

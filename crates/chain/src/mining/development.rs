@@ -8,8 +8,8 @@ use rhizome_primitives::{Address, B256, U256};
 use rhizome_storage::Rewind;
 use rhizome_trie::diff;
 
-use crate::reorg::BranchChange;
-use crate::writer::Writer;
+use crate::head::branch_change::BranchChange;
+use crate::import::import_state::ImportState;
 use crate::{Chain, ChainError, HeadGuard, MineError};
 
 /// Heights deleted in one batch when the chain goes back: bounds the memory of a long way back, and every step leaves
@@ -26,14 +26,14 @@ pub(crate) struct Development {
     /// Time of the next block; 0: not set.
     next_timestamp: AtomicU64,
     is_automining: AtomicBool,
-    chosen: Mutex<Chosen>,
+    chosen: Mutex<ChosenSettings>,
     /// Counts the changes of what is chosen.
     choices: AtomicU64,
 }
 
 /// What a developer has chosen for the blocks that this node builds; the configuration stands for what is not chosen.
 #[derive(Debug, Default, Clone, Copy)]
-struct Chosen {
+struct ChosenSettings {
     coinbase: Option<Address>,
     minimum_gas_price: Option<U256>,
     gas_limit: Option<u64>,
@@ -48,7 +48,7 @@ struct Snapshot {
     /// Of the state after the block, which may have been changed by hand.
     state_root: B256,
     time_offset: i64,
-    chosen: Chosen,
+    chosen: ChosenSettings,
 }
 
 impl Development {
@@ -119,7 +119,7 @@ impl Chain {
         }
         self.development.time_offset.store(0, Ordering::Release);
         self.development.next_timestamp.store(0, Ordering::Release);
-        self.choose(|chosen| *chosen = Chosen::default());
+        self.choose(|chosen| *chosen = ChosenSettings::default());
         self.development.snapshots.lock().clear();
         Ok(())
     }
@@ -208,7 +208,7 @@ impl Chain {
     }
 
     /// Changes what is chosen for later blocks; drafts and work that were made before are outdated.
-    fn choose(&self, change: impl FnOnce(&mut Chosen)) {
+    fn choose(&self, change: impl FnOnce(&mut ChosenSettings)) {
         change(&mut self.development.chosen.lock());
         self.pool().follow_target(self.target_gas_limit());
         self.development.choices.fetch_add(1, Ordering::AcqRel);
@@ -253,7 +253,7 @@ impl Chain {
         self.go_back(&mut self.lock_head().writer, height)
     }
 
-    fn go_back(&self, writer: &mut Writer, height: u64) -> Result<(), ChainError> {
+    fn go_back(&self, writer: &mut ImportState, height: u64) -> Result<(), ChainError> {
         let mut top = self.archive.store.highest_number()?.unwrap_or_default();
         loop {
             let lowest = top.saturating_sub(REWIND_STEP).max(height);
@@ -267,7 +267,7 @@ impl Chain {
         Ok(())
     }
 
-    fn delete_above(&self, writer: &mut Writer, height: u64) -> Result<(), ChainError> {
+    fn delete_above(&self, writer: &mut ImportState, height: u64) -> Result<(), ChainError> {
         let head = self.head();
         let target = match head.number() <= height {
             true => Arc::clone(&head.record),
@@ -277,7 +277,7 @@ impl Chain {
         let change = BranchChange::plan(&self.archive, &head.record, &target)?;
         self.archive.remember_deleted(&change.retracted);
         let generation = self.archive.store.delete_above(&Rewind { height, head: target.hash, flat: &flat })?;
-        *writer = Writer::open(target.state_root, &self.archive.store, self.config().cache_bytes);
+        *writer = ImportState::open(target.state_root, &self.archive.store, self.config().cache_bytes);
         self.archive.forget_all();
         self.publish(target, generation, &change, &[]);
         Ok(())
@@ -366,9 +366,9 @@ mod tests {
     fn work_for_other_miners_is_built_again_for_another_coinbase() {
         let chain = open(|_config| {});
         chain.set_automine(true);
-        let before = chain.work(NOW).unwrap().unwrap().hash;
-        assert_eq!(chain.work(NOW).unwrap().unwrap().hash, before);
+        let before = chain.block_template(NOW).unwrap().unwrap().hash;
+        assert_eq!(chain.block_template(NOW).unwrap().unwrap().hash, before);
         chain.set_coinbase(Address::repeat_byte(7));
-        assert_ne!(chain.work(NOW).unwrap().unwrap().hash, before);
+        assert_ne!(chain.block_template(NOW).unwrap().unwrap().hash, before);
     }
 }

@@ -2,9 +2,9 @@
 //! business of `mining`.
 
 mod layout;
-mod left_out;
+pub(crate) mod skipped;
 mod sublists;
-mod targets;
+pub(crate) mod targets;
 mod uncles;
 
 use std::sync::Arc;
@@ -12,11 +12,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-pub(crate) use left_out::Told;
-pub use left_out::{LeftOut, WaitReason, WaitReasons};
-pub(crate) use targets::next_gas_limit;
+use skipped::{SkippedTransaction, WaitReason};
 
-use layout::{Layout, Placement};
+use layout::{BlockLayout, Placement};
 use parking_lot::Mutex;
 use rhizome_evm::{BlockEnv, BlockExecutor, ExecError};
 use rhizome_pow::{LookUpError, difficulty, header_rules};
@@ -25,9 +23,9 @@ use rhizome_primitives::{
 };
 use rhizome_trie::{StateReader, Trie, list_root, orchid_state_root};
 
-use crate::prepare::is_orchid;
-use crate::txpool::{ByPrice, Pooled};
-use crate::writer::Writer;
+use crate::import::import_state::ImportState;
+use crate::import::prepared_block::is_orchid;
+use crate::txpool::{ByPrice, PooledTransaction};
 use crate::{BlockRecord, Chain, ChainError, Head};
 
 /// No transaction costs less gas.
@@ -51,13 +49,13 @@ pub struct PendingBlock {
     /// What its transactions see of it.
     pub env: BlockEnv,
     /// Pending transactions that were looked at and do not go in, each with its reason.
-    pub left_out: Vec<LeftOut>,
+    pub skipped: Vec<SkippedTransaction>,
 }
 
 impl PendingBlock {
     /// Transactions of the pool that no block can hold.
     pub(crate) fn unfit(&self) -> Vec<B256> {
-        self.left_out.iter().filter(|left| left.reason.is_final()).map(|left| left.hash).collect()
+        self.skipped.iter().filter(|left| left.reason.is_final()).map(|left| left.hash).collect()
     }
 }
 
@@ -77,13 +75,13 @@ pub enum BuildError {
 
 /// The draft made last, so that readers of the pending block share it.
 #[derive(Default)]
-pub(crate) struct Drafts {
-    last: Mutex<Option<Draft>>,
+pub(crate) struct PendingBlockCache {
+    last: Mutex<Option<CachedPendingBlock>>,
     /// Counts what outdates drafts besides the head, the pool and the time.
     version: AtomicU64,
 }
 
-impl Drafts {
+impl PendingBlockCache {
     /// The last draft no longer says what would be mined: there is another possible uncle, or a developer has chosen
     /// something for the next block. Never waits for a draft that is being made.
     pub(crate) fn outdate(&self) {
@@ -91,7 +89,7 @@ impl Drafts {
     }
 }
 
-struct Draft {
+struct CachedPendingBlock {
     /// Generation of the head: another one with each block and with each change of the state by hand.
     generation: u64,
     version: u64,
@@ -101,10 +99,10 @@ struct Draft {
 }
 
 /// What goes into a block.
-struct Content {
+struct BlockContent {
     transactions: Vec<Transaction>,
     senders: Vec<Address>,
-    left_out: Vec<LeftOut>,
+    skipped: Vec<SkippedTransaction>,
 }
 
 impl Chain {
@@ -131,7 +129,7 @@ impl Chain {
                 Ok((block, pool_version)) => {
                     let block = Arc::new(block);
                     let shared = Arc::clone(&block);
-                    *kept = Some(Draft { generation, version, pool_version, timestamp, block });
+                    *kept = Some(CachedPendingBlock { generation, version, pool_version, timestamp, block });
                     return Ok(shared);
                 }
                 // Blocks below are just being deleted; the head that is left is published next. The writer is not waited
@@ -167,14 +165,14 @@ impl Chain {
         &self,
         head: &Head,
         timestamp: u64,
-        writer: Option<&Writer>,
+        writer: Option<&ImportState>,
     ) -> Result<(PendingBlock, u64), BuildError> {
         let (order, pool_version) = self.pool().by_price();
         let (mut header, uncles) = self.template(&head.record, timestamp)?;
         let env = BlockEnv::from_header(&header);
         let ancestry = self.ancestry(&head.record);
         let mut executor = BlockExecutor::new(self.spec(), env.clone(), head.state(), &ancestry)?;
-        let mut layout = Layout::of(self.spec(), &header);
+        let mut layout = BlockLayout::of(self.spec(), &header);
         let mut content = self.fill(&mut executor, &mut layout, order, &header)?;
         layout.execute_remasc(&mut executor, &Transaction::remasc(header.number))?;
         content.transactions.push(Transaction::remasc(header.number));
@@ -207,7 +205,7 @@ impl Chain {
             parent: Arc::clone(&head.record),
             state: Arc::new(trie),
             env,
-            left_out: content.left_out,
+            skipped: content.skipped,
         };
         Ok((built, pool_version))
     }
@@ -237,11 +235,11 @@ impl Chain {
     fn fill(
         &self,
         executor: &mut BlockExecutor<'_>,
-        layout: &mut Layout,
+        layout: &mut BlockLayout,
         mut order: ByPrice,
         header: &Header,
-    ) -> Result<Content, ExecError> {
-        let mut content = Content { transactions: Vec::new(), senders: Vec::new(), left_out: Vec::new() };
+    ) -> Result<BlockContent, ExecError> {
+        let mut content = BlockContent { transactions: Vec::new(), senders: Vec::new(), skipped: Vec::new() };
         while layout.gas_left() >= LEAST_GAS {
             let Some(candidate) = order.take() else { break };
             let reason = match self.price_fault(&candidate, header) {
@@ -257,12 +255,12 @@ impl Chain {
                 },
             };
             order.pass_over();
-            content.left_out.push(LeftOut::new(&candidate, reason));
+            content.skipped.push(SkippedTransaction::new(&candidate, reason));
         }
         Ok(content)
     }
 
-    fn price_fault(&self, candidate: &Pooled, header: &Header) -> Option<WaitReason> {
+    fn price_fault(&self, candidate: &PooledTransaction, header: &Header) -> Option<WaitReason> {
         if !candidate.transaction.fields_valid() {
             return Some(WaitReason::Fields);
         }
@@ -273,7 +271,7 @@ impl Chain {
     }
 
     /// Why a transaction finds no room: the block has too little gas for it, or others were there before.
-    fn room_fault(&self, candidate: &Pooled, header: &Header) -> WaitReason {
+    fn room_fault(&self, candidate: &PooledTransaction, header: &Header) -> WaitReason {
         let block_limit = header.gas_limit_value();
         let limit = largest_transaction_gas(self.spec(), header.number, block_limit);
         let gas = candidate.transaction.gas_limit();

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use rhizome_primitives::B256;
 
-use crate::row::Row;
+use crate::import::pipeline::ImportPipeline;
 use crate::{BlockDecodeError, Chain, ImportError, ImportOutcome, PreparedBlock};
 
 /// One block of a stream after its import.
@@ -30,7 +30,7 @@ impl Chain {
     ) -> Result<(), ImportError> {
         let spec = self.spec();
         let mut position = 0;
-        let take = |row: &mut Row<'_, _, _>, prepared: Result<PreparedBlock, _>| match prepared {
+        let take = |row: &mut ImportPipeline<'_, _, _>, prepared: Result<PreparedBlock, _>| match prepared {
             Ok(prepared) => row.import(Ok((prepared.block.header.number, prepared.hash)), prepared),
             Err(error) => row.skip(Err(error)),
         };

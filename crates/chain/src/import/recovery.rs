@@ -6,8 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use crate::chain::head_record;
-use crate::reorg::BranchChange;
-use crate::writer::Writer;
+use crate::head::branch_change::BranchChange;
+use crate::import::import_state::ImportState;
 use crate::{Chain, ChainError, ChainEvent};
 
 /// Between two attempts. An attempt writes as much as the database has in memory.
@@ -45,7 +45,7 @@ impl Chain {
         self.archive.forget_all();
         self.drafts.outdate();
         let (old, record) = (self.head(), head_record(&self.archive)?);
-        *writer = Writer::open(record.state_root, store, self.config().cache_bytes);
+        *writer = ImportState::open(record.state_root, store, self.config().cache_bytes);
         let generation = store.generation();
         store.end_write_fault();
         if record.hash == old.hash() {

@@ -11,29 +11,29 @@ use rhizome_trie::keys::{REMASC_SENDER, account_keys};
 use rhizome_trie::{AccountState, StateError, StateReader, Trie, orchid_state_root};
 
 use crate::archive::Archive;
-use crate::prepare::PreparedBlock;
+use crate::import::prepared_block::PreparedBlock;
 use crate::{ChainError, ImportError, InvalidBlock, OldStateRoots};
 
 /// A refused block, or a failure on our side.
-pub(crate) enum Failure {
+pub(crate) enum ImportFailure {
     Invalid(InvalidBlock),
     Error(ImportError),
 }
 
-impl From<InvalidBlock> for Failure {
+impl From<InvalidBlock> for ImportFailure {
     fn from(invalid: InvalidBlock) -> Self {
         Self::Invalid(invalid)
     }
 }
 
-impl<E: Into<ImportError>> From<E> for Failure {
+impl<E: Into<ImportError>> From<E> for ImportFailure {
     fn from(error: E) -> Self {
         Self::Error(error.into())
     }
 }
 
 /// What the rules look at besides the block.
-pub(crate) struct Context<'a> {
+pub(crate) struct RuleContext<'a> {
     pub(crate) archive: &'a Archive,
     pub(crate) parent: &'a Header,
     pub(crate) state: &'a dyn StateReader,
@@ -41,7 +41,10 @@ pub(crate) struct Context<'a> {
 }
 
 /// All rules that come before execution, in the order of the reference. Returns the sender of each transaction.
-pub(crate) fn check_rules(prepared: &mut PreparedBlock, context: &Context<'_>) -> Result<Vec<Address>, Failure> {
+pub(crate) fn check_rules(
+    prepared: &mut PreparedBlock,
+    context: &RuleContext<'_>,
+) -> Result<Vec<Address>, ImportFailure> {
     let spec: &ChainSpec = &context.archive.spec;
     let block = &prepared.block;
     let (header, parent) = (&block.header, context.parent);
@@ -106,7 +109,7 @@ fn senders(prepared: &PreparedBlock) -> Result<Vec<Address>, InvalidBlock> {
 }
 
 /// Rule 2: the nonces of each sender go up by one from its account in the parent's state, REMASC's sender included.
-fn nonces(block: &Block, senders: &[Address], state: &dyn StateReader) -> Result<(), Failure> {
+fn nonces(block: &Block, senders: &[Address], state: &dyn StateReader) -> Result<(), ImportFailure> {
     let addresses: Vec<_> = (senders.iter().enumerate())
         .map(|(index, sender)| if block.is_remasc(index) { REMASC_SENDER } else { sender.as_slice() })
         .collect();
@@ -163,18 +166,18 @@ fn gas_prices(block: &Block, spec: &ChainSpec) -> Result<(), InvalidBlock> {
 }
 
 /// Rule 9.
-fn uncles(block: &Block, context: &Context<'_>) -> Result<(), Failure> {
+fn uncles(block: &Block, context: &RuleContext<'_>) -> Result<(), ImportFailure> {
     check_uncles(block, context.archive, &context.archive.spec, context.now).map_err(|error| match error {
-        UncleRuleError::LookUp(source) => Failure::Error(look_up_failure(source)),
-        broken => Failure::Invalid(InvalidBlock::Uncles(broken)),
+        UncleRuleError::LookUp(source) => ImportFailure::Error(look_up_failure(source)),
+        broken => ImportFailure::Invalid(InvalidBlock::Uncles(broken)),
     })
 }
 
 /// Rule 16.
-fn fork_detection(header: &Header, context: &Context<'_>) -> Result<(), Failure> {
+fn fork_detection(header: &Header, context: &RuleContext<'_>) -> Result<(), ImportFailure> {
     check_fork_detection(header, &context.archive.spec, context.archive).map_err(|error| match error {
-        ForkDetectionError::LookUp(source) => Failure::Error(look_up_failure(source)),
-        broken => Failure::Invalid(InvalidBlock::ForkDetection(broken)),
+        ForkDetectionError::LookUp(source) => ImportFailure::Error(look_up_failure(source)),
+        broken => ImportFailure::Invalid(InvalidBlock::ForkDetection(broken)),
     })
 }
 
@@ -187,7 +190,7 @@ fn look_up_failure(source: rhizome_pow::LookUpError) -> ImportError {
 }
 
 /// What execution gave, in the form of the header.
-pub(crate) struct Executed<'a> {
+pub(crate) struct ExecutionResult<'a> {
     pub(crate) outcome: &'a BlockOutcome,
     pub(crate) state_root: B256,
     pub(crate) receipts_root: B256,
@@ -199,7 +202,7 @@ pub(crate) fn check_old_state_root(
     state: &Trie,
     spec: &ChainSpec,
     wanted: OldStateRoots,
-) -> Result<(), Failure> {
+) -> Result<(), ImportFailure> {
     if !wanted.covers(spec, header.number) {
         return Ok(());
     }
@@ -211,7 +214,11 @@ pub(crate) fn check_old_state_root(
 }
 
 /// The comparison after execution. [`check_old_state_root`] compares the state roots before RSKIP-126.
-pub(crate) fn check_outcome(header: &Header, executed: &Executed<'_>, spec: &ChainSpec) -> Result<(), InvalidBlock> {
+pub(crate) fn check_outcome(
+    header: &Header,
+    executed: &ExecutionResult<'_>,
+    spec: &ChainSpec,
+) -> Result<(), InvalidBlock> {
     let rules = spec.rules(header.number);
     let outcome = executed.outcome;
     let has_state_root = rules.is_active(Rule::Rskip85) && rules.is_active(Rule::Rskip126);

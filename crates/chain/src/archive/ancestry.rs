@@ -11,25 +11,25 @@ use crate::{BlockRecord, ChainError};
 /// wherever the best chain goes meanwhile.
 pub struct ChainAncestry {
     archive: Arc<Archive>,
-    parent: Place,
+    parent: AncestorPosition,
     branch: OnceLock<Branch>,
 }
 
 #[derive(Clone, Copy)]
-struct Place {
+struct AncestorPosition {
     number: u64,
     hash: B256,
 }
 
 /// The part of the branch that is off the best chain (highest first), and the block where it leaves it.
 struct Branch {
-    side: Vec<Place>,
-    fork: Place,
+    side: Vec<AncestorPosition>,
+    fork: AncestorPosition,
 }
 
 impl ChainAncestry {
     pub(crate) fn new(archive: Arc<Archive>, number: u64, hash: B256) -> Self {
-        Self { archive, parent: Place { number, hash }, branch: OnceLock::new() }
+        Self { archive, parent: AncestorPosition { number, hash }, branch: OnceLock::new() }
     }
 
     /// Hash of the ancestor with this number; none above the parent.
@@ -38,8 +38,8 @@ impl ChainAncestry {
             return Ok((number == self.parent.number).then_some(self.parent.hash));
         }
         let branch = self.branch()?;
-        if let Some(place) = branch.side.iter().find(|place| place.number == number) {
-            return Ok(Some(place.hash));
+        if let Some(position) = branch.side.iter().find(|position| position.number == number) {
+            return Ok(Some(position.hash));
         }
         let hash = self.archive.store.main_hash(number)?;
         // Readers run beside the writer: the index speaks for this branch only if the branch still meets it.
@@ -66,10 +66,10 @@ impl ChainAncestry {
         Ok(self.branch.get_or_init(|| Branch { side, fork: cursor }))
     }
 
-    fn below(&self, place: Place) -> Result<Place, ChainError> {
-        let missing = || ChainError::MissingBlock { hash: place.hash };
-        let hash = self.archive.known_ancestor(&place.hash)?.header.parent().ok_or_else(missing)?;
-        Ok(Place { number: place.number.checked_sub(1).ok_or_else(missing)?, hash })
+    fn below(&self, position: AncestorPosition) -> Result<AncestorPosition, ChainError> {
+        let missing = || ChainError::MissingBlock { hash: position.hash };
+        let hash = self.archive.known_ancestor(&position.hash)?.header.parent().ok_or_else(missing)?;
+        Ok(AncestorPosition { number: position.number.checked_sub(1).ok_or_else(missing)?, hash })
     }
 }
 
@@ -104,7 +104,7 @@ impl rhizome_pow::Ancestry for Archive {
             if header.number <= number {
                 return Ok((header.number == number).then(|| Arc::new(header.clone())));
             }
-            // From the best chain on, the index by height replaces the walk.
+            // On the best chain the index by height replaces the walk.
             cursor = if self.is_main(header.number, &cursor)? {
                 match self.store.main_hash(number).map_err(ChainError::from)? {
                     Some(hash) => hash,

@@ -6,15 +6,15 @@
 
 use parking_lot::MutexGuard;
 
-use crate::prepare::PreparedBlock;
-use crate::writer::Writer;
+use crate::import::import_state::ImportState;
+use crate::import::prepared_block::PreparedBlock;
 use crate::{Chain, ImportError, ImportOutcome};
 
 /// Held by whatever moves the head, one at a time. The methods of [`Chain`] that move the head take it themselves, so they
 /// must not be called while it is held.
 pub struct HeadGuard<'a> {
     pub(crate) chain: &'a Chain,
-    pub(crate) writer: MutexGuard<'a, Writer>,
+    pub(crate) writer: MutexGuard<'a, ImportState>,
 }
 
 impl Chain {

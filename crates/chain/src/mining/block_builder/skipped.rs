@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use rhizome_evm::{ExecError, TransactionRefusal};
 use rhizome_primitives::{Address, B256, Block, Transaction, U256};
 
-use crate::txpool::Pooled;
+use crate::txpool::PooledTransaction;
 use crate::{Chain, ChainEvent};
 
 /// Bound on the transactions of one block that are reported: a full pool must not flood the log.
@@ -15,7 +15,7 @@ const MOST_TOLD: usize = 20;
 
 /// A pending transaction that a block does not take.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct SkippedTransaction {
     /// Its hash.
     pub hash: B256,
     /// Its sender.
@@ -26,8 +26,8 @@ pub struct LeftOut {
     pub reason: WaitReason,
 }
 
-impl LeftOut {
-    pub(super) fn new(pooled: &Pooled, reason: WaitReason) -> Self {
+impl SkippedTransaction {
+    pub(super) fn new(pooled: &PooledTransaction, reason: WaitReason) -> Self {
         Self { hash: pooled.hash, sender: pooled.sender, nonce: pooled.nonce, reason }
     }
 }
@@ -126,22 +126,22 @@ impl WaitReason {
 
 /// Reasons that were reported for the last block: a reason that stays is reported once.
 #[derive(Default)]
-pub(crate) struct Told(Mutex<HashMap<B256, Discriminant<WaitReason>>>);
+pub(crate) struct ReportedReasons(Mutex<HashMap<B256, Discriminant<WaitReason>>>);
 
 impl Chain {
     /// Tells listeners that a transaction waits.
-    pub fn tell_waiting(&self, left: LeftOut) {
-        self.emit(&ChainEvent::LeftOut(left));
+    pub fn report_skipped(&self, left: SkippedTransaction) {
+        self.emit(&ChainEvent::TransactionSkipped(left));
     }
 
     /// Tells listeners which transactions were left out of a block that was just mined, or given to miners.
-    pub(crate) fn tell_left_out(&self, left_out: &[LeftOut]) {
+    pub(crate) fn report_all_skipped(&self, skipped: &[SkippedTransaction]) {
         let mut told = self.told.0.lock();
-        let of_block = left_out.iter().take(MOST_TOLD);
+        let of_block = skipped.iter().take(MOST_TOLD);
         let now: HashMap<B256, Discriminant<WaitReason>> =
             of_block.clone().map(|left| (left.hash, discriminant(&left.reason))).collect();
         for left in of_block.filter(|left| told.get(&left.hash) != now.get(&left.hash)) {
-            self.emit(&ChainEvent::LeftOut(left.clone()));
+            self.emit(&ChainEvent::TransactionSkipped(left.clone()));
         }
         *told = now;
     }
@@ -150,18 +150,18 @@ impl Chain {
 /// Why the transactions of a pool are not in a block that was made of it.
 pub struct WaitReasons<'a> {
     taken: HashSet<B256>,
-    left_out: HashMap<B256, &'a WaitReason>,
+    skipped: HashMap<B256, &'a WaitReason>,
     /// The first transaction of each sender that was left out: those behind it were not looked at.
-    first: HashMap<Address, &'a LeftOut>,
+    first: HashMap<Address, &'a SkippedTransaction>,
 }
 
 impl<'a> WaitReasons<'a> {
     /// From what a block holds and what it left out.
-    pub fn new(block: &Block, left_out: &'a [LeftOut]) -> Self {
+    pub fn new(block: &Block, skipped: &'a [SkippedTransaction]) -> Self {
         Self {
             taken: block.transactions.iter().map(Transaction::hash).collect(),
-            left_out: left_out.iter().map(|left| (left.hash, &left.reason)).collect(),
-            first: left_out.iter().map(|left| (left.sender, left)).collect(),
+            skipped: skipped.iter().map(|left| (left.hash, &left.reason)).collect(),
+            first: skipped.iter().map(|left| (left.sender, left)).collect(),
         }
     }
 
@@ -170,7 +170,7 @@ impl<'a> WaitReasons<'a> {
         if self.taken.contains(hash) {
             return None;
         }
-        let own = self.left_out.get(hash).map(|reason| WaitReason::clone(reason));
+        let own = self.skipped.get(hash).map(|reason| WaitReason::clone(reason));
         let before = self
             .first
             .get(sender)

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use rhizome_primitives::{B256, Block, ChainSpec, U256, hex};
 
-use crate::row::{Flow, Row};
+use crate::import::pipeline::{Flow, ImportPipeline};
 use crate::{BlockDecodeError, Chain, ChainError, ImportError, ImportOutcome, InvalidBlock, PreparedBlock};
 
 /// No block comes near this size, but a file that is no block file may have no line ends at all.
@@ -153,7 +153,7 @@ impl Chain {
     ) -> Result<u64, BlockFileError> {
         let mut count = 0;
         let prepare = |text: Result<String, LineFault>| self.prepare_line(&text?);
-        let take = |row: &mut Row<'_, _, _>, line: Result<PreparedLine, LineFault>| match line {
+        let take = |row: &mut ImportPipeline<'_, _, _>, line: Result<PreparedLine, LineFault>| match line {
             Ok(line) => take_line(row, line),
             Err(fault) => row.skip(Err(fault)),
         };
@@ -240,7 +240,10 @@ impl TakenLine {
 }
 
 /// Puts the block of a line into the row, once its total difficulty has been compared.
-fn take_line(row: &mut Row<'_, Result<TakenLine, LineFault>, LineFault>, line: PreparedLine) -> Flow<LineFault> {
+fn take_line(
+    row: &mut ImportPipeline<'_, Result<TakenLine, LineFault>, LineFault>,
+    line: PreparedLine,
+) -> Flow<LineFault> {
     let (block, hash, stated) = match &line {
         PreparedLine::Known(known) => (&known.block, known.hash, known.total_difficulty),
         PreparedLine::New { prepared, total_difficulty } => (&prepared.block, prepared.hash, *total_difficulty),

@@ -11,7 +11,7 @@ use rhizome_primitives::B256;
 use rhizome_storage::StateChange;
 use rhizome_trie::{StateDelta, StateError, Trie, diff};
 
-use crate::writer::Writer;
+use crate::import::import_state::ImportState;
 use crate::{Chain, ChainError, ChainEvent, HeadGuard};
 
 impl Chain {
@@ -30,7 +30,7 @@ impl Chain {
     }
 
     /// Puts a stored state in place of that of the best block, if that is the given one and has another state.
-    pub(crate) fn restore_state(&self, writer: &mut Writer, block: &B256, root: B256) -> Result<(), ChainError> {
+    pub(crate) fn restore_state(&self, writer: &mut ImportState, block: &B256, root: B256) -> Result<(), ChainError> {
         let head = self.head();
         if head.hash() != *block || head.record.state_root == root {
             return Ok(());
@@ -45,7 +45,7 @@ impl Chain {
         Ok(self.archive.store.original_state_root(block)?)
     }
 
-    fn replace_state(&self, writer: &mut Writer, mut trie: Trie, flat: &StateDelta) -> Result<(), ChainError> {
+    fn replace_state(&self, writer: &mut ImportState, mut trie: Trie, flat: &StateDelta) -> Result<(), ChainError> {
         let head = self.head();
         let state_root = trie.root_hash();
         let original = self.original_state_root(&head.hash())?.unwrap_or(head.record.state_root);
@@ -60,7 +60,7 @@ impl Chain {
         for hash in self.pool().follow_state(pool_head) {
             self.emit(&ChainEvent::PendingTransaction { hash });
         }
-        self.works.lock().forget();
+        self.templates.lock().forget();
         Ok(())
     }
 }

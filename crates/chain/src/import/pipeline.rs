@@ -17,12 +17,12 @@ use rhizome_evm::AncestorBlock;
 use rhizome_primitives::{Block, U256};
 use rhizome_trie::{StateDelta, Trie};
 
+use crate::archive::record::total_difficulty;
+use crate::import::import_state::ImportState;
+use crate::import::preparation::{BLOCKS_AHEAD, run_ahead};
+use crate::import::prepared_block::PreparedBlock;
+use crate::import::rules::ImportFailure;
 use crate::import::{ExecutedBlock, VerifiedBlock};
-use crate::pipeline::{BLOCKS_AHEAD, run_ahead};
-use crate::prepare::PreparedBlock;
-use crate::record::total_difficulty;
-use crate::verify::Failure;
-use crate::writer::Writer;
 use crate::{Chain, ChainError, ImportError, ImportOutcome};
 
 /// Executed blocks that wait for each of the threads, so that none stands still because one block takes another longer.
@@ -37,9 +37,9 @@ pub(crate) type Flow<B> = ControlFlow<Option<B>>;
 type Done<'a, N, B> = Box<dyn FnMut(N, Result<ImportOutcome, ImportError>) -> Flow<B> + 'a>;
 
 /// Takes one block after another.
-pub(crate) struct Row<'a, N, B> {
+pub(crate) struct ImportPipeline<'a, N, B> {
     chain: &'a Chain,
-    writer: MutexGuard<'a, Writer>,
+    writer: MutexGuard<'a, ImportState>,
     done: Done<'a, N, B>,
     /// None when no threads are to be had.
     stages: Option<Stages>,
@@ -54,15 +54,15 @@ struct Behind<N> {
 }
 
 /// What became of a block that was executed.
-enum Fate {
+enum BlockFate {
     Written,
-    Failed(Box<Failure>),
+    Failed(Box<ImportFailure>),
     /// A block below it failed, or nobody wants more.
     Dropped,
 }
 
-impl Fate {
-    fn failed(failure: Failure) -> Self {
+impl BlockFate {
+    fn failed(failure: ImportFailure) -> Self {
         Self::Failed(Box::new(failure))
     }
 }
@@ -70,12 +70,12 @@ impl Fate {
 /// The threads behind execution.
 struct Stages {
     blocks: SyncSender<ExecutedBlock>,
-    fates: Receiver<Fate>,
-    shared: Arc<Shared>,
+    fates: Receiver<BlockFate>,
+    shared: Arc<PipelineState>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct PipelineState {
     /// The state after the last block that was compared; none after one that failed. The row keeps it while nothing is
     /// under way.
     trie: Mutex<Option<Trie>>,
@@ -85,29 +85,29 @@ struct Shared {
     is_broken: AtomicBool,
 }
 
-impl Shared {
+impl PipelineState {
     fn is_broken(&self) -> bool {
         self.is_broken.load(Ordering::Acquire)
     }
 
-    fn check(&self, chain: &Chain, block: ExecutedBlock) -> Result<VerifiedBlock, Fate> {
+    fn check(&self, chain: &Chain, block: ExecutedBlock) -> Result<VerifiedBlock, BlockFate> {
         let mut place = self.trie.lock();
-        let Some(mut trie) = place.take().filter(|_| !self.is_broken()) else { return Err(Fate::Dropped) };
-        let checked = chain.check(block, &mut trie).map_err(Fate::failed)?;
+        let Some(mut trie) = place.take().filter(|_| !self.is_broken()) else { return Err(BlockFate::Dropped) };
+        let checked = chain.check(block, &mut trie).map_err(BlockFate::failed)?;
         self.made.store(trie.made(), Ordering::Relaxed);
         *place = Some(trie);
         Ok(checked)
     }
 
-    fn write(&self, chain: &Chain, block: Result<VerifiedBlock, Fate>) -> Fate {
+    fn write(&self, chain: &Chain, block: Result<VerifiedBlock, BlockFate>) -> BlockFate {
         match block {
             Err(fate) => fate,
-            Ok(_) if self.is_broken() => Fate::Dropped,
+            Ok(_) if self.is_broken() => BlockFate::Dropped,
             Ok(block) => match chain.store_child(block) {
-                Ok(()) => Fate::Written,
+                Ok(()) => BlockFate::Written,
                 Err(error) => {
                     self.is_broken.store(true, Ordering::Release);
-                    Fate::failed(error.into())
+                    BlockFate::failed(error.into())
                 }
             },
         }
@@ -119,7 +119,7 @@ impl Stages {
         let (blocks, to_check) = sync_channel::<ExecutedBlock>(WAITING);
         let (checked, to_write) = sync_channel(WAITING);
         let (written, fates) = sync_channel(MOST_BEHIND);
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(PipelineState::default());
         let of_writing = Arc::clone(&shared);
         let write = move || to_write.into_iter().all(|block| written.send(of_writing.write(chain, block)).is_ok());
         let of_checking = Arc::clone(&shared);
@@ -138,12 +138,18 @@ impl Chain {
         &self,
         items: impl Iterator<Item = T>,
         prepare: impl Fn(T) -> P + Sync,
-        mut take: impl FnMut(&mut Row<'_, N, B>, P) -> Flow<B>,
+        mut take: impl FnMut(&mut ImportPipeline<'_, N, B>, P) -> Flow<B>,
         done: impl FnMut(N, Result<ImportOutcome, ImportError>) -> Flow<B>,
     ) -> Option<B> {
         thread::scope(|scope| {
             let (writer, behind) = (self.writer.lock(), VecDeque::new());
-            let mut row = Row { chain: self, writer, done: Box::new(done), stages: Stages::spawn(scope, self), behind };
+            let mut row = ImportPipeline {
+                chain: self,
+                writer,
+                done: Box::new(done),
+                stages: Stages::spawn(scope, self),
+                behind,
+            };
             let stopped = run_ahead(items, BLOCKS_AHEAD, prepare, |prepared| take(&mut row, prepared));
             let stopped = stopped.or_else(|| row.finish().break_value());
             row.writer.trim();
@@ -152,7 +158,7 @@ impl Chain {
     }
 }
 
-impl<N, B> Row<'_, N, B> {
+impl<N, B> ImportPipeline<'_, N, B> {
     /// Imports a block. What came before it is executed afterwards, and perhaps not yet written.
     pub(crate) fn import(&mut self, note: N, prepared: PreparedBlock) -> Flow<B> {
         self.hear_some()?;
@@ -221,9 +227,9 @@ impl<N, B> Row<'_, N, B> {
     fn hear_next(&mut self) -> Flow<B> {
         let Some((note, fate)) = self.next_fate() else { return Flow::Break(None) };
         let flow = match fate {
-            Fate::Written => (self.done)(note, Ok(ImportOutcome::ImportedBest)),
-            Fate::Failed(failure) => (self.done)(note, outcome(*failure)),
-            Fate::Dropped => (self.done)(note, Ok(ImportOutcome::NoParent)),
+            BlockFate::Written => (self.done)(note, Ok(ImportOutcome::ImportedBest)),
+            BlockFate::Failed(failure) => (self.done)(note, outcome(*failure)),
+            BlockFate::Dropped => (self.done)(note, Ok(ImportOutcome::NoParent)),
         };
         if flow.is_break() {
             self.give_up();
@@ -232,12 +238,12 @@ impl<N, B> Row<'_, N, B> {
     }
 
     /// The oldest block that is behind. None when there is none, or when its thread panicked: the scope passes that on.
-    fn next_fate(&mut self) -> Option<(N, Fate)> {
+    fn next_fate(&mut self) -> Option<(N, BlockFate)> {
         let Behind { note, block, .. } = self.behind.pop_front()?;
         self.chain.archive.pop_unwritten();
         let stages = self.stages.as_ref()?;
         let fate = stages.fates.recv().ok()?;
-        if matches!(fate, Fate::Written) {
+        if matches!(fate, BlockFate::Written) {
             self.chain.archive.remember_ancestor(&block);
         }
         if self.behind.is_empty() {
@@ -257,7 +263,7 @@ impl<N, B> Row<'_, N, B> {
             stages.shared.is_broken.store(true, Ordering::Release);
         }
         while let Some((note, fate)) = self.next_fate() {
-            if matches!(fate, Fate::Written) {
+            if matches!(fate, BlockFate::Written) {
                 let _ = (self.done)(note, Ok(ImportOutcome::ImportedBest));
             }
         }
@@ -302,10 +308,10 @@ impl<N, B> Row<'_, N, B> {
     }
 }
 
-fn outcome(failure: Failure) -> Result<ImportOutcome, ImportError> {
+fn outcome(failure: ImportFailure) -> Result<ImportOutcome, ImportError> {
     match failure {
-        Failure::Invalid(invalid) => Ok(ImportOutcome::Invalid(invalid)),
-        Failure::Error(error) => Err(error),
+        ImportFailure::Invalid(invalid) => Ok(ImportOutcome::Invalid(invalid)),
+        ImportFailure::Error(error) => Err(error),
     }
 }
 
@@ -313,10 +319,10 @@ fn outcome(failure: Failure) -> Result<ImportOutcome, ImportError> {
 enum NoChild {
     /// It has to be imported alone.
     Alone(Box<PreparedBlock>),
-    Refused(Box<Failure>),
+    Refused(Box<ImportFailure>),
 }
 
-impl<E: Into<Failure>> From<E> for NoChild {
+impl<E: Into<ImportFailure>> From<E> for NoChild {
     fn from(failure: E) -> Self {
         Self::Refused(Box::new(failure.into()))
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rhizome_primitives::B256;
 
-use crate::ancestry::parent_of;
 use crate::archive::Archive;
+use crate::archive::ancestry::parent_of;
 use crate::{BlockRecord, ChainError};
 
 /// The blocks that leave and join the best chain.
