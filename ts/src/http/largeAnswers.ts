@@ -2,14 +2,14 @@
 
 import type { HttpResponse } from 'uWebSockets.js'
 import { performance } from 'node:perf_hooks'
-import type { Answer } from '../rpc/envelope.ts'
 import type { Flight } from '../rpc/flight.ts'
+import { LongAnswer } from '../rpc/longAnswer.ts'
 import type { MemoryBudget, Reservation } from '../rpc/memoryBudget.ts'
 import { turns } from '../rpc/turns.ts'
 import { ended, isLastOf, type Outgoing, onAborted, send, writeHead } from './reply.ts'
 
-/** What is written at a time. */
-const partBytes = 256 * 1024
+/** The part of an answer that is written at a time. uWebSockets has taken what it takes of it when `tryEnd` returns. */
+const part = Buffer.allocUnsafeSlow(256 * 1024)
 /** Smaller answers fit into what the system keeps for a connection, or nearly so. */
 const largeBytes = 256 * 1024
 /**
@@ -47,10 +47,10 @@ export class LargeAnswers {
     const isFull = this.#unreadBytes + body.length > this.#settings.maxUnreadBytes
     const held = isFull ? undefined : this.#memory.reserve(flight.client, body.length)
     if (held === undefined) send(response, busy())
-    else this.#sendLarge(response, outgoing, bytesOf(body), held)
+    else this.#sendLarge(response, outgoing, body instanceof LongAnswer ? body : new LongAnswer([body]), held)
   }
 
-  #sendLarge(response: HttpResponse, outgoing: Outgoing, body: Buffer, held: Reservation): void {
+  #sendLarge(response: HttpResponse, outgoing: Outgoing, body: LongAnswer, held: Reservation): void {
     let timer: NodeJS.Timeout | undefined
     let isOver = false
     let hasHead = false
@@ -79,7 +79,8 @@ export class LargeAnswers {
           // `tryEnd` cannot close the connection: when this is the end of it, nothing more is read until it times out.
           if (isLast) response.pause()
           const offset = response.getWriteOffset()
-          ;[isTaken, isDone] = response.tryEnd(body.subarray(offset, offset + partBytes), body.length)
+          const length = body.copy(offset, part)
+          ;[isTaken, isDone] = response.tryEnd(part.subarray(0, length), body.length)
         })
         if (isDone) finish()
         return isDone
@@ -101,8 +102,4 @@ export class LargeAnswers {
     })
     schedule()
   }
-}
-
-function bytesOf(body: Answer): Buffer {
-  return typeof body === 'string' ? Buffer.from(body) : body
 }

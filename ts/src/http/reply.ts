@@ -1,5 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js'
-import type { Answer } from '../rpc/envelope.ts'
+import { type Message, wholeMessage } from '../rpc/longAnswer.ts'
 import type { CountedConnection } from './connections.ts'
 
 const statusTexts: Readonly<Record<number, string>> = {
@@ -23,7 +23,7 @@ export interface Outgoing {
   readonly status: number
   readonly headers?: Headers
   /** JSON; undefined: no body. */
-  readonly body: Answer | undefined
+  readonly body: Message | undefined
   /** Closes the connection after the response: the rest of what the client sends cannot be parsed. */
   readonly isLast?: boolean
 }
@@ -54,7 +54,7 @@ function write(response: HttpResponse, outgoing: Outgoing, isLast: boolean): tru
   const { status, body } = outgoing
   response.cork(() => {
     writeHead(response, outgoing)
-    if (body !== undefined || status === 200) response.end(body, isLast)
+    if (body !== undefined || status === 200) response.end(wholeMessage(body ?? ''), isLast)
     else if (isLast) response.endWithoutBody(0, true)
     else response.endWithoutBody()
   })

@@ -3,10 +3,10 @@ import type { Admission, KeyEntry, Keyring, Refusal } from '../auth/keyring.ts'
 import { isLoopback } from '../config/addresses.ts'
 import { AddressRanges, networkOf } from '../config/addressRanges.ts'
 import type { Health } from '../observe/health.ts'
-import type { Answer } from '../rpc/envelope.ts'
 import { writeError } from '../rpc/envelope.ts'
 import { code, internalError, overloaded, RpcError, unavailable } from '../rpc/errors.ts'
 import { Flight } from '../rpc/flight.ts'
+import type { Message } from '../rpc/longAnswer.ts'
 import { type MemoryBudget, uncounted } from '../rpc/memoryBudget.ts'
 import { isRequestId } from '../rpc/requestId.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
@@ -367,8 +367,8 @@ export class HttpServer {
     this.#sendCompressed(response, answer, reply, flight, headers)
   }
 
-  #sendCompressed(response: HttpResponse, answer: Answer, reply: Reply, flight: Flight, headers: Headers): void {
-    const write = (body: Answer, extra: Headers): void => {
+  #sendCompressed(response: HttpResponse, answer: Message, reply: Reply, flight: Flight, headers: Headers): void {
+    const write = (body: Message, extra: Headers): void => {
       if (flight.isAborted) return
       this.#send(response, this.#outgoing({ answer: body, error: reply.error }, [...headers, ...extra]), flight)
     }

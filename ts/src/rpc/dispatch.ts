@@ -12,6 +12,7 @@ import {
   responseTooLarge,
 } from './errors.ts'
 import type { Flight } from './flight.ts'
+import type { Message } from './longAnswer.ts'
 import { type Method, type Params, wrongArity } from './method.ts'
 import { turns } from './turns.ts'
 
@@ -132,7 +133,7 @@ export class Dispatcher<Context> {
   }
 
   /** The finished answer with its envelope. `usedBytes` counts what the same body's other answers take already. */
-  answer(call: Call, flight: Flight, usedBytes = 0): Answer | Promise<Answer> {
+  answer(call: Call, flight: Flight, usedBytes = 0): Message | Promise<Message> {
     const startedMs = performance.now()
     try {
       const result = this.#dispatch(call, flight)
@@ -188,7 +189,7 @@ export class Dispatcher<Context> {
     return methodNotAvailable(call.method)
   }
 
-  #succeed(call: Call, result: Answer, startedMs: number, usedBytes: number, flight: Flight): Answer {
+  #succeed(call: Call, result: Answer, startedMs: number, usedBytes: number, flight: Flight): Message {
     const limit = this.#settings.maxResponseBytes
     if (limit > 0 && result.length + usedBytes > limit) {
       if (this.#find(call.method)?.row.hasOwnLimit !== true)
@@ -198,7 +199,7 @@ export class Dispatcher<Context> {
     return writeResult(call.id ?? 'null', result)
   }
 
-  #fail(call: Call, error: unknown, startedMs: number, flight: Flight): Answer {
+  #fail(call: Call, error: unknown, startedMs: number, flight: Flight): Message {
     const sent = error instanceof RpcError ? error : internalError()
     flight.error = sent
     flight.caller?.countError()

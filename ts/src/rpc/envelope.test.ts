@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parse, writeBatch, writeError, writeResult } from './envelope.ts'
 import { RpcError } from './errors.ts'
+import { LongAnswer, wholeMessage } from './longAnswer.ts'
 
 const single = (body: string) => {
   const parsed = parse(body, 50)
@@ -98,7 +99,7 @@ describe('parse', () => {
 describe('write', () => {
   test('behavior: a result is taken over unparsed, as text or bytes', () => {
     expect(writeResult('"x"', '{"a": 1}')).toBe('{"jsonrpc":"2.0","id":"x","result":{"a": 1}}')
-    expect(writeResult('7', Buffer.from('[1]')).toString()).toBe('{"jsonrpc":"2.0","id":7,"result":[1]}')
+    expect(wholeMessage(writeResult('7', Buffer.from('[1]'))).toString()).toBe('{"jsonrpc":"2.0","id":7,"result":[1]}')
   })
 
   test('behavior: an error carries data only when it has some, and the hint only when asked', () => {
@@ -110,7 +111,7 @@ describe('write', () => {
 
   test('behavior: batches of text and bytes; nothing when there is nothing to say', () => {
     expect(writeBatch(['1', '2'])).toBe('[1,2]')
-    expect(writeBatch(['1', Buffer.from('2'), '3'])?.toString()).toBe('[1,2,3]')
+    expect(wholeMessage(writeBatch(['1', new LongAnswer([Buffer.from('2')]), '3']) ?? '').toString()).toBe('[1,2,3]')
     expect(writeBatch([])).toBeUndefined()
   })
 })

@@ -1,8 +1,9 @@
 import { code, invalidRequest, RpcError } from './errors.ts'
 import { exactId, exactIds } from './ids.ts'
 import { isTooDeep } from './levels.ts'
+import { LongAnswer, type Message } from './longAnswer.ts'
 
-/** A finished JSON text. Large ones come as bytes and are never turned into a string. */
+/** The finished JSON text of a result. Long ones come as bytes and are never turned into a string. */
 export type Answer = string | Buffer
 
 /** One request of a body. `id` is the JSON text to echo, or null for a notification, which gets no answer. */
@@ -118,13 +119,14 @@ export function bodyRefusal(error: RpcError): Parsed {
 }
 
 /** Puts id and finished result together without parsing the result. */
-export function writeResult(id: string, result: Answer): Answer {
+export function writeResult(id: string, result: Answer): Message {
   const head = `{"jsonrpc":"2.0","id":${id},"result":`
-  if (typeof result === 'string') return `${head}${result}}`
-  return Buffer.concat([Buffer.from(head), result, closingBrace])
+  const isShort = typeof result === 'string' && result.length < pieceLength
+  return isShort ? `${head}${result}}` : new LongAnswer([head, result, '}'])
 }
 
-const closingBrace = Buffer.from('}')
+/** To join fewer characters takes less time than to write pieces. */
+const pieceLength = 16_384
 
 /** `withHint` adds to the message where the fault is and what was expected. */
 export function writeError(id: string, error: RpcError, withHint: boolean): string {
@@ -134,14 +136,15 @@ export function writeError(id: string, error: RpcError, withHint: boolean): stri
 }
 
 /** The answers of a batch as one array, or undefined when nothing is to be sent back. */
-export function writeBatch(answers: readonly Answer[]): Answer | undefined {
+export function writeBatch(answers: readonly Message[]): Message | undefined {
   if (answers.length === 0) return undefined
-  if (answers.every((answer) => typeof answer === 'string')) return `[${answers.join(',')}]`
-  const pieces: Buffer[] = []
+  let length = 0
+  let isText = true
   for (const answer of answers) {
-    pieces.push(Buffer.from(pieces.length === 0 ? '[' : ','))
-    pieces.push(typeof answer === 'string' ? Buffer.from(answer) : answer)
+    length += answer.length
+    isText &&= typeof answer === 'string'
   }
-  pieces.push(Buffer.from(']'))
-  return Buffer.concat(pieces)
+  if (isText && length < pieceLength) return `[${answers.join(',')}]`
+  const pieces = answers.flatMap((answer, index) => [index === 0 ? '[' : ',', ...LongAnswer.piecesOf(answer)])
+  return new LongAnswer([...pieces, ']'])
 }

@@ -3,6 +3,7 @@ import type { Caller } from './caller.ts'
 import { Dispatcher, type Entry, type Row } from './dispatch.ts'
 import { tooManyRequests } from './errors.ts'
 import { Flight } from './flight.ts'
+import { wholeMessage } from './longAnswer.ts'
 import { methodsOf, positional } from './method.ts'
 import { address } from './parameters/address.ts'
 import { stateBlock } from './parameters/block.ts'
@@ -72,7 +73,7 @@ function serve(body: string, hasHints = false, caller?: Caller) {
   const flight = new Flight(1000, () => undefined)
   flight.caller = caller
   return Promise.resolve(bodies.serve(Buffer.from(body), flight)).then((reply) => {
-    const parsed = reply.answer === undefined ? undefined : JSON.parse(reply.answer.toString())
+    const parsed = reply.answer === undefined ? undefined : JSON.parse(wholeMessage(reply.answer).toString())
     return { answer: parsed, errorCode: reply.error?.code, trace, defects }
   })
 }
@@ -221,7 +222,7 @@ test('behavior: a batch that takes long lets others in between', async () => {
   expect(batch).toBeInstanceOf(Promise)
   const between: number[] = []
   const looking = setInterval(() => between.push(trace.length), 0)
-  expect(JSON.parse(((await batch).answer ?? '').toString())).toHaveLength(10)
+  expect(JSON.parse(wholeMessage((await batch).answer ?? '').toString())).toHaveLength(10)
   clearInterval(looking)
   expect(between.filter((count) => count > 0 && count < 10).length).toBeGreaterThan(0)
 })

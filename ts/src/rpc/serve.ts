@@ -6,6 +6,7 @@ import { type Answer, type Call, type Parsed, parse, type Refused, writeBatch, w
 import { code, RpcError } from './errors.ts'
 import type { Flight } from './flight.ts'
 import { maxParsedBytes } from './largeText.ts'
+import type { Message } from './longAnswer.ts'
 import { readSplit } from './split.ts'
 import { turns } from './turns.ts'
 
@@ -16,7 +17,7 @@ export interface ServeSettings {
 
 /** What a body is answered with. No answer: there were only notifications. */
 export interface Reply {
-  readonly answer: Answer | undefined
+  readonly answer: Message | undefined
   /** The error when the whole answer is one. */
   readonly error: RpcError | undefined
 }
@@ -28,7 +29,7 @@ export interface Answerer {
   isWrite(method: string): boolean
   /** Compute units. */
   price(method: string): number
-  answer(call: Call, flight: Flight, usedBytes?: number): Answer | Promise<Answer>
+  answer(call: Call, flight: Flight, usedBytes?: number): Message | Promise<Message>
 }
 
 /** Says where the requests of a large body are: JSON, see `split.ts`. Executes in the pool, under a deadline. */
@@ -196,14 +197,14 @@ export class BodyServer {
 /** A batch on its way. */
 interface Batch {
   readonly calls: readonly (Call | Refused)[]
-  readonly answers: (Answer | undefined)[]
+  readonly answers: (Message | undefined)[]
   /** Length of all answers there are. */
   usedBytes: number
   /** Reads that are not answered yet. */
   running: Promise<void>[]
 }
 
-function store(batch: Batch, index: number, call: Call, answer: Answer): void {
+function store(batch: Batch, index: number, call: Call, answer: Message): void {
   if (call.id === null) return
   batch.answers[index] = answer
   batch.usedBytes += answer.length
@@ -213,6 +214,6 @@ function replyToAll({ answers }: Batch): Reply {
   return { answer: writeBatch(answers.filter((answer) => answer !== undefined)), error: undefined }
 }
 
-function replyTo(call: Call, answer: Answer, flight: Flight): Reply {
+function replyTo(call: Call, answer: Message, flight: Flight): Reply {
   return call.id === null ? nothing : { answer, error: flight.error }
 }

@@ -1,7 +1,7 @@
 import type { WebSocket } from 'uWebSockets.js'
 import type { Admission } from '../auth/keyring.ts'
-import type { Answer } from '../rpc/envelope.ts'
 import { type Flight, nextConnection } from '../rpc/flight.ts'
+import { type Message, wholeMessage } from '../rpc/longAnswer.ts'
 import type { MemoryBudget, Reservation } from '../rpc/memoryBudget.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
 import { allReadTooSlowly, type Closing, readsTooSlowly } from './closing.ts'
@@ -61,8 +61,8 @@ export class Connection implements Subscriber {
     return this.admission.caller?.app ?? this.#network
   }
 
-  send(answer: Answer): void {
-    if (this.#isOpen) this.#socket.cork(() => this.#write(answer))
+  send(answer: Message): void {
+    if (this.#isOpen) this.#socket.cork(() => this.#write(wholeMessage(answer)))
   }
 
   push(messages: Iterable<Buffer>): void {
@@ -103,7 +103,7 @@ export class Connection implements Subscriber {
    * subscriptions, and keeping them would fill the memory. A single answer may exceed the limit; the next message then
    * finds the connection too slow. When all clients together exceed their limit, any unread byte closes the connection.
    */
-  #write(message: Answer): void {
+  #write(message: string | Buffer): void {
     if (!this.#isOpen) return
     const { maxBufferedBytes, maxUnreadBytes } = this.#limits
     const { bytes: unread, hasRoom } = this.#countUnread()

@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest'
+import { byteLength, LongAnswer, wholeMessage } from './longAnswer.ts'
+
+const pieces = ['[', '"é"', ',', Buffer.from('"bytes"'), ']']
+const text = '["é","bytes"]'
+
+describe('LongAnswer', () => {
+  test('counts bytes, not characters', () => {
+    expect(new LongAnswer(pieces).length).toBe(Buffer.byteLength(text))
+    expect(byteLength('é')).toBe(2)
+  })
+
+  test('copies any part from any offset, also backwards and within a character', () => {
+    const answer = new LongAnswer(pieces)
+    const bytes = Buffer.from(text)
+    for (const size of [1, 2, 3, 100]) {
+      for (let offset = bytes.length; offset >= 0; offset--) {
+        const target = Buffer.alloc(size)
+        const copied = answer.copy(offset, target)
+        expect(target.subarray(0, copied)).toEqual(bytes.subarray(offset, offset + size))
+      }
+    }
+  })
+
+  test('is joined on demand: to text if all is text', async () => {
+    expect(new LongAnswer(pieces).whole()).toEqual(Buffer.from(text))
+    expect(new LongAnswer(['a', 'b']).whole()).toBe('ab')
+    expect(wholeMessage('ab')).toBe('ab')
+    expect(Buffer.concat(await new LongAnswer([Buffer.from('a'), Buffer.from('b')]).toStream().toArray())).toEqual(
+      Buffer.from('ab'),
+    )
+  })
+})

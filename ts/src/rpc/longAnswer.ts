@@ -1,0 +1,91 @@
+import { Buffer } from 'node:buffer'
+import { Readable } from 'node:stream'
+
+/** A finished JSON text that is sent to a client. */
+export type Message = string | LongAnswer
+
+/** In bytes. */
+export function byteLength(text: Message | Buffer): number {
+  return typeof text === 'string' ? Buffer.byteLength(text) : text.length
+}
+
+/** All of it at once: for short messages, and where a socket takes nothing else. */
+export function wholeMessage(message: Message): string | Buffer {
+  return typeof message === 'string' ? message : message.whole()
+}
+
+/**
+ * A long answer: pieces that are never joined. To join and encode the answers of a batch takes tens of milliseconds, in
+ * which a worker serves no other caller; so each part is encoded when the socket takes it.
+ */
+export class LongAnswer {
+  /** In bytes. */
+  readonly length: number
+  readonly #pieces: readonly (string | Buffer)[]
+  /** Offset of each piece, and the length of all. */
+  readonly #offsets: number[] = [0]
+  /** The piece that was read last, encoded. */
+  #current: Buffer = empty
+  #currentIndex = -1
+
+  constructor(pieces: readonly (string | Buffer)[]) {
+    this.#pieces = pieces
+    let length = 0
+    for (const piece of pieces) {
+      length += byteLength(piece)
+      this.#offsets.push(length)
+    }
+    this.length = length
+  }
+
+  /** The pieces of a message, to become part of another one. */
+  static piecesOf(message: Message): readonly (string | Buffer)[] {
+    return typeof message === 'string' ? [message] : message.#pieces
+  }
+
+  /** Copies bytes from `offset` on into `target`. Returns their number: less than the target's length only at the end. */
+  copy(offset: number, target: Buffer): number {
+    let index = this.#indexAt(offset)
+    let copied = 0
+    while (copied < target.length && index < this.#pieces.length) {
+      const start = offset + copied - (this.#offsets[index] as number)
+      copied += this.#encoded(index).copy(target, copied, start)
+      index++
+    }
+    return copied
+  }
+
+  /** All of it at once: text if every piece is text. */
+  whole(): string | Buffer {
+    const [only = ''] = this.#pieces
+    if (this.#pieces.length < 2) return only
+    if (this.#pieces.every((piece) => typeof piece === 'string')) return this.#pieces.join('')
+    const bytes = Buffer.allocUnsafeSlow(this.length)
+    this.copy(0, bytes)
+    return bytes
+  }
+
+  /** The bytes for a consumer that takes them one piece after the other. */
+  toStream(): Readable {
+    return Readable.from(this.#pieces)
+  }
+
+  #encoded(index: number): Buffer {
+    if (index !== this.#currentIndex) {
+      const piece = this.#pieces[index] as string | Buffer
+      this.#current = typeof piece === 'string' ? Buffer.from(piece) : piece
+      this.#currentIndex = index
+    }
+    return this.#current
+  }
+
+  /** Index of the piece that holds the byte at `offset`. */
+  #indexAt(offset: number): number {
+    let index = Math.max(0, this.#currentIndex)
+    while (index > 0 && offset < (this.#offsets[index] as number)) index--
+    while (index < this.#pieces.length && offset >= (this.#offsets[index + 1] as number)) index++
+    return index
+  }
+}
+
+const empty = Buffer.alloc(0)
