@@ -2,7 +2,7 @@
 
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use rhizome_chain::CacheReads;
+use rhizome_chain::CacheStats;
 use rhizome_primitives::B256;
 use std::sync::Arc;
 
@@ -46,8 +46,8 @@ impl TextCache {
     }
 
     /// Look-ups since the start.
-    pub(crate) fn reads(&self) -> CacheReads {
-        CacheReads { hits: self.0.hits(), misses: self.0.misses() }
+    pub(crate) fn reads(&self) -> CacheStats {
+        CacheStats { hits: self.0.hits(), misses: self.0.misses() }
     }
 
     /// The stored text, or what `make` writes, which is stored. What is not there may come later: that is not stored.
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(read(&cache, 1, b"a"), b"a");
         assert_eq!(read(&cache, 1, b"b"), b"a");
         assert_eq!(read(&cache, 2, b"c"), b"c");
-        assert_eq!(cache.reads(), CacheReads { hits: 1, misses: 2 });
+        assert_eq!(cache.reads(), CacheStats { hits: 1, misses: 2 });
     }
 
     #[test]

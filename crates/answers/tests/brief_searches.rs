@@ -8,7 +8,7 @@ use rhizome_answers::{Answer, ErrorCode, Node, eth, hardhat};
 use rhizome_chain::{BlockRecord, Clock};
 use rhizome_evm::Deadline;
 use rhizome_primitives::{Address, Bytes, U256, hex, keccak256};
-use rhizome_trie::{Proven, keys, verify};
+use rhizome_trie::{ProofOutcome, keys, verify};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -98,11 +98,11 @@ fn check_proof(node: &Node, record: &BlockRecord, address: &Address, cell: U256)
 }
 
 /// What a node says about its value.
-fn committed(value: Option<&Bytes>) -> Proven {
+fn committed(value: Option<&Bytes>) -> ProofOutcome {
     match value {
-        None => Proven::Absent,
-        Some(value) if value.len() <= 32 => Proven::Value(value.clone()),
-        Some(value) => Proven::LongValue { hash: keccak256(value), length: value.len() },
+        None => ProofOutcome::Absent,
+        Some(value) if value.len() <= 32 => ProofOutcome::Value(value.clone()),
+        Some(value) => ProofOutcome::LongValue { hash: keccak256(value), length: value.len() },
     }
 }
 

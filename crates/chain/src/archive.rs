@@ -15,7 +15,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use rhizome_evm::AncestorBlock;
 use rhizome_primitives::{B256, ChainSpec};
-use rhizome_storage::{CacheReads, RawReceipts, Store, StoredReceipts};
+use rhizome_storage::{CacheStats, RawReceipts, Store, StoredReceipts};
 
 use crate::{BlockRecord, ChainError};
 
@@ -67,9 +67,9 @@ impl Archive {
     }
 
     /// Look-ups of blocks and of receipts.
-    pub(crate) fn cache_reads(&self) -> (CacheReads, CacheReads) {
-        let blocks = CacheReads { hits: self.records.hits(), misses: self.records.misses() };
-        let receipts = CacheReads { hits: self.receipts.hits(), misses: self.receipts.misses() };
+    pub(crate) fn cache_reads(&self) -> (CacheStats, CacheStats) {
+        let blocks = CacheStats { hits: self.records.hits(), misses: self.records.misses() };
+        let receipts = CacheStats { hits: self.receipts.hits(), misses: self.receipts.misses() };
         (blocks, receipts)
     }
 

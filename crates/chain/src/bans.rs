@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn the_list_is_kept() {
-        let identity = rhizome_storage::Identity { chain_id: 33, genesis: rhizome_primitives::B256::ZERO };
+        let identity = rhizome_storage::ChainIdentity { chain_id: 33, genesis: rhizome_primitives::B256::ZERO };
         let dir = tempfile::tempdir().unwrap();
         let options = rhizome_storage::StoreOptions::default();
         let first: AddressBlock = "203.0.113.7".parse().unwrap();

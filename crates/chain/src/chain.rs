@@ -3,7 +3,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use rhizome_primitives::{Block, ChainSpec, EMPTY_ROOT};
-use rhizome_storage::{BestChange, BlockWrite, Durability, Identity, Store, StoreOptions};
+use rhizome_storage::{BlockWrite, ChainIdentity, Durability, HeadChange, Store, StoreOptions};
 use rhizome_trie::{MemoryNodes, Trie, diff};
 
 use crate::archive::Archive;
@@ -49,7 +49,7 @@ impl Chain {
     pub fn open(config: ChainConfig) -> Result<Arc<Self>, ChainError> {
         let memory = Arc::new(MemoryNodes::default());
         let (genesis, mut trie) = rhizome_trie::genesis(&config.spec, memory)?;
-        let identity = Identity { chain_id: config.spec.chain_id, genesis: genesis.hash() };
+        let identity = ChainIdentity { chain_id: config.spec.chain_id, genesis: genesis.hash() };
         let options = StoreOptions {
             cache_bytes: config.cache_bytes / 2,
             write_buffer_bytes: config.write_buffer_bytes,
@@ -189,7 +189,7 @@ fn write_genesis(store: &Store, genesis: &Block, trie: &mut Trie) -> Result<(), 
         receipts: &[],
         encoded_receipts: &[],
         nodes,
-        best: Some(BestChange { enacted: &[(genesis.header.number, hash)], retracted: &[], flat: &flat }),
+        head_change: Some(HeadChange { enacted: &[(genesis.header.number, hash)], retracted: &[], flat: &flat }),
     })?;
     Ok(())
 }

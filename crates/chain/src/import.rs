@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 use rhizome_evm::{AncestorBlock, BlockOutcome, Deadline, ExecError, execute_block};
 use rhizome_primitives::{Address, B256, Block, Bytes, Receipt, U256};
-use rhizome_storage::{BestChange, BlockWrite, StoredReceipts};
-use rhizome_trie::{NodeRows, StateDelta, StateReader, Trie, diff, list_root};
+use rhizome_storage::{BlockWrite, HeadChange, StoredReceipts};
+use rhizome_trie::{NodeBatch, StateDelta, StateReader, Trie, diff, list_root};
 
 use crate::archive::ancestry::ChainAncestry;
 use crate::archive::record::total_difficulty;
@@ -77,7 +77,7 @@ pub(crate) struct VerifiedBlock {
     /// What the block changes in the state.
     delta: Arc<StateDelta>,
     /// What the block adds to the trie.
-    pub(crate) nodes: NodeRows,
+    pub(crate) nodes: NodeBatch,
 }
 
 impl ImportOutcome {
@@ -216,7 +216,7 @@ impl Chain {
         let record = Arc::clone(&block.record);
         let generation = self.write(block, Some((&change, &flat)))?;
         writer.advance(trie, &flat);
-        if writer.is_full(writer.trie().made()) {
+        if writer.is_full(writer.trie().created_nodes()) {
             writer.trim();
         }
         self.publish(record, generation, &change, &change.retracted);
@@ -239,7 +239,7 @@ impl Chain {
             record.block.transactions.iter().map(|transaction| transaction.hash()).collect();
         let (enacted, retracted) =
             best.map(|(change, _)| (places(&change.enacted), places(&change.retracted))).unwrap_or_default();
-        let best = best.map(|(_, flat)| BestChange { enacted: &enacted, retracted: &retracted, flat });
+        let head_change = best.map(|(_, flat)| HeadChange { enacted: &enacted, retracted: &retracted, flat });
         let generation = self.archive.store.write_block(BlockWrite {
             hash: record.hash,
             number: record.number(),
@@ -251,7 +251,7 @@ impl Chain {
             receipts: &receipts,
             encoded_receipts: &encoded_receipts,
             nodes,
-            best,
+            head_change,
         })?;
         self.archive.remember(&record, StoredReceipts { transaction_hashes, receipts });
         Ok(generation)

@@ -41,7 +41,7 @@ pub use mining::block_builder::{BuildError, PendingBlock};
 pub use mining::block_templates::{BlockTemplate, BlockTemplateOptions, SubmissionError, SubmittedBlock};
 pub use mining::{BlockTime, MineError, MinedBlock, SubmittedTransaction};
 pub use rhizome_pow::{MiningSolution, MiningSolutionError};
-pub use rhizome_storage::CacheReads;
+pub use rhizome_storage::CacheStats;
 pub use txpool::{
     ACCOUNT_SLOTS, AdmittedTransaction, ByPrice, MAX_SIZE, PoolHead, PoolOptions, PoolRejection, PooledTransaction,
     Quota, SubPool, TransactionGas, TransactionPool,

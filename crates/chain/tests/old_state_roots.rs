@@ -44,7 +44,7 @@ fn rebuilt(state: &Trie, numbers: impl Fn(&[u8]) -> Vec<u8>) -> String {
         let StateKey { address, part } = StateKey::parse(&key).unwrap();
         match part {
             KeyPart::Account => accounts.push((keccak256(address), numbers(&value), empty(), EMPTY_CODE_HASH)),
-            KeyPart::Cell(slot) => accounts.last_mut().unwrap().2.put(keccak256(slot).as_slice(), &value).unwrap(),
+            KeyPart::Slot(slot) => accounts.last_mut().unwrap().2.put(keccak256(slot).as_slice(), &value).unwrap(),
             KeyPart::Code => accounts.last_mut().unwrap().3 = keccak256(&value),
             KeyPart::Mark => {}
         }

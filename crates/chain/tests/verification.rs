@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use rhizome_chain::{Chain, ChainConfig, Verification, VerificationError};
 use rhizome_primitives::{B256, Bytes, Receipt, U256, address, hex};
-use rhizome_storage::{BestChange, BlockWrite, Identity, Store, StoreOptions};
+use rhizome_storage::{BlockWrite, ChainIdentity, HeadChange, Store, StoreOptions};
 use rhizome_trie::keys::{REMASC_SENDER, account_key};
-use rhizome_trie::{MemoryNodes, NodeRows, StateDelta, Trie, diff};
+use rhizome_trie::{MemoryNodes, NodeBatch, StateDelta, Trie, diff};
 
 use crate::{config, import, lines, spec, temporary};
 
@@ -51,13 +51,13 @@ fn damaged(number: u64, change: impl FnOnce(&Chain, &mut Stored)) -> (u64, Strin
         flat: None,
     };
     change(&chain, &mut stored);
-    let identity = Identity { chain_id: chain.spec().chain_id, genesis };
+    let identity = ChainIdentity { chain_id: chain.spec().chain_id, genesis };
     let hashes = receipts.transaction_hashes().to_vec();
     drop(chain);
 
     let store = Store::open(dir.path(), &identity, &StoreOptions::default()).unwrap();
     let encoded: Vec<Bytes> = stored.receipts.iter().map(|receipt| receipt.encode().into()).collect();
-    let best = stored.flat.as_ref().map(|flat| BestChange { enacted: &[], retracted: &[], flat });
+    let head_change = stored.flat.as_ref().map(|flat| HeadChange { enacted: &[], retracted: &[], flat });
     store
         .write_block(BlockWrite {
             hash: record.hash,
@@ -69,8 +69,8 @@ fn damaged(number: u64, change: impl FnOnce(&Chain, &mut Stored)) -> (u64, Strin
             transaction_hashes: &hashes,
             receipts: &stored.receipts,
             encoded_receipts: &encoded,
-            nodes: NodeRows::default(),
-            best,
+            nodes: NodeBatch::default(),
+            head_change,
         })
         .unwrap();
     drop(store);
@@ -177,7 +177,7 @@ fn a_block_that_is_missing_in_the_log_index_is_found() {
         let block = source.main_block(below).unwrap().unwrap().block.clone();
         chain.import_block(block).unwrap();
     }
-    let identity = Identity { chain_id: chain.spec().chain_id, genesis: chain.main_hash(0).unwrap().unwrap() };
+    let identity = ChainIdentity { chain_id: chain.spec().chain_id, genesis: chain.main_hash(0).unwrap().unwrap() };
     drop(chain);
     // The block as it is, but indexed as if it had no logs.
     let (before, after) = (source.state_trie(&parent).unwrap(), source.state_trie(&record).unwrap());
@@ -196,7 +196,7 @@ fn a_block_that_is_missing_in_the_log_index_is_found() {
         receipts: &[],
         encoded_receipts: &encoded,
         nodes: rebuilt.commit(),
-        best: Some(BestChange {
+        head_change: Some(HeadChange {
             enacted: &[(number, record.hash)],
             retracted: &[],
             flat: &diff(&before, &after).unwrap(),

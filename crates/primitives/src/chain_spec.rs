@@ -24,7 +24,7 @@ pub struct ChainSpec {
     /// Parameters of the fee distribution.
     pub remasc: RemascParams,
     /// Limits and difficulty parameters.
-    pub constants: Constants,
+    pub constants: ChainConstants,
     /// Block 0.
     pub genesis: GenesisSpec,
     upgrade_heights: Vec<(Upgrade, Option<u64>)>,
@@ -62,7 +62,7 @@ pub struct RemascParams {
 
 /// Limits and difficulty parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Constants {
+pub struct ChainConstants {
     /// Intended seconds between blocks.
     pub duration_limit: u32,
     /// Lowest difficulty.

@@ -27,7 +27,7 @@ pub mod upgrades;
 
 pub use block::{Block, uncles_hash};
 pub use bloom::Bloom;
-pub use chain_spec::{ChainSpec, Constants, RemascParams, SpecError};
+pub use chain_spec::{ChainConstants, ChainSpec, RemascParams, SpecError};
 pub use error::{DecodeError, HeaderError, SignatureError};
 pub use genesis::{GenesisAccount, GenesisSpec};
 pub use header::Header;

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::{MappedRwLockReadGuard, RwLock, RwLockReadGuard};
-use rhizome_trie::NodeRows;
+use rhizome_trie::NodeBatch;
 use rocksdb::{Cache, ColumnFamily, DB};
 
 use crate::StorageError;
@@ -18,7 +18,7 @@ use crate::columns;
 use crate::node_files::{FilingError, NodeFiles};
 use crate::node_journal::NodeJournal;
 use crate::open::{
-    DATABASE_FOLDER, Identity, NODES_FOLDER, StoreOptions, check_identity, engine_options, opening_error,
+    ChainIdentity, DATABASE_FOLDER, NODES_FOLDER, StoreOptions, check_identity, engine_options, opening_error,
 };
 use crate::store::damaged;
 
@@ -35,7 +35,7 @@ pub(crate) struct Engine {
 
 /// How it is opened, each time.
 pub(crate) struct EngineSettings {
-    pub(crate) identity: Identity,
+    pub(crate) identity: ChainIdentity,
     pub(crate) options: StoreOptions,
     /// Nothing is recovered from the directory: the log is skipped.
     pub(crate) is_temporary: bool,
@@ -70,7 +70,7 @@ impl Engine {
         while let Some((key, pack)) = rows.item() {
             let damaged = || damaged(columns::PACKS, key, "cannot be decoded");
             let sequence = key.try_into().map_err(|_length| damaged())?;
-            self.journal.restore(u64::from_be_bytes(sequence), NodeRows::from_pack(pack).ok_or_else(damaged)?);
+            self.journal.restore(u64::from_be_bytes(sequence), NodeBatch::decode(pack).ok_or_else(damaged)?);
             rows.next();
         }
         rows.status().map_err(|source| StorageError::Engine { operation: "read the packs", source })

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rhizome_primitives::B256;
 
-use crate::open::Identity;
+use crate::open::ChainIdentity;
 
 /// Everything that can go wrong between the node and its data directory.
 #[derive(Debug, thiserror::Error)]
@@ -25,17 +25,17 @@ pub enum StorageError {
     },
     /// The directory belongs to another chain.
     #[error("data directory {} belongs to another chain: it holds {found}, expected {expected}", dir.display())]
-    Foreign {
+    WrongChain {
         /// The data directory.
         dir: PathBuf,
         /// The chain that was asked for.
-        expected: Identity,
+        expected: ChainIdentity,
         /// The chain that the directory holds.
-        found: Identity,
+        found: ChainIdentity,
     },
     /// The directory was written by a version of the node with another layout.
     #[error("data directory {} has layout {found}, this node reads layout {expected}: export its blocks with the version that wrote it, and import them into a new one", dir.display())]
-    Layout {
+    WrongLayout {
         /// The data directory.
         dir: PathBuf,
         /// The layout of this version.

@@ -27,7 +27,7 @@ const POSITIONS: usize = 4;
 
 /// What a log must have to be of interest. An empty list stands for "anything".
 #[derive(Debug, Clone, Copy)]
-pub struct LogQuery<'a> {
+pub struct LogIndexQuery<'a> {
     /// Any of these addresses.
     pub addresses: &'a [Address],
     /// For each position any of these topics.
@@ -174,7 +174,12 @@ type Shards = BTreeMap<u32, Shard>;
 impl Store {
     /// Numbers from `from` to `to`, ascending, of blocks that may have a log of the query; `None` when the query asks
     /// for nothing, so that every block may. Cost grows with the postings found, so callers ask for long ranges in pieces.
-    pub fn log_candidates(&self, query: &LogQuery<'_>, from: u64, to: u64) -> Result<Option<Vec<u64>>, StorageError> {
+    pub fn log_candidates(
+        &self,
+        query: &LogIndexQuery<'_>,
+        from: u64,
+        to: u64,
+    ) -> Result<Option<Vec<u64>>, StorageError> {
         let mut places: Vec<Vec<Posting>> = Vec::new();
         if !query.addresses.is_empty() {
             places.push(query.addresses.iter().map(Posting::address).collect());

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 use rhizome_primitives::{B256, Bytes, keccak256};
-use rhizome_trie::NodeRows;
+use rhizome_trie::NodeBatch;
 use rocksdb::{ColumnFamily, DB, WriteBatch, WriteOptions};
 
 use crate::columns::{NODE_FILES_KEY, NODES, PACKS};
@@ -113,7 +113,7 @@ impl NodeFiles {
     }
 
     /// Files the nodes of packs, and deletes the packs. One thread at a time.
-    pub(crate) fn add<'a>(&self, packs: impl Iterator<Item = (u64, &'a NodeRows)> + Clone) -> Result<(), FilingError> {
+    pub(crate) fn add<'a>(&self, packs: impl Iterator<Item = (u64, &'a NodeBatch)> + Clone) -> Result<(), FilingError> {
         let Contents { mut data, mut end, .. } = Contents::clone(&self.contents());
         if data.is_empty() || end >= FULL_BYTES {
             let path = data_path(&self.dir, data.len());

@@ -13,7 +13,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use parking_lot::{Mutex, RwLock};
 use rhizome_primitives::{B256, Bytes};
-use rhizome_trie::NodeRows;
+use rhizome_trie::NodeBatch;
 
 use crate::node_files::{FilingError, NodeFiles};
 
@@ -46,7 +46,7 @@ struct Segment {
 
 struct Pack {
     sequence: u64,
-    nodes: NodeRows,
+    nodes: NodeBatch,
 }
 
 /// Which node of which pack.
@@ -57,14 +57,14 @@ struct Place {
 }
 
 impl Segments {
-    fn add(&mut self, sequence: u64, nodes: NodeRows) {
+    fn add(&mut self, sequence: u64, nodes: NodeBatch) {
         self.next_sequence = sequence.saturating_add(1);
         self.active.add(sequence, nodes);
     }
 }
 
 impl Segment {
-    fn add(&mut self, sequence: u64, nodes: NodeRows) {
+    fn add(&mut self, sequence: u64, nodes: NodeBatch) {
         // Neither comes near so many.
         let pack = self.packs.len() as u32;
         self.bytes += nodes.bytes();
@@ -102,7 +102,7 @@ impl NodeJournal {
     }
 
     /// Takes back a pack that was on disk at start, in order.
-    pub(crate) fn restore(&self, sequence: u64, nodes: NodeRows) {
+    pub(crate) fn restore(&self, sequence: u64, nodes: NodeBatch) {
         self.segments.write().add(sequence, nodes);
     }
 
@@ -112,7 +112,7 @@ impl NodeJournal {
     }
 
     /// Makes a pack readable.
-    pub(crate) fn append(&self, nodes: NodeRows) {
+    pub(crate) fn append(&self, nodes: NodeBatch) {
         let mut segments = self.segments.write();
         let sequence = segments.next_sequence;
         segments.add(sequence, nodes);

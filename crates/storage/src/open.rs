@@ -30,14 +30,14 @@ const TYPICAL_VALUE_BYTES: usize = 1024;
 
 /// Which chain a directory holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Identity {
+pub struct ChainIdentity {
     /// Chain id of the network.
     pub chain_id: u8,
     /// Hash of block 0.
     pub genesis: B256,
 }
 
-impl fmt::Display for Identity {
+impl fmt::Display for ChainIdentity {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "chain id {} with genesis {}", self.chain_id, self.genesis)
     }
@@ -80,7 +80,7 @@ impl Default for StoreOptions {
 
 impl Store {
     /// Opens the database below `dir`, creating what is missing.
-    pub fn open(dir: &Path, identity: &Identity, options: &StoreOptions) -> Result<Self, StorageError> {
+    pub fn open(dir: &Path, identity: &ChainIdentity, options: &StoreOptions) -> Result<Self, StorageError> {
         let not_writable = |source| StorageError::NotWritable { dir: dir.to_path_buf(), source };
         fs::create_dir_all(dir).map_err(not_writable)?;
         let lock = OpenOptions::new().create(true).truncate(false).write(true).open(dir.join(LOCK_FILE));
@@ -96,7 +96,7 @@ impl Store {
 
     /// A database in a new temporary directory that is removed when the store is dropped. It skips the write-ahead log:
     /// there is nothing to recover.
-    pub fn open_temporary(identity: &Identity, options: &StoreOptions) -> Result<Self, StorageError> {
+    pub fn open_temporary(identity: &ChainIdentity, options: &StoreOptions) -> Result<Self, StorageError> {
         let not_writable = |source| StorageError::NotWritable { dir: std::env::temp_dir(), source };
         let temporary = TempDir::with_prefix("rhizome-").map_err(not_writable)?;
         let dir = temporary.path().to_path_buf();
@@ -106,7 +106,7 @@ impl Store {
 
     fn open_home(
         home: Home,
-        identity: &Identity,
+        identity: &ChainIdentity,
         options: &StoreOptions,
         is_temporary: bool,
     ) -> Result<Self, StorageError> {
@@ -180,23 +180,23 @@ pub(crate) fn opening_error(dir: &Path, source: rocksdb::Error, bytes: usize) ->
 }
 
 /// Compares the identity in the database with the expected one; a new database gets the expected one.
-pub(crate) fn check_identity(db: &DB, dir: &Path, expected: &Identity) -> Result<(), StorageError> {
+pub(crate) fn check_identity(db: &DB, dir: &Path, expected: &ChainIdentity) -> Result<(), StorageError> {
     let read = |key| db.get(key).map_err(|source| StorageError::Engine { operation: "read the identity", source });
     match (read(LAYOUT_KEY)?, read(IDENTITY_KEY)?) {
         (Some(layout), Some(identity)) => {
             let damaged = |what| StorageError::Row { column: columns::META, key: String::new(), what };
             let found = u32::from_be_bytes(layout.try_into().map_err(|_length| damaged("layout"))?);
             if found != LAYOUT {
-                return Err(StorageError::Layout { dir: dir.to_path_buf(), expected: LAYOUT, found });
+                return Err(StorageError::WrongLayout { dir: dir.to_path_buf(), expected: LAYOUT, found });
             }
             let found = match identity.split_first() {
                 Some((chain_id, genesis)) if genesis.len() == 32 => {
-                    Identity { chain_id: *chain_id, genesis: B256::from_slice(genesis) }
+                    ChainIdentity { chain_id: *chain_id, genesis: B256::from_slice(genesis) }
                 }
                 _ => return Err(damaged("identity")),
             };
             if found != *expected {
-                return Err(StorageError::Foreign { dir: dir.to_path_buf(), expected: expected.clone(), found });
+                return Err(StorageError::WrongChain { dir: dir.to_path_buf(), expected: expected.clone(), found });
             }
             Ok(())
         }

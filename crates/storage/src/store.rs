@@ -28,7 +28,7 @@ pub(crate) struct Home {
 
 /// Look-ups in a cache since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CacheReads {
+pub struct CacheStats {
     /// What was there.
     pub hits: u64,
     /// What had to be fetched or made.
@@ -37,13 +37,13 @@ pub struct CacheReads {
 
 /// How large the parts of an open database are, in bytes, and whether it takes writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoreFigures {
+pub struct StoreStats {
     /// Blocks of files, indexes and filters in memory.
     pub block_cache_bytes: u64,
     /// Long values (code) and trie nodes in memory.
     pub value_cache_bytes: u64,
     /// How often one of them was there already, since the start, and how often it was not.
-    pub value_cache_reads: CacheReads,
+    pub value_cache_reads: CacheStats,
     /// Rows that are not yet in a file.
     pub write_buffer_bytes: u64,
     /// Files on disk.
@@ -198,12 +198,12 @@ impl Store {
     }
 
     /// What the engine says about itself now, summed over all columns.
-    pub fn figures(&self) -> Result<StoreFigures, StorageError> {
-        Ok(StoreFigures {
+    pub fn stats(&self) -> Result<StoreStats, StorageError> {
+        Ok(StoreStats {
             // One cache serves all columns: each of them tells the whole.
             block_cache_bytes: self.engine_number(META, properties::BLOCK_CACHE_USAGE)?,
             value_cache_bytes: self.values.weight(),
-            value_cache_reads: CacheReads { hits: self.values.hits(), misses: self.values.misses() },
+            value_cache_reads: CacheStats { hits: self.values.hits(), misses: self.values.misses() },
             write_buffer_bytes: self.engine_sum(properties::CUR_SIZE_ALL_MEM_TABLES)?,
             file_bytes: self.engine_sum(properties::TOTAL_SST_FILES_SIZE)?.saturating_add(self.node_bytes()?),
             compaction_bytes: self.engine_sum(properties::ESTIMATE_PENDING_COMPACTION_BYTES)?,

@@ -3,7 +3,7 @@ use std::sync::atomic::Ordering;
 use std::{iter, mem};
 
 use rhizome_primitives::{Address, B256, Bytes, Receipt, U256};
-use rhizome_trie::{NodeRows, StateDelta};
+use rhizome_trie::{NodeBatch, StateDelta};
 use rocksdb::WriteBatch;
 
 use crate::columns::{BLOCKS, HEAD_KEY, HEIGHTS, LOGS, META, ORIGINAL_ROOT_PREFIX, PACKS, RECEIPTS, TRANSACTIONS};
@@ -37,13 +37,13 @@ pub struct BlockWrite<'a> {
     /// Encoding of each receipt.
     pub encoded_receipts: &'a [Bytes],
     /// Trie nodes and long values that the block adds, by their keccak.
-    pub nodes: NodeRows,
+    pub nodes: NodeBatch,
     /// Present when the block becomes the head.
-    pub best: Option<BestChange<'a>>,
+    pub head_change: Option<HeadChange<'a>>,
 }
 
 /// What changes when a block becomes the head.
-pub struct BestChange<'a> {
+pub struct HeadChange<'a> {
     /// Number and hash of the blocks that join the best chain, the new head included.
     pub enacted: &'a [(u64, B256)],
     /// Number and hash of the blocks that leave it.
@@ -61,7 +61,7 @@ pub struct StateChange<'a> {
     /// Whether the transactions of the head lead to the new state after all.
     pub is_original: bool,
     /// Trie nodes and long values that the state adds, by their keccak.
-    pub nodes: NodeRows,
+    pub nodes: NodeBatch,
     /// Difference between the present state and the new one.
     pub flat: &'a StateDelta,
 }
@@ -69,7 +69,8 @@ pub struct StateChange<'a> {
 impl BlockWrite<'_> {
     /// Size of its batch, roughly.
     fn batch_bytes(&self) -> usize {
-        let rows = self.transaction_hashes.len() * 3 + self.best.as_ref().map_or(0, |best| best.flat.writes.len());
+        let rows =
+            self.transaction_hashes.len() * 3 + self.head_change.as_ref().map_or(0, |best| best.flat.writes.len());
         let receipts: usize = self.encoded_receipts.iter().map(|receipt| receipt.len()).sum();
         self.raw.len() + self.nodes.bytes() + receipts + rows * ROW_BYTES + 4096
     }
@@ -126,7 +127,7 @@ impl Store {
         }
         self.batch_postings(&mut batch, &write)?;
         self.batch_heights(&mut batch, &write)?;
-        let Some(best) = &write.best else {
+        let Some(best) = &write.head_change else {
             self.write_batch(batch)?;
             return Ok(self.generation());
         };
@@ -147,7 +148,7 @@ impl Store {
     }
 
     /// The nodes of a block as one row, which is readable from here on: a reader that sees the block finds its state.
-    fn batch_nodes(&self, batch: &mut WriteBatch, mut nodes: NodeRows) -> Result<(), StorageError> {
+    fn batch_nodes(&self, batch: &mut WriteBatch, mut nodes: NodeBatch) -> Result<(), StorageError> {
         let engine = self.engine()?;
         engine.journal.settle(&engine.files).map_err(|error| match error {
             FlushError::Filing(error) => self.begin_fault(error, PROBE_BYTES),
@@ -156,7 +157,7 @@ impl Store {
         let column = engine.column(PACKS)?;
         // Only the writer takes numbers, so the next one is known before the row moves into the journal.
         let sequence = engine.journal.next_sequence().to_be_bytes();
-        nodes.with_pack(|pack| batch.put_cf(column, sequence, pack));
+        nodes.with_encoded(|pack| batch.put_cf(column, sequence, pack));
         engine.journal.append(nodes);
         Ok(())
     }
@@ -190,7 +191,7 @@ impl Store {
             let entry = HeightEntry { hash: write.hash, total_difficulty: write.total_difficulty, is_main: false };
             entries.push(entry);
         }
-        if let Some(best) = &write.best {
+        if let Some(best) = &write.head_change {
             let changes = best.retracted.iter().map(|block| (block, false));
             for ((number, hash), is_main) in changes.chain(best.enacted.iter().map(|block| (block, true))) {
                 if !heights.contains_key(number) {

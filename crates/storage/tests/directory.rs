@@ -1,7 +1,7 @@
 use std::fs;
 
 use rhizome_primitives::B256;
-use rhizome_storage::{Durability, Identity, StorageError, Store, StoreOptions};
+use rhizome_storage::{ChainIdentity, Durability, StorageError, Store, StoreOptions};
 
 use crate::{Made, identity, small};
 
@@ -33,9 +33,9 @@ fn a_second_store_is_kept_out() {
 fn a_directory_of_another_chain_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     drop(Store::open(dir.path(), &identity(), &small()).unwrap());
-    let other = Identity { chain_id: 33, genesis: B256::ZERO };
+    let other = ChainIdentity { chain_id: 33, genesis: B256::ZERO };
     match Store::open(dir.path(), &other, &small()) {
-        Err(StorageError::Foreign { expected, found, .. }) => {
+        Err(StorageError::WrongChain { expected, found, .. }) => {
             assert_eq!(expected, other);
             assert_eq!(found, identity());
         }
@@ -112,6 +112,6 @@ fn a_directory_of_another_layout_is_refused() {
         database.put(b"layout", 1_u32.to_be_bytes()).unwrap();
     }
     let error = Store::open(dir.path(), &identity(), &small()).err().unwrap();
-    assert!(matches!(error, StorageError::Layout { expected: 3, found: 1, .. }), "{error}");
+    assert!(matches!(error, StorageError::WrongLayout { expected: 3, found: 1, .. }), "{error}");
     assert!(error.to_string().contains(dir.path().to_str().unwrap()), "{error}");
 }

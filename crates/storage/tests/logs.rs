@@ -1,5 +1,5 @@
 use rhizome_primitives::{Address, B256};
-use rhizome_storage::{LOG_SHARD_BLOCKS, LogQuery, Store};
+use rhizome_storage::{LOG_SHARD_BLOCKS, LogIndexQuery, Store};
 
 use crate::{Made, temporary};
 
@@ -9,7 +9,7 @@ const X: B256 = B256::repeat_byte(0x1);
 const Y: B256 = B256::repeat_byte(0x2);
 
 fn find(store: &Store, addresses: &[Address], topics: &[Vec<B256>], from: u64, to: u64) -> Option<Vec<u64>> {
-    store.log_candidates(&LogQuery { addresses, topics }, from, to).unwrap()
+    store.log_candidates(&LogIndexQuery { addresses, topics }, from, to).unwrap()
 }
 
 #[test]

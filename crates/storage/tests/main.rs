@@ -9,11 +9,11 @@ mod node_files;
 mod written_blocks;
 
 use rhizome_primitives::{Address, B256, Bloom, Bytes, Log, Receipt, U256, keccak256};
-use rhizome_storage::{BestChange, BlockWrite, Identity, StorageError, Store, StoreOptions};
-use rhizome_trie::{NodeRows, StateDelta};
+use rhizome_storage::{BlockWrite, ChainIdentity, HeadChange, StorageError, Store, StoreOptions};
+use rhizome_trie::{NodeBatch, StateDelta};
 
-fn identity() -> Identity {
-    Identity { chain_id: 33, genesis: B256::repeat_byte(0x11) }
+fn identity() -> ChainIdentity {
+    ChainIdentity { chain_id: 33, genesis: B256::repeat_byte(0x11) }
 }
 
 fn small() -> StoreOptions {
@@ -36,7 +36,7 @@ struct Made {
     senders: Vec<Address>,
     transactions: Vec<B256>,
     receipts: Vec<Receipt>,
-    nodes: NodeRows,
+    nodes: NodeBatch,
     flat: StateDelta,
 }
 
@@ -51,7 +51,7 @@ impl Made {
             senders: Vec::new(),
             transactions: Vec::new(),
             receipts: Vec::new(),
-            nodes: NodeRows::default(),
+            nodes: NodeBatch::default(),
             flat: StateDelta::default(),
         }
     }
@@ -93,7 +93,7 @@ impl Made {
 
     fn try_write(&self, store: &Store, change: Option<(&[Place], &[Place])>) -> Result<u64, StorageError> {
         let encoded: Vec<Bytes> = self.receipts.iter().map(|receipt| receipt.encode().into()).collect();
-        let best = change.map(|(enacted, retracted)| BestChange { enacted, retracted, flat: &self.flat });
+        let head_change = change.map(|(enacted, retracted)| HeadChange { enacted, retracted, flat: &self.flat });
         let write = BlockWrite {
             hash: self.hash,
             number: self.number,
@@ -105,7 +105,7 @@ impl Made {
             receipts: &self.receipts,
             encoded_receipts: &encoded,
             nodes: self.nodes.clone(),
-            best,
+            head_change,
         };
         store.write_block(write)
     }

@@ -240,7 +240,7 @@ fn files_of_nodes_count_in_sizes() {
     let nodes: u64 = files(dir.path(), "data").iter().map(|path| fs::metadata(path).unwrap().len()).sum();
     assert!(nodes > 256 << 10);
     assert!(store.disk_bytes().unwrap() >= nodes);
-    assert!(store.figures().unwrap().file_bytes >= nodes);
+    assert!(store.stats().unwrap().file_bytes >= nodes);
 }
 
 #[test]

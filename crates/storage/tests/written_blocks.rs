@@ -116,12 +116,12 @@ fn the_cache_of_nodes_is_bounded_and_never_wrong() {
         for message in messages.iter().cycle().step_by(step).take(messages.len()) {
             assert_eq!(cached.get(&keccak256(message)).unwrap().unwrap(), *message);
         }
-        let bytes = store.figures().unwrap().value_cache_bytes;
+        let bytes = store.stats().unwrap().value_cache_bytes;
         assert!((1 << 16..=1 << 17).contains(&bytes), "{bytes}");
     }
-    let before = store.figures().unwrap().value_cache_reads;
+    let before = store.stats().unwrap().value_cache_reads;
     (0..2).for_each(|_| drop(cached.get(&keccak256(&messages[0])).unwrap().unwrap()));
-    let after = store.figures().unwrap().value_cache_reads;
+    let after = store.stats().unwrap().value_cache_reads;
     assert!(after.hits > before.hits, "{before:?} {after:?}");
     assert!(cached.get(&B256::ZERO).unwrap().is_none());
 }

@@ -13,7 +13,7 @@ use crate::value::Value;
 /// Keys with their values in lexicographic order. After an error the iteration ends.
 ///
 /// Nodes are read when they are reached and not kept, so that a walk over a large state does not fill the memory.
-pub struct Entries {
+pub struct TrieEntries {
     trie: Trie,
     /// Taken at the first step, which finds the subtree below it.
     prefix: Option<Vec<u8>>,
@@ -23,9 +23,9 @@ pub struct Entries {
     max_bits: usize,
 }
 
-impl Entries {
-    pub(crate) fn new(trie: &Trie, prefix: &[u8], max_length: usize) -> Entries {
-        Entries {
+impl TrieEntries {
+    pub(crate) fn new(trie: &Trie, prefix: &[u8], max_length: usize) -> TrieEntries {
+        TrieEntries {
             trie: trie.clone(),
             prefix: Some(prefix.to_vec()),
             pending: Vec::new(),
@@ -55,8 +55,8 @@ impl Entries {
     }
 
     /// The keys alone: the bytes of long values are not read.
-    pub fn keys(self) -> Keys {
-        Keys { entries: self }
+    pub fn keys(self) -> TrieKeys {
+        TrieKeys { entries: self }
     }
 
     /// The next node with a value; its key is in `self.key`.
@@ -104,7 +104,7 @@ impl Entries {
     }
 }
 
-impl Iterator for Entries {
+impl Iterator for TrieEntries {
     type Item = Result<(Vec<u8>, Bytes), TrieError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -112,12 +112,12 @@ impl Iterator for Entries {
     }
 }
 
-/// The keys of [`Entries`].
-pub struct Keys {
-    entries: Entries,
+/// The keys of [`TrieEntries`].
+pub struct TrieKeys {
+    entries: TrieEntries,
 }
 
-impl Iterator for Keys {
+impl Iterator for TrieKeys {
     type Item = Result<Vec<u8>, TrieError>;
 
     fn next(&mut self) -> Option<Self::Item> {

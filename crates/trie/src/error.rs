@@ -4,7 +4,7 @@ use std::error::Error;
 
 use rhizome_primitives::B256;
 
-use crate::message::MessageError;
+use crate::message::NodeMessageError;
 
 /// A look-up in a node source failed (absence is not a failure).
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +41,7 @@ pub enum TrieError {
         /// The hash under which it was found.
         hash: B256,
         /// What is wrong with it.
-        reason: MessageError,
+        reason: NodeMessageError,
     },
     /// A node says that its subtrees are smaller than they are.
     #[error("the children size of a stored node is wrong")]

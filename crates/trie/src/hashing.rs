@@ -4,7 +4,7 @@
 use rhizome_primitives::keccak256_all;
 
 use crate::node::Node;
-use crate::rows::NodeRows;
+use crate::node_batch::NodeBatch;
 
 /// Nodes by the number of levels that have to be hashed before them. Embedded nodes are in their parent's message.
 #[derive(Default)]
@@ -21,7 +21,7 @@ impl<'n> Levels<'n> {
     }
 
     /// The nodes of a subtree that are not saved yet. Their long values go to `out`.
-    pub(crate) fn unsaved(root: &'n Node, is_root: bool, out: &mut NodeRows) -> Levels<'n> {
+    pub(crate) fn unsaved(root: &'n Node, is_root: bool, out: &mut NodeBatch) -> Levels<'n> {
         let mut levels = Levels::default();
         levels.add(root, is_root, &mut |node| {
             if !node.is_saved() {
@@ -51,7 +51,7 @@ impl<'n> Levels<'n> {
     }
 
     /// Hashes all of them and adds their messages to `out`, children first.
-    pub(crate) fn write(&self, out: &mut NodeRows) {
+    pub(crate) fn write(&self, out: &mut NodeBatch) {
         for level in &self.levels {
             hash_level(level, out);
         }
@@ -59,7 +59,7 @@ impl<'n> Levels<'n> {
 
     /// Hashes all of them.
     pub(crate) fn hash(&self) {
-        let mut messages = NodeRows::default();
+        let mut messages = NodeBatch::default();
         for level in &self.levels {
             messages.clear();
             hash_level(level, &mut messages);
@@ -68,7 +68,7 @@ impl<'n> Levels<'n> {
 }
 
 /// Adds the messages of nodes whose children have been hashed.
-fn hash_level(nodes: &[&Node], out: &mut NodeRows) {
+fn hash_level(nodes: &[&Node], out: &mut NodeBatch) {
     let mut unhashed = Vec::with_capacity(nodes.len());
     for node in nodes {
         let index = out.push_unhashed(|bytes| node.write(bytes));

@@ -96,8 +96,8 @@ pub enum KeyPart {
     Code,
     /// The mark that makes it a contract.
     Mark,
-    /// The storage cell of this slot.
-    Cell(B256),
+    /// A storage slot, by its number.
+    Slot(B256),
 }
 
 impl<'a> StateKey<'a> {
@@ -112,7 +112,7 @@ impl<'a> StateKey<'a> {
             [STORAGE] => KeyPart::Mark,
             [STORAGE, cell @ ..] => {
                 let slot = cell.get(HASH_PREFIX..).filter(|slot| (1..=32).contains(&slot.len()))?;
-                KeyPart::Cell(B256::left_padding_from(slot))
+                KeyPart::Slot(B256::left_padding_from(slot))
             }
             _ => return None,
         };
@@ -132,12 +132,12 @@ fn account_length(key: &[u8]) -> Option<usize> {
 }
 
 /// The bytes in which a storage word is kept: without leading zeros; None (no cell) for zero.
-pub fn cell_of_word(word: U256) -> Option<Bytes> {
+pub fn encode_slot_value(word: U256) -> Option<Bytes> {
     (!word.is_zero()).then(|| Bytes::copy_from_slice(strip(&word.to_be_bytes::<32>())))
 }
 
 /// The word in a storage cell; None if the cell is longer than a word.
-pub fn word_of_cell(cell: &[u8]) -> Option<U256> {
+pub fn decode_slot_value(cell: &[u8]) -> Option<U256> {
     (cell.len() <= 32).then(|| U256::from_be_slice(cell))
 }
 
@@ -160,8 +160,8 @@ mod tests {
             check(account_key(address), KeyPart::Account);
             check(code_key(address), KeyPart::Code);
             check(mark_key(address), KeyPart::Mark);
-            check(storage_key(address, &slot), KeyPart::Cell(slot));
-            check(storage_key(address, &B256::ZERO), KeyPart::Cell(B256::ZERO));
+            check(storage_key(address, &slot), KeyPart::Slot(slot));
+            check(storage_key(address, &B256::ZERO), KeyPart::Slot(B256::ZERO));
         }
         assert_eq!(account_key(REMASC_SENDER), REMASC_SENDER_KEY);
         assert_eq!(StateKey::parse(&[0; 30]), None);
@@ -186,9 +186,9 @@ mod tests {
 
     #[test]
     fn words_and_cells() {
-        assert_eq!(cell_of_word(U256::ZERO), None);
-        assert_eq!(cell_of_word(U256::from(256)).unwrap().to_vec(), [1, 0]);
-        assert_eq!(word_of_cell(&[0, 0, 5]), Some(U256::from(5)));
-        assert_eq!(word_of_cell(&[1; 33]), None);
+        assert_eq!(encode_slot_value(U256::ZERO), None);
+        assert_eq!(encode_slot_value(U256::from(256)).unwrap().to_vec(), [1, 0]);
+        assert_eq!(decode_slot_value(&[0, 0, 5]), Some(U256::from(5)));
+        assert_eq!(decode_slot_value(&[1; 33]), None);
     }
 }

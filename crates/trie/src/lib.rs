@@ -1,7 +1,7 @@
 //! The unitrie: the one binary Merkle trie that holds accounts, code and storage, the layout of its keys, proofs, and the
 //! roots derived from it (state, transactions, receipts; also in the format before RSKIP-107).
 //!
-//! Nodes are read through [`NodeSource`] and handed out by [`Trie::commit`]. Must not: know a database, the EVM, a clock.
+//! TrieNodes are read through [`NodeSource`] and handed out by [`Trie::commit`]. Must not: know a database, the EVM, a clock.
 //!
 //! Start reading at `trie` (the map), then `node` (sharing, lengths, hashes), `message` (bytes), `update` (many changes in
 //! one descent), and `keys` (where things are in a state).
@@ -17,12 +17,12 @@ pub mod keys;
 pub mod list;
 mod message;
 mod node;
+pub mod node_batch;
 mod nodes;
 mod orchid;
 pub mod orchid_state;
 mod path;
 pub mod proof;
-pub mod rows;
 pub mod source;
 pub mod state;
 mod trie;
@@ -32,15 +32,15 @@ mod value;
 pub use account::AccountState;
 pub use activation::{SetUpMode, activation_delta, set_ups};
 pub use diff::diff;
-pub use entries::{Entries, Keys};
+pub use entries::{TrieEntries, TrieKeys};
 pub use error::{SourceError, TrieError};
 pub use genesis::{GenesisError, genesis};
 pub use list::{hashed_list_root, list_key, list_root, list_trie};
-pub use message::{MAX_VALUE_LENGTH, MessageError};
-pub use nodes::{NodeView, Nodes};
+pub use message::{MAX_VALUE_LENGTH, NodeMessageError};
+pub use node_batch::{BatchNode, NodeBatch};
+pub use nodes::{NodeView, TrieNodes};
 pub use orchid_state::orchid_state_root;
-pub use proof::{ProofError, Proven, verify};
-pub use rows::{NodeRow, NodeRows};
+pub use proof::{ProofError, ProofOutcome, verify};
 pub use source::{MemoryNodes, NodeSource};
 pub use state::{StateDelta, StateError, StateReader};
 pub use trie::Trie;

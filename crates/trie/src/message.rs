@@ -24,7 +24,7 @@ pub const MAX_VALUE_LENGTH: usize = 0xff_ffff;
 
 /// Why bytes are not a node message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum MessageError {
+pub enum NodeMessageError {
     /// The bytes end inside a field.
     #[error("the message ends inside a field")]
     Truncated,
@@ -64,15 +64,15 @@ pub(crate) struct Message<'a> {
 
 impl<'a> Message<'a> {
     /// Reads a message that is not embedded. Canonicity (compact lengths, padding bits) is not checked.
-    pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, MessageError> {
+    pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, NodeMessageError> {
         if bytes.first() == Some(&OLD_FORMAT) {
-            return Err(MessageError::OldFormat);
+            return Err(NodeMessageError::OldFormat);
         }
         Self::parse_embedded(bytes)
     }
 
     /// Reads a message found inside its parent: never in the old format, whatever its first byte.
-    pub(crate) fn parse_embedded(bytes: &'a [u8]) -> Result<Self, MessageError> {
+    pub(crate) fn parse_embedded(bytes: &'a [u8]) -> Result<Self, NodeMessageError> {
         let mut input = Input(bytes);
         let flags = input.byte()?;
         let has = |mask: u8| flags & mask != 0;
@@ -91,7 +91,7 @@ impl<'a> Message<'a> {
             let hash = input.hash()?;
             let &[a, b, c] = input.array::<3>()?;
             if !input.0.is_empty() {
-                return Err(MessageError::TrailingBytes);
+                return Err(NodeMessageError::TrailingBytes);
             }
             ValuePart::Long { hash, length: u32::from_be_bytes([0, a, b, c]) }
         } else if input.0.is_empty() {
@@ -107,28 +107,28 @@ impl<'a> Message<'a> {
 struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
-    fn take(&mut self, length: usize) -> Result<&'a [u8], MessageError> {
-        let (taken, rest) = self.0.split_at_checked(length).ok_or(MessageError::Truncated)?;
+    fn take(&mut self, length: usize) -> Result<&'a [u8], NodeMessageError> {
+        let (taken, rest) = self.0.split_at_checked(length).ok_or(NodeMessageError::Truncated)?;
         self.0 = rest;
         Ok(taken)
     }
 
-    fn array<const N: usize>(&mut self) -> Result<&'a [u8; N], MessageError> {
-        let (taken, rest) = self.0.split_first_chunk().ok_or(MessageError::Truncated)?;
+    fn array<const N: usize>(&mut self) -> Result<&'a [u8; N], NodeMessageError> {
+        let (taken, rest) = self.0.split_first_chunk().ok_or(NodeMessageError::Truncated)?;
         self.0 = rest;
         Ok(taken)
     }
 
-    fn byte(&mut self) -> Result<u8, MessageError> {
+    fn byte(&mut self) -> Result<u8, NodeMessageError> {
         let &[byte] = self.array::<1>()?;
         Ok(byte)
     }
 
-    fn hash(&mut self) -> Result<B256, MessageError> {
+    fn hash(&mut self) -> Result<B256, NodeMessageError> {
         Ok(B256::from(self.array::<32>()?))
     }
 
-    fn child(&mut self, is_present: bool, is_embedded: bool) -> Result<ChildPart<'a>, MessageError> {
+    fn child(&mut self, is_present: bool, is_embedded: bool) -> Result<ChildPart<'a>, NodeMessageError> {
         if !is_present {
             return Ok(ChildPart::None);
         }
@@ -139,7 +139,7 @@ impl<'a> Input<'a> {
         Ok(ChildPart::Hash(self.hash()?))
     }
 
-    fn varint(&mut self) -> Result<u64, MessageError> {
+    fn varint(&mut self) -> Result<u64, NodeMessageError> {
         Ok(match self.byte()? {
             0xfd => u64::from(u16::from_le_bytes(*self.array()?)),
             0xfe => u64::from(u32::from_le_bytes(*self.array()?)),
@@ -149,11 +149,11 @@ impl<'a> Input<'a> {
     }
 
     /// In bits. A length beyond the address space is longer than any message.
-    fn path_length(&mut self) -> Result<usize, MessageError> {
+    fn path_length(&mut self) -> Result<usize, NodeMessageError> {
         match self.byte()? {
             first @ 0x00..=0x1f => Ok(usize::from(first) + 1),
             first @ 0x20..=0xfe => Ok(usize::from(first) + 128),
-            0xff => usize::try_from(self.varint()?).map_err(|_too_large| MessageError::Truncated),
+            0xff => usize::try_from(self.varint()?).map_err(|_too_large| NodeMessageError::Truncated),
         }
     }
 }
@@ -273,14 +273,14 @@ mod tests {
     fn refuses_broken_messages() {
         let error = |text: &str| Message::parse(&hex::decode(text).unwrap()).unwrap_err();
         let long = |length: usize| format!("700707{}", "00".repeat(length));
-        assert_eq!(error(""), MessageError::Truncated);
-        assert_eq!(error("02000000"), MessageError::OldFormat);
-        assert_eq!(error("501f0102"), MessageError::Truncated);
-        assert_eq!(error("50ffffffffffffffffffff"), MessageError::Truncated);
-        assert_eq!(error("4a2040"), MessageError::Truncated);
-        assert_eq!(error("4a00"), MessageError::Truncated, "the children size is missing");
-        assert_eq!(error(&long(34)), MessageError::Truncated);
-        assert_eq!(error(&long(36)), MessageError::TrailingBytes);
+        assert_eq!(error(""), NodeMessageError::Truncated);
+        assert_eq!(error("02000000"), NodeMessageError::OldFormat);
+        assert_eq!(error("501f0102"), NodeMessageError::Truncated);
+        assert_eq!(error("50ffffffffffffffffffff"), NodeMessageError::Truncated);
+        assert_eq!(error("4a2040"), NodeMessageError::Truncated);
+        assert_eq!(error("4a00"), NodeMessageError::Truncated, "the children size is missing");
+        assert_eq!(error(&long(34)), NodeMessageError::Truncated);
+        assert_eq!(error(&long(36)), NodeMessageError::TrailingBytes);
         assert!(Message::parse(&hex::decode(long(35)).unwrap()).is_ok());
     }
 

@@ -8,10 +8,10 @@ use rhizome_primitives::{B256, Bytes, keccak256};
 use crate::error::TrieError;
 use crate::hashing::Levels;
 use crate::message::{
-    ChildPart, EMBEDDING_LIMIT, Flags, Message, MessageError, path_size, varint_size, write_path, write_varint,
+    ChildPart, EMBEDDING_LIMIT, Flags, Message, NodeMessageError, path_size, varint_size, write_path, write_varint,
 };
+use crate::node_batch::NodeBatch;
 use crate::path::Path;
-use crate::rows::NodeRows;
 use crate::source::NodeSource;
 use crate::value::Value;
 
@@ -236,11 +236,11 @@ impl Node {
     }
 
     /// Reads the message of a node that is not embedded.
-    pub(crate) fn decode(message: &Bytes) -> Result<Node, MessageError> {
+    pub(crate) fn decode(message: &Bytes) -> Result<Node, NodeMessageError> {
         Self::from_message(Message::parse(message)?)
     }
 
-    fn from_message(message: Message<'_>) -> Result<Node, MessageError> {
+    fn from_message(message: Message<'_>) -> Result<Node, NodeMessageError> {
         let child = |part: ChildPart<'_>| match part {
             ChildPart::None => Ok(Link::Empty),
             ChildPart::Hash(hash) => Ok(Link::stored(hash)),
@@ -368,12 +368,12 @@ impl Link {
 
     /// Marks everything below as saved and adds the messages and long values that were not, children first.
     /// A root goes out even if it is small enough to be embedded.
-    pub(crate) fn commit(&mut self, is_root: bool, work: usize, out: &mut NodeRows) {
+    pub(crate) fn commit(&mut self, is_root: bool, work: usize, out: &mut NodeBatch) {
         let Link::Loaded(shared) = self else { return };
         if work >= PARALLEL_WORK && shared.left.has_unsaved() && shared.right.has_unsaved() {
             // Copies the node only if another trie shares it: that one has not been committed.
             let node = Arc::make_mut(shared);
-            let mut right_out = NodeRows::default();
+            let mut right_out = NodeBatch::default();
             rayon::join(
                 || node.left.commit(false, work / 2, out),
                 || node.right.commit(false, work / 2, &mut right_out),

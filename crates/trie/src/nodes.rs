@@ -32,19 +32,19 @@ pub struct NodeView {
 
 impl Trie {
     /// All nodes in the order node, left subtree, right subtree. Nodes are read when they are reached and not kept.
-    pub fn nodes(&self) -> Nodes {
-        Nodes { trie: self.clone(), pending: vec![(self.root.clone(), Path::default())] }
+    pub fn nodes(&self) -> TrieNodes {
+        TrieNodes { trie: self.clone(), pending: vec![(self.root.clone(), Path::default())] }
     }
 }
 
 /// Iterator over the nodes of a trie. After an error the iteration ends.
-pub struct Nodes {
+pub struct TrieNodes {
     trie: Trie,
     /// Subtrees still to be visited, with the bits above each.
     pending: Vec<(Link, Path)>,
 }
 
-impl Nodes {
+impl TrieNodes {
     fn view(&mut self, node: &Arc<Node>, above: Path) -> NodeView {
         let is_root = above.is_empty();
         let mut path = above;
@@ -67,7 +67,7 @@ impl Nodes {
     }
 }
 
-impl Iterator for Nodes {
+impl Iterator for TrieNodes {
     type Item = Result<NodeView, TrieError>;
 
     fn next(&mut self) -> Option<Self::Item> {

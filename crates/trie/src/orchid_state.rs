@@ -32,7 +32,7 @@ pub fn orchid_state_root(state: &Trie) -> Result<B256, StateError> {
         } else if let Some(account) = current.as_mut().filter(|account| account.address == address) {
             match part {
                 KeyPart::Code => account.code_hash = keccak256(&value),
-                KeyPart::Cell(slot) => _ = account.cells.insert(keccak256(slot), value),
+                KeyPart::Slot(slot) => _ = account.cells.insert(keccak256(slot), value),
                 KeyPart::Account | KeyPart::Mark => {}
             }
         }

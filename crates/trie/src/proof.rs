@@ -3,7 +3,7 @@
 use rhizome_primitives::{B256, Bytes, EMPTY_ROOT, keccak256};
 
 use crate::error::TrieError;
-use crate::message::{ChildPart, Message, MessageError, ValuePart};
+use crate::message::{ChildPart, Message, NodeMessageError, ValuePart};
 use crate::node::Node;
 use crate::path::bit;
 use crate::trie::Trie;
@@ -80,7 +80,7 @@ impl Walk<'_> {
 
 /// What a valid proof says about its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Proven {
+pub enum ProofOutcome {
     /// The key has no value.
     Absent,
     /// The key has this value, of at most 32 bytes.
@@ -109,7 +109,7 @@ pub enum ProofError {
         /// Position in the list, root first.
         index: usize,
         /// What is wrong with it.
-        reason: MessageError,
+        reason: NodeMessageError,
     },
     /// The list ends before the key is decided.
     #[error("element {index} is missing")]
@@ -129,9 +129,9 @@ pub enum ProofError {
 ///
 /// `first_bit`: number of bits of `key` above the root: 0 for the root of a state; 249 for the storage root of an account
 /// with an account key of 31 bytes and the complete key of a cell.
-pub fn verify(root: B256, key: &[u8], first_bit: usize, proof: &[Bytes]) -> Result<Proven, ProofError> {
+pub fn verify(root: B256, key: &[u8], first_bit: usize, proof: &[Bytes]) -> Result<ProofOutcome, ProofError> {
     if root == EMPTY_ROOT {
-        return if proof.is_empty() { Ok(Proven::Absent) } else { Err(ProofError::Superfluous { index: 0 }) };
+        return if proof.is_empty() { Ok(ProofOutcome::Absent) } else { Err(ProofError::Superfluous { index: 0 }) };
     }
     let mut expected = Expected::Hash(root);
     let mut at = first_bit;
@@ -145,18 +145,18 @@ pub fn verify(root: B256, key: &[u8], first_bit: usize, proof: &[Bytes]) -> Resu
         let common = message.path.common_with_key(key, at);
         at += common;
         let proven = if common < message.path.len() {
-            Proven::Absent
+            ProofOutcome::Absent
         } else if at >= key.len() * 8 {
             match message.value {
-                ValuePart::None => Proven::Absent,
-                ValuePart::Short(value) => Proven::Value(Bytes::copy_from_slice(value)),
-                ValuePart::Long { hash, length } => Proven::LongValue { hash, length: length as usize },
+                ValuePart::None => ProofOutcome::Absent,
+                ValuePart::Short(value) => ProofOutcome::Value(Bytes::copy_from_slice(value)),
+                ValuePart::Long { hash, length } => ProofOutcome::LongValue { hash, length: length as usize },
             }
         } else {
             let child = if bit(key, at) { message.right } else { message.left };
             at += 1;
             match child {
-                ChildPart::None => Proven::Absent,
+                ChildPart::None => ProofOutcome::Absent,
                 ChildPart::Hash(hash) => {
                     expected = Expected::Hash(hash);
                     continue;

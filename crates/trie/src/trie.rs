@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use rhizome_primitives::{B256, Bytes, EMPTY_ROOT, keccak256};
 
-use crate::entries::Entries;
+use crate::entries::TrieEntries;
 use crate::error::TrieError;
 use crate::node::{Link, Node};
+use crate::node_batch::NodeBatch;
 use crate::path::bit;
-use crate::rows::NodeRows;
 use crate::source::NodeSource;
 use crate::state::StateDelta;
 use crate::update::{Action, Change, update};
@@ -31,7 +31,7 @@ pub struct Trie {
     /// Nodes and bytes that the last commit gave. The next one will give about as many.
     committed: (usize, usize),
     /// Nodes made by changes.
-    made: usize,
+    created: usize,
 }
 
 impl Trie {
@@ -47,7 +47,7 @@ impl Trie {
     }
 
     pub(crate) fn with_root(root: Link, source: Arc<dyn NodeSource>, changed: usize) -> Trie {
-        Trie { root, source, changed, committed: (0, 0), made: 0 }
+        Trie { root, source, changed, committed: (0, 0), created: 0 }
     }
 
     /// True for the trie without keys.
@@ -147,7 +147,7 @@ impl Trie {
                 if updated.is_changed {
                     self.changed = self.changed.saturating_add(changes.len());
                 }
-                self.made = self.made.saturating_add(updated.made);
+                self.created = self.created.saturating_add(updated.created);
             }
             Err(error) => {
                 // A part of the changes may have been made. No node has this hash.
@@ -172,9 +172,9 @@ impl Trie {
     ///
     /// They must reach the source before this trie is opened again by its root; this version itself goes on from memory.
     /// Embedded nodes are inside their parent's message, the root is always there.
-    pub fn commit(&mut self) -> NodeRows {
+    pub fn commit(&mut self) -> NodeBatch {
         let with_spare = |amount: usize| amount.saturating_add(amount / SPARE_SHARE);
-        let mut out = NodeRows::with_capacity(with_spare(self.committed.0), with_spare(self.committed.1));
+        let mut out = NodeBatch::with_capacity(with_spare(self.committed.0), with_spare(self.committed.1));
         self.root.commit(true, self.changed, &mut out);
         self.changed = 0;
         self.committed = (out.len(), out.messages().len());
@@ -183,17 +183,17 @@ impl Trie {
 
     /// The same trie, keeping in memory only unsaved nodes and those in the first `levels` levels of the tree.
     pub fn trimmed(&self, levels: usize) -> Trie {
-        Trie { root: self.root.trimmed(levels), made: 0, ..self.clone() }
+        Trie { root: self.root.trimmed(levels), created: 0, ..self.clone() }
     }
 
     /// Nodes that changes have added since the trie was opened or trimmed, at most: they are in memory beside those that
     /// were loaded.
-    pub fn made(&self) -> usize {
-        self.made
+    pub fn created_nodes(&self) -> usize {
+        self.created
     }
 
     /// Gives the memory of the nodes back on another thread: there may be millions.
-    pub fn drop_aside(self) {
+    pub fn drop_in_background(self) {
         let root = self.root;
         rayon::spawn(move || drop(root));
     }
@@ -204,19 +204,19 @@ impl Trie {
     }
 
     /// All keys with their values, in the order of the keys.
-    pub fn entries(&self) -> Entries {
+    pub fn entries(&self) -> TrieEntries {
         self.entries_under(&[])
     }
 
     /// The keys that begin with `prefix`, with their values, in the order of the keys.
-    pub fn entries_under(&self, prefix: &[u8]) -> Entries {
-        Entries::new(self, prefix, usize::MAX)
+    pub fn entries_under(&self, prefix: &[u8]) -> TrieEntries {
+        TrieEntries::new(self, prefix, usize::MAX)
     }
 
     /// The keys that begin with `prefix` and have at most `max_length` bytes, with their values, in the order of the keys.
     /// Nothing below them is visited: with the length of an account key this lists accounts without their storage.
-    pub fn entries_up_to(&self, prefix: &[u8], max_length: usize) -> Entries {
-        Entries::new(self, prefix, max_length)
+    pub fn entries_up_to(&self, prefix: &[u8], max_length: usize) -> TrieEntries {
+        TrieEntries::new(self, prefix, max_length)
     }
 
     /// The keys of exactly `length` bytes that have a value (None: of any length), in order.

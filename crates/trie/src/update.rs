@@ -48,16 +48,16 @@ const PARALLEL_CHANGES: usize = 256;
 pub(crate) struct Updated {
     pub(crate) is_changed: bool,
     /// Nodes that it has more now, at most.
-    pub(crate) made: usize,
+    pub(crate) created: usize,
 }
 
 /// Applies `changes` (sorted by key, each key once) to a whole trie.
 ///
-/// After an error some of the changes may have been made.
+/// After an error some of the changes may have been created.
 pub(crate) fn update(root: &mut Link, changes: &[Change<'_>], source: &dyn NodeSource) -> Result<Updated, TrieError> {
-    let descent = Descent { source, made: AtomicUsize::new(0) };
+    let descent = Descent { source, created: AtomicUsize::new(0) };
     let is_changed = descent.update(root, 0, changes)?.is_some();
-    Ok(Updated { is_changed, made: descent.made.into_inner() })
+    Ok(Updated { is_changed, created: descent.created.into_inner() })
 }
 
 /// A trie made of `puts` alone (sorted by key, each key once, all of them puts).
@@ -82,7 +82,7 @@ impl Resized {
 
 struct Descent<'s> {
     source: &'s dyn NodeSource,
-    made: AtomicUsize,
+    created: AtomicUsize,
 }
 
 impl Descent<'_> {
@@ -90,7 +90,7 @@ impl Descent<'_> {
     fn build(&self, changes: &[Change<'_>], at: usize) -> Link {
         let puts = only_puts(changes);
         // A leaf for each, and a node above all but one.
-        self.made.fetch_add(2 * puts.len(), Ordering::Relaxed);
+        self.created.fetch_add(2 * puts.len(), Ordering::Relaxed);
         build_at(&puts, at)
     }
 
@@ -192,7 +192,7 @@ impl Descent<'_> {
         self.update(&mut old, end + 1, old_changes)?;
         let new = self.build(new_changes, end + 1);
         let size = size_of(&old).saturating_add(size_of(&new));
-        self.made.fetch_add(1, Ordering::Relaxed);
+        self.created.fetch_add(1, Ordering::Relaxed);
         let (left, right) = if old_bit { (new, old) } else { (old, new) };
         *link = Link::Loaded(Arc::new(Node::new(path, value, left, right, size)));
         self.make_canonical(link)
@@ -242,7 +242,7 @@ fn build_at(puts: &[Change<'_>], at: usize) -> Link {
     Link::Loaded(Arc::new(Node::new(Path::of(first.key, at, end), value, left, right, size)))
 }
 
-/// Size of a subtree that is in memory because it was just looked at or made.
+/// Size of a subtree that is in memory because it was just looked at or created.
 fn size_of(link: &Link) -> u64 {
     link.in_memory().map_or(0, |node| node.size())
 }

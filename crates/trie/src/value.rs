@@ -6,7 +6,7 @@ use rhizome_primitives::{B256, Bytes, keccak256};
 
 use crate::error::TrieError;
 use crate::message::{MAX_VALUE_LENGTH, SHORT_VALUE_LIMIT, ValuePart};
-use crate::rows::NodeRows;
+use crate::node_batch::NodeBatch;
 
 /// The value of a node.
 #[derive(Clone, Debug, Default)]
@@ -97,7 +97,7 @@ impl Value {
     }
 
     /// Adds the bytes of a long value that are not saved yet.
-    pub(crate) fn write_unsaved(&self, out: &mut NodeRows) {
+    pub(crate) fn write_unsaved(&self, out: &mut NodeBatch) {
         if let Value::Long { value, is_saved: false } = self
             && let Some(bytes) = value.bytes()
         {

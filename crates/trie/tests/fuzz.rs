@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rhizome_primitives::{B256, Bytes, keccak256, rlp};
-use rhizome_trie::{MemoryNodes, NodeSource, Proven, SourceError, StateDelta, Trie, TrieError, diff, verify};
+use rhizome_trie::{MemoryNodes, NodeSource, ProofOutcome, SourceError, StateDelta, Trie, TrieError, diff, verify};
 
 use crate::corpus::fuzz_corpus;
 use crate::mutation::{Random, with_random};
@@ -110,7 +110,7 @@ fn fuzz_proofs() {
             let proof = trie.prove(&key).unwrap();
             let honest = verify(root, &key, 0, &proof).unwrap();
             let expected = trie.get(&key).unwrap();
-            assert_eq!(honest == Proven::Absent, expected.is_none());
+            assert_eq!(honest == ProofOutcome::Absent, expected.is_none());
 
             let mut forged = proof.clone();
             match random.below(4) {

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use rhizome_evm::Deadline;
 use rhizome_primitives::{Address, B256, Bloom, LogRef};
-use rhizome_storage::{LOG_SHARD_BLOCKS, LogQuery, RawReceipts};
+use rhizome_storage::{LOG_SHARD_BLOCKS, LogIndexQuery, RawReceipts};
 
 use crate::{Chain, ChainError};
 
@@ -101,7 +101,7 @@ impl Chain {
         let to = to.min(self.head().number());
         let topics: Vec<Vec<B256>> = filter.topics.iter().map(|topics| topics.clone().unwrap_or_default()).collect();
         let sieve = CompiledFilter::new(filter);
-        let query = LogQuery { addresses: &filter.addresses, topics: &topics };
+        let query = LogIndexQuery { addresses: &filter.addresses, topics: &topics };
         let is_too_long = |is_long: bool| match deadline.is_inline() && is_long {
             true => Err(LogSearchError::DeadlineExceeded),
             false => Ok(()),

@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rhizome_primitives::{B256, Bytes, Receipt, U256};
-use rhizome_storage::{CacheReads, CachedNodes, StoredReceipts};
+use rhizome_storage::{CacheStats, CachedNodes, StoredReceipts};
 use rhizome_trie::{StateReader, Trie};
 
 use crate::{BlockRecord, Chain, ChainAncestry, ChainError};
@@ -154,12 +154,12 @@ impl Chain {
     }
 
     /// Look-ups of blocks and of receipts in memory.
-    pub fn cache_reads(&self) -> (CacheReads, CacheReads) {
+    pub fn cache_reads(&self) -> (CacheStats, CacheStats) {
         self.archive.cache_reads()
     }
 
     /// What the database says about itself now.
-    pub fn store_figures(&self) -> Result<rhizome_storage::StoreFigures, ChainError> {
-        Ok(self.archive.store.figures()?)
+    pub fn store_figures(&self) -> Result<rhizome_storage::StoreStats, ChainError> {
+        Ok(self.archive.store.stats()?)
     }
 }

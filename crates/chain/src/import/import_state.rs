@@ -55,7 +55,7 @@ impl Weighter<Vec<u8>, CachedValue> for CachedValueWeight {
 impl Drop for ImportState {
     /// On another thread: there may be a million nodes and values.
     fn drop(&mut self) {
-        self.take_trie().drop_aside();
+        self.take_trie().drop_in_background();
         let values = mem::replace(&mut self.values, Arc::new(empty_cache(0)));
         rayon::spawn(move || drop(values));
     }

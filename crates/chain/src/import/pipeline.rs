@@ -94,7 +94,7 @@ impl PipelineState {
         let mut place = self.trie.lock();
         let Some(mut trie) = place.take().filter(|_| !self.is_broken()) else { return Err(BlockFate::Dropped) };
         let checked = chain.check(block, &mut trie).map_err(BlockFate::failed)?;
-        self.made.store(trie.made(), Ordering::Relaxed);
+        self.made.store(trie.created_nodes(), Ordering::Relaxed);
         *place = Some(trie);
         Ok(checked)
     }

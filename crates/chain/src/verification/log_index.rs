@@ -2,7 +2,7 @@
 //! entries stay), so an entry too many is no fault: searches confirm with the receipts. An entry too few hides a log.
 
 use rhizome_primitives::{Address, B256, Log, Receipt};
-use rhizome_storage::{LogQuery, StorageError, Store};
+use rhizome_storage::{LogIndexQuery, StorageError, Store};
 
 use super::{FieldMismatch, MISSING};
 
@@ -13,7 +13,7 @@ pub(super) fn mismatch(
     receipts: &[Receipt],
 ) -> Result<Option<FieldMismatch>, StorageError> {
     let is_indexed = |addresses: &[Address], topics: &[Vec<B256>]| {
-        let found = store.log_candidates(&LogQuery { addresses, topics }, number, number)?;
+        let found = store.log_candidates(&LogIndexQuery { addresses, topics }, number, number)?;
         Ok(found.is_some_and(|numbers| numbers.contains(&number)))
     };
     let missing = |place: String| Some((place, format!("block {number}"), MISSING.into()));

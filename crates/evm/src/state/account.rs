@@ -215,13 +215,13 @@ impl CellValue {
     pub(super) fn word(&self) -> Option<U256> {
         match self {
             CellValue::Word(word) => (!word.is_zero()).then_some(*word),
-            CellValue::Raw(bytes) => keys::word_of_cell(bytes),
+            CellValue::Raw(bytes) => keys::decode_slot_value(bytes),
         }
     }
 
     pub(super) fn bytes(&self) -> Option<Bytes> {
         match self {
-            CellValue::Word(word) => keys::cell_of_word(*word),
+            CellValue::Word(word) => keys::encode_slot_value(*word),
             CellValue::Raw(bytes) => Some(bytes.clone()),
         }
     }

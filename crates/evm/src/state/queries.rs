@@ -108,7 +108,7 @@ impl State {
         let mut has_seen_enough = false;
         if self.account_at(index).parts.deletion == Deletion::None {
             reader.visit_keys(&prefix, &mut |key| {
-                let Some(StateKey { part: KeyPart::Cell(slot), .. }) = StateKey::parse(key) else {
+                let Some(StateKey { part: KeyPart::Slot(slot), .. }) = StateKey::parse(key) else {
                     return ControlFlow::Continue(());
                 };
                 let slot = U256::from_be_bytes(slot.0);

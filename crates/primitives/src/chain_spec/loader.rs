@@ -2,7 +2,7 @@
 //! code.
 
 use super::fields::Field;
-use super::{ChainSpec, Constants, RemascParams, SpecError, eras};
+use super::{ChainConstants, ChainSpec, RemascParams, SpecError, eras};
 use crate::genesis::{GenesisAccount, GenesisSpec};
 use crate::networks::Network;
 use crate::rules::Rule;
@@ -158,7 +158,7 @@ fn read_remasc(remasc: &Field<'_>) -> Result<RemascParams, SpecError> {
     })
 }
 
-fn read_constants(constants: &Field<'_>) -> Result<Constants, SpecError> {
+fn read_constants(constants: &Field<'_>) -> Result<ChainConstants, SpecError> {
     constants.allow(&[
         "durationLimit",
         "minimumDifficulty",
@@ -187,7 +187,7 @@ fn read_constants(constants: &Field<'_>) -> Result<Constants, SpecError> {
         field.positive(i64::MAX as u64)?;
         field.amount()
     };
-    Ok(Constants {
+    Ok(ChainConstants {
         duration_limit: required("durationLimit")?.positive(SMALL)? as u32,
         minimum_difficulty: required("minimumDifficulty")?.amount()?,
         minimum_difficulty_rskip290: match constants.optional("minimumDifficultyRskip290")? {

@@ -1,7 +1,9 @@
 //! `keys.json`: keys, account values, cells.
 
 use rhizome_primitives::{B256, I256, U256, hex};
-use rhizome_trie::keys::{KeyPart, StateKey, account_key, cell_of_word, code_key, mark_key, storage_key, word_of_cell};
+use rhizome_trie::keys::{
+    KeyPart, StateKey, account_key, code_key, decode_slot_value, encode_slot_value, mark_key, storage_key,
+};
 use rhizome_trie::{AccountState, list_key};
 use serde_json::Value;
 
@@ -57,16 +59,16 @@ fn check_cell(cell: &Value) -> Verdict {
     let slot: B256 = cell.member("slot")?.parsed()?;
     let key = storage_key(&address, &slot);
     same_hex("key", cell.member("key")?, &key)?;
-    let parsed = StateKey { address: &address, part: KeyPart::Cell(slot) };
+    let parsed = StateKey { address: &address, part: KeyPart::Slot(slot) };
     equal("key read back", Some(parsed), StateKey::parse(&key))
 }
 
 fn check_word(value: &Value) -> Verdict {
     let word = U256::from_be_slice(&value.member("word")?.bytes()?);
-    let stored = cell_of_word(word);
+    let stored = encode_slot_value(word);
     let expected = value.optional("stored").map(Fields::bytes).transpose()?;
     equal("stored", expected.as_ref().map(hex::encode), stored.as_ref().map(hex::encode))?;
-    equal("word read back", Some(word), word_of_cell(&stored.unwrap_or_default()))
+    equal("word read back", Some(word), decode_slot_value(&stored.unwrap_or_default()))
 }
 
 fn check_state(state: &Value) -> Verdict {

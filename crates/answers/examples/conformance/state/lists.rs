@@ -1,7 +1,7 @@
 //! `lists.json`: transactions and receipts roots, and the nodes that prove a receipt.
 
 use rhizome_primitives::{Bloom, Bytes, Log, Receipt, hex, keccak256};
-use rhizome_trie::{Proven, list_key, list_root, list_trie, verify};
+use rhizome_trie::{ProofOutcome, list_key, list_root, list_trie, verify};
 use serde_json::Value;
 
 use crate::report::{Failure, Report, Verdict, broken, equal};
@@ -37,7 +37,7 @@ fn check_proofs(items: &[Bytes], expected: &[Value]) -> Verdict {
             expected.items()?.iter().map(|node| node.bytes().map(hex::encode)).collect::<Result<_, _>>()?;
         equal(format!("receiptNodes {index}"), wanted, nodes.iter().map(hex::encode).collect())?;
         nodes.reverse();
-        let proven = Proven::LongValue { hash: keccak256(item), length: item.len() };
+        let proven = ProofOutcome::LongValue { hash: keccak256(item), length: item.len() };
         equal(format!("proof {index}"), Ok(proven), verify(trie.root_hash(), &key, 0, &nodes))?;
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use rhizome_primitives::{B256, Bytes, EMPTY_ROOT, hex, keccak256};
 use rhizome_trie::keys::{account_key, mark_key_of, storage_key_of};
-use rhizome_trie::{Proven, Trie, verify};
+use rhizome_trie::{ProofOutcome, Trie, verify};
 use serde_json::Value;
 
 use super::tries::trie_of;
@@ -30,7 +30,7 @@ pub(crate) fn check(json: &Value, report: &mut Report) -> Verdict {
 }
 
 /// Returns what the proof proves.
-fn check_proof(trie: &Trie, proof: &Value) -> Result<Proven, Failure> {
+fn check_proof(trie: &Trie, proof: &Value) -> Result<ProofOutcome, Failure> {
     let key = proof.member("key")?.bytes()?;
     let mut expected = messages(proof)?;
     let found = trie.get_nodes(&key).map_err(|error| broken("getNodes", error))?;
@@ -48,12 +48,12 @@ fn check_verification(
     first_bit: usize,
     nodes: &[Bytes],
     proof: &Value,
-) -> Result<Proven, Failure> {
+) -> Result<ProofOutcome, Failure> {
     let value = proof.optional("value").map(Fields::bytes).transpose()?;
     let wanted = match value {
-        None => Proven::Absent,
-        Some(value) if value.len() > 32 => Proven::LongValue { hash: keccak256(&value), length: value.len() },
-        Some(value) => Proven::Value(value.into()),
+        None => ProofOutcome::Absent,
+        Some(value) if value.len() > 32 => ProofOutcome::LongValue { hash: keccak256(&value), length: value.len() },
+        Some(value) => ProofOutcome::Value(value.into()),
     };
     equal("proven", Ok(wanted.clone()), verify(root, key, first_bit, nodes))?;
     // One element less or more, and a changed one, prove nothing.

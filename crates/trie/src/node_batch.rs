@@ -8,7 +8,7 @@ const LENGTH_BYTES: usize = 3;
 /// Node messages and long values with their Keccak hashes. A block adds thousands of them, and one allocation for all is a
 /// good deal cheaper than one for each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct NodeRows {
+pub struct NodeBatch {
     hashes: Vec<B256>,
     /// Where each message starts.
     starts: Vec<usize>,
@@ -17,14 +17,14 @@ pub struct NodeRows {
 
 /// One of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NodeRow<'a> {
+pub struct BatchNode<'a> {
     /// Keccak of the message.
     pub hash: &'a B256,
     /// Bytes of a node, or a long value.
     pub message: &'a [u8],
 }
 
-impl NodeRows {
+impl NodeBatch {
     /// None, and room for so many of so many bytes.
     pub(crate) fn with_capacity(count: usize, bytes: usize) -> Self {
         let (hashes, starts) = (Vec::with_capacity(count), Vec::with_capacity(count));
@@ -42,15 +42,15 @@ impl NodeRows {
     }
 
     /// The row at a position.
-    pub fn get(&self, index: usize) -> Option<NodeRow<'_>> {
+    pub fn get(&self, index: usize) -> Option<BatchNode<'_>> {
         let hash = self.hashes.get(index)?;
         let start = *self.starts.get(index)?;
         let end = self.starts.get(index + 1).copied().unwrap_or(self.messages.len());
-        Some(NodeRow { hash, message: self.messages.get(start..end)? })
+        Some(BatchNode { hash, message: self.messages.get(start..end)? })
     }
 
     /// The rows in the order in which they were added.
-    pub fn iter(&self) -> impl Iterator<Item = NodeRow<'_>> {
+    pub fn iter(&self) -> impl Iterator<Item = BatchNode<'_>> {
         (0..self.len()).map_while(|index| self.get(index))
     }
 
@@ -71,7 +71,7 @@ impl NodeRows {
 
     /// Shows the rows as one run of bytes: the messages, the length of each in 3 bytes, and their number in 4 (both
     /// big-endian). The hashes follow from the messages.
-    pub fn with_pack<T>(&mut self, show: impl FnOnce(&[u8]) -> T) -> T {
+    pub fn with_encoded<T>(&mut self, show: impl FnOnce(&[u8]) -> T) -> T {
         let end = self.messages.len();
         let ends = self.starts.iter().skip(1).copied().chain([end]);
         for (start, end) in self.starts.iter().zip(ends) {
@@ -85,8 +85,8 @@ impl NodeRows {
         shown
     }
 
-    /// Reads what [`NodeRows::with_pack`] showed. None for anything else.
-    pub fn from_pack(pack: &[u8]) -> Option<Self> {
+    /// Reads what [`NodeBatch::with_encoded`] showed. None for anything else.
+    pub fn decode(pack: &[u8]) -> Option<Self> {
         let (pack, count) = pack.split_last_chunk::<4>()?;
         let lengths = (u32::from_be_bytes(*count) as usize).checked_mul(LENGTH_BYTES)?;
         let (messages, lengths) = pack.split_at(pack.len().checked_sub(lengths)?);
@@ -107,7 +107,7 @@ impl NodeRows {
         self.set_hash(index, hash);
     }
 
-    /// Adds the message that `write` appends, to be followed by [`NodeRows::set_hash`] at the position that is returned.
+    /// Adds the message that `write` appends, to be followed by [`NodeBatch::set_hash`] at the position that is returned.
     pub(crate) fn push_unhashed(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> usize {
         self.starts.push(self.messages.len());
         self.hashes.push(B256::ZERO);
@@ -132,7 +132,7 @@ impl NodeRows {
         self.messages.clear();
     }
 
-    pub(crate) fn append(&mut self, other: &NodeRows) {
+    pub(crate) fn append(&mut self, other: &NodeBatch) {
         let start = self.messages.len();
         self.hashes.extend_from_slice(&other.hashes);
         self.starts.extend(other.starts.iter().map(|other| start + other));
@@ -140,17 +140,17 @@ impl NodeRows {
     }
 }
 
-impl IntoIterator for NodeRows {
+impl IntoIterator for NodeBatch {
     type Item = (B256, Bytes);
     type IntoIter = std::vec::IntoIter<Self::Item>;
 
     fn into_iter(self) -> Self::IntoIter {
-        let copy = |row: NodeRow<'_>| (*row.hash, Bytes::copy_from_slice(row.message));
+        let copy = |row: BatchNode<'_>| (*row.hash, Bytes::copy_from_slice(row.message));
         self.iter().map(copy).collect::<Vec<_>>().into_iter()
     }
 }
 
-impl FromIterator<(B256, Bytes)> for NodeRows {
+impl FromIterator<(B256, Bytes)> for NodeBatch {
     fn from_iter<I: IntoIterator<Item = (B256, Bytes)>>(nodes: I) -> Self {
         let mut rows = Self::default();
         rows.extend(nodes);
@@ -158,7 +158,7 @@ impl FromIterator<(B256, Bytes)> for NodeRows {
     }
 }
 
-impl Extend<(B256, Bytes)> for NodeRows {
+impl Extend<(B256, Bytes)> for NodeBatch {
     fn extend<I: IntoIterator<Item = (B256, Bytes)>>(&mut self, nodes: I) {
         for (hash, message) in nodes {
             self.push(&hash, &message);
@@ -172,7 +172,7 @@ mod tests {
 
     use super::*;
 
-    fn rows(count: u32) -> NodeRows {
+    fn rows(count: u32) -> NodeBatch {
         let messages = (0..count).map(|number| Bytes::from(vec![number as u8; number as usize * 7 % 300]));
         messages.map(|message| (keccak256(&message), message)).collect()
     }
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn rows_come_back_as_they_went_in() {
         let nodes = [(B256::with_last_byte(1), Bytes::from_static(b"one")), (B256::with_last_byte(2), Bytes::new())];
-        let rows: NodeRows = nodes.iter().cloned().collect();
+        let rows: NodeBatch = nodes.iter().cloned().collect();
         assert_eq!(rows.clone().into_iter().collect::<Vec<_>>(), nodes);
         assert_eq!((rows.len(), rows.is_empty(), rows.get(2)), (2, false, None));
         let mut twice = rows.clone();
@@ -192,14 +192,14 @@ mod tests {
     fn packs_are_read_back_and_cut_ones_refused() {
         for count in [0, 1, 2, 100] {
             let mut rows = rows(count);
-            let pack = rows.with_pack(<[u8]>::to_vec);
-            assert_eq!(NodeRows::from_pack(&pack), Some(rows));
+            let pack = rows.with_encoded(<[u8]>::to_vec);
+            assert_eq!(NodeBatch::decode(&pack), Some(rows));
         }
-        let pack = rows(5).with_pack(<[u8]>::to_vec);
+        let pack = rows(5).with_encoded(<[u8]>::to_vec);
         for length in 0..pack.len() {
-            assert_eq!(NodeRows::from_pack(&pack[..length]), None, "{length}");
-            assert_eq!(NodeRows::from_pack(&pack[length + 1..]).filter(|rows| rows.len() == 5), None, "{length}");
+            assert_eq!(NodeBatch::decode(&pack[..length]), None, "{length}");
+            assert_eq!(NodeBatch::decode(&pack[length + 1..]).filter(|rows| rows.len() == 5), None, "{length}");
         }
-        assert_eq!(NodeRows::from_pack(&[0xff; 40]), None);
+        assert_eq!(NodeBatch::decode(&[0xff; 40]), None);
     }
 }
