@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { proseOf } from './prose/comments.mjs'
+import { projectFiles } from './prose/files.mjs'
 import { refused } from './prose/refused.mjs'
-import { outputOf } from './setup/run.mjs'
 
 const rules = refused.map(({ pattern, instead, except = [] }) => ({
   // A sentence starts a block or follows a full stop, colon or list mark.
@@ -17,15 +17,7 @@ const rules = refused.map(({ pattern, instead, except = [] }) => ({
 
 /** Problems as lines, `file:line: "phrase" -> advice`. `paths`: files and folders, all files of the project when empty. */
 export function checkProse(root, paths = []) {
-  const listed = outputOf('git', ['ls-files', '--cached', '--others', '--exclude-standard', '--', ...paths], {
-    cwd: root,
-    maxBuffer: 2 ** 26,
-  })
-  if (listed === undefined) return ['git ls-files failed']
-  return listed
-    .split('\n')
-    .filter((path) => path !== '' && !path.startsWith('scripts/prose/') && path !== 'docs/contributing/prose.md')
-    .flatMap((path) => checkFile(root, path))
+  return projectFiles(root, paths).flatMap((path) => checkFile(root, path))
 }
 
 function checkFile(root, path) {
@@ -36,7 +28,9 @@ function checkFile(root, path) {
     // Deleted, but not yet committed.
     return []
   }
-  return (proseOf(path, source) ?? []).flatMap(({ line, text }) => {
+  const conflict = source.split('\n').findIndex((line) => /^(<{7}|>{7}) /.test(line))
+  const conflicts = conflict < 0 ? [] : [`${path}:${conflict + 1}: conflict marker of git`]
+  const phrases = (proseOf(path, source) ?? []).flatMap(({ line, text }) => {
     const plain = withoutQuotes(text)
     return rules
       .filter(({ except }) => !except.some((prefix) => path.startsWith(prefix)))
@@ -47,6 +41,7 @@ function checkFile(root, path) {
         }),
       )
   })
+  return [...conflicts, ...phrases]
 }
 
 /** Code, quotes, tags and addresses of links replaced by as many lines. */

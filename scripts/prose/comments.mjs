@@ -73,7 +73,7 @@ function scan(source, { isRust }) {
     return pattern.exec(source)?.[0]
   }
   const template = () => {
-    skip(at + matchAt(/(?:[^`\\$]|\\[^]|\$(?!\{))*/y).length)
+    skip(at + matchAt(/(?:[^`\\$]|\\[\s\S]|\$(?!\{))*/y).length)
     if (source.startsWith('${', at)) {
       templates.push(depth)
       skip(at + 2)
@@ -98,8 +98,8 @@ function scan(source, { isRust }) {
       skip(end < 0 ? source.length : end + 2)
     } else {
       const literal = isRust
-        ? matchAt(/b?r(#*)"[^]*?"\1|b?"(?:[^"\\]|\\[^])*"|b?'(?:[^'\\\n]|\\[^\n]*?)'(?!\w)/y)
-        : matchAt(/'(?:[^'\\\n]|\\[^])*'|"(?:[^"\\\n]|\\[^])*"/y)
+        ? matchAt(/b?r(#*)"[\s\S]*?"\1|b?"(?:[^"\\]|\\[\s\S])*"|b?'(?:[^'\\\n]|\\[^\n]*?)'(?!\w)/y)
+        : matchAt(/'(?:[^'\\\n]|\\[\s\S])*'|"(?:[^"\\\n]|\\[\s\S])*"/y)
       const expression =
         isRust || character !== '/' || /[\w)\]}]/.test(last)
           ? undefined
