@@ -30,7 +30,7 @@ impl Block {
         let header = Header::from_item(header, spec)?;
         let transactions = read_transactions(transactions)?;
         if spec.is_development() {
-            transactions.iter().for_each(Transaction::believe_impersonation);
+            transactions.iter().for_each(Transaction::accept_impersonation);
         }
         Ok(Block { header, transactions, uncles: read_uncles(uncles, spec)? })
     }

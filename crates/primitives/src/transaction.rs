@@ -55,7 +55,7 @@ pub struct UnsignedTransaction {
 }
 
 /// The elements of a transaction as bytes; numbers are big-endian of any length.
-struct Elements<'a> {
+struct TransactionElements<'a> {
     nonce: &'a [u8],
     gas_price: Option<&'a [u8]>,
     gas_limit: &'a [u8],
@@ -103,13 +103,13 @@ impl Transaction {
             _ => return Err(DecodeError::FieldLength { field: "v", got: v.len() }),
         };
         let gas_price = (!gas_price.is_empty()).then_some(gas_price);
-        Ok(Transaction::assemble(&Elements { nonce, gas_price, gas_limit, to, value, data, signature }))
+        Ok(Transaction::assemble(&TransactionElements { nonce, gas_price, gas_limit, to, value, data, signature }))
     }
 
     /// The transaction that ends the block `block_number` (1 or higher).
     pub fn remasc(block_number: u64) -> Transaction {
         let nonce = block_number.saturating_sub(1).to_be_bytes();
-        Transaction::assemble(&Elements {
+        Transaction::assemble(&TransactionElements {
             nonce: rlp::strip_zeros(&nonce),
             gas_price: Some(&[0]),
             gas_limit: &[0],
@@ -136,7 +136,7 @@ impl Transaction {
         }
         let nonce = unsigned.nonce.to_be_bytes::<32>();
         let gas_limit = unsigned.gas_limit.to_be_bytes();
-        let mut elements = Elements {
+        let mut elements = TransactionElements {
             nonce: rlp::strip_zeros(&nonce),
             gas_price: Some(&unsigned.gas_price.to_be_bytes::<32>()),
             gas_limit: match rlp::strip_zeros(&gas_limit) {
@@ -155,7 +155,7 @@ impl Transaction {
     }
 
     /// Writes the canonical encoding and parses what is asked for often.
-    fn assemble(elements: &Elements<'_>) -> Transaction {
+    fn assemble(elements: &TransactionElements<'_>) -> Transaction {
         let mut payload = Vec::with_capacity(elements.data.len() + 192);
         // Zero as a single byte is the one spelling that does not survive.
         let nonce = if elements.nonce == [0] { &[] } else { elements.nonce };

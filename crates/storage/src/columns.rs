@@ -21,7 +21,7 @@ use crate::{log_index, record};
 
 pub(crate) const META: &str = rocksdb::DEFAULT_COLUMN_FAMILY_NAME;
 pub(crate) const NODES: &str = "nodes";
-pub(crate) const PACKS: &str = "packs";
+pub(crate) const NODE_BATCHES: &str = "packs";
 pub(crate) const FLAT: &str = "flat";
 pub(crate) const BLOCKS: &str = "blocks";
 pub(crate) const HEIGHTS: &str = "heights";
@@ -29,7 +29,7 @@ pub(crate) const RECEIPTS: &str = "receipts";
 pub(crate) const TRANSACTIONS: &str = "transactions";
 pub(crate) const LOGS: &str = "logs";
 /// All of them.
-pub(crate) const NAMES: [&str; 9] = [META, NODES, PACKS, FLAT, BLOCKS, HEIGHTS, RECEIPTS, TRANSACTIONS, LOGS];
+pub(crate) const NAMES: [&str; 9] = [META, NODES, NODE_BATCHES, FLAT, BLOCKS, HEIGHTS, RECEIPTS, TRANSACTIONS, LOGS];
 
 /// Key of the only row of the column of nodes.
 pub(crate) const NODE_FILES_KEY: &[u8] = b"files";
@@ -70,7 +70,7 @@ pub(crate) fn descriptors(cache: &Cache, write_buffer_bytes: usize) -> Result<Ve
     [
         column(META, &|_, _| {}),
         column(NODES, &|_, _| {}),
-        column(PACKS, &|options, _| {
+        column(NODE_BATCHES, &|options, _| {
             options.set_compression_type(DBCompressionType::None);
             // Packs are deleted soon: what stays in memory for longer need not be written into a file.
             options.set_write_buffer_size(2 * write_buffer_bytes);

@@ -15,7 +15,7 @@ use rocksdb::{Cache, ColumnFamily, DB};
 
 use crate::StorageError;
 use crate::columns;
-use crate::node_files::{FilingError, NodeFiles};
+use crate::node_files::{NodeFileError, NodeFiles};
 use crate::node_journal::NodeJournal;
 use crate::open::{
     ChainIdentity, DATABASE_FOLDER, NODES_FOLDER, StoreOptions, check_identity, engine_options, opening_error,
@@ -54,21 +54,23 @@ impl Engine {
         check_identity(&db, dir, identity)?;
         let nodes = dir.join(DATABASE_FOLDER).join(NODES_FOLDER);
         let files = NodeFiles::open(&db, nodes, *is_temporary).map_err(|error| match error {
-            FilingError::Engine(source) => StorageError::Engine { operation: "read the row of the node files", source },
-            FilingError::File(source) => StorageError::of_file(dir, source),
+            NodeFileError::Engine(source) => {
+                StorageError::Engine { operation: "read the row of the node files", source }
+            }
+            NodeFileError::File(source) => StorageError::from_file_error(dir, source),
         })?;
         let journal = Arc::new(NodeJournal::new(options.write_buffer_bytes / JOURNAL_SHARE));
         let engine = Self { journal, files: Arc::new(files), db };
-        engine.restore_packs()?;
+        engine.restore_journal()?;
         Ok(engine)
     }
 
     /// Takes back the packs that the last run left.
-    fn restore_packs(&self) -> Result<(), StorageError> {
-        let mut rows = self.db.raw_iterator_cf(self.column(columns::PACKS)?);
+    fn restore_journal(&self) -> Result<(), StorageError> {
+        let mut rows = self.db.raw_iterator_cf(self.column(columns::NODE_BATCHES)?);
         rows.seek_to_first();
         while let Some((key, pack)) = rows.item() {
-            let damaged = || damaged(columns::PACKS, key, "cannot be decoded");
+            let damaged = || damaged(columns::NODE_BATCHES, key, "cannot be decoded");
             let sequence = key.try_into().map_err(|_length| damaged())?;
             self.journal.restore(u64::from_be_bytes(sequence), NodeBatch::decode(pack).ok_or_else(damaged)?);
             rows.next();
@@ -95,16 +97,16 @@ impl Drop for Engine {
 
 thread_local! {
     /// How often this thread has the engine in use.
-    static IN_USE: Cell<usize> = const { Cell::new(0) };
+    static GUARDS_HELD: Cell<usize> = const { Cell::new(0) };
 }
 
 /// The engine, unless it could not be opened again.
 pub(crate) struct EngineLock(RwLock<Option<Engine>>);
 
 /// The engine while it is in use.
-pub(crate) struct InUse<'a>(MappedRwLockReadGuard<'a, Engine>);
+pub(crate) struct EngineGuard<'a>(MappedRwLockReadGuard<'a, Engine>);
 
-impl Deref for InUse<'_> {
+impl Deref for EngineGuard<'_> {
     type Target = Engine;
 
     fn deref(&self) -> &Engine {
@@ -112,9 +114,9 @@ impl Deref for InUse<'_> {
     }
 }
 
-impl Drop for InUse<'_> {
+impl Drop for EngineGuard<'_> {
     fn drop(&mut self) {
-        IN_USE.set(IN_USE.get().saturating_sub(1));
+        GUARDS_HELD.set(GUARDS_HELD.get().saturating_sub(1));
     }
 }
 
@@ -124,19 +126,19 @@ impl EngineLock {
     }
 
     /// Waits while the database is opened again. `None` when that failed.
-    pub(crate) fn use_it(&self) -> Option<InUse<'_>> {
+    pub(crate) fn read(&self) -> Option<EngineGuard<'_>> {
         // A thread that has it already must not wait for a thread that waits for it.
-        let guard = if IN_USE.get() > 0 { self.0.read_recursive() } else { self.0.read() };
+        let guard = if GUARDS_HELD.get() > 0 { self.0.read_recursive() } else { self.0.read() };
         let engine = RwLockReadGuard::try_map(guard, Option::as_ref).ok()?;
-        IN_USE.set(IN_USE.get().saturating_add(1));
-        Some(InUse(engine))
+        GUARDS_HELD.set(GUARDS_HELD.get().saturating_add(1));
+        Some(EngineGuard(engine))
     }
 
     /// Closes what is open and puts in its place what `open` gives.
     pub(crate) fn replace(&self, open: impl FnOnce() -> Result<Engine, StorageError>) -> Result<(), StorageError> {
         let mut engine = self.0.write();
         if let Some(old) = engine.take() {
-            old.journal.abandon();
+            old.journal.clear();
         }
         *engine = Some(open()?);
         Ok(())

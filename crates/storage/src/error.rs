@@ -109,7 +109,7 @@ impl StorageError {
     }
 
     /// The typed form of what happened to a file of the data directory.
-    pub(crate) fn of_file(dir: &Path, error: io::Error) -> Self {
+    pub(crate) fn from_file_error(dir: &Path, error: io::Error) -> Self {
         let dir = dir.to_path_buf();
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull { dir, source: error.into() },

@@ -21,9 +21,9 @@ pub const LOG_SHARD_BLOCKS: u64 = 4096;
 const BIT_SET_BYTES: usize = 512;
 const KEY_BYTES: usize = 21;
 /// So many shards of a value are looked up one by one: the first row of a range takes as long as several look-ups.
-const FEW_SHARDS: u32 = 4;
+const MAX_POINT_LOOKUPS: u32 = 4;
 /// Topic positions that a log can have.
-const POSITIONS: usize = 4;
+const TOPIC_POSITIONS: usize = 4;
 
 /// What a log must have to be of interest. An empty list stands for "anything".
 #[derive(Debug, Clone, Copy)]
@@ -60,7 +60,7 @@ impl Posting {
 
     /// Whether the block with this number writes the row as a whole instead of adding to it, as one of 64 does: a read
     /// combines all that was added since. Which ones do is as good as random, so that no pattern of blocks escapes.
-    pub(crate) fn is_whole_at(&self, number: u64) -> bool {
+    pub(crate) fn rewrites_row_at(&self, number: u64) -> bool {
         let chosen = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58;
         chosen == u64::from(self.0[16] & 63)
     }
@@ -78,36 +78,37 @@ pub(crate) fn postings<'a>(logs: impl Iterator<Item = &'a Log>) -> Vec<Posting> 
     let mut postings = Vec::new();
     for log in logs {
         postings.push(Posting::address(&log.address));
-        postings.extend(log.topics.iter().take(POSITIONS).enumerate().map(|(at, topic)| Posting::topic(at, topic)));
+        postings
+            .extend(log.topics.iter().take(TOPIC_POSITIONS).enumerate().map(|(at, topic)| Posting::topic(at, topic)));
     }
     postings.sort_unstable();
     postings.dedup();
     postings
 }
 
-/// Shard of a block and the operand that posts it there. Numbers beyond 2^44 do not occur.
-pub(crate) fn place(number: u64) -> (u32, [u8; 2]) {
+/// ShardBlocks of a block and the operand that posts it there. Numbers beyond 2^44 do not occur.
+pub(crate) fn shard_and_offset(number: u64) -> (u32, [u8; 2]) {
     ((number / LOG_SHARD_BLOCKS) as u32, ((number % LOG_SHARD_BLOCKS) as u16).to_be_bytes())
 }
 
 /// Union of rows.
 pub(crate) fn merge<'a>(existing: Option<&'a [u8]>, operands: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
-    let mut shard = Shard::default();
+    let mut shard = ShardBlocks::default();
     existing.into_iter().chain(operands).for_each(|row| shard.add(row));
     shard.encode()
 }
 
 /// The blocks of one shard as bits.
 #[derive(Clone, PartialEq, Eq)]
-struct Shard([u64; 64]);
+struct ShardBlocks([u64; 64]);
 
-impl Default for Shard {
+impl Default for ShardBlocks {
     fn default() -> Self {
         Self([0; 64])
     }
 }
 
-impl Shard {
+impl ShardBlocks {
     fn add(&mut self, row: &[u8]) {
         if row.len() == BIT_SET_BYTES {
             for (word, bytes) in self.0.iter_mut().zip(row.chunks_exact(8)) {
@@ -169,7 +170,7 @@ fn bits(mut word: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-type Shards = BTreeMap<u32, Shard>;
+type Shards = BTreeMap<u32, ShardBlocks>;
 
 impl Store {
     /// Numbers from `from` to `to`, ascending, of blocks that may have a log of the query; `None` when the query asks
@@ -180,22 +181,22 @@ impl Store {
         from: u64,
         to: u64,
     ) -> Result<Option<Vec<u64>>, StorageError> {
-        let mut places: Vec<Vec<Posting>> = Vec::new();
+        let mut conditions: Vec<Vec<Posting>> = Vec::new();
         if !query.addresses.is_empty() {
-            places.push(query.addresses.iter().map(Posting::address).collect());
+            conditions.push(query.addresses.iter().map(Posting::address).collect());
         }
         for (position, topics) in query.topics.iter().enumerate().filter(|(_, topics)| !topics.is_empty()) {
-            if position >= POSITIONS {
+            if position >= TOPIC_POSITIONS {
                 return Ok(Some(Vec::new()));
             }
-            places.push(topics.iter().map(|topic| Posting::topic(position, topic)).collect());
+            conditions.push(topics.iter().map(|topic| Posting::topic(position, topic)).collect());
         }
-        let (first, last) = (place(from).0, place(to).0);
+        let (first, last) = (shard_and_offset(from).0, shard_and_offset(to).0);
         let mut found: Option<Shards> = None;
         // Fewer logs have a certain argument than are of a certain event, and fewer of these than come from the contract.
-        for alternatives in places.iter().rev() {
+        for any_of in conditions.iter().rev() {
             let mut any = Shards::new();
-            for posting in alternatives {
+            for posting in any_of {
                 match &found {
                     None => self.collect_shards(posting, first..=last, &mut any)?,
                     Some(wanted) => self.collect_wanted(posting, wanted, &mut any)?,
@@ -207,7 +208,7 @@ impl Store {
                     any.retain(|number, shard| wanted.get(number).is_some_and(|only| shard.intersect(only)))
                 }
             }
-            let is_sparse = any.values().map(Shard::count).sum::<usize>() <= any.len();
+            let is_sparse = any.values().map(ShardBlocks::count).sum::<usize>() <= any.len();
             found = Some(any);
             // Another row takes as long as a look at the only block of its shard.
             if is_sparse {
@@ -230,8 +231,8 @@ impl Store {
         numbers: RangeInclusive<u32>,
         into: &mut Shards,
     ) -> Result<(), StorageError> {
-        if numbers.end().saturating_sub(*numbers.start()) < FEW_SHARDS {
-            return self.collect_few(posting, numbers, into);
+        if numbers.end().saturating_sub(*numbers.start()) < MAX_POINT_LOOKUPS {
+            return self.collect_each(posting, numbers, into);
         }
         let (first, last) = (posting.key(*numbers.start()), posting.key(*numbers.end()));
         self.visit_range(LOGS, &first, Some(&last), |key, row| {
@@ -245,14 +246,14 @@ impl Store {
     /// Adds what a value has in each of the `wanted` shards, and perhaps in some between them.
     fn collect_wanted(&self, posting: &Posting, wanted: &Shards, into: &mut Shards) -> Result<(), StorageError> {
         match (wanted.first_key_value(), wanted.last_key_value()) {
-            (Some((first, _)), Some((last, _))) if wanted.len() as u64 > u64::from(FEW_SHARDS) => {
+            (Some((first, _)), Some((last, _))) if wanted.len() as u64 > u64::from(MAX_POINT_LOOKUPS) => {
                 self.collect_shards(posting, *first..=*last, into)
             }
-            _ => self.collect_few(posting, wanted.keys().copied(), into),
+            _ => self.collect_each(posting, wanted.keys().copied(), into),
         }
     }
 
-    fn collect_few(
+    fn collect_each(
         &self,
         posting: &Posting,
         numbers: impl Iterator<Item = u32>,
@@ -277,12 +278,12 @@ mod tests {
     fn a_row_is_a_list_until_a_bit_set_is_smaller() {
         let mut row = Vec::new();
         for count in 0..LOG_SHARD_BLOCKS {
-            let (shard, operand) = place(7 * LOG_SHARD_BLOCKS + count);
+            let (shard, operand) = shard_and_offset(7 * LOG_SHARD_BLOCKS + count);
             assert_eq!(shard, 7);
             row = merge(Some(&row), [operand.as_slice(), operand.as_slice()].into_iter());
             assert_eq!(row.len(), ((count + 1) * 2).min(512) as usize);
         }
-        let mut shard = Shard::default();
+        let mut shard = ShardBlocks::default();
         shard.add(&row);
         assert!(shard.offsets().eq(0..LOG_SHARD_BLOCKS));
     }
@@ -292,11 +293,11 @@ mod tests {
         let first = 3 * LOG_SHARD_BLOCKS;
         let last = first + LOG_SHARD_BLOCKS - 1;
         let blocks = [0, 1, 63, 64, 65, 127, 128, 2048, 4094, 4095];
-        let row: Vec<u8> = blocks.iter().flat_map(|block| place(*block).1).collect();
+        let row: Vec<u8> = blocks.iter().flat_map(|block| shard_and_offset(*block).1).collect();
         let bounds = blocks.iter().flat_map(|block| [first + block - 1, first + block, first + block + 1]);
         let bounds: Vec<u64> = bounds.chain([0, last + 1, last + 65, u64::MAX - 1, u64::MAX]).collect();
         for (from, to) in bounds.iter().flat_map(|from| bounds.iter().map(move |to| (*from, *to))) {
-            let mut shard = Shard::default();
+            let mut shard = ShardBlocks::default();
             shard.add(&row);
             let expected = || blocks.iter().copied().filter(|block| (from..=to).contains(&(first + block)));
             assert_eq!(shard.clip(first, from, to), expected().next().is_some(), "{from} {to}");
@@ -308,7 +309,7 @@ mod tests {
     fn rows_are_written_whole_at_times_whichever_blocks_have_logs() {
         for (value, stride) in (0..=255).flat_map(|value| [1, 2, 3, 5, 64, 100].map(|stride| (value, stride))) {
             let posting = Posting::address(&Address::repeat_byte(value));
-            let whole = (0..6400).filter(|at| posting.is_whole_at(7 + at * stride)).count();
+            let whole = (0..6400).filter(|at| posting.rewrites_row_at(7 + at * stride)).count();
             assert!((30..300).contains(&whole), "{value} {stride}: {whole}");
         }
     }

@@ -7,19 +7,19 @@ use rhizome_primitives::B256;
 
 use crate::StorageError;
 
-/// Heights that are kept: about a megabyte.
+/// Heights that are cached: about a megabyte.
 const HEIGHTS: usize = 8192;
 
-/// What is kept holds as long as no block leaves the best chain. Each time one does, the number of the branch changes
+/// What is cached holds as long as no block leaves the best chain. Each time one does, the number of the branch changes
 /// before and after: what was read meanwhile counts for neither.
 pub(crate) struct MainHashes {
     branch: AtomicU64,
-    kept: Cache<u64, (u64, B256)>,
+    cached: Cache<u64, (u64, B256)>,
 }
 
 impl Default for MainHashes {
     fn default() -> Self {
-        Self { branch: AtomicU64::new(0), kept: Cache::new(HEIGHTS) }
+        Self { branch: AtomicU64::new(0), cached: Cache::new(HEIGHTS) }
     }
 }
 
@@ -31,12 +31,12 @@ impl MainHashes {
         read: impl FnOnce() -> Result<Option<B256>, StorageError>,
     ) -> Result<Option<B256>, StorageError> {
         let branch = self.branch.load(Ordering::SeqCst);
-        if let Some((_, hash)) = self.kept.get(&number).filter(|(kept, _)| *kept == branch) {
+        if let Some((_, hash)) = self.cached.get(&number).filter(|(cached, _)| *cached == branch) {
             return Ok(Some(hash));
         }
         let found = read()?;
         if let Some(hash) = found {
-            self.kept.insert(number, (branch, hash));
+            self.cached.insert(number, (branch, hash));
         }
         Ok(found)
     }
@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(ask(Some(old)), Some(old));
         assert_eq!(ask(Some(new)), Some(old));
         hashes.change(|| {
-            // Read while it changes: the old one may come, but it is not kept.
+            // Read while it changes: the old one may come, but it is not cached.
             assert_eq!(ask(Some(old)), Some(old));
         });
         assert_eq!(ask(Some(new)), Some(new));

@@ -1,11 +1,11 @@
-//! The files that hold the trie's nodes, and the lists of where each one lies.
+//! The files that hold the trie's nodes, and the segments of where each one lies.
 //!
 //! Nodes are never changed and never deleted, so their bytes are appended to a file as they come and stay there. Only
-//! the lists (`node_index.rs`) are sorted, and merged so that there are few of them: 16 bytes a node are moved
+//! the segments (`index_segment.rs`) are sorted, and merged so that there are few of them: 16 bytes a node are moved
 //! a few times, its message never.
 //!
 //! Which files count, and up to which byte, is one row of the database. It changes in one batch with the deletion of
-//! the packs whose nodes have been filed, after everything that it names has reached the disk. What a crash leaves
+//! the batches whose nodes have been filed, after everything that it names has reached the disk. What a crash leaves
 //! besides is overwritten or removed.
 
 use std::fs::{self, File};
@@ -19,14 +19,14 @@ use rhizome_primitives::{B256, Bytes, keccak256};
 use rhizome_trie::NodeBatch;
 use rocksdb::{ColumnFamily, DB, WriteBatch, WriteOptions};
 
-use crate::columns::{NODE_FILES_KEY, NODES, PACKS};
-use crate::node_index::{Entry, NodeIndex, Place, damaged, merged, prefix};
+use crate::columns::{NODE_BATCHES, NODE_FILES_KEY, NODES};
+use crate::index_segment::{IndexEntry, IndexSegment, NodeLocation, damaged, merge_entries, prefix};
 use crate::positioned::PositionedFile;
 
 /// Lists of one level that become one of the next.
-const LISTS_A_LEVEL: usize = 4;
-/// A file with so many bytes takes no more. A quarter of what a place can address: what is filed at a time always fits.
-const FULL_BYTES: u32 = 1 << 30;
+const SEGMENTS_PER_LEVEL: usize = 4;
+/// A file with so many bytes takes no more. A quarter of what a location can address: what is filed at a time always fits.
+const FULL_FILE_BYTES: u32 = 1 << 30;
 const BUFFER_BYTES: usize = 1 << 20;
 const DATA: &str = "data";
 const INDEX: &str = "index";
@@ -37,37 +37,37 @@ pub(crate) struct NodeFiles {
     dir: PathBuf,
     is_temporary: bool,
     /// What readers go by.
-    contents: RwLock<Arc<Contents>>,
+    contents: RwLock<Arc<NodeFileSet>>,
     /// Held while the contents change.
     change: Mutex<()>,
-    next_list: AtomicU64,
+    next_segment: AtomicU64,
     is_closing: AtomicBool,
 }
 
 /// What counts.
 #[derive(Clone, Default)]
-struct Contents {
+struct NodeFileSet {
     data: Vec<Arc<File>>,
     /// Bytes of the last file that count.
     end: u32,
-    lists: Vec<List>,
+    segments: Vec<NumberedSegment>,
 }
 
 #[derive(Clone)]
-struct List {
+struct NumberedSegment {
     number: u64,
     level: u8,
-    index: Arc<NodeIndex>,
+    index: Arc<IndexSegment>,
 }
 
 /// Why nodes were not filed.
 #[derive(Debug)]
-pub(crate) enum FilingError {
+pub(crate) enum NodeFileError {
     Engine(rocksdb::Error),
     File(io::Error),
 }
 
-impl From<io::Error> for FilingError {
+impl From<io::Error> for NodeFileError {
     fn from(error: io::Error) -> Self {
         Self::File(error)
     }
@@ -75,20 +75,20 @@ impl From<io::Error> for FilingError {
 
 impl NodeFiles {
     /// Opens the files in a folder of their own, and removes what an interrupted run left there.
-    pub(crate) fn open(db: &Arc<DB>, dir: PathBuf, is_temporary: bool) -> Result<Self, FilingError> {
+    pub(crate) fn open(db: &Arc<DB>, dir: PathBuf, is_temporary: bool) -> Result<Self, NodeFileError> {
         fs::create_dir_all(&dir)?;
         let column = db.cf_handle(NODES).ok_or_else(|| damaged("a column of nodes is missing"))?;
-        let row = db.get_cf(column, NODE_FILES_KEY).map_err(FilingError::Engine)?;
-        let contents = row.map_or_else(|| Ok(Contents::default()), |row| Contents::open(&dir, &row))?;
-        remove_leftovers(&dir, &contents)?;
-        let next_list = contents.lists.iter().map(|list| list.number + 1).max().unwrap_or_default();
+        let row = db.get_cf(column, NODE_FILES_KEY).map_err(NodeFileError::Engine)?;
+        let contents = row.map_or_else(|| Ok(NodeFileSet::default()), |row| NodeFileSet::open(&dir, &row))?;
+        remove_unreferenced(&dir, &contents)?;
+        let next_segment = contents.segments.iter().map(|segment| segment.number + 1).max().unwrap_or_default();
         Ok(Self {
             db: Arc::clone(db),
             dir,
             is_temporary,
             contents: RwLock::new(Arc::new(contents)),
             change: Mutex::default(),
-            next_list: AtomicU64::new(next_list),
+            next_segment: AtomicU64::new(next_segment),
             is_closing: AtomicBool::new(false),
         })
     }
@@ -96,9 +96,9 @@ impl NodeFiles {
     /// A node by its hash.
     pub(crate) fn get(&self, hash: &B256) -> io::Result<Option<Bytes>> {
         let contents = self.contents();
-        for list in contents.lists.iter().rev() {
-            for entry in list.index.find(hash.as_slice())? {
-                let message = contents.read(entry.place())?;
+        for segment in contents.segments.iter().rev() {
+            for entry in segment.index.find(hash.as_slice())? {
+                let message = contents.read(entry.location())?;
                 let found = keccak256(&message);
                 if found == *hash {
                     return Ok(Some(message.into()));
@@ -112,10 +112,13 @@ impl NodeFiles {
         Ok(None)
     }
 
-    /// Files the nodes of packs, and deletes the packs. One thread at a time.
-    pub(crate) fn add<'a>(&self, packs: impl Iterator<Item = (u64, &'a NodeBatch)> + Clone) -> Result<(), FilingError> {
-        let Contents { mut data, mut end, .. } = Contents::clone(&self.contents());
-        if data.is_empty() || end >= FULL_BYTES {
+    /// Files the nodes of batches, and deletes the batches. One thread at a time.
+    pub(crate) fn add<'a>(
+        &self,
+        batches: impl Iterator<Item = (u64, &'a NodeBatch)> + Clone,
+    ) -> Result<(), NodeFileError> {
+        let NodeFileSet { mut data, mut end, .. } = NodeFileSet::clone(&self.contents());
+        if data.is_empty() || end >= FULL_FILE_BYTES {
             let path = data_path(&self.dir, data.len());
             data.push(Arc::new(File::options().create(true).truncate(true).read(true).write(true).open(path)?));
             end = 0;
@@ -123,16 +126,16 @@ impl NodeFiles {
         let (Some(file), Ok(number)) = (data.last(), u16::try_from(data.len() - 1)) else {
             return Err(damaged("there are too many nodes").into());
         };
-        let count = packs.clone().map(|(_, nodes)| nodes.len()).sum();
+        let count = batches.clone().map(|(_, nodes)| nodes.len()).sum();
         let mut entries = Vec::with_capacity(count);
         let mut buffer = Vec::with_capacity(2 * BUFFER_BYTES);
         let mut written = end;
-        for (_, nodes) in packs.clone() {
+        for (_, nodes) in batches.clone() {
             for node in nodes.iter() {
                 // The trie refuses values of more than 2^24 - 1 bytes.
-                let place = Place { file: number, offset: end, length: node.message.len() as u32 };
-                entries.push(Entry::new(node.hash.as_slice(), place));
-                end = end.checked_add(place.length).ok_or_else(|| damaged("too many nodes at a time"))?;
+                let location = NodeLocation { file: number, offset: end, length: node.message.len() as u32 };
+                entries.push(IndexEntry::new(node.hash.as_slice(), location));
+                end = end.checked_add(location.length).ok_or_else(|| damaged("too many nodes at a time"))?;
             }
             buffer.extend_from_slice(nodes.messages());
             if buffer.len() >= BUFFER_BYTES {
@@ -146,41 +149,41 @@ impl NodeFiles {
             file.sync_data()?;
         }
         entries.sort_unstable();
-        let list = self.write_list(0, entries.len() as u64, entries.into_iter().map(Ok))?;
+        let segment = self.write_segment(0, entries.len() as u64, entries.into_iter().map(Ok))?;
         let mut batch = WriteBatch::default();
-        let column = self.column(PACKS)?;
-        packs.for_each(|(sequence, _)| batch.delete_cf(column, sequence.to_be_bytes()));
+        let column = self.column(NODE_BATCHES)?;
+        batches.for_each(|(sequence, _)| batch.delete_cf(column, sequence.to_be_bytes()));
         self.change(batch, false, |contents| {
             contents.data = data;
             contents.end = end;
-            contents.lists.push(list);
+            contents.segments.push(segment);
         })
     }
 
-    /// Makes one list of several of a level, if there are enough.
-    pub(crate) fn merge(&self) -> Result<(), FilingError> {
+    /// Makes one segment of several of a level, if there are enough.
+    pub(crate) fn merge(&self) -> Result<(), NodeFileError> {
         let contents = self.contents();
         let Some((level, parts)) = contents.mergeable() else { return Ok(()) };
-        let indexes: Vec<&NodeIndex> = parts.iter().map(|list| &*list.index).collect();
+        let indexes: Vec<&IndexSegment> = parts.iter().map(|segment| &*segment.index).collect();
         let count = indexes.iter().map(|index| index.count()).sum();
-        let entries = merged(&indexes)?.map(|entry| match self.is_closing.load(Ordering::Relaxed) {
+        let entries = merge_entries(&indexes)?.map(|entry| match self.is_closing.load(Ordering::Relaxed) {
             true => Err(io::ErrorKind::Interrupted.into()),
             false => entry,
         });
-        let merged = match self.write_list(level.saturating_add(1), count, entries) {
+        let merged = match self.write_segment(level.saturating_add(1), count, entries) {
             // What is left is removed at the next start.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
             merged => merged?,
         };
-        let numbers: Vec<u64> = parts.iter().map(|list| list.number).collect();
+        let numbers: Vec<u64> = parts.iter().map(|segment| segment.number).collect();
         // The new row must be on the disk before the files are gone that the old one names.
         self.change(WriteBatch::default(), true, |contents| {
-            contents.lists.retain(|list| !numbers.contains(&list.number));
+            contents.segments.retain(|segment| !numbers.contains(&segment.number));
             // Older than those which came meanwhile, but the order is of no importance.
-            contents.lists.push(merged);
+            contents.segments.push(merged);
         })?;
         for number in numbers {
-            fs::remove_file(list_path(&self.dir, number))?;
+            fs::remove_file(segment_path(&self.dir, number))?;
         }
         Ok(())
     }
@@ -205,13 +208,13 @@ impl NodeFiles {
         &self,
         dir: &Path,
         copy: impl FnOnce() -> Result<(), rocksdb::Error>,
-    ) -> Result<(), FilingError> {
+    ) -> Result<(), NodeFileError> {
         let _unchanged = self.change.lock();
         let contents = self.contents();
-        copy().map_err(FilingError::Engine)?;
+        copy().map_err(NodeFileError::Engine)?;
         fs::create_dir_all(dir)?;
-        for list in &contents.lists {
-            fs::hard_link(list.index.path(), list_path(dir, list.number))?;
+        for segment in &contents.segments {
+            fs::hard_link(segment.index.path(), segment_path(dir, segment.number))?;
         }
         let Some(last) = contents.data.len().checked_sub(1) else { return Ok(()) };
         for number in 0..last {
@@ -227,7 +230,7 @@ impl NodeFiles {
     /// Size of all files.
     pub(crate) fn bytes(&self) -> io::Result<u64> {
         let contents = self.contents();
-        let mut bytes = contents.lists.iter().map(|list| list.index.bytes()).sum();
+        let mut bytes = contents.segments.iter().map(|segment| segment.index.bytes()).sum();
         for file in &contents.data {
             bytes += file.metadata()?.len();
         }
@@ -238,48 +241,53 @@ impl NodeFiles {
         self.db.cf_handle(name).ok_or_else(|| damaged("a column of nodes is missing"))
     }
 
-    fn contents(&self) -> Arc<Contents> {
+    fn contents(&self) -> Arc<NodeFileSet> {
         Arc::clone(&self.contents.read())
     }
 
-    fn write_list(&self, level: u8, count: u64, entries: impl Iterator<Item = io::Result<Entry>>) -> io::Result<List> {
-        let number = self.next_list.fetch_add(1, Ordering::Relaxed);
-        let index = NodeIndex::write(list_path(&self.dir, number), count, entries, !self.is_temporary)?;
+    fn write_segment(
+        &self,
+        level: u8,
+        count: u64,
+        entries: impl Iterator<Item = io::Result<IndexEntry>>,
+    ) -> io::Result<NumberedSegment> {
+        let number = self.next_segment.fetch_add(1, Ordering::Relaxed);
+        let index = IndexSegment::write(segment_path(&self.dir, number), count, entries, !self.is_temporary)?;
         // The names, too. Windows has no folders that can be opened, and keeps names in its journal.
         if !self.is_temporary && cfg!(unix) {
             File::open(&self.dir)?.sync_all()?;
         }
-        Ok(List { number, level, index: Arc::new(index) })
+        Ok(NumberedSegment { number, level, index: Arc::new(index) })
     }
 
     fn change(
         &self,
         mut batch: WriteBatch,
         is_synced: bool,
-        change: impl FnOnce(&mut Contents),
-    ) -> Result<(), FilingError> {
+        change: impl FnOnce(&mut NodeFileSet),
+    ) -> Result<(), NodeFileError> {
         let _alone = self.change.lock();
-        let mut contents = Contents::clone(&self.contents());
+        let mut contents = NodeFileSet::clone(&self.contents());
         change(&mut contents);
         batch.put_cf(self.column(NODES)?, NODE_FILES_KEY, contents.encode());
         let mut options = WriteOptions::default();
         options.disable_wal(self.is_temporary);
         options.set_sync(is_synced && !self.is_temporary);
-        self.db.write_opt(batch, &options).map_err(FilingError::Engine)?;
+        self.db.write_opt(batch, &options).map_err(NodeFileError::Engine)?;
         *self.contents.write() = Arc::new(contents);
         Ok(())
     }
 }
 
-impl Contents {
+impl NodeFileSet {
     fn encode(&self) -> Vec<u8> {
         let mut row = Vec::new();
         row.extend_from_slice(&(self.data.len() as u32).to_be_bytes());
         row.extend_from_slice(&self.end.to_be_bytes());
-        for list in &self.lists {
-            row.extend_from_slice(&list.number.to_be_bytes());
-            row.push(list.level);
-            row.extend_from_slice(&list.index.count().to_be_bytes());
+        for segment in &self.segments {
+            row.extend_from_slice(&segment.number.to_be_bytes());
+            row.push(segment.level);
+            row.extend_from_slice(&segment.index.count().to_be_bytes());
         }
         row
     }
@@ -292,7 +300,7 @@ impl Contents {
         let mut contents = Self { end, ..Self::default() };
         for number in 0..count {
             let file = File::options().read(true).write(true).open(data_path(dir, number))?;
-            let least = if number + 1 == count { end } else { FULL_BYTES };
+            let least = if number + 1 == count { end } else { FULL_FILE_BYTES };
             if file.metadata()?.len() < least.into() {
                 return Err(damaged("a file of nodes is too short"));
             }
@@ -302,26 +310,26 @@ impl Contents {
             let ([level], tail) = tail.split_first_chunk::<1>().ok_or_else(malformed)?;
             let (count, tail) = tail.split_first_chunk::<8>().ok_or_else(malformed)?;
             let number = u64::from_be_bytes(*number);
-            let index = Arc::new(NodeIndex::open(list_path(dir, number), u64::from_be_bytes(*count))?);
-            contents.lists.push(List { number, level: *level, index });
+            let index = Arc::new(IndexSegment::open(segment_path(dir, number), u64::from_be_bytes(*count))?);
+            contents.segments.push(NumberedSegment { number, level: *level, index });
             rest = tail;
         }
         if rest.is_empty() { Ok(contents) } else { Err(malformed()) }
     }
 
-    fn read(&self, place: Place) -> io::Result<Vec<u8>> {
-        let file = self.data.get(usize::from(place.file)).ok_or_else(|| damaged("a node lies in no file"))?;
-        let mut message = vec![0; place.length as usize];
-        file.read_exact_at(&mut message, place.offset.into())?;
+    fn read(&self, location: NodeLocation) -> io::Result<Vec<u8>> {
+        let file = self.data.get(usize::from(location.file)).ok_or_else(|| damaged("a node lies in no file"))?;
+        let mut message = vec![0; location.length as usize];
+        file.read_exact_at(&mut message, location.offset.into())?;
         Ok(message)
     }
 
-    /// The lowest level with enough lists, and these.
-    fn mergeable(&self) -> Option<(u8, Vec<&List>)> {
-        let mut levels: Vec<u8> = self.lists.iter().map(|list| list.level).collect();
+    /// The lowest level with enough segments, and these.
+    fn mergeable(&self) -> Option<(u8, Vec<&NumberedSegment>)> {
+        let mut levels: Vec<u8> = self.segments.iter().map(|segment| segment.level).collect();
         levels.sort_unstable();
-        let level = levels.chunk_by(|a, b| a == b).find(|same| same.len() >= LISTS_A_LEVEL)?.first().copied()?;
-        Some((level, self.lists.iter().filter(|list| list.level == level).take(LISTS_A_LEVEL).collect()))
+        let level = levels.chunk_by(|a, b| a == b).find(|same| same.len() >= SEGMENTS_PER_LEVEL)?.first().copied()?;
+        Some((level, self.segments.iter().filter(|segment| segment.level == level).take(SEGMENTS_PER_LEVEL).collect()))
     }
 }
 
@@ -329,22 +337,22 @@ fn data_path(dir: &Path, number: usize) -> PathBuf {
     dir.join(format!("{number:06}.{DATA}"))
 }
 
-fn list_path(dir: &Path, number: u64) -> PathBuf {
+fn segment_path(dir: &Path, number: u64) -> PathBuf {
     dir.join(format!("{number:06}.{INDEX}"))
 }
 
 /// Removes files that do not count. Any other name is none of ours.
-fn remove_leftovers(dir: &Path, contents: &Contents) -> io::Result<()> {
+fn remove_unreferenced(dir: &Path, contents: &NodeFileSet) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
         let number = path.file_stem().and_then(|stem| stem.to_str()?.parse::<u64>().ok());
         let Some((number, kind)) = number.zip(path.extension().and_then(|kind| kind.to_str())) else { continue };
-        let is_leftover = match kind {
+        let is_unreferenced = match kind {
             DATA => number >= contents.data.len() as u64,
-            INDEX => contents.lists.iter().all(|list| list.number != number),
+            INDEX => contents.segments.iter().all(|segment| segment.number != number),
             _ => false,
         };
-        if is_leftover {
+        if is_unreferenced {
             fs::remove_file(path)?;
         }
     }

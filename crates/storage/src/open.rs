@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::columns::{self, IDENTITY_KEY, LAYOUT_KEY};
 use crate::engine::{Engine, EngineLock, EngineSettings};
 use crate::main_hashes::MainHashes;
-use crate::store::Home;
+use crate::store::DataDirectory;
 use crate::write_faults::{PROBE_BYTES, WriteFaults, is_disk_full};
 use crate::{StorageError, Store};
 
@@ -90,8 +90,8 @@ impl Store {
             Err(TryLockError::WouldBlock) => return Err(StorageError::Locked { dir: dir.to_path_buf() }),
             Err(TryLockError::Error(source)) => return Err(not_writable(source)),
         }
-        let home = Home { dir: dir.to_path_buf(), _lock: lock, _temporary: None };
-        Self::open_home(home, identity, options, false)
+        let home = DataDirectory { dir: dir.to_path_buf(), _lock: lock, _temporary: None };
+        Self::open_in(home, identity, options, false)
     }
 
     /// A database in a new temporary directory that is removed when the store is dropped. It skips the write-ahead log:
@@ -101,11 +101,11 @@ impl Store {
         let temporary = TempDir::with_prefix("rhizome-").map_err(not_writable)?;
         let dir = temporary.path().to_path_buf();
         let lock = File::create(dir.join(LOCK_FILE)).map_err(not_writable)?;
-        Self::open_home(Home { dir, _lock: lock, _temporary: Some(temporary) }, identity, options, true)
+        Self::open_in(DataDirectory { dir, _lock: lock, _temporary: Some(temporary) }, identity, options, true)
     }
 
-    fn open_home(
-        home: Home,
+    fn open_in(
+        home: DataDirectory,
         identity: &ChainIdentity,
         options: &StoreOptions,
         is_temporary: bool,
@@ -129,7 +129,11 @@ impl Store {
             read_options: ReadOptions::default(),
             main_hashes: MainHashes::default(),
             generation: AtomicU64::new(1),
-            values: ValueCache::with_weighter(value_bytes / TYPICAL_VALUE_BYTES + 1, value_bytes as u64, ValueWeight),
+            values: ValueCache::with_weighter(
+                value_bytes / TYPICAL_VALUE_BYTES + 1,
+                value_bytes as u64,
+                CachedValueWeight,
+            ),
             home,
         })
     }
@@ -137,9 +141,9 @@ impl Store {
 
 /// What a cached long value counts: its bytes and some more for the entry.
 #[derive(Clone)]
-pub(crate) struct ValueWeight;
+pub(crate) struct CachedValueWeight;
 
-impl quick_cache::Weighter<B256, Bytes> for ValueWeight {
+impl quick_cache::Weighter<B256, Bytes> for CachedValueWeight {
     fn weight(&self, _hash: &B256, value: &Bytes) -> u64 {
         value.len() as u64 + 100
     }

@@ -104,7 +104,7 @@ pub(crate) fn encode_block(raw: &[u8], total_difficulty: U256, state_root: &B256
 }
 
 pub(crate) fn decode_block(row: &[u8]) -> Option<StoredBlock> {
-    let mut reader = Reader(row);
+    let mut reader = RowReader(row);
     let total_difficulty = reader.number()?;
     let state_root = B256::from_slice(reader.take(32)?);
     let count = reader.count()?;
@@ -123,7 +123,7 @@ pub(crate) fn encode_heights(entries: &[HeightEntry]) -> Vec<u8> {
 }
 
 pub(crate) fn decode_heights(row: &[u8]) -> Option<Vec<HeightEntry>> {
-    let mut reader = Reader(row);
+    let mut reader = RowReader(row);
     let mut entries = Vec::with_capacity(1);
     while !reader.0.is_empty() {
         let hash = B256::from_slice(reader.take(32)?);
@@ -147,7 +147,7 @@ pub(crate) fn encode_receipts(transaction_hashes: &[B256], receipts: &[Bytes]) -
 }
 
 pub(crate) fn decode_receipts(row: &[u8]) -> Option<StoredReceipts> {
-    let mut reader = Reader(row);
+    let mut reader = RowReader(row);
     let transaction_hashes = reader.hashes()?;
     let mut receipts = Vec::with_capacity(transaction_hashes.len());
     while !reader.0.is_empty() {
@@ -159,7 +159,7 @@ pub(crate) fn decode_receipts(row: &[u8]) -> Option<StoredReceipts> {
 }
 
 pub(crate) fn split_receipts(row: &[u8]) -> Option<RawReceipts> {
-    let mut reader = Reader(row);
+    let mut reader = RowReader(row);
     let transaction_hashes = reader.hashes()?;
     let raw = RawReceipts { transaction_hashes, receipts: Bytes::copy_from_slice(reader.0) };
     (raw.iter().count() == raw.transaction_hashes.len()).then_some(raw)
@@ -167,7 +167,7 @@ pub(crate) fn split_receipts(row: &[u8]) -> Option<RawReceipts> {
 
 /// Only the transaction hashes of a receipts row.
 pub(crate) fn decode_transaction_hashes(row: &[u8]) -> Option<Vec<B256>> {
-    Reader(row).hashes()
+    RowReader(row).hashes()
 }
 
 pub(crate) fn encode_location(block: &B256, index: u32) -> [u8; LOCATION_BYTES] {
@@ -182,7 +182,7 @@ pub(crate) fn encode_locations(locations: &[TransactionLocation]) -> Vec<u8> {
 }
 
 pub(crate) fn decode_locations(row: &[u8]) -> Option<Vec<TransactionLocation>> {
-    let mut reader = Reader(row);
+    let mut reader = RowReader(row);
     let mut locations = Vec::with_capacity(1);
     while !reader.0.is_empty() {
         let block = B256::from_slice(reader.take(32)?);
@@ -214,9 +214,9 @@ fn push_count(row: &mut Vec<u8>, count: usize) {
     row.extend_from_slice(&(count as u32).to_be_bytes());
 }
 
-struct Reader<'a>(&'a [u8]);
+struct RowReader<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> RowReader<'a> {
     fn take(&mut self, length: usize) -> Option<&'a [u8]> {
         let (head, tail) = self.0.split_at_checked(length)?;
         self.0 = tail;

@@ -29,15 +29,15 @@ impl Store {
         let engine = self.engine()?;
         let (heights, blocks) = (engine.column(HEIGHTS)?, engine.column(BLOCKS)?);
         let (receipts, meta) = (engine.column(RECEIPTS)?, engine.column(META)?);
-        let mut doomed: HashSet<B256> = HashSet::new();
+        let mut deleted: HashSet<B256> = HashSet::new();
         self.visit_range(HEIGHTS, &rewind.height.saturating_add(1).to_be_bytes(), None, |key, row| {
             let entries = record::decode_heights(row).ok_or_else(|| damaged(HEIGHTS, key, "cannot be decoded"))?;
-            doomed.extend(entries.iter().map(|entry| entry.hash));
+            deleted.extend(entries.iter().map(|entry| entry.hash));
             batch.delete_cf(heights, key);
             Ok(())
         })?;
-        for hash in &doomed {
-            self.forget_transactions(&mut batch, hash, &doomed)?;
+        for hash in &deleted {
+            self.remove_locations(&mut batch, hash, &deleted)?;
             batch.delete_cf(blocks, hash);
             batch.delete_cf(receipts, hash);
             batch.delete_cf(meta, original_root_key(hash));
@@ -47,18 +47,18 @@ impl Store {
         self.main_hashes.change(|| self.write_new_head(batch))
     }
 
-    fn forget_transactions(
+    fn remove_locations(
         &self,
         batch: &mut WriteBatch,
         block: &B256,
-        doomed: &HashSet<B256>,
+        deleted: &HashSet<B256>,
     ) -> Result<(), StorageError> {
         let engine = self.engine()?;
         let column = engine.column(TRANSACTIONS)?;
         let hashes = self.decoded(RECEIPTS, block.as_slice(), record::decode_transaction_hashes)?.unwrap_or_default();
         for hash in hashes {
             let mut locations = self.transaction_locations(&hash)?;
-            locations.retain(|location| !doomed.contains(&location.block));
+            locations.retain(|location| !deleted.contains(&location.block));
             if locations.is_empty() {
                 batch.delete_cf(column, hash);
             } else {

@@ -12,15 +12,15 @@ use tempfile::TempDir;
 
 use crate::StorageError;
 use crate::columns::{self, BANS_KEY, BLOCKS, HEAD_KEY, HEIGHTS, META, RECEIPTS, TRANSACTIONS};
-use crate::engine::{EngineLock, EngineSettings, InUse};
+use crate::engine::{EngineGuard, EngineLock, EngineSettings};
 use crate::main_hashes::MainHashes;
-use crate::node_files::FilingError;
-use crate::open::{NODES_FOLDER, ValueWeight};
+use crate::node_files::NodeFileError;
+use crate::open::{CachedValueWeight, NODES_FOLDER};
 use crate::record::{self, HeightEntry, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
 use crate::write_faults::{PROBE_BYTES, WriteFault, WriteFaults};
 
 /// Where the files are, and what keeps others out of them.
-pub(crate) struct Home {
+pub(crate) struct DataDirectory {
     pub(crate) dir: PathBuf,
     pub(crate) _lock: File,
     pub(crate) _temporary: Option<TempDir>,
@@ -68,9 +68,9 @@ pub struct Store {
     /// Raised right before a batch that changes the flat state.
     pub(crate) generation: AtomicU64,
     /// Long values (code) and trie nodes by hash, as they were read.
-    pub(crate) values: Cache<B256, Bytes, ValueWeight>,
+    pub(crate) values: Cache<B256, Bytes, CachedValueWeight>,
     // Dropped last: the engine closes its files before the lock goes and a temporary directory is removed.
-    pub(crate) home: Home,
+    pub(crate) home: DataDirectory,
 }
 
 impl Store {
@@ -155,7 +155,7 @@ impl Store {
         if let Some(node) = engine.journal.find(hash) {
             return Ok(Some(node));
         }
-        engine.files.get(hash).map_err(|error| StorageError::of_file(self.dir(), error))
+        engine.files.get(hash).map_err(|error| StorageError::from_file_error(self.dir(), error))
     }
 
     /// The same through the cache, for those who read again what others have read.
@@ -175,8 +175,8 @@ impl Store {
         let engine = self.engine()?;
         let copy = || Checkpoint::new(&engine.db).and_then(|checkpoint| checkpoint.create_checkpoint(path));
         engine.files.checkpoint(&path.join(NODES_FOLDER), copy).map_err(|error| match error {
-            FilingError::Engine(source) => self.engine_error("make a checkpoint", source),
-            FilingError::File(source) => StorageError::of_file(path, source),
+            NodeFileError::Engine(source) => self.engine_error("make a checkpoint", source),
+            NodeFileError::File(source) => StorageError::from_file_error(path, source),
         })
     }
 
@@ -184,7 +184,7 @@ impl Store {
     pub fn flush(&self) -> Result<(), StorageError> {
         self.check_writable()?;
         let flushed = self.engine()?.db.flush_wal(true);
-        flushed.map_err(|source| self.begin_fault(FilingError::Engine(source), PROBE_BYTES))
+        flushed.map_err(|source| self.begin_fault(NodeFileError::Engine(source), PROBE_BYTES))
     }
 
     /// Size of the database's files, in bytes.
@@ -194,7 +194,7 @@ impl Store {
     }
 
     fn node_bytes(&self) -> Result<u64, StorageError> {
-        self.engine()?.files.bytes().map_err(|error| StorageError::of_file(self.dir(), error))
+        self.engine()?.files.bytes().map_err(|error| StorageError::from_file_error(self.dir(), error))
     }
 
     /// What the engine says about itself now, summed over all columns.
@@ -223,8 +223,8 @@ impl Store {
     }
 
     /// What is open. An error after it could not be opened again.
-    pub(crate) fn engine(&self) -> Result<InUse<'_>, StorageError> {
-        self.engine.use_it().ok_or_else(|| self.closed())
+    pub(crate) fn engine(&self) -> Result<EngineGuard<'_>, StorageError> {
+        self.engine.read().ok_or_else(|| self.closed_error())
     }
 
     /// Reads a row where it lies.

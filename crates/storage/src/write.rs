@@ -6,7 +6,9 @@ use rhizome_primitives::{Address, B256, Bytes, Receipt, U256};
 use rhizome_trie::{NodeBatch, StateDelta};
 use rocksdb::WriteBatch;
 
-use crate::columns::{BLOCKS, HEAD_KEY, HEIGHTS, LOGS, META, ORIGINAL_ROOT_PREFIX, PACKS, RECEIPTS, TRANSACTIONS};
+use crate::columns::{
+    BLOCKS, HEAD_KEY, HEIGHTS, LOGS, META, NODE_BATCHES, ORIGINAL_ROOT_PREFIX, RECEIPTS, TRANSACTIONS,
+};
 use crate::node_journal::FlushError;
 use crate::record::{self, HeightEntry};
 use crate::store::damaged;
@@ -150,11 +152,11 @@ impl Store {
     /// The nodes of a block as one row, which is readable from here on: a reader that sees the block finds its state.
     fn batch_nodes(&self, batch: &mut WriteBatch, mut nodes: NodeBatch) -> Result<(), StorageError> {
         let engine = self.engine()?;
-        engine.journal.settle(&engine.files).map_err(|error| match error {
-            FlushError::Filing(error) => self.begin_fault(error, PROBE_BYTES),
+        engine.journal.poll_tasks(&engine.files).map_err(|error| match error {
+            FlushError::Files(error) => self.begin_fault(error, PROBE_BYTES),
             FlushError::Thread(source) => StorageError::Thread { source },
         })?;
-        let column = engine.column(PACKS)?;
+        let column = engine.column(NODE_BATCHES)?;
         // Only the writer takes numbers, so the next one is known before the row moves into the journal.
         let sequence = engine.journal.next_sequence().to_be_bytes();
         nodes.with_encoded(|pack| batch.put_cf(column, sequence, pack));
@@ -166,10 +168,10 @@ impl Store {
     fn batch_postings(&self, batch: &mut WriteBatch, write: &BlockWrite<'_>) -> Result<(), StorageError> {
         let engine = self.engine()?;
         let column = engine.column(LOGS)?;
-        let (shard, operand) = log_index::place(write.number);
+        let (shard, operand) = log_index::shard_and_offset(write.number);
         for posting in log_index::postings(write.receipts.iter().flat_map(|receipt| &receipt.logs)) {
             let key = posting.key(shard);
-            let whole = match posting.is_whole_at(write.number) {
+            let whole = match posting.rewrites_row_at(write.number) {
                 true => self.with_row(LOGS, &key, |row| {
                     row.map(|row| log_index::merge(Some(row), iter::once(operand.as_slice())))
                 })?,

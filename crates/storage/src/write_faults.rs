@@ -15,7 +15,7 @@ use rocksdb::{ErrorKind, WriteBatch, WriteOptions, properties};
 
 use crate::columns::META;
 use crate::engine::Engine;
-use crate::node_files::FilingError;
+use crate::node_files::NodeFileError;
 use crate::{StorageError, Store};
 
 /// What a write of unknown size needs, and room besides that without which a database is not opened again.
@@ -44,18 +44,18 @@ impl Store {
         self.faults.current.read().clone()
     }
 
-    /// Sets what is called for each write that fails or is refused. Once.
+    /// Sets what is called for each write that fails or is refusal. Once.
     pub fn on_write_fault(&self, listener: Box<dyn Fn() + Send + Sync>) {
         // A second one would mean two that open the database again.
         let _ = self.faults.listener.set(listener);
     }
 
     /// Opens the database again after a write failed, if the disk takes writes now. Readers wait meanwhile. What it holds may
-    /// be what was there before the write that failed, or after it. Writes are refused until [`Store::end_write_fault`].
+    /// be what was there before the write that failed, or after it. Writes are refusal until [`Store::clear_write_fault`].
     pub fn reopen(&self) -> Result<(), StorageError> {
         let dir = self.dir();
         probe(dir, self.unwritten_bytes().saturating_add(PROBE_BYTES))
-            .map_err(|error| StorageError::of_file(dir, error))?;
+            .map_err(|error| StorageError::from_file_error(dir, error))?;
         // What was in memory of a temporary database is nowhere else; its engine tries again by itself.
         if !self.settings.is_temporary {
             let open = || {
@@ -70,19 +70,22 @@ impl Store {
         let engine = self.engine()?;
         let mut batch = WriteBatch::default();
         batch.delete_cf(engine.column(META)?, PROBE_KEY);
-        engine.db.write_opt(batch, &options).map_err(|source| self.of_write(FilingError::Engine(source), PROBE_BYTES))
+        engine
+            .db
+            .write_opt(batch, &options)
+            .map_err(|source| self.write_error(NodeFileError::Engine(source), PROBE_BYTES))
     }
 
     /// Takes writes again.
-    pub fn end_write_fault(&self) {
+    pub fn clear_write_fault(&self) {
         *self.faults.current.write() = None;
     }
 
     /// An error while the disk refuses writes.
     pub(crate) fn check_writable(&self) -> Result<(), StorageError> {
-        let refused = self.faults.current.read().as_ref().map(|fault| self.refused(fault));
-        refused.map_or(Ok(()), |error| {
-            self.tell();
+        let refusal = self.faults.current.read().as_ref().map(|fault| self.refusal(fault));
+        refusal.map_or(Ok(()), |error| {
+            self.notify_listener();
             Err(error)
         })
     }
@@ -91,45 +94,45 @@ impl Store {
         self.check_writable()?;
         let bytes = batch.size_in_bytes();
         let written = self.engine()?.db.write_opt(batch, &self.write_options);
-        written.map_err(|source| self.begin_fault(FilingError::Engine(source), bytes))
+        written.map_err(|source| self.begin_fault(NodeFileError::Engine(source), bytes))
     }
 
-    /// The typed form of a write that failed. All further ones are refused, unless it is damage that no waiting heals. `bytes`
+    /// The typed form of a write that failed. All further ones are refusal, unless it is damage that no waiting heals. `bytes`
     /// is what was being written.
-    pub(crate) fn begin_fault(&self, error: FilingError, bytes: usize) -> StorageError {
-        let error = self.of_write(error, bytes);
+    pub(crate) fn begin_fault(&self, error: NodeFileError, bytes: usize) -> StorageError {
+        let error = self.write_error(error, bytes);
         let (is_full, reason) = match &error {
             StorageError::DiskFull { source, .. } => (true, source.to_string()),
             StorageError::WriteFailed { source, .. } => (false, source.to_string()),
             _ => return error,
         };
         *self.faults.current.write() = Some(WriteFault { is_full, reason });
-        self.tell();
+        self.notify_listener();
         error
     }
 
     /// The error of an engine that could not be opened again.
-    pub(crate) fn closed(&self) -> StorageError {
+    pub(crate) fn closed_error(&self) -> StorageError {
         let fault = self.write_fault();
         let fault = fault.unwrap_or(WriteFault { is_full: false, reason: "the database is closed".into() });
-        self.refused(&fault)
+        self.refusal(&fault)
     }
 
-    fn refused(&self, WriteFault { is_full, reason }: &WriteFault) -> StorageError {
+    fn refusal(&self, WriteFault { is_full, reason }: &WriteFault) -> StorageError {
         let (dir, source) = (self.dir().to_path_buf(), reason.clone().into());
         if *is_full { StorageError::DiskFull { dir, source } } else { StorageError::WriteFailed { dir, source } }
     }
 
-    fn tell(&self) {
+    fn notify_listener(&self) {
         if let Some(listener) = self.faults.listener.get() {
             listener();
         }
     }
 
-    fn of_write(&self, error: FilingError, bytes: usize) -> StorageError {
+    fn write_error(&self, error: NodeFileError, bytes: usize) -> StorageError {
         let dir = self.dir().to_path_buf();
         match error {
-            FilingError::Engine(source) => match source.kind() {
+            NodeFileError::Engine(source) => match source.kind() {
                 ErrorKind::Corruption => StorageError::Damaged { dir, source: source.into() },
                 // An earlier write in the background may be what failed.
                 _ if is_disk_full(&dir, bytes.saturating_add(self.unwritten_bytes())) => {
@@ -137,7 +140,7 @@ impl Store {
                 }
                 _ => StorageError::WriteFailed { dir, source: source.into() },
             },
-            FilingError::File(source) => match StorageError::of_file(&dir, source) {
+            NodeFileError::File(source) => match StorageError::from_file_error(&dir, source) {
                 StorageError::NotWritable { dir, source } => StorageError::WriteFailed { dir, source: source.into() },
                 typed => typed,
             },

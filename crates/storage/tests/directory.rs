@@ -3,12 +3,12 @@ use std::fs;
 use rhizome_primitives::B256;
 use rhizome_storage::{ChainIdentity, Durability, StorageError, Store, StoreOptions};
 
-use crate::{Made, identity, small};
+use crate::{TestBlock, identity, small};
 
 #[test]
 fn a_restart_finds_everything() {
     let dir = tempfile::tempdir().unwrap();
-    let block = Made::new(1, "a").with_flat(b"key", Some(b"value"));
+    let block = TestBlock::new(1, "a").with_flat(b"key", Some(b"value"));
     {
         let store = Store::open(dir.path(), &identity(), &small()).unwrap();
         assert_eq!(store.head().unwrap(), None);
@@ -71,7 +71,7 @@ fn damaged_files_are_an_error() {
 fn a_temporary_store_leaves_nothing() {
     let store = Store::open_temporary(&identity(), &small()).unwrap();
     let dir = store.dir().to_path_buf();
-    Made::new(1, "a").write_best(&store);
+    TestBlock::new(1, "a").write_best(&store);
     assert!(dir.exists());
     drop(store);
     assert!(!dir.exists());
@@ -81,7 +81,7 @@ fn a_temporary_store_leaves_nothing() {
 fn a_checkpoint_is_a_database_of_its_own() {
     let (dir, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let store = Store::open(dir.path(), &identity(), &small()).unwrap();
-    let (first, second) = (Made::new(1, "a"), Made::new(2, "b"));
+    let (first, second) = (TestBlock::new(1, "a"), TestBlock::new(2, "b"));
     first.write_best(&store);
     store.checkpoint(&copy.path().join("chain")).unwrap();
     second.write_best(&store);
@@ -95,7 +95,7 @@ fn waiting_for_the_disk_can_be_asked_for() {
     let dir = tempfile::tempdir().unwrap();
     let options = StoreOptions { durability: Durability::Power, ..small() };
     let store = Store::open(dir.path(), &identity(), &options).unwrap();
-    Made::new(1, "a").write_best(&store);
+    TestBlock::new(1, "a").write_best(&store);
     assert_eq!(store.highest_number().unwrap(), Some(1));
 }
 

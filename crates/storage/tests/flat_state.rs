@@ -4,13 +4,13 @@ use std::thread;
 
 use rhizome_primitives::keccak256;
 
-use crate::{Made, temporary};
+use crate::{TestBlock, temporary};
 
 #[test]
 fn values_of_every_length_come_back() {
     let store = temporary();
     let values: Vec<Vec<u8>> = [1, 31, 32, 33, 35, 36, 37, 1000].map(|length| vec![0xab; length]).to_vec();
-    let mut block = Made::new(1, "a");
+    let mut block = TestBlock::new(1, "a");
     for value in &values {
         block = block.with_flat(&value.len().to_be_bytes(), Some(value));
     }
@@ -29,10 +29,10 @@ fn a_wiped_account_loses_all_that_hangs_off_it() {
     let store = temporary();
     let account = [5_u8; 31];
     let key = |tail: &[u8]| [account.as_slice(), tail].concat();
-    let block = Made::new(1, "a").with_flat(&account, Some(b"account")).with_flat(&key(&[0x80]), Some(&[1; 40]));
+    let block = TestBlock::new(1, "a").with_flat(&account, Some(b"account")).with_flat(&key(&[0x80]), Some(&[1; 40]));
     let block = block.with_flat(&key(&[0xff; 43]), Some(b"cell")).with_flat(&[6; 31], Some(b"neighbour"));
     block.with_flat(&[4; 44], Some(b"below no account")).write_best(&store);
-    let mut next = Made::new(2, "b").with_flat(&key(&[0]), Some(b"reborn"));
+    let mut next = TestBlock::new(2, "b").with_flat(&key(&[0]), Some(b"reborn"));
     next.flat.wiped.insert(account.to_vec());
     next.flat.wiped.insert(vec![4; 31]);
     next.write_best(&store);
@@ -51,7 +51,7 @@ fn a_wiped_account_loses_all_that_hangs_off_it() {
 fn a_reader_can_tell_that_the_writer_moved_on() {
     let store = Arc::new(temporary());
     let value = |number: u64| number.to_be_bytes();
-    let mut generation = Made::new(0, "0").with_flat(b"key", Some(&value(0))).write_best(&store);
+    let mut generation = TestBlock::new(0, "0").with_flat(b"key", Some(&value(0))).write_best(&store);
     let stop = Arc::new(AtomicBool::new(false));
     let first = generation;
     let reader = {
@@ -72,7 +72,7 @@ fn a_reader_can_tell_that_the_writer_moved_on() {
         })
     };
     for number in 1..2000 {
-        generation = Made::new(number, "n").with_flat(b"key", Some(&value(number))).write_best(&store);
+        generation = TestBlock::new(number, "n").with_flat(b"key", Some(&value(number))).write_best(&store);
         assert_eq!(generation, first + number);
     }
     stop.store(true, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 use rhizome_primitives::{Address, B256};
 use rhizome_storage::{LOG_SHARD_BLOCKS, LogIndexQuery, Store};
 
-use crate::{Made, temporary};
+use crate::{TestBlock, temporary};
 
 const A: Address = Address::repeat_byte(0xa);
 const B: Address = Address::repeat_byte(0xb);
@@ -16,12 +16,12 @@ fn find(store: &Store, addresses: &[Address], topics: &[Vec<B256>], from: u64, t
 fn candidates_meet_all_conditions() {
     let store = temporary();
     let shard = LOG_SHARD_BLOCKS;
-    Made::new(1, "").with_log("1", A, &[X]).write_best(&store);
-    Made::new(2, "").with_log("2", A, &[Y]).write_best(&store);
-    Made::new(3, "").with_log("3", B, &[X, Y]).write_best(&store);
-    Made::new(4, "").write_best(&store);
-    Made::new(shard, "").with_log("s", B, &[Y, X]).write_best(&store);
-    Made::new(3 * shard + 7, "").with_log("far", A, &[X, X, X, Y]).write_best(&store);
+    TestBlock::new(1, "").with_log("1", A, &[X]).write_best(&store);
+    TestBlock::new(2, "").with_log("2", A, &[Y]).write_best(&store);
+    TestBlock::new(3, "").with_log("3", B, &[X, Y]).write_best(&store);
+    TestBlock::new(4, "").write_best(&store);
+    TestBlock::new(shard, "").with_log("s", B, &[Y, X]).write_best(&store);
+    TestBlock::new(3 * shard + 7, "").with_log("far", A, &[X, X, X, Y]).write_best(&store);
     let all = |addresses: &[Address], topics: &[Vec<B256>]| find(&store, addresses, topics, 0, 10 * shard).unwrap();
     assert_eq!(find(&store, &[], &[], 0, 9), None);
     assert_eq!(find(&store, &[], &[vec![], vec![]], 0, 9), None);
@@ -42,7 +42,7 @@ fn candidates_meet_all_conditions() {
 fn a_contract_that_always_logs_stays_exact() {
     let store = temporary();
     for number in 0..5000 {
-        Made::new(number, "").with_log("t", A, &[]).write_best(&store);
+        TestBlock::new(number, "").with_log("t", A, &[]).write_best(&store);
     }
     assert!(find(&store, &[A], &[], 0, 9999).unwrap().into_iter().eq(0..5000));
     assert!(find(&store, &[A], &[], 4095, 4097).unwrap().into_iter().eq(4095..=4097));
@@ -74,7 +74,7 @@ fn no_block_is_missed_at_the_borders_of_shards() {
     let store = temporary();
     let blocks = scattered();
     for (number, logs) in &blocks {
-        let mut block = Made::new(*number, "");
+        let mut block = TestBlock::new(*number, "");
         for [address, x, y] in logs {
             let topics = [B256::repeat_byte(*x), B256::repeat_byte(*y)];
             block = block.with_log(&format!("{number} {address} {x} {y}"), Address::repeat_byte(*address), &topics);

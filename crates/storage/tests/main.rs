@@ -25,10 +25,10 @@ fn temporary() -> Store {
 }
 
 /// Number and hash.
-type Place = (u64, B256);
+type NumberAndHash = (u64, B256);
 
 /// A made-up block; its bytes mean nothing to the store.
-struct Made {
+struct TestBlock {
     hash: B256,
     number: u64,
     raw: Vec<u8>,
@@ -40,7 +40,7 @@ struct Made {
     flat: StateDelta,
 }
 
-impl Made {
+impl TestBlock {
     fn new(number: u64, name: &str) -> Self {
         let raw = format!("block {name} of {number}").into_bytes();
         Self {
@@ -74,7 +74,7 @@ impl Made {
         self
     }
 
-    fn place(&self) -> Place {
+    fn number_and_hash(&self) -> NumberAndHash {
         (self.number, self.hash)
     }
 
@@ -83,15 +83,19 @@ impl Made {
     }
 
     fn write_best(&self, store: &Store) -> u64 {
-        self.write(store, Some((&[self.place()], &[])))
+        self.write(store, Some((&[self.number_and_hash()], &[])))
     }
 
     /// `change`: the blocks that join the best chain and those that leave it.
-    fn write(&self, store: &Store, change: Option<(&[Place], &[Place])>) -> u64 {
+    fn write(&self, store: &Store, change: Option<(&[NumberAndHash], &[NumberAndHash])>) -> u64 {
         self.try_write(store, change).unwrap()
     }
 
-    fn try_write(&self, store: &Store, change: Option<(&[Place], &[Place])>) -> Result<u64, StorageError> {
+    fn try_write(
+        &self,
+        store: &Store,
+        change: Option<(&[NumberAndHash], &[NumberAndHash])>,
+    ) -> Result<u64, StorageError> {
         let encoded: Vec<Bytes> = self.receipts.iter().map(|receipt| receipt.encode().into()).collect();
         let head_change = change.map(|(enacted, retracted)| HeadChange { enacted, retracted, flat: &self.flat });
         let write = BlockWrite {

@@ -11,7 +11,7 @@ use std::thread;
 use rhizome_primitives::{B256, keccak256};
 use rhizome_storage::{StorageError, Store, StoreOptions};
 
-use crate::{Made, identity, small};
+use crate::{TestBlock, identity, small};
 
 /// A journal of 256 KB, so that half a dozen blocks of `value` make a list.
 fn hasty() -> StoreOptions {
@@ -35,7 +35,7 @@ fn hash(number: u64) -> B256 {
 
 fn write(store: &Store, numbers: std::ops::Range<u64>) {
     for number in numbers {
-        Made::new(number, "n").with_flat(b"key", Some(&value(number))).write_best(store);
+        TestBlock::new(number, "n").with_flat(b"key", Some(&value(number))).write_best(store);
     }
 }
 
@@ -257,8 +257,8 @@ fn after_a_write_that_failed_the_database_is_opened_again() {
     let obstacle = nodes_folder(dir.path()).join("000000.data");
     fs::create_dir(&obstacle).unwrap();
     let try_write = |number: u64| {
-        let made = Made::new(number, "n").with_flat(b"key", Some(&value(number)));
-        made.try_write(&store, Some((&[made.place()], &[])))
+        let made = TestBlock::new(number, "n").with_flat(b"key", Some(&value(number)));
+        made.try_write(&store, Some((&[made.number_and_hash()], &[])))
     };
     let failed = (0..10_000).find(|number| try_write(*number).is_err()).unwrap();
     let fault = store.write_fault().unwrap();
@@ -275,10 +275,10 @@ fn after_a_write_that_failed_the_database_is_opened_again() {
     store.reopen().unwrap();
     assert!(store.generation() > generation);
     assert!(try_write(failed).is_err(), "until the caller has seen what is there");
-    store.end_write_fault();
+    store.clear_write_fault();
     assert_eq!(store.write_fault(), None);
     expect_values(&store, 0..failed);
-    assert_eq!(store.head().unwrap(), Some(Made::new(failed - 1, "n").hash));
+    assert_eq!(store.head().unwrap(), Some(TestBlock::new(failed - 1, "n").hash));
     for number in failed..failed + 200 {
         try_write(number).unwrap();
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use rhizome_storage::{CachedNodes, HeightEntry, Rewind, TransactionLocation};
 use rhizome_trie::{NodeSource, StateDelta};
 
-use crate::{Made, temporary};
+use crate::{TestBlock, temporary};
 
 const CONTRACT: Address = Address::repeat_byte(7);
 
@@ -12,7 +12,7 @@ const CONTRACT: Address = Address::repeat_byte(7);
 fn a_block_comes_back_as_it_was() {
     let store = temporary();
     let topic = B256::repeat_byte(3);
-    let block = Made::new(5, "a").with_log("t1", CONTRACT, &[topic]).with_log("t2", CONTRACT, &[]);
+    let block = TestBlock::new(5, "a").with_log("t1", CONTRACT, &[topic]).with_log("t2", CONTRACT, &[]);
     block.write_best(&store);
     let stored = store.block(&block.hash).unwrap().unwrap();
     assert_eq!((stored.raw.as_ref(), stored.total_difficulty), (block.raw.as_slice(), U256::from(50)));
@@ -29,25 +29,31 @@ fn a_block_comes_back_as_it_was() {
 #[test]
 fn main_flags_follow_the_best_chain() {
     let store = temporary();
-    let (one, two) = (Made::new(1, "one"), Made::new(2, "two"));
-    let (other_one, other_two, other_three) = (Made::new(1, "x"), Made::new(2, "y"), Made::new(3, "z"));
+    let (one, two) = (TestBlock::new(1, "one"), TestBlock::new(2, "two"));
+    let (other_one, other_two, other_three) = (TestBlock::new(1, "x"), TestBlock::new(2, "y"), TestBlock::new(3, "z"));
     one.write_best(&store);
     two.write_best(&store);
     other_one.write_beside(&store);
     other_two.write_beside(&store);
     assert_eq!(store.main_hash(2).unwrap(), Some(two.hash));
     assert_eq!(store.head().unwrap(), Some(two.hash));
-    let enacted = [other_one.place(), other_two.place(), other_three.place()];
-    other_three.write(&store, Some((&enacted, &[two.place(), one.place()])));
-    let entry =
-        |block: &Made, is_main| HeightEntry { hash: block.hash, total_difficulty: block.total_difficulty, is_main };
+    let enacted = [other_one.number_and_hash(), other_two.number_and_hash(), other_three.number_and_hash()];
+    other_three.write(&store, Some((&enacted, &[two.number_and_hash(), one.number_and_hash()])));
+    let entry = |block: &TestBlock, is_main| HeightEntry {
+        hash: block.hash,
+        total_difficulty: block.total_difficulty,
+        is_main,
+    };
     assert_eq!(store.blocks_at(1).unwrap(), [entry(&one, false), entry(&other_one, true)]);
     assert_eq!(store.blocks_at(2).unwrap(), [entry(&two, false), entry(&other_two, true)]);
     assert_eq!(store.blocks_at(3).unwrap(), [entry(&other_three, true)]);
     assert_eq!(store.head().unwrap(), Some(other_three.hash));
     // A shorter branch of more difficulty leaves the heights above it without a main block.
-    let heavy = Made::new(2, "heavy");
-    heavy.write(&store, Some((&[heavy.place()], &[other_three.place(), other_two.place()])));
+    let heavy = TestBlock::new(2, "heavy");
+    heavy.write(
+        &store,
+        Some((&[heavy.number_and_hash()], &[other_three.number_and_hash(), other_two.number_and_hash()])),
+    );
     assert_eq!(store.main_hash(3).unwrap(), None);
     assert_eq!(store.main_hash(2).unwrap(), Some(heavy.hash));
     assert_eq!(store.highest_number().unwrap(), Some(3));
@@ -56,7 +62,8 @@ fn main_flags_follow_the_best_chain() {
 #[test]
 fn a_transaction_can_be_in_several_blocks() {
     let store = temporary();
-    let blocks: Vec<Made> = (0..100).map(|n| Made::new(9, &n.to_string()).with_log("same", CONTRACT, &[])).collect();
+    let blocks: Vec<TestBlock> =
+        (0..100).map(|n| TestBlock::new(9, &n.to_string()).with_log("same", CONTRACT, &[])).collect();
     for block in &blocks {
         block.write_beside(&store);
     }
@@ -67,10 +74,10 @@ fn a_transaction_can_be_in_several_blocks() {
 #[test]
 fn going_back_deletes_what_lies_above() {
     let store = temporary();
-    let shared = |number, name| Made::new(number, name).with_log("shared", CONTRACT, &[]);
+    let shared = |number, name| TestBlock::new(number, name).with_log("shared", CONTRACT, &[]);
     let one = shared(1, "one").with_flat(b"key", Some(b"1"));
     let two = shared(2, "two").with_log("only in two", CONTRACT, &[]).with_flat(b"key", Some(b"2"));
-    let beside = Made::new(2, "beside");
+    let beside = TestBlock::new(2, "beside");
     one.write_best(&store);
     let before = two.write_best(&store);
     beside.write_beside(&store);
@@ -97,7 +104,7 @@ fn going_back_deletes_what_lies_above() {
 fn nodes_are_found_by_hash() {
     let store = temporary();
     let code = vec![0x5b; 24_576];
-    Made::new(1, "a").with_flat(b"code", Some(&code)).write_best(&store);
+    TestBlock::new(1, "a").with_flat(b"code", Some(&code)).write_best(&store);
     assert_eq!(NodeSource::get(&store, &keccak256(&code)).unwrap().unwrap(), code);
     assert_eq!(store.cached_node(&keccak256(&code)).unwrap().unwrap(), code);
     assert!(NodeSource::get(&store, &B256::ZERO).unwrap().is_none());
@@ -108,7 +115,7 @@ fn the_cache_of_nodes_is_bounded_and_never_wrong() {
     let store = Arc::new(temporary());
     // A megabyte of cache has an eighth of it for these: a third of them.
     let messages: Vec<Vec<u8>> = (0..2000_u32).map(|number| number.to_be_bytes().repeat(25)).collect();
-    let mut block = Made::new(1, "a");
+    let mut block = TestBlock::new(1, "a");
     messages.iter().for_each(|message| block.nodes.push(&keccak256(message), message));
     block.write_best(&store);
     let cached = CachedNodes::new(&store);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rhizome_primitives::Bytes;
 
 use crate::error::TrieError;
-use crate::node::{Link, Node};
+use crate::node::{Link, TrieNode};
 use crate::path::Path;
 use crate::state::StateDelta;
 use crate::trie::Trie;
@@ -16,13 +16,13 @@ pub fn diff(from: &Trie, to: &Trie) -> Result<StateDelta, TrieError> {
     if from.root_hash() == to.root_hash() {
         return Ok(StateDelta::default());
     }
-    let mut walk = Walk { from, to, key: Path::default(), delta: StateDelta::default() };
+    let mut walk = DiffWalk { from, to, key: Path::default(), delta: StateDelta::default() };
     let (old, new) = (walk.enter(from, &from.root)?, walk.enter(to, &to.root)?);
     walk.compare(old, new)?;
     Ok(walk.delta)
 }
 
-struct Walk<'t> {
+struct DiffWalk<'t> {
     from: &'t Trie,
     to: &'t Trie,
     /// The bits above the two places that are being compared.
@@ -30,34 +30,34 @@ struct Walk<'t> {
     delta: StateDelta,
 }
 
-/// A place on the way through a node's shared path: `used` bits of it lie above.
+/// A position on the way through a node's shared path: `used` bits of it lie above.
 #[derive(Clone)]
-struct Place {
-    node: Arc<Node>,
+struct DiffPosition {
+    node: Arc<TrieNode>,
     used: usize,
 }
 
-impl Place {
+impl DiffPosition {
     fn is_at_end(&self) -> bool {
         self.used == self.node.path.len()
     }
 }
 
-impl Walk<'_> {
-    fn enter(&self, trie: &Trie, link: &Link) -> Result<Option<Place>, TrieError> {
-        Ok(link.peek(&*trie.source)?.map(|node| Place { node, used: 0 }))
+impl DiffWalk<'_> {
+    fn enter(&self, trie: &Trie, link: &Link) -> Result<Option<DiffPosition>, TrieError> {
+        Ok(link.peek(&*trie.source)?.map(|node| DiffPosition { node, used: 0 }))
     }
 
-    /// The place behind `bit`, which is the next one after `place`.
-    fn step(&self, trie: &Trie, place: &Place, bit: bool) -> Result<Option<Place>, TrieError> {
-        if place.is_at_end() {
-            return self.enter(trie, place.node.child(bit));
+    /// The position behind `bit`, which is the next one after `position`.
+    fn step(&self, trie: &Trie, position: &DiffPosition, bit: bool) -> Result<Option<DiffPosition>, TrieError> {
+        if position.is_at_end() {
+            return self.enter(trie, position.node.child(bit));
         }
-        let goes_on = place.node.path.bit(place.used) == bit;
-        Ok(goes_on.then(|| Place { node: place.node.clone(), used: place.used + 1 }))
+        let goes_on = position.node.path.bit(position.used) == bit;
+        Ok(goes_on.then(|| DiffPosition { node: position.node.clone(), used: position.used + 1 }))
     }
 
-    fn compare(&mut self, old: Option<Place>, new: Option<Place>) -> Result<(), TrieError> {
+    fn compare(&mut self, old: Option<DiffPosition>, new: Option<DiffPosition>) -> Result<(), TrieError> {
         let (old, new) = match (old, new) {
             (None, None) => return Ok(()),
             (Some(old), None) => return self.delete_all(&old),
@@ -72,8 +72,8 @@ impl Walk<'_> {
         for at in old.used..old.used + common {
             self.key.push(old.node.path.bit(at));
         }
-        let old = Place { used: old.used + common, ..old };
-        let new = Place { used: new.used + common, ..new };
+        let old = DiffPosition { used: old.used + common, ..old };
+        let new = DiffPosition { used: new.used + common, ..new };
         if !old.is_at_end() && !new.is_at_end() {
             self.delete_all(&old)?;
             self.write_all(&new)?;
@@ -91,7 +91,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn compare_values(&mut self, old: &Place, new: &Place) -> Result<(), TrieError> {
+    fn compare_values(&mut self, old: &DiffPosition, new: &DiffPosition) -> Result<(), TrieError> {
         let old_value = old.is_at_end().then_some(&old.node.value).filter(|value| !value.is_none());
         let new_value = new.is_at_end().then_some(&new.node.value).filter(|value| !value.is_none());
         match (old_value, new_value) {
@@ -105,7 +105,7 @@ impl Walk<'_> {
         }
     }
 
-    fn write(&mut self, node: &Node) -> Result<(), TrieError> {
+    fn write(&mut self, node: &TrieNode) -> Result<(), TrieError> {
         let value = self.to.value_bytes(&node.value)?;
         self.emit(value);
         Ok(())
@@ -115,32 +115,32 @@ impl Walk<'_> {
         self.delta.writes.insert(self.key.bytes().to_vec(), value);
     }
 
-    fn delete_all(&mut self, place: &Place) -> Result<(), TrieError> {
-        self.visit_all(self.from, place, &mut |walk, _| {
+    fn delete_all(&mut self, position: &DiffPosition) -> Result<(), TrieError> {
+        self.visit_all(self.from, position, &mut |walk, _| {
             walk.emit(None);
             Ok(())
         })
     }
 
-    fn write_all(&mut self, place: &Place) -> Result<(), TrieError> {
-        self.visit_all(self.to, place, &mut |walk, node| walk.write(node))
+    fn write_all(&mut self, position: &DiffPosition) -> Result<(), TrieError> {
+        self.visit_all(self.to, position, &mut |walk, node| walk.write(node))
     }
 
-    /// Calls `visit` for every node with a value at and below `place`, with its key in `self.key`.
+    /// Calls `visit` for every node with a value at and below `position`, with its key in `self.key`.
     fn visit_all(
         &mut self,
         trie: &Trie,
-        place: &Place,
-        visit: &mut dyn FnMut(&mut Self, &Node) -> Result<(), TrieError>,
+        position: &DiffPosition,
+        visit: &mut dyn FnMut(&mut Self, &TrieNode) -> Result<(), TrieError>,
     ) -> Result<(), TrieError> {
         let above = self.key.len();
-        self.key.append(&place.node.path.tail(place.used));
-        if !place.node.value.is_none() {
-            visit(self, &place.node)?;
+        self.key.append(&position.node.path.tail(position.used));
+        if !position.node.value.is_none() {
+            visit(self, &position.node)?;
         }
         let here = self.key.len();
         for bit in [false, true] {
-            if let Some(next) = self.enter(trie, place.node.child(bit))? {
+            if let Some(next) = self.enter(trie, position.node.child(bit))? {
                 self.key.push(bit);
                 self.visit_all(trie, &next, visit)?;
                 self.key.truncate(here);

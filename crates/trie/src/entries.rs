@@ -5,10 +5,10 @@ use std::sync::Arc;
 use rhizome_primitives::Bytes;
 
 use crate::error::TrieError;
-use crate::node::{Link, Node};
+use crate::node::{Link, TrieNode};
 use crate::path::{Path, bit};
 use crate::trie::Trie;
-use crate::value::Value;
+use crate::value::NodeValue;
 
 /// Keys with their values in lexicographic order. After an error the iteration ends.
 ///
@@ -60,7 +60,7 @@ impl TrieEntries {
     }
 
     /// The next node with a value; its key is in `self.key`.
-    fn next_node(&mut self) -> Result<Option<Arc<Node>>, TrieError> {
+    fn next_node(&mut self) -> Result<Option<Arc<TrieNode>>, TrieError> {
         if let Some(prefix) = self.prefix.take()
             && let Some(start) = self.seek(&prefix)?
         {
@@ -90,7 +90,7 @@ impl TrieEntries {
 
     fn next_value<T>(
         &mut self,
-        read: impl FnOnce(&Trie, &[u8], &Value) -> Result<T, TrieError>,
+        read: impl FnOnce(&Trie, &[u8], &NodeValue) -> Result<T, TrieError>,
     ) -> Option<Result<T, TrieError>> {
         let result = match self.next_node() {
             Ok(None) => return None,

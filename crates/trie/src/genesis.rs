@@ -73,8 +73,8 @@ fn add_account(delta: &mut StateDelta, account: &GenesisAccount) -> Result<(), G
         delta.writes.insert(mark_key_of(&key), Some(Bytes::from_static(MARK)));
         delta.writes.insert(code_key_of(&key), Some(code.clone()));
     }
-    for (slot, cell) in storage {
-        delta.writes.insert(storage_key_of(&key, slot), Some(cell.clone()));
+    for (slot, slot_value) in storage {
+        delta.writes.insert(storage_key_of(&key, slot), Some(slot_value.clone()));
     }
     let too_large = |_error| GenesisError::Balance { address: *address };
     let balance = I256::try_from(*balance).map_err(too_large)?;

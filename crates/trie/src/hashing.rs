@@ -3,26 +3,26 @@
 
 use rhizome_primitives::keccak256_all;
 
-use crate::node::Node;
+use crate::node::TrieNode;
 use crate::node_batch::NodeBatch;
 
 /// Nodes by the number of levels that have to be hashed before them. Embedded nodes are in their parent's message.
 #[derive(Default)]
-pub(crate) struct Levels<'n> {
-    levels: Vec<Vec<&'n Node>>,
+pub(crate) struct HashLevels<'n> {
+    levels: Vec<Vec<&'n TrieNode>>,
 }
 
-impl<'n> Levels<'n> {
+impl<'n> HashLevels<'n> {
     /// The nodes of a subtree that have no hash yet.
-    pub(crate) fn without_hash(root: &'n Node) -> Levels<'n> {
-        let mut levels = Levels::default();
+    pub(crate) fn without_hash(root: &'n TrieNode) -> HashLevels<'n> {
+        let mut levels = HashLevels::default();
         levels.add(root, true, &mut |node| node.known_hash().is_none());
         levels
     }
 
     /// The nodes of a subtree that are not saved yet. Their long values go to `out`.
-    pub(crate) fn unsaved(root: &'n Node, is_root: bool, out: &mut NodeBatch) -> Levels<'n> {
-        let mut levels = Levels::default();
+    pub(crate) fn unsaved(root: &'n TrieNode, is_root: bool, out: &mut NodeBatch) -> HashLevels<'n> {
+        let mut levels = HashLevels::default();
         levels.add(root, is_root, &mut |node| {
             if !node.is_saved() {
                 node.value.write_unsaved(out);
@@ -33,7 +33,7 @@ impl<'n> Levels<'n> {
     }
 
     /// Adds a node that is wanted, after what is wanted below it. Returns how many levels that takes.
-    fn add(&mut self, node: &'n Node, is_root: bool, is_wanted: &mut impl FnMut(&Node) -> bool) -> usize {
+    fn add(&mut self, node: &'n TrieNode, is_root: bool, is_wanted: &mut impl FnMut(&TrieNode) -> bool) -> usize {
         if !is_wanted(node) || (!is_root && node.is_embeddable()) {
             return 0;
         }
@@ -68,7 +68,7 @@ impl<'n> Levels<'n> {
 }
 
 /// Adds the messages of nodes whose children have been hashed.
-fn hash_level(nodes: &[&Node], out: &mut NodeBatch) {
+fn hash_level(nodes: &[&TrieNode], out: &mut NodeBatch) {
     let mut unhashed = Vec::with_capacity(nodes.len());
     for node in nodes {
         let index = out.push_unhashed(|bytes| node.write(bytes));

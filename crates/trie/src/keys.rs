@@ -1,4 +1,4 @@
-//! Where accounts, code and storage are in the trie, and what stands in storage cells.
+//! Where accounts, code and storage are in the trie, and what stands in storage slots.
 
 use rhizome_primitives::{B256, Bytes, U256, keccak256, keccak256_all};
 
@@ -19,7 +19,7 @@ const HASH_PREFIX: usize = 10;
 pub const ACCOUNT_KEY_LENGTH: usize = 1 + HASH_PREFIX + 20;
 const REMASC_SENDER_KEY: [u8; 12] = [0x00, 0xbc, 0x36, 0x78, 0x9e, 0x7a, 0x1e, 0x28, 0x14, 0x36, 0x46, 0x00];
 /// Between an account key and a stripped slot: the storage byte and the hash prefix.
-const CELL_PREFIX: usize = 1 + HASH_PREFIX;
+const SLOT_PREFIX: usize = 1 + HASH_PREFIX;
 
 /// Key of the account at an address of 20 bytes, or of [`REMASC_SENDER`].
 pub fn account_key(address: &[u8]) -> Vec<u8> {
@@ -34,7 +34,7 @@ pub fn account_keys<A: AsRef<[u8]>>(addresses: &[A]) -> Vec<Vec<u8>> {
 
 fn hashed_account_key(address: &[u8], hash: &B256) -> Vec<u8> {
     // Room for the longest key below this one, so that callers can extend it in place.
-    let mut key = Vec::with_capacity(ACCOUNT_KEY_LENGTH + CELL_PREFIX + 32);
+    let mut key = Vec::with_capacity(ACCOUNT_KEY_LENGTH + SLOT_PREFIX + 32);
     key.push(DOMAIN);
     key.extend(hash.iter().take(HASH_PREFIX));
     key.extend_from_slice(address);
@@ -46,7 +46,7 @@ pub fn code_key_of(account_key: &[u8]) -> Vec<u8> {
     [account_key, &[CODE]].concat()
 }
 
-/// Key of the mark that makes an account a contract; all storage cells are below it.
+/// Key of the mark that makes an account a contract; all storage slots are below it.
 pub fn mark_key_of(account_key: &[u8]) -> Vec<u8> {
     [account_key, &[STORAGE]].concat()
 }
@@ -54,7 +54,7 @@ pub fn mark_key_of(account_key: &[u8]) -> Vec<u8> {
 /// Key of a storage cell of the account with this account key.
 pub fn storage_key_of(account_key: &[u8], slot: &B256) -> Vec<u8> {
     let hash = keccak256(slot);
-    let mut key = Vec::with_capacity(account_key.len() + CELL_PREFIX + 32);
+    let mut key = Vec::with_capacity(account_key.len() + SLOT_PREFIX + 32);
     key.extend_from_slice(account_key);
     key.push(STORAGE);
     key.extend(hash.iter().take(HASH_PREFIX));

@@ -8,7 +8,7 @@ use crate::error::TrieError;
 use crate::source::MemoryNodes;
 use crate::trie::Trie;
 use crate::update::{Action, Change, build};
-use crate::value::Value;
+use crate::value::NodeValue;
 
 /// Key of the item at `index`: its RLP.
 pub fn list_key(index: u64) -> Vec<u8> {
@@ -34,16 +34,16 @@ pub fn list_root<'a>(items: impl Iterator<Item = &'a [u8]>, is_orchid: bool) -> 
 
 /// [`list_root`] of items whose Keccak hashes are known.
 pub fn hashed_list_root<'a>(items: impl Iterator<Item = (&'a [u8], B256)>, is_orchid: bool) -> Result<B256, TrieError> {
-    let trie = list_of(items.map(|(item, hash)| Value::for_root(item, hash)))?;
+    let trie = list_of(items.map(|(item, hash)| NodeValue::for_root(item, hash)))?;
     if is_orchid { trie.orchid_root(false) } else { Ok(trie.root_hash()) }
 }
 
 /// The trie whose root is [`list_root`], for proofs of its items.
 pub fn list_trie(items: impl Iterator<Item = Bytes>) -> Result<Trie, TrieError> {
-    list_of(items.map(|item| Value::new(&item)))
+    list_of(items.map(|item| NodeValue::new(&item)))
 }
 
-fn list_of(values: impl Iterator<Item = Result<Value, TrieError>>) -> Result<Trie, TrieError> {
+fn list_of(values: impl Iterator<Item = Result<NodeValue, TrieError>>) -> Result<Trie, TrieError> {
     let mut items = Vec::new();
     for (value, index) in values.zip(0u64..) {
         items.push((list_key(index), value?));

@@ -54,7 +54,7 @@ pub(crate) enum ValuePart<'a> {
 
 /// The fields of one node message.
 #[derive(Debug)]
-pub(crate) struct Message<'a> {
+pub(crate) struct NodeMessage<'a> {
     pub(crate) path: Path,
     pub(crate) left: ChildPart<'a>,
     pub(crate) right: ChildPart<'a>,
@@ -62,7 +62,7 @@ pub(crate) struct Message<'a> {
     pub(crate) value: ValuePart<'a>,
 }
 
-impl<'a> Message<'a> {
+impl<'a> NodeMessage<'a> {
     /// Reads a message that is not embedded. Canonicity (compact lengths, padding bits) is not checked.
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, NodeMessageError> {
         if bytes.first() == Some(&OLD_FORMAT) {
@@ -99,7 +99,7 @@ impl<'a> Message<'a> {
         } else {
             ValuePart::Short(input.0)
         };
-        Ok(Message { path, left, right, children_size, value })
+        Ok(NodeMessage { path, left, right, children_size, value })
     }
 }
 
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn refuses_broken_messages() {
-        let error = |text: &str| Message::parse(&hex::decode(text).unwrap()).unwrap_err();
+        let error = |text: &str| NodeMessage::parse(&hex::decode(text).unwrap()).unwrap_err();
         let long = |length: usize| format!("700707{}", "00".repeat(length));
         assert_eq!(error(""), NodeMessageError::Truncated);
         assert_eq!(error("02000000"), NodeMessageError::OldFormat);
@@ -281,13 +281,13 @@ mod tests {
         assert_eq!(error("4a00"), NodeMessageError::Truncated, "the children size is missing");
         assert_eq!(error(&long(34)), NodeMessageError::Truncated);
         assert_eq!(error(&long(36)), NodeMessageError::TrailingBytes);
-        assert!(Message::parse(&hex::decode(long(35)).unwrap()).is_ok());
+        assert!(NodeMessage::parse(&hex::decode(long(35)).unwrap()).is_ok());
     }
 
     #[test]
     fn reads_all_fields() {
         let bytes = hex::decode("4f0450060011045006fe2208").unwrap();
-        let message = Message::parse(&bytes).unwrap();
+        let message = NodeMessage::parse(&bytes).unwrap();
         assert!(message.path.is_empty());
         assert_eq!(message.left, ChildPart::Embedded(&[0x50, 0x06, 0x00, 0x11]));
         assert_eq!(message.right, ChildPart::Embedded(&[0x50, 0x06, 0xfe, 0x22]));

@@ -6,14 +6,14 @@ use std::sync::{Arc, OnceLock};
 use rhizome_primitives::{B256, Bytes, keccak256};
 
 use crate::error::TrieError;
-use crate::hashing::Levels;
+use crate::hashing::HashLevels;
 use crate::message::{
-    ChildPart, EMBEDDING_LIMIT, Flags, Message, NodeMessageError, path_size, varint_size, write_path, write_varint,
+    ChildPart, EMBEDDING_LIMIT, Flags, NodeMessage, NodeMessageError, path_size, varint_size, write_path, write_varint,
 };
 use crate::node_batch::NodeBatch;
 use crate::path::Path;
 use crate::source::NodeSource;
-use crate::value::Value;
+use crate::value::NodeValue;
 
 /// A reference to a subtree. Cloning shares it.
 #[derive(Clone, Debug, Default)]
@@ -21,16 +21,16 @@ pub(crate) enum Link {
     #[default]
     Empty,
     /// In memory, whether stored or not.
-    Loaded(Arc<Node>),
+    Loaded(Arc<TrieNode>),
     /// In the source; loaded at the first use and then shared by all who hold the link.
-    Stored(Arc<Stored>),
+    Stored(Arc<StoredNode>),
 }
 
 /// A node that the source has.
 #[derive(Debug)]
-pub(crate) struct Stored {
+pub(crate) struct StoredNode {
     hash: B256,
-    node: OnceLock<Arc<Node>>,
+    node: OnceLock<Arc<TrieNode>>,
 }
 
 /// A node. Its lengths are known from the beginning, its hash is computed when somebody asks.
@@ -38,16 +38,16 @@ pub(crate) struct Stored {
 /// Lengths first means that a change never has to load the siblings on its way: the children size of a
 /// parent changes by the difference between the old and the new child.
 #[derive(Clone, Debug)]
-pub(crate) struct Node {
+pub(crate) struct TrieNode {
     pub(crate) path: Path,
-    pub(crate) value: Value,
+    pub(crate) value: NodeValue,
     pub(crate) left: Link,
     pub(crate) right: Link,
     /// As in the message: bytes of everything below this node.
     pub(crate) children_size: u64,
     message_length: usize,
-    below_left: Below,
-    below_right: Below,
+    below_left: ChildInfo,
+    below_right: ChildInfo,
     /// The source has this node (inside its parent when embedded), or a commit has handed it out.
     is_saved: bool,
     hash: OnceLock<B256>,
@@ -55,7 +55,7 @@ pub(crate) struct Node {
 
 /// What a node remembers about a child, so that a change of one child does not have to look at the other.
 #[derive(Clone, Copy, Debug, Default)]
-struct Below {
+struct ChildInfo {
     /// Length of the message of an embedded child, else 0.
     embedded_length: u8,
     /// May be set for a saved child, never clear for one that is not.
@@ -64,7 +64,7 @@ struct Below {
 
 impl Link {
     pub(crate) fn stored(hash: B256) -> Link {
-        Link::Stored(Arc::new(Stored { hash, node: OnceLock::new() }))
+        Link::Stored(Arc::new(StoredNode { hash, node: OnceLock::new() }))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -72,7 +72,7 @@ impl Link {
     }
 
     /// The node behind the link if it is in memory.
-    pub(crate) fn in_memory(&self) -> Option<&Arc<Node>> {
+    pub(crate) fn in_memory(&self) -> Option<&Arc<TrieNode>> {
         match self {
             Link::Empty => None,
             Link::Loaded(node) => Some(node),
@@ -81,7 +81,7 @@ impl Link {
     }
 
     /// The node behind the link, loaded and kept if necessary.
-    pub(crate) fn node(&self, source: &dyn NodeSource) -> Result<Option<&Arc<Node>>, TrieError> {
+    pub(crate) fn node(&self, source: &dyn NodeSource) -> Result<Option<&Arc<TrieNode>>, TrieError> {
         match self {
             Link::Empty => Ok(None),
             Link::Loaded(node) => Ok(Some(node)),
@@ -89,7 +89,7 @@ impl Link {
                 if let Some(node) = stored.node.get() {
                     return Ok(Some(node));
                 }
-                let node = Node::load(stored.hash, source)?;
+                let node = TrieNode::load(stored.hash, source)?;
                 // Two threads may load the same node; either result will do.
                 Ok(Some(stored.node.get_or_init(|| node)))
             }
@@ -97,12 +97,12 @@ impl Link {
     }
 
     /// The node behind the link, to be changed: a copy of its own if others share it.
-    pub(crate) fn node_mut(&mut self, source: &dyn NodeSource) -> Result<Option<&mut Node>, TrieError> {
+    pub(crate) fn node_mut(&mut self, source: &dyn NodeSource) -> Result<Option<&mut TrieNode>, TrieError> {
         if let Link::Stored(stored) = self {
             let unshared = Arc::get_mut(stored).and_then(|stored| stored.node.take());
             let node = match unshared.or_else(|| stored.node.get().cloned()) {
                 Some(node) => node,
-                None => Node::load(stored.hash, source)?,
+                None => TrieNode::load(stored.hash, source)?,
             };
             *self = Link::Loaded(node);
         }
@@ -113,9 +113,9 @@ impl Link {
     }
 
     /// The node behind the link, not kept when it has to be loaded: for walks over whole subtrees.
-    pub(crate) fn peek(&self, source: &dyn NodeSource) -> Result<Option<Arc<Node>>, TrieError> {
+    pub(crate) fn peek(&self, source: &dyn NodeSource) -> Result<Option<Arc<TrieNode>>, TrieError> {
         match self {
-            Link::Stored(stored) if stored.node.get().is_none() => Node::load(stored.hash, source).map(Some),
+            Link::Stored(stored) if stored.node.get().is_none() => TrieNode::load(stored.hash, source).map(Some),
             _ => Ok(self.in_memory().cloned()),
         }
     }
@@ -130,31 +130,31 @@ impl Link {
     }
 
     /// The child to be written into the parent's message, if it goes there in full.
-    fn embedded(&self) -> Option<&Arc<Node>> {
+    fn embedded(&self) -> Option<&Arc<TrieNode>> {
         match self {
             Link::Loaded(node) if node.is_embeddable() => Some(node),
             _ => None,
         }
     }
 
-    fn summary(&self) -> Below {
+    fn summary(&self) -> ChildInfo {
         match self {
-            Link::Loaded(node) => Below {
+            Link::Loaded(node) => ChildInfo {
                 // At most EMBEDDING_LIMIT.
                 embedded_length: if node.is_embeddable() { node.message_length as u8 } else { 0 },
                 is_unsaved: !node.is_saved,
             },
-            Link::Empty | Link::Stored(_) => Below::default(),
+            Link::Empty | Link::Stored(_) => ChildInfo::default(),
         }
     }
 
     /// Presence and embedding, as the flags have them.
-    fn flags(&self, below: Below) -> (bool, bool) {
+    fn flags(&self, below: ChildInfo) -> (bool, bool) {
         (!self.is_empty(), below.embedded_length > 0)
     }
 
     /// Bytes that the child takes in its parent's message.
-    fn message_size(&self, below: Below) -> usize {
+    fn message_size(&self, below: ChildInfo) -> usize {
         match (self.is_empty(), below.embedded_length) {
             (true, _) => 0,
             (false, 0) => 32,
@@ -173,18 +173,25 @@ impl Link {
     }
 }
 
-impl Node {
-    /// A new node. `children_size` is the sum of [`Node::size`] of the children.
-    pub(crate) fn new(path: Path, value: Value, left: Link, right: Link, children_size: u64) -> Node {
+impl TrieNode {
+    /// A new node. `children_size` is the sum of [`TrieNode::size`] of the children.
+    pub(crate) fn new(path: Path, value: NodeValue, left: Link, right: Link, children_size: u64) -> TrieNode {
         Self::with_fields(path, value, left, right, children_size, false)
     }
 
-    pub(crate) fn leaf(path: Path, value: Value) -> Node {
-        Node::new(path, value, Link::Empty, Link::Empty, 0)
+    pub(crate) fn leaf(path: Path, value: NodeValue) -> TrieNode {
+        TrieNode::new(path, value, Link::Empty, Link::Empty, 0)
     }
 
-    fn with_fields(path: Path, value: Value, left: Link, right: Link, children_size: u64, is_saved: bool) -> Node {
-        let mut node = Node {
+    fn with_fields(
+        path: Path,
+        value: NodeValue,
+        left: Link,
+        right: Link,
+        children_size: u64,
+        is_saved: bool,
+    ) -> TrieNode {
+        let mut node = TrieNode {
             below_left: left.summary(),
             below_right: right.summary(),
             path,
@@ -209,7 +216,7 @@ impl Node {
             + self.value.message_size();
     }
 
-    /// Must follow a change of the value or of a child; says which child. `children_size` as in [`Node::new`].
+    /// Must follow a change of the value or of a child; says which child. `children_size` as in [`TrieNode::new`].
     pub(crate) fn changed(&mut self, is_left: bool, is_right: bool, children_size: u64) {
         if is_left {
             self.below_left = self.left.summary();
@@ -228,30 +235,30 @@ impl Node {
         self.changed(false, false, self.children_size);
     }
 
-    fn load(hash: B256, source: &dyn NodeSource) -> Result<Arc<Node>, TrieError> {
+    fn load(hash: B256, source: &dyn NodeSource) -> Result<Arc<TrieNode>, TrieError> {
         let message = source.get(&hash)?.ok_or(TrieError::MissingNode { hash })?;
-        let node = Node::decode(&message).map_err(|reason| TrieError::Message { hash, reason })?;
+        let node = TrieNode::decode(&message).map_err(|reason| TrieError::Message { hash, reason })?;
         // The source vouches for the hash; hashing again would cost more than the look-up.
-        Ok(Arc::new(Node { hash: OnceLock::from(hash), ..node }))
+        Ok(Arc::new(TrieNode { hash: OnceLock::from(hash), ..node }))
     }
 
     /// Reads the message of a node that is not embedded.
-    pub(crate) fn decode(message: &Bytes) -> Result<Node, NodeMessageError> {
-        Self::from_message(Message::parse(message)?)
+    pub(crate) fn decode(message: &Bytes) -> Result<TrieNode, NodeMessageError> {
+        Self::from_message(NodeMessage::parse(message)?)
     }
 
-    fn from_message(message: Message<'_>) -> Result<Node, NodeMessageError> {
+    fn from_message(message: NodeMessage<'_>) -> Result<TrieNode, NodeMessageError> {
         let child = |part: ChildPart<'_>| match part {
             ChildPart::None => Ok(Link::Empty),
             ChildPart::Hash(hash) => Ok(Link::stored(hash)),
             ChildPart::Embedded(bytes) => {
-                let node = Self::from_message(Message::parse_embedded(bytes)?)?;
+                let node = Self::from_message(NodeMessage::parse_embedded(bytes)?)?;
                 Ok(Link::Loaded(Arc::new(node)))
             }
         };
         let (left, right) = (child(message.left)?, child(message.right)?);
         // Copied: a slice would keep the whole message alive as long as somebody holds the value.
-        let value = Value::from_part(message.value, Bytes::copy_from_slice);
+        let value = NodeValue::from_part(message.value, Bytes::copy_from_slice);
         Ok(Self::with_fields(message.path, value, left, right, message.children_size, true))
     }
 
@@ -264,7 +271,7 @@ impl Node {
     }
 
     /// The children among which something is not saved.
-    pub(crate) fn unsaved_children(&self) -> impl Iterator<Item = &Arc<Node>> {
+    pub(crate) fn unsaved_children(&self) -> impl Iterator<Item = &Arc<TrieNode>> {
         let children = [(&self.left, self.below_left), (&self.right, self.below_right)];
         children.into_iter().filter_map(|(link, below)| match link {
             Link::Loaded(node) if below.is_unsaved => Some(node),
@@ -291,7 +298,7 @@ impl Node {
     /// Appends the message.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let flags = Flags {
-            is_long_value: matches!(self.value, Value::Long { .. }),
+            is_long_value: matches!(self.value, NodeValue::Long { .. }),
             has_path: !self.path.is_empty(),
             left: self.left.flags(self.below_left),
             right: self.right.flags(self.below_right),
@@ -304,9 +311,9 @@ impl Node {
             write_varint(self.children_size, out);
         }
         match &self.value {
-            Value::None => {}
-            Value::Short(bytes) => out.extend_from_slice(bytes),
-            Value::Long { value, .. } => {
+            NodeValue::None => {}
+            NodeValue::Short(bytes) => out.extend_from_slice(bytes),
+            NodeValue::Long { value, .. } => {
                 out.extend_from_slice(value.hash().as_slice());
                 out.extend_from_slice(&value.length_field());
             }
@@ -318,7 +325,7 @@ impl Node {
         *self.hash.get_or_init(|| keccak256(self.message()))
     }
 
-    /// Like [`Node::hash`], with `work` changed keys expected below: many nodes are hashed at once.
+    /// Like [`TrieNode::hash`], with `work` changed keys expected below: many nodes are hashed at once.
     pub(crate) fn hash_with(&self, work: usize) -> B256 {
         if work >= PARALLEL_WORK
             && self.known_hash().is_none()
@@ -326,7 +333,7 @@ impl Node {
         {
             rayon::join(|| left.hash_with(work / 2), || right.hash_with(work / 2));
         }
-        Levels::without_hash(self).hash();
+        HashLevels::without_hash(self).hash();
         self.hash()
     }
 
@@ -346,7 +353,7 @@ impl Node {
 
     fn mark_saved(&mut self) {
         self.is_saved = true;
-        if let Value::Long { is_saved, .. } = &mut self.value {
+        if let NodeValue::Long { is_saved, .. } = &mut self.value {
             *is_saved = true;
         }
         for (link, below) in [(&mut self.left, &mut self.below_left), (&mut self.right, &mut self.below_right)] {
@@ -380,7 +387,7 @@ impl Link {
             );
             out.append(&right_out);
         }
-        Levels::unsaved(shared, is_root, out).write(out);
+        HashLevels::unsaved(shared, is_root, out).write(out);
         self.mark_saved();
     }
 
@@ -402,7 +409,7 @@ impl Link {
             return Link::stored(node.hash());
         }
         let (left, right) = (node.left.trimmed(levels - 1), node.right.trimmed(levels - 1));
-        let trimmed = Node { left, right, ..Node::clone(node) };
+        let trimmed = TrieNode { left, right, ..TrieNode::clone(node) };
         Link::Loaded(Arc::new(trimmed))
     }
 }
@@ -423,7 +430,7 @@ mod tests {
         );
         for text in ["500f0123aa", "4f0450060011045006fe2208", account] {
             let bytes = Bytes::from(hex::decode(text).unwrap());
-            let node = Node::decode(&bytes).unwrap();
+            let node = TrieNode::decode(&bytes).unwrap();
             assert_eq!(node.message(), bytes.to_vec());
             assert_eq!(node.message_length, bytes.len());
             assert_eq!(node.hash(), keccak256(&bytes));

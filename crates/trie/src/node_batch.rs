@@ -5,7 +5,7 @@ use rhizome_primitives::{B256, Bytes, keccak256_all};
 /// Bytes of a length in a pack: no value is longer.
 const LENGTH_BYTES: usize = 3;
 
-/// Node messages and long values with their Keccak hashes. A block adds thousands of them, and one allocation for all is a
+/// TrieNode messages and long values with their Keccak hashes. A block adds thousands of them, and one allocation for all is a
 /// good deal cheaper than one for each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NodeBatch {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rhizome_primitives::{B256, Bytes};
 
 use crate::error::TrieError;
-use crate::node::{Link, Node};
+use crate::node::{Link, TrieNode};
 use crate::path::Path;
 use crate::trie::Trie;
 
@@ -45,7 +45,7 @@ pub struct TrieNodes {
 }
 
 impl TrieNodes {
-    fn view(&mut self, node: &Arc<Node>, above: Path) -> NodeView {
+    fn view(&mut self, node: &Arc<TrieNode>, above: Path) -> NodeView {
         let is_root = above.is_empty();
         let mut path = above;
         path.append(&node.path);

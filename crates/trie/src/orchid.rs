@@ -6,7 +6,7 @@ use crate::error::TrieError;
 use crate::node::Link;
 use crate::source::NodeSource;
 use crate::trie::Trie;
-use crate::value::Value;
+use crate::value::NodeValue;
 
 const ARITY: u8 = 2;
 const SECURE: u8 = 1;
@@ -29,7 +29,7 @@ fn orchid_hash(link: &Link, is_secure: bool, source: &dyn NodeSource) -> Result<
     let right = orchid_hash(&node.right, is_secure, source)?;
     let mut message = Vec::with_capacity(6 + node.path.bytes().len() + 3 * 32);
     let secure = if is_secure { SECURE } else { 0 };
-    let long = if matches!(node.value, Value::Long { .. }) { LONG_VALUE } else { 0 };
+    let long = if matches!(node.value, NodeValue::Long { .. }) { LONG_VALUE } else { 0 };
     let children = left.map_or(0, |_| LEFT) | right.map_or(0, |_| RIGHT);
     // The field has two bytes, no key of that era is longer; the reference drops higher bits as well.
     let [.., high, low] = node.path.len().to_be_bytes();
@@ -39,9 +39,9 @@ fn orchid_hash(link: &Link, is_secure: bool, source: &dyn NodeSource) -> Result<
         message.extend_from_slice(hash.as_slice());
     }
     match &node.value {
-        Value::None => {}
-        Value::Short(bytes) => message.extend_from_slice(bytes),
-        Value::Long { value, .. } => message.extend_from_slice(value.hash().as_slice()),
+        NodeValue::None => {}
+        NodeValue::Short(bytes) => message.extend_from_slice(bytes),
+        NodeValue::Long { value, .. } => message.extend_from_slice(value.hash().as_slice()),
     }
     Ok(Some(keccak256(message)))
 }

@@ -12,12 +12,12 @@ use crate::source::MemoryNodes;
 use crate::state::StateError;
 use crate::trie::Trie;
 use crate::update::{Action, Change, build};
-use crate::value::Value;
+use crate::value::NodeValue;
 
 /// The old state root of the accounts in a unitrie. Reads the whole state.
 pub fn orchid_state_root(state: &Trie) -> Result<B256, StateError> {
     let mut accounts = BTreeMap::new();
-    let mut current: Option<OldAccount> = None;
+    let mut current: Option<OrchidAccount> = None;
     for entry in state.entries() {
         let (key, value) = entry?;
         let Some(StateKey { address, part }) = StateKey::parse(&key) else { continue };
@@ -28,11 +28,11 @@ pub fn orchid_state_root(state: &Trie) -> Result<B256, StateError> {
             }
             let reason = |reason| StateError::Account { key: key.clone(), reason };
             let account = AccountState::decode(&value).map_err(reason)?;
-            current = Some(OldAccount::new(address, account));
+            current = Some(OrchidAccount::new(address, account));
         } else if let Some(account) = current.as_mut().filter(|account| account.address == address) {
             match part {
                 KeyPart::Code => account.code_hash = keccak256(&value),
-                KeyPart::Slot(slot) => _ = account.cells.insert(keccak256(slot), value),
+                KeyPart::Slot(slot) => _ = account.slots.insert(keccak256(slot), value),
                 KeyPart::Account | KeyPart::Mark => {}
             }
         }
@@ -43,17 +43,17 @@ pub fn orchid_state_root(state: &Trie) -> Result<B256, StateError> {
     secure_root(&accounts)
 }
 
-struct OldAccount {
+struct OrchidAccount {
     address: Vec<u8>,
     account: AccountState,
     code_hash: B256,
     /// By the hash of the slot.
-    cells: BTreeMap<B256, Bytes>,
+    slots: BTreeMap<B256, Bytes>,
 }
 
-impl OldAccount {
-    fn new(address: &[u8], account: AccountState) -> OldAccount {
-        OldAccount { address: address.to_vec(), account, code_hash: EMPTY_CODE_HASH, cells: BTreeMap::new() }
+impl OrchidAccount {
+    fn new(address: &[u8], account: AccountState) -> OrchidAccount {
+        OrchidAccount { address: address.to_vec(), account, code_hash: EMPTY_CODE_HASH, slots: BTreeMap::new() }
     }
 
     /// RLP of nonce, balance, storage root and code hash, the numbers unsigned.
@@ -65,7 +65,7 @@ impl OldAccount {
         let mut elements = Vec::with_capacity(132);
         rlp::put_value(&mut elements, &self.account.nonce);
         rlp::put_value(&mut elements, &self.account.balance.into_raw());
-        rlp::put_bytes(&mut elements, secure_root(&self.cells)?.as_slice());
+        rlp::put_bytes(&mut elements, secure_root(&self.slots)?.as_slice());
         rlp::put_bytes(&mut elements, self.code_hash.as_slice());
         Ok(rlp::list(&elements).into())
     }
@@ -77,7 +77,7 @@ fn secure_root(entries: &BTreeMap<B256, Bytes>) -> Result<B256, StateError> {
     }
     let mut puts = Vec::with_capacity(entries.len());
     for (key, value) in entries {
-        puts.push(Change { key: key.as_slice(), action: Action::Put(Value::new(value)?) });
+        puts.push(Change { key: key.as_slice(), action: Action::Put(NodeValue::new(value)?) });
     }
     let trie = Trie::with_root(build(&puts), Arc::new(MemoryNodes::default()), puts.len());
     Ok(trie.orchid_root(true)?)

@@ -3,8 +3,8 @@
 use rhizome_primitives::{B256, Bytes, EMPTY_ROOT, keccak256};
 
 use crate::error::TrieError;
-use crate::message::{ChildPart, Message, NodeMessageError, ValuePart};
-use crate::node::Node;
+use crate::message::{ChildPart, NodeMessage, NodeMessageError, ValuePart};
+use crate::node::TrieNode;
 use crate::path::bit;
 use crate::trie::Trie;
 
@@ -40,8 +40,8 @@ impl Trie {
     }
 
     /// What is loaded on the way is kept, for proofs of an account and its storage have most of it in common.
-    fn walk(&self, key: &[u8]) -> Result<Walk<'_>, TrieError> {
-        let mut walk = Walk::default();
+    fn walk(&self, key: &[u8]) -> Result<ProofPath<'_>, TrieError> {
+        let mut walk = ProofPath::default();
         let mut link = &self.root;
         let mut at = 0;
         while let Some(node) = link.node(&*self.source)? {
@@ -64,14 +64,14 @@ impl Trie {
 }
 
 #[derive(Default)]
-struct Walk<'a> {
-    nodes: Vec<&'a Node>,
+struct ProofPath<'a> {
+    nodes: Vec<&'a TrieNode>,
     /// Number of key bits at the end of each node whose whole path was in the key.
     ends: Vec<usize>,
     is_found: bool,
 }
 
-impl Walk<'_> {
+impl ProofPath<'_> {
     /// Of all nodes but the first ones.
     fn messages(&self, skipped: usize) -> Vec<Bytes> {
         self.nodes.iter().skip(skipped).map(|node| node.message().into()).collect()
@@ -137,8 +137,8 @@ pub fn verify(root: B256, key: &[u8], first_bit: usize, proof: &[Bytes]) -> Resu
     let mut at = first_bit;
     for (index, bytes) in proof.iter().enumerate() {
         let message = match &expected {
-            Expected::Hash(hash) if keccak256(bytes) == *hash => Message::parse(bytes),
-            Expected::Bytes(embedded) if *embedded == bytes.as_ref() => Message::parse_embedded(bytes),
+            Expected::Hash(hash) if keccak256(bytes) == *hash => NodeMessage::parse(bytes),
+            Expected::Bytes(embedded) if *embedded == bytes.as_ref() => NodeMessage::parse_embedded(bytes),
             _ => return Err(ProofError::Mismatch { index }),
         };
         let message = message.map_err(|reason| ProofError::Message { index, reason })?;

@@ -7,7 +7,7 @@ use rhizome_primitives::{B256, Bytes};
 
 pub use crate::error::SourceError;
 
-/// Node messages and long values, both by their Keccak hash.
+/// TrieNode messages and long values, both by their Keccak hash.
 pub trait NodeSource: Send + Sync {
     /// The bytes whose hash is `hash`, or None when the source does not have them.
     fn get(&self, hash: &B256) -> Result<Option<Bytes>, SourceError>;

@@ -6,13 +6,13 @@ use rhizome_primitives::{B256, Bytes, EMPTY_ROOT, keccak256};
 
 use crate::entries::TrieEntries;
 use crate::error::TrieError;
-use crate::node::{Link, Node};
+use crate::node::{Link, TrieNode};
 use crate::node_batch::NodeBatch;
 use crate::path::bit;
 use crate::source::NodeSource;
 use crate::state::StateDelta;
 use crate::update::{Action, Change, update};
-use crate::value::Value;
+use crate::value::NodeValue;
 
 /// How much more room a commit gets than the one before it took.
 const SPARE_SHARE: usize = 8;
@@ -61,7 +61,7 @@ impl Trie {
     }
 
     /// The node at exactly `key`, with or without a value.
-    pub(crate) fn find(&self, key: &[u8]) -> Result<Option<&Arc<Node>>, TrieError> {
+    pub(crate) fn find(&self, key: &[u8]) -> Result<Option<&Arc<TrieNode>>, TrieError> {
         let mut link = &self.root;
         let mut at = 0;
         while let Some(node) = link.node(&*self.source)? {
@@ -86,11 +86,11 @@ impl Trie {
         }
     }
 
-    pub(crate) fn value_bytes(&self, value: &Value) -> Result<Option<Bytes>, TrieError> {
+    pub(crate) fn value_bytes(&self, value: &NodeValue) -> Result<Option<Bytes>, TrieError> {
         match value {
-            Value::None => Ok(None),
-            Value::Short(bytes) => Ok(Some(bytes.clone())),
-            Value::Long { value, .. } => match value.bytes() {
+            NodeValue::None => Ok(None),
+            NodeValue::Short(bytes) => Ok(Some(bytes.clone())),
+            NodeValue::Long { value, .. } => match value.bytes() {
                 Some(bytes) => Ok(Some(bytes.clone())),
                 None => {
                     let hash = value.hash();
@@ -103,9 +103,9 @@ impl Trie {
     /// Length in bytes and Keccak of the value at `key`, without reading the bytes of a long value.
     pub fn value_length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, TrieError> {
         Ok(self.find(key)?.and_then(|node| match &node.value {
-            Value::None => None,
-            Value::Short(bytes) => Some((bytes.len(), keccak256(bytes))),
-            Value::Long { value, .. } => Some((node.value.length(), value.hash())),
+            NodeValue::None => None,
+            NodeValue::Short(bytes) => Some((bytes.len(), keccak256(bytes))),
+            NodeValue::Long { value, .. } => Some((node.value.length(), value.hash())),
         }))
     }
 
@@ -233,8 +233,8 @@ impl std::fmt::Debug for Trie {
 }
 
 fn put_or_delete(value: &Bytes) -> Result<Action, TrieError> {
-    Ok(match Value::new(value)? {
-        Value::None => Action::Delete,
+    Ok(match NodeValue::new(value)? {
+        NodeValue::None => Action::Delete,
         value => Action::Put(value),
     })
 }

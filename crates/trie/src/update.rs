@@ -6,15 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::TrieError;
-use crate::node::{Link, Node};
+use crate::node::{Link, TrieNode};
 use crate::path::{Path, bit, common_bits};
 use crate::source::NodeSource;
-use crate::value::Value;
+use crate::value::NodeValue;
 
 /// What happens at one key.
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
-    Put(Value),
+    Put(NodeValue),
     Delete,
     /// Deletes the key and everything below it, if the key has a value.
     Wipe,
@@ -28,7 +28,7 @@ pub(crate) struct Change<'a> {
 }
 
 impl Change<'_> {
-    fn put(&self) -> Option<&Value> {
+    fn put(&self) -> Option<&NodeValue> {
         match &self.action {
             Action::Put(value) => Some(value),
             Action::Delete | Action::Wipe => None,
@@ -45,7 +45,7 @@ impl Change<'_> {
 const PARALLEL_CHANGES: usize = 256;
 
 /// What changes did to a trie.
-pub(crate) struct Updated {
+pub(crate) struct UpdateResult {
     pub(crate) is_changed: bool,
     /// Nodes that it has more now, at most.
     pub(crate) created: usize,
@@ -54,10 +54,14 @@ pub(crate) struct Updated {
 /// Applies `changes` (sorted by key, each key once) to a whole trie.
 ///
 /// After an error some of the changes may have been created.
-pub(crate) fn update(root: &mut Link, changes: &[Change<'_>], source: &dyn NodeSource) -> Result<Updated, TrieError> {
+pub(crate) fn update(
+    root: &mut Link,
+    changes: &[Change<'_>],
+    source: &dyn NodeSource,
+) -> Result<UpdateResult, TrieError> {
     let descent = Descent { source, created: AtomicUsize::new(0) };
     let is_changed = descent.update(root, 0, changes)?.is_some();
-    Ok(Updated { is_changed, created: descent.created.into_inner() })
+    Ok(UpdateResult { is_changed, created: descent.created.into_inner() })
 }
 
 /// A trie made of `puts` alone (sorted by key, each key once, all of them puts).
@@ -66,13 +70,13 @@ pub(crate) fn build(puts: &[Change<'_>]) -> Link {
 }
 
 /// What a change of a subtree means for the children size of its parent.
-struct Resized {
+struct SizeChange {
     before: u64,
     after: u64,
 }
 
-impl Resized {
-    fn apply(change: Option<&Resized>, size: u64) -> Option<u64> {
+impl SizeChange {
+    fn apply(change: Option<&SizeChange>, size: u64) -> Option<u64> {
         match change {
             Some(change) => size.checked_sub(change.before)?.checked_add(change.after),
             None => Some(size),
@@ -95,12 +99,12 @@ impl Descent<'_> {
     }
 
     /// `at`: number of key bits used up above this link; all changes agree in them. None: nothing changed.
-    fn update(&self, link: &mut Link, at: usize, changes: &[Change<'_>]) -> Result<Option<Resized>, TrieError> {
+    fn update(&self, link: &mut Link, at: usize, changes: &[Change<'_>]) -> Result<Option<SizeChange>, TrieError> {
         let (Some(first), Some(last)) = (changes.first(), changes.last()) else { return Ok(None) };
         let Some(node) = link.node(self.source)? else {
             *link = self.build(changes, at);
             let after = size_of(link);
-            return Ok((!link.is_empty()).then_some(Resized { before: 0, after }));
+            return Ok((!link.is_empty()).then_some(SizeChange { before: 0, after }));
         };
         let before = node.size();
         // In a sorted list the keys at the ends have the shortest part in common with any path.
@@ -124,7 +128,7 @@ impl Descent<'_> {
                 }
             }
         };
-        Ok(is_changed.then(|| Resized { before, after: size_of(link) }))
+        Ok(is_changed.then(|| SizeChange { before, after: size_of(link) }))
     }
 
     /// All changes have the node's whole path.
@@ -141,15 +145,15 @@ impl Descent<'_> {
                 return Ok(true);
             }
             Some(Action::Put(value)) if !value.is_same(&node.value) => Some(value.clone()),
-            Some(Action::Delete) if !node.value.is_none() => Some(Value::None),
+            Some(Action::Delete) if !node.value.is_none() => Some(NodeValue::None),
             _ => None,
         };
         let (left, right) = self.update_children(node, end, below)?;
         if value.is_none() && left.is_none() && right.is_none() {
             return Ok(false);
         }
-        let size = Resized::apply(left.as_ref(), node.children_size);
-        let size = size.and_then(|size| Resized::apply(right.as_ref(), size)).ok_or(TrieError::ChildrenSize)?;
+        let size = SizeChange::apply(left.as_ref(), node.children_size);
+        let size = size.and_then(|size| SizeChange::apply(right.as_ref(), size)).ok_or(TrieError::ChildrenSize)?;
         if let Some(value) = value {
             node.value = value;
         }
@@ -162,13 +166,13 @@ impl Descent<'_> {
 
     fn update_children(
         &self,
-        node: &mut Node,
+        node: &mut TrieNode,
         end: usize,
         below: &[Change<'_>],
-    ) -> Result<(Option<Resized>, Option<Resized>), TrieError> {
+    ) -> Result<(Option<SizeChange>, Option<SizeChange>), TrieError> {
         let (zeros, ones) = split_by_bit(below, end);
-        let Node { left, right, .. } = node;
-        let (left, right) = if is_worth_sharing(zeros, ones) {
+        let TrieNode { left, right, .. } = node;
+        let (left, right) = if is_worth_parallel(zeros, ones) {
             rayon::join(|| self.update(left, end + 1, zeros), || self.update(right, end + 1, ones))
         } else {
             (self.update(left, end + 1, zeros), self.update(right, end + 1, ones))
@@ -182,7 +186,7 @@ impl Descent<'_> {
         let end = at + common;
         let (value, below) = match changes.split_first() {
             Some((first, rest)) if first.ends_at(end) => (first.put().cloned().unwrap_or_default(), rest),
-            _ => (Value::None, changes),
+            _ => (NodeValue::None, changes),
         };
         let (zeros, ones) = split_by_bit(below, end);
         let (old_bit, path) = (node.path.bit(common), node.path.head(common));
@@ -194,7 +198,7 @@ impl Descent<'_> {
         let size = size_of(&old).saturating_add(size_of(&new));
         self.created.fetch_add(1, Ordering::Relaxed);
         let (left, right) = if old_bit { (new, old) } else { (old, new) };
-        *link = Link::Loaded(Arc::new(Node::new(path, value, left, right, size)));
+        *link = Link::Loaded(Arc::new(TrieNode::new(path, value, left, right, size)));
         self.make_canonical(link)
     }
 
@@ -225,21 +229,21 @@ fn build_at(puts: &[Change<'_>], at: usize) -> Link {
     let value_of = |change: &Change<'_>| change.put().cloned().unwrap_or_default();
     if puts.len() == 1 {
         let path = Path::of(first.key, at, first.key.len() * 8);
-        return Link::Loaded(Arc::new(Node::leaf(path, value_of(first))));
+        return Link::Loaded(Arc::new(TrieNode::leaf(path, value_of(first))));
     }
     let end = at + common_bits(first.key, at, first.key.len() * 8, last.key, at, last.key.len() * 8);
     let (value, below) = match puts.split_first() {
         Some((first, rest)) if first.ends_at(end) => (value_of(first), rest),
-        _ => (Value::None, puts),
+        _ => (NodeValue::None, puts),
     };
     let (zeros, ones) = split_by_bit(below, end);
-    let (left, right) = if is_worth_sharing(zeros, ones) {
+    let (left, right) = if is_worth_parallel(zeros, ones) {
         rayon::join(|| build_at(zeros, end + 1), || build_at(ones, end + 1))
     } else {
         (build_at(zeros, end + 1), build_at(ones, end + 1))
     };
     let size = size_of(&left).saturating_add(size_of(&right));
-    Link::Loaded(Arc::new(Node::new(Path::of(first.key, at, end), value, left, right, size)))
+    Link::Loaded(Arc::new(TrieNode::new(Path::of(first.key, at, end), value, left, right, size)))
 }
 
 /// Size of a subtree that is in memory because it was just looked at or created.
@@ -256,6 +260,6 @@ fn split_by_bit<'c, 'a>(changes: &'c [Change<'a>], position: usize) -> (&'c [Cha
     changes.split_at(changes.partition_point(|change| !bit(change.key, position)))
 }
 
-fn is_worth_sharing(zeros: &[Change<'_>], ones: &[Change<'_>]) -> bool {
+fn is_worth_parallel(zeros: &[Change<'_>], ones: &[Change<'_>]) -> bool {
     zeros.len() >= PARALLEL_CHANGES && ones.len() >= PARALLEL_CHANGES
 }

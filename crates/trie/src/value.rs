@@ -10,95 +10,102 @@ use crate::node_batch::NodeBatch;
 
 /// The value of a node.
 #[derive(Clone, Debug, Default)]
-pub(crate) enum Value {
+pub(crate) enum NodeValue {
     #[default]
     None,
     /// 1 to 32 bytes.
     Short(Bytes),
     /// More than 32 bytes. `is_saved`: the bytes are in the source or were handed out by a commit.
-    Long { value: Arc<LongValue>, is_saved: bool },
+    Long { value: Arc<LongNodeValue>, is_saved: bool },
 }
 
 /// A value of more than 32 bytes.
 #[derive(Debug)]
-pub(crate) struct LongValue {
+pub(crate) struct LongNodeValue {
     length: u32,
     hash: OnceLock<B256>,
     /// None when only hash and length are known.
     bytes: Option<Bytes>,
 }
 
-impl Value {
+impl NodeValue {
     /// The value that stands for `bytes`; none when they are empty.
-    pub(crate) fn new(bytes: &Bytes) -> Result<Value, TrieError> {
+    pub(crate) fn new(bytes: &Bytes) -> Result<NodeValue, TrieError> {
         if bytes.len() > MAX_VALUE_LENGTH {
             return Err(TrieError::ValueTooLong { length: bytes.len() });
         }
         Ok(match bytes.len() {
-            0 => Value::None,
-            1..=SHORT_VALUE_LIMIT => Value::Short(bytes.clone()),
-            length => Value::Long {
+            0 => NodeValue::None,
+            1..=SHORT_VALUE_LIMIT => NodeValue::Short(bytes.clone()),
+            length => NodeValue::Long {
                 // Checked above: fits into three bytes.
-                value: Arc::new(LongValue { length: length as u32, hash: OnceLock::new(), bytes: Some(bytes.clone()) }),
+                value: Arc::new(LongNodeValue {
+                    length: length as u32,
+                    hash: OnceLock::new(),
+                    bytes: Some(bytes.clone()),
+                }),
                 is_saved: false,
             },
         })
     }
 
     /// A value for computing roots only: of a long value nothing but length and `hash`, its Keccak, is kept.
-    pub(crate) fn for_root(bytes: &[u8], hash: B256) -> Result<Value, TrieError> {
+    pub(crate) fn for_root(bytes: &[u8], hash: B256) -> Result<NodeValue, TrieError> {
         if bytes.len() <= SHORT_VALUE_LIMIT || bytes.len() > MAX_VALUE_LENGTH {
-            return Value::new(&Bytes::copy_from_slice(bytes));
+            return NodeValue::new(&Bytes::copy_from_slice(bytes));
         }
-        Ok(Value::stored(hash, bytes.len() as u32))
+        Ok(NodeValue::stored(hash, bytes.len() as u32))
     }
 
-    fn stored(hash: B256, length: u32) -> Value {
-        Value::Long { value: Arc::new(LongValue { length, hash: OnceLock::from(hash), bytes: None }), is_saved: true }
+    fn stored(hash: B256, length: u32) -> NodeValue {
+        NodeValue::Long {
+            value: Arc::new(LongNodeValue { length, hash: OnceLock::from(hash), bytes: None }),
+            is_saved: true,
+        }
     }
 
     /// The value of a message; `slice` turns a part of the message into bytes of its own.
-    pub(crate) fn from_part(part: ValuePart<'_>, slice: impl FnOnce(&[u8]) -> Bytes) -> Value {
+    pub(crate) fn from_part(part: ValuePart<'_>, slice: impl FnOnce(&[u8]) -> Bytes) -> NodeValue {
         match part {
-            ValuePart::None => Value::None,
-            ValuePart::Short(bytes) => Value::Short(slice(bytes)),
-            ValuePart::Long { hash, length } => Value::stored(hash, length),
+            ValuePart::None => NodeValue::None,
+            ValuePart::Short(bytes) => NodeValue::Short(slice(bytes)),
+            ValuePart::Long { hash, length } => NodeValue::stored(hash, length),
         }
     }
 
     pub(crate) fn is_none(&self) -> bool {
-        matches!(self, Value::None)
+        matches!(self, NodeValue::None)
     }
 
     /// In bytes, 0 without a value.
     pub(crate) fn length(&self) -> usize {
         match self {
-            Value::None => 0,
-            Value::Short(bytes) => bytes.len(),
-            Value::Long { value, .. } => value.length as usize,
+            NodeValue::None => 0,
+            NodeValue::Short(bytes) => bytes.len(),
+            NodeValue::Long { value, .. } => value.length as usize,
         }
     }
 
     /// Bytes that the value takes in its node's message.
     pub(crate) fn message_size(&self) -> usize {
         match self {
-            Value::None => 0,
-            Value::Short(bytes) => bytes.len(),
-            Value::Long { .. } => 32 + 3,
+            NodeValue::None => 0,
+            NodeValue::Short(bytes) => bytes.len(),
+            NodeValue::Long { .. } => 32 + 3,
         }
     }
 
     /// Bytes that the value takes outside of its node's message.
     pub(crate) fn outside_size(&self) -> u64 {
         match self {
-            Value::Long { value, .. } => u64::from(value.length),
-            Value::None | Value::Short(_) => 0,
+            NodeValue::Long { value, .. } => u64::from(value.length),
+            NodeValue::None | NodeValue::Short(_) => 0,
         }
     }
 
     /// Adds the bytes of a long value that are not saved yet.
     pub(crate) fn write_unsaved(&self, out: &mut NodeBatch) {
-        if let Value::Long { value, is_saved: false } = self
+        if let NodeValue::Long { value, is_saved: false } = self
             && let Some(bytes) = value.bytes()
         {
             out.push(&value.hash(), bytes);
@@ -106,11 +113,11 @@ impl Value {
     }
 
     /// True when both hold the same bytes.
-    pub(crate) fn is_same(&self, other: &Value) -> bool {
+    pub(crate) fn is_same(&self, other: &NodeValue) -> bool {
         match (self, other) {
-            (Value::None, Value::None) => true,
-            (Value::Short(a), Value::Short(b)) => a == b,
-            (Value::Long { value: a, .. }, Value::Long { value: b, .. }) => {
+            (NodeValue::None, NodeValue::None) => true,
+            (NodeValue::Short(a), NodeValue::Short(b)) => a == b,
+            (NodeValue::Long { value: a, .. }, NodeValue::Long { value: b, .. }) => {
                 Arc::ptr_eq(a, b) || (a.length == b.length && a.hash() == b.hash())
             }
             _ => false,
@@ -118,7 +125,7 @@ impl Value {
     }
 }
 
-impl LongValue {
+impl LongNodeValue {
     pub(crate) fn hash(&self) -> B256 {
         match &self.bytes {
             Some(bytes) => *self.hash.get_or_init(|| keccak256(bytes)),

@@ -47,7 +47,7 @@ impl Chain {
         let (old, record) = (self.head(), head_record(&self.archive)?);
         *writer = ImportState::open(record.state_root, store, self.config().cache_bytes);
         let generation = store.generation();
-        store.end_write_fault();
+        store.clear_write_fault();
         if record.hash == old.hash() {
             let pool_head = self.publish_head(record, generation);
             for hash in self.pool().follow_state(pool_head) {

@@ -6,14 +6,14 @@ use serde_json::{Map, Value};
 
 /// A JSON value and where it stands.
 #[derive(Clone)]
-pub(super) struct Field<'a> {
+pub(super) struct SpecField<'a> {
     pub(super) path: String,
     value: &'a Value,
 }
 
-impl<'a> Field<'a> {
-    pub(super) fn root(value: &'a Value) -> Field<'a> {
-        Field { path: String::new(), value }
+impl<'a> SpecField<'a> {
+    pub(super) fn root(value: &'a Value) -> SpecField<'a> {
+        SpecField { path: String::new(), value }
     }
 
     fn bad(&self, expected: &'static str) -> SpecError {
@@ -26,13 +26,13 @@ impl<'a> Field<'a> {
         SpecError::BadValue { path, expected, got }
     }
 
-    fn child(&self, key: &str, value: &'a Value) -> Field<'a> {
+    fn child(&self, key: &str, value: &'a Value) -> SpecField<'a> {
         let path = if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) };
-        Field { path, value }
+        SpecField { path, value }
     }
 
     /// The members of an object.
-    pub(super) fn members(&self) -> Result<impl Iterator<Item = (&'a str, Field<'a>)> + use<'a>, SpecError> {
+    pub(super) fn members(&self) -> Result<impl Iterator<Item = (&'a str, SpecField<'a>)> + use<'a>, SpecError> {
         let map = self.object()?;
         let parent = self.clone();
         Ok(map.iter().map(move |(key, value)| (key.as_str(), parent.child(key, value))))
@@ -51,12 +51,12 @@ impl<'a> Field<'a> {
     }
 
     /// A member, or nothing when it is absent or null.
-    pub(super) fn optional(&self, key: &str) -> Result<Option<Field<'a>>, SpecError> {
+    pub(super) fn optional(&self, key: &str) -> Result<Option<SpecField<'a>>, SpecError> {
         Ok(self.object()?.get(key).filter(|value| !value.is_null()).map(|value| self.child(key, value)))
     }
 
     /// A member that must be there.
-    pub(super) fn required(&self, key: &str) -> Result<Field<'a>, SpecError> {
+    pub(super) fn required(&self, key: &str) -> Result<SpecField<'a>, SpecError> {
         self.optional(key)?.ok_or_else(|| SpecError::MissingField { path: self.child(key, self.value).path })
     }
 

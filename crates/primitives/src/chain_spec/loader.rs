@@ -1,7 +1,7 @@
 //! From JSON to a chain. A custom specification is laid over the built-in one of its network, then both are read by the same
 //! code.
 
-use super::fields::Field;
+use super::fields::SpecField;
 use super::{ChainConstants, ChainSpec, RemascParams, SpecError, eras};
 use crate::genesis::{GenesisAccount, GenesisSpec};
 use crate::networks::Network;
@@ -21,17 +21,17 @@ pub(super) fn custom(text: &str) -> Result<ChainSpec, SpecError> {
     if let Some(spec) = value.get_mut("spec") {
         value = spec.take();
     }
-    let root = Field::root(&value);
+    let root = SpecField::root(&value);
     let name = root.required("network")?;
     let network = name.text()?;
     let network = Network::by_name(network).ok_or_else(|| SpecError::UnknownNetwork { name: network.into() })?;
     let mut merged: Value = serde_json::from_str(network.spec_json())?;
-    lay_over(&mut merged, &value);
+    overlay(&mut merged, &value);
     read(network, &merged)
 }
 
 /// Lays a specification over that of its network. What describes one certain genesis is not inherited.
-fn lay_over(base: &mut Value, over: &Value) {
+fn overlay(base: &mut Value, over: &Value) {
     if let Some(base) = base.as_object_mut() {
         base.remove("genesisBlock");
         if over.get("genesis").is_some_and(|genesis| genesis.get("alloc").is_some())
@@ -56,7 +56,7 @@ fn merge(base: &mut Value, over: &Value) {
 }
 
 fn read(network: Network, value: &Value) -> Result<ChainSpec, SpecError> {
-    let root = Field::root(value);
+    let root = SpecField::root(value);
     root.allow(&[
         "network",
         "name",
@@ -90,7 +90,7 @@ fn read(network: Network, value: &Value) -> Result<ChainSpec, SpecError> {
     })
 }
 
-fn read_upgrades(heights: &Field<'_>) -> Result<Vec<(Upgrade, Option<u64>)>, SpecError> {
+fn read_upgrades(heights: &SpecField<'_>) -> Result<Vec<(Upgrade, Option<u64>)>, SpecError> {
     for (name, _) in heights.members()? {
         upgrade(&heights.path, name)?;
     }
@@ -103,7 +103,7 @@ fn upgrade(path: &str, name: &str) -> Result<Upgrade, SpecError> {
 
 /// Every rule follows its upgrade, except where the specification gives a height or another upgrade.
 fn read_rules(
-    overrides: Option<Field<'_>>,
+    overrides: Option<SpecField<'_>>,
     upgrade_heights: &[(Upgrade, Option<u64>)],
 ) -> Result<Vec<Option<u64>>, SpecError> {
     let height_of = |upgrade: Upgrade| {
@@ -127,7 +127,7 @@ fn read_rules(
     Ok(heights)
 }
 
-fn read_remasc(remasc: &Field<'_>) -> Result<RemascParams, SpecError> {
+fn read_remasc(remasc: &SpecField<'_>) -> Result<RemascParams, SpecError> {
     remasc.allow(&[
         "maturity",
         "syntheticSpan",
@@ -158,7 +158,7 @@ fn read_remasc(remasc: &Field<'_>) -> Result<RemascParams, SpecError> {
     })
 }
 
-fn read_constants(constants: &Field<'_>) -> Result<ChainConstants, SpecError> {
+fn read_constants(constants: &SpecField<'_>) -> Result<ChainConstants, SpecError> {
     constants.allow(&[
         "durationLimit",
         "minimumDifficulty",
@@ -212,7 +212,7 @@ fn read_constants(constants: &Field<'_>) -> Result<ChainConstants, SpecError> {
     })
 }
 
-fn read_genesis(genesis: &Field<'_>, block: Option<Field<'_>>) -> Result<GenesisSpec, SpecError> {
+fn read_genesis(genesis: &SpecField<'_>, block: Option<SpecField<'_>>) -> Result<GenesisSpec, SpecError> {
     // `nonce` and `mixhash` are fields of old genesis files that nothing reads.
     genesis.allow(&[
         "alloc",
@@ -260,7 +260,7 @@ fn read_genesis(genesis: &Field<'_>, block: Option<Field<'_>>) -> Result<Genesis
     })
 }
 
-fn read_account(key: &str, account: &Field<'_>) -> Result<GenesisAccount, SpecError> {
+fn read_account(key: &str, account: &SpecField<'_>) -> Result<GenesisAccount, SpecError> {
     account.allow(&["balance", "nonce", "contract"])?;
     let contract = account.optional("contract")?;
     let mut storage = Vec::new();

@@ -8,7 +8,7 @@ use crate::rlp::{self, Item};
 use crate::rules::{Rule, Rules};
 use alloy_primitives::{Address, Bytes, U256};
 
-/// Elements up to and including the uncle count.
+/// HeaderElements up to and including the uncle count.
 const FIXED_ELEMENTS: usize = 16;
 const MINING_ELEMENTS: usize = 3;
 const BITCOIN_HEADER_BYTES: usize = 80;
@@ -26,7 +26,7 @@ impl Header {
     pub fn from_item(item: &Item<'_>, spec: &ChainSpec) -> Result<Header, DecodeError> {
         // One copy of everything; the fields are slices of it.
         let buffer = Bytes::copy_from_slice(item.encoding());
-        let mut elements = Elements::new(&buffer)?;
+        let mut elements = HeaderElements::new(&buffer)?;
         let count = elements.left();
         if count < FIXED_ELEMENTS {
             return Err(DecodeError::ElementCount { what: "header", got: count });
@@ -99,7 +99,7 @@ impl Header {
         Ok(header)
     }
 
-    fn read_mining_elements(&mut self, elements: &mut Elements<'_>) -> Result<(), DecodeError> {
+    fn read_mining_elements(&mut self, elements: &mut HeaderElements<'_>) -> Result<(), DecodeError> {
         let bitcoin_header = elements.take();
         if self.number > 0 && self.rules.is_active(Rule::Rskip98) && bitcoin_header.len() != BITCOIN_HEADER_BYTES {
             return Err(DecodeError::FieldLength { field: "bitcoin header", got: bitcoin_header.len() });
@@ -138,7 +138,7 @@ struct Versioned {
 }
 
 impl Versioned {
-    fn read(elements: &mut Elements<'_>, rules: Rules) -> Result<Versioned, DecodeError> {
+    fn read(elements: &mut HeaderElements<'_>, rules: Rules) -> Result<Versioned, DecodeError> {
         if !rules.is_active(Rule::Rskip351) {
             return Ok(Versioned::default());
         }
@@ -174,15 +174,15 @@ fn read_coinbase(bytes: &[u8]) -> Result<Option<Address>, DecodeError> {
 }
 
 /// The elements of a header, taken one by one as slices of the buffer. Their count was checked before.
-struct Elements<'a> {
+struct HeaderElements<'a> {
     buffer: &'a Bytes,
     items: std::vec::IntoIter<Item<'a>>,
 }
 
-impl<'a> Elements<'a> {
-    fn new(buffer: &'a Bytes) -> Result<Elements<'a>, DecodeError> {
+impl<'a> HeaderElements<'a> {
+    fn new(buffer: &'a Bytes) -> Result<HeaderElements<'a>, DecodeError> {
         let (list, _) = Item::first(buffer)?;
-        Ok(Elements { buffer, items: list.list("header")?.into_iter() })
+        Ok(HeaderElements { buffer, items: list.list("header")?.into_iter() })
     }
 
     fn left(&self) -> usize {

@@ -6,14 +6,14 @@ use crate::rules::Rule;
 
 /// How much of the header is written.
 #[derive(Clone, Copy)]
-struct Form {
+struct HeaderForm {
     /// The extension data stands for the bloom; version, edges and base event are left out.
     is_compressed: bool,
-    mining: Mining,
+    mining: WrittenMining,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Mining {
+enum WrittenMining {
     None,
     BitcoinHeader,
     All,
@@ -22,35 +22,35 @@ enum Mining {
 impl Header {
     /// Full form: blocks on the wire and in storage, uncles.
     pub fn encode(&self) -> Vec<u8> {
-        self.encode_form(Form { is_compressed: false, mining: Mining::All })
+        self.encode_form(HeaderForm { is_compressed: false, mining: WrittenMining::All })
     }
 
     /// Compressed form: header answers on the wire. Same as the full form for version 0.
     pub fn encode_compressed(&self) -> Vec<u8> {
-        self.encode_form(Form { is_compressed: true, mining: Mining::All })
+        self.encode_form(HeaderForm { is_compressed: true, mining: WrittenMining::All })
     }
 
     /// Hash form: what the block hash covers. With RSKIP-92 without proof and coinbase, which anybody could change.
     pub fn encode_for_hash(&self) -> Vec<u8> {
-        self.encode_form(Form { is_compressed: true, mining: self.hashed_mining() })
+        self.encode_form(HeaderForm { is_compressed: true, mining: self.hashed_mining() })
     }
 
     /// Full form with only those mining elements that the block hash covers: what tools know as the raw header. For version
     /// 0 it is the hash form.
     pub fn encode_without_proof(&self) -> Vec<u8> {
-        self.encode_form(Form { is_compressed: false, mining: self.hashed_mining() })
+        self.encode_form(HeaderForm { is_compressed: false, mining: self.hashed_mining() })
     }
 
-    fn hashed_mining(&self) -> Mining {
-        if self.rules.is_active(Rule::Rskip92) { Mining::BitcoinHeader } else { Mining::All }
+    fn hashed_mining(&self) -> WrittenMining {
+        if self.rules.is_active(Rule::Rskip92) { WrittenMining::BitcoinHeader } else { WrittenMining::All }
     }
 
-    /// Mining form: what miners commit to.
+    /// WrittenMining form: what miners commit to.
     pub fn encode_for_mining(&self) -> Vec<u8> {
-        self.encode_form(Form { is_compressed: true, mining: Mining::None })
+        self.encode_form(HeaderForm { is_compressed: true, mining: WrittenMining::None })
     }
 
-    fn encode_form(&self, form: Form) -> Vec<u8> {
+    fn encode_form(&self, form: HeaderForm) -> Vec<u8> {
         let mut out = Vec::with_capacity(1280);
         rlp::put_bytes(&mut out, &self.parent_hash);
         rlp::put_bytes(&mut out, &self.uncles_hash);
@@ -83,7 +83,7 @@ impl Header {
     }
 
     /// Version, edges and base event. A version 0 header that carries the latter two writes them in every form.
-    fn put_versioned(&self, out: &mut Vec<u8>, form: Form) {
+    fn put_versioned(&self, out: &mut Vec<u8>, form: HeaderForm) {
         if self.version > 0 {
             if form.is_compressed {
                 return;
@@ -98,12 +98,12 @@ impl Header {
         }
     }
 
-    fn put_mining_elements(&self, out: &mut Vec<u8>, mining: Mining) {
-        if mining == Mining::None || !self.has_mining_elements() {
+    fn put_mining_elements(&self, out: &mut Vec<u8>, mining: WrittenMining) {
+        if mining == WrittenMining::None || !self.has_mining_elements() {
             return;
         }
         rlp::put_bytes(out, bytes_of(&self.bitcoin_header));
-        if mining == Mining::All {
+        if mining == WrittenMining::All {
             rlp::put_bytes(out, bytes_of(&self.merkle_proof));
             rlp::put_bytes(out, bytes_of(&self.bitcoin_coinbase));
         }

@@ -44,7 +44,7 @@ struct States([[u64; LANES]; WORDS]);
 
 /// What a lane is working on.
 #[derive(Clone, Copy)]
-struct Job<'m> {
+struct LaneInput<'m> {
     /// Which message it is.
     index: usize,
     /// What has not been absorbed yet.
@@ -56,23 +56,23 @@ pub(super) fn hash_all<M: AsRef<[u8]>>(processor: X64V4Token, messages: &[M]) ->
     let mut hashes = vec![B256::ZERO; messages.len()];
     let mut waiting = messages.iter().map(AsRef::as_ref).enumerate();
     let mut states = States([[0; LANES]; WORDS]);
-    let mut jobs: [Option<Job<'_>>; LANES] = [None; LANES];
+    let mut inputs: [Option<LaneInput<'_>>; LANES] = [None; LANES];
     loop {
         let mut is_busy = false;
         let mut is_last = [false; LANES];
-        for (lane, (job, is_last)) in jobs.iter_mut().zip(&mut is_last).enumerate() {
-            if job.is_none() {
-                *job = waiting.next().map(|(index, rest)| Job { index, rest });
+        for (lane, (input, is_last)) in inputs.iter_mut().zip(&mut is_last).enumerate() {
+            if input.is_none() {
+                *input = waiting.next().map(|(index, rest)| LaneInput { index, rest });
             }
-            let Some(job) = job else { continue };
+            let Some(input) = input else { continue };
             is_busy = true;
-            match job.rest.split_first_chunk() {
+            match input.rest.split_first_chunk() {
                 Some((block, rest)) => {
                     states.absorb(lane, block);
-                    job.rest = rest;
+                    input.rest = rest;
                 }
                 None => {
-                    states.absorb(lane, &padded(job.rest));
+                    states.absorb(lane, &padded(input.rest));
                     *is_last = true;
                 }
             }
@@ -81,9 +81,9 @@ pub(super) fn hash_all<M: AsRef<[u8]>>(processor: X64V4Token, messages: &[M]) ->
             return hashes;
         }
         permute(processor, &mut states);
-        for (lane, (job, _)) in jobs.iter_mut().zip(is_last).enumerate().filter(|(_, (_, is_last))| *is_last) {
+        for (lane, (input, _)) in inputs.iter_mut().zip(is_last).enumerate().filter(|(_, (_, is_last))| *is_last) {
             let hash = states.squeeze(lane);
-            if let Some(place) = job.take().and_then(|job| hashes.get_mut(job.index)) {
+            if let Some(place) = input.take().and_then(|input| hashes.get_mut(input.index)) {
                 *place = hash;
             }
         }

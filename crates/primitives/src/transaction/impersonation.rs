@@ -22,7 +22,7 @@ impl Transaction {
         let r = Bytes::from([MARK.as_slice(), sender.as_slice()].concat());
         let signature = Signature { chain_id: chain_id as i8, recovery: 27, r, s: Bytes::from_static(&[1]) };
         let transaction = Transaction::with_signature(unsigned, chain_id, |_message| Ok(signature))?;
-        transaction.believe_impersonation();
+        transaction.accept_impersonation();
         Ok(transaction)
     }
 
@@ -35,7 +35,7 @@ impl Transaction {
 
     /// From here on `recover_sender` finds the sender that stands in place of a signature. Only for blocks of development
     /// networks.
-    pub(crate) fn believe_impersonation(&self) {
+    pub(crate) fn accept_impersonation(&self) {
         if let Some(sender) = self.impersonated_sender() {
             // Taken as it is when somebody has already asked: that was the same transaction.
             let _ = self.sender.set(Ok(sender));

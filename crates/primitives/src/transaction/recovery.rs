@@ -10,7 +10,7 @@ use alloy_primitives::{Address, B256, U256};
 /// A signature whose halves are from 1 to the order of the group.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "nothing there recovers many"))]
-pub(super) struct Job {
+pub(super) struct RecoveryInput {
     pub(super) message: B256,
     pub(super) r: U256,
     pub(super) s: U256,
@@ -27,23 +27,23 @@ impl Transaction {
 
 fn recover_senders<'a>(
     transactions: impl Iterator<Item = &'a Transaction> + Clone,
-    recover_many: impl Fn(&[Job]) -> Option<Vec<Option<Address>>>,
+    recover_many: impl Fn(&[RecoveryInput]) -> Option<Vec<Option<Address>>>,
 ) {
     let unknown = |transaction: &&Transaction| transaction.is_signed() && transaction.sender.get().is_none();
     let unknown: Vec<&Transaction> = transactions.clone().filter(unknown).collect();
     let signed: Vec<Vec<u8>> =
         unknown.iter().map(|transaction| transaction.signed_bytes(transaction.chain_id())).collect();
     let mut waiting = Vec::with_capacity(unknown.len());
-    let mut jobs = Vec::with_capacity(unknown.len());
+    let mut inputs = Vec::with_capacity(unknown.len());
     for (transaction, message) in unknown.into_iter().zip(keccak256_all(&signed)) {
-        if let Some(job) = transaction.signature.as_ref().and_then(|signature| signature.job(&message)) {
+        if let Some(input) = transaction.signature.as_ref().and_then(|signature| signature.input(&message)) {
             waiting.push(transaction);
-            jobs.push(job);
+            inputs.push(input);
         }
     }
     // A single one is not faster by this way.
-    if jobs.len() > 1 {
-        let found = recover_many(&jobs).unwrap_or_default();
+    if inputs.len() > 1 {
+        let found = recover_many(&inputs).unwrap_or_default();
         for (transaction, address) in waiting.into_iter().zip(found) {
             if let Some(address) = address {
                 // Another thread may have found the same meanwhile.
@@ -57,12 +57,12 @@ fn recover_senders<'a>(
 }
 
 #[cfg(target_arch = "x86_64")]
-fn recover_many(jobs: &[Job]) -> Option<Vec<Option<Address>>> {
-    lanes::recover(jobs)
+fn recover_many(inputs: &[RecoveryInput]) -> Option<Vec<Option<Address>>> {
+    lanes::recover(inputs)
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn recover_many(_jobs: &[Job]) -> Option<Vec<Option<Address>>> {
+fn recover_many(_jobs: &[RecoveryInput]) -> Option<Vec<Option<Address>>> {
     None
 }
 

@@ -1,6 +1,6 @@
 //! The signature of a transaction: chain id in v, acceptance, recovery of the sender.
 
-use super::recovery::Job;
+use super::recovery::RecoveryInput;
 use crate::error::{DecodeError, SignatureError};
 use crate::rlp;
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256, uint};
@@ -91,9 +91,9 @@ impl Signature {
     }
 
     /// What the recovery of many needs, when both halves are from 1 to the order.
-    pub(super) fn job(&self, message: &B256) -> Option<Job> {
+    pub(super) fn input(&self, message: &B256) -> Option<RecoveryInput> {
         let half = |digits| U256::try_from_be_slice(digits).filter(|half| !half.is_zero() && *half < ORDER);
-        Some(Job { message: *message, r: half(&self.r)?, s: half(&self.s)?, is_y_odd: self.recovery == 28 })
+        Some(RecoveryInput { message: *message, r: half(&self.r)?, s: half(&self.s)?, is_y_odd: self.recovery == 28 })
     }
 
     /// The compressed key that made this signature over the hash.

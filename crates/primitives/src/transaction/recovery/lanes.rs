@@ -8,7 +8,7 @@ mod modular;
 mod scalar;
 
 use self::field::{Field, LANES, Limbs, Words, limbs, words};
-use super::Job;
+use super::RecoveryInput;
 use crate::keccak::keccak256_all;
 use alloy_primitives::{Address, B256, U256};
 use archmage::intrinsics::x86_64::__mmask8;
@@ -31,24 +31,24 @@ struct Sum {
     is_key: __mmask8,
 }
 
-/// The addresses of the signers; none at all where the CPU has no 52-bit multiplication. A job without an address needs
+/// The addresses of the signers; none at all where the CPU has no 52-bit multiplication. A input without an address needs
 /// the usual way: it has no key, or the sum met a case that the additions here leave out.
-pub(super) fn recover(jobs: &[Job]) -> Option<Vec<Option<Address>>> {
-    X64V4xToken::summon().map(|token| recover_all(token, jobs))
+pub(super) fn recover(inputs: &[RecoveryInput]) -> Option<Vec<Option<Address>>> {
+    X64V4xToken::summon().map(|token| recover_all(token, inputs))
 }
 
 #[arcane]
-fn recover_all(_token: X64V4xToken, jobs: &[Job]) -> Vec<Option<Address>> {
-    let digits = digits(jobs, &GENERATOR.offset);
-    let mut sums = Vec::with_capacity(jobs.len().div_ceil(LANES));
-    for (jobs, digits) in jobs.chunks(2 * LANES).zip(digits.chunks(2 * LANES)) {
-        if jobs.len() > LANES {
-            sums.extend(sums_of::<2>(jobs, digits));
+fn recover_all(_token: X64V4xToken, inputs: &[RecoveryInput]) -> Vec<Option<Address>> {
+    let digits = digits(inputs, &GENERATOR.offset);
+    let mut sums = Vec::with_capacity(inputs.len().div_ceil(LANES));
+    for (inputs, digits) in inputs.chunks(2 * LANES).zip(digits.chunks(2 * LANES)) {
+        if inputs.len() > LANES {
+            sums.extend(sums_of::<2>(inputs, digits));
         } else {
-            sums.extend(sums_of::<1>(jobs, digits));
+            sums.extend(sums_of::<1>(inputs, digits));
         }
     }
-    addresses(&sums, jobs.len())
+    addresses(&sums, inputs.len())
 }
 
 /// The inverses of eight tight elements that are not zero.
@@ -111,19 +111,20 @@ fn addresses(sums: &[Sum], count: usize) -> Vec<Option<Address>> {
     keccak256_all(&keys).into_iter().zip(is_key).map(found).collect()
 }
 
-/// Sums for at most N times eight jobs; the lanes beyond repeat the last.
+/// Sums for at most N times eight inputs; the lanes beyond repeat the last.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline(never)]
-fn sums_of<const N: usize>(jobs: &[Job], digits: &[Digits]) -> [Sum; N] {
-    let lanes: [[usize; LANES]; N] = array::from_fn(|i| array::from_fn(|lane| (LANES * i + lane).min(jobs.len() - 1)));
+fn sums_of<const N: usize>(inputs: &[RecoveryInput], digits: &[Digits]) -> [Sum; N] {
+    let lanes: [[usize; LANES]; N] =
+        array::from_fn(|i| array::from_fn(|lane| (LANES * i + lane).min(inputs.len() - 1)));
     let mut x = [Words::default(); N];
     let mut is_y_odd = [0; N];
     for (i, lanes) in lanes.iter().enumerate() {
-        for (lane, &job) in lanes.iter().enumerate() {
-            for (word, limb) in x[i].iter_mut().zip(limbs(jobs[job].r.as_limbs())) {
+        for (lane, &input) in lanes.iter().enumerate() {
+            for (word, limb) in x[i].iter_mut().zip(limbs(inputs[input].r.as_limbs())) {
                 word[lane] = limb;
             }
-            is_y_odd[i] |= __mmask8::from(jobs[job].is_y_odd) << lane;
+            is_y_odd[i] |= __mmask8::from(inputs[input].is_y_odd) << lane;
         }
     }
     let x = Fields::load(&x);
@@ -143,12 +144,12 @@ fn sums_of<const N: usize>(jobs: &[Job], digits: &[Digits]) -> [Sum; N] {
     let [mut one, mut other, mut low, mut high] = array::from_fn(|_| Addend::empty());
     for window in (0..WINDOWS).rev() {
         let with_generator = window % 2 == 0;
-        multiples.pick(&each(&lanes, |job| digits[job].point[0][window]), &mut one);
-        multiples.pick(&each(&lanes, |job| digits[job].point[1][window]), &mut other);
+        multiples.pick(&each(&lanes, |input| digits[input].point[0][window]), &mut one);
+        multiples.pick(&each(&lanes, |input| digits[input].point[1][window]), &mut other);
         other.turn();
         if with_generator {
-            GENERATOR.pick(&each(&lanes, |job| digits[job].generator[0][window / 2]), false, &mut low);
-            GENERATOR.pick(&each(&lanes, |job| digits[job].generator[1][window / 2]), true, &mut high);
+            GENERATOR.pick(&each(&lanes, |input| digits[input].generator[0][window / 2]), false, &mut low);
+            GENERATOR.pick(&each(&lanes, |input| digits[input].generator[1][window / 2]), true, &mut high);
         }
         if window != WINDOWS - 1 {
             point.double(WINDOW);
@@ -174,9 +175,9 @@ fn sums_of<const N: usize>(jobs: &[Job], digits: &[Digits]) -> [Sum; N] {
 #[inline(always)]
 fn each<const N: usize>(lanes: &[[usize; LANES]; N], digit: impl Fn(usize) -> i16) -> [[i16; LANES]; N] {
     let mut digits = [[0; LANES]; N];
-    for (digits, jobs) in digits.iter_mut().zip(lanes) {
-        for (slot, job) in digits.iter_mut().zip(jobs) {
-            *slot = digit(*job);
+    for (digits, inputs) in digits.iter_mut().zip(lanes) {
+        for (slot, input) in digits.iter_mut().zip(inputs) {
+            *slot = digit(*input);
         }
     }
     digits

@@ -92,12 +92,14 @@ fn without_the_instructions_each_is_recovered_alone() {
 fn jobs_are_the_signatures_in_range_that_nobody_recovered_before() {
     let transactions = mixed(26, 0);
     transactions[0].recover_sender().unwrap();
-    recover_senders(transactions.iter(), |jobs| {
+    recover_senders(transactions.iter(), |inputs| {
         // Eight of thirteen are unsigned or out of range, and one was known.
-        assert_eq!(jobs.len(), 26 - 2 * 8 - 1);
-        assert!(jobs.iter().all(|job| !job.r.is_zero() && job.r < ORDER && !job.s.is_zero() && job.s < ORDER));
+        assert_eq!(inputs.len(), 26 - 2 * 8 - 1);
+        assert!(
+            inputs.iter().all(|input| !input.r.is_zero() && input.r < ORDER && !input.s.is_zero() && input.s < ORDER)
+        );
         // What is found is taken; what is not is recovered alone.
-        Some(jobs.iter().enumerate().map(|(index, _)| (index == 2).then_some(Address::repeat_byte(1))).collect())
+        Some(inputs.iter().enumerate().map(|(index, _)| (index == 2).then_some(Address::repeat_byte(1))).collect())
     });
     let taken = transactions.iter().filter(|known| known.recover_sender() == Ok(Address::repeat_byte(1))).count();
     assert_eq!(taken, 1);
@@ -106,14 +108,14 @@ fn jobs_are_the_signatures_in_range_that_nobody_recovered_before() {
 /// Recovers by lanes and checks each against the recovery of one. Returns how many keys the lanes did not find. On a
 /// CPU without the instructions there is nothing to check.
 #[cfg(target_arch = "x86_64")]
-fn missed_by_lanes(jobs: &[Job]) -> usize {
-    let Some(found) = lanes::recover(jobs) else { return 0 };
-    assert_eq!(found.len(), jobs.len());
+fn missed_by_lanes(inputs: &[RecoveryInput]) -> usize {
+    let Some(found) = lanes::recover(inputs) else { return 0 };
+    assert_eq!(found.len(), inputs.len());
     let mut missed = 0;
-    for (job, found) in jobs.iter().zip(found) {
-        let expected = signature(job.r, job.s, job.is_y_odd).recover(&job.message);
+    for (input, found) in inputs.iter().zip(found) {
+        let expected = signature(input.r, input.s, input.is_y_odd).recover(&input.message);
         match found {
-            Some(address) => assert_eq!(Ok(address), expected, "{job:?}"),
+            Some(address) => assert_eq!(Ok(address), expected, "{input:?}"),
             None => missed += usize::from(expected.is_ok()),
         }
     }
@@ -123,14 +125,14 @@ fn missed_by_lanes(jobs: &[Job]) -> usize {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn lanes_find_every_key_of_random_signatures() {
-    let job = |index| Job {
+    let input = |index| RecoveryInput {
         message: random(1, index).into(),
         r: random(2, index),
         s: random(3, index),
         is_y_odd: index % 3 == 0,
     };
-    let jobs: Vec<Job> = (0..5000).map(job).collect();
-    assert_eq!(missed_by_lanes(&jobs), 0);
+    let inputs: Vec<RecoveryInput> = (0..5000).map(input).collect();
+    assert_eq!(missed_by_lanes(&inputs), 0);
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -146,16 +148,16 @@ fn lanes_find_every_key_of_extreme_numbers() {
     let rs = edges.iter().copied().chain((0..4).map(|index| random(4, index)));
     let ss: Vec<U256> = edges.iter().copied().chain((0..2).map(|index| random(5, index))).collect();
     let messages = [U256::ZERO, U256::ONE, ORDER - U256::ONE, ORDER, ORDER + U256::ONE, U256::MAX, random(6, 0)];
-    let mut jobs = Vec::new();
+    let mut inputs = Vec::new();
     for r in rs {
         for (index, s) in ss.iter().enumerate() {
             for message in messages.iter().skip(index % 3).step_by(3) {
-                jobs.push(Job { message: (*message).into(), r, s: *s, is_y_odd: index % 2 == 0 });
+                inputs.push(RecoveryInput { message: (*message).into(), r, s: *s, is_y_odd: index % 2 == 0 });
             }
         }
     }
-    assert!(jobs.len() > 1000);
-    assert_eq!(missed_by_lanes(&jobs), 0);
+    assert!(inputs.len() > 1000);
+    assert_eq!(missed_by_lanes(&inputs), 0);
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -175,10 +177,10 @@ mod crafted {
     }
 
     /// The signature whose recovery is `first`·G + `second`·R for R = `point`·G.
-    fn job(first: Scalar, second: Scalar, point: Scalar) -> Job {
+    fn input(first: Scalar, second: Scalar, point: Scalar) -> RecoveryInput {
         let encoded = (ProjectivePoint::GENERATOR * point).to_affine().to_encoded_point(false);
         let r = U256::from_be_slice(encoded.x().unwrap());
-        Job {
+        RecoveryInput {
             message: number(-first * scalar(r)).into(),
             r,
             s: number(second * scalar(r)),
@@ -187,16 +189,17 @@ mod crafted {
     }
 
     /// Jobs that do not go through lanes, among others that do.
-    fn assert_only_these_are_left(left: &[Job]) {
-        for (index, job) in left.iter().enumerate() {
-            let ordinary = |lane| self::job(scalar(random(7, lane)), scalar(random(8, lane)), scalar(random(9, lane)));
-            let mut jobs: Vec<Job> = (0..11).map(ordinary).collect();
-            jobs[index % 11] = *job;
-            let Some(found) = lanes::recover(&jobs) else { return };
+    fn assert_only_these_are_left(left: &[RecoveryInput]) {
+        for (index, input) in left.iter().enumerate() {
+            let ordinary =
+                |lane| self::input(scalar(random(7, lane)), scalar(random(8, lane)), scalar(random(9, lane)));
+            let mut inputs: Vec<RecoveryInput> = (0..11).map(ordinary).collect();
+            inputs[index % 11] = *input;
+            let Some(found) = lanes::recover(&inputs) else { return };
             for (lane, found) in found.iter().enumerate() {
-                assert_eq!(found.is_none(), lane == index % 11, "job {index}, lane {lane}");
+                assert_eq!(found.is_none(), lane == index % 11, "input {index}, lane {lane}");
             }
-            missed_by_lanes(&jobs);
+            missed_by_lanes(&inputs);
         }
     }
 
@@ -205,14 +208,14 @@ mod crafted {
         // u₁·G = −u₂·R.
         let opposite = |index: u64| {
             let (second, point) = (scalar(random(10, index)), scalar(random(11, index)));
-            job(-(second * point), second, point)
+            input(-(second * point), second, point)
         };
-        let jobs: Vec<Job> = (0..12).map(opposite).collect();
-        for job in &jobs {
-            let alone = signature(job.r, job.s, job.is_y_odd).recover(&job.message);
+        let inputs: Vec<RecoveryInput> = (0..12).map(opposite).collect();
+        for input in &inputs {
+            let alone = signature(input.r, input.s, input.is_y_odd).recover(&input.message);
             assert_eq!(alone, Err(SignatureError::NoKey));
         }
-        assert_only_these_are_left(&jobs);
+        assert_only_these_are_left(&inputs);
     }
 
     /// (BETA · x, y) is this multiple of (x, y).
@@ -235,40 +238,40 @@ mod crafted {
         ];
         let digits = (0..26).fold(U256::ZERO, |sum, _| sum << 5 | U256::from(16)) >> 4;
         let seconds = [U256::ONE, U256::from(16), U256::from(17), LAMBDA, LAMBDA + U256::ONE, digits, U256::ONE << 127];
-        let mut jobs = Vec::new();
+        let mut inputs = Vec::new();
         for (index, second) in seconds.into_iter().enumerate() {
             for first in firsts {
                 let point = scalar(random(18, index as u64));
                 for second in [scalar(second), -scalar(second)] {
                     // Both the factor and what is left of it when the offset is added.
-                    jobs.push(job(scalar(first), second, point));
-                    jobs.push(job(scalar(first) - offset, second, point));
+                    inputs.push(input(scalar(first), second, point));
+                    inputs.push(input(scalar(first) - offset, second, point));
                 }
             }
         }
-        assert_eq!(missed_by_lanes(&jobs), 0);
+        assert_eq!(missed_by_lanes(&inputs), 0);
     }
 
     #[test]
     fn equal_parts_are_no_exception() {
         // u₁·G = u₂·R; R = ±G; R = λ·G.
-        let mut jobs = Vec::new();
+        let mut inputs = Vec::new();
         for index in 0..8 {
             let (second, point) = (scalar(random(12, index)), scalar(random(13, index)));
-            jobs.push(job(second * point, second, point));
-            jobs.push(job(point, second, Scalar::ONE));
-            jobs.push(job(point, second, -Scalar::ONE));
-            jobs.push(job(point, second, scalar(LAMBDA)));
+            inputs.push(input(second * point, second, point));
+            inputs.push(input(point, second, Scalar::ONE));
+            inputs.push(input(point, second, -Scalar::ONE));
+            inputs.push(input(point, second, scalar(LAMBDA)));
         }
-        assert_eq!(missed_by_lanes(&jobs), 0);
-        let Some(found) = lanes::recover(&jobs) else { return };
+        assert_eq!(missed_by_lanes(&inputs), 0);
+        let Some(found) = lanes::recover(&inputs) else { return };
         assert!(found.iter().all(Option::is_some));
     }
 
     #[test]
     fn a_last_addition_of_equal_points_is_left_to_the_usual_way() {
         let offset = scalar(lanes::offset());
-        let jobs = (0..12).map(|index| {
+        let inputs = (0..12).map(|index| {
             // The last addition is the lowest digit of the upper half of u₁ + offset.
             let first = scalar(random(14, index));
             let upper: U256 = number(first + offset) >> 128;
@@ -278,29 +281,29 @@ mod crafted {
             let second = scalar(random(15, index));
             // u₁·G + u₂·R is twice that digit's point: it meets itself. (The start counts neither way.)
             let point = (last + last - first) * second.invert().unwrap();
-            job(first, second, point)
+            input(first, second, point)
         });
-        let jobs: Vec<Job> = jobs.collect();
-        assert_eq!(missed_by_lanes(&jobs) > 0, lanes::recover(&jobs).is_some());
-        assert_only_these_are_left(&jobs);
+        let inputs: Vec<RecoveryInput> = inputs.collect();
+        assert_eq!(missed_by_lanes(&inputs) > 0, lanes::recover(&inputs).is_some());
+        assert_only_these_are_left(&inputs);
     }
 
     #[test]
     fn a_first_addition_of_equal_or_opposite_points_is_left_to_the_usual_way() {
         let start = scalar(lanes::START);
-        let mut jobs = Vec::new();
+        let mut inputs = Vec::new();
         for index in 0..4000 {
             let second = scalar(random(16, index));
             // The first addition is the highest digit of the first half of u₂, at bit 125.
             let digit = lanes::highest_digit(number(second));
-            if digit != 0 && jobs.len() < 12 {
+            if digit != 0 && inputs.len() < 12 {
                 let magnitude = scalar(U256::from(digit.unsigned_abs()));
                 let point = start * magnitude.invert().unwrap();
-                jobs.push(job(scalar(random(17, index)), second, point));
-                jobs.push(job(scalar(random(17, index)), second, -point));
+                inputs.push(input(scalar(random(17, index)), second, point));
+                inputs.push(input(scalar(random(17, index)), second, -point));
             }
         }
-        assert!(jobs.len() > 4);
-        assert_only_these_are_left(&jobs);
+        assert!(inputs.len() > 4);
+        assert_only_these_are_left(&inputs);
     }
 }

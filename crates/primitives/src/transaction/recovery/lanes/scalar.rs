@@ -1,7 +1,7 @@
 //! The two factors of a recovery, key = u₁·G + u₂·R, cut into signed digits.
 
 use super::modular::ORDER;
-use crate::transaction::recovery::Job;
+use crate::transaction::recovery::RecoveryInput;
 use alloy_primitives::{U256, uint};
 use std::array;
 
@@ -20,19 +20,19 @@ pub(super) struct Digits {
     pub(super) point: [[i16; WINDOWS]; 2],
 }
 
-/// The digits of each job. `offset` is added to u₁.
-pub(super) fn digits(jobs: &[Job], offset: &U256) -> Vec<Digits> {
-    let divisors: Vec<U256> = jobs.iter().map(|job| job.r).collect();
-    let factors = |(job, inverse): (&Job, U256)| {
-        let message = ORDER.reduced(U256::from_be_bytes(job.message.0));
+/// The digits of each input. `offset` is added to u₁.
+pub(super) fn digits(inputs: &[RecoveryInput], offset: &U256) -> Vec<Digits> {
+    let divisors: Vec<U256> = inputs.iter().map(|input| input.r).collect();
+    let factors = |(input, inverse): (&RecoveryInput, U256)| {
+        let message = ORDER.reduced(U256::from_be_bytes(input.message.0));
         let first = ORDER.difference(*offset, ORDER.product(message, inverse));
-        let second = ORDER.product(job.s, inverse);
+        let second = ORDER.product(input.s, inverse);
         Digits {
             generator: [first, first >> 128].map(|half| signed_digits::<WIDE_WINDOW, _>(low_half(&half), false)),
             point: point_digits(&second),
         }
     };
-    jobs.iter().zip(ORDER.inverses(&divisors)).map(factors).collect()
+    inputs.iter().zip(ORDER.inverses(&divisors)).map(factors).collect()
 }
 
 /// The digits of u₂.
@@ -129,21 +129,21 @@ mod tests {
     #[test]
     fn factors_are_those_of_the_signature() {
         let numbers = scalars();
-        let jobs: Vec<Job> = numbers
+        let inputs: Vec<RecoveryInput> = numbers
             .iter()
             .zip(numbers.iter().rev())
             .filter(|(r, s)| !r.is_zero() && !s.is_zero())
-            .map(|(r, s)| Job { message: keccak256(r.to_be_bytes::<32>()), r: *r, s: *s, is_y_odd: false })
+            .map(|(r, s)| RecoveryInput { message: keccak256(r.to_be_bytes::<32>()), r: *r, s: *s, is_y_odd: false })
             .collect();
         let offset = ORDER - U256::from(77);
-        for (job, digits) in jobs.iter().zip(digits(&jobs, &offset)) {
+        for (input, digits) in inputs.iter().zip(digits(&inputs, &offset)) {
             let [low, high] = digits.generator.map(|half| sum(&half, WIDE_WINDOW));
             let first = low.add_mod(high.mul_mod(U256::ONE << 128, ORDER), ORDER).add_mod(U256::from(77), ORDER);
             // u₁·r + z = 0 and u₂·r = s.
-            let message = U256::from_be_bytes(job.message.0);
-            assert_eq!(first.mul_mod(job.r, ORDER).add_mod(message, ORDER), U256::ZERO);
+            let message = U256::from_be_bytes(input.message.0);
+            assert_eq!(first.mul_mod(input.r, ORDER).add_mod(message, ORDER), U256::ZERO);
             let [one, other] = digits.point.map(|half| sum(&half, WINDOW));
-            assert_eq!(one.add_mod(LAMBDA.mul_mod(other, ORDER), ORDER).mul_mod(job.r, ORDER), job.s);
+            assert_eq!(one.add_mod(LAMBDA.mul_mod(other, ORDER), ORDER).mul_mod(input.r, ORDER), input.s);
         }
     }
 }

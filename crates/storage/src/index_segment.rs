@@ -1,7 +1,7 @@
-//! Where nodes lie in the node files: sorted lists, one file each.
+//! Where nodes lie in the node files: sorted segments, one file each.
 //!
-//! A list has 16 bytes for each node, in order of the hashes, and behind them where each group of hashes starts, so
-//! that a look-up reads two small pieces. Hashes are spread evenly, which makes all groups about as large. A list keeps
+//! A segment has 16 bytes for each node, in order of the hashes, and behind them where each group of hashes starts, so
+//! that a look-up reads two small pieces. Hashes are spread evenly, which makes all groups about as large. A segment keeps
 //! 7 bytes of a hash only: whoever reads a node has to check its hash anyway.
 
 use std::fs::File;
@@ -15,13 +15,13 @@ const PREFIX_BITS: u32 = 56;
 const LENGTH_BITS: u32 = 24;
 const OFFSET_BITS: u32 = 32;
 /// Entries of a group, on average: 4 KB.
-const GROUP: u64 = 256;
+const GROUP_ENTRIES: u64 = 256;
 const START_BYTES: usize = 8;
 const BUFFER_BYTES: usize = 256 << 10;
 
 /// Where a node lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct NodeLocation {
     /// Number of the file.
     pub(crate) file: u16,
     /// First byte in the file.
@@ -30,21 +30,21 @@ pub(crate) struct Place {
     pub(crate) length: u32,
 }
 
-/// One node of a list: the first 7 bytes of its hash, then its place. Sorts by the hash.
+/// One node of a segment: the first 7 bytes of its hash, then its location. Sorts by the hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Entry(u128);
+pub(crate) struct IndexEntry(u128);
 
-impl Entry {
-    pub(crate) fn new(hash: &[u8], place: Place) -> Self {
-        let file = u128::from(place.file) << OFFSET_BITS;
-        let position = (file | u128::from(place.offset)) << LENGTH_BITS | u128::from(place.length);
+impl IndexEntry {
+    pub(crate) fn new(hash: &[u8], location: NodeLocation) -> Self {
+        let file = u128::from(location.file) << OFFSET_BITS;
+        let position = (file | u128::from(location.offset)) << LENGTH_BITS | u128::from(location.length);
         Self(u128::from(prefix(hash)) << (u128::BITS - PREFIX_BITS) | position)
     }
 
-    pub(crate) fn place(self) -> Place {
+    pub(crate) fn location(self) -> NodeLocation {
         let position = self.0 >> LENGTH_BITS;
         let length = (self.0 as u32) & ((1 << LENGTH_BITS) - 1);
-        Place { file: (position >> OFFSET_BITS) as u16, offset: position as u32, length }
+        NodeLocation { file: (position >> OFFSET_BITS) as u16, offset: position as u32, length }
     }
 
     fn prefix(self) -> u64 {
@@ -52,24 +52,24 @@ impl Entry {
     }
 }
 
-/// The bytes of a hash that a list keeps.
+/// The bytes of a hash that a segment keeps.
 pub(crate) fn prefix(hash: &[u8]) -> u64 {
     hash.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes)) >> (u64::BITS - PREFIX_BITS)
 }
 
-/// One list.
-pub(crate) struct NodeIndex {
+/// One segment.
+pub(crate) struct IndexSegment {
     file: File,
     path: PathBuf,
     count: u64,
 }
 
-impl NodeIndex {
-    /// Writes a list of `count` entries that come in order.
+impl IndexSegment {
+    /// Writes a segment of `count` entries that come in order.
     pub(crate) fn write(
         path: PathBuf,
         count: u64,
-        entries: impl Iterator<Item = io::Result<Entry>>,
+        entries: impl Iterator<Item = io::Result<IndexEntry>>,
         is_synced: bool,
     ) -> io::Result<Self> {
         let file = File::options().create(true).truncate(true).read(true).write(true).open(&path)?;
@@ -97,14 +97,14 @@ impl NodeIndex {
         Ok(Self { file, path, count })
     }
 
-    /// Opens a list of `count` entries.
+    /// Opens a segment of `count` entries.
     pub(crate) fn open(path: PathBuf, count: u64) -> io::Result<Self> {
         let file = File::open(&path)?;
         let index = Self { file, path, count };
         if index.file.metadata()?.len() == index.bytes() {
             Ok(index)
         } else {
-            Err(damaged("a list of nodes has another length"))
+            Err(damaged("a segment of nodes has another length"))
         }
     }
 
@@ -118,54 +118,56 @@ impl NodeIndex {
 
     /// Size of the file.
     pub(crate) fn bytes(&self) -> u64 {
-        self.starts_at().saturating_add((groups(self.count) + 1) as u64 * START_BYTES as u64)
+        self.group_table_offset().saturating_add((groups(self.count) + 1) as u64 * START_BYTES as u64)
     }
 
-    fn starts_at(&self) -> u64 {
+    fn group_table_offset(&self) -> u64 {
         self.count.saturating_mul(ENTRY_BYTES as u64)
     }
 
     /// Entries with the prefix of a hash: nearly always none or one.
-    pub(crate) fn find(&self, hash: &[u8]) -> io::Result<Vec<Entry>> {
+    pub(crate) fn find(&self, hash: &[u8]) -> io::Result<Vec<IndexEntry>> {
         let prefix = prefix(hash);
         let group = prefix >> group_shift(self.count);
         let mut ends = [0; 2 * START_BYTES];
-        self.file.read_exact_at(&mut ends, self.starts_at() + group * START_BYTES as u64)?;
+        self.file.read_exact_at(&mut ends, self.group_table_offset() + group * START_BYTES as u64)?;
         let ends = u128::from_be_bytes(ends);
         let (first, last) = ((ends >> u64::BITS) as u64, ends as u64);
         if first > last || last > self.count {
-            return Err(damaged("a list of nodes contradicts itself"));
+            return Err(damaged("a segment of nodes contradicts itself"));
         }
         let mut entries = vec![0; (last - first) as usize * ENTRY_BYTES];
         self.file.read_exact_at(&mut entries, first * ENTRY_BYTES as u64)?;
         let (entries, _) = entries.as_chunks::<ENTRY_BYTES>();
-        let entry = |bytes: &[u8; ENTRY_BYTES]| Entry(u128::from_be_bytes(*bytes));
+        let entry = |bytes: &[u8; ENTRY_BYTES]| IndexEntry(u128::from_be_bytes(*bytes));
         let start = entries.partition_point(|bytes| entry(bytes).prefix() < prefix);
         let rest = entries.get(start..).unwrap_or_default();
         Ok(rest.iter().map(entry).take_while(|entry| entry.prefix() == prefix).collect())
     }
 
     /// All entries in order.
-    fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<Entry>> + use<>> {
+    fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<IndexEntry>> + use<>> {
         let mut input = BufReader::with_capacity(BUFFER_BYTES, File::open(&self.path)?);
         Ok((0..self.count).map(move |_| {
             let mut bytes = [0; ENTRY_BYTES];
             input.read_exact(&mut bytes)?;
-            Ok(Entry(u128::from_be_bytes(bytes)))
+            Ok(IndexEntry(u128::from_be_bytes(bytes)))
         }))
     }
 }
 
-/// The entries of several lists in order.
-pub(crate) fn merged(lists: &[&NodeIndex]) -> io::Result<impl Iterator<Item = io::Result<Entry>> + use<>> {
-    let mut lists: Vec<_> = lists.iter().map(|list| list.entries()).collect::<io::Result<_>>()?;
-    let mut heads: Vec<Option<Entry>> =
-        lists.iter_mut().map(|list| list.next().transpose()).collect::<io::Result<_>>()?;
+/// The entries of several segments in order.
+pub(crate) fn merge_entries(
+    segments: &[&IndexSegment],
+) -> io::Result<impl Iterator<Item = io::Result<IndexEntry>> + use<>> {
+    let mut segments: Vec<_> = segments.iter().map(|segment| segment.entries()).collect::<io::Result<_>>()?;
+    let mut heads: Vec<Option<IndexEntry>> =
+        segments.iter_mut().map(|segment| segment.next().transpose()).collect::<io::Result<_>>()?;
     Ok(std::iter::from_fn(move || {
         let (at, least) =
             heads.iter().enumerate().filter_map(|(at, head)| Some((at, (*head)?))).min_by_key(|(_, head)| *head)?;
-        let (Some(head), Some(list)) = (heads.get_mut(at), lists.get_mut(at)) else { return None };
-        *head = match list.next().transpose() {
+        let (Some(head), Some(segment)) = (heads.get_mut(at), segments.get_mut(at)) else { return None };
+        *head = match segment.next().transpose() {
             Ok(next) => next,
             Err(error) => return Some(Err(error)),
         };
@@ -173,14 +175,14 @@ pub(crate) fn merged(lists: &[&NodeIndex]) -> io::Result<impl Iterator<Item = io
     }))
 }
 
-/// Groups of a list with so many entries: a power of two.
+/// Groups of a segment with so many entries: a power of two.
 fn groups(count: u64) -> usize {
-    1 << (count / GROUP).checked_ilog2().unwrap_or(0)
+    1 << (count / GROUP_ENTRIES).checked_ilog2().unwrap_or(0)
 }
 
 /// How far a prefix is shifted to the right to give its group.
 fn group_shift(count: u64) -> u32 {
-    PREFIX_BITS - (count / GROUP).checked_ilog2().unwrap_or(0)
+    PREFIX_BITS - (count / GROUP_ENTRIES).checked_ilog2().unwrap_or(0)
 }
 
 /// Something that no version of this node writes.
@@ -196,24 +198,25 @@ mod tests {
     use super::*;
     use crate::corpus::fuzz_corpus;
 
-    fn entry(number: u64) -> Entry {
-        let place = Place { file: number as u16, offset: u32::MAX - number as u32, length: (1 << LENGTH_BITS) - 1 };
-        Entry::new(keccak256(number.to_be_bytes()).as_slice(), place)
+    fn entry(number: u64) -> IndexEntry {
+        let location =
+            NodeLocation { file: number as u16, offset: u32::MAX - number as u32, length: (1 << LENGTH_BITS) - 1 };
+        IndexEntry::new(keccak256(number.to_be_bytes()).as_slice(), location)
     }
 
-    fn list(path: PathBuf, numbers: impl Iterator<Item = u64>) -> NodeIndex {
-        let mut entries: Vec<Entry> = numbers.map(entry).collect();
+    fn segment(path: PathBuf, numbers: impl Iterator<Item = u64>) -> IndexSegment {
+        let mut entries: Vec<IndexEntry> = numbers.map(entry).collect();
         entries.sort_unstable();
-        NodeIndex::write(path, entries.len() as u64, entries.into_iter().map(Ok), false).unwrap()
+        IndexSegment::write(path, entries.len() as u64, entries.into_iter().map(Ok), false).unwrap()
     }
 
     #[test]
     fn a_place_comes_back_whatever_its_size() {
         for (file, offset, length) in [(0, 0, 0), (u16::MAX, u32::MAX, (1 << LENGTH_BITS) - 1), (1, 2, 3)] {
-            let place = Place { file, offset, length };
+            let location = NodeLocation { file, offset, length };
             for hash in [[0; 32], [0xff; 32]] {
-                let entry = Entry::new(&hash, place);
-                assert_eq!((entry.place(), entry.prefix()), (place, prefix(&hash)));
+                let entry = IndexEntry::new(&hash, location);
+                assert_eq!((entry.location(), entry.prefix()), (location, prefix(&hash)));
             }
         }
     }
@@ -223,8 +226,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         for count in [0, 1, 2, 255, 256, 511, 512, 513, 5000, 100_000] {
             let path = dir.path().join(count.to_string());
-            let written = list(path.clone(), 0..count);
-            let opened = NodeIndex::open(path, count).unwrap();
+            let written = segment(path.clone(), 0..count);
+            let opened = IndexSegment::open(path, count).unwrap();
             for index in [written, opened] {
                 for number in (0..count).step_by(1 + count as usize / 1000) {
                     let hash = keccak256(number.to_be_bytes());
@@ -240,10 +243,11 @@ mod tests {
     #[test]
     fn hashes_that_begin_alike_are_all_found() {
         let dir = tempfile::tempdir().unwrap();
-        let place = |offset| Place { file: 0, offset, length: 1 };
+        let location = |offset| NodeLocation { file: 0, offset, length: 1 };
         // All in one group, which is thousands of entries long.
-        let entries: Vec<Entry> = (0..5000).map(|offset| Entry::new(&[9; 32], place(offset))).collect();
-        let index = NodeIndex::write(dir.path().join("list"), 5000, entries.iter().copied().map(Ok), false).unwrap();
+        let entries: Vec<IndexEntry> = (0..5000).map(|offset| IndexEntry::new(&[9; 32], location(offset))).collect();
+        let index =
+            IndexSegment::write(dir.path().join("segment"), 5000, entries.iter().copied().map(Ok), false).unwrap();
         assert_eq!(index.find(&[9; 32]).unwrap(), entries);
         assert_eq!(index.find(&[8; 32]).unwrap(), []);
         assert_eq!(index.find(&[10; 32]).unwrap(), []);
@@ -252,13 +256,14 @@ mod tests {
     #[test]
     fn merged_lists_have_all_entries_in_order() {
         let dir = tempfile::tempdir().unwrap();
-        let lists: Vec<NodeIndex> = [0..10, 0..0, 5..700, 10..3000]
+        let segments: Vec<IndexSegment> = [0..10, 0..0, 5..700, 10..3000]
             .into_iter()
             .enumerate()
-            .map(|(at, numbers)| list(dir.path().join(at.to_string()), numbers))
+            .map(|(at, numbers)| segment(dir.path().join(at.to_string()), numbers))
             .collect();
-        let entries: Vec<Entry> = merged(&lists.iter().collect::<Vec<_>>()).unwrap().map(Result::unwrap).collect();
-        let mut expected: Vec<Entry> = (0..10).chain(5..700).chain(10..3000).map(entry).collect();
+        let entries: Vec<IndexEntry> =
+            merge_entries(&segments.iter().collect::<Vec<_>>()).unwrap().map(Result::unwrap).collect();
+        let mut expected: Vec<IndexEntry> = (0..10).chain(5..700).chain(10..3000).map(entry).collect();
         expected.sort_unstable();
         assert_eq!(entries, expected);
     }
@@ -266,34 +271,34 @@ mod tests {
     #[test]
     fn a_list_that_contradicts_itself_is_an_error() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("list");
-        let index = list(path.clone(), 0..5000);
-        assert!(NodeIndex::open(path.clone(), 4999).is_err());
+        let path = dir.path().join("segment");
+        let index = segment(path.clone(), 0..5000);
+        assert!(IndexSegment::open(path.clone(), 4999).is_err());
         let file = File::options().write(true).open(&path).unwrap();
-        file.write_all_at(&[0xff; 64], index.starts_at()).unwrap();
+        file.write_all_at(&[0xff; 64], index.group_table_offset()).unwrap();
         assert!(index.find(&[0; 32]).is_err());
     }
 
-    /// A list as two bytes of its count, then its file, cut or filled up to the length that the count asks for.
+    /// A segment as two bytes of its count, then its file, cut or filled up to the length that the count asks for.
     #[test]
     fn fuzz_corpus_node_list() {
         let dir = tempfile::tempdir().unwrap();
-        let whole = list(dir.path().join("whole"), 0..700);
+        let whole = segment(dir.path().join("whole"), 0..700);
         let seed = [700_u16.to_be_bytes().as_slice(), &std::fs::read(whole.path()).unwrap()].concat();
-        fuzz_corpus("node-list", 2, &[seed], |data, _| {
+        fuzz_corpus("node-segment", 2, &[seed], |data, _| {
             let Some((count, content)) = data.split_first_chunk::<2>() else { return };
             let count = u64::from(u16::from_be_bytes(*count));
-            let path = dir.path().join("list");
+            let path = dir.path().join("segment");
             std::fs::write(&path, content).unwrap();
-            let index = NodeIndex { file: File::open(&path).unwrap(), path: path.clone(), count };
-            assert_eq!(NodeIndex::open(path.clone(), count).is_ok(), content.len() as u64 == index.bytes());
+            let index = IndexSegment { file: File::open(&path).unwrap(), path: path.clone(), count };
+            assert_eq!(IndexSegment::open(path.clone(), count).is_ok(), content.len() as u64 == index.bytes());
             File::options().write(true).open(path).unwrap().set_len(index.bytes()).unwrap();
             for hash in [[0; 32], [0xff; 32], keccak256([]).0] {
                 let found = index.find(&hash).unwrap_or_default();
                 assert!(found.iter().all(|entry| entry.prefix() == prefix(&hash)));
             }
-            let merged = merged(&[&index, &whole]).unwrap();
-            assert_eq!(merged.filter_map(Result::ok).count() as u64, count + whole.count);
+            let merge_entries = merge_entries(&[&index, &whole]).unwrap();
+            assert_eq!(merge_entries.filter_map(Result::ok).count() as u64, count + whole.count);
         });
     }
 }
