@@ -47,7 +47,7 @@ export interface ServingNode extends RunningNode {
 export async function startNode(config: Config): Promise<ServingNode> {
   checkSystem()
   const logger = createLogger(config.log.level, 'main')
-  const store = await openStore(config, (error) => logger.error({ reason: error.message }, 'trouble with the store'))
+  const store = await openStore(config, (error) => logger.error({ reason: error.message }, 'store problem'))
   try {
     return await startWith(store, config, logger)
   } catch (error) {
@@ -60,7 +60,7 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
   let current = config
   let certificates = checkCertificates(config)
   const operator = config.admin.enabled ? (await import('./operator.ts')).prepareOperator(config, logger) : undefined
-  const accounting = new Accounting(store.service, reporter(logger, 'usage is told later'))
+  const accounting = new Accounting(store.service, reporter(logger, 'usage could not be stored; retrying'))
   const source = await openKeys(config, store, accounting)
   const addresses = addressesOf(config)
   const ports: number[] = []
@@ -107,7 +107,10 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
       onAppUse: (use) => operator?.takeAppUse(use),
     })
     accounting.start()
-    source.watch((keys) => workers.replaceKeys(keys), reporter(logger, 'API keys stay as they were'))
+    source.watch(
+      (keys) => workers.replaceKeys(keys),
+      reporter(logger, 'API keys could not be reloaded; keeping the current ones'),
+    )
     const sources = {
       workers: counters,
       core: () => nodeFigures(native),
@@ -150,12 +153,12 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
         current = config
         logger.level = config.log.level
         workers.configure(config)
-        logger.info({ changed }, 'configuration read again')
+        logger.info({ changed }, 'configuration reloaded')
         if (found !== certificates) workers.renewCertificates()
         certificates = found
-        if (waiting.length > 0) logger.warn({ settings: waiting }, 'these settings change at the next start only')
+        if (waiting.length > 0) logger.warn({ settings: waiting }, 'these settings need a restart')
       },
-      refuseReload: (problems) => logger.error({ problems }, 'the configuration is wrong; the old one stays'),
+      refuseReload: (problems) => logger.error({ problems }, 'invalid configuration; keeping the current one'),
       async stop() {
         isEnding = true
         source.stop()
@@ -206,7 +209,7 @@ function createRegistry(native: Addon, config: Config, store: FilterStore, isSha
 /** Logs the transactions that a block left out, each once for a reason that stays. */
 function logLeftOut(native: Addon, logger: Logger): void {
   for (const { isDropped, ...transaction } of leftOut(native)) {
-    logger.warn(transaction, isDropped ? 'a transaction was dropped' : 'a transaction waits')
+    logger.warn(transaction, isDropped ? 'transaction dropped' : 'transaction left out of the block')
   }
 }
 
@@ -221,8 +224,8 @@ function reporter(logger: Logger, message: string): (error: Error) => void {
 function storeLog(logger: Logger): (health: StoreHealth) => void {
   let wasUp = true
   return ({ isUp, reason, whenAway }) => {
-    if (isUp && !wasUp) logger.info('the store that nodes share is back')
-    if (!isUp && wasUp) logger.error({ reason, whenAway }, 'the store that nodes share is away')
+    if (isUp && !wasUp) logger.info('the shared store is back')
+    if (!isUp && wasUp) logger.error({ reason, whenAway }, 'the shared store is away')
     wasUp = isUp
   }
 }

@@ -1,4 +1,4 @@
-import { decidedChoices, shownRemasc } from './config/choices.ts'
+import { decidedChoices, remascVisibility } from './config/choices.ts'
 import { dataDirOf, hasWallet, keyStoreDirOf, miningOf } from './config/network.ts'
 import type { Config } from './config/schema.ts'
 import { developmentAccounts } from './developmentKeys.ts'
@@ -22,7 +22,7 @@ export async function nodeConfig(config: Config): Promise<string> {
     hasRateLimiter: config.pool.rateLimiter === '' ? null : config.pool.rateLimiter === 'on',
     keyStoreDir: keyStoreDirOf(config),
     beginsWithBlock: config.tools,
-    remasc: shownRemasc(config),
+    remasc: remascVisibility(config),
     zeroSignatureIfRemasc: config.rpc.zeroSignatureIfRemasc,
     cacheBytes: config.storage.cacheMegabytes * 2 ** 20,
     writeBufferBytes: config.storage.writeBufferMegabytes * 2 ** 20,

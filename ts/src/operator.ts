@@ -52,7 +52,7 @@ export function prepareOperator(
   const folder = figuresDirOf(config)
   const recorder = new FigureRecorder(
     folder === null ? undefined : new FigureFiles(folder),
-    (error) => logger.error({ reason: error.message }, 'trouble with the figures over time'),
+    (error) => logger.error({ reason: error.message }, 'figures over time could not be stored'),
     Date.now,
   )
   return {

@@ -84,7 +84,7 @@ function run(
       server.configure(message.config)
     } else if (message.kind === 'certificates') {
       server.renewCertificates().catch((error: Error) => {
-        logger.error({ reason: error.message }, 'certificates stay as they were')
+        logger.error({ reason: error.message }, 'certificates could not be reloaded; keeping the current ones')
       })
     } else if (message.kind === 'listen') {
       server.listen(...message.ports).then(

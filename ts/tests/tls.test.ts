@@ -119,7 +119,7 @@ describe('a node with a certificate', () => {
 
     writeFileSync(key, 'no key')
     node.child.kill('SIGHUP')
-    await expect.poll(() => node.errors).toContain('holds no private key')
+    await expect.poll(() => node.errors).toContain('contains no private key')
     expect(await shownName(port)).toBe('first')
 
     use(second)
@@ -160,10 +160,10 @@ describe('at the start', () => {
     [[first.cert, ''], /http\.tlsKey: is needed beside tlsCert/],
     [['', first.key], /http\.tlsCert: is needed beside tlsKey/],
     [[join(folder, 'none.pem'), first.key], /http\.tlsCert: .*none\.pem cannot be read \(ENOENT\)/],
-    [[first.key, first.key], /http\.tlsCert: .* holds no certificate/],
-    [[first.cert, first.cert], /http\.tlsKey: .* holds no private key/],
+    [[first.key, first.key], /http\.tlsCert: .* contains no certificate/],
+    [[first.cert, first.cert], /http\.tlsKey: .* contains no private key/],
     [[first.cert, second.key], /http\.tlsKey: .* is not the key of/],
-    [[first.cert, locked], /http\.tlsKey: .* is locked with a passphrase/],
+    [[first.cert, locked], /http\.tlsKey: .* is encrypted with a passphrase/],
   ])('error: certificate and key %#', async ([cert = '', key = ''], message) => {
     const flags = ['--ephemeral', '--http-port', '0', '--tls-cert', cert, '--tls-key', key]
     const { code, errors } = await runProgram([program, 'start', ...flags])

@@ -2,33 +2,33 @@ import { BlockList, isIP, SocketAddress } from 'node:net'
 
 const family = { 4: 'ipv4', 6: 'ipv6' } as const
 
-/** A set of IP addresses, given as single ones and as ranges like `10.0.0.0/8` or `2001:db8::/32`. */
+/** A set of IP addresses, built from addresses and ranges like `10.0.0.0/8` or `2001:db8::/32`. */
 export class AddressRanges {
   readonly isEmpty: boolean
   readonly #list = new BlockList()
 
-  /** The texts have to be ranges. */
+  /** Throws RangeError for a text that is neither an address nor a range. */
   constructor(ranges: readonly string[]) {
     this.isEmpty = ranges.length === 0
     for (const text of ranges) {
       const range = parse(text)
-      if (range === undefined) throw new RangeError(`no address or range: ${text}`)
+      if (range === undefined) throw new RangeError(`neither an address nor a range: ${text}`)
       this.#list.addSubnet(range.address, range.prefix, range.family)
     }
   }
 
-  /** `address` as `canonicalAddress` writes it; the empty text, of a client that has gone, is in no set. */
+  /** Returns whether the set contains `address`, as `canonicalAddress` writes it. False for the empty text of a disconnected client. */
   has(address: string): boolean {
     return !this.isEmpty && address !== '' && this.#list.check(address, address.includes(':') ? 'ipv6' : 'ipv4')
   }
 }
 
-/** Whether a text is an IP address or a range of them, e.g. `192.0.2.7` or `10.0.0.0/8`. */
+/** Returns whether a text is an IP address or a range, e.g. `192.0.2.7` or `10.0.0.0/8`. */
 export function isAddressRange(text: string): boolean {
   return parse(text) !== undefined
 }
 
-/** The one way to write an IP address: IPv4 in IPv6 form as IPv4, IPv6 in lower case and shortened. Undefined when it is none. */
+/** Returns an IP address in canonical form: IPv4 in IPv6 form as IPv4, IPv6 in lower case and shortened. Undefined for any other text. */
 export function canonicalAddress(text: string): string | undefined {
   const version = isIP(text)
   if (version === 4) return text
@@ -37,7 +37,7 @@ export function canonicalAddress(text: string): string | undefined {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1] ?? address
 }
 
-/** The addresses that count as one client: an IPv4 address, or the first 64 bits of an IPv6 address. */
+/** Returns the network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address. */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address
   const [head = '', tail] = address.split('::')

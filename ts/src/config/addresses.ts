@@ -4,12 +4,12 @@ import type { Config } from './schema.ts'
 
 /** An address that the node listens on. */
 export interface Address {
-  /** Where it stands in the configuration: `http`, `listen.0`, ... */
+  /** Its section in the configuration: `http`, `listen.0`, ... */
   readonly path: string
   readonly host: string
-  /** 0: a free one. */
+  /** 0: a free port. */
   readonly port: number
-  /** Strangers may reach it: what could harm the node or its accounts is not served. */
+  /** Untrusted clients may reach it: methods that could harm the node or its accounts are not served. */
   readonly isPublic: boolean
   readonly cors: readonly string[]
   readonly hosts: readonly string[]
@@ -17,13 +17,13 @@ export interface Address {
   readonly tls: { readonly cert: string; readonly key: string } | undefined
   /** 0: no limit. */
   readonly maxConnectionsPerIp: number
-  /** What this address alone says of modules. */
+  /** Module settings of this address only. */
   readonly modules: Config['modules']
 }
 
 const publicConnectionsPerIp = 256
 
-/** All addresses, that of `[http]` first. */
+/** Returns all addresses, that of `[http]` first. */
 export function addressesOf(config: Config): readonly [Address, ...Address[]] {
   const http = { ...config.http, cors: originsOf(config) }
   const more = config.listen.map((one, index) => {
@@ -33,13 +33,14 @@ export function addressesOf(config: Config): readonly [Address, ...Address[]] {
   return [address('http', http), ...more]
 }
 
-interface Given extends Omit<Config['listen'][number], 'access' | 'cors' | 'maxConnectionsPerIp'> {
+/** The settings of `[http]` or of a `[[listen]]`, with defaults of `[http]`. */
+interface AddressSettings extends Omit<Config['listen'][number], 'access' | 'cors' | 'maxConnectionsPerIp'> {
   readonly cors?: readonly string[]
   readonly access?: string
   readonly maxConnectionsPerIp?: number | undefined
 }
 
-function address(path: string, given: Given): Address {
+function address(path: string, settings: AddressSettings): Address {
   const {
     host = '127.0.0.1',
     port,
@@ -49,7 +50,7 @@ function address(path: string, given: Given): Address {
     tlsCert = '',
     tlsKey = '',
     modules = {},
-  } = given
+  } = settings
   const isPublic = access === '' ? !isLoopback(host) : access === 'public'
   return {
     path,
@@ -59,17 +60,17 @@ function address(path: string, given: Given): Address {
     cors,
     hosts,
     tls: tlsCert === '' ? undefined : { cert: tlsCert, key: tlsKey },
-    maxConnectionsPerIp: given.maxConnectionsPerIp ?? (isPublic ? publicConnectionsPerIp : 0),
+    maxConnectionsPerIp: settings.maxConnectionsPerIp ?? (isPublic ? publicConnectionsPerIp : 0),
     modules,
   }
 }
 
-/** The first address that others than this machine can reach. */
+/** Returns the first address that other machines can reach. */
 export function reachableAddress(config: Config): Address | undefined {
   return addressesOf(config).find(({ host }) => !isLoopback(host))
 }
 
-/** What the schema cannot say about addresses. */
+/** Returns problems of addresses that the schema cannot express. */
 export function addressProblems(config: Config): string[] {
   const addresses = addressesOf(config)
   const problems = config.http.trustedProxies
@@ -82,28 +83,28 @@ export function addressProblems(config: Config): string[] {
     if (tlsCert !== '' && tlsKey === '') problems.push(`${path}.tlsKey: is needed beside tlsCert`)
     if (tlsKey !== '' && tlsCert === '') problems.push(`${path}.tlsCert: is needed beside tlsKey`)
   }
-  const places = new Map<string, string>()
+  const endpoints = new Map<string, string>()
   for (const { path, host, port } of addresses) {
-    const place = `${host}:${port}`
-    const other = places.get(place)
-    if (other !== undefined && port !== 0) problems.push(`${path}: ${place} is the address of ${other} already`)
-    places.set(place, path)
+    const endpoint = `${host}:${port}`
+    const other = endpoints.get(endpoint)
+    if (other !== undefined && port !== 0) problems.push(`${path}: ${endpoint} is the address of ${other} already`)
+    endpoints.set(endpoint, path)
   }
   const exposed = addresses.find((one) => !isLoopback(one.host) && servesAccounts(one))
   if (exposed !== undefined && !isDevelopment(config) && hasWallet(config) && !config.walletExposed) {
     problems.push(
-      `wallet: whoever reaches ${exposed.path}.host ${exposed.host} could use its accounts; walletExposed = true allows that`,
+      `wallet: any client of ${exposed.path}.host ${exposed.host} could use its accounts; walletExposed = true allows that`,
     )
   }
   return problems
 }
 
-/** Accounts can be used there: on a public address only when its own settings open a module that does so. */
+/** Returns whether an address serves methods that use accounts: a public address only if its own settings enable them. */
 function servesAccounts({ isPublic, modules }: Address): boolean {
   return !isPublic || modules.personal?.enabled === true || (modules.eth?.allow ?? modules.eth?.deny) !== undefined
 }
 
-/** Whether an address to listen on can be reached from this machine only. */
+/** Returns whether only this machine can reach an address to listen on. */
 export function isLoopback(host: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host)
 }

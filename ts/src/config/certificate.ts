@@ -5,15 +5,15 @@ import { ConfigError } from './error.ts'
 import type { Config } from './schema.ts'
 
 /**
- * Reads the certificates of all addresses, so that a mistake is told and does not show when the first client comes.
- * Returns what differs when one of them has changed. Throws ConfigError.
+ * Reads the certificates of all addresses, so that a mistake is found before the first client connects. Returns a hash of
+ * all files, which differs when one of them has changed. Throws ConfigError.
  */
 export function checkCertificates(config: Config): string {
   const problems: string[] = []
-  const seen = createHash('sha256')
-  for (const address of addressesOf(config)) seen.update(readCertificate(address, problems))
+  const hash = createHash('sha256')
+  for (const address of addressesOf(config)) hash.update(readCertificate(address, problems))
   if (problems.length > 0) throw new ConfigError(problems)
-  return seen.digest('hex')
+  return hash.digest('hex')
 }
 
 function readCertificate({ path, tls }: Address, problems: string[]): string {
@@ -34,20 +34,20 @@ function readCertificate({ path, tls }: Address, problems: string[]): string {
   return `${cert.length} ${cert}${key}`
 }
 
-/** Never shows what is in the files. */
+/** Checks that certificate and key match. The problem never contains the content of the files. */
 function mismatch(cert: string, key: string, files: { cert: string; key: string }): string | undefined {
   let certificate: X509Certificate
   try {
     certificate = new X509Certificate(cert)
   } catch {
-    return `tlsCert: ${files.cert} holds no certificate in PEM form`
+    return `tlsCert: ${files.cert} contains no certificate in PEM form`
   }
   try {
     const privateKey = createPrivateKey(key)
     if (!certificate.checkPrivateKey(privateKey)) return `tlsKey: ${files.key} is not the key of ${files.cert}`
   } catch {
-    return `tlsKey: ${files.key} ${key.includes('ENCRYPTED') ? 'is locked with a passphrase' : 'holds no private key in PEM form'}`
+    return `tlsKey: ${files.key} ${key.includes('ENCRYPTED') ? 'is encrypted with a passphrase' : 'contains no private key in PEM form'}`
   }
-  if (Date.parse(certificate.validTo) <= Date.now()) return `tlsCert: ${files.cert} ended ${certificate.validTo}`
+  if (Date.parse(certificate.validTo) <= Date.now()) return `tlsCert: ${files.cert} expired ${certificate.validTo}`
   return undefined
 }

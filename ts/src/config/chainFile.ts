@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Config } from './schema.ts'
 
-/** The network that a chain specification file builds on, undefined when the file cannot tell. The core reads and judges the file. */
+/** Returns the network of a chain specification file; undefined if the file names none. The core reads and checks the file. */
 export function networkOf(file: string): Config['network'] | undefined {
   try {
     const { network } = JSON.parse(readFileSync(file, 'utf8')) as { network?: unknown }

@@ -1,7 +1,7 @@
 import { isDevelopment } from './network.ts'
 import type { Config } from './schema.ts'
 
-/** The decided choices: what `compat` leaves, and what the file says for single ones. */
+/** The effective choices: the defaults of `compat`, replaced by the settings of single choices. */
 export interface Choices {
   readonly errorStatus: '200' | '400'
   readonly errorText: 'helpful' | 'plain'
@@ -38,10 +38,10 @@ const document: Choices = {
   absentBlock: 'refuse',
 }
 
-/** On regtest and devnet, beside `document`: what Hardhat and Foundry expect and no other client depends on. */
+/** Replaces choices of `document` on regtest and devnet: Hardhat and Foundry expect them, and no other client depends on them. */
 const development: Partial<Choices> = { clientVersion: 'tools', absentBlock: 'latest' }
 
-/** With `tools`, beside `development`: for whole test suites, against the API document. */
+/** Replaces further choices with `tools`: for test suites, against the API document. */
 const tools: Partial<Choices> = { failedEstimate: 'codeError' }
 
 const reference: Choices = {
@@ -63,8 +63,8 @@ const reference: Choices = {
 }
 
 export function decidedChoices(config: Config): Choices {
-  const given = Object.entries(config.choices).filter(([, value]) => value !== '')
-  return { ...presets(config), ...Object.fromEntries(given) }
+  const set = Object.entries(config.choices).filter(([, value]) => value !== '')
+  return { ...presets(config), ...Object.fromEntries(set) }
 }
 
 function presets(config: Config): Choices {
@@ -73,27 +73,27 @@ function presets(config: Config): Choices {
   return { ...document, ...development, ...(config.tools ? tools : {}) }
 }
 
-/** How the REMASC transaction, the last of each block, is shown. */
-export type ShownRemasc = 'listed' | 'unlisted' | 'hidden'
+/** Visibility of the REMASC transaction, the last transaction of each block. */
+export type RemascVisibility = 'listed' | 'unlisted' | 'hidden'
 
-/** `unlisted`: block objects leave it out, as in the reference; `hidden`: counts and look-ups by index, too. */
-export function shownRemasc(config: Config): ShownRemasc {
+/** Returns `unlisted` if block objects leave it out, as in the reference; `hidden` if counts and look-ups by index do so, too. */
+export function remascVisibility(config: Config): RemascVisibility {
   if (!config.rpc.skipRemasc && !config.tools) return 'listed'
   return config.compat === 'reference' ? 'unlisted' : 'hidden'
 }
 
-/** Settings for tools where they would mislead: no public network and no imitation of the reference calls itself anvil. */
+/** Returns problems of settings for tools: a public network or a copy of the reference must not call itself anvil. */
 export function toolsProblems(config: Config): string[] {
-  const place = isDevelopment(config)
+  const refusedWith = isDevelopment(config)
     ? config.compat === 'reference'
       ? 'compat = "reference"'
       : undefined
     : config.network
-  if (place === undefined) return []
+  if (refusedWith === undefined) return []
   return [
-    ...(config.tools ? [`tools: is for regtest and devnet with compat = "document", not for ${place}`] : []),
+    ...(config.tools ? [`tools: is for regtest and devnet with compat = "document", not for ${refusedWith}`] : []),
     ...(config.choices.clientVersion === 'tools'
-      ? [`choices.clientVersion: expected own, got "tools" with ${place}`]
+      ? [`choices.clientVersion: expected own, got "tools" with ${refusedWith}`]
       : []),
   ]
 }

@@ -1,4 +1,4 @@
-/** The configuration is wrong; each problem names its setting. Commands end with code 2. */
+/** The configuration is invalid; each problem names its setting. Commands exit with code 2. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
   readonly problems: readonly string[]

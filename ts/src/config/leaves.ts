@@ -1,19 +1,19 @@
 import { schema } from './schema.ts'
 
-/** One setting, as the environment, the flags and the printed file need to know it. */
+/** One setting, as needed by the environment, the flags and the printed file. */
 export interface Leaf {
   /** E.g. `http.port`. */
   readonly path: string
   /** E.g. `RHIZOME_HTTP_PORT`. */
   readonly environment: string
   readonly description: string
-  /** The default; undefined when there is none. */
+  /** The default; undefined if there is none. */
   readonly preset: unknown
   /** The accepted values in words. */
   readonly expects: string
-  /** Its value is never shown. */
+  /** The value is never printed. */
   readonly isSecret: boolean
-  /** Reads the text of a flag or an environment variable; a text that does not fit is kept and refused later. */
+  /** Converts the text of a flag or an environment variable. Returns an invalid text unchanged; the schema check rejects it later. */
   fromText(text: string): unknown
 }
 
@@ -22,7 +22,7 @@ interface Described {
   readonly description?: string
   readonly default?: unknown
   readonly enum?: readonly string[]
-  /** Texts with a pattern say what they expect. */
+  /** Description of a text with a pattern. */
   readonly expects?: string
   readonly isSecret?: boolean
   readonly minimum?: number
@@ -32,7 +32,7 @@ interface Described {
   readonly items?: Described
 }
 
-/** All settings with a fixed name, in the order of the schema. Sections come as they are met. */
+/** All settings with a fixed name, in the order of the schema. */
 export const leaves: readonly Leaf[] = collect(schema as Described, '')
 
 /** Descriptions of the sections by path. */
@@ -70,7 +70,7 @@ function collect(described: Described, prefix: string): Leaf[] {
   })
 }
 
-/** Tables are written in the file only: their members have no fixed names, or there can be several. */
+/** Returns whether a member is a table of the file, without environment variable: its members have no fixed names, or it may be repeated. */
 function isTable(member: Described): boolean {
   return member.patternProperties !== undefined || member.items?.properties !== undefined
 }

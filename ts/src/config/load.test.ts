@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { configProblems } from '../../tests/configProblems.ts'
 import { nodeConfig } from '../nodeConfig.ts'
-import { decidedChoices, shownRemasc } from './choices.ts'
+import { decidedChoices, remascVisibility } from './choices.ts'
 import { loadConfig } from './load.ts'
 import { dataDirOf, hasWallet, miningOf } from './network.ts'
 import { defaultFile } from './print.ts'
@@ -46,9 +46,9 @@ test('error: a data directory for a node that keeps nothing', () => {
   const flag = { ephemeral: { value: true, flag: '--ephemeral' } }
   const path = file('dataDir = "x"\n')
   expect(configProblems({ flags: { ...flag, dataDir: { value: 'x', flag: '--data-dir' } } })).toEqual([
-    '--ephemeral: keeps nothing, but --data-dir says where to keep it; leave one of them out',
+    '--ephemeral: cannot be combined with --data-dir; leave one of them out',
   ])
-  const both = 'ephemeral: keeps nothing, but dataDir says where to keep it; leave one of them out'
+  const both = 'ephemeral: cannot be combined with dataDir; leave one of them out'
   expect(configProblems({ settings: { ephemeral: true, dataDir: 'x' } })).toEqual([both])
   expect(configProblems({ file: file('ephemeral = true\n'), environment: { RHIZOME_DATA_DIR: 'x' } })).toEqual([
     both.replace('dataDir', 'RHIZOME_DATA_DIR'),
@@ -149,7 +149,7 @@ test('behavior: names and defaults for tools are those of development networks w
 })
 
 test('behavior: rpc.skipRemasc hides more than the reference does, unless it is imitated', () => {
-  const of = (content: string) => shownRemasc(loadConfig({ file: file(content) }))
+  const of = (content: string) => remascVisibility(loadConfig({ file: file(content) }))
   expect(of('')).toBe('listed')
   expect(of('tools = true\n')).toBe('hidden')
   expect(of('[rpc]\nskipRemasc = true\n')).toBe('hidden')

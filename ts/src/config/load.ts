@@ -12,14 +12,14 @@ import { storeAddress } from './storeUrl.ts'
 
 const check = Compile(schema)
 
-/** Where settings come from, weakest first: defaults, file, environment, flags. */
+/** Sources of settings. Precedence, lowest first: defaults, file, environment, flags. */
 export interface Sources {
-  /** Settings given by a program, instead of a file. */
+  /** Settings passed by a program instead of a file. */
   readonly settings?: object
-  /** Path of a file in TOML, or in JSON where its name ends so. */
+  /** Path of a TOML file, or of a JSON file if its name ends in `.json`. */
   readonly file?: string | undefined
   readonly environment?: Readonly<Record<string, string | undefined>>
-  /** Flags as `{ 'http.port': '4445' }`; the key `origin` of a problem is the flag's name. */
+  /** Flags by setting, e.g. `http.port`. Problems name the flag. */
   readonly flags?: Readonly<Record<string, { value: string | boolean; flag: string }>>
 }
 
@@ -27,10 +27,10 @@ export interface Sources {
 export function loadConfig(sources: Sources): Config {
   const problems: string[] = []
   const origins = new Map<string, string>()
-  /** Settings of the file are not in it: they are the weakest. */
-  const strengths = new Map<string, number>()
-  const given = sources.file === undefined ? (sources.settings ?? {}) : readFile(sources.file)
-  const merged = structuredClone(given) as Record<string, unknown>
+  /** Precedence of each setting; absent for settings of the file, which have the lowest. */
+  const precedences = new Map<string, number>()
+  const base = sources.file === undefined ? (sources.settings ?? {}) : readFile(sources.file)
+  const merged = structuredClone(base) as Record<string, unknown>
   for (const [name, value] of Object.entries(sources.environment ?? {})) {
     if (!name.startsWith('RHIZOME_') || value === undefined) continue
     const leaf = leaves.find((one) => one.environment === name)
@@ -39,12 +39,12 @@ export function loadConfig(sources: Sources): Config {
       continue
     }
     origins.set(leaf.path, name)
-    strengths.set(leaf.path, 1)
+    precedences.set(leaf.path, 1)
     put(merged, leaf.path, leaf.fromText(value))
   }
   for (const [path, { value, flag }] of Object.entries(sources.flags ?? {})) {
     origins.set(path, flag)
-    strengths.set(path, 2)
+    precedences.set(path, 2)
     put(merged, path, typeof value === 'boolean' ? value : leafAt(path).fromText(value))
   }
   if (typeof merged.chain === 'string' && merged.chain !== '') {
@@ -54,32 +54,32 @@ export function loadConfig(sources: Sources): Config {
     }
     merged.network ??= network
   }
-  const strengthOf = (path: string): number => strengths.get(path) ?? 0
-  if (merged.ephemeral === true && merged.dataDir && strengthOf('dataDir') >= strengthOf('ephemeral')) {
-    const [keep, place] = ['ephemeral', 'dataDir'].map((path) => origins.get(path) ?? path)
-    problems.push(`${keep}: keeps nothing, but ${place} says where to keep it; leave one of them out`)
+  const precedenceOf = (path: string): number => precedences.get(path) ?? 0
+  if (merged.ephemeral === true && merged.dataDir && precedenceOf('dataDir') >= precedenceOf('ephemeral')) {
+    const [ephemeral, dataDir] = ['ephemeral', 'dataDir'].map((path) => origins.get(path) ?? path)
+    problems.push(`${ephemeral}: cannot be combined with ${dataDir}; leave one of them out`)
   }
   const config = withDefaults(merged)
   problems.push(...describeErrors(config, origins, sources.file))
   const read = config as Config
-  if (problems.length === 0) problems.push(...addressProblems(read), ...toolsProblems(read), ...wrongStore(read))
-  if (problems.length === 0) problems.push(...wrongDevelopment(read))
+  if (problems.length === 0) problems.push(...addressProblems(read), ...toolsProblems(read), ...storeProblems(read))
+  if (problems.length === 0) problems.push(...developmentProblems(read))
   if (problems.length > 0) throw new ConfigError(problems)
   return config as Config
 }
 
-/** What the pattern lets through and is no address all the same. Never shows it: it may hold a password. */
-function wrongStore({ store }: Config): string[] {
+/** Returns the problem of a store URL that matches the pattern but is invalid. It never contains the URL, which may hold a password. */
+function storeProblems({ store }: Config): string[] {
   if (storeAddress(store) !== undefined) return []
-  return ['store.url: cannot be read as a URL with host, port and number of a database; escape odd characters with %']
+  return ['store.url: expected a URL with host, port and number of a database; escape special characters with %']
 }
 
-/** Other networks have accounts and chain ids of their own, and a chain file names them. */
-function wrongDevelopment({ network, chain, development }: Config): string[] {
+/** Returns problems of development settings: other networks and chain files define accounts and chain id themselves. */
+function developmentProblems({ network, chain, development }: Config): string[] {
   if (network === 'regtest' && chain === '') return []
-  const given = Object.entries(development).filter(([, value]) => value !== undefined && value !== '')
-  const place = chain === '' ? `network = "${network}"` : 'a chain file'
-  return given.map(([name]) => `development.${name}: is for network = "regtest", not for ${place}`)
+  const set = Object.entries(development).filter(([, value]) => value !== undefined && value !== '')
+  const target = chain === '' ? `network = "${network}"` : 'a chain file'
+  return set.map(([name]) => `development.${name}: is for network = "regtest", not for ${target}`)
 }
 
 function readFile(path: string): Record<string, unknown> {
@@ -123,8 +123,8 @@ function put(target: Record<string, unknown>, path: string, value: unknown): voi
   section[names.at(-1) ?? ''] = value
 }
 
-function withDefaults(given: Record<string, unknown>): unknown {
-  const complete: Record<string, unknown> = { modules: {}, listen: [], ...given }
+function withDefaults(settings: Record<string, unknown>): unknown {
+  const complete: Record<string, unknown> = { modules: {}, listen: [], ...settings }
   for (const leaf of leaves) {
     if (leaf.preset === undefined) continue
     const names = leaf.path.split('.')

@@ -16,8 +16,8 @@ export function dataDirOf(config: Config): string | null {
 }
 
 /**
- * Of web pages. Whatever reaches a development node finds no money there, so tools that are web pages may call it; but what
- * is signed for the chain id of a public network is good there, too.
+ * Returns the allowed origins of web pages. A development node has no real money, so web tools may call it, unless its
+ * transactions would also be valid on a public network with the same chain id.
  */
 export function originsOf(config: Config): readonly string[] {
   if (config.http.cors !== undefined) return config.http.cors
@@ -25,13 +25,13 @@ export function originsOf(config: Config): readonly string[] {
   return isHarmless ? ['localhost', ...developmentOrigins] : ['localhost']
 }
 
-/** Of mainnet and testnet. */
+/** Chain ids of mainnet and testnet. */
 const publicChainIds = [30, 31]
 
-/** Wallets of browsers call from pages of their own, Remix is a web site, and titanoboa sends its name as its origin. */
+/** Origins of browser wallets, of Remix, and of titanoboa, which sends its name as its origin. */
 const developmentOrigins = ['chrome-extension://*', 'moz-extension://*', 'remix.ethereum.org', 'titanoboa']
 
-/** The head of a public network is not older than this as long as anybody mines: a block comes every 30 seconds. */
+/** Age limit of the head on public networks, where a block is mined every 30 seconds on average. */
 const publicHeadAgeSeconds = 300
 
 export function healthLimitsOf(config: Config): HealthLimits {
@@ -48,31 +48,31 @@ export function hasWallet(config: Config): boolean {
   return config.wallet ?? isDevelopment(config)
 }
 
-/** Where encrypted keys are kept; null: as long as the node runs. */
+/** Returns the folder of encrypted keys; null: kept in memory. */
 export function keyStoreDirOf(config: Config): string | null {
   const dataDir = dataDirOf(config)
   return dataDir === null ? null : join(dataDir, 'keystore')
 }
 
-/** Where apps and the hashes of their keys are kept; null: nowhere. */
+/** Returns the file of apps and the hashes of their keys; null: not stored. */
 export function appsFileOf(config: Config): string | null {
   if (config.auth.file !== '') return config.auth.file
   const dataDir = dataDirOf(config)
   return dataDir === null ? null : join(dataDir, 'apps.json')
 }
 
-/** Where it is kept what apps have used; null: nowhere. */
+/** Returns the file of the usage of apps; null: not stored. */
 export function usageFileOf(config: Config): string | null {
   const dataDir = dataDirOf(config)
   return dataDir === null ? null : join(dataDir, 'usage.json')
 }
 
-/** Bytes that may wait for clients in the whole process. */
+/** Returns the bytes of requests, answers, filters and subscriptions that the whole process may hold. */
 export function memoryLimitOf(config: Config): number {
   return config.limits.memoryMegabytes * 2 ** 20
 }
 
-/** The folder of the figures that the operator's page shows over time; null: they are kept in memory. */
+/** Returns the folder of the figures over time of the operator's page; null: kept in memory. */
 export function figuresDirOf(config: Config): string | null {
   const dataDir = dataDirOf(config)
   return dataDir === null ? null : join(dataDir, 'figures')
@@ -82,7 +82,7 @@ export function workersOf(config: Config): number {
   return config.http.workers === 0 ? availableParallelism() : config.http.workers
 }
 
-/** How blocks come about: one for each transaction, one every so many seconds, or none. */
+/** When the node mines: a block for each transaction, at an interval, or never. */
 export type Mining =
   | { readonly mode: 'auto' }
   | { readonly mode: 'interval'; readonly milliseconds: number }

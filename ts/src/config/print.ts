@@ -1,7 +1,7 @@
 import { leaves, sections } from './leaves.ts'
 import type { Config } from './schema.ts'
 
-/** A configuration without its secrets, for showing. */
+/** Returns a configuration with its secrets replaced, for printing. */
 export function withoutSecrets(config: Config): Config {
   const shown = structuredClone(config)
   for (const { path, preset } of leaves.filter(({ isSecret }) => isSecret)) {
@@ -12,11 +12,9 @@ export function withoutSecrets(config: Config): Config {
   return shown
 }
 
-/** A configuration file with every setting at its default, each explained. */
+/** Returns a configuration file with every setting at its default and its description. */
 export function defaultFile(): string {
-  const lines = [
-    '# Rhizome settings. Each can also be given in the environment (the name in brackets); flags win over it.',
-  ]
+  const lines = ['# Rhizome settings. The environment variable in brackets overrides the file; flags override both.']
   let section = ''
   for (const leaf of leaves) {
     const [first = '', second] = leaf.path.split('.')
@@ -37,7 +35,7 @@ export function defaultFile(): string {
     '# [http.modules.debug], for the address of [http] alone:',
     '# enabled = true',
     '',
-    '# Further addresses. What is not given here is as in [http], but for tlsCert and tlsKey.',
+    '# Further addresses. Absent settings are those of [http], except for tlsCert and tlsKey.',
     '# [[listen]]',
     '# host = "127.0.0.1"',
     '# port = 4445',

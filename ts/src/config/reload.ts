@@ -1,7 +1,7 @@
 import { leaves } from './leaves.ts'
 import type { Config } from './schema.ts'
 
-/** Settings that a running node takes over; all others are read at the start only. */
+/** Settings that a running node applies at a reload; all others are read at the start only. */
 export const liveSettings: readonly string[] = [
   'http.cors',
   'http.hosts',
@@ -22,15 +22,15 @@ export const liveSettings: readonly string[] = [
 ]
 
 export interface Reloaded {
-  /** The running configuration with what could be taken over. */
+  /** The running configuration with the applied settings. */
   readonly config: Config
-  /** Names of the settings that were taken over. */
+  /** Names of the applied settings. */
   readonly changed: readonly string[]
-  /** Names of those that differ and wait for a restart. */
+  /** Names of changed settings that need a restart. */
   readonly waiting: readonly string[]
 }
 
-/** What becomes of a running node's configuration when another one has been read. */
+/** Merges a newly read configuration into that of a running node. */
 export function reload(running: Config, fresh: Config): Reloaded {
   const config = structuredClone(running)
   const paths = [...leaves.map(({ path }) => path), 'http.modules', 'listen', 'modules']

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 
-// The one description of every setting: the file, the environment and the flags are checked against it, the defaults
-// stand here and nowhere else. The name in the environment is RHIZOME_ and the path: http.port is RHIZOME_HTTP_PORT.
+// The schema of all settings. File, environment and flags are checked against it, and all defaults are defined here. The
+// environment variable of a setting is RHIZOME_ and its path: http.port is RHIZOME_HTTP_PORT.
 
 const text = (description: string, preset = '') => Type.String({ description, default: preset })
 const list = (description: string, preset: string[]) => Type.Array(Type.String(), { description, default: preset })
@@ -14,17 +14,17 @@ const pattern = (description: string, pattern: string) => Type.String({ descript
 const section = <T extends Record<string, TSchema>>(description: string, members: T) =>
   Type.Object(members, { description, additionalProperties: false })
 
-/** A choice that the API document and the reference make differently. Empty: as `compat` says. */
+/** A choice on which the API document and the reference differ. Empty: that of `compat`. */
 const choice = <const T extends readonly string[]>(description: string, values: T) =>
   Type.Unsafe<'' | T[number]>(Type.Enum(['', ...values], { description, default: '' }))
 
 const moduleSettings = section('', {
   enabled: Type.Optional(Type.Boolean({ description: 'Whether the module is served.' })),
-  allow: Type.Optional(Type.Array(Type.String(), { description: 'If given: only these methods.' })),
+  allow: Type.Optional(Type.Array(Type.String(), { description: 'If present: only these methods.' })),
   deny: Type.Optional(Type.Array(Type.String(), { description: 'Never these methods.' })),
   timeoutMs: Type.Optional(
     Type.Record(Type.String(), Type.Integer({ minimum: 1 }), {
-      description: 'Time for single methods in milliseconds, below that of the request: { eth_call = 1000 }.',
+      description: 'Time limits of single methods in milliseconds, below that of the request: { eth_call = 1000 }.',
     }),
   ),
 })
@@ -32,14 +32,14 @@ const moduleSettings = section('', {
 const modules = () => Type.Record(Type.String(), moduleSettings)
 const reach = () =>
   oneOf(
-    'Who reaches the address: private (nobody but people who may do anything) or public (then modules that change the chain or the node, and methods that sign, are not served). Empty: private on loopback addresses, else public.',
+    'Clients of the address: private (only trusted clients, which may call everything) or public (modules that change the chain or the node, and methods that sign, are not served). Empty: private on loopback addresses, else public.',
     ['', 'public', 'private'],
     '',
   )
 const certificate = () => text('File with the certificate chain (PEM), for TLS. Read again on SIGHUP.')
 const privateKey = () => text('File with the private key of the certificate (PEM, without passphrase).')
 
-/** An address besides that of [http]. */
+/** A further address beside that of [http]. */
 const furtherAddress = section('', {
   host: Type.Optional(Type.String({ minLength: 1 })),
   port: Type.Integer({ minimum: 0, maximum: 65535 }),
@@ -59,8 +59,8 @@ export const schema = section('', {
     'regtest',
   ),
   chain: text('A chain specification file (JSON) instead of a built-in network.'),
-  dataDir: text('Where the chain is kept. Empty: ./data/<network>, or ./data/<name of the chain file>.'),
-  ephemeral: yesNo('Keep nothing: the data lives in a temporary folder that goes with the process.', false),
+  dataDir: text('Folder of the chain. Empty: ./data/<network>, or ./data/<name of the chain file>.'),
+  ephemeral: yesNo('Store the data in a temporary folder that is deleted when the node stops.', false),
   mining: Type.String({
     description:
       'auto (a block for each transaction), interval=SECONDS (0.5 is half a second), or off. Empty: auto on development networks, else off.',
@@ -69,18 +69,18 @@ export const schema = section('', {
     expects: 'auto, off or interval=SECONDS',
   }),
   oldStateRoots: oneOf(
-    'Blocks before RSKIP-126 carry state roots in an old format, which the reference compares with nothing: unchecked as ' +
-      'there, compared from RSKIP-85 on, or all checked. Each checked block costs a walk through the whole state.',
+    'Check of state roots of blocks before RSKIP-126, which have an old format: unchecked as in the reference, checked ' +
+      'from RSKIP-85 on, or all checked. Each checked block costs a walk through the whole state.',
     ['unchecked', 'rskip85', 'checked'],
     'unchecked',
   ),
   compat: oneOf(
-    'Who wins where the API document and the reference node differ; [choices] turns single ones.',
+    'Behaviour where the API document and the reference node differ; [choices] overrides single choices.',
     ['document', 'reference'],
     'document',
   ),
   tools: yesNo(
-    'For test suites of Hardhat and Foundry on regtest and devnet: sets rpc.skipRemasc and choices.failedEstimate = "codeError", and begins a new chain with an empty block.',
+    'For test suites of Hardhat and Foundry on regtest and devnet: sets rpc.skipRemasc and choices.failedEstimate = "codeError", and mines an empty first block on a new chain.',
     false,
   ),
   walletExposed: yesNo(
@@ -89,31 +89,31 @@ export const schema = section('', {
   ),
 
   development: section(
-    'What a regtest chain begins with. Another value than the default is another genesis block or chain id: it needs a data directory of its own.',
+    'Genesis accounts and chain id of regtest. A value other than the default changes the genesis block or the chain id and needs a data directory of its own.',
     {
       chainId: Type.Optional(
         Type.Integer({
-          description: 'Chain id. Not given: 33. Transactions of chain 30 and 31 are good on mainnet and testnet, too.',
+          description: 'Chain id. Default: 33. Transactions for chain 30 or 31 are also valid on mainnet or testnet.',
           minimum: 1,
           maximum: 109,
         }),
       ),
       mnemonic: Type.String({
         description:
-          "Words (BIP-39) that the accounts come from, at m/44'/60'/0'/0/0 and on. Empty: those that every development node has.",
+          "Mnemonic (BIP-39) of the accounts, at m/44'/60'/0'/0/0 and following. Empty: the well-known development accounts.",
         default: '',
         isSecret: true,
       }),
       accounts: Type.Optional(
         Type.Integer({
-          description: 'Number of funded accounts. Not given: ten, and without a mnemonic also that of the miner.',
+          description: 'Number of funded accounts. Default: 10, and without a mnemonic also the account of the miner.',
           minimum: 1,
           maximum: 1000,
         }),
       ),
       balance: Type.Optional(
         Type.Integer({
-          description: 'Coins (RBTC) of each account. Not given: 1000000000000.',
+          description: 'Balance of each account in RBTC. Default: 1000000000000.',
           minimum: 0,
           maximum: 1_000_000_000_000,
         }),
@@ -121,40 +121,40 @@ export const schema = section('', {
     },
   ),
 
-  choices: section('Each empty choice follows compat.', {
+  choices: section('An empty choice follows compat.', {
     errorStatus: choice('HTTP status of a JSON-RPC error: always 200, or 400 for -32600, -32602 and -32700.', [
       '200',
       '400',
     ]),
     errorText: choice(
-      'Error messages that say where the fault is and what was expected, or the plain texts of the reference.',
+      'Error messages with the location of the mistake and the expected value, or the texts of the reference.',
       ['helpful', 'plain'],
     ),
     failedEstimate: choice(
-      'eth_estimateGas of an execution that fails: an estimate; the error where code reverts or halts; or the error as in the reference, which tells of reverts and missing balance.',
+      'eth_estimateGas of an execution that fails: an estimate; an error if code reverts or halts; or an error as in the reference, for reverts and missing balance.',
       ['estimate', 'codeError', 'error'],
     ),
-    estimateCap: choice('Upper bound of an estimate without gas: the pending block, or what the pool accepts.', [
-      'block',
-      'pool',
-    ]),
-    pendingSelector: choice('The selector pending for the methods that support it partially: refused or served.', [
+    estimateCap: choice(
+      'Upper bound of an estimate without gas: the limit of the pending block, or that of the pool.',
+      ['block', 'pool'],
+    ),
+    pendingSelector: choice('The block id pending, for methods that support it partially: refused or served.', [
       'refuse',
       'serve',
     ]),
-    haltedCall: choice('eth_call that ends in an exceptional halt: an error that names it, or empty bytes.', [
+    haltedCall: choice('eth_call that ends in an exceptional halt: an error with the reason, or empty bytes.', [
       'error',
       'empty',
     ]),
     signatureWords: choice('r and s of transactions: 32 bytes, or without leading zeros.', ['padded', 'stripped']),
-    listening: choice('net_listening: whether this node accepts peers, or true as every node of the reference says.', [
+    listening: choice('net_listening: whether this node accepts peers, or always true as in the reference.', [
       'actual',
       'always',
     ]),
-    traces: choice(
-      'Shape of trace_* results and of the callTracer: as most nodes write them, or as the reference does.',
-      ['standard', 'reference'],
-    ),
+    traces: choice('Format of trace_* results and of the callTracer: that of most nodes, or that of the reference.', [
+      'standard',
+      'reference',
+    ]),
     filterPoll: choice('With instant mining, polling a filter only reads, or mines a block first.', ['read', 'mine']),
     timeOffset: choice('evm_increaseTime moves the time of all later blocks, or of the next one.', [
       'lasting',
@@ -165,22 +165,22 @@ export const schema = section('', {
       'refuse',
     ]),
     waiting: choice(
-      'The pool of a development network refuses what has too much gas for the next block, and txpool_content says why a transaction waits; or both as the reference.',
+      'On development networks, the pool rejects a transaction with too much gas for the next block, and txpool_content explains why a transaction waits; or both as in the reference.',
       ['explained', 'reference'],
     ),
     clientVersion: choice(
-      'web3_clientVersion: begins with anvil/v1.0.0, a name that tools for development know, or with the own name. Empty: tools on regtest and devnet with compat = "document", else own.',
+      'web3_clientVersion: begins with anvil/v1.0.0, which development tools recognise, or with Rhizome. Empty: tools on regtest and devnet with compat = "document", else own.',
       ['tools', 'own'],
     ),
     absentBlock: choice(
-      'A call without its block parameter: at the latest block, or -32602. Empty: latest on regtest and devnet with compat = "document", else refuse.',
+      'A request without its block parameter: at the latest block, or -32602. Empty: latest on regtest and devnet with compat = "document", else refuse.',
       ['latest', 'refuse'],
     ),
   }),
 
   http: section('The JSON-RPC endpoint.', {
-    host: text('Address to listen on. Anything but a loopback address lets others in.', '127.0.0.1'),
-    port: whole('Port to listen on; 0 takes a free one.', 4444, 0, 65535),
+    host: text('Address to listen on. Other machines can reach any address but loopback addresses.', '127.0.0.1'),
+    port: whole('Port to listen on; 0: a free port.', 4444, 0, 65535),
     access: reach(),
     tlsCert: certificate(),
     tlsKey: privateKey(),
@@ -188,18 +188,18 @@ export const schema = section('', {
     cors: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          'Origins of web pages that may call: hosts or origins, "localhost" for any port there, "chrome-extension://*" for all of a scheme, "*" for all. Not given: localhost; on development networks also extensions of browsers (chrome-extension://*, moz-extension://*), remix.ethereum.org and titanoboa.',
+          'Origins of web pages that may call: hosts or origins, "localhost" for any port, "chrome-extension://*" for all origins of a scheme, "*" for all. Default: localhost; on development networks also browser extensions (chrome-extension://*, moz-extension://*), remix.ethereum.org and titanoboa.',
       }),
     ),
     hosts: list('Accepted Host headers besides loopback names; "*" for all.', ['*']),
     trustedProxies: list(
-      'Addresses and ranges (10.0.0.0/8) of proxies whose X-Forwarded-For tells the address of the client. Their connections are not counted.',
+      'Addresses and ranges (10.0.0.0/8) of proxies whose X-Forwarded-For contains the address of the client. Their connections are not counted.',
       [],
     ),
     maxConnectionsPerIp: Type.Optional(
       Type.Integer({
         description:
-          'Open connections of one IPv4 address or IPv6 /64 at a time, of all workers together. 0: no limit. Not given: 256 on public addresses, none on private ones.',
+          'Open connections of one IPv4 address or IPv6 /64, of all workers together. 0: no limit. Default: 256 on public addresses, no limit on private ones.',
         minimum: 0,
         maximum: 1_000_000,
       }),
@@ -207,7 +207,7 @@ export const schema = section('', {
     maxHeaderBytes: whole('Largest head of a request: URL and headers.', 8192, 1024, 65_536),
     maxBodyBytes: Type.Optional(
       Type.Integer({
-        description: 'Largest request body. Not given: 1 MB on public addresses, 5 MB on private ones.',
+        description: 'Largest request body in bytes. Default: 1 MB on public addresses, 5 MB on private ones.',
         minimum: 1,
         maximum: 2 ** 29,
       }),
@@ -215,13 +215,13 @@ export const schema = section('', {
     bodyMs: whole('Time for a request body to arrive. 0: no limit.', 30_000, 0, 3_600_000),
     writeMs: whole('Time for a client to take a large answer. 0: no limit.', 60_000, 0, 3_600_000),
     maxUnreadBytes: whole(
-      'Large answers that clients have not read yet, of one worker. Above it, further ones are refused with 503.',
+      'Bytes of large answers that clients have not read yet, of one worker. Above it, further large answers are refused with 503.',
       268_435_456,
       1,
     ),
-    drainMs: whole('Time that running requests have to end once the node has been told to end.', 1000, 0, 600_000),
+    drainMs: whole('Time for running requests to finish when the node stops.', 1000, 0, 600_000),
     compression: oneOf(
-      'Whom answers from 1 KB up are compressed for, when they ask for it.',
+      'Clients that get answers from 1 KB compressed if they accept gzip: on other machines, all, or none.',
       ['remote', 'all', 'none'],
       'remote',
     ),
@@ -230,21 +230,20 @@ export const schema = section('', {
 
   listen: Type.Array(furtherAddress, {
     description:
-      'Further addresses, each [[listen]] with host, port and, where they differ from [http], access, cors, hosts, tlsCert, tlsKey, maxConnectionsPerIp, modules.',
+      'Further addresses, each [[listen]] with host, port and, if they differ from [http], access, cors, hosts, tlsCert, tlsKey, maxConnectionsPerIp, modules.',
     default: [],
   }),
 
   auth: section(
-    'Who may call. Apps and their keys are made with rhizome keys; from the first one on a key is asked for.',
+    'Authentication. Apps and their keys are created with rhizome keys; once an app exists, requests need a key.',
     {
       open: yesNo(
-        'Ask nobody for a key. A node without apps that listens on other than loopback addresses starts only with this.',
+        'Requests need no key. Without apps, a node that other machines can reach starts only with this.',
         false,
       ),
-      file: text('Where apps are kept, with the hashes of their keys. Empty: apps.json in the data directory.'),
+      file: text('File of apps and the hashes of their keys. Empty: apps.json in the data directory.'),
       url: Type.String({
-        description:
-          'The address that callers use, for the URLs that are shown with a new key. Empty: http.host and port.',
+        description: 'Public URL of the node, for the URLs printed with a new key. Empty: http.host and port.',
         default: '',
         pattern: '^(|https?://[^\\s?#]+)$',
         expects: 'an http or https URL without query',
@@ -252,64 +251,61 @@ export const schema = section('', {
     },
   ),
 
-  store: section(
-    'Where the state of the service is kept: apps, usage, rates, filters. One Redis or Valkey serves several nodes.',
-    {
-      url: Type.String({
-        description:
-          'embedded: files of this node. redis://[user:password@]host[:port][/database], rediss:// for TLS, unix:///path[?db=number].',
-        default: 'embedded',
-        pattern: '^(embedded|rediss?://[^\\s]+|unix:/[^\\s]+)$',
-        expects: 'embedded, or a redis, rediss or unix URL',
-        isSecret: true,
-      }),
-      password: Type.String({
-        description: 'The password, where the URL has none. The environment is a better place for it than a file.',
-        default: '',
-        isSecret: true,
-      }),
-      prefix: Type.String({
-        description: 'What the names of all keys in Redis begin with.',
-        default: 'rhizome:',
-        pattern: '^[\\x21-\\x7e]{0,64}$',
-        expects: 'at most 64 printable characters without spaces',
-      }),
-      whenAway: oneOf(
-        'What becomes of requests with a key while Redis is away. closed: 503; open: the keys known so far stay good, and each node counts for itself.',
-        ['closed', 'open'],
-        'closed',
-      ),
-    },
-  ),
+  store: section('Storage of apps, usage, rates and filters. Several nodes may share one Redis or Valkey.', {
+    url: Type.String({
+      description:
+        'embedded: files of this node. redis://[user:password@]host[:port][/database], rediss:// for TLS, unix:///path[?db=number].',
+      default: 'embedded',
+      pattern: '^(embedded|rediss?://[^\\s]+|unix:/[^\\s]+)$',
+      expects: 'embedded, or a redis, rediss or unix URL',
+      isSecret: true,
+    }),
+    password: Type.String({
+      description: 'Password, if the URL has none. Better set in the environment than in a file.',
+      default: '',
+      isSecret: true,
+    }),
+    prefix: Type.String({
+      description: 'Prefix of all keys in Redis.',
+      default: 'rhizome:',
+      pattern: '^[\\x21-\\x7e]{0,64}$',
+      expects: 'at most 64 printable characters without spaces',
+    }),
+    whenAway: oneOf(
+      'Requests with a key while Redis is away. closed: refused with 503; open: the known keys stay valid, and each node counts by itself.',
+      ['closed', 'open'],
+      'closed',
+    ),
+  }),
 
   ws: section('WebSocket, on the same port.', {
     enabled: yesNo('Whether WebSocket is served.', true),
-    maxConnections: whole('Open connections at a time, of all workers together.', 10_000, 1, 1_000_000),
+    maxConnections: whole('Open connections of all workers together.', 10_000, 1, 1_000_000),
     maxSubscriptions: whole('Subscriptions of one connection.', 100, 1),
-    maxRequests: whole('Requests of one connection that wait for an answer at a time.', 1000, 1),
+    maxRequests: whole('Unanswered requests of one connection.', 1000, 1),
     maxMessageBytes: Type.Optional(
       Type.Integer({
-        description: 'Largest message from a client. Not given: 1 MB on public addresses, 5 MB on private ones.',
+        description: 'Largest message from a client in bytes. Default: 1 MB on public addresses, 5 MB on private ones.',
         minimum: 1,
         maximum: 2 ** 29,
       }),
     ),
     maxBufferedBytes: whole(
-      'A client that has left more than this unread when the next message comes is cut off.',
+      'Unread bytes of a client. Above it, the next message to the client closes the connection.',
       16_777_216,
       1024,
     ),
     maxUnreadBytes: whole(
-      'What all clients of one worker together may leave unread; above it, those are cut off that have left anything when the next message comes.',
+      'Unread bytes of all clients of one worker. Above it, the next message to a client with unread bytes closes the connection.',
       268_435_456,
       1024,
     ),
-    idleSeconds: whole('A client that is silent for so long, and leaves a ping unanswered, is cut off.', 60, 8, 960),
+    idleSeconds: whole('Seconds without a message or pong after which a connection is closed.', 60, 8, 960),
   }),
 
   limits: section('Limits of the whole process.', {
     memoryMegabytes: whole(
-      'Bodies that are arriving, large requests and answers that wait, filters and subscriptions, of all clients together, in MB (2^20 bytes). Above it, the newest are refused with 503 or -32005. One client may take half of it.',
+      'Memory in MB (2^20 bytes) for incomplete bodies, large requests, unread answers, filters and subscriptions of all clients. Above it, new ones are refused with 503 or -32005. One client may use half of it.',
       512,
       16,
       65_536,
@@ -321,123 +317,122 @@ export const schema = section('', {
     timeoutMs: whole('Time for one HTTP request or WebSocket message in milliseconds. 0: no limit.', 5000),
     maxResponseBytes: whole('Largest answer to one HTTP request or WebSocket message. 0: no limit.', 10_485_760),
     maxWaiting: whole(
-      'Requests that wait for a thread to execute: so many calls and log searches, and as many traces. Further ones are refused with 503.',
+      'Queue length of each executor: of calls and log searches, and of traces. Further requests are refused with 503.',
       1024,
       1,
       1_000_000,
     ),
-    callGasCap: whole('Gas of one eth_call.', 10_000_000, 21_000),
-    estimateGasCap: whole('Gas of one estimate where the reference rule is chosen.', 6_800_000, 21_000),
+    callGasCap: whole('Gas limit of one eth_call.', 10_000_000, 21_000),
+    estimateGasCap: whole('Gas limit of one estimate with choices.estimateCap = "pool".', 6_800_000, 21_000),
     estimate: oneOf(
-      'eth_estimateGas of an execution that succeeds: the number of the reference, or (tight) the least gas that suffices, found by further runs.',
+      'eth_estimateGas of an execution that succeeds: the number of the reference, or (tight) the least sufficient gas, found by further runs.',
       ['reference', 'tight'],
       'reference',
     ),
-    logBlocks: whole('eth_getLogs: a range of at most this many blocks has no cap on logs.', 2000),
-    logCount: whole('eth_getLogs: the cap on logs for a wider range. 0: none.', 10_000),
+    logBlocks: whole('eth_getLogs: a range of at most this many blocks has no limit of logs.', 2000),
+    logCount: whole('eth_getLogs: the limit of logs for a larger range. 0: none.', 10_000),
     maxTraceBytes: whole(
-      'Largest answer of one trace_* or debug_trace* request; execution ends when it is reached. maxResponseBytes applies, too.',
+      'Largest answer of one trace_* or debug_trace* request; the execution stops there. maxResponseBytes applies, too.',
       10_485_760,
       1024,
     ),
-    maxTraces: whole('Most traces that one trace_filter returns or skips.', 10_000, 1),
+    maxTraces: whole('Traces that one trace_filter may return or skip.', 10_000, 1),
     skipRemasc: yesNo(
-      'Leave the REMASC transaction out of block objects, and (not with compat = "reference") out of counts, block receipts and look-ups by index. A view: the block keeps it.',
+      'Leave the REMASC transaction out of block objects, and (not with compat = "reference") out of counts, block receipts and look-ups by index. The block itself keeps it.',
       false,
     ),
     zeroSignatureIfRemasc: yesNo('v, r and s of the REMASC transaction are 0x0; otherwise null.', true),
     slowMs: whole('Requests slower than this are logged as warnings.', 1000),
   }),
 
-  miner: section('What this node builds into its blocks, and works for other miners.', {
+  miner: section('Blocks of this node, and block templates for external miners.', {
     coinbase: pattern(
-      'Receiver of the fees, 0x and 40 hex digits. Empty: the last development account on development networks.',
+      'Recipient of the fees, 0x and 40 hex digits. Empty: the last development account on development networks.',
       '^(|0x[0-9a-fA-F]{40})$',
     ),
     extraData: pattern(
       'Extra data of a block, at most 32 bytes as hex. Empty: name and version.',
       '^(|0x([0-9a-fA-F]{2}){1,32})$',
     ),
-    minimumGasPriceWei: whole('Minimum gas price that blocks move toward.', 0),
+    minimumGasPriceWei: whole('Target of the minimum gas price of blocks.', 0),
     fixedClock: yesNo(
-      'The time of a block is its parent plus what evm_increaseTime added, whatever the clock says: blocks come out the same again.',
+      'Derive the time of a block from its parent and evm_increaseTime instead of the clock, so that blocks are reproducible.',
       false,
     ),
     followPool: Type.Optional(
       Type.Boolean({
-        description: 'Whether new transactions outdate the work at once. Not given: on development networks only.',
+        description: 'Rebuild the block template at each new transaction. Default: on development networks only.',
       }),
     ),
-    refreshSeconds: whole('A work is built anew after so long.', 60, 1, 86_400),
-    submissionIntervalSeconds: whole('Least time between two submissions. 0: no limit.', 0, 0, 86_400),
-    notifiedFeesWei: whole('Fees from which on a rise by more than 10 percent is worth telling miners.', 0),
+    refreshSeconds: whole('Seconds after which the block template is rebuilt.', 60, 1, 86_400),
+    submissionIntervalSeconds: whole('Least seconds between two submissions. 0: no limit.', 0, 0, 86_400),
+    notifiedFeesWei: whole(
+      'Fees above which a rise by more than 10 percent makes the block template notify miners.',
+      0,
+    ),
   }),
 
   pool: section('Transactions that wait for a block.', {
     rateLimiter: oneOf(
-      'Whether accounts that send too much are refused: on, off. Empty: on, but off on development networks.',
+      'Limit the transactions of each account: on, off. Empty: on, but off on development networks.',
       ['', 'on', 'off'],
       '',
     ),
   }),
 
   filters: section('Installed filters.', {
-    expirySeconds: whole('A filter that is not polled for so long is removed.', 300, 1),
-    maximum: whole('Installed filters at a time.', 10_000, 1),
+    expirySeconds: whole('Seconds without a poll after which a filter is removed.', 300, 1),
+    maximum: whole('Number of installed filters.', 10_000, 1),
   }),
 
   wallet: Type.Optional(
     Type.Boolean({
-      description: 'Whether the node keeps accounts and signs with them. Not given: on development networks only.',
+      description: 'Whether the node has accounts and signs with them. Default: on development networks only.',
     }),
   ),
 
   storage: section('The database.', {
     cacheMegabytes: whole('Memory for cached data.', 256, 8),
-    writeBufferMegabytes: whole('Memory for what is only in the log yet. More makes long imports faster.', 64, 1),
-    powerSafe: yesNo('Wait for the disk at each block: a loss of power takes no block away. Slower.', false),
+    writeBufferMegabytes: whole('Memory for rows that are not in files yet. More makes long imports faster.', 64, 1),
+    powerSafe: yesNo('Sync the disk at each block, so that a loss of power loses no block. Slower.', false),
   }),
 
-  health: section('When /health answers 503: the node is alive, but requests should go elsewhere.', {
+  health: section('Limits above which /health answers 503: the node is alive, but should get no requests.', {
     maxHeadAgeSeconds: Type.Optional(
       Type.Integer({
-        description:
-          'The head is older than this. 0: not looked at. Not given: 300 on public networks, not looked at on development networks.',
+        description: 'Age of the head in seconds. 0: not checked. Default: 300 on public networks, else not checked.',
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
       }),
     ),
-    maxLagBlocks: whole('The head is more than so many blocks behind the highest stored one. 0: not looked at.', 0),
+    maxLagBlocks: whole('Blocks between the head and the highest stored block. 0: not checked.', 0),
   }),
 
   metrics: section(
-    'Figures for Prometheus: GET /metrics on an address of their own, for they tell much about the node.',
+    'Metrics for Prometheus: GET /metrics on a separate address, because they reveal much about the node.',
     {
-      enabled: yesNo('Whether they are served.', false),
-      host: text('Address to listen on. Anything but a loopback address lets others in.', '127.0.0.1'),
-      port: whole('Port to listen on; 0 takes a free one.', 4446, 0, 65535),
+      enabled: yesNo('Whether metrics are served.', false),
+      host: text('Address to listen on. Other machines can reach any address but loopback addresses.', '127.0.0.1'),
+      port: whole('Port to listen on; 0: a free port.', 4446, 0, 65535),
       hosts: list('Accepted Host headers besides loopback names; "*" for all.', []),
     },
   ),
 
-  admin: section(
-    'For the operator: a page that shows the node and its apps, and the API behind it, on an address of their own.',
-    {
-      enabled: yesNo('Whether they are served. The node counts its requests then, as for metrics.', false),
-      host: text('Address to listen on. Anything but a loopback address needs a tokenFile.', '127.0.0.1'),
-      port: whole('Port to listen on; 0 takes a free one.', 4447, 0, 65535),
-      hosts: list('Accepted Host headers besides loopback names and the host above; "*" for all.', []),
-      tokenFile: text('A file with the token that the API asks for: one word of at least 24 characters. Empty: none.'),
-    },
-  ),
+  admin: section("The operator's page, which shows the node and its apps, and the admin API, on a separate address.", {
+    enabled: yesNo('Whether page and API are served. The node then counts its requests, as for metrics.', false),
+    host: text('Address to listen on. Any address but a loopback address needs a tokenFile.', '127.0.0.1'),
+    port: whole('Port to listen on; 0: a free port.', 4447, 0, 65535),
+    hosts: list('Accepted Host headers besides loopback names and the host above; "*" for all.', []),
+    tokenFile: text('File with the token of the API: one word of at least 24 characters. Empty: no token.'),
+  }),
 
-  log: section('The log goes to standard error, one JSON object a line.', {
-    level: oneOf('Least severe level that is written.', ['silent', 'error', 'warn', 'info', 'debug', 'trace'], 'info'),
+  log: section('The log, on standard error, one JSON object per line.', {
+    level: oneOf('Least severe level of the log.', ['silent', 'error', 'warn', 'info', 'debug', 'trace'], 'info'),
   }),
 
   modules: Type.Record(Type.String(), moduleSettings, {
     description:
-      'Per module, e.g. [modules.evm] enabled = false. debug, evm, hardhat, mnr, personal, sco and trace are on by default on development networks only.',
+      'Settings of modules, e.g. [modules.evm] enabled = false. debug, evm, hardhat, mnr, personal, sco and trace are enabled by default on development networks only.',
     default: {},
   }),
 })

@@ -1,8 +1,8 @@
 import type { Config } from './schema.ts'
 
-/** Where the server is that nodes share. */
+/** Address of the shared server. */
 export interface ServerAddress {
-  /** Either a socket in the file system, or host and port. */
+  /** A Unix socket; otherwise host and port are present. */
   readonly path?: string
   readonly host?: string
   readonly port?: number
@@ -12,18 +12,18 @@ export interface ServerAddress {
   readonly database: number
 }
 
-/** What `store.url` and `store.password` say; undefined when they make no sense. */
+/** Parses `store.url` and `store.password`; returns undefined if they are invalid. */
 export function storeAddress({ url, password }: Config['store']): ServerAddress | 'embedded' | undefined {
   if (url === 'embedded') return 'embedded'
   try {
     const parts = new URL(url)
     const isSocket = parts.protocol === 'unix:'
     const database = isSocket ? (parts.searchParams.get('db') ?? '0') : parts.pathname.slice(1) || '0'
-    const place = isSocket ? socketOf(parts) : hostOf(parts)
-    if (place === undefined || !/^[0-9]{1,5}$/.test(database)) return undefined
+    const target = isSocket ? socketOf(parts) : hostOf(parts)
+    if (target === undefined || !/^[0-9]{1,5}$/.test(database)) return undefined
     const secret = decodeURIComponent(parts.password) || password
     return {
-      ...place,
+      ...target,
       hasTls: parts.protocol === 'rediss:',
       ...(parts.username !== '' && { username: decodeURIComponent(parts.username) }),
       ...(secret !== '' && { password: secret }),

@@ -1,30 +1,30 @@
 import { performance } from 'node:perf_hooks'
 import { Worker } from 'node:worker_threads'
 import { invalidParams, overloaded, timeoutError } from '../rpc/errors.ts'
-import type { Hashed } from './typedDataThread.ts'
+import type { HashResult } from './typedDataThread.ts'
 
 // Structured data is hashed by a library whose time and memory grow with the square of some inputs, and which cannot be
-// interrupted. So it works on a thread of its own, with a limit of memory, that is ended when the time is over.
+// interrupted. So it runs in a thread of its own with a memory limit, and the thread is terminated after the time limit.
 
-/** A few hundred structures take some milliseconds. */
-const longestMs = 5000
-const mostWaiting = 16
+/** Time limit of one hash. A few hundred structures take some milliseconds. */
+const maxHashMs = 5000
+const maxWaiting = 16
 const memory = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 }
 
-/** Started with the first use, and again after it was ended. */
+/** Started at the first use, and again after a termination. */
 let thread: Worker | undefined
 let last: Promise<unknown> = Promise.resolve()
 let waiting = 0
 
-/** The hash that is signed for structured data, given as JSON text. `deadlineMs` 0: no other limit than that of the thread. */
+/** Returns the signing hash of structured data, given as JSON text. `deadlineMs` 0: only the limit of the thread applies. */
 export async function hashTypedData(text: string, deadlineMs: number): Promise<string> {
-  if (waiting >= mostWaiting) throw overloaded()
+  if (waiting >= maxWaiting) throw overloaded()
   waiting++
   const until = deadlineMs === 0 ? Number.POSITIVE_INFINITY : performance.now() + deadlineMs
-  const turn = last.then(() => hashNow(text, Math.min(longestMs, until - performance.now())))
-  last = turn.catch(() => undefined)
+  const result = last.then(() => hashNow(text, Math.min(maxHashMs, until - performance.now())))
+  last = result.catch(() => undefined)
   try {
-    return await turn
+    return await result
   } finally {
     waiting--
   }
@@ -35,7 +35,7 @@ function hashNow(text: string, leftMs: number): Promise<string> {
   thread ??= start()
   const worker = thread
   return new Promise((resolve, reject) => {
-    const onMessage = (answer: Hashed): void => {
+    const onMessage = (answer: HashResult): void => {
       forget()
       if ('hash' in answer) resolve(answer.hash)
       else reject(invalidParams(answer.message, answer.hint))
@@ -62,7 +62,7 @@ function hashNow(text: string, leftMs: number): Promise<string> {
 
 function start(): Worker {
   const worker = new Worker(new URL('./typedDataThread.js', import.meta.url), { resourceLimits: memory, execArgv: [] })
-  // An error event without a listener would end the node.
+  // An error event without a listener would terminate the node.
   worker.on('error', () => undefined)
   worker.unref()
   return worker

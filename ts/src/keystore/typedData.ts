@@ -2,12 +2,12 @@ import { TypedDataEncoder } from 'ethers/hash'
 import { invalidParams } from '../rpc/errors.ts'
 import type { TypedData } from '../rpc/parameters/typedData.ts'
 
-/** The hash of structured data that is signed (EIP-712). */
+/** Returns the signing hash of structured data (EIP-712). Throws RpcError. */
 export function typedDataHash({ types, primaryType, domain, message }: TypedData): string {
   const { EIP712Domain: domainFields, ...others } = types
   try {
     if (!Object.hasOwn(others, primaryType)) throw new Error(`the primary type ${primaryType} is not described`)
-    // A description of the domain says which of its members are signed.
+    // `EIP712Domain` lists the signed members of the domain.
     const signed =
       domainFields === undefined
         ? domain
@@ -22,7 +22,7 @@ export function typedDataHash({ types, primaryType, domain, message }: TypedData
   }
 }
 
-/** The types that a type is made of. The library takes any other for a second primary type. */
+/** Returns the types that a type refers to. The library takes any other type for a second primary type. */
 function reachable(types: TypedData['types'], from: string): TypedData['types'] {
   const found: Record<string, TypedData['types'][string]> = {}
   const visit = (name: string): void => {

@@ -3,12 +3,12 @@ import { RpcError } from '../rpc/errors.ts'
 import type { TypedData } from '../rpc/parameters/typedData.ts'
 import { typedDataHash } from './typedData.ts'
 
-// The program of the thread that hashes structured data: see `hashThread.ts`.
+// The program of the thread that hashes structured data, see `hashThread.ts`.
 
-/** What the thread answers to the text of structured data. */
-export type Hashed = { readonly hash: string } | { readonly message: string; readonly hint: string | undefined }
+/** Message from the thread: the hash, or the error of invalid data. */
+export type HashResult = { readonly hash: string } | { readonly message: string; readonly hint: string | undefined }
 
-function hashed(text: string): Hashed {
+function hashOf(text: string): HashResult {
   try {
     return { hash: typedDataHash(JSON.parse(text) as TypedData) }
   } catch (error) {
@@ -17,4 +17,4 @@ function hashed(text: string): Hashed {
   }
 }
 
-parentPort?.on('message', (text: string) => parentPort?.postMessage(hashed(text)))
+parentPort?.on('message', (text: string) => parentPort?.postMessage(hashOf(text)))

@@ -1,26 +1,26 @@
 import type { NodeFigures } from './nodeFigures.ts'
 
-/** What the node says about itself, as far as its health depends on it. */
+/** The figures of the node that its health depends on. */
 export type HealthFigures = Pick<NodeFigures, 'number' | 'hash' | 'timestamp' | 'highestBlock'> & {
   readonly store: Pick<NodeFigures['store'], 'isWriteStopped' | 'writeFault'>
 }
 
-/** From when on a node is not ready. 0: not looked at. */
+/** Limits beyond which a node is not ready. 0: not checked. */
 export interface HealthLimits {
   readonly maxHeadAgeSeconds: number
   readonly maxLagBlocks: number
-  /** With an old head, a node without peers says that nothing else will bring blocks. */
+  /** Whether the reason for an old head mentions that the node has no peers. */
   readonly needsPeers: boolean
 }
 
-/** How the store is that nodes share. */
+/** State of the shared store. */
 export interface StoreHealth {
   readonly isUp: boolean
-  /** Since when it is so, in milliseconds since 1970. */
+  /** Start of this state, in milliseconds since 1970. */
   readonly since: number
-  /** Why it is away, in a word; empty while it is not. */
+  /** Why the store is away, in a word; empty while it is up. */
   readonly reason: string
-  /** What becomes of requests with a key while it is away. */
+  /** How requests with a key are treated while the store is away. */
   readonly whenAway: 'open' | 'closed'
 }
 
@@ -29,18 +29,18 @@ export interface Health {
   readonly ready: boolean
   readonly head: { readonly number: number; readonly hash: string; readonly ageSeconds: number } | null
   readonly lagBlocks: number | null
-  /** Null when nothing is shared. `since` is a time in ISO 8601. */
+  /** The shared store; null if there is none. `since` is in ISO 8601. */
   readonly store: {
     readonly status: 'up' | 'away'
     readonly since: string
     readonly whenAway: 'open' | 'closed'
     readonly reason: string
   } | null
-  /** Why it is not ready, in words. */
+  /** Why the node is not ready; empty if it is ready. */
   readonly reasons: readonly string[]
 }
 
-/** Judges a node. `figures` is undefined when no node is open, `sharedStore` when it keeps everything itself. */
+/** Computes the health of a node. `figures` is undefined while the chain is not open, `sharedStore` if there is none. */
 export function judgeHealth(
   figures: HealthFigures | undefined,
   limits: HealthLimits,
@@ -55,7 +55,7 @@ export function judgeHealth(
     return health(reasons, null, null, sharedStore)
   }
   const { number, hash, timestamp, highestBlock, store } = figures
-  // Blocks may carry a time a little ahead of the clock.
+  // The time of a block may be slightly ahead of the clock.
   const ageSeconds = Math.max(0, Math.floor(nowMs / 1000) - timestamp)
   const lagBlocks = Math.max(0, highestBlock - number)
   const { maxHeadAgeSeconds, maxLagBlocks, needsPeers } = limits
@@ -67,16 +67,16 @@ export function judgeHealth(
     reasons.push(`the head is ${lagBlocks} blocks behind the highest block; at most ${maxLagBlocks} are allowed`)
   }
   if (store.writeFault !== null) reasons.push(`the node cannot write: ${store.writeFault}`)
-  if (store.isWriteStopped) reasons.push('the database takes no writes until it has merged its files')
+  if (store.isWriteStopped) reasons.push('the database accepts no writes until its compaction has caught up')
   if (sharedStore?.isUp === false && sharedStore.whenAway === 'closed') {
-    reasons.push(`the store that nodes share is away (${sharedStore.reason})`)
+    reasons.push(`the shared store is away (${sharedStore.reason})`)
   }
   return health(reasons, { number, hash, ageSeconds }, lagBlocks, sharedStore)
 }
 
-/** No version of this node has had peers so far. */
+/** The node has no peer protocol yet. */
 const withoutPeers =
-  'there are no peers: blocks come from rhizome import or from merged mining only; health.maxHeadAgeSeconds = 0 makes the node ready all the same'
+  'there are no peers: blocks come only from rhizome import or from merged mining; health.maxHeadAgeSeconds = 0 turns this check off'
 
 function health(
   reasons: readonly string[],

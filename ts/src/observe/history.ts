@@ -1,20 +1,20 @@
 import { type Counters, latencyBounds, type MethodFigures } from './counters.ts'
 
-/** How often a sample is taken, and how many are kept: five minutes. */
+/** Interval and number of samples: five minutes. */
 export const sampleMs = 5000
 const keptSamples = 60
 
-/** What was counted up to one moment. */
+/** All counts at one time. */
 export interface Sample {
   readonly atMs: number
-  /** Number of the head; undefined when no node was open. */
+  /** Number of the head; undefined while the chain was not open. */
   readonly head: number | undefined
   readonly methods: ReadonlyMap<string, MethodFigures>
-  /** Refusals by HTTP status; 0 stands for all statuses that are not told apart. */
+  /** Refusals by HTTP status; 0 stands for all statuses without a counter of their own. */
   readonly refusals: ReadonlyMap<number, number>
 }
 
-/** Samples of the last minutes, the oldest first: what rates are made of. */
+/** Samples of the last five minutes, oldest first, for computing rates. */
 export class History {
   readonly #samples: Sample[] = []
 
@@ -23,18 +23,18 @@ export class History {
     if (this.#samples.length > keptSamples + 1) this.#samples.shift()
   }
 
-  /** The sample that is at least `ms` older than `nowMs`, or the oldest that there is. */
+  /** Returns the most recent sample that is at least `ms` older than `nowMs`, else the oldest sample. */
   before(nowMs: number, ms: number): Sample | undefined {
     return this.#samples.findLast(({ atMs }) => atMs <= nowMs - ms) ?? this.#samples[0]
   }
 
-  /** What `difference` makes of each two neighbours, for a curve. */
+  /** Returns `difference` of each two consecutive samples, for a curve. */
   steps(difference: (from: Sample, to: Sample) => number): number[] {
     return this.#samples.slice(1).map((to, index) => difference(this.#samples[index] as Sample, to))
   }
 }
 
-/** Takes a sample. `nowMs` has to come from a clock that never goes back. */
+/** Takes a sample. `nowMs` must come from a monotonic clock. */
 export function takeSample(workers: readonly Counters[], head: number | undefined, nowMs: number): Sample {
   const methods = new Map<string, MethodFigures>()
   const refusals = new Map<number, number>()
@@ -47,12 +47,12 @@ export function takeSample(workers: readonly Counters[], head: number | undefine
   return { atMs: nowMs, head, methods, refusals }
 }
 
-/** How many requests of a method a sample knows. */
+/** Returns the number of requests of a method. */
 export function countOf(figures: MethodFigures | undefined): number {
   return figures?.counts.reduce((total, count) => total + count, 0) ?? 0
 }
 
-/** The answers with an error that a sample knows, by code. */
+/** Returns the number of errors in a sample by code. */
 export function errorsOf(sample: Sample): Map<number, number> {
   const errors = new Map<number, number>()
   for (const figures of sample.methods.values()) {
@@ -61,24 +61,24 @@ export function errorsOf(sample: Sample): Map<number, number> {
   return errors
 }
 
-/** How many of each class of latency came between two samples. */
+/** Returns the requests of each latency class between two samples. */
 export function countsBetween(from: MethodFigures | undefined, to: MethodFigures | undefined): number[] {
-  return (to?.counts ?? []).map((count, place) => count - (from?.counts[place] ?? 0))
+  return (to?.counts ?? []).map((count, index) => count - (from?.counts[index] ?? 0))
 }
 
 /**
- * The latency in milliseconds that a share of requests stayed below, estimated within its class; null without any.
- * Of what is beyond the last bound, only that is known: then it is that bound.
+ * Returns a quantile of latencies in milliseconds, interpolated within its class; null without requests. Beyond the last
+ * bound it returns that bound.
  */
 export function latencyMs(counts: readonly number[], share: number): number | null {
   const total = counts.reduce((sum, count) => sum + count, 0)
   if (total === 0) return null
   let left = total * share
-  for (const [place, count] of counts.entries()) {
-    const upper = latencyBounds[place]
+  for (const [index, count] of counts.entries()) {
+    const upper = latencyBounds[index]
     if (upper === undefined) break
     if (left <= count) {
-      const lower = latencyBounds[place - 1] ?? 0
+      const lower = latencyBounds[index - 1] ?? 0
       return 1000 * (lower + ((upper - lower) * left) / Math.max(count, 1))
     }
     left -= count
@@ -92,7 +92,7 @@ function sum(one: MethodFigures | undefined, other: MethodFigures): MethodFigure
   for (const { code, count } of other.errors) errors.set(code, (errors.get(code) ?? 0) + count)
   return {
     method: one.method,
-    counts: one.counts.map((count, place) => count + (other.counts[place] ?? 0)),
+    counts: one.counts.map((count, index) => count + (other.counts[index] ?? 0)),
     seconds: one.seconds + other.seconds,
     errors: [...errors].map(([code, count]) => ({ code, count })),
   }

@@ -4,7 +4,7 @@ export type { Logger } from 'pino'
 
 type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug' | 'trace'
 
-/** Log lines as JSON on standard error: standard output belongs to banners and data. */
+/** Creates a logger that writes JSON lines to standard error. Standard output is for banners and data. */
 export function createLogger(level: LogLevel, thread: string): Logger {
   const destination = pino.destination({ dest: 2, sync: true })
   return pino({ level, base: { thread }, timestamp: pino.stdTimeFunctions.isoTime }, destination)

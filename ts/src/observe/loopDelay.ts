@@ -4,12 +4,12 @@ import type { Counters } from './counters.ts'
 const everyMs = 1000
 const resolutionMs = 2
 
-/** Notes from time to time how late this thread comes to its events. Does not keep it alive. */
+/** Records the event-loop delay of this thread every second. Does not keep the thread alive. */
 export function watchLoopDelay(counters: Counters): void {
   const delays = monitorEventLoopDelay({ resolution: resolutionMs })
   delays.enable()
   setInterval(() => {
-    // The histogram holds the time between two looks.
+    // Reset after each reading: the histogram covers one interval.
     counters.set('loopDelay99', seconds(delays.percentile(99)))
     counters.set('loopDelayMaximum', seconds(delays.max))
     delays.reset()

@@ -2,31 +2,31 @@ import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, type MetricO
 import { type Counters, latencyBounds } from './counters.ts'
 import type { NodeFigures } from './nodeFigures.ts'
 
-/** Where the figures come from; each is asked when somebody looks. */
+/** Sources of the metrics, read at each scrape. */
 export interface MetricSources {
   readonly workers: readonly Counters[]
-  /** Undefined when no node is open. */
+  /** Undefined while the chain is not open. */
   readonly core: () => NodeFigures | undefined
   readonly webSockets: () => number
-  /** Bytes that wait for clients, of all threads. */
+  /** Bytes counted against `limits.memoryMegabytes`, of all threads. */
   readonly waitingBytes: () => number
-  /** Undefined when it cannot be told now. */
+  /** Undefined while the number is unknown. */
   readonly filters: () => Promise<number | undefined>
-  /** The store that nodes share; undefined when there is none. */
+  /** Undefined if there is no shared store. */
   readonly sharedStore: () => { readonly isUp: boolean } | undefined
-  /** What apps have used since the start; as many as there are apps. */
+  /** Usage of each app since the start. */
   readonly apps: () => readonly (Readonly<Record<AppFigure, number>> & { readonly app: string })[]
 }
 
 const appFigures = {
   requests: 'Requests of an app that were answered.',
-  units: 'Compute units that they cost.',
+  units: 'Compute units of the answered requests of an app.',
   errors: 'Requests of an app that were answered with an error.',
   refused: 'Bodies and messages of an app that were over a limit.',
 } as const
 type AppFigure = keyof typeof appFigures
 
-/** A page for Prometheus. */
+/** The page that Prometheus scrapes. */
 export interface Metrics {
   readonly contentType: string
   page(): Promise<string>
@@ -42,7 +42,7 @@ export function createMetrics(sources: MetricSources): Metrics {
     sources.waitingBytes(),
   )
   gauge('rhizome_filters', 'Installed filters; of all nodes that share a store.', () => sources.filters())
-  gauge('rhizome_store_up', 'Whether the store that nodes share is there; 1 when there is none.', () =>
+  gauge('rhizome_store_up', 'Whether the shared store is up; 1 when there is none.', () =>
     Number(sources.sharedStore()?.isUp ?? true),
   )
   const showApps = appMetrics(registry)
@@ -57,16 +57,16 @@ export function createMetrics(sources: MetricSources): Metrics {
   }
 }
 
-/** One worker's figures in the form that prom-client adds up. */
+/** Returns the metrics of one worker in the form that prom-client sums. */
 function workerMetrics(counters: Counters, worker: number): MetricObject[] {
   const methods = counters.methods()
   return [
     metric('rhizome_rpc_duration_seconds', 'histogram', 'Time to answer a request, by method.', [
       ...methods.flatMap(({ method, counts, seconds }) => {
         let within = 0
-        const buckets = counts.map((count, place) => {
+        const buckets = counts.map((count, index) => {
           within += count
-          return bucket(method, latencyBounds[place] ?? '+Inf', within)
+          return bucket(method, latencyBounds[index] ?? '+Inf', within)
         })
         const name = 'rhizome_rpc_duration_seconds'
         return [
@@ -93,7 +93,7 @@ function workerMetrics(counters: Counters, worker: number): MetricObject[] {
     metric('rhizome_websocket_subscriptions', 'gauge', 'Subscriptions of open connections.', [
       { labels: {}, value: counters.gauge('subscriptions') },
     ]),
-    metric('rhizome_worker_loop_delay_seconds', 'gauge', 'How late a worker comes to its events, in the last second.', [
+    metric('rhizome_worker_loop_delay_seconds', 'gauge', 'Event-loop delay of a worker in the last second.', [
       { labels: { worker, quantile: '0.99' }, value: counters.gauge('loopDelay99') },
       { labels: { worker, quantile: '1' }, value: counters.gauge('loopDelayMaximum') },
     ]),
@@ -108,7 +108,7 @@ function metric(name: string, type: string, help: string, values: readonly objec
   return { name, type, help, values, aggregator: 'sum' } as unknown as MetricObject
 }
 
-/** Registers what the core measures; returns what sets it. */
+/** Registers the metrics of the core; returns the function that sets them. */
 function coreMetrics(registry: Registry): (figures: NodeFigures | undefined) => void {
   const gauge = gaugesOf(registry)
   let core: NodeFigures | undefined
@@ -171,7 +171,7 @@ function coreMetrics(registry: Registry): (figures: NodeFigures | undefined) => 
   })
   const reads = new Counter({
     name: 'rhizome_cache_reads_total',
-    help: 'Look-ups in memory, by whether it was there.',
+    help: 'Look-ups in caches, by result.',
     labelNames: ['cache', 'result'],
     registers: [registry],
   })
@@ -194,7 +194,7 @@ function coreMetrics(registry: Registry): (figures: NodeFigures | undefined) => 
   }
 }
 
-/** Registers what apps have used; returns what sets it. */
+/** Registers the usage of apps; returns the function that sets it. */
 function appMetrics(registry: Registry): (apps: ReturnType<MetricSources['apps']>) => void {
   const counters = Object.entries(appFigures).map(([figure, help]) => {
     const name = `rhizome_app_${figure}_total`

@@ -1,4 +1,4 @@
-/** One lane of the threads that execute. */
+/** Statistics of an executor: a thread pool and its queue. */
 interface LaneFigures {
   readonly threads: number
   readonly waiting: number
@@ -6,23 +6,23 @@ interface LaneFigures {
   readonly refused: number
 }
 
-/** Look-ups since the start. */
+/** Cache look-ups since the start. */
 interface CacheReads {
   readonly hits: number
   readonly misses: number
 }
 
-/** What the core measures about itself. */
+/** Figures of the core. */
 export interface NodeFigures {
   readonly number: number
   readonly hash: string
-  /** Of the head, in seconds. */
+  /** Time of the head, in seconds since 1970. */
   readonly timestamp: number
   readonly highestBlock: number
   readonly pendingTransactions: number
   readonly queuedTransactions: number
   readonly lanes: Readonly<Record<'pool' | 'trace', LaneFigures>>
-  /** Finished answers; blocks, receipts and long values as they are stored. */
+  /** Caches of finished answers, and of stored blocks, receipts and long values. */
   readonly caches: Readonly<Record<'answers' | 'blocks' | 'receipts' | 'values', CacheReads>>
   readonly store: {
     readonly blockCacheBytes: number
@@ -30,9 +30,9 @@ export interface NodeFigures {
     readonly writeBufferBytes: number
     readonly fileBytes: number
     readonly compactionBytes: number
-    /** The database is behind with merging its files. */
+    /** The database accepts no writes until its compaction has caught up. */
     readonly isWriteStopped: boolean
-    /** Why the disk refuses writes; null while it takes them. */
+    /** Why writes fail; null while they succeed. */
     readonly writeFault: string | null
   }
 }

@@ -1,24 +1,25 @@
 import type { Logger } from './log.ts'
 
-/** What one finished request looked like. `defect` is the reason of an internal error, or why nothing can be written. */
+/** A finished request. `defect` is the cause of an internal error or of a failed write. */
 export interface FinishedRequest {
   readonly method: string
   readonly elapsedMs: number
   readonly errorCode: number | undefined
   readonly defect: unknown
-  /** Its id and the app that it is answered for; absent when no request has caused it. */
+  /** The id of the request and its app; absent for work that no request has caused. */
   readonly request?: { readonly id: string; readonly caller?: { readonly app: string } | undefined }
 }
 
-/** The code of a request that is refused because the disk is: `code.unwritable` of `rpc/errors.ts`. */
+/** Error code of a request that failed because the disk accepts no writes: `code.unwritable` of `rpc/errors.ts`. */
 const unwritable = -32002
 
-/** Callers may send names of any length. */
+/** Longest logged method name: callers may send names of any length. */
 const longestName = 64
 
 /**
- * Logs requests: defects always, slow ones as warnings, all others at debug level. `request` is the name of the request,
- * which its answer has, too, when it failed. Parameters and paths are never logged: they may hold keys. `settings` are looked at each time.
+ * Returns a function that logs requests: defects as errors, slow requests as warnings, all others at debug level. The key
+ * `request` is the id that a failed request also has in its answer. Parameters and paths are never logged, because they
+ * may contain keys. `settings` may change between calls.
  */
 export function requestLog(logger: Logger, settings: { readonly slowMs: number }): (request: FinishedRequest) => void {
   return ({ method: name, elapsedMs, errorCode, defect, request: named }) => {

@@ -2,30 +2,30 @@ import { Redis, type RedisOptions } from 'ioredis'
 import type { ServerAddress } from '../config/storeUrl.ts'
 import { failureOf, RedisError } from './error.ts'
 
-/** Nothing that waits for the server waits longer. */
+/** Longest time of a command. */
 const commandTimeoutMs = 1000
 const connectTimeoutMs = 2000
 const probeMs = 250
 const longestPauseMs = 2000
 
-/** Sends commands to the server that nodes share. */
+/** Sends commands to the shared server. */
 export interface RedisRunner {
-  /** `work` sends commands and does nothing else. Throws RedisError; while the server is away at once. */
+  /** Runs `work`, which must only send commands. Throws RedisError, at once while the server is away. */
   run<T>(work: (redis: Redis) => Promise<T>): Promise<T>
 }
 
-/** Whether the server does its work: it answers, and it takes writes. */
+/** Whether the server answers and accepts writes. */
 export interface RedisState {
   readonly isUp: boolean
-  /** In milliseconds since 1970. */
+  /** Start of this state, in milliseconds since 1970. */
   readonly since: number
-  /** Why it is away, in a word that holds no secret; empty while it is not. */
+  /** Why the server is away, without secrets; empty while it is up. */
   readonly reason: string
 }
 
 /**
- * A node's connection. A probe that writes goes round all the time; once it fails, or the line does, commands are refused
- * at once instead of waiting one after the other, until a probe succeeds again. It is never given up.
+ * The connection of a node to Redis. A periodic probe writes a key. When the probe or the connection fails, commands are
+ * refused at once, instead of each waiting for its timeout, until a probe succeeds. Reconnecting never ends.
  */
 export class RedisConnection implements RedisRunner {
   readonly #redis: Redis
@@ -45,14 +45,14 @@ export class RedisConnection implements RedisRunner {
       ...optionsOf(address, prefix),
       retryStrategy: (attempts) => Math.min(25 * 2 ** attempts, longestPauseMs),
     })
-    this.#redis.on('error', (error) => this.#leave(failureOf(error).reason))
+    this.#redis.on('error', (error) => this.#setAway(failureOf(error).reason))
     this.#redis.on('close', () => {
-      if (this.#state.isUp) this.#leave('connection lost')
+      if (this.#state.isUp) this.#setAway('connection lost')
     })
     this.#redis.on('ready', () => void this.#probe())
   }
 
-  /** Resolves when the server has been tried once, whatever came of it. Later changes are told to `onChange`. */
+  /** Connects, and resolves after the first attempt, also when it failed. `onChange` is called with later states. */
   static async open(
     address: ServerAddress,
     prefix: string,
@@ -103,11 +103,11 @@ export class RedisConnection implements RedisRunner {
     try {
       await choose(this.#redis, this.#database)
       await this.#redis.set('probe', '1', 'PX', 60_000)
-      if (!this.#state.isUp) this.#enter({ isUp: true, since: Date.now(), reason: '' })
+      if (!this.#state.isUp) this.#setState({ isUp: true, since: Date.now(), reason: '' })
     } catch (error) {
       const { reason } = failureOf(error)
-      this.#leave(reason)
-      // After a failover the address may lead to the new primary.
+      this.#setAway(reason)
+      // After a failover a new connection to the same address may reach the new primary.
       if (reason === 'READONLY' && performance.now() - this.#reconnectedMs > longestPauseMs) {
         this.#reconnectedMs = performance.now()
         this.#redis.disconnect(true)
@@ -115,19 +115,19 @@ export class RedisConnection implements RedisRunner {
     }
   }
 
-  #leave(reason: string): void {
+  #setAway(reason: string): void {
     const { isUp, since } = this.#state
     if (this.#isClosed || (!isUp && reason === this.#state.reason)) return
-    this.#enter({ isUp: false, since: isUp ? Date.now() : since, reason })
+    this.#setState({ isUp: false, since: isUp ? Date.now() : since, reason })
   }
 
-  #enter(state: RedisState): void {
+  #setState(state: RedisState): void {
     this.#state = state
     this.#onChange(state)
   }
 }
 
-/** Connects for one piece of work at a time, as commands do that end afterwards. */
+/** Returns a runner for commands of the CLI: connects for each piece of work and disconnects after it. */
 export function redisForOnce(address: ServerAddress, prefix: string): RedisRunner {
   return {
     async run(work) {
@@ -149,18 +149,18 @@ export function redisForOnce(address: ServerAddress, prefix: string): RedisRunne
   }
 }
 
-/** The library would go on in another database when this one does not exist. */
+/** Selects the database. The library would silently stay in another database if this one does not exist. */
 async function choose(redis: Redis, database: number): Promise<void> {
   if (database !== 0) await redis.select(database)
 }
 
-function optionsOf({ hasTls, database: _chosenLater, ...place }: ServerAddress, keyPrefix: string) {
+function optionsOf({ hasTls, database: _selectedLater, ...target }: ServerAddress, keyPrefix: string) {
   return {
-    ...place,
-    ...(hasTls && { tls: place.host === undefined ? {} : { servername: place.host } }),
+    ...target,
+    ...(hasTls && { tls: target.host === undefined ? {} : { servername: target.host } }),
     keyPrefix,
     lazyConnect: true,
-    // What cannot be sent now is refused; what was sent on a line that broke is not sent again: it may have been done.
+    // A command that cannot be sent is refused. A command whose connection broke is not sent again: it may have been executed.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,

@@ -1,9 +1,9 @@
 import { ReplyError } from 'ioredis'
 
-/** A command was not done. Neither command nor content are in it. */
+/** A command failed. The message contains neither command nor content. */
 export class RedisError extends Error {
   override name = 'RedisError'
-  /** The server cannot be reached or does no work; otherwise it refused this command, e.g. for the type of a key. */
+  /** The server cannot be reached or does not work; otherwise it refused this command, e.g. because of the type of a key. */
   readonly isAway: boolean
   readonly reason: string
 
@@ -14,7 +14,7 @@ export class RedisError extends Error {
   }
 }
 
-/** Refusals that are about the server's state and not about the command. */
+/** Kinds of errors that are caused by the state of the server and not by the command. */
 const conditions: readonly string[] = [
   'BUSY',
   'CLUSTERDOWN',
@@ -29,10 +29,10 @@ const conditions: readonly string[] = [
   'WRONGPASS',
 ]
 
-/** What an error of the client library means; its text, which may hold commands and content, stays behind. */
+/** Converts an error of the client library. Its text is dropped, because it may contain commands and content. */
 export function failureOf(error: unknown): RedisError {
   if (error instanceof RedisError) return error
-  // The protocol has the kind of an error as its first word.
+  // In the protocol, the first word of an error is its kind.
   if (error instanceof ReplyError) {
     const kind = /^[A-Z]+\b/.exec((error as Error).message)?.[0] ?? 'ERR'
     return new RedisError(conditions.includes(kind), kind)
