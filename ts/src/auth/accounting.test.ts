@@ -16,7 +16,7 @@ function app(name: string, limits: Partial<typeof noPolicy.limits>) {
   return made
 }
 
-/** What nodes share: the units of the day are those of all. */
+/** A store shared by nodes: the units of the day are the sum of all nodes. */
 class Shared implements UsageStore {
   readonly told: AppUsage[] = []
   isAway = false
@@ -107,7 +107,7 @@ describe('Accounting', () => {
     }
     node.start()
     const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-    // Spent to a part, filled again and idle: none of it may be there twice.
+    // Spent in part, filled again and idle: no unit may be available twice.
     expect(pass(5)).toBe(5)
     await wait(300)
     const beganMs = performance.now()

@@ -19,11 +19,11 @@ interface Account {
   readonly place: number
   readonly meter: Meter
   limits: App['limits']
-  /** Units at the most recent report to the bucket. */
+  /** Units at the last report to the bucket. */
   reportedUnits: number
   /** Level of the bucket at that time. */
   level: number
-  /** Counters at the most recent reading. */
+  /** Counters at the last reading. */
   counters: MeterCounts
   /** Counts that the store does not have yet. */
   readonly unreported: Counts
@@ -158,7 +158,7 @@ export class Accounting {
       const isIdle = units === account.reportedUnits && account.level === burst
       if (isIdle && !isAll) return []
       const spent = grown(account.reportedUnits, units)
-      // An app that did not empty its bucket may not spend more than the burst at once.
+      // An app that did not empty its bucket must not spend more than the burst at once.
       const isShort = spent >= account.level
       const perGap = Math.ceil((unitsPerSecond * Math.min(this.#gapMs, maxGapMs)) / 1000)
       const room = isShort ? Math.max(burst, perGap) : burst

@@ -76,7 +76,7 @@ test('behavior: a change of something else leaves who was let in alone; one of h
   expect([...(renewed.caller?.methods ?? [])]).toEqual(['eth_call'])
   ring.replace(keysOf(null, { allow: { sources: ['10.0.0.0/8'] } }))
   expect(ring.renew(admission)).toBe('source')
-  // Of whom it is not known where he came from.
+  // An admission without client information.
   expect(ring.renew({ ...admission, client: undefined })).toBe('key')
   ring.replace(keysOf(null, { allow: { sources: ['127.0.0.0/8'] } }))
   expect(ring.renew(admission)).toMatchObject({ client })

@@ -7,11 +7,11 @@ import type { Usage } from './store.ts'
 export const maxMeters = 16_384
 
 const cellsPerMeter = 16
-/** Cells of compute units, requests, errors, refused bodies. They only grow, and wrap around. */
+/** Indexes of compute units, requests, errors, refused bodies. They only grow, and wrap around. */
 const [units, requests, errors, refused] = [0, 1, 2, 3]
-/** Cell of the HTTP requests and messages in progress. */
+/** Index of the HTTP requests and messages in progress. */
 const running = 4
-/** Cells of the values of `units` from which on requests are refused. */
+/** Indexes of the values of `units` from which on requests are refused. */
 const ceilings = { rate: 5, day: 6, month: 7 } as const
 /** Largest distance of a ceiling from `units`: the sign of a difference of wrapping numbers is right up to here. */
 const maxDistance = 2 ** 30

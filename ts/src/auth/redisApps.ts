@@ -8,7 +8,7 @@ import { type AppStore, StoreError } from './store.ts'
 const appsKey = 'apps'
 const changeTries = 20
 
-/** Replaces the content. Returns 0, and changes nothing, if the stored revision is not the one that was read. */
+/** Replaces the content. Returns 0, and changes nothing, if the stored revision has changed since it was read. */
 const replace = `
 if (redis.call('HGET', KEYS[1], 'revision') or '') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'revision', ARGV[2], 'content', ARGV[3])

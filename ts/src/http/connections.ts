@@ -46,7 +46,7 @@ export class Connections {
     app.filter((response, change) => this.#onChange(response, Number(change)))
   }
 
-  /** Must be called first for each request. Returns undefined for a connection that is not counted, `closed` for one that was closed. */
+  /** Must be called first for each request. Returns undefined for a connection that is not counted, `closed` after closing the connection. */
   count(response: HttpResponse): CountedConnection | 'closed' | undefined {
     const handle = this.#handle
     this.#handle = undefined

@@ -213,7 +213,7 @@ export class HttpServer {
 
   #onHealth(response: HttpResponse, request: HttpRequest): void {
     const origin = request.getHeader('origin')
-    // Load balancers have no key. The answer holds nothing but public data of the chain.
+    // Load balancers have no key. The answer contains only public data of the chain.
     const refusal = this.#pageRefusal(request, origin)
     if (refusal !== undefined) {
       this.#refuse(response, refusal)

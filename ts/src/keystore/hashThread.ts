@@ -4,7 +4,7 @@ import { invalidParams, overloaded, timeoutError } from '../rpc/errors.ts'
 import type { HashResult } from './typedDataThread.ts'
 
 // Structured data is hashed by a library whose time and memory grow with the square of some inputs, and which cannot be
-// interrupted. So it runs in a thread of its own with a memory limit, and the thread is terminated after the time limit.
+// interrupted. So it runs in a separate thread with a memory limit, and the thread is terminated after the time limit.
 
 /** Time limit of one hash. A few hundred structures take some milliseconds. */
 const maxHashMs = 5000

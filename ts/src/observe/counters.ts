@@ -12,11 +12,11 @@ const cellsPerMethod = classes + 1
 /** Number of counters for error codes. The last one counts all further codes, under the code 0. */
 const codeCounters = 32
 
-/** Gauges, in the order of their cells. */
+/** Gauges, in the order of their counters. */
 const gauges = ['httpConnections', 'refusedConnections', 'subscriptions', 'loopDelay99', 'loopDelayMaximum'] as const
 export type GaugeName = (typeof gauges)[number]
 
-/** HTTP statuses with a counter of their own; the last entry counts all others. */
+/** HTTP statuses with a separate counter; the last entry counts all others. */
 const statuses = [400, 401, 403, 405, 408, 413, 415, 426, 429, 503, 0] as const
 
 /** Counts and latencies of one method. */

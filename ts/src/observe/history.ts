@@ -10,7 +10,7 @@ export interface Sample {
   /** Number of the head; undefined while the chain was not open. */
   readonly head: number | undefined
   readonly methods: ReadonlyMap<string, MethodFigures>
-  /** Refusals by HTTP status; 0 stands for all statuses without a counter of their own. */
+  /** Refusals by HTTP status; 0 stands for all statuses without a separate counter. */
   readonly refusals: ReadonlyMap<number, number>
 }
 
