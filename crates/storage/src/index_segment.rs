@@ -104,7 +104,7 @@ impl IndexSegment {
         if index.file.metadata()?.len() == index.bytes() {
             Ok(index)
         } else {
-            Err(damaged("a segment of nodes has another length"))
+            Err(damaged("an index segment has another length"))
         }
     }
 
@@ -134,7 +134,7 @@ impl IndexSegment {
         let ends = u128::from_be_bytes(ends);
         let (first, last) = ((ends >> u64::BITS) as u64, ends as u64);
         if first > last || last > self.count {
-            return Err(damaged("a segment of nodes contradicts itself"));
+            return Err(damaged("an index segment contradicts itself"));
         }
         let mut entries = vec![0; (last - first) as usize * ENTRY_BYTES];
         self.file.read_exact_at(&mut entries, first * ENTRY_BYTES as u64)?;
@@ -281,11 +281,11 @@ mod tests {
 
     /// A segment as two bytes of its count, then its file, cut or filled up to the length that the count asks for.
     #[test]
-    fn fuzz_corpus_node_list() {
+    fn fuzz_corpus_index_segment() {
         let dir = tempfile::tempdir().unwrap();
         let whole = segment(dir.path().join("whole"), 0..700);
         let seed = [700_u16.to_be_bytes().as_slice(), &std::fs::read(whole.path()).unwrap()].concat();
-        fuzz_corpus("node-segment", 2, &[seed], |data, _| {
+        fuzz_corpus("index-segment", 2, &[seed], |data, _| {
             let Some((count, content)) = data.split_first_chunk::<2>() else { return };
             let count = u64::from(u16::from_be_bytes(*count));
             let path = dir.path().join("segment");

@@ -144,7 +144,7 @@ impl NodeJournal {
         }
         if tasks.merging.is_none() && files.can_merge() {
             let files = Arc::clone(files);
-            tasks.merging = Some(spawn("node-lists", move || files.merge().map_err(FlushError::Files))?);
+            tasks.merging = Some(spawn("node-index", move || files.merge().map_err(FlushError::Files))?);
         }
         Ok(())
     }
