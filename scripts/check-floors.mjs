@@ -1,6 +1,8 @@
-// Who may import whom: down only, never sideways. A new edge has to be allowed here first.
+// Which crate or folder may import which: down only, never sideways. A new edge has to be allowed here first.
+// With --circles also the shape of files: circles, types spread over files, names used twice.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize, relative, sep } from 'node:path'
+import { checkShape } from './floors/shape.mjs'
 import { outputOf } from './setup/run.mjs'
 
 const crates = {
@@ -46,9 +48,25 @@ const packageOwners = {
   jose: ['auth'],
 }
 
-/** Problems as lines; none when all is well. */
+/** Problems as lines, empty if there are none. */
 export function checkFloors(root) {
   return [...checkCrates(root), ...checkTypeScript(join(root, 'ts/src'))]
+}
+
+/** `{ problems, notes }` of circles, spread types and repeated names, as lines. */
+export function checkCircles(root) {
+  const sources = join(root, 'ts/src')
+  const graph = new Map(
+    files(sources).map((path) => [
+      path,
+      new Set(
+        importsOf(readFileSync(path, 'utf8'))
+          .filter((target) => target.startsWith('.'))
+          .map((target) => join(dirname(path), target)),
+      ),
+    ]),
+  )
+  return checkShape(root, graph)
 }
 
 function checkCrates(root) {
@@ -123,7 +141,13 @@ function files(folder) {
 }
 
 if (process.argv[1]?.endsWith('check-floors.mjs')) {
-  const problems = checkFloors(join(dirname(new URL(import.meta.url).pathname), '..'))
+  const root = join(import.meta.dirname, '..')
+  const problems = checkFloors(root)
+  if (process.argv.includes('--circles')) {
+    const shape = checkCircles(root)
+    problems.push(...shape.problems)
+    for (const note of shape.notes) process.stdout.write(`${note}\n`)
+  }
   for (const problem of problems) process.stderr.write(`${problem}\n`)
   process.exitCode = problems.length > 0 ? 1 : 0
 }
