@@ -8,8 +8,9 @@ import { outputOf } from './setup/run.mjs'
 const crates = {
   primitives: [],
   trie: ['primitives'],
-  pow: ['primitives'],
-  evm: ['primitives', 'trie', 'pow'],
+  bitcoin: [],
+  pow: ['primitives', 'bitcoin'],
+  evm: ['primitives', 'trie', 'bitcoin'],
   storage: ['primitives', 'trie'],
   chain: ['primitives', 'trie', 'pow', 'evm', 'storage'],
   answers: ['primitives', 'trie', 'evm', 'chain'],

@@ -4,9 +4,9 @@ use crate::dispatch::dispatch;
 use crate::node::{reference_options, regtest, steps};
 use rhizome_answers::Node;
 use rhizome_answers::options::MiningMode;
+use rhizome_bitcoin::merkle::root_of;
+use rhizome_bitcoin::{Digest, display, sha256d};
 use rhizome_chain::Clock;
-use rhizome_pow::bitcoin::merkle::root_of;
-use rhizome_pow::bitcoin::{Digest, display, sha256d};
 use rhizome_primitives::{B256, hex};
 use serde_json::{Value, json};
 

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use rhizome_bitcoin::coinbase::{synthetic, transaction_id};
+use rhizome_bitcoin::merkle::root_of;
+use rhizome_bitcoin::{BitcoinHeader, display};
 use rhizome_chain::{
     BlockTime, Chain, ChainConfig, ImportOutcome, MiningSolution, PoolOptions, PoolRejection, SubPool,
 };
-use rhizome_pow::bitcoin::coinbase::{synthetic, transaction_id};
-use rhizome_pow::bitcoin::merkle::root_of;
-use rhizome_pow::bitcoin::{BitcoinHeader, display};
 use rhizome_primitives::{
     Address, B256, Bytes, ChainSpec, I256, SignatureError, Transaction, U256, UnsignedTransaction, keccak256,
 };

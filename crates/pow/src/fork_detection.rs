@@ -2,7 +2,7 @@
 //! mining, so that a hidden fork can be seen in Bitcoin.
 
 use crate::ancestry::{Ancestry, LookUpError};
-use crate::bitcoin::BitcoinHeader;
+use rhizome_bitcoin::BitcoinHeader;
 use rhizome_primitives::header::ForkDetectionData;
 use rhizome_primitives::{ChainSpec, Header, HeaderError, Rule};
 use std::sync::Arc;

@@ -8,7 +8,6 @@
 
 pub mod ancestry;
 pub mod best_block;
-pub mod bitcoin;
 pub mod difficulty;
 mod fallback;
 pub mod fork_detection;

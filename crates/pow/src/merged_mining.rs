@@ -1,11 +1,11 @@
 //! The proof of work rule: a Bitcoin header that meets the target and a coinbase that commits to the block.
 
-use crate::bitcoin::coinbase::{TAG, last_position};
-use crate::bitcoin::merkle::{self, MerkleError, NODE_SIZE};
-use crate::bitcoin::partial_tree::PartialTree;
-use crate::bitcoin::{BitcoinHeader, CompressedCoinbase, Digest, MessageError, display};
 use crate::fallback::{self, FallbackError};
 use crate::work::target;
+use rhizome_bitcoin::coinbase::{TAG, last_position};
+use rhizome_bitcoin::merkle::{self, MerkleError, NODE_SIZE};
+use rhizome_bitcoin::partial_tree::PartialTree;
+use rhizome_bitcoin::{BitcoinHeader, CompressedCoinbase, Digest, MessageError, display};
 use rhizome_primitives::{Bytes, ChainSpec, Header, HeaderError, Rule, U256};
 
 /// Bytes that may follow the hash for merged mining in a coinbase.

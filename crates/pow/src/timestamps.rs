@@ -1,7 +1,7 @@
 //! Times of blocks: against the clock, against the Bitcoin header that proves the work, against the parent.
 
-use crate::bitcoin::BitcoinHeader;
 use crate::header_rules::HeaderRuleError;
+use rhizome_bitcoin::BitcoinHeader;
 use rhizome_primitives::{ChainSpec, Header, Rule};
 
 /// A block may not be later than the local clock by more than the network allows, and its time must be near that of

@@ -1,9 +1,9 @@
 //! The other side of the proof of work: the target, what a miner hands in, and finding a proof of low difficulty.
 
-use crate::bitcoin::coinbase::{self, TAG, compress, last_position, tagged_hash};
-use crate::bitcoin::merkle::{proof_of_siblings, root_of, siblings_of_first};
-use crate::bitcoin::partial_tree::PartialTree;
-use crate::bitcoin::{BitcoinBlock, BitcoinHeader, Digest, MessageError, display};
+use rhizome_bitcoin::coinbase::{self, TAG, compress, last_position, tagged_hash};
+use rhizome_bitcoin::merkle::{proof_of_siblings, root_of, siblings_of_first};
+use rhizome_bitcoin::partial_tree::PartialTree;
+use rhizome_bitcoin::{BitcoinBlock, BitcoinHeader, Digest, MessageError, display};
 use rhizome_primitives::header::ForkDetectionData;
 use rhizome_primitives::{B256, Bytes, ChainSpec, Header, HeaderError, Rule, U256};
 
@@ -112,7 +112,7 @@ impl MiningSolution {
 
 /// The coinbase of a solution without its witness, which its id does not cover.
 fn read_coinbase(bytes: &[u8]) -> Result<Vec<u8>, MiningSolutionError> {
-    Ok(crate::bitcoin::message::strip_witness(bytes)?)
+    Ok(rhizome_bitcoin::message::strip_witness(bytes)?)
 }
 
 /// Why no proof of work was found.

@@ -2,10 +2,10 @@
 
 use crate::mutation::{Random, with_random};
 use crate::{chains, vectors};
-use rhizome_pow::bitcoin::coinbase::{compress, tagged_hash, transaction_id};
-use rhizome_pow::bitcoin::message::strip_witness;
-use rhizome_pow::bitcoin::partial_tree::PartialTree;
-use rhizome_pow::bitcoin::{BitcoinBlock, BitcoinHeader, CompressedCoinbase, merkle, sha256d};
+use rhizome_bitcoin::coinbase::{compress, tagged_hash, transaction_id};
+use rhizome_bitcoin::message::strip_witness;
+use rhizome_bitcoin::partial_tree::PartialTree;
+use rhizome_bitcoin::{BitcoinBlock, BitcoinHeader, CompressedCoinbase, merkle, sha256d};
 use rhizome_pow::{MiningSolution, proof_of_work};
 use rhizome_primitives::{Bytes, ChainSpec, Header};
 use serde::Deserialize;

@@ -1,9 +1,9 @@
 //! `mining.json`, and solving and completing headers.
 
 use crate::vectors;
-use rhizome_pow::bitcoin::coinbase::{compress, synthetic, transaction_id};
-use rhizome_pow::bitcoin::merkle::root_of;
-use rhizome_pow::bitcoin::{CompressedCoinbase, display};
+use rhizome_bitcoin::coinbase::{compress, synthetic, transaction_id};
+use rhizome_bitcoin::merkle::root_of;
+use rhizome_bitcoin::{CompressedCoinbase, display};
 use rhizome_pow::{MiningSolution, proof_of_work, solve, target};
 use rhizome_primitives::{ChainSpec, Header, U256};
 use serde::Deserialize;

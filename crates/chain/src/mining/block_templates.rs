@@ -245,9 +245,9 @@ impl Chain {
 mod tests {
     use super::*;
     use crate::{ChainConfig, Clock, DataDir};
-    use rhizome_pow::bitcoin::coinbase::{synthetic, transaction_id};
-    use rhizome_pow::bitcoin::merkle::root_of;
-    use rhizome_pow::bitcoin::{BitcoinHeader, display};
+    use rhizome_bitcoin::coinbase::{synthetic, transaction_id};
+    use rhizome_bitcoin::merkle::root_of;
+    use rhizome_bitcoin::{BitcoinHeader, display};
     use rhizome_primitives::{Address, Bytes, ChainSpec, Transaction, UnsignedTransaction, keccak256};
 
     const NOW: u64 = 1_700_000_000;

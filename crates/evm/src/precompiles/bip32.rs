@@ -6,7 +6,7 @@ use k256::elliptic_curve::PrimeField;
 use k256::elliptic_curve::group::Group;
 use k256::elliptic_curve::sec1::{FromEncodedPoint, ToEncodedPoint};
 use k256::{AffinePoint, EncodedPoint, FieldBytes, ProjectivePoint, Scalar};
-use revm::precompile::crypto;
+use rhizome_bitcoin::{base58check, hash160};
 use sha2::Sha512;
 
 const PAYLOAD_LENGTH: usize = 78;
@@ -37,7 +37,7 @@ impl ExtendedKey {
         if text.len() > TEXT_LIMIT {
             return None;
         }
-        let payload = base58_decode_checked(text)?;
+        let payload = base58check::decode(text)?;
         if payload.len() != PAYLOAD_LENGTH || padded(&payload, 0) != version.to_be_bytes() {
             return None;
         }
@@ -78,14 +78,14 @@ impl ExtendedKey {
     }
 
     pub(super) fn to_text(&self) -> String {
-        let mut payload = Vec::with_capacity(PAYLOAD_LENGTH + 4);
+        let mut payload = Vec::with_capacity(PAYLOAD_LENGTH);
         payload.extend(self.version.to_be_bytes());
         payload.push(self.depth);
         payload.extend(self.parent_fingerprint);
         payload.extend(self.child_number.to_be_bytes());
         payload.extend(self.chain_code);
         payload.extend(self.public_key());
-        base58_encode_checked(payload)
+        base58check::encode(&payload)
     }
 }
 
@@ -99,29 +99,6 @@ pub(super) fn read_compressed(bytes: &[u8; 33]) -> Option<AffinePoint> {
 
 pub(super) fn compress(point: &AffinePoint) -> [u8; 33] {
     padded(point.to_encoded_point(true).as_bytes(), 0)
-}
-
-/// RIPEMD-160 of SHA-256.
-pub(super) fn hash160(bytes: &[u8]) -> [u8; 20] {
-    padded(&crypto().ripemd160(&crypto().sha256(bytes)), 12)
-}
-
-/// Base58 of the payload and its checksum.
-pub(super) fn base58_encode_checked(mut payload: Vec<u8>) -> String {
-    let sum = checksum(&payload);
-    payload.extend(sum);
-    bs58::encode(payload).into_string()
-}
-
-fn base58_decode_checked(text: &[u8]) -> Option<Vec<u8>> {
-    let mut bytes = bs58::decode(text).into_vec().ok()?;
-    let sum: [u8; 4] = *bytes.last_chunk()?;
-    bytes.truncate(bytes.len() - sum.len());
-    (checksum(&bytes) == sum).then_some(bytes)
-}
-
-fn checksum(payload: &[u8]) -> [u8; 4] {
-    padded(&crypto().sha256(&crypto().sha256(payload)), 0)
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! HDWalletUtils (0x01000009; RSKIP-106): Base58Check, BIP-32 public keys, multisig script hashes.
 
 use super::abi::{self, selector};
-use super::bip32::{ExtendedKey, base58_encode_checked, compress, hash160, read_compressed};
+use super::bip32::{ExtendedKey, compress, read_compressed};
 use super::padded;
 use super::table::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use k256::AffinePoint;
 use k256::EncodedPoint;
 use k256::elliptic_curve::sec1::FromEncodedPoint;
+use rhizome_bitcoin::{base58check, hash160};
 use rhizome_primitives::{Bytes, I256};
 
 const TO_BASE58_CHECK: u32 = 0x838c_2a31;
@@ -80,7 +81,7 @@ fn to_base58_check(hash: &[u8], version: I256) -> Option<Bytes> {
     let version = u8::try_from(version).ok()?;
     let mut payload = vec![version];
     payload.extend(hash);
-    Some(abi::encode_bytes(base58_encode_checked(payload).as_bytes()))
+    Some(abi::encode_bytes(base58check::encode(&payload).as_bytes()))
 }
 
 /// Numbers between slashes. The path as a whole starts and ends with a digit.

@@ -1,8 +1,8 @@
 //! `mining.json`: targets, compressed coinbases, building of proofs.
 
-use rhizome_pow::bitcoin::coinbase::{compress, synthetic, transaction_id};
-use rhizome_pow::bitcoin::merkle::root_of;
-use rhizome_pow::bitcoin::{CompressedCoinbase, display};
+use rhizome_bitcoin::coinbase::{compress, synthetic, transaction_id};
+use rhizome_bitcoin::merkle::root_of;
+use rhizome_bitcoin::{CompressedCoinbase, display};
 use rhizome_pow::{MiningSolution, target};
 use rhizome_primitives::{B256, hex};
 use serde_json::Value;

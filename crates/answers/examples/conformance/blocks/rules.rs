@@ -1,6 +1,6 @@
 //! `rules.json`: boundaries of the header rules and the choice between two tips.
 
-use rhizome_pow::bitcoin::BitcoinHeader;
+use rhizome_bitcoin::BitcoinHeader;
 use rhizome_pow::header_rules::{
     gas_limit_range, gas_price_is_below_cap, gas_used_fits, minimum_gas_price_range, timestamp,
 };

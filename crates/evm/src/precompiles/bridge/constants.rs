@@ -1,5 +1,6 @@
 //! What differs between networks (bridge chapter 12). The genesis federation is beside the fee distribution, which pays it.
 
+use rhizome_bitcoin::BitcoinAddress;
 use rhizome_primitives::{Address, Network, U256, address, hex};
 
 /// 21,000,000 BTC and the like in satoshis.
@@ -230,6 +231,27 @@ static REGTEST: Constants = Constants {
     union_permission_change: Authorizer::one(&[address!("377e67e16c13994a4d44791daf0a4d4cac445783")]),
     has_union_bridge: true,
 };
+
+impl Constants {
+    /// Returns the hash in an address of the network, P2PKH or P2SH; `None` if `text` is not such an address.
+    pub(super) fn address_hash(&self, text: &[u8]) -> Option<[u8; 20]> {
+        BitcoinAddress::parse(text)
+            .filter(|address| self.address_versions.contains(&address.version))
+            .map(|address| address.hash)
+    }
+
+    /// Returns the P2PKH address of the hash of a key.
+    pub(super) fn key_address(&self, hash: [u8; 20]) -> String {
+        let [version, _script] = self.address_versions;
+        BitcoinAddress { version, hash }.to_text()
+    }
+
+    /// Returns the P2SH address of the hash of a script.
+    pub(super) fn script_address(&self, hash: [u8; 20]) -> String {
+        let [_key, version] = self.address_versions;
+        BitcoinAddress { version, hash }.to_text()
+    }
+}
 
 /// The constants of a network; the reference defines none for the devnet.
 pub(super) fn constants(network: Network) -> Option<&'static Constants> {

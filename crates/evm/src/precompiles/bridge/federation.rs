@@ -1,12 +1,12 @@
 //! The federation of the genesis, and what is asked about federations as long as it is the active one (bridge chapter 8).
 
 use super::super::remasc::federation::{genesis_federation, genesis_keys};
-use super::base58::{encode_script, hash160};
 use super::cells;
 use super::constants::constants;
 use super::invocation::Invocation;
 use super::{Answer, Failure, Result};
 use crate::error::ExecError;
+use rhizome_bitcoin::hash160;
 use rhizome_primitives::{Address, B256, I256, Network, Rule, U256};
 
 /// The version of federations that are a plain multisig. Later ones add emergency keys.
@@ -208,7 +208,7 @@ pub fn federation_scripts(
     Ok(FederationScripts {
         required_signatures: threshold(keys.len() as u64),
         output_script: [&[OP_HASH160, 20][..], &hash, &[OP_EQUAL]].concat(),
-        address: encode_script(&hash, constants),
+        address: constants.script_address(hash),
         redeem_script,
     })
 }

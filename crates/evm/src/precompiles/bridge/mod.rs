@@ -5,7 +5,6 @@
 //!
 //! Start reading at [`Bridge`], then `methods` (what exists), `invocation` and `cells` (what is kept), `dispatch`.
 
-mod base58;
 mod cells;
 mod constants;
 mod debugging;

@@ -1,10 +1,10 @@
 //! Peg-out requests, and `updateCollections` as long as there are no coins to pay them with (bridge chapter 7).
 
-use super::base58::{self, hash160};
 use super::cells::{self, Cell};
 use super::federation::{Role, word};
 use super::invocation::Invocation;
 use super::{Answer, Failure, Result};
+use rhizome_bitcoin::hash160;
 use rhizome_primitives::{B256, Network, Rule, U256, rlp};
 
 pub(super) const WEI_PER_SATOSHI: U256 = U256::from_limbs([10_000_000_000, 0, 0, 0]);
@@ -50,7 +50,7 @@ impl Invocation<'_, '_> {
         let hash = self.has(Rule::Rskip146).then_some(self.ctx.transaction_hash);
         self.queue()?.push(Request { destination, satoshis, hash });
         if self.has(Rule::Rskip185) {
-            self.log_release_received(&destination, &base58::encode(&destination, self.constants), wei);
+            self.log_release_received(&destination, &self.constants.key_address(destination), wei);
         }
         Ok(Answer::Nothing)
     }

@@ -1,6 +1,5 @@
 //! The Bitcoin addresses that may lock, once or always (bridge chapter 9.6). Addresses are known by their hash alone.
 
-use super::base58;
 use super::cells;
 use super::federation::{code, word};
 use super::invocation::Invocation;
@@ -116,11 +115,11 @@ impl Invocation<'_, '_> {
         let constants = self.constants;
         let entries = &self.whitelist()?.entries;
         let hash = usize::try_from(index).ok().and_then(|index| entries.keys().nth(index));
-        Ok(Answer::Bytes(hash.map(|hash| base58::encode(hash, constants).into_bytes()).unwrap_or_default()))
+        Ok(Answer::Bytes(hash.map(|hash| constants.key_address(*hash).into_bytes()).unwrap_or_default()))
     }
 
     pub(super) fn whitelist_entry(&mut self, address: &[u8]) -> Result<Answer> {
-        let Some(hash) = base58::decode(address, self.constants) else { return Ok(code(UNKNOWN)) };
+        let Some(hash) = self.constants.address_hash(address) else { return Ok(code(UNKNOWN)) };
         Ok(code(match self.whitelist()?.entries.get(&hash) {
             None => UNKNOWN,
             Some(Entry::Once(maximum)) => *maximum,
@@ -129,13 +128,13 @@ impl Invocation<'_, '_> {
     }
 
     pub(super) fn add_one_off(&mut self, address: &[u8], maximum: I256) -> Result<Answer> {
-        let Some(hash) = base58::decode(address, self.constants) else { return Ok(code(MALFORMED)) };
+        let Some(hash) = self.constants.address_hash(address) else { return Ok(code(MALFORMED)) };
         let maximum = i64::try_from(maximum).ok().ok_or(Failure::Call)?;
         self.add_entry(hash, Entry::Once(maximum))
     }
 
     pub(super) fn add_unlimited(&mut self, address: &[u8]) -> Result<Answer> {
-        let Some(hash) = base58::decode(address, self.constants) else { return Ok(code(MALFORMED)) };
+        let Some(hash) = self.constants.address_hash(address) else { return Ok(code(MALFORMED)) };
         self.add_entry(hash, Entry::Always)
     }
 
@@ -157,7 +156,7 @@ impl Invocation<'_, '_> {
         }
         let constants = self.constants;
         let whitelist = self.whitelist()?;
-        let Some(hash) = base58::decode(address, constants) else { return Ok(code(MALFORMED)) };
+        let Some(hash) = constants.address_hash(address) else { return Ok(code(MALFORMED)) };
         Ok(code(if whitelist.entries.remove(&hash).is_some() { SUCCESS } else { UNKNOWN }))
     }
 

@@ -6,7 +6,7 @@ use super::store::StoredHeader;
 use super::target;
 use super::{Failure, Refusal, display_hash};
 use crate::error::ExecError;
-use rhizome_pow::bitcoin::BitcoinHeader;
+use rhizome_bitcoin::BitcoinHeader;
 use rhizome_primitives::U256;
 
 /// Headers between two changes of the difficulty.

@@ -5,7 +5,7 @@ use super::super::constants::BitcoinRules;
 use super::super::invocation::Invocation;
 use super::store::StoredHeader;
 use super::{Answer, Failure, Refusal, Result, code};
-use rhizome_pow::bitcoin::{BitcoinHeader, display, merkle};
+use rhizome_bitcoin::{BitcoinHeader, display, merkle};
 use rhizome_primitives::{B256, Rule, U256, b256, hex};
 
 const BASE_GAS: u64 = 27_000;

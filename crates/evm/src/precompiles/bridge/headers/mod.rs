@@ -9,7 +9,7 @@ use super::constants::{HEADER_DEPTH_LIMIT, SECONDS_BETWEEN_HEADERS};
 use super::federation::{code, word};
 use super::invocation::Invocation;
 use super::{Answer, Failure, Result};
-use rhizome_pow::bitcoin::BitcoinHeader;
+use rhizome_bitcoin::BitcoinHeader;
 use rhizome_primitives::{B256, Rule, Rules, hex};
 use store::StoredHeader;
 
@@ -184,7 +184,7 @@ fn bytes_of(header: Option<StoredHeader>) -> Answer {
 
 /// From wire order to the order in which the Bridge keeps hashes.
 fn display_hash(digest: [u8; 32]) -> B256 {
-    B256::from(rhizome_pow::bitcoin::display(digest))
+    B256::from(rhizome_bitcoin::display(digest))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::super::constants::FirstBlock;
 use super::super::invocation::Invocation;
 use super::{Failure, Refusal, Result, display_hash};
 use crate::error::ExecError;
-use rhizome_pow::bitcoin::BitcoinHeader;
+use rhizome_bitcoin::BitcoinHeader;
 use rhizome_primitives::{B256, Bytes, Rule, U256, rlp};
 
 /// Bytes of the chain work until RSKIP-454 and from then on.

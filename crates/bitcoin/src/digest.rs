@@ -1,43 +1,49 @@
-//! SHA-256 as Bitcoin uses it, and its continuation from a midstate.
+//! Hash functions of Bitcoin, and SHA-256 resumed from a midstate.
 
+use ripemd::Ripemd160;
 use sha2::{Digest as _, Sha256, compress256};
 
 /// A SHA-256 digest in wire order.
 pub type Digest = [u8; 32];
 
-/// Bytes of a block of SHA-256.
+/// Size of a SHA-256 block, bytes.
 pub const BLOCK_SIZE: usize = 64;
 
-/// Chaining value before the first block.
+/// SHA-256 chaining value before the first block.
 const INITIAL: [u32; 8] =
     [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19];
 
-/// SHA-256 applied twice.
+/// Returns SHA-256 of SHA-256.
 pub fn sha256d(data: &[u8]) -> Digest {
     Sha256::digest(Sha256::digest(data)).into()
 }
 
-/// The other byte order: wire to display and back.
+/// Returns RIPEMD-160 of SHA-256: the hash in addresses.
+pub fn hash160(data: &[u8]) -> [u8; 20] {
+    <Ripemd160 as ripemd::Digest>::digest(Sha256::digest(data)).into()
+}
+
+/// Reverses a digest: wire order to display order and back.
 pub fn display(digest: Digest) -> Digest {
     let mut reversed = digest;
     reversed.reverse();
     reversed
 }
 
-/// The state of SHA-256 between two blocks: how many bytes went in and the chaining value.
+/// The state of SHA-256 between two blocks: number of bytes hashed and chaining value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Midstate {
-    /// Bytes hashed so far. Not necessarily a multiple of 64 when it comes from a header: only the padding uses it.
+    /// Number of bytes hashed. In a header it may be any number, not only a multiple of 64; only the padding uses it.
     pub byte_count: u64,
     /// Chaining value.
     pub state: [u32; 8],
 }
 
 impl Midstate {
-    /// Bytes of the encoded form: the count, then the chaining value, all big-endian.
+    /// Size of the encoded form: the count, then the chaining value, all big-endian.
     pub const ENCODED_SIZE: usize = 40;
 
-    /// The midstate after `data`, whose length is taken down to a multiple of 64.
+    /// Returns the midstate after the whole 64-byte blocks of `data`.
     pub fn of(data: &[u8]) -> Self {
         let mut state = INITIAL;
         let mut byte_count = 0;
@@ -70,10 +76,10 @@ impl Midstate {
         encoded
     }
 
-    /// SHA-256 of everything hashed so far followed by `tail`.
+    /// Returns SHA-256 of the bytes hashed so far followed by `tail`.
     ///
-    /// The block buffer is taken as empty whatever the byte count says, and the bit length in the padding wraps at
-    /// 2^64: both are what the chain computes.
+    /// The block buffer counts as empty for any byte count, and the bit length in the padding wraps at 2^64: consensus
+    /// requires both.
     pub fn finish(&self, tail: &[u8]) -> Digest {
         let bits = self.byte_count.wrapping_add(tail.len() as u64).wrapping_mul(8);
         let mut last = tail.to_vec();
@@ -99,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_midstate_continues_to_the_same_hash() {
+    fn finishing_a_midstate_gives_the_plain_hash() {
         let data: Vec<u8> = (0..=255).collect();
         for cut in [0, 64, 128, 192, 256] {
             let expected: Digest = Sha256::digest(&data).into();
@@ -108,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_encoded_form_is_read_back() {
+    fn midstates_survive_a_round_trip() {
         let midstate = Midstate::of(&[7; 130]);
         assert_eq!(midstate.byte_count, 128);
         assert_eq!(Midstate::decode(&midstate.encode()), midstate);

@@ -1,64 +1,67 @@
 //! The coinbase transaction in its compressed form: the SHA-256 midstate of its first part and the rest as it is.
 
-use super::digest::{BLOCK_SIZE, Digest, Midstate, sha256d};
+use crate::digest::{BLOCK_SIZE, Digest, Midstate, sha256d};
 use sha2::{Digest as _, Sha256};
 
-/// What a miner writes into the coinbase in front of the hash for merged mining.
+/// Tag that precedes the hash for merged mining in a coinbase.
 pub const TAG: &[u8; 9] = b"RSKBLOCK:";
 
-/// A compressed coinbase, split.
+/// A compressed coinbase, split into its two parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompressedCoinbase<'a> {
-    /// State after the first part.
+    /// SHA-256 state after the removed first part.
     pub midstate: Midstate,
-    /// The rest of the transaction.
+    /// Remaining bytes of the transaction.
     pub tail: &'a [u8],
 }
 
 impl<'a> CompressedCoinbase<'a> {
-    /// Splits the element of an RSK header; none when it is shorter than a midstate.
+    /// Splits the coinbase element of an RSK header; `None` if it is shorter than a midstate.
     pub fn split(element: &'a [u8]) -> Option<Self> {
         let (midstate, tail) = element.split_first_chunk()?;
         Some(Self { midstate: Midstate::decode(midstate), tail })
     }
 
-    /// Id of the transaction, wire order.
+    /// Returns the transaction id, wire order.
     pub fn hash(&self) -> Digest {
         Sha256::digest(self.midstate.finish(self.tail)).into()
     }
 }
 
-/// Compresses a coinbase: cut at the last multiple of 64 bytes before its last tag. Without a tag nothing is cut off.
+/// Compresses a coinbase: bytes up to the last multiple of 64 before its last tag become the midstate. Without a tag the
+/// midstate covers no bytes.
 pub fn compress(coinbase: &[u8]) -> Vec<u8> {
     let cut = last_position(coinbase, TAG).unwrap_or(0) / BLOCK_SIZE * BLOCK_SIZE;
     let (hashed, tail) = coinbase.split_at_checked(cut).unwrap_or((&[], coinbase));
     [Midstate::of(hashed).encode().as_slice(), tail].concat()
 }
 
-/// The 32 bytes behind the last tag: the hash for merged mining that a coinbase commits to.
+/// Returns the hash for merged mining that a coinbase commits to: the 32 bytes after the last tag. `None` if the tag is
+/// absent or fewer bytes follow it.
 pub fn tagged_hash(coinbase: &[u8]) -> Option<[u8; 32]> {
     let start = last_position(coinbase, TAG)? + TAG.len();
     coinbase.get(start..)?.first_chunk().copied()
 }
 
-/// Id of a whole transaction without witness, wire order.
+/// Returns the id of a transaction without witness, wire order.
 pub fn transaction_id(transaction: &[u8]) -> Digest {
     sha256d(transaction)
 }
 
-/// A coinbase that commits to `hash` and pays nobody: for chains whose Bitcoin side is made up, such as regtest.
+/// Builds a coinbase without payment that commits to `hash`, for chains without a real Bitcoin side such as regtest.
+///
 /// It is longer than 64 bytes, its tag starts within the first 64 and fewer than 128 bytes follow the hash.
 pub fn synthetic(hash: &[u8; 32], extra_nonce: u32) -> Vec<u8> {
     let parts: [&[u8]; 12] = [
         &1_u32.to_le_bytes(),    // version
         &[1],                    // one input
-        &[0; 32],                // that spends nothing
+        &[0; 32],                // no spent output
         &u32::MAX.to_le_bytes(), // index of a coinbase
-        &[4],                    // its script
+        &[4],                    // script length
         &extra_nonce.to_le_bytes(),
         &u32::MAX.to_le_bytes(), // sequence
         &[1],                    // one output
-        &0_u64.to_le_bytes(),    // of no value
+        &0_u64.to_le_bytes(),    // value
         &[43, 0x6a, 41],         // script: OP_RETURN and a push of 41 bytes
         &[TAG.as_slice(), hash].concat(),
         &0_u32.to_le_bytes(), // lock time
@@ -66,18 +69,18 @@ pub fn synthetic(hash: &[u8; 32], extra_nonce: u32) -> Vec<u8> {
     parts.concat()
 }
 
-/// Where `needle` occurs last in `haystack`.
-pub(crate) fn last_position(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+/// Returns the offset of the last occurrence of `needle` in `haystack`.
+pub fn last_position(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     haystack.windows(needle.len()).rposition(|window| window == needle)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::message::strip_witness;
     use super::*;
+    use crate::message::strip_witness;
 
     #[test]
-    fn a_compressed_coinbase_keeps_its_id() {
+    fn compression_preserves_the_id() {
         let coinbase = synthetic(&[9; 32], 77);
         assert_eq!(strip_witness(&coinbase).unwrap(), coinbase, "well formed");
         let compressed = compress(&coinbase);
@@ -88,13 +91,13 @@ mod tests {
     }
 
     #[test]
-    fn a_coinbase_without_a_whole_hash_commits_to_nothing() {
+    fn incomplete_commitments_are_absent() {
         assert_eq!(tagged_hash(b"no tag at all"), None);
         assert_eq!(tagged_hash(b"RSKBLOCK:short"), None);
     }
 
     #[test]
-    fn fewer_than_forty_bytes_are_no_compressed_coinbase() {
+    fn elements_shorter_than_a_midstate_are_rejected() {
         assert_eq!(CompressedCoinbase::split(&[0; 39]), None);
         assert!(CompressedCoinbase::split(&[0; 40]).is_some());
     }

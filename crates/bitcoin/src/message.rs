@@ -1,52 +1,52 @@
-//! Reading Bitcoin blocks and transactions: for header elements before RSKIP-98 and for solutions sent by miners.
+//! Parser of Bitcoin blocks and transactions: header elements before RSKIP-98, and mining solutions.
 
-use super::digest::{Digest, sha256d};
-use super::header::BitcoinHeader;
+use crate::digest::{Digest, sha256d};
+use crate::header::BitcoinHeader;
 
-/// Longest byte string that a Bitcoin message may claim to hold.
+/// Maximum declared length of a byte string in a Bitcoin message.
 const MAX_CLAIM: i64 = 0x0200_0000;
 
-/// Why bytes are no Bitcoin message.
+/// Why bytes are not a valid Bitcoin message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
-    /// The data ends before the item that starts at this offset does.
+    /// The data ends inside the item at this offset.
     #[error("the Bitcoin message ends inside the item at offset {offset}")]
     Truncated {
-        /// Where the item starts.
+        /// Start of the item.
         offset: usize,
     },
-    /// A count or length that no message can have.
+    /// A count or length outside of its bounds.
     #[error("the count {count} at offset {offset} of the Bitcoin message is impossible")]
     Count {
-        /// Where the number ends.
+        /// End of the number.
         offset: usize,
         /// The number as a signed 64-bit value.
         count: i64,
     },
-    /// Flags of a segregated witness transaction that have no meaning.
+    /// Undefined flags of a segregated witness transaction.
     #[error("unknown transaction flags {flags:#04x}")]
     Flags {
         /// The flag byte.
         flags: u8,
     },
-    /// A block has no transaction at all, so no coinbase.
+    /// The block has no transactions, so no coinbase.
     #[error("the Bitcoin block has no transaction")]
     NoCoinbase,
 }
 
-/// A whole Bitcoin block, as far as merged mining needs it.
+/// The parts of a Bitcoin block that merged mining needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BitcoinBlock {
     /// The header.
     pub header: BitcoinHeader,
-    /// The first transaction without its witness: the bytes that its id is the hash of.
+    /// The first transaction without its witness: the preimage of its id.
     pub coinbase: Vec<u8>,
-    /// Ids of all transactions in order, wire order, coinbase first.
+    /// Ids of all transactions in wire order, coinbase first.
     pub transaction_ids: Vec<Digest>,
 }
 
 impl BitcoinBlock {
-    /// Reads a block. Bytes behind the last transaction are ignored, as Bitcoin libraries do.
+    /// Reads a block. Bytes after the last transaction are ignored, like in Bitcoin libraries.
     pub fn parse(bytes: &[u8]) -> Result<Self, MessageError> {
         let mut reader = Reader::new(bytes);
         let header = BitcoinHeader::parse(&reader.array::<80>()?)?;
@@ -57,7 +57,7 @@ impl BitcoinBlock {
     }
 }
 
-/// One transaction alone, with or without witness: the bytes without the witness.
+/// Reads one transaction with or without witness and returns its bytes without the witness. Bytes after it are ignored.
 pub fn strip_witness(bytes: &[u8]) -> Result<Vec<u8>, MessageError> {
     Reader::new(bytes).transaction()
 }
@@ -90,7 +90,7 @@ impl<'a> Reader<'a> {
         self.bytes(N)?.try_into().map_err(|_not_possible| MessageError::Truncated { offset })
     }
 
-    /// Bitcoin's variable length number. The widest form is a signed 64-bit number here.
+    /// Reads a variable-length integer. The 9-byte form is a signed 64-bit number, as in the reference.
     pub(crate) fn number(&mut self) -> Result<i64, MessageError> {
         let [first] = self.array::<1>()?;
         Ok(match first {
@@ -101,8 +101,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A count of items. Only its low 32 bits may not be negative (the reference reserves room with them); a negative
-    /// 64-bit number whose low half is positive counts as none.
+    /// Reads a count of items. The reference reserves memory by its low 32 bits, so these must not be negative; a negative
+    /// 64-bit number whose low half is positive counts as 0.
     fn count(&mut self) -> Result<i64, MessageError> {
         let count = self.number()?;
         if (count as i32) < 0 {
@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
         self.bytes(size)
     }
 
-    /// A counted list of transactions, each without its witness.
+    /// Reads a counted list of transactions and returns each without its witness.
     pub(crate) fn transactions(&mut self) -> Result<Vec<Vec<u8>>, MessageError> {
         let count = i64::from(self.number()? as i32);
         if count < 0 {
@@ -212,13 +212,13 @@ mod tests {
     }
 
     #[test]
-    fn the_witness_takes_no_part_in_the_id() {
+    fn the_id_does_not_cover_the_witness() {
         assert_eq!(strip_witness(&legacy()).unwrap(), legacy());
         assert_eq!(strip_witness(&with_witness()).unwrap(), legacy());
     }
 
     #[test]
-    fn a_block_gives_its_coinbase_and_ids() {
+    fn blocks_have_a_coinbase_and_ids() {
         let mut block = vec![0; 80];
         block.push(2);
         block.extend(with_witness());
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn every_truncation_is_an_error() {
+    fn every_truncation_is_rejected() {
         let whole = with_witness();
         for length in 0..whole.len() {
             assert!(strip_witness(&whole[..length]).is_err(), "{length} bytes");
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_counts_are_errors() {
+    fn counts_out_of_bounds_are_rejected() {
         let mut bytes = vec![1, 0, 0, 0, 0xff];
         bytes.extend([0xff; 8]);
         assert!(matches!(strip_witness(&bytes), Err(MessageError::Count { count: -1, .. })));

@@ -1,18 +1,18 @@
-//! The 80-byte Bitcoin header inside an RSK header.
+//! The 80-byte Bitcoin header.
 
-use super::digest::{Digest, sha256d};
-use super::message::{MessageError, Reader};
+use crate::digest::{Digest, sha256d};
+use crate::message::{MessageError, Reader};
 
-/// Bytes of a Bitcoin header.
+/// Size of a Bitcoin header, bytes.
 pub const HEADER_SIZE: usize = 80;
 
-/// A Bitcoin header, read in place.
+/// A Bitcoin header in its encoded form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BitcoinHeader([u8; HEADER_SIZE]);
 
 impl BitcoinHeader {
-    /// Reads the header element of an RSK header. Before RSKIP-98 it may carry Bitcoin transactions behind the
-    /// 80 bytes, which must then be well formed; they take no part in the hash.
+    /// Reads the header element of an RSK header. Before RSKIP-98 the 80 bytes may be followed by Bitcoin transactions,
+    /// which must be well formed and do not affect the hash.
     pub fn parse(element: &[u8]) -> Result<Self, MessageError> {
         let mut reader = Reader::new(element);
         let header = Self(reader.array()?);
@@ -22,7 +22,7 @@ impl BitcoinHeader {
         Ok(header)
     }
 
-    /// A header from its fields; `previous` and `merkle_root` in wire order.
+    /// Builds a header from its fields; `previous` and `merkle_root` in wire order.
     pub fn new(version: u32, previous: Digest, merkle_root: Digest, time: u32, bits: u32, nonce: u32) -> Self {
         let mut bytes = [0; HEADER_SIZE];
         let fields: [&[u8]; 6] = [
@@ -39,7 +39,7 @@ impl BitcoinHeader {
         Self(bytes)
     }
 
-    /// The same header with another nonce.
+    /// Replaces the nonce.
     pub fn with_nonce(mut self, nonce: u32) -> Self {
         for (target, source) in self.0.iter_mut().skip(76).zip(nonce.to_le_bytes()) {
             *target = source;
@@ -47,17 +47,17 @@ impl BitcoinHeader {
         self
     }
 
-    /// The 80 bytes.
+    /// The encoded form.
     pub fn as_bytes(&self) -> &[u8; HEADER_SIZE] {
         &self.0
     }
 
-    /// sha256d of the header, wire order.
+    /// Block hash, wire order.
     pub fn hash(&self) -> Digest {
         sha256d(&self.0)
     }
 
-    /// Root of the Merkle tree of transactions, wire order.
+    /// Merkle root of the transaction ids, wire order.
     pub fn merkle_root(&self) -> Digest {
         let mut root = [0; 32];
         for (target, source) in root.iter_mut().zip(self.0.iter().skip(36)) {
@@ -66,7 +66,7 @@ impl BitcoinHeader {
         root
     }
 
-    /// Hash of the header before, wire order.
+    /// Hash of the parent block, wire order.
     pub fn previous(&self) -> Digest {
         let mut previous = [0; 32];
         for (target, source) in previous.iter_mut().zip(self.0.iter().skip(4)) {
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_sit_where_bitcoin_puts_them() {
+    fn fields_are_at_their_offsets() {
         let header = BitcoinHeader::new(0x2000_0000, [1; 32], [2; 32], 1_700_000_000, 0x207f_ffff, 5).with_nonce(9);
         assert_eq!(header.merkle_root(), [2; 32]);
         assert_eq!(header.time(), 1_700_000_000);
@@ -105,16 +105,16 @@ mod tests {
     }
 
     #[test]
-    fn a_short_header_is_refused() {
+    fn short_headers_are_rejected() {
         assert!(BitcoinHeader::parse(&[0; 79]).is_err());
     }
 
     #[test]
-    fn bytes_behind_the_header_must_be_transactions() {
+    fn bytes_after_the_header_must_be_transactions() {
         let mut element = vec![0; 80];
         element.push(0);
         assert!(BitcoinHeader::parse(&element).is_ok(), "an empty list of transactions");
         element[80] = 1;
-        assert!(BitcoinHeader::parse(&element).is_err(), "a transaction is announced and missing");
+        assert!(BitcoinHeader::parse(&element).is_err(), "the counted transaction is missing");
     }
 }

@@ -1,13 +1,13 @@
-//! Partial Merkle trees, the proof format before RSKIP-92.
+//! Partial Merkle trees: the proof format of Bitcoin nodes, used for merged mining before RSKIP-92.
 
-use super::digest::Digest;
-use super::merkle::{MerkleError, parent};
-use super::message::Reader;
+use crate::digest::Digest;
+use crate::merkle::{MerkleError, parent};
+use crate::message::Reader;
 
-/// More transactions than this do not fit into a Bitcoin block of one million bytes.
+/// Maximum number of transactions of a Bitcoin block of one million bytes.
 const MAX_TRANSACTIONS: u32 = 1_000_000 / 60;
 
-/// A partial Merkle tree whose parts fill its bytes exactly.
+/// A partial Merkle tree. Its declared sizes match its bytes; its shape is checked by [`PartialTree::verify`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartialTree {
     transaction_count: u32,
@@ -16,7 +16,7 @@ pub struct PartialTree {
 }
 
 impl PartialTree {
-    /// Reads the proof element; none when the declared sizes are not its size.
+    /// Reads a proof element; `None` if the declared sizes do not add up to its size.
     pub fn parse(proof: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(proof);
         let transaction_count = u32::from_le_bytes(reader.array().ok()?);
@@ -30,10 +30,10 @@ impl PartialTree {
         reader.is_empty().then_some(Self { transaction_count, hashes, flags })
     }
 
-    /// The tree that proves the first of `transaction_count` leaves; `branch` is that leaf and then its siblings,
+    /// Builds the tree that proves the first of `transaction_count` leaves. `branch` is that leaf followed by its siblings,
     /// bottom up, wire order.
     pub fn of_first_leaf(branch: &[Digest], transaction_count: u32) -> Self {
-        // Walking down: one set bit per level and for the leaf, then a clear bit for each sibling.
+        // Flags in the order of the walk: a set bit for each level and for the leaf, then a clear bit for each sibling.
         let height = height_of(transaction_count);
         let bits = branch.len() + height as usize;
         let mut flags = vec![0_u8; bits.div_ceil(8)];
@@ -45,7 +45,7 @@ impl PartialTree {
         Self { transaction_count, hashes: branch.to_vec(), flags }
     }
 
-    /// The wire form.
+    /// Returns the wire form.
     pub fn encode(&self) -> Vec<u8> {
         let mut encoded = self.transaction_count.to_le_bytes().to_vec();
         write_number(&mut encoded, self.hashes.len());
@@ -55,7 +55,7 @@ impl PartialTree {
         encoded
     }
 
-    /// Does the tree lead to `root` and contain `coinbase`, at any leaf? Both in wire order.
+    /// Checks that the tree leads to `root` and matches `coinbase` at any leaf, both in wire order.
     pub fn verify(&self, coinbase: Digest, root: Digest) -> Result<(), MerkleError> {
         let (reached, leaves) = self.evaluate()?;
         if reached != root {
@@ -64,7 +64,7 @@ impl PartialTree {
         if leaves.contains(&coinbase) { Ok(()) } else { Err(MerkleError::CoinbaseMissing) }
     }
 
-    /// Root and proven leaves.
+    /// Returns the root and the matched leaves.
     fn evaluate(&self) -> Result<(Digest, Vec<Digest>), MerkleError> {
         let count = self.transaction_count;
         if count == 0 || count > MAX_TRANSACTIONS {
@@ -81,13 +81,13 @@ impl PartialTree {
         Ok((root, walk.leaves))
     }
 
-    /// Number of nodes at a height, leaves being at 0. Both arguments are small: no overflow.
+    /// Number of nodes at a height; leaves are at height 0, the root at most at 15.
     fn width(&self, height: u32) -> u32 {
         self.transaction_count.div_ceil(1 << height)
     }
 }
 
-/// A depth-first walk that consumes bits and hashes.
+/// State of a depth-first walk over flags and hashes.
 struct Walk<'a> {
     tree: &'a PartialTree,
     bits_used: usize,
@@ -96,7 +96,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The hash of one node. The depth is at most 15, since the number of transactions is bounded.
+    /// Returns the hash of one node. The depth is at most 15, since the number of transactions is bounded.
     fn node(&mut self, height: u32, position: u32) -> Result<Digest, MerkleError> {
         let byte = self.tree.flags.get(self.bits_used / 8).ok_or(MerkleError::Shape)?;
         let leads_to_match = byte >> (self.bits_used % 8) & 1 == 1;
@@ -121,12 +121,12 @@ impl Walk<'_> {
     }
 }
 
-/// Levels above the leaves.
+/// Number of levels above the leaves.
 fn height_of(transaction_count: u32) -> u32 {
     u32::BITS - transaction_count.saturating_sub(1).leading_zeros()
 }
 
-/// Bitcoin's variable length number, shortest form.
+/// Writes a variable-length integer in its shortest form.
 fn write_number(target: &mut Vec<u8>, number: usize) {
     match number {
         0..=0xfc => target.push(number as u8),
@@ -143,12 +143,12 @@ fn write_number(target: &mut Vec<u8>, number: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::digest::sha256d;
-    use super::super::merkle::{root_of, siblings_of_first};
     use super::*;
+    use crate::digest::sha256d;
+    use crate::merkle::{root_of, siblings_of_first};
 
     #[test]
-    fn built_trees_verify_and_are_read_back() {
+    fn built_trees_verify_and_survive_a_round_trip() {
         for count in 1..=33_u8 {
             let leaves: Vec<Digest> = (0..count).map(|index| sha256d(&[index])).collect();
             let branch = [vec![leaves[0]], siblings_of_first(&leaves)].concat();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_must_be_exact() {
+    fn declared_sizes_must_match() {
         let bytes = PartialTree::of_first_leaf(&[[1; 32]], 1).encode();
         assert!(PartialTree::parse(&bytes).is_some());
         assert_eq!(PartialTree::parse(&bytes[..bytes.len() - 1]), None);

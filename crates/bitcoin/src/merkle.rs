@@ -1,40 +1,40 @@
-//! Merkle proofs: from the coinbase of a Bitcoin block to the root in its header.
+//! Merkle trees of Bitcoin blocks, and the proof from a coinbase to the root.
 //!
-//! Two formats exist. From RSKIP-92 on the proof is the list of sibling hashes, bottom up, in display order; before,
-//! it is a partial Merkle tree as Bitcoin nodes send it ([`super::partial_tree`]).
+//! Two proof formats exist. From RSKIP-92 on, a proof is the list of sibling hashes, bottom up, in display order. Before, it
+//! is a partial Merkle tree in the format of Bitcoin nodes ([`crate::partial_tree`]).
 
-use super::digest::{Digest, display, sha256d};
+use crate::digest::{Digest, display, sha256d};
 
-/// Bytes of one node of a proof.
+/// Size of one node of a proof, bytes.
 pub const NODE_SIZE: usize = 32;
 
-/// Why a Merkle proof does not prove what it should.
+/// Why a Merkle proof is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MerkleError {
-    /// Two nodes together could be read as a Bitcoin transaction of 64 bytes.
+    /// Two concatenated nodes have the layout of a 64-byte Bitcoin transaction.
     #[error("two nodes of the Merkle proof form a 64-byte transaction")]
     LooksLikeTransaction,
-    /// The proof leads to another root than the header's.
+    /// The computed root differs from the root in the header.
     #[error("the Merkle proof leads to another root")]
     OtherRoot,
-    /// The coinbase is not among the leaves that a partial tree proves.
+    /// The matched leaves of a partial tree do not include the coinbase.
     #[error("the partial Merkle tree does not contain the coinbase")]
     CoinbaseMissing,
-    /// A partial tree of no transaction, or of more than a Bitcoin block can hold.
+    /// A partial tree without transactions, or with more than a Bitcoin block can hold.
     #[error("a partial Merkle tree of {count} transactions is impossible")]
     TransactionCount {
-        /// Number of transactions that the tree claims.
+        /// Declared number of transactions.
         count: u32,
     },
-    /// A partial tree with too many or too few hashes or flag bits.
+    /// Number of hashes or flag bits of a partial tree does not match its shape.
     #[error("the hashes and flags of the partial Merkle tree do not fit its shape")]
     Shape,
-    /// Both children of a node are equal although both exist (CVE-2012-2459).
+    /// Both children of a node exist and are equal (CVE-2012-2459).
     #[error("a node of the partial Merkle tree has two equal children")]
     EqualChildren,
 }
 
-/// The node above two nodes, all in wire order; refuses pairs that look like a transaction.
+/// Returns the parent of two nodes, all in wire order. Fails if the pair has the layout of a transaction.
 pub fn parent(left: &Digest, right: &Digest) -> Result<Digest, MerkleError> {
     if looks_like_transaction(&display(*left), &display(*right)) {
         return Err(MerkleError::LooksLikeTransaction);
@@ -42,19 +42,19 @@ pub fn parent(left: &Digest, right: &Digest) -> Result<Digest, MerkleError> {
     Ok(combine(left, right))
 }
 
-/// The node above two nodes, all in wire order.
+/// Returns the parent of two nodes, all in wire order.
 fn combine(left: &Digest, right: &Digest) -> Digest {
     sha256d(&[left.as_slice(), right.as_slice()].concat())
 }
 
-/// The guard against leaves that are inner nodes. It reads both halves in display order, unlike what is hashed: that
-/// is how the chain has always judged.
+/// Guard against inner nodes presented as leaves. Consensus requires that it reads both halves in display order, unlike
+/// the hash above, which uses wire order.
 fn looks_like_transaction(left: &Digest, right: &Digest) -> bool {
     let pair = [left.as_slice(), right.as_slice()].concat();
     scan_transaction(&pair).is_some()
 }
 
-/// Some when the 64 bytes have the layout of a transaction with one input and one output.
+/// Returns `Some` if the 64 bytes have the layout of a transaction with one input and one output.
 fn scan_transaction(pair: &[u8]) -> Option<()> {
     let require = |holds: bool| holds.then_some(());
     let script = |length: u8| (length <= 4).then_some(usize::from(length));
@@ -70,19 +70,20 @@ fn scan_transaction(pair: &[u8]) -> Option<()> {
     require(input_script + output_script == 4)
 }
 
-/// RSKIP-92: does `proof`, whose length is a multiple of 32, lead from the coinbase to `root`? Both in wire order.
+/// Checks a proof of RSKIP-92 from `coinbase` to `root`, both in wire order. The length of `proof` must be a multiple of 32.
 pub fn verify(proof: &[u8], coinbase: Digest, root: Digest) -> Result<(), MerkleError> {
     let (nodes, _rest) = proof.as_chunks::<NODE_SIZE>();
     let reached = nodes.iter().try_fold(coinbase, |node, sibling| parent(&node, &display(*sibling)))?;
     if reached == root { Ok(()) } else { Err(MerkleError::OtherRoot) }
 }
 
-/// RSKIP-92: the proof made of the siblings of the coinbase, given bottom up in wire order.
+/// Encodes a proof of RSKIP-92 from the siblings of the coinbase, bottom up in wire order.
 pub fn proof_of_siblings(siblings: &[Digest]) -> Vec<u8> {
     siblings.iter().flat_map(|sibling| display(*sibling)).collect()
 }
 
-/// The siblings of the first leaf on the way to the root, bottom up; the last node of an odd level stands twice.
+/// Returns the siblings of the first leaf on the path to the root, bottom up. The last node of an odd level is its own
+/// sibling.
 pub fn siblings_of_first(leaves: &[Digest]) -> Vec<Digest> {
     let mut siblings = Vec::new();
     let mut level = leaves.to_vec();
@@ -93,7 +94,7 @@ pub fn siblings_of_first(leaves: &[Digest]) -> Vec<Digest> {
     siblings
 }
 
-/// Root of the tree over `leaves` (wire order); all zeros for none.
+/// Returns the root of the tree over `leaves` (wire order); all zeros if there are no leaves.
 pub fn root_of(leaves: &[Digest]) -> Digest {
     let mut level = leaves.to_vec();
     while level.len() > 1 {
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_that_reads_as_a_transaction_is_refused() {
+    fn pairs_with_the_layout_of_a_transaction_are_rejected() {
         let mut pair = [0; 64];
         pair[4] = 1;
         pair[37..41].copy_from_slice(&[0xff; 4]);
