@@ -27,7 +27,7 @@ export interface EndpointParts {
   readonly context: Omit<Context, 'modules' | 'discover'>
   readonly observe: Observer
   readonly health: () => Health
-  readonly cancel: (ticket: number) => void
+  readonly cancel: (token: number) => void
   readonly forget: (subscriber: Subscriber) => void
   readonly openSockets: Int32Array
   readonly memory: MemoryBudget

@@ -81,7 +81,7 @@ export function createServer({
     context: { native, filters, subscriptions, shutdown },
     observe,
     health: () => judgeHealth(nodeFigures(native), health, Date.now(), isEnding, store?.()),
-    cancel: (ticket) => native.cancelTicket(ticket),
+    cancel: (token) => native.cancelExecution(token),
     forget: (subscriber) => subscriptions.forget(subscriber),
     openSockets,
     memory,

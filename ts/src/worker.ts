@@ -11,13 +11,13 @@ import { Counters } from './observe/counters.ts'
 import { createLogger } from './observe/log.ts'
 import { watchLoopDelay } from './observe/loopDelay.ts'
 import { type FinishedRequest, requestLog } from './observe/requests.ts'
-import { executionOwner, numberTicketsFrom } from './rpc/flight.ts'
 import { MemoryBudget } from './rpc/memoryBudget.ts'
+import { executionOwner, startNumbersAfter } from './rpc/requestContext.ts'
 import { createServer } from './server.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './workerMessages.ts'
 
-/** Tickets of one worker; the main thread counts below the first. */
-const ticketsPerWorker = 2 ** 40
+/** Tokens of one worker; the main thread counts below the first. */
+const tokensPerWorker = 2 ** 40
 /** Of 32 bits, for up to 256 workers; numbers may come again. */
 const connectionsPerWorker = 2 ** 24
 
@@ -37,7 +37,7 @@ function run(
 ): void {
   const post = (message: FromWorker): void => port.postMessage(message)
   const logger = createLogger(config.log.level, `worker ${index}`)
-  numberTicketsFrom((index + 1) * ticketsPerWorker, index * connectionsPerWorker)
+  startNumbersAfter((index + 1) * tokensPerWorker, index * connectionsPerWorker)
   const native = loadAddon()
   native.shareOwner(executionOwner)
   const filters = new RemoteFilters(post)

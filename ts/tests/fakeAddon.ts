@@ -34,10 +34,10 @@ export function fakeAddon(cancelled: number[] = []): Addon {
     ethGetBalance: (address, block) => JSON.stringify([address, block]),
     ethGetCode: () => Buffer.from(`"0x${'ab'.repeat(100_000)}"`),
     ethGetBlockByNumber: () => JSON.stringify({ extraData: 'x'.repeat(5000) }),
-    ethCall: async (_call, _block, _state, _pretended, _deadlineMs, ticket) => {
+    ethCall: async (_call, _block, _state, _pretended, _deadlineMs, token) => {
       const started = performance.now()
       while (performance.now() - started < 2000) {
-        if (cancelled.includes(ticket)) break
+        if (cancelled.includes(token)) break
         await new Promise((resolve) => setTimeout(resolve, 5))
       }
       return '"0x"'
@@ -62,8 +62,8 @@ export function fakeAddon(cancelled: number[] = []): Addon {
         store: { isWriteStopped: false, writeFault: null },
       }),
     splitBody: async (body) => JSON.stringify(split(body.toString())),
-    cancelTicket: (ticket) => {
-      cancelled.push(ticket)
+    cancelExecution: (token) => {
+      cancelled.push(token)
     },
   }
   return guarded(answers)

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { notOffered, table } from '../src/methods/table.ts'
 import { bodyText } from '../src/rpc/bodyText.ts'
 import { writeResult } from '../src/rpc/envelope.ts'
-import { Flight } from '../src/rpc/flight.ts'
+import { RequestContext } from '../src/rpc/requestContext.ts'
 import { BodyServer } from '../src/rpc/serve.ts'
 import { NodeProcess } from './node.ts'
 import { Random } from './random.ts'
@@ -241,7 +241,7 @@ describe('envelopes of the corpus', () => {
   /** Every answer has an id and either a result or an error; the id of a single request is its own, to the letter. */
   const check = async (body: string): Promise<void> => {
     const bytes = Buffer.from(body)
-    const { answer } = await bodies.serve(bytes, new Flight(0, () => undefined))
+    const { answer } = await bodies.serve(bytes, new RequestContext(0, () => undefined))
     if (answer === undefined) return
     const answers = [JSON.parse(answer.toString())].flat() as Record<string, unknown>[]
     for (const one of answers) {

@@ -109,7 +109,7 @@ beforeAll(async () => {
   const native = new Proxy(core, {
     get(target, name) {
       const answer = target[name as keyof Addon]
-      if (typeof name !== 'string' || name === 'nodeFigures' || name === 'cancelTicket') return answer
+      if (typeof name !== 'string' || name === 'nodeFigures' || name === 'cancelExecution') return answer
       calls.push(name)
       return (...parameters: unknown[]) => {
         coreTexts.push(...parameters.filter((one) => typeof one === 'string'))

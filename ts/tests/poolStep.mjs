@@ -9,7 +9,7 @@ const call = JSON.stringify({ to: '0x00000000000000000000000000000000000000fe', 
 
 const { path, config, stays } = workerData ?? { path: process.argv[2], config: process.argv[3] }
 const native = createRequire(import.meta.url)(path)
-const ask = (ticket) => native.ethEstimateGas(call, 'latest', '', '', 60_000, ticket, false)
+const ask = (token) => native.ethEstimateGas(call, 'latest', '', '', 60_000, token, false)
 
 if (isMainThread) {
   native.openNode(config)

@@ -1,6 +1,6 @@
 //! Many blocks at a time, each time on a thread of its own: files, going back, executing again.
 
-use crate::lanes::{guarded, promise, settle};
+use crate::executors::{guarded, promise, settle};
 use crate::node::alone;
 use crate::process::{self, Running};
 use crate::reply::refusal;
@@ -76,12 +76,12 @@ fn report(on_progress: &Function<'_, String, ()>) -> Result<Report> {
 
 fn in_background(env: &Env, work: impl FnOnce(&Running) -> Answer + Send + 'static) -> Result<Object<'_>> {
     let running = process::running().map_err(refusal)?;
-    let (promised, promise) = promise(env)?;
+    let (reply, promise) = promise(env)?;
     alone("rhizome-blocks", move || {
         let answer = guarded(|| work(&running));
         // Given back before anybody learns of the end and closes the node.
         drop(running);
-        settle(promised, answer);
+        settle(reply, answer);
     })?;
     Ok(promise)
 }

@@ -42,7 +42,7 @@ struct Desk {
 }
 
 /// A promise that any thread can keep.
-pub(crate) struct Promised {
+pub(crate) struct PendingReply {
     promise: Deferred,
     sender: Sender<Settled>,
     bell: Arc<Bell>,
@@ -58,7 +58,7 @@ struct Deferred(sys::napi_deferred);
 // Safety: it travels through other threads, but only the one that made it looks into it.
 unsafe impl Send for Deferred {}
 
-impl Promised {
+impl PendingReply {
     /// Keeps the promise. When the worker has ended, nobody hears of it.
     pub(crate) fn settle(self, answer: Answer) {
         let Self { promise, sender, bell } = self;
@@ -69,7 +69,7 @@ impl Promised {
 }
 
 /// A promise and its other end.
-pub(crate) fn promise(env: &Env) -> Result<(Promised, Object<'_>)> {
+pub(crate) fn promise(env: &Env) -> Result<(PendingReply, Object<'_>)> {
     let desk = desk(env)?;
     let (mut deferred, mut value) = (null_mut(), null_mut());
     // Safety: the environment is that of the caller.
@@ -77,8 +77,8 @@ pub(crate) fn promise(env: &Env) -> Result<(Promised, Object<'_>)> {
     if desk.open.replace(desk.open.get() + 1) == 0 {
         desk.wakeup.keep_loop(true);
     }
-    let promised = Promised { promise: Deferred(deferred), sender: desk.sender.clone(), bell: desk.wakeup.bell() };
-    Ok((promised, Object::from_raw(env.raw(), value)))
+    let reply = PendingReply { promise: Deferred(deferred), sender: desk.sender.clone(), bell: desk.wakeup.bell() };
+    Ok((reply, Object::from_raw(env.raw(), value)))
 }
 
 fn desk(env: &Env) -> Result<Rc<Desk>> {

@@ -1,6 +1,6 @@
 //! `debug_*`.
 
-use crate::lanes::{sync, traced};
+use crate::executors::{sync, traced};
 use crate::reply::Reply;
 use crate::text::Text;
 use napi::bindgen_prelude::Object;
@@ -48,11 +48,11 @@ pub fn debug_trace_transaction(
     hash: String,
     options: String,
     deadline_ms: i64,
-    ticket: i64,
+    token: i64,
 ) -> Result<Object<'_>> {
-    traced(env, deadline_ms, ticket, move |node, patience| {
+    traced(env, deadline_ms, token, move |node, limit| {
         let (hash, options) = (parameters::transaction_hash(&hash)?, TraceOptions::parse(&options)?);
-        debug::trace_transaction::answer(node, &hash, &options, &patience.deadline)
+        debug::trace_transaction::answer(node, &hash, &options, &limit.deadline)
     })
 }
 
@@ -63,11 +63,11 @@ pub fn debug_trace_block(
     block: String,
     options: String,
     deadline_ms: i64,
-    ticket: i64,
+    token: i64,
 ) -> Result<Object<'_>> {
-    traced(env, deadline_ms, ticket, move |node, patience| {
+    traced(env, deadline_ms, token, move |node, limit| {
         let (block, options) = (Selector::parse(&block)?, TraceOptions::parse(&options)?);
-        debug::trace_block::answer(node, &block, &options, &patience.deadline)
+        debug::trace_block::answer(node, &block, &options, &limit.deadline)
     })
 }
 
@@ -79,10 +79,10 @@ pub fn debug_trace_call(
     block: String,
     options: String,
     deadline_ms: i64,
-    ticket: i64,
+    token: i64,
 ) -> Result<Object<'_>> {
-    traced(env, deadline_ms, ticket, move |node, patience| {
+    traced(env, deadline_ms, token, move |node, limit| {
         let (call, options) = (CallObject::parse(&call)?, TraceOptions::parse(&options)?);
-        debug::trace_call::answer(node, &call, &Selector::parse(&block)?, &options, &patience.deadline)
+        debug::trace_call::answer(node, &call, &Selector::parse(&block)?, &options, &limit.deadline)
     })
 }

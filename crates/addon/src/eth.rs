@@ -1,6 +1,6 @@
 //! `eth_*` that are answered at once.
 
-use crate::lanes::sync;
+use crate::executors::sync;
 use crate::reply::Reply;
 use crate::text::Text;
 use napi::Result;

@@ -1,6 +1,6 @@
 //! `evm_*`.
 
-use crate::lanes::{pooled, sync};
+use crate::executors::{pooled, sync};
 use crate::reply::Reply;
 use napi::bindgen_prelude::Object;
 use napi::{Env, Result};
@@ -21,15 +21,15 @@ pub fn evm_increase_time(seconds: i64) -> Result<Reply> {
 
 /// `evm_revert`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn evm_revert(env: &Env, id: i64, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, move |node, _patience| evm::revert::answer(node, natural("id", id)?))
+pub fn evm_revert(env: &Env, id: i64, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, move |node, _limit| evm::revert::answer(node, natural("id", id)?))
 }
 
 /// `evm_mine`. A timestamp below 0 is none.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn evm_mine(env: &Env, blocks: i64, timestamp: i64, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, move |node, patience| {
-        evm::mine::answer(node, natural("blocks", blocks)?, u64::try_from(timestamp).ok(), &patience.deadline)
+pub fn evm_mine(env: &Env, blocks: i64, timestamp: i64, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, move |node, limit| {
+        evm::mine::answer(node, natural("blocks", blocks)?, u64::try_from(timestamp).ok(), &limit.deadline)
     })
 }
 
@@ -65,20 +65,20 @@ pub fn evm_set_block_gas_limit(gas_limit: String) -> Result<Reply> {
 
 /// `evm_reset`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn evm_reset(env: &Env, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, |node, _patience| evm::reset::answer(node))
+pub fn evm_reset(env: &Env, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, |node, _limit| evm::reset::answer(node))
 }
 
 /// `evm_startMining`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn evm_start_mining(env: &Env, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, |node, _patience| evm::start_mining::answer(node))
+pub fn evm_start_mining(env: &Env, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, |node, _limit| evm::start_mining::answer(node))
 }
 
 /// `evm_stopMining`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn evm_stop_mining(env: &Env, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, |node, _patience| evm::stop_mining::answer(node))
+pub fn evm_stop_mining(env: &Env, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, |node, _limit| evm::stop_mining::answer(node))
 }
 
 /// A number that cannot be negative.

@@ -1,6 +1,6 @@
 //! `eth_*` that execute, search, prove or sign: answered in the pool, what is short at once.
 
-use crate::lanes::{brief_or_pooled, pooled};
+use crate::executors::{inline_or_pooled, pooled};
 use crate::reply::Reply;
 use crate::sending;
 use crate::text::Text;
@@ -15,7 +15,7 @@ use rhizome_answers::simulation::Simulation;
 use rhizome_answers::{eth, parameters};
 
 /// Only to read a longer call object or filter would take its time. In bytes of JSON.
-const LONGEST_BRIEF_CALL: usize = 8 * 1024;
+const MAX_INLINE_CALL_BYTES: usize = 8 * 1024;
 
 /// Room for the usual call object or filter: one of two arguments, one of two topics. In bytes of JSON.
 const USUAL_CALL: usize = 320;
@@ -24,9 +24,9 @@ const USUAL_CALL: usize = 320;
 const USUAL_TRANSACTION: usize = 512;
 
 /// More cells are proven elsewhere.
-const MOST_BRIEF_POSITIONS: usize = 8;
+const MAX_INLINE_SLOTS: usize = 8;
 
-/// `eth_call`. Overrides are JSON objects; empty: none. `may_be_brief`: answered at once if it is short.
+/// `eth_call`. Overrides are JSON objects; empty: none. `may_run_inline`: answered at once if it is short.
 #[allow(clippy::too_many_arguments, reason = "plain values cross the border")]
 #[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_call(
@@ -36,18 +36,18 @@ pub fn eth_call(
     #[napi(ts_arg_type = "string | Buffer")] state_overrides: Text,
     #[napi(ts_arg_type = "string | Buffer")] block_overrides: Text,
     deadline_ms: i64,
-    ticket: i64,
-    may_be_brief: bool,
+    token: i64,
+    may_run_inline: bool,
 ) -> Result<Either<Reply, Object<'_>>> {
-    let is_short = call.len() <= LONGEST_BRIEF_CALL && state_overrides.is_empty() && block_overrides.is_empty();
-    brief_or_pooled(env, may_be_brief && is_short, deadline_ms, ticket, move |node, patience| {
+    let is_short = call.len() <= MAX_INLINE_CALL_BYTES && state_overrides.is_empty() && block_overrides.is_empty();
+    inline_or_pooled(env, may_run_inline && is_short, deadline_ms, token, move |node, limit| {
         let (call, block) = (CallObject::parse(&call)?, Selector::parse(&block)?);
         let overrides = Overrides::parse(&state_overrides, &block_overrides)?;
-        eth::call::answer(node, &call, &block, &overrides, &patience.deadline)
+        eth::call::answer(node, &call, &block, &overrides, &limit.deadline)
     })
 }
 
-/// `eth_estimateGas`. Overrides are JSON objects; empty: none. `may_be_brief`: answered at once if it is short.
+/// `eth_estimateGas`. Overrides are JSON objects; empty: none. `may_run_inline`: answered at once if it is short.
 #[allow(clippy::too_many_arguments, reason = "plain values cross the border")]
 #[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_estimate_gas(
@@ -57,14 +57,14 @@ pub fn eth_estimate_gas(
     #[napi(ts_arg_type = "string | Buffer")] state_overrides: Text,
     #[napi(ts_arg_type = "string | Buffer")] block_overrides: Text,
     deadline_ms: i64,
-    ticket: i64,
-    may_be_brief: bool,
+    token: i64,
+    may_run_inline: bool,
 ) -> Result<Either<Reply, Object<'_>>> {
-    let is_short = call.len() <= LONGEST_BRIEF_CALL && state_overrides.is_empty() && block_overrides.is_empty();
-    brief_or_pooled(env, may_be_brief && is_short, deadline_ms, ticket, move |node, patience| {
+    let is_short = call.len() <= MAX_INLINE_CALL_BYTES && state_overrides.is_empty() && block_overrides.is_empty();
+    inline_or_pooled(env, may_run_inline && is_short, deadline_ms, token, move |node, limit| {
         let (call, block) = (CallObject::parse(&call)?, Selector::parse(&block)?);
         let overrides = Overrides::parse(&state_overrides, &block_overrides)?;
-        eth::estimate_gas::answer(node, &call, &block, &overrides, &patience.deadline)
+        eth::estimate_gas::answer(node, &call, &block, &overrides, &limit.deadline)
     })
 }
 
@@ -75,30 +75,30 @@ pub fn eth_simulate(
     #[napi(ts_arg_type = "string | Buffer")] simulation: Text<USUAL_CALL>,
     block: String,
     deadline_ms: i64,
-    ticket: i64,
+    token: i64,
 ) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, move |node, patience| {
+    pooled(env, deadline_ms, token, move |node, limit| {
         let (simulation, block) = (Simulation::parse(&simulation)?, Selector::parse(&block)?);
-        eth::simulate_v1::answer(node, &simulation, &block, &patience.deadline)
+        eth::simulate_v1::answer(node, &simulation, &block, &limit.deadline)
     })
 }
 
-/// `eth_getLogs`. `may_be_brief`: answered at once if few blocks have to be looked at.
+/// `eth_getLogs`. `may_run_inline`: answered at once if few blocks have to be looked at.
 #[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_get_logs(
     env: &Env,
     #[napi(ts_arg_type = "string | Buffer")] filter: Text<USUAL_CALL>,
     deadline_ms: i64,
-    ticket: i64,
-    may_be_brief: bool,
+    token: i64,
+    may_run_inline: bool,
 ) -> Result<Either<Reply, Object<'_>>> {
-    let is_short = filter.len() <= LONGEST_BRIEF_CALL;
-    brief_or_pooled(env, may_be_brief && is_short, deadline_ms, ticket, move |node, patience| {
-        eth::get_logs::answer(node, &LogQuery::parse(&filter)?, &patience.deadline, &patience.cancellation)
+    let is_short = filter.len() <= MAX_INLINE_CALL_BYTES;
+    inline_or_pooled(env, may_run_inline && is_short, deadline_ms, token, move |node, limit| {
+        eth::get_logs::answer(node, &LogQuery::parse(&filter)?, &limit.deadline, &limit.cancellation)
     })
 }
 
-/// `eth_getProof`. `positions`: numbers in the form of a parameter. `may_be_brief`: answered at once if they are few.
+/// `eth_getProof`. `positions`: numbers in the form of a parameter. `may_run_inline`: answered at once if they are few.
 #[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_get_proof(
     env: &Env,
@@ -106,14 +106,14 @@ pub fn eth_get_proof(
     positions: Vec<String>,
     block: String,
     deadline_ms: i64,
-    ticket: i64,
-    may_be_brief: bool,
+    token: i64,
+    may_run_inline: bool,
 ) -> Result<Either<Reply, Object<'_>>> {
-    let are_few = positions.len() <= MOST_BRIEF_POSITIONS;
-    brief_or_pooled(env, may_be_brief && are_few, deadline_ms, ticket, move |node, patience| {
+    let are_few = positions.len() <= MAX_INLINE_SLOTS;
+    inline_or_pooled(env, may_run_inline && are_few, deadline_ms, token, move |node, limit| {
         let (address, block) = (parameters::address(&address)?, Selector::parse(&block)?);
         let positions = parameters::numbers(&positions)?;
-        eth::get_proof::answer(node, &address, &positions, &block, &patience.deadline)
+        eth::get_proof::answer(node, &address, &positions, &block, &limit.deadline)
     })
 }
 
@@ -125,9 +125,9 @@ pub fn eth_fee_history(
     newest: String,
     percentiles: Vec<f64>,
     deadline_ms: i64,
-    ticket: i64,
+    token: i64,
 ) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, move |node, _patience| {
+    pooled(env, deadline_ms, token, move |node, _limit| {
         eth::fee_history::answer(node, &parameters::number(&count)?, &Selector::parse(&newest)?, &percentiles)
     })
 }
@@ -138,9 +138,9 @@ pub fn eth_send_raw_transaction(
     env: &Env,
     #[napi(ts_arg_type = "string | Buffer")] data: Text<USUAL_TRANSACTION>,
     deadline_ms: i64,
-    ticket: i64,
+    token: i64,
 ) -> Result<Object<'_>> {
-    sending::send(env, data.into(), deadline_ms, ticket)
+    sending::send(env, data.into(), deadline_ms, token)
 }
 
 /// `eth_sendTransaction`.
@@ -149,9 +149,9 @@ pub fn eth_send_transaction(
     env: &Env,
     #[napi(ts_arg_type = "string | Buffer")] transaction: Text<USUAL_CALL>,
     deadline_ms: i64,
-    ticket: i64,
+    token: i64,
 ) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, move |node, _patience| {
+    pooled(env, deadline_ms, token, move |node, _limit| {
         eth::send_transaction::answer(node, &CallObject::parse(&transaction)?)
     })
 }
@@ -162,9 +162,9 @@ pub fn eth_send_unsigned_transaction(
     env: &Env,
     transaction: String,
     deadline_ms: i64,
-    ticket: i64,
+    token: i64,
 ) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, move |node, _patience| {
+    pooled(env, deadline_ms, token, move |node, _limit| {
         eth::send_unsigned_transaction::answer(node, &CallObject::parse(&transaction)?)
     })
 }
@@ -176,9 +176,9 @@ pub fn eth_sign(
     address: String,
     #[napi(ts_arg_type = "string | Buffer")] data: Text,
     deadline_ms: i64,
-    ticket: i64,
+    token: i64,
 ) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, move |node, _patience| {
+    pooled(env, deadline_ms, token, move |node, _limit| {
         let (address, message) = (parameters::address(&address)?, parameters::bytes(&data)?);
         eth::sign::answer(node, &address, &message)
     })

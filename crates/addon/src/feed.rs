@@ -1,6 +1,6 @@
 //! What filters and subscriptions read between two polls.
 
-use crate::lanes::sync;
+use crate::executors::sync;
 use crate::reply::{Reply, refusal};
 use napi::Result;
 use napi_derive::napi;

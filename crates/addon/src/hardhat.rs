@@ -1,7 +1,7 @@
 //! `hardhat_*`.
 
 use crate::evm::natural;
-use crate::lanes::{pooled, sync};
+use crate::executors::{pooled, sync};
 use crate::process::running;
 use crate::reply::Reply;
 use napi::bindgen_prelude::Object;
@@ -29,17 +29,17 @@ pub fn hardhat_get_automine() -> Result<Reply> {
 
 /// `hardhat_dropTransaction`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn hardhat_drop_transaction(env: &Env, hash: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, move |node, _patience| {
+pub fn hardhat_drop_transaction(env: &Env, hash: String, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, move |node, _limit| {
         hardhat::drop_transaction::answer(node, &parameters::transaction_hash(&hash)?)
     })
 }
 
 /// `hardhat_mine`. An interval below 0 is none.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn hardhat_mine(env: &Env, blocks: i64, interval: i64, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, move |node, patience| {
-        hardhat::mine::answer(node, natural("blocks", blocks)?, u64::try_from(interval).ok(), &patience.deadline)
+pub fn hardhat_mine(env: &Env, blocks: i64, interval: i64, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, move |node, limit| {
+        hardhat::mine::answer(node, natural("blocks", blocks)?, u64::try_from(interval).ok(), &limit.deadline)
     })
 }
 
@@ -50,25 +50,25 @@ pub fn hardhat_set_balance(
     address: String,
     balance: String,
     deadline_ms: i64,
-    ticket: i64,
+    token: i64,
 ) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, move |node, _patience| {
+    pooled(env, deadline_ms, token, move |node, _limit| {
         hardhat::set_balance::answer(node, &parameters::address(&address)?, &parameters::number(&balance)?)
     })
 }
 
 /// `hardhat_setCode`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn hardhat_set_code(env: &Env, address: String, code: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, move |node, _patience| {
+pub fn hardhat_set_code(env: &Env, address: String, code: String, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, move |node, _limit| {
         hardhat::set_code::answer(node, &parameters::address(&address)?, &parameters::bytes(&code)?)
     })
 }
 
 /// `hardhat_setNonce`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn hardhat_set_nonce(env: &Env, address: String, nonce: i64, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, move |node, _patience| {
+pub fn hardhat_set_nonce(env: &Env, address: String, nonce: i64, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, move |node, _limit| {
         hardhat::set_nonce::answer(node, &parameters::address(&address)?, natural("nonce", nonce)?)
     })
 }
@@ -81,9 +81,9 @@ pub fn hardhat_set_storage_at(
     position: String,
     word: String,
     deadline_ms: i64,
-    ticket: i64,
+    token: i64,
 ) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, move |node, _patience| {
+    pooled(env, deadline_ms, token, move |node, _limit| {
         let (position, word) = (parameters::number(&position)?, parameters::number(&word)?);
         hardhat::set_storage_at::answer(node, &parameters::address(&address)?, &position, &word)
     })

@@ -1,7 +1,7 @@
 //! The border to Node: arguments are converted, one function of `rhizome-answers` is called, its text goes back.
 //!
 //! One node a process, shared by all workers (`process`). Short answers are written on the caller's thread, the rest in
-//! a bounded pool with a deadline and a ticket (`lanes`, `pool`, `tickets`). Errors cross as JSON in the message of the
+//! a bounded pool with a deadline and a token (`lanes`, `pool`, `tokens`). Errors cross as JSON in the message of the
 //! thrown error; a panic becomes an error of one answer.
 //!
 //! Must not: decide anything, keep anything of one worker in a `static`, wait for JavaScript on a thread of the chain.
@@ -10,6 +10,7 @@
 
 pub mod blocks;
 pub mod body;
+mod cancellation;
 mod changes;
 mod completions;
 mod config;
@@ -17,9 +18,9 @@ pub mod debug;
 pub mod eth;
 pub mod evm;
 pub mod execution;
+mod executors;
 pub mod feed;
 pub mod hardhat;
-mod lanes;
 mod miner;
 pub mod mnr;
 pub mod net;
@@ -33,7 +34,6 @@ pub mod rsk;
 pub mod sco;
 mod sending;
 pub mod text;
-mod tickets;
 pub mod trace;
 pub mod txpool;
 mod uv;

@@ -1,6 +1,6 @@
 //! Work for other miners. Building and importing blocks executes them, so these answers come from the pool.
 
-use crate::lanes::{pooled, sync};
+use crate::executors::{pooled, sync};
 use crate::reply::Reply;
 use napi::bindgen_prelude::Object;
 use napi::{Env, Result};
@@ -9,14 +9,14 @@ use rhizome_answers::{eth, mnr};
 
 /// `mnr_getWork`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn mnr_get_work(env: &Env, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, |node, _patience| mnr::get_work::answer(node))
+pub fn mnr_get_work(env: &Env, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, |node, _limit| mnr::get_work::answer(node))
 }
 
 /// `mnr_submitBitcoinBlock`. Hex.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn mnr_submit_bitcoin_block(env: &Env, block: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, move |node, _patience| mnr::submit_bitcoin_block::answer(node, &block))
+pub fn mnr_submit_bitcoin_block(env: &Env, block: String, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, move |node, _limit| mnr::submit_bitcoin_block::answer(node, &block))
 }
 
 /// `mnr_submitBitcoinBlockTransactions`. Hex; ids with blanks between them.
@@ -27,9 +27,9 @@ pub fn mnr_submit_bitcoin_block_transactions(
     coinbase: String,
     ids: String,
     deadline_ms: i64,
-    ticket: i64,
+    token: i64,
 ) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, move |node, _patience| {
+    pooled(env, deadline_ms, token, move |node, _limit| {
         mnr::submit_bitcoin_block_transactions::answer(node, &header, &coinbase, &ids)
     })
 }
@@ -43,17 +43,17 @@ pub fn mnr_submit_bitcoin_block_partial_merkle(
     branch: String,
     count: String,
     deadline_ms: i64,
-    ticket: i64,
+    token: i64,
 ) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, move |node, _patience| {
+    pooled(env, deadline_ms, token, move |node, _limit| {
         mnr::submit_bitcoin_block_partial_merkle::answer(node, &header, &coinbase, &branch, &count)
     })
 }
 
 /// `eth_getWork`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn eth_get_work(env: &Env, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, |node, _patience| eth::get_work::answer(node))
+pub fn eth_get_work(env: &Env, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, |node, _limit| eth::get_work::answer(node))
 }
 
 /// `eth_submitWork`.

@@ -1,6 +1,6 @@
 //! `net_*`.
 
-use crate::lanes::sync;
+use crate::executors::sync;
 use crate::reply::Reply;
 use napi::Result;
 use napi_derive::napi;

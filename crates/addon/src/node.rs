@@ -1,7 +1,7 @@
 //! Opening, closing and describing the node; listeners and cancellation.
 
 use crate::config::NodeConfig;
-use crate::lanes::{guarded, promise, settle, sync};
+use crate::executors::{guarded, promise, settle, sync};
 use crate::miner::TimedMiner;
 use crate::pool::Pool;
 use crate::process::{self, Running};
@@ -24,9 +24,9 @@ pub fn open_node(config: String) -> Result<Reply> {
 /// Ends running work, writes everything to disk and closes the database. Another node may be opened then.
 #[napi(catch_unwind, ts_return_type = "Promise<string>")]
 pub fn close_node(env: &Env) -> Result<Object<'_>> {
-    let (promised, promise) = promise(env)?;
+    let (reply, promise) = promise(env)?;
     alone("rhizome-close", move || {
-        settle(promised, guarded(|| process::close().map(|()| b"null".to_vec())));
+        settle(reply, guarded(|| process::close().map(|()| b"null".to_vec())));
     })?;
     Ok(promise)
 }
@@ -37,19 +37,19 @@ pub fn node_info() -> Result<Reply> {
     sync(node_info::answer)
 }
 
-/// What the node measures about itself: head, pool, lanes, database. Read from memory.
+/// What the node measures about itself: head, pool, executors, database. Read from memory.
 #[napi(catch_unwind, ts_return_type = "string")]
 pub fn node_figures() -> Result<Reply> {
     let running = process::running().map_err(refusal)?;
-    let lanes = [running.pool.figures("pool"), running.traces.figures("trace")];
-    sync(|node| node_figures::answer(node, &lanes))
+    let executors = [running.pool.figures("pool"), running.traces.figures("trace")];
+    sync(|node| node_figures::answer(node, &executors))
 }
 
-/// Ends the execution that runs under a ticket. Nothing happens when it has ended.
+/// Ends the execution of a cancellation token. Does nothing if it has ended.
 #[napi(catch_unwind)]
-pub fn cancel_ticket(ticket: i64) -> Result<()> {
+pub fn cancel_execution(token: i64) -> Result<()> {
     if let Ok(running) = process::running() {
-        running.tickets.cancel(ticket);
+        running.tokens.cancel(token);
     }
     Ok(())
 }
@@ -102,5 +102,5 @@ fn start(config: &NodeConfig) -> std::result::Result<Running, RpcError> {
     // On development networks the interval may be set later.
     let miner = is_mining_by_time.then(|| TimedMiner::start(chain, Arc::clone(node.mining())));
     let miner = miner.transpose().map_err(RpcError::internal)?;
-    Ok(Running { node, pool, traces, tickets: Arc::default(), sent: Arc::default(), is_closing: Arc::default(), miner })
+    Ok(Running { node, pool, traces, tokens: Arc::default(), sent: Arc::default(), is_closing: Arc::default(), miner })
 }

@@ -1,6 +1,6 @@
 //! Accounts. Private keys come as hex text and stay out of every message.
 
-use crate::lanes::{pooled, sync};
+use crate::executors::{pooled, sync};
 use crate::reply::{Reply, refusal};
 use crate::text::Text;
 use napi::bindgen_prelude::Object;
@@ -82,9 +82,9 @@ pub fn personal_send_transaction(
     #[napi(ts_arg_type = "string | Buffer")] transaction: Text<512>,
     key: String,
     deadline_ms: i64,
-    ticket: i64,
+    token: i64,
 ) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, move |node, _patience| {
+    pooled(env, deadline_ms, token, move |node, _limit| {
         personal::send_transaction::answer(node, &CallObject::parse(&transaction)?, &parameters::bytes(&key)?)
     })
 }

@@ -2,7 +2,7 @@
 
 use parking_lot::{Condvar, Mutex};
 use rhizome_answers::fair_queue::{FairQueue, Owner};
-use rhizome_answers::node_figures::LaneFigures;
+use rhizome_answers::node_figures::ExecutorStats;
 use rhizome_evm::yield_periodically;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -16,16 +16,16 @@ const STACK_BYTES: usize = 64 << 20;
 #[cfg(target_os = "linux")]
 const NICENESS: i32 = 5;
 
-/// What a job is told when its time has come.
-pub(crate) enum Turn {
-    /// Run.
-    Now,
-    /// There was no room in the queue.
+/// Whether a job runs.
+pub(crate) enum JobOutcome {
+    /// A thread has taken the job.
+    Started,
+    /// The queue had no room for the job.
     Refused,
 }
 
 /// Work for a thread.
-pub(crate) type Job = Box<dyn FnOnce(Turn) + Send>;
+pub(crate) type Job = Box<dyn FnOnce(JobOutcome) + Send>;
 
 /// So many threads with one bounded queue. Dropping it runs what is queued and waits for the threads.
 pub(crate) struct Pool {
@@ -76,15 +76,15 @@ impl Pool {
         if let Some(refused) = refused {
             self.counts.open.fetch_sub(1, Ordering::Relaxed);
             self.counts.refused.fetch_add(1, Ordering::Relaxed);
-            refused(Turn::Refused);
+            refused(JobOutcome::Refused);
         }
     }
 
     /// How busy it is now.
-    pub(crate) fn figures(&self, name: &'static str) -> LaneFigures {
+    pub(crate) fn figures(&self, name: &'static str) -> ExecutorStats {
         let Counts { open, running, refused } = &*self.counts;
         let running = running.load(Ordering::Relaxed);
-        LaneFigures {
+        ExecutorStats {
             name,
             threads: self.threads.len(),
             waiting: open.load(Ordering::Relaxed).saturating_sub(running),
@@ -111,7 +111,7 @@ fn start_thread(name: String, queue: Arc<Queue>, counts: Arc<Counts>) -> std::io
         yield_periodically();
         while let Some(job) = queue.next() {
             counts.running.fetch_add(1, Ordering::Relaxed);
-            job(Turn::Now);
+            job(JobOutcome::Started);
             counts.running.fetch_sub(1, Ordering::Relaxed);
             counts.open.fetch_sub(1, Ordering::Relaxed);
         }

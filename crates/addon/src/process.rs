@@ -1,10 +1,10 @@
 //! The one node of the process, shared by all its threads.
 
+use crate::cancellation::CancellationTokens;
 use crate::changes::Listeners;
 use crate::miner::TimedMiner;
 use crate::pool::Pool;
 use crate::sending::Sent;
-use crate::tickets::Tickets;
 use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
 use rhizome_answers::{Answer, Node, RpcError};
@@ -37,7 +37,7 @@ pub(crate) struct Running {
     pub(crate) pool: Pool,
     /// For traces, which take long and hold much.
     pub(crate) traces: Pool,
-    pub(crate) tickets: Arc<Tickets>,
+    pub(crate) tokens: Arc<CancellationTokens>,
     pub(crate) sent: Arc<Sent>,
     /// Raised when long work has to end because the node closes.
     pub(crate) is_closing: Arc<AtomicBool>,
@@ -81,7 +81,7 @@ pub(crate) fn close() -> Result<(), RpcError> {
     let _changing = PROCESS.changing.lock();
     let Some(mut running) = PROCESS.running.swap(None) else { return Ok(()) };
     running.is_closing.store(true, Ordering::Relaxed);
-    running.tickets.cancel_all();
+    running.tokens.cancel_all();
     let limit = Instant::now() + Duration::from_secs(CLOSING_SECONDS);
     // Whoever took the node before it was swapped out gives it back soon.
     let running = loop {

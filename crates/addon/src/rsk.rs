@@ -1,6 +1,6 @@
 //! `rsk_*`.
 
-use crate::lanes::{pooled, sync};
+use crate::executors::{pooled, sync};
 use crate::reply::Reply;
 use napi::bindgen_prelude::Object;
 use napi::{Env, Result};
@@ -10,8 +10,8 @@ use rhizome_answers::{parameters, rsk};
 
 /// `rsk_flush`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn rsk_flush(env: &Env, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, |node, _patience| rsk::flush::answer(node))
+pub fn rsk_flush(env: &Env, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, |node, _limit| rsk::flush::answer(node))
 }
 
 /// `rsk_getRawBlockHeaderByHash`.

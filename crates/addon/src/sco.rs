@@ -1,6 +1,6 @@
 //! `sco_*`.
 
-use crate::lanes::sync;
+use crate::executors::sync;
 use crate::reply::Reply;
 use napi::Result;
 use napi_derive::napi;

@@ -1,12 +1,12 @@
 //! Transactions that are sent at the same time: a thread of the pool takes several, whose senders it recovers side by side.
 
-use crate::completions::{self, Promised};
-use crate::lanes::{self, Patience, guarded};
+use crate::cancellation::CancellationTokens;
+use crate::completions::{self, PendingReply};
+use crate::executors::{self, ExecutionLimit, guarded};
 use crate::owner;
-use crate::pool::Turn;
+use crate::pool::JobOutcome;
 use crate::process;
 use crate::reply::refusal;
-use crate::tickets::Tickets;
 use napi::bindgen_prelude::Object;
 use napi::{Env, Result};
 use parking_lot::Mutex;
@@ -32,24 +32,24 @@ struct Line {
 
 struct Waiting {
     raw: String,
-    ticket: i64,
-    patience: Patience,
-    promised: Promised,
+    token: i64,
+    limit: ExecutionLimit,
+    reply: PendingReply,
 }
 
-/// Admits a transaction, in hex, in the pool, within `deadline_ms` (0: no limit) counted from now, unless `ticket` is
+/// Admits a transaction, in hex, in the pool, within `deadline_ms` (0: no limit) counted from now, unless `token` is
 /// cancelled before.
-pub(crate) fn send(env: &Env, raw: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
+pub(crate) fn send(env: &Env, raw: String, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
     let running = process::running().map_err(refusal)?;
-    let (promised, promise) = completions::promise(env)?;
-    let patience = lanes::patience(&running, deadline_ms, ticket);
-    let newcomer = Waiting { raw, ticket, patience, promised };
+    let (reply, promise) = completions::promise(env)?;
+    let limit = executors::execution_limit(&running, deadline_ms, token);
+    let newcomer = Waiting { raw, token, limit, reply };
     if running.sent.add(newcomer) {
-        let (node, tickets) = (Arc::clone(&running.node), Arc::clone(&running.tickets));
+        let (node, tokens) = (Arc::clone(&running.node), Arc::clone(&running.tokens));
         let sent = Arc::clone(&running.sent);
-        let job = move |turn| match turn {
-            Turn::Now => sent.admit_some(&node, &tickets),
-            Turn::Refused => sent.refuse_surplus(&tickets),
+        let job = move |outcome| match outcome {
+            JobOutcome::Started => sent.admit_some(&node, &tokens),
+            JobOutcome::Refused => sent.refuse_surplus(&tokens),
         };
         running.pool.submit(owner::current(), Box::new(job));
     }
@@ -67,7 +67,7 @@ impl Sent {
     }
 
     /// Refuses the newest, because there is no room for a job that was counted for them.
-    fn refuse_surplus(&self, tickets: &Tickets) {
+    fn refuse_surplus(&self, tokens: &CancellationTokens) {
         let refused = {
             let mut line = self.0.lock();
             line.jobs -= 1;
@@ -75,11 +75,11 @@ impl Sent {
             let left = line.waiting.len().min(room);
             line.waiting.split_off(left)
         };
-        refused.into_iter().for_each(|waiting| waiting.settle(tickets, Err(RpcError::overloaded())));
+        refused.into_iter().for_each(|waiting| waiting.settle(tokens, Err(RpcError::overloaded())));
     }
 
     /// Admits the oldest.
-    fn admit_some(&self, node: &Node, tickets: &Tickets) {
+    fn admit_some(&self, node: &Node, tokens: &CancellationTokens) {
         let taken: Vec<Waiting> = {
             let mut line = self.0.lock();
             line.jobs -= 1;
@@ -90,18 +90,18 @@ impl Sent {
         match guarded(|| Ok(send_raw_transaction::read_all(node, raws))) {
             Ok(transactions) => {
                 for (waiting, transaction) in taken.into_iter().zip(transactions) {
-                    let answer = waiting.patience.answer(|| send_raw_transaction::admit(node, transaction?));
-                    waiting.settle(tickets, answer);
+                    let answer = waiting.limit.answer(|| send_raw_transaction::admit(node, transaction?));
+                    waiting.settle(tokens, answer);
                 }
             }
-            Err(error) => taken.into_iter().for_each(|waiting| waiting.settle(tickets, Err(error.clone()))),
+            Err(error) => taken.into_iter().for_each(|waiting| waiting.settle(tokens, Err(error.clone()))),
         }
     }
 }
 
 impl Waiting {
-    fn settle(self, tickets: &Tickets, answer: Answer) {
-        tickets.settle(self.ticket);
-        self.promised.settle(answer);
+    fn settle(self, tokens: &CancellationTokens, answer: Answer) {
+        tokens.settle(self.token);
+        self.reply.settle(answer);
     }
 }

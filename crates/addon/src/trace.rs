@@ -1,6 +1,6 @@
 //! `trace_*`.
 
-use crate::lanes::traced;
+use crate::executors::traced;
 use crate::text::Text;
 use napi::bindgen_prelude::Object;
 use napi::{Env, Result};
@@ -13,17 +13,17 @@ use rhizome_answers::{RpcError, parameters, trace};
 
 /// `trace_transaction`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn trace_transaction(env: &Env, hash: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
-    traced(env, deadline_ms, ticket, move |node, patience| {
-        trace::transaction::answer(node, &parameters::transaction_hash(&hash)?, &patience.deadline)
+pub fn trace_transaction(env: &Env, hash: String, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
+    traced(env, deadline_ms, token, move |node, limit| {
+        trace::transaction::answer(node, &parameters::transaction_hash(&hash)?, &limit.deadline)
     })
 }
 
 /// `trace_block`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn trace_block(env: &Env, block: String, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
-    traced(env, deadline_ms, ticket, move |node, patience| {
-        trace::block::answer(node, &Selector::parse(&block)?, &patience.deadline)
+pub fn trace_block(env: &Env, block: String, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
+    traced(env, deadline_ms, token, move |node, limit| {
+        trace::block::answer(node, &Selector::parse(&block)?, &limit.deadline)
     })
 }
 
@@ -33,19 +33,19 @@ pub fn trace_filter(
     env: &Env,
     #[napi(ts_arg_type = "string | Buffer")] filter: Text<512>,
     deadline_ms: i64,
-    ticket: i64,
+    token: i64,
 ) -> Result<Object<'_>> {
-    traced(env, deadline_ms, ticket, move |node, patience| {
-        trace::filter::answer(node, &TraceFilter::parse(&filter)?, &patience.deadline)
+    traced(env, deadline_ms, token, move |node, limit| {
+        trace::filter::answer(node, &TraceFilter::parse(&filter)?, &limit.deadline)
     })
 }
 
 /// `trace_get`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn trace_get(env: &Env, hash: String, position: u32, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
-    traced(env, deadline_ms, ticket, move |node, patience| {
+pub fn trace_get(env: &Env, hash: String, position: u32, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
+    traced(env, deadline_ms, token, move |node, limit| {
         let position = usize::try_from(position).map_err(RpcError::internal)?;
-        trace::get::answer(node, &parameters::transaction_hash(&hash)?, position, &patience.deadline)
+        trace::get::answer(node, &parameters::transaction_hash(&hash)?, position, &limit.deadline)
     })
 }
 
@@ -57,11 +57,11 @@ pub fn trace_call(
     types: String,
     block: String,
     deadline_ms: i64,
-    ticket: i64,
+    token: i64,
 ) -> Result<Object<'_>> {
-    traced(env, deadline_ms, ticket, move |node, patience| {
+    traced(env, deadline_ms, token, move |node, limit| {
         let (call, wanted) = (CallObject::parse(&call)?, ReplayParts::parse(&types)?);
-        trace::call::answer(node, &call, wanted, &Selector::parse(&block)?, &patience.deadline)
+        trace::call::answer(node, &call, wanted, &Selector::parse(&block)?, &limit.deadline)
     })
 }
 
@@ -72,11 +72,11 @@ pub fn trace_replay_transaction(
     hash: String,
     types: String,
     deadline_ms: i64,
-    ticket: i64,
+    token: i64,
 ) -> Result<Object<'_>> {
-    traced(env, deadline_ms, ticket, move |node, patience| {
+    traced(env, deadline_ms, token, move |node, limit| {
         let (hash, wanted) = (parameters::transaction_hash(&hash)?, ReplayParts::parse(&types)?);
-        trace::replay_transaction::answer(node, &hash, wanted, &patience.deadline)
+        trace::replay_transaction::answer(node, &hash, wanted, &limit.deadline)
     })
 }
 
@@ -87,10 +87,10 @@ pub fn trace_replay_block_transactions(
     block: String,
     types: String,
     deadline_ms: i64,
-    ticket: i64,
+    token: i64,
 ) -> Result<Object<'_>> {
-    traced(env, deadline_ms, ticket, move |node, patience| {
+    traced(env, deadline_ms, token, move |node, limit| {
         let (block, wanted) = (Selector::parse(&block)?, ReplayParts::parse(&types)?);
-        trace::replay_block_transactions::answer(node, &block, wanted, &patience.deadline)
+        trace::replay_block_transactions::answer(node, &block, wanted, &limit.deadline)
     })
 }

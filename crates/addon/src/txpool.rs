@@ -1,6 +1,6 @@
 //! `txpool_*`.
 
-use crate::lanes::{pooled, sync};
+use crate::executors::{pooled, sync};
 use crate::reply::Reply;
 use napi::bindgen_prelude::Object;
 use napi::{Env, Result};
@@ -9,14 +9,14 @@ use rhizome_answers::txpool;
 
 /// `txpool_content`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn txpool_content(env: &Env, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, |node, _patience| txpool::content::answer(node))
+pub fn txpool_content(env: &Env, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, |node, _limit| txpool::content::answer(node))
 }
 
 /// `txpool_inspect`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
-pub fn txpool_inspect(env: &Env, deadline_ms: i64, ticket: i64) -> Result<Object<'_>> {
-    pooled(env, deadline_ms, ticket, |node, _patience| txpool::inspect::answer(node))
+pub fn txpool_inspect(env: &Env, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
+    pooled(env, deadline_ms, token, |node, _limit| txpool::inspect::answer(node))
 }
 
 /// `txpool_status`.

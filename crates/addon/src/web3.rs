@@ -1,6 +1,6 @@
 //! `web3_*`.
 
-use crate::lanes::{pooled, sync};
+use crate::executors::{pooled, sync};
 use crate::reply::Reply;
 use crate::text::Text;
 use napi::bindgen_prelude::{Either, Object};
@@ -23,10 +23,10 @@ pub fn web3_sha3(
     env: &Env,
     #[napi(ts_arg_type = "string | Buffer")] data: Text,
     deadline_ms: i64,
-    ticket: i64,
+    token: i64,
 ) -> Result<Either<Reply, Object<'_>>> {
     if data.len() <= LONGEST_BRIEF_TEXT {
         return sync(|_node| web3::sha3::answer(&data)).map(Either::A);
     }
-    pooled(env, deadline_ms, ticket, move |_node, _patience| web3::sha3::answer(&data)).map(Either::B)
+    pooled(env, deadline_ms, token, move |_node, _limit| web3::sha3::answer(&data)).map(Either::B)
 }

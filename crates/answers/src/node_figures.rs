@@ -5,9 +5,9 @@ use crate::json::JsonWriter;
 use crate::node::Node;
 use rhizome_chain::SubPool;
 
-/// One lane of the threads that execute.
+/// Statistics of one executor: a pool of threads with a queue.
 #[derive(Clone, Copy, Debug)]
-pub struct LaneFigures {
+pub struct ExecutorStats {
     /// E.g. `pool`.
     pub name: &'static str,
     /// How many threads it has.
@@ -20,9 +20,9 @@ pub struct LaneFigures {
     pub refused: u64,
 }
 
-/// Head (`timestamp` in seconds), highest stored block, transactions in the pool, lanes, caches, sizes of the database in bytes.
+/// Head (`timestamp` in seconds), highest stored block, transactions in the pool, executors, caches, sizes of the database in bytes.
 /// All of it is read from memory: it may be asked for every second.
-pub fn answer(node: &Node, lanes: &[LaneFigures]) -> Answer {
+pub fn answer(node: &Node, executors: &[ExecutorStats]) -> Answer {
     let chain = node.chain();
     let head = chain.head();
     let store = chain.store_figures()?;
@@ -36,12 +36,12 @@ pub fn answer(node: &Node, lanes: &[LaneFigures]) -> Answer {
         json.key(name).raw(chain.pool().count(kind).to_string().as_bytes());
     }
     json.key("lanes").begin_object();
-    for lane in lanes {
-        json.key(lane.name).begin_object();
-        json.key("threads").raw(lane.threads.to_string().as_bytes());
-        json.key("waiting").raw(lane.waiting.to_string().as_bytes());
-        json.key("running").raw(lane.running.to_string().as_bytes());
-        json.key("refused").raw(lane.refused.to_string().as_bytes());
+    for executor in executors {
+        json.key(executor.name).begin_object();
+        json.key("threads").raw(executor.threads.to_string().as_bytes());
+        json.key("waiting").raw(executor.waiting.to_string().as_bytes());
+        json.key("running").raw(executor.running.to_string().as_bytes());
+        json.key("refused").raw(executor.refused.to_string().as_bytes());
         json.end_object();
     }
     json.end_object();

@@ -1,6 +1,6 @@
 import type { Addon } from '../native/bindings.ts'
 import { headCursor, movementSince, pendingSince } from '../native/feed.ts'
-import { Flight } from '../rpc/flight.ts'
+import { RequestContext } from '../rpc/requestContext.ts'
 import type { FilterSource } from './source.ts'
 
 /** Blocks that one poll of a filter passes at most; the next one goes on from there. */
@@ -8,7 +8,7 @@ const blocksPerPoll = 10_000
 
 /** The chain as filters read it, through the addon. */
 export function nativeSource(native: Addon, timeoutMs: number, minesBeforePoll: boolean): FilterSource {
-  const newFlight = () => new Flight(timeoutMs, (ticket) => native.cancelTicket(ticket))
+  const newContext = () => new RequestContext(timeoutMs, (token) => native.cancelExecution(token))
   return {
     head: () => headCursor(native),
     movementSince: (cursor) => movementSince(native, cursor, blocksPerPoll),
@@ -16,10 +16,10 @@ export function nativeSource(native: Addon, timeoutMs: number, minesBeforePoll: 
     pendingPosition: () => native.pendingPosition(),
     // This thread serves the polls of all workers: nothing is searched on it.
     logs: async (filter) =>
-      newFlight().run((deadlineMs, ticket) => native.ethGetLogs(filter, deadlineMs, ticket, false)),
+      newContext().run((deadlineMs, token) => native.ethGetLogs(filter, deadlineMs, token, false)),
     removedLogs: async (blocks, filter) => native.logsOfBlocks(JSON.stringify(blocks), filter, true),
     beforePoll: async () => {
-      if (minesBeforePoll) await newFlight().run((deadlineMs, ticket) => native.evmMine(1, -1, deadlineMs, ticket))
+      if (minesBeforePoll) await newContext().run((deadlineMs, token) => native.evmMine(1, -1, deadlineMs, token))
     },
   }
 }

@@ -1,7 +1,7 @@
 import { RpcError } from '../rpc/errors.ts'
 import type { LogFilter } from '../rpc/parameters/logFilter.ts'
 
-/** What methods ask of the filters. Each answer is finished JSON. A new filter counts for a client, see `Flight.client`. */
+/** What methods ask of the filters. Each answer is finished JSON. A new filter counts for a client, see `RequestContext.client`. */
 export interface FilterPort {
   newLogFilter(filter: LogFilter, client: string): Promise<string>
   newBlockFilter(client: string): Promise<string>
@@ -16,17 +16,17 @@ type Operation = keyof FilterPort
 /** A worker's question to the registry. */
 export interface FilterQuestion {
   readonly kind: 'filter'
-  readonly ticket: number
+  readonly token: number
   readonly operation: Operation
   readonly parameters: readonly unknown[]
 }
 
 /** The registry's answer. */
 export type FilterReply =
-  | { readonly kind: 'filter'; readonly ticket: number; readonly result: string }
+  | { readonly kind: 'filter'; readonly token: number; readonly result: string }
   | {
       readonly kind: 'filter'
-      readonly ticket: number
+      readonly token: number
       readonly error: RefusalParts | { readonly defect: string }
     }
 
@@ -36,7 +36,7 @@ type RefusalParts = Pick<RpcError, 'code' | 'message' | 'data' | 'hint' | 'httpS
 export class RemoteFilters implements FilterPort {
   readonly #send: (question: FilterQuestion) => void
   readonly #waiting = new Map<number, { resolve: (result: string) => void; reject: (error: Error) => void }>()
-  #lastTicket = 0
+  #lastToken = 0
 
   constructor(send: (question: FilterQuestion) => void) {
     this.#send = send
@@ -51,18 +51,18 @@ export class RemoteFilters implements FilterPort {
 
   /** To be called with each reply that arrives. */
   receive(reply: FilterReply): void {
-    const waiting = this.#waiting.get(reply.ticket)
-    this.#waiting.delete(reply.ticket)
+    const waiting = this.#waiting.get(reply.token)
+    this.#waiting.delete(reply.token)
     if ('result' in reply) waiting?.resolve(reply.result)
     else if ('defect' in reply.error) waiting?.reject(new FilterDefect(reply.error.defect))
     else waiting?.reject(refusalFrom(reply.error))
   }
 
   #ask(operation: Operation, ...parameters: unknown[]): Promise<string> {
-    const ticket = ++this.#lastTicket
+    const token = ++this.#lastToken
     return new Promise((resolve, reject) => {
-      this.#waiting.set(ticket, { resolve, reject })
-      this.#send({ kind: 'filter', ticket, operation, parameters })
+      this.#waiting.set(token, { resolve, reject })
+      this.#send({ kind: 'filter', token, operation, parameters })
     })
   }
 }
@@ -78,18 +78,18 @@ class FilterDefect extends Error {
 
 /** Answers a worker's question from the registry. */
 export async function answerQuestion(registry: FilterPort, question: FilterQuestion): Promise<FilterReply> {
-  const { ticket, operation, parameters } = question
+  const { token, operation, parameters } = question
   try {
     const ask = registry[operation] as (this: FilterPort, ...parameters: readonly unknown[]) => Promise<string>
-    return { kind: 'filter', ticket, result: await ask.call(registry, ...parameters) }
+    return { kind: 'filter', token, result: await ask.call(registry, ...parameters) }
   } catch (error) {
     if (error instanceof RpcError) {
       const { code, message, data, hint, httpStatus, retryAfterSeconds } = error
-      return { kind: 'filter', ticket, error: { code, message, data, hint, httpStatus, retryAfterSeconds } }
+      return { kind: 'filter', token, error: { code, message, data, hint, httpStatus, retryAfterSeconds } }
     }
     return {
       kind: 'filter',
-      ticket,
+      token,
       error: { defect: error instanceof Error ? (error.stack ?? error.message) : String(error) },
     }
   }

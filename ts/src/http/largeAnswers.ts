@@ -2,10 +2,10 @@
 
 import type { HttpResponse } from 'uWebSockets.js'
 import { performance } from 'node:perf_hooks'
-import type { Flight } from '../rpc/flight.ts'
+import { eventLoopBudget } from '../rpc/eventLoopBudget.ts'
 import { LongAnswer } from '../rpc/longAnswer.ts'
 import type { MemoryBudget, Reservation } from '../rpc/memoryBudget.ts'
-import { turns } from '../rpc/turns.ts'
+import type { RequestContext } from '../rpc/requestContext.ts'
 import { ended, isLastOf, type Outgoing, onAborted, send, writeHead } from './reply.ts'
 
 /** The part of an answer that is written at a time. uWebSockets has taken what it takes of it when `tryEnd` returns. */
@@ -37,7 +37,12 @@ export class LargeAnswers {
   }
 
   /** Sends any answer to a client; `onAborted` is replaced. `busy` is sent instead when too much waits to be read already. */
-  send(response: HttpResponse, outgoing: Outgoing, flight: Pick<Flight, 'client'>, busy: () => Outgoing): void {
+  send(
+    response: HttpResponse,
+    outgoing: Outgoing,
+    context: Pick<RequestContext, 'client'>,
+    busy: () => Outgoing,
+  ): void {
     const { body } = outgoing
     const isSmall = body === undefined || body.length < (isLastOf(response) ? lastLargeBytes : largeBytes)
     if (isSmall) {
@@ -45,7 +50,7 @@ export class LargeAnswers {
       return
     }
     const isFull = this.#unreadBytes + body.length > this.#settings.maxUnreadBytes
-    const held = isFull ? undefined : this.#memory.reserve(flight.client, body.length)
+    const held = isFull ? undefined : this.#memory.reserve(context.client, body.length)
     if (held === undefined) send(response, busy())
     else this.#sendLarge(response, outgoing, body instanceof LongAnswer ? body : new LongAnswer([body]), held)
   }
@@ -85,13 +90,13 @@ export class LargeAnswers {
         if (isDone) finish()
         return isDone
       })
-      turns.spend(performance.now() - startedMs)
+      eventLoopBudget.spend(performance.now() - startedMs)
       if (isTaken) schedule()
     }
     const schedule = (): void => {
       if (isScheduled || isOver) return
       isScheduled = true
-      void turns.run('heavy', writePart)
+      void eventLoopBudget.run('heavy', writePart)
     }
     const { writeMs } = this.#settings
     if (writeMs > 0) timer = setTimeout(() => response.close(), writeMs)

@@ -5,9 +5,9 @@ import { AddressRanges, networkOf } from '../config/addressRanges.ts'
 import type { Health } from '../observe/health.ts'
 import { writeError } from '../rpc/envelope.ts'
 import { code, internalError, overloaded, RpcError, unavailable } from '../rpc/errors.ts'
-import { Flight } from '../rpc/flight.ts'
 import type { Message } from '../rpc/longAnswer.ts'
 import { type MemoryBudget, uncounted } from '../rpc/memoryBudget.ts'
+import { RequestContext } from '../rpc/requestContext.ts'
 import { isRequestId } from '../rpc/requestId.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
 import { admissionRefused, clientInfoOf, refused, withLimits } from './admission.ts'
@@ -37,7 +37,7 @@ const badRequestCodes: readonly number[] = [code.parseError, code.invalidRequest
 
 /** Dependencies of an HTTP server. */
 export interface HttpParts {
-  readonly cancel: (ticket: number) => void
+  readonly cancel: (token: number) => void
   readonly health: () => Health
   /** Called with 1 when a connection opens, with -1 when it closes, unless it became a WebSocket. */
   readonly onConnections: (change: number) => void
@@ -58,7 +58,7 @@ export class HttpServer {
   readonly #bodies: BodyServer
   readonly #keyring: Keyring
   readonly #settings: HttpSettings
-  readonly #cancel: (ticket: number) => void
+  readonly #cancel: (token: number) => void
   readonly #health: () => Health
   readonly #onConnections: (change: number) => void
   readonly #onErrorStatus: (status: number) => void
@@ -244,13 +244,13 @@ export class HttpServer {
     }
     const headers = origin === '' ? noHeaders : this.#corsHeaders(origin)
     const encoding = this.#settings.compression === 'none' ? '' : request.getHeader('accept-encoding')
-    const flight = new Flight(this.#settings.timeoutMs, this.#cancel)
+    const context = new RequestContext(this.#settings.timeoutMs, this.#cancel)
     const sentId = request.getHeader('x-request-id')
-    if (sentId !== '' && isRequestId(sentId)) flight.id = sentId
-    flight.readNetwork = this.#networkReader(response, request, flight)
+    if (sentId !== '' && isRequestId(sentId)) context.id = sentId
+    context.readNetwork = this.#networkReader(response, request, context)
     const { maxBodyBytes: maxBytes, bodyMs: timeMs } = this.#settings
-    if (!(admitted instanceof Promise)) flight.caller = admitted.caller
-    const open = () => this.#memory.open(flight.client)
+    if (!(admitted instanceof Promise)) context.caller = admitted.caller
+    const open = () => this.#memory.open(context.client)
     const serve = (body: Body): void => {
       // The key may have expired while the body arrived.
       const renew = (one: Admission | Refusal) => (typeof one === 'string' ? one : this.#keyring.renew(one))
@@ -260,7 +260,7 @@ export class HttpServer {
         if ('held' in body) body.held?.release()
       }
       const finish = (one: Admission | Refusal): void => {
-        if (flight.isAborted) {
+        if (context.isAborted) {
           drop()
           return
         }
@@ -269,13 +269,13 @@ export class HttpServer {
           this.#refuse(response, admissionRefused(one, headers))
           return
         }
-        flight.caller = one.caller
-        this.#answer(response, kept, flight, headers, encoding)
+        context.caller = one.caller
+        this.#answer(response, kept, context, headers, encoding)
       }
       if (still instanceof Promise) {
         still.then(finish, () => {
           drop()
-          if (!flight.isAborted) this.#refuse(response, this.#outgoing(defect, headers))
+          if (!context.isAborted) this.#refuse(response, this.#outgoing(defect, headers))
         })
       } else finish(still)
     }
@@ -285,7 +285,7 @@ export class HttpServer {
     const stopReading = readBody(response, limits, isLastOf(response) ? serveLater : serve)
     onAborted(response, () => {
       stopReading()
-      flight.abort()
+      context.abort()
     })
   }
 
@@ -318,7 +318,7 @@ export class HttpServer {
     return origin !== '' && !isOriginAllowed(origin, cors) ? refused(403, 'Origin not allowed') : undefined
   }
 
-  #answer(response: HttpResponse, body: Body, flight: Flight, headers: Headers, encoding: string): void {
+  #answer(response: HttpResponse, body: Body, context: RequestContext, headers: Headers, encoding: string): void {
     if ('fault' in body) {
       // The rest of the body is never read, so the connection has to close.
       if (body.fault === 'too large') this.#refuse(response, { ...this.#tooLarge(headers), isLast: true })
@@ -327,50 +327,56 @@ export class HttpServer {
       else this.#refuse(response, { ...this.#tooSlow(headers), isLast: true })
       return
     }
-    const held = body.held ?? this.#memory.reserveRequest(flight, body.bytes.length)
+    const held = body.held ?? this.#memory.reserveRequest(context, body.bytes.length)
     if (held === undefined) {
       this.#refuse(response, this.#outgoing(noMemory, headers))
       return
     }
     this.#running++
-    const reply = this.#bodies.serve(body.bytes, flight)
+    const reply = this.#bodies.serve(body.bytes, context)
     if (reply instanceof Promise) {
       if (held !== uncounted) void reply.finally(() => held.release()).catch(() => undefined)
       reply.then(
-        (finished) => this.#finish(response, finished, flight, headers, encoding),
-        () => this.#finish(response, defect, flight, headers, encoding),
+        (finished) => this.#finish(response, finished, context, headers, encoding),
+        () => this.#finish(response, defect, context, headers, encoding),
       )
     } else {
       held.release()
-      this.#finish(response, reply, flight, headers, encoding)
+      this.#finish(response, reply, context, headers, encoding)
     }
   }
 
   /** Returns a function that reads the network of the client. Behind proxies the headers must be read at once. */
-  #networkReader(response: HttpResponse, request: HttpRequest, flight: Flight): () => string {
-    if (this.#trusted.isEmpty) return () => (flight.isAborted ? '' : networkOf(peerAddress(response)))
+  #networkReader(response: HttpResponse, request: HttpRequest, context: RequestContext): () => string {
+    if (this.#trusted.isEmpty) return () => (context.isAborted ? '' : networkOf(peerAddress(response)))
     const network = networkOf(clientAddress(response, request, this.#trusted))
     return () => network
   }
 
-  #finish(response: HttpResponse, reply: Reply, flight: Flight, cors: Headers, encoding: string): void {
+  #finish(response: HttpResponse, reply: Reply, context: RequestContext, cors: Headers, encoding: string): void {
     this.#running--
-    if (flight.isAborted) return
+    if (context.isAborted) return
     const { answer } = reply
-    const hasFailed = flight.error !== undefined || reply.error !== undefined
-    const named: Headers = hasFailed ? [...cors, ['X-Request-Id', flight.id]] : cors
-    const headers = flight.caller === undefined ? named : withLimits(named, flight.caller, cors.length > 0)
+    const hasFailed = context.error !== undefined || reply.error !== undefined
+    const named: Headers = hasFailed ? [...cors, ['X-Request-Id', context.id]] : cors
+    const headers = context.caller === undefined ? named : withLimits(named, context.caller, cors.length > 0)
     if (answer === undefined || !isWorthCompressing(answer, encoding) || !this.#mayCompress(response)) {
-      this.#send(response, this.#outgoing(reply, headers), flight)
+      this.#send(response, this.#outgoing(reply, headers), context)
       return
     }
-    this.#sendCompressed(response, answer, reply, flight, headers)
+    this.#sendCompressed(response, answer, reply, context, headers)
   }
 
-  #sendCompressed(response: HttpResponse, answer: Message, reply: Reply, flight: Flight, headers: Headers): void {
+  #sendCompressed(
+    response: HttpResponse,
+    answer: Message,
+    reply: Reply,
+    context: RequestContext,
+    headers: Headers,
+  ): void {
     const write = (body: Message, extra: Headers): void => {
-      if (flight.isAborted) return
-      this.#send(response, this.#outgoing({ answer: body, error: reply.error }, [...headers, ...extra]), flight)
+      if (context.isAborted) return
+      this.#send(response, this.#outgoing({ answer: body, error: reply.error }, [...headers, ...extra]), context)
     }
     compressed(answer).then(
       (bytes) =>
@@ -382,9 +388,9 @@ export class HttpServer {
     )
   }
 
-  #send(response: HttpResponse, outgoing: Outgoing, flight: Flight): void {
+  #send(response: HttpResponse, outgoing: Outgoing, context: RequestContext): void {
     if (outgoing.status >= 400) this.#onErrorStatus(outgoing.status)
-    this.#answers.send(response, outgoing, flight, () => this.#outgoing(wholeError(overloaded()), noHeaders))
+    this.#answers.send(response, outgoing, context, () => this.#outgoing(wholeError(overloaded()), noHeaders))
   }
 
   /** Returns false for clients on this machine, unless the setting says `all`. */

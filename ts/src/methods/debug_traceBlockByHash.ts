@@ -5,8 +5,8 @@ import { defineMethod } from './context.ts'
 
 export const debug_traceBlockByHash = defineMethod({
   params: positional([blockHash], [traceOptions]),
-  answer: (context, [hash, options = {}], flight) =>
-    flight.run((deadlineMs, ticket) =>
-      context.native.debugTraceBlock(hash, JSON.stringify(options), deadlineMs, ticket),
+  answer: (context, [hash, options = {}], request) =>
+    request.run((deadlineMs, token) =>
+      context.native.debugTraceBlock(hash, JSON.stringify(options), deadlineMs, token),
     ),
 })

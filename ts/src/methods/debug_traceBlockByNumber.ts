@@ -5,8 +5,8 @@ import { defineMethod } from './context.ts'
 
 export const debug_traceBlockByNumber = defineMethod({
   params: positional([tracedBlock], [traceOptions]),
-  answer: (context, [block, options = {}], flight) =>
-    flight.run((deadlineMs, ticket) =>
-      context.native.debugTraceBlock(block, JSON.stringify(options), deadlineMs, ticket),
+  answer: (context, [block, options = {}], request) =>
+    request.run((deadlineMs, token) =>
+      context.native.debugTraceBlock(block, JSON.stringify(options), deadlineMs, token),
     ),
 })

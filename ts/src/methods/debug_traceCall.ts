@@ -6,8 +6,8 @@ import { defineMethod } from './context.ts'
 
 export const debug_traceCall = defineMethod({
   params: positional([callObject], [callBlock, callTraceOptions]),
-  answer: (context, [call, block = 'latest', options = {}], flight) =>
-    flight.run((deadlineMs, ticket) =>
-      context.native.debugTraceCall(callText(call), block, JSON.stringify(options), deadlineMs, ticket),
+  answer: (context, [call, block = 'latest', options = {}], request) =>
+    request.run((deadlineMs, token) =>
+      context.native.debugTraceCall(callText(call), block, JSON.stringify(options), deadlineMs, token),
     ),
 })

@@ -5,8 +5,8 @@ import { defineMethod } from './context.ts'
 
 export const debug_traceTransaction = defineMethod({
   params: positional([transactionHash], [traceOptions]),
-  answer: (context, [hash, options = {}], flight) =>
-    flight.run((deadlineMs, ticket) =>
-      context.native.debugTraceTransaction(hash, JSON.stringify(options), deadlineMs, ticket),
+  answer: (context, [hash, options = {}], request) =>
+    request.run((deadlineMs, token) =>
+      context.native.debugTraceTransaction(hash, JSON.stringify(options), deadlineMs, token),
     ),
 })

@@ -1,5 +1,5 @@
 import { MethodGroups } from '../auth/methodGroups.ts'
-import type { Entry, Row } from '../rpc/dispatch.ts'
+import type { Entry, MethodSpec } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
 import { notOffered, table } from './table.ts'
 
@@ -24,7 +24,7 @@ export interface Place {
 
 const anywhere: Place = { isPublic: false, modules: {} }
 
-/** The table under every wire name: rows, their aliases, and what is known but not offered on this node. */
+/** The table under every wire name: specs, their aliases, and what is known but not offered on this node. */
 export function entriesFor(
   nodeModules: Modules,
   isDevelopment: boolean,
@@ -32,16 +32,16 @@ export function entriesFor(
 ): ReadonlyMap<string, Entry<Context>> {
   const modules = modulesAt(nodeModules, place)
   const entries = new Map<string, Entry<Context>>(notOffered.map(([name, arities]) => [name, { arities }]))
-  for (const row of table) {
-    for (const name of wireNames(row)) {
+  for (const spec of table) {
+    for (const name of wireNames(spec)) {
       const settings = modules[moduleOf(name)]
       const isServed =
-        (isDevelopment || row.isForDevelopment !== true) &&
+        (isDevelopment || spec.isForDevelopment !== true) &&
         isModuleServed(moduleOf(name), modules, isDevelopment) &&
-        isListed(name, settings, openedBy(row, name, place))
+        isListed(name, settings, openedBy(spec, name, place))
       const timeoutMs = settings?.timeoutMs?.[name]
-      const served = timeoutMs === undefined ? { row } : { row, timeoutMs }
-      entries.set(name, isServed ? served : { arities: row.method })
+      const served = timeoutMs === undefined ? { spec } : { spec, timeoutMs }
+      entries.set(name, isServed ? served : { arities: spec.method })
     }
   }
   return entries
@@ -62,7 +62,7 @@ function modulesAt(nodeModules: Modules, { isPublic, modules }: Place): Modules 
 /** The names of all methods that are served at one of these places at least. */
 export function servedMethods(modules: Modules, isDevelopment: boolean, places: readonly Place[]): string[] {
   const names = places.flatMap((place) =>
-    [...entriesFor(modules, isDevelopment, place)].filter(([, entry]) => 'row' in entry).map(([name]) => name),
+    [...entriesFor(modules, isDevelopment, place)].filter(([, entry]) => 'spec' in entry).map(([name]) => name),
   )
   return [...new Set(names)]
 }
@@ -81,14 +81,14 @@ export function unknownMethods(list: readonly string[]): string[] {
 /** The modules that are served, as the JSON of rpc_modules. */
 export function servedModules(nodeModules: Modules, isDevelopment: boolean, place: Place = anywhere): string {
   const modules = modulesAt(nodeModules, place)
-  const names = [...new Set(table.map((row) => row.module))].filter((name) =>
+  const names = [...new Set(table.map((spec) => spec.module))].filter((name) =>
     isModuleServed(name, modules, isDevelopment),
   )
   return JSON.stringify(Object.fromEntries(names.sort().map((name) => [name, '1.0'])))
 }
 
-/** All names of a row. An alias `rsk_x` answers as `chain_x` too: the API document and Rootstock tools use different prefixes. */
-export function wireNames({ name, alias }: Row<Context>): string[] {
+/** All names of a spec. An alias `rsk_x` answers as `chain_x` too: the API document and Rootstock tools use different prefixes. */
+export function wireNames({ name, alias }: MethodSpec<Context>): string[] {
   if (alias === undefined) return [name]
   return alias.startsWith('rsk_') ? [name, alias, alias.replace('rsk_', 'chain_')] : [name, alias]
 }
@@ -125,9 +125,13 @@ function isModuleServed(module: string, modules: Modules, isDevelopment: boolean
 }
 
 /** The settings whose lists have to open a method; 'all' when it is open anyway. */
-function openedBy(row: Row<Context>, name: string, { isPublic, modules }: Place): 'all' | 'any list' | ModuleSettings {
-  if (isPublic && (row.isOff === true || row.needsAccounts === true)) return modules[moduleOf(name)] ?? {}
-  return row.isOff === true ? 'any list' : 'all'
+function openedBy(
+  spec: MethodSpec<Context>,
+  name: string,
+  { isPublic, modules }: Place,
+): 'all' | 'any list' | ModuleSettings {
+  if (isPublic && (spec.isOff === true || spec.needsAccounts === true)) return modules[moduleOf(name)] ?? {}
+  return spec.isOff === true ? 'any list' : 'all'
 }
 
 function isListed(name: string, settings: ModuleSettings | undefined, opened: ReturnType<typeof openedBy>): boolean {

@@ -6,8 +6,8 @@ import { defineMethod } from './context.ts'
 
 export const eth_call = defineMethod({
   params: positional([callObject, callBlock], [stateOverrides, blockOverrides]),
-  answer: (context, [call, block, state = '', pretended = ''], flight) =>
-    flight.run((deadlineMs, ticket, mayBeBrief) =>
-      context.native.ethCall(callText(call), block, state, pretended, deadlineMs, ticket, mayBeBrief),
+  answer: (context, [call, block, state = '', pretended = ''], request) =>
+    request.run((deadlineMs, token, mayRunInline) =>
+      context.native.ethCall(callText(call), block, state, pretended, deadlineMs, token, mayRunInline),
     ),
 })

@@ -6,8 +6,8 @@ import { defineMethod } from './context.ts'
 
 export const eth_estimateGas = defineMethod({
   params: positional([callObject], [estimateBlock, stateOverrides, blockOverrides]),
-  answer: (context, [call, block = 'latest', state = '', pretended = ''], flight) =>
-    flight.run((deadlineMs, ticket, mayBeBrief) =>
-      context.native.ethEstimateGas(callText(call), block, state, pretended, deadlineMs, ticket, mayBeBrief),
+  answer: (context, [call, block = 'latest', state = '', pretended = ''], request) =>
+    request.run((deadlineMs, token, mayRunInline) =>
+      context.native.ethEstimateGas(callText(call), block, state, pretended, deadlineMs, token, mayRunInline),
     ),
 })

@@ -10,6 +10,6 @@ const newestBlock = named('newestBlock', numberedBlock)
 
 export const eth_feeHistory = defineMethod({
   params: positional([numberKind('blockCount'), newestBlock], [list('rewardPercentiles', percentile, 100)]),
-  answer: (context, [count, newest, percentiles = []], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.ethFeeHistory(count, newest, percentiles, deadlineMs, ticket)),
+  answer: (context, [count, newest, percentiles = []], request) =>
+    request.run((deadlineMs, token) => context.native.ethFeeHistory(count, newest, percentiles, deadlineMs, token)),
 })

@@ -4,13 +4,13 @@ import { defineMethod } from './context.ts'
 
 export const eth_getLogs = defineMethod({
   params: positional([searchFilter]),
-  answer: (context, [filter], flight) =>
-    flight.run((deadlineMs, ticket, mayBeBrief) =>
+  answer: (context, [filter], request) =>
+    request.run((deadlineMs, token, mayRunInline) =>
       context.native.ethGetLogs(
         Buffer.isBuffer(filter) ? filter : JSON.stringify(filter),
         deadlineMs,
-        ticket,
-        mayBeBrief,
+        token,
+        mayRunInline,
       ),
     ),
 })

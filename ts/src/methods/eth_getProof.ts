@@ -7,8 +7,8 @@ import { defineMethod } from './context.ts'
 
 export const eth_getProof = defineMethod({
   params: positional([address, list('storageKeys', numberKind('key'), 1024)], [stateBlock]),
-  answer: (context, [address, keys, block = 'latest'], flight) =>
-    flight.run((deadlineMs, ticket, mayBeBrief) =>
-      context.native.ethGetProof(address, keys, block, deadlineMs, ticket, mayBeBrief),
+  answer: (context, [address, keys, block = 'latest'], request) =>
+    request.run((deadlineMs, token, mayRunInline) =>
+      context.native.ethGetProof(address, keys, block, deadlineMs, token, mayRunInline),
     ),
 })

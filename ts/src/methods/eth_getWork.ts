@@ -3,6 +3,6 @@ import { defineMethod } from './context.ts'
 
 export const eth_getWork = defineMethod({
   params: positional([]),
-  answer: (context, _params, flight) =>
-    flight.run((deadlineMs, ticket) => context.native.ethGetWork(deadlineMs, ticket)),
+  answer: (context, _params, request) =>
+    request.run((deadlineMs, token) => context.native.ethGetWork(deadlineMs, token)),
 })

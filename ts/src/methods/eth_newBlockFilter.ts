@@ -3,5 +3,5 @@ import { defineMethod } from './context.ts'
 
 export const eth_newBlockFilter = defineMethod({
   params: positional([]),
-  answer: (context, _parameters, flight) => context.filters.newBlockFilter(flight.client),
+  answer: (context, _parameters, request) => context.filters.newBlockFilter(request.client),
 })

@@ -4,5 +4,5 @@ import { defineMethod } from './context.ts'
 
 export const eth_newFilter = defineMethod({
   params: positional([logFilter]),
-  answer: (context, [filter], flight) => context.filters.newLogFilter(filter, flight.client),
+  answer: (context, [filter], request) => context.filters.newLogFilter(filter, request.client),
 })

@@ -3,5 +3,5 @@ import { defineMethod } from './context.ts'
 
 export const eth_newPendingTransactionFilter = defineMethod({
   params: positional([]),
-  answer: (context, _parameters, flight) => context.filters.newPendingTransactionFilter(flight.client),
+  answer: (context, _parameters, request) => context.filters.newPendingTransactionFilter(request.client),
 })

@@ -4,6 +4,6 @@ import { defineMethod } from './context.ts'
 
 export const eth_sendRawTransaction = defineMethod({
   params: positional([ofAnySize(bytes)]),
-  answer: (context, [data], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.ethSendRawTransaction(data, deadlineMs, ticket)),
+  answer: (context, [data], request) =>
+    request.run((deadlineMs, token) => context.native.ethSendRawTransaction(data, deadlineMs, token)),
 })

@@ -4,6 +4,6 @@ import { defineMethod } from './context.ts'
 
 export const eth_sendTransaction = defineMethod({
   params: positional([transactionObject]),
-  answer: (context, [transaction], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.ethSendTransaction(callText(transaction), deadlineMs, ticket)),
+  answer: (context, [transaction], request) =>
+    request.run((deadlineMs, token) => context.native.ethSendTransaction(callText(transaction), deadlineMs, token)),
 })

@@ -4,8 +4,8 @@ import { defineMethod } from './context.ts'
 
 export const eth_sendUnsignedTransaction = defineMethod({
   params: positional([transactionObject]),
-  answer: (context, [transaction], flight) =>
-    flight.run((deadlineMs, ticket) =>
-      context.native.ethSendUnsignedTransaction(JSON.stringify(transaction), deadlineMs, ticket),
+  answer: (context, [transaction], request) =>
+    request.run((deadlineMs, token) =>
+      context.native.ethSendUnsignedTransaction(JSON.stringify(transaction), deadlineMs, token),
     ),
 })

@@ -5,6 +5,6 @@ import { defineMethod } from './context.ts'
 
 export const eth_sign = defineMethod({
   params: positional([address, ofAnySize(paddedBytes)]),
-  answer: (context, [address, data], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.ethSign(address, data, deadlineMs, ticket)),
+  answer: (context, [address, data], request) =>
+    request.run((deadlineMs, token) => context.native.ethSign(address, data, deadlineMs, token)),
 })

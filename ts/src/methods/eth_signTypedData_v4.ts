@@ -5,9 +5,9 @@ import { defineMethod } from './context.ts'
 
 export const eth_signTypedData_v4 = defineMethod({
   params: positional([address, typedData]),
-  async answer(context, [address, data], flight) {
+  async answer(context, [address, data], request) {
     const { hashTypedData } = await import('../keystore/hashThread.ts')
-    const hash = await flight.run((deadlineMs) => hashTypedData(data, deadlineMs))
+    const hash = await request.run((deadlineMs) => hashTypedData(data, deadlineMs))
     return context.native.ethSignTypedData(address, hash)
   },
 })

@@ -5,6 +5,6 @@ import { defineMethod } from './context.ts'
 
 export const eth_simulateV1 = defineMethod({
   params: positional([simulation], [stateBlock]),
-  answer: (context, [simulation, block = 'latest'], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.ethSimulate(simulation, block, deadlineMs, ticket)),
+  answer: (context, [simulation, block = 'latest'], request) =>
+    request.run((deadlineMs, token) => context.native.ethSimulate(simulation, block, deadlineMs, token)),
 })

@@ -4,8 +4,8 @@ import { defineMethod } from './context.ts'
 
 export const evm_mine = defineMethod({
   params: positional([], [mineOptions]),
-  answer: (context, [options = {}], flight) =>
-    flight.run((deadlineMs, ticket) =>
-      context.native.evmMine(options.blocks ?? 1, options.timestamp ?? -1, deadlineMs, ticket),
+  answer: (context, [options = {}], request) =>
+    request.run((deadlineMs, token) =>
+      context.native.evmMine(options.blocks ?? 1, options.timestamp ?? -1, deadlineMs, token),
     ),
 })

@@ -3,5 +3,5 @@ import { defineMethod } from './context.ts'
 
 export const evm_reset = defineMethod({
   params: positional([]),
-  answer: (context, _params, flight) => flight.run((deadlineMs, ticket) => context.native.evmReset(deadlineMs, ticket)),
+  answer: (context, _params, request) => request.run((deadlineMs, token) => context.native.evmReset(deadlineMs, token)),
 })

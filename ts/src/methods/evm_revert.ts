@@ -4,6 +4,6 @@ import { defineMethod } from './context.ts'
 
 export const evm_revert = defineMethod({
   params: positional([snapshotId]),
-  answer: (context, [id], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.evmRevert(id, deadlineMs, ticket)),
+  answer: (context, [id], request) =>
+    request.run((deadlineMs, token) => context.native.evmRevert(id, deadlineMs, token)),
 })

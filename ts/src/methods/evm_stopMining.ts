@@ -3,6 +3,6 @@ import { defineMethod } from './context.ts'
 
 export const evm_stopMining = defineMethod({
   params: positional([]),
-  answer: (context, _params, flight) =>
-    flight.run((deadlineMs, ticket) => context.native.evmStopMining(deadlineMs, ticket)),
+  answer: (context, _params, request) =>
+    request.run((deadlineMs, token) => context.native.evmStopMining(deadlineMs, token)),
 })

@@ -4,6 +4,6 @@ import { defineMethod } from './context.ts'
 
 export const hardhat_dropTransaction = defineMethod({
   params: positional([transactionHash]),
-  answer: (context, [hash], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.hardhatDropTransaction(hash, deadlineMs, ticket)),
+  answer: (context, [hash], request) =>
+    request.run((deadlineMs, token) => context.native.hardhatDropTransaction(hash, deadlineMs, token)),
 })

@@ -5,6 +5,6 @@ import { defineMethod } from './context.ts'
 
 export const hardhat_mine = defineMethod({
   params: positional([], [blockCount, wholeNumber('interval', 0xffffffff)]),
-  answer: (context, [blocks = 1, interval = -1], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.hardhatMine(blocks, interval, deadlineMs, ticket)),
+  answer: (context, [blocks = 1, interval = -1], request) =>
+    request.run((deadlineMs, token) => context.native.hardhatMine(blocks, interval, deadlineMs, token)),
 })

@@ -4,8 +4,8 @@ import { defineMethod } from './context.ts'
 
 export const hardhat_reset = defineMethod({
   params: positional([], [resetOptions]),
-  answer: async (context, _params, flight) => {
-    await flight.run((deadlineMs, ticket) => context.native.evmReset(deadlineMs, ticket))
+  answer: async (context, _params, request) => {
+    await request.run((deadlineMs, token) => context.native.evmReset(deadlineMs, token))
     return 'true'
   },
 })

@@ -5,6 +5,6 @@ import { defineMethod } from './context.ts'
 
 export const hardhat_setBalance = defineMethod({
   params: positional([address, numberKind('balance')]),
-  answer: (context, [address, balance], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.hardhatSetBalance(address, balance, deadlineMs, ticket)),
+  answer: (context, [address, balance], request) =>
+    request.run((deadlineMs, token) => context.native.hardhatSetBalance(address, balance, deadlineMs, token)),
 })

@@ -6,6 +6,6 @@ import { defineMethod } from './context.ts'
 
 export const hardhat_setCode = defineMethod({
   params: positional([address, named('code', bytes)]),
-  answer: (context, [address, code], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.hardhatSetCode(address, code, deadlineMs, ticket)),
+  answer: (context, [address, code], request) =>
+    request.run((deadlineMs, token) => context.native.hardhatSetCode(address, code, deadlineMs, token)),
 })

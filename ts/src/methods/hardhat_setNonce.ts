@@ -5,6 +5,6 @@ import { defineMethod } from './context.ts'
 
 export const hardhat_setNonce = defineMethod({
   params: positional([address, wholeNumber('nonce', Number.MAX_SAFE_INTEGER)]),
-  answer: (context, [address, nonce], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.hardhatSetNonce(address, nonce, deadlineMs, ticket)),
+  answer: (context, [address, nonce], request) =>
+    request.run((deadlineMs, token) => context.native.hardhatSetNonce(address, nonce, deadlineMs, token)),
 })

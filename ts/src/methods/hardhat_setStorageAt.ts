@@ -5,8 +5,6 @@ import { defineMethod } from './context.ts'
 
 export const hardhat_setStorageAt = defineMethod({
   params: positional([address, storagePosition, numberKind('value')]),
-  answer: (context, [address, position, value], flight) =>
-    flight.run((deadlineMs, ticket) =>
-      context.native.hardhatSetStorageAt(address, position, value, deadlineMs, ticket),
-    ),
+  answer: (context, [address, position, value], request) =>
+    request.run((deadlineMs, token) => context.native.hardhatSetStorageAt(address, position, value, deadlineMs, token)),
 })

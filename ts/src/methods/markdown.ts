@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import type { Row } from '../rpc/dispatch.ts'
+import type { MethodSpec } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
 import { isAskedFor, wireNames } from './entries.ts'
 import { results } from './results.ts'
@@ -23,7 +23,7 @@ interface Described {
 /** The whole page. */
 export function methodsPage(): string {
   const shapes = new Map<string, Described>()
-  const modules = [...new Set(table.map((row) => row.module))].map((name) => moduleSection(name, shapes))
+  const modules = [...new Set(table.map((spec) => spec.module))].map((name) => moduleSection(name, shapes))
   const names = notOffered.map(([name]) => `\`${name}\``).join(', ')
   return [
     '# Methods',
@@ -49,40 +49,40 @@ export function methodsPage(): string {
 }
 
 function moduleSection(module: string, shapes: Map<string, Described>): string {
-  const rows = table.filter((row) => row.module === module)
+  const specs = table.filter((spec) => spec.module === module)
   const note = isAskedFor(module) ? 'Served on regtest and devnet; elsewhere when the configuration says so.\n\n' : ''
-  const lines = rows.map(
-    (row) => `| ${signature(row)} | ${words(schemaOf(row), shapes)} | ${price(row)} | ${about(row)} |`,
+  const lines = specs.map(
+    (spec) => `| ${signature(spec)} | ${words(schemaOf(spec), shapes)} | ${price(spec)} | ${about(spec)} |`,
   )
-  return `## ${module}\n\n${note}| Method | Result | Units | |\n| --- | --- | --- | --- |\n${lines.join('\n')}\n\n${parametersOf(rows)}`
+  return `## ${module}\n\n${note}| Method | Result | Units | |\n| --- | --- | --- | --- |\n${lines.join('\n')}\n\n${parametersOf(specs)}`
 }
 
-function schemaOf(row: Row<Context>): Described {
-  return plain(results[row.name] ?? {})
+function schemaOf(spec: MethodSpec<Context>): Described {
+  return plain(results[spec.name] ?? {})
 }
 
-function signature(row: Row<Context>): string {
-  const names = row.method.params.described.map(({ name, isRequired }) => (isRequired ? name : `${name}?`))
-  return `\`${row.name}(${names.join(', ')})\``
+function signature(spec: MethodSpec<Context>): string {
+  const names = spec.method.params.described.map(({ name, isRequired }) => (isRequired ? name : `${name}?`))
+  return `\`${spec.name}(${names.join(', ')})\``
 }
 
-function price({ cost, answerBytes }: Row<Context>): string {
+function price({ cost, answerBytes }: MethodSpec<Context>): string {
   return answerBytes === undefined ? `${cost}` : `${cost}, and 1 for each kB of the answer`
 }
 
-function about(row: Row<Context>): string {
-  const [, ...others] = wireNames(row).map((name) => `\`${name}\``)
+function about(spec: MethodSpec<Context>): string {
+  const [, ...others] = wireNames(spec).map((name) => `\`${name}\``)
   const alias = others.length === 0 ? '' : ` Also ${others.join(', ')}.`
-  const off = row.isOff === true ? ' Off unless the configuration allows it.' : ''
-  const place = row.isForDevelopment === true ? ' On regtest and devnet only.' : ''
-  return `${row.doc}${alias}${off}${place}`.replaceAll('|', '\\|')
+  const off = spec.isOff === true ? ' Off unless the configuration allows it.' : ''
+  const place = spec.isForDevelopment === true ? ' On regtest and devnet only.' : ''
+  return `${spec.doc}${alias}${off}${place}`.replaceAll('|', '\\|')
 }
 
 /** What the parameters of a module must be, each said once. */
-function parametersOf(rows: readonly Row<Context>[]): string {
+function parametersOf(specs: readonly MethodSpec<Context>[]): string {
   const kinds = new Map<string, Set<string>>()
-  for (const row of rows) {
-    for (const { name, expects } of row.method.params.described) {
+  for (const spec of specs) {
+    for (const { name, expects } of spec.method.params.described) {
       kinds.set(name, (kinds.get(name) ?? new Set()).add(expects))
     }
   }

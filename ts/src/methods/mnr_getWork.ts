@@ -3,6 +3,6 @@ import { defineMethod } from './context.ts'
 
 export const mnr_getWork = defineMethod({
   params: positional([]),
-  answer: (context, _params, flight) =>
-    flight.run((deadlineMs, ticket) => context.native.mnrGetWork(deadlineMs, ticket)),
+  answer: (context, _params, request) =>
+    request.run((deadlineMs, token) => context.native.mnrGetWork(deadlineMs, token)),
 })

@@ -4,6 +4,6 @@ import { defineMethod } from './context.ts'
 
 export const mnr_submitBitcoinBlock = defineMethod({
   params: positional([text('bitcoinBlock', 'a Bitcoin block, hex digits')]),
-  answer: (context, [block], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.mnrSubmitBitcoinBlock(block, deadlineMs, ticket)),
+  answer: (context, [block], request) =>
+    request.run((deadlineMs, token) => context.native.mnrSubmitBitcoinBlock(block, deadlineMs, token)),
 })

@@ -11,8 +11,8 @@ export const mnr_submitBitcoinBlockPartialMerkle = defineMethod({
     text('merkleHashes', 'the Merkle branch in internal byte order, coinbase first, separated by blanks'),
     text('transactionCount', 'a number in hex digits without 0x'),
   ]),
-  answer: (context, [_hash, header, coinbase, branch, count], flight) =>
-    flight.run((deadlineMs, ticket) =>
-      context.native.mnrSubmitBitcoinBlockPartialMerkle(header, coinbase, branch, count, deadlineMs, ticket),
+  answer: (context, [_hash, header, coinbase, branch, count], request) =>
+    request.run((deadlineMs, token) =>
+      context.native.mnrSubmitBitcoinBlockPartialMerkle(header, coinbase, branch, count, deadlineMs, token),
     ),
 })

@@ -10,8 +10,8 @@ export const mnr_submitBitcoinBlockTransactions = defineMethod({
     text('coinbase', 'a coinbase transaction, hex digits'),
     text('transactionIds', 'the ids of all transactions in display order, coinbase first, separated by blanks'),
   ]),
-  answer: (context, [_hash, header, coinbase, ids], flight) =>
-    flight.run((deadlineMs, ticket) =>
-      context.native.mnrSubmitBitcoinBlockTransactions(header, coinbase, ids, deadlineMs, ticket),
+  answer: (context, [_hash, header, coinbase, ids], request) =>
+    request.run((deadlineMs, token) =>
+      context.native.mnrSubmitBitcoinBlockTransactions(header, coinbase, ids, deadlineMs, token),
     ),
 })

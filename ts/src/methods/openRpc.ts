@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import type { Entry, Row } from '../rpc/dispatch.ts'
+import type { Entry, MethodSpec } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
 import { results } from './results.ts'
 
@@ -16,7 +16,7 @@ export function openRpcDocument(
 ): JsonObject {
   const schemas: Record<string, Json> = {}
   const methods = [...entries].flatMap(([name, entry]) =>
-    'row' in entry ? [methodObject(name, entry.row, schemas, presumesBlock)] : [],
+    'spec' in entry ? [methodObject(name, entry.spec, schemas, presumesBlock)] : [],
   )
   return {
     openrpc: '1.3.2',
@@ -33,21 +33,21 @@ export function openRpcDocument(
 
 function methodObject(
   name: string,
-  row: Row<Context>,
+  spec: MethodSpec<Context>,
   schemas: Record<string, Json>,
   presumesBlock: boolean,
 ): JsonObject {
-  const params = row.method.params.described.map(({ name, expects, schema, isRequired, isPresumable }) => {
+  const params = spec.method.params.described.map(({ name, expects, schema, isRequired, isPresumable }) => {
     const required = isRequired && !(presumesBlock && isPresumable)
     return { name, description: expects, required, schema: referring(schema, schemas) }
   })
   return {
     name,
-    summary: row.doc,
-    tags: [{ name: row.module }],
+    summary: spec.doc,
+    tags: [{ name: spec.module }],
     paramStructure: 'by-position',
     params,
-    result: { name: 'result', schema: referring(results[row.name] ?? {}, schemas) },
+    result: { name: 'result', schema: referring(results[spec.name] ?? {}, schemas) },
   }
 }
 

@@ -7,13 +7,13 @@ import { storedKey } from './personal_unlockAccount.ts'
 
 export const personal_sendTransaction = defineMethod({
   params: positional([transactionObject, passphrase]),
-  async answer(context, [transaction, passphrase], flight) {
+  async answer(context, [transaction, passphrase], request) {
     const { from } = transaction
     if (from === undefined) throw invalidParams('from is null')
     const key = await storedKey(context, from, passphrase)
     if (key === undefined) throw invalidParams(`Could not find account for address: ${from.toLowerCase()}`)
-    return flight.run((deadlineMs, ticket) =>
-      context.native.personalSendTransaction(callText(transaction), key, deadlineMs, ticket),
+    return request.run((deadlineMs, token) =>
+      context.native.personalSendTransaction(callText(transaction), key, deadlineMs, token),
     )
   },
 })

@@ -8,9 +8,9 @@ import { storedKey } from './personal_unlockAccount.ts'
 // As eth_sign, but with the message first. A passphrase counts for stored accounts only, locked ones too.
 export const personal_sign = defineMethod({
   params: positional([bytes, address], [passphrase]),
-  async answer(context, [data, address, passphrase], flight) {
+  async answer(context, [data, address, passphrase], request) {
     const key = passphrase === undefined ? undefined : await storedKey(context, address, passphrase)
     if (key !== undefined) return context.native.personalSign(data, key)
-    return flight.run((deadlineMs, ticket) => context.native.ethSign(address, data, deadlineMs, ticket))
+    return request.run((deadlineMs, token) => context.native.ethSign(address, data, deadlineMs, token))
   },
 })

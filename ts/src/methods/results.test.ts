@@ -6,13 +6,13 @@ import { results } from './results.ts'
 import { table } from './table.ts'
 
 test('behavior: what every method returns is described', () => {
-  expect(table.map((row) => row.name).filter((name) => !(name in results))).toEqual([])
+  expect(table.map((spec) => spec.name).filter((name) => !(name in results))).toEqual([])
 })
 
 /** Results that the reference gives and this node gives too, by method. */
 function recorded(): Map<string, unknown[]> {
   const transcripts = new Transcripts(fileURLToPath(new URL('../../../tests/vectors/rpc', import.meta.url)))
-  const names = new Map(table.flatMap((row) => [row.name, row.alias ?? []].flat().map((name) => [name, row.name])))
+  const names = new Map(table.flatMap((spec) => [spec.name, spec.alias ?? []].flat().map((name) => [name, spec.name])))
   const found = new Map<string, unknown[]>()
   for (const { file } of transcripts.index.files) {
     for (const { kind, request, response, conformance } of transcripts.steps(file)) {

@@ -3,5 +3,5 @@ import { defineMethod } from './context.ts'
 
 export const rsk_flush = defineMethod({
   params: positional([]),
-  answer: (context, _none, flight) => flight.run((deadlineMs, ticket) => context.native.rskFlush(deadlineMs, ticket)),
+  answer: (context, _none, request) => request.run((deadlineMs, token) => context.native.rskFlush(deadlineMs, token)),
 })

@@ -3,15 +3,15 @@ import { expect, test } from 'vitest'
 import { entriesFor, servedModules } from './entries.ts'
 import { notOffered, table } from './table.ts'
 
-test('behavior: every method file has a row and every row a file of its name', () => {
+test('behavior: every method file has a spec and every spec a file of its name', () => {
   const files = readdirSync(new URL('.', import.meta.url))
     .filter((name) => /^[a-z0-9]+_.*\.ts$/.test(name))
     .map((name) => name.slice(0, -3))
-  expect(table.map((row) => row.name).sort()).toEqual(files.sort())
+  expect(table.map((spec) => spec.name).sort()).toEqual(files.sort())
 })
 
 test('behavior: names are unique and carry their module', () => {
-  const names = [...table.flatMap((row) => [row.name, row.alias ?? []].flat()), ...notOffered.map(([name]) => name)]
+  const names = [...table.flatMap((spec) => [spec.name, spec.alias ?? []].flat()), ...notOffered.map(([name]) => name)]
   expect(new Set(names).size).toBe(names.length)
   // What only anvil has is in the module of Hardhat's methods, too.
   for (const { name, module } of table) expect(name.replace(/^anvil_/, 'hardhat_').startsWith(`${module}_`)).toBe(true)
@@ -22,7 +22,7 @@ test('behavior: aliases answer under both prefixes', () => {
   expect(entries.get('rsk_protocolVersion')).toEqual(entries.get('eth_protocolVersion'))
   expect(entries.get('chain_protocolVersion')).toEqual(entries.get('eth_protocolVersion'))
   expect(entries.get('chain_getRawBlockHeaderByHash')).toEqual(entries.get('rsk_getRawBlockHeaderByHash'))
-  expect(entries.get('chain_getRawBlockHeaderByHash')).toHaveProperty('row')
+  expect(entries.get('chain_getRawBlockHeaderByHash')).toHaveProperty('spec')
 })
 
 test('behavior: a list of a module means both names of a method', () => {
@@ -30,10 +30,10 @@ test('behavior: a list of a module means both names of a method', () => {
     const denied = entriesFor({ rsk: { deny: [listed] } }, true)
     const allowed = entriesFor({ rsk: { allow: [listed] } }, true)
     for (const name of ['rsk_getRawBlockHeaderByHash', 'chain_getRawBlockHeaderByHash']) {
-      expect(denied.get(name)).not.toHaveProperty('row')
-      expect(allowed.get(name)).toHaveProperty('row')
+      expect(denied.get(name)).not.toHaveProperty('spec')
+      expect(allowed.get(name)).toHaveProperty('spec')
     }
-    expect(allowed.get('rsk_getRawBlockHeaderByNumber')).not.toHaveProperty('row')
+    expect(allowed.get('rsk_getRawBlockHeaderByNumber')).not.toHaveProperty('spec')
   }
 })
 
@@ -43,17 +43,17 @@ test.each([
   'rsk_shutdown',
   'chain_shutdown',
 ])('behavior: %s is denied as long as no list is given', (name) => {
-  expect(entriesFor({}, true).get(name)).not.toHaveProperty('row')
-  expect(entriesFor({ rsk: { enabled: true } }, true).get(name)).not.toHaveProperty('row')
-  expect(entriesFor({ rsk: { allow: [name] } }, false).get(name)).toHaveProperty('row')
-  expect(entriesFor({ rsk: { deny: [] } }, false).get(name)).toHaveProperty('row')
-  expect(entriesFor({ rsk: { deny: [name] } }, false).get(name)).not.toHaveProperty('row')
-  expect(entriesFor({ rsk: { allow: [name], deny: [name] } }, false).get(name)).not.toHaveProperty('row')
+  expect(entriesFor({}, true).get(name)).not.toHaveProperty('spec')
+  expect(entriesFor({ rsk: { enabled: true } }, true).get(name)).not.toHaveProperty('spec')
+  expect(entriesFor({ rsk: { allow: [name] } }, false).get(name)).toHaveProperty('spec')
+  expect(entriesFor({ rsk: { deny: [] } }, false).get(name)).toHaveProperty('spec')
+  expect(entriesFor({ rsk: { deny: [name] } }, false).get(name)).not.toHaveProperty('spec')
+  expect(entriesFor({ rsk: { allow: [name], deny: [name] } }, false).get(name)).not.toHaveProperty('spec')
 })
 
 test('behavior: development methods are served on development networks only, unless asked for', () => {
   const isServed = (modules: Parameters<typeof entriesFor>[0], isDevelopment: boolean) =>
-    'row' in (entriesFor(modules, isDevelopment).get('evm_mine') ?? {})
+    'spec' in (entriesFor(modules, isDevelopment).get('evm_mine') ?? {})
   expect(isServed({}, true)).toBe(true)
   expect(isServed({}, false)).toBe(false)
   expect(isServed({ evm: { enabled: true } }, false)).toBe(true)
@@ -62,7 +62,7 @@ test('behavior: development methods are served on development networks only, unl
 
 test('behavior: traces are served on development networks only, unless asked for', () => {
   const isServed = (name: string, modules: Parameters<typeof entriesFor>[0], isDevelopment: boolean) =>
-    'row' in (entriesFor(modules, isDevelopment).get(name) ?? {})
+    'spec' in (entriesFor(modules, isDevelopment).get(name) ?? {})
   for (const name of ['debug_traceTransaction', 'trace_block']) {
     expect(isServed(name, {}, true)).toBe(true)
     expect(isServed(name, {}, false)).toBe(false)
@@ -76,8 +76,8 @@ test('behavior: lists of a module allow and deny; deny wins', () => {
     { web3: { allow: ['web3_sha3', 'web3_clientVersion'], deny: ['web3_clientVersion'] } },
     true,
   )
-  expect(entries.get('web3_sha3')).toHaveProperty('row')
-  expect(entries.get('web3_clientVersion')).not.toHaveProperty('row')
+  expect(entries.get('web3_sha3')).toHaveProperty('spec')
+  expect(entries.get('web3_clientVersion')).not.toHaveProperty('spec')
   const modules = JSON.parse(servedModules({ web3: { enabled: false } }, false))
   expect(modules).toMatchObject({ eth: '1.0', net: '1.0', rpc: '1.0', rsk: '1.0' })
   expect(modules).not.toHaveProperty('web3')

@@ -1,4 +1,4 @@
-import type { Row } from '../rpc/dispatch.ts'
+import type { MethodSpec } from '../rpc/dispatch.ts'
 import type { Method } from '../rpc/method.ts'
 import { anvil_autoImpersonateAccount } from './anvil_autoImpersonateAccount.ts'
 import { anvil_dropAllTransactions } from './anvil_dropAllTransactions.ts'
@@ -149,46 +149,46 @@ import { txpool_status } from './txpool_status.ts'
 import { web3_clientVersion } from './web3_clientVersion.ts'
 import { web3_sha3 } from './web3_sha3.ts'
 
-type Facts = Omit<Row<Context>, 'method'>
+type Facts = Omit<MethodSpec<Context>, 'method'>
 
-function row(method: Method<Context>, facts: Facts): Row<Context> {
+function spec(method: Method<Context>, facts: Facts): MethodSpec<Context> {
   return { ...facts, method }
 }
 
 /** Every method that is served, one row each. */
-export const table: readonly Row<Context>[] = [
-  row(web3_clientVersion, {
+export const table: readonly MethodSpec<Context>[] = [
+  spec(web3_clientVersion, {
     name: 'web3_clientVersion',
     module: 'web3',
     lane: 'sync',
     cost: 1,
     doc: 'Product, version, platform and runtime of this node.',
   }),
-  row(web3_sha3, { name: 'web3_sha3', module: 'web3', lane: 'sync', cost: 1, doc: 'Keccak-256 of bytes.' }),
-  row(net_version, { name: 'net_version', module: 'net', lane: 'sync', cost: 1, doc: 'Network id as decimal text.' }),
-  row(net_listening, {
+  spec(web3_sha3, { name: 'web3_sha3', module: 'web3', lane: 'sync', cost: 1, doc: 'Keccak-256 of bytes.' }),
+  spec(net_version, { name: 'net_version', module: 'net', lane: 'sync', cost: 1, doc: 'Network id as decimal text.' }),
+  spec(net_listening, {
     name: 'net_listening',
     module: 'net',
     lane: 'sync',
     cost: 1,
     doc: 'Whether a port for peers is open.',
   }),
-  row(net_peerCount, {
+  spec(net_peerCount, {
     name: 'net_peerCount',
     module: 'net',
     lane: 'sync',
     cost: 1,
     doc: 'Number of connected peers.',
   }),
-  row(net_peerList, { name: 'net_peerList', module: 'net', lane: 'sync', cost: 1, doc: 'Connected peers.' }),
-  row(rpc_modules, {
+  spec(net_peerList, { name: 'net_peerList', module: 'net', lane: 'sync', cost: 1, doc: 'Connected peers.' }),
+  spec(rpc_modules, {
     name: 'rpc_modules',
     module: 'rpc',
     lane: 'sync',
     cost: 1,
     doc: 'Modules that may be used, with their versions.',
   }),
-  row(rpc_discover, {
+  spec(rpc_discover, {
     name: 'rpc_discover',
     alias: 'rpc.discover',
     module: 'rpc',
@@ -197,7 +197,7 @@ export const table: readonly Row<Context>[] = [
     answerBytes: (context) => context.discover().length,
     doc: 'What is served, as an OpenRPC document.',
   }),
-  row(eth_protocolVersion, {
+  spec(eth_protocolVersion, {
     name: 'eth_protocolVersion',
     alias: 'rsk_protocolVersion',
     module: 'eth',
@@ -205,63 +205,63 @@ export const table: readonly Row<Context>[] = [
     cost: 1,
     doc: 'Highest version of the peer protocol.',
   }),
-  row(eth_chainId, {
+  spec(eth_chainId, {
     name: 'eth_chainId',
     module: 'eth',
     lane: 'sync',
     cost: 1,
     doc: 'Chain id that signatures carry.',
   }),
-  row(eth_syncing, {
+  spec(eth_syncing, {
     name: 'eth_syncing',
     module: 'eth',
     lane: 'sync',
     cost: 1,
     doc: 'Progress of synchronisation, or false.',
   }),
-  row(eth_coinbase, {
+  spec(eth_coinbase, {
     name: 'eth_coinbase',
     module: 'eth',
     lane: 'sync',
     cost: 1,
     doc: 'Address that receives the rewards of mined blocks.',
   }),
-  row(eth_mining, {
+  spec(eth_mining, {
     name: 'eth_mining',
     module: 'eth',
     lane: 'sync',
     cost: 1,
     doc: 'Whether the node mines on its own.',
   }),
-  row(eth_hashrate, {
+  spec(eth_hashrate, {
     name: 'eth_hashrate',
     module: 'eth',
     lane: 'sync',
     cost: 1,
     doc: 'Hashes a second of the own miner.',
   }),
-  row(eth_gasPrice, {
+  spec(eth_gasPrice, {
     name: 'eth_gasPrice',
     module: 'eth',
     lane: 'sync',
     cost: 1,
     doc: 'A gas price that gets into the next block, in wei.',
   }),
-  row(eth_accounts, {
+  spec(eth_accounts, {
     name: 'eth_accounts',
     module: 'eth',
     lane: 'sync',
     cost: 1,
     doc: 'Addresses that this node signs for.',
   }),
-  row(eth_blockNumber, {
+  spec(eth_blockNumber, {
     name: 'eth_blockNumber',
     module: 'eth',
     lane: 'sync',
     cost: 1,
     doc: 'Height of the best block.',
   }),
-  row(eth_getBalance, {
+  spec(eth_getBalance, {
     name: 'eth_getBalance',
     module: 'eth',
     lane: 'sync',
@@ -269,14 +269,14 @@ export const table: readonly Row<Context>[] = [
     contracts: addressAt(0),
     doc: 'Balance of an account, in wei.',
   }),
-  row(eth_getTransactionCount, {
+  spec(eth_getTransactionCount, {
     name: 'eth_getTransactionCount',
     module: 'eth',
     lane: 'sync',
     cost: 1,
     doc: 'Number of transactions sent from an account: the next nonce.',
   }),
-  row(eth_getCode, {
+  spec(eth_getCode, {
     name: 'eth_getCode',
     module: 'eth',
     lane: 'sync',
@@ -284,7 +284,7 @@ export const table: readonly Row<Context>[] = [
     contracts: addressAt(0),
     doc: 'Code of a contract.',
   }),
-  row(eth_getStorageAt, {
+  spec(eth_getStorageAt, {
     name: 'eth_getStorageAt',
     module: 'eth',
     lane: 'sync',
@@ -292,98 +292,98 @@ export const table: readonly Row<Context>[] = [
     contracts: addressAt(0),
     doc: 'A storage cell of a contract.',
   }),
-  row(eth_getBlockByHash, {
+  spec(eth_getBlockByHash, {
     name: 'eth_getBlockByHash',
     module: 'eth',
     lane: 'sync',
     cost: 2,
     doc: 'A block by its hash, with transaction hashes or whole transactions.',
   }),
-  row(eth_getBlockByNumber, {
+  spec(eth_getBlockByNumber, {
     name: 'eth_getBlockByNumber',
     module: 'eth',
     lane: 'sync',
     cost: 2,
     doc: 'A block by its height or a tag.',
   }),
-  row(eth_getBlocksByNumber, {
+  spec(eth_getBlocksByNumber, {
     name: 'eth_getBlocksByNumber',
     module: 'eth',
     lane: 'sync',
     cost: 1,
     doc: 'Every block known at a height, also off the main chain.',
   }),
-  row(eth_getBlockTransactionCountByHash, {
+  spec(eth_getBlockTransactionCountByHash, {
     name: 'eth_getBlockTransactionCountByHash',
     module: 'eth',
     lane: 'sync',
     cost: 1,
     doc: 'Number of transactions in a block.',
   }),
-  row(eth_getBlockTransactionCountByNumber, {
+  spec(eth_getBlockTransactionCountByNumber, {
     name: 'eth_getBlockTransactionCountByNumber',
     module: 'eth',
     lane: 'sync',
     cost: 1,
     doc: 'Number of transactions in a block.',
   }),
-  row(eth_getUncleCountByBlockHash, {
+  spec(eth_getUncleCountByBlockHash, {
     name: 'eth_getUncleCountByBlockHash',
     module: 'eth',
     lane: 'sync',
     cost: 1,
     doc: 'Number of uncles of a block.',
   }),
-  row(eth_getUncleCountByBlockNumber, {
+  spec(eth_getUncleCountByBlockNumber, {
     name: 'eth_getUncleCountByBlockNumber',
     module: 'eth',
     lane: 'sync',
     cost: 1,
     doc: 'Number of uncles of a block.',
   }),
-  row(eth_getUncleByBlockHashAndIndex, {
+  spec(eth_getUncleByBlockHashAndIndex, {
     name: 'eth_getUncleByBlockHashAndIndex',
     module: 'eth',
     lane: 'sync',
     cost: 2,
     doc: 'An uncle of a block.',
   }),
-  row(eth_getUncleByBlockNumberAndIndex, {
+  spec(eth_getUncleByBlockNumberAndIndex, {
     name: 'eth_getUncleByBlockNumberAndIndex',
     module: 'eth',
     lane: 'sync',
     cost: 2,
     doc: 'An uncle of a block.',
   }),
-  row(eth_getTransactionByHash, {
+  spec(eth_getTransactionByHash, {
     name: 'eth_getTransactionByHash',
     module: 'eth',
     lane: 'sync',
     cost: 2,
     doc: 'A mined or pending transaction.',
   }),
-  row(eth_getTransactionByBlockHashAndIndex, {
+  spec(eth_getTransactionByBlockHashAndIndex, {
     name: 'eth_getTransactionByBlockHashAndIndex',
     module: 'eth',
     lane: 'sync',
     cost: 2,
     doc: 'A transaction of a block.',
   }),
-  row(eth_getTransactionByBlockNumberAndIndex, {
+  spec(eth_getTransactionByBlockNumberAndIndex, {
     name: 'eth_getTransactionByBlockNumberAndIndex',
     module: 'eth',
     lane: 'sync',
     cost: 2,
     doc: 'A transaction of a block.',
   }),
-  row(eth_getTransactionReceipt, {
+  spec(eth_getTransactionReceipt, {
     name: 'eth_getTransactionReceipt',
     module: 'eth',
     lane: 'sync',
     cost: 2,
     doc: 'Outcome of a mined transaction.',
   }),
-  row(eth_getProof, {
+  spec(eth_getProof, {
     name: 'eth_getProof',
     module: 'eth',
     lane: 'pool',
@@ -391,28 +391,28 @@ export const table: readonly Row<Context>[] = [
     contracts: addressAt(0),
     doc: 'An account and cells of its storage, with the nodes that prove them.',
   }),
-  row(eth_getBlockReceipts, {
+  spec(eth_getBlockReceipts, {
     name: 'eth_getBlockReceipts',
     module: 'eth',
     lane: 'sync',
     cost: 5,
     doc: 'The receipts of all transactions of a block.',
   }),
-  row(eth_getHeaderByHash, {
+  spec(eth_getHeaderByHash, {
     name: 'eth_getHeaderByHash',
     module: 'eth',
     lane: 'sync',
     cost: 2,
     doc: 'A block by its hash, without size, transactions and uncles.',
   }),
-  row(eth_getHeaderByNumber, {
+  spec(eth_getHeaderByNumber, {
     name: 'eth_getHeaderByNumber',
     module: 'eth',
     lane: 'sync',
     cost: 2,
     doc: 'A block by its height or a tag, without size, transactions and uncles.',
   }),
-  row(eth_getRawTransactionByHash, {
+  spec(eth_getRawTransactionByHash, {
     name: 'eth_getRawTransactionByHash',
     alias: 'debug_getRawTransaction',
     module: 'eth',
@@ -420,42 +420,42 @@ export const table: readonly Row<Context>[] = [
     cost: 2,
     doc: 'The signed bytes of a mined or pending transaction.',
   }),
-  row(eth_getRawTransactionByBlockHashAndIndex, {
+  spec(eth_getRawTransactionByBlockHashAndIndex, {
     name: 'eth_getRawTransactionByBlockHashAndIndex',
     module: 'eth',
     lane: 'sync',
     cost: 2,
     doc: 'The signed bytes of a transaction of a block.',
   }),
-  row(eth_getRawTransactionByBlockNumberAndIndex, {
+  spec(eth_getRawTransactionByBlockNumberAndIndex, {
     name: 'eth_getRawTransactionByBlockNumberAndIndex',
     module: 'eth',
     lane: 'sync',
     cost: 2,
     doc: 'The signed bytes of a transaction of a block.',
   }),
-  row(eth_maxPriorityFeePerGas, {
+  spec(eth_maxPriorityFeePerGas, {
     name: 'eth_maxPriorityFeePerGas',
     module: 'eth',
     lane: 'sync',
     cost: 1,
     doc: 'Zero: the minimum gas price gets in.',
   }),
-  row(eth_feeHistory, {
+  spec(eth_feeHistory, {
     name: 'eth_feeHistory',
     module: 'eth',
     lane: 'pool',
     cost: 10,
     doc: 'Minimum gas prices, shares of used gas and what was paid above the minimum.',
   }),
-  row(eth_pendingTransactions, {
+  spec(eth_pendingTransactions, {
     name: 'eth_pendingTransactions',
     module: 'eth',
     lane: 'sync',
     cost: 2,
     doc: 'Pending transactions of the accounts of this node.',
   }),
-  row(eth_call, {
+  spec(eth_call, {
     name: 'eth_call',
     module: 'eth',
     lane: 'pool',
@@ -463,7 +463,7 @@ export const table: readonly Row<Context>[] = [
     contracts: calledAt(0, 2),
     doc: 'Executes a call without a transaction.',
   }),
-  row(eth_estimateGas, {
+  spec(eth_estimateGas, {
     name: 'eth_estimateGas',
     module: 'eth',
     lane: 'pool',
@@ -471,7 +471,7 @@ export const table: readonly Row<Context>[] = [
     contracts: calledAt(0, 2),
     doc: 'Gas that a transaction needs.',
   }),
-  row(eth_getLogs, {
+  spec(eth_getLogs, {
     name: 'eth_getLogs',
     module: 'eth',
     lane: 'pool',
@@ -480,7 +480,7 @@ export const table: readonly Row<Context>[] = [
     hasOwnLimit: true,
     doc: 'Logs by blocks, addresses and topics.',
   }),
-  row(eth_sendRawTransaction, {
+  spec(eth_sendRawTransaction, {
     name: 'eth_sendRawTransaction',
     module: 'eth',
     lane: 'pool',
@@ -489,7 +489,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Submits a signed transaction.',
   }),
-  row(eth_sendTransaction, {
+  spec(eth_sendTransaction, {
     name: 'eth_sendTransaction',
     needsAccounts: true,
     module: 'eth',
@@ -499,7 +499,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Signs with an account of this node and submits.',
   }),
-  row(eth_sendUnsignedTransaction, {
+  spec(eth_sendUnsignedTransaction, {
     name: 'eth_sendUnsignedTransaction',
     module: 'eth',
     lane: 'pool',
@@ -510,7 +510,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Sends as any address, without its key.',
   }),
-  row(eth_sign, {
+  spec(eth_sign, {
     name: 'eth_sign',
     needsAccounts: true,
     module: 'eth',
@@ -518,7 +518,7 @@ export const table: readonly Row<Context>[] = [
     cost: 5,
     doc: 'Signs a message with an account of this node.',
   }),
-  row(eth_newFilter, {
+  spec(eth_newFilter, {
     name: 'eth_newFilter',
     module: 'eth',
     lane: 'pool',
@@ -527,7 +527,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Installs a filter for logs.',
   }),
-  row(eth_newBlockFilter, {
+  spec(eth_newBlockFilter, {
     name: 'eth_newBlockFilter',
     module: 'eth',
     lane: 'pool',
@@ -535,7 +535,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Installs a filter for new blocks.',
   }),
-  row(eth_newPendingTransactionFilter, {
+  spec(eth_newPendingTransactionFilter, {
     name: 'eth_newPendingTransactionFilter',
     module: 'eth',
     lane: 'pool',
@@ -543,7 +543,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Installs a filter for pending transactions.',
   }),
-  row(eth_getFilterChanges, {
+  spec(eth_getFilterChanges, {
     name: 'eth_getFilterChanges',
     module: 'eth',
     lane: 'pool',
@@ -552,7 +552,7 @@ export const table: readonly Row<Context>[] = [
     hasOwnLimit: true,
     doc: 'What a filter found since the last poll.',
   }),
-  row(eth_getFilterLogs, {
+  spec(eth_getFilterLogs, {
     name: 'eth_getFilterLogs',
     module: 'eth',
     lane: 'pool',
@@ -560,7 +560,7 @@ export const table: readonly Row<Context>[] = [
     hasOwnLimit: true,
     doc: 'What eth_getLogs finds now by a log filter, or all hashes since another filter was installed.',
   }),
-  row(eth_uninstallFilter, {
+  spec(eth_uninstallFilter, {
     name: 'eth_uninstallFilter',
     module: 'eth',
     lane: 'pool',
@@ -568,7 +568,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Removes a filter.',
   }),
-  row(eth_subscribe, {
+  spec(eth_subscribe, {
     name: 'eth_subscribe',
     module: 'eth',
     lane: 'sync',
@@ -577,7 +577,7 @@ export const table: readonly Row<Context>[] = [
     isForSubscribers: true,
     doc: 'Tells a WebSocket connection of new heads, logs or pending transactions from now on.',
   }),
-  row(eth_unsubscribe, {
+  spec(eth_unsubscribe, {
     name: 'eth_unsubscribe',
     module: 'eth',
     lane: 'sync',
@@ -585,7 +585,7 @@ export const table: readonly Row<Context>[] = [
     isForSubscribers: true,
     doc: 'Ends a subscription of this connection.',
   }),
-  row(evm_snapshot, {
+  spec(evm_snapshot, {
     name: 'evm_snapshot',
     module: 'evm',
     lane: 'sync',
@@ -593,7 +593,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Remembers the present head.',
   }),
-  row(evm_revert, {
+  spec(evm_revert, {
     name: 'evm_revert',
     module: 'evm',
     lane: 'pool',
@@ -601,7 +601,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Goes back to a remembered head.',
   }),
-  row(evm_reset, {
+  spec(evm_reset, {
     name: 'evm_reset',
     module: 'evm',
     lane: 'pool',
@@ -609,8 +609,8 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Goes back to the genesis block.',
   }),
-  row(evm_mine, { name: 'evm_mine', module: 'evm', lane: 'pool', cost: 10, isWrite: true, doc: 'Mines a block.' }),
-  row(evm_increaseTime, {
+  spec(evm_mine, { name: 'evm_mine', module: 'evm', lane: 'pool', cost: 10, isWrite: true, doc: 'Mines a block.' }),
+  spec(evm_increaseTime, {
     name: 'evm_increaseTime',
     module: 'evm',
     lane: 'sync',
@@ -618,7 +618,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Moves the time of the next block forward.',
   }),
-  row(evm_startMining, {
+  spec(evm_startMining, {
     name: 'evm_startMining',
     module: 'evm',
     lane: 'pool',
@@ -626,7 +626,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Lets the node mine.',
   }),
-  row(evm_stopMining, {
+  spec(evm_stopMining, {
     name: 'evm_stopMining',
     module: 'evm',
     lane: 'pool',
@@ -634,7 +634,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Stops the node from mining.',
   }),
-  row(eth_simulateV1, {
+  spec(eth_simulateV1, {
     name: 'eth_simulateV1',
     module: 'eth',
     lane: 'pool',
@@ -642,7 +642,7 @@ export const table: readonly Row<Context>[] = [
     contracts: simulatedAt(0),
     doc: 'Runs blocks of calls on top of a block, on a state that may be pretended.',
   }),
-  row(eth_signTypedData_v4, {
+  spec(eth_signTypedData_v4, {
     name: 'eth_signTypedData_v4',
     needsAccounts: true,
     module: 'eth',
@@ -650,7 +650,7 @@ export const table: readonly Row<Context>[] = [
     cost: 50,
     doc: 'Signs structured data (EIP-712) with an account of this node.',
   }),
-  row(evm_setAutomine, {
+  spec(evm_setAutomine, {
     name: 'evm_setAutomine',
     module: 'evm',
     lane: 'sync',
@@ -658,7 +658,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Whether each submission mines a block.',
   }),
-  row(evm_setIntervalMining, {
+  spec(evm_setIntervalMining, {
     name: 'evm_setIntervalMining',
     module: 'evm',
     lane: 'sync',
@@ -666,7 +666,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Time between blocks in milliseconds; 0: none by time.',
   }),
-  row(evm_setNextBlockTimestamp, {
+  spec(evm_setNextBlockTimestamp, {
     name: 'evm_setNextBlockTimestamp',
     module: 'evm',
     lane: 'sync',
@@ -674,7 +674,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Sets the time of the next block.',
   }),
-  row(evm_setTime, {
+  spec(evm_setTime, {
     name: 'evm_setTime',
     module: 'evm',
     lane: 'sync',
@@ -682,7 +682,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: "Sets the clock of later blocks, in seconds since 1970; by how many seconds it was moved ahead. A time that is not after the head's is refused.",
   }),
-  row(evm_setBlockGasLimit, {
+  spec(evm_setBlockGasLimit, {
     name: 'evm_setBlockGasLimit',
     module: 'evm',
     lane: 'sync',
@@ -690,7 +690,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Sets the gas limit that later blocks move toward: each by at most a 1024th, as the rules of the chain want. Less than a block may have is refused.',
   }),
-  row(hardhat_mine, {
+  spec(hardhat_mine, {
     name: 'hardhat_mine',
     alias: 'anvil_mine',
     module: 'hardhat',
@@ -699,7 +699,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Mines blocks, some seconds apart.',
   }),
-  row(hardhat_reset, {
+  spec(hardhat_reset, {
     name: 'hardhat_reset',
     alias: 'anvil_reset',
     module: 'hardhat',
@@ -708,7 +708,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Goes back to the genesis block.',
   }),
-  row(hardhat_getAutomine, {
+  spec(hardhat_getAutomine, {
     name: 'hardhat_getAutomine',
     alias: 'anvil_getAutomine',
     module: 'hardhat',
@@ -716,7 +716,7 @@ export const table: readonly Row<Context>[] = [
     cost: 1,
     doc: 'Whether each submission mines a block.',
   }),
-  row(hardhat_dropTransaction, {
+  spec(hardhat_dropTransaction, {
     name: 'hardhat_dropTransaction',
     alias: 'anvil_dropTransaction',
     module: 'hardhat',
@@ -725,7 +725,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Takes a transaction out of the pool.',
   }),
-  row(hardhat_impersonateAccount, {
+  spec(hardhat_impersonateAccount, {
     name: 'hardhat_impersonateAccount',
     alias: 'anvil_impersonateAccount',
     module: 'hardhat',
@@ -734,7 +734,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Lets eth_sendTransaction send as any address.',
   }),
-  row(hardhat_stopImpersonatingAccount, {
+  spec(hardhat_stopImpersonatingAccount, {
     name: 'hardhat_stopImpersonatingAccount',
     alias: 'anvil_stopImpersonatingAccount',
     module: 'hardhat',
@@ -743,7 +743,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Ends an impersonation.',
   }),
-  row(hardhat_setBalance, {
+  spec(hardhat_setBalance, {
     name: 'hardhat_setBalance',
     alias: 'anvil_setBalance',
     module: 'hardhat',
@@ -753,7 +753,7 @@ export const table: readonly Row<Context>[] = [
     contracts: addressAt(0),
     doc: 'Gives an account a balance.',
   }),
-  row(hardhat_setCode, {
+  spec(hardhat_setCode, {
     name: 'hardhat_setCode',
     alias: 'anvil_setCode',
     module: 'hardhat',
@@ -763,7 +763,7 @@ export const table: readonly Row<Context>[] = [
     contracts: rewritten,
     doc: 'Gives an account code.',
   }),
-  row(hardhat_setNonce, {
+  spec(hardhat_setNonce, {
     name: 'hardhat_setNonce',
     alias: 'anvil_setNonce',
     module: 'hardhat',
@@ -773,7 +773,7 @@ export const table: readonly Row<Context>[] = [
     contracts: addressAt(0),
     doc: 'Gives an account a nonce.',
   }),
-  row(hardhat_setStorageAt, {
+  spec(hardhat_setStorageAt, {
     name: 'hardhat_setStorageAt',
     alias: 'anvil_setStorageAt',
     module: 'hardhat',
@@ -783,7 +783,7 @@ export const table: readonly Row<Context>[] = [
     contracts: rewritten,
     doc: 'Writes a storage cell.',
   }),
-  row(hardhat_setCoinbase, {
+  spec(hardhat_setCoinbase, {
     name: 'hardhat_setCoinbase',
     alias: 'anvil_setCoinbase',
     module: 'hardhat',
@@ -792,7 +792,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Sets the receiver of the fees of later blocks, until evm_revert goes back behind it.',
   }),
-  row(hardhat_setMinGasPrice, {
+  spec(hardhat_setMinGasPrice, {
     name: 'hardhat_setMinGasPrice',
     alias: 'anvil_setMinGasPrice',
     module: 'hardhat',
@@ -801,7 +801,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Sets the minimum gas price that later blocks move toward: each by at most a hundredth, as the rules of the chain want.',
   }),
-  row(hardhat_setPrevRandao, {
+  spec(hardhat_setPrevRandao, {
     name: 'hardhat_setPrevRandao',
     alias: 'anvil_setPrevRandao',
     module: 'hardhat',
@@ -809,7 +809,7 @@ export const table: readonly Row<Context>[] = [
     cost: 1,
     doc: 'Does nothing: Rootstock has no random beacon, PREVRANDAO is the difficulty.',
   }),
-  row(hardhat_setNextBlockBaseFeePerGas, {
+  spec(hardhat_setNextBlockBaseFeePerGas, {
     name: 'hardhat_setNextBlockBaseFeePerGas',
     alias: 'anvil_setNextBlockBaseFeePerGas',
     module: 'hardhat',
@@ -817,7 +817,7 @@ export const table: readonly Row<Context>[] = [
     cost: 1,
     doc: 'Does nothing: Rootstock has no base fee. See hardhat_setMinGasPrice.',
   }),
-  row(hardhat_metadata, {
+  spec(hardhat_metadata, {
     name: 'hardhat_metadata',
     alias: 'anvil_metadata',
     module: 'hardhat',
@@ -825,14 +825,14 @@ export const table: readonly Row<Context>[] = [
     cost: 5,
     doc: 'Which node this is, and where its chain and its snapshots are.',
   }),
-  row(anvil_nodeInfo, {
+  spec(anvil_nodeInfo, {
     name: 'anvil_nodeInfo',
     module: 'hardhat',
     lane: 'sync',
     cost: 1,
     doc: 'What the node runs with. The minimum gas price stands for the base fee.',
   }),
-  row(anvil_autoImpersonateAccount, {
+  spec(anvil_autoImpersonateAccount, {
     name: 'anvil_autoImpersonateAccount',
     module: 'hardhat',
     lane: 'sync',
@@ -840,7 +840,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Whether eth_sendTransaction sends as any address without its key.',
   }),
-  row(anvil_dropAllTransactions, {
+  spec(anvil_dropAllTransactions, {
     name: 'anvil_dropAllTransactions',
     alias: 'hardhat_dropAllTransactions',
     module: 'hardhat',
@@ -849,7 +849,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Empties the pool.',
   }),
-  row(anvil_removePoolTransactions, {
+  spec(anvil_removePoolTransactions, {
     name: 'anvil_removePoolTransactions',
     module: 'hardhat',
     lane: 'sync',
@@ -857,7 +857,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Takes all transactions of a sender out of the pool.',
   }),
-  row(anvil_setLoggingEnabled, {
+  spec(anvil_setLoggingEnabled, {
     name: 'anvil_setLoggingEnabled',
     alias: 'hardhat_setLoggingEnabled',
     module: 'hardhat',
@@ -866,7 +866,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Whether a node on a terminal prints a line for each block and transaction. The log is not changed.',
   }),
-  row(anvil_setBlockTimestampInterval, {
+  spec(anvil_setBlockTimestampInterval, {
     name: 'anvil_setBlockTimestampInterval',
     module: 'hardhat',
     lane: 'sync',
@@ -874,7 +874,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Puts each later block this number of seconds after its parent, whatever the clock says.',
   }),
-  row(anvil_removeBlockTimestampInterval, {
+  spec(anvil_removeBlockTimestampInterval, {
     name: 'anvil_removeBlockTimestampInterval',
     module: 'hardhat',
     lane: 'sync',
@@ -882,14 +882,14 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Leaves the times of later blocks to the clock again; whether there was an interval.',
   }),
-  row(personal_listAccounts, {
+  spec(personal_listAccounts, {
     name: 'personal_listAccounts',
     module: 'personal',
     lane: 'sync',
     cost: 1,
     doc: 'Addresses that this node keeps, locked ones too.',
   }),
-  row(personal_newAccount, {
+  spec(personal_newAccount, {
     name: 'personal_newAccount',
     module: 'personal',
     lane: 'pool',
@@ -897,7 +897,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Makes an account, stores its key encrypted and unlocks it for half an hour.',
   }),
-  row(personal_newAccountWithSeed, {
+  spec(personal_newAccountWithSeed, {
     name: 'personal_newAccountWithSeed',
     module: 'personal',
     lane: 'sync',
@@ -905,7 +905,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Unlocks the account whose key is the hash of a text; it is not stored.',
   }),
-  row(personal_importRawKey, {
+  spec(personal_importRawKey, {
     name: 'personal_importRawKey',
     module: 'personal',
     lane: 'pool',
@@ -913,14 +913,14 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Stores a private key encrypted and unlocks its account for half an hour.',
   }),
-  row(personal_dumpRawKey, {
+  spec(personal_dumpRawKey, {
     name: 'personal_dumpRawKey',
     module: 'personal',
     lane: 'sync',
     cost: 1,
     doc: 'Private key of an unlocked account.',
   }),
-  row(personal_lockAccount, {
+  spec(personal_lockAccount, {
     name: 'personal_lockAccount',
     module: 'personal',
     lane: 'sync',
@@ -928,7 +928,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Forgets the key of an unlocked account.',
   }),
-  row(personal_unlockAccount, {
+  spec(personal_unlockAccount, {
     name: 'personal_unlockAccount',
     module: 'personal',
     lane: 'pool',
@@ -936,7 +936,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Unlocks a stored account for a time.',
   }),
-  row(personal_sendTransaction, {
+  spec(personal_sendTransaction, {
     name: 'personal_sendTransaction',
     module: 'personal',
     lane: 'pool',
@@ -945,42 +945,42 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Signs with a stored account, also a locked one, and submits.',
   }),
-  row(personal_sign, {
+  spec(personal_sign, {
     name: 'personal_sign',
     module: 'personal',
     lane: 'pool',
     cost: 5,
     doc: 'Signs a message with an account of this node, stored ones by their passphrase.',
   }),
-  row(personal_ecRecover, {
+  spec(personal_ecRecover, {
     name: 'personal_ecRecover',
     module: 'personal',
     lane: 'sync',
     cost: 1,
     doc: 'Address that signed a message.',
   }),
-  row(eth_getWork, {
+  spec(eth_getWork, {
     name: 'eth_getWork',
     module: 'eth',
     lane: 'pool',
     cost: 2,
     doc: 'Hash and target of the work that mnr_getWork gives.',
   }),
-  row(eth_submitWork, {
+  spec(eth_submitWork, {
     name: 'eth_submitWork',
     module: 'eth',
     lane: 'sync',
     cost: 1,
     doc: 'Always false: a solution of merged mining does not fit into its parameters.',
   }),
-  row(eth_submitHashrate, {
+  spec(eth_submitHashrate, {
     name: 'eth_submitHashrate',
     module: 'eth',
     lane: 'sync',
     cost: 1,
     doc: 'Takes note of the hashrate of a miner.',
   }),
-  row(mnr_getWork, {
+  spec(mnr_getWork, {
     name: 'mnr_getWork',
     module: 'mnr',
     lane: 'pool',
@@ -988,7 +988,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'The block that waits for a proof of work.',
   }),
-  row(mnr_submitBitcoinBlock, {
+  spec(mnr_submitBitcoinBlock, {
     name: 'mnr_submitBitcoinBlock',
     module: 'mnr',
     lane: 'pool',
@@ -996,7 +996,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Submits a solution as a whole Bitcoin block.',
   }),
-  row(mnr_submitBitcoinBlockTransactions, {
+  spec(mnr_submitBitcoinBlockTransactions, {
     name: 'mnr_submitBitcoinBlockTransactions',
     module: 'mnr',
     lane: 'pool',
@@ -1004,7 +1004,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Submits a solution as header, coinbase and all transaction ids.',
   }),
-  row(mnr_submitBitcoinBlockPartialMerkle, {
+  spec(mnr_submitBitcoinBlockPartialMerkle, {
     name: 'mnr_submitBitcoinBlockPartialMerkle',
     module: 'mnr',
     lane: 'pool',
@@ -1012,7 +1012,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Submits a solution as header, coinbase and Merkle branch.',
   }),
-  row(rsk_flush, {
+  spec(rsk_flush, {
     name: 'rsk_flush',
     alias: 'chain_flush',
     isOff: true,
@@ -1022,7 +1022,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Waits until everything that was written is on the disk.',
   }),
-  row(rsk_shutdown, {
+  spec(rsk_shutdown, {
     name: 'rsk_shutdown',
     alias: 'chain_shutdown',
     isOff: true,
@@ -1032,7 +1032,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Ends the node, after the answer and the running requests.',
   }),
-  row(rsk_getRawBlockHeaderByHash, {
+  spec(rsk_getRawBlockHeaderByHash, {
     name: 'rsk_getRawBlockHeaderByHash',
     alias: 'chain_getRawBlockHeaderByHash',
     module: 'rsk',
@@ -1040,7 +1040,7 @@ export const table: readonly Row<Context>[] = [
     cost: 2,
     doc: 'A header without Merkle proof and coinbase transaction.',
   }),
-  row(rsk_getRawBlockHeaderByNumber, {
+  spec(rsk_getRawBlockHeaderByNumber, {
     name: 'rsk_getRawBlockHeaderByNumber',
     alias: 'chain_getRawBlockHeaderByNumber',
     module: 'rsk',
@@ -1048,7 +1048,7 @@ export const table: readonly Row<Context>[] = [
     cost: 2,
     doc: 'A header without Merkle proof and coinbase transaction.',
   }),
-  row(rsk_getRawTransactionReceiptByHash, {
+  spec(rsk_getRawTransactionReceiptByHash, {
     name: 'rsk_getRawTransactionReceiptByHash',
     alias: 'chain_getRawTransactionReceiptByHash',
     module: 'rsk',
@@ -1056,7 +1056,7 @@ export const table: readonly Row<Context>[] = [
     cost: 2,
     doc: 'A receipt as it stands in the receipts trie.',
   }),
-  row(rsk_getTransactionReceiptNodesByHash, {
+  spec(rsk_getTransactionReceiptNodesByHash, {
     name: 'rsk_getTransactionReceiptNodesByHash',
     alias: 'chain_getTransactionReceiptNodesByHash',
     module: 'rsk',
@@ -1064,7 +1064,7 @@ export const table: readonly Row<Context>[] = [
     cost: 5,
     doc: 'The nodes that prove a receipt against its block, leaf first.',
   }),
-  row(rsk_getStorageBytesAt, {
+  spec(rsk_getStorageBytesAt, {
     name: 'rsk_getStorageBytesAt',
     alias: 'chain_getStorageBytesAt',
     isOff: true,
@@ -1074,63 +1074,63 @@ export const table: readonly Row<Context>[] = [
     contracts: addressAt(0),
     doc: 'The stored bytes of a cell, of any length.',
   }),
-  row(debug_getRawHeader, {
+  spec(debug_getRawHeader, {
     name: 'debug_getRawHeader',
     module: 'debug',
     lane: 'sync',
     cost: 2,
     doc: 'The full encoding of a header, with what its proof of work is made of.',
   }),
-  row(debug_getRawBlock, {
+  spec(debug_getRawBlock, {
     name: 'debug_getRawBlock',
     module: 'debug',
     lane: 'sync',
     cost: 5,
     doc: 'The full encoding of a block.',
   }),
-  row(debug_getRawReceipts, {
+  spec(debug_getRawReceipts, {
     name: 'debug_getRawReceipts',
     module: 'debug',
     lane: 'sync',
     cost: 5,
     doc: 'The receipts of a block as they stand in its receipts trie.',
   }),
-  row(eth_netHashrate, {
+  spec(eth_netHashrate, {
     name: 'eth_netHashrate',
     module: 'eth',
     lane: 'sync',
     cost: 1,
     doc: 'Hashes a second of the whole network, as a JSON number.',
   }),
-  row(eth_bridgeState, {
+  spec(eth_bridgeState, {
     name: 'eth_bridgeState',
     module: 'eth',
     lane: 'sync',
     cost: 1,
     doc: 'What the Bridge knows: height of its Bitcoin chain, transactions that wait for signatures.',
   }),
-  row(txpool_content, {
+  spec(txpool_content, {
     name: 'txpool_content',
     module: 'txpool',
     lane: 'pool',
     cost: 20,
     doc: 'The transactions of the pool, by sender and nonce; the `reason` of each says what it waits for.',
   }),
-  row(txpool_inspect, {
+  spec(txpool_inspect, {
     name: 'txpool_inspect',
     module: 'txpool',
     lane: 'pool',
     cost: 20,
     doc: 'The transactions of the pool in words, by sender and nonce.',
   }),
-  row(txpool_status, {
+  spec(txpool_status, {
     name: 'txpool_status',
     module: 'txpool',
     lane: 'sync',
     cost: 1,
     doc: 'Numbers of pending and queued transactions.',
   }),
-  row(sco_banAddress, {
+  spec(sco_banAddress, {
     name: 'sco_banAddress',
     module: 'sco',
     lane: 'sync',
@@ -1138,7 +1138,7 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Bans an address or a block of addresses, across restarts.',
   }),
-  row(sco_unbanAddress, {
+  spec(sco_unbanAddress, {
     name: 'sco_unbanAddress',
     module: 'sco',
     lane: 'sync',
@@ -1146,28 +1146,28 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Lifts a ban.',
   }),
-  row(sco_bannedAddresses, {
+  spec(sco_bannedAddresses, {
     name: 'sco_bannedAddresses',
     module: 'sco',
     lane: 'sync',
     cost: 1,
     doc: 'Banned addresses and blocks of addresses.',
   }),
-  row(sco_peerList, {
+  spec(sco_peerList, {
     name: 'sco_peerList',
     module: 'sco',
     lane: 'sync',
     cost: 1,
     doc: 'How each known peer has behaved.',
   }),
-  row(sco_reputationSummary, {
+  spec(sco_reputationSummary, {
     name: 'sco_reputationSummary',
     module: 'sco',
     lane: 'sync',
     cost: 1,
     doc: 'Sums over all known peers.',
   }),
-  row(sco_clearPeerScoring, {
+  spec(sco_clearPeerScoring, {
     name: 'sco_clearPeerScoring',
     module: 'sco',
     lane: 'sync',
@@ -1175,42 +1175,42 @@ export const table: readonly Row<Context>[] = [
     isWrite: true,
     doc: 'Forgets how a peer has behaved.',
   }),
-  row(debug_wireProtocolQueueSize, {
+  spec(debug_wireProtocolQueueSize, {
     name: 'debug_wireProtocolQueueSize',
     module: 'debug',
     lane: 'sync',
     cost: 1,
     doc: 'Messages of peers that wait.',
   }),
-  row(debug_accountTransactionQuota, {
+  spec(debug_accountTransactionQuota, {
     name: 'debug_accountTransactionQuota',
     module: 'debug',
     lane: 'sync',
     cost: 1,
     doc: 'Virtual gas that the rate limiter grants an account.',
   }),
-  row(debug_traceTransaction, {
+  spec(debug_traceTransaction, {
     name: 'debug_traceTransaction',
     module: 'debug',
     lane: 'pool',
     cost: 50,
     doc: 'Executes a transaction again and shows its instructions, its calls, or the state that it touched.',
   }),
-  row(debug_traceBlockByHash, {
+  spec(debug_traceBlockByHash, {
     name: 'debug_traceBlockByHash',
     module: 'debug',
     lane: 'pool',
     cost: 100,
     doc: 'Executes a block again and traces each of its transactions.',
   }),
-  row(debug_traceBlockByNumber, {
+  spec(debug_traceBlockByNumber, {
     name: 'debug_traceBlockByNumber',
     module: 'debug',
     lane: 'pool',
     cost: 100,
     doc: 'Executes a block again and traces each of its transactions.',
   }),
-  row(debug_traceCall, {
+  spec(debug_traceCall, {
     name: 'debug_traceCall',
     module: 'debug',
     lane: 'pool',
@@ -1218,21 +1218,21 @@ export const table: readonly Row<Context>[] = [
     contracts: calledAt(0),
     doc: 'Executes a call and traces it.',
   }),
-  row(trace_transaction, {
+  spec(trace_transaction, {
     name: 'trace_transaction',
     module: 'trace',
     lane: 'pool',
     cost: 50,
     doc: 'Calls that a transaction made.',
   }),
-  row(trace_block, {
+  spec(trace_block, {
     name: 'trace_block',
     module: 'trace',
     lane: 'pool',
     cost: 100,
     doc: 'Calls that the transactions of a block made.',
   }),
-  row(trace_filter, {
+  spec(trace_filter, {
     name: 'trace_filter',
     module: 'trace',
     lane: 'pool',
@@ -1240,14 +1240,14 @@ export const table: readonly Row<Context>[] = [
     contracts: tracedAt(0),
     doc: 'Calls of transactions by blocks, senders and receivers.',
   }),
-  row(trace_get, {
+  spec(trace_get, {
     name: 'trace_get',
     module: 'trace',
     lane: 'pool',
     cost: 50,
     doc: 'One call, by its position in the block of a transaction.',
   }),
-  row(trace_call, {
+  spec(trace_call, {
     name: 'trace_call',
     module: 'trace',
     lane: 'pool',
@@ -1255,14 +1255,14 @@ export const table: readonly Row<Context>[] = [
     contracts: calledAt(0),
     doc: 'Executes a call and shows its calls, changes of the state, instructions.',
   }),
-  row(trace_replayTransaction, {
+  spec(trace_replayTransaction, {
     name: 'trace_replayTransaction',
     module: 'trace',
     lane: 'pool',
     cost: 50,
     doc: 'Executes a transaction again and shows its calls, changes of the state, instructions.',
   }),
-  row(trace_replayBlockTransactions, {
+  spec(trace_replayBlockTransactions, {
     name: 'trace_replayBlockTransactions',
     module: 'trace',
     lane: 'pool',

@@ -4,6 +4,6 @@ import { defineMethod } from './context.ts'
 
 export const trace_block = defineMethod({
   params: positional([tracedBlockOrHash]),
-  answer: (context, [block], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.traceBlock(block, deadlineMs, ticket)),
+  answer: (context, [block], request) =>
+    request.run((deadlineMs, token) => context.native.traceBlock(block, deadlineMs, token)),
 })

@@ -6,8 +6,8 @@ import { defineMethod } from './context.ts'
 
 export const trace_call = defineMethod({
   params: positional([callObject, traceTypes], [callBlock]),
-  answer: (context, [call, types, block = 'latest'], flight) =>
-    flight.run((deadlineMs, ticket) =>
-      context.native.traceCall(callText(call), JSON.stringify(types), block, deadlineMs, ticket),
+  answer: (context, [call, types, block = 'latest'], request) =>
+    request.run((deadlineMs, token) =>
+      context.native.traceCall(callText(call), JSON.stringify(types), block, deadlineMs, token),
     ),
 })

@@ -4,8 +4,8 @@ import { defineMethod } from './context.ts'
 
 export const trace_filter = defineMethod({
   params: positional([traceFilter]),
-  answer: (context, [filter], flight) =>
-    flight.run((deadlineMs, ticket) =>
-      context.native.traceFilter(Buffer.isBuffer(filter) ? filter : JSON.stringify(filter), deadlineMs, ticket),
+  answer: (context, [filter], request) =>
+    request.run((deadlineMs, token) =>
+      context.native.traceFilter(Buffer.isBuffer(filter) ? filter : JSON.stringify(filter), deadlineMs, token),
     ),
 })

@@ -4,6 +4,6 @@ import { defineMethod } from './context.ts'
 
 export const trace_get = defineMethod({
   params: positional([tracedTransaction, tracePosition]),
-  answer: (context, [hash, position], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.traceGet(hash, position, deadlineMs, ticket)),
+  answer: (context, [hash, position], request) =>
+    request.run((deadlineMs, token) => context.native.traceGet(hash, position, deadlineMs, token)),
 })

@@ -5,8 +5,8 @@ import { defineMethod } from './context.ts'
 
 export const trace_replayBlockTransactions = defineMethod({
   params: positional([tracedBlockOrHash, traceTypes]),
-  answer: (context, [block, types], flight) =>
-    flight.run((deadlineMs, ticket) =>
-      context.native.traceReplayBlockTransactions(block, JSON.stringify(types), deadlineMs, ticket),
+  answer: (context, [block, types], request) =>
+    request.run((deadlineMs, token) =>
+      context.native.traceReplayBlockTransactions(block, JSON.stringify(types), deadlineMs, token),
     ),
 })

@@ -5,8 +5,8 @@ import { defineMethod } from './context.ts'
 
 export const trace_replayTransaction = defineMethod({
   params: positional([transactionHash, traceTypes]),
-  answer: (context, [hash, types], flight) =>
-    flight.run((deadlineMs, ticket) =>
-      context.native.traceReplayTransaction(hash, JSON.stringify(types), deadlineMs, ticket),
+  answer: (context, [hash, types], request) =>
+    request.run((deadlineMs, token) =>
+      context.native.traceReplayTransaction(hash, JSON.stringify(types), deadlineMs, token),
     ),
 })

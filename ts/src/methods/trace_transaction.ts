@@ -4,6 +4,6 @@ import { defineMethod } from './context.ts'
 
 export const trace_transaction = defineMethod({
   params: positional([transactionHash]),
-  answer: (context, [hash], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.traceTransaction(hash, deadlineMs, ticket)),
+  answer: (context, [hash], request) =>
+    request.run((deadlineMs, token) => context.native.traceTransaction(hash, deadlineMs, token)),
 })

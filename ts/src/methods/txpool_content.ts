@@ -3,6 +3,6 @@ import { defineMethod } from './context.ts'
 
 export const txpool_content = defineMethod({
   params: positional([]),
-  answer: (context, _none, flight) =>
-    flight.run((deadlineMs, ticket) => context.native.txpoolContent(deadlineMs, ticket)),
+  answer: (context, _none, request) =>
+    request.run((deadlineMs, token) => context.native.txpoolContent(deadlineMs, token)),
 })

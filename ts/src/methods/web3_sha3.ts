@@ -4,6 +4,6 @@ import { defineMethod } from './context.ts'
 
 export const web3_sha3 = defineMethod({
   params: positional([ofAnySize(prefixedBytes)]),
-  answer: (context, [data], flight) =>
-    flight.run((deadlineMs, ticket) => context.native.web3Sha3(data, deadlineMs, ticket)),
+  answer: (context, [data], request) =>
+    request.run((deadlineMs, token) => context.native.web3Sha3(data, deadlineMs, token)),
 })

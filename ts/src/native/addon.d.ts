@@ -24,8 +24,8 @@ export declare function anvilSetBlockTimestampInterval(seconds: number): string 
 /** `anvil_setLoggingEnabled`. */
 export declare function anvilSetLoggingEnabled(isOn: boolean): string | Buffer
 
-/** Ends the execution that runs under a ticket. Nothing happens when it has ended. */
-export declare function cancelTicket(ticket: number): void
+/** Ends the execution of a cancellation token. Does nothing if it has ended. */
+export declare function cancelExecution(token: number): void
 
 /** Ends running work, writes everything to disk and closes the database. Another node may be opened then. */
 export declare function closeNode(): Promise<string>
@@ -43,13 +43,13 @@ export declare function debugGetRawHeader(block: string): string | Buffer
 export declare function debugGetRawReceipts(block: string): string | Buffer
 
 /** `debug_traceBlockByHash` and `debug_traceBlockByNumber`. */
-export declare function debugTraceBlock(block: string, options: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function debugTraceBlock(block: string, options: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `debug_traceCall`. */
-export declare function debugTraceCall(call: string | Buffer, block: string, options: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function debugTraceCall(call: string | Buffer, block: string, options: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `debug_traceTransaction`. */
-export declare function debugTraceTransaction(hash: string, options: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function debugTraceTransaction(hash: string, options: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `debug_wireProtocolQueueSize`. */
 export declare function debugWireProtocolQueueSize(): string | Buffer
@@ -66,8 +66,8 @@ export declare function ethBlockNumber(): string | Buffer
 /** `eth_bridgeState`. */
 export declare function ethBridgeState(): string | Buffer
 
-/** `eth_call`. Overrides are JSON objects; empty: none. `may_be_brief`: answered at once if it is short. */
-export declare function ethCall(call: string | Buffer, block: string, stateOverrides: string | Buffer, blockOverrides: string | Buffer, deadlineMs: number, ticket: number, mayBeBrief: boolean): string | Buffer | Promise<string | Buffer>
+/** `eth_call`. Overrides are JSON objects; empty: none. `may_run_inline`: answered at once if it is short. */
+export declare function ethCall(call: string | Buffer, block: string, stateOverrides: string | Buffer, blockOverrides: string | Buffer, deadlineMs: number, token: number, mayRunInline: boolean): string | Buffer | Promise<string | Buffer>
 
 /** `eth_chainId`. */
 export declare function ethChainId(): string | Buffer
@@ -75,11 +75,11 @@ export declare function ethChainId(): string | Buffer
 /** `eth_coinbase`. */
 export declare function ethCoinbase(): string | Buffer
 
-/** `eth_estimateGas`. Overrides are JSON objects; empty: none. `may_be_brief`: answered at once if it is short. */
-export declare function ethEstimateGas(call: string | Buffer, block: string, stateOverrides: string | Buffer, blockOverrides: string | Buffer, deadlineMs: number, ticket: number, mayBeBrief: boolean): string | Buffer | Promise<string | Buffer>
+/** `eth_estimateGas`. Overrides are JSON objects; empty: none. `may_run_inline`: answered at once if it is short. */
+export declare function ethEstimateGas(call: string | Buffer, block: string, stateOverrides: string | Buffer, blockOverrides: string | Buffer, deadlineMs: number, token: number, mayRunInline: boolean): string | Buffer | Promise<string | Buffer>
 
 /** `eth_feeHistory`. */
-export declare function ethFeeHistory(count: string, newest: string, percentiles: Array<number>, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function ethFeeHistory(count: string, newest: string, percentiles: Array<number>, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `eth_gasPrice`. */
 export declare function ethGasPrice(): string | Buffer
@@ -114,11 +114,11 @@ export declare function ethGetHeaderByHash(hash: string): string | Buffer
 /** `eth_getHeaderByNumber`. */
 export declare function ethGetHeaderByNumber(block: string): string | Buffer
 
-/** `eth_getLogs`. `may_be_brief`: answered at once if few blocks have to be looked at. */
-export declare function ethGetLogs(filter: string | Buffer, deadlineMs: number, ticket: number, mayBeBrief: boolean): string | Buffer | Promise<string | Buffer>
+/** `eth_getLogs`. `may_run_inline`: answered at once if few blocks have to be looked at. */
+export declare function ethGetLogs(filter: string | Buffer, deadlineMs: number, token: number, mayRunInline: boolean): string | Buffer | Promise<string | Buffer>
 
-/** `eth_getProof`. `positions`: numbers in the form of a parameter. `may_be_brief`: answered at once if they are few. */
-export declare function ethGetProof(address: string, positions: Array<string>, block: string, deadlineMs: number, ticket: number, mayBeBrief: boolean): string | Buffer | Promise<string | Buffer>
+/** `eth_getProof`. `positions`: numbers in the form of a parameter. `may_run_inline`: answered at once if they are few. */
+export declare function ethGetProof(address: string, positions: Array<string>, block: string, deadlineMs: number, token: number, mayRunInline: boolean): string | Buffer | Promise<string | Buffer>
 
 /** `eth_getRawTransactionByBlockHashAndIndex`. */
 export declare function ethGetRawTransactionByBlockHashAndIndex(hash: string, index: number): string | Buffer
@@ -160,7 +160,7 @@ export declare function ethGetUncleCountByBlockHash(hash: string): string | Buff
 export declare function ethGetUncleCountByBlockNumber(block: string): string | Buffer
 
 /** `eth_getWork`. */
-export declare function ethGetWork(deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function ethGetWork(deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `eth_hashrate`. */
 export declare function ethHashrate(): string | Buffer
@@ -181,22 +181,22 @@ export declare function ethPendingTransactions(): string | Buffer
 export declare function ethProtocolVersion(): string | Buffer
 
 /** `eth_sendRawTransaction`. */
-export declare function ethSendRawTransaction(data: string | Buffer, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function ethSendRawTransaction(data: string | Buffer, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `eth_sendTransaction`. */
-export declare function ethSendTransaction(transaction: string | Buffer, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function ethSendTransaction(transaction: string | Buffer, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `eth_sendUnsignedTransaction`. */
-export declare function ethSendUnsignedTransaction(transaction: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function ethSendUnsignedTransaction(transaction: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `eth_sign`. */
-export declare function ethSign(address: string, data: string | Buffer, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function ethSign(address: string, data: string | Buffer, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `eth_signTypedData_v4`, of which only the hash comes here. */
 export declare function ethSignTypedData(address: string, hash: string): string | Buffer
 
 /** `eth_simulateV1`. */
-export declare function ethSimulate(simulation: string | Buffer, block: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function ethSimulate(simulation: string | Buffer, block: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `eth_submitHashrate`. */
 export declare function ethSubmitHashrate(): string | Buffer
@@ -211,13 +211,13 @@ export declare function ethSyncing(): string | Buffer
 export declare function evmIncreaseTime(seconds: number): string | Buffer
 
 /** `evm_mine`. A timestamp below 0 is none. */
-export declare function evmMine(blocks: number, timestamp: number, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function evmMine(blocks: number, timestamp: number, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `evm_reset`. */
-export declare function evmReset(deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function evmReset(deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `evm_revert`. */
-export declare function evmRevert(id: number, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function evmRevert(id: number, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `evm_setAutomine`. */
 export declare function evmSetAutomine(isOn: boolean): string | Buffer
@@ -238,10 +238,10 @@ export declare function evmSetTime(timestamp: number): string | Buffer
 export declare function evmSnapshot(): string | Buffer
 
 /** `evm_startMining`. */
-export declare function evmStartMining(deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function evmStartMining(deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `evm_stopMining`. */
-export declare function evmStopMining(deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function evmStopMining(deadlineMs: number, token: number): Promise<string | Buffer>
 
 /**
  * Writes the blocks of the main chain from one height to another. `onProgress(null, json)` is called for each with
@@ -250,7 +250,7 @@ export declare function evmStopMining(deadlineMs: number, ticket: number): Promi
 export declare function exportBlocks(path: string, from: number, to: number, onProgress: (error: Error | null, progress: string) => void): Promise<string>
 
 /** `hardhat_dropTransaction`. */
-export declare function hardhatDropTransaction(hash: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function hardhatDropTransaction(hash: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `hardhat_getAutomine`. */
 export declare function hardhatGetAutomine(): string | Buffer
@@ -262,13 +262,13 @@ export declare function hardhatImpersonateAccount(address: string): string | Buf
 export declare function hardhatMetadata(): string | Buffer
 
 /** `hardhat_mine`. An interval below 0 is none. */
-export declare function hardhatMine(blocks: number, interval: number, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function hardhatMine(blocks: number, interval: number, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `hardhat_setBalance`. */
-export declare function hardhatSetBalance(address: string, balance: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function hardhatSetBalance(address: string, balance: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `hardhat_setCode`. */
-export declare function hardhatSetCode(address: string, code: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function hardhatSetCode(address: string, code: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `hardhat_setCoinbase`. */
 export declare function hardhatSetCoinbase(address: string): string | Buffer
@@ -277,10 +277,10 @@ export declare function hardhatSetCoinbase(address: string): string | Buffer
 export declare function hardhatSetMinGasPrice(price: string): string | Buffer
 
 /** `hardhat_setNonce`. */
-export declare function hardhatSetNonce(address: string, nonce: number, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function hardhatSetNonce(address: string, nonce: number, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `hardhat_setStorageAt`. */
-export declare function hardhatSetStorageAt(address: string, position: string, word: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function hardhatSetStorageAt(address: string, position: string, word: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `hardhat_stopImpersonatingAccount`. */
 export declare function hardhatStopImpersonatingAccount(address: string): string | Buffer
@@ -310,16 +310,16 @@ export declare function mainHashesSince(number: number, hash: string, most: numb
 export declare function matchingLogs(hash: string, filters: string, isRemoved: boolean): string
 
 /** `mnr_getWork`. */
-export declare function mnrGetWork(deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function mnrGetWork(deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `mnr_submitBitcoinBlock`. Hex. */
-export declare function mnrSubmitBitcoinBlock(block: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function mnrSubmitBitcoinBlock(block: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `mnr_submitBitcoinBlockPartialMerkle`. Hex; the branch with blanks in between. */
-export declare function mnrSubmitBitcoinBlockPartialMerkle(header: string, coinbase: string, branch: string, count: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function mnrSubmitBitcoinBlockPartialMerkle(header: string, coinbase: string, branch: string, count: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `mnr_submitBitcoinBlockTransactions`. Hex; ids with blanks between them. */
-export declare function mnrSubmitBitcoinBlockTransactions(header: string, coinbase: string, ids: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function mnrSubmitBitcoinBlockTransactions(header: string, coinbase: string, ids: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `net_listening`. */
 export declare function netListening(): string | Buffer
@@ -333,7 +333,7 @@ export declare function netPeerList(): string | Buffer
 /** `net_version`. */
 export declare function netVersion(): string | Buffer
 
-/** What the node measures about itself: head, pool, lanes, database. Read from memory. */
+/** What the node measures about itself: head, pool, executors, database. Read from memory. */
 export declare function nodeFigures(): string
 
 /** What the node holds: network, chain id, genesis, head, highest block, size on disk. */
@@ -376,7 +376,7 @@ export declare function personalLockAccount(address: string): string | Buffer
 export declare function personalNewAccountWithSeed(seed: string): string | Buffer
 
 /** `personal_sendTransaction` with a decrypted key. */
-export declare function personalSendTransaction(transaction: string | Buffer, key: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function personalSendTransaction(transaction: string | Buffer, key: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `personal_sign` with a decrypted key. */
 export declare function personalSign(data: string, key: string): string | Buffer
@@ -391,7 +391,7 @@ export declare function printsChain(): boolean
 export declare function rewindChain(to: number): Promise<string>
 
 /** `rsk_flush`. */
-export declare function rskFlush(deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function rskFlush(deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `rsk_getRawBlockHeaderByHash`. */
 export declare function rskGetRawBlockHeaderByHash(hash: string): string | Buffer
@@ -430,37 +430,37 @@ export declare function scoUnbanAddress(address: string): string | Buffer
 export declare function shareOwner(cells: Uint32Array): void
 
 /** Says where the requests of a body are, as JSON: see `answers/src/body.rs`. */
-export declare function splitBody(body: Uint8Array, mostRequests: number, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function splitBody(body: Uint8Array, mostRequests: number, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Keeps an encrypted key and unlocks its account; the address. */
 export declare function storeKey(key: string, encrypted: string): string | Buffer
 
 /** `trace_block`. */
-export declare function traceBlock(block: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function traceBlock(block: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `trace_call`. */
-export declare function traceCall(call: string | Buffer, types: string, block: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function traceCall(call: string | Buffer, types: string, block: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `trace_filter`. */
-export declare function traceFilter(filter: string | Buffer, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function traceFilter(filter: string | Buffer, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `trace_get`. */
-export declare function traceGet(hash: string, position: number, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function traceGet(hash: string, position: number, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `trace_replayBlockTransactions`. */
-export declare function traceReplayBlockTransactions(block: string, types: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function traceReplayBlockTransactions(block: string, types: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `trace_replayTransaction`. */
-export declare function traceReplayTransaction(hash: string, types: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function traceReplayTransaction(hash: string, types: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `trace_transaction`. */
-export declare function traceTransaction(hash: string, deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function traceTransaction(hash: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `txpool_content`. */
-export declare function txpoolContent(deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function txpoolContent(deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `txpool_inspect`. */
-export declare function txpoolInspect(deadlineMs: number, ticket: number): Promise<string | Buffer>
+export declare function txpoolInspect(deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** `txpool_status`. */
 export declare function txpoolStatus(): string | Buffer
@@ -477,4 +477,4 @@ export declare function verifyBlocks(from: number, to: number, onProgress: (erro
 export declare function web3ClientVersion(): string | Buffer
 
 /** `web3_sha3`. Answered at once when the text is short. */
-export declare function web3Sha3(data: string | Buffer, deadlineMs: number, ticket: number): string | Buffer | Promise<string | Buffer>
+export declare function web3Sha3(data: string | Buffer, deadlineMs: number, token: number): string | Buffer | Promise<string | Buffer>

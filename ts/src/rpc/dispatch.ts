@@ -11,13 +11,13 @@ import {
   RpcError,
   responseTooLarge,
 } from './errors.ts'
-import type { Flight } from './flight.ts'
+import { eventLoopBudget } from './eventLoopBudget.ts'
 import type { Message } from './longAnswer.ts'
 import { type Method, type Params, wrongArity } from './method.ts'
-import { turns } from './turns.ts'
+import type { RequestContext } from './requestContext.ts'
 
-/** A row of the method table. */
-export interface Row<Context> {
+/** A spec of the method table. */
+export interface MethodSpec<Context> {
   readonly name: string
   /** A second wire name with the same rights and limits. */
   readonly alias?: string
@@ -48,7 +48,7 @@ export interface Row<Context> {
 
 /** What one wire name leads to. */
 export type Entry<Context> =
-  | { readonly row: Row<Context> /** Below the time of the request. */; readonly timeoutMs?: number }
+  | { readonly spec: MethodSpec<Context> /** Below the time of the request. */; readonly timeoutMs?: number }
   /** Known here but not offered; the arity is looked at first, as for every method. */
   | { readonly arities: readonly number[] | 'any' | Method<Context> }
 
@@ -70,21 +70,21 @@ export type Observer = (request: {
   request?: { readonly id: string }
 }) => void
 
-/** What is looked at for each call. All of one shape, whatever their rows leave out: the engine is quick with those. */
+/** What is looked at for each call. All of one shape, whatever their specs leave out: the engine is quick with those. */
 class Served<Context> {
   readonly name: string
-  readonly row: Row<Context>
+  readonly spec: MethodSpec<Context>
   readonly params: Params<readonly unknown[]>
   readonly isWrite: boolean
   readonly isForSubscribers: boolean
   readonly timeoutMs: number | undefined
 
-  constructor(name: string, row: Row<Context>, timeoutMs: number | undefined) {
+  constructor(name: string, spec: MethodSpec<Context>, timeoutMs: number | undefined) {
     this.name = name
-    this.row = row
-    this.params = row.method.params
-    this.isWrite = row.isWrite === true
-    this.isForSubscribers = row.isForSubscribers === true
+    this.spec = spec
+    this.params = spec.method.params
+    this.isWrite = spec.isWrite === true
+    this.isForSubscribers = spec.isForSubscribers === true
     this.timeoutMs = timeoutMs
   }
 }
@@ -107,7 +107,7 @@ export class Dispatcher<Context> {
     observe: Observer,
   ) {
     for (const [name, entry] of entries) {
-      if ('row' in entry) this.#served.set(name, new Served(name, entry.row, entry.timeoutMs))
+      if ('spec' in entry) this.#served.set(name, new Served(name, entry.spec, entry.timeoutMs))
       else this.#notOffered.set(name, entry.arities)
     }
     this.#context = context
@@ -127,52 +127,52 @@ export class Dispatcher<Context> {
 
   /** Compute units that a call costs, also one that leads to nothing. */
   price(method: string): number {
-    const row = this.#find(method)?.row
-    if (row === undefined) return 1
-    return row.cost + Math.ceil((row.answerBytes?.(this.#context) ?? 0) / 1000)
+    const spec = this.#find(method)?.spec
+    if (spec === undefined) return 1
+    return spec.cost + Math.ceil((spec.answerBytes?.(this.#context) ?? 0) / 1000)
   }
 
   /** The finished answer with its envelope. `usedBytes` counts what the same body's other answers take already. */
-  answer(call: Call, flight: Flight, usedBytes = 0): Message | Promise<Message> {
+  answer(call: Call, request: RequestContext, usedBytes = 0): Message | Promise<Message> {
     const startedMs = performance.now()
     try {
-      const result = this.#dispatch(call, flight)
+      const result = this.#dispatch(call, request)
       if (result instanceof Promise) {
-        turns.spend(performance.now() - startedMs)
+        eventLoopBudget.spend(performance.now() - startedMs)
         return result.then(
-          (finished) => this.#succeed(call, finished, startedMs, usedBytes, flight),
-          (error: unknown) => this.#fail(call, error, startedMs, flight),
+          (finished) => this.#succeed(call, finished, startedMs, usedBytes, request),
+          (error: unknown) => this.#fail(call, error, startedMs, request),
         )
       }
-      const answer = this.#succeed(call, result, startedMs, usedBytes, flight)
-      turns.spend(performance.now() - startedMs)
+      const answer = this.#succeed(call, result, startedMs, usedBytes, request)
+      eventLoopBudget.spend(performance.now() - startedMs)
       return answer
     } catch (error) {
-      turns.spend(performance.now() - startedMs)
-      return this.#fail(call, error, startedMs, flight)
+      eventLoopBudget.spend(performance.now() - startedMs)
+      return this.#fail(call, error, startedMs, request)
     }
   }
 
-  #dispatch(call: Call, flight: Flight): Answer | Promise<Answer> {
-    if (flight.refusal !== undefined) throw flight.refusal
-    const { caller } = flight
+  #dispatch(call: Call, request: RequestContext): Answer | Promise<Answer> {
+    if (request.refusal !== undefined) throw request.refusal
+    const { caller } = request
     if (caller?.methods !== undefined && !caller.methods.has(call.method)) throw methodNotAllowed(call.method)
     const served = this.#find(call.method)
     if (served === undefined) throw this.#unavailable(call)
     if (served.isForSubscribers) {
-      if (flight.subscriber === undefined) throw methodNotFound()
+      if (request.subscriber === undefined) throw methodNotFound()
       if (call.id === null || call.id === 'null')
         throw invalidRequest('invalid request', 'id: expected a string or a number')
     }
-    const { row, params, timeoutMs } = served
+    const { spec, params, timeoutMs } = served
     const { presumesBlock } = this.#settings
     if (call.params === undefined || !params.hasArity(call.params.length, presumesBlock)) {
       throw wrongArity(call.method, params, call.params?.length)
     }
-    const within = timeoutMs === undefined ? flight : flight.within(timeoutMs)
+    const within = timeoutMs === undefined ? request : request.within(timeoutMs)
     const values = params.read(call.params, presumesBlock)
-    if (caller?.contracts !== undefined) checkContracts(row, values, caller.contracts)
-    return row.method.answer(this.#context, values, within)
+    if (caller?.contracts !== undefined) checkContracts(spec, values, caller.contracts)
+    return spec.method.answer(this.#context, values, within)
   }
 
   /** The refusal of a method that is not served. */
@@ -189,32 +189,42 @@ export class Dispatcher<Context> {
     return methodNotAvailable(call.method)
   }
 
-  #succeed(call: Call, result: Answer, startedMs: number, usedBytes: number, flight: Flight): Message {
+  #succeed(call: Call, result: Answer, startedMs: number, usedBytes: number, request: RequestContext): Message {
     const limit = this.#settings.maxResponseBytes
     if (limit > 0 && result.length + usedBytes > limit) {
-      if (this.#find(call.method)?.row.hasOwnLimit !== true)
-        return this.#fail(call, responseTooLarge(limit), startedMs, flight)
+      if (this.#find(call.method)?.spec.hasOwnLimit !== true)
+        return this.#fail(call, responseTooLarge(limit), startedMs, request)
     }
-    this.#report(call.method, startedMs, undefined, undefined, flight)
+    this.#report(call.method, startedMs, undefined, undefined, request)
     return writeResult(call.id ?? 'null', result)
   }
 
-  #fail(call: Call, error: unknown, startedMs: number, flight: Flight): Message {
+  #fail(call: Call, error: unknown, startedMs: number, request: RequestContext): Message {
     const sent = error instanceof RpcError ? error : internalError()
-    flight.error = sent
-    flight.caller?.countError()
-    this.#report(call.method, startedMs, sent.code, error instanceof RpcError ? error.defect : error, flight)
+    request.error = sent
+    request.caller?.countError()
+    this.#report(call.method, startedMs, sent.code, error instanceof RpcError ? error.defect : error, request)
     return writeError(call.id ?? 'null', sent, this.#settings.hasHints)
   }
 
-  #report(method: string, startedMs: number, errorCode: number | undefined, defect: unknown, request: Flight): void {
+  #report(
+    method: string,
+    startedMs: number,
+    errorCode: number | undefined,
+    defect: unknown,
+    request: RequestContext,
+  ): void {
     this.#observe({ method, elapsedMs: performance.now() - startedMs, errorCode, defect, request })
   }
 }
 
 /** An address that is left open could be any, so it is refused as one that is not on the list. */
-function checkContracts<Context>(row: Row<Context>, values: readonly unknown[], allowed: ReadonlySet<string>): void {
-  for (const contract of row.contracts?.(values) ?? []) {
+function checkContracts<Context>(
+  spec: MethodSpec<Context>,
+  values: readonly unknown[],
+  allowed: ReadonlySet<string>,
+): void {
+  for (const contract of spec.contracts?.(values) ?? []) {
     if (contract === null || !allowed.has(contract.toLowerCase())) throw contractNotAllowed()
   }
 }

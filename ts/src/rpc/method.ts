@@ -1,9 +1,9 @@
 import type { TSchema } from 'typebox'
 import type { Answer } from './envelope.ts'
 import { invalidParams, RpcError } from './errors.ts'
-import type { Flight } from './flight.ts'
 import { type Kind, readLarge } from './kind.ts'
 import { LargeText } from './largeText.ts'
+import type { RequestContext } from './requestContext.ts'
 
 type Read<K> = K extends Kind<infer T> ? T : never
 type Required<Kinds extends readonly Kind<unknown>[]> = { -readonly [I in keyof Kinds]: Read<Kinds[I]> }
@@ -79,14 +79,14 @@ function postpone(faults: Faults, error: unknown, isNull: boolean): undefined {
 /** A JSON-RPC method: its parameters and what answers it. `Context` is what its worker gives to every method. */
 export interface Method<Context> {
   readonly params: Params<readonly unknown[]>
-  answer(context: Context, params: readonly unknown[], flight: Flight): Answer | Promise<Answer>
+  answer(context: Context, params: readonly unknown[], request: RequestContext): Answer | Promise<Answer>
 }
 
 /** For one kind of context, the function that a method file calls. It only ties the types together. */
 export function methodsOf<Context>() {
   return function defineMethod<T extends readonly unknown[]>(method: {
     params: Params<T>
-    answer(context: Context, params: T, flight: Flight): Answer | Promise<Answer>
+    answer(context: Context, params: T, request: RequestContext): Answer | Promise<Answer>
   }): Method<Context> {
     return method as unknown as Method<Context>
   }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { Caller } from './caller.ts'
-import { Dispatcher, type Entry, type Row } from './dispatch.ts'
+import { Dispatcher, type Entry, type MethodSpec } from './dispatch.ts'
 import { tooManyRequests } from './errors.ts'
-import { Flight } from './flight.ts'
 import { wholeMessage } from './longAnswer.ts'
 import { methodsOf, positional } from './method.ts'
 import { address } from './parameters/address.ts'
 import { stateBlock } from './parameters/block.ts'
+import { RequestContext } from './requestContext.ts'
 import { BodyServer } from './serve.ts'
 
 type Context = { readonly trace: string[] }
@@ -20,8 +20,8 @@ const read = defineMethod({
 })
 const slow = defineMethod({
   params: positional([]),
-  answer: (context, _params, flight) =>
-    flight.run(async () => {
+  answer: (context, _params, request) =>
+    request.run(async () => {
       context.trace.push('slow starts')
       const text = await later('"slow"', 20)
       context.trace.push('slow ends')
@@ -43,20 +43,24 @@ const broken = defineMethod({
 })
 const large = defineMethod({ params: positional([]), answer: () => Buffer.from(`"${'x'.repeat(90)}"`) })
 
-function row(name: string, method: Row<Context>['method'], more: Partial<Row<Context>> = {}): [string, Entry<Context>] {
-  return [name, { row: { name, module: 't', lane: 'sync', cost: 1, doc: '', method, ...more } }]
+function spec(
+  name: string,
+  method: MethodSpec<Context>['method'],
+  more: Partial<MethodSpec<Context>> = {},
+): [string, Entry<Context>] {
+  return [name, { spec: { name, module: 't', lane: 'sync', cost: 1, doc: '', method, ...more } }]
 }
 
 function serve(body: string, hasHints = false, caller?: Caller) {
   const trace: string[] = []
   const defects: unknown[] = []
   const entries = new Map<string, Entry<Context>>([
-    row('t_read', read),
-    row('t_slow', slow),
-    row('t_write', write, { isWrite: true }),
-    row('t_broken', broken),
-    row('t_large', large),
-    row('t_own', large, { hasOwnLimit: true }),
+    spec('t_read', read),
+    spec('t_slow', slow),
+    spec('t_write', write, { isWrite: true }),
+    spec('t_broken', broken),
+    spec('t_large', large),
+    spec('t_own', large, { hasOwnLimit: true }),
     ['t_off', { arities: [1] }],
     ['t_hidden', { arities: read }],
   ])
@@ -70,9 +74,9 @@ function serve(body: string, hasHints = false, caller?: Caller) {
   )
   const split = async () => '{"fault":"TooDeep"}'
   const bodies = new BodyServer(dispatcher, { maxBatchRequests: 50, hasHints }, split)
-  const flight = new Flight(1000, () => undefined)
-  flight.caller = caller
-  return Promise.resolve(bodies.serve(Buffer.from(body), flight)).then((reply) => {
+  const request = new RequestContext(1000, () => undefined)
+  request.caller = caller
+  return Promise.resolve(bodies.serve(Buffer.from(body), request)).then((reply) => {
     const parsed = reply.answer === undefined ? undefined : JSON.parse(wholeMessage(reply.answer).toString())
     return { answer: parsed, errorCode: reply.error?.code, trace, defects }
   })
@@ -211,13 +215,13 @@ test('behavior: a batch that takes long lets others in between', async () => {
   })
   const trace: string[] = []
   const dispatcher = new Dispatcher(
-    new Map([row('t_busy', busy)]),
+    new Map([spec('t_busy', busy)]),
     { trace },
     { maxResponseBytes: 0, hasHints: false, presumesBlock: false },
     () => undefined,
   )
   const bodies = new BodyServer(dispatcher, { maxBatchRequests: 50, hasHints: false }, async () => '')
-  const ask = (body: string) => bodies.serve(Buffer.from(body), new Flight(0, () => undefined))
+  const ask = (body: string) => bodies.serve(Buffer.from(body), new RequestContext(0, () => undefined))
   const batch = ask(`[${Array(10).fill('{"id":1,"method":"t_busy"}').join(',')}]`)
   expect(batch).toBeInstanceOf(Promise)
   const between: number[] = []

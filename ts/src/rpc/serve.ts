@@ -4,11 +4,11 @@ import { bodyText } from './bodyText.ts'
 
 import { type Answer, type Call, type Parsed, parse, type Refused, writeBatch, writeError } from './envelope.ts'
 import { code, RpcError } from './errors.ts'
-import type { Flight } from './flight.ts'
+import { eventLoopBudget } from './eventLoopBudget.ts'
 import { maxParsedBytes } from './largeText.ts'
 import type { Message } from './longAnswer.ts'
+import type { RequestContext } from './requestContext.ts'
 import { readSplit } from './split.ts'
-import { turns } from './turns.ts'
 
 export interface ServeSettings {
   readonly maxBatchRequests: number
@@ -29,11 +29,11 @@ export interface Answerer {
   isWrite(method: string): boolean
   /** Compute units. */
   price(method: string): number
-  answer(call: Call, flight: Flight, usedBytes?: number): Message | Promise<Message>
+  answer(call: Call, request: RequestContext, usedBytes?: number): Message | Promise<Message>
 }
 
 /** Says where the requests of a large body are: JSON, see `split.ts`. Executes in the pool, under a deadline. */
-export type SplitBody = (body: Buffer, maxRequests: number, deadlineMs: number, ticket: number) => Promise<Answer>
+export type SplitBody = (body: Buffer, maxRequests: number, deadlineMs: number, token: number) => Promise<Answer>
 
 /** Bytes that a compute unit pays for. A body below this size costs nothing by its bytes. */
 const bytesPerUnit = 4096
@@ -56,48 +56,48 @@ export class BodyServer {
   /**
    * Nothing is read before the caller has been let in with as many bytes. A small body may be taken back when this returns.
    */
-  serve(body: Buffer, flight: Flight): Reply | Promise<Reply> {
-    const { caller } = flight
-    if (caller === undefined || flight.refusal !== undefined) return this.#serve(body, flight)
+  serve(body: Buffer, request: RequestContext): Reply | Promise<Reply> {
+    const { caller } = request
+    if (caller === undefined || request.refusal !== undefined) return this.#serve(body, request)
     const refusal = caller.enter(Math.floor(body.length / bytesPerUnit))
     if (refusal !== undefined) {
       caller.countRefused()
-      return this.#refuseUnread(body, refusal, flight)
+      return this.#refuseUnread(body, refusal, request)
     }
-    const reply = this.#serve(body, flight)
+    const reply = this.#serve(body, request)
     if (!caller.isCountedWhileRunning) return reply
     if (reply instanceof Promise) return reply.finally(() => caller.leave())
     caller.leave()
     return reply
   }
 
-  #serve(body: Buffer, flight: Flight): Reply | Promise<Reply> {
+  #serve(body: Buffer, request: RequestContext): Reply | Promise<Reply> {
     if (body.length > maxParsedBytes) {
-      const { refusal } = flight
+      const { refusal } = request
       if (refusal !== undefined) return this.#wholeError(refusal)
-      return turns.run('heavy', () => this.#serveLarge(body, flight))
+      return eventLoopBudget.run('heavy', () => this.#serveLarge(body, request))
     }
     const text = bodyText(body)
     if (text === undefined) return this.#wholeError(new RpcError(code.parseError, 'JSON parse error'))
     const size = body.length <= lightBytes && text.charCodeAt(0) === openObject ? 'light' : 'heavy'
-    return turns.run(size, () => this.#serveText(text, flight))
+    return eventLoopBudget.run(size, () => this.#serveText(text, request))
   }
 
-  #serveText(text: string, flight: Flight): Reply | Promise<Reply> {
-    if (text.length <= lightBytes) return this.#servePaid(parse(text, this.#settings.maxBatchRequests), flight)
+  #serveText(text: string, request: RequestContext): Reply | Promise<Reply> {
+    if (text.length <= lightBytes) return this.#servePaid(parse(text, this.#settings.maxBatchRequests), request)
     const startedMs = performance.now()
     const parsed = parse(text, this.#settings.maxBatchRequests)
-    turns.spend(performance.now() - startedMs)
-    return this.#servePaid(parsed, flight)
+    eventLoopBudget.spend(performance.now() - startedMs)
+    return this.#servePaid(parsed, request)
   }
 
-  async #serveLarge(body: Buffer, flight: Flight): Promise<Reply> {
+  async #serveLarge(body: Buffer, request: RequestContext): Promise<Reply> {
     const { maxBatchRequests } = this.#settings
     try {
-      const told = await flight.run((deadlineMs, ticket) => this.#split(body, maxBatchRequests, deadlineMs, ticket))
-      if (flight.isAborted) return nothing
-      const serve = () => this.#servePaid(readSplit(body, told.toString(), maxBatchRequests), flight)
-      return await turns.run('heavy', serve)
+      const told = await request.run((deadlineMs, token) => this.#split(body, maxBatchRequests, deadlineMs, token))
+      if (request.isAborted) return nothing
+      const serve = () => this.#servePaid(readSplit(body, told.toString(), maxBatchRequests), request)
+      return await eventLoopBudget.run('heavy', serve)
     } catch (error) {
       // Nobody had time for it.
       if (error instanceof RpcError) return this.#wholeError(error)
@@ -106,25 +106,25 @@ export class BodyServer {
   }
 
   /** All requests are paid for before any of them is looked at. */
-  #servePaid(parsed: Parsed, flight: Flight): Reply | Promise<Reply> {
-    if (flight.isAborted) return nothing
-    const { caller } = flight
-    if (caller === undefined || flight.refusal !== undefined) return this.#serveParsed(parsed, flight)
+  #servePaid(parsed: Parsed, request: RequestContext): Reply | Promise<Reply> {
+    if (request.isAborted) return nothing
+    const { caller } = request
+    if (caller === undefined || request.refusal !== undefined) return this.#serveParsed(parsed, request)
     const calls = parsed.kind === 'batch' ? parsed.calls : [parsed.call]
     let units = 0
     for (const call of calls) units += 'error' in call ? 1 : this.#dispatcher.price(call.method)
     const refusal = caller.pay(calls.length, units)
-    if (refusal === undefined) return this.#serveParsed(parsed, flight)
+    if (refusal === undefined) return this.#serveParsed(parsed, request)
     caller.countRefused()
-    return this.#refuse(parsed, refusal, flight)
+    return this.#refuse(parsed, refusal, request)
   }
 
   /** A small body is read for the ids of its requests. */
-  #refuseUnread(body: Buffer, error: RpcError, flight: Flight): Reply | Promise<Reply> {
+  #refuseUnread(body: Buffer, error: RpcError, request: RequestContext): Reply | Promise<Reply> {
     const text = body.length > maxParsedBytes ? undefined : bodyText(body)
     if (text === undefined) return this.#wholeError(error)
-    const refuse = () => this.#refuse(parse(text, this.#settings.maxBatchRequests), error, flight)
-    return turns.run('heavy', refuse)
+    const refuse = () => this.#refuse(parse(text, this.#settings.maxBatchRequests), error, request)
+    return eventLoopBudget.run('heavy', refuse)
   }
 
   #wholeError(error: RpcError): Reply {
@@ -132,7 +132,7 @@ export class BodyServer {
   }
 
   /** Over HTTP the status says that none of the batch was served. On a connection that stays, each waits for an answer of its own. */
-  #refuse(parsed: Parsed, error: RpcError, { subscriber }: Flight): Reply {
+  #refuse(parsed: Parsed, error: RpcError, { subscriber }: RequestContext): Reply {
     const write = ({ id }: Call | Refused): string => writeError(id ?? 'null', error, this.#settings.hasHints)
     if (parsed.kind === 'single') {
       const isUnanswered = parsed.call.id === null && subscriber !== undefined
@@ -142,23 +142,23 @@ export class BodyServer {
     return { answer: writeBatch(parsed.calls.filter(({ id }) => id !== null).map(write)), error }
   }
 
-  #serveParsed(parsed: Parsed, flight: Flight): Reply | Promise<Reply> {
-    if (parsed.kind === 'batch') return this.#serveBatch(parsed.calls, flight)
+  #serveParsed(parsed: Parsed, request: RequestContext): Reply | Promise<Reply> {
+    if (parsed.kind === 'batch') return this.#serveBatch(parsed.calls, request)
     const { call } = parsed
     if ('error' in call) {
-      flight.caller?.countError()
+      request.caller?.countError()
       return { answer: writeError(call.id, call.error, this.#settings.hasHints), error: call.error }
     }
-    const answer = this.#dispatcher.answer(call, flight)
-    if (answer instanceof Promise) return answer.then((finished) => replyTo(call, finished, flight))
-    return replyTo(call, answer, flight)
+    const answer = this.#dispatcher.answer(call, request)
+    if (answer instanceof Promise) return answer.then((finished) => replyTo(call, finished, request))
+    return replyTo(call, answer, request)
   }
 
-  #serveBatch(calls: readonly (Call | Refused)[], flight: Flight): Reply | Promise<Reply> {
+  #serveBatch(calls: readonly (Call | Refused)[], request: RequestContext): Reply | Promise<Reply> {
     // As in the reference: subscriptions are made alone.
-    flight.subscriber = undefined
+    request.subscriber = undefined
     const batch: Batch = { calls, answers: new Array(calls.length), usedBytes: 0, running: [] }
-    const waiting = this.#answerFrom(batch, 0, flight)
+    const waiting = this.#answerFrom(batch, 0, request)
     return waiting === undefined ? replyToAll(batch) : waiting.then(() => replyToAll(batch))
   }
 
@@ -166,28 +166,29 @@ export class BodyServer {
    * Answers a batch from an index on. Reads run side by side; a write waits for those before it and holds up those after
    * it. Undefined when everything is answered, else a promise of that.
    */
-  #answerFrom(batch: Batch, first: number, flight: Flight): Promise<unknown> | undefined {
-    for (let index = first; index < batch.calls.length && !flight.isAborted; index++) {
+  #answerFrom(batch: Batch, first: number, request: RequestContext): Promise<unknown> | undefined {
+    for (let index = first; index < batch.calls.length && !request.isAborted; index++) {
       const call = batch.calls[index] as Call | Refused
       if ('error' in call) {
-        flight.caller?.countError()
+        request.caller?.countError()
         batch.answers[index] = writeError(call.id, call.error, this.#settings.hasHints)
         continue
       }
-      if (index > first && turns.isOver) return turns.later('heavy', () => this.#answerFrom(batch, index, flight))
+      if (index > first && eventLoopBudget.isSpent)
+        return eventLoopBudget.later('heavy', () => this.#answerFrom(batch, index, request))
       const isWrite = this.#dispatcher.isWrite(call.method)
       if (isWrite && batch.running.length > 0) {
         const before = Promise.all(batch.running)
         batch.running = []
-        return before.then(() => this.#answerFrom(batch, index, flight))
+        return before.then(() => this.#answerFrom(batch, index, request))
       }
-      const answer = this.#dispatcher.answer(call, flight, batch.usedBytes)
+      const answer = this.#dispatcher.answer(call, request, batch.usedBytes)
       if (!(answer instanceof Promise)) {
         store(batch, index, call, answer)
         continue
       }
       const stored = answer.then((finished) => store(batch, index, call, finished))
-      if (isWrite) return stored.then(() => this.#answerFrom(batch, index + 1, flight))
+      if (isWrite) return stored.then(() => this.#answerFrom(batch, index + 1, request))
       batch.running.push(stored)
     }
     return batch.running.length === 0 ? undefined : Promise.all(batch.running)
@@ -214,6 +215,6 @@ function replyToAll({ answers }: Batch): Reply {
   return { answer: writeBatch(answers.filter((answer) => answer !== undefined)), error: undefined }
 }
 
-function replyTo(call: Call, answer: Message, flight: Flight): Reply {
-  return call.id === null ? nothing : { answer, error: flight.error }
+function replyTo(call: Call, answer: Message, request: RequestContext): Reply {
+  return call.id === null ? nothing : { answer, error: request.error }
 }

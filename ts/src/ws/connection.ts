@@ -1,8 +1,8 @@
 import type { WebSocket } from 'uWebSockets.js'
 import type { Admission } from '../auth/keyring.ts'
-import { type Flight, nextConnection } from '../rpc/flight.ts'
 import { type Message, wholeMessage } from '../rpc/longAnswer.ts'
 import type { MemoryBudget, Reservation } from '../rpc/memoryBudget.ts'
+import { nextConnection, type RequestContext } from '../rpc/requestContext.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
 import { allReadTooSlowly, type Closing, readsTooSlowly } from './closing.ts'
 
@@ -32,7 +32,7 @@ export interface BufferLimits {
 /** An open WebSocket. The only way to write to it, so that unread bytes are always counted. */
 export class Connection implements Subscriber {
   /** Unanswered requests. */
-  readonly flights = new Set<Flight>()
+  readonly requests = new Set<RequestContext>()
   /** Number of the connection in the queue of the pool: its requests share one line. */
   readonly number = nextConnection()
   /** The current authentication result; renewed when keys change. */
@@ -82,7 +82,7 @@ export class Connection implements Subscriber {
     this.#isOpen = false
     this.#unread.bytes -= this.#unreadBytes
     this.#held.release()
-    for (const flight of this.flights) flight.abort()
+    for (const context of this.requests) context.abort()
   }
 
   /** Must be called when the client has read something. */

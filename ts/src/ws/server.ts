@@ -3,9 +3,9 @@ import type { Admission, Keyring, Refusal } from '../auth/keyring.ts'
 import { networkOf } from '../config/addressRanges.ts'
 import { writeError } from '../rpc/envelope.ts'
 import { code, internalError, limitReached, overloaded, RpcError, unavailable } from '../rpc/errors.ts'
-import { Flight } from '../rpc/flight.ts'
 import { maxParsedBytes } from '../rpc/largeText.ts'
 import type { MemoryBudget, Reservation } from '../rpc/memoryBudget.ts'
+import { RequestContext } from '../rpc/requestContext.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
 import { goingAway, messageTooLarge, notAuthenticated } from './closing.ts'
@@ -30,7 +30,7 @@ export interface WebSocketParts {
   readonly releaseOf: (response: HttpResponse) => () => void
   /** The pattern of the upgrade routes. */
   readonly path: string
-  readonly cancel: (ticket: number) => void
+  readonly cancel: (token: number) => void
   /** Called when an HTTP connection has become a WebSocket. */
   readonly onUpgraded: () => void
   /** Called when a connection is closed because its key, its token or its app no longer admits it. */
@@ -83,7 +83,7 @@ export class WebSocketServer {
   /** Returns the number of unanswered requests. */
   get running(): number {
     let running = 0
-    for (const connection of this.#connections) running += connection.flights.size
+    for (const connection of this.#connections) running += connection.requests.size
     return running
   }
 
@@ -177,17 +177,18 @@ export class WebSocketServer {
 
   #serve(connection: Connection, body: Buffer): void {
     const { maxRequests, timeoutMs } = this.#settings
-    const flight = new Flight(timeoutMs, this.#parts.cancel)
-    flight.subscriber = connection
-    flight.connection = connection.number
-    flight.caller = connection.admission.caller
-    if (connection.flights.size >= maxRequests) flight.refusal = limitReached(`Too many requests: ${maxRequests} wait`)
-    flight.readNetwork = () => connection.client
-    const held = this.#parts.memory.reserveRequest(flight, body.length)
-    if (held === undefined) flight.refusal = overloaded()
-    if (this.#parts.keyring.isWithheld) flight.refusal = unavailable('The store of API keys is away')
-    const reply = this.#parts.bodies.serve(body, flight)
-    if (reply instanceof Promise) void this.#sendLater(connection, reply, flight, held)
+    const context = new RequestContext(timeoutMs, this.#parts.cancel)
+    context.subscriber = connection
+    context.connection = connection.number
+    context.caller = connection.admission.caller
+    if (connection.requests.size >= maxRequests)
+      context.refusal = limitReached(`Too many requests: ${maxRequests} wait`)
+    context.readNetwork = () => connection.client
+    const held = this.#parts.memory.reserveRequest(context, body.length)
+    if (held === undefined) context.refusal = overloaded()
+    if (this.#parts.keyring.isWithheld) context.refusal = unavailable('The store of API keys is away')
+    const reply = this.#parts.bodies.serve(body, context)
+    if (reply instanceof Promise) void this.#sendLater(connection, reply, context, held)
     else {
       held?.release()
       if (reply.answer !== undefined) connection.send(reply.answer)
@@ -197,12 +198,12 @@ export class WebSocketServer {
   async #sendLater(
     connection: Connection,
     promised: Promise<Reply>,
-    flight: Flight,
+    context: RequestContext,
     held: Reservation | undefined,
   ): Promise<void> {
-    connection.flights.add(flight)
+    connection.requests.add(context)
     const { answer } = await promised.catch(() => defect)
-    connection.flights.delete(flight)
+    connection.requests.delete(context)
     held?.release()
     if (answer !== undefined) connection.send(answer)
   }

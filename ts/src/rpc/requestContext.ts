@@ -2,19 +2,19 @@
 import { performance } from 'node:perf_hooks'
 import type { Caller } from './caller.ts'
 import { type RpcError, timeoutError } from './errors.ts'
+import { eventLoopBudget } from './eventLoopBudget.ts'
 import { newRequestId } from './requestId.ts'
 import type { Subscriber } from './subscriber.ts'
-import { turns } from './turns.ts'
 
 /** Of all executions of a request, a batch for example, so much may hold up the thread. */
-const maxBriefMs = 1
+const maxInlineMs = 1
 
-let lastTicket = 0
+let lastToken = 0
 let lastConnection = 0
 
-/** Tickets must be unique in the process, and so should be the numbers of connections: each worker counts in a range of its own. */
-export function numberTicketsFrom(first: number, firstConnection: number): void {
-  lastTicket = first
+/** Tokens must be unique in the process, and so should be the numbers of connections: each worker counts in a range of its own. */
+export function startNumbersAfter(first: number, firstConnection: number): void {
+  lastToken = first
   lastConnection = firstConnection
 }
 
@@ -29,13 +29,13 @@ export const executionOwner = new Uint32Array(2)
 /** What was executed for a request. */
 interface Executions {
   /** Of what still runs in the pool. */
-  tickets?: Set<number>
+  tokens?: Set<number>
   /** How long the thread was held up. */
-  briefMs: number
+  inlineMs: number
 }
 
 /** One HTTP request or WebSocket message on its way: its deadline, and the executions to cancel when the client hangs up. */
-export class Flight {
+export class RequestContext {
   isAborted = false
   /** The connection that subscriptions of this request belong to; none over HTTP. */
   subscriber: Subscriber | undefined
@@ -51,13 +51,13 @@ export class Flight {
   error: RpcError | undefined
   readonly #deadline: number
   readonly #now: () => number
-  readonly #cancel: (ticket: number) => void
+  readonly #cancel: (token: number) => void
   /** Made with the first execution: most requests have none. */
   #executions: Executions | undefined
   #id: string | undefined
 
   /** `timeoutMs` 0 means no limit. */
-  constructor(timeoutMs: number, cancel: (ticket: number) => void, now: () => number = () => performance.now()) {
+  constructor(timeoutMs: number, cancel: (token: number) => void, now: () => number = () => performance.now()) {
     this.#now = now
     this.#deadline = timeoutMs === 0 ? Number.POSITIVE_INFINITY : now() + timeoutMs
     this.#cancel = cancel
@@ -80,14 +80,14 @@ export class Flight {
   }
 
   /** The same request with less time, for one of its methods: the client hangs up on both. */
-  within(timeoutMs: number): Flight {
+  within(timeoutMs: number): RequestContext {
     const left = Math.min(timeoutMs, this.remainingMs() || timeoutMs)
-    const part = new Flight(left, this.#cancel, this.#now)
+    const part = new RequestContext(left, this.#cancel, this.#now)
     part.subscriber = this.subscriber
     part.caller = this.caller
     part.readNetwork = this.readNetwork
     part.connection = this.connection
-    this.#executions ??= { briefMs: 0 }
+    this.#executions ??= { inlineMs: 0 }
     part.#executions = this.#executions
     return part
   }
@@ -105,36 +105,36 @@ export class Flight {
   }
 
   /**
-   * Runs an execution under this request's deadline. `mayBeBrief` says that it may run at once on this thread if it is
+   * Runs an execution under this request's deadline. `mayRunInline` says that it may run at once on this thread if it is
    * short: that is so until the executions of the request, or requests together, have held up the thread for a while.
    */
-  run<R>(execute: (deadlineMs: number, ticket: number, mayBeBrief: boolean) => R): R {
+  run<R>(execute: (deadlineMs: number, token: number, mayRunInline: boolean) => R): R {
     const startedMs = this.#now()
     const deadlineMs = this.#remainingAt(startedMs)
-    const ticket = ++lastTicket
-    this.#executions ??= { briefMs: 0 }
+    const token = ++lastToken
+    this.#executions ??= { inlineMs: 0 }
     const executions = this.#executions
     executionOwner[0] = this.caller?.account ?? 0
     executionOwner[1] = this.connection
-    const result = execute(deadlineMs, ticket, executions.briefMs < maxBriefMs && !turns.isOver)
-    executions.briefMs += this.#now() - startedMs
-    return result instanceof Promise ? (wait(result, ticket, executions) as R) : result
+    const result = execute(deadlineMs, token, executions.inlineMs < maxInlineMs && !eventLoopBudget.isSpent)
+    executions.inlineMs += this.#now() - startedMs
+    return result instanceof Promise ? (wait(result, token, executions) as R) : result
   }
 
   /** The client is gone: nobody waits for what still runs. */
   abort(): void {
     this.isAborted = true
-    for (const ticket of this.#executions?.tickets ?? []) this.#cancel(ticket)
+    for (const token of this.#executions?.tokens ?? []) this.#cancel(token)
   }
 }
 
-async function wait<T>(execution: Promise<T>, ticket: number, executions: Executions): Promise<T> {
-  executions.tickets ??= new Set()
-  const { tickets } = executions
-  tickets.add(ticket)
+async function wait<T>(execution: Promise<T>, token: number, executions: Executions): Promise<T> {
+  executions.tokens ??= new Set()
+  const { tokens } = executions
+  tokens.add(token)
   try {
     return await execution
   } finally {
-    tickets.delete(ticket)
+    tokens.delete(token)
   }
 }

@@ -16,7 +16,7 @@ export type Size = 'light' | 'heavy'
  * Divides the time of a worker among its requests. What comes when the turn of the event loop has lasted too long waits for
  * a later one, and long work asks between its steps whether it has to wait.
  */
-export class Turns {
+export class EventLoopBudget {
   readonly #waiting: Record<Size, (() => void)[]> = { light: [], heavy: [] }
   readonly #now: () => number
   #usedMs = 0
@@ -27,7 +27,7 @@ export class Turns {
   }
 
   /** Whether work that is not short has to wait. */
-  get isOver(): boolean {
+  get isSpent(): boolean {
     return this.#usedMs >= turnMs.heavy
   }
 
@@ -70,7 +70,7 @@ export class Turns {
   /** Does what waits until the time is used up: the light first, but at least one that is heavy in each turn. */
   #continue(owesHeavy: boolean): void {
     const { light, heavy } = this.#waiting
-    const isHeavy = light.length === 0 || (this.isOver && owesHeavy)
+    const isHeavy = light.length === 0 || (this.isSpent && owesHeavy)
     const work = isHeavy ? heavy.shift() : light.shift()
     if (work === undefined) return
     const usedMs = this.#usedMs
@@ -80,7 +80,7 @@ export class Turns {
     queueMicrotask(() =>
       process.nextTick(() => {
         this.#usedMs = usedMs + this.#now() - startedMs
-        const mayGoOn = !this.isOver || (owesHeavy && !isHeavy && heavy.length > 0)
+        const mayGoOn = !this.isSpent || (owesHeavy && !isHeavy && heavy.length > 0)
         if (mayGoOn) this.#continue(owesHeavy && !isHeavy)
         else if (light.length + heavy.length > 0) this.#noteEnd()
       }),
@@ -89,4 +89,4 @@ export class Turns {
 }
 
 /** Those of this thread. */
-export const turns = new Turns()
+export const eventLoopBudget = new EventLoopBudget()

@@ -1,0 +1,144 @@
+//! The ways a request executes: on the caller's thread, inline with a time limit, or in a pool with a promise.
+
+use crate::completions;
+use crate::owner;
+use crate::pool::{JobOutcome, Pool};
+use crate::process::{self, Running};
+use crate::reply::{Reply, refusal};
+use napi::bindgen_prelude::{Either, Object};
+use napi::{Env, JsDeferred, Result};
+use rhizome_answers::{Answer, ErrorCode, Node, RpcError};
+use rhizome_evm::Deadline;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::result;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Time limit of an inline call. It ends executions that the gas-like budget of [`Deadline::inline`] does not end.
+const INLINE_TIME_LIMIT: Duration = Duration::from_micros(300);
+
+type Resolver = Box<dyn FnOnce(Env) -> Result<Reply> + Send>;
+/// The native end of a promise, which any thread can settle.
+pub(crate) type DeferredReply = JsDeferred<Reply, Resolver>;
+
+/// The conditions that end an execution.
+pub(crate) struct ExecutionLimit {
+    /// Passes when the time of the request is over or its client has disconnected.
+    pub(crate) deadline: Deadline,
+    /// Passes when the client has disconnected.
+    pub(crate) cancellation: Deadline,
+}
+
+impl ExecutionLimit {
+    /// Runs `ask`, or returns the timeout error if the deadline has passed.
+    pub(crate) fn answer(&self, ask: impl FnOnce() -> Answer) -> Answer {
+        match self.deadline.has_passed() {
+            true => Err(RpcError::timed_out()),
+            false => guarded(ask),
+        }
+    }
+}
+
+/// Answers on the caller's thread.
+pub(crate) fn sync(ask: impl FnOnce(&Node) -> Answer) -> Result<Reply> {
+    process::ask(ask).map(Reply).map_err(refusal)
+}
+
+/// Answers in the pool, within `deadline_ms` from now (0: no limit), unless `token` is cancelled before.
+pub(crate) fn pooled(
+    env: &Env,
+    deadline_ms: i64,
+    token: i64,
+    ask: impl FnOnce(&Node, &ExecutionLimit) -> Answer + Send + 'static,
+) -> Result<Object<'_>> {
+    let running = process::running().map_err(refusal)?;
+    queued(env, &running, &running.pool, deadline_ms, token, ask)
+}
+
+/// Answers on the caller's thread if that takes less than [`INLINE_TIME_LIMIT`], otherwise as [`pooled`]. An execution
+/// that exceeds the limit starts again in the pool.
+pub(crate) fn inline_or_pooled(
+    env: &Env,
+    may_run_inline: bool,
+    deadline_ms: i64,
+    token: i64,
+    ask: impl Fn(&Node, &ExecutionLimit) -> Answer + Send + 'static,
+) -> Result<Either<Reply, Object<'_>>> {
+    let running = process::running().map_err(refusal)?;
+    if may_run_inline {
+        let deadline = Deadline::inline(INLINE_TIME_LIMIT);
+        let limit = ExecutionLimit { cancellation: deadline.clone(), deadline };
+        match guarded(|| ask(&running.node, &limit)) {
+            Err(error) if error.code == ErrorCode::ResourceExhausted => {}
+            answer => return answer.map(|text| Either::A(Reply(text))).map_err(refusal),
+        }
+    }
+    queued(env, &running, &running.pool, deadline_ms, token, ask).map(Either::B)
+}
+
+/// As [`pooled`], on the threads for traces. These are fewer, and calls never wait behind traces.
+pub(crate) fn traced(
+    env: &Env,
+    deadline_ms: i64,
+    token: i64,
+    ask: impl FnOnce(&Node, &ExecutionLimit) -> Answer + Send + 'static,
+) -> Result<Object<'_>> {
+    let running = process::running().map_err(refusal)?;
+    queued(env, &running, &running.traces, deadline_ms, token, ask)
+}
+
+fn queued<'e>(
+    env: &'e Env,
+    running: &Running,
+    pool: &Pool,
+    deadline_ms: i64,
+    token: i64,
+    ask: impl FnOnce(&Node, &ExecutionLimit) -> Answer + Send + 'static,
+) -> Result<Object<'e>> {
+    let (reply, promise) = completions::promise(env)?;
+    let limit = execution_limit(running, deadline_ms, token);
+    let (node, tokens) = (Arc::clone(&running.node), Arc::clone(&running.tokens));
+    let job = move |outcome| {
+        let answer = match outcome {
+            JobOutcome::Refused => Err(RpcError::overloaded()),
+            JobOutcome::Started => limit.answer(|| ask(&node, &limit)),
+        };
+        drop(node);
+        tokens.settle(token);
+        reply.settle(answer);
+    };
+    pool.submit(owner::current(), Box::new(job));
+    Ok(promise)
+}
+
+/// Makes a promise for work on a thread of its own. It settles after the progress that this thread has reported;
+/// [`completions`] would overtake the reports.
+pub(crate) fn promise(env: &Env) -> Result<(DeferredReply, Object<'_>)> {
+    env.create_deferred::<Reply, Resolver>()
+}
+
+/// Settles a promise.
+pub(crate) fn settle(reply: DeferredReply, answer: Answer) {
+    match answer {
+        Ok(text) => reply.resolve(Box::new(move |_env| Ok(Reply(text)))),
+        Err(error) => reply.reject(refusal(error)),
+    }
+}
+
+/// Turns a panic into an internal error, which ends one answer instead of the process.
+pub(crate) fn guarded<T>(ask: impl FnOnce() -> result::Result<T, RpcError>) -> result::Result<T, RpcError> {
+    catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no text");
+        Err(RpcError::internal(format!("panic: {text}")))
+    })
+}
+
+/// Registers a cancellation token and returns the limit of its execution.
+pub(crate) fn execution_limit(running: &Running, deadline_ms: i64, token: i64) -> ExecutionLimit {
+    let flag = running.tokens.issue(token);
+    let limit_ms = u64::try_from(deadline_ms).ok().filter(|limit| *limit > 0);
+    let end = limit_ms.and_then(|limit| Instant::now().checked_add(Duration::from_millis(limit)));
+    let deadline = end.map_or_else(Deadline::none, Deadline::at);
+    ExecutionLimit { deadline: deadline.or_when(Arc::clone(&flag)), cancellation: Deadline::none().or_when(flag) }
+}

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { EventLoopBudget } from './eventLoopBudget.ts'
+
+/** EventLoopBudget whose clock is moved by the work. */
+function clocked() {
+  let now = 0
+  const eventLoopBudget = new EventLoopBudget(() => now)
+  const log: string[] = []
+  const work = (name: string, ms: number) => () => {
+    now += ms
+    log.push(name)
+    return name
+  }
+  return { eventLoopBudget, log, work }
+}
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('behavior: work goes on at once until the turn has lasted too long', async () => {
+  const { eventLoopBudget, work } = clocked()
+  expect(eventLoopBudget.run('light', work('a', 1))).toBe('a')
+  eventLoopBudget.spend(3)
+  expect([eventLoopBudget.isSpent, eventLoopBudget.run('heavy', work('b', 1))]).toEqual([false, 'b'])
+  eventLoopBudget.spend(2)
+  const waiting = eventLoopBudget.run('heavy', work('c', 1))
+  expect([eventLoopBudget.isSpent, waiting instanceof Promise]).toEqual([true, true])
+  expect(eventLoopBudget.run('light', work('d', 1))).toBe('d')
+  eventLoopBudget.spend(4)
+  expect(eventLoopBudget.run('light', work('e', 1))).toBeInstanceOf(Promise)
+  expect(await waiting).toBe('c')
+  expect(eventLoopBudget.isSpent).toBe(false)
+})
+
+test('behavior: the light goes first, and something heavy in each turn', async () => {
+  const { eventLoopBudget, log, work } = clocked()
+  eventLoopBudget.spend(9)
+  const all = ['h1', 'h2', 'h3'].map((name) => eventLoopBudget.run('heavy', work(name, 3)))
+  all.push(...['l1', 'l2', 'l3', 'l4'].map((name) => eventLoopBudget.run('light', work(name, 2))))
+  await nextTurn()
+  await nextTurn()
+  await Promise.all(all)
+  expect(log).toEqual(['l1', 'l2', 'h1', 'l3', 'l4', 'h2', 'h3'])
+})
+
+test('behavior: what waits for work that was done goes on before the next', async () => {
+  const { eventLoopBudget, log, work } = clocked()
+  const first = eventLoopBudget.later('heavy', work('work 1', 1)).then(() => log.push('answer 1'))
+  await Promise.all([first, eventLoopBudget.later('heavy', work('work 2', 1)).then(() => log.push('answer 2'))])
+  expect(log).toEqual(['work 1', 'answer 1', 'work 2', 'answer 2'])
+})
+
+test('error: work that fails is heard of, and the next is done', async () => {
+  const { eventLoopBudget, work } = clocked()
+  const failing = eventLoopBudget.later('heavy', () => {
+    throw new Error('no')
+  })
+  const next = eventLoopBudget.later('heavy', work('next', 1))
+  await expect(failing).rejects.toThrow('no')
+  expect(await next).toBe('next')
+})
