@@ -159,7 +159,7 @@ fn execute(evm: &mut Evm<'_>, request: &CallRequest, tracer: &mut impl Tracer) -
     };
     machine.begin(Origin { sender, gas_price: request.gas_price, is_local_call: true, ..Origin::default() });
     let execution = evm.execute(&message, tracer)?;
-    let refund = granted_refund(&execution, evm.deleted_accounts().len());
+    let refund = granted_refund(&execution, evm.machine.take_deletions().len());
     let left = i128::from(execution.gas_left) + i128::from(refund);
     let gas_used = match execution.end {
         End::Halt(_) => execution.gas_spent,

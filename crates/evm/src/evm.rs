@@ -2,7 +2,7 @@
 
 use revm::interpreter::{InstructionResult, Interpreter, SharedMemory};
 
-use crate::error::{ExecError, Unexecutable};
+use crate::error::ExecError;
 use crate::frame::{Finished, Frame, Pending, TopFrame};
 use crate::halt::HaltReason;
 use crate::instructions::{GAS, Instructions, RskInterpreter, UNBOUNDED_MEMORY_GAS, instructions};
@@ -116,12 +116,4 @@ fn interpret<'e, T: Tracer>(
     };
     *steps_left = left;
     result
-}
-
-impl Machine<'_> {
-    /// Why the execution ended without a result.
-    fn take_fatal(&mut self) -> ExecError {
-        let index = self.origin.index;
-        self.fatal.take().unwrap_or(ExecError::Unexecutable { index, reason: Unexecutable::SilentHalt })
-    }
 }

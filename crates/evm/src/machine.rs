@@ -15,7 +15,7 @@ use rhizome_primitives::{Address, B256, BRIDGE, ChainSpec, Log, REMASC, Rules, U
 use crate::active_rules::ActiveRules;
 use crate::block_env::{Ancestry, BlockEnv};
 use crate::deadline::Deadline;
-use crate::error::ExecError;
+use crate::error::{ExecError, Unexecutable};
 use crate::frame::Pending;
 use crate::overrides::MovedPrecompiles;
 use crate::precompiles::{PrecompileEntry, precompile_at};
@@ -105,7 +105,19 @@ impl<'e> Machine<'e> {
         InstructionResult::FatalExternalError
     }
 
-    /// The built-in contract at an address.
+    /// Returns the error that stopped the interpreter.
+    pub(crate) fn take_fatal(&mut self) -> ExecError {
+        let index = self.origin.index;
+        self.fatal.take().unwrap_or(ExecError::Unexecutable { index, reason: Unexecutable::SilentHalt })
+    }
+
+    /// Takes the accounts to delete, each once, in the order of their first deletion.
+    pub(crate) fn take_deletions(&mut self) -> Vec<Address> {
+        let mut distinct = HashSet::<Address>::default();
+        std::mem::take(&mut self.deletions).into_iter().filter(|address| distinct.insert(*address)).collect()
+    }
+
+    /// Returns the precompile at an address.
     #[inline]
     pub(crate) fn precompile_at(&self, address: &Address) -> Option<&'static PrecompileEntry> {
         let moved = self.moves.as_ref().and_then(|moves| moves.precompile_at(address));
@@ -113,7 +125,7 @@ impl<'e> Machine<'e> {
     }
 
     /// Remembers that a built-in contract was called which the parallel sublists may not call.
-    pub(crate) fn note_contract_call(&mut self, address: &Address) {
+    pub(crate) fn note_precompile_call(&mut self, address: &Address) {
         self.calls_sequential_contract |= *address == BRIDGE || *address == REMASC;
     }
 }

@@ -218,7 +218,7 @@ impl ReplayLog {
         let deleted =
             |station: &Station| station.position.deleted.capacity() + station.position.container.deleted.capacity();
         let addresses: usize = self.past.iter().map(deleted).sum();
-        self.state.bytes() + self.past.capacity() * size_of::<Station>() + addresses * size_of::<Address>()
+        self.state.memory_size() + self.past.capacity() * size_of::<Station>() + addresses * size_of::<Address>()
     }
 }
 

@@ -97,7 +97,7 @@ impl<'e> Run<'e> {
         let env = BlockEnv::from_header(&block.header);
         let mut executor = BlockExecutor::new(spec, env, reader, ancestry)?.with_deadline(deadline.clone());
         let recipients = block.transactions.iter().filter_map(Transaction::to);
-        executor.state().expect(senders.iter().copied().chain(recipients));
+        executor.state().prepare_keys(senders.iter().copied().chain(recipients));
         Ok(Run { executor, block, senders, deleted: HashSet::default() })
     }
 

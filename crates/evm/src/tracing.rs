@@ -19,7 +19,7 @@ use crate::halt::HaltReason;
 use crate::state::State;
 
 pub use changes::{AccountChange, AccountView, SlotChange};
-pub(crate) use changes::{TouchedSlots, complete, view_after};
+pub(crate) use changes::{complete, view_after};
 pub(crate) use inspecting::InspectingTracer;
 pub use instruction_names::instruction_name;
 pub(crate) use tracer::{NoOpTracer, Tracer};

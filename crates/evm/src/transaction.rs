@@ -1,4 +1,4 @@
-//! One transaction: the checks before it, its execution, and who pays what.
+//! One transaction: checks, execution and payment.
 
 mod checks;
 mod execution;
@@ -8,7 +8,7 @@ use crate::hash_maps::HashSet;
 use rhizome_primitives::transaction::intrinsic_gas;
 use rhizome_primitives::{Address, B256, BRIDGE, Bytes, ChainSpec, Log, Rules, Transaction, U256};
 
-use crate::error::{ExecError, TransactionRefusal, Unexecutable};
+use crate::error::{ExecError, Unexecutable};
 use crate::evm::Evm;
 use crate::frame::End;
 use crate::machine::Origin;
@@ -19,17 +19,20 @@ use crate::tracing::Tracer;
 pub(crate) use execution::Execution;
 pub(crate) use settlement::granted_refund;
 
-/// Gas is counted in 63 bits.
+use checks::check;
+use settlement::{buy_gas, settle};
+
+/// The largest gas limit: the reference counts gas in signed 64-bit numbers.
 pub(crate) const GAS_LIMIT_LIMIT: u64 = i64::MAX as u64;
 
-/// A transaction or a local call, as far as execution is concerned.
+/// A transaction or a local call, reduced to what execution needs.
 pub(crate) struct Message {
     pub(crate) sender: AccountId,
     pub(crate) nonce: U256,
     /// Wei.
     pub(crate) gas_price: U256,
     pub(crate) gas_limit: u64,
-    /// None: a creation.
+    /// `None`: a creation.
     pub(crate) to: Option<Address>,
     /// Wei.
     pub(crate) value: U256,
@@ -38,7 +41,7 @@ pub(crate) struct Message {
     pub(crate) hash: B256,
     pub(crate) is_remasc: bool,
     pub(crate) is_local_call: bool,
-    /// The transaction, where the Bridge wants to see its signature.
+    /// The transaction if it calls the Bridge, which reads its signature.
     pub(crate) signed: Option<Transaction>,
 }
 
@@ -54,7 +57,7 @@ impl Message {
             sender: if is_remasc { AccountId::RemascSender } else { sender.into() },
             nonce: transaction.nonce(),
             gas_price: transaction.gas_price(),
-            // More than eight bytes count as the largest number even if they are zeros; it is refused.
+            // More than eight bytes, leading zeros included, count as the largest gas limit, which is rejected.
             gas_limit: match transaction.gas_limit_bytes().len() {
                 0..=8 => transaction.gas_limit().saturating_to::<u64>().min(GAS_LIMIT_LIMIT),
                 _ => GAS_LIMIT_LIMIT,
@@ -70,20 +73,20 @@ impl Message {
         }
     }
 
-    /// What the sender pays for gas at most. None if that is beyond 256 bits.
+    /// Returns the largest payment for gas; `None` if it exceeds 256 bits.
     fn gas_cost(&self) -> Option<U256> {
         self.gas_price.checked_mul(U256::from(self.gas_limit))
     }
 }
 
-/// What the block or sublist has used and may use.
+/// Gas and deleted accounts of a block, or of one of its sublists, up to the current transaction.
 #[derive(Debug, Clone, Default)]
 pub struct SublistState {
-    /// Gas used by the transactions before.
+    /// Gas used by earlier transactions.
     pub gas_used: u64,
     /// Gas limit of the block or sublist.
     pub gas_limit: u64,
-    /// Accounts deleted by the transactions before.
+    /// Accounts deleted by earlier transactions.
     pub deleted: HashSet<Address>,
 }
 
@@ -92,12 +95,12 @@ pub struct SublistState {
 pub enum FeePayment {
     /// At the end of the transaction.
     Immediate,
-    /// With all fees of the block, before the REMASC transaction (RSKIP-144 with RSKIP-351).
+    /// With all fees of the block, just before the REMASC transaction (RSKIP-144 with RSKIP-351).
     Postponed,
 }
 
 impl FeePayment {
-    /// What the rules of a block ask for.
+    /// Returns the payment that the rules of a block require.
     pub fn under(rules: &Rules) -> FeePayment {
         match rules.has_sublists() {
             true => FeePayment::Postponed,
@@ -106,68 +109,68 @@ impl FeePayment {
     }
 }
 
-/// Where a transaction stands.
+/// The position of a transaction in its block, and its fee payment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TransactionContext {
     /// Position in the block.
     pub(crate) index: usize,
-    /// It is the one that ends the block.
+    /// Whether it is the REMASC transaction, which ends the block.
     pub(crate) is_remasc: bool,
     pub(crate) payment: FeePayment,
 }
 
-/// A transaction that was executed, successfully or not.
+/// The result of an executed transaction.
 #[derive(Debug, Clone)]
 pub struct TransactionOutcome {
-    /// The status of the receipt. True for failed direct calls of built-in contracts.
+    /// Status of the receipt. True for failed direct calls of precompiles.
     pub success: bool,
     /// How execution ended.
     pub end: End,
     /// Gas of the receipt, after the refund.
     pub gas_used: u64,
-    /// Gas given back for cleared cells and deleted accounts.
+    /// Gas refunded for cleared slots and deleted accounts.
     pub refund: u64,
-    /// In wei. More than gas used times price where a built-in contract failed.
+    /// Wei. More than gas used times price if a precompile failed.
     pub fee: U256,
-    /// Return data, or the reason of a REVERT.
+    /// Return data, or revert data.
     pub output: Bytes,
-    /// Logs of all frames that were not undone.
+    /// Logs of all frames that were not reverted.
     pub logs: Vec<Log>,
-    /// Address of the contract that a creation makes, also if it failed.
+    /// Address of the created contract, also if the creation failed.
     pub created: Option<Address>,
-    /// Accounts deleted by SELFDESTRUCT, without repetitions.
+    /// Accounts deleted by SELFDESTRUCT, each once.
     pub deleted: Vec<Address>,
-    /// The Bridge or REMASC was called: not for a parallel sublist.
+    /// Whether the Bridge or REMASC was called, which excludes the transaction from parallel sublists.
     pub calls_sequential_contract: bool,
 }
 
 impl Evm<'_> {
-    /// Executes a transaction of a block. On an error nothing is changed.
+    /// Executes a transaction of a block. An error leaves the state unchanged.
     pub(crate) fn transact(
         &mut self,
         transaction: &Transaction,
         sender: Address,
-        place: TransactionContext,
-        container: &mut SublistState,
+        context: TransactionContext,
+        sublist: &mut SublistState,
         tracer: &mut impl Tracer,
     ) -> Result<TransactionOutcome, ExecError> {
         let message =
-            Message::of_transaction(transaction, sender, place.is_remasc, self.machine.spec, &self.machine.rules);
+            Message::of_transaction(transaction, sender, context.is_remasc, self.machine.spec, &self.machine.rules);
         self.machine.begin(Origin {
             sender: message.sender.address(),
             gas_price: message.gas_price,
-            index: place.index,
+            index: context.index,
             hash: message.hash,
             is_local_call: false,
-            deleted_before: std::mem::take(&mut container.deleted),
+            deleted_before: std::mem::take(&mut sublist.deleted),
         });
         let start = self.machine.state.checkpoint();
-        let result = self.check_and_execute(transaction, &message, container, place.payment, tracer);
-        container.deleted = std::mem::take(&mut self.machine.origin.deleted_before);
+        let result = self.check_and_execute(transaction, &message, sublist, context.payment, tracer);
+        sublist.deleted = std::mem::take(&mut self.machine.origin.deleted_before);
         match result {
             Ok(outcome) => {
-                container.gas_used = container.gas_used.saturating_add(outcome.gas_used);
-                container.deleted.extend(outcome.deleted.iter().copied());
+                sublist.gas_used = sublist.gas_used.saturating_add(outcome.gas_used);
+                sublist.deleted.extend(outcome.deleted.iter().copied());
                 Ok(outcome)
             }
             Err(error) => {
@@ -182,26 +185,22 @@ impl Evm<'_> {
         &mut self,
         transaction: &Transaction,
         message: &Message,
-        container: &SublistState,
+        sublist: &SublistState,
         payment: FeePayment,
         tracer: &mut impl Tracer,
     ) -> Result<TransactionOutcome, ExecError> {
         let index = self.machine.origin.index;
-        self.check(transaction, message, container)?;
-        self.buy_gas(message)?;
+        check(&mut self.machine, transaction, message, sublist)?;
+        buy_gas(&mut self.machine, message)?;
         let execution = self.execute(message, tracer)?;
         if execution.end == End::Halt(crate::halt::HaltReason::Silent) {
             return Err(ExecError::Unexecutable { index, reason: Unexecutable::SilentHalt });
         }
-        self.settle(message, execution, payment)
-    }
-
-    fn refused(&self, reason: TransactionRefusal) -> ExecError {
-        ExecError::Refused { index: self.machine.origin.index, reason }
+        settle(&mut self.machine, message, execution, payment)
     }
 }
 
-/// Gas that a transaction takes before anything runs: nothing if it calls the Bridge and its sender does so for free.
+/// Returns the intrinsic gas that a transaction pays: zero for a call of the Bridge by a sender that the Bridge exempts.
 pub fn charged_intrinsic_gas(transaction: &Transaction, sender: &Address, spec: &ChainSpec, rules: &Rules) -> u64 {
     let is_free = transaction.to() == Some(BRIDGE)
         && transaction.accepts_signature(spec.chain_id)
@@ -209,7 +208,7 @@ pub fn charged_intrinsic_gas(transaction: &Transaction, sender: &Address, spec: 
     if is_free { 0 } else { transaction.intrinsic_gas(rules) }
 }
 
-/// Intrinsic gas of a local call.
+/// Returns the intrinsic gas of a local call.
 pub(crate) fn local_intrinsic_gas(to: Option<Address>, data: &[u8], rules: &Rules) -> u64 {
     intrinsic_gas(to.is_none(), data, rules)
 }

@@ -153,7 +153,7 @@ impl StructLogs {
             return Ok((cells, 0));
         }
         let (mut slots, mut count, mut is_late) = (Vec::new(), 0, false);
-        state.visit_cells(account, &mut |slot| {
+        state.visit_slots(account, &mut |slot| {
             count += 1;
             if count <= LISTED_CELLS {
                 slots.push(slot);

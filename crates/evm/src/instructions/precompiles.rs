@@ -16,7 +16,7 @@ pub(super) fn call(
     request: Request,
 ) -> Outcome {
     if interpreter.extend.is_seen_by_scheduler {
-        machine.note_contract_call(&entry.address);
+        machine.note_precompile_call(&entry.address);
     }
     if interpreter.input.depth >= machine.active_rules.depth_limit as usize {
         return decline(interpreter, request.gas);

@@ -1,32 +1,36 @@
-//! Which trie keys were read and written (RSKIP-144). What is rolled back stays recorded.
+//! The trie keys that were read and written (RSKIP-144). An access stays recorded if its change is reverted.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::hash_maps::HashSet;
-use rhizome_primitives::U256;
+use rhizome_primitives::{Address, U256};
 
-use super::AccountId;
 use super::account::AccountIndex;
-use crate::tracing::TouchedSlots;
+use super::account_id::AccountId;
 
-/// A trie key, as the [`super::State`] that recorded it names it.
+/// A trie key, valid for the [`super::State`] that recorded it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AccessKey {
     pub(super) account: AccountIndex,
-    pub(super) part: Part,
+    pub(super) part: AccountPart,
 }
 
-/// The part of an account that has a trie key of its own.
+/// A part of an account with a trie key of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Part {
+pub(super) enum AccountPart {
     Account,
     Mark,
     Code,
-    Cell(U256),
+    Slot(U256),
 }
 
-/// Some trie keys.
+/// Addresses with the storage slots that were read or written.
+pub(crate) type TouchedSlots = BTreeMap<Address, BTreeSet<U256>>;
+
+/// A set of trie keys.
 pub type AccessKeys = HashSet<AccessKey>;
 
-/// The trie keys that some transactions touched. Sets of one [`super::State`] can be compared, others not.
+/// The trie keys that some transactions read and wrote. Only sets of the same [`super::State`] can be compared.
 #[derive(Debug, Clone, Default)]
 pub struct AccessSet {
     reads: AccessKeys,
@@ -34,73 +38,47 @@ pub struct AccessSet {
 }
 
 impl AccessSet {
-    /// Keys whose value, length, hash or absence was looked at.
+    /// Returns the keys whose value, length, hash or absence was read.
     pub fn reads(&self) -> &AccessKeys {
         &self.reads
     }
 
-    /// Keys written, also with the value that they had.
+    /// Returns the keys that were written, also with an equal value.
     pub fn writes(&self) -> &AccessKeys {
         &self.writes
     }
 
-    /// True if one side wrote a key that the other one read or wrote.
+    /// Whether one set has written a key that the other set has read or written.
     pub fn conflicts_with(&self, other: &AccessSet) -> bool {
         !(self.writes.is_disjoint(&other.writes)
             && self.writes.is_disjoint(&other.reads)
             && self.reads.is_disjoint(&other.writes))
     }
 
-    /// Takes over what another set holds.
+    /// Adds the keys of another set.
     pub fn merge(&mut self, other: AccessSet) {
         self.reads.extend(other.reads);
         self.writes.extend(other.writes);
     }
 
-    pub(super) fn read(&mut self, account: AccountIndex, part: Part) {
+    pub(super) fn read(&mut self, account: AccountIndex, part: AccountPart) {
         self.reads.insert(AccessKey { account, part });
     }
 
-    pub(super) fn write(&mut self, account: AccountIndex, part: Part) {
+    pub(super) fn write(&mut self, account: AccountIndex, part: AccountPart) {
         self.writes.insert(AccessKey { account, part });
     }
-}
 
-impl super::State {
-    /// The accounts and cells in a set that this state has recorded. The sender of REMASC transactions has no address.
-    pub(crate) fn touched(&self, access: &AccessSet) -> TouchedSlots {
+    /// Returns the accounts with their slots. `id_of` names the account of an index.
+    pub(super) fn touched(&self, id_of: impl Fn(AccountIndex) -> AccountId) -> TouchedSlots {
         let mut touched = TouchedSlots::new();
-        for key in access.reads.union(&access.writes) {
-            let AccountId::Address(address) = self.id_at(key.account) else { continue };
+        for key in self.reads.union(&self.writes) {
+            let AccountId::Address(address) = id_of(key.account) else { continue };
             let slots = touched.entry(address).or_default();
-            if let Part::Cell(slot) = key.part {
+            if let AccountPart::Slot(slot) = key.part {
                 slots.insert(slot);
             }
         }
         touched
-    }
-
-    /// From now on records every access; what was recorded before is dropped.
-    pub fn start_tracking(&mut self) {
-        self.access = Some(Box::default());
-    }
-
-    /// Ends recording and returns what was recorded, empty if nothing was being recorded.
-    pub fn stop_tracking(&mut self) -> AccessSet {
-        self.access.take().map(|access| *access).unwrap_or_default()
-    }
-
-    #[inline]
-    pub(super) fn note_read(&mut self, account: AccountIndex, part: Part) {
-        if let Some(access) = &mut self.access {
-            access.read(account, part);
-        }
-    }
-
-    #[inline]
-    pub(super) fn note_write(&mut self, account: AccountIndex, part: Part) {
-        if let Some(access) = &mut self.access {
-            access.write(account, part);
-        }
     }
 }

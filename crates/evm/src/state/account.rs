@@ -1,9 +1,9 @@
-//! The records of the state: what the base holds, what is visible now, and what was written.
+//! The records of the state: the value in the base, the current value, and whether it was written.
 
 use std::mem;
 
 use crate::hash_maps::HashMap;
-use rhizome_primitives::{Address, B256, Bytes, U256};
+use rhizome_primitives::{B256, Bytes, U256};
 use rhizome_trie::account::AccountState;
 use rhizome_trie::keys;
 use rhizome_trie::{StateError, StateReader};
@@ -11,17 +11,21 @@ use rhizome_trie::{StateError, StateReader};
 use super::account_id::AccountId;
 use super::code::Code;
 
-/// Position of an account in its state; never changes.
+/// The position of an account in its state. It never changes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct AccountIndex(u32);
 
-/// Position of a cell in its state.
+/// The position of a storage slot in its state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct CellIndex(u32);
+pub(super) struct SlotIndex(u32);
 
-impl CellIndex {
-    pub(super) fn of(self, cells: &mut [Cell]) -> Option<&mut Cell> {
-        cells.get_mut(self.0 as usize)
+impl SlotIndex {
+    pub(super) fn after(slots: &[StorageSlot]) -> SlotIndex {
+        SlotIndex(slots.len() as u32)
+    }
+
+    pub(super) fn position(self) -> usize {
+        self.0 as usize
     }
 }
 
@@ -29,67 +33,71 @@ impl AccountIndex {
     pub(super) fn after(accounts: &[Account]) -> AccountIndex {
         AccountIndex(accounts.len() as u32)
     }
+
+    pub(super) fn position(self) -> usize {
+        self.0 as usize
+    }
 }
 
-/// One value of the trie.
+/// A value of the trie with its value in the base.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Slot<T> {
-    /// False until `base` and `current` mean something.
+pub(super) struct Tracked<T> {
+    /// False until the reader was asked: `base` and `current` are not valid yet.
     pub(super) is_loaded: bool,
     pub(super) base: T,
     pub(super) current: T,
-    /// Written since the base or since the last deletion of the account.
+    /// Written since the base, or since the last deletion of the account.
     pub(super) is_written: bool,
 }
 
-impl<T: Clone + Default> Slot<T> {
+impl<T: Clone + Default> Tracked<T> {
     pub(super) fn load(&mut self, value: T) {
         self.base = value.clone();
         self.current = value;
         self.is_loaded = true;
     }
 
-    /// A slot of a deleted account: absent, and the reader has nothing to say about it.
-    fn hidden() -> Slot<T> {
-        Slot { is_loaded: true, ..Slot::default() }
+    /// A value of a deleted account: absent, whatever the reader has.
+    fn hidden() -> Tracked<T> {
+        Tracked { is_loaded: true, ..Tracked::default() }
     }
 }
 
-/// Whether an account was deleted since the base.
+/// The deletion of an account since the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Deletion {
     None,
-    /// The base has an account value: everything below it goes.
+    /// The base has an account value: everything below its key is deleted.
     Whole,
-    /// The base has none: what it holds below the account key (a mark) is hidden now but stays in the trie.
+    /// The base has no account value: what it has below the account key (a mark) is hidden, but stays in the trie.
     Hiding,
 }
 
 #[derive(Clone)]
 pub(super) struct Account {
     pub(super) id: AccountId,
-    /// Empty until first needed.
+    /// The trie key; empty until first needed.
     key: Vec<u8>,
-    pub(super) parts: Parts,
+    pub(super) parts: AccountParts,
 }
 
-/// All that deleting an account replaces.
+/// The values of an account, replaced as a whole when the account is deleted.
 #[derive(Clone)]
-pub(super) struct Parts {
-    pub(super) value: Slot<Option<AccountState>>,
-    pub(super) is_marked: Slot<bool>,
-    pub(super) code: Slot<Code>,
-    pub(super) cells: HashMap<U256, CellIndex>,
+pub(super) struct AccountParts {
+    pub(super) value: Tracked<Option<AccountState>>,
+    pub(super) is_marked: Tracked<bool>,
+    pub(super) code: Tracked<Code>,
+    pub(super) slots: HashMap<U256, SlotIndex>,
     pub(super) deletion: Deletion,
 }
 
 impl Account {
     pub(super) fn new(id: AccountId) -> Account {
-        let parts = Parts {
-            value: Slot::default(),
-            is_marked: Slot::default(),
-            code: Slot::default(),
-            cells: HashMap::default(),
+        let parts = AccountParts {
+            value: Tracked::default(),
+            is_marked: Tracked::default(),
+            code: Tracked::default(),
+            slots: HashMap::default(),
             deletion: Deletion::None,
         };
         Account { id, key: Vec::new(), parts }
@@ -102,20 +110,28 @@ impl Account {
         &self.key
     }
 
-    /// The key, which the account does without from here on.
+    /// Takes the key out of the account.
     pub(super) fn take_key(&mut self) -> Vec<u8> {
         self.key();
         mem::take(&mut self.key)
     }
 
-    pub(super) fn key_bytes(&self) -> usize {
+    pub(super) fn key_capacity(&self) -> usize {
         self.key.capacity()
+    }
+
+    pub(super) fn has_key(&self) -> bool {
+        !self.key.is_empty()
+    }
+
+    pub(super) fn set_key(&mut self, key: Vec<u8>) {
+        self.key = key;
     }
 
     pub(super) fn load_value(
         &mut self,
         reader: &dyn StateReader,
-    ) -> Result<&mut Slot<Option<AccountState>>, StateError> {
+    ) -> Result<&mut Tracked<Option<AccountState>>, StateError> {
         if !self.parts.value.is_loaded {
             let key = self.key();
             let value = match reader.get(key)? {
@@ -129,7 +145,7 @@ impl Account {
         Ok(&mut self.parts.value)
     }
 
-    pub(super) fn load_mark(&mut self, reader: &dyn StateReader) -> Result<&mut Slot<bool>, StateError> {
+    pub(super) fn load_mark(&mut self, reader: &dyn StateReader) -> Result<&mut Tracked<bool>, StateError> {
         if !self.parts.is_marked.is_loaded {
             let is_marked = reader.get(&keys::mark_key_of(self.key()))?.is_some();
             self.parts.is_marked.load(is_marked);
@@ -137,7 +153,7 @@ impl Account {
         Ok(&mut self.parts.is_marked)
     }
 
-    pub(super) fn load_code(&mut self, reader: &dyn StateReader) -> Result<&mut Slot<Code>, StateError> {
+    pub(super) fn load_code(&mut self, reader: &dyn StateReader) -> Result<&mut Tracked<Code>, StateError> {
         if !self.parts.code.is_loaded {
             let found = reader.length_and_hash(&keys::code_key_of(self.key()))?;
             self.parts.code.load(found.map_or(Code::Absent, |(length, hash)| Code::unread(length, hash)));
@@ -149,147 +165,80 @@ impl Account {
         Ok(reader.get(&keys::code_key_of(self.key()))?.unwrap_or_default())
     }
 
-    fn read_cell(&mut self, slot: &U256, reader: &dyn StateReader) -> Result<Cell, StateError> {
+    pub(super) fn read_slot(&mut self, slot: &U256, reader: &dyn StateReader) -> Result<StorageSlot, StateError> {
         let key = keys::storage_key_of(self.key(), &B256::from(*slot));
-        let value = reader.get(&key)?.map_or(CellValue::ABSENT, CellValue::of_bytes);
-        Ok(Cell { key, base: value.clone(), current: value, is_written: false })
+        let value = reader.get(&key)?.map_or(SlotValue::ABSENT, SlotValue::of_bytes);
+        Ok(StorageSlot { key, base: value.clone(), current: value, is_written: false })
     }
 }
 
-impl Parts {
-    /// The parts of an account right after its deletion.
-    pub(super) fn deleted(deletion: Deletion) -> Parts {
-        Parts {
-            value: Slot::hidden(),
-            is_marked: Slot::hidden(),
-            code: Slot::hidden(),
-            cells: HashMap::default(),
+impl AccountParts {
+    /// Returns the parts of an account right after its deletion.
+    pub(super) fn deleted(deletion: Deletion) -> AccountParts {
+        AccountParts {
+            value: Tracked::hidden(),
+            is_marked: Tracked::hidden(),
+            code: Tracked::hidden(),
+            slots: HashMap::default(),
             deletion,
         }
     }
 }
 
-/// A storage cell.
+/// A storage slot with its value in the base.
 #[derive(Clone)]
-pub(super) struct Cell {
-    /// Its trie key; empty until first needed.
+pub(super) struct StorageSlot {
+    /// The trie key; empty until first needed.
     pub(super) key: Vec<u8>,
-    pub(super) base: CellValue,
-    pub(super) current: CellValue,
+    pub(super) base: SlotValue,
+    pub(super) current: SlotValue,
     pub(super) is_written: bool,
 }
 
-impl Cell {
-    /// A cell that the reader does not have.
-    fn absent() -> Cell {
-        Cell { key: Vec::new(), base: CellValue::ABSENT, current: CellValue::ABSENT, is_written: false }
+impl StorageSlot {
+    /// Returns a slot that the base does not have.
+    pub(super) fn absent() -> StorageSlot {
+        StorageSlot { key: Vec::new(), base: SlotValue::ABSENT, current: SlotValue::ABSENT, is_written: false }
     }
 }
 
-/// What stands in a storage cell.
+/// The value of a storage slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum CellValue {
-    /// A word, kept without its leading zero bytes. Zero: there is no cell.
+pub(super) enum SlotValue {
+    /// A word, stored without leading zero bytes. Zero: the slot is absent.
     Word(U256),
-    /// Bytes that are not what a word is kept as. Never empty.
+    /// Bytes that are not the stored form of a word. Never empty.
     Raw(Bytes),
 }
 
-impl CellValue {
-    pub(super) const ABSENT: CellValue = CellValue::Word(U256::ZERO);
+impl SlotValue {
+    pub(super) const ABSENT: SlotValue = SlotValue::Word(U256::ZERO);
 
-    pub(super) fn of_bytes(bytes: Bytes) -> CellValue {
+    pub(super) fn of_bytes(bytes: Bytes) -> SlotValue {
         match bytes.first() {
-            None => CellValue::ABSENT,
-            Some(first) if *first != 0 && bytes.len() <= 32 => CellValue::Word(U256::from_be_slice(&bytes)),
-            Some(_) => CellValue::Raw(bytes),
+            None => SlotValue::ABSENT,
+            Some(first) if *first != 0 && bytes.len() <= 32 => SlotValue::Word(U256::from_be_slice(&bytes)),
+            Some(_) => SlotValue::Raw(bytes),
         }
     }
 
     pub(super) fn is_absent(&self) -> bool {
-        *self == CellValue::ABSENT
+        *self == SlotValue::ABSENT
     }
 
-    /// As 32 bytes; none for an absent cell or one that is longer than a word.
+    /// Returns the value as a word; `None` if it is absent or longer than a word.
     #[inline]
     pub(super) fn word(&self) -> Option<U256> {
         match self {
-            CellValue::Word(word) => (!word.is_zero()).then_some(*word),
-            CellValue::Raw(bytes) => keys::decode_slot_value(bytes),
+            SlotValue::Word(word) => (!word.is_zero()).then_some(*word),
+            SlotValue::Raw(bytes) => keys::decode_slot_value(bytes),
         }
     }
 
     pub(super) fn bytes(&self) -> Option<Bytes> {
         match self {
-            CellValue::Word(word) => keys::encode_slot_value(*word),
-            CellValue::Raw(bytes) => Some(bytes.clone()),
+            SlotValue::Word(word) => keys::encode_slot_value(*word),
+            SlotValue::Raw(bytes) => Some(bytes.clone()),
         }
-    }
-}
-
-impl super::State {
-    /// Indexes are only made by this state, which never drops a record.
-    #[inline]
-    pub(super) fn account_at(&mut self, index: AccountIndex) -> &mut Account {
-        &mut self.accounts[index.0 as usize]
-    }
-
-    pub(super) fn id_at(&self, index: AccountIndex) -> AccountId {
-        self.accounts[index.0 as usize].id
-    }
-
-    #[inline]
-    pub(super) fn cell_at(&mut self, index: CellIndex) -> &mut Cell {
-        &mut self.cells[index.0 as usize]
-    }
-
-    /// Makes the keys of accounts that will be needed: all at once they are cheaper than one by one.
-    pub(crate) fn expect(&mut self, addresses: impl Iterator<Item = Address>) {
-        self.accounts.reserve(addresses.size_hint().0);
-        self.index.reserve(addresses.size_hint().0);
-        let mut indexes: Vec<AccountIndex> = addresses.map(|address| self.locate(address.into())).collect();
-        indexes.sort_unstable();
-        indexes.dedup();
-        indexes.retain(|index| self.account_at(*index).key.is_empty());
-        let ids: Vec<AccountId> = indexes.iter().map(|index| self.id_at(*index)).collect();
-        let addresses: Vec<&[u8]> = ids.iter().map(AccountId::as_bytes).collect();
-        for (index, key) in indexes.into_iter().zip(keys::account_keys(&addresses)) {
-            self.account_at(index).key = key;
-        }
-    }
-
-    #[inline]
-    pub(super) fn load_value(&mut self, index: AccountIndex) -> super::Read<&mut Slot<Option<AccountState>>> {
-        let reader = &*self.reader;
-        self.accounts[index.0 as usize].load_value(reader)
-    }
-
-    #[inline]
-    pub(super) fn load_mark(&mut self, index: AccountIndex) -> super::Read<&mut Slot<bool>> {
-        let reader = &*self.reader;
-        self.accounts[index.0 as usize].load_mark(reader)
-    }
-
-    #[inline]
-    pub(super) fn load_code(&mut self, index: AccountIndex) -> super::Read<&mut Slot<Code>> {
-        let reader = &*self.reader;
-        self.accounts[index.0 as usize].load_code(reader)
-    }
-
-    /// The cell, read from the base at its first use.
-    #[inline]
-    pub(super) fn load_cell(&mut self, index: AccountIndex, slot: U256) -> super::Read<CellIndex> {
-        let account = &mut self.accounts[index.0 as usize];
-        if let Some(found) = account.parts.cells.get(&slot) {
-            return Ok(*found);
-        }
-        let cell = match account.parts.deletion {
-            Deletion::None => account.read_cell(&slot, &*self.reader)?,
-            Deletion::Whole | Deletion::Hiding => Cell::absent(),
-        };
-        let place = CellIndex(self.cells.len() as u32);
-        account.parts.cells.insert(slot, place);
-        self.cells.push(cell);
-        Ok(place)
     }
 }

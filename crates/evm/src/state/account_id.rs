@@ -1,9 +1,9 @@
-//! Who an account belongs to.
+//! The identity of an account.
 
 use rhizome_primitives::Address;
 use rhizome_trie::keys::REMASC_SENDER;
 
-/// An account of the state: nearly always an address of 20 bytes.
+/// An account of the state: an address of 20 bytes, with one exception.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AccountId {
     /// An ordinary account.
@@ -13,7 +13,7 @@ pub enum AccountId {
 }
 
 impl AccountId {
-    /// The bytes that the trie key is made from.
+    /// Returns the bytes from which the trie key is made.
     pub fn as_bytes(&self) -> &[u8] {
         match self {
             AccountId::Address(address) => address.as_slice(),
@@ -21,7 +21,7 @@ impl AccountId {
         }
     }
 
-    /// The address shown to contracts and users: zero for the REMASC sender.
+    /// Returns the address as contracts and users see it: zero for the REMASC sender.
     pub fn address(&self) -> Address {
         match self {
             AccountId::Address(address) => *address,

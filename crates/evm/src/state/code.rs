@@ -1,4 +1,4 @@
-//! Code of accounts as the state knows it: often only length and hash.
+//! The code entry of an account: length and hash, and the bytes once they were needed.
 
 use rhizome_primitives::{B256, Bytes, keccak256};
 
@@ -9,12 +9,12 @@ use crate::code::ExecutableCode;
 pub(super) enum Code {
     #[default]
     Absent,
-    /// Empty code saved earlier in this block is present too, although the trie will not have it.
+    /// Empty code that was written in this block is present too, although the trie will not have it.
     Present { length: usize, hash: B256, bytes: Option<Bytes>, executable: Option<ExecutableCode> },
 }
 
 impl Code {
-    /// Code of which the bytes were not needed yet.
+    /// Returns code whose bytes were not read yet.
     pub(super) fn unread(length: usize, hash: B256) -> Code {
         Code::Present { length, hash, bytes: None, executable: None }
     }

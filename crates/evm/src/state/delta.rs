@@ -1,29 +1,26 @@
-//! From the changed state to changes of the trie.
+//! The changes of a state as changes of the trie.
 
 use std::mem;
 
 use rhizome_primitives::{B256, Bytes};
 use rhizome_trie::{StateDelta, keys};
 
-use super::State;
-use super::account::{Account, Cell, Deletion};
+use super::account::{Account, Deletion, StorageSlot};
 use super::code::Code;
 
-impl State {
-    /// What changed against the reader, in trie keys. Values that are the same again are left out.
-    pub fn into_delta(mut self) -> StateDelta {
-        let mut delta = StateDelta::default();
-        for account in &mut self.accounts {
-            account.collect_changes(&mut self.cells, &mut delta);
-        }
-        delta
+/// Returns the changes of all accounts against the base. Takes keys and slots out of the records.
+pub(super) fn collect(accounts: &mut [Account], slots: &mut [StorageSlot]) -> StateDelta {
+    let mut delta = StateDelta::default();
+    for account in accounts {
+        account.collect_changes(slots, &mut delta);
     }
+    delta
 }
 
 impl Account {
-    fn collect_changes(&mut self, cells: &mut [Cell], delta: &mut StateDelta) {
+    fn collect_changes(&mut self, slots: &mut [StorageSlot], delta: &mut StateDelta) {
         let deletion = self.parts.deletion;
-        // Behind a deletion that hides, the trie keeps values that the slots know nothing about.
+        // After `Deletion::Hiding` the trie may still have a value that the base of the record does not show.
         let counts = |is_written: bool, differs: bool| is_written && (differs || deletion == Deletion::Hiding);
 
         let mark = &self.parts.is_marked;
@@ -39,16 +36,17 @@ impl Account {
             };
             delta.writes.insert(keys::code_key_of(self.key()), bytes);
         }
-        // Cells made after a deletion have an absent base, so that the comparison holds for them as well.
-        for (slot, index) in mem::take(&mut self.parts.cells) {
-            let Some(cell) = index.of(cells).filter(|cell| counts(cell.is_written, cell.current != cell.base)) else {
+        // A slot that was created after a deletion has an absent base, so the comparison holds for it as well.
+        for (slot, index) in mem::take(&mut self.parts.slots) {
+            let Some(record) = slots.get_mut(index.position()) else { continue };
+            if !counts(record.is_written, record.current != record.base) {
                 continue;
-            };
-            let key = match cell.key.is_empty() {
+            }
+            let key = match record.key.is_empty() {
                 true => keys::storage_key_of(self.key(), &B256::from(slot)),
-                false => mem::take(&mut cell.key),
+                false => mem::take(&mut record.key),
             };
-            delta.writes.insert(key, cell.current.bytes());
+            delta.writes.insert(key, record.current.bytes());
         }
         if deletion == Deletion::Whole {
             delta.wiped.insert(self.key().to_vec());

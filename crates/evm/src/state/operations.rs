@@ -1,35 +1,35 @@
-//! The changes that a state knows, with the side effects of the reference (state chapter 8.3).
+//! The changes of a state, with the side effects of the reference (docs/spec/state.md, 8.3).
 
 use rhizome_primitives::{Bytes, I256, U256};
 use rhizome_trie::account::AccountState;
 
-use super::access::Part;
-use super::account::{AccountIndex, CellValue, Deletion, Parts};
+use super::access::AccountPart;
+use super::account::{AccountIndex, AccountParts, Deletion, SlotValue};
 use super::code::Code;
-use super::journal::Undo;
+use super::undo::Undo;
 use super::{AccountId, Read, State};
 
 impl State {
-    /// Writes nonce 0, balance 0, no flags, whatever was there; mark, code and cells stay.
+    /// Writes an account with nonce 0, balance 0 and no flags. Mark, code and storage stay.
     pub fn create_account(&mut self, account: impl Into<AccountId>) -> Read<()> {
         let index = self.locate(account.into());
         self.write_value(index, AccountState::default())
     }
 
-    /// As [`State::create_account`], but the balance stays.
+    /// Does the same as [`State::create_account`], but preserves the balance.
     pub fn create_account_with_balance(&mut self, account: impl Into<AccountId>) -> Read<()> {
         let index = self.locate(account.into());
         let balance = self.balance_at(index)?;
         self.write_value(index, AccountState { balance, ..AccountState::default() })
     }
 
-    /// Writes the contract mark; does not create the account.
+    /// Writes the contract mark. Does not create the account.
     pub fn setup_contract(&mut self, account: impl Into<AccountId>) -> Read<()> {
         let index = self.locate(account.into());
         self.write_mark(index)
     }
 
-    /// Adds one to the nonce of the account, which is created if missing.
+    /// Adds one to the nonce. Creates the account if absent.
     pub fn increase_nonce(&mut self, account: impl Into<AccountId>) -> Read<()> {
         let index = self.locate(account.into());
         let mut value = self.value_or_new(index)?;
@@ -37,14 +37,14 @@ impl State {
         self.write_value(index, value)
     }
 
-    /// Writes the nonce of the account, which is created if missing.
+    /// Writes the nonce. Creates the account if absent.
     pub fn set_nonce(&mut self, account: impl Into<AccountId>, nonce: U256) -> Read<()> {
         let index = self.locate(account.into());
         let value = self.value_or_new(index)?;
         self.write_value(index, AccountState { nonce, ..value })
     }
 
-    /// Sets the hibernation flag of the account, which is created if missing.
+    /// Sets the hibernation flag. Creates the account if absent.
     pub fn hibernate(&mut self, account: impl Into<AccountId>) -> Read<()> {
         let index = self.locate(account.into());
         let mut value = self.value_or_new(index)?;
@@ -52,27 +52,27 @@ impl State {
         self.write_value(index, value)
     }
 
-    /// Adds to the balance without looking at the result. Creates a missing account, also for zero.
+    /// Adds to the balance without a check of the result. Creates the account if absent, also for zero.
     pub fn add_balance(&mut self, account: impl Into<AccountId>, amount: I256) -> Read<()> {
         let index = self.locate(account.into());
         self.add_balance_at(index, amount)
     }
 
-    /// Writes the balance of the account, which is created if missing.
+    /// Writes the balance. Creates the account if absent.
     pub fn set_balance(&mut self, account: impl Into<AccountId>, balance: I256) -> Read<()> {
         let index = self.locate(account.into());
         let value = self.value_or_new(index)?;
         self.write_value(index, AccountState { balance, ..value })
     }
 
-    /// MovedPrecompiles an amount; both accounts are created if missing, also for zero.
+    /// Moves an amount. Creates both accounts if absent, also for zero.
     pub fn transfer(&mut self, from: impl Into<AccountId>, to: impl Into<AccountId>, amount: I256) -> Read<()> {
         self.add_balance(from, -amount)?;
         self.add_balance(to, amount)
     }
 
-    /// Writes the code. Empty code deletes it once the block is done and is present until then. Code that is not empty
-    /// creates a missing account. The mark is not written.
+    /// Writes the code. Empty code is present until the end of the block, where the code is deleted. Code that is not
+    /// empty creates the account if absent. The mark is not written.
     pub fn save_code(&mut self, account: impl Into<AccountId>, code: Bytes) -> Read<()> {
         let index = self.locate(account.into());
         let is_empty = code.is_empty();
@@ -83,22 +83,22 @@ impl State {
         Ok(())
     }
 
-    /// Writes a storage cell as a word; zero removes it. A missing account is created and marked even for zero.
+    /// Writes a storage slot as a word; zero removes it. An absent account is created and marked, also for zero.
     pub fn set_storage_word(&mut self, account: impl Into<AccountId>, slot: U256, word: U256) -> Read<()> {
         let index = self.locate(account.into());
-        self.write_storage(index, slot, CellValue::Word(word))
+        self.write_storage(index, slot, SlotValue::Word(word))
     }
 
-    /// Writes the bytes of a storage cell as they are; none or empty removes it. A missing account is created and marked.
+    /// Writes the bytes of a storage slot; `None` or empty removes it. An absent account is created and marked.
     pub fn set_storage_bytes(&mut self, account: impl Into<AccountId>, slot: U256, bytes: Option<Bytes>) -> Read<()> {
         let index = self.locate(account.into());
-        self.write_storage(index, slot, CellValue::of_bytes(bytes.unwrap_or_default()))
+        self.write_storage(index, slot, SlotValue::of_bytes(bytes.unwrap_or_default()))
     }
 
-    /// Deletes the account with mark, code and cells. What is written later makes a new one.
+    /// Deletes the account with mark, code and storage. A later write creates a new account.
     pub fn delete(&mut self, account: impl Into<AccountId>) -> Read<()> {
         let index = self.locate(account.into());
-        self.note_write(index, Part::Account);
+        self.note_write(index, AccountPart::Account);
         let earlier = self.account_at(index).parts.deletion;
         let deletion = match earlier {
             Deletion::None if self.load_value(index)?.base.is_some() => Deletion::Whole,
@@ -106,12 +106,12 @@ impl State {
             Deletion::Whole | Deletion::Hiding => earlier,
         };
         let parts = &mut self.account_at(index).parts;
-        let previous = Box::new(std::mem::replace(parts, Parts::deleted(deletion)));
-        self.journal.push(Undo::Deletion { account: index, previous });
+        let previous = Box::new(std::mem::replace(parts, AccountParts::deleted(deletion)));
+        self.undo_log.push(Undo::Deletion { account: index, previous });
         Ok(())
     }
 
-    /// Removes all cells of the account, and nothing else.
+    /// Removes all storage slots of the account, and nothing else.
     pub fn clear_storage(&mut self, account: impl Into<AccountId>) -> Read<()> {
         let id = account.into();
         let (value, is_marked, code) = (self.account(id)?, self.is_contract(id)?, self.code(id)?);
@@ -130,7 +130,7 @@ impl State {
     }
 
     pub(crate) fn set_storage_word_at(&mut self, index: AccountIndex, slot: U256, word: U256) -> Read<()> {
-        self.write_storage(index, slot, CellValue::Word(word))
+        self.write_storage(index, slot, SlotValue::Word(word))
     }
 
     pub(crate) fn add_balance_at(&mut self, index: AccountIndex, amount: I256) -> Read<()> {
@@ -138,7 +138,7 @@ impl State {
         if amount.is_zero() {
             return Ok(());
         }
-        // The supply is far below the limit, only invented balances of local calls could ever reach it.
+        // The supply is far below the limit. Only overridden balances of local calls can reach it.
         value.balance = value.balance.saturating_add(amount);
         self.write_value(index, value)
     }
@@ -152,43 +152,43 @@ impl State {
     }
 
     fn write_value(&mut self, index: AccountIndex, value: AccountState) -> Read<()> {
-        self.note_write(index, Part::Account);
-        let slot = self.load_value(index)?;
-        let previous = slot.current.replace(value);
-        let was_written = std::mem::replace(&mut slot.is_written, true);
-        self.journal.push(Undo::Value { account: index, previous, was_written });
+        self.note_write(index, AccountPart::Account);
+        let record = self.load_value(index)?;
+        let previous = record.current.replace(value);
+        let was_written = std::mem::replace(&mut record.is_written, true);
+        self.undo_log.push(Undo::Value { account: index, previous, was_written });
         Ok(())
     }
 
     fn write_mark(&mut self, index: AccountIndex) -> Read<()> {
-        self.note_write(index, Part::Mark);
-        let slot = self.load_mark(index)?;
-        let previous = std::mem::replace(&mut slot.current, true);
-        let was_written = std::mem::replace(&mut slot.is_written, true);
-        self.journal.push(Undo::Mark { account: index, previous, was_written });
+        self.note_write(index, AccountPart::Mark);
+        let record = self.load_mark(index)?;
+        let previous = std::mem::replace(&mut record.current, true);
+        let was_written = std::mem::replace(&mut record.is_written, true);
+        self.undo_log.push(Undo::Mark { account: index, previous, was_written });
         Ok(())
     }
 
     fn write_code(&mut self, index: AccountIndex, code: Code) -> Read<()> {
-        self.note_write(index, Part::Code);
-        let slot = self.load_code(index)?;
-        let previous = std::mem::replace(&mut slot.current, code);
-        let was_written = std::mem::replace(&mut slot.is_written, true);
-        self.journal.push(Undo::Code { account: index, previous, was_written });
+        self.note_write(index, AccountPart::Code);
+        let record = self.load_code(index)?;
+        let previous = std::mem::replace(&mut record.current, code);
+        let was_written = std::mem::replace(&mut record.is_written, true);
+        self.undo_log.push(Undo::Code { account: index, previous, was_written });
         Ok(())
     }
 
-    fn write_storage(&mut self, index: AccountIndex, slot: U256, value: CellValue) -> Read<()> {
+    fn write_storage(&mut self, index: AccountIndex, slot: U256, value: SlotValue) -> Read<()> {
         if !self.exists_at(index)? {
             self.write_value(index, AccountState::default())?;
             self.write_mark(index)?;
         }
-        self.note_write(index, Part::Cell(slot));
-        let cell_index = self.load_cell(index, slot)?;
-        let cell = self.cell_at(cell_index);
-        let previous = std::mem::replace(&mut cell.current, value);
-        let was_written = std::mem::replace(&mut cell.is_written, true);
-        self.journal.push(Undo::Cell { cell: cell_index, previous, was_written });
+        self.note_write(index, AccountPart::Slot(slot));
+        let slot = self.load_slot(index, slot)?;
+        let record = self.slot_at(slot);
+        let previous = std::mem::replace(&mut record.current, value);
+        let was_written = std::mem::replace(&mut record.is_written, true);
+        self.undo_log.push(Undo::Slot { slot, previous, was_written });
         Ok(())
     }
 }
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn deleting_a_lonely_mark_hides_it_but_leaves_it_in_the_trie() {
+    fn deleting_a_mark_without_account_hides_it_but_leaves_it_in_the_trie() {
         let address = Address::repeat_byte(3);
         let mut trie = Trie::empty(Arc::new(MemoryNodes::default()));
         trie.put(&keys::mark_key(address.as_slice()), keys::MARK).unwrap();
@@ -216,7 +216,7 @@ mod tests {
         assert!(!state.is_contract(address).unwrap());
         assert!(state.into_delta().is_empty());
 
-        // What is written after it is a write, even if it is what was there before.
+        // A write after the deletion is a change, even of the same value.
         let mut state = State::new(Arc::new(trie));
         state.delete(address).unwrap();
         state.setup_contract(address).unwrap();
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deletion_can_be_taken_back() {
+    fn reverts_a_deletion() {
         let address = Address::repeat_byte(4);
         let mut state = state();
         state.set_storage_word(address, U256::ONE, U256::from(5)).unwrap();
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn accesses_are_recorded_even_if_taken_back() {
+    fn accesses_stay_recorded_after_a_revert() {
         let [one, two] = [1, 2].map(Address::repeat_byte);
         let mut state = state();
         let mut record = |action: &dyn Fn(&mut State)| {

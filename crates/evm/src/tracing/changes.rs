@@ -1,11 +1,9 @@
 //! What an execution touched in the state, with the values before and after.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use rhizome_primitives::{Address, Bytes, I256, U256};
 
 use crate::error::ExecError;
-use crate::state::State;
+use crate::state::{State, TouchedSlots};
 
 /// Bytes that an account or a cell counts beside its code.
 const ENTRY_SIZE: usize = 200;
@@ -44,9 +42,6 @@ pub struct SlotChange {
     /// As a word.
     pub after: U256,
 }
-
-/// Addresses with their cells.
-pub(crate) type TouchedSlots = BTreeMap<Address, BTreeSet<U256>>;
 
 /// The accounts as they are now, to be completed by [`complete`]. Ends with [`ExecError::StoppedByInspector`] beyond `limit` bytes.
 pub(crate) fn view_after(

@@ -1,4 +1,5 @@
-//! The execution between buying gas and settling: creation, call of a built-in contract, call of an account.
+//! The execution of a message, between the purchase of gas and the settlement: creation, call of a precompile, or call
+//! of an account.
 
 use rhizome_primitives::transaction::created_address;
 use rhizome_primitives::{Address, Bytes, I256, Rule};
@@ -14,27 +15,27 @@ use crate::precompiles::{CallScheme, PrecompileContext, PrecompileEntry, Precomp
 use crate::state::Checkpoint;
 use crate::tracing::Tracer;
 
-/// What a message did to the state, before anything is paid back.
+/// The result of a message before refund and fee.
 #[derive(Debug)]
 pub(crate) struct Execution {
     pub(crate) end: End,
     pub(crate) output: Bytes,
-    /// Negative where a built-in contract took more than there was (before RSKIP-136).
+    /// Negative if a precompile cost more than the gas limit (before RSKIP-136).
     pub(crate) gas_left: i64,
-    /// Gas that counts for the cap of the refund.
+    /// Gas that limits the refund.
     pub(crate) gas_spent: u64,
-    /// Refunds for cleared cells.
+    /// Refunds for cleared slots.
     pub(crate) refund: u64,
     pub(crate) peak_gas: u64,
     pub(crate) moved_all_gas: bool,
     pub(crate) moved_value: bool,
     pub(crate) created: Option<Address>,
-    /// A built-in contract called by the message itself failed: everything is paid, although the receipt shows less.
-    pub(crate) contract_failed: bool,
+    /// The precompile called by the message failed: the sender pays the whole gas limit, although the receipt shows less.
+    pub(crate) precompile_failed: bool,
 }
 
 impl Execution {
-    /// Success without running code.
+    /// Returns a success without executed code.
     fn plain(message: &Message, peak_gas: u64) -> Execution {
         Execution {
             end: End::Success,
@@ -46,7 +47,7 @@ impl Execution {
             moved_all_gas: false,
             moved_value: false,
             created: None,
-            contract_failed: false,
+            precompile_failed: false,
         }
     }
 
@@ -64,20 +65,20 @@ impl Execution {
         }
     }
 
-    /// A local call of code without the gas to begin: halts, and no gas was counted yet.
+    /// Returns the halt of a local call whose gas does not pay for its first instruction.
     fn without_beginning(message: &Message) -> Execution {
         Execution { end: End::Halt(HaltReason::OutOfGas), gas_left: 0, ..Execution::plain(message, 0) }
     }
 }
 
 impl Evm<'_> {
-    /// Executes a message. A failure has taken back what it did, apart from what the reference keeps too.
+    /// Executes a message. The changes of a failed message are reverted, except those that the reference preserves.
     pub(crate) fn execute(&mut self, message: &Message, tracer: &mut impl Tracer) -> Result<Execution, ExecError> {
         let checkpoint = self.machine.state.checkpoint();
         match message.to {
             None => self.create(message, checkpoint, tracer),
             Some(to) => match self.machine.precompile_at(&to) {
-                Some(entry) => self.call_contract(message, entry),
+                Some(entry) => self.call_precompile(message, entry),
                 None => self.call(message, to, checkpoint, tracer),
             },
         }
@@ -115,7 +116,8 @@ impl Evm<'_> {
         Ok(Execution { created: Some(address), ..execution })
     }
 
-    /// A creation by a transaction fails as a whole if its code cannot be stored, at every height.
+    /// Stores the code of a new contract. A creation by a transaction fails as a whole if its code cannot be stored,
+    /// under every set of rules.
     fn store_code(
         &mut self,
         address: Address,
@@ -166,7 +168,7 @@ impl Evm<'_> {
         })
     }
 
-    /// Runs the first frame; none if a local call has not even the gas to begin.
+    /// Runs the first frame; `None` if the gas of a local call is below its intrinsic gas.
     fn run_top(
         &mut self,
         message: &Message,
@@ -194,7 +196,7 @@ impl Evm<'_> {
         self.run(top, tracer).map(Some)
     }
 
-    /// A call that runs nothing fails in a way of its own if a local call does not pay for it.
+    /// Fails if the gas of a local call that runs no code is below its intrinsic gas.
     fn require_intrinsic_gas(&self, message: &Message) -> Result<(), ExecError> {
         if message.gas_limit < message.intrinsic_gas {
             return Err(self.unexecutable(Unexecutable::LocalGas));
@@ -206,9 +208,9 @@ impl Evm<'_> {
         ExecError::Unexecutable { index: self.machine.origin.index, reason }
     }
 
-    fn call_contract(&mut self, message: &Message, entry: &PrecompileEntry) -> Result<Execution, ExecError> {
+    fn call_precompile(&mut self, message: &Message, entry: &PrecompileEntry) -> Result<Execution, ExecError> {
         let machine = &mut self.machine;
-        machine.note_contract_call(&entry.address);
+        machine.note_precompile_call(&entry.address);
         let counts_intrinsic_gas = machine.rules.is_active(Rule::Rskip136);
         let public_key = || message.signed.as_ref()?.recover_public_key().ok();
         let mut context = PrecompileContext {
@@ -257,7 +259,7 @@ impl Evm<'_> {
             Err(PrecompileFailure::BlakeWithoutData) => return Err(self.unexecutable(Unexecutable::BlakeWithoutData)),
             Err(PrecompileFailure::Failed) => {
                 execution.end = End::Halt(HaltReason::PrecompileFailed);
-                execution.contract_failed = true;
+                execution.precompile_failed = true;
                 return Ok(execution);
             }
         }
@@ -273,7 +275,7 @@ impl Evm<'_> {
     }
 }
 
-/// The value as an amount. Values of transactions are below 2^255, as the balance that covers them is.
+/// Returns the value as a signed amount. It is below 2^255, like the balance that covers it.
 fn amount(message: &Message) -> I256 {
     I256::from_raw(message.value)
 }

@@ -1,0 +1,77 @@
+//! The approximate memory of a state.
+
+use std::mem::size_of;
+
+use rhizome_primitives::{Address, U256};
+
+use super::account::{Account, AccountIndex, AccountParts, SlotIndex, SlotValue, StorageSlot};
+use super::code::Code;
+use super::undo::Undo;
+use crate::hash_maps::HashMap;
+
+/// Returns the bytes of the parts of a state, with what they own on the heap.
+pub(super) fn of(
+    accounts: &Vec<Account>,
+    index: &HashMap<Address, AccountIndex>,
+    slots: &Vec<StorageSlot>,
+    undo_log: &Vec<Undo>,
+) -> usize {
+    accounts.capacity() * size_of::<Account>()
+        + index.capacity() * size_of::<(Address, AccountIndex)>()
+        + slots.capacity() * size_of::<StorageSlot>()
+        + undo_log.capacity() * size_of::<Undo>()
+        + accounts.iter().map(Account::heap_size).sum::<usize>()
+        + slots.iter().map(StorageSlot::heap_size).sum::<usize>()
+        + undo_log.iter().map(Undo::heap_size).sum::<usize>()
+}
+
+impl Account {
+    fn heap_size(&self) -> usize {
+        self.key_capacity() + self.parts.heap_size()
+    }
+}
+
+impl AccountParts {
+    fn heap_size(&self) -> usize {
+        self.slots.capacity() * size_of::<(U256, SlotIndex)>()
+            + self.code.base.heap_size()
+            + self.code.current.heap_size()
+    }
+}
+
+impl StorageSlot {
+    fn heap_size(&self) -> usize {
+        self.key.capacity() + self.base.heap_size() + self.current.heap_size()
+    }
+}
+
+impl SlotValue {
+    fn heap_size(&self) -> usize {
+        match self {
+            SlotValue::Word(_) => 0,
+            SlotValue::Raw(bytes) => bytes.len(),
+        }
+    }
+}
+
+impl Code {
+    /// Counts bytes that are shared with other owners as well.
+    fn heap_size(&self) -> usize {
+        match self {
+            Code::Present { bytes: None, executable: None, .. } | Code::Absent => 0,
+            // With the table of jump destinations.
+            Code::Present { length, .. } => length + length / 8,
+        }
+    }
+}
+
+impl Undo {
+    fn heap_size(&self) -> usize {
+        match self {
+            Undo::Value { .. } | Undo::Mark { .. } | Undo::Transient { .. } => 0,
+            Undo::Code { previous, .. } => previous.heap_size(),
+            Undo::Slot { previous, .. } => previous.heap_size(),
+            Undo::Deletion { previous, .. } => size_of::<AccountParts>() + previous.heap_size(),
+        }
+    }
+}
