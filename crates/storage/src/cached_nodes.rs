@@ -5,12 +5,14 @@ use rhizome_trie::{NodeSource, SourceError};
 
 use crate::Store;
 
-/// The nodes of a store for tries that only read: most ways from a root to a leaf begin alike, in this state and in the
-/// next. The writer keeps its own trie in memory and reads past the cache.
+/// Trie nodes of a store, read through its node cache; for tries that only read.
+///
+/// The upper part of the trie is shared by most paths and by consecutive states, so the same nodes are read often. The
+/// writer keeps its own trie in memory and bypasses this cache.
 pub struct CachedNodes(Arc<Store>);
 
 impl CachedNodes {
-    /// Reads from `store`, with the cache that it has.
+    /// Creates a source that reads from `store`.
     pub fn new(store: &Arc<Store>) -> Self {
         Self(Arc::clone(store))
     }

@@ -1,16 +1,16 @@
-//! The columns and their tuning.
+//! RocksDB columns and their tuning.
 //!
 //! | Column | Key | Row |
 //! | --- | --- | --- |
-//! | `default` | name | layout, identity, head, banned addresses; for a block whose state was changed by hand: the root before |
-//! | `nodes` | name | which node files count; they hold trie node messages and long values (code) |
-//! | `packs` | sequence number | nodes of one block that are not yet in the files |
-//! | `flat` | trie key | value at the head; longer than 32 bytes: keccak and length, the bytes are among the nodes |
-//! | `blocks` | block hash | total difficulty, root of the state after it, senders, raw block |
+//! | `default` | name | layout, identity, head, banned addresses; original state root of a head whose state was set by hand |
+//! | `nodes` | name | list of the node files, which hold the messages of trie nodes and long values (code) |
+//! | `packs` | sequence number | nodes of one block that are not flushed to the node files yet |
+//! | `flat` | trie key | value at the head; above 32 bytes its Keccak hash and length, the value itself is stored like a node |
+//! | `blocks` | block hash | total difficulty, state root after the block, senders, raw block |
 //! | `heights` | number, big-endian | hash, total difficulty and main flag of each block, in order of arrival |
 //! | `receipts` | block hash | transaction hashes and receipts |
 //! | `transactions` | transaction hash | hash and index of each block that holds it |
-//! | `logs` | kind, value, shard | which blocks of the shard have such a log |
+//! | `logs` | kind, value, shard | blocks of the shard that have such a log |
 
 use rocksdb::{
     BlockBasedOptions, Cache, ColumnFamilyDescriptor, DBCompressionType, DataBlockIndexType, Error, MergeOperands,
@@ -28,41 +28,43 @@ pub(crate) const HEIGHTS: &str = "heights";
 pub(crate) const RECEIPTS: &str = "receipts";
 pub(crate) const TRANSACTIONS: &str = "transactions";
 pub(crate) const LOGS: &str = "logs";
-/// All of them.
+/// Names of all columns.
 pub(crate) const NAMES: [&str; 9] = [META, NODES, NODE_BATCHES, FLAT, BLOCKS, HEIGHTS, RECEIPTS, TRANSACTIONS, LOGS];
 
-/// Key of the only row of the column of nodes.
+/// Key of the only row in the column `nodes`.
 pub(crate) const NODE_FILES_KEY: &[u8] = b"files";
 
-/// Key of the layout version in the meta column.
+/// Key of the layout version in the column `default`.
 pub(crate) const LAYOUT_KEY: &[u8] = b"layout";
-/// Key of the identity in the meta column.
+/// Key of the chain identity in the column `default`.
 pub(crate) const IDENTITY_KEY: &[u8] = b"identity";
-/// Key of the head's hash in the meta column.
+/// Key of the head's hash in the column `default`.
 pub(crate) const HEAD_KEY: &[u8] = b"head";
 
-/// Key of the banned addresses in the meta column.
+/// Key of the banned addresses in the column `default`.
 pub(crate) const BANS_KEY: &[u8] = b"bans";
 
-/// Before the hash of a block whose state was replaced, in the meta column: the root that was replaced.
+/// Key prefix in the column `default`, followed by a block hash: the state root that the block's transactions led to,
+/// before the state was set by hand.
 pub(crate) const ORIGINAL_ROOT_PREFIX: &[u8] = b"original root ";
 
-/// Files of new rows that are merged at a time. Nearly all keys are hashes, so each merge rewrites all of the next level.
+/// Level-0 files that start a compaction. Nearly all keys are hashes, so each compaction rewrites the whole next
+/// level.
 const NEW_FILES: i32 = 16;
 
-/// What the filter of a memory table takes of its size.
+/// Share of a memtable that its bloom filter takes.
 const MEMORY_FILTER_SHARE: f64 = 0.03;
 
-/// Small blocks: nearly all reads are of one row.
+/// Small table blocks: nearly all reads are of one row.
 const POINT_BLOCK_BYTES: usize = 4 * 1024;
-/// Larger blocks where rows are large anyway and compression matters more.
+/// Larger table blocks for columns with large rows, where compression matters more.
 const BULK_BLOCK_BYTES: usize = 16 * 1024;
 
-/// The search for the place of a new row begins where the last one went (all keys of a column have one prefix of no
-/// bytes). A block writes its rows in order, which makes the way half as long.
+/// Starts the search for the insert position of a new row at the previous one (all keys of a column share the empty
+/// prefix). A block writes its rows in key order, which halves the search.
 const INSERT_WITH_HINT: &str = "memtable_insert_with_hint_prefix_extractor=fixed:0";
 
-/// The columns with their options, all sharing one block cache.
+/// Returns the columns with their options. All share one block cache.
 pub(crate) fn descriptors(cache: &Cache, write_buffer_bytes: usize) -> Result<Vec<ColumnFamilyDescriptor>, Error> {
     let column = |name: &str, tune: &dyn Fn(&mut Options, &mut BlockBasedOptions)| {
         Ok(ColumnFamilyDescriptor::new(name, options(cache, write_buffer_bytes, tune)?))
@@ -72,11 +74,12 @@ pub(crate) fn descriptors(cache: &Cache, write_buffer_bytes: usize) -> Result<Ve
         column(NODES, &|_, _| {}),
         column(NODE_BATCHES, &|options, _| {
             options.set_compression_type(DBCompressionType::None);
-            // Packs are deleted soon: what stays in memory for longer need not be written into a file.
+            // Batches are deleted soon after they were written: the longer they stay in memory, the fewer reach a
+            // file.
             options.set_write_buffer_size(2 * write_buffer_bytes);
         }),
         column(FLAT, &|options, _| {
-            // Many reads are of accounts and cells that are not there yet.
+            // Many reads are of accounts and slots that do not exist.
             options.set_memtable_prefix_bloom_ratio(MEMORY_FILTER_SHARE);
             options.set_memtable_whole_key_filtering(true);
         }),
@@ -85,7 +88,7 @@ pub(crate) fn descriptors(cache: &Cache, write_buffer_bytes: usize) -> Result<Ve
         column(RECEIPTS, &bulk),
         column(TRANSACTIONS, &|options, _| {
             options.set_compression_type(DBCompressionType::None);
-            // Hardly any transaction is in more than one block: nothing to fold.
+            // Hardly any transaction is in more than one block, so there is rarely anything to merge.
             options.set_merge_operator_associative("transaction locations", merge_locations);
         }),
         column(LOGS, &|options, _| {
@@ -115,7 +118,8 @@ fn options(
     Ok(options)
 }
 
-/// Rows of many kilobytes that compress well (blooms are mostly zero) and are seldom read once they are old.
+/// Tunes a column with rows of many kilobytes that compress well (blooms are mostly zero) and are seldom read once
+/// they are old.
 fn bulk(options: &mut Options, table: &mut BlockBasedOptions) {
     table.set_block_size(BULK_BLOCK_BYTES);
     options.set_bottommost_compression_type(DBCompressionType::Zstd);
@@ -129,7 +133,7 @@ fn table(cache: &Cache) -> BlockBasedOptions {
     table.set_bloom_filter(10.0, false);
     table.set_whole_key_filtering(true);
     table.set_data_block_index_type(DataBlockIndexType::BinaryAndHash);
-    // Indexes and filters count against the cache: memory stays bounded however large the chain gets.
+    // Indexes and filters count against the cache: memory stays bounded for a chain of any length.
     table.set_cache_index_and_filter_blocks(true);
     table.set_cache_index_and_filter_blocks_with_high_priority(true);
     table.set_pin_l0_filter_and_index_blocks_in_cache(true);

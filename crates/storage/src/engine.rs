@@ -1,8 +1,8 @@
-//! The open database with its node files, and the lock that lets it be opened again while others read.
+//! The open database with its node files, and the lock that allows reopening it while other threads read.
 //!
-//! When a write fails for good (no room, a disk that refuses), the engine takes no more of them until it was opened again:
-//! what it has in memory and what lies in its log may differ from then on. Opening goes the way of every start, so
-//! there is one recovery and not two.
+//! After a permanent write failure (disk full, I/O error) RocksDB refuses writes until the database is reopened: its
+//! memtables and its write-ahead log may have diverged. Reopening is the same code as opening at start, so there is
+//! only one recovery path.
 
 use std::cell::Cell;
 use std::ops::Deref;
@@ -22,24 +22,24 @@ use crate::open::{
 };
 use crate::store::damaged;
 
-/// Nodes that gather before they are written into a file, as a share of the write buffers.
+/// Divisor of the write buffer size that gives the size of the node journal.
 const JOURNAL_SHARE: usize = 4;
 
-/// What is open.
+/// The open database, its node files and the journal in front of them.
 pub(crate) struct Engine {
-    /// Nodes that are not yet in their files.
+    /// Nodes that are not flushed to the node files yet.
     pub(crate) journal: Arc<NodeJournal>,
     pub(crate) files: Arc<NodeFiles>,
     pub(crate) db: Arc<DB>,
 }
 
-/// How it is opened, each time.
+/// Settings that are the same each time the database is opened.
 pub(crate) struct EngineSettings {
     pub(crate) identity: ChainIdentity,
     pub(crate) options: StoreOptions,
-    /// Nothing is recovered from the directory: the log is skipped.
+    /// Disables the write-ahead log: a temporary directory is never recovered.
     pub(crate) is_temporary: bool,
-    /// Of blocks of files, shared by all columns.
+    /// Block cache shared by all columns.
     pub(crate) cache: Cache,
 }
 
@@ -65,7 +65,7 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Takes back the packs that the last run left.
+    /// Reads the node batches that the last run did not flush.
     fn restore_journal(&self) -> Result<(), StorageError> {
         let mut rows = self.db.raw_iterator_cf(self.column(columns::NODE_BATCHES)?);
         rows.seek_to_first();
@@ -75,11 +75,11 @@ impl Engine {
             self.journal.restore(u64::from_be_bytes(sequence), NodeBatch::decode(pack).ok_or_else(damaged)?);
             rows.next();
         }
-        rows.status().map_err(|source| StorageError::Engine { operation: "read the packs", source })
+        rows.status().map_err(|source| StorageError::Engine { operation: "read the node batches", source })
     }
 
     pub(crate) fn column(&self, name: &'static str) -> Result<&ColumnFamily, StorageError> {
-        // All columns are named at open, so this cannot miss.
+        // All columns are named when the database is opened, so this never fails.
         self.db.cf_handle(name).ok_or(StorageError::Row { column: name, key: String::new(), what: "no such column" })
     }
 }
@@ -89,21 +89,21 @@ impl Drop for Engine {
         self.files.close();
         self.journal.finish(&self.files);
         if !self.files.is_temporary() {
-            // A node that was ended in order loses nothing afterwards.
+            // After an orderly shutdown nothing is lost, not even in a power failure.
             let _ = self.db.flush_wal(true);
         }
     }
 }
 
 thread_local! {
-    /// How often this thread has the engine in use.
+    /// Number of engine guards that this thread holds.
     static GUARDS_HELD: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The engine, unless it could not be opened again.
+/// Lock around the engine; empty after a failed reopening.
 pub(crate) struct EngineLock(RwLock<Option<Engine>>);
 
-/// The engine while it is in use.
+/// Shared access to the engine; the database is not reopened meanwhile.
 pub(crate) struct EngineGuard<'a>(MappedRwLockReadGuard<'a, Engine>);
 
 impl Deref for EngineGuard<'_> {
@@ -125,16 +125,16 @@ impl EngineLock {
         Self(RwLock::new(Some(engine)))
     }
 
-    /// Waits while the database is opened again. `None` when that failed.
+    /// Returns shared access to the engine, after a reopening that is in progress. `None` if the reopening failed.
     pub(crate) fn read(&self) -> Option<EngineGuard<'_>> {
-        // A thread that has it already must not wait for a thread that waits for it.
+        // A thread that already holds a guard would deadlock behind a writer that waits for that guard.
         let guard = if GUARDS_HELD.get() > 0 { self.0.read_recursive() } else { self.0.read() };
         let engine = RwLockReadGuard::try_map(guard, Option::as_ref).ok()?;
         GUARDS_HELD.set(GUARDS_HELD.get().saturating_add(1));
         Some(EngineGuard(engine))
     }
 
-    /// Closes what is open and puts in its place what `open` gives.
+    /// Closes the engine, then opens a new one with `open`.
     pub(crate) fn replace(&self, open: impl FnOnce() -> Result<Engine, StorageError>) -> Result<(), StorageError> {
         let mut engine = self.0.write();
         if let Some(old) = engine.take() {

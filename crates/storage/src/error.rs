@@ -6,7 +6,7 @@ use rhizome_primitives::B256;
 
 use crate::open::ChainIdentity;
 
-/// Everything that can go wrong between the node and its data directory.
+/// Failures between the node and its data directory.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
     /// The directory cannot be created, read or written.
@@ -14,7 +14,7 @@ pub enum StorageError {
     NotWritable {
         /// The data directory.
         dir: PathBuf,
-        /// What the operating system said.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// Another process (or another store of this process) holds the directory.
@@ -28,87 +28,87 @@ pub enum StorageError {
     WrongChain {
         /// The data directory.
         dir: PathBuf,
-        /// The chain that was asked for.
+        /// Identity of the configured chain.
         expected: ChainIdentity,
-        /// The chain that the directory holds.
+        /// Identity found in the directory.
         found: ChainIdentity,
     },
-    /// The directory was written by a version of the node with another layout.
+    /// The directory was written by a version of the node with a different layout.
     #[error("data directory {} has layout {found}, this node reads layout {expected}: export its blocks with the version that wrote it, and import them into a new one", dir.display())]
     WrongLayout {
         /// The data directory.
         dir: PathBuf,
-        /// The layout of this version.
+        /// Layout that this version reads.
         expected: u32,
-        /// The layout found.
+        /// Layout found in the directory.
         found: u32,
     },
-    /// No room left.
+    /// The disk is full.
     #[error("no space left for data directory {}: {source}", dir.display())]
     DiskFull {
         /// The data directory.
         dir: PathBuf,
-        /// What the engine or the operating system said.
+        /// Error of the engine or of the operating system.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The disk refuses to be written, for another reason than want of room. Whether anything of the batch was written shows
-    /// when the database is opened again.
+    /// The disk rejects writes although it is not full. Part of the failed batch may have been written; reopening the
+    /// database shows which state it has.
     #[error("data directory {} cannot be written: {source}", dir.display())]
     WriteFailed {
         /// The data directory.
         dir: PathBuf,
-        /// What the engine or the operating system said.
+        /// Error of the engine or of the operating system.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// There are damaged files.
+    /// Files of the database are damaged.
     #[error("data directory {} is damaged: {source}", dir.display())]
     Damaged {
         /// The data directory.
         dir: PathBuf,
-        /// What the engine or the operating system said.
+        /// Error of the engine or of the operating system.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// A row was read that no version of this node writes.
+    /// A row does not have the format that this node writes.
     #[error("row {key} of column {column} is damaged: {what}")]
     Row {
         /// Column of the row.
         column: &'static str,
         /// Key of the row, in hex.
         key: String,
-        /// What is wrong with it.
+        /// Kind of damage.
         what: &'static str,
     },
     /// A row that another row refers to is missing.
     #[error("column {column} has no row {hash}, which another row refers to")]
     Missing {
-        /// Column in which the row should be.
+        /// Column of the missing row.
         column: &'static str,
-        /// Its key.
+        /// Key of the missing row.
         hash: B256,
     },
-    /// No thread could be started.
-    #[error("no thread for writing nodes: {source}")]
+    /// A background thread could not be started.
+    #[error("cannot start a thread that writes nodes: {source}")]
     Thread {
-        /// What the operating system said.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// Any other failure of the engine.
+    /// Any other error of the engine.
     #[error("storage engine failed to {operation}: {source}")]
     Engine {
-        /// What was being done.
+        /// Operation that failed.
         operation: &'static str,
-        /// What the engine said.
+        /// Error of the engine.
         source: rocksdb::Error,
     },
 }
 
 impl StorageError {
-    /// Whether the disk refuses to be written: the same may succeed later.
+    /// Returns true if the disk refuses writes; the same write may succeed later.
     pub fn is_write_fault(&self) -> bool {
         matches!(self, Self::DiskFull { .. } | Self::WriteFailed { .. } | Self::NotWritable { .. })
     }
 
-    /// The typed form of what happened to a file of the data directory.
+    /// Classifies an I/O error of a file in the data directory.
     pub(crate) fn from_file_error(dir: &Path, error: io::Error) -> Self {
         let dir = dir.to_path_buf();
         match error.kind() {

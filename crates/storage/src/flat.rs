@@ -1,7 +1,7 @@
-//! The state of the head as plain rows: one look-up instead of a walk through the trie.
+//! The flat state: the state of the head as plain rows, one look-up instead of a walk through the trie.
 //!
-//! A value of at most 32 bytes is its own row. A longer one (code, long cells) is written once, by its hash, among the
-//! nodes; its row is the hash and the length, so that length and hash are answered without the bytes.
+//! A value of at most 32 bytes is stored in the row. A longer value (code, long slots of the Bridge) is stored once by
+//! its hash, like a trie node; its row has the hash and the length, so both are available without reading the value.
 
 use std::iter;
 
@@ -15,7 +15,7 @@ use crate::{StorageError, Store};
 
 const INLINE_BYTES: usize = 32;
 const REFERENCE_BYTES: usize = 36;
-/// Rows that are read at a time.
+/// Rows read at a time.
 const PAGE_ROWS: usize = 1024;
 
 enum FlatRow<'a> {
@@ -45,26 +45,27 @@ fn encode(value: &[u8]) -> Vec<u8> {
     row
 }
 
-/// A row of the flat state.
+/// One row of the flat state, without the bytes of its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlatEntry {
-    /// The trie key.
+    /// Key in the trie.
     pub key: Box<[u8]>,
-    /// Length of the value.
+    /// Length of the value in bytes.
     pub length: usize,
-    /// Keccak of the value.
+    /// Keccak hash of the value.
     pub hash: B256,
 }
 
 impl Store {
-    /// The whole state of the head in order of the keys, without the bytes of long values. Nothing may be written meanwhile.
+    /// Iterates over the whole flat state in key order, without the bytes of long values. The caller must hold the
+    /// writer: pages are read one after another, not from one snapshot.
     pub fn flat_entries(&self) -> impl Iterator<Item = Result<FlatEntry, StorageError>> + '_ {
         let mut next = Some(Vec::new());
         let pages = iter::from_fn(move || {
             let first = next.take()?;
             let page = self.flat_page(&first);
             if let Some(last) = page.last().and_then(|entry| entry.as_ref().ok()).filter(|_| page.len() == PAGE_ROWS) {
-                // The key right behind.
+                // The smallest key above the last one.
                 next = Some([&last.key, [0].as_slice()].concat());
             }
             Some(page)
@@ -72,7 +73,7 @@ impl Store {
         pages.flatten()
     }
 
-    /// Some rows from a key on, up to the first that cannot be read.
+    /// Reads at most one page of rows from `first` on. An error ends the page.
     fn flat_page(&self, first: &[u8]) -> Vec<Result<FlatEntry, StorageError>> {
         let mut page = Vec::with_capacity(PAGE_ROWS);
         let mut read = || {
@@ -94,7 +95,8 @@ impl Store {
         page
     }
 
-    /// Value of a trie key at the head. See [`Store::generation`] for how a reader makes sure which head that was.
+    /// Returns the value of a trie key at the head. The reader compares [`Store::generation`] before and after to be
+    /// sure which head the value belongs to.
     pub fn flat_get(&self, key: &[u8]) -> Result<Option<Bytes>, StorageError> {
         let found = self.decoded(FLAT, key, |row| match FlatRow::decode(row)? {
             FlatRow::Inline(value) => Some(Ok(Bytes::copy_from_slice(value))),
@@ -107,7 +109,7 @@ impl Store {
         }
     }
 
-    /// Length and keccak of a value at the head, without reading a long value.
+    /// Returns length and Keccak hash of a value at the head, without reading the bytes of a long value.
     pub fn flat_length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, StorageError> {
         self.decoded(FLAT, key, |row| match FlatRow::decode(row)? {
             FlatRow::Inline(value) => Some((value.len(), keccak256(value))),
@@ -115,8 +117,8 @@ impl Store {
         })
     }
 
-    /// Visits key and value of the head's state below a key prefix, in order of the keys. Not atomic with a write that
-    /// happens meanwhile: compare the generation before and after.
+    /// Visits keys and values below a key prefix in key order. Not atomic with a concurrent write: compare the
+    /// generation before and after.
     pub fn visit_flat(
         &self,
         prefix: &[u8],
@@ -132,13 +134,13 @@ impl Store {
         })
     }
 
-    /// Puts the change of the head's state into a batch: first the wiped accounts with all that hangs off them, then the
-    /// writes.
+    /// Adds the change of the head's state to a batch: first the deletion of wiped accounts with everything below
+    /// their keys, then the writes.
     pub(crate) fn batch_flat(&self, batch: &mut WriteBatch, delta: &StateDelta) -> Result<(), StorageError> {
         let engine = self.engine()?;
         let column = engine.column(FLAT)?;
         for account in &delta.wiped {
-            // As in the trie: nothing happens below a key that has no value itself.
+            // As in the trie: wiping a key without a value deletes nothing below it.
             if !self.has_row(FLAT, account)? {
                 continue;
             }
@@ -161,7 +163,7 @@ impl Store {
         prefix: &[u8],
         visit: impl FnMut(&[u8], &[u8]) -> Result<(), StorageError>,
     ) -> Result<(), StorageError> {
-        // Keys are at most 74 bytes long: an account's 31, the mark, 10 of a hash and 32 of a slot.
+        // Keys have at most 74 bytes: account 31, contract marker 1, hash prefix 10, slot 32.
         let mut last = prefix.to_vec();
         last.resize(prefix.len().max(96), 0xff);
         self.visit_range(FLAT, prefix, Some(&last), visit)

@@ -1,8 +1,11 @@
-//! Where nodes lie in the node files: sorted segments, one file each.
+//! Index segments: sorted lists of node locations, one file each.
 //!
-//! A segment has 16 bytes for each node, in order of the hashes, and behind them where each group of hashes starts, so
-//! that a look-up reads two small pieces. Hashes are spread evenly, which makes all groups about as large. A segment keeps
-//! 7 bytes of a hash only: whoever reads a node has to check its hash anyway.
+//! A segment has an entry of 16 bytes for each node, in the order of the hashes, followed by a table of the first
+//! entry of each group. A look-up reads two small pieces: two table entries, then one group. Hashes are uniformly
+//! distributed, so all groups have about the same size. An entry holds only 7 bytes of the hash, because the reader
+//! verifies the hash of the node anyway.
+//!
+//! Measured with 2,000,000 nodes: see the head of `node_files.rs`.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -14,23 +17,23 @@ const ENTRY_BYTES: usize = 16;
 const PREFIX_BITS: u32 = 56;
 const LENGTH_BITS: u32 = 24;
 const OFFSET_BITS: u32 = 32;
-/// Entries of a group, on average: 4 KB.
+/// Average number of entries in a group: 4 KB.
 const GROUP_ENTRIES: u64 = 256;
 const START_BYTES: usize = 8;
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// Where a node lies.
+/// Location of a node in the node files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NodeLocation {
-    /// Number of the file.
+    /// Number of the data file.
     pub(crate) file: u16,
-    /// First byte in the file.
+    /// Offset of the first byte in the file.
     pub(crate) offset: u32,
-    /// At most 2^24 - 1: the trie refuses longer values.
+    /// Length of the message in bytes, at most 2^24 - 1: the trie rejects longer values.
     pub(crate) length: u32,
 }
 
-/// One node of a segment: the first 7 bytes of its hash, then its location. Sorts by the hash.
+/// One entry of a segment: the first 7 bytes of the hash, then the location. Entries sort by hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct IndexEntry(u128);
 
@@ -52,12 +55,12 @@ impl IndexEntry {
     }
 }
 
-/// The bytes of a hash that a segment keeps.
+/// Returns the part of a hash that an entry holds.
 pub(crate) fn prefix(hash: &[u8]) -> u64 {
     hash.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes)) >> (u64::BITS - PREFIX_BITS)
 }
 
-/// One segment.
+/// One segment of the node index.
 pub(crate) struct IndexSegment {
     file: File,
     path: PathBuf,
@@ -65,7 +68,7 @@ pub(crate) struct IndexSegment {
 }
 
 impl IndexSegment {
-    /// Writes a segment of `count` entries that come in order.
+    /// Writes a segment of `count` entries, which `entries` yields in order.
     pub(crate) fn write(
         path: PathBuf,
         count: u64,
@@ -104,7 +107,7 @@ impl IndexSegment {
         if index.file.metadata()?.len() == index.bytes() {
             Ok(index)
         } else {
-            Err(damaged("an index segment has another length"))
+            Err(damaged("an index segment has the wrong length"))
         }
     }
 
@@ -116,7 +119,7 @@ impl IndexSegment {
         self.count
     }
 
-    /// Size of the file.
+    /// Returns the size of the file.
     pub(crate) fn bytes(&self) -> u64 {
         self.group_table_offset().saturating_add((groups(self.count) + 1) as u64 * START_BYTES as u64)
     }
@@ -125,7 +128,7 @@ impl IndexSegment {
         self.count.saturating_mul(ENTRY_BYTES as u64)
     }
 
-    /// Entries with the prefix of a hash: nearly always none or one.
+    /// Returns all entries with the prefix of a hash: nearly always one or none.
     pub(crate) fn find(&self, hash: &[u8]) -> io::Result<Vec<IndexEntry>> {
         let prefix = prefix(hash);
         let group = prefix >> group_shift(self.count);
@@ -134,7 +137,7 @@ impl IndexSegment {
         let ends = u128::from_be_bytes(ends);
         let (first, last) = ((ends >> u64::BITS) as u64, ends as u64);
         if first > last || last > self.count {
-            return Err(damaged("an index segment contradicts itself"));
+            return Err(damaged("an index segment is inconsistent"));
         }
         let mut entries = vec![0; (last - first) as usize * ENTRY_BYTES];
         self.file.read_exact_at(&mut entries, first * ENTRY_BYTES as u64)?;
@@ -145,7 +148,7 @@ impl IndexSegment {
         Ok(rest.iter().map(entry).take_while(|entry| entry.prefix() == prefix).collect())
     }
 
-    /// All entries in order.
+    /// Iterates over all entries in order.
     fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<IndexEntry>> + use<>> {
         let mut input = BufReader::with_capacity(BUFFER_BYTES, File::open(&self.path)?);
         Ok((0..self.count).map(move |_| {
@@ -156,7 +159,7 @@ impl IndexSegment {
     }
 }
 
-/// The entries of several segments in order.
+/// Iterates over the entries of several segments in order.
 pub(crate) fn merge_entries(
     segments: &[&IndexSegment],
 ) -> io::Result<impl Iterator<Item = io::Result<IndexEntry>> + use<>> {
@@ -175,17 +178,17 @@ pub(crate) fn merge_entries(
     }))
 }
 
-/// Groups of a segment with so many entries: a power of two.
+/// Returns the number of groups in a segment of `count` entries, a power of two.
 fn groups(count: u64) -> usize {
     1 << (count / GROUP_ENTRIES).checked_ilog2().unwrap_or(0)
 }
 
-/// How far a prefix is shifted to the right to give its group.
+/// Returns the number of bits by which a prefix is shifted right to give its group.
 fn group_shift(count: u64) -> u32 {
     PREFIX_BITS - (count / GROUP_ENTRIES).checked_ilog2().unwrap_or(0)
 }
 
-/// Something that no version of this node writes.
+/// Returns the error for data that this node never writes.
 pub(crate) fn damaged(what: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
@@ -211,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_comes_back_whatever_its_size() {
+    fn locations_of_extreme_sizes_round_trip() {
         for (file, offset, length) in [(0, 0, 0), (u16::MAX, u32::MAX, (1 << LENGTH_BITS) - 1), (1, 2, 3)] {
             let location = NodeLocation { file, offset, length };
             for hash in [[0; 32], [0xff; 32]] {
@@ -222,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_every_size_find_what_they_have() {
+    fn segments_of_every_size_find_their_entries() {
         let dir = tempfile::tempdir().unwrap();
         for count in [0, 1, 2, 255, 256, 511, 512, 513, 5000, 100_000] {
             let path = dir.path().join(count.to_string());
@@ -241,10 +244,10 @@ mod tests {
     }
 
     #[test]
-    fn hashes_that_begin_alike_are_all_found() {
+    fn entries_with_the_same_prefix_are_all_found() {
         let dir = tempfile::tempdir().unwrap();
         let location = |offset| NodeLocation { file: 0, offset, length: 1 };
-        // All in one group, which is thousands of entries long.
+        // All in one group of thousands of entries.
         let entries: Vec<IndexEntry> = (0..5000).map(|offset| IndexEntry::new(&[9; 32], location(offset))).collect();
         let index =
             IndexSegment::write(dir.path().join("segment"), 5000, entries.iter().copied().map(Ok), false).unwrap();
@@ -254,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn merged_lists_have_all_entries_in_order() {
+    fn merged_segments_yield_all_entries_in_order() {
         let dir = tempfile::tempdir().unwrap();
         let segments: Vec<IndexSegment> = [0..10, 0..0, 5..700, 10..3000]
             .into_iter()
@@ -269,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_contradicts_itself_is_an_error() {
+    fn an_inconsistent_segment_is_rejected() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("segment");
         let index = segment(path.clone(), 0..5000);
@@ -279,7 +282,7 @@ mod tests {
         assert!(index.find(&[0; 32]).is_err());
     }
 
-    /// A segment as two bytes of its count, then its file, cut or filled up to the length that the count asks for.
+    /// Input: the count in two bytes, then the file of a segment, cut or padded to the length that the count requires.
     #[test]
     fn fuzz_corpus_index_segment() {
         let dir = tempfile::tempdir().unwrap();

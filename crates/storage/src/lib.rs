@@ -1,14 +1,13 @@
-//! The disk of the node: one RocksDB database, and files of trie nodes beside it, behind typed reads and one-batch writes.
+//! Storage of the node: one RocksDB database and files of trie nodes, behind typed reads and atomic writes.
 //!
-//! A block goes to disk in a single write batch (trie nodes, block, receipts, indexes, flat state, head), so
-//! whatever stops the process leaves either the old head or the new one. This crate is the only one that names a
-//! column or the database engine, and it decides nothing about consensus: which block is best, what a receipt must
-//! hold and when a block may be deleted are questions of the chain crate.
+//! A block is written in a single write batch (trie nodes, block, receipts, indexes, flat state, head), so a crash
+//! leaves either the old head or the new one. Only this crate names a column or the database engine.
+//! It decides nothing about consensus: the chain crate decides which block is best, what a receipt must contain and
+//! when a block is deleted.
 //!
-//! Start reading at [`Store`] (`store.rs`: what can be read), then `write.rs` (what a block write consists of),
-//! `write_faults.rs` and `engine.rs` (what becomes of a disk that refuses, and how the database is opened again),
-//! `columns.rs` (what lies where, and how it is tuned), `node_journal.rs` and `node_files.rs` (where trie nodes go) and
-//! `log_index.rs` (how logs are found).
+//! Start reading at [`Store`] (`store.rs`: reads), then `write.rs` (contents of a block write), `write_faults.rs` and
+//! `engine.rs` (a disk that refuses writes, and reopening the database), `columns.rs` (rows of each column and their
+//! tuning), `node_journal.rs` and `node_files.rs` (storage of trie nodes) and `log_index.rs` (log search).
 
 mod cached_nodes;
 mod columns;

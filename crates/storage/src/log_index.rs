@@ -1,10 +1,10 @@
-//! Which blocks have a log of an address or with a topic.
+//! The log index: blocks that have a log of an address or with a topic.
 //!
-//! Blocks are grouped into shards of [`LOG_SHARD_BLOCKS`]. A row says which blocks of one shard have a log with one
-//! value in one place (address, or topic at a position): a sorted list of offsets, or a bit set where that is
-//! smaller. Every imported block is posted, on the best chain or off it, and postings are never taken back: the
-//! answer is a superset that the caller confirms with the receipts of the block which is main now. In return a
-//! reorganisation costs the index nothing.
+//! Blocks are grouped into shards of [`LOG_SHARD_BLOCKS`]. A row lists the blocks of one shard that have a log with
+//! one value in one position (address, or one of the topics): a sorted list of offsets, or a bit set if that is
+//! smaller. Every imported block is added, on the best chain or beside it, and never removed. The index returns a
+//! superset; the caller checks the receipts of the block that is on the best chain now. In return a reorganisation
+//! does not touch the index.
 
 use std::collections::BTreeMap;
 use std::iter;
@@ -15,26 +15,27 @@ use rhizome_primitives::{Address, B256, Log};
 use crate::columns::LOGS;
 use crate::{StorageError, Store};
 
-/// Blocks of one shard. A full shard takes 512 bytes.
+/// Number of blocks in a shard. A full shard takes 512 bytes.
 pub const LOG_SHARD_BLOCKS: u64 = 4096;
 
 const BIT_SET_BYTES: usize = 512;
 const KEY_BYTES: usize = 21;
-/// So many shards of a value are looked up one by one: the first row of a range takes as long as several look-ups.
+/// Up to this number of shards a value is looked up shard by shard: the first row of a range scan costs as much as
+/// several look-ups.
 const MAX_POINT_LOOKUPS: u32 = 4;
-/// Topic positions that a log can have.
+/// Number of topics that a log can have.
 const TOPIC_POSITIONS: usize = 4;
 
-/// What a log must have to be of interest. An empty list stands for "anything".
+/// Conditions on the logs of a block. An empty list matches everything.
 #[derive(Debug, Clone, Copy)]
 pub struct LogIndexQuery<'a> {
-    /// Any of these addresses.
+    /// Accepted addresses.
     pub addresses: &'a [Address],
-    /// For each position any of these topics.
+    /// Accepted topics of each position.
     pub topics: &'a [Vec<B256>],
 }
 
-/// Place and value of a posting, folded to 17 bytes: two values that fold alike only cost a wasted confirmation.
+/// Position and value, compressed to 17 bytes. A collision of two values only costs a check of the receipts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Posting([u8; 17]);
 
@@ -48,18 +49,19 @@ impl Posting {
         Self::fold(position as u8 + 1, topic)
     }
 
-    fn fold(place: u8, value: &B256) -> Self {
+    fn fold(kind: u8, value: &B256) -> Self {
         let (high, low) = value.split_at(16);
         let number = |half: &[u8]| half.iter().fold(0_u128, |number, byte| number << 8 | u128::from(*byte));
-        // Any odd factor: it only keeps values whose halves are alike apart.
+        // Any odd factor separates values with swapped halves.
         let folded = number(low).wrapping_add(number(high).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let mut posting = [place; 17];
+        let mut posting = [kind; 17];
         posting[1..].copy_from_slice(&folded.to_be_bytes());
         Self(posting)
     }
 
-    /// Whether the block with this number writes the row as a whole instead of adding to it, as one of 64 does: a read
-    /// combines all that was added since. Which ones do is as good as random, so that no pattern of blocks escapes.
+    /// Returns true for one of 64 blocks, which rewrites the row instead of adding a merge operand: a read has to
+    /// combine all operands since the last rewrite. The choice is pseudorandom, so that no regular pattern of blocks
+    /// avoids it.
     pub(crate) fn rewrites_row_at(&self, number: u64) -> bool {
         let chosen = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58;
         chosen == u64::from(self.0[16] & 63)
@@ -73,7 +75,7 @@ impl Posting {
     }
 }
 
-/// The postings of a block's logs, each once.
+/// Returns the postings of a block's logs, sorted and without duplicates.
 pub(crate) fn postings<'a>(logs: impl Iterator<Item = &'a Log>) -> Vec<Posting> {
     let mut postings = Vec::new();
     for log in logs {
@@ -86,19 +88,19 @@ pub(crate) fn postings<'a>(logs: impl Iterator<Item = &'a Log>) -> Vec<Posting> 
     postings
 }
 
-/// ShardBlocks of a block and the operand that posts it there. Numbers beyond 2^44 do not occur.
+/// Returns the shard of a block and the merge operand that adds the block to it. Numbers stay far below 2^44.
 pub(crate) fn shard_and_offset(number: u64) -> (u32, [u8; 2]) {
     ((number / LOG_SHARD_BLOCKS) as u32, ((number % LOG_SHARD_BLOCKS) as u16).to_be_bytes())
 }
 
-/// Union of rows.
+/// Merge operator of the column: the union of all operands.
 pub(crate) fn merge<'a>(existing: Option<&'a [u8]>, operands: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
     let mut shard = ShardBlocks::default();
     existing.into_iter().chain(operands).for_each(|row| shard.add(row));
     shard.encode()
 }
 
-/// The blocks of one shard as bits.
+/// Blocks of one shard as a bit set.
 #[derive(Clone, PartialEq, Eq)]
 struct ShardBlocks([u64; 64]);
 
@@ -140,13 +142,13 @@ impl ShardBlocks {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Keeps what both have. False when that is nothing.
+    /// Keeps the blocks that are in both sets. Returns false if none is left.
     fn intersect(&mut self, other: &Self) -> bool {
         self.0.iter_mut().zip(&other.0).for_each(|(word, only)| *word &= only);
         self.count() > 0
     }
 
-    /// Keeps the blocks `from` to `to` where `first` is the first one. False when that is nothing.
+    /// Keeps the blocks from `from` to `to`; `first` is the first block of the shard. Returns false if none is left.
     fn clip(&mut self, first: u64, from: u64, to: u64) -> bool {
         // All bits from a position on.
         let tail =
@@ -159,7 +161,7 @@ impl ShardBlocks {
     }
 }
 
-/// Positions of the bits that are set, ascending.
+/// Iterates over the positions of the bits that are set, ascending.
 fn bits(mut word: u64) -> impl Iterator<Item = u64> {
     iter::from_fn(move || {
         let lowest = u64::from(word.trailing_zeros());
@@ -173,8 +175,8 @@ fn bits(mut word: u64) -> impl Iterator<Item = u64> {
 type Shards = BTreeMap<u32, ShardBlocks>;
 
 impl Store {
-    /// Numbers from `from` to `to`, ascending, of blocks that may have a log of the query; `None` when the query asks
-    /// for nothing, so that every block may. Cost grows with the postings found, so callers ask for long ranges in pieces.
+    /// Returns the numbers from `from` to `to`, ascending, of blocks that may have a log of the query; `None` if the
+    /// query has no condition. The cost grows with the number of postings found, so callers split long ranges.
     pub fn log_candidates(
         &self,
         query: &LogIndexQuery<'_>,
@@ -193,7 +195,7 @@ impl Store {
         }
         let (first, last) = (shard_and_offset(from).0, shard_and_offset(to).0);
         let mut found: Option<Shards> = None;
-        // Fewer logs have a certain argument than are of a certain event, and fewer of these than come from the contract.
+        // Later topics are more selective than the event signature, and that is more selective than the address.
         for any_of in conditions.iter().rev() {
             let mut any = Shards::new();
             for posting in any_of {
@@ -210,7 +212,7 @@ impl Store {
             }
             let is_sparse = any.values().map(ShardBlocks::count).sum::<usize>() <= any.len();
             found = Some(any);
-            // Another row takes as long as a look at the only block of its shard.
+            // Another row costs as much as checking the only block of its shard.
             if is_sparse {
                 break;
             }
@@ -224,7 +226,7 @@ impl Store {
         }))
     }
 
-    /// Adds what a value has in each of these shards.
+    /// Adds the blocks of a value in each of these shards.
     fn collect_shards(
         &self,
         posting: &Posting,
@@ -243,7 +245,7 @@ impl Store {
         })
     }
 
-    /// Adds what a value has in each of the `wanted` shards, and perhaps in some between them.
+    /// Adds the blocks of a value in each of the `wanted` shards, and possibly in shards between them.
     fn collect_wanted(&self, posting: &Posting, wanted: &Shards, into: &mut Shards) -> Result<(), StorageError> {
         match (wanted.first_key_value(), wanted.last_key_value()) {
             (Some((first, _)), Some((last, _))) if wanted.len() as u64 > u64::from(MAX_POINT_LOOKUPS) => {
@@ -275,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_is_a_list_until_a_bit_set_is_smaller() {
+    fn a_row_becomes_a_bit_set_once_that_is_smaller() {
         let mut row = Vec::new();
         for count in 0..LOG_SHARD_BLOCKS {
             let (shard, operand) = shard_and_offset(7 * LOG_SHARD_BLOCKS + count);
@@ -306,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_written_whole_at_times_whichever_blocks_have_logs() {
+    fn rows_are_rewritten_regularly_for_any_pattern_of_blocks() {
         for (value, stride) in (0..=255).flat_map(|value| [1, 2, 3, 5, 64, 100].map(|stride| (value, stride))) {
             let posting = Posting::address(&Address::repeat_byte(value));
             let whole = (0..6400).filter(|at| posting.rewrites_row_at(7 + at * stride)).count();
@@ -315,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_and_addresses_do_not_meet() {
+    fn the_same_value_is_posted_once_for_each_position() {
         let topic = B256::repeat_byte(5);
         let log = Log { address: Address::repeat_byte(5), topics: vec![topic, topic], data: Default::default() };
         assert_eq!(postings([&log, &log].into_iter()).len(), 3);

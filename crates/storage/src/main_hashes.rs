@@ -1,4 +1,4 @@
-//! Hashes of the best chain by height, as far as they were asked for lately.
+//! Cache of the block hashes of the best chain by height.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,11 +7,13 @@ use rhizome_primitives::B256;
 
 use crate::StorageError;
 
-/// Heights that are cached: about a megabyte.
+/// Number of cached heights: about a megabyte.
 const HEIGHTS: usize = 8192;
 
-/// What is cached holds as long as no block leaves the best chain. Each time one does, the number of the branch changes
-/// before and after: what was read meanwhile counts for neither.
+/// Block hashes by height, each with the number of the branch that it was read from.
+///
+/// Entries stay valid as long as no block leaves the best chain. A reorganisation increments the branch number before
+/// and after its write, which invalidates all entries, also those read during the write.
 pub(crate) struct MainHashes {
     branch: AtomicU64,
     cached: Cache<u64, (u64, B256)>,
@@ -24,7 +26,7 @@ impl Default for MainHashes {
 }
 
 impl MainHashes {
-    /// The hash at a height, or what `read` says. Heights without a block are asked again.
+    /// Returns the cached hash at a height, or the result of `read`. The absence of a block is not cached.
     pub(crate) fn get(
         &self,
         number: u64,
@@ -41,7 +43,7 @@ impl MainHashes {
         Ok(found)
     }
 
-    /// Does a write that takes blocks off the best chain.
+    /// Performs a write that removes blocks from the best chain.
     pub(crate) fn change<T>(&self, write: impl FnOnce() -> T) -> T {
         self.branch.fetch_add(1, Ordering::SeqCst);
         let written = write();
@@ -55,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hash_is_read_once_until_the_branch_changes() {
+    fn a_hash_is_cached_until_the_branch_changes() {
         let hashes = MainHashes::default();
         let (old, new) = (B256::with_last_byte(1), B256::with_last_byte(2));
         let ask = |answer: Option<B256>| hashes.get(7, || Ok(answer)).unwrap();
@@ -63,7 +65,7 @@ mod tests {
         assert_eq!(ask(Some(old)), Some(old));
         assert_eq!(ask(Some(new)), Some(old));
         hashes.change(|| {
-            // Read while it changes: the old one may come, but it is not cached.
+            // During the change the old hash may be returned, but it is not cached.
             assert_eq!(ask(Some(old)), Some(old));
         });
         assert_eq!(ask(Some(new)), Some(new));
@@ -71,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_began_before_a_change_is_not_kept() {
+    fn a_read_that_began_before_a_change_is_not_cached() {
         let hashes = MainHashes::default();
         let (old, new) = (B256::with_last_byte(1), B256::with_last_byte(2));
         let read = || {

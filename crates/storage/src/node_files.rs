@@ -1,12 +1,12 @@
-//! The files that hold the trie's nodes, and the segments of where each one lies.
+//! Node files: append-only files of trie node messages, and the index segments that locate them.
 //!
-//! Nodes are never changed and never deleted, so their bytes are appended to a file as they come and stay there. Only
-//! the segments (`index_segment.rs`) are sorted, and merged so that there are few of them: 16 bytes a node are moved
-//! a few times, its message never.
+//! A node is addressed by its hash, never changes and is never deleted, so its message is appended to a data file
+//! once. Only the index segments (`index_segment.rs`) are sorted and merged: 16 bytes a node are rewritten a few
+//! times, the message never.
 //!
-//! Which files count, and up to which byte, is one row of the database. It changes in one batch with the deletion of
-//! the batches whose nodes have been filed, after everything that it names has reached the disk. What a crash leaves
-//! besides is overwritten or removed.
+//! One row of the database lists the data files, the end of the last one, and the segments. That row is replaced in
+//! the batch that deletes the flushed node batches from the journal, after all the data it refers to is on the disk.
+//! Anything that a crash leaves beyond that row is overwritten or removed.
 
 use std::fs::{self, File};
 use std::io;
@@ -23,32 +23,33 @@ use crate::columns::{NODE_BATCHES, NODE_FILES_KEY, NODES};
 use crate::index_segment::{IndexEntry, IndexSegment, NodeLocation, damaged, merge_entries, prefix};
 use crate::positioned::PositionedFile;
 
-/// Lists of one level that become one of the next.
+/// Number of segments of one level that are merged into one of the next level.
 const SEGMENTS_PER_LEVEL: usize = 4;
-/// A file with so many bytes takes no more. A quarter of what a location can address: what is filed at a time always fits.
+/// A data file of this size takes no more nodes. A quarter of the range of a location's offset: one flush always fits.
 const FULL_FILE_BYTES: u32 = 1 << 30;
 const BUFFER_BYTES: usize = 1 << 20;
 const DATA: &str = "data";
 const INDEX: &str = "index";
 
-/// The node files of a database. Reads are free of locks but for a moment; one thread adds, one merges.
+/// Node files of a database. Reads take a lock only to get the current file set. One thread appends and one merges.
+/// merges.
 pub(crate) struct NodeFiles {
     db: Arc<DB>,
     dir: PathBuf,
     is_temporary: bool,
-    /// What readers go by.
+    /// File set that readers use.
     contents: RwLock<Arc<NodeFileSet>>,
-    /// Held while the contents change.
+    /// Serializes changes of the file set.
     change: Mutex<()>,
     next_segment: AtomicU64,
     is_closing: AtomicBool,
 }
 
-/// What counts.
+/// Data files and index segments that the row in the database lists.
 #[derive(Clone, Default)]
 struct NodeFileSet {
     data: Vec<Arc<File>>,
-    /// Bytes of the last file that count.
+    /// End of the nodes in the last data file, in bytes.
     end: u32,
     segments: Vec<NumberedSegment>,
 }
@@ -60,7 +61,7 @@ struct NumberedSegment {
     index: Arc<IndexSegment>,
 }
 
-/// Why nodes were not filed.
+/// Failure to flush or merge nodes.
 #[derive(Debug)]
 pub(crate) enum NodeFileError {
     Engine(rocksdb::Error),
@@ -74,10 +75,10 @@ impl From<io::Error> for NodeFileError {
 }
 
 impl NodeFiles {
-    /// Opens the files in a folder of their own, and removes what an interrupted run left there.
+    /// Opens the node files in `dir`, which has no other files, and removes files that an interrupted run left.
     pub(crate) fn open(db: &Arc<DB>, dir: PathBuf, is_temporary: bool) -> Result<Self, NodeFileError> {
         fs::create_dir_all(&dir)?;
-        let column = db.cf_handle(NODES).ok_or_else(|| damaged("a column of nodes is missing"))?;
+        let column = db.cf_handle(NODES).ok_or_else(|| damaged("the column of the node files is missing"))?;
         let row = db.get_cf(column, NODE_FILES_KEY).map_err(NodeFileError::Engine)?;
         let contents = row.map_or_else(|| Ok(NodeFileSet::default()), |row| NodeFileSet::open(&dir, &row))?;
         remove_unreferenced(&dir, &contents)?;
@@ -93,7 +94,7 @@ impl NodeFiles {
         })
     }
 
-    /// A node by its hash.
+    /// Returns a node by its hash.
     pub(crate) fn get(&self, hash: &B256) -> io::Result<Option<Bytes>> {
         let contents = self.contents();
         for segment in contents.segments.iter().rev() {
@@ -103,16 +104,17 @@ impl NodeFiles {
                 if found == *hash {
                     return Ok(Some(message.into()));
                 }
-                // Two hashes may begin alike.
+                // Different hashes can have the same prefix.
                 if prefix(found.as_slice()) != prefix(hash.as_slice()) {
-                    return Err(damaged("a node is not what it was"));
+                    return Err(damaged("a node does not match its hash"));
                 }
             }
         }
         Ok(None)
     }
 
-    /// Files the nodes of batches, and deletes the batches. One thread at a time.
+    /// Appends the nodes of batches and deletes the batches from the database. Only one thread may call this at a
+    /// time.
     pub(crate) fn add<'a>(
         &self,
         batches: impl Iterator<Item = (u64, &'a NodeBatch)> + Clone,
@@ -124,7 +126,7 @@ impl NodeFiles {
             end = 0;
         }
         let (Some(file), Ok(number)) = (data.last(), u16::try_from(data.len() - 1)) else {
-            return Err(damaged("there are too many nodes").into());
+            return Err(damaged("the limit of node files is reached").into());
         };
         let count = batches.clone().map(|(_, nodes)| nodes.len()).sum();
         let mut entries = Vec::with_capacity(count);
@@ -132,10 +134,10 @@ impl NodeFiles {
         let mut written = end;
         for (_, nodes) in batches.clone() {
             for node in nodes.iter() {
-                // The trie refuses values of more than 2^24 - 1 bytes.
+                // The trie rejects values of more than 2^24 - 1 bytes.
                 let location = NodeLocation { file: number, offset: end, length: node.message.len() as u32 };
                 entries.push(IndexEntry::new(node.hash.as_slice(), location));
-                end = end.checked_add(location.length).ok_or_else(|| damaged("too many nodes at a time"))?;
+                end = end.checked_add(location.length).ok_or_else(|| damaged("the nodes of one flush exceed 4 GB"))?;
             }
             buffer.extend_from_slice(nodes.messages());
             if buffer.len() >= BUFFER_BYTES {
@@ -160,7 +162,7 @@ impl NodeFiles {
         })
     }
 
-    /// Makes one segment of several of a level, if there are enough.
+    /// Merges several segments of one level into one of the next, if there are enough.
     pub(crate) fn merge(&self) -> Result<(), NodeFileError> {
         let contents = self.contents();
         let Some((level, parts)) = contents.mergeable() else { return Ok(()) };
@@ -171,15 +173,15 @@ impl NodeFiles {
             false => entry,
         });
         let merged = match self.write_segment(level.saturating_add(1), count, entries) {
-            // What is left is removed at the next start.
+            // The unfinished file is removed at the next start.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
             merged => merged?,
         };
         let numbers: Vec<u64> = parts.iter().map(|segment| segment.number).collect();
-        // The new row must be on the disk before the files are gone that the old one names.
+        // The new row must be on the disk before the files that the old row lists are removed.
         self.change(WriteBatch::default(), true, |contents| {
             contents.segments.retain(|segment| !numbers.contains(&segment.number));
-            // Older than those which came meanwhile, but the order is of no importance.
+            // The order of segments does not matter.
             contents.segments.push(merged);
         })?;
         for number in numbers {
@@ -188,22 +190,22 @@ impl NodeFiles {
         Ok(())
     }
 
-    /// Whether nobody will open the files again.
+    /// Returns true if the files are removed when the store closes.
     pub(crate) fn is_temporary(&self) -> bool {
         self.is_temporary
     }
 
-    /// Whether there is something to merge.
+    /// Returns true if one level has enough segments to merge.
     pub(crate) fn can_merge(&self) -> bool {
         self.contents().mergeable().is_some()
     }
 
-    /// Lets a merge that is under way come to its end soon, without a result.
+    /// Cancels a merge that is in progress; its result is discarded.
     pub(crate) fn close(&self) {
         self.is_closing.store(true, Ordering::Relaxed);
     }
 
-    /// Makes a copy of the database by `copy`, and then one of the files that belong to it, in `dir`.
+    /// Copies the database with `copy`, and then the node files that belong to that copy into `dir`.
     pub(crate) fn checkpoint(
         &self,
         dir: &Path,
@@ -220,14 +222,14 @@ impl NodeFiles {
         for number in 0..last {
             fs::hard_link(data_path(&self.dir, number), data_path(dir, number))?;
         }
-        // The last one will grow, here and there.
+        // The last data file grows in both copies, so it is not linked.
         let mut original = io::Read::take(File::open(data_path(&self.dir, last))?, contents.end.into());
         let mut copied = File::create(data_path(dir, last))?;
         io::copy(&mut original, &mut copied)?;
         Ok(copied.sync_data()?)
     }
 
-    /// Size of all files.
+    /// Returns the size of all files.
     pub(crate) fn bytes(&self) -> io::Result<u64> {
         let contents = self.contents();
         let mut bytes = contents.segments.iter().map(|segment| segment.index.bytes()).sum();
@@ -238,7 +240,7 @@ impl NodeFiles {
     }
 
     fn column(&self, name: &'static str) -> io::Result<&ColumnFamily> {
-        self.db.cf_handle(name).ok_or_else(|| damaged("a column of nodes is missing"))
+        self.db.cf_handle(name).ok_or_else(|| damaged("the column of the node files is missing"))
     }
 
     fn contents(&self) -> Arc<NodeFileSet> {
@@ -253,7 +255,7 @@ impl NodeFiles {
     ) -> io::Result<NumberedSegment> {
         let number = self.next_segment.fetch_add(1, Ordering::Relaxed);
         let index = IndexSegment::write(segment_path(&self.dir, number), count, entries, !self.is_temporary)?;
-        // The names, too. Windows has no folders that can be opened, and keeps names in its journal.
+        // Syncs the folder so that the file name is durable. Windows cannot open folders, and journals names itself.
         if !self.is_temporary && cfg!(unix) {
             File::open(&self.dir)?.sync_all()?;
         }
@@ -293,7 +295,7 @@ impl NodeFileSet {
     }
 
     fn open(dir: &Path, row: &[u8]) -> io::Result<Self> {
-        let malformed = || damaged("the row of the node files cannot be decoded");
+        let malformed = || damaged("the list of node files cannot be decoded");
         let (count, rest) = row.split_first_chunk::<4>().ok_or_else(malformed)?;
         let (end, mut rest) = rest.split_first_chunk::<4>().ok_or_else(malformed)?;
         let (count, end) = (u32::from_be_bytes(*count) as usize, u32::from_be_bytes(*end));
@@ -302,7 +304,7 @@ impl NodeFileSet {
             let file = File::options().read(true).write(true).open(data_path(dir, number))?;
             let least = if number + 1 == count { end } else { FULL_FILE_BYTES };
             if file.metadata()?.len() < least.into() {
-                return Err(damaged("a file of nodes is too short"));
+                return Err(damaged("a node file is too short"));
             }
             contents.data.push(Arc::new(file));
         }
@@ -318,13 +320,14 @@ impl NodeFileSet {
     }
 
     fn read(&self, location: NodeLocation) -> io::Result<Vec<u8>> {
-        let file = self.data.get(usize::from(location.file)).ok_or_else(|| damaged("a node lies in no file"))?;
+        let file =
+            self.data.get(usize::from(location.file)).ok_or_else(|| damaged("a node location has an unknown file"))?;
         let mut message = vec![0; location.length as usize];
         file.read_exact_at(&mut message, location.offset.into())?;
         Ok(message)
     }
 
-    /// The lowest level with enough segments, and these.
+    /// Returns the lowest level with enough segments to merge, and these segments.
     fn mergeable(&self) -> Option<(u8, Vec<&NumberedSegment>)> {
         let mut levels: Vec<u8> = self.segments.iter().map(|segment| segment.level).collect();
         levels.sort_unstable();
@@ -341,7 +344,7 @@ fn segment_path(dir: &Path, number: u64) -> PathBuf {
     dir.join(format!("{number:06}.{INDEX}"))
 }
 
-/// Removes files that do not count. Any other name is none of ours.
+/// Removes orphaned data and index files. Files with other names stay.
 fn remove_unreferenced(dir: &Path, contents: &NodeFileSet) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();

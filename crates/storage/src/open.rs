@@ -17,18 +17,18 @@ use crate::{StorageError, Store};
 
 /// Version of the layout of the columns.
 const LAYOUT: u32 = 3;
-/// Held by the process that has the directory open. The engine has a lock of its own, but reports it in words only.
+/// Locked by the process that has the directory open. RocksDB has its own lock, but reports it only as text.
 const LOCK_FILE: &str = "rhizome.lock";
 pub(crate) const DATABASE_FOLDER: &str = "chain";
-/// Folder of the node files, within that of the database.
+/// Folder of the node files inside the database folder.
 pub(crate) const NODES_FOLDER: &str = "nodes";
 
-/// Memory for code, other long values and trie nodes that were read, as a share of the block cache.
+/// Divisor of the block cache size that gives the size of the cache for long values (code) and trie nodes.
 const VALUE_CACHE_SHARE: usize = 8;
-/// Code is at most 24 KB, a node about 100 bytes; this is what one is assumed to take when the cache is laid out.
+/// Size assumed for one entry when that cache is allocated: code has at most 24 KB, a node about 100 bytes.
 const TYPICAL_VALUE_BYTES: usize = 1024;
 
-/// Which chain a directory holds.
+/// Identity of the chain that a directory holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChainIdentity {
     /// Chain id of the network.
@@ -43,27 +43,27 @@ impl fmt::Display for ChainIdentity {
     }
 }
 
-/// When a block write counts as done.
+/// Point at which a block write counts as done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
-    /// When the operating system has the batch: survives the death of the process at any moment. A loss of power may
-    /// take the last blocks away, never part of a block.
+    /// Once the operating system has the batch: survives a crash of the process. A power failure can remove the most
+    /// recent blocks, never part of a block.
     #[default]
     Process,
-    /// When the disk has it: survives a loss of power too, for one flush of the disk a block.
+    /// Once the disk has the batch: survives a power failure too, at the cost of one disk flush for each block.
     Power,
 }
 
 /// Settings of a store.
 #[derive(Debug, Clone)]
 pub struct StoreOptions {
-    /// Cache of uncompressed blocks, indexes and filters, in bytes, shared by all columns.
+    /// Size of the cache of uncompressed table blocks, indexes and filters, in bytes, shared by all columns.
     pub cache_bytes: usize,
-    /// Unwritten rows kept in memory over all columns, in bytes. More makes long imports faster.
+    /// Size of all memtables together, in bytes. A larger value makes long imports faster.
     pub write_buffer_bytes: usize,
-    /// Files kept open.
+    /// Maximum number of open files.
     pub max_open_files: i32,
-    /// See [`Durability`].
+    /// Durability of block writes.
     pub durability: Durability,
 }
 
@@ -79,7 +79,7 @@ impl Default for StoreOptions {
 }
 
 impl Store {
-    /// Opens the database below `dir`, creating what is missing.
+    /// Opens the database in `dir`; creates the directory and the database if they are absent.
     pub fn open(dir: &Path, identity: &ChainIdentity, options: &StoreOptions) -> Result<Self, StorageError> {
         let not_writable = |source| StorageError::NotWritable { dir: dir.to_path_buf(), source };
         fs::create_dir_all(dir).map_err(not_writable)?;
@@ -90,12 +90,12 @@ impl Store {
             Err(TryLockError::WouldBlock) => return Err(StorageError::Locked { dir: dir.to_path_buf() }),
             Err(TryLockError::Error(source)) => return Err(not_writable(source)),
         }
-        let home = DataDirectory { dir: dir.to_path_buf(), _lock: lock, _temporary: None };
-        Self::open_in(home, identity, options, false)
+        let directory = DataDirectory { dir: dir.to_path_buf(), _lock: lock, _temporary: None };
+        Self::open_in(directory, identity, options, false)
     }
 
-    /// A database in a new temporary directory that is removed when the store is dropped. It skips the write-ahead log:
-    /// there is nothing to recover.
+    /// Opens a database in a new temporary directory, which is removed when the store is dropped. It has no
+    /// write-ahead log, because it is never recovered.
     pub fn open_temporary(identity: &ChainIdentity, options: &StoreOptions) -> Result<Self, StorageError> {
         let not_writable = |source| StorageError::NotWritable { dir: std::env::temp_dir(), source };
         let temporary = TempDir::with_prefix("rhizome-").map_err(not_writable)?;
@@ -105,7 +105,7 @@ impl Store {
     }
 
     fn open_in(
-        home: DataDirectory,
+        directory: DataDirectory,
         identity: &ChainIdentity,
         options: &StoreOptions,
         is_temporary: bool,
@@ -116,7 +116,7 @@ impl Store {
             is_temporary,
             cache: Cache::new_lru_cache(options.cache_bytes),
         };
-        let engine = Engine::open(&home.dir, &settings)?;
+        let engine = Engine::open(&directory.dir, &settings)?;
         let mut write_options = WriteOptions::default();
         write_options.disable_wal(is_temporary);
         write_options.set_sync(!is_temporary && options.durability == Durability::Power);
@@ -134,12 +134,12 @@ impl Store {
                 value_bytes as u64,
                 CachedValueWeight,
             ),
-            home,
+            directory,
         })
     }
 }
 
-/// What a cached long value counts: its bytes and some more for the entry.
+/// Weight of a cached value: its bytes and an allowance for the cache entry.
 #[derive(Clone)]
 pub(crate) struct CachedValueWeight;
 
@@ -156,10 +156,10 @@ pub(crate) fn engine_options(options: &StoreOptions) -> Options {
     engine.set_max_open_files(options.max_open_files);
     engine.set_max_background_jobs(2);
     engine.set_db_write_buffer_size(options.write_buffer_bytes);
-    // Columns that are seldom written (meta) would otherwise keep old logs alive; it also bounds what is replayed
-    // at start.
+    // Columns that are seldom written (`default`) would otherwise keep old logs alive. This also bounds the replay at
+    // start.
     engine.set_max_total_wal_size(options.write_buffer_bytes as u64);
-    // Spreads the disk's work instead of one long flush at the end of a file.
+    // Spreads disk writes instead of one long flush at the end of a file.
     engine.set_bytes_per_sync(1 << 20);
     engine.set_wal_bytes_per_sync(1 << 20);
     engine.set_log_level(LogLevel::Warn);
@@ -170,11 +170,12 @@ pub(crate) fn engine_options(options: &StoreOptions) -> Options {
     engine
 }
 
-/// `bytes` is what the engine may have to write when it opens: the log of the last run, as files.
+/// Classifies an error of opening the database. `bytes` is the amount that the engine may have to write on opening:
+/// the log of the last run as table files.
 pub(crate) fn opening_error(dir: &Path, source: rocksdb::Error, bytes: usize) -> StorageError {
     let dir = dir.to_path_buf();
     match source.kind() {
-        // A column with an unknown name or merge operator means that something else wrote this directory.
+        // Another program wrote this directory if a column or its merge operator is unknown.
         ErrorKind::Corruption | ErrorKind::InvalidArgument => StorageError::Damaged { dir, source: source.into() },
         ErrorKind::IOError if is_disk_full(&dir, bytes.max(PROBE_BYTES)) => {
             StorageError::DiskFull { dir, source: source.into() }
@@ -183,7 +184,7 @@ pub(crate) fn opening_error(dir: &Path, source: rocksdb::Error, bytes: usize) ->
     }
 }
 
-/// Compares the identity in the database with the expected one; a new database gets the expected one.
+/// Compares the identity in the database with the expected one. A new database gets the expected one.
 pub(crate) fn check_identity(db: &DB, dir: &Path, expected: &ChainIdentity) -> Result<(), StorageError> {
     let read = |key| db.get(key).map_err(|source| StorageError::Engine { operation: "read the identity", source });
     match (read(LAYOUT_KEY)?, read(IDENTITY_KEY)?) {

@@ -1,4 +1,4 @@
-//! Reading and writing at a place of a file, whatever its cursor.
+//! Reads and writes at a given offset of a file, independent of its cursor.
 
 #[cfg(unix)]
 pub(crate) use std::os::unix::fs::FileExt as PositionedFile;
@@ -12,7 +12,7 @@ mod windows {
     use std::io;
     use std::os::windows::fs::FileExt;
 
-    /// What Unix has in its standard library. The calls move the cursor, which nobody who uses them relies on.
+    /// Equivalent of the trait in the standard library for Unix. The calls move the cursor, which no caller relies on.
     pub(crate) trait PositionedFile {
         /// Fills the buffer, or fails with `UnexpectedEof`.
         fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;

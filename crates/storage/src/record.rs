@@ -1,15 +1,15 @@
-//! The bytes of the rows. All numbers are big-endian.
+//! Encoding of the rows. All numbers are big-endian.
 
 use rhizome_primitives::{Address, B256, Bloom, Bytes, Receipt, U256, rlp};
 
-/// A block as it lies on disk.
+/// A block as stored.
 #[derive(Debug, Clone)]
 pub struct StoredBlock {
     /// Full encoding of the block.
     pub raw: Bytes,
-    /// Difficulty of the chain up to and including this block, its uncles' included.
+    /// Total difficulty: the difficulties of this block, its ancestors and their uncles.
     pub total_difficulty: U256,
-    /// Root of the state after the block in the current trie format, also where the header names another one.
+    /// State root after the block in the current trie format, also if the header has a root in the old format.
     pub state_root: B256,
     /// Sender of each transaction, zero for REMASC.
     pub senders: Vec<Address>,
@@ -35,14 +35,14 @@ pub struct StoredReceipts {
     pub receipts: Vec<Receipt>,
 }
 
-/// The receipts of a block as they lie on disk, for those who look for few logs in many blocks.
+/// The undecoded receipts of a block, for searching a few logs in many blocks.
 #[derive(Debug, Clone)]
 pub struct RawReceipts {
     transaction_hashes: Vec<B256>,
     receipts: Bytes,
 }
 
-/// One receipt that has not been decoded.
+/// One undecoded receipt.
 #[derive(Debug, Clone, Copy)]
 pub struct RawReceipt<'a>(rlp::Item<'a>);
 
@@ -52,12 +52,12 @@ impl RawReceipts {
         &self.transaction_hashes
     }
 
-    /// Size of the receipts.
+    /// Returns the size of all receipts in bytes.
     pub fn bytes(&self) -> usize {
         self.receipts.len()
     }
 
-    /// The receipts in block order.
+    /// Iterates over the receipts in block order.
     pub fn iter(&self) -> impl Iterator<Item = RawReceipt<'_>> {
         let mut rest: &[u8] = &self.receipts;
         std::iter::from_fn(move || {
@@ -69,7 +69,7 @@ impl RawReceipts {
 }
 
 impl<'a> RawReceipt<'a> {
-    /// Its bloom, and its logs, which [`LogRef::decode`] reads; none when the receipt is damaged.
+    /// Returns the bloom and the logs, which [`LogRef::decode`] reads; `None` if the receipt is damaged.
     ///
     /// [`LogRef::decode`]: rhizome_primitives::LogRef::decode
     pub fn bloom_and_logs(&self) -> Option<(Bloom, impl Iterator<Item = rlp::Item<'a>> + use<'a>)> {
@@ -80,12 +80,12 @@ impl<'a> RawReceipt<'a> {
     }
 }
 
-/// Where a transaction lies.
+/// Location of a transaction in a block, on the best chain or beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TransactionLocation {
     /// Hash of the block.
     pub block: B256,
-    /// Position in the block.
+    /// Index in the block.
     pub index: u32,
 }
 
@@ -165,7 +165,7 @@ pub(crate) fn split_receipts(row: &[u8]) -> Option<RawReceipts> {
     (raw.iter().count() == raw.transaction_hashes.len()).then_some(raw)
 }
 
-/// Only the transaction hashes of a receipts row.
+/// Decodes only the transaction hashes of a receipts row.
 pub(crate) fn decode_transaction_hashes(row: &[u8]) -> Option<Vec<B256>> {
     RowReader(row).hashes()
 }
@@ -191,7 +191,7 @@ pub(crate) fn decode_locations(row: &[u8]) -> Option<Vec<TransactionLocation>> {
     Some(locations)
 }
 
-/// Union of location lists in order of arrival.
+/// Merge operator of the column: the union of location lists in order of arrival.
 pub(crate) fn merge_locations<'a>(existing: Option<&'a [u8]>, operands: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
     let mut merged: Vec<u8> = Vec::with_capacity(LOCATION_BYTES);
     for location in existing.into_iter().chain(operands).flat_map(|list| list.chunks(LOCATION_BYTES)) {
@@ -251,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_block_row_reads_back() {
+    fn block_rows_round_trip() {
         let senders = [Address::repeat_byte(1), Address::ZERO];
         let row = encode_block(b"raw", U256::from(70_000), &B256::repeat_byte(9), &senders);
         let block = decode_block(&row).unwrap();
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn heights_keep_the_order_of_arrival() {
+    fn height_rows_preserve_the_order_of_arrival() {
         let entries = [
             HeightEntry { hash: B256::repeat_byte(2), total_difficulty: U256::ZERO, is_main: false },
             HeightEntry { hash: B256::repeat_byte(1), total_difficulty: U256::MAX, is_main: true },
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn merged_locations_are_a_set() {
+    fn merged_locations_have_no_duplicates() {
         let one = encode_location(&B256::repeat_byte(1), 7);
         let two = encode_location(&B256::repeat_byte(2), 8);
         let merged = merge_locations(Some(&one), [two.as_slice(), one.as_slice()].into_iter());

@@ -10,20 +10,20 @@ use crate::store::damaged;
 use crate::write::original_root_key;
 use crate::{StorageError, Store};
 
-/// Going back to an earlier block of the best chain.
+/// Return of the head to an earlier block of the best chain.
 pub struct Rewind<'a> {
-    /// The last height that stays.
+    /// Height of the new head.
     pub height: u64,
-    /// The block of the best chain at that height.
+    /// Hash of the new head, on the best chain.
     pub head: B256,
-    /// Difference between the state of the present head and that of the new one.
+    /// Difference between the state of the current head and the state of the new one.
     pub flat: &'a StateDelta,
 }
 
 impl Store {
-    /// Deletes all blocks above a height, on the best chain and off it, and makes the block there the head: one batch.
-    /// Trie nodes and log postings stay: other states share the nodes, and postings are confirmed when they are read.
-    /// Returns the generation of the flat state after the write.
+    /// Deletes all blocks above a height, on the best chain and beside it, and sets the head, in one batch. Trie nodes
+    /// and log postings stay: nodes are shared with other states, and postings are checked when they are read. Returns
+    /// the generation of the flat state after the write.
     pub fn delete_above(&self, rewind: &Rewind<'_>) -> Result<u64, StorageError> {
         let mut batch = WriteBatch::default();
         let engine = self.engine()?;

@@ -19,7 +19,7 @@ use crate::open::{CachedValueWeight, NODES_FOLDER};
 use crate::record::{self, HeightEntry, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
 use crate::write_faults::{PROBE_BYTES, WriteFault, WriteFaults};
 
-/// Where the files are, and what keeps others out of them.
+/// Data directory with its process lock.
 pub(crate) struct DataDirectory {
     pub(crate) dir: PathBuf,
     pub(crate) _lock: File,
@@ -29,112 +29,113 @@ pub(crate) struct DataDirectory {
 /// Look-ups in a cache since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheStats {
-    /// What was there.
+    /// Look-ups that found an entry.
     pub hits: u64,
-    /// What had to be fetched or made.
+    /// Look-ups that did not.
     pub misses: u64,
 }
 
-/// How large the parts of an open database are, in bytes, and whether it takes writes.
+/// Sizes of the parts of an open database in bytes, and its ability to take writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreStats {
-    /// Blocks of files, indexes and filters in memory.
+    /// Table blocks, indexes and filters in memory.
     pub block_cache_bytes: u64,
     /// Long values (code) and trie nodes in memory.
     pub value_cache_bytes: u64,
-    /// How often one of them was there already, since the start, and how often it was not.
+    /// Look-ups of these values and nodes.
     pub value_cache_reads: CacheStats,
-    /// Rows that are not yet in a file.
+    /// Rows in memtables.
     pub write_buffer_bytes: u64,
-    /// Files on disk.
+    /// Files on the disk.
     pub file_bytes: u64,
-    /// What waits to be merged, estimated.
+    /// Estimated amount of pending compaction.
     pub compaction_bytes: u64,
-    /// The engine refuses writes until it has merged more.
+    /// RocksDB stalls writes until compaction catches up.
     pub is_write_stopped: bool,
-    /// Why the disk refuses writes.
+    /// Reason why the disk refuses writes; absent while it takes them.
     pub write_fault: Option<WriteFault>,
 }
 
-/// One open database. Reads never block each other or the writer; writes come from one place (the chain's writer).
+/// An open database. Reads never block each other or the writer. Only one thread writes at a time: the writer of the
+/// chain.
 pub struct Store {
     pub(crate) engine: EngineLock,
     pub(crate) settings: EngineSettings,
     pub(crate) faults: WriteFaults,
     pub(crate) write_options: WriteOptions,
-    /// For single rows. Made once: that costs about as much as a read.
+    /// Options for reads of single rows. Shared, because creating them costs about as much as a read.
     pub(crate) read_options: ReadOptions,
     pub(crate) main_hashes: MainHashes,
-    /// Raised right before a batch that changes the flat state.
+    /// Incremented right before a batch that changes the flat state.
     pub(crate) generation: AtomicU64,
-    /// Long values (code) and trie nodes by hash, as they were read.
+    /// Cache of long values (code) and trie nodes by hash.
     pub(crate) values: Cache<B256, Bytes, CachedValueWeight>,
-    // Dropped last: the engine closes its files before the lock goes and a temporary directory is removed.
-    pub(crate) home: DataDirectory,
+    // Dropped last: the engine closes its files before the lock is released and a temporary directory is removed.
+    pub(crate) directory: DataDirectory,
 }
 
 impl Store {
-    /// The data directory.
+    /// Returns the data directory.
     pub fn dir(&self) -> &Path {
-        &self.home.dir
+        &self.directory.dir
     }
 
-    /// Counts the changes of the flat state. A reader that knows which generation belongs to its head reads a flat value
-    /// and then compares: if the number is still the same, the value is that of its head.
+    /// Returns the generation: the number of changes of the flat state. A reader that has the generation of its head
+    /// reads a flat value and then compares; if the generation is unchanged, the value belongs to that head.
     pub fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// Hash of the best block; `None` in a new database.
+    /// Returns the hash of the head; `None` in a new database.
     pub fn head(&self) -> Result<Option<B256>, StorageError> {
         self.decoded(META, HEAD_KEY, |row| B256::try_from(row).ok())
     }
 
-    /// Addresses that peers may not come from, one a line.
+    /// Returns the banned peer addresses, one a line.
     pub fn bans(&self) -> Result<String, StorageError> {
         let bans = self.decoded(META, BANS_KEY, |row| std::str::from_utf8(row).ok().map(str::to_owned))?;
         Ok(bans.unwrap_or_default())
     }
 
-    /// Replaces what `bans` returns.
+    /// Replaces the banned peer addresses.
     pub fn write_bans(&self, lines: &str) -> Result<(), StorageError> {
         let mut batch = WriteBatch::default();
         batch.put_cf(self.engine()?.column(META)?, BANS_KEY, lines);
         self.write_batch(batch)
     }
 
-    /// A block by hash, on the best chain or off it.
+    /// Returns a block by hash, on the best chain or beside it.
     pub fn block(&self, hash: &B256) -> Result<Option<StoredBlock>, StorageError> {
         self.decoded(BLOCKS, hash.as_slice(), record::decode_block)
     }
 
-    /// Whether the block is stored.
+    /// Returns true if the block is stored.
     pub fn has_block(&self, hash: &B256) -> Result<bool, StorageError> {
         self.has_row(BLOCKS, hash.as_slice())
     }
 
-    /// The receipts of a block.
+    /// Returns the receipts of a block.
     pub fn receipts(&self, hash: &B256) -> Result<Option<StoredReceipts>, StorageError> {
         self.decoded(RECEIPTS, hash.as_slice(), record::decode_receipts)
     }
 
-    /// The receipts of a block, undecoded.
+    /// Returns the undecoded receipts of a block.
     pub fn raw_receipts(&self, hash: &B256) -> Result<Option<RawReceipts>, StorageError> {
         self.decoded(RECEIPTS, hash.as_slice(), record::split_receipts)
     }
 
-    /// All blocks of a height, in order of arrival.
+    /// Returns all blocks of a height, in order of arrival.
     pub fn blocks_at(&self, number: u64) -> Result<Vec<HeightEntry>, StorageError> {
         Ok(self.decoded(HEIGHTS, &number.to_be_bytes(), record::decode_heights)?.unwrap_or_default())
     }
 
-    /// Hash of the block of the best chain at a height.
+    /// Returns the hash of the block of the best chain at a height.
     pub fn main_hash(&self, number: u64) -> Result<Option<B256>, StorageError> {
         self.main_hashes
             .get(number, || Ok(self.blocks_at(number)?.into_iter().find(|entry| entry.is_main).map(|entry| entry.hash)))
     }
 
-    /// The highest height that holds a block; it may lie above the head.
+    /// Returns the highest height that has a block; it can be above the head.
     pub fn highest_number(&self) -> Result<Option<u64>, StorageError> {
         let engine = self.engine()?;
         let mut rows = engine.db.raw_iterator_cf(engine.column(HEIGHTS)?);
@@ -144,12 +145,12 @@ impl Store {
         Ok(number)
     }
 
-    /// The blocks that hold a transaction, in order of arrival, on the best chain or off it.
+    /// Returns the locations of a transaction in order of arrival, on the best chain and beside it.
     pub fn transaction_locations(&self, hash: &B256) -> Result<Vec<TransactionLocation>, StorageError> {
         Ok(self.decoded(TRANSACTIONS, hash.as_slice(), record::decode_locations)?.unwrap_or_default())
     }
 
-    /// A trie node's message or a long value, by its keccak.
+    /// Returns the message of a trie node, or a long value, by its Keccak hash.
     pub fn node(&self, hash: &B256) -> Result<Option<Bytes>, StorageError> {
         let engine = self.engine()?;
         if let Some(node) = engine.journal.find(hash) {
@@ -158,7 +159,7 @@ impl Store {
         engine.files.get(hash).map_err(|error| StorageError::from_file_error(self.dir(), error))
     }
 
-    /// The same through the cache, for those who read again what others have read.
+    /// Like [`Store::node`], through the cache, for readers that share nodes with others.
     pub fn cached_node(&self, hash: &B256) -> Result<Option<Bytes>, StorageError> {
         if let Some(value) = self.values.get(hash) {
             return Ok(Some(value));
@@ -170,7 +171,7 @@ impl Store {
         Ok(value)
     }
 
-    /// A copy of the database in a folder that does not exist yet, on the same disk with hard links, while the node runs.
+    /// Copies the running database into a folder that does not exist yet on the same disk, with hard links.
     pub fn checkpoint(&self, path: &Path) -> Result<(), StorageError> {
         let engine = self.engine()?;
         let copy = || Checkpoint::new(&engine.db).and_then(|checkpoint| checkpoint.create_checkpoint(path));
@@ -180,14 +181,14 @@ impl Store {
         })
     }
 
-    /// Waits until everything that was written is on the disk, so that it survives a loss of power, too.
+    /// Waits until all writes are on the disk and survive a power failure.
     pub fn flush(&self) -> Result<(), StorageError> {
         self.check_writable()?;
         let flushed = self.engine()?.db.flush_wal(true);
         flushed.map_err(|source| self.begin_fault(NodeFileError::Engine(source), PROBE_BYTES))
     }
 
-    /// Size of the database's files, in bytes.
+    /// Returns the size of the database's files in bytes.
     pub fn disk_bytes(&self) -> Result<u64, StorageError> {
         let files = self.engine()?.db.live_files().map_err(|source| self.engine_error("list files", source))?;
         Ok(files.iter().map(|file| file.size as u64).sum::<u64>().saturating_add(self.node_bytes()?))
@@ -197,10 +198,10 @@ impl Store {
         self.engine()?.files.bytes().map_err(|error| StorageError::from_file_error(self.dir(), error))
     }
 
-    /// What the engine says about itself now, summed over all columns.
+    /// Returns the current statistics, summed over all columns.
     pub fn stats(&self) -> Result<StoreStats, StorageError> {
         Ok(StoreStats {
-            // One cache serves all columns: each of them tells the whole.
+            // All columns share one cache: each of them reports the whole.
             block_cache_bytes: self.engine_number(META, properties::BLOCK_CACHE_USAGE)?,
             value_cache_bytes: self.values.weight(),
             value_cache_reads: CacheStats { hits: self.values.hits(), misses: self.values.misses() },
@@ -222,12 +223,12 @@ impl Store {
         Ok(number.map_err(|source| self.engine_error("read a property", source))?.unwrap_or_default())
     }
 
-    /// What is open. An error after it could not be opened again.
+    /// Returns the open engine, or an error if reopening it failed.
     pub(crate) fn engine(&self) -> Result<EngineGuard<'_>, StorageError> {
         self.engine.read().ok_or_else(|| self.closed_error())
     }
 
-    /// Reads a row where it lies.
+    /// Reads a row without copying it.
     pub(crate) fn with_row<T>(
         &self,
         name: &'static str,
@@ -279,10 +280,10 @@ impl Store {
         rows.status().map_err(|source| self.engine_error("read a range", source))
     }
 
-    /// The typed form of an engine error of a read.
+    /// Classifies an engine error of a read.
     pub(crate) fn engine_error(&self, operation: &'static str, source: rocksdb::Error) -> StorageError {
         match source.kind() {
-            ErrorKind::Corruption => StorageError::Damaged { dir: self.home.dir.clone(), source: source.into() },
+            ErrorKind::Corruption => StorageError::Damaged { dir: self.directory.dir.clone(), source: source.into() },
             _ => StorageError::Engine { operation, source },
         }
     }

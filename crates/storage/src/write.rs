@@ -15,20 +15,20 @@ use crate::store::damaged;
 use crate::write_faults::PROBE_BYTES;
 use crate::{StorageError, Store, log_index};
 
-/// What a row takes in a batch besides a long value, roughly.
+/// Approximate size of a row in a batch, without a long value.
 const ROW_BYTES: usize = 96;
 
-/// All that one block changes on disk.
+/// Everything that one block changes in the database.
 pub struct BlockWrite<'a> {
     /// Hash of the block.
     pub hash: B256,
-    /// Its number.
+    /// Number of the block.
     pub number: u64,
-    /// Its full encoding.
+    /// Encoding of the block.
     pub raw: &'a [u8],
-    /// Total difficulty up to and including it.
+    /// Total difficulty of the block.
     pub total_difficulty: U256,
-    /// Root of the state after it, in the current trie format.
+    /// State root after the block, in the current trie format.
     pub state_root: B256,
     /// Sender of each transaction, zero for REMASC.
     pub senders: &'a [Address],
@@ -38,38 +38,38 @@ pub struct BlockWrite<'a> {
     pub receipts: &'a [Receipt],
     /// Encoding of each receipt.
     pub encoded_receipts: &'a [Bytes],
-    /// Trie nodes and long values that the block adds, by their keccak.
+    /// Trie nodes and long values that the block adds, by Keccak hash.
     pub nodes: NodeBatch,
-    /// Present when the block becomes the head.
+    /// Present if the block becomes the head.
     pub head_change: Option<HeadChange<'a>>,
 }
 
-/// What changes when a block becomes the head.
+/// Changes of the best chain and the flat state when a block becomes the head.
 pub struct HeadChange<'a> {
-    /// Number and hash of the blocks that join the best chain, the new head included.
+    /// Number and hash of the blocks that join the best chain, including the new head.
     pub enacted: &'a [(u64, B256)],
-    /// Number and hash of the blocks that leave it.
+    /// Number and hash of the blocks that leave the best chain.
     pub retracted: &'a [(u64, B256)],
-    /// Difference between the state of the old head and that of the new one.
+    /// Difference between the states of the old head and the new one.
     pub flat: &'a StateDelta,
 }
 
-/// Another state after the head than the one that its transactions led to.
+/// Replacement of the state after the head, other than by its transactions.
 pub struct StateChange<'a> {
-    /// The head.
+    /// Hash of the head.
     pub head: B256,
     /// Root of the new state.
     pub state_root: B256,
-    /// Whether the transactions of the head lead to the new state after all.
+    /// True if the transactions of the head lead to the new state.
     pub is_original: bool,
-    /// Trie nodes and long values that the state adds, by their keccak.
+    /// Trie nodes and long values that the state adds, by Keccak hash.
     pub nodes: NodeBatch,
-    /// Difference between the present state and the new one.
+    /// Difference between the current state and the new one.
     pub flat: &'a StateDelta,
 }
 
 impl BlockWrite<'_> {
-    /// Size of its batch, roughly.
+    /// Returns the approximate size of the write batch.
     fn batch_bytes(&self) -> usize {
         let rows =
             self.transaction_hashes.len() * 3 + self.head_change.as_ref().map_or(0, |best| best.flat.writes.len());
@@ -78,14 +78,14 @@ impl BlockWrite<'_> {
     }
 }
 
-/// Row of the root that a changed state replaced.
+/// Returns the key of the row with the state root that the block's transactions led to.
 pub(crate) fn original_root_key(block: &B256) -> Vec<u8> {
     [ORIGINAL_ROOT_PREFIX, block.as_slice()].concat()
 }
 
 impl Store {
-    /// Replaces the state after the head in one batch, and remembers which state its transactions led to. Returns the
-    /// generation of the flat state after the write. One writer at a time.
+    /// Replaces the state after the head in one batch, and stores the state root that its transactions led to. Returns
+    /// the generation of the flat state after the write. One writer at a time.
     pub fn write_state(&self, mut change: StateChange<'_>) -> Result<u64, StorageError> {
         let stored = self.block(&change.head)?.ok_or_else(|| damaged(BLOCKS, change.head.as_slice(), "is missing"))?;
         self.check_writable()?;
@@ -104,13 +104,13 @@ impl Store {
         self.write_new_head(batch)
     }
 
-    /// The root of the state that the transactions of a block led to, if another one was put in its place.
+    /// Returns the state root that the transactions of a block led to; `None` if the state was not replaced.
     pub fn original_state_root(&self, block: &B256) -> Result<Option<B256>, StorageError> {
         self.decoded(META, &original_root_key(block), |row| B256::try_from(row).ok())
     }
 
-    /// Writes a block with everything that belongs to it in one batch: after a crash it is there completely or not at
-    /// all. Returns the generation of the flat state after the write. One writer at a time.
+    /// Writes a block with everything that belongs to it in one batch: a crash leaves either all of it or no part. Returns
+    /// the generation of the flat state after the write. One writer at a time.
     pub fn write_block(&self, mut write: BlockWrite<'_>) -> Result<u64, StorageError> {
         self.check_writable()?;
         let engine = self.engine()?;
@@ -121,7 +121,7 @@ impl Store {
         let row = record::encode_receipts(write.transaction_hashes, write.encoded_receipts);
         batch.put_cf(engine.column(RECEIPTS)?, write.hash, row);
         let transactions = engine.column(TRANSACTIONS)?;
-        // In order of the keys: see `columns.rs`.
+        // In key order, which speeds up the insertion: see `columns.rs`.
         let mut places: Vec<(&B256, u32)> = write.transaction_hashes.iter().zip(0..).collect();
         places.sort_unstable();
         for (hash, index) in places {
@@ -141,15 +141,16 @@ impl Store {
         self.main_hashes.change(|| self.write_new_head(batch))
     }
 
-    /// Writes a batch that changes the flat state. The generation rises first: a reader that sees any part of the batch
-    /// also sees the new number.
+    /// Writes a batch that changes the flat state. The generation is incremented first: a reader that sees any part of
+    /// the batch also sees the new generation.
     pub(crate) fn write_new_head(&self, batch: WriteBatch) -> Result<u64, StorageError> {
         let generation = self.generation.fetch_add(1, Ordering::SeqCst) + 1;
         self.write_batch(batch)?;
         Ok(generation)
     }
 
-    /// The nodes of a block as one row, which is readable from here on: a reader that sees the block finds its state.
+    /// Adds the nodes of a block to the batch as one row. They are readable at once: a reader that sees the block
+    /// finds its state.
     fn batch_nodes(&self, batch: &mut WriteBatch, mut nodes: NodeBatch) -> Result<(), StorageError> {
         let engine = self.engine()?;
         engine.journal.poll_tasks(&engine.files).map_err(|error| match error {
@@ -157,14 +158,14 @@ impl Store {
             FlushError::Thread(source) => StorageError::Thread { source },
         })?;
         let column = engine.column(NODE_BATCHES)?;
-        // Only the writer takes numbers, so the next one is known before the row moves into the journal.
+        // Only the writer takes sequence numbers, so the next one stays valid until the row is in the journal.
         let sequence = engine.journal.next_sequence().to_be_bytes();
         nodes.with_encoded(|pack| batch.put_cf(column, sequence, pack));
         engine.journal.append(nodes);
         Ok(())
     }
 
-    /// Posts the block under the values of its logs.
+    /// Adds the block to the log index.
     fn batch_postings(&self, batch: &mut WriteBatch, write: &BlockWrite<'_>) -> Result<(), StorageError> {
         let engine = self.engine()?;
         let column = engine.column(LOGS)?;
@@ -185,7 +186,8 @@ impl Store {
         Ok(())
     }
 
-    /// The new block joins the list of its height, and the main flags follow the best chain.
+    /// Adds the block to the list of its height, and updates the main flags of blocks that join or leave the best
+    /// chain.
     fn batch_heights(&self, batch: &mut WriteBatch, write: &BlockWrite<'_>) -> Result<(), StorageError> {
         let mut heights: BTreeMap<u64, Vec<HeightEntry>> = BTreeMap::new();
         heights.insert(write.number, self.blocks_at(write.number)?);

@@ -1,8 +1,8 @@
-//! What becomes of a disk that refuses to be written: a full one, or one that fails.
+//! Write faults: a disk that is full or fails.
 //!
-//! The first write that fails makes the store refuse all others; reads go on. The engine may keep part of what failed in its
-//! log, so nothing is repaired in place: when the disk takes writes again, the database is opened again like at a start,
-//! and what it holds then counts.
+//! After the first failed write the store refuses all others; reads continue. RocksDB may keep part of the failed
+//! write in its log, so nothing is repaired in place: once the disk takes writes again, the database is reopened as at
+//! start, and its contents are authoritative.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind as IoErrorKind, Write};
@@ -18,17 +18,17 @@ use crate::engine::Engine;
 use crate::node_files::NodeFileError;
 use crate::{StorageError, Store};
 
-/// What a write of unknown size needs, and room besides that without which a database is not opened again.
+/// Size of a probe for a write of unknown size, and the free space that reopening needs beyond the unwritten data.
 pub(crate) const PROBE_BYTES: usize = 1 << 20;
-/// A row that never is.
+/// Key that is never written, only deleted.
 const PROBE_KEY: &[u8] = b"probe";
 
-/// Why nothing is written at the moment.
+/// Reason why writes are refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WriteFault {
-    /// Whether there is no room. Otherwise the disk fails.
+    /// True if the disk is full, false if it fails for another reason.
     pub is_full: bool,
-    /// What the engine or the operating system said.
+    /// Error of the engine or of the operating system.
     pub reason: String,
 }
 
@@ -39,24 +39,24 @@ pub(crate) struct WriteFaults {
 }
 
 impl Store {
-    /// Why nothing is written at the moment; none while writes are taken.
+    /// Returns the reason why writes are refused; `None` while they are accepted.
     pub fn write_fault(&self) -> Option<WriteFault> {
         self.faults.current.read().clone()
     }
 
-    /// Sets what is called for each write that fails or is refusal. Once.
+    /// Sets the callback for writes that fail or are refused. Only the first call has an effect.
     pub fn on_write_fault(&self, listener: Box<dyn Fn() + Send + Sync>) {
-        // A second one would mean two that open the database again.
+        // A second listener would reopen the database a second time.
         let _ = self.faults.listener.set(listener);
     }
 
-    /// Opens the database again after a write failed, if the disk takes writes now. Readers wait meanwhile. What it holds may
-    /// be what was there before the write that failed, or after it. Writes are refusal until [`Store::clear_write_fault`].
+    /// Reopens the database after a failed write, if the disk takes writes now. Readers wait meanwhile. The contents
+    /// may be those before the failed write or those after it. Writes stay refused until [`Store::clear_write_fault`].
     pub fn reopen(&self) -> Result<(), StorageError> {
         let dir = self.dir();
         probe(dir, self.unwritten_bytes().saturating_add(PROBE_BYTES))
             .map_err(|error| StorageError::from_file_error(dir, error))?;
-        // What was in memory of a temporary database is nowhere else; its engine tries again by itself.
+        // A temporary database has its memtables only in memory, so it stays open; RocksDB retries by itself.
         if !self.settings.is_temporary {
             let open = || {
                 self.generation.fetch_add(1, Ordering::SeqCst);
@@ -76,12 +76,12 @@ impl Store {
             .map_err(|source| self.write_error(NodeFileError::Engine(source), PROBE_BYTES))
     }
 
-    /// Takes writes again.
+    /// Accepts writes again.
     pub fn clear_write_fault(&self) {
         *self.faults.current.write() = None;
     }
 
-    /// An error while the disk refuses writes.
+    /// Fails while writes are refused.
     pub(crate) fn check_writable(&self) -> Result<(), StorageError> {
         let refusal = self.faults.current.read().as_ref().map(|fault| self.refusal(fault));
         refusal.map_or(Ok(()), |error| {
@@ -97,8 +97,8 @@ impl Store {
         written.map_err(|source| self.begin_fault(NodeFileError::Engine(source), bytes))
     }
 
-    /// The typed form of a write that failed. All further ones are refusal, unless it is damage that no waiting heals. `bytes`
-    /// is what was being written.
+    /// Classifies a failed write. All further writes are refused, unless the error is permanent damage. `bytes` is the
+    /// size of the failed write.
     pub(crate) fn begin_fault(&self, error: NodeFileError, bytes: usize) -> StorageError {
         let error = self.write_error(error, bytes);
         let (is_full, reason) = match &error {
@@ -111,7 +111,7 @@ impl Store {
         error
     }
 
-    /// The error of an engine that could not be opened again.
+    /// Returns the error of reads and writes after a failed reopening.
     pub(crate) fn closed_error(&self) -> StorageError {
         let fault = self.write_fault();
         let fault = fault.unwrap_or(WriteFault { is_full: false, reason: "the database is closed".into() });
@@ -134,7 +134,7 @@ impl Store {
         match error {
             NodeFileError::Engine(source) => match source.kind() {
                 ErrorKind::Corruption => StorageError::Damaged { dir, source: source.into() },
-                // An earlier write in the background may be what failed.
+                // The failure may be that of an earlier background write.
                 _ if is_disk_full(&dir, bytes.saturating_add(self.unwritten_bytes())) => {
                     StorageError::DiskFull { dir, source: source.into() }
                 }
@@ -147,21 +147,21 @@ impl Store {
         }
     }
 
-    /// What the engine has in memory and must write at some time.
+    /// Returns the size of the memtables, which have to be written eventually.
     fn unwritten_bytes(&self) -> usize {
         let bytes = self.engine_sum(properties::CUR_SIZE_ALL_MEM_TABLES).unwrap_or_default();
         usize::try_from(bytes).unwrap_or(self.settings.options.write_buffer_bytes)
     }
 }
 
-/// Whether the disk refuses as many bytes as could not be written. The engine reports a full disk in words only, so the
-/// operating system is asked again.
+/// Returns true if the disk has no room for `bytes`. RocksDB reports a full disk only as text, so the operating system
+/// is asked.
 pub(crate) fn is_disk_full(dir: &Path, bytes: usize) -> bool {
     let full = [IoErrorKind::StorageFull, IoErrorKind::QuotaExceeded];
     probe(dir, bytes).is_err_and(|error| full.contains(&error.kind()))
 }
 
-/// Writes a probe file of this many bytes and removes it.
+/// Writes and removes a probe file of `bytes` bytes.
 fn probe(dir: &Path, bytes: usize) -> io::Result<()> {
     let path = dir.join("space.probe");
     let written = File::create(&path).and_then(|mut file| {

@@ -6,7 +6,7 @@ use rhizome_storage::{ChainIdentity, Durability, StorageError, Store, StoreOptio
 use crate::{TestBlock, identity, small};
 
 #[test]
-fn a_restart_finds_everything() {
+fn data_survives_a_restart() {
     let dir = tempfile::tempdir().unwrap();
     let block = TestBlock::new(1, "a").with_flat(b"key", Some(b"value"));
     {
@@ -21,7 +21,7 @@ fn a_restart_finds_everything() {
 }
 
 #[test]
-fn a_second_store_is_kept_out() {
+fn a_directory_opens_only_once_at_a_time() {
     let dir = tempfile::tempdir().unwrap();
     let first = Store::open(dir.path(), &identity(), &small()).unwrap();
     assert!(matches!(Store::open(dir.path(), &identity(), &small()), Err(StorageError::Locked { .. })));
@@ -30,7 +30,7 @@ fn a_second_store_is_kept_out() {
 }
 
 #[test]
-fn a_directory_of_another_chain_is_refused() {
+fn a_directory_of_another_chain_is_rejected() {
     let dir = tempfile::tempdir().unwrap();
     drop(Store::open(dir.path(), &identity(), &small()).unwrap());
     let other = ChainIdentity { chain_id: 33, genesis: B256::ZERO };
@@ -44,7 +44,7 @@ fn a_directory_of_another_chain_is_refused() {
 }
 
 #[test]
-fn a_file_in_the_way_is_named() {
+fn an_unusable_directory_is_named_in_the_error() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("file");
     fs::write(&file, b"").unwrap();
@@ -68,7 +68,7 @@ fn damaged_files_are_an_error() {
 }
 
 #[test]
-fn a_temporary_store_leaves_nothing() {
+fn a_temporary_store_removes_its_directory() {
     let store = Store::open_temporary(&identity(), &small()).unwrap();
     let dir = store.dir().to_path_buf();
     TestBlock::new(1, "a").write_best(&store);
@@ -78,7 +78,7 @@ fn a_temporary_store_leaves_nothing() {
 }
 
 #[test]
-fn a_checkpoint_is_a_database_of_its_own() {
+fn a_checkpoint_is_independent_of_its_original() {
     let (dir, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let store = Store::open(dir.path(), &identity(), &small()).unwrap();
     let (first, second) = (TestBlock::new(1, "a"), TestBlock::new(2, "b"));
@@ -91,7 +91,7 @@ fn a_checkpoint_is_a_database_of_its_own() {
 }
 
 #[test]
-fn waiting_for_the_disk_can_be_asked_for() {
+fn blocks_are_written_with_durability_against_power_failures() {
     let dir = tempfile::tempdir().unwrap();
     let options = StoreOptions { durability: Durability::Power, ..small() };
     let store = Store::open(dir.path(), &identity(), &options).unwrap();
@@ -100,14 +100,14 @@ fn waiting_for_the_disk_can_be_asked_for() {
 }
 
 #[test]
-fn a_directory_of_another_layout_is_refused() {
+fn a_directory_of_another_layout_is_rejected() {
     let dir = tempfile::tempdir().unwrap();
     drop(Store::open(dir.path(), &identity(), &small()).unwrap());
     {
         let path = dir.path().join("chain");
         let options = rocksdb::Options::default();
         let columns = rocksdb::DB::list_cf(&options, &path).unwrap();
-        // Rows of columns with merges are left alone.
+        // Opened without merge operators: rows that need them are not read here.
         let database = rocksdb::DB::open_cf(&options, &path, columns).unwrap();
         database.put(b"layout", 1_u32.to_be_bytes()).unwrap();
     }

@@ -7,7 +7,7 @@ use rhizome_primitives::keccak256;
 use crate::{TestBlock, temporary};
 
 #[test]
-fn values_of_every_length_come_back() {
+fn values_of_every_length_round_trip() {
     let store = temporary();
     let values: Vec<Vec<u8>> = [1, 31, 32, 33, 35, 36, 37, 1000].map(|length| vec![0xab; length]).to_vec();
     let mut block = TestBlock::new(1, "a");
@@ -25,7 +25,7 @@ fn values_of_every_length_come_back() {
 }
 
 #[test]
-fn a_wiped_account_loses_all_that_hangs_off_it() {
+fn wiping_an_account_deletes_all_keys_below_it() {
     let store = temporary();
     let account = [5_u8; 31];
     let key = |tail: &[u8]| [account.as_slice(), tail].concat();
@@ -48,7 +48,7 @@ fn a_wiped_account_loses_all_that_hangs_off_it() {
 }
 
 #[test]
-fn a_reader_can_tell_that_the_writer_moved_on() {
+fn the_generation_reveals_a_concurrent_write() {
     let store = Arc::new(temporary());
     let value = |number: u64| number.to_be_bytes();
     let mut generation = TestBlock::new(0, "0").with_flat(b"key", Some(&value(0))).write_best(&store);
@@ -62,7 +62,8 @@ fn a_reader_can_tell_that_the_writer_moved_on() {
                 let before = store.generation();
                 let read = store.flat_get(b"key").unwrap().unwrap();
                 if store.generation() == before {
-                    // Right after the number rose the batch may not be visible yet: an older value, never a newer one.
+                    // Right after the generation was incremented the batch is not always visible yet: an older value is
+                    // read, never a later one.
                     let read = u64::from_be_bytes(read.as_ref().try_into().unwrap());
                     assert!(read <= before - first);
                     reads += 1;

@@ -39,7 +39,7 @@ fn candidates_meet_all_conditions() {
 }
 
 #[test]
-fn a_contract_that_always_logs_stays_exact() {
+fn a_contract_that_logs_in_every_block_is_found_exactly() {
     let store = temporary();
     for number in 0..5000 {
         TestBlock::new(number, "").with_log("t", A, &[]).write_best(&store);
@@ -48,7 +48,7 @@ fn a_contract_that_always_logs_stays_exact() {
     assert!(find(&store, &[A], &[], 4095, 4097).unwrap().into_iter().eq(4095..=4097));
 }
 
-/// Of each log the first bytes of address and topics.
+/// First bytes of address and topics of each log.
 type Logs = Vec<[u8; 3]>;
 
 /// Blocks around the borders of 12 shards, each with up to two logs. Some values are in every shard, others in few.
@@ -62,7 +62,7 @@ fn scattered() -> Vec<(u64, Logs)> {
     around.map(|number| (number, logs(number).collect())).collect()
 }
 
-/// Numbers of the blocks with a log that has any of the values in each place.
+/// Numbers of the blocks with a log that has one of the values in each position.
 fn expected(blocks: &[(u64, Logs)], query: [&[u8]; 3], from: u64, to: u64) -> Vec<u64> {
     let is_wanted = |log: &[u8; 3]| log.iter().zip(query).all(|(byte, any)| any.is_empty() || any.contains(byte));
     let wanted = blocks.iter().filter(|(_, logs)| logs.iter().any(is_wanted)).map(|(number, _)| *number);
@@ -99,6 +99,7 @@ fn no_block_is_missed_at_the_borders_of_shards() {
             }
         }
     }
-    // Two logs of a block may meet the conditions together, and the last conditions are left to the receipts at times.
+    // Two logs of one block may match the conditions together, and the search skips conditions once few blocks are
+    // left.
     assert!(superfluous > 0);
 }

@@ -1,4 +1,4 @@
-//! The store as a whole: what goes in comes out, across reorganisations, restarts and ways back.
+//! The store as a whole: reads return the written data, across reorganisations, restarts and rewinds.
 
 #![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
@@ -24,10 +24,10 @@ fn temporary() -> Store {
     Store::open_temporary(&identity(), &small()).unwrap()
 }
 
-/// Number and hash.
+/// Number and hash of a block.
 type NumberAndHash = (u64, B256);
 
-/// A made-up block; its bytes mean nothing to the store.
+/// A block with arbitrary content, which the store does not interpret.
 struct TestBlock {
     hash: B256,
     number: u64,
@@ -86,7 +86,7 @@ impl TestBlock {
         self.write(store, Some((&[self.number_and_hash()], &[])))
     }
 
-    /// `change`: the blocks that join the best chain and those that leave it.
+    /// `change`: the blocks that join the best chain, and those leaving it.
     fn write(&self, store: &Store, change: Option<(&[NumberAndHash], &[NumberAndHash])>) -> u64 {
         self.try_write(store, change).unwrap()
     }

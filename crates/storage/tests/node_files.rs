@@ -1,4 +1,4 @@
-//! Nodes on their way from the blocks into files, and what may happen to these.
+//! Trie nodes between journal and node files, and damage to these files.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -13,13 +13,13 @@ use rhizome_storage::{StorageError, Store, StoreOptions};
 
 use crate::{TestBlock, identity, small};
 
-/// A journal of 256 KB, so that half a dozen blocks of `value` make a list.
-fn hasty() -> StoreOptions {
+/// Options with a journal of 256 KB, so that half a dozen blocks of `value` make an index segment.
+fn small_journal() -> StoreOptions {
     StoreOptions { write_buffer_bytes: 1 << 20, ..small() }
 }
 
 fn open(dir: &Path) -> Store {
-    Store::open(dir, &identity(), &hasty()).unwrap()
+    Store::open(dir, &identity(), &small_journal()).unwrap()
 }
 
 /// The only node of a block.
@@ -51,7 +51,7 @@ fn nodes_folder(dir: &Path) -> PathBuf {
     dir.join("chain").join("nodes")
 }
 
-/// Files of the node folder, in order of their names.
+/// Returns the files of the node folder in order of their names.
 fn files(dir: &Path, kind: &str) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(nodes_folder(dir)) else { return Vec::new() };
     let paths = entries.map(|entry| entry.unwrap().path());
@@ -61,10 +61,10 @@ fn files(dir: &Path, kind: &str) -> Vec<PathBuf> {
 }
 
 #[test]
-fn nodes_move_into_files_and_survive_restarts() {
+fn nodes_are_flushed_to_files_and_survive_restarts() {
     let dir = tempfile::tempdir().unwrap();
     for start in [0, 500, 1000] {
-        // 2 MB a run: several lists, and a rest that only the packs hold.
+        // 2 MB a run: several segments, and a rest that is only in the journal.
         let store = open(dir.path());
         for number in start..start + 500 {
             write(&store, number..number + 1);
@@ -73,12 +73,12 @@ fn nodes_move_into_files_and_survive_restarts() {
         }
     }
     expect_values(&open(dir.path()), 0..1500);
-    let lists = files(dir.path(), "index");
-    assert!(!lists.is_empty() && lists.len() < 10, "lists are merged: {lists:?}");
+    let segments = files(dir.path(), "index");
+    assert!(!segments.is_empty() && segments.len() < 10, "segments are merged: {segments:?}");
 }
 
 #[test]
-fn what_a_crash_leaves_is_removed_or_overwritten() {
+fn leftovers_of_a_crash_are_removed_or_overwritten() {
     let dir = tempfile::tempdir().unwrap();
     write(&open(dir.path()), 0..300);
     let mut last = OpenOptions::new().append(true).open(files(dir.path(), "data").pop().unwrap()).unwrap();
@@ -111,9 +111,9 @@ fn copy_folder(from: &Path, to: &Path) {
 }
 
 #[test]
-fn a_loss_of_power_takes_whole_blocks_away() {
-    // Large enough that the engine never begins a new log, whatever its threads do, and that nodes are filed: in the
-    // middle of the run and at its end.
+fn a_power_failure_removes_whole_blocks() {
+    // Large enough that the engine never starts a new log, and that nodes are flushed twice: in the middle of the run
+    // and at its end.
     let options = StoreOptions { write_buffer_bytes: 32 << 20, ..small() };
     let open = |dir: &Path| Store::open(dir, &identity(), &options).unwrap();
     let dir = tempfile::tempdir().unwrap();
@@ -137,7 +137,7 @@ fn a_loss_of_power_takes_whole_blocks_away() {
             assert_eq!(store.main_hash(head).unwrap(), store.head().unwrap());
         }
         expect_values(&store, 0..count);
-        // It goes on from there.
+        // Writing continues from there.
         write(&store, count..2100);
         expect_values(&store, 0..2100);
         counts.push(count);
@@ -178,11 +178,11 @@ fn nodes_are_readable_while_they_move() {
 }
 
 #[test]
-fn a_node_that_was_damaged_is_an_error_and_no_value() {
+fn reading_a_damaged_node_fails() {
     let dir = tempfile::tempdir().unwrap();
     write(&open(dir.path()), 0..300);
     let data = OpenOptions::new().read(true).write(true).open(files(dir.path(), "data").pop().unwrap()).unwrap();
-    // The first node is the first in the file.
+    // The first node is at the start of the file.
     let mut byte = [0];
     data.read_exact_at(&mut byte, 1000).unwrap();
     data.write_all_at(&[byte[0] ^ 1], 1000).unwrap();
@@ -190,20 +190,20 @@ fn a_node_that_was_damaged_is_an_error_and_no_value() {
     let error = store.node(&hash(0)).unwrap_err();
     assert!(matches!(error, StorageError::Damaged { .. }), "{error}");
     expect_values(&store, 1..300);
-    // A hash that begins as a stored one is just not there.
+    // A hash that shares its prefix with a stored one is absent.
     let mut alike = hash(1);
     alike.0[31] ^= 1;
     assert_eq!(store.node(&alike).unwrap(), None);
 }
 
 #[test]
-fn files_that_are_missing_or_too_short_are_noticed_at_start() {
+fn missing_and_truncated_files_fail_the_start() {
     for kind in ["data", "index"] {
         let dir = tempfile::tempdir().unwrap();
         write(&open(dir.path()), 0..300);
         let path = files(dir.path(), kind).pop().unwrap();
         let expect_damaged = || {
-            let error = Store::open(dir.path(), &identity(), &hasty()).err().unwrap();
+            let error = Store::open(dir.path(), &identity(), &small_journal()).err().unwrap();
             assert!(matches!(error, StorageError::Damaged { .. }), "{kind}: {error}");
         };
         let file = OpenOptions::new().write(true).open(&path).unwrap();
@@ -215,7 +215,7 @@ fn files_that_are_missing_or_too_short_are_noticed_at_start() {
 }
 
 #[test]
-fn a_checkpoint_and_its_original_grow_apart() {
+fn a_checkpoint_and_its_original_change_independently() {
     let (dir, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let store = open(dir.path());
     write(&store, 0..300);
@@ -233,7 +233,7 @@ fn a_checkpoint_and_its_original_grow_apart() {
 }
 
 #[test]
-fn files_of_nodes_count_in_sizes() {
+fn sizes_include_node_files() {
     let dir = tempfile::tempdir().unwrap();
     write(&open(dir.path()), 0..300);
     let store = open(dir.path());
@@ -244,28 +244,28 @@ fn files_of_nodes_count_in_sizes() {
 }
 
 #[test]
-fn after_a_write_that_failed_the_database_is_opened_again() {
+fn the_database_is_reopened_after_a_failed_write() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
-    let told = Arc::new(AtomicUsize::new(0));
-    let counter = Arc::clone(&told);
+    let notified = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&notified);
     let count = move || {
         counter.fetch_add(1, Ordering::Relaxed);
     };
     store.on_write_fault(Box::new(count));
-    // No file of nodes can be made.
+    // A folder of that name prevents the creation of a node file.
     let obstacle = nodes_folder(dir.path()).join("000000.data");
     fs::create_dir(&obstacle).unwrap();
     let try_write = |number: u64| {
-        let made = TestBlock::new(number, "n").with_flat(b"key", Some(&value(number)));
-        made.try_write(&store, Some((&[made.number_and_hash()], &[])))
+        let block = TestBlock::new(number, "n").with_flat(b"key", Some(&value(number)));
+        block.try_write(&store, Some((&[block.number_and_hash()], &[])))
     };
     let failed = (0..10_000).find(|number| try_write(*number).is_err()).unwrap();
     let fault = store.write_fault().unwrap();
     assert!(!fault.is_full, "{fault:?}");
-    assert_eq!(told.load(Ordering::Relaxed), 1);
+    assert_eq!(notified.load(Ordering::Relaxed), 1);
     assert!(matches!(try_write(failed), Err(StorageError::WriteFailed { .. })), "refused");
-    assert_eq!(told.load(Ordering::Relaxed), 2);
+    assert_eq!(notified.load(Ordering::Relaxed), 2);
     expect_values(&store, 0..failed);
 
     assert!(store.reopen().is_err(), "the obstacle is still there");
@@ -274,7 +274,7 @@ fn after_a_write_that_failed_the_database_is_opened_again() {
     let generation = store.generation();
     store.reopen().unwrap();
     assert!(store.generation() > generation);
-    assert!(try_write(failed).is_err(), "until the caller has seen what is there");
+    assert!(try_write(failed).is_err(), "refused until the caller clears the fault");
     store.clear_write_fault();
     assert_eq!(store.write_fault(), None);
     expect_values(&store, 0..failed);

@@ -9,7 +9,7 @@ use crate::{TestBlock, temporary};
 const CONTRACT: Address = Address::repeat_byte(7);
 
 #[test]
-fn a_block_comes_back_as_it_was() {
+fn blocks_round_trip() {
     let store = temporary();
     let topic = B256::repeat_byte(3);
     let block = TestBlock::new(5, "a").with_log("t1", CONTRACT, &[topic]).with_log("t2", CONTRACT, &[]);
@@ -48,7 +48,7 @@ fn main_flags_follow_the_best_chain() {
     assert_eq!(store.blocks_at(2).unwrap(), [entry(&two, false), entry(&other_two, true)]);
     assert_eq!(store.blocks_at(3).unwrap(), [entry(&other_three, true)]);
     assert_eq!(store.head().unwrap(), Some(other_three.hash));
-    // A shorter branch of more difficulty leaves the heights above it without a main block.
+    // A shorter branch with a higher difficulty leaves the heights above it without a main block.
     let heavy = TestBlock::new(2, "heavy");
     heavy.write(
         &store,
@@ -72,7 +72,7 @@ fn a_transaction_can_be_in_several_blocks() {
 }
 
 #[test]
-fn going_back_deletes_what_lies_above() {
+fn a_rewind_deletes_all_blocks_above_its_height() {
     let store = temporary();
     let shared = |number, name| TestBlock::new(number, name).with_log("shared", CONTRACT, &[]);
     let one = shared(1, "one").with_flat(b"key", Some(b"1"));
@@ -111,9 +111,9 @@ fn nodes_are_found_by_hash() {
 }
 
 #[test]
-fn the_cache_of_nodes_is_bounded_and_never_wrong() {
+fn the_node_cache_is_bounded_and_correct() {
     let store = Arc::new(temporary());
-    // A megabyte of cache has an eighth of it for these: a third of them.
+    // The cache of long values and nodes is an eighth of a megabyte, enough for a third of these.
     let messages: Vec<Vec<u8>> = (0..2000_u32).map(|number| number.to_be_bytes().repeat(25)).collect();
     let mut block = TestBlock::new(1, "a");
     messages.iter().for_each(|message| block.nodes.push(&keccak256(message), message));
