@@ -1,4 +1,4 @@
-//! Speed of the trie on a state of plain accounts and storage cells: `cargo bench -p rhizome-trie --profile release`.
+//! Speed of the trie on a state of plain accounts and storage slots: `cargo bench -p rhizome-trie --profile release`.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ fn accounts(numbers: &[u64], nonce: u64) -> StateDelta {
     StateDelta { writes, ..StateDelta::default() }
 }
 
-/// Three fifths accounts, the rest storage cells of few contracts.
+/// Three fifths accounts, the rest storage slots of few contracts.
 fn block(number: u64) -> StateDelta {
     let changed: Vec<u64> = (0..CHANGES * 3 / 5).map(|n| (number * 7919 + n * 104_729) % ACCOUNTS).collect();
     let mut delta = accounts(&changed, number + 2);

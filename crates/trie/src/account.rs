@@ -1,4 +1,4 @@
-//! The value at an account key.
+//! Encoding of accounts (docs/spec/state.md, 4.1).
 
 use rhizome_primitives::{Bytes, DecodeError, I256, U256, rlp};
 
@@ -9,14 +9,14 @@ const ACCOUNT: &str = "account";
 pub struct AccountState {
     /// Number of transactions sent, or of contracts created.
     pub nonce: U256,
-    /// In wei. Signed, because nothing checks that a balance stays above zero.
+    /// Balance in wei. Signed, because no rule prevents a negative balance.
     pub balance: I256,
-    /// Bit 0: hibernated. No rule sets it.
+    /// Bit 0: hibernated (docs/spec/state.md, 4.2). No rule sets it.
     pub flags: u64,
 }
 
 impl AccountState {
-    /// Reads the value of an account key.
+    /// Decodes the value of an account key.
     pub fn decode(value: &[u8]) -> Result<AccountState, DecodeError> {
         let (item, _) = rlp::Item::first(value)?;
         let mut elements = item.elements(ACCOUNT)?;
@@ -31,11 +31,11 @@ impl AccountState {
         Ok(AccountState { nonce, balance, flags })
     }
 
-    /// The value of an account key. The empty account is `c28000`.
+    /// Encodes the account as the value of its key. The empty account is `c28000`.
     pub fn encode(&self) -> Bytes {
         let mut elements = Vec::with_capacity(80);
         rlp::put_value(&mut elements, &self.nonce);
-        // The same signed form as that of a minimum gas price: zero is `00`.
+        // Signed like a minimum gas price: zero is `00`.
         rlp::put_minimum_gas_price(&mut elements, Some(&self.balance));
         if self.flags != 0 {
             rlp::put_u64(&mut elements, self.flags);
@@ -43,7 +43,7 @@ impl AccountState {
         rlp::list(&elements).into()
     }
 
-    /// True when the code is to be read as empty.
+    /// Returns true if the code of the account reads as empty.
     pub fn is_hibernated(&self) -> bool {
         self.flags & 1 != 0
     }
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_account() {
+    fn malformed_accounts_are_rejected() {
         for bytes in ["", "c0", "c180", "80", "c4808200"] {
             assert!(AccountState::decode(&hex::decode(bytes).unwrap()).is_err(), "{bytes}");
         }

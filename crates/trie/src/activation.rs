@@ -1,4 +1,4 @@
-//! Accounts of precompiled contracts that come into being when the rule of their contract activates.
+//! Set-up of precompile accounts when the rule of the precompile activates (docs/spec/state.md, 5.3).
 
 use rhizome_primitives::{Address, Bytes, ChainSpec, Rule, address};
 
@@ -6,16 +6,16 @@ use crate::account::AccountState;
 use crate::keys::{MARK, account_key, mark_key_of};
 use crate::state::{StateDelta, StateError, StateReader};
 
-/// What happens to an account that is there already.
+/// Treatment of an account that exists before the set-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetUpMode {
-    /// It stays; only a missing account is created.
+    /// Keeps it; only an absent account is created.
     Keep,
-    /// It is replaced by an empty account: nonce and balance are lost, code and storage stay.
+    /// Replaces it by an empty account: nonce and balance are lost, code and storage stay.
     Overwrite,
 }
 
-/// For each rule the accounts that its first block sets up before the first transaction.
+/// Accounts that the first block under a rule sets up before its first transaction.
 const SET_UPS: &[(Rule, SetUpMode, &[Address])] = &[
     (
         Rule::Rskip126,
@@ -50,7 +50,7 @@ const SET_UPS: &[(Rule, SetUpMode, &[Address])] = &[
     ),
 ];
 
-/// The accounts that block `number` sets up before its first transaction; for nearly all blocks there are none.
+/// Returns the accounts that block `number` sets up before its first transaction; empty for nearly all blocks.
 ///
 /// Block 0 sets up accounts only if RSKIP-126 activates there.
 pub fn set_ups(spec: &ChainSpec, number: u64) -> Vec<(Address, SetUpMode)> {
@@ -64,7 +64,7 @@ pub fn set_ups(spec: &ChainSpec, number: u64) -> Vec<(Address, SetUpMode)> {
         .collect()
 }
 
-/// The writes of [`set_ups`] on a state.
+/// Returns the writes of [`set_ups`] on a state.
 pub fn activation_delta(
     spec: &ChainSpec,
     number: u64,

@@ -1,4 +1,4 @@
-//! The difference between two versions of the state, found by walking only the subtrees in which they differ.
+//! Difference between two versions of the state. Visits only subtrees that differ.
 
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use crate::path::Path;
 use crate::state::StateDelta;
 use crate::trie::Trie;
 
-/// The writes that turn `from` into `to`. Nothing is wiped: keys that disappear are named one by one.
+/// Returns the writes that turn `from` into `to`. Deleted accounts are not in `wiped`: each deleted key is a write.
 pub fn diff(from: &Trie, to: &Trie) -> Result<StateDelta, TrieError> {
-    // Computes the hashes in parallel where there are many to compute.
+    // Also computes missing hashes, in parallel if there are many.
     if from.root_hash() == to.root_hash() {
         return Ok(StateDelta::default());
     }
@@ -25,12 +25,12 @@ pub fn diff(from: &Trie, to: &Trie) -> Result<StateDelta, TrieError> {
 struct DiffWalk<'t> {
     from: &'t Trie,
     to: &'t Trie,
-    /// The bits above the two places that are being compared.
+    /// Key bits above the two positions that are compared.
     key: Path,
     delta: StateDelta,
 }
 
-/// A position on the way through a node's shared path: `used` bits of it lie above.
+/// Position within the shared path of a node: `used` bits of the path are above it.
 #[derive(Clone)]
 struct DiffPosition {
     node: Arc<TrieNode>,
@@ -48,7 +48,7 @@ impl DiffWalk<'_> {
         Ok(link.peek(&*trie.source)?.map(|node| DiffPosition { node, used: 0 }))
     }
 
-    /// The position behind `bit`, which is the next one after `position`.
+    /// Returns the position one `bit` below `position`.
     fn step(&self, trie: &Trie, position: &DiffPosition, bit: bool) -> Result<Option<DiffPosition>, TrieError> {
         if position.is_at_end() {
             return self.enter(trie, position.node.child(bit));
@@ -126,7 +126,7 @@ impl DiffWalk<'_> {
         self.visit_all(self.to, position, &mut |walk, node| walk.write(node))
     }
 
-    /// Calls `visit` for every node with a value at and below `position`, with its key in `self.key`.
+    /// Calls `visit` for every node with a value at or below `position`, with its key in `self.key`.
     fn visit_all(
         &mut self,
         trie: &Trie,

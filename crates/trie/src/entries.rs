@@ -1,4 +1,4 @@
-//! Iteration in the order of the keys.
+//! Iteration in key order.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use crate::path::{Path, bit};
 use crate::trie::Trie;
 use crate::value::NodeValue;
 
-/// Keys with their values in lexicographic order. After an error the iteration ends.
+/// Iterator over keys and values in lexicographic order. Ends after an error.
 ///
-/// Nodes are read when they are reached and not kept, so that a walk over a large state does not fill the memory.
+/// Nodes are loaded when they are reached and dropped afterwards, so that memory stays bounded in a large state.
 pub struct TrieEntries {
     trie: Trie,
-    /// Taken at the first step, which finds the subtree below it.
+    /// Prefix of the keys; taken by the first step, which searches the subtree.
     prefix: Option<Vec<u8>>,
-    /// Subtrees still to be visited, with the length of the key above each and the bit that leads to it.
+    /// Subtrees to visit, with the key length above each and the bit that leads to it.
     pending: Vec<(Link, usize, Option<bool>)>,
     key: Path,
     max_bits: usize,
@@ -34,7 +34,7 @@ impl TrieEntries {
         }
     }
 
-    /// The highest subtree whose keys all begin with `prefix`; `key` becomes what lies above it.
+    /// Returns the highest subtree whose keys all begin with `prefix`; `key` becomes the key bits above it.
     fn seek(&mut self, prefix: &[u8]) -> Result<Option<Link>, TrieError> {
         let mut link = self.trie.root.clone();
         loop {
@@ -54,12 +54,12 @@ impl TrieEntries {
         }
     }
 
-    /// The keys alone: the bytes of long values are not read.
+    /// Iterates over the keys only, without reading long values.
     pub fn keys(self) -> TrieKeys {
         TrieKeys { entries: self }
     }
 
-    /// The next node with a value; its key is in `self.key`.
+    /// Returns the next node with a value; its key is in `self.key`.
     fn next_node(&mut self) -> Result<Option<Arc<TrieNode>>, TrieError> {
         if let Some(prefix) = self.prefix.take()
             && let Some(start) = self.seek(&prefix)?
@@ -112,7 +112,7 @@ impl Iterator for TrieEntries {
     }
 }
 
-/// The keys of [`TrieEntries`].
+/// Iterator over the keys of [`TrieEntries`].
 pub struct TrieKeys {
     entries: TrieEntries,
 }

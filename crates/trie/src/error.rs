@@ -1,4 +1,4 @@
-//! What can go wrong with a trie: always the source, its contents or a value out of range, never a key.
+//! Errors of the trie: of the source, of its contents, or of a value out of range, never of a key.
 
 use std::error::Error;
 
@@ -6,13 +6,13 @@ use rhizome_primitives::B256;
 
 use crate::message::NodeMessageError;
 
-/// A look-up in a node source failed (absence is not a failure).
+/// A look-up in a node source failed. The absence of a node is not a failure.
 #[derive(Debug, thiserror::Error)]
 #[error("reading {hash} failed: {reason}")]
 pub struct SourceError {
-    /// What was looked up.
+    /// Hash of the node or value.
     pub hash: B256,
-    /// The failure as the source describes it.
+    /// Error of the source.
     #[source]
     pub reason: Box<dyn Error + Send + Sync>,
 }
@@ -20,36 +20,36 @@ pub struct SourceError {
 /// Errors of trie operations.
 #[derive(Debug, thiserror::Error)]
 pub enum TrieError {
-    /// The source does not have a node that another node refers to.
+    /// The source has no node with a hash that another node refers to.
     #[error("the node {hash} is missing")]
     MissingNode {
-        /// Keccak of the node's message.
+        /// Keccak hash of the node's message.
         hash: B256,
     },
-    /// The source does not have the bytes of a long value.
+    /// The source has no long value with this hash.
     #[error("the value {hash} is missing")]
     MissingValue {
-        /// Keccak of the value.
+        /// Keccak hash of the value.
         hash: B256,
     },
     /// The source failed.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// What the source holds is not a node message.
-    #[error("the node {hash} cannot be read: {reason}")]
+    /// The source returned bytes that are not a node message.
+    #[error("the node {hash} cannot be decoded: {reason}")]
     Message {
-        /// The hash under which it was found.
+        /// Hash that was looked up.
         hash: B256,
-        /// What is wrong with it.
+        /// Reason.
         reason: NodeMessageError,
     },
-    /// A node says that its subtrees are smaller than they are.
+    /// The children size of a stored node is smaller than that of its subtrees.
     #[error("the children size of a stored node is wrong")]
     ChildrenSize,
-    /// A value does not fit: its length has three bytes in a message.
+    /// The length of a value does not fit into the three bytes of its field.
     #[error("a value of {length} bytes is too long, the limit is 16777215")]
     ValueTooLong {
-        /// In bytes.
+        /// Length in bytes.
         length: usize,
     },
 }

@@ -12,7 +12,7 @@ use crate::source::NodeSource;
 use crate::state::{StateDelta, StateError};
 use crate::trie::Trie;
 
-/// Why a chain specification gives no first block.
+/// Failure to build the genesis block of a chain specification.
 #[derive(Debug, thiserror::Error)]
 pub enum GenesisError {
     /// The state could not be built.
@@ -21,15 +21,15 @@ pub enum GenesisError {
     /// A balance does not fit into 255 bits.
     #[error("the balance of {address} is too large")]
     Balance {
-        /// The account.
+        /// Address of the account.
         address: Address,
     },
-    /// The specification names the hash of its first block, but the block has another.
-    #[error("the genesis block has the hash {got}, the chain specification says {expected}")]
+    /// The genesis block has a different hash than the chain specification states.
+    #[error("the genesis block has the hash {got}, the chain specification states {expected}")]
     Hash {
-        /// From the specification.
+        /// Hash in the specification.
         expected: B256,
-        /// Of the block made from the specification.
+        /// Hash of the block built from the specification.
         got: B256,
     },
 }
@@ -40,10 +40,10 @@ impl From<TrieError> for GenesisError {
     }
 }
 
-/// The first block and the state after it. The trie is not committed yet.
+/// Builds the genesis block and the state after it (docs/spec/state.md, 5). The trie is not committed yet.
 ///
-/// The header's state root is that of the trie, unless the specification has its own (networks that began with
-/// the old format).
+/// The state root of the header is that of the trie, unless the specification states another (networks that started
+/// with the old format).
 pub fn genesis(spec: &ChainSpec, source: Arc<dyn NodeSource>) -> Result<(Block, Trie), GenesisError> {
     let mut trie = Trie::empty(source);
     trie.apply(&alloc_delta(spec)?)?;
@@ -57,7 +57,7 @@ pub fn genesis(spec: &ChainSpec, source: Arc<dyn NodeSource>) -> Result<(Block, 
     }
 }
 
-/// The accounts of the specification alone, without those of precompiled contracts.
+/// Returns the accounts of the specification, without those of precompiles.
 pub fn alloc_delta(spec: &ChainSpec) -> Result<StateDelta, GenesisError> {
     let mut delta = StateDelta::default();
     for account in &spec.genesis.alloc {

@@ -6,21 +6,22 @@ use rhizome_primitives::keccak256_all;
 use crate::node::TrieNode;
 use crate::node_batch::NodeBatch;
 
-/// Nodes by the number of levels that have to be hashed before them. Embedded nodes are in their parent's message.
+/// Unhashed or uncommitted nodes of a subtree, grouped by the number of levels to hash before them. Embedded nodes are
+/// part of their parent's message.
 #[derive(Default)]
 pub(crate) struct HashLevels<'n> {
     levels: Vec<Vec<&'n TrieNode>>,
 }
 
 impl<'n> HashLevels<'n> {
-    /// The nodes of a subtree that have no hash yet.
+    /// Collects the nodes of a subtree that have no hash yet.
     pub(crate) fn without_hash(root: &'n TrieNode) -> HashLevels<'n> {
         let mut levels = HashLevels::default();
         levels.add(root, true, &mut |node| node.known_hash().is_none());
         levels
     }
 
-    /// The nodes of a subtree that are not saved yet. Their long values go to `out`.
+    /// Collects the nodes of a subtree that are not committed yet. Their long values go to `out`.
     pub(crate) fn unsaved(root: &'n TrieNode, is_root: bool, out: &mut NodeBatch) -> HashLevels<'n> {
         let mut levels = HashLevels::default();
         levels.add(root, is_root, &mut |node| {
@@ -32,7 +33,7 @@ impl<'n> HashLevels<'n> {
         levels
     }
 
-    /// Adds a node that is wanted, after what is wanted below it. Returns how many levels that takes.
+    /// Adds a wanted node after the wanted nodes below it. Returns the number of levels they take.
     fn add(&mut self, node: &'n TrieNode, is_root: bool, is_wanted: &mut impl FnMut(&TrieNode) -> bool) -> usize {
         if !is_wanted(node) || (!is_root && node.is_embeddable()) {
             return 0;
@@ -50,14 +51,14 @@ impl<'n> HashLevels<'n> {
         below + 1
     }
 
-    /// Hashes all of them and adds their messages to `out`, children first.
+    /// Hashes all nodes and adds their messages to `out`, children first.
     pub(crate) fn write(&self, out: &mut NodeBatch) {
         for level in &self.levels {
             hash_level(level, out);
         }
     }
 
-    /// Hashes all of them.
+    /// Hashes all nodes.
     pub(crate) fn hash(&self) {
         let mut messages = NodeBatch::default();
         for level in &self.levels {
@@ -67,7 +68,7 @@ impl<'n> HashLevels<'n> {
     }
 }
 
-/// Adds the messages of nodes whose children have been hashed.
+/// Adds the messages of nodes whose children are hashed.
 fn hash_level(nodes: &[&TrieNode], out: &mut NodeBatch) {
     let mut unhashed = Vec::with_capacity(nodes.len());
     for node in nodes {
@@ -89,9 +90,9 @@ mod tests {
 
     use crate::{MemoryNodes, Trie, TrieError};
 
-    /// What one version hands out may never be stored, so another must not rely on it.
+    /// A batch of one version may never be stored, so another version must not rely on it.
     #[test]
-    fn versions_that_share_unsaved_nodes_hand_them_out_both() -> Result<(), TrieError> {
+    fn versions_that_share_new_nodes_both_commit_them() -> Result<(), TrieError> {
         let nodes = Arc::new(MemoryNodes::default());
         let mut first = Trie::empty(nodes.clone());
         let keys: Vec<[u8; 2]> = (0..200u16).map(|n| n.wrapping_mul(331).to_be_bytes()).collect();

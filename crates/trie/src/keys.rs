@@ -1,39 +1,40 @@
-//! Where accounts, code and storage are in the trie, and what stands in storage slots.
+//! Layout of the state in the trie: keys of accounts, code and storage slots, and the encoding of slot values
+//! (docs/spec/state.md, 3).
 
 use rhizome_primitives::{B256, Bytes, U256, keccak256, keccak256_all};
 
-/// Address of the sender of REMASC transactions: one zero byte, shown to users as twenty.
+/// Address of the sender of REMASC transactions: one zero byte, shown as twenty in the RPC API.
 pub const REMASC_SENDER: &[u8] = &[0];
 
-/// The value of the mark that makes an account a contract.
+/// Value of the mark that makes an account a contract.
 pub const MARK: &[u8] = &[1];
 
-/// First byte of every key of the state.
+/// First byte of every state key.
 const DOMAIN: u8 = 0x00;
 const CODE: u8 = 0x80;
 const STORAGE: u8 = 0x00;
-/// Bytes of a hash that go in front of what was hashed.
+/// Bytes of a hash in front of the hashed data, which spread the keys evenly.
 const HASH_PREFIX: usize = 10;
 
-/// Length of an account key in bytes (the REMASC sender's has 12).
+/// Length of an account key in bytes (12 for the REMASC sender).
 pub const ACCOUNT_KEY_LENGTH: usize = 1 + HASH_PREFIX + 20;
 const REMASC_SENDER_KEY: [u8; 12] = [0x00, 0xbc, 0x36, 0x78, 0x9e, 0x7a, 0x1e, 0x28, 0x14, 0x36, 0x46, 0x00];
-/// Between an account key and a stripped slot: the storage byte and the hash prefix.
+/// Bytes between an account key and a stripped slot number: the storage byte and the hash prefix.
 const SLOT_PREFIX: usize = 1 + HASH_PREFIX;
 
-/// Key of the account at an address of 20 bytes, or of [`REMASC_SENDER`].
+/// Returns the key of the account at an address of 20 bytes, or of [`REMASC_SENDER`].
 pub fn account_key(address: &[u8]) -> Vec<u8> {
     hashed_account_key(address, &keccak256(address))
 }
 
-/// [`account_key`] of each address.
+/// Returns the [`account_key`] of each address.
 pub fn account_keys<A: AsRef<[u8]>>(addresses: &[A]) -> Vec<Vec<u8>> {
     let hashes = keccak256_all(addresses);
     addresses.iter().zip(hashes).map(|(address, hash)| hashed_account_key(address.as_ref(), &hash)).collect()
 }
 
 fn hashed_account_key(address: &[u8], hash: &B256) -> Vec<u8> {
-    // Room for the longest key below this one, so that callers can extend it in place.
+    // Room for the longest key below, so that callers can extend it in place.
     let mut key = Vec::with_capacity(ACCOUNT_KEY_LENGTH + SLOT_PREFIX + 32);
     key.push(DOMAIN);
     key.extend(hash.iter().take(HASH_PREFIX));
@@ -41,17 +42,17 @@ fn hashed_account_key(address: &[u8], hash: &B256) -> Vec<u8> {
     key
 }
 
-/// Key of the code of the account with this account key.
+/// Returns the key of the code below an account key.
 pub fn code_key_of(account_key: &[u8]) -> Vec<u8> {
     [account_key, &[CODE]].concat()
 }
 
-/// Key of the mark that makes an account a contract; all storage slots are below it.
+/// Returns the key of the contract mark below an account key. All storage slots are below the mark.
 pub fn mark_key_of(account_key: &[u8]) -> Vec<u8> {
     [account_key, &[STORAGE]].concat()
 }
 
-/// Key of a storage cell of the account with this account key.
+/// Returns the key of a storage slot below an account key.
 pub fn storage_key_of(account_key: &[u8], slot: &B256) -> Vec<u8> {
     let hash = keccak256(slot);
     let mut key = Vec::with_capacity(account_key.len() + SLOT_PREFIX + 32);
@@ -63,45 +64,45 @@ pub fn storage_key_of(account_key: &[u8], slot: &B256) -> Vec<u8> {
     key
 }
 
-/// Key of the code at an address.
+/// Returns the key of the code at an address.
 pub fn code_key(address: &[u8]) -> Vec<u8> {
     code_key_of(&account_key(address))
 }
 
-/// Key of the contract mark at an address.
+/// Returns the key of the contract mark at an address.
 pub fn mark_key(address: &[u8]) -> Vec<u8> {
     mark_key_of(&account_key(address))
 }
 
-/// Key of a storage cell at an address.
+/// Returns the key of a storage slot at an address.
 pub fn storage_key(address: &[u8], slot: &B256) -> Vec<u8> {
     storage_key_of(&account_key(address), slot)
 }
 
-/// What a key of the state is for.
+/// Address and part of an account that a state key belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StateKey<'a> {
-    /// 20 bytes, or [`REMASC_SENDER`].
+    /// Address of 20 bytes, or [`REMASC_SENDER`].
     pub address: &'a [u8],
-    /// Which part of the account.
+    /// Part of the account.
     pub part: KeyPart,
 }
 
-/// The parts of an account that have keys of their own.
+/// Parts of an account, each with its own key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyPart {
     /// Nonce, balance and flags.
     Account,
     /// The code.
     Code,
-    /// The mark that makes it a contract.
+    /// The mark that makes the account a contract.
     Mark,
     /// A storage slot, by its number.
     Slot(B256),
 }
 
 impl<'a> StateKey<'a> {
-    /// Reads a key back. None for a key that no account has.
+    /// Parses a key; `None` if no account can have it.
     pub fn parse(key: &'a [u8]) -> Option<StateKey<'a>> {
         let account_length = account_length(key)?;
         let (account, rest) = key.split_at_checked(account_length)?;
@@ -120,7 +121,7 @@ impl<'a> StateKey<'a> {
     }
 }
 
-/// How many bytes of a key belong to its account.
+/// Returns the length of the account key that a key begins with.
 fn account_length(key: &[u8]) -> Option<usize> {
     if key.starts_with(&REMASC_SENDER_KEY) {
         let is_ordinary = key.get(1 + HASH_PREFIX..ACCOUNT_KEY_LENGTH).is_some_and(|address| {
@@ -131,12 +132,12 @@ fn account_length(key: &[u8]) -> Option<usize> {
     (key.first() == Some(&DOMAIN) && key.len() >= ACCOUNT_KEY_LENGTH).then_some(ACCOUNT_KEY_LENGTH)
 }
 
-/// The bytes in which a storage word is kept: without leading zeros; None (no cell) for zero.
+/// Encodes a word as a slot value, without leading zeros; `None` (no slot) for zero.
 pub fn encode_slot_value(word: U256) -> Option<Bytes> {
     (!word.is_zero()).then(|| Bytes::copy_from_slice(strip(&word.to_be_bytes::<32>())))
 }
 
-/// The word in a storage cell; None if the cell is longer than a word.
+/// Decodes a slot value; `None` if it is longer than a word, which only slots of the Bridge are.
 pub fn decode_slot_value(cell: &[u8]) -> Option<U256> {
     (cell.len() <= 32).then(|| U256::from_be_slice(cell))
 }
@@ -153,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_can_be_read_back() {
+    fn keys_round_trip() {
         let slot = B256::with_last_byte(7);
         for address in [&[0x11; 20][..], &[0; 20], REMASC_SENDER] {
             let check = |key: Vec<u8>, part| assert_eq!(StateKey::parse(&key), Some(StateKey { address, part }));
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn slots_are_hashed_whole_and_appended_stripped() {
+    fn slot_keys_hash_the_whole_number_and_append_it_stripped() {
         let account = account_key(&hex!("cd2a3d9f938e13cd947ec05abc7fe734df8dd826"));
         let slot = B256::with_last_byte(1);
         let expected =
@@ -179,13 +180,13 @@ mod tests {
     }
 
     #[test]
-    fn many_keys_are_those_that_come_one_by_one() {
+    fn account_keys_equal_single_account_keys() {
         let addresses: Vec<Vec<u8>> = (0..10).map(|n| vec![n; if n == 0 { 1 } else { 20 }]).collect();
         assert!(account_keys(&addresses).iter().eq(&addresses.iter().map(|a| account_key(a)).collect::<Vec<_>>()));
     }
 
     #[test]
-    fn words_and_cells() {
+    fn slot_values_round_trip() {
         assert_eq!(encode_slot_value(U256::ZERO), None);
         assert_eq!(encode_slot_value(U256::from(256)).unwrap().to_vec(), [1, 0]);
         assert_eq!(decode_slot_value(&[0, 0, 5]), Some(U256::from(5)));

@@ -1,10 +1,11 @@
-//! The unitrie: the one binary Merkle trie that holds accounts, code and storage, the layout of its keys, proofs, and the
-//! roots derived from it (state, transactions, receipts; also in the format before RSKIP-107).
+//! The unitrie (RSKIP-107): the binary Merkle trie of all accounts, code and storage; the layout of its keys; proofs;
+//! and the state, transaction and receipt roots, also in the format before RSKIP-107.
 //!
-//! TrieNodes are read through [`NodeSource`] and handed out by [`Trie::commit`]. Must not: know a database, the EVM, a clock.
+//! Nodes are read through [`NodeSource`] and returned by [`Trie::commit`]. This crate knows no database, no EVM and no
+//! clock.
 //!
-//! Start reading at `trie` (the map), then `node` (sharing, lengths, hashes), `message` (bytes), `update` (many changes in
-//! one descent), and `keys` (where things are in a state).
+//! Start reading at `trie` (the map), then `node` (sharing, lengths, hashes), `message` (encoding), `update` (batches
+//! of changes) and `keys` (layout of the state).
 
 pub mod account;
 pub mod activation;

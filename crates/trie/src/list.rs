@@ -1,4 +1,4 @@
-//! Tries of a block's transactions and receipts: item `i` at key RLP(i).
+//! Tries of a block's transactions and receipts: item `i` has the key RLP(i) (docs/spec/state.md, 7).
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::trie::Trie;
 use crate::update::{Action, Change, build};
 use crate::value::NodeValue;
 
-/// Key of the item at `index`: its RLP.
+/// Returns the key of the item at `index`: its RLP encoding.
 pub fn list_key(index: u64) -> Vec<u8> {
     match index {
         0 => vec![0x80],
@@ -24,21 +24,21 @@ pub fn list_key(index: u64) -> Vec<u8> {
     }
 }
 
-/// The transactions root or receipts root of a block; `is_orchid` for blocks without RSKIP-126.
-/// Fails only for an item longer than a value may be.
+/// Returns the transactions root or receipts root of a block; `is_orchid` for blocks without RSKIP-126. Fails only if
+/// an item exceeds the maximum length of a value.
 pub fn list_root<'a>(items: impl Iterator<Item = &'a [u8]>, is_orchid: bool) -> Result<B256, TrieError> {
     let items: Vec<_> = items.collect();
     let hashes = keccak256_all(&items);
     hashed_list_root(items.into_iter().zip(hashes), is_orchid)
 }
 
-/// [`list_root`] of items whose Keccak hashes are known.
+/// Like [`list_root`], for items with known Keccak hashes.
 pub fn hashed_list_root<'a>(items: impl Iterator<Item = (&'a [u8], B256)>, is_orchid: bool) -> Result<B256, TrieError> {
     let trie = list_of(items.map(|(item, hash)| NodeValue::for_root(item, hash)))?;
     if is_orchid { trie.orchid_root(false) } else { Ok(trie.root_hash()) }
 }
 
-/// The trie whose root is [`list_root`], for proofs of its items.
+/// Returns the trie whose root is [`list_root`], for proofs of its items.
 pub fn list_trie(items: impl Iterator<Item = Bytes>) -> Result<Trie, TrieError> {
     list_of(items.map(|item| NodeValue::new(&item)))
 }
@@ -51,7 +51,7 @@ fn list_of(values: impl Iterator<Item = Result<NodeValue, TrieError>>) -> Result
     items.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     let puts: Vec<_> = items
         .iter()
-        // An empty value is no entry at all.
+        // An empty value is no entry.
         .filter(|(_, value)| !value.is_none())
         .map(|(key, value)| Change { key, action: Action::Put(value.clone()) })
         .collect();

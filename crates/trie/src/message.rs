@@ -1,4 +1,4 @@
-//! The bytes of a node (RSKIP-107 as deployed): reading with all refusals, and the variable length parts of writing.
+//! Node messages: the encoding of nodes (RSKIP-107 as deployed; docs/spec/state.md, 1.2 to 1.4).
 
 use rhizome_primitives::B256;
 
@@ -15,28 +15,28 @@ const VERSION: u8 = 0x40;
 /// First byte of a message in the format before RSKIP-107.
 const OLD_FORMAT: u8 = 0x02;
 
-/// A value longer than this is long: the message holds its hash and length only.
+/// Values above this length are long: the message has only their hash and length.
 pub(crate) const SHORT_VALUE_LIMIT: usize = 32;
-/// A terminal child whose message is at most this long is embedded in its parent.
+/// Terminal children with messages up to this length are embedded in the message of their parent.
 pub(crate) const EMBEDDING_LIMIT: usize = 44;
-/// Largest length that fits into the three bytes of a long value's length.
+/// Maximum length of a value, whose field in a message has three bytes.
 pub const MAX_VALUE_LENGTH: usize = 0xff_ffff;
 
-/// Why bytes are not a node message.
+/// Reasons to reject a node message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NodeMessageError {
     /// The bytes end inside a field.
     #[error("the message ends inside a field")]
     Truncated,
     /// A long value is followed by further bytes.
-    #[error("the message goes on after a long value")]
+    #[error("the message continues after a long value")]
     TrailingBytes,
     /// The message is in the format used before RSKIP-107.
     #[error("the message is in the old format")]
     OldFormat,
 }
 
-/// A child as the parent's message gives it.
+/// A child in the message of its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChildPart<'a> {
     None,
@@ -44,7 +44,7 @@ pub(crate) enum ChildPart<'a> {
     Embedded(&'a [u8]),
 }
 
-/// A value as the message gives it.
+/// A value in the message of its node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ValuePart<'a> {
     None,
@@ -52,7 +52,7 @@ pub(crate) enum ValuePart<'a> {
     Long { hash: B256, length: u32 },
 }
 
-/// The fields of one node message.
+/// Fields of one node message.
 #[derive(Debug)]
 pub(crate) struct NodeMessage<'a> {
     pub(crate) path: Path,
@@ -63,7 +63,7 @@ pub(crate) struct NodeMessage<'a> {
 }
 
 impl<'a> NodeMessage<'a> {
-    /// Reads a message that is not embedded. Canonicity (compact lengths, padding bits) is not checked.
+    /// Parses a message that is not embedded. Accepts non-canonical lengths and padding bits, as the reference does.
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, NodeMessageError> {
         if bytes.first() == Some(&OLD_FORMAT) {
             return Err(NodeMessageError::OldFormat);
@@ -71,7 +71,7 @@ impl<'a> NodeMessage<'a> {
         Self::parse_embedded(bytes)
     }
 
-    /// Reads a message found inside its parent: never in the old format, whatever its first byte.
+    /// Parses a message embedded in its parent, which is never in the old format, regardless of its first byte.
     pub(crate) fn parse_embedded(bytes: &'a [u8]) -> Result<Self, NodeMessageError> {
         let mut input = Input(bytes);
         let flags = input.byte()?;
@@ -103,7 +103,7 @@ impl<'a> NodeMessage<'a> {
     }
 }
 
-/// The unread rest of a message.
+/// Unread part of a message.
 struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
@@ -148,7 +148,7 @@ impl<'a> Input<'a> {
         })
     }
 
-    /// In bits. A length beyond the address space is longer than any message.
+    /// Reads a path length in bits. A length beyond the address space exceeds that of any message.
     fn path_length(&mut self) -> Result<usize, NodeMessageError> {
         match self.byte()? {
             first @ 0x00..=0x1f => Ok(usize::from(first) + 1),
@@ -158,11 +158,11 @@ impl<'a> Input<'a> {
     }
 }
 
-/// What a message starts with.
+/// First byte of a message.
 pub(crate) struct Flags {
     pub(crate) is_long_value: bool,
     pub(crate) has_path: bool,
-    /// Presence and embedding of the left and of the right child.
+    /// Presence and embedding of each child.
     pub(crate) left: (bool, bool),
     pub(crate) right: (bool, bool),
 }
@@ -180,11 +180,11 @@ impl Flags {
     }
 }
 
-/// Appends the shared path length and bits; nothing for an empty path.
+/// Appends the length and the bits of a shared path; nothing if it is empty.
 pub(crate) fn write_path(path: &Path, out: &mut Vec<u8>) {
     match path.len() {
         0 => return,
-        // The ranges make the conversions exact.
+        // The ranges make these conversions exact.
         bits @ 1..=32 => out.push((bits - 1) as u8),
         bits @ 160..=382 => out.push((bits - 128) as u8),
         bits => {
@@ -195,7 +195,7 @@ pub(crate) fn write_path(path: &Path, out: &mut Vec<u8>) {
     out.extend_from_slice(path.bytes());
 }
 
-/// Number of bytes that [`write_path`] appends.
+/// Returns the number of bytes that [`write_path`] appends.
 pub(crate) fn path_size(path: &Path) -> usize {
     let prefix = match path.len() {
         0 => 0,
@@ -205,7 +205,7 @@ pub(crate) fn path_size(path: &Path) -> usize {
     prefix + path.bytes().len()
 }
 
-/// Appends a Bitcoin style variable length integer (little-endian).
+/// Appends a variable-length integer in the format of Bitcoin (little-endian).
 pub(crate) fn write_varint(number: u64, out: &mut Vec<u8>) {
     let bytes = number.to_le_bytes();
     match number {
@@ -225,7 +225,7 @@ pub(crate) fn write_varint(number: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// Number of bytes that [`write_varint`] appends.
+/// Returns the number of bytes that [`write_varint`] appends.
 pub(crate) fn varint_size(number: u64) -> usize {
     match number {
         0..=0xfc => 1,
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_broken_messages() {
+    fn malformed_messages_are_rejected() {
         let error = |text: &str| NodeMessage::parse(&hex::decode(text).unwrap()).unwrap_err();
         let long = |length: usize| format!("700707{}", "00".repeat(length));
         assert_eq!(error(""), NodeMessageError::Truncated);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_all_fields() {
+    fn all_fields_are_parsed() {
         let bytes = hex::decode("4f0450060011045006fe2208").unwrap();
         let message = NodeMessage::parse(&bytes).unwrap();
         assert!(message.path.is_empty());

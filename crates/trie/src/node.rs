@@ -1,4 +1,4 @@
-//! One node of the trie and its links to its children.
+//! Trie nodes and the links to their children.
 
 use std::mem;
 use std::sync::{Arc, OnceLock};
@@ -15,50 +15,50 @@ use crate::path::Path;
 use crate::source::NodeSource;
 use crate::value::NodeValue;
 
-/// A reference to a subtree. Cloning shares it.
+/// Reference to a subtree. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Link {
     #[default]
     Empty,
-    /// In memory, whether stored or not.
+    /// In memory, committed or not.
     Loaded(Arc<TrieNode>),
-    /// In the source; loaded at the first use and then shared by all who hold the link.
+    /// In the source; loaded by the first use, for all clones of the link.
     Stored(Arc<StoredNode>),
 }
 
-/// A node that the source has.
+/// Node in the source, with its loaded form.
 #[derive(Debug)]
 pub(crate) struct StoredNode {
     hash: B256,
     node: OnceLock<Arc<TrieNode>>,
 }
 
-/// A node. Its lengths are known from the beginning, its hash is computed when somebody asks.
+/// Node of the trie. Its lengths are always known, its hash is computed on demand.
 ///
-/// Lengths first means that a change never has to load the siblings on its way: the children size of a
-/// parent changes by the difference between the old and the new child.
+/// Known lengths mean that a change never loads the siblings on its path: the children size of a parent changes by the
+/// difference between the old child and the new one.
 #[derive(Clone, Debug)]
 pub(crate) struct TrieNode {
     pub(crate) path: Path,
     pub(crate) value: NodeValue,
     pub(crate) left: Link,
     pub(crate) right: Link,
-    /// As in the message: bytes of everything below this node.
+    /// Size in bytes of everything below this node, as in the message.
     pub(crate) children_size: u64,
     message_length: usize,
     below_left: ChildInfo,
     below_right: ChildInfo,
-    /// The source has this node (inside its parent when embedded), or a commit has handed it out.
+    /// True if the source has this node (inside its parent if embedded), or a commit has returned it.
     is_saved: bool,
     hash: OnceLock<B256>,
 }
 
-/// What a node remembers about a child, so that a change of one child does not have to look at the other.
+/// Summary of a child, so that a change of one child does not load the other.
 #[derive(Clone, Copy, Debug, Default)]
 struct ChildInfo {
-    /// Length of the message of an embedded child, else 0.
+    /// Length of the message of an embedded child, otherwise 0.
     embedded_length: u8,
-    /// May be set for a saved child, never clear for one that is not.
+    /// True if anything in the child is not committed. Can be true for a committed child.
     is_unsaved: bool,
 }
 
@@ -71,7 +71,7 @@ impl Link {
         matches!(self, Link::Empty)
     }
 
-    /// The node behind the link if it is in memory.
+    /// Returns the node if it is in memory.
     pub(crate) fn in_memory(&self) -> Option<&Arc<TrieNode>> {
         match self {
             Link::Empty => None,
@@ -80,7 +80,7 @@ impl Link {
         }
     }
 
-    /// The node behind the link, loaded and kept if necessary.
+    /// Returns the node; loads it and keeps it in memory if necessary.
     pub(crate) fn node(&self, source: &dyn NodeSource) -> Result<Option<&Arc<TrieNode>>, TrieError> {
         match self {
             Link::Empty => Ok(None),
@@ -90,13 +90,13 @@ impl Link {
                     return Ok(Some(node));
                 }
                 let node = TrieNode::load(stored.hash, source)?;
-                // Two threads may load the same node; either result will do.
+                // Two threads may load the same node; both results are equal.
                 Ok(Some(stored.node.get_or_init(|| node)))
             }
         }
     }
 
-    /// The node behind the link, to be changed: a copy of its own if others share it.
+    /// Returns the node for a change: a copy if other links share it.
     pub(crate) fn node_mut(&mut self, source: &dyn NodeSource) -> Result<Option<&mut TrieNode>, TrieError> {
         if let Link::Stored(stored) = self {
             let unshared = Arc::get_mut(stored).and_then(|stored| stored.node.take());
@@ -112,7 +112,7 @@ impl Link {
         }
     }
 
-    /// The node behind the link, not kept when it has to be loaded: for walks over whole subtrees.
+    /// Returns the node without keeping a loaded one in memory, for walks over whole subtrees.
     pub(crate) fn peek(&self, source: &dyn NodeSource) -> Result<Option<Arc<TrieNode>>, TrieError> {
         match self {
             Link::Stored(stored) if stored.node.get().is_none() => TrieNode::load(stored.hash, source).map(Some),
@@ -120,7 +120,7 @@ impl Link {
         }
     }
 
-    /// Hash of the node behind the link.
+    /// Returns the hash of the node.
     pub(crate) fn hash(&self) -> Option<B256> {
         match self {
             Link::Empty => None,
@@ -129,7 +129,7 @@ impl Link {
         }
     }
 
-    /// The child to be written into the parent's message, if it goes there in full.
+    /// Returns the child if its message is embedded in that of its parent.
     fn embedded(&self) -> Option<&Arc<TrieNode>> {
         match self {
             Link::Loaded(node) if node.is_embeddable() => Some(node),
@@ -148,12 +148,12 @@ impl Link {
         }
     }
 
-    /// Presence and embedding, as the flags have them.
+    /// Returns presence and embedding, for the flags of the parent's message.
     fn flags(&self, below: ChildInfo) -> (bool, bool) {
         (!self.is_empty(), below.embedded_length > 0)
     }
 
-    /// Bytes that the child takes in its parent's message.
+    /// Returns the number of bytes that the child takes in the message of its parent.
     fn message_size(&self, below: ChildInfo) -> usize {
         match (self.is_empty(), below.embedded_length) {
             (true, _) => 0,
@@ -174,7 +174,7 @@ impl Link {
 }
 
 impl TrieNode {
-    /// A new node. `children_size` is the sum of [`TrieNode::size`] of the children.
+    /// Creates a node. `children_size` is the sum of [`TrieNode::size`] of the children.
     pub(crate) fn new(path: Path, value: NodeValue, left: Link, right: Link, children_size: u64) -> TrieNode {
         Self::with_fields(path, value, left, right, children_size, false)
     }
@@ -216,7 +216,7 @@ impl TrieNode {
             + self.value.message_size();
     }
 
-    /// Must follow a change of the value or of a child; says which child. `children_size` as in [`TrieNode::new`].
+    /// Updates lengths after a change of the value or of the stated children. `children_size` as in [`TrieNode::new`].
     pub(crate) fn changed(&mut self, is_left: bool, is_right: bool, children_size: u64) {
         if is_left {
             self.below_left = self.left.summary();
@@ -238,11 +238,11 @@ impl TrieNode {
     fn load(hash: B256, source: &dyn NodeSource) -> Result<Arc<TrieNode>, TrieError> {
         let message = source.get(&hash)?.ok_or(TrieError::MissingNode { hash })?;
         let node = TrieNode::decode(&message).map_err(|reason| TrieError::Message { hash, reason })?;
-        // The source vouches for the hash; hashing again would cost more than the look-up.
+        // The source is trusted for the hash: hashing again would cost more than the look-up.
         Ok(Arc::new(TrieNode { hash: OnceLock::from(hash), ..node }))
     }
 
-    /// Reads the message of a node that is not embedded.
+    /// Decodes the message of a node that is not embedded.
     pub(crate) fn decode(message: &Bytes) -> Result<TrieNode, NodeMessageError> {
         Self::from_message(NodeMessage::parse(message)?)
     }
@@ -257,7 +257,7 @@ impl TrieNode {
             }
         };
         let (left, right) = (child(message.left)?, child(message.right)?);
-        // Copied: a slice would keep the whole message alive as long as somebody holds the value.
+        // Copied: a slice would keep the whole message in memory as long as the value is.
         let value = NodeValue::from_part(message.value, Bytes::copy_from_slice);
         Ok(Self::with_fields(message.path, value, left, right, message.children_size, true))
     }
@@ -270,7 +270,7 @@ impl TrieNode {
         self.is_terminal() && self.message_length <= EMBEDDING_LIMIT
     }
 
-    /// The children among which something is not saved.
+    /// Iterates over the children that are not fully committed.
     pub(crate) fn unsaved_children(&self) -> impl Iterator<Item = &Arc<TrieNode>> {
         let children = [(&self.left, self.below_left), (&self.right, self.below_right)];
         children.into_iter().filter_map(|(link, below)| match link {
@@ -279,12 +279,12 @@ impl TrieNode {
         })
     }
 
-    /// The child behind `bit`.
+    /// Returns the child in the direction of `bit`.
     pub(crate) fn child(&self, bit: bool) -> &Link {
         if bit { &self.right } else { &self.left }
     }
 
-    /// What the node adds to the children size of its parent.
+    /// Returns the contribution of the node to the children size of its parent.
     pub(crate) fn size(&self) -> u64 {
         self.children_size.saturating_add(self.message_length as u64).saturating_add(self.value.outside_size())
     }
@@ -320,12 +320,12 @@ impl TrieNode {
         }
     }
 
-    /// Keccak of the message, computed once, for embedded nodes too.
+    /// Returns the Keccak hash of the message, also for embedded nodes. Computed once.
     pub(crate) fn hash(&self) -> B256 {
         *self.hash.get_or_init(|| keccak256(self.message()))
     }
 
-    /// Like [`TrieNode::hash`], with `work` changed keys expected below: many nodes are hashed at once.
+    /// Like [`TrieNode::hash`], for about `work` changed keys below: hashes many nodes at once.
     pub(crate) fn hash_with(&self, work: usize) -> B256 {
         if work >= PARALLEL_WORK
             && self.known_hash().is_none()
@@ -341,12 +341,12 @@ impl TrieNode {
         self.hash.get()
     }
 
-    /// Keeps the hash of the message.
+    /// Sets the hash of the message, unless it is known.
     pub(crate) fn set_hash(&self, hash: B256) -> &B256 {
         self.hash.get_or_init(|| hash)
     }
 
-    /// The source has this node (inside its parent when embedded), or a commit has handed it out.
+    /// Returns true if the source has this node (inside its parent if embedded), or a commit has returned it.
     pub(crate) fn is_saved(&self) -> bool {
         self.is_saved
     }
@@ -364,8 +364,7 @@ impl TrieNode {
     }
 }
 
-/// With fewer changed keys than this below a node, everything is hashed on one thread: handing work over would cost more
-/// than it saves.
+/// Below this number of changed keys a subtree is hashed by one thread: the hand-over would cost more than it saves.
 const PARALLEL_WORK: usize = 1024;
 
 impl Link {
@@ -373,12 +372,12 @@ impl Link {
         matches!(self, Link::Loaded(node) if !node.is_saved)
     }
 
-    /// Marks everything below as saved and adds the messages and long values that were not, children first.
-    /// A root goes out even if it is small enough to be embedded.
+    /// Marks the subtree as committed and adds the messages and long values that were not, children first. The message
+    /// of a root is always added, even if it is short enough to be embedded.
     pub(crate) fn commit(&mut self, is_root: bool, work: usize, out: &mut NodeBatch) {
         let Link::Loaded(shared) = self else { return };
         if work >= PARALLEL_WORK && shared.left.has_unsaved() && shared.right.has_unsaved() {
-            // Copies the node only if another trie shares it: that one has not been committed.
+            // Copies the node only if another trie shares it, and that trie has not been committed.
             let node = Arc::make_mut(shared);
             let mut right_out = NodeBatch::default();
             rayon::join(
@@ -399,7 +398,8 @@ impl Link {
         }
     }
 
-    /// The same subtree with all stored nodes more than `levels` nodes down forgotten, to be loaded again when needed.
+    /// Returns the subtree without the committed nodes more than `levels` levels down, which are loaded again on
+    /// demand.
     pub(crate) fn trimmed(&self, levels: usize) -> Link {
         let Some(node) = self.in_memory() else { return self.clone() };
         if !node.is_saved || node.is_embeddable() {
@@ -421,7 +421,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_is_written_as_it_was_read() {
+    fn messages_round_trip() {
         let account = concat!(
             "5d7800a28629e41841cc5e7028cd2a3d9f938e13cd947ec05abc7fe734df8dd826",
             "5f48f06e2f67d5836e39bf195c4484104f587f9458d2ec79aee4749b9753a170",

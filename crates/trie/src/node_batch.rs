@@ -1,47 +1,47 @@
-//! New nodes together: how they leave the trie, and how a database keeps them until it has sorted them.
+//! Batches of new nodes: the result of a commit, and the form in which the database stores them first.
 
 use rhizome_primitives::{B256, Bytes, keccak256_all};
 
-/// Bytes of a length in a pack: no value is longer.
+/// Size of a length field in an encoded batch: no value is longer.
 const LENGTH_BYTES: usize = 3;
 
-/// TrieNode messages and long values with their Keccak hashes. A block adds thousands of them, and one allocation for all is a
-/// good deal cheaper than one for each.
+/// Messages of trie nodes, and long values, with their Keccak hashes. A block adds thousands of them, so all share one
+/// allocation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NodeBatch {
     hashes: Vec<B256>,
-    /// Where each message starts.
+    /// Offset of each message.
     starts: Vec<usize>,
     messages: Vec<u8>,
 }
 
-/// One of them.
+/// One node or long value of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchNode<'a> {
-    /// Keccak of the message.
+    /// Keccak hash of the message.
     pub hash: &'a B256,
-    /// Bytes of a node, or a long value.
+    /// Message of a node, or a long value.
     pub message: &'a [u8],
 }
 
 impl NodeBatch {
-    /// None, and room for so many of so many bytes.
+    /// Creates an empty batch with room for `count` nodes of `bytes` bytes together.
     pub(crate) fn with_capacity(count: usize, bytes: usize) -> Self {
         let (hashes, starts) = (Vec::with_capacity(count), Vec::with_capacity(count));
         Self { hashes, starts, messages: Vec::with_capacity(bytes) }
     }
 
-    /// True without rows.
+    /// Returns true if the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.hashes.is_empty()
     }
 
-    /// How many they are.
+    /// Returns the number of nodes and values.
     pub fn len(&self) -> usize {
         self.hashes.len()
     }
 
-    /// The row at a position.
+    /// Returns the node at a position.
     pub fn get(&self, index: usize) -> Option<BatchNode<'_>> {
         let hash = self.hashes.get(index)?;
         let start = *self.starts.get(index)?;
@@ -49,33 +49,33 @@ impl NodeBatch {
         Some(BatchNode { hash, message: self.messages.get(start..end)? })
     }
 
-    /// The rows in the order in which they were added.
+    /// Iterates over the nodes in the order of insertion.
     pub fn iter(&self) -> impl Iterator<Item = BatchNode<'_>> {
         (0..self.len()).map_while(|index| self.get(index))
     }
 
-    /// The hashes in that order.
+    /// Returns the hashes in the order of insertion.
     pub fn hashes(&self) -> &[B256] {
         &self.hashes
     }
 
-    /// The messages in that order, without anything between them.
+    /// Returns the messages in the order of insertion, concatenated.
     pub fn messages(&self) -> &[u8] {
         &self.messages
     }
 
-    /// Memory that the rows take, in bytes.
+    /// Returns the size in memory in bytes.
     pub fn bytes(&self) -> usize {
         self.messages.len() + self.len() * (size_of::<B256>() + size_of::<usize>())
     }
 
-    /// Shows the rows as one run of bytes: the messages, the length of each in 3 bytes, and their number in 4 (both
-    /// big-endian). The hashes follow from the messages.
+    /// Passes the encoded batch to `show`: the messages, the length of each in 3 bytes, and their number in 4 bytes
+    /// (both big-endian). Hashes are computed again on decoding.
     pub fn with_encoded<T>(&mut self, show: impl FnOnce(&[u8]) -> T) -> T {
         let end = self.messages.len();
         let ends = self.starts.iter().skip(1).copied().chain([end]);
         for (start, end) in self.starts.iter().zip(ends) {
-            // The trie refuses values of more than 2^24 - 1 bytes.
+            // The trie rejects values of more than 2^24 - 1 bytes.
             let length = ((end - start) as u32).to_be_bytes();
             self.messages.extend(length.iter().skip(size_of::<u32>() - LENGTH_BYTES));
         }
@@ -85,7 +85,7 @@ impl NodeBatch {
         shown
     }
 
-    /// Reads what [`NodeBatch::with_encoded`] showed. None for anything else.
+    /// Decodes the result of [`NodeBatch::with_encoded`]; `None` if malformed.
     pub fn decode(pack: &[u8]) -> Option<Self> {
         let (pack, count) = pack.split_last_chunk::<4>()?;
         let lengths = (u32::from_be_bytes(*count) as usize).checked_mul(LENGTH_BYTES)?;
@@ -101,13 +101,13 @@ impl NodeBatch {
         rest.is_empty().then(|| Self { hashes: keccak256_all(&parts), starts, messages: messages.to_vec() })
     }
 
-    /// Adds a message whose hash is known.
+    /// Adds a message with a known hash.
     pub fn push(&mut self, hash: &B256, message: &[u8]) {
         let index = self.push_unhashed(|bytes| bytes.extend_from_slice(message));
         self.set_hash(index, hash);
     }
 
-    /// Adds the message that `write` appends, to be followed by [`NodeBatch::set_hash`] at the position that is returned.
+    /// Adds the message that `write` appends; [`NodeBatch::set_hash`] must follow for the returned position.
     pub(crate) fn push_unhashed(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> usize {
         self.starts.push(self.messages.len());
         self.hashes.push(B256::ZERO);
@@ -115,7 +115,7 @@ impl NodeBatch {
         self.hashes.len() - 1
     }
 
-    /// The message at a position; empty if there is none.
+    /// Returns the message at a position; empty if the position is out of range.
     pub(crate) fn message_at(&self, index: usize) -> &[u8] {
         self.get(index).map_or(&[], |row| row.message)
     }
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_come_back_as_they_went_in() {
+    fn batches_yield_their_nodes_in_order() {
         let nodes = [(B256::with_last_byte(1), Bytes::from_static(b"one")), (B256::with_last_byte(2), Bytes::new())];
         let rows: NodeBatch = nodes.iter().cloned().collect();
         assert_eq!(rows.clone().into_iter().collect::<Vec<_>>(), nodes);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn packs_are_read_back_and_cut_ones_refused() {
+    fn encoded_batches_round_trip_and_truncated_ones_are_rejected() {
         for count in [0, 1, 2, 100] {
             let mut rows = rows(count);
             let pack = rows.with_encoded(<[u8]>::to_vec);

@@ -1,4 +1,4 @@
-//! Every node of a trie: for checking a stored state and for comparing tries node by node.
+//! Iteration over all nodes of a trie, for checking a stored state and comparing tries node by node.
 
 use std::sync::Arc;
 
@@ -9,29 +9,30 @@ use crate::node::{Link, TrieNode};
 use crate::path::Path;
 use crate::trie::Trie;
 
-/// A node as others see it.
+/// Public view of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeView {
-    /// The bits from the root to the end of the node, packed from the most significant bit; unused bits are zero.
+    /// Bits from the root to the end of the node, packed from the most significant bit; unused bits are zero.
     pub path: Vec<u8>,
     /// Number of bits in `path`.
     pub bits: usize,
-    /// How many of them are the node's own shared path.
+    /// Number of bits at the end of `path` that are the node's shared path.
     pub own_bits: usize,
-    /// The node's bytes.
+    /// Message of the node.
     pub message: Bytes,
-    /// Keccak of the bytes.
+    /// Keccak hash of the message.
     pub hash: B256,
-    /// The bytes stand in the parent's message, not on their own.
+    /// True if the message is embedded in that of the parent.
     pub is_embedded: bool,
-    /// Bytes of everything below the node.
+    /// Size in bytes of everything below the node.
     pub children_size: u64,
-    /// In bytes, 0 without a value.
+    /// Length of the value in bytes, 0 without a value.
     pub value_length: usize,
 }
 
 impl Trie {
-    /// All nodes in the order node, left subtree, right subtree. Nodes are read when they are reached and not kept.
+    /// Iterates over all nodes in the order node, left subtree, right subtree. Nodes are loaded when they are reached
+    /// and dropped afterwards.
     pub fn nodes(&self) -> TrieNodes {
         TrieNodes { trie: self.clone(), pending: vec![(self.root.clone(), Path::default())] }
     }
@@ -40,7 +41,7 @@ impl Trie {
 /// Iterator over the nodes of a trie. After an error the iteration ends.
 pub struct TrieNodes {
     trie: Trie,
-    /// Subtrees still to be visited, with the bits above each.
+    /// Subtrees to visit, with the key bits above each.
     pending: Vec<(Link, Path)>,
 }
 

@@ -1,4 +1,4 @@
-//! Roots in the format before RSKIP-107: state, transaction and receipt roots of blocks without RSKIP-126.
+//! Roots in the format before RSKIP-107, for blocks without RSKIP-126 (docs/spec/state.md, 2).
 
 use rhizome_primitives::{B256, EMPTY_ROOT, keccak256};
 
@@ -15,8 +15,8 @@ const LEFT: u8 = 1;
 const RIGHT: u8 = 2;
 
 impl Trie {
-    /// The root of the same map in the old format. `is_secure` goes into every node: set for states and storage
-    /// (whose keys are hashed), clear for lists. Reads the whole trie.
+    /// Returns the root of the same map in the old format. `is_secure` is part of every node: true for states and
+    /// storage, whose keys are hashed, false for lists. Reads the whole trie.
     pub fn orchid_root(&self, is_secure: bool) -> Result<B256, TrieError> {
         let root = orchid_hash(&self.root, is_secure, &*self.source)?;
         Ok(root.unwrap_or(EMPTY_ROOT))
@@ -31,7 +31,7 @@ fn orchid_hash(link: &Link, is_secure: bool, source: &dyn NodeSource) -> Result<
     let secure = if is_secure { SECURE } else { 0 };
     let long = if matches!(node.value, NodeValue::Long { .. }) { LONG_VALUE } else { 0 };
     let children = left.map_or(0, |_| LEFT) | right.map_or(0, |_| RIGHT);
-    // The field has two bytes, no key of that era is longer; the reference drops higher bits as well.
+    // The field has two bytes. No key of that format is longer; the reference drops higher bits too.
     let [.., high, low] = node.path.len().to_be_bytes();
     message.extend_from_slice(&[ARITY, secure | long, 0, children, high, low]);
     message.extend_from_slice(node.path.bytes());

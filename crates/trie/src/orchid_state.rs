@@ -1,5 +1,5 @@
-//! The state root in the format before RSKIP-107, computed from a unitrie state. Consensus needs it for one genesis block
-//! only; for other blocks it is a cross-check.
+//! State root in the format before RSKIP-107, computed from a unitrie (docs/spec/state.md, 2.3). Consensus requires it
+//! for one genesis block only; for other blocks it is a cross-check.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::trie::Trie;
 use crate::update::{Action, Change, build};
 use crate::value::NodeValue;
 
-/// The old state root of the accounts in a unitrie. Reads the whole state.
+/// Returns the state root in the old format. Reads the whole state.
 pub fn orchid_state_root(state: &Trie) -> Result<B256, StateError> {
     let mut accounts = BTreeMap::new();
     let mut current: Option<OrchidAccount> = None;
     for entry in state.entries() {
         let (key, value) = entry?;
         let Some(StateKey { address, part }) = StateKey::parse(&key) else { continue };
-        // The key of an account comes right before those of its parts. Parts without an account do not count.
+        // The key of an account directly precedes those of its parts. Parts without an account are ignored.
         if part == KeyPart::Account {
             if let Some(done) = current.take() {
                 accounts.insert(keccak256(&done.address), done.encode()?);
@@ -47,7 +47,7 @@ struct OrchidAccount {
     address: Vec<u8>,
     account: AccountState,
     code_hash: B256,
-    /// By the hash of the slot.
+    /// Values by the hash of the slot number.
     slots: BTreeMap<B256, Bytes>,
 }
 
@@ -56,7 +56,7 @@ impl OrchidAccount {
         OrchidAccount { address: address.to_vec(), account, code_hash: EMPTY_CODE_HASH, slots: BTreeMap::new() }
     }
 
-    /// RLP of nonce, balance, storage root and code hash, the numbers unsigned.
+    /// RLP encoding of nonce, balance, storage root and code hash, with unsigned numbers.
     fn encode(&self) -> Result<Bytes, StateError> {
         if self.account.balance < I256::ZERO {
             let key = crate::keys::account_key(&self.address);

@@ -1,10 +1,10 @@
-//! Runs of bits: shared paths of nodes and the keys they add up to.
+//! Bit strings: shared paths of nodes, and the keys they form.
 
 use smallvec::SmallVec;
 
-/// A run of bits, packed from the most significant bit of the first byte; unused low bits of the last byte are zero.
+/// Bit string, packed from the most significant bit of the first byte; unused low bits of the last byte are zero.
 ///
-/// Shared paths of inner nodes are nearly always short, so they are kept without an allocation.
+/// Shared paths of inner nodes are nearly always short, so up to 16 bytes are stored without an allocation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Path {
     bits: usize,
@@ -12,14 +12,14 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    /// The bits `from..to` of `bytes`. Bits beyond the end of `bytes` read as zero.
+    /// Copies the bits `from..to` of `bytes`. Bits beyond the end of `bytes` read as zero.
     pub(crate) fn of(bytes: &[u8], from: usize, to: usize) -> Path {
         let mut path = Path::default();
         path.extend(bytes, from, to);
         path
     }
 
-    /// Number of bits.
+    /// Returns the number of bits.
     pub(crate) fn len(&self) -> usize {
         self.bits
     }
@@ -28,7 +28,7 @@ impl Path {
         self.bits == 0
     }
 
-    /// The packed bytes, `ceil(len / 8)` of them.
+    /// Returns the packed bytes, `ceil(len / 8)` of them.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -37,17 +37,17 @@ impl Path {
         bit(&self.bytes, index)
     }
 
-    /// The bits from `from` to the end.
+    /// Returns the bits from `from` to the end.
     pub(crate) fn tail(&self, from: usize) -> Path {
         Path::of(&self.bytes, from, self.bits)
     }
 
-    /// The first `bits` bits.
+    /// Returns the first `bits` bits.
     pub(crate) fn head(&self, bits: usize) -> Path {
         Path::of(&self.bytes, 0, bits)
     }
 
-    /// `self ‖ bit ‖ tail`: the path of a node that absorbs the child behind `bit`.
+    /// Returns `self ‖ bit ‖ tail`: the path of a node that absorbs its child in the direction of `bit`.
     pub(crate) fn join(&self, bit: bool, tail: &Path) -> Path {
         let mut joined = self.clone();
         joined.push(bit);
@@ -69,7 +69,7 @@ impl Path {
         self.extend(&other.bytes, 0, other.bits);
     }
 
-    /// Adds the bits `from..to` of `bytes`.
+    /// Appends the bits `from..to` of `bytes`.
     fn extend(&mut self, bytes: &[u8], mut from: usize, to: usize) {
         let used = self.bits % 8;
         if used != 0
@@ -91,7 +91,7 @@ impl Path {
         }
     }
 
-    /// Forgets all bits from `bits` on.
+    /// Removes all bits from `bits` on.
     pub(crate) fn truncate(&mut self, bits: usize) {
         if bits >= self.bits {
             return;
@@ -106,23 +106,23 @@ impl Path {
         }
     }
 
-    /// How many bits of this path, from its beginning, are found in `key` from bit `at` on.
+    /// Returns the number of leading bits of this path that equal those of `key` from bit `at` on.
     pub(crate) fn common_with_key(&self, key: &[u8], at: usize) -> usize {
         common_bits(&self.bytes, 0, self.bits, key, at, key.len() * 8)
     }
 
-    /// How many bits agree between this path from `from` on and `other` from `other_from` on.
+    /// Returns the number of equal bits of this path from `from` on and `other` from `other_from` on.
     pub(crate) fn common_with(&self, from: usize, other: &Path, other_from: usize) -> usize {
         common_bits(&self.bytes, from, self.bits, &other.bytes, other_from, other.bits)
     }
 }
 
-/// Bit `index` of `bytes`, counted from the most significant bit of the first byte; false beyond the end.
+/// Returns bit `index` of `bytes`, counted from the most significant bit of the first byte; false beyond the end.
 pub(crate) fn bit(bytes: &[u8], index: usize) -> bool {
     bytes.get(index / 8).is_some_and(|byte| byte & (0x80 >> (index % 8)) != 0)
 }
 
-/// Number of equal leading bits of `a[a_from..a_to]` and `b[b_from..b_to]` (all in bits).
+/// Returns the number of equal leading bits of `a[a_from..a_to]` and `b[b_from..b_to]` (all in bits).
 pub(crate) fn common_bits(a: &[u8], a_from: usize, a_to: usize, b: &[u8], b_from: usize, b_to: usize) -> usize {
     let limit = a_to.saturating_sub(a_from).min(b_to.saturating_sub(b_from));
     let mut done = 0;
@@ -137,7 +137,7 @@ pub(crate) fn common_bits(a: &[u8], a_from: usize, a_to: usize, b: &[u8], b_from
     done.min(limit)
 }
 
-/// The 64 bits from bit `start` on, zeros beyond the end.
+/// Returns the 64 bits from bit `start` on, zero beyond the end.
 fn window(bytes: &[u8], start: usize) -> u64 {
     let (byte, shift) = (start / 8, start % 8);
     let rest = bytes.get(byte..).unwrap_or_default();
@@ -156,7 +156,7 @@ fn window(bytes: &[u8], start: usize) -> u64 {
     }
 }
 
-/// A mask of the `bits` highest bits, 1 to 64.
+/// Returns a mask of the `bits` highest bits, 1 to 64.
 fn high_mask(bits: usize) -> u64 {
     u64::MAX << (64 - bits)
 }

@@ -1,4 +1,4 @@
-//! Proofs that a key has a value, or has none, against a root hash.
+//! Proofs of the value of a key, or of its absence, against a root hash (docs/spec/state.md, 6).
 
 use rhizome_primitives::{B256, Bytes, EMPTY_ROOT, keccak256};
 
@@ -9,14 +9,14 @@ use crate::path::bit;
 use crate::trie::Trie;
 
 impl Trie {
-    /// The messages of the nodes on the way to `key`, root first, down to its node or to the node that proves that there
-    /// is none. Embedded nodes are elements of their own. Empty for the empty trie.
+    /// Returns the messages of the nodes on the path to `key`, root first, down to its node or to the node that proves
+    /// its absence. Embedded nodes are separate elements. Empty for the empty trie.
     pub fn prove(&self, key: &[u8]) -> Result<Vec<Bytes>, TrieError> {
         Ok(self.walk(key)?.messages(0))
     }
 
-    /// The messages of the nodes on the way to `key`, deepest first, as the reference gives them: None when there is no
-    /// node at exactly `key` (a node without a value counts).
+    /// Returns the messages of the nodes on the path to `key`, deepest first, like `getNodes` of the reference; `None`
+    /// if there is no node at exactly `key` (a node without a value counts).
     pub fn get_nodes(&self, key: &[u8]) -> Result<Option<Vec<Bytes>>, TrieError> {
         let walk = self.walk(key)?;
         let is_found = walk.is_found;
@@ -25,13 +25,14 @@ impl Trie {
         Ok(is_found.then_some(messages))
     }
 
-    /// Hash of the node at exactly `key`, whether it has a value or not: at the mark's key this is the storage root.
+    /// Returns the hash of the node at exactly `key`, with or without a value. At the key of the contract mark this is
+    /// the storage root.
     pub fn node_hash(&self, key: &[u8]) -> Result<Option<B256>, TrieError> {
         Ok(self.find(key)?.map(|node| node.hash()))
     }
 
-    /// Like [`Trie::prove`], starting at the node at exactly `top`, of which `key` is an extension: a proof against
-    /// [`Trie::node_hash`] of `top`. None when there is no such node.
+    /// Like [`Trie::prove`], from the node at exactly `top` on, a prefix of `key`: a proof against [`Trie::node_hash`]
+    /// of `top`. `None` if there is no such node.
     pub fn prove_below(&self, top: &[u8], key: &[u8]) -> Result<Option<Vec<Bytes>>, TrieError> {
         let walk = self.walk(key)?;
         let top_bits = top.len() * 8;
@@ -39,7 +40,7 @@ impl Trie {
         Ok(key.starts_with(top).then(|| walk.messages(skipped)))
     }
 
-    /// What is loaded on the way is kept, for proofs of an account and its storage have most of it in common.
+    /// Loaded nodes are kept, because proofs of an account and of its storage share most of the path.
     fn walk(&self, key: &[u8]) -> Result<ProofPath<'_>, TrieError> {
         let mut walk = ProofPath::default();
         let mut link = &self.root;
@@ -66,39 +67,39 @@ impl Trie {
 #[derive(Default)]
 struct ProofPath<'a> {
     nodes: Vec<&'a TrieNode>,
-    /// Number of key bits at the end of each node whose whole path was in the key.
+    /// Number of key bits at the end of each node whose whole shared path matches the key.
     ends: Vec<usize>,
     is_found: bool,
 }
 
 impl ProofPath<'_> {
-    /// Of all nodes but the first ones.
+    /// Returns the messages of all nodes except the first `skipped`.
     fn messages(&self, skipped: usize) -> Vec<Bytes> {
         self.nodes.iter().skip(skipped).map(|node| node.message().into()).collect()
     }
 }
 
-/// What a valid proof says about its key.
+/// Statement of a valid proof about its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProofOutcome {
     /// The key has no value.
     Absent,
     /// The key has this value, of at most 32 bytes.
     Value(Bytes),
-    /// The key has a value of more than 32 bytes, which has to be compared with these.
+    /// The key has a value of more than 32 bytes with this hash and length.
     LongValue {
-        /// Keccak of the value.
+        /// Keccak hash of the value.
         hash: B256,
-        /// In bytes.
+        /// Length in bytes.
         length: usize,
     },
 }
 
-/// Why a proof proves nothing.
+/// Reasons to reject a proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ProofError {
-    /// An element is not what the element before it (or the root) commits to.
-    #[error("element {index} is not the node that is expected there")]
+    /// An element does not have the hash or bytes in its parent, or the root hash.
+    #[error("element {index} is not the expected node")]
     Mismatch {
         /// Position in the list, root first.
         index: usize,
@@ -108,16 +109,16 @@ pub enum ProofError {
     Message {
         /// Position in the list, root first.
         index: usize,
-        /// What is wrong with it.
+        /// Reason.
         reason: NodeMessageError,
     },
-    /// The list ends before the key is decided.
+    /// The list ends before the key is reached.
     #[error("element {index} is missing")]
     Missing {
         /// Position in the list, root first.
         index: usize,
     },
-    /// The list goes on after the key is decided.
+    /// The list continues after the last necessary element.
     #[error("element {index} is superfluous")]
     Superfluous {
         /// Position in the list, root first.
@@ -125,10 +126,10 @@ pub enum ProofError {
     },
 }
 
-/// Checks a list of messages, root first, against a trusted root hash.
+/// Verifies a list of messages, root first, against a trusted root hash.
 ///
-/// `first_bit`: number of bits of `key` above the root: 0 for the root of a state; 249 for the storage root of an account
-/// with an account key of 31 bytes and the complete key of a cell.
+/// `first_bit` is the number of key bits above the root: 0 for a state root; 249 for a storage root below an account
+/// key of 31 bytes, with the full key of a slot.
 pub fn verify(root: B256, key: &[u8], first_bit: usize, proof: &[Bytes]) -> Result<ProofOutcome, ProofError> {
     if root == EMPTY_ROOT {
         return if proof.is_empty() { Ok(ProofOutcome::Absent) } else { Err(ProofError::Superfluous { index: 0 }) };
@@ -173,7 +174,7 @@ pub fn verify(root: B256, key: &[u8], first_bit: usize, proof: &[Bytes]) -> Resu
     Err(ProofError::Missing { index: proof.len() })
 }
 
-/// What the next element of a proof must be.
+/// Next element of a proof.
 enum Expected<'a> {
     Hash(B256),
     Bytes(&'a [u8]),

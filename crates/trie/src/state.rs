@@ -1,4 +1,4 @@
-//! What others read from a state and what they want to change in it.
+//! Interface of a state: reads by trie key, and the delta that a block applies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -9,21 +9,21 @@ use rhizome_primitives::{B256, Bytes, DecodeError, keccak256};
 use crate::error::TrieError;
 use crate::trie::Trie;
 
-/// Reading a state failed. Absent keys are not failures.
+/// Failure to read a state. The absence of a key is not a failure.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
     /// The trie could not be read.
     #[error(transparent)]
     Trie(#[from] TrieError),
-    /// An account key holds something else than an account.
+    /// The value at an account key is not an account.
     #[error("the value at {} is not an account: {reason}", rhizome_primitives::hex::encode(.key))]
     Account {
-        /// The trie key.
+        /// Key in the trie.
         key: Vec<u8>,
-        /// What is wrong with the value.
+        /// Reason.
         reason: DecodeError,
     },
-    /// The keys of this reader cannot be listed.
+    /// The reader cannot list its keys.
     #[error("the keys of this state cannot be listed")]
     Unlisted,
     /// A reader that is not a trie failed.
@@ -31,18 +31,19 @@ pub enum StateError {
     Reader(#[source] Box<dyn Error + Send + Sync>),
 }
 
-/// A state as a map from full trie keys (see [`crate::keys`]) to values.
+/// State as a map from full trie keys (see [`crate::keys`]) to values.
 pub trait StateReader: Send + Sync {
-    /// The value at a key.
+    /// Returns the value at a key.
     fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StateError>;
 
-    /// Length in bytes and Keccak of the value at a key. Readers that know them without the bytes say so.
+    /// Returns length and Keccak hash of the value at a key. Implementations override this if they have both without
+    /// the value.
     fn length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, StateError> {
         Ok(self.get(key)?.map(|value| (value.len(), keccak256(&value))))
     }
 
-    /// Shows each key that begins with `prefix` once, until `visit` has seen enough. Readers that cannot list theirs
-    /// refuse.
+    /// Visits each key that begins with `prefix` once, until `visit` breaks. Fails with [`StateError::Unlisted`] if
+    /// the reader cannot list its keys.
     fn visit_keys(&self, _prefix: &[u8], _visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<(), StateError> {
         Err(StateError::Unlisted)
     }
@@ -67,18 +68,18 @@ impl StateReader for Trie {
     }
 }
 
-/// The changes between two states, in terms of trie keys.
+/// Changes between two states, by trie key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StateDelta {
-    /// Account keys whose account is deleted with everything below it, before any write.
-    /// A key without a value deletes nothing, not even what lies below it.
+    /// Account keys to delete with everything below them, before any write. A key without a value deletes nothing, not
+    /// even below it.
     pub wiped: BTreeSet<Vec<u8>>,
-    /// New values; none or an empty one deletes the key.
+    /// New values; `None` or an empty value deletes the key.
     pub writes: BTreeMap<Vec<u8>, Option<Bytes>>,
 }
 
 impl StateDelta {
-    /// True when nothing changes.
+    /// Returns true if nothing changes.
     pub fn is_empty(&self) -> bool {
         self.wiped.is_empty() && self.writes.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The trie: a map from byte strings to non-empty byte strings with a root hash.
+//! The trie: a map from byte strings to non-empty byte strings, with a root hash.
 
 use std::sync::Arc;
 
@@ -14,33 +14,34 @@ use crate::state::StateDelta;
 use crate::update::{Action, Change, update};
 use crate::value::NodeValue;
 
-/// How much more room a commit gets than the one before it took.
+/// Divisor for the room that a commit allocates in addition to the size of the previous commit.
 const SPARE_SHARE: usize = 8;
 
-/// A version of the trie. Cloning is cheap: versions share their unchanged nodes. Nodes are loaded when they are needed.
+/// One version of the trie. Clones are cheap and share unchanged nodes. Nodes are loaded on demand.
 ///
-/// Nodes that no other version shares are changed in place, which is a good deal faster than copying them: whoever goes
-/// from block to block should hand the trie on instead of keeping clones. After a failed change nothing can be done with the
-/// trie: every use of it fails, it has to be opened again from a stored root.
+/// Nodes that no other version shares are changed in place, which is much faster than copying: callers that apply
+/// block after block should pass the trie on instead of keeping clones. After a failed change the trie is unusable:
+/// every use fails, and it must be opened again from a stored root.
 #[derive(Clone)]
 pub struct Trie {
     pub(crate) root: Link,
     pub(crate) source: Arc<dyn NodeSource>,
-    /// Changes since the last commit: how much there is to hash.
+    /// Number of changes since the last commit: an estimate of the hashing work.
     changed: usize,
-    /// Nodes and bytes that the last commit gave. The next one will give about as many.
+    /// Number and bytes of the nodes in the last commit, an estimate for the next one.
     committed: (usize, usize),
-    /// Nodes made by changes.
+    /// Number of nodes that changes created.
     created: usize,
 }
 
 impl Trie {
-    /// The trie without keys.
+    /// Creates the trie without keys.
     pub fn empty(source: Arc<dyn NodeSource>) -> Trie {
         Self::with_root(Link::Empty, source, 0)
     }
 
-    /// The trie with this root hash. Nothing is read yet: a root that the source does not have fails at the first use.
+    /// Opens the trie with this root hash. Nothing is read yet: a root that is absent in the source fails at the first
+    /// use.
     pub fn open(root: B256, source: Arc<dyn NodeSource>) -> Trie {
         let root = if root == EMPTY_ROOT { Link::Empty } else { Link::stored(root) };
         Self::with_root(root, source, 0)
@@ -50,17 +51,17 @@ impl Trie {
         Trie { root, source, changed, committed: (0, 0), created: 0 }
     }
 
-    /// True for the trie without keys.
+    /// Returns true if the trie has no keys.
     pub fn is_empty(&self) -> bool {
         self.root.is_empty()
     }
 
-    /// Where this trie reads its nodes.
+    /// Returns the source of the nodes.
     pub fn source(&self) -> &Arc<dyn NodeSource> {
         &self.source
     }
 
-    /// The node at exactly `key`, with or without a value.
+    /// Returns the node at exactly `key`, with or without a value.
     pub(crate) fn find(&self, key: &[u8]) -> Result<Option<&Arc<TrieNode>>, TrieError> {
         let mut link = &self.root;
         let mut at = 0;
@@ -78,7 +79,7 @@ impl Trie {
         Ok(None)
     }
 
-    /// The value at `key`.
+    /// Returns the value at `key`.
     pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>, TrieError> {
         match self.find(key)? {
             Some(node) => self.value_bytes(&node.value),
@@ -100,7 +101,7 @@ impl Trie {
         }
     }
 
-    /// Length in bytes and Keccak of the value at `key`, without reading the bytes of a long value.
+    /// Returns length and Keccak hash of the value at `key`, without reading a long value.
     pub fn value_length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, TrieError> {
         Ok(self.find(key)?.and_then(|node| match &node.value {
             NodeValue::None => None,
@@ -115,17 +116,18 @@ impl Trie {
         self.change(&[Change { key, action }])
     }
 
-    /// Removes the value at `key`, if there is one.
+    /// Deletes the value at `key`, if there is one.
     pub fn delete(&mut self, key: &[u8]) -> Result<(), TrieError> {
         self.change(&[Change { key, action: Action::Delete }])
     }
 
-    /// Removes the value at `key` and at all keys that begin with it. Does nothing if `key` itself has no value.
+    /// Deletes the value at `key` and all values at keys that begin with it. Does nothing if `key` itself has no
+    /// value.
     pub fn delete_recursive(&mut self, key: &[u8]) -> Result<(), TrieError> {
         self.change(&[Change { key, action: Action::Wipe }])
     }
 
-    /// Applies a block's changes: first the recursive deletions, then the writes.
+    /// Applies the changes of a block: first the recursive deletions, then the writes.
     pub fn apply(&mut self, delta: &StateDelta) -> Result<(), TrieError> {
         let wipes: Vec<_> = delta.wiped.iter().map(|key| Change { key, action: Action::Wipe }).collect();
         let writes = delta
@@ -140,7 +142,7 @@ impl Trie {
         self.change(&writes)
     }
 
-    /// `changes` are sorted by key and name each key once.
+    /// Applies `changes`, sorted by key, each key once.
     fn change(&mut self, changes: &[Change<'_>]) -> Result<(), TrieError> {
         match update(&mut self.root, changes, &*self.source) {
             Ok(updated) => {
@@ -150,7 +152,7 @@ impl Trie {
                 self.created = self.created.saturating_add(updated.created);
             }
             Err(error) => {
-                // A part of the changes may have been made. No node has this hash.
+                // Some of the changes were applied. No node has this hash, so every use fails.
                 self.root = Link::stored(B256::ZERO);
                 return Err(error);
             }
@@ -158,7 +160,8 @@ impl Trie {
         Ok(())
     }
 
-    /// Keccak of the root's message, `EMPTY_ROOT` for the empty trie. Computed once; large changes are hashed in parallel.
+    /// Returns the Keccak hash of the root's message, `EMPTY_ROOT` for the empty trie. Computed once; many changes are
+    /// hashed in parallel.
     pub fn root_hash(&self) -> B256 {
         match &self.root {
             Link::Empty => EMPTY_ROOT,
@@ -167,11 +170,11 @@ impl Trie {
         }
     }
 
-    /// The messages of new nodes and the new long values, each with its hash, children before their parents. Hashes them
-    /// on the way: who needs both calls this first and [`Trie::root_hash`] afterwards.
+    /// Returns the messages of new nodes and new long values, each with its hash, children before their parents. Also
+    /// computes the hashes, so callers of both methods call this one before [`Trie::root_hash`].
     ///
-    /// They must reach the source before this trie is opened again by its root; this version itself goes on from memory.
-    /// Embedded nodes are inside their parent's message, the root is always there.
+    /// The batch must be in the source before this trie is opened again by its root; this version continues from
+    /// memory. Embedded nodes are part of their parent's message; the root is always included.
     pub fn commit(&mut self) -> NodeBatch {
         let with_spare = |amount: usize| amount.saturating_add(amount / SPARE_SHARE);
         let mut out = NodeBatch::with_capacity(with_spare(self.committed.0), with_spare(self.committed.1));
@@ -181,45 +184,46 @@ impl Trie {
         out
     }
 
-    /// The same trie, keeping in memory only unsaved nodes and those in the first `levels` levels of the tree.
+    /// Returns the same trie with only uncommitted nodes and the first `levels` levels of the tree in memory.
     pub fn trimmed(&self, levels: usize) -> Trie {
         Trie { root: self.root.trimmed(levels), created: 0, ..self.clone() }
     }
 
-    /// Nodes that changes have added since the trie was opened or trimmed, at most: they are in memory beside those that
-    /// were loaded.
+    /// Returns an upper bound of the nodes that changes have added since the trie was opened or trimmed. They are in
+    /// memory in addition to loaded nodes.
     pub fn created_nodes(&self) -> usize {
         self.created
     }
 
-    /// Gives the memory of the nodes back on another thread: there may be millions.
+    /// Frees the nodes, possibly millions, on another thread.
     pub fn drop_in_background(self) {
         let root = self.root;
         rayon::spawn(move || drop(root));
     }
 
-    /// Bytes below the root, as the root's message states them (0 without inner nodes).
+    /// Returns the bytes below the root as stated by the root's message (0 without inner nodes).
     pub fn children_size(&self) -> Result<u64, TrieError> {
         Ok(self.root.node(&*self.source)?.map_or(0, |node| node.children_size))
     }
 
-    /// All keys with their values, in the order of the keys.
+    /// Iterates over all keys and values in key order.
     pub fn entries(&self) -> TrieEntries {
         self.entries_under(&[])
     }
 
-    /// The keys that begin with `prefix`, with their values, in the order of the keys.
+    /// Iterates in key order over the keys that begin with `prefix`, with their values.
     pub fn entries_under(&self, prefix: &[u8]) -> TrieEntries {
         TrieEntries::new(self, prefix, usize::MAX)
     }
 
-    /// The keys that begin with `prefix` and have at most `max_length` bytes, with their values, in the order of the keys.
-    /// Nothing below them is visited: with the length of an account key this lists accounts without their storage.
+    /// Iterates in key order over the keys that begin with `prefix` and have at most `max_length` bytes, with their
+    /// values. Nothing below them is visited: with the length of an account key this lists accounts without their
+    /// storage.
     pub fn entries_up_to(&self, prefix: &[u8], max_length: usize) -> TrieEntries {
         TrieEntries::new(self, prefix, max_length)
     }
 
-    /// The keys of exactly `length` bytes that have a value (None: of any length), in order.
+    /// Returns the keys of exactly `length` bytes that have a value (`None`: of any length), in order.
     pub fn collect_keys(&self, length: Option<usize>) -> Result<Vec<Vec<u8>>, TrieError> {
         let keys = self.entries_up_to(&[], length.unwrap_or(usize::MAX)).keys();
         keys.filter(|key| key.as_ref().map_or(true, |key| length.is_none_or(|length| key.len() == length))).collect()

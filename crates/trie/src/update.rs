@@ -1,5 +1,5 @@
-//! Applying many sorted changes in one descent: each node on the way is changed once, in place unless another version of
-//! the trie shares it.
+//! Applies many sorted changes in one descent: each node on the path is changed once, in place unless another version
+//! of the trie shares it.
 
 use std::mem;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::path::{Path, bit, common_bits};
 use crate::source::NodeSource;
 use crate::value::NodeValue;
 
-/// What happens at one key.
+/// Change of one key.
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
     Put(NodeValue),
@@ -20,7 +20,7 @@ pub(crate) enum Action {
     Wipe,
 }
 
-/// A change of one key.
+/// A key with its change.
 #[derive(Clone, Debug)]
 pub(crate) struct Change<'a> {
     pub(crate) key: &'a [u8],
@@ -40,20 +40,20 @@ impl Change<'_> {
     }
 }
 
-/// With fewer changes than this on either side of a node, both sides are done by one thread: waking another takes longer
-/// than changing some hundred nodes.
+/// Below this number of changes on either side of a node, one thread does both sides: waking another thread takes
+/// longer than changing some hundred nodes.
 const PARALLEL_CHANGES: usize = 256;
 
-/// What changes did to a trie.
+/// Result of changes to a trie.
 pub(crate) struct UpdateResult {
     pub(crate) is_changed: bool,
-    /// Nodes that it has more now, at most.
+    /// Upper bound of the nodes that were added.
     pub(crate) created: usize,
 }
 
 /// Applies `changes` (sorted by key, each key once) to a whole trie.
 ///
-/// After an error some of the changes may have been created.
+/// After an error some of the changes have been applied.
 pub(crate) fn update(
     root: &mut Link,
     changes: &[Change<'_>],
@@ -64,12 +64,12 @@ pub(crate) fn update(
     Ok(UpdateResult { is_changed, created: descent.created.into_inner() })
 }
 
-/// A trie made of `puts` alone (sorted by key, each key once, all of them puts).
+/// Builds a trie of `puts` only (sorted by key, each key once).
 pub(crate) fn build(puts: &[Change<'_>]) -> Link {
     build_at(puts, 0)
 }
 
-/// What a change of a subtree means for the children size of its parent.
+/// Size of a subtree before and after a change, for the children size of its parent.
 struct SizeChange {
     before: u64,
     after: u64,
@@ -90,15 +90,15 @@ struct Descent<'s> {
 }
 
 impl Descent<'_> {
-    /// A trie made of the puts among `changes`, which agree in their first `at` bits.
+    /// Builds a trie of the puts among `changes`, which agree in their first `at` bits.
     fn build(&self, changes: &[Change<'_>], at: usize) -> Link {
         let puts = only_puts(changes);
-        // A leaf for each, and a node above all but one.
+        // One leaf for each put, and one inner node for all but one.
         self.created.fetch_add(2 * puts.len(), Ordering::Relaxed);
         build_at(&puts, at)
     }
 
-    /// `at`: number of key bits used up above this link; all changes agree in them. None: nothing changed.
+    /// Applies changes that agree in the `at` key bits above this link. Returns `None` if nothing changed.
     fn update(&self, link: &mut Link, at: usize, changes: &[Change<'_>]) -> Result<Option<SizeChange>, TrieError> {
         let (Some(first), Some(last)) = (changes.first(), changes.last()) else { return Ok(None) };
         let Some(node) = link.node(self.source)? else {
@@ -107,7 +107,7 @@ impl Descent<'_> {
             return Ok((!link.is_empty()).then_some(SizeChange { before: 0, after }));
         };
         let before = node.size();
-        // In a sorted list the keys at the ends have the shortest part in common with any path.
+        // In a sorted list, the first or the last key has the shortest common prefix with any path.
         let agrees = |change: &Change<'_>| node.path.common_with_key(change.key, at);
         let mut common = agrees(first);
         if changes.len() > 1 {
@@ -116,7 +116,7 @@ impl Descent<'_> {
         let is_changed = if common == node.path.len() {
             self.update_node(link, at, changes)?
         } else {
-            // Deletions of keys that are not there must not split the path.
+            // Deletions of absent keys must not split the path.
             let effective: Vec<_> =
                 changes.iter().filter(|c| c.put().is_some() || agrees(c) == node.path.len()).cloned().collect();
             match effective.iter().map(agrees).min() {
@@ -131,7 +131,7 @@ impl Descent<'_> {
         Ok(is_changed.then(|| SizeChange { before, after: size_of(link) }))
     }
 
-    /// All changes have the node's whole path.
+    /// Applies changes whose keys all contain the node's whole path.
     fn update_node(&self, link: &mut Link, at: usize, changes: &[Change<'_>]) -> Result<bool, TrieError> {
         let Some(node) = link.node_mut(self.source)? else { return Ok(false) };
         let end = at + node.path.len();
@@ -180,7 +180,8 @@ impl Descent<'_> {
         Ok((left?, right?))
     }
 
-    /// Some puts leave the node's path after `common` bits: a new node takes its place and gets it as a child.
+    /// Some puts diverge from the node's path after `common` bits: a new node with that prefix becomes the parent of
+    /// the node.
     fn split(&self, link: &mut Link, at: usize, common: usize, changes: &[Change<'_>]) -> Result<(), TrieError> {
         let Some(node) = link.node_mut(self.source)? else { return Ok(()) };
         let end = at + common;
@@ -202,8 +203,8 @@ impl Descent<'_> {
         self.make_canonical(link)
     }
 
-    /// A node that was just changed disappears if nothing is left of it, and becomes one with its only child if it has no
-    /// value of its own.
+    /// Removes a changed node that has neither value nor children, and merges a node without a value with its only
+    /// child.
     fn make_canonical(&self, link: &mut Link) -> Result<(), TrieError> {
         let Some(node) = link.node_mut(self.source)? else { return Ok(()) };
         let (bit, only) = match (node.value.is_none(), node.left.is_empty(), node.right.is_empty()) {
@@ -223,7 +224,7 @@ impl Descent<'_> {
     }
 }
 
-/// All changes are puts and agree in their first `at` bits.
+/// Builds a subtree of puts that agree in their first `at` bits.
 fn build_at(puts: &[Change<'_>], at: usize) -> Link {
     let (Some(first), Some(last)) = (puts.first(), puts.last()) else { return Link::Empty };
     let value_of = |change: &Change<'_>| change.put().cloned().unwrap_or_default();
@@ -246,7 +247,7 @@ fn build_at(puts: &[Change<'_>], at: usize) -> Link {
     Link::Loaded(Arc::new(TrieNode::new(Path::of(first.key, at, end), value, left, right, size)))
 }
 
-/// Size of a subtree that is in memory because it was just looked at or created.
+/// Returns the size of a subtree that is in memory because it was just visited or created.
 fn size_of(link: &Link) -> u64 {
     link.in_memory().map_or(0, |node| node.size())
 }
@@ -255,7 +256,7 @@ fn only_puts<'a>(changes: &[Change<'a>]) -> Vec<Change<'a>> {
     changes.iter().filter(|change| change.put().is_some()).cloned().collect()
 }
 
-/// The changes whose key has bit `position` clear, and those that have it set.
+/// Splits the changes at the first key with bit `position` set.
 fn split_by_bit<'c, 'a>(changes: &'c [Change<'a>], position: usize) -> (&'c [Change<'a>], &'c [Change<'a>]) {
     changes.split_at(changes.partition_point(|change| !bit(change.key, position)))
 }

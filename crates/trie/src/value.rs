@@ -1,4 +1,4 @@
-//! Values of nodes: short ones in place, long ones by hash and length with their bytes kept apart.
+//! Values of nodes: short ones inside the message, long ones stored separately by hash.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,9 +13,9 @@ use crate::node_batch::NodeBatch;
 pub(crate) enum NodeValue {
     #[default]
     None,
-    /// 1 to 32 bytes.
+    /// Value of 1 to 32 bytes.
     Short(Bytes),
-    /// More than 32 bytes. `is_saved`: the bytes are in the source or were handed out by a commit.
+    /// Value of more than 32 bytes. `is_saved`: its bytes are in the source or were returned by a commit.
     Long { value: Arc<LongNodeValue>, is_saved: bool },
 }
 
@@ -24,12 +24,12 @@ pub(crate) enum NodeValue {
 pub(crate) struct LongNodeValue {
     length: u32,
     hash: OnceLock<B256>,
-    /// None when only hash and length are known.
+    /// Absent if only hash and length are known.
     bytes: Option<Bytes>,
 }
 
 impl NodeValue {
-    /// The value that stands for `bytes`; none when they are empty.
+    /// Creates the value for `bytes`; `None` if they are empty.
     pub(crate) fn new(bytes: &Bytes) -> Result<NodeValue, TrieError> {
         if bytes.len() > MAX_VALUE_LENGTH {
             return Err(TrieError::ValueTooLong { length: bytes.len() });
@@ -49,7 +49,7 @@ impl NodeValue {
         })
     }
 
-    /// A value for computing roots only: of a long value nothing but length and `hash`, its Keccak, is kept.
+    /// Creates a value for computing roots: a long value is reduced to its length and `hash`, its Keccak hash.
     pub(crate) fn for_root(bytes: &[u8], hash: B256) -> Result<NodeValue, TrieError> {
         if bytes.len() <= SHORT_VALUE_LIMIT || bytes.len() > MAX_VALUE_LENGTH {
             return NodeValue::new(&Bytes::copy_from_slice(bytes));
@@ -64,7 +64,7 @@ impl NodeValue {
         }
     }
 
-    /// The value of a message; `slice` turns a part of the message into bytes of its own.
+    /// Creates the value of a message; `slice` copies a part of the message.
     pub(crate) fn from_part(part: ValuePart<'_>, slice: impl FnOnce(&[u8]) -> Bytes) -> NodeValue {
         match part {
             ValuePart::None => NodeValue::None,
@@ -77,7 +77,7 @@ impl NodeValue {
         matches!(self, NodeValue::None)
     }
 
-    /// In bytes, 0 without a value.
+    /// Returns the length in bytes, 0 without a value.
     pub(crate) fn length(&self) -> usize {
         match self {
             NodeValue::None => 0,
@@ -86,7 +86,7 @@ impl NodeValue {
         }
     }
 
-    /// Bytes that the value takes in its node's message.
+    /// Returns the number of bytes that the value takes in the message of its node.
     pub(crate) fn message_size(&self) -> usize {
         match self {
             NodeValue::None => 0,
@@ -95,7 +95,7 @@ impl NodeValue {
         }
     }
 
-    /// Bytes that the value takes outside of its node's message.
+    /// Returns the number of bytes that the value takes outside of that message.
     pub(crate) fn outside_size(&self) -> u64 {
         match self {
             NodeValue::Long { value, .. } => u64::from(value.length),
@@ -103,7 +103,7 @@ impl NodeValue {
         }
     }
 
-    /// Adds the bytes of a long value that are not saved yet.
+    /// Adds the bytes of a long value that is not committed yet.
     pub(crate) fn write_unsaved(&self, out: &mut NodeBatch) {
         if let NodeValue::Long { value, is_saved: false } = self
             && let Some(bytes) = value.bytes()
@@ -112,7 +112,7 @@ impl NodeValue {
         }
     }
 
-    /// True when both hold the same bytes.
+    /// Returns true if both values are equal.
     pub(crate) fn is_same(&self, other: &NodeValue) -> bool {
         match (self, other) {
             (NodeValue::None, NodeValue::None) => true,
@@ -129,7 +129,7 @@ impl LongNodeValue {
     pub(crate) fn hash(&self) -> B256 {
         match &self.bytes {
             Some(bytes) => *self.hash.get_or_init(|| keccak256(bytes)),
-            // Without bytes the hash was given at construction.
+            // A value without bytes is created with its hash.
             None => self.hash.get().copied().unwrap_or_default(),
         }
     }
@@ -138,7 +138,7 @@ impl LongNodeValue {
         self.bytes.as_ref()
     }
 
-    /// The three bytes that stand for the length in a message.
+    /// Returns the length as the three bytes of its field in a message.
     pub(crate) fn length_field(&self) -> [u8; 3] {
         let [_, a, b, c] = self.length.to_be_bytes();
         [a, b, c]

@@ -1,4 +1,4 @@
-//! Foreign bytes where nodes and proofs are expected: a typed refusal or an answer, never a panic.
+//! Arbitrary bytes in place of nodes and proofs: the result is an error or an answer, never a panic.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ fn filled(random: &mut Random) -> (Trie, Vec<Vec<u8>>) {
     (trie, keys)
 }
 
-/// Everything that reads or changes a trie.
+/// Calls everything that reads or changes a trie.
 fn use_all(trie: &Trie, random: &mut Random) -> Result<(), TrieError> {
     let key = key(random);
     trie.get(&key)?;
@@ -78,7 +78,7 @@ fn fuzz_damaged_nodes() {
         }
         let root = trie.root_hash();
         for _ in 0..10 {
-            // Either way: what matters is that it ends.
+            // Both outcomes are correct; the test is that the call returns.
             let _ = use_all(&Trie::open(root, Arc::new(stored.clone())), random);
         }
     });
@@ -124,7 +124,7 @@ fn fuzz_proofs() {
                 }
                 _ => {}
             }
-            // A forged list proves nothing else.
+            // A forged list never proves anything else.
             if let Ok(proven) = verify(root, &key, 0, &forged) {
                 assert_eq!((proven, &forged), (honest, &proof));
             }
@@ -144,7 +144,7 @@ fn fuzz_corpus_trie_node() {
     });
 }
 
-/// A proof as RLP: the key, then the messages of its nodes.
+/// Input: a proof as RLP, the key, then the messages of its nodes.
 #[test]
 fn fuzz_corpus_trie_proof() {
     fuzz_corpus("trie-proof", 40, &[], |data, random| {

@@ -1,4 +1,4 @@
-//! Random histories: the trie is a function of its contents alone.
+//! Random histories: a trie depends only on its contents.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ enum Operation {
     Put(Vec<u8>, Vec<u8>),
     Delete(Vec<u8>),
     DeleteRecursive(Vec<u8>),
-    /// Stores the new nodes and goes on with the trie opened by its root.
+    /// Stores the new nodes and continues with the trie opened by its root.
     Reopen,
-    /// Forgets stored nodes below a level.
+    /// Drops stored nodes below a level from memory.
     Trim(usize),
 }
 
-/// Short keys over a small alphabet: many are prefixes of others or part late.
+/// Short keys over a small alphabet: many are prefixes of others or diverge late.
 fn key() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![4 => 0u8..3, 1 => 0x80u8..0x82, 1 => any::<u8>()];
     prop_oneof![9 => vec(byte, 0..5), 1 => vec(any::<u8>(), 30..75)]
@@ -59,7 +59,7 @@ fn contents(trie: &Trie) -> Result<Model, TrieError> {
     trie.entries().map(|entry| entry.map(|(key, value)| (key, value.to_vec()))).collect()
 }
 
-/// The trie of a map, made in one go.
+/// Builds the trie of a map in one batch.
 fn rebuilt(model: &Model) -> Result<Trie, TrieError> {
     let writes = model.iter().map(|(key, value)| (key.clone(), Some(Bytes::from(value.clone())))).collect();
     let mut trie = Trie::empty(Arc::new(MemoryNodes::default()));
@@ -134,7 +134,7 @@ proptest! {
         for operation in &before {
             history.run(operation)?;
         }
-        // The version before must not notice what happens to the one after.
+        // The old version must not change with the new one.
         let (old, old_model) = (history.trie.clone(), history.model.clone());
         let delta = StateDelta {
             wiped: wiped.iter().cloned().collect(),
@@ -152,7 +152,7 @@ proptest! {
         prop_assert_eq!(contents(&old)?, old_model.clone());
         prop_assert_eq!(old.root_hash(), rebuilt(&old_model)?.root_hash());
 
-        // Both directions of the difference name exactly the keys that differ.
+        // Both directions of the difference contain exactly the keys that differ.
         for (from, to, from_model, to_model) in
             [(&old, &history.trie, &old_model, &history.model), (&history.trie, &old, &history.model, &old_model)]
         {
@@ -165,7 +165,8 @@ proptest! {
             prop_assert_eq!(diff(from, to)?, StateDelta { writes: expected, ..StateDelta::default() });
         }
 
-        // A commit of one version hands out all that the other does not have stored, and the other can be committed too.
+        // A commit of one version contains everything that the other one has not stored, and the other one can be
+        // committed too.
         let mut new = history.trie.clone();
         history.nodes.insert(new.commit());
         proptest::prop_assert!(new.commit().is_empty());
@@ -221,7 +222,7 @@ proptest! {
     }
 }
 
-/// Enough changes for all threads: keys and values made from hashes of numbers.
+/// Enough changes for all threads: keys and values are hashes of numbers.
 fn many(numbers: std::ops::Range<u64>, salt: u8) -> StateDelta {
     let entry = |n: u64| {
         let key = keccak256(n.to_be_bytes());
@@ -252,7 +253,7 @@ fn large_batches_equal_single_operations() -> Result<(), TrieError> {
 }
 
 #[test]
-fn a_trie_whose_change_failed_gives_no_root() -> Result<(), TrieError> {
+fn a_trie_is_unusable_after_a_failed_change() -> Result<(), TrieError> {
     let nodes = Arc::new(MemoryNodes::default());
     let mut trie = Trie::empty(nodes.clone());
     trie.apply(&many(0..100, 1))?;

@@ -1,8 +1,8 @@
-//! The golden data of the state suite, random histories against a model, and foreign bytes.
+//! Golden data of the state suite, random histories against a model, and arbitrary bytes.
 
 #![allow(clippy::unwrap_used)]
 
-// One runner for golden data: the conformance example runs the same code over any folder.
+// The runner of golden data is shared with the conformance program, which runs it over any folder.
 #[path = "../../answers/examples/conformance/known_failures.rs"]
 mod known_failures;
 #[path = "../../answers/examples/conformance/report.rs"]
@@ -32,6 +32,6 @@ fn golden_data() {
     let mut report = Report::new(known, false);
     state::run(&folder.join("state"), |_| None, &mut report).unwrap();
     assert!(report.finish(), "golden data failed, see the output");
-    // A folder that is not found or a field that is renamed must not pass for success.
+    // An absent folder or a renamed field must not pass as success.
     assert!(report.cases() >= 480, "only {} cases ran", report.cases());
 }
