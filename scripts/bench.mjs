@@ -9,6 +9,9 @@ const usage = `npm run bench -- [OPTION]...
   --quick              short rounds and short chains: a look, not a measurement
   --targets A,B        of the built-in targets only these
   --target NAME=URL    another node to compare with; can be given more than once. NAME=URL,WEBSOCKET_URL for both
+  --against COMMIT     this build beside that of a commit, in interleaved pairs; fails if a workload is slower by 5 %
+  --without NAME       this build beside itself without one of its pieces for speed, in interleaved pairs: NAME is the
+                       value of RHIZOME_BENCH_WITHOUT (docs/benchmarks.md lists them)
   --minutes N          also the soak, which takes so long (with --only soak: 10 unless given)
   --json FILE          everything that was measured
   --report FILE.md     the document, with its plots in a folder of the same name
@@ -41,6 +44,33 @@ const isWanted = (name) =>
 if (options.from !== undefined) {
   writeReport(options.report, JSON.parse(readFileSync(options.from, 'utf8')))
   process.exit(0)
+}
+if (options.against !== undefined || options.without !== undefined) {
+  const { buildVersion } = await import('../bench/pairs/version.mjs')
+  const { runPairs } = await import('../bench/pairs/pairs.mjs')
+  const { pairLine } = await import('../bench/pairs/ratio.mjs')
+  const say = (text) => process.stderr.write(`${text}\n`)
+  const isAgainst = options.against !== undefined
+  const other = isAgainst
+    ? buildVersion(options.against, say)
+    : { name: `without ${options.without}`, env: { RHIZOME_BENCH_WITHOUT: options.without } }
+  const pairs = []
+  await runPairs({
+    other,
+    only: isWanted,
+    isQuick: options.quick === true,
+    say,
+    onPair: (pair) => {
+      pairs.push(pair)
+      process.stdout.write(`${pairLine(isAgainst ? pair : { ...pair, isSlower: false })}\n`)
+      if (options.json !== undefined)
+        writeFileSync(
+          options.json,
+          `${JSON.stringify({ machine: machine(), other: other.name, pairs }, undefined, 2)}\n`,
+        )
+    },
+  })
+  process.exit(isAgainst && pairs.some(({ isSlower }) => isSlower) ? 1 : 0)
 }
 const results = []
 const rows = []
@@ -98,6 +128,8 @@ function readOptions() {
         quick: { type: 'boolean' },
         targets: { type: 'string', default: targetNames.join(',') },
         target: { type: 'string', multiple: true, default: [] },
+        against: { type: 'string' },
+        without: { type: 'string' },
         minutes: { type: 'string' },
         from: { type: 'string' },
         json: { type: 'string' },
@@ -121,6 +153,8 @@ function readOptions() {
     const minutes = values.minutes === undefined ? undefined : Number(values.minutes)
     if (minutes !== undefined && !(minutes > 0))
       throw new TypeError(`--minutes: expected a number above 0, got ${values.minutes}`)
+    if (values.against !== undefined && values.without !== undefined)
+      throw new TypeError('--against and --without exclude each other')
     if (values.from !== undefined && values.report === undefined) throw new TypeError('--from: needs --report')
     return { ...values, targets, minutes, urls: values.target.map(readTarget) }
   } catch (error) {

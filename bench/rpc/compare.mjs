@@ -101,6 +101,8 @@ export function summary(rounds, calls) {
     p99: median(rounds.map(({ p99 }) => p99)),
     processorMicros: processor.some(Number.isNaN) ? undefined : median(processor),
     rates,
+    p50s: rounds.map(({ p50 }) => p50),
+    processors: processor,
   }
 }
 
