@@ -5,6 +5,6 @@ import { createProgram } from './cli/program.ts'
 try {
   await createProgram().parseAsync(process.argv)
 } catch (error) {
-  // Commander has already printed what was wrong with the arguments.
+  // Commander has already printed the problem.
   process.exitCode = error instanceof CommanderError ? (error.exitCode === 0 ? 0 : 2) : reportFailure(error)
 }

@@ -20,7 +20,7 @@ import type { Settings } from './settings.ts'
 import { version } from './version.ts'
 import { WebSocketServer } from './ws/server.ts'
 
-/** What all addresses of a worker have in common. */
+/** Dependencies shared by all addresses of a worker. */
 export interface EndpointParts {
   readonly config: Config
   readonly keyring: Keyring
@@ -35,7 +35,7 @@ export interface EndpointParts {
   readonly counters: Counters | undefined
 }
 
-/** One address of one worker: HTTP, and WebSocket on the same port. */
+/** One address of one worker: HTTP and WebSocket on the same port. */
 export class Endpoint {
   readonly listener: Listener
   readonly #http: HttpServer
@@ -50,7 +50,7 @@ export class Endpoint {
     const context: Context = {
       ...parts.context,
       modules: servedModules(config.modules, isForDevelopment, address),
-      // Most nodes are never asked. But to make it takes long enough that nobody should be able to ask for it in vain.
+      // Created at the first request and cached: creating it is expensive, and most nodes never need it.
       discover: () => {
         document ??= JSON.stringify(openRpcDocument(entries, version, settings.dispatch.presumesBlock))
         return document
@@ -83,7 +83,7 @@ export class Endpoint {
             releaseOf: (response) => http.releaseOf(response),
             path: http.path,
             cancel,
-            // uWebSockets does not tell of the end of a connection that became one.
+            // uWebSockets does not report the end of a connection that became a WebSocket.
             onUpgraded: () => counters?.change('httpConnections', -1),
             onUnauthenticated: () => counters?.countStatus(401),
             forget: parts.forget,
@@ -101,12 +101,12 @@ export class Endpoint {
     })
   }
 
-  /** Requests that are not answered yet. */
+  /** Returns the number of unanswered requests. */
   get running(): number {
     return this.#http.running + (this.#sockets?.running ?? 0)
   }
 
-  /** Tells WebSocket clients that the server goes away, and closes every connection. */
+  /** Closes every connection, WebSockets with code 1001. */
   close(): void {
     this.#sockets?.end()
     this.listener.close()

@@ -1,11 +1,11 @@
-// Loaded only when figures are wanted: what they need takes memory.
+// Loaded only if metrics are enabled, because prom-client takes memory.
 
 import type { Config } from './config/schema.ts'
 import { MetricsServer } from './http/metricsServer.ts'
 import { urlOf } from './http/url.ts'
 import { createMetrics, type MetricSources } from './observe/metrics.ts'
 
-/** Serves the figures. Throws MetricsListenError. */
+/** Serves the metrics. Throws MetricsListenError. */
 export async function serveFigures(
   { host, port, hosts }: Config['metrics'],
   sources: MetricSources,

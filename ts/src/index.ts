@@ -1,11 +1,11 @@
-// The face of the package: start a node from a program.
+// The public API of the package: starts a node from a program.
 
 import { loadConfig } from './config/load.ts'
 import type { Config } from './config/schema.ts'
 import { startNode as start } from './main.ts'
 import type { RunningNode } from './runningNode.ts'
 
-/** Settings as the configuration file has them; what is left out has its default. */
+/** Settings, with the names of the configuration file; absent settings have their defaults. */
 export type NodeSettings = { [Section in keyof Config]?: Partial<Config[Section]> }
 
 /** Starts the node of this process. Throws ConfigError, PortError, AddonMissing or UnsupportedSystem. */

@@ -30,20 +30,20 @@ import type { RunningNode } from './runningNode.ts'
 import { keepsApps, type NodeStore, openStore } from './serviceStore.ts'
 import { Workers } from './workers.ts'
 
-/** A node that serves, as the commands need it. */
+/** A serving node, with the operations that commands need. */
 export interface ServingNode extends RunningNode {
   readonly workers: number
   /** Direct access to the core. */
   readonly native: Addon
-  /** Calls back after the head has changed; another listener replaces the one before. */
+  /** Sets the listener for changes of the head; it replaces the previous listener. */
   onHead(listener: () => void): void
-  /** Takes over what may change while the node runs, and logs what has to wait for a restart. Throws ConfigError. */
+  /** Applies the settings that may change while the node runs, and logs settings that need a restart. Throws ConfigError. */
   reload(config: Config): void
-  /** Logs that the configuration could not be read anew: the node goes on with the one that it has. */
+  /** Logs that a new configuration is invalid; the current one stays. */
   refuseReload(problems: readonly string[]): void
 }
 
-/** Opens the node of this process and serves it. There can be one in a process. */
+/** Opens the node of this process and serves it. A process can have one node. */
 export async function startNode(config: Config): Promise<ServingNode> {
   checkSystem()
   const logger = createLogger(config.log.level, 'main')
@@ -81,19 +81,19 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
   const isCounting = config.metrics.enabled || config.admin.enabled
   const counters = isCounting ? (await import('./counting.ts')).createCounters(config, count) : []
   setHeaderLimit(config.http.maxHeaderBytes)
-  const given = { keys: source.keys, meters: accounting.memory, store: store.health(), counters, memory: cells }
-  const workers = new Workers(count, config, given, logger, fail)
-  const told = storeLog(logger)
+  const shared = { keys: source.keys, meters: accounting.memory, store: store.health(), counters, memory: cells }
+  const workers = new Workers(count, config, shared, logger, fail)
+  const logHealth = storeLog(logger)
   const health = store.health()
-  if (health !== undefined) told(health)
+  if (health !== undefined) logHealth(health)
   store.onHealth((health) => {
-    told(health)
-    workers.tellStore(health)
+    logHealth(health)
+    workers.setStoreHealth(health)
   })
   let isEnding = false
   try {
     const { genesis } = JSON.parse(native.openNode(await nodeConfig(config))) as { genesis: string }
-    // Before it is served: suites ask for the time of the head first, and that of the genesis block lies far back.
+    // Mined before serving: test suites read the time of the head first, and the genesis block is years old.
     if (config.tools && headCursor(native).number === 0) await native.evmMine(1, -1, 0, 0)
     let onHead = (): void => undefined
     native.onHead(() => {
@@ -116,7 +116,7 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
       core: () => nodeFigures(native),
       webSockets: () => Atomics.load(workers.openSockets, 0),
       waitingBytes: () => memory.allBytes,
-      // While the store is away nobody knows.
+      // Unknown while the store is away.
       filters: () => filters.count().catch(() => undefined),
       health: () => judgeHealth(nodeFigures(native), healthLimitsOf(current), Date.now(), isEnding, store.health()),
       sharedStore: () => store.health(),
@@ -132,7 +132,7 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
     logger.debug({ urls, network: config.network, workers: count }, 'serving')
     for (const address of addresses) {
       const modules = shutModules(config.modules, address)
-      if (modules.length > 0) logger.warn({ address: address.path, modules }, 'not served on a public address')
+      if (modules.length > 0) logger.warn({ address: address.path, modules }, 'modules not served on a public address')
     }
     return {
       url: urls[0] ?? '',
@@ -179,7 +179,7 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
   }
 }
 
-/** The API keys. A node that others reach does not start without, unless it is told to be open. */
+/** Opens the API keys. A node that other machines reach needs an app or `auth.open`. Throws ConfigError. */
 async function openKeys(config: Config, store: NodeStore, accounting: Accounting): Promise<KeySource> {
   const { network, auth } = config
   const { whenAway } = config.store
@@ -192,10 +192,10 @@ async function openKeys(config: Config, store: NodeStore, accounting: Accounting
     isWithheld: () => whenAway === 'closed' && store.health()?.isUp === false,
   }
   const source = await KeySource.open(store.service.apps, settings, accounting)
-  // What could not be read yet may hold apps: until then nobody is let in.
+  // A store that could not be read yet may contain apps: until then, requests are refused.
   if (source.hasApps || !source.hasRead || auth.open || reachable === undefined) return source
   throw new ConfigError([
-    `${reachable.path}.host: ${reachable.host} can be reached by others, and there are no API keys: make one with rhizome keys create, or allow everybody with --open`,
+    `${reachable.path}.host: other machines can reach ${reachable.host}, and there are no API keys: create one with rhizome keys create, or allow requests without a key with --open`,
   ])
 }
 
@@ -206,21 +206,21 @@ function createRegistry(native: Addon, config: Config, store: FilterStore, isSha
   return new FilterRegistry(isShared ? sharedSource(source, isKnown) : source, store, randomUUID())
 }
 
-/** Logs the transactions that a block left out, each once for a reason that stays. */
+/** Logs transactions that were left out of a block, once for each transaction and reason. */
 function logLeftOut(native: Addon, logger: Logger): void {
   for (const { isDropped, ...transaction } of leftOut(native)) {
     logger.warn(transaction, isDropped ? 'transaction dropped' : 'transaction left out of the block')
   }
 }
 
-/** Logs what goes wrong with the store; that it is away is logged once for all who need it. */
+/** Returns a function that logs errors of the store, except that it is away: `storeLog` logs that once. */
 function reporter(logger: Logger, message: string): (error: Error) => void {
   return (error) => {
     if (!(error instanceof StoreError && error.isAway)) logger.error({ reason: error.message }, message)
   }
 }
 
-/** Logs when the store goes away and comes back, each once, whatever else becomes known of it. */
+/** Returns a function that logs once when the store becomes unreachable, and once when it is reachable again. */
 function storeLog(logger: Logger): (health: StoreHealth) => void {
   let wasUp = true
   return ({ isUp, reason, whenAway }) => {

@@ -4,7 +4,7 @@ import type { Config } from './config/schema.ts'
 import { developmentAccounts } from './developmentKeys.ts'
 import { version } from './version.ts'
 
-/** What the addon's openNode takes, as JSON. Throws ConfigError. */
+/** Returns the argument of the addon's `openNode`, as JSON. Throws ConfigError. */
 export async function nodeConfig(config: Config): Promise<string> {
   const choices = decidedChoices(config)
   return JSON.stringify({
@@ -47,7 +47,7 @@ export async function nodeConfig(config: Config): Promise<string> {
   })
 }
 
-/** The name that web3_clientVersion tells. Tools for development look at its first word. */
+/** Returns the answer of web3_clientVersion. Development tools check its first word. */
 function clientVersion(choice: 'tools' | 'own'): string {
   const platform = `${process.platform}-${process.arch}`
   return choice === 'tools'

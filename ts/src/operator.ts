@@ -1,4 +1,4 @@
-// Loaded only when the operator's page is wanted.
+// Loaded only if the operator's page is enabled.
 
 import { Apps } from './admin/apps.ts'
 import { FigureFiles } from './admin/figures/files.ts'
@@ -17,33 +17,33 @@ import type { AppUse } from './observe/appUse.ts'
 import type { Logger } from './observe/log.ts'
 import { version } from './version.ts'
 
-// Set-up puts it beside the bundle of this file.
+// Set-up writes it next to the bundle of this file.
 const pageFolder = new URL('./page/', import.meta.url)
 
 export interface OperatorParts {
-  /** Where the node serves, e.g. `http://127.0.0.1:4444`. */
+  /** URL of the node, e.g. `http://127.0.0.1:4444`. */
   readonly url: string
-  /** Undefined where no apps can be kept. */
+  /** Undefined if the node cannot store apps. */
   readonly keys: { readonly store: Pick<ServiceStore, 'apps' | 'usage'>; readonly source: KeySource } | undefined
   readonly sources: Pick<ReportSources, 'workers' | 'core' | 'health' | 'webSockets' | 'filters'>
 }
 
 export interface RunningOperator {
   readonly url: string
-  /** Closes the address; figures are still counted. */
+  /** Closes the address; counting continues. */
   close(): void
-  /** Ends the counting and writes the figures. */
+  /** Stops counting and writes the figures. */
   save(): Promise<void>
 }
 
-/** What is needed to serve the page, looked at before the node opens. Throws ConfigError. */
+/** Checks the settings and files of the operator's page before the node opens. Throws ConfigError. */
 export function prepareOperator(
   config: Config,
   logger: Logger,
 ): {
-  /** Takes over what apps asked a worker for. */
+  /** Adds the requests of apps that a worker reports. */
   takeAppUse(use: AppUse): void
-  /** Throws AdminListenError. */
+  /** Serves page and API. Throws AdminListenError. */
   serve(parts: OperatorParts): Promise<RunningOperator>
 } {
   const { host, port, hosts } = config.admin

@@ -1,13 +1,13 @@
 import { type AddressInfo, createServer } from 'node:net'
 
-/** The port is taken, or may not be used. */
+/** The port is in use or not permitted. */
 export class PortError extends Error {
   override name = 'PortError'
 }
 
 /**
- * The port to serve on: the given one, for 0 a free one. Fails when something listens there already. Workers share their
- * port, and so would a second node by accident: the kernel would spread connections over both.
+ * Returns `port`, or a free port for 0. Throws PortError if the port is in use: because workers share their port, a second
+ * node could share it by accident, and the kernel would spread connections over both nodes.
  */
 export function freePort(host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -1,19 +1,19 @@
-/** A node that serves. */
+/** A serving node. */
 export interface RunningNode {
-  /** E.g. `http://127.0.0.1:4444`. WebSockets are at the same address, with `ws:`. */
+  /** URL of the first address, e.g. `http://127.0.0.1:4444`. WebSockets have the same address with `ws:`. */
   readonly url: string
-  /** That of `url`: the one that was chosen when the settings say 0. */
+  /** Port of `url`; the chosen port if the setting is 0. */
   readonly port: number
-  /** All addresses: that of `http`, then those of `listen`. */
+  /** URLs of all addresses: that of `http`, then those of `listen`. */
   readonly urls: readonly string[]
-  /** Where the figures for Prometheus are; undefined when they are not served. */
+  /** URL of the metrics for Prometheus; undefined if they are not served. */
   readonly metricsUrl: string | undefined
-  /** Where the operator's page and its API are; undefined when they are not served. */
+  /** URL of the operator's page and its API; undefined if they are not served. */
   readonly adminUrl: string | undefined
-  /** Resolves with the reason when the node cannot go on by itself. Stop it then. */
+  /** Resolves with the reason after a fatal error. The program should then call `stop`. */
   readonly failure: Promise<string>
-  /** Resolves when a caller asks the node to end (`rsk_shutdown`). Stop it then. */
+  /** Resolves when a caller requests the shutdown (`rsk_shutdown`). The program should then call `stop`. */
   readonly shutdown: Promise<void>
-  /** Answers running requests, closes all connections and the database. False when a worker thread is still busy. */
+  /** Finishes running requests and closes all connections and the database. Resolves to false if a worker thread did not stop in time. */
   stop(): Promise<boolean>
 }

@@ -17,19 +17,19 @@ import { nativeSource } from './subscriptions/nativeSource.ts'
 import { Publisher } from './subscriptions/publisher.ts'
 import { SubscriptionRegistry } from './subscriptions/registry.ts'
 
-/** One worker's server: HTTP and WebSocket on all addresses. */
+/** The server of one worker: HTTP and WebSocket on all addresses. */
 export interface Server {
-  /** Starts to listen, given one port for each address, and returns that of the first. Several workers may share them. */
+  /** Listens on one port for each address and returns the first port. Several workers may share the ports. */
   listen(...ports: readonly number[]): Promise<number>
-  /** Takes over the limits that may change while it serves. */
+  /** Applies the settings that may change while the server runs. */
   configure(config: Config): void
-  /** Shows new connections the certificates that the files hold now. */
+  /** Reads the certificate files again for new connections. */
   renewCertificates(): Promise<void>
-  /** Takes no new connections, lets running requests end for a while, then closes all. */
+  /** Accepts no new connections, waits up to `graceMs` for running requests, then closes all connections. */
   stop(graceMs: number): Promise<void>
 }
 
-/** What a server is put together with; passed in, so that tests can serve without a node. */
+/** Dependencies of a server; tests replace them to serve without a node. */
 export interface ServerParts {
   readonly config: Config
   readonly native: Addon
@@ -37,19 +37,19 @@ export interface ServerParts {
   readonly filters: Context['filters']
   readonly observe: Observer
   readonly shutdown: Context['shutdown']
-  /** One number that all workers share: the WebSocket connections that are open. */
+  /** One number shared by all workers: open WebSocket connections. */
   readonly openSockets: Int32Array
-  /** Where the bytes that wait are counted. */
+  /** Counts the bytes of requests, answers, filters and subscriptions. */
   readonly memory: MemoryBudget
-  /** Where all workers count the connections of each client; absent: this one counts alone. */
+  /** Shared memory of the connection table; absent: a table of this worker only. */
   readonly connections?: Int32Array
-  /** Absent: nothing is counted. */
+  /** Absent: requests are not counted. */
   readonly counters: Counters | undefined
-  /** How the store is that nodes share. Absent: there is none. */
+  /** State of the shared store. Absent: there is none. */
   readonly store?: () => StoreHealth | undefined
 }
 
-/** Builds one worker's server. */
+/** Creates the server of one worker. */
 export function createServer({
   config,
   native,

@@ -8,32 +8,32 @@ import type { FilterLimits, FilterStore } from './filters/store.ts'
 import type { StoreHealth } from './observe/health.ts'
 import type { MemoryBudget } from './rpc/memoryBudget.ts'
 
-// The store that the configuration names: embedded in the node, or a server that several nodes share.
+// Opens the store of the configuration: embedded in the node, or a server shared by several nodes.
 
 const sweepMs = 30_000
 
-/** The state of the service, as a node has it. */
+/** The store of a node: state of the service, and filters. */
 export interface NodeStore {
   readonly service: ServiceStore
-  /** `chain` tells chains apart: the hash of the genesis block. Filters in this process count in `memory`. */
+  /** Opens the filters of a chain, identified by the hash of its genesis block. Filters in this process reserve bytes in `memory`. */
   filters(chain: string, memory: MemoryBudget): FilterStore
-  /** Undefined when nothing is shared. */
+  /** Returns the state of the shared store; undefined if there is none. */
   health(): StoreHealth | undefined
-  /** Calls back whenever a shared store goes away or comes back. */
+  /** Sets the listener for changes of the state of a shared store. */
   onHealth(listener: (health: StoreHealth) => void): void
   close(): Promise<void>
 }
 
-/** For the node. Throws StoreError, also when a shared store is away and the node was not told to go on without. */
+/** Opens the store of a node. Throws StoreError, also if a shared store is away, unless `store.whenAway` is `open`. */
 export async function openStore(config: Config, onProblem: (error: Error) => void): Promise<NodeStore> {
   const address = addressOf(config)
   if (address === undefined) return openEmbedded(config, onProblem)
-  // The client library takes time and memory: it is loaded only where it is needed.
+  // The client library takes time and memory: it is imported on demand.
   const { openShared } = await import('./sharedStore.ts')
   return openShared(config, address, filterLimitsOf(config))
 }
 
-/** For commands, which may run beside the node. Throws StoreError. */
+/** Opens the store for a command, which may run beside the node. Throws StoreError. */
 export async function openStoreBeside(config: Config): Promise<ServiceStore> {
   const address = addressOf(config)
   if (address === undefined) return EmbeddedStore.beside(pathsOf(config))
@@ -41,7 +41,7 @@ export async function openStoreBeside(config: Config): Promise<ServiceStore> {
   return sharedBeside(config, address)
 }
 
-/** Whether there is a place to keep apps in. */
+/** Returns whether apps can be stored. */
 export function keepsApps(config: Config): boolean {
   return addressOf(config) !== undefined || appsFileOf(config) !== null
 }

@@ -2,15 +2,15 @@ import { type Address, addressesOf } from './config/addresses.ts'
 import { decidedChoices } from './config/choices.ts'
 import type { Config } from './config/schema.ts'
 
-/** What the parts of one address need of the configuration. They look at it for each request. */
+/** Settings of one address. Read at each request, so that a reload applies at once. */
 export type Settings = ReturnType<typeof settingsAt>
 
-/** For each address. */
+/** Returns the settings of each address. */
 export function settingsOf(config: Config): readonly Settings[] {
   return addressesOf(config).map((address) => settingsAt(config, address))
 }
 
-/** Takes over what has changed; the number of addresses never does. */
+/** Updates running settings in place. The number of addresses never changes. */
 export function replaceSettings(running: readonly Settings[], config: Config): void {
   const fresh = settingsOf(config)
   for (const [index, settings] of running.entries()) {
@@ -20,7 +20,7 @@ export function replaceSettings(running: readonly Settings[], config: Config): v
   }
 }
 
-/** Largest request bodies and messages, where nothing else is configured. */
+/** Default limits of request bodies and messages, in bytes. */
 const largestBody = { public: 1_048_576, private: 5_242_880 }
 
 function settingsAt(config: Config, { cors, hosts, isPublic }: Address) {

@@ -9,14 +9,14 @@ import type { StoreHealth } from './observe/health.ts'
 import { RedisConnection, redisForOnce } from './redis/connection.ts'
 import type { NodeStore } from './serviceStore.ts'
 
-/** The store in Redis, for a node. Throws StoreError when it is away and the node was not told to go on without. */
+/** Opens the store in Redis for a node. Throws StoreError if it is away, unless `store.whenAway` is `open`. */
 export async function openShared(config: Config, address: ServerAddress, limits: FilterLimits): Promise<NodeStore> {
   const { prefix, whenAway } = config.store
-  let tell: (health: StoreHealth) => void = () => undefined
-  const redis = await RedisConnection.open(address, prefix, (state) => tell({ ...state, whenAway }))
+  let notify: (health: StoreHealth) => void = () => undefined
+  const redis = await RedisConnection.open(address, prefix, (state) => notify({ ...state, whenAway }))
   if (!redis.state.isUp && whenAway === 'closed') {
     redis.close()
-    const hint = 'with store.whenAway = "open" a node starts all the same'
+    const hint = 'store.whenAway = "open" lets the node start without it'
     throw new StoreError(`store.url: Redis is away (${redis.state.reason}); ${hint}`, true)
   }
   return {
@@ -24,13 +24,13 @@ export async function openShared(config: Config, address: ServerAddress, limits:
     filters: (chain) => new RedisFilters(redis, chain, limits),
     health: () => ({ ...redis.state, whenAway }),
     onHealth(listener) {
-      tell = listener
+      notify = listener
     },
     close: async () => redis.close(),
   }
 }
 
-/** The store in Redis, for a command: it connects when it asks and hangs up at once. */
+/** Opens the store in Redis for a command: connects for each access and disconnects after it. */
 export function sharedBeside(config: Config, address: ServerAddress): ServiceStore {
   return new RedisStore(redisForOnce(address, config.store.prefix))
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Version of the package, from its package.json: two levels up from the sources and from the bundle alike. */
+/** Version of the package, from package.json, which is two levels above both sources and bundle. */
 export const version = (
   JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
 ).version

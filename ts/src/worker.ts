@@ -16,9 +16,9 @@ import { executionOwner, startNumbersAfter } from './rpc/requestContext.ts'
 import { createServer } from './server.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './workerMessages.ts'
 
-/** Tokens of one worker; the main thread counts below the first. */
+/** Range of cancellation tokens of one worker; the main thread uses the numbers below. */
 const tokensPerWorker = 2 ** 40
-/** Of 32 bits, for up to 256 workers; numbers may come again. */
+/** Range of connection numbers of one worker: 32 bits for up to 256 workers. Numbers may repeat. */
 const connectionsPerWorker = 2 ** 24
 
 function run(

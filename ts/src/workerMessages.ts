@@ -4,37 +4,37 @@ import type { FilterQuestion, FilterReply } from './filters/port.ts'
 import type { AppUse } from './observe/appUse.ts'
 import type { StoreHealth } from './observe/health.ts'
 
-/** What a worker is started with. */
+/** Data that a worker starts with. */
 export interface WorkerStart {
   readonly index: number
   readonly config: Config
   readonly keys: Keys
-  /** Where what apps spend is counted by all workers. */
+  /** Shared meters of all apps. */
   readonly meters: SharedArrayBuffer
-  /** How the store is that nodes share; undefined when there is none. */
+  /** State of the shared store; undefined if there is none. */
   readonly store: StoreHealth | undefined
-  /** One number that all workers share: the WebSocket connections that are open. */
+  /** One number shared by all workers: open WebSocket connections. */
   readonly openSockets: Int32Array
-  /** Where all workers count the connections of each client. */
+  /** Shared connection table. */
   readonly connections: Int32Array
-  /** Where all threads count the bytes that wait, see `budgetCells`; place 0 is the main thread's. */
+  /** Shared memory budget, see `budgetCells`; the main thread has index 0. */
   readonly memory: Int32Array
-  /** Where this worker counts for others to see; without it nobody looks. */
+  /** Shared memory of this worker's counters; undefined if requests are not counted. */
   readonly counters: SharedArrayBuffer | undefined
 }
 
 export type ToWorker =
   /** The node is open: serve on these ports, one for each address. */
   | { readonly kind: 'listen'; readonly ports: readonly number[] }
-  /** Limits have changed. */
+  /** Settings have changed. */
   | { readonly kind: 'configure'; readonly config: Config }
-  /** The files of certificates have changed. */
+  /** The certificate files have changed. */
   | { readonly kind: 'certificates' }
-  /** Finish what runs, then end. */
+  /** Finish running requests, then stop. */
   | { readonly kind: 'stop'; readonly graceMs: number }
-  /** From now on these keys are good. */
+  /** The valid keys have changed. */
   | { readonly kind: 'keys'; readonly keys: Keys }
-  /** The store that nodes share went away or came back. */
+  /** The state of the shared store has changed. */
   | { readonly kind: 'store'; readonly store: StoreHealth }
   | FilterReply
 
@@ -42,8 +42,8 @@ export type FromWorker =
   | { readonly kind: 'listening' }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'stopped' }
-  /** A caller asks the node to end (rsk_shutdown). */
+  /** A caller requests the shutdown of the node (rsk_shutdown). */
   | { readonly kind: 'shutdown' }
-  /** What apps asked this worker for since the last such message. */
+  /** Requests of apps since the previous message of this kind. */
   | { readonly kind: 'appUse'; readonly use: AppUse }
   | FilterQuestion

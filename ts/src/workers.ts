@@ -10,25 +10,25 @@ import type { StoreHealth } from './observe/health.ts'
 import type { Logger } from './observe/log.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './workerMessages.ts'
 
-// The bundle stands beside this file's own bundle.
+// The bundle of the worker is next to the bundle of this file.
 const program = new URL('./worker.js', import.meta.url)
 
-/** The worker threads of a node: each serves HTTP and WebSocket on the shared ports. */
+/** The worker threads of a node. Each serves HTTP and WebSocket on the shared ports. */
 export class Workers {
-  /** One number: the open WebSocket connections of all workers. */
+  /** One shared number: the open WebSocket connections of all workers. */
   readonly openSockets = new Int32Array(new SharedArrayBuffer(4))
   readonly #workers: readonly Worker[]
 
   /**
-   * Starts the threads with the API keys that are good now, the meters of their apps, and the counters that they count in,
-   * if there are any; they load while the node opens. `onFailure` is called when one dies unexpectedly.
+   * Starts the threads, which load while the node opens. `counters` is empty if requests are not counted. `onFailure` is
+   * called when a thread fails.
    */
   constructor(
     count: number,
     config: Config,
     {
       counters,
-      ...given
+      ...shared
     }: Pick<WorkerStart, 'keys' | 'meters' | 'store' | 'memory'> & { readonly counters: readonly Counters[] },
     logger: Logger,
     onFailure: (reason: string) => void,
@@ -40,7 +40,7 @@ export class Workers {
       const workerData: WorkerStart = {
         index,
         config,
-        ...given,
+        ...shared,
         openSockets,
         connections,
         counters: counters[index]?.memory,
@@ -54,7 +54,10 @@ export class Workers {
     })
   }
 
-  /** Lets all workers listen, each on the port of each address. Filter questions go to `filters`; `onShutdown` is called when a caller asks for the end, `onAppUse` with what apps asked a worker for. */
+  /**
+   * Lets all workers listen on the port of each address. `filters` answers their requests about filters. `onShutdown` is
+   * called when a caller requests the shutdown, `onAppUse` with the requests of apps.
+   */
   async listen(
     ports: readonly number[],
     filters: FilterPort,
@@ -75,36 +78,36 @@ export class Workers {
     )
   }
 
-  /** Tells all workers which keys are good from now on. */
+  /** Sends the valid keys to all workers. */
   replaceKeys(keys: Keys): void {
     for (const worker of this.#workers) post(worker, { kind: 'keys', keys })
   }
 
-  /** Lets all workers read the certificates again. */
+  /** Makes all workers read the certificates again. */
   renewCertificates(): void {
     for (const worker of this.#workers) post(worker, { kind: 'certificates' })
   }
 
-  /** Tells all workers how the store is that nodes share. */
-  tellStore(store: StoreHealth): void {
+  /** Sends the state of the shared store to all workers. */
+  setStoreHealth(store: StoreHealth): void {
     for (const worker of this.#workers) post(worker, { kind: 'store', store })
   }
 
-  /** Lets all workers take over what may change while they serve. */
+  /** Sends a changed configuration to all workers. */
   configure(config: Config): void {
     for (const worker of this.#workers) post(worker, { kind: 'configure', config })
   }
 
   /**
-   * Ends all workers: running requests have `graceMs` to end. False when one did not end in time; it is left alone, for a
-   * thread that is ended by force while it has sockets open takes the whole process down.
+   * Stops all workers after at most `graceMs` for running requests. Resolves to false if a worker did not stop in time. It
+   * is not terminated, because terminating a thread with open sockets crashes the process.
    */
   async stop(graceMs: number): Promise<boolean> {
     const ends = this.#workers.map(async (worker) => {
       const ended = new Promise<true>((resolve) => worker.once('exit', () => resolve(true)))
-      const patience = new Promise<false>((resolve) => setTimeout(() => resolve(false), graceMs + 300).unref())
+      const timeout = new Promise<false>((resolve) => setTimeout(() => resolve(false), graceMs + 300).unref())
       post(worker, { kind: 'stop', graceMs })
-      return worker.threadId === -1 || Promise.race([ended, patience])
+      return worker.threadId === -1 || Promise.race([ended, timeout])
     })
     return (await Promise.all(ends)).every(Boolean)
   }

@@ -122,7 +122,7 @@ describe('a node with several addresses', () => {
   })
 
   test('behavior: the log says what the file opens in vain', () => {
-    const lines = node.errors.split('\n').filter((line) => line.includes('not served on a public address'))
+    const lines = node.errors.split('\n').filter((line) => line.includes('modules not served on a public address'))
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ address: 'listen.0', modules: ['debug'] }])
   })
 })
@@ -163,6 +163,6 @@ describe('settings', () => {
       '--config',
       configFile('[[listen]]\nport = 0\nhost = "0.0.0.0"\n'),
     ])
-    expect([code, errors]).toEqual([2, expect.stringContaining('listen.0.host: 0.0.0.0 can be reached by others')])
+    expect([code, errors]).toEqual([2, expect.stringContaining('listen.0.host: other machines can reach 0.0.0.0')])
   })
 })

@@ -452,7 +452,7 @@ describe('the admin address', { timeout: 60_000 }, () => {
   test('error: others reach it only with a token', async () => {
     const outside = 'admin.host = "0.0.0.0"\n'
     await expect(start(outside)).rejects.toThrow(
-      /ended with 2: rhizome: admin\.host: 0\.0\.0\.0 can be reached by others: set admin\.tokenFile/,
+      /ended with 2: rhizome: admin\.host: other machines can reach 0\.0\.0\.0: set admin\.tokenFile/,
     )
   })
 

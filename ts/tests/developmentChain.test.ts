@@ -101,7 +101,7 @@ test('error: what cannot be', async () => {
       /development\.accounts: is for network = "regtest", not for network = "testnet"/,
     ],
     [['--block-time', '0'], /--block-time: expected seconds, as 5 or 0\.5, got "0"/],
-    [['--block-time', '5', '--mining', 'off'], /--block-time: is another way to say --mining/],
+    [['--block-time', '5', '--mining', 'off'], /--block-time: cannot be combined with --mining/],
   ]
   for (const [flags, message] of cases) {
     const { code, errors } = await runCommand(['start', '--ephemeral', '--http-port', '0', ...flags])

@@ -346,7 +346,7 @@ describe('rhizome keys', () => {
     const failures: [string[], number, RegExp][] = [
       [['create', 'a'], 1, /^rhizome: name: there is an app a already\n$/],
       [['create', '../a'], 2, /Expected up to 64 letters/],
-      [['create', 'b', '--expires', '2001-01-01'], 2, /still to come/],
+      [['create', 'b', '--expires', '2001-01-01'], 2, /time in the future/],
       [['create', 'b', '--description', 'x\ny'], 2, /one line/],
       [['show', 'b'], 1, /^rhizome: name: there is no app "b"\n$/],
       [['rotate', 'a', '--keep', '-1'], 2, /whole number of seconds/],

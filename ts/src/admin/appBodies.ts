@@ -3,8 +3,8 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { appMembers } from '../auth/app.ts'
 
-// What callers send about apps. `expects` is what they are told when a value does not fit. Here the form is checked; what
-// makes sense in a policy is known to the apps themselves.
+// Schemas of request bodies about apps. `expects` is the error text for an invalid value. Only the form is checked here;
+// `auth/policy.ts` checks the values of a policy.
 
 const closed = { additionalProperties: false }
 const { name, description, useCase } = appMembers

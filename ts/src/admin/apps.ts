@@ -10,16 +10,16 @@ import type { AppList, AppUse, AppView, AppWithKey, ListedApp } from './shapes.t
 
 export interface AppsSettings {
   readonly network: string
-  /** The address that callers use. */
+  /** Public URL of the node. */
   readonly baseUrl: string
-  /** Tells the workers; resolves when they have been told. */
+  /** Sends the changed keys to the workers; resolves when they have been sent. */
   readonly publish: () => Promise<void>
-  /** Notes who was changed. Never a key. */
+  /** Logs a change of an app, without its key. */
   readonly note: (action: string, app: string) => void
   readonly now: () => number
 }
 
-/** What the API does with apps. Throws ApiError and StoreError. */
+/** Operations of the admin API on apps. They throw ApiError and StoreError. */
 export class Apps {
   readonly #store: AppStore
   readonly #usage: Pick<ServiceStore['usage'], 'report'>
@@ -48,8 +48,8 @@ export class Apps {
     const { description = '', useCase = '', expiresAt, ...rest } = checkBody(newApp, body)
     const { name } = rest
     const { network, now } = this.#settings
-    const given = { ...rest, description, useCase, network, expiresAt: this.#end(expiresAt) }
-    const { apps, key } = await this.#change('created', name, (before) => createApp(before, given, now()))
+    const app = { ...rest, description, useCase, network, expiresAt: this.#end(expiresAt) }
+    const { apps, key } = await this.#change('created', name, (before) => createApp(before, app, now()))
     return this.#withKey(apps, name, key)
   }
 
@@ -73,7 +73,7 @@ export class Apps {
     return this.#shown(appNamed(apps, name))
   }
 
-  /** One after the other: the store would let them wait for each other, but not for long. */
+  /** Runs changes one after the other. The lock of the store would also order them, but fails after a short wait. */
   #change<T extends { readonly apps: readonly App[] }>(
     action: string,
     name: string,
@@ -94,7 +94,7 @@ export class Apps {
     if (expiresAt === null || expiresAt === undefined) return null
     const end = Date.parse(expiresAt)
     if (end > this.#settings.now()) return end
-    throw new ApiError(400, 'invalid', 'expiresAt: expected a time that is still to come', { member: 'expiresAt' })
+    throw new ApiError(400, 'invalid', 'expiresAt: expected a time in the future', { member: 'expiresAt' })
   }
 
   #shown(app: App): AppView {
@@ -115,7 +115,7 @@ function unknown(name: string): ApiError {
   return new ApiError(404, 'unknown', `name: there is no app ${name}`)
 }
 
-/** What the apps themselves refuse is the fault of the body, unless they do not have the one that the path names. */
+/** Converts an AppError of `work`: an unknown app becomes 404, invalid values of the body 400, conflicts 409. */
 function refusing<T>(name: string, work: () => T): T {
   try {
     return work()

@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import type { Validator } from 'typebox/compile'
 import { ApiError } from './refusal.ts'
 
-/** Lists of an app may be long, and its keys are. */
+/** Allow lists and public keys of an app may be long. */
 const maxBytes = 1_048_576
 
 /** Reads a body as JSON. Throws ApiError. */
 export async function readJson(request: IncomingMessage): Promise<unknown> {
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase()
-  // No form of a web page can send this type.
+  // A form of a web page cannot send this type.
   if (type !== 'application/json') {
     throw new ApiError(415, 'mediaType', 'Content-Type: expected application/json')
   }
@@ -36,13 +36,13 @@ interface Check<T> extends Pick<Validator, 'Errors' | 'Type'> {
 }
 
 interface Described {
-  /** What a value has to be, in words. */
+  /** Description of valid values. */
   readonly expects?: string
   readonly properties?: Readonly<Record<string, Described>>
   readonly items?: Described
 }
 
-/** Checks a body. Throws ApiError that names the first member that is wrong and what was expected; never its value. */
+/** Checks a body. Throws ApiError with the first invalid member and its description, without its value. */
 export function checkBody<T>(check: Check<T>, body: unknown): T {
   if (check.Check(body)) return body
   const [first] = check.Errors(body)
@@ -50,7 +50,7 @@ export function checkBody<T>(check: Check<T>, body: unknown): T {
   const { additionalProperties, requiredProperties } = (first?.params ?? {}) as Record<string, readonly string[]>
   const inner = additionalProperties?.[0] ?? requiredProperties?.[0]
   const member = [...names, ...(inner === undefined ? [] : [inner])].join('.')
-  if (member === '') throw new ApiError(400, 'invalid', 'the body has to be an object')
+  if (member === '') throw new ApiError(400, 'invalid', 'the body must be an object')
   const problem =
     additionalProperties !== undefined
       ? 'there is no such member'
@@ -60,7 +60,7 @@ export function checkBody<T>(check: Check<T>, body: unknown): T {
   throw new ApiError(400, 'invalid', `${member}: ${problem}`, { member })
 }
 
-/** What the innermost part that says so expects. */
+/** Returns the innermost description on the path of an invalid member. */
 function expectation(schema: Described, names: readonly string[]): string | undefined {
   let described: Described | undefined = schema
   let expects: string | undefined

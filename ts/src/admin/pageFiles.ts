@@ -5,7 +5,7 @@ export interface PageFile {
   readonly content: Buffer
 }
 
-/** What the page consists of: its path, its name in the folder, its type. No other file is ever served. */
+/** Files of the page: path, name in the folder, media type. No other file is served. */
 const files = [
   ['/', 'index.html', 'text/html; charset=utf-8'],
   ['/page.css', 'page.css', 'text/css; charset=utf-8'],
@@ -13,7 +13,7 @@ const files = [
   ['/icon.svg', 'icon.svg', 'image/svg+xml'],
 ] as const
 
-/** The files of the operator's page by their paths, read once. They hold nothing secret. */
+/** Reads the files of the operator's page, by path. They contain no secrets. */
 export function readPage(folder: URL): ReadonlyMap<string, PageFile> {
   return new Map(files.map(([path, name, type]) => [path, { type, content: readFileSync(new URL(name, folder)) }]))
 }

@@ -1,10 +1,10 @@
-/** Why the API refuses, with the HTTP status that says so. */
+/** A refusal of the admin API, with its HTTP status. */
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly status: number
   /** One word for programs. */
   readonly code: string
-  /** Which member of the body is wrong. */
+  /** The invalid member of the body. */
   readonly member: string | undefined
   readonly headers: Readonly<Record<string, string>>
 

@@ -16,29 +16,29 @@ import type { MethodReport, NodeReport } from './shapes.ts'
 const rateMs = 30_000
 const latencyWindowMs = 300_000
 
-/** Where the figures come from; each is asked when somebody looks. */
+/** Sources of the report, read at each request. */
 export interface ReportSources {
   readonly fixed: Pick<NodeReport, 'version' | 'network' | 'url' | 'workers'>
   readonly workers: readonly Counters[]
-  /** Undefined when no node is open. */
+  /** Undefined while the chain is not open. */
   readonly core: () => NodeFigures | undefined
   readonly health: () => Health
   readonly access: () => NodeReport['access']
   readonly webSockets: () => number
-  /** Undefined when it cannot be told now. */
+  /** Undefined while the number is unknown. */
   readonly filters: () => Promise<number | undefined>
-  /** Never goes back; starts at 0 with the process. */
+  /** A monotonic clock that starts at 0 with the process. */
   readonly nowMs: () => number
 }
 
-/** Reports on the node, with rates: it remembers what it saw in the last minutes. */
+/** Reports on the node, with rates over the samples of the last five minutes. */
 export class Reporter {
   readonly #sources: ReportSources
   readonly #history = new History()
   readonly #onSample: (sample: Sample) => void
   #timer: NodeJS.Timeout | undefined
 
-  /** `onSample` is called with each sample that is kept. */
+  /** `onSample` is called with each sample of the history. */
   constructor(sources: ReportSources, onSample: (sample: Sample) => void = () => undefined) {
     this.#sources = sources
     this.#onSample = onSample
@@ -49,7 +49,7 @@ export class Reporter {
     this.#timer = setInterval(() => this.#keepSample(), sampleMs).unref()
   }
 
-  /** Keeps a last sample. */
+  /** Stops sampling after a last sample. */
   stop(): void {
     clearInterval(this.#timer)
     this.#keepSample()
@@ -114,7 +114,7 @@ export class Reporter {
     const window = this.#history.before(now.atMs, latencyWindowMs) ?? now
     const counts = pick(now).reduce<number[]>((sum, figures) => {
       const earlier = figures && window.methods.get(figures.method)
-      return countsBetween(earlier, figures).map((count, place) => count + (sum[place] ?? 0))
+      return countsBetween(earlier, figures).map((count, index) => count + (sum[index] ?? 0))
     }, [])
     return {
       count: total(now),
@@ -130,7 +130,7 @@ export class Reporter {
   }
 }
 
-/** Blocks that the main chain grew by; a reorganisation to a lower head is no growth. */
+/** Returns the growth of the main chain in blocks per second; 0 after a reorganisation to a lower head. */
 function blockRate(from: Sample, to: Sample): number {
   if (from.head === undefined || to.head === undefined) return 0
   return perSecond(from, to, Math.max(0, to.head - from.head))

@@ -15,7 +15,7 @@ export interface Answer {
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Its first group, if it has one, is the name of an app. */
+  /** The first group, if any, is the name of an app. */
   readonly path: RegExp
   answer(name: string, request: IncomingMessage): Promise<Answer>
 }
@@ -24,15 +24,15 @@ const all = /^\/api\/apps$/
 const one = new RegExp(`^/api/apps/(${namePattern})$`)
 const key = new RegExp(`^/api/apps/(${namePattern})/rotate$`)
 
-/** The API. Without `apps`, nothing can be kept. */
+/** Returns the routes of the API. `apps` is undefined if the node cannot store apps. */
 export function routesOf(
   apps: Apps | undefined,
   report: () => Promise<NodeReport>,
   figures: (subject: Subject, range: RangeName) => Promise<FigureReport>,
 ): readonly Route[] {
-  const kept = (): Apps => {
+  const storedApps = (): Apps => {
     if (apps !== undefined) return apps
-    throw new ApiError(409, 'ephemeral', 'this node keeps nothing: set auth.file to keep apps')
+    throw new ApiError(409, 'ephemeral', 'this node has no data directory: set auth.file to store apps')
   }
   return [
     { method: 'GET', path: /^\/api\/node$/, answer: async () => ok(await report()) },
@@ -42,7 +42,7 @@ export function routesOf(
       async answer(_none, request) {
         const { range, app } = figureQuery(request.url ?? '')
         if (app === undefined) return ok(await figures('node', range))
-        await kept().show(app)
+        await storedApps().show(app)
         return ok(await figures({ app }, range))
       },
     },
@@ -51,26 +51,26 @@ export function routesOf(
       method: 'POST',
       path: all,
       async answer(_none, request) {
-        const body = await kept().create(await readJson(request))
+        const body = await storedApps().create(await readJson(request))
         return { status: 201, headers: { Location: `/api/apps/${body.app.name}` }, body }
       },
     },
-    { method: 'GET', path: one, answer: async (name) => ok(await kept().show(name)) },
+    { method: 'GET', path: one, answer: async (name) => ok(await storedApps().show(name)) },
     {
       method: 'PATCH',
       path: one,
-      answer: async (name, request) => ok(await kept().edit(name, await readJson(request))),
+      answer: async (name, request) => ok(await storedApps().edit(name, await readJson(request))),
     },
-    { method: 'DELETE', path: one, answer: async (name) => ok(await kept().revoke(name)) },
+    { method: 'DELETE', path: one, answer: async (name) => ok(await storedApps().revoke(name)) },
     {
       method: 'POST',
       path: key,
-      answer: async (name, request) => ok(await kept().rotate(name, await readJson(request))),
+      answer: async (name, request) => ok(await storedApps().rotate(name, await readJson(request))),
     },
   ]
 }
 
-/** Throws ApiError when the range is none of `rangeNames`. */
+/** Reads the query of /api/figures. Throws ApiError if the range is not in `rangeNames`. */
 function figureQuery(url: string): { readonly range: RangeName; readonly app: string | undefined } {
   const query = new URL(url, 'http://localhost').searchParams
   const asked = query.get('range')

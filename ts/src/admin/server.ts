@@ -9,9 +9,9 @@ import type { Refusal } from './shapes.ts'
 
 const headersMs = 5000
 const requestMs = 10_000
-const mostConnections = 200
+const maxConnections = 200
 
-/** Nothing from elsewhere is loaded, nothing is framed, and text never becomes markup. */
+/** The page loads only its own files, cannot be framed, and cannot turn text into markup. */
 const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -32,7 +32,7 @@ const always = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 }
 
-/** The address cannot be listened on. */
+/** Listening on the address failed. */
 export class AdminListenError extends Error {
   override name = 'AdminListenError'
 }
@@ -40,13 +40,13 @@ export class AdminListenError extends Error {
 export interface AdminSettings {
   /** Accepted Host headers besides loopback names. */
   readonly hosts: readonly string[]
-  /** SHA-256 of the token that the API asks for; undefined: of nobody. */
+  /** SHA-256 of the token of the API; undefined: no token is required. */
   readonly token: Buffer | undefined
-  /** Told of defects. */
+  /** Called with internal errors. */
   readonly onDefect: (error: Error) => void
 }
 
-/** Serves the API and the operator's page on the main thread: no worker is held up by it. */
+/** Serves the API and the operator's page on the main thread, so that no worker is blocked by it. */
 export class AdminServer {
   readonly #server: Server
   readonly #routes: readonly Route[]
@@ -60,7 +60,7 @@ export class AdminServer {
     this.#server = createServer({ headersTimeout: headersMs, requestTimeout: requestMs }, (request, response) => {
       this.#serve(request, response).catch((error: Error) => this.#refuse(response, error))
     })
-    this.#server.maxConnections = mostConnections
+    this.#server.maxConnections = maxConnections
   }
 
   /** Returns the port. Throws AdminListenError. */
@@ -70,7 +70,7 @@ export class AdminServer {
         reject(new AdminListenError(`admin: cannot listen on ${host}:${port} (${error.code})`))
       })
       this.#server.listen(port, host, () => {
-        // An error that nobody listens to would end the node.
+        // An error event without a listener would terminate the node.
         this.#server.on('error', this.#settings.onDefect)
         resolve((this.#server.address() as AddressInfo).port)
       })

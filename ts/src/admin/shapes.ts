@@ -1,4 +1,4 @@
-// What the API answers; the page is written against the same lines.
+// Types of the answers of the admin API, shared by server and page.
 
 import type { AppView, KeyUrls } from '../auth/appView.ts'
 import type { Usage } from '../auth/store.ts'
@@ -7,7 +7,7 @@ import type { MethodCurve, RangeName } from './figures/series.ts'
 export type { AppView, KeyUrls } from '../auth/appView.ts'
 export type { MethodCurve, RangeName } from './figures/series.ts'
 
-/** What an app has used, of all nodes together; days and months are those of UTC. */
+/** Usage of an app at all nodes, in the UTC day and month. */
 export interface AppUse {
   readonly today: Usage
   readonly month: Usage
@@ -23,7 +23,7 @@ export interface AppList {
   readonly apps: readonly ListedApp[]
 }
 
-/** POST /api/apps and POST /api/apps/NAME/rotate. Key and URLs are in no other answer. */
+/** POST /api/apps and POST /api/apps/NAME/rotate. No other answer contains the key and its URLs. */
 export interface AppWithKey {
   readonly app: AppView
   readonly key: string
@@ -34,19 +34,19 @@ export interface AppWithKey {
 export interface FigureReport {
   readonly range: RangeName
   readonly stepSeconds: number
-  /** When the first step begins: seconds since 1970. */
+  /** Start of the first step, in seconds since 1970. */
   readonly fromSeconds: number
-  /** `all` first, the others by their number of requests. Latencies of apps are not counted. */
+  /** `all` first, then by number of requests. Latencies of apps are not counted. */
   readonly methods: readonly MethodCurve[]
 }
 
-/** Any answer with a status from 400 on. */
+/** Answers with a status of 400 or above. */
 export interface Refusal {
   readonly error: {
     /** One word for programs. */
     readonly code: string
     readonly message: string
-    /** Which member of the body is wrong, e.g. `limits.burst`. */
+    /** The invalid member of the body, e.g. `limits.burst`. */
     readonly member?: string
   }
 }
@@ -60,15 +60,15 @@ export interface LaneReport {
 
 export interface MethodReport {
   readonly method: string
-  /** Since the start. */
+  /** Requests since the start. */
   readonly count: number
   readonly errors: number
-  /** Of the last half minute. */
+  /** Rate of the last 30 seconds. */
   readonly perSecond: number
-  /** Of the last five minutes; null when there was no request. */
+  /** Percentiles of the last five minutes; null without requests. */
   readonly p50Ms: number | null
   readonly p99Ms: number | null
-  /** Requests per second, a value for every five seconds of the last five minutes. */
+  /** Requests per second, one value for each five seconds of the last five minutes. */
   readonly curve: readonly number[]
 }
 
@@ -79,7 +79,7 @@ export interface NodeReport {
   readonly url: string
   readonly upSeconds: number
   readonly workers: number
-  /** Whether anybody may call without a key, also when there are apps, and whether apps can be kept at all. */
+  /** Whether requests need no key now, whether they need none even if apps exist, and whether apps can be stored. */
   readonly access: { readonly isOpen: boolean; readonly staysOpen: boolean; readonly keepsApps: boolean }
   readonly health: {
     readonly ready: boolean
@@ -90,9 +90,9 @@ export interface NodeReport {
   readonly blocks: { readonly perSecond: number; readonly curve: readonly number[] }
   readonly requests: Omit<MethodReport, 'method'>
   readonly methods: readonly MethodReport[]
-  /** `other`: all that came after 31 different codes. */
+  /** `other`: codes beyond the first 31 different codes. */
   readonly errors: readonly { readonly code: number | 'other'; readonly count: number; readonly perSecond: number }[]
-  /** Requests and connections that were refused with an HTTP status; `other`: statuses that are not told apart. */
+  /** Requests and connections that were refused with an HTTP status; `other`: all other statuses. */
   readonly refusals: readonly {
     readonly status: number | 'other'
     readonly count: number
@@ -102,7 +102,7 @@ export interface NodeReport {
     readonly http: number
     readonly webSocket: number
     readonly subscriptions: number
-    /** Of all nodes that share a store; null while that is away. */
+    /** Filters of all nodes that share a store; null while the store is away. */
     readonly filters: number | null
   }
   readonly pool: { readonly pending: number; readonly queued: number } | null

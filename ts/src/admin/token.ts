@@ -5,13 +5,13 @@ import type { Config } from '../config/schema.ts'
 import { hashOfToken } from './admission.ts'
 
 /**
- * The hash of the token that callers have to show; undefined where nobody is asked, which only a loopback address may be.
- * Throws ConfigError.
+ * Reads the token file and returns the hash of the token; undefined if no token is required, which is allowed on loopback
+ * addresses only. Throws ConfigError.
  */
 export function readToken({ host, tokenFile }: Config['admin']): Buffer | undefined {
   if (tokenFile === '') {
     if (isLoopback(host)) return undefined
-    throw new ConfigError([`admin.host: ${host} can be reached by others: set admin.tokenFile`])
+    throw new ConfigError([`admin.host: other machines can reach ${host}: set admin.tokenFile`])
   }
   let text: string
   try {

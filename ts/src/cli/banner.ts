@@ -6,7 +6,7 @@ import { version } from '../version.ts'
 
 const weiPerCoin = 10n ** 18n
 
-/** What a person sees after the start: where the node is and what can be done with it. */
+/** Returns the banner after the start: addresses, settings and development accounts. */
 export async function banner(config: Config, node: ServingNode): Promise<string> {
   const { native } = node
   const read = (answer: string | Buffer): unknown => JSON.parse(answer.toString())
@@ -19,7 +19,7 @@ export async function banner(config: Config, node: ServingNode): Promise<string>
     `  mining    ${miningText(config)}`,
     ...profileLines(config),
     ...(isDevelopment(config) ? [] : withoutPeers(config)),
-    `  data      ${dataDirOf(config) ?? 'in a temporary folder, gone at the end'}`,
+    `  data      ${dataDirOf(config) ?? 'in a temporary folder, deleted when the node stops'}`,
     `  JSON-RPC  ${node.url} (${node.workers} ${node.workers === 1 ? 'worker' : 'workers'})`,
     ...node.urls.slice(1).map((url) => `            ${url}`),
     ...(node.metricsUrl === undefined ? [] : [`  metrics   ${node.metricsUrl}`]),
@@ -39,11 +39,11 @@ export async function banner(config: Config, node: ServingNode): Promise<string>
   return `${lines.join('\n')}\n`
 }
 
-/** Tells where blocks come from on a network that the node does not follow by itself. */
+/** Returns the lines about missing peers and other sources of blocks. */
 function withoutPeers(config: Config): string[] {
   const { maxHeadAgeSeconds } = healthLimitsOf(config)
   return [
-    '  peers     none: this node does not connect to others yet, so it does not follow its chain by itself.',
+    '  peers     none: this node cannot connect to peers yet, so it does not follow its chain by itself.',
     '            Blocks come from files (rhizome import FILE, while the node is stopped) and from merged',
     '            mining ([modules.mnr] enabled = true, then mnr_submitBitcoinBlock).',
     ...(maxHeadAgeSeconds === 0
@@ -54,11 +54,11 @@ function withoutPeers(config: Config): string[] {
 
 function warning({ development }: Config): string {
   return development.mnemonic === ''
-    ? 'Development accounts. Their keys are known to everybody: never send real money to them.'
-    : 'Accounts of the mnemonic. Their keys stand here for everybody to see: never send real money to them.'
+    ? 'Development accounts. Their keys are public: never send real money to them.'
+    : 'Accounts of the mnemonic. Their keys are printed here: never send real money to them.'
 }
 
-/** Which profile of answers is served, where there is a choice. */
+/** Returns the line about the profile of answers. */
 function profileLines(config: Config): string[] {
   if (!isDevelopment(config) || config.compat === 'reference') return [`  profile   ${config.compat}`]
   if (config.tools) return ['  profile   tools: for test suites of Hardhat and Foundry']

@@ -4,12 +4,12 @@ import type { Addon } from '../native/bindings.ts'
 import { type Cursor, headCursor, movementSince } from '../native/feed.ts'
 import { failureText } from './failureText.ts'
 
-/** Blocks that are read before other work of the main thread has its turn. */
-const mostBlocks = 32
-/** For the reason of one failed transaction. */
+/** Blocks read at a time, before other work of the main thread runs. */
+const maxBlocks = 32
+/** Time limit for finding the reason of a failed transaction. */
 const reasonMs = 1000
-/** Sender and receiver of the transaction that every block ends with: it pays the miners. */
-const nobody = '0x0000000000000000000000000000000000000000'
+/** Sender and recipient of the REMASC transaction, the last transaction of every block. */
+const zeroAddress = '0x0000000000000000000000000000000000000000'
 const remascAddress = '0x0000000000000000000000000000000001000008'
 
 interface Block {
@@ -27,8 +27,8 @@ interface Receipt {
 }
 
 /**
- * Writes what happens on the chain: one line for each block and one for each of its transactions. Reads on only when what
- * was written before is taken: a terminal that stands still costs no memory.
+ * Prints one line for each new block and one for each of its transactions. Waits until the output has been read before it
+ * continues, so that a stopped terminal costs no memory.
  */
 export class ChainLines {
   readonly #native: Addon
@@ -43,7 +43,7 @@ export class ChainLines {
     this.#cursor = headCursor(native)
   }
 
-  /** To be called after the head has changed. */
+  /** Must be called after the head has changed. */
   follow(): void {
     this.#hasMoved = true
     if (this.#isReading) return
@@ -60,32 +60,32 @@ export class ChainLines {
         while (await this.#readSome()) await new Promise((resolve) => setImmediate(resolve))
       }
     } catch {
-      // The node closes, or nobody reads any more: there is nothing left to tell.
+      // The node is closing, or the output was closed.
     }
   }
 
-  /** False when the head is reached. */
+  /** Prints the next blocks. Returns false when the head is reached. */
   async #readSome(): Promise<boolean> {
-    const { hashes, cursor } = movementSince(this.#native, this.#cursor, mostBlocks)
+    const { hashes, cursor } = movementSince(this.#native, this.#cursor, maxBlocks)
     const fork = cursor.number - hashes.length
     if (!this.#native.printsChain()) {
       this.#cursor = cursor
-      return hashes.length === mostBlocks
+      return hashes.length === maxBlocks
     }
     const lines = fork < this.#cursor.number ? [`back to block ${fork}`] : []
     for (const hash of hashes) lines.push(...(await this.#blockLines(hash)))
     this.#cursor = cursor
     if (lines.length > 0 && !this.#out.write(`${lines.join('\n')}\n`)) await once(this.#out, 'drain')
-    return hashes.length === mostBlocks
+    return hashes.length === maxBlocks
   }
 
   async #blockLines(hash: string): Promise<string[]> {
     const block = read<Block | null>(this.#native.ethGetBlockByHash(hash, true))
     const receipts = read<Receipt[] | null>(this.#native.ethGetBlockReceipts(`hash:${hash}`))
-    // A block that was undone meanwhile.
+    // A reorganisation removed the block meanwhile.
     if (block === null || receipts === null) return []
     const ofTransaction = new Map(receipts.map((receipt) => [receipt.transactionHash, receipt]))
-    const sent = block.transactions.filter(({ from, to }) => from !== nobody || to !== remascAddress)
+    const sent = block.transactions.filter(({ from, to }) => from !== zeroAddress || to !== remascAddress)
     const count = `${sent.length} ${sent.length === 1 ? 'transaction' : 'transactions'}`
     const lines = [`block ${Number(block.number)}  ${block.hash}  ${count}  gas ${BigInt(block.gasUsed)}`]
     for (const { hash, from, to } of sent) {
@@ -99,13 +99,13 @@ export class ChainLines {
     return lines
   }
 
-  /** Receipts do not keep it: the transaction runs once more. */
+  /** Executes a failed transaction again for its reason, which receipts do not contain. */
   async #reason(hash: string): Promise<string> {
     const options = JSON.stringify({ tracer: 'callTracer', tracerConfig: { onlyTopCall: true } })
     try {
       return failureText(read(await this.#native.debugTraceTransaction(hash, options, reasonMs, 0)))
     } catch {
-      return 'no reason could be found'
+      return 'unknown reason'
     }
   }
 }

@@ -5,7 +5,7 @@ import { defaultFile, withoutSecrets } from '../config/print.ts'
 export function configCommand(): Command {
   return new Command('config')
     .description('Check a configuration file, or print one with all defaults')
-    .option('--check <file>', 'say whether a file is right, and what is wrong with it')
+    .option('--check <file>', 'check a file and print its problems')
     .option('--print-default', 'print a file with every setting at its default')
     .option('--json', 'with --check: print the complete configuration as JSON, without secrets')
     .action((options: { check?: string; printDefault?: boolean; json?: boolean }, command: Command) => {

@@ -33,7 +33,7 @@ export function exportCommand(): Command {
     })
 }
 
-/** Makes the file, and removes it when the work fails. A pipe or a device is written to as it is. Throws when there is a file. */
+/** Creates a file and removes it if `work` fails. Pipes and devices are left as they are. Throws if the file exists. */
 async function intoNewFile<T>(path: string, work: () => Promise<T>): Promise<T> {
   const isSpecial = statSync(path, { throwIfNoEntry: false })?.isFile() === false
   if (!isSpecial) {

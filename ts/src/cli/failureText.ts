@@ -1,4 +1,4 @@
-/** What the callTracer says of a transaction that failed. */
+/** Result of the callTracer for a failed transaction. */
 export interface FailedCall {
   readonly error?: string
   readonly output?: string
@@ -7,7 +7,7 @@ export interface FailedCall {
 
 /** `Panic(uint256)`. */
 const panicSelector = '0x4e487b71'
-/** The codes of Solidity. */
+/** Panic codes of Solidity. */
 const panics: Readonly<Record<string, string>> = {
   '0x0': 'generic panic',
   '0x1': 'assertion failed',
@@ -20,9 +20,9 @@ const panics: Readonly<Record<string, string>> = {
   '0x41': 'too much memory',
   '0x51': 'call of an uninitialised function',
 }
-const mostCharacters = 200
+const maxCharacters = 200
 
-/** Why a transaction failed, in one line: the reason of a revert as far as it can be decoded, else the kind of failure. */
+/** Returns why a transaction failed, in one line: the decoded reason of a revert, else the kind of failure. */
 export function failureText(call: FailedCall | null): string {
   const { error = 'failed', output = '0x', revertReason = '' } = call ?? {}
   if (revertReason !== '') return `revert ${shown(revertReason)}`
@@ -34,12 +34,12 @@ export function failureText(call: FailedCall | null): string {
   return shown(error)
 }
 
-/** The text comes from a contract: nothing in it may steer a terminal. */
+/** Replaces control characters of a text that comes from a contract, because they could control the terminal. */
 function shown(text: string): string {
   return shortened(text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '?'))
 }
 
 function shortened(text: string): string {
-  const characters = [...text.slice(0, 2 * mostCharacters)]
-  return characters.length > mostCharacters ? `${characters.slice(0, mostCharacters).join('')}...` : text
+  const characters = [...text.slice(0, 2 * maxCharacters)]
+  return characters.length > maxCharacters ? `${characters.slice(0, maxCharacters).join('')}...` : text
 }

@@ -4,7 +4,7 @@ import { assertReadable, withNewCore } from './openCore.ts'
 import { addChainOptions, addDevelopmentOptions, configFrom, type Parsed } from './options.ts'
 import { ProgressBar } from './progressBar.ts'
 
-/** What the core reports after each block. */
+/** Report of the core after each block. */
 interface ImportedBlock {
   readonly number: number
   readonly hash: string
@@ -14,7 +14,7 @@ interface ImportedBlock {
 
 export function importCommand(): Command {
   const command = new Command('import').description(
-    'Import blocks from a file (one block a line: number,hash,total difficulty,block)',
+    'Import blocks from a file (one block per line: number,hash,total difficulty,block)',
   )
   return addDevelopmentOptions(addChainOptions(command))
     .argument('<file>', 'file to read')
@@ -38,7 +38,7 @@ export function importCommand(): Command {
     })
 }
 
-/** Lines of the file, so that the time left can be told; null for what is no file, and for one that cannot be read. */
+/** Counts the lines of a file, to estimate the remaining time. Returns null for a pipe, a device or an unreadable file. */
 async function lineCount(path: string): Promise<number | null> {
   try {
     if (!statSync(path).isFile()) return null
@@ -48,7 +48,7 @@ async function lineCount(path: string): Promise<number | null> {
     }
     return lines
   } catch {
-    // The import says what is wrong with it.
+    // The import reports the problem.
     return null
   }
 }

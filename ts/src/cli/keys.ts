@@ -19,33 +19,35 @@ type Options = Parsed &
     keep?: number
   }
 
-/** API keys: a running node follows within a second, without being told. */
+/** Commands for API keys. A running node applies changes within a second. */
 export function keysCommand(): Command {
   const keys = new Command('keys').description('Create, list, show, edit, rotate and revoke API keys')
   keys.addCommand(
-    described(withExpiry(subcommand('create', 'Register an app and print its key, which is shown this once')))
+    described(withExpiry(subcommand('create', 'Create an app and print its key, which is not shown again')))
       .argument('<name>', 'unique; letters, digits, dot, dash and underscore', appName)
       .action(create),
   )
   keys.addCommand(
-    described(subcommand('edit', 'Change what an app is and may do; what no flag names stays'))
+    described(subcommand('edit', 'Change an app; what no flag names stays as it is'))
       .argument('<name>', 'the app', appName)
       .action(edit),
   )
   keys.addCommand(subcommand('list', 'List all apps').action(list))
   keys.addCommand(subcommand('show', 'Show one app').argument('<name>', 'the app', appName).action(show))
   keys.addCommand(
-    withExpiry(subcommand('rotate', 'Give an app another key and print it'))
+    withExpiry(subcommand('rotate', 'Create a new key for an app and print it'))
       .argument('<name>', 'the app', appName)
-      .option('--keep <seconds>', 'how long the key before stays good (default: 0)', wholeSeconds)
+      .option('--keep <seconds>', 'seconds for which the previous key stays valid (default: 0)', wholeSeconds)
       .action(rotate),
   )
   keys.addCommand(
-    subcommand('revoke', 'End an app and its keys for good').argument('<name>', 'the app', appName).action(revoke),
+    subcommand('revoke', 'Revoke an app and its keys permanently')
+      .argument('<name>', 'the app', appName)
+      .action(revoke),
   )
   keys.addCommand(
-    subcommand('usage', 'Show what apps have used by UTC day and month')
-      .argument('[name]', 'the app; all without', appName)
+    subcommand('usage', 'Show the usage of apps by UTC day and month')
+      .argument('[name]', 'the app (default: all apps)', appName)
       .action(usage),
   )
   return keys
@@ -53,7 +55,7 @@ export function keysCommand(): Command {
 
 function described(command: Command): Command {
   return addPolicyOptions(command)
-    .option('--description <text>', 'what the app is', freeText)
+    .option('--description <text>', 'description of the app', freeText)
     .option('--use-case <text>', 'e.g. DeFi, analytics, gaming, wallet', freeText)
 }
 
@@ -62,15 +64,15 @@ function subcommand(name: string, description: string): Command {
 }
 
 function withExpiry(command: Command): Command {
-  return command.option('--expires <time>', 'when the key ends, e.g. 2030-12-31 or 2030-12-31T12:00:00Z', futureTime)
+  return command.option('--expires <time>', 'end of the key, e.g. 2030-12-31 or 2030-12-31T12:00:00Z', futureTime)
 }
 
 function create(name: string, options: Options): Promise<void> {
   const { description = '', useCase = '', expires = null } = options
   return withStore(options, async (config, { apps: store }) => {
-    const given = { name, description, useCase, network: config.network, expiresAt: expires }
+    const app = { name, description, useCase, network: config.network, expiresAt: expires }
     const policy = policyChange(options, [])
-    const { apps, key } = await store.change((before) => createApp(before, { ...given, ...policy }, Date.now()))
+    const { apps, key } = await store.change((before) => createApp(before, { ...app, ...policy }, Date.now()))
     printKey(config, appNamed(apps, name), key, options)
   })
 }
@@ -127,7 +129,7 @@ async function withStore(
   work: (config: Config, store: ServiceStore) => Promise<void>,
 ): Promise<void> {
   const config = configFrom(options)
-  if (!keepsApps(config)) throw new ConfigError(['auth.file: keys of a node that keeps nothing need a file'])
+  if (!keepsApps(config)) throw new ConfigError(['auth.file: is needed for the keys of an ephemeral node'])
   const store = await openStoreBeside(config)
   try {
     await work(config, store)
@@ -156,7 +158,7 @@ function print(value: object, { json }: Options): void {
   }
 }
 
-/** Restrictions only. */
+/** Prints the restrictions of a policy. */
 function printPolicy(name: string, members: object): void {
   for (const [member, value] of Object.entries(members)) {
     if (value === null || value === false || (Array.isArray(value) && value.length === 0)) continue
@@ -192,5 +194,5 @@ function wholeSeconds(text: string): number {
 function futureTime(text: string): number {
   const time = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN
   if (time > Date.now()) return time
-  throw new InvalidArgumentError('Expected a time that is still to come, e.g. 2030-12-31 or 2030-12-31T12:00:00Z.')
+  throw new InvalidArgumentError('Expected a time in the future, e.g. 2030-12-31 or 2030-12-31T12:00:00Z.')
 }

@@ -6,25 +6,25 @@ import type { Addon } from '../native/bindings.ts'
 import { loadAddon } from '../native/load.ts'
 import { nodeConfig } from '../nodeConfig.ts'
 
-/** The data directory. Commands have nothing to do with a node that keeps nothing. */
+/** Returns the data directory. Throws for an ephemeral node. */
 function dataDirIn(config: Config): string {
   const folder = dataDirOf(config)
-  if (folder === null) throw new Error('ephemeral: this node keeps nothing; give --data-dir, and leave ephemeral out')
+  if (folder === null) throw new Error('ephemeral: the node has no data directory; use --data-dir instead of ephemeral')
   return folder
 }
 
-/** What a database has from its first moment on. */
+/** Returns whether a folder contains a chain. */
 function hasChain(folder: string): boolean {
   return existsSync(join(folder, 'chain', 'CURRENT'))
 }
 
-/** Reading commands have nothing to read where nothing was ever written, and must not leave a new chain there. */
+/** Throws unless a chain exists: a reading command must not create one. */
 export function assertDataExists(config: Config): void {
   const folder = dataDirIn(config)
   if (!hasChain(folder)) throw new Error(`${folder}: there is no chain (--data-dir)`)
 }
 
-/** A file that cannot be read is no reason to make a data directory. */
+/** Throws unless a file is readable. Called before a data directory is created for it. */
 export function assertReadable(path: string): void {
   try {
     accessSync(path, constants.R_OK)
@@ -35,8 +35,8 @@ export function assertReadable(path: string): void {
 }
 
 /**
- * Opens the chain without serving it, for one piece of work, and closes it in any case. Ctrl-C closes it early: work
- * that takes long then ends at the next block.
+ * Opens the chain without serving it, runs `work`, and closes the chain. Ctrl-C closes it early: long work then ends at the
+ * next block.
  */
 export async function withCore<T>(config: Config, work: (native: Addon) => Promise<T>): Promise<T> {
   const native = loadAddon()
@@ -56,7 +56,7 @@ export async function withCore<T>(config: Config, work: (native: Addon) => Promi
   }
 }
 
-/** The same for work that may make a new chain: if it fails before there is a block, nothing of that chain stays. */
+/** Like `withCore`, for work that may create a chain. Deletes a new chain if the work fails before the first block. */
 export async function withNewCore<T>(config: Config, work: (native: Addon) => Promise<T>): Promise<T> {
   const folder = dataDirIn(config)
   if (hasChain(folder)) return withCore(config, work)

@@ -3,7 +3,7 @@ import { environment } from '../config/environment.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 
-/** Flags that are settings: the flag's name in the parsed options, the flag as typed, the setting. */
+/** Flags that set a setting: name in the parsed options, flag, setting. */
 const settings = {
   network: ['--network', 'network'],
   chain: ['--chain', 'chain'],
@@ -31,34 +31,34 @@ const settings = {
 
 export type Parsed = Readonly<Partial<Record<keyof typeof settings | 'config', string | boolean>>>
 
-/** Which chain and where it is kept: every command that opens a node takes these. */
+/** Adds the flags that select chain and data directory, for every command that opens a node. */
 export function addChainOptions(command: Command): Command {
   return command
     .option('--network <name>', 'regtest, devnet, testnet or mainnet (default: regtest)')
     .option('--chain <file>', 'chain specification file instead of a built-in network')
-    .option('--data-dir <dir>', 'where the chain is kept (default: ./data/<network>)')
+    .option('--data-dir <dir>', 'data directory (default: ./data/<network>)')
     .option(
       '--config <file>',
-      'configuration file (TOML, or JSON when it is named so); flags win over the environment, that over the file',
+      'configuration file (TOML, or JSON if it ends in .json); flags override the environment, which overrides the file',
     )
     .option('--log-level <level>', 'silent, error, warn, info, debug or trace')
 }
 
-/** What a regtest chain begins with: every command that opens its data needs to know. */
+/** Adds the flags of the regtest genesis block, for every command that opens the chain. */
 export function addDevelopmentOptions(command: Command): Command {
   return command
     .option('--chain-id <id>', 'regtest: chain id, 1 to 109 (default: 33)')
-    .option('--mnemonic <words>', "regtest: funded accounts are those of a mnemonic (m/44'/60'/0'/0/0 ...)")
+    .option('--mnemonic <words>', "regtest: mnemonic of the funded accounts (m/44'/60'/0'/0/0 ...)")
     .option('--accounts <number>', 'regtest: number of funded accounts (default: 10)')
     .option('--balance <coins>', 'regtest: RBTC of each funded account (default: 1000000000000)')
 }
 
-/** Where the state of the service is kept: what serves and what changes it take this. */
+/** Adds the flag of the store, for commands that serve or change apps. */
 export function addStoreOption(command: Command): Command {
-  return command.option('--store <url>', 'embedded, or the redis, rediss or unix URL of a store that nodes share')
+  return command.option('--store <url>', 'embedded, or the redis, rediss or unix URL of a shared store')
 }
 
-/** The configuration from file, environment and flags. Throws ConfigError. */
+/** Reads the configuration from file, environment and flags. Throws ConfigError. */
 export function configFrom(parsed: Parsed, presets: Readonly<Record<string, string>> = {}): Config {
   const flags: Record<string, { value: string | boolean; flag: string }> = {}
   for (const [path, value] of Object.entries(presets)) flags[path] = { value, flag: '' }

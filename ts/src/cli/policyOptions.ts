@@ -6,10 +6,10 @@ import type { Policy, PolicyChange } from '../auth/policy.ts'
 import { jwkOf, type TokenKeyInput } from '../auth/tokenKey.ts'
 import { unknownMethods } from '../methods/entries.ts'
 
-/** Takes a restriction away. */
+/** Value of a flag that removes a restriction. */
 type None = 'none'
 
-/** What the flags of a policy are read into. */
+/** Parsed flags of a policy. */
 export interface PolicyOptions {
   readonly allowSource?: string[]
   readonly allowOrigin?: string[]
@@ -31,22 +31,22 @@ export function addPolicyOptions(command: Command): Command {
   return command
     .option('--allow-source <addresses>', 'IP addresses or CIDR ranges that may call, or none', listed)
     .option('--allow-origin <origins>', 'origins of web pages that may call, or none', listed)
-    .option('--allow-contract <addresses>', 'addresses that requests may name, or none', listed)
+    .option('--allow-contract <addresses>', 'addresses that requests may use, or none', listed)
     .option('--allow-method <names>', 'methods, or group_*, that may be called, or none', listed)
-    .option('--rate <units>', 'compute units a second, or none', limit)
+    .option('--rate <units>', 'compute units per second, or none', limit)
     .option('--burst <units>', 'compute units at once, or none (default: those of half a second)', limit)
-    .option('--daily <units>', 'compute units a UTC day, or none', limit)
-    .option('--monthly <units>', 'compute units a UTC month, or none', limit)
-    .option('--concurrency <count>', 'requests that are worked on at a time, or none', limit)
-    .option('--jwt-key <file[:kid]>', 'adds a public key (PEM or JWK) that tokens are checked with', tokenKey)
-    .option('--drop-jwt-key <kid>', 'takes such a key away', collected)
-    .option('--jwt-audience <text>', 'what tokens must be for, or none')
-    .option('--jwt-issuer <text>', 'who tokens must be from, or none')
-    .option('--require-jwt', 'ask for a token besides the key')
-    .option('--no-require-jwt', 'ask for no token')
+    .option('--daily <units>', 'compute units per UTC day, or none', limit)
+    .option('--monthly <units>', 'compute units per UTC month, or none', limit)
+    .option('--concurrency <count>', 'requests in progress at a time, or none', limit)
+    .option('--jwt-key <file[:kid]>', 'adds a public key (PEM or JWK) that verifies tokens', tokenKey)
+    .option('--drop-jwt-key <kid>', 'removes such a key', collected)
+    .option('--jwt-audience <text>', 'required audience of tokens, or none')
+    .option('--jwt-issuer <text>', 'required issuer of tokens, or none')
+    .option('--require-jwt', 'require a token in addition to the key')
+    .option('--no-require-jwt', 'require no token')
 }
 
-/** The change that the flags mean for an app with these keys for tokens. Throws AppError. */
+/** Returns the change of a policy by the flags; `keys` are the token keys of the app. Throws AppError. */
 export function policyChange(options: PolicyOptions, keys: Policy['jwt']['keys']): PolicyChange {
   const { allowSource: sources, allowOrigin: origins, allowContract: contracts, allowMethod: methods } = options
   const { rate: unitsPerSecond, burst, daily: dailyUnits, monthly: monthlyUnits, concurrency } = options
@@ -54,13 +54,13 @@ export function policyChange(options: PolicyOptions, keys: Policy['jwt']['keys']
   const [unknown] = unknownMethods(methods ?? [])
   if (unknown !== undefined) throw new AppError(`allow.methods: there is no method ${JSON.stringify(unknown)}`)
   return {
-    allow: given({ sources, origins, contracts, methods }),
-    jwt: { ...given({ isRequired, keys: changedKeys(options, keys) }), ...orNull({ audience, issuer }) },
+    allow: defined({ sources, origins, contracts, methods }),
+    jwt: { ...defined({ isRequired, keys: changedKeys(options, keys) }), ...orNull({ audience, issuer }) },
     limits: orNull({ unitsPerSecond, burst, dailyUnits, monthlyUnits, concurrency }),
   }
 }
 
-/** A key that is added takes the place of the one with its kid. */
+/** Returns the changed token keys; undefined if no flag changes them. An added key replaces the key with the same kid. */
 function changedKeys({ jwtKey = [], dropJwtKey = [] }: PolicyOptions, keys: Policy['jwt']['keys']) {
   for (const kid of dropJwtKey) {
     if (!keys.some((key) => key.kid === kid))
@@ -72,18 +72,18 @@ function changedKeys({ jwtKey = [], dropJwtKey = [] }: PolicyOptions, keys: Poli
   return [...kept, ...jwtKey]
 }
 
-type Given<T> = { [name in keyof T]?: Exclude<T[name], undefined> }
+type Defined<T> = { [name in keyof T]?: Exclude<T[name], undefined> }
 
-function given<T extends object>(members: T): Given<T> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Given<T>
+function defined<T extends object>(members: T): Defined<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<T>
 }
 
 function orNull<T extends object>(members: T): { [name in keyof T]?: Exclude<T[name], undefined | None> | null } {
-  const entries = Object.entries(given(members)).map(([name, value]) => [name, value === 'none' ? null : value])
+  const entries = Object.entries(defined(members)).map(([name, value]) => [name, value === 'none' ? null : value])
   return Object.fromEntries(entries)
 }
 
-/** Several in one flag with commas between, or in several flags. */
+/** Collects values that are separated by commas in one flag, or given in several flags. */
 function listed(text: string, before: string[] = []): string[] {
   return text === 'none' ? [] : [...before, ...text.split(',').map((one) => one.trim())]
 }
@@ -98,7 +98,7 @@ function limit(text: string): number | None {
   throw new InvalidArgumentError('Expected a whole number or none.')
 }
 
-/** Without a kid: the one that a JWK says, else the name of the file without its ending. */
+/** Reads a token key. Without a kid in the flag, the kid is that of the JWK, else the name of the file without extension. */
 function tokenKey(text: string, before: TokenKeyInput[] = []): TokenKeyInput[] {
   const colon = text.lastIndexOf(':')
   const isNamed = colon > 0 && !existsSync(text)

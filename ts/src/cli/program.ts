@@ -9,7 +9,7 @@ import { rewindCommand } from './rewind.ts'
 import { startCommand } from './start.ts'
 import { verifyCommand } from './verify.ts'
 
-/** The command line. Wrong usage throws CommanderError after it was explained on standard error. */
+/** Creates the command line. Invalid usage is printed to standard error, then throws CommanderError. */
 export function createProgram(): Command {
   const program = new Command('rhizome')
     .description('A Rootstock (RSK) node')

@@ -1,15 +1,15 @@
 import type { WriteStream } from 'node:tty'
 
 const redrawMs = 100
-/** The rate is that of the last seconds: an import slows down and speeds up with its blocks. */
+/** Window of the rate: the speed of an import varies with its blocks. */
 const rateMs = 5000
 
-/** One line on a terminal that says how far a piece of work is; silent when the output is no terminal. */
+/** One line on a terminal with progress, rate and remaining time. Prints nothing if the output is not a terminal. */
 export class ProgressBar {
   readonly #out: Pick<WriteStream, 'write' | 'isTTY'>
   readonly #isShown: boolean
   readonly #now: () => number
-  /** When how much was done: the first one is the oldest that counts for the rate. */
+  /** Progress over time, oldest first; the first mark is the start of the window of the rate. */
   #marks: { readonly ms: number; readonly done: number }[]
   #drawnMs = Number.NEGATIVE_INFINITY
 
@@ -24,12 +24,12 @@ export class ProgressBar {
     this.#marks = [{ ms: now(), done: 0 }]
   }
 
-  /** `done` of `total` (null: nobody knows) blocks; `text` says what was last. */
+  /** Shows `done` of `total` (null: unknown) units; `text` describes the most recent one. */
   show(text: string, done: number, total: number | null, unit = 'blocks'): void {
     const ms = this.#now()
     if (!this.#isShown || ms - this.#drawnMs < redrawMs) return
     this.#drawnMs = ms
-    // Another count has begun.
+    // A new count has started.
     if (done < (this.#marks.at(-1)?.done ?? 0)) this.#marks = []
     this.#marks.push({ ms, done })
     while (this.#marks.length > 2 && ms - (this.#marks[1]?.ms ?? ms) >= rateMs) this.#marks.shift()

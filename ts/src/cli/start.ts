@@ -6,32 +6,32 @@ import { banner } from './banner.ts'
 import { ChainLines } from './chainLines.ts'
 import { addChainOptions, addDevelopmentOptions, addStoreOption, configFrom, type Parsed } from './options.ts'
 
-/** From the end of the last request, or of its time, to the end of the process; then it is ended by force. */
+/** Time after `http.drainMs` until the process is killed. */
 const stopLimitMs = 900
-/** Signals that follow the first within this time are taken for the same request. */
+/** Signals within this time after the first one are ignored as repetitions. */
 const sameSignalMs = 500
 
 export function startCommand(): Command {
   const command = new Command('start').description('Run the node and serve JSON-RPC')
   return addStoreOption(addDevelopmentOptions(addChainOptions(command)))
-    .option('--ephemeral', 'keep nothing after the end')
+    .option('--ephemeral', 'delete all data when the node stops')
     .option('--http-host <address>', 'address to listen on (default: 127.0.0.1)')
     .option('--http-port <port>', 'port to listen on, 0 for a free one (default: 4444)')
     .option('--tls-cert <file>', 'certificate chain (PEM): serve https and wss')
     .option('--tls-key <file>', 'private key of the certificate (PEM)')
-    .option('--open', 'ask nobody for an API key')
+    .option('--open', 'require no API key')
     .option('--admin', "serve the operator's page")
     .option('--admin-port <port>', 'its port, 0 for a free one (default: 4447)')
     .option('--workers <number>', 'worker threads, 0 for one per processor (default: 0)')
     .option('--mining <mode>', 'auto, interval=SECONDS or off (default: auto on development networks)')
-    .option('--block-time <seconds>', 'mine a block at this interval, as --mining interval=SECONDS does')
+    .option('--block-time <seconds>', 'mine a block at this interval, like --mining interval=SECONDS')
     .option('--cors <origins>', 'origins of web pages that may call, separated by commas; "*" for all')
-    .option('--compat <choice>', 'document or reference: who wins where they differ (default: document)')
+    .option('--compat <choice>', 'behave like the API document or the reference node (default: document)')
     .option('--tools', 'answer as test suites of Hardhat and Foundry expect (regtest and devnet)')
     .option('--json', 'print one line of JSON instead of the banner')
     .option('--quiet', 'print nothing; the log still goes to standard error')
     .action(async ({ blockTime, json, quiet, ...options }: Parsed & StartOptions) => {
-      // Whoever says where it is wants it.
+      // A port for the page implies the page.
       const wanted = options.adminPort === undefined ? options : { ...options, admin: true }
       const mining = blockTime === undefined ? {} : intervalMining(blockTime, options.mining)
       await run({ ...wanted, ...mining }, json === true ? 'json' : quiet === true ? 'nothing' : 'banner')
@@ -44,11 +44,11 @@ interface StartOptions {
   readonly quiet?: boolean
 }
 
-/** What goes to standard output. */
+/** Output on standard output. */
 type Output = 'banner' | 'json' | 'nothing'
 
 function intervalMining(seconds: string, mining: Parsed['mining']): Parsed {
-  if (mining !== undefined) throw new ConfigError(['--block-time: is another way to say --mining; give one of them'])
+  if (mining !== undefined) throw new ConfigError(['--block-time: cannot be combined with --mining'])
   if (!/^\d{1,6}(\.\d{1,3})?$/.test(seconds) || Number(seconds) === 0) {
     throw new ConfigError([`--block-time: expected seconds, as 5 or 0.5, got ${JSON.stringify(seconds)}`])
   }
@@ -58,7 +58,7 @@ function intervalMining(seconds: string, mining: Parsed['mining']): Parsed {
 async function run(options: Parsed, output: Output): Promise<void> {
   const config = configFrom(options)
   const hasFile = options.config !== undefined
-  // Without a file there is nothing to read again: then it is the terminal that goes away.
+  // With a file, SIGHUP reloads it. Without a file, SIGHUP means that the terminal has closed.
   const signalled = nextSignal(hasFile ? ['SIGINT', 'SIGTERM'] : ['SIGINT', 'SIGTERM', 'SIGHUP'])
   let isWantedAgain = false
   let reloadNow = (): void => {
@@ -68,7 +68,7 @@ async function run(options: Parsed, output: Output): Promise<void> {
   const node = await startNode(config)
   reloadNow = () => readAgain(node, options)
   if (isWantedAgain) reloadNow()
-  // A reader that goes away (`| head`) is no reason to end.
+  // The node keeps running when the reader of its output closes (`| head`).
   process.stdout.on('error', () => undefined)
   if (output === 'json') {
     const { url, urls, port, metricsUrl, adminUrl } = node
@@ -81,7 +81,7 @@ async function run(options: Parsed, output: Output): Promise<void> {
   }
   const reason = await Promise.race([signalled, node.shutdown, node.failure])
   await stop(node, output, config.http.drainMs + stopLimitMs)
-  // Somebody wanted the end, else the node failed by itself.
+  // `reason` is set only after a failure of the node.
   process.exit(reason === undefined ? 0 : 1)
 }
 
@@ -101,14 +101,14 @@ async function stop(node: ServingNode, output: Output, limitMs: number): Promise
   if (!isIdle) endByForce()
 }
 
-/** Nothing is lost by it: what was written is on disk, and a block is written as a whole or not at all. */
+/** Kills the process. No data is lost: blocks are written atomically. */
 function endByForce(): void {
   process.kill(process.pid, 'SIGKILL')
 }
 
 /**
- * Resolves at the first request to end. A second one ends the process at once, unless it follows so closely that it is the
- * same: a terminal signals the whole group, and npm passes on what it gets.
+ * Resolves at the first signal. A later signal kills the process, unless it follows at once: a terminal signals the whole
+ * process group, and npm also forwards signals, so one Ctrl-C may arrive twice.
  */
 function nextSignal(signals: readonly NodeJS.Signals[]): Promise<undefined> {
   return new Promise((resolve) => {

@@ -1,7 +1,7 @@
 import { appNamed } from '../auth/app.ts'
 import type { ServiceStore, Usage } from '../auth/store.ts'
 
-/** What apps, or one of them, have used by UTC day and month; the newest comes last. */
+/** Prints the usage of all apps, or of one app, by UTC day and month in order. */
 export async function printUsage(store: ServiceStore, name: string | undefined, isJson: boolean): Promise<void> {
   const reports = (await store.usage.report()).filter(({ app }) => name === undefined || app === name)
   // An app that was never called has no report.

@@ -4,7 +4,7 @@ import { addChainOptions, addDevelopmentOptions, configFrom, type Parsed } from 
 import { ProgressBar } from './progressBar.ts'
 import { wholeNumber } from './wholeNumber.ts'
 
-/** What the core found. */
+/** Result of the core. */
 interface Verification {
   readonly blocks: number
   readonly keys: number
@@ -19,7 +19,7 @@ interface Verification {
 
 export function verifyCommand(): Command {
   const command = new Command('verify').description(
-    'Execute stored blocks again, compare them with what is stored, and the state of the head with its trie',
+    'Execute stored blocks again and compare the results; compare the flat state of the head with its trie',
   )
   return addDevelopmentOptions(addChainOptions(command))
     .requiredOption('--from <number>', 'first block', wholeNumber)
@@ -41,7 +41,7 @@ export function verifyCommand(): Command {
         process.stdout.write(`${result}\n`)
         if (difference !== null) process.exitCode = 1
       } else if (difference === null) {
-        process.stdout.write(`${blocks} blocks and ${keys} keys of the state are as they should be\n`)
+        process.stdout.write(`${blocks} blocks and ${keys} keys of the state verified\n`)
       } else {
         const { number, hash, field, expected, got } = difference
         throw new Error(`block ${number} (${hash}) differs: ${field} expected ${expected}, got ${got}`)

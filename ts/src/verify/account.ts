@@ -5,7 +5,7 @@ import { type Child, parseNode, type TrieNode } from './node.ts'
 import { asString, decode, decodeStrings, encode } from './rlp.ts'
 import { emptyRoot, walk } from './trie.ts'
 
-/** The answer of eth_getProof, as it comes from a node or from viem (numbers as bigint or number). */
+/** The answer of eth_getProof, from a node or from viem (numbers as bigint or number). */
 export interface AccountProof {
   readonly address: string
   readonly balance: string | bigint
@@ -20,25 +20,25 @@ export interface AccountProof {
   }[]
 }
 
-/** What was proven of an account. */
+/** A proven account. */
 export interface Account {
-  /** An account that does not exist has no nonce, balance, code or storage. */
+  /** False: nonce, balance, code and storage are empty. */
   readonly exists: boolean
   readonly nonce: bigint
   readonly balance: bigint
   readonly codeHash: Hex
   readonly storageHash: Hex
-  /** Values of the cells that were asked for, in that order. */
+  /** Values of the requested storage slots, in the same order. */
   readonly storage: readonly bigint[]
 }
 
 const emptyCodeHash = keccak_256(new Uint8Array())
-/** Bits of an account key, and the one that leads from the account to its storage. */
+/** Bits of an account key, and one bit that leads from the account to its storage. */
 const bitsAboveStorage = 249
 
 /**
- * Checks an answer of eth_getProof against the state root of a trusted header: nonce, balance, code hash, storage hash and
- * each asked cell are what the nodes say. Throws VerificationError.
+ * Verifies nonce, balance, code hash, storage hash and the requested storage slots of an answer of eth_getProof against the
+ * state root of a trusted header. Throws VerificationError.
  */
 export function verifyAccountProof(
   header: { readonly stateRoot: string },
@@ -46,52 +46,52 @@ export function verifyAccountProof(
   proof: AccountProof,
 ): Account {
   const address = bytesOf(asked.address, 'address', 20)
-  claim(isEqual(address, bytesOf(proof.address, 'address', 20)), 'another address was asked for')
+  claim(isEqual(address, bytesOf(proof.address, 'address', 20)), 'a different address was requested')
   const key = accountKey(address)
   const node = walk(bytesOf(header.stateRoot, 'stateRoot', 32), key, 0, messages(proof.accountProof))
   const exists = node?.value !== undefined
   const account = exists ? accountOf(node, proof) : { nonce: 0n, balance: 0n }
   const codeHash = exists ? codeHashOf(node) : emptyCodeHash
   const storageHash = exists ? storageHashOf(node.left) : emptyRoot
-  claim(amount(proof.nonce, 'nonce') === account.nonce, 'the nonce is another one')
-  claim(amount(proof.balance, 'balance') === account.balance, 'the balance is another one')
-  claim(isEqual(bytesOf(proof.codeHash, 'codeHash', 32), codeHash), 'the code hash is another one')
-  claim(isEqual(bytesOf(proof.storageHash, 'storageHash', 32), storageHash), 'the storage hash is another one')
-  const cells = asked.storageKeys ?? []
-  claim(proof.storageProof.length === cells.length, 'other storage keys were asked for')
-  const storage = proof.storageProof.map((cell, index) => {
-    const position = amount(cells[index] as string | bigint, 'storage key')
-    claim(numberOf(cell.key, 'storage key') === position, 'another storage key was asked for')
-    return verifyCell(storageHash, key, position, cell)
+  claim(amount(proof.nonce, 'nonce') === account.nonce, 'the nonce differs')
+  claim(amount(proof.balance, 'balance') === account.balance, 'the balance differs')
+  claim(isEqual(bytesOf(proof.codeHash, 'codeHash', 32), codeHash), 'the code hash differs')
+  claim(isEqual(bytesOf(proof.storageHash, 'storageHash', 32), storageHash), 'the storage hash differs')
+  const slots = asked.storageKeys ?? []
+  claim(proof.storageProof.length === slots.length, 'different storage keys were requested')
+  const storage = proof.storageProof.map((slot, index) => {
+    const position = amount(slots[index] as string | bigint, 'storage key')
+    claim(numberOf(slot.key, 'storage key') === position, 'a different storage key was requested')
+    return verifySlot(storageHash, key, position, slot)
   })
   return { exists, ...account, codeHash: hexOf(codeHash), storageHash: hexOf(storageHash), storage }
 }
 
-/** Key of an account in the state (state chapter 3.1). */
+/** Returns the key of an account in the state (docs/spec/state.md, 3.1). */
 function accountKey(address: Uint8Array): Uint8Array {
   return concat(Uint8Array.of(0), keccak_256(address).subarray(0, 10), address)
 }
 
-function verifyCell(
+function verifySlot(
   storageHash: Uint8Array,
   account: Uint8Array,
   position: bigint,
-  cell: AccountProof['storageProof'][number],
+  slot: AccountProof['storageProof'][number],
 ): bigint {
-  const slot = bigEndian(position, 32)
+  const word = bigEndian(position, 32)
   const digits = position === 0n ? Uint8Array.of(0) : bigEndian(position)
-  const key = concat(account, Uint8Array.of(0), keccak_256(slot).subarray(0, 10), digits)
-  const value = walk(storageHash, key, bitsAboveStorage, messages(cell.proof))?.value
-  const claimed = amount(cell.value, 'storage value')
-  const wrong = `the value of cell ${position} is another one`
+  const key = concat(account, Uint8Array.of(0), keccak_256(word).subarray(0, 10), digits)
+  const value = walk(storageHash, key, bitsAboveStorage, messages(slot.proof))?.value
+  const claimed = amount(slot.value, 'storage value')
+  const wrong = `the value of storage slot ${position} differs`
   if (value === undefined) claim(claimed === 0n, wrong)
   else if ('bytes' in value) claim(claimed === unsigned(value.bytes), wrong)
-  // Only hash and length stand in the node: what was claimed must be those bytes.
+  // The node contains only hash and length of the value: the claimed value must match them.
   else claim(isEqual(keccak_256(bigEndian(claimed, value.length)), value.hash), wrong)
   return claimed
 }
 
-/** Nonce and balance: RLP of the two, and of flags unless these are zero (state chapter 4.1). */
+/** Reads nonce and balance: an RLP list of both, and of flags unless these are zero (docs/spec/state.md, 4.1). */
 function accountOf(node: TrieNode, proof: AccountProof): { nonce: bigint; balance: bigint } {
   if (node.value !== undefined && 'bytes' in node.value) {
     const [nonce, balance, , surplus] = decodeStrings(node.value.bytes, 'account')
@@ -100,17 +100,14 @@ function accountOf(node: TrieNode, proof: AccountProof): { nonce: bigint; balanc
     return { nonce: unsigned(nonce), balance: unsigned(balance) }
   }
   const account = { nonce: amount(proof.nonce, 'nonce'), balance: amount(proof.balance, 'balance') }
-  // Too long for a node: what was claimed must have the hash that stands there.
+  // Too long for a node: the claimed account must have the hash in the node.
   const encoded = encode([bigEndian(account.nonce), signed(account.balance)])
   const { value } = node
-  claim(
-    value !== undefined && 'hash' in value && isEqual(keccak_256(encoded), value.hash),
-    'the account is another one',
-  )
+  claim(value !== undefined && 'hash' in value && isEqual(keccak_256(encoded), value.hash), 'the account differs')
   return account
 }
 
-/** A positive number whose first bit is free for the sign; zero is one byte. */
+/** Encodes a non-negative number as signed: its first bit is 0, and zero is one byte. */
 function signed(value: bigint): Uint8Array {
   const digits = bigEndian(value)
   return digits.length === 0 || (digits[0] as number) >= 0x80 ? concat(Uint8Array.of(0), digits) : digits
@@ -121,7 +118,7 @@ function storageHashOf(child: Child | undefined): Uint8Array {
   return 'hash' in child ? child.hash : keccak_256(child.embedded)
 }
 
-/** The code hangs from the account's node on the right. It is a leaf of at most 38 bytes and thus embedded there. */
+/** Returns the hash of the code: the right child of the account's node, a leaf of at most 38 bytes and thus embedded. */
 function codeHashOf(node: TrieNode): Uint8Array {
   if (node.right === undefined) return emptyCodeHash
   if (!('embedded' in node.right)) throw malformed('account: its code is not embedded')
@@ -130,7 +127,7 @@ function codeHashOf(node: TrieNode): Uint8Array {
   return 'hash' in value ? value.hash : keccak_256(value.bytes)
 }
 
-/** Elements of a proof: each an RLP byte string that holds a node message. */
+/** Decodes the elements of a proof, each an RLP byte string with a node message. */
 function messages(elements: readonly string[]): Uint8Array[] {
   return elements.map((element) => asString(decode(bytesOf(element, 'node'), 'node'), 'node'))
 }

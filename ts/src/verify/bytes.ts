@@ -1,9 +1,9 @@
 import { malformed } from './error.ts'
 
-/** `0x` and two digits a byte. */
+/** `0x` and two digits per byte. */
 export type Hex = `0x${string}`
 
-/** The bytes of a hex text; of `length` of them, if that is given. */
+/** Decodes a hex text, of `length` bytes if that is present. Throws VerificationError. */
 export function bytesOf(text: unknown, what: string, length?: number): Uint8Array {
   if (typeof text !== 'string' || !/^0x(?:[0-9a-fA-F]{2})*$/.test(text)) throw malformed(`${what}: not hex`)
   const bytes = new Uint8Array((text.length - 2) / 2)
@@ -12,7 +12,7 @@ export function bytesOf(text: unknown, what: string, length?: number): Uint8Arra
   return bytes
 }
 
-/** The number of a QUANTITY, or of DATA. */
+/** Reads a number written as QUANTITY or as DATA. Throws VerificationError. */
 export function numberOf(text: unknown, what: string): bigint {
   if (typeof text !== 'string' || !/^0x[0-9a-fA-F]+$/.test(text)) throw malformed(`${what}: not a number in hex`)
   return BigInt(text)
@@ -22,12 +22,12 @@ export function hexOf(bytes: Uint8Array): Hex {
   return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }
 
-/** An unsigned big-endian number. */
+/** Reads an unsigned big-endian number. */
 export function unsigned(bytes: Uint8Array): bigint {
   return bytes.length === 0 ? 0n : BigInt(hexOf(bytes))
 }
 
-/** The big-endian bytes of a number, without leading zeros unless a length is given. */
+/** Returns the big-endian bytes of a number, padded to `length` if that is present. */
 export function bigEndian(value: bigint, length?: number): Uint8Array {
   const digits = value === 0n ? '' : value.toString(16)
   const bytes = bytesOf(`0x${digits.padStart(digits.length + (digits.length % 2), '0')}`, 'number')
@@ -50,7 +50,7 @@ export function isEqual(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && one.every((byte, at) => byte === other[at])
 }
 
-/** Where the last occurrence of `part` begins; -1 if there is none. */
+/** Returns the index of the last occurrence of `part`, or -1. */
 export function lastIndexOf(whole: Uint8Array, part: Uint8Array): number {
   for (let at = whole.length - part.length; at >= 0; at--) {
     if (part.every((byte, offset) => whole[at + offset] === byte)) return at

@@ -1,15 +1,15 @@
-/** Why something is not proven. */
+/** Why a verification failed. */
 export type Fault =
-  /** Not the hex, RLP or node encoding that it should be, or not in canonical form. */
+  /** Invalid hex, RLP or node encoding, or not in canonical form. */
   | 'malformed'
   /** A list of nodes does not lead from the root to the key. */
   | 'proof'
-  /** The nodes prove something else than what was claimed or asked for. */
+  /** The nodes prove a different value or key than claimed. */
   | 'claim'
-  /** The proof of work is not there, or not for this header. */
+  /** The proof of work is missing or not for this header. */
   | WorkFault
 
-/** Which step of the check of a proof of work failed (block chapter 5.1). */
+/** The failed step of the verification of a proof of work (docs/spec/block.md, 5.1). */
 export type WorkFault =
   | 'fallback-signature'
   | 'merkle-proof-format'
@@ -22,7 +22,7 @@ export type WorkFault =
   | 'too-many-bytes-after-tag'
   | 'merkle-proof'
 
-/** Nothing is proven. The only error that the functions of this module throw. */
+/** A verification failed. The only error that the functions of this module throw. */
 export class VerificationError extends Error {
   override name = 'VerificationError'
   readonly fault: Fault

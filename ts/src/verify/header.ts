@@ -4,7 +4,7 @@ import { malformed } from './error.ts'
 import { type HeaderRules, isActive, type NetworkName, rulesOf } from './networks.ts'
 import { decodeStrings, encode } from './rlp.ts'
 
-/** What a header says. */
+/** Fields of a header. */
 export interface Header {
   /** Hash of the block. */
   readonly hash: Hex
@@ -19,10 +19,10 @@ export interface Header {
   readonly timestamp: bigint
 }
 
-/** The parts of a header that its proof of work is checked with. */
+/** A header with the parts that the verification of its proof of work needs. */
 export interface HeaderParts {
   readonly header: Header
-  /** What miners commit to, before it is shortened for fork detection data: Keccak of the header without mining fields. */
+  /** Keccak of the header without mining fields. Miners commit to it, truncated for fork detection data. */
   readonly miningHash: Uint8Array
   readonly ummRoot: Uint8Array
   readonly bitcoinHeader: Uint8Array
@@ -30,21 +30,21 @@ export interface HeaderParts {
   readonly coinbase: Uint8Array
 }
 
-/** Elements up to and including the uncle count. */
+/** Number of elements up to and including the uncle count. */
 const fixedElements = 16
 const miningElements = 3
 
 /**
- * Reads a header in its full encoding (the answer of debug_getRawHeader) and computes its hash. Nothing is checked but its
- * form: whoever has the hash from a place that he trusts needs no more. Throws VerificationError.
+ * Reads a header in its full encoding (the answer of debug_getRawHeader) and computes its hash. Checks only the encoding:
+ * that is enough if the hash is compared with a trusted one. Throws VerificationError.
  */
 export function decodeHeader(raw: string, network: NetworkName | HeaderRules): Header {
   return readHeader(raw, rulesOf(network)).header
 }
 
 /**
- * The full encoding of a header of RSKIP-92 and later, from what every Rootstock node answers: the raw header
- * (rsk_getRawBlockHeaderByHash) lacks Merkle proof and coinbase, which the block (eth_getBlockByHash) shows.
+ * Builds the full encoding of a header of RSKIP-92 and later from answers that every Rootstock node gives: the raw header
+ * (rsk_getRawBlockHeaderByHash), and Merkle proof and coinbase of the block (eth_getBlockByHash).
  */
 export function fullHeader(
   rawHeader: string,
@@ -66,7 +66,7 @@ export function readHeader(raw: string, rules: HeaderRules): HeaderParts {
   checkScalars(fixed)
   const number = unsigned(fixed[8] as Uint8Array)
   const rest = new Rest(elements.slice(fixedElements))
-  // The genesis block has none of the later elements, whatever holds at its height.
+  // The genesis block has no later elements, even if their rules are active at height 0.
   const has = (rule: Parameters<typeof isActive>[1]) => number > 0n && isActive(rules, rule, number)
   const umm = has('rskipUMM') ? [rest.take()] : []
   const versioned = has('rskip351') ? readVersioned(rest, rules, number) : { extension: undefined }
@@ -97,7 +97,7 @@ export function readHeader(raw: string, rules: HeaderRules): HeaderParts {
   }
 }
 
-/** Hashes are taken of what the node writes, not of what it read: other spellings of a number are refused. */
+/** Rejects numbers that are not in canonical form. A node hashes the canonical form, so other forms would have another hash. */
 function checkScalars(fixed: readonly Uint8Array[]): void {
   const check = (isGood: boolean, what: string) => {
     if (!isGood) throw malformed(`header: the ${what} is not in canonical form`)
@@ -127,19 +127,19 @@ const unsignedElements = [
   { index: 15, what: 'uncle count', bits: 31n },
 ]
 
-/** Two's complement without superfluous bytes; zero is one byte, nothing is missing. */
+/** Returns whether bytes are a two's complement number without superfluous bytes; zero is one byte or none. */
 function isMinimalSigned([first, second]: Uint8Array): boolean {
   if (second === undefined) return true
   return first === 0 ? second >= 0x80 : first !== 0xff || second < 0x80
 }
 
 interface Versioned {
-  /** Elements that are hashed apart, with the bloom before them; none for headers without a version. */
+  /** Elements that are hashed together with the bloom; undefined for headers without a version. */
   readonly extension: readonly Uint8Array[] | undefined
   readonly version?: number
 }
 
-/** Version, edges and base event (RSKIP-351, 144, 535). */
+/** Reads version, edges and base event (RSKIP-351, RSKIP-144, RSKIP-535). */
 function readVersioned(rest: Rest, rules: HeaderRules, number: bigint): Versioned {
   const [version, surplus] = rest.take()
   if ((version !== 1 && version !== 2) || surplus !== undefined) throw malformed('header: unknown version')
@@ -147,7 +147,7 @@ function readVersioned(rest: Rest, rules: HeaderRules, number: bigint): Versione
   if (edges.some((bytes) => bytes.length % 2 === 1)) throw malformed('header: odd edges')
   const baseEvent = isActive(rules, 'rskip535', number) ? readBaseEvent(rest, rules, number) : []
   if (version === 1 && baseEvent.length > 0) throw malformed('header: version 1 has no base event')
-  // The base event stands before the edges here, and after them in the header.
+  // The base event precedes the edges here, and follows them in the header.
   return {
     version,
     extension: [...(version === 2 && baseEvent.length === 0 ? [new Uint8Array()] : baseEvent), ...edges],
@@ -160,13 +160,13 @@ function readBaseEvent(rest: Rest, rules: HeaderRules, number: bigint): Uint8Arr
   return [rest.take()]
 }
 
-/** What stands in the place of the bloom while the header is hashed. */
+/** Returns the element that replaces the bloom when the header is hashed. */
 function extensionData({ extension = [], version = 0 }: Versioned, bloom: Uint8Array): Uint8Array {
   if (bloom.length === 0) throw malformed('header: the bloom is missing')
   return encode([Uint8Array.of(version), keccak_256(encode([keccak_256(bloom), ...extension]))])
 }
 
-/** Bitcoin header, Merkle proof and compressed coinbase; all three, or nothing. */
+/** Reads Bitcoin header, Merkle proof and compressed coinbase: all three or nothing. */
 function readMining(rest: Rest, rules: HeaderRules, number: bigint): Uint8Array[] {
   if (rest.count === 0) return []
   const elements = [rest.take(), rest.take(), rest.take()]
@@ -196,12 +196,12 @@ class Rest {
   }
 }
 
-/** Hash for merged mining (block chapter 4.6): what the coinbase must carry behind the tag. */
+/** Returns the hash for merged mining, which follows the tag in the coinbase (docs/spec/block.md, 4.6). */
 export function hashForMergedMining(parts: HeaderParts, forkData: Uint8Array): Uint8Array {
   return concat(committedHash(parts).subarray(0, 32 - forkData.length), forkData)
 }
 
-/** The same without fork detection data. */
+/** Returns the hash for merged mining without fork detection data. */
 export function committedHash({ miningHash, ummRoot }: HeaderParts): Uint8Array {
   if (ummRoot.length === 0) return miningHash
   if (ummRoot.length !== 20) throw malformed('header: a root of user mining manifests has 20 bytes')

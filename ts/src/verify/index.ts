@@ -1,5 +1,5 @@
-// Checks what a node answers, without trusting it: accounts, storage and receipts against a block header, and a header by
-// its proof of work. Runs wherever JavaScript runs; opens no connections.
+// Verifies answers of an untrusted node: accounts, storage and receipts against a block header, and a header by its proof
+// of work. Runs in Node.js and browsers; opens no connections.
 export { type Account, type AccountProof, verifyAccountProof } from './account.ts'
 export type { Hex } from './bytes.ts'
 export { type Fault, VerificationError } from './error.ts'

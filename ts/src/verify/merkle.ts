@@ -2,30 +2,30 @@ import { concat, isEqual } from './bytes.ts'
 import { malformed } from './error.ts'
 import { doubleSha256 } from './sha256.ts'
 
-// Hashes are in the order in which Bitcoin writes them to the wire, unless they are said to be in display order (reversed).
+// Hashes are in the byte order of Bitcoin's wire format, unless a comment says display order (reversed).
 
 export function reversed(hash: Uint8Array): Uint8Array {
   return hash.toReversed()
 }
 
-/** Root over a coinbase, the first leaf, and its siblings from the bottom up, which are in display order (RSKIP-92). */
+/** Returns the root of a branch: the coinbase is the first leaf, `siblings` go from the bottom up, in display order (RSKIP-92). */
 export function rootOfBranch(coinbase: Uint8Array, siblings: Uint8Array): Uint8Array {
   let hash = coinbase
   for (let at = 0; at < siblings.length; at += 32) hash = combine(hash, reversed(siblings.subarray(at, at + 32)))
   return hash
 }
 
-/** A tree of Bitcoin with only the branches that lead to some leaves (BIP-37). */
+/** A partial Merkle tree of Bitcoin: only the branches that lead to some leaves (BIP-37). */
 export interface PartialTree {
   readonly transactionCount: number
   readonly hashes: readonly Uint8Array[]
   readonly flags: Uint8Array
 }
 
-/** Most transactions of a Bitcoin block: none has less than 60 bytes. */
-const mostTransactions = 16_666
+/** Limit of transactions of a Bitcoin block, whose transactions have at least 60 bytes. */
+const maxTransactions = 16_666
 
-/** Reads a partial tree; none if the parts do not fill the bytes exactly. */
+/** Reads a partial tree; returns undefined if its parts do not fill the bytes exactly. */
 export function readPartialTree(bytes: Uint8Array): PartialTree | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (bytes.length < 6) return undefined
@@ -40,10 +40,10 @@ export function readPartialTree(bytes: Uint8Array): PartialTree | undefined {
   return { transactionCount: view.getUint32(0, true), hashes, flags: bytes.subarray(flagCount.end) }
 }
 
-/** Root of a partial tree and its marked leaves. Throws when it is not well formed. */
+/** Returns the root of a partial tree and its matched leaves. Throws VerificationError if the tree is not well formed. */
 export function rootOfPartialTree(tree: PartialTree): { root: Uint8Array; matches: Uint8Array[] } {
   const { transactionCount: count, hashes, flags } = tree
-  const isPossible = count > 0 && count <= mostTransactions && hashes.length <= count
+  const isPossible = count > 0 && count <= maxTransactions && hashes.length <= count
   if (!isPossible || flags.length * 8 < hashes.length) throw malformed('Merkle proof: impossible counts')
   const width = (height: number) => Math.ceil(count / 2 ** height)
   let [usedBits, usedHashes] = [0, 0]
@@ -72,7 +72,7 @@ export function rootOfPartialTree(tree: PartialTree): { root: Uint8Array; matche
   while (width(height) > 1) height++
   const root = visit(height, 0)
   if (usedHashes !== hashes.length || Math.ceil(usedBits / 8) !== flags.length) {
-    throw malformed('Merkle proof: not all of it is used')
+    throw malformed('Merkle proof: unused hashes or flags')
   }
   return { root, matches }
 }
@@ -81,18 +81,18 @@ function variable(view: DataView, at: number): { value: number; end: number } | 
   if (at >= view.byteLength) return undefined
   const first = view.getUint8(at)
   if (first < 0xfd) return { value: first, end: at + 1 }
-  // More than 16 bits are more than any block has.
+  // No block has a count of more than 16 bits.
   return first === 0xfd && at + 3 <= view.byteLength ? { value: view.getUint16(at + 1, true), end: at + 3 } : undefined
 }
 
 function combine(left: Uint8Array, right: Uint8Array): Uint8Array {
   if (looksLikeTransaction(concat(reversed(left), reversed(right)))) {
-    throw malformed('Merkle proof: a node that may be a transaction')
+    throw malformed('Merkle proof: a node could be a transaction')
   }
   return doubleSha256(concat(left, right))
 }
 
-/** Whether 64 bytes read as a transaction of one input and one output: as such a node could stand for a leaf. */
+/** Returns whether 64 bytes parse as a transaction of one input and one output: such a node could be passed off as a leaf. */
 function looksLikeTransaction(bytes: Uint8Array): boolean {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const index = view.getUint32(37, true)

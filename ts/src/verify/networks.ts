@@ -1,8 +1,8 @@
-/** From which height each rule holds that decides about the form of headers or their proof of work; null: never. */
+/** Activation heights of the rules for the encoding of headers and for their proof of work; null: never. */
 export interface HeaderRules {
   /** Merkle proofs as a list of hashes; neither they nor the coinbase are part of the block hash. */
   readonly rskip92: number | null
-  /** No signed blocks in place of mined ones. */
+  /** Blocks must be mined, not signed. */
   readonly rskip98: number | null
   /** Fork detection data in the hash for merged mining. */
   readonly rskip110: number | null
@@ -10,17 +10,17 @@ export interface HeaderRules {
   readonly rskipUMM: number | null
   /** At most 30 hashes in a Merkle proof. */
   readonly rskip180: number | null
-  /** Header versions: the bloom is hashed apart. */
+  /** Header versions: the bloom is hashed separately. */
   readonly rskip351: number | null
   /** A header element for the edges of parallel transaction lists. */
   readonly rskip144: number | null
   /** A header element for the base event. */
   readonly rskip535: number | null
-  /** Below this height a header may lack its base event although RSKIP-535 is active. */
+  /** Below this height, headers without a base event are valid although RSKIP-535 is active. */
   readonly baseEventRequiredFrom?: number
 }
 
-/** The networks, with the heights that the reference node has. A chain specification of one's own brings its own heights. */
+/** Activation heights of the networks, from the reference node. A custom chain specification needs its own heights. */
 export const networks = {
   mainnet: {
     rskip92: 729_000,
@@ -77,12 +77,12 @@ export const networks = {
 
 export type NetworkName = keyof typeof networks
 
-/** The heights of a network by name, or one's own. */
+/** Returns the heights of a network by name; custom heights are returned unchanged. */
 export function rulesOf(network: NetworkName | HeaderRules): HeaderRules {
   return typeof network === 'string' ? networks[network] : network
 }
 
-/** Whether a rule holds at a height. */
+/** Returns whether a rule is active at a height. */
 export function isActive(
   rules: HeaderRules,
   rule: Exclude<keyof HeaderRules, 'baseEventRequiredFrom'>,

@@ -1,12 +1,12 @@
 import { malformed } from './error.ts'
 
-/** A child: the Keccak of its message, or its message inside the parent's. */
+/** A child: Keccak of its message, or the message embedded in its parent. */
 export type Child = { readonly hash: Uint8Array } | { readonly embedded: Uint8Array }
 
-/** What stands at a key: nothing, at most 32 bytes, or hash and length of more. */
+/** Value of a node: undefined, at most 32 bytes, or hash and length of a longer value. */
 export type Value = undefined | { readonly bytes: Uint8Array } | { readonly hash: Uint8Array; readonly length: number }
 
-/** A node of the unitrie (RSKIP-107 as it is deployed: state chapter 1.2). */
+/** A node of the unitrie (RSKIP-107 as deployed: docs/spec/state.md, 1.2). */
 export interface TrieNode {
   readonly pathBits: number
   readonly path: Uint8Array
@@ -31,12 +31,12 @@ export function parseNode(message: Uint8Array): TrieNode {
   const path = reader.take(Math.ceil(pathBits / 8))
   const left = flags & hasLeft ? child(reader, flags & isLeftEmbedded) : undefined
   const right = flags & hasRight ? child(reader, flags & isRightEmbedded) : undefined
-  // The size of everything below: for others to know how much they will have to fetch.
+  // Skips the size of the subtree, which is only needed for fetching it.
   if (flags & (hasLeft | hasRight)) reader.variable()
   return { pathBits, path, left, right, value: flags & hasLongValue ? longValue(reader) : shortValue(reader) }
 }
 
-/** Bit number `at` of a path, from the left. */
+/** Returns bit `at` of a path, from the left. */
 export function bit(path: Uint8Array, at: number): number {
   return ((path[at >> 3] as number) >> (7 - (at & 7))) & 1
 }
@@ -86,7 +86,7 @@ class Reader {
     return this.take(this.#bytes.length - this.#at)
   }
 
-  /** A little-endian number in the form that Bitcoin uses. */
+  /** Reads a compact size of Bitcoin (little-endian). */
   variable(): number {
     const first = this.byte()
     if (first < 0xfd) return first

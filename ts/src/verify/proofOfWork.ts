@@ -6,26 +6,27 @@ import { readPartialTree, reversed, rootOfBranch, rootOfPartialTree } from './me
 import { type HeaderRules, isActive, type NetworkName, rulesOf } from './networks.ts'
 import { doubleSha256, sha256From } from './sha256.ts'
 
-/** What precedes the hash in a coinbase. */
+/** Tag before the hash in a coinbase. */
 const tag = new TextEncoder().encode('RSKBLOCK:')
 const forkDataBytes = 12
-/** From this height on, with RSKIP-110, the last bytes of the hash for merged mining tell forks apart. */
+/** From this height on, with RSKIP-110, the last bytes of the hash for merged mining are fork detection data. */
 const forkDataFrom = 449n
 /** Midstate: byte count and eight words. */
 const midstateBytes = 40
 const tagWindow = 64
-const mostBytesAfterHash = 128
-/** Before RSKIP-98, blocks of so little difficulty may be signed in place of mined. */
+const maxBytesAfterHash = 128
+/** Before RSKIP-98, blocks with at most this difficulty may be signed instead of mined. */
 const fallbackDifficulty = 14_000_000_000_000_000n
 /** Longest Merkle proof from RSKIP-180 on: 30 hashes. */
 const longestProof = 960
 
 /**
- * Reads a header in its full encoding (the answer of debug_getRawHeader) and checks its proof of work: a Bitcoin header
- * that meets the difficulty, a coinbase transaction in it that commits to this header. Throws VerificationError.
+ * Reads a header in its full encoding (the answer of debug_getRawHeader) and verifies its proof of work: a Bitcoin header
+ * that meets the difficulty, and a coinbase transaction of that Bitcoin block that commits to this header. Throws
+ * VerificationError.
  *
- * It says how much work went into this header, not that its chain is the best one. Blocks of mainnet below 729,000 that
- * are signed in place of mined have no proof of work and are refused.
+ * Proves the work in this header, not that its chain is the best chain. Signed blocks of mainnet below 729,000 have no
+ * proof of work and are rejected.
  */
 export function verifyHeader(raw: string, network: NetworkName | HeaderRules): Header {
   const rules = rulesOf(network)
@@ -34,18 +35,22 @@ export function verifyHeader(raw: string, network: NetworkName | HeaderRules): H
   return parts.header
 }
 
-/** The steps of the rule in their order (block chapter 5.1). */
+/** Verifies the proof of work in the order of docs/spec/block.md, 5.1. */
 function checkWork(parts: HeaderParts, rules: HeaderRules): void {
   const { header, bitcoinHeader, merkleProof, coinbase } = parts
   const has = (rule: Parameters<typeof isActive>[1]) => isActive(rules, rule, header.number)
   const isUnmined = coinbase.length === 0 && merkleProof.length === 0 && header.difficulty <= fallbackDifficulty
-  check(has('rskip98') || !isUnmined, 'fallback-signature', 'a block that is signed, not mined, or nothing at all')
+  check(
+    has('rskip98') || !isUnmined,
+    'fallback-signature',
+    'the block is signed instead of mined, or has no mining fields',
+  )
   const isMined = [bitcoinHeader, merkleProof, coinbase].some((element) => element.length > 0)
   check(isMined, 'merkle-proof-format', 'there is no proof of work')
   const hasFormat = has('rskip92')
     ? merkleProof.length % 32 === 0 && (!has('rskip180') || merkleProof.length <= longestProof)
     : readPartialTree(merkleProof) !== undefined
-  check(hasFormat, 'merkle-proof-format', 'the Merkle proof does not have its form')
+  check(hasFormat, 'merkle-proof-format', 'the Merkle proof has an invalid format')
   check(coinbase.length > 0, 'coinbase-too-short', 'there is no coinbase')
   check(bitcoinHeader.length === 80, 'bitcoin-header', 'the Bitcoin header does not have 80 bytes')
   const work = unsigned(reversed(doubleSha256(bitcoinHeader)))
@@ -60,12 +65,12 @@ function checkWork(parts: HeaderParts, rules: HeaderRules): void {
   check(isThere, 'merkle-proof', 'the coinbase is not in the Bitcoin block')
 }
 
-/** Largest hash that meets a difficulty; the lowest difficulties count as 3. */
+/** Returns the largest hash that meets a difficulty; difficulties below 3 count as 3. */
 function target(difficulty: bigint): bigint {
   return 2n ** 256n / (difficulty < 3n ? 3n : difficulty)
 }
 
-/** The tag and the hash for merged mining, whose fork detection data is read back from the coinbase. */
+/** Returns the tag and the hash for merged mining, with the fork detection data of the coinbase. */
 function commitment(parts: HeaderParts, rules: HeaderRules): Uint8Array {
   const { header, coinbase } = parts
   if (!isActive(rules, 'rskip110', header.number) || header.number < forkDataFrom) {
@@ -81,13 +86,13 @@ function commitment(parts: HeaderParts, rules: HeaderRules): Uint8Array {
 function checkTag(tail: Uint8Array, commitment: Uint8Array): void {
   const at = lastIndexOf(tail, commitment)
   check(at >= 0, 'tag-not-found', 'the coinbase does not commit to this header')
-  check(at < tagWindow, 'tag-position', 'the tag stands too late in the coinbase')
-  check(lastIndexOf(tail, tag) === at, 'tag-not-last', 'the coinbase goes on with another tag')
+  check(at < tagWindow, 'tag-position', 'the tag is too far from the start of the coinbase tail')
+  check(lastIndexOf(tail, tag) === at, 'tag-not-last', 'the coinbase contains a later tag')
   const after = tail.length - at - commitment.length
-  check(after <= mostBytesAfterHash, 'too-many-bytes-after-tag', 'too many bytes behind the tag')
+  check(after <= maxBytesAfterHash, 'too-many-bytes-after-tag', 'too many bytes after the tag')
 }
 
-/** Whether the proof leads from the coinbase to the root in the Bitcoin header. */
+/** Returns whether the proof leads from the coinbase to the root in the Bitcoin header. */
 function isInBlock(coinbase: Uint8Array, proof: Uint8Array, root: Uint8Array, isBranch: boolean): boolean {
   try {
     if (isBranch) return isEqual(rootOfBranch(coinbase, proof), root)

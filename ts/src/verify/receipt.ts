@@ -4,7 +4,7 @@ import { malformed, VerificationError } from './error.ts'
 import { asList, asString, decode, encode, type Item } from './rlp.ts'
 import { walk } from './trie.ts'
 
-/** What was proven of a receipt. */
+/** A proven receipt. */
 export interface Receipt {
   readonly isSuccess: boolean
   readonly cumulativeGas: bigint
@@ -14,9 +14,9 @@ export interface Receipt {
 }
 
 /**
- * Checks that a receipt is that of the transaction at an index of a block, against the receipts root of a trusted header.
- * `receipt` is the answer of rsk_getRawTransactionReceiptByHash, `nodes` that of rsk_getTransactionReceiptNodesByHash,
- * leaf first. Receipts do not name their transaction: the index does. Throws VerificationError.
+ * Verifies the receipt of the transaction at an index of a block against the receipts root of a trusted header. `receipt`
+ * is the answer of rsk_getRawTransactionReceiptByHash, `nodes` that of rsk_getTransactionReceiptNodesByHash, leaf first. A
+ * receipt does not contain its transaction; only the index identifies it. Throws VerificationError.
  */
 export function verifyReceiptProof(
   header: { readonly receiptsRoot: string },
@@ -29,7 +29,7 @@ export function verifyReceiptProof(
   const key = encode(bigEndian(BigInt(index)))
   const value = walk(bytesOf(header.receiptsRoot, 'receiptsRoot', 32), key, 0, messages)?.value
   const raw = bytesOf(receipt, 'receipt')
-  // A receipt holds a bloom and is never short enough to stand in a node.
+  // A receipt contains a bloom and is always too long to be embedded in a node.
   const isProven = value !== undefined && 'hash' in value && isEqual(keccak_256(raw), value.hash)
   if (!isProven) throw new VerificationError('claim', `this is not receipt ${index} of the block`)
   return read(raw)

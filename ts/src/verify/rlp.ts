@@ -4,17 +4,17 @@ import { malformed } from './error.ts'
 /** A byte string, or a list. */
 export type Item = Uint8Array | readonly Item[]
 
-/** No structure of this chain is nested deeper. */
-const deepest = 8
+/** Largest depth of nested lists. */
+const maxDepth = 8
 
-/** Reads exactly one item. Only canonical forms are taken, so that equal items have equal bytes. */
+/** Decodes exactly one item. Rejects non-canonical forms, so that equal items have equal bytes. Throws VerificationError. */
 export function decode(bytes: Uint8Array, what: string): Item {
   const { item, end } = read(bytes, 0, bytes.length, what, 0)
   if (end !== bytes.length) throw malformed(`${what}: bytes after the end`)
   return item
 }
 
-/** The same, which must be a list of byte strings. */
+/** Decodes exactly one list of byte strings. Throws VerificationError. */
 export function decodeStrings(bytes: Uint8Array, what: string): Uint8Array[] {
   return asList(decode(bytes, what), what).map((item) => asString(item, what))
 }
@@ -39,7 +39,7 @@ function read(bytes: Uint8Array, at: number, limit: number, what: string, depth:
     if (end - start === 1 && (bytes[start] as number) < 0x80) throw malformed(`${what}: not in canonical form`)
     return { item: bytes.slice(start, end), end }
   }
-  if (depth === deepest) throw malformed(`${what}: nested too deeply`)
+  if (depth === maxDepth) throw malformed(`${what}: nested too deeply`)
   const items: Item[] = []
   for (let next = start; next < end; ) {
     const element = read(bytes, next, end, what, depth + 1)
@@ -49,7 +49,7 @@ function read(bytes: Uint8Array, at: number, limit: number, what: string, depth:
   return { item: items, end }
 }
 
-/** Where the payload begins and ends; `form` is the first byte without its kind. */
+/** Returns start and end of the payload; `form` is the first byte without its kind. */
 function bounds(bytes: Uint8Array, at: number, limit: number, form: number, what: string) {
   let [start, length] = [at + 1, form]
   if (form > 55) {

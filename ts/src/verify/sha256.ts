@@ -1,14 +1,14 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { concat } from './bytes.ts'
 
-/** SHA-256 twice, as Bitcoin hashes. */
+/** Returns the double SHA-256 of Bitcoin. */
 export function doubleSha256(bytes: Uint8Array): Uint8Array {
   return sha256(sha256(bytes))
 }
 
 /**
- * SHA-256 of a message of which only the state in the middle and the end are known: `state` (8 words of 4 bytes) is that
- * after `byteCount` bytes. Libraries hash from the beginning only, hence this one round function of our own.
+ * Returns the SHA-256 of a message of which only a midstate and the tail are known: `state` (8 words of 4 bytes) is the
+ * state after `byteCount` bytes. Hand-written, because libraries cannot start from a midstate.
  */
 export function sha256From(state: Uint8Array, byteCount: bigint, tail: Uint8Array): Uint8Array {
   const length = new DataView(new ArrayBuffer(8))
@@ -20,7 +20,7 @@ export function sha256From(state: Uint8Array, byteCount: bigint, tail: Uint8Arra
   return bytesOfWords(words)
 }
 
-/** The first 32 bits of the fractional parts of roots of the primes: cube roots for the rounds. */
+/** First 32 bits of the fractional parts of the cube roots of the first 64 primes. */
 const roundConstants = Uint32Array.from(primes(64), (prime) => fraction(Math.cbrt(prime)))
 
 function compress(state: Uint32Array, block: Uint32Array): Uint32Array {

@@ -3,15 +3,15 @@ import { isEqual } from './bytes.ts'
 import { VerificationError } from './error.ts'
 import { bit, parseNode, type TrieNode } from './node.ts'
 
-/** Root of a trie without entries: Keccak of the RLP of nothing. */
+/** Root of an empty trie: Keccak of the RLP of an empty byte string. */
 export const emptyRoot = keccak_256(Uint8Array.of(0x80))
 
 /**
- * Follows a list of node messages, root first, from a trusted root to a key. Returns the node at the key, or nothing when
- * the list proves that the key has none.
+ * Follows a list of node messages, root first, from a trusted root to a key. Returns the node at the key, or undefined if
+ * the list proves that the key has no node. Throws VerificationError.
  *
- * `firstBit`: bits of the key above the root. Embedded nodes are elements of their own; they are compared with their
- * parent, not hashed.
+ * `firstBit`: number of bits of the key above the root. Embedded nodes are separate elements of the list; they are compared
+ * with the bytes in their parent instead of hashed.
  */
 export function walk(
   root: Uint8Array,
@@ -43,7 +43,7 @@ export function walk(
   throw fault(messages.length, 'missing: the key is not decided')
 }
 
-/** Whether the path of a node is what the key goes on with. */
+/** Returns whether the key continues with the path of a node. */
 function continues(key: Uint8Array, at: number, node: TrieNode): boolean {
   if (at + node.pathBits > key.length * 8) return false
   for (let offset = 0; offset < node.pathBits; offset++) {

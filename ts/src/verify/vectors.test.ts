@@ -130,7 +130,7 @@ describe('headers', () => {
 
   test('behavior: SHA-256 goes on from its middle', () => {
     const message = Uint8Array.from({ length: 300 }, (_none, index) => index * 7)
-    // The state after a whole number of blocks is what is hashed on from; here it comes from the beginning.
+    // A midstate is the state after a whole number of blocks; here it is computed from the start of the message.
     const start = bytesOf('0x6a09e667bb67ae853c6ef372a54ff53a510e527f9b05688c1f83d9ab5be0cd19', 'state')
     for (const length of [0, 1, 55, 56, 63, 64, 65, 119, 120, 300]) {
       expect(sha256From(start, 0n, message.subarray(0, length))).toEqual(sha256(message.subarray(0, length)))

@@ -28,19 +28,19 @@ const check = Compile(content)
 const appPrefix = 'app-'
 const suffix = '.json'
 
-/** Whose figures a file has: those of the node, or of an app by its name. */
+/** Subject of a file: the node, or an app by its name. */
 export type Subject = { readonly app: string } | 'node'
 
 /** A folder with one file for the node and one for each app. */
 export class FigureFiles {
   readonly #folder: string
 
-  /** The folder is made with the first file. */
+  /** `folder` is created with the first file. */
   constructor(folder: string) {
     this.#folder = folder
   }
 
-  /** Undefined when there is no file yet. Throws StoreError when it is damaged or cannot be read. */
+  /** Reads the file of a subject; returns undefined if there is none. Throws StoreError if it is damaged or unreadable. */
   async read(subject: Subject): Promise<SeriesRecord | undefined> {
     const path = this.#pathOf(subject)
     const text = await readWhole(path)
@@ -50,19 +50,19 @@ export class FigureFiles {
     return read.ranges as SeriesRecord
   }
 
-  /** Throws StoreError; the file from before is then still whole. */
+  /** Replaces the file of a subject. Throws StoreError; the previous file is then intact. */
   write(subject: Subject, ranges: SeriesRecord): Promise<void> {
     return replaceWhole(this.#pathOf(subject), JSON.stringify({ version: 1, ranges }))
   }
 
-  /** Removes the files of apps that were written longest ago until at most `most` are left. The folder has to exist. */
-  async keepAtMost(most: number): Promise<void> {
+  /** Removes the files of apps with the oldest write time until at most `maximum` are left. The folder must exist. */
+  async keepAtMost(maximum: number): Promise<void> {
     const all = await readdir(this.#folder)
     const names = all.filter((name) => name.startsWith(appPrefix) && name.endsWith(suffix))
-    if (names.length <= most) return
+    if (names.length <= maximum) return
     const paths = names.map((name) => join(this.#folder, name))
     const dated = await Promise.all(paths.map(async (path) => ({ path, writtenMs: (await stat(path)).mtimeMs })))
-    const surplus = dated.toSorted((one, other) => one.writtenMs - other.writtenMs).slice(0, names.length - most)
+    const surplus = dated.toSorted((one, other) => one.writtenMs - other.writtenMs).slice(0, names.length - maximum)
     for (const { path } of surplus) await rm(path, { force: true })
   }
 

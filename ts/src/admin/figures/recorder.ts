@@ -4,28 +4,29 @@ import type { FigureReport } from '../shapes.ts'
 import type { FigureFiles, Subject } from './files.ts'
 import { type RangeName, ranges, Series } from './series.ts'
 
-/** How often changed figures are written: a crash loses what came since. */
+/** Interval of writes: a crash loses the figures since the last write. */
 const writeMs = 60_000
 
-/** Apps whose figures are kept; beyond that those go that were used longest ago. */
-export const mostApps = 1000
+/** Number of apps with figures; beyond it, those of the least recently used app are dropped. */
+export const maxApps = 1000
 
-/** The line of all methods together: its percentiles cannot be computed from those of the methods. */
+/** Name of the sum over all methods. Its percentiles cannot be computed from those of the methods. */
 export const allMethods = 'all'
 
-interface Kept {
+/** The figures of a subject. */
+interface Recording {
   readonly subject: Subject
   readonly series: Promise<Series>
   isDirty: boolean
 }
 
-/** Figures over time of the node and of each app, kept in files and written once a minute. Without files in memory only. */
+/** Figures over time of the node and of each app, written to files once a minute. Without files in memory only. */
 export class FigureRecorder {
   readonly #files: FigureFiles | undefined
   readonly #onProblem: (error: Error) => void
   readonly #nowMs: () => number
-  /** By name; the node's under the empty name. Those used longest ago come first. */
-  readonly #kept = new Map<string, Kept>()
+  /** By name of the app, the node under the empty name; least recently used first. */
+  readonly #recordings = new Map<string, Recording>()
   #before: Sample | undefined
   #work: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
@@ -42,13 +43,13 @@ export class FigureRecorder {
     this.#timer = setInterval(() => void this.save(), writeMs).unref()
   }
 
-  /** Writes what is not written yet. */
+  /** Stops the timer and writes unwritten figures. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     await this.save()
   }
 
-  /** Counts what the node answered since the sample before. */
+  /** Adds the requests of the node since the previous sample. */
   take(sample: Sample): void {
     const before = this.#before
     this.#before = sample
@@ -65,12 +66,12 @@ export class FigureRecorder {
       method: allMethods,
       requests: sumOf(counted, 'requests'),
       errors: sumOf(counted, 'errors'),
-      classes: counted.reduce<number[]>((sum, { classes }) => classes.map((one, place) => one + (sum[place] ?? 0)), []),
+      classes: counted.reduce<number[]>((sum, { classes }) => classes.map((one, index) => one + (sum[index] ?? 0)), []),
     }
     this.#add('node', [all, ...counted])
   }
 
-  /** Counts what a worker answered to apps. */
+  /** Adds the requests of apps that a worker reports. */
   takeApps(use: AppUse): void {
     for (const { app, methods } of use) {
       const all = { method: allMethods, requests: sumOf(methods, 'requests'), errors: sumOf(methods, 'errors') }
@@ -78,7 +79,7 @@ export class FigureRecorder {
     }
   }
 
-  /** The figures of a range that ends now. */
+  /** Returns the figures of a range that ends now. */
   async report(subject: Subject, range: RangeName): Promise<FigureReport> {
     await this.#work
     const series = await this.#of(subject).series
@@ -88,28 +89,28 @@ export class FigureRecorder {
     return { range, stepSeconds, fromSeconds, methods: series.curves(range, nowSeconds) }
   }
 
-  /** Writes all that has changed; a problem is reported once and what was not written is tried again the next time. */
+  /** Writes changed figures. A problem is reported once, and the write is repeated at the next interval. */
   save(): Promise<void> {
     this.#work = this.#work.then(() => this.#saveNow())
     return this.#work
   }
 
   #add(subject: Subject, methods: readonly ({ readonly method: string } & Parameters<Series['add']>[2])[]): void {
-    const kept = this.#of(subject)
+    const recording = this.#of(subject)
     const nowSeconds = Math.floor(this.#nowMs() / 1000)
     this.#work = this.#work.then(async () => {
-      const series = await kept.series
+      const series = await recording.series
       for (const { method, ...counted } of methods) series.add(nowSeconds, method, counted)
-      kept.isDirty = true
+      recording.isDirty = true
     })
   }
 
-  #of(subject: Subject): Kept {
+  #of(subject: Subject): Recording {
     const name = subject === 'node' ? '' : subject.app
-    const kept = this.#kept.get(name) ?? { subject, series: this.#read(subject), isDirty: false }
-    this.#kept.delete(name)
-    this.#kept.set(name, kept)
-    return kept
+    const recording = this.#recordings.get(name) ?? { subject, series: this.#read(subject), isDirty: false }
+    this.#recordings.delete(name)
+    this.#recordings.set(name, recording)
+    return recording
   }
 
   async #read(subject: Subject): Promise<Series> {
@@ -122,13 +123,13 @@ export class FigureRecorder {
   }
 
   async #saveNow(): Promise<void> {
-    const changed = [...this.#kept.values()].filter(({ isDirty }) => isDirty)
+    const changed = [...this.#recordings.values()].filter(({ isDirty }) => isDirty)
     try {
-      for (const kept of changed) {
-        await this.#files?.write(kept.subject, (await kept.series).record)
-        kept.isDirty = false
+      for (const recording of changed) {
+        await this.#files?.write(recording.subject, (await recording.series).record)
+        recording.isDirty = false
       }
-      if (changed.length > 0) await this.#files?.keepAtMost(mostApps)
+      if (changed.length > 0) await this.#files?.keepAtMost(maxApps)
       this.#problem = ''
     } catch (error) {
       const { message } = error as Error
@@ -138,11 +139,11 @@ export class FigureRecorder {
     this.#shrink()
   }
 
-  /** Bounds the memory. Figures that are removed here are read again from their file when there is one. */
+  /** Bounds the memory. Figures that are dropped here are read again from their file. */
   #shrink(): void {
-    for (const name of this.#kept.keys()) {
-      if (this.#kept.size <= mostApps + 1) return
-      if (name !== '') this.#kept.delete(name)
+    for (const name of this.#recordings.keys()) {
+      if (this.#recordings.size <= maxApps + 1) return
+      if (name !== '') this.#recordings.delete(name)
     }
   }
 }

@@ -1,8 +1,8 @@
 import { latencyMs } from '../../observe/history.ts'
 
-// Requests of the node, or of one app, by method and time: for each range a bounded list of points for each method.
+// Requests of the node, or of one app, by method and time: a bounded list of points for each range and method.
 
-/** What can be shown: how many seconds a point covers, and how many points there are at most. */
+/** Ranges: seconds of a point, and limit of points. */
 export const ranges = {
   hour: { stepSeconds: 60, points: 60 },
   day: { stepSeconds: 900, points: 96 },
@@ -11,22 +11,22 @@ export const ranges = {
 export type RangeName = keyof typeof ranges
 export const rangeNames = Object.keys(ranges) as RangeName[]
 
-/** Methods that are kept apart; requests of all further ones count as `other`. */
-const mostMethods = 64
+/** Limit of methods with separate points; requests of further methods count as `other`. */
+const maxMethods = 64
 export const otherMethods = 'other'
 
-/** What was counted of a method since the last time. */
+/** Counts of a method since the previous call. */
 export interface Counted {
   readonly requests: number
   readonly errors: number
-  /** Requests by latency class, see `latencyBounds`; absent where latencies are not counted. */
+  /** Requests by latency class, see `latencyBounds`; absent if latencies are not counted. */
   readonly classes?: readonly number[]
 }
 
-/** Number of its step since 1970, requests, errors, median and 99th percentile of the latency in milliseconds. */
+/** Number of the step since 1970, requests, errors, median and 99th percentile of the latency in milliseconds. */
 export type Point = [step: number, requests: number, errors: number, p50Ms: number | null, p99Ms: number | null]
 
-/** Points in the order of time, steps without a request left out. `classes` are the latency classes of the last one. */
+/** Points in order of time, without steps that have no request. `classes` are the latency classes of the last point. */
 export interface MethodPoints {
   points: Point[]
   classes: number[]
@@ -55,12 +55,12 @@ export class Series {
     return this.#record
   }
 
-  /** Adds what was counted of a method up to `nowSeconds` (since 1970). */
+  /** Adds counts of a method at `nowSeconds` since 1970. */
   add(nowSeconds: number, method: string, counted: Counted): void {
     for (const range of rangeNames) this.#addTo(range, nowSeconds, method, counted)
   }
 
-  /** The curves of a range that ends now, methods with the most requests first; those without any are left out. */
+  /** Returns the curves of a range that ends now, without methods that have no request, most requests first. */
   curves(range: RangeName, nowSeconds: number): MethodCurve[] {
     const { stepSeconds, points: length } = ranges[range]
     const first = Math.floor(nowSeconds / stepSeconds) - length + 1
@@ -77,32 +77,32 @@ export class Series {
   #addTo(range: RangeName, nowSeconds: number, name: string, { requests, errors, classes }: Counted): void {
     const { stepSeconds, points: length } = ranges[range]
     const methods = this.#record[range]
-    const method = Object.hasOwn(methods, name) || Object.keys(methods).length < mostMethods ? name : otherMethods
+    const method = Object.hasOwn(methods, name) || Object.keys(methods).length < maxMethods ? name : otherMethods
     methods[method] ??= { points: [], classes: [] }
-    const kept = methods[method]
+    const curve = methods[method]
     const now = Math.floor(nowSeconds / stepSeconds)
-    let last = kept.points.at(-1)
-    // A clock that was set back counts into the last point: points stay in order.
+    let last = curve.points.at(-1)
+    // After the clock was set back, counts go to the last point, so that points stay in order.
     if (last === undefined || last[0] < now) {
       last = [now, 0, 0, null, null]
-      kept.points.push(last)
-      kept.classes = []
+      curve.points.push(last)
+      curve.classes = []
       this.#forget(range, now - length)
     }
     last[1] += requests
     last[2] += errors
     if (classes === undefined) return
-    kept.classes = classes.map((count, place) => count + (kept.classes[place] ?? 0))
-    last[3] = rounded(latencyMs(kept.classes, 0.5))
-    last[4] = rounded(latencyMs(kept.classes, 0.99))
+    curve.classes = classes.map((count, index) => count + (curve.classes[index] ?? 0))
+    last[3] = rounded(latencyMs(curve.classes, 0.5))
+    last[4] = rounded(latencyMs(curve.classes, 0.99))
   }
 
-  /** Removes the points of a range up to a step, and methods that have none left. */
+  /** Removes the points of a range up to a step, and methods without points. */
   #forget(range: RangeName, upTo: number): void {
     const methods = this.#record[range]
-    for (const [method, kept] of Object.entries(methods)) {
-      kept.points = kept.points.filter(([step]) => step > upTo)
-      if (kept.points.length === 0) delete methods[method]
+    for (const [method, curve] of Object.entries(methods)) {
+      curve.points = curve.points.filter(([step]) => step > upTo)
+      if (curve.points.length === 0) delete methods[method]
     }
   }
 }

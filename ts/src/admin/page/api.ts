@@ -1,9 +1,9 @@
 import type { AppList, AppView, AppWithKey, FigureReport, NodeReport, RangeName, Refusal } from '../shapes.ts'
 
-const patienceMs = 8000
-const tokenPlace = 'rhizome.token'
+const timeoutMs = 8000
+const tokenKey = 'rhizome.token'
 
-/** The node answered, and said no. */
+/** The node refused the request. */
 export class Refused extends Error {
   readonly status: number
   readonly member: string | undefined
@@ -15,14 +15,14 @@ export class Refused extends Error {
   }
 }
 
-/** The token lives as long as the tab. */
-export function keepToken(token: string): void {
-  sessionStorage.setItem(tokenPlace, token)
+/** Stores the token until the tab is closed. */
+export function storeToken(token: string): void {
+  sessionStorage.setItem(tokenKey, token)
 }
 
 export const nodeReport = (): Promise<NodeReport> => ask('GET', '/api/node')
 export const allApps = (): Promise<AppList> => ask('GET', '/api/apps')
-/** `app`: the name of an app; empty for the node. */
+/** Fetches figures over time. `app`: the name of an app; empty for the node. */
 export const figures = (range: RangeName, app: string): Promise<FigureReport> =>
   ask('GET', `/api/figures?${new URLSearchParams({ range, ...(app !== '' && { app }) })}`)
 export const createApp = (app: object): Promise<AppWithKey> => ask('POST', '/api/apps', app)
@@ -35,9 +35,9 @@ function pathOf(name: string): string {
   return `/api/apps/${encodeURIComponent(name)}`
 }
 
-/** Throws Refused, or what fetch throws when there is no answer. */
+/** Sends a request. Throws Refused, or the error of `fetch` without an answer. */
 async function ask<T>(method: string, path: string, body?: object): Promise<T> {
-  const token = sessionStorage.getItem(tokenPlace)
+  const token = sessionStorage.getItem(tokenKey)
   const response = await fetch(path, {
     method,
     headers: {
@@ -45,7 +45,7 @@ async function ask<T>(method: string, path: string, body?: object): Promise<T> {
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(patienceMs),
+    signal: AbortSignal.timeout(timeoutMs),
   })
   const answer = (await response.json()) as T | Refusal
   if (!response.ok) throw new Refused(response.status, (answer as Refusal).error)

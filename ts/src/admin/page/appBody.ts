@@ -1,7 +1,7 @@
 import type { AppView } from '../shapes.ts'
 import type { Field, Values } from './form.ts'
 
-// What an app may do: fields to fill in, and the body that is made of them.
+// Form fields of the policy of an app, and the request body built from them.
 
 type Limits = AppView['limits']
 type Allow = AppView['allow']
@@ -11,21 +11,21 @@ const limits: readonly (readonly [keyof Limits, string, string])[] = [
   ['burst', 'Burst', 'Units that may be spent at once. Empty: those of half a second.'],
   ['dailyUnits', 'Units per day', 'Days are those of UTC.'],
   ['monthlyUnits', 'Units per month', ''],
-  ['concurrency', 'Requests at a time', 'HTTP requests and WebSocket messages that are worked on at once.'],
+  ['concurrency', 'Requests at a time', 'HTTP requests and WebSocket messages in progress.'],
 ]
 
 const lists: readonly (readonly [keyof Allow, string, string])[] = [
-  ['sources', 'Addresses', 'IP addresses or ranges, one a line: 203.0.113.7, 10.0.0.0/8.'],
+  ['sources', 'Addresses', 'IP addresses or ranges, one per line: 203.0.113.7, 10.0.0.0/8.'],
   [
     'origins',
     'Origins of web pages',
-    'One a line: https://app.example.org. Requests without an origin are then refused.',
+    'One per line: https://app.example.org. Requests without an origin are then refused.',
   ],
-  ['contracts', 'Contracts', 'Addresses that may be called, one a line.'],
-  ['methods', 'Methods', 'One a line; eth_* is a whole group.'],
+  ['contracts', 'Contracts', 'Addresses that may be called, one per line.'],
+  ['methods', 'Methods', 'One per line; eth_* is a whole group.'],
 ]
 
-/** An empty field restricts nothing. */
+/** Returns the fields of a policy. An empty field restricts nothing. */
 export function policyFields(app?: AppView): Field[] {
   const jwt = app?.jwt
   return [
@@ -39,12 +39,12 @@ export function policyFields(app?: AppView): Field[] {
     }),
     {
       name: 'jwt.isRequired',
-      label: 'A token beside the key',
+      label: 'A token in addition to the key',
       kind: 'choice',
       value: jwt?.isRequired === true ? 'yes' : '',
       options: [
-        ['', 'is not needed'],
-        ['yes', 'is needed with every request'],
+        ['', 'is not required'],
+        ['yes', 'is required with every request'],
       ],
       group: 'Tokens (JWT)',
     },
@@ -58,7 +58,7 @@ export function policyFields(app?: AppView): Field[] {
             label: 'Keys in use',
             kind: 'lines',
             value: jwt.keys.map(({ kid }) => kid).join('\n'),
-            hint: 'Key ids. Take a line out to remove that key.',
+            hint: 'Key ids. Delete a line to remove that key.',
             group: 'Tokens (JWT)',
           } as const,
         ]),
@@ -73,7 +73,7 @@ export function policyFields(app?: AppView): Field[] {
   ]
 }
 
-/** The body of a creation or an edit. What makes no sense goes as it is: the node says what is wrong. */
+/** Returns the body of a creation or an edit. Invalid values are sent unchanged, because the node reports the problem. */
 export function bodyOf(values: Values, before?: AppView): object {
   const { description = '', useCase = '', newKid = '', kept = '' } = values
   const text = (name: string) => values[name] ?? ''

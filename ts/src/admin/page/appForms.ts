@@ -5,21 +5,21 @@ import { copyable } from './copyable.ts'
 import { element, foreign } from './element.ts'
 import { type Field, openForm } from './form.ts'
 
-// What can be done with apps. `done` is called when the node has done it.
+// Forms that change apps. `done` is called after the change.
 
 const useCases = ['DeFi', 'analytics', 'gaming', 'wallet', 'indexing'].map((one) => [one, one] as const)
 const keeps = [
-  ['0', 'ends at once'],
-  ['3600', 'stays good for an hour'],
-  ['86400', 'stays good for a day'],
-  ['604800', 'stays good for a week'],
+  ['0', 'expires at once'],
+  ['3600', 'stays valid for an hour'],
+  ['86400', 'stays valid for a day'],
+  ['604800', 'stays valid for a week'],
 ] as const
 
 export function openCreation(isFirst: boolean, access: NodeReport['access'], done: () => void): void {
   const warning = element(
     'p',
     { class: 'notice warn' },
-    'This is the first app: from now on whoever comes without a key is refused, over HTTP and WebSocket.',
+    'This is the first app: once it exists, requests without a key are refused, over HTTP and WebSocket.',
   )
   openForm({
     title: 'New app',
@@ -30,11 +30,11 @@ export function openCreation(isFirst: boolean, access: NodeReport['access'], don
         label: 'Name',
         kind: 'text',
         isRequired: true,
-        mostLetters: 64,
-        hint: 'Letters, digits, dots, dashes and underscores. It stays taken for good.',
+        maxLength: 64,
+        hint: 'Letters, digits, dots, dashes and underscores. A name can never be used again.',
       },
       ...descriptionFields(),
-      expiryField('Key ends'),
+      expiryField('Key expires'),
       ...policyFields(),
     ],
     action: 'Create',
@@ -67,7 +67,7 @@ export function openRotation(app: AppView, done: () => void): void {
     intro: [subject(app)],
     fields: [
       { name: 'keepSeconds', label: 'The old key', kind: 'choice', options: keeps },
-      expiryField('The new key ends'),
+      expiryField('The new key expires'),
     ],
     action: 'Rotate',
     async send({ keepSeconds = '0', expiresAt = '' }) {
@@ -88,7 +88,7 @@ export function openRevocation(app: AppView, done: () => void): void {
         {},
         'All keys of ',
         foreign(app.name, 'strong'),
-        ' end now and for good, and its connections are closed. An app cannot be brought back, nor its name used again.',
+        ' are revoked permanently, and its connections are closed. Neither the app nor its name can be used again.',
       ),
     ],
     fields: [{ name: 'confirmed', label: 'Type the name of the app to confirm', kind: 'text' }],
@@ -102,16 +102,12 @@ export function openRevocation(app: AppView, done: () => void): void {
   })
 }
 
-/** The one time that a key is seen. Leaving takes a deliberate click. */
+/** Shows a new key, which is never shown again. The form closes only by its button. */
 function showKey({ key, urls }: AppWithKey, title: string): void {
   openForm({
     title,
     intro: [
-      element(
-        'p',
-        { class: 'notice warn' },
-        'The key is shown this once. Copy it now: the node keeps only its hash and cannot show it again.',
-      ),
+      element('p', { class: 'notice warn' }, 'The key is shown only once. Copy it now: the node stores only its hash.'),
       copyable('HTTP', urls.http, true),
       copyable('WebSocket', urls.webSocket),
       copyable('HTTP, provider style', urls.httpV2),
@@ -120,7 +116,7 @@ function showKey({ key, urls }: AppWithKey, title: string): void {
       element(
         'p',
         { class: 'hint' },
-        'Whoever has one of these can call as this app. The key can also be sent as header x-api-key.',
+        'Each of these URLs contains the key: keep them secret. The key can also be sent in the header x-api-key.',
       ),
     ],
     fields: [],
@@ -136,12 +132,12 @@ function subject({ name }: AppView): HTMLElement {
 
 function descriptionFields(app?: AppView): Field[] {
   return [
-    { name: 'description', label: 'Description', kind: 'text', mostLetters: 200, value: app?.description ?? '' },
+    { name: 'description', label: 'Description', kind: 'text', maxLength: 200, value: app?.description ?? '' },
     {
       name: 'useCase',
       label: 'Use case',
       kind: 'text',
-      mostLetters: 200,
+      maxLength: 200,
       value: app?.useCase ?? '',
       options: useCases,
     },
@@ -149,5 +145,5 @@ function descriptionFields(app?: AppView): Field[] {
 }
 
 function expiryField(label: string): Field {
-  return { name: 'expiresAt', label, kind: 'date', hint: 'At the beginning of that day, UTC. Empty: never.' }
+  return { name: 'expiresAt', label, kind: 'date', hint: 'At the start of that day, UTC. Empty: never.' }
 }

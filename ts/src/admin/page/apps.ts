@@ -5,20 +5,21 @@ import { count, day } from './format.ts'
 import { heading } from './methods.ts'
 import { UsageMeter } from './usageMeter.ts'
 
-interface Row {
-  readonly place: HTMLElement
+interface AppRow {
+  readonly root: HTMLElement
+  /** The shown app as JSON, to detect changes. */
   readonly shown: string
   readonly usage: UsageMeter
 }
 
-/** From so many apps on they can be searched; more than so many are not shown at once. */
-const manyApps = 8
-const mostRows = 100
+/** Number of apps from which on the search field is shown, and limit of shown rows. */
+const minSearched = 8
+const maxRows = 100
 
-/** The apps, and what can be done with them. */
+/** The list of apps, with buttons to change them. */
 export class AppsPart {
   readonly #changed: () => void
-  readonly #rows = new Map<string, Row>()
+  readonly #rows = new Map<string, AppRow>()
   readonly #list = element('ul', { class: 'apps' })
   readonly #state = element('p', { class: 'notice', hidden: true })
   readonly #empty = element('div', { class: 'empty', hidden: true })
@@ -55,7 +56,7 @@ export class AppsPart {
     )
   }
 
-  /** `apps` is what there is, or why that cannot be told now: then those from before stay in sight. */
+  /** Shows `apps`; a text is the reason why they are unknown, and the previous apps stay visible. */
   show(apps: readonly ListedApp[] | string, report: NodeReport): void {
     this.#problem = typeof apps === 'string' ? apps : ''
     if (typeof apps !== 'string') this.#apps = apps
@@ -72,27 +73,27 @@ export class AppsPart {
     const revoked = apps.filter(({ state }) => state === 'revoked').length
     this.#revokedLabel.hidden = revoked === 0
     this.#revokedCount.data = `show revoked (${count(revoked)})`
-    this.#search.hidden = apps.length < manyApps
+    this.#search.hidden = apps.length < minSearched
     const found = apps.filter((app) => this.#isWanted(app))
-    const wanted = found.slice(0, mostRows)
+    const wanted = found.slice(0, maxRows)
     const isNone = found.length === 0 && this.#search.value !== ''
     const hidden = found.length - wanted.length
     setText(
       this.#more,
       isNone
-        ? 'No app has this in its name, description or use case.'
+        ? 'No app matches by name, description or use case.'
         : hidden > 0
           ? `and ${count(hidden)} more: search for them`
           : '',
     )
     const names = new Set(wanted.map(({ name }) => name))
-    for (const [name, { place }] of this.#rows) {
+    for (const [name, { root }] of this.#rows) {
       if (names.has(name)) continue
-      if (place.contains(document.activeElement)) this.#create.focus()
-      place.remove()
+      if (root.contains(document.activeElement)) this.#create.focus()
+      root.remove()
       this.#rows.delete(name)
     }
-    for (const [index, app] of wanted.entries()) this.#place(app, index, network ?? '')
+    for (const [index, app] of wanted.entries()) this.#showRow(app, index, network ?? '')
   }
 
   #isWanted({ state, name, description, useCase }: AppView): boolean {
@@ -101,21 +102,21 @@ export class AppsPart {
     return [name, description, useCase].some((one) => one.toLowerCase().includes(text))
   }
 
-  /** A row is made anew only when its app has changed: whoever stands on one of its buttons stays there. */
-  #place(app: ListedApp, index: number, network: string): void {
+  /** Shows the row of an app. A row is created again only if its app has changed, so that the focus on its buttons stays. */
+  #showRow(app: ListedApp, index: number, network: string): void {
     const { usage, ...rest } = app
     const shown = JSON.stringify(rest)
     const before = this.#rows.get(app.name)
     const row = before?.shown === shown ? before : this.#row(app, network, shown)
     if (row !== before) {
-      const label = before?.place.contains(document.activeElement) && document.activeElement?.getAttribute('aria-label')
-      before?.place.replaceWith(row.place)
+      const label = before?.root.contains(document.activeElement) && document.activeElement?.getAttribute('aria-label')
+      before?.root.replaceWith(row.root)
       this.#rows.set(app.name, row)
-      if (label) row.place.querySelector<HTMLElement>(`[aria-label="${CSS.escape(label)}"]`)?.focus()
+      if (label) row.root.querySelector<HTMLElement>(`[aria-label="${CSS.escape(label)}"]`)?.focus()
     }
     row.usage.show(usage)
-    if (this.#list.children[index] !== row.place) {
-      this.#list.insertBefore(row.place, this.#list.children[index] ?? null)
+    if (this.#list.children[index] !== row.root) {
+      this.#list.insertBefore(row.root, this.#list.children[index] ?? null)
     }
   }
 
@@ -129,28 +130,28 @@ export class AppsPart {
         element(
           'p',
           {},
-          'Everybody who reaches it may call, without a key. An app gives somebody a key, with limits and allow lists of its own. From the first one on, a key is asked for.',
+          'Any client that reaches it may call without a key. An app has a key with its own limits and allow lists. Once an app exists, requests need a key.',
         ),
       )
     }
     const text =
       problem !== ''
-        ? `The apps cannot be told now: ${problem}`
+        ? `The apps are unavailable: ${problem}`
         : !keepsApps
-          ? 'This node keeps nothing on disk, so it has no apps: everybody who reaches it may call. Set auth.file to keep apps.'
+          ? 'This node has no data directory, so it has no apps: any client that reaches it may call. Set auth.file to store apps.'
           : staysOpen
-            ? 'This node was started with --open: nobody is asked for a key, and no limit of an app counts.'
+            ? 'This node was started with --open: requests need no key, and limits of apps do not apply.'
             : isEmpty && !isOpen
-              ? 'No apps are left, but keys are still asked for: nobody may call.'
+              ? 'No apps exist, but requests still need a key: every request is refused.'
               : ''
     this.#state.hidden = text === ''
     this.#state.classList.toggle('warn', problem !== '')
     setText(this.#state, text)
   }
 
-  #row(app: ListedApp, network: string, shown: string): Row {
+  #row(app: ListedApp, network: string, shown: string): AppRow {
     const { name, description, useCase, state } = app
-    const isStranger = app.network !== network
+    const isForeign = app.network !== network
     const act = (words: string, open: (app: AppView, done: () => void) => void, className = '') =>
       element(
         'button',
@@ -158,7 +159,7 @@ export class AppsPart {
         words,
       )
     const usage = new UsageMeter(app)
-    const place = element(
+    const root = element(
       'li',
       { class: `app ${state}`, 'data-app': name },
       element(
@@ -175,12 +176,12 @@ export class AppsPart {
             state,
           ),
           ...(useCase === '' ? [] : [' ', element('span', { class: 'badge' }, foreign(useCase))]),
-          ...(isStranger ? [' ', element('span', { class: 'pill warn' }, `for ${app.network}: refused here`)] : []),
+          ...(isForeign ? [' ', element('span', { class: 'pill warn' }, `for ${app.network}: refused here`)] : []),
         ),
         ...(description === '' ? [] : [element('p', { class: 'description' }, foreign(description))]),
         element('p', { class: 'muted' }, keyText(app)),
       ),
-      usage.place,
+      usage.root,
       element(
         'ul',
         { class: 'rules', 'aria-label': `Rules of ${name}` },
@@ -198,7 +199,7 @@ export class AppsPart {
             ),
           ]),
     )
-    return { place, shown, usage }
+    return { root, shown, usage }
   }
 }
 
@@ -206,15 +207,16 @@ function keyText({ createdAt, revokedAt, keys }: AppView): string {
   const made = `created ${day(createdAt)}`
   if (revokedAt !== null) return `${made} · revoked ${day(revokedAt)}`
   const now = Date.now()
-  const good = keys.filter(({ expiresAt }) => expiresAt === null || Date.parse(expiresAt) > now)
-  const current = good.at(-1)
+  const valid = keys.filter(({ expiresAt }) => expiresAt === null || Date.parse(expiresAt) > now)
+  const current = valid.at(-1)
   const end =
-    current === undefined ? 'no good key' : current.expiresAt === null ? '' : `key ends ${day(current.expiresAt)}`
-  const others = good.length > 1 ? `${good.length - 1} older key still good` : ''
+    current === undefined ? 'no valid key' : current.expiresAt === null ? '' : `key expires ${day(current.expiresAt)}`
+  const older = valid.length - 1
+  const others = older > 0 ? `${older} older ${older === 1 ? 'key' : 'keys'} still valid` : ''
   return [made, end, others].filter((part) => part !== '').join(' · ')
 }
 
-/** What restricts an app, in a few words each. */
+/** Returns the restrictions of an app in a few words each. */
 function rules({ limits, allow, jwt }: AppView): string[] {
   const some = (words: string, entries: readonly unknown[]) =>
     entries.length === 0 ? [] : [`${words}: ${count(entries.length)}`]

@@ -2,14 +2,14 @@ import { element, setText } from './element.ts'
 
 const space = 'http://www.w3.org/2000/svg'
 const [width, height] = [760, 240]
-/** Room for the labels of the axes. */
+/** Margins for the labels of the axes. */
 const [left, right, top, bottom] = [56, 8, 10, 22]
 const [plotWidth, plotHeight] = [width - left - right, height - top - bottom]
-const mostTimeLabels = 6
+const maxTimeLabels = 6
 
 export interface Line {
   readonly name: string
-  /** One value for each step; null where nothing was measured. */
+  /** One value for each step; null without a measurement. */
   readonly values: readonly (number | null)[]
 }
 
@@ -17,15 +17,15 @@ export interface ChartData {
   readonly lines: readonly Line[]
   readonly fromSeconds: number
   readonly stepSeconds: number
-  /** Writes a value, e.g. `1.2 ms`. */
+  /** Formats a value, e.g. `1.2 ms`. */
   readonly write: (value: number | null) => string
-  /** What the legend says of a line while no step is pointed at. */
+  /** Text of a line in the legend while no step is selected. */
   readonly summary: (line: Line) => string
 }
 
-/** Lines over time with labelled axes. The step under the pointer, or chosen with the arrow keys, is read out in the legend. */
+/** Lines over time with labelled axes. The legend shows the step under the pointer, or selected with the arrow keys. */
 export class Chart {
-  readonly place: HTMLElement
+  readonly root: HTMLElement
   readonly #svg = shape('svg', { viewBox: `0 0 ${width} ${height}`, class: 'chart', tabindex: '0', role: 'img' })
   readonly #plot = shape('g', {})
   readonly #hover = shape('line', {
@@ -45,7 +45,7 @@ export class Chart {
     this.#svg.addEventListener('pointerleave', () => this.#pointAt(undefined))
     this.#svg.addEventListener('blur', () => this.#pointAt(undefined))
     this.#svg.addEventListener('keydown', (event) => this.#onKey(event))
-    this.place = element(
+    this.root = element(
       'div',
       { class: 'chart-row' },
       this.#svg,
@@ -59,7 +59,7 @@ export class Chart {
     const highest = niceCeiling(Math.max(0, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0))))
     this.#svg.setAttribute(
       'aria-label',
-      `${lines.map(({ name }) => name).join(', ')} over time; arrow keys read it out`,
+      `${lines.map(({ name }) => name).join(', ')} over time; arrow keys read the values`,
     )
     this.#plot.replaceChildren(
       ...valueAxis(highest, data.write),
@@ -107,7 +107,7 @@ export class Chart {
       this.#hover.setAttribute('x1', x)
       this.#hover.setAttribute('x2', x)
     }
-    setText(this.#moment, step === undefined ? 'Point at the chart to read it.' : spanOf(data, step))
+    setText(this.#moment, step === undefined ? 'Point at the chart to read its values.' : spanOf(data, step))
     this.#legend.replaceChildren(
       ...data.lines.map((line, index) =>
         element(
@@ -137,7 +137,7 @@ function shape<K extends keyof SVGElementTagNameMap>(
   return made
 }
 
-/** 1, 2 or 5 times a power of ten that is not below a value. */
+/** Returns the least number of the form 1, 2 or 5 times a power of ten that is not below a value. */
 export function niceCeiling(value: number): number {
   if (value <= 0) return 1
   const power = 10 ** Math.floor(Math.log10(value))
@@ -160,7 +160,7 @@ function valueAxis(highest: number, write: ChartData['write']): SVGElement[] {
 
 function timeAxis({ lines, fromSeconds, stepSeconds }: ChartData): SVGElement[] {
   const count = lines[0]?.values.length ?? 0
-  const every = Math.ceil(count / mostTimeLabels)
+  const every = Math.ceil(count / maxTimeLabels)
   const steps = Array.from({ length: count }, (_none, step) => step).filter((step) => (count - 1 - step) % every === 0)
   return steps.map((step) => {
     const anchor = step === count - 1 ? 'end' : step === 0 ? 'start' : 'middle'
@@ -177,7 +177,7 @@ function timeOf(seconds: number, spanSeconds: number): string {
   return new Intl.DateTimeFormat('en', form).format(new Date(seconds * 1000))
 }
 
-/** Begin and end of a step, in the time zone of the browser. */
+/** Formats start and end of a step in the time zone of the browser. */
 function spanOf({ fromSeconds, stepSeconds }: ChartData, step: number): string {
   const form = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' })
   const begin = new Date((fromSeconds + step * stepSeconds) * 1000)
@@ -192,7 +192,7 @@ function yOf(value: number, highest: number): number {
   return top + plotHeight * (1 - value / highest)
 }
 
-/** Values that are missing interrupt the line; a value between two missing ones is a short dash. */
+/** Returns the path of a line. Missing values interrupt it; a value between two missing values is a short dash. */
 function pathOf(values: readonly (number | null)[], highest: number): string {
   return values
     .map((value, step) => {

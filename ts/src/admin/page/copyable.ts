@@ -1,6 +1,6 @@
 import { element } from './element.ts'
 
-/** A text in a field of its own, with a button that copies it. The first one's button is where the form begins. */
+/** Creates a read-only field with a button that copies it. `isFirst`: the button gets the focus when the form opens. */
 export function copyable(label: string, text: string, isFirst = false): HTMLElement {
   const input = element('input', { type: 'text', readonly: true, 'aria-label': label, class: 'code' })
   input.value = text
@@ -20,7 +20,7 @@ async function copied(input: HTMLInputElement): Promise<boolean> {
     await navigator.clipboard.writeText(input.value)
     return true
   } catch {
-    // Pages of plain HTTP addresses other than loopback have no clipboard.
+    // The clipboard is not available to pages of plain HTTP on other than loopback addresses.
     input.select()
     return document.execCommand('copy')
   }

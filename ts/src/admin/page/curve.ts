@@ -2,7 +2,7 @@ const space = 'http://www.w3.org/2000/svg'
 const width = 120
 const height = 28
 
-/** A small curve; it always starts at 0, so that little looks like little. */
+/** A small curve whose axis starts at 0, so that small values look small. */
 export class Curve {
   readonly svg: SVGSVGElement = document.createElementNS(space, 'svg')
   readonly #area = document.createElementNS(space, 'path')
@@ -13,7 +13,7 @@ export class Curve {
     this.svg.setAttribute('viewBox', `0 0 ${width} ${height}`)
     this.svg.setAttribute('preserveAspectRatio', 'none')
     this.svg.setAttribute('class', 'curve')
-    // The number beside it says the same.
+    // The number next to it has the same information.
     this.svg.setAttribute('aria-hidden', 'true')
     this.#area.setAttribute('class', 'area')
     this.#line.setAttribute('class', 'line')
@@ -22,12 +22,12 @@ export class Curve {
     this.svg.append(this.#ground, this.#area, this.#line)
   }
 
-  /** `places` is how many values fill the width; fewer stand at the right, where now is. */
-  show(values: readonly number[], places = 60): void {
+  /** Shows values, the most recent at the right edge. `capacity` values fill the width. */
+  show(values: readonly number[], capacity = 60): void {
     const highest = Math.max(...values, 0)
     const [only = 0] = values
     const shown = values.length < 2 ? [only, only] : values
-    const step = width / Math.max(places - 1, shown.length - 1)
+    const step = width / Math.max(capacity - 1, shown.length - 1)
     const left = width - step * (shown.length - 1)
     const points = shown.map((value, index) => {
       const share = highest === 0 ? 0 : value / highest

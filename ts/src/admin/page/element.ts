@@ -1,9 +1,9 @@
-// Elements are made of text and nodes only: nothing that the node tells ever becomes markup.
+// Elements are built from text and nodes only, so that texts of the node never become markup.
 
 type Attributes = Readonly<Record<string, string | boolean | ((event: Event) => void)>>
 type Child = Node | string
 
-/** An HTML element. Functions listen to the event of their name; true sets an attribute without value. */
+/** Creates an HTML element. A function listens to the event of its name; `true` sets an attribute without value. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -19,19 +19,19 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made
 }
 
-/** Text of others: the direction of its script stays within it. */
+/** Creates an element for a text entered by a user, isolated so that its writing direction does not affect other text. */
 export function foreign(text: string, className = ''): HTMLElement {
   return element('bdi', className === '' ? {} : { class: className }, text)
 }
 
-/** The element of the page with an id. */
+/** Returns the element of the page with an id. */
 export function byId(id: string): HTMLElement {
   const found = document.getElementById(id)
   if (found === null) throw new Error(`the page has no element ${id}`)
   return found
 }
 
-/** Sets a text only when it differs: what is marked stays so. */
+/** Sets a text only if it differs, so that a selection of text stays. */
 export function setText(target: Element, text: string): void {
   if (target.textContent !== text) target.textContent = text
 }

@@ -1,19 +1,19 @@
 import { Refused } from './api.ts'
 import { element } from './element.ts'
 
-/** One thing to fill in. */
+/** A field of a form. */
 export interface Field {
-  /** The member of the body that it becomes: what the node says about that member is shown here. */
+  /** Member of the request body. Errors of the node about this member are shown at the field. */
   readonly name: string
   readonly label: string
   readonly kind: 'text' | 'password' | 'number' | 'lines' | 'date' | 'choice'
   readonly hint?: string
   readonly value?: string
   readonly isRequired?: boolean
-  readonly mostLetters?: number
-  /** What can be chosen: value and words; for a text, proposals. */
+  readonly maxLength?: number
+  /** Choices as value and label; for a text, proposals. */
   readonly options?: readonly (readonly [string, string])[]
-  /** Fields of one group follow each other under its name, folded away at first when they are empty. */
+  /** Consecutive fields of a group are shown under its name, collapsed if all are empty. */
   readonly group?: string
 }
 
@@ -23,11 +23,11 @@ export interface Form {
   readonly fields: readonly Field[]
   readonly action: string
   readonly isDangerous?: boolean
-  /** Whether what is filled in may be sent; all may by default. */
+  /** Returns whether the values may be sent; absent: always. */
   readonly isAllowed?: (values: Values) => boolean
-  /** Sends it. What it throws is shown, and the form stays. */
+  /** Sends the values. An error is shown, and the form stays open. */
   readonly send: (values: Values) => Promise<void>
-  /** Without it the form cannot be left. */
+  /** Whether the form can be cancelled. */
   readonly mayBeLeft?: boolean
 }
 
@@ -36,7 +36,7 @@ type Input = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
 let formCount = 0
 
-/** Shows a form above the page until it is sent or left. */
+/** Shows a form above the page until it is sent or cancelled. */
 export function openForm({
   title,
   intro = [],
@@ -73,7 +73,7 @@ export function openForm({
     submit.disabled = isAllowed?.(values()) === false
   }
 
-  /** Browsers let nobody hold a dialog open for good: Escape twice, or a gesture, closes any. Then it is opened again. */
+  /** Opens the dialog again if it must stay: browsers close any dialog at a second Escape or a gesture. */
   function onClose(): void {
     if (isOver) dialog.remove()
     else dialog.showModal()
@@ -106,13 +106,13 @@ export function openForm({
     const text =
       error instanceof Refused
         ? error.message
-        : 'The node did not answer. It may have done it all the same: look before you try again.'
+        : 'The node did not answer. The change may have been made: check before you try again.'
     if (target !== undefined) target.textContent = name === undefined ? text : text.replace(/^[\w.[\]]+: /, '')
     const input = name === undefined ? undefined : inputs.get(name)
     input?.setAttribute('aria-invalid', 'true')
     input?.closest('details')?.setAttribute('open', '')
     input?.focus({ preventScroll: true })
-    // The message stands below its field: focus alone may leave it outside the visible part of a long form.
+    // The message is below its field: after the focus alone it may be outside the visible part of a long form.
     target?.scrollIntoView({ block: 'center' })
   }
 
@@ -135,7 +135,7 @@ export function openForm({
 }
 
 function inputOf(
-  { name, kind, value = '', hint, isRequired = false, mostLetters, options = [] }: Field,
+  { name, kind, value = '', hint, isRequired = false, maxLength, options = [] }: Field,
   id: string,
 ): Input {
   const shared = {
@@ -145,7 +145,7 @@ function inputOf(
     'aria-describedby': `${id}-problem${hint === undefined ? '' : ` ${id}-hint`}`,
     autocomplete: 'off',
     spellcheck: 'false',
-    ...(mostLetters !== undefined && { maxlength: String(mostLetters) }),
+    ...(maxLength !== undefined && { maxlength: String(maxLength) }),
   }
   if (kind === 'choice') {
     const choices = options.map(([one, words]) => element('option', { value: one, selected: one === value }, words))
@@ -171,7 +171,7 @@ function proposals(options: NonNullable<Field['options']>, id: string): HTMLElem
   return element('datalist', { id }, ...options.map(([value]) => element('option', { value })))
 }
 
-/** Fields in their order, those of a group inside a part that can be folded away. */
+/** Lays out fields in order, those of a group inside a collapsible part. */
 function layout(fields: readonly Field[], row: (field: Field) => HTMLElement): HTMLElement[] {
   const parts: HTMLElement[] = []
   const groups = new Map<string, HTMLDetailsElement>()

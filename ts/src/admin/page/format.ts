@@ -1,4 +1,4 @@
-// Figures as people read them.
+// Formats numbers for display.
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
 
@@ -6,14 +6,14 @@ export function count(value: number): string {
   return whole.format(value)
 }
 
-/** A rate: two digits that matter, none behind the point from 10 on. */
+/** Formats a rate with two significant digits, and without decimals from 10 on. */
 export function rate(value: number): string {
   if (value === 0) return '0'
   if (value >= 10) return whole.format(value)
   return value >= 0.01 ? String(Number(value.toPrecision(2))) : '< 0.01'
 }
 
-/** Of how many: as a percentage. */
+/** Formats a share as a percentage. */
 export function share(part: number, whole: number): string {
   if (part === 0 || whole === 0) return '0\u00a0%'
   const percent = (100 * part) / whole
@@ -27,7 +27,7 @@ export function latency(milliseconds: number | null): string {
   return `${Number(milliseconds.toPrecision(2))} ms`
 }
 
-/** Seconds in the unit that fits. */
+/** Formats a duration in its largest suitable unit. */
 export function span(seconds: number): string {
   if (seconds < 120) return `${count(seconds)} s`
   if (seconds < 7200) return `${count(Math.floor(seconds / 60))} min`
@@ -46,7 +46,7 @@ export function bytes(value: number): string {
   return `${size >= 100 || unit === 0 ? Math.round(size) : Number(size.toPrecision(2))} ${units[unit]}`
 }
 
-/** A day, in the time zone of whoever looks. */
+/** Formats a day in the time zone of the browser. */
 export function day(isoTime: string): string {
   return new Intl.DateTimeFormat('en', { dateStyle: 'medium' }).format(new Date(isoTime))
 }

@@ -1,5 +1,5 @@
 import type { ListedApp } from '../shapes.ts'
-import { allApps, keepToken, nodeReport, Refused } from './api.ts'
+import { allApps, nodeReport, Refused, storeToken } from './api.ts'
 import { AppsPart } from './apps.ts'
 import { byId } from './element.ts'
 import { openForm } from './form.ts'
@@ -7,7 +7,7 @@ import { Methods } from './methods.ts'
 import { OverTime } from './overTime.ts'
 import { Overview } from './overview.ts'
 
-// Asks the node again and again while somebody looks, and shows what it says.
+// Polls the node while the page is visible, and shows the answers.
 
 const everyMs = 2000
 
@@ -41,21 +41,21 @@ async function refresh(): Promise<void> {
       askForToken()
       return
     }
-    const since = lastAnswer === '' ? '' : ` What you see is of ${lastAnswer}.`
+    const since = lastAnswer === '' ? '' : ` The figures are those of ${lastAnswer}.`
     showAway(
       error instanceof Refused
-        ? `The node refuses: ${error.message}.${since}`
-        : `The node does not answer; asking again every ${everyMs / 1000} seconds.${since}`,
+        ? `The node refused the request: ${error.message}.${since}`
+        : `The node does not answer; trying again every ${everyMs / 1000} seconds.${since}`,
     )
   } finally {
     isAsking = false
   }
-  // An answer that was on its way does not know of what happened meanwhile.
+  // A change during the poll may be missing in its answer.
   if (isWantedAgain) void refresh()
   else if (!document.hidden) timer = setTimeout(refresh, everyMs)
 }
 
-/** The store of the apps may be away while the node is well. */
+/** Returns the apps, or the problem of their store: the node itself may still answer. */
 async function appsOrProblem(): Promise<readonly ListedApp[] | string> {
   try {
     return (await allApps()).apps
@@ -68,7 +68,7 @@ async function appsOrProblem(): Promise<readonly ListedApp[] | string> {
 function showAway(text: string): void {
   const notice = byId('away')
   notice.hidden = text === ''
-  // A notice that says the same is not read out again.
+  // An unchanged notice must not be read out again.
   if (notice.textContent !== text) notice.textContent = text
   document.body.classList.toggle('old', text !== '')
 }
@@ -76,7 +76,7 @@ function showAway(text: string): void {
 function askForToken(): void {
   if (isSigningIn) return
   isSigningIn = true
-  byId('loading').textContent = 'This node asks for a token.'
+  byId('loading').textContent = 'This node requires a token.'
   openForm({
     title: 'Sign in',
     intro: [],
@@ -86,19 +86,19 @@ function askForToken(): void {
         label: 'Token',
         kind: 'password',
         isRequired: true,
-        hint: 'The word in the file that admin.tokenFile names. It is kept until this tab is closed.',
+        hint: 'The content of the file in admin.tokenFile. It is stored until this tab is closed.',
       },
     ],
     action: 'Sign in',
     mayBeLeft: false,
     isAllowed: ({ token = '' }) => token !== '',
     async send({ token = '' }) {
-      keepToken(token)
+      storeToken(token)
       try {
         await nodeReport()
       } catch (error) {
         if (!(error instanceof Refused) || error.status !== 401) throw error
-        throw new Refused(401, { code: 'token', message: 'token: this is not the token', member: 'token' })
+        throw new Refused(401, { code: 'token', message: 'token: wrong token', member: 'token' })
       }
       isSigningIn = false
       void refresh()

@@ -3,13 +3,13 @@ import { Curve } from './curve.ts'
 import { byId, element, setText } from './element.ts'
 import { count, latency, rate } from './format.ts'
 
-/** What well-known codes mean; others are told by their methods. */
+/** Meanings of error codes that all methods share. */
 const meanings: Readonly<Record<string, string>> = {
   '-32700': 'not JSON',
-  '-32600': 'no request',
+  '-32600': 'invalid request',
   '-32601': 'method not served',
-  '-32602': 'wrong parameters',
-  '-32603': 'defect of the node: see its log',
+  '-32602': 'invalid parameters',
+  '-32603': 'internal error: see the log of the node',
   '-32000': 'refused by the node',
   '-32005': 'limit reached',
   '-32010': 'transaction refused',
@@ -17,10 +17,10 @@ const meanings: Readonly<Record<string, string>> = {
   '3': 'execution reverted',
 }
 
-/** Why requests are refused with an HTTP status. */
+/** Meanings of HTTP statuses of refused requests. */
 const refusalMeanings: Readonly<Record<string, string>> = {
   400: 'malformed request',
-  401: 'API key or token missing, wrong or expired',
+  401: 'API key or token missing, invalid or expired',
   403: 'host, origin or address not allowed',
   405: 'not sent with POST',
   408: 'body arrived too slowly',
@@ -31,14 +31,14 @@ const refusalMeanings: Readonly<Record<string, string>> = {
   503: 'overloaded, or a store is away',
 }
 
-interface Row {
-  readonly place: HTMLTableRowElement
+interface MethodRow {
+  readonly root: HTMLTableRowElement
   show(method: MethodReport): void
 }
 
-/** The methods that were asked for, the most used first, and the errors. */
+/** The called methods, most used first, and the errors. */
 export class Methods {
-  readonly #rows = new Map<string, Row>()
+  readonly #rows = new Map<string, MethodRow>()
   readonly #body = element('tbody')
   readonly #nothing = element('p', { class: 'muted' }, 'No requests yet.')
   readonly #table: HTMLElement
@@ -63,8 +63,7 @@ export class Methods {
       const row = this.#rows.get(method.method) ?? newRow(method.method)
       this.#rows.set(method.method, row)
       row.show(method)
-      if (this.#body.children[index] !== row.place)
-        this.#body.insertBefore(row.place, this.#body.children[index] ?? null)
+      if (this.#body.children[index] !== row.root) this.#body.insertBefore(row.root, this.#body.children[index] ?? null)
     }
     this.#noErrors.hidden = errors.length + refusals.length > 0
     this.#refusalTable.hidden = refusals.length === 0
@@ -94,12 +93,12 @@ function codeRow(
   )
 }
 
-function newRow(method: string): Row {
+function newRow(method: string): MethodRow {
   const curve = new Curve()
   const cell = (name: string) => element('td', { class: 'number', 'data-name': name })
   const cells = [cell('requests'), cell('per second'), cell('p50'), cell('p99'), cell('errors')] as const
   const [total, perSecond, p50, p99, errors] = cells
-  const place = element(
+  const root = element(
     'tr',
     { 'data-method': method },
     element('th', { scope: 'row', class: 'code' }, method),
@@ -111,7 +110,7 @@ function newRow(method: string): Row {
     errors,
   )
   return {
-    place,
+    root,
     show(report) {
       setText(total, count(report.count))
       setText(perSecond, rate(report.perSecond))
@@ -128,7 +127,7 @@ export function heading(text: string, id: string, ...others: readonly Node[]): H
   return element('div', { class: 'heading' }, element('h2', { id }, text), ...others)
 }
 
-/** A table; names of columns with numbers start with `#`. */
+/** Creates a table. A column name that starts with `#` marks a column of numbers. */
 function table(columns: readonly string[], body: HTMLElement): HTMLElement {
   const heads = columns.map((name) =>
     element('th', name.startsWith('#') ? { scope: 'col', class: 'number' } : { scope: 'col' }, name.replace('#', '')),

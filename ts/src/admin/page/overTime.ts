@@ -18,14 +18,14 @@ const measures = {
 } as const
 type Measure = keyof typeof measures
 
-/** Lines besides that of all methods. */
-const mostLines = 6
-const askEveryMs = 10_000
+/** Limit of lines besides the line of all methods. */
+const maxLines = 6
+const pollMs = 10_000
 
 /** Requests, errors and latencies by method over an hour, a day or a month, of the node or of one app. */
 export class OverTime {
   readonly #chart = new Chart()
-  readonly #subject = element('select', { 'aria-label': 'Whose figures', change: () => void this.#ask() })
+  readonly #subject = element('select', { 'aria-label': 'Node or app', change: () => void this.#ask() })
   readonly #measure = element('select', { 'aria-label': 'Figure', change: () => this.#draw() })
   readonly #ranges = rangeWords.map(([name, words]) =>
     element(
@@ -46,14 +46,14 @@ export class OverTime {
     byId('over-time').append(
       heading('Over time', 'over-time-title', this.#subject, this.#measure, choice),
       this.#note,
-      this.#chart.place,
+      this.#chart.root,
     )
   }
 
-  /** Keeps the list of apps, and asks for the figures again when they may have changed. */
+  /** Updates the list of apps, and fetches the figures again if they may have changed. */
   async show(apps: readonly ListedApp[] | string): Promise<void> {
     if (typeof apps !== 'string') this.#list(apps.map(({ name }) => name))
-    if (performance.now() - this.#askedMs >= askEveryMs) await this.#ask()
+    if (performance.now() - this.#askedMs >= pollMs) await this.#ask()
   }
 
   #list(names: readonly string[]): void {
@@ -80,12 +80,12 @@ export class OverTime {
     const [range, app] = [this.#range, this.#subject.value]
     try {
       const report = await figures(range, app)
-      // Another choice was made while this one was on its way.
+      // The selection has changed during the request.
       if (range !== this.#range || app !== this.#subject.value) return
       this.#report = report
       this.#draw()
     } catch (error) {
-      setText(this.#note, `The figures cannot be shown now: ${(error as Error).message}`)
+      setText(this.#note, `The figures are unavailable: ${(error as Error).message}`)
       this.#note.hidden = false
     }
   }
@@ -96,13 +96,15 @@ export class OverTime {
     const measure = this.#measure.value as Measure
     const isLatency = measure === 'p50Ms' || measure === 'p99Ms'
     const methods = report.methods.filter((curve) => curve[measure].some((value) => value !== null && value > 0))
-    const lines = methods.slice(0, mostLines + 1).map((curve): Line => ({ name: curve.method, values: curve[measure] }))
+    const lines = methods.slice(0, maxLines + 1).map((curve): Line => ({ name: curve.method, values: curve[measure] }))
     const more = methods.length - lines.length
     const nothing =
-      isLatency && this.#subject.value !== '' ? 'Latencies are measured for the node only.' : 'None in this time.'
+      isLatency && this.#subject.value !== ''
+        ? 'Latencies are measured for the node only.'
+        : 'No requests in this range.'
     setText(this.#note, lines.length === 0 ? nothing : more > 0 ? `and ${count(more)} more methods, used less` : '')
     this.#note.hidden = this.#note.textContent === ''
-    this.#chart.place.hidden = lines.length === 0
+    this.#chart.root.hidden = lines.length === 0
     this.#chart.show({
       lines,
       fromSeconds: report.fromSeconds,

@@ -3,14 +3,14 @@ import { Curve } from './curve.ts'
 import { byId, element, setText } from './element.ts'
 import { bytes, count, latency, rate, share, shortHash, span } from './format.ts'
 
-interface Shown {
+interface TileContent {
   readonly value: string
   readonly unit?: string
   readonly more: string
   readonly curve?: readonly number[]
 }
 
-const tiles: Readonly<Record<string, (report: NodeReport) => Shown>> = {
+const tiles: Readonly<Record<string, (report: NodeReport) => TileContent>> = {
   Head: ({ health: { head } }) =>
     head === null
       ? { value: '–', more: 'the chain is not open' }
@@ -55,7 +55,7 @@ const tiles: Readonly<Record<string, (report: NodeReport) => Shown>> = {
   }),
 }
 
-/** The figures of the node in one look. */
+/** Tiles with the main figures of the node. */
 export class Overview {
   readonly #updates: readonly ((report: NodeReport) => void)[]
 
@@ -96,6 +96,6 @@ export class Overview {
     const text = reasons.join('\n')
     if (panel.dataset.shown === text) return
     panel.dataset.shown = text
-    panel.replaceChildren('Requests should go elsewhere: ', ...reasons.map((reason) => element('p', {}, reason)))
+    panel.replaceChildren('The node is not ready: ', ...reasons.map((reason) => element('p', {}, reason)))
   }
 }

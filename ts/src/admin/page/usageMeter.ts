@@ -2,15 +2,15 @@ import type { AppUse, ListedApp } from '../shapes.ts'
 import { element, setText } from './element.ts'
 import { count, share } from './format.ts'
 
-/** What an app has used today and this month, against its quotas. */
+/** Usage of an app today and this month, and its share of the quotas. */
 export class UsageMeter {
-  readonly place: HTMLElement
+  readonly root: HTMLElement
   readonly #updates: readonly ((usage: AppUse) => void)[]
 
   constructor({ name, limits }: ListedApp) {
     const today = period('Today', limits.dailyUnits, `Quota of ${name} today`)
     const month = period('This month', limits.monthlyUnits, `Quota of ${name} this month`)
-    this.place = element('div', { class: 'usage' }, today.place, month.place)
+    this.root = element('div', { class: 'usage' }, today.root, month.root)
     this.#updates = [(usage) => today.show(usage.today), (usage) => month.show(usage.month)]
   }
 
@@ -22,18 +22,18 @@ export class UsageMeter {
 function period(title: string, quota: number | null, label: string) {
   const [requests, units, problems] = [element('span', { class: 'strong' }), element('span'), element('span')]
   const meter = element('meter', { min: '0', max: String(quota ?? 1), 'aria-label': label })
-  const place = element(
+  const root = element(
     'div',
     { class: 'period' },
     element('span', { class: 'title' }, title),
     requests,
-    // Keeps the columns where there is no quota.
+    // Without a quota, an empty element keeps the columns aligned.
     quota === null ? element('span') : meter,
     units,
     problems,
   )
   return {
-    place,
+    root,
     show(usage: AppUse['today']): void {
       setText(requests, `${count(usage.requests)} requests`)
       const of = quota === null ? '' : ` of ${count(quota)} (${share(usage.units, quota)})`
