@@ -25,13 +25,13 @@ pub struct BlockExecutor<'e> {
     evm: Evm<'e>,
     payment: FeePayment,
     block: SublistState,
-    executed: Executed,
-    last: Option<Last>,
+    executed: BlockTotals,
+    last: Option<UndoPoint>,
 }
 
 /// What the transactions so far add up to.
 #[derive(Debug, Clone, Default)]
-struct Executed {
+struct BlockTotals {
     /// Transactions that another executor has executed before.
     earlier: usize,
     receipts: Vec<Receipt>,
@@ -53,7 +53,7 @@ pub(crate) struct CarriedTotals {
 }
 
 /// How the last transaction is taken back.
-struct Last {
+struct UndoPoint {
     checkpoint: Checkpoint,
     gas_used: u64,
     fees: U256,
@@ -105,7 +105,7 @@ impl<'e> BlockExecutor<'e> {
         let machine = Machine::new(spec, env, ancestry, state, Deadline::none());
         let payment = FeePayment::under(&machine.rules);
         let CarriedTotals { transactions, unpaid_fees } = carried;
-        let executed = Executed { earlier: transactions, unpaid_fees, ..Executed::default() };
+        let executed = BlockTotals { earlier: transactions, unpaid_fees, ..BlockTotals::default() };
         BlockExecutor { evm: Evm::new(machine), payment, block, executed, last: None }
     }
 
@@ -244,7 +244,7 @@ impl<'e> BlockExecutor<'e> {
     ) -> Result<TransactionOutcome, ExecError> {
         self.evm.machine.state.settle();
         self.last = None;
-        let last = Last {
+        let last = UndoPoint {
             checkpoint: self.evm.machine.state.checkpoint(),
             gas_used: self.executed.gas_used,
             fees: self.executed.fees,
@@ -305,7 +305,7 @@ impl<'e> BlockExecutor<'e> {
     }
 }
 
-impl Executed {
+impl BlockTotals {
     fn transactions(&self) -> usize {
         self.earlier + self.receipts.len()
     }

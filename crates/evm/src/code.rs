@@ -68,19 +68,19 @@ const SHARDS: usize = 16;
 /// Bytes of code that one shard keeps, counting the jump table as an eighth.
 const SHARD_LIMIT: usize = 4 << 20;
 
-type Key = (B256, bool);
+type CodeKey = (B256, bool);
 
 /// One part of the cache. Two generations stand in for a list of uses: what is found in the old one moves to the new
 /// one, and when that is full it becomes the old one.
 #[derive(Default)]
 struct Shard {
-    new: HashMap<Key, ExecutableCode>,
-    old: HashMap<Key, ExecutableCode>,
+    new: HashMap<CodeKey, ExecutableCode>,
+    old: HashMap<CodeKey, ExecutableCode>,
     new_bytes: usize,
 }
 
 impl Shard {
-    fn get(&mut self, key: &Key) -> Option<ExecutableCode> {
+    fn get(&mut self, key: &CodeKey) -> Option<ExecutableCode> {
         if let Some(found) = self.new.get(key) {
             return Some(found.clone());
         }
@@ -89,7 +89,7 @@ impl Shard {
         Some(found)
     }
 
-    fn insert(&mut self, key: Key, code: ExecutableCode) {
+    fn insert(&mut self, key: CodeKey, code: ExecutableCode) {
         let length = code.length();
         self.new_bytes += length + length / 8;
         self.new.insert(key, code);

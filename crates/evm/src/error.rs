@@ -1,7 +1,6 @@
 //! Why an execution ended without a result. Failures of transactions that run are results, not errors.
 
-use crate::overrides::OverrideRefusal;
-use rhizome_primitives::{B256, U256};
+use rhizome_primitives::{Address, B256, U256};
 use rhizome_trie::StateError;
 
 /// An execution that cannot have a result.
@@ -143,6 +142,26 @@ pub enum Unexecutable {
     /// An amount that the reference cannot represent.
     #[error("an amount of 2^255 wei or more")]
     Amount,
+}
+
+/// Why nothing can be pretended like this. Words of the reference where it has some.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OverrideRefusal {
+    /// A built-in contract has no state of its own to change.
+    #[error("Precompiled contracts can not be overridden")]
+    Precompile(Address),
+    /// The new address is an overridden account.
+    #[error("Precompiled contracts can not be moved to an overridden address")]
+    MovedToOverridden(Address),
+    /// Two built-in contracts at one address.
+    #[error("Account {0} is already overridden")]
+    MovedTwice(Address),
+    /// Not a built-in contract, or one that must stay where it is.
+    #[error("Account {0} can not be moved")]
+    NotMovable(Address),
+    /// Either all cells or single ones.
+    #[error("state and stateDiff cannot be set at the same time")]
+    StateAndDiff(Address),
 }
 
 /// The ancestors of the executing block could not be read.

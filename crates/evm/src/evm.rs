@@ -3,7 +3,8 @@
 use revm::interpreter::{InstructionResult, Interpreter, SharedMemory};
 
 use crate::error::ExecError;
-use crate::frame::{Finished, Frame, Pending, TopFrame};
+use crate::frame::{FinishedFrame, Frame, TopFrame};
+use crate::frame_request::FrameRequest;
 use crate::halt::HaltReason;
 use crate::instructions::{GAS, Instructions, RskInterpreter, UNBOUNDED_MEMORY_GAS, instructions};
 use crate::machine::Machine;
@@ -30,7 +31,7 @@ impl<'e> Evm<'e> {
     }
 
     /// Runs code and everything that it calls.
-    pub(crate) fn run(&mut self, top: TopFrame, tracer: &mut impl Tracer) -> Result<Finished, ExecError> {
+    pub(crate) fn run(&mut self, top: TopFrame, tracer: &mut impl Tracer) -> Result<FinishedFrame, ExecError> {
         let wide;
         let table = if top.gas < UNBOUNDED_MEMORY_GAS {
             &*self.instructions
@@ -54,9 +55,9 @@ impl<'e> Evm<'e> {
             match result {
                 Ok(InstructionResult::Suspend) => {
                     let mut child = self.idle.pop().unwrap_or_else(|| Box::new(Frame::idle()));
-                    match machine.pending.take() {
-                        Some(Pending::Call(call)) => child.begin_call(call, &mut frame, machine),
-                        Some(Pending::Create(create)) => child.begin_create(create, &mut frame, machine),
+                    match machine.frame_request.take() {
+                        Some(FrameRequest::Call(call)) => child.begin_call(call, &mut frame, machine),
+                        Some(FrameRequest::Create(create)) => child.begin_create(create, &mut frame, machine),
                         // Only our instructions suspend, and they leave what they want.
                         None => return Err(machine.take_fatal()),
                     }

@@ -11,67 +11,11 @@ use rhizome_primitives::{Address, Bytes, U256};
 use crate::active_rules::ActiveRules;
 use crate::code::ExecutableCode;
 use crate::error::ExecError;
+use crate::frame_request::{CallFrameRequest, CreateFrameRequest};
 use crate::halt::HaltReason;
 use crate::instructions::{self, CODE_SIZE_LIMIT, REFUSED_CODE_PREFIX, RskInterpreter};
 use crate::machine::Machine;
 use crate::state::{AccountIndex, Checkpoint};
-
-/// What a frame knows beside what every interpreter knows.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct FrameState {
-    /// The executing account.
-    pub(crate) account: AccountIndex,
-    /// The code as the contract sees it, where another one runs.
-    pub(crate) original_code: Option<Bytes>,
-    /// The largest amount of gas that was ever spent or lent at the same time.
-    pub(crate) peak_gas: u64,
-    /// A call got all the gas that there was.
-    pub(crate) moved_all_gas: bool,
-    /// A call with value got past its gas.
-    pub(crate) moved_value: bool,
-    /// Gas that the last call lent.
-    pub(crate) lent_gas: u64,
-    /// Gas that the last call or creation left after its price and what it lent.
-    pub(crate) kept_gas: u64,
-    /// All frames below were started by calls.
-    pub(crate) is_seen_by_scheduler: bool,
-}
-
-/// A frame that an instruction asked for.
-pub(crate) enum Pending {
-    Call(PendingCall),
-    Create(PendingCreate),
-}
-
-/// A call of code, paid, with its value already moved.
-pub(crate) struct PendingCall {
-    pub(crate) code: ExecutableCode,
-    pub(crate) code_address: Address,
-    pub(crate) address: Address,
-    pub(crate) account: AccountIndex,
-    pub(crate) caller: Address,
-    pub(crate) value: U256,
-    /// In the memory shared by all frames.
-    pub(crate) input: Range<usize>,
-    /// In the memory of the caller.
-    pub(crate) output: Range<usize>,
-    pub(crate) gas: u64,
-    pub(crate) is_static: bool,
-    /// Before the value moved.
-    pub(crate) checkpoint: Checkpoint,
-}
-
-/// A creation, paid, with its account made and its value moved.
-pub(crate) struct PendingCreate {
-    pub(crate) code: Bytes,
-    pub(crate) address: Address,
-    pub(crate) account: AccountIndex,
-    pub(crate) creator: Address,
-    pub(crate) value: U256,
-    pub(crate) gas: u64,
-    /// Before the account was made.
-    pub(crate) checkpoint: Checkpoint,
-}
 
 /// The first frame of a transaction.
 pub(crate) struct TopFrame {
@@ -101,7 +45,7 @@ pub enum End {
 
 /// Why the output of an init code that ran well did not become code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RefusedDeposit {
+pub(crate) struct DepositRefusal {
     pub(crate) reason: HaltReason,
     pub(crate) code_length: usize,
     /// Gas that the init code left.
@@ -110,7 +54,7 @@ pub(crate) struct RefusedDeposit {
 
 /// What is left of a frame.
 #[derive(Debug)]
-pub(crate) struct Finished {
+pub(crate) struct FinishedFrame {
     pub(crate) end: End,
     pub(crate) output: Bytes,
     pub(crate) gas_left: u64,
@@ -119,11 +63,11 @@ pub(crate) struct Finished {
     pub(crate) moved_all_gas: bool,
     pub(crate) moved_value: bool,
     /// Of an inner creation without code. Before RSKIP-453 the creation succeeds all the same.
-    pub(crate) refused_deposit: Option<RefusedDeposit>,
+    pub(crate) refused_deposit: Option<DepositRefusal>,
 }
 
 /// What happens after a frame.
-pub(crate) enum Kind {
+pub(crate) enum FrameKind {
     Top,
     /// Output goes to this range of the caller's memory.
     Call {
@@ -138,7 +82,7 @@ pub(crate) enum Kind {
 /// One activation of the interpreter. Kept and used again.
 pub(crate) struct Frame {
     pub(crate) interpreter: Interpreter<RskInterpreter>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: FrameKind,
     checkpoint: Checkpoint,
     first_log: usize,
     first_deletion: usize,
@@ -150,7 +94,7 @@ impl Frame {
     pub(crate) fn idle() -> Frame {
         Frame {
             interpreter: Interpreter::invalid(),
-            kind: Kind::Top,
+            kind: FrameKind::Top,
             checkpoint: Checkpoint::default(),
             first_log: 0,
             first_deletion: 0,
@@ -168,17 +112,17 @@ impl Frame {
             call_value: top.value,
             depth: 0,
         };
-        self.kind = Kind::Top;
+        self.kind = FrameKind::Top;
         self.begin(top.code, inputs, memory, false, top.gas, top.checkpoint, machine);
         let state = &mut self.interpreter.extend;
         state.account = top.account;
-        state.is_seen_by_scheduler = true;
+        state.is_visible_to_scheduler = true;
         state.peak_gas = top.intrinsic_gas;
         self.interpreter.gas.set_remaining(top.gas.saturating_sub(top.intrinsic_gas));
     }
 
     /// Becomes the callee of `parent`.
-    pub(crate) fn begin_call(&mut self, call: PendingCall, parent: &mut Frame, machine: &Machine<'_>) {
+    pub(crate) fn begin_call(&mut self, call: CallFrameRequest, parent: &mut Frame, machine: &Machine<'_>) {
         let inputs = InputsImpl {
             target_address: call.address,
             bytecode_address: Some(call.code_address),
@@ -188,14 +132,14 @@ impl Frame {
             depth: parent.interpreter.input.depth + 1,
         };
         let memory = parent.interpreter.memory.new_child_context();
-        self.kind = Kind::Call { output: call.output };
+        self.kind = FrameKind::Call { output: call.output };
         self.begin(call.code, inputs, memory, call.is_static, call.gas, call.checkpoint, machine);
         self.interpreter.extend.account = call.account;
-        self.interpreter.extend.is_seen_by_scheduler = parent.interpreter.extend.is_seen_by_scheduler;
+        self.interpreter.extend.is_visible_to_scheduler = parent.interpreter.extend.is_visible_to_scheduler;
     }
 
     /// Becomes the init code that `parent` runs.
-    pub(crate) fn begin_create(&mut self, create: PendingCreate, parent: &mut Frame, machine: &Machine<'_>) {
+    pub(crate) fn begin_create(&mut self, create: CreateFrameRequest, parent: &mut Frame, machine: &Machine<'_>) {
         let inputs = InputsImpl {
             target_address: create.address,
             bytecode_address: None,
@@ -206,7 +150,7 @@ impl Frame {
         };
         let memory = parent.interpreter.memory.new_child_context();
         let code = ExecutableCode::analyse(create.code, machine.active_rules.has_old_opcodes);
-        self.kind = Kind::Create { address: create.address };
+        self.kind = FrameKind::Create { address: create.address };
         self.begin(code, inputs, memory, false, create.gas, create.checkpoint, machine);
         self.interpreter.extend.account = create.account;
     }
@@ -245,7 +189,7 @@ impl Frame {
         &mut self,
         result: Result<InstructionResult, HaltReason>,
         machine: &mut Machine<'_>,
-    ) -> Result<Finished, ExecError> {
+    ) -> Result<FinishedFrame, ExecError> {
         let interpreter = &mut self.interpreter;
         let end = match result {
             Ok(InstructionResult::Stop | InstructionResult::Return | InstructionResult::SelfDestruct) => End::Success,
@@ -259,7 +203,7 @@ impl Frame {
         };
         let gas = &interpreter.gas;
         let state = &interpreter.extend;
-        let mut finished = Finished {
+        let mut finished = FinishedFrame {
             end,
             output,
             gas_left: gas.remaining(),
@@ -271,7 +215,7 @@ impl Frame {
         };
         match finished.end {
             End::Success => {
-                if let Kind::Create { address } = self.kind {
+                if let FrameKind::Create { address } = self.kind {
                     self.store_code(address, &mut finished, machine)?;
                 }
             }
@@ -288,7 +232,7 @@ impl Frame {
     fn store_code(
         &self,
         address: Address,
-        finished: &mut Finished,
+        finished: &mut FinishedFrame,
         machine: &mut Machine<'_>,
     ) -> Result<(), ExecError> {
         let code = std::mem::take(&mut finished.output);
@@ -300,7 +244,7 @@ impl Frame {
             finished.gas_left -= instructions::deposit_cost(code.len());
             return Ok(machine.state.save_code(address, code)?);
         };
-        finished.refused_deposit = Some(RefusedDeposit { reason, code_length: code.len(), gas_left });
+        finished.refused_deposit = Some(DepositRefusal { reason, code_length: code.len(), gas_left });
         if machine.active_rules.undoes_failed_creations {
             finished.end = End::Halt(reason);
             self.halt(finished, machine);
@@ -308,7 +252,7 @@ impl Frame {
         Ok(())
     }
 
-    fn halt(&self, finished: &mut Finished, machine: &mut Machine<'_>) {
+    fn halt(&self, finished: &mut FinishedFrame, machine: &mut Machine<'_>) {
         finished.output = Bytes::new();
         finished.gas_left = 0;
         finished.refund = 0;
@@ -323,22 +267,22 @@ impl Frame {
     }
 
     /// Goes on after a frame that this one started.
-    pub(crate) fn resume(&mut self, child: &Kind, finished: Finished) {
+    pub(crate) fn resume(&mut self, child: &FrameKind, finished: FinishedFrame) {
         let interpreter = &mut self.interpreter;
         interpreter.memory.free_child_context();
         interpreter.gas.erase_cost(finished.gas_left);
         let is_success = finished.end == End::Success;
         let mut answer = U256::from(is_success);
         match child {
-            Kind::Top => {}
-            Kind::Create { address } => {
+            FrameKind::Top => {}
+            FrameKind::Create { address } => {
                 // Not even the reason of a REVERT is kept, nor the refunds.
                 interpreter.return_data.0.clear();
                 if is_success {
                     answer = address.into_word().into();
                 }
             }
-            Kind::Call { output } => {
+            FrameKind::Call { output } => {
                 let written = finished.output.len().min(output.len());
                 if let Some(bytes) = finished.output.get(..written) {
                     interpreter.memory.set(output.start, bytes);

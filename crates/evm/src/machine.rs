@@ -16,7 +16,7 @@ use crate::active_rules::ActiveRules;
 use crate::block_env::{Ancestry, BlockEnv};
 use crate::deadline::Deadline;
 use crate::error::{ExecError, Unexecutable};
-use crate::frame::Pending;
+use crate::frame_request::FrameRequest;
 use crate::overrides::MovedPrecompiles;
 use crate::precompiles::{PrecompileEntry, precompile_at};
 use crate::state::State;
@@ -52,7 +52,7 @@ pub(crate) struct Machine<'e> {
     /// The Bridge or REMASC was called where a parallel scheduler can see it.
     pub(crate) calls_sequential_contract: bool,
     /// The frame that an instruction asked for.
-    pub(crate) pending: Option<Pending>,
+    pub(crate) frame_request: Option<FrameRequest>,
     /// Why everything ends.
     pub(crate) fatal: Option<ExecError>,
     /// Built-in contracts of a local call that pretends other places for them.
@@ -81,7 +81,7 @@ impl<'e> Machine<'e> {
             logs: Vec::new(),
             deletions: Vec::new(),
             calls_sequential_contract: false,
-            pending: None,
+            frame_request: None,
             fatal: None,
             moves: None,
             gas_params: gas_params(),
@@ -94,7 +94,7 @@ impl<'e> Machine<'e> {
         self.logs.clear();
         self.deletions.clear();
         self.calls_sequential_contract = false;
-        self.pending = None;
+        self.frame_request = None;
         self.fatal = None;
     }
 

@@ -3,6 +3,7 @@
 use rhizome_primitives::{Address, BRIDGE, Bytes, I256, REMASC, Rules, U256};
 use rhizome_trie::StateError;
 
+use crate::error::OverrideRefusal;
 use crate::precompiles::{PrecompileEntry, precompile_at};
 use crate::state::State;
 
@@ -30,26 +31,6 @@ pub struct AccountOverride {
 pub struct StateOverrides {
     /// Each account once, in the order in which they were given.
     pub accounts: Vec<AccountOverride>,
-}
-
-/// Why nothing can be pretended like this. Words of the reference where it has some.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum OverrideRefusal {
-    /// A built-in contract has no state of its own to change.
-    #[error("Precompiled contracts can not be overridden")]
-    Precompile(Address),
-    /// The new address is an overridden account.
-    #[error("Precompiled contracts can not be moved to an overridden address")]
-    MovedToOverridden(Address),
-    /// Two built-in contracts at one address.
-    #[error("Account {0} is already overridden")]
-    MovedTwice(Address),
-    /// Not a built-in contract, or one that must stay where it is.
-    #[error("Account {0} can not be moved")]
-    NotMovable(Address),
-    /// Either all cells or single ones.
-    #[error("state and stateDiff cannot be set at the same time")]
-    StateAndDiff(Address),
 }
 
 impl AccountOverride {

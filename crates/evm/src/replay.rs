@@ -34,12 +34,12 @@ pub struct BlockReplay<'e> {
     block: &'e Block,
     senders: &'e [Address],
     sublists: Vec<Sublist>,
-    position: Position,
+    position: ReplayPosition,
 }
 
 /// Where the next transaction finds the block, beside what the executor knows.
 #[derive(Debug, Clone, Default)]
-struct Position {
+struct ReplayPosition {
     /// Its index.
     next: usize,
     /// Logs of those before.
@@ -60,14 +60,14 @@ impl<'e> BlockReplay<'e> {
     ) -> Result<BlockReplay<'e>, ExecError> {
         let ReplayedBlock { spec, block, ancestry, .. } = replayed;
         let executor = BlockExecutor::new(spec, BlockEnv::from_header(&block.header), reader, ancestry)?;
-        BlockReplay::standing(replayed, executor, Position::default(), deadline)
+        BlockReplay::standing(replayed, executor, ReplayPosition::default(), deadline)
     }
 
     fn resume(
         replayed: ReplayedBlock<'e>,
         state: State,
         carried: CarriedTotals,
-        position: Position,
+        position: ReplayPosition,
         deadline: &Deadline,
     ) -> Result<BlockReplay<'e>, ExecError> {
         let ReplayedBlock { spec, block, ancestry, .. } = replayed;
@@ -78,7 +78,7 @@ impl<'e> BlockReplay<'e> {
     fn standing(
         replayed: ReplayedBlock<'e>,
         executor: BlockExecutor<'e>,
-        position: Position,
+        position: ReplayPosition,
         deadline: &Deadline,
     ) -> Result<BlockReplay<'e>, ExecError> {
         let ReplayedBlock { spec, block, senders, .. } = replayed;
@@ -117,7 +117,7 @@ impl<'e> BlockReplay<'e> {
     }
 }
 
-impl Position {
+impl ReplayPosition {
     /// Begins sublists until the next transaction is in one. False if it is in none.
     fn enter_sublist(&mut self, sublists: &[Sublist]) -> bool {
         let is_inside = |begun: usize| {
@@ -141,17 +141,17 @@ impl Position {
 /// Whoever calls always passes the same block and readers of the same state.
 pub struct ReplayLog {
     state: State,
-    past: Vec<Station>,
+    past: Vec<ReplayPoint>,
     /// After the last of the past.
-    end: Station,
+    end: ReplayPoint,
 }
 
 /// What [`BlockReplay`] needs to stand before a transaction, beside the records of the state.
 #[derive(Clone)]
-struct Station {
+struct ReplayPoint {
     checkpoint: Checkpoint,
     carried: CarriedTotals,
-    position: Position,
+    position: ReplayPosition,
 }
 
 impl ReplayLog {
@@ -182,7 +182,7 @@ impl ReplayLog {
         }
         let own_reader = self.state.replace_reader(reader);
         let state = std::mem::replace(&mut self.state, State::new(Arc::clone(&own_reader)));
-        let Station { carried, position, .. } = self.end.clone();
+        let ReplayPoint { carried, position, .. } = self.end.clone();
         let mut replay = BlockReplay::resume(replayed, state, carried, position, deadline)?;
         let mut result = Ok(());
         while self.reached() < index {
@@ -208,7 +208,7 @@ impl ReplayLog {
         reader: Arc<dyn StateReader>,
         deadline: &Deadline,
     ) -> Result<BlockReplay<'e>, ExecError> {
-        let Station { checkpoint, carried, position } = self.past.get(index).unwrap_or(&self.end);
+        let ReplayPoint { checkpoint, carried, position } = self.past.get(index).unwrap_or(&self.end);
         let state = self.state.at(*checkpoint, reader);
         BlockReplay::resume(replayed, state, *carried, position.clone(), deadline)
     }
@@ -216,16 +216,16 @@ impl ReplayLog {
     /// About how many bytes of memory it holds.
     pub fn bytes(&self) -> usize {
         let deleted =
-            |station: &Station| station.position.deleted.capacity() + station.position.container.deleted.capacity();
+            |station: &ReplayPoint| station.position.deleted.capacity() + station.position.container.deleted.capacity();
         let addresses: usize = self.past.iter().map(deleted).sum();
-        self.state.memory_size() + self.past.capacity() * size_of::<Station>() + addresses * size_of::<Address>()
+        self.state.memory_size() + self.past.capacity() * size_of::<ReplayPoint>() + addresses * size_of::<Address>()
     }
 }
 
 impl BlockReplay<'_> {
-    fn station(&mut self) -> Station {
+    fn station(&mut self) -> ReplayPoint {
         let checkpoint = self.executor.state().checkpoint();
-        Station { checkpoint, carried: self.executor.carried(), position: self.position.clone() }
+        ReplayPoint { checkpoint, carried: self.executor.carried(), position: self.position.clone() }
     }
 }
 

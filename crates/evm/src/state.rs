@@ -27,7 +27,7 @@ pub use undo::Checkpoint;
 use access::AccountPart;
 pub(crate) use access::TouchedSlots;
 pub(crate) use account::AccountIndex;
-use account::{Account, Deletion, SlotIndex, StorageSlot, Tracked};
+use account::{AccountRecord, Deletion, SlotIndex, SlotRecord, Tracked};
 use code::Code;
 use transient::Transient;
 use undo::Undo;
@@ -38,8 +38,8 @@ use undo::Undo;
 /// [`State::revert`] can return to an earlier [`Checkpoint`].
 pub struct State {
     reader: Arc<dyn StateReader>,
-    accounts: Vec<Account>,
-    slots: Vec<StorageSlot>,
+    accounts: Vec<AccountRecord>,
+    slots: Vec<SlotRecord>,
     index: HashMap<Address, AccountIndex>,
     remasc_sender: Option<AccountIndex>,
     transient: Transient,
@@ -178,7 +178,7 @@ impl State {
             AccountId::RemascSender => *self.remasc_sender.get_or_insert(next),
         };
         if found == next {
-            self.accounts.push(Account::new(id));
+            self.accounts.push(AccountRecord::new(id));
         }
         found
     }
@@ -200,7 +200,7 @@ impl State {
 
     /// An index is only made by this state, which never removes a record.
     #[inline]
-    fn account_at(&mut self, index: AccountIndex) -> &mut Account {
+    fn account_at(&mut self, index: AccountIndex) -> &mut AccountRecord {
         &mut self.accounts[index.position()]
     }
 
@@ -209,7 +209,7 @@ impl State {
     }
 
     #[inline]
-    fn slot_at(&mut self, index: SlotIndex) -> &mut StorageSlot {
+    fn slot_at(&mut self, index: SlotIndex) -> &mut SlotRecord {
         &mut self.slots[index.position()]
     }
 
@@ -237,7 +237,7 @@ impl State {
         }
         let record = match account.parts.deletion {
             Deletion::None => account.read_slot(&slot, &*self.reader)?,
-            Deletion::Whole | Deletion::Hiding => StorageSlot::absent(),
+            Deletion::Whole | Deletion::Hiding => SlotRecord::absent(),
         };
         let index = SlotIndex::after(&self.slots);
         account.parts.slots.insert(slot, index);

@@ -26,7 +26,7 @@ pub fn execute_block(
     ancestry: &dyn Ancestry,
     deadline: &Deadline,
 ) -> Result<BlockOutcome, ExecError> {
-    let mut run = Run::new(spec, block, senders, reader, ancestry, deadline)?;
+    let mut run = BlockRun::new(spec, block, senders, reader, ancestry, deadline)?;
     let mut accesses: Vec<AccessSet> = Vec::new();
     for sublist in sublists(spec, block)? {
         if !sublist.is_parallel {
@@ -74,7 +74,7 @@ pub(crate) fn sublists(spec: &ChainSpec, block: &Block) -> Result<Vec<Sublist>, 
 }
 
 /// A block in execution.
-struct Run<'e> {
+struct BlockRun<'e> {
     executor: BlockExecutor<'e>,
     block: &'e Block,
     senders: &'e [Address],
@@ -82,7 +82,7 @@ struct Run<'e> {
     deleted: HashSet<Address>,
 }
 
-impl<'e> Run<'e> {
+impl<'e> BlockRun<'e> {
     fn new(
         spec: &'e ChainSpec,
         block: &'e Block,
@@ -90,7 +90,7 @@ impl<'e> Run<'e> {
         reader: Arc<dyn StateReader>,
         ancestry: &'e dyn Ancestry,
         deadline: &Deadline,
-    ) -> Result<Run<'e>, ExecError> {
+    ) -> Result<BlockRun<'e>, ExecError> {
         if senders.len() != block.transactions.len() {
             return Err(ExecError::Senders { senders: senders.len(), transactions: block.transactions.len() });
         }
@@ -98,7 +98,7 @@ impl<'e> Run<'e> {
         let mut executor = BlockExecutor::new(spec, env, reader, ancestry)?.with_deadline(deadline.clone());
         let recipients = block.transactions.iter().filter_map(Transaction::to);
         executor.state().prepare_keys(senders.iter().copied().chain(recipients));
-        Ok(Run { executor, block, senders, deleted: HashSet::default() })
+        Ok(BlockRun { executor, block, senders, deleted: HashSet::default() })
     }
 
     fn sublist(&mut self, sublist: &Sublist) -> Result<(), ExecError> {

@@ -6,9 +6,10 @@ use revm::interpreter::{Host, InstructionResult, Interpreter};
 use rhizome_primitives::{Address, I256, U256};
 
 use super::accounts::{address_of, precompile_of};
+use super::context::{Context, InstructionOutcome, RskInterpreter, charge, covers, push, saturated_gas};
 use super::memory::{expand, expansion_cost, range_end};
-use super::{Context, Outcome, RskInterpreter, charge, covers, precompiles, push, saturated_gas};
-use crate::frame::{Pending, PendingCall};
+use super::precompiles;
+use crate::frame_request::{CallFrameRequest, FrameRequest};
 use crate::machine::{Machine, OrStop};
 use crate::precompiles::CallScheme;
 use crate::state::AccountIndex;
@@ -27,7 +28,7 @@ const VALUE_COST: u64 = 9_000;
 const STIPEND: u64 = 2_300;
 
 /// A call after its gas was paid.
-pub(super) struct Request {
+pub(super) struct ChargedCall {
     pub(super) target: Address,
     pub(super) target_account: AccountIndex,
     /// Who receives the value and whose storage is used.
@@ -53,7 +54,7 @@ struct Operands {
     output_size: U256,
 }
 
-pub(super) fn call<const KIND: u8>(context: Context<'_, '_>) -> Outcome {
+pub(super) fn call<const KIND: u8>(context: Context<'_, '_>) -> InstructionOutcome {
     let Context { interpreter, host: machine } = context;
     let operands = pop_operands::<KIND>(interpreter)?;
     if KIND == CALL && interpreter.runtime_flag.is_static && !operands.value.is_zero() {
@@ -76,7 +77,7 @@ pub(super) fn call<const KIND: u8>(context: Context<'_, '_>) -> Outcome {
 
     let is_stateless = matches!(KIND, CALLCODE | DELEGATECALL);
     let context_account = if is_stateless { interpreter.extend.account } else { target_account };
-    let request = Request {
+    let request = ChargedCall {
         target,
         target_account,
         context_account,
@@ -154,8 +155,8 @@ fn lend_gas(
 fn call_account<const KIND: u8>(
     interpreter: &mut Interpreter<RskInterpreter>,
     machine: &mut Machine<'_>,
-    request: Request,
-) -> Outcome {
+    request: ChargedCall,
+) -> InstructionOutcome {
     if interpreter.input.depth >= machine.active_rules.depth_limit as usize {
         return decline(interpreter, request.gas);
     }
@@ -177,7 +178,7 @@ fn call_account<const KIND: u8>(
     };
     let own = interpreter.input.target_address;
     let memory_offset = revm::interpreter::interpreter_types::MemoryTr::local_memory_offset(&interpreter.memory);
-    machine.pending = Some(Pending::Call(PendingCall {
+    machine.frame_request = Some(FrameRequest::Call(CallFrameRequest {
         code,
         code_address: request.target,
         address: if matches!(KIND, CALLCODE | DELEGATECALL) { own } else { request.target },
@@ -194,7 +195,7 @@ fn call_account<const KIND: u8>(
 }
 
 /// A call that does not happen: its gas comes back.
-pub(super) fn decline(interpreter: &mut Interpreter<RskInterpreter>, gas: u64) -> Outcome {
+pub(super) fn decline(interpreter: &mut Interpreter<RskInterpreter>, gas: u64) -> InstructionOutcome {
     interpreter.gas.erase_cost(gas);
     push(interpreter, U256::ZERO)
 }

@@ -5,9 +5,9 @@ use rhizome_primitives::transaction::created_address;
 use rhizome_primitives::{B256, Bytes, U256, keccak256};
 
 use super::calls::move_value;
+use super::context::{Context, InstructionOutcome, charge, covers, push};
 use super::memory::{expand, expansion_cost, range_end};
-use super::{Context, Outcome, charge, covers, push};
-use crate::frame::{Pending, PendingCreate};
+use crate::frame_request::{CreateFrameRequest, FrameRequest};
 use crate::machine::OrStop;
 
 /// Longest code of a contract, in bytes (EIP-170).
@@ -28,7 +28,7 @@ pub(crate) fn deposit_cost(length: usize) -> u64 {
     DEPOSIT_COST_PER_BYTE.saturating_mul(length as u64)
 }
 
-pub(super) fn create<const IS_CREATE2: bool>(context: Context<'_, '_>) -> Outcome {
+pub(super) fn create<const IS_CREATE2: bool>(context: Context<'_, '_>) -> InstructionOutcome {
     let Context { interpreter, host: machine } = context;
     if interpreter.runtime_flag.is_static {
         return Err(InstructionResult::StateChangeDuringStaticCall);
@@ -102,6 +102,7 @@ pub(super) fn create<const IS_CREATE2: bool>(context: Context<'_, '_>) -> Outcom
         machine.state.increase_nonce(address).or_stop(machine)?;
     }
     move_value(machine, creator_account, account, value)?;
-    machine.pending = Some(Pending::Create(PendingCreate { code, address, account, creator, value, gas, checkpoint }));
+    machine.frame_request =
+        Some(FrameRequest::Create(CreateFrameRequest { code, address, account, creator, value, gas, checkpoint }));
     Err(InstructionResult::Suspend)
 }

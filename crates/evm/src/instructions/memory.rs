@@ -4,7 +4,7 @@ use revm::context_interface::cfg::GasParams;
 use revm::interpreter::{InstructionResult, Interpreter, num_words};
 use rhizome_primitives::U256;
 
-use super::RskInterpreter;
+use super::context::RskInterpreter;
 
 /// No range may end beyond this, in bytes.
 pub(super) const LIMIT: usize = 1 << 30;

@@ -7,8 +7,9 @@ use revm::interpreter::Instruction;
 use revm::interpreter::instructions::{control, memory, system};
 use rhizome_primitives::U256;
 
+use super::Instructions;
+use super::context::{Context, InstructionOutcome, RskInterpreter};
 use super::memory::range_end;
-use super::{Context, Instructions, Outcome, RskInterpreter};
 use crate::machine::Machine;
 
 /// From this gas limit on the wide instructions are needed: less gas does not pay for 2^30 bytes and a word.
@@ -17,7 +18,7 @@ pub(crate) const UNBOUNDED_MEMORY_GAS: u64 = 1 << 41;
 /// An instruction that first looks at the memory range which it is going to touch.
 macro_rules! checked {
     ($name:ident, $check:expr, $instruction:expr) => {
-        fn $name(context: Context<'_, '_>) -> Outcome {
+        fn $name(context: Context<'_, '_>) -> InstructionOutcome {
             let check: fn(&[U256]) -> Option<(U256, U256)> = $check;
             let stack = context.interpreter.stack.data();
             // The operands with the top of the stack first. Too few are the instruction's own concern.

@@ -4,15 +4,15 @@ use revm::interpreter::interpreter_types::{Jumps, LegacyBytecode};
 use revm::interpreter::{InstructionResult, Interpreter};
 use rhizome_primitives::U256;
 
-use super::{Context, Outcome, RskInterpreter, push};
+use super::context::{Context, InstructionOutcome, RskInterpreter, push};
 
-pub(super) fn txindex(context: Context<'_, '_>) -> Outcome {
+pub(super) fn txindex(context: Context<'_, '_>) -> InstructionOutcome {
     let index = context.host.origin.index;
     push(context.interpreter, U256::from(index))
 }
 
 /// Copies the item at the popped index.
-pub(super) fn dupn(context: Context<'_, '_>) -> Outcome {
+pub(super) fn dupn(context: Context<'_, '_>) -> InstructionOutcome {
     let interpreter = context.interpreter;
     if interpreter.stack.len() < 2 {
         return Err(InstructionResult::StackUnderflow);
@@ -24,7 +24,7 @@ pub(super) fn dupn(context: Context<'_, '_>) -> Outcome {
 }
 
 /// Exchanges the top with the item below the one at the popped index.
-pub(super) fn swapn(context: Context<'_, '_>) -> Outcome {
+pub(super) fn swapn(context: Context<'_, '_>) -> InstructionOutcome {
     let interpreter = context.interpreter;
     if interpreter.stack.len() < 3 {
         return Err(InstructionResult::StackUnderflow);
@@ -46,7 +46,7 @@ fn pop_index(interpreter: &mut Interpreter<RskInterpreter>) -> Result<usize, Ins
 }
 
 /// The byte after the instruction is not executed. Beyond the end of the code there is nothing but STOP.
-fn skip_byte(interpreter: &mut Interpreter<RskInterpreter>) -> Outcome {
+fn skip_byte(interpreter: &mut Interpreter<RskInterpreter>) -> InstructionOutcome {
     let length = match &interpreter.extend.original_code {
         None => interpreter.bytecode.bytecode_len(),
         Some(code) => code.len(),

@@ -3,9 +3,9 @@
 use revm::interpreter::{Host, InstructionResult, Interpreter};
 use rhizome_primitives::{BRIDGE, Bytes, U256};
 
-use super::calls::{Request, clean_return_buffer, decline, move_value};
+use super::calls::{ChargedCall, clean_return_buffer, decline, move_value};
+use super::context::{InstructionOutcome, RskInterpreter, covers, push};
 use super::memory::{LIMIT, expand};
-use super::{Outcome, RskInterpreter, covers, push};
 use crate::machine::{Machine, OrStop};
 use crate::precompiles::{PrecompileContext, PrecompileEntry, PrecompileFailure, PrecompileOutput};
 
@@ -13,9 +13,9 @@ pub(super) fn call(
     interpreter: &mut Interpreter<RskInterpreter>,
     machine: &mut Machine<'_>,
     entry: &PrecompileEntry,
-    request: Request,
-) -> Outcome {
-    if interpreter.extend.is_seen_by_scheduler {
+    request: ChargedCall,
+) -> InstructionOutcome {
+    if interpreter.extend.is_visible_to_scheduler {
         machine.note_precompile_call(&entry.address);
     }
     if interpreter.input.depth >= machine.active_rules.depth_limit as usize {
@@ -113,9 +113,9 @@ pub(super) fn call(
 fn write_output(
     interpreter: &mut Interpreter<RskInterpreter>,
     machine: &Machine<'_>,
-    request: &Request,
+    request: &ChargedCall,
     output: &Bytes,
-) -> Outcome {
+) -> InstructionOutcome {
     if machine.active_rules.has_bounded_calls {
         let written = output.len().min(request.output.len());
         if let Some(bytes) = output.get(..written) {

@@ -3,14 +3,14 @@
 use revm::interpreter::InstructionResult;
 
 use super::accounts::address_of;
-use super::{Context, Outcome, charge};
+use super::context::{Context, InstructionOutcome, charge};
 use crate::machine::OrStop;
 
 const BASE_COST: u64 = 5_000;
 /// Due when the heir does not exist, whether it inherits something or not.
 const NEW_ACCOUNT_COST: u64 = 25_000;
 
-pub(super) fn selfdestruct(context: Context<'_, '_>) -> Outcome {
+pub(super) fn selfdestruct(context: Context<'_, '_>) -> InstructionOutcome {
     let Context { interpreter, host: machine } = context;
     if interpreter.runtime_flag.is_static {
         return Err(InstructionResult::StateChangeDuringStaticCall);

@@ -6,9 +6,8 @@ use revm::interpreter::{GasTable, Instruction, InstructionTable, instruction_tab
 use rhizome_primitives::{Rule, Rules};
 
 use super::calls::{self, CALL, CALLCODE, DELEGATECALL, STATICCALL, STATICCALL_WITH_VALUE};
-use super::{
-    RskInterpreter, accounts, create, logs, memory_limit, old_opcodes, own_code, return_data, selfdestruct, storage,
-};
+use super::context::RskInterpreter;
+use super::{accounts, create, logs, memory_limit, old_opcodes, own_code, return_data, selfdestruct, storage};
 use crate::machine::Machine;
 
 const DUPN: u8 = 0xa8;

@@ -93,7 +93,7 @@ impl<'a> Arguments<'a> {
 
     fn head_offset(self, slot: usize) -> Option<usize> {
         let present = self.0.get(32 * slot..)?;
-        let word = U256::from_be_bytes(super::padded::<32>(present, 0));
+        let word = U256::from_be_bytes(super::padding::padded::<32>(present, 0));
         usize::try_from(low_int(word)).ok()
     }
 }

@@ -1,6 +1,6 @@
 //! Extended public keys of BIP-32: Base58Check text, and public derivation.
 
-use super::padded;
+use super::padding::padded;
 use hmac::{Hmac, Mac};
 use k256::elliptic_curve::PrimeField;
 use k256::elliptic_curve::group::Group;

@@ -1,7 +1,8 @@
 //! BLAKE2b compression (0x09; RSKIP-153), as in EIP-152.
 
-use super::table::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
-use super::{limit_unpaid_work, padded};
+use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
+use super::padding::padded;
+use super::pricing::limit_unpaid_work;
 use revm::precompile::crypto;
 use rhizome_primitives::{Bytes, Rule};
 

@@ -1,7 +1,7 @@
 //! Block header contract (0x01000010; RSKIP-119, RSKIP-536): fields of the ancestors of the executing block.
 
 use super::abi::{self, selector};
-use super::table::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
+use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use crate::block_env::AncestorBlock;
 use rhizome_primitives::{Address, I256, Rule, Rules, U256};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ const TAGGED_HASH_LENGTH: usize = 32;
 pub(super) struct BlockHeader;
 
 #[derive(Clone, Copy)]
-enum Field {
+enum HeaderField {
     Coinbase,
     Hash,
     MergedMiningTags,
@@ -29,8 +29,8 @@ enum Field {
     CumulativeWork,
 }
 
-impl Field {
-    /// Field and depth that a call asks for.
+impl HeaderField {
+    /// HeaderField and depth that a call asks for.
     fn parse(input: &[u8], rules: &Rules) -> Option<(Self, I256)> {
         let (method, arguments) = selector(input)?;
         let field = match method {
@@ -85,11 +85,11 @@ impl Field {
 
 impl Precompile for BlockHeader {
     fn required_gas(&self, input: &[u8], ctx: &mut PrecompileContext<'_>) -> Result<u64, PrecompileFailure> {
-        Ok(Field::parse(input, &ctx.rules).map_or(0, |_| 4000 + 2 * input.len() as u64))
+        Ok(HeaderField::parse(input, &ctx.rules).map_or(0, |_| 4000 + 2 * input.len() as u64))
     }
 
     fn run(&self, input: &[u8], ctx: &mut PrecompileContext<'_>) -> Result<PrecompileOutput, PrecompileFailure> {
-        let (field, depth) = Field::parse(input, &ctx.rules).ok_or(PrecompileFailure::Failed)?;
+        let (field, depth) = HeaderField::parse(input, &ctx.rules).ok_or(PrecompileFailure::Failed)?;
         let value = match i16::try_from(depth).map(u16::try_from) {
             Err(_) => Some(Vec::new()),
             Ok(Err(_)) => return Err(PrecompileFailure::Failed),

@@ -2,7 +2,7 @@
 //!
 //! Invalid points are a success without output before RSKIP-197 and a failure from then on.
 
-use super::table::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
+use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use revm::precompile::EthPrecompileResult;
 use revm::precompile::bn254::{run_add, run_mul, run_pair};
 use rhizome_primitives::{Bytes, Rule, Rules};

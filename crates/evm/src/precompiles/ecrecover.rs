@@ -3,8 +3,8 @@
 //! Two habits of this chain: only the last byte of the `v` word counts, and a recovered point at infinity gives the
 //! "address" of the empty string instead of no output.
 
-use super::padded;
-use super::table::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
+use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
+use super::padding::padded;
 use k256::elliptic_curve::point::DecompressPoint;
 use k256::elliptic_curve::subtle::Choice;
 use k256::{AffinePoint, FieldBytes};

@@ -1,7 +1,7 @@
 //! Environment contract (0x01000011; RSKIP-203): how deep the caller is.
 
 use super::abi::{self, selector};
-use super::table::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
+use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use rhizome_primitives::U256;
 
 /// `getCallStackDepth() returns (uint32)`

@@ -3,8 +3,9 @@
 use super::bridge::selectors;
 use super::corpus::fuzz_corpus;
 use super::golden::{self, FixedAncestry};
+use super::interface::PrecompileFailure;
 use super::mutation::{Random, with_random};
-use super::table::{PrecompileFailure, TABLE, precompile_at};
+use super::table::{TABLE, precompile_at};
 use crate::state::State;
 use rhizome_primitives::{Address, BRIDGE, ChainSpec, Rule, Rules, U256, address, hex};
 use serde_json::{Value, json};
@@ -126,7 +127,7 @@ impl Bench {
         let Ok(price) = entry.precompile.required_gas(data, &mut ctx) else { return };
         // Local calls are not always paid: those that cost too much must be stopped by the contract itself.
         let is_unpaid = ctx.is_local_call && ctx.is_direct;
-        if price > GAS && !(is_unpaid && price > super::UNPAID_WORK_LIMIT) {
+        if price > GAS && !(is_unpaid && price > super::pricing::UNPAID_WORK_LIMIT) {
             return;
         }
         if price > CHEAP && random.below(16) != 0 && !is_unpaid {
@@ -136,7 +137,7 @@ impl Bench {
         let result = entry.precompile.run(data, &mut ctx);
         let shown = || format!("{} with {} for {price}", entry.address, hex::encode(data));
         assert!(began.elapsed() < PATIENCE, "{}: {:?}", shown(), began.elapsed());
-        if is_unpaid && price > super::UNPAID_WORK_LIMIT {
+        if is_unpaid && price > super::pricing::UNPAID_WORK_LIMIT {
             assert!(matches!(result, Err(PrecompileFailure::Fatal(_))), "{}: {result:?}", shown());
         }
     }

@@ -3,7 +3,8 @@
 //! Nearly all of them are made by the same small program: copy the call data to memory, call the contract with it, store
 //! success + 1 in cell 1 and the gas that it took in cell 2, return the output.
 
-use super::table::{CallScheme, PrecompileContext, PrecompileFailure, PrecompileOutput, precompile_at};
+use super::interface::{CallScheme, PrecompileContext, PrecompileFailure, PrecompileOutput};
+use super::table::precompile_at;
 use crate::block_env::{AncestorBlock, Ancestry, AncestryError, BlockEnv};
 use crate::deadline::Deadline;
 use crate::state::State;

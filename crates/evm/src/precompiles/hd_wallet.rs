@@ -2,8 +2,8 @@
 
 use super::abi::{self, selector};
 use super::bip32::{ExtendedKey, compress, read_compressed};
-use super::padded;
-use super::table::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
+use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
+use super::padding::padded;
 use k256::AffinePoint;
 use k256::EncodedPoint;
 use k256::elliptic_curve::sec1::FromEncodedPoint;
@@ -21,14 +21,14 @@ const MULTISIG_KEYS: std::ops::RangeInclusive<usize> = 2..=15;
 pub(super) struct HdWallet;
 
 /// A call with its arguments, decoded but not yet checked.
-enum Request<'a> {
+enum HdWalletCall<'a> {
     ToBase58Check { hash: &'a [u8], version: I256 },
     Derive { key: &'a [u8], path: &'a [u8] },
     Extract { key: &'a [u8] },
     MultisigScriptHash { required: I256, keys: Vec<&'a [u8]> },
 }
 
-impl<'a> Request<'a> {
+impl<'a> HdWalletCall<'a> {
     fn parse(input: &'a [u8]) -> Option<Self> {
         let (method, arguments) = selector(input)?;
         match method {
@@ -67,11 +67,12 @@ impl<'a> Request<'a> {
 
 impl Precompile for HdWallet {
     fn required_gas(&self, input: &[u8], _ctx: &mut PrecompileContext<'_>) -> Result<u64, PrecompileFailure> {
-        Ok(Request::parse(input).map_or(0, |request| request.price()))
+        Ok(HdWalletCall::parse(input).map_or(0, |request| request.price()))
     }
 
     fn run(&self, input: &[u8], _ctx: &mut PrecompileContext<'_>) -> Result<PrecompileOutput, PrecompileFailure> {
-        let output = Request::parse(input).and_then(|request| request.answer()).ok_or(PrecompileFailure::Failed)?;
+        let output =
+            HdWalletCall::parse(input).and_then(|request| request.answer()).ok_or(PrecompileFailure::Failed)?;
         Ok(PrecompileOutput::Output(output))
     }
 }

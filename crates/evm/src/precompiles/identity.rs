@@ -1,7 +1,7 @@
 //! Identity (0x04): the output is the input.
 
-use super::price_by_words;
-use super::table::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
+use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
+use super::pricing::price_by_words;
 use rhizome_primitives::Bytes;
 
 pub(super) struct Identity;

@@ -8,8 +8,9 @@
 //!
 //! The price bounds work and memory: callers must compare it with their gas before [`Precompile::run`].
 
-use super::table::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
-use super::{limit_unpaid_work, padded};
+use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
+use super::padding::padded;
+use super::pricing::limit_unpaid_work;
 use revm::precompile::{crypto, modexp::byzantium_gas_calc};
 use rhizome_primitives::U256;
 

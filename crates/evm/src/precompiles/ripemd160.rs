@@ -1,7 +1,7 @@
 //! RIPEMD-160 (0x03): the digest, left padded to a word.
 
-use super::price_by_words;
-use super::table::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
+use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
+use super::pricing::price_by_words;
 use revm::precompile::crypto;
 use rhizome_primitives::Bytes;
 

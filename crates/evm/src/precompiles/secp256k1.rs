@@ -2,8 +2,8 @@
 //!
 //! Points are `x ++ y`; 64 zero bytes are the identity, in input and output. A point off the curve is a failure.
 
-use super::padded;
-use super::table::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
+use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
+use super::padding::padded;
 use k256::elliptic_curve::ops::Reduce;
 use k256::elliptic_curve::sec1::{FromEncodedPoint, ToEncodedPoint};
 use k256::{AffinePoint, EncodedPoint, ProjectivePoint, Scalar, U256};

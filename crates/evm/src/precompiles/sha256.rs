@@ -1,7 +1,7 @@
 //! SHA-256 (0x02).
 
-use super::price_by_words;
-use super::table::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
+use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
+use super::pricing::price_by_words;
 use revm::precompile::crypto;
 use rhizome_primitives::Bytes;
 

@@ -20,7 +20,7 @@ pub(crate) struct AccountIndex(u32);
 pub(super) struct SlotIndex(u32);
 
 impl SlotIndex {
-    pub(super) fn after(slots: &[StorageSlot]) -> SlotIndex {
+    pub(super) fn after(slots: &[SlotRecord]) -> SlotIndex {
         SlotIndex(slots.len() as u32)
     }
 
@@ -30,7 +30,7 @@ impl SlotIndex {
 }
 
 impl AccountIndex {
-    pub(super) fn after(accounts: &[Account]) -> AccountIndex {
+    pub(super) fn after(accounts: &[AccountRecord]) -> AccountIndex {
         AccountIndex(accounts.len() as u32)
     }
 
@@ -74,7 +74,7 @@ pub(super) enum Deletion {
 }
 
 #[derive(Clone)]
-pub(super) struct Account {
+pub(super) struct AccountRecord {
     pub(super) id: AccountId,
     /// The trie key; empty until first needed.
     key: Vec<u8>,
@@ -91,8 +91,8 @@ pub(super) struct AccountParts {
     pub(super) deletion: Deletion,
 }
 
-impl Account {
-    pub(super) fn new(id: AccountId) -> Account {
+impl AccountRecord {
+    pub(super) fn new(id: AccountId) -> AccountRecord {
         let parts = AccountParts {
             value: Tracked::default(),
             is_marked: Tracked::default(),
@@ -100,7 +100,7 @@ impl Account {
             slots: HashMap::default(),
             deletion: Deletion::None,
         };
-        Account { id, key: Vec::new(), parts }
+        AccountRecord { id, key: Vec::new(), parts }
     }
 
     pub(super) fn key(&mut self) -> &[u8] {
@@ -165,10 +165,10 @@ impl Account {
         Ok(reader.get(&keys::code_key_of(self.key()))?.unwrap_or_default())
     }
 
-    pub(super) fn read_slot(&mut self, slot: &U256, reader: &dyn StateReader) -> Result<StorageSlot, StateError> {
+    pub(super) fn read_slot(&mut self, slot: &U256, reader: &dyn StateReader) -> Result<SlotRecord, StateError> {
         let key = keys::storage_key_of(self.key(), &B256::from(*slot));
         let value = reader.get(&key)?.map_or(SlotValue::ABSENT, SlotValue::of_bytes);
-        Ok(StorageSlot { key, base: value.clone(), current: value, is_written: false })
+        Ok(SlotRecord { key, base: value.clone(), current: value, is_written: false })
     }
 }
 
@@ -187,7 +187,7 @@ impl AccountParts {
 
 /// A storage slot with its value in the base.
 #[derive(Clone)]
-pub(super) struct StorageSlot {
+pub(super) struct SlotRecord {
     /// The trie key; empty until first needed.
     pub(super) key: Vec<u8>,
     pub(super) base: SlotValue,
@@ -195,10 +195,10 @@ pub(super) struct StorageSlot {
     pub(super) is_written: bool,
 }
 
-impl StorageSlot {
+impl SlotRecord {
     /// Returns a slot that the base does not have.
-    pub(super) fn absent() -> StorageSlot {
-        StorageSlot { key: Vec::new(), base: SlotValue::ABSENT, current: SlotValue::ABSENT, is_written: false }
+    pub(super) fn absent() -> SlotRecord {
+        SlotRecord { key: Vec::new(), base: SlotValue::ABSENT, current: SlotValue::ABSENT, is_written: false }
     }
 }
 

@@ -5,11 +5,11 @@ use std::mem;
 use rhizome_primitives::{B256, Bytes};
 use rhizome_trie::{StateDelta, keys};
 
-use super::account::{Account, Deletion, StorageSlot};
+use super::account::{AccountRecord, Deletion, SlotRecord};
 use super::code::Code;
 
 /// Returns the changes of all accounts against the base. Takes keys and slots out of the records.
-pub(super) fn collect(accounts: &mut [Account], slots: &mut [StorageSlot]) -> StateDelta {
+pub(super) fn collect(accounts: &mut [AccountRecord], slots: &mut [SlotRecord]) -> StateDelta {
     let mut delta = StateDelta::default();
     for account in accounts {
         account.collect_changes(slots, &mut delta);
@@ -17,8 +17,8 @@ pub(super) fn collect(accounts: &mut [Account], slots: &mut [StorageSlot]) -> St
     delta
 }
 
-impl Account {
-    fn collect_changes(&mut self, slots: &mut [StorageSlot], delta: &mut StateDelta) {
+impl AccountRecord {
+    fn collect_changes(&mut self, slots: &mut [SlotRecord], delta: &mut StateDelta) {
         let deletion = self.parts.deletion;
         // After `Deletion::Hiding` the trie may still have a value that the base of the record does not show.
         let counts = |is_written: bool, differs: bool| is_written && (differs || deletion == Deletion::Hiding);

@@ -4,28 +4,28 @@ use std::mem::size_of;
 
 use rhizome_primitives::{Address, U256};
 
-use super::account::{Account, AccountIndex, AccountParts, SlotIndex, SlotValue, StorageSlot};
+use super::account::{AccountIndex, AccountParts, AccountRecord, SlotIndex, SlotRecord, SlotValue};
 use super::code::Code;
 use super::undo::Undo;
 use crate::hash_maps::HashMap;
 
 /// Returns the bytes of the parts of a state, with what they own on the heap.
 pub(super) fn of(
-    accounts: &Vec<Account>,
+    accounts: &Vec<AccountRecord>,
     index: &HashMap<Address, AccountIndex>,
-    slots: &Vec<StorageSlot>,
+    slots: &Vec<SlotRecord>,
     undo_log: &Vec<Undo>,
 ) -> usize {
-    accounts.capacity() * size_of::<Account>()
+    accounts.capacity() * size_of::<AccountRecord>()
         + index.capacity() * size_of::<(Address, AccountIndex)>()
-        + slots.capacity() * size_of::<StorageSlot>()
+        + slots.capacity() * size_of::<SlotRecord>()
         + undo_log.capacity() * size_of::<Undo>()
-        + accounts.iter().map(Account::heap_size).sum::<usize>()
-        + slots.iter().map(StorageSlot::heap_size).sum::<usize>()
+        + accounts.iter().map(AccountRecord::heap_size).sum::<usize>()
+        + slots.iter().map(SlotRecord::heap_size).sum::<usize>()
         + undo_log.iter().map(Undo::heap_size).sum::<usize>()
 }
 
-impl Account {
+impl AccountRecord {
     fn heap_size(&self) -> usize {
         self.key_capacity() + self.parts.heap_size()
     }
@@ -39,7 +39,7 @@ impl AccountParts {
     }
 }
 
-impl StorageSlot {
+impl SlotRecord {
     fn heap_size(&self) -> usize {
         self.key.capacity() + self.base.heap_size() + self.current.heap_size()
     }

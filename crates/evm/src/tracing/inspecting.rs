@@ -12,7 +12,7 @@ use super::{
     StepEnd,
 };
 use crate::error::ExecError;
-use crate::frame::{End, Finished, Frame, Kind};
+use crate::frame::{End, FinishedFrame, Frame, FrameKind};
 use crate::instructions::{RskInterpreter, address_of, precompile_of};
 use crate::machine::Machine;
 use crate::tracing::Tracer;
@@ -97,7 +97,7 @@ impl Instruction {
 }
 
 /// A frame that has not ended.
-struct Open {
+struct OpenFrame {
     kind: CallKind,
     gas: u64,
     hash: B256,
@@ -122,7 +122,7 @@ pub(crate) struct InspectingTracer<'o> {
     enclosing: EnclosingTransaction,
     wants_steps: bool,
     wants_messages: bool,
-    open: Vec<Open>,
+    open: Vec<OpenFrame>,
 }
 
 impl<'o> InspectingTracer<'o> {
@@ -134,8 +134,8 @@ impl<'o> InspectingTracer<'o> {
 
     fn kind_of(&self, frame: &Frame) -> CallKind {
         match (&frame.kind, self.open.last().and_then(|parent| parent.instruction.call_kind())) {
-            (Kind::Top, _) if self.enclosing.is_creation => CallKind::Create,
-            (Kind::Top, _) | (_, None) => CallKind::Call,
+            (FrameKind::Top, _) if self.enclosing.is_creation => CallKind::Create,
+            (FrameKind::Top, _) | (_, None) => CallKind::Call,
             (_, Some(kind)) => kind,
         }
     }
@@ -270,7 +270,7 @@ impl Tracer for InspectingTracer<'_> {
             gas: interpreter.gas.limit(),
             input,
         };
-        self.open.push(Open {
+        self.open.push(OpenFrame {
             kind,
             gas: interpreter.gas.limit(),
             hash,
@@ -354,7 +354,12 @@ impl Tracer for InspectingTracer<'_> {
         self.tell_step_end(interpreter, cost)
     }
 
-    fn frame_end(&mut self, frame: &Frame, finished: &Finished, machine: &mut Machine<'_>) -> Result<(), ExecError> {
+    fn frame_end(
+        &mut self,
+        frame: &Frame,
+        finished: &FinishedFrame,
+        machine: &mut Machine<'_>,
+    ) -> Result<(), ExecError> {
         let has_message = self.has_message();
         let Some(open) = self.open.pop() else { return Ok(()) };
         let refused_deposit = self.refused_deposit(&open, finished);
@@ -368,7 +373,7 @@ impl Tracer for InspectingTracer<'_> {
         };
         let code;
         let output: &[u8] = match (&frame.kind, finished.end) {
-            (Kind::Create { address }, End::Success) => {
+            (FrameKind::Create { address }, End::Success) => {
                 code = machine.state.code(*address)?.unwrap_or_default();
                 &code
             }
@@ -401,7 +406,7 @@ impl InspectingTracer<'_> {
 
     /// The refusal to store the code of the frame that has just been closed. The reference has the creator say so, which
     /// lent all its gas.
-    fn refused_deposit(&self, open: &Open, finished: &Finished) -> Option<RefusedDeposit> {
+    fn refused_deposit(&self, open: &OpenFrame, finished: &FinishedFrame) -> Option<RefusedDeposit> {
         let deposit = finished.refused_deposit?;
         let failure = match self.open.last().filter(|_| self.wants_messages) {
             Some(parent) => Failure::of_code(deposit.reason, deposit.code_length, parent.gas, parent.gas, parent.hash),

@@ -3,7 +3,7 @@
 use revm::interpreter::{InstructionResult, Interpreter};
 
 use crate::error::ExecError;
-use crate::frame::{Finished, Frame};
+use crate::frame::{FinishedFrame, Frame};
 use crate::instructions::RskInterpreter;
 use crate::machine::Machine;
 
@@ -38,7 +38,12 @@ pub(crate) trait Tracer {
     }
 
     /// A frame has ended and its changes were kept or taken back.
-    fn frame_end(&mut self, _frame: &Frame, _finished: &Finished, _machine: &mut Machine<'_>) -> Result<(), ExecError> {
+    fn frame_end(
+        &mut self,
+        _frame: &Frame,
+        _finished: &FinishedFrame,
+        _machine: &mut Machine<'_>,
+    ) -> Result<(), ExecError> {
         Ok(())
     }
 

@@ -2,7 +2,8 @@
 
 use rhizome_primitives::{I256, Transaction, U256};
 
-use super::{GAS_LIMIT_LIMIT, Message, SublistState};
+use super::message::{GAS_LIMIT_LIMIT, Message};
+use super::outcome::SublistState;
 use crate::error::{ExecError, TransactionRefusal};
 use crate::instructions::INIT_CODE_SIZE_LIMIT;
 use crate::machine::Machine;

@@ -4,11 +4,11 @@
 use rhizome_primitives::transaction::created_address;
 use rhizome_primitives::{Address, Bytes, I256, Rule};
 
-use super::Message;
+use super::message::{GAS_LIMIT_LIMIT, Message};
 use crate::code::ExecutableCode;
 use crate::error::{ExecError, Unexecutable};
 use crate::evm::Evm;
-use crate::frame::{End, Finished, TopFrame, code_refusals};
+use crate::frame::{End, FinishedFrame, TopFrame, code_refusals};
 use crate::halt::HaltReason;
 use crate::instructions::deposit_cost;
 use crate::precompiles::{CallScheme, PrecompileContext, PrecompileEntry, PrecompileFailure, PrecompileOutput};
@@ -51,7 +51,7 @@ impl Execution {
         }
     }
 
-    fn of_frame(message: &Message, finished: Finished) -> Execution {
+    fn of_frame(message: &Message, finished: FinishedFrame) -> Execution {
         Execution {
             end: finished.end,
             output: finished.output,
@@ -177,7 +177,7 @@ impl Evm<'_> {
         input: Bytes,
         checkpoint: Checkpoint,
         tracer: &mut impl Tracer,
-    ) -> Result<Option<Finished>, ExecError> {
+    ) -> Result<Option<FinishedFrame>, ExecError> {
         if message.gas_limit < message.intrinsic_gas {
             self.machine.state.revert(checkpoint);
             return Ok(None);
@@ -238,7 +238,7 @@ impl Evm<'_> {
             Err(PrecompileFailure::Fatal(error)) => return Err(error),
             Err(_) => return Err(self.unexecutable(Unexecutable::SilentHalt)),
         };
-        let spent = required.saturating_add(message.intrinsic_gas).min(super::GAS_LIMIT_LIMIT);
+        let spent = required.saturating_add(message.intrinsic_gas).min(GAS_LIMIT_LIMIT);
         let due = if counts_intrinsic_gas { spent } else { required };
         if message.gas_limit < due {
             if message.is_local_call && counts_intrinsic_gas {

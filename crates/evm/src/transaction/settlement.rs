@@ -2,7 +2,9 @@
 
 use rhizome_primitives::{I256, REMASC, U256};
 
-use super::{Execution, FeePayment, Message, TransactionOutcome};
+use super::execution::Execution;
+use super::message::Message;
+use super::outcome::{FeePayment, TransactionOutcome};
 use crate::error::ExecError;
 use crate::frame::End;
 use crate::machine::Machine;

@@ -23,7 +23,7 @@ mod union;
 mod whitelist;
 
 use super::abi;
-use super::table::{CallScheme, Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
+use super::interface::{CallScheme, Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use crate::error::ExecError;
 use constants::constants;
 pub use federation::{FederationScripts, federation_scripts};

@@ -29,7 +29,7 @@ pub(super) struct Balances {
 }
 
 /// Everything a distribution depends on.
-pub(super) struct Round<'a> {
+pub(super) struct RewardRound<'a> {
     pub(super) params: &'a RemascParams,
     /// RSKIP-85.
     pub(super) has_minimum_payments: bool,
@@ -64,16 +64,16 @@ impl Distribution {
 
 /// Why nothing is distributed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Obstacle {
+pub(super) enum DistributionError {
     /// A number left 256 bits, or a parameter makes no sense. The reference fails too.
     OutOfRange,
     /// A share for the federation is due, and its members are not known.
     UnknownFederation,
 }
 
-impl Round<'_> {
+impl RewardRound<'_> {
     /// The payments and balances of the executing block.
-    pub(super) fn distribute(&self) -> Result<Distribution, Obstacle> {
+    pub(super) fn distribute(&self) -> Result<Distribution, DistributionError> {
         let mut result = Distribution::default();
         let balance = add(self.before.reward, self.rewarded.paid_fees)?;
         result.reward = Some(balance);
@@ -118,9 +118,9 @@ impl Round<'_> {
         self.siblings.iter().any(is_preferable)
     }
 
-    fn pay_federation(&self, share: U256, result: &mut Distribution) -> Result<(), Obstacle> {
-        let federators = self.federators.ok_or(Obstacle::UnknownFederation)?;
-        let (last, others) = federators.split_last().ok_or(Obstacle::OutOfRange)?;
+    fn pay_federation(&self, share: U256, result: &mut Distribution) -> Result<(), DistributionError> {
+        let federators = self.federators.ok_or(DistributionError::UnknownFederation)?;
+        let (last, others) = federators.split_last().ok_or(DistributionError::OutOfRange)?;
         let pot = add(self.before.federation, share)?;
         let (each, rest) = divide(pot, federators.len() as u64)?;
         if self.has_minimum_payments {
@@ -138,7 +138,7 @@ impl Round<'_> {
         Ok(())
     }
 
-    fn pay_single(&self, mut reward: U256, result: &mut Distribution) -> Result<(), Obstacle> {
+    fn pay_single(&self, mut reward: U256, result: &mut Distribution) -> Result<(), DistributionError> {
         if self.before.is_rule_broken {
             let (penalty, _) = divide(reward, self.params.punishment_divisor)?;
             reward = subtract(reward, penalty)?;
@@ -148,7 +148,7 @@ impl Round<'_> {
         Ok(())
     }
 
-    fn pay_with_siblings(&self, reward: U256, result: &mut Distribution) -> Result<(), Obstacle> {
+    fn pay_with_siblings(&self, reward: U256, result: &mut Distribution) -> Result<(), DistributionError> {
         let count = self.siblings.len() as u64;
         let (publishers, _) = divide(reward, self.params.publishers_divisor)?;
         let miners = subtract(reward, publishers)?;
@@ -179,19 +179,19 @@ impl Round<'_> {
     }
 }
 
-fn add(left: U256, right: U256) -> Result<U256, Obstacle> {
-    left.checked_add(right).ok_or(Obstacle::OutOfRange)
+fn add(left: U256, right: U256) -> Result<U256, DistributionError> {
+    left.checked_add(right).ok_or(DistributionError::OutOfRange)
 }
 
-fn subtract(left: U256, right: U256) -> Result<U256, Obstacle> {
-    left.checked_sub(right).ok_or(Obstacle::OutOfRange)
+fn subtract(left: U256, right: U256) -> Result<U256, DistributionError> {
+    left.checked_sub(right).ok_or(DistributionError::OutOfRange)
 }
 
-fn multiply(value: U256, factor: u64) -> Result<U256, Obstacle> {
-    value.checked_mul(U256::from(factor)).ok_or(Obstacle::OutOfRange)
+fn multiply(value: U256, factor: u64) -> Result<U256, DistributionError> {
+    value.checked_mul(U256::from(factor)).ok_or(DistributionError::OutOfRange)
 }
 
 /// Quotient and remainder.
-fn divide(value: U256, divisor: u64) -> Result<(U256, U256), Obstacle> {
-    if divisor == 0 { Err(Obstacle::OutOfRange) } else { Ok(value.div_rem(U256::from(divisor))) }
+fn divide(value: U256, divisor: u64) -> Result<(U256, U256), DistributionError> {
+    if divisor == 0 { Err(DistributionError::OutOfRange) } else { Ok(value.div_rem(U256::from(divisor))) }
 }

@@ -5,10 +5,10 @@ pub(super) mod federation;
 mod slots;
 
 use super::abi;
-use super::table::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
+use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use crate::block_env::{AncestorBlock, AncestryError};
 use crate::error::ExecError;
-use distribution::{Candidate, Distribution, Obstacle, Round, Sibling};
+use distribution::{Candidate, Distribution, DistributionError, RewardRound, Sibling};
 use federation::genesis_federation;
 use rhizome_primitives::{Address, B256, Bytes, Header, I256, Log, REMASC, Rule, b256, rlp};
 use rhizome_trie::StateError;
@@ -21,9 +21,9 @@ const GET_STATE_FOR_DEBUGGING: [u8; 4] = [0x0d, 0x0c, 0xee, 0x93];
 /// `mining_fee_topic` in ASCII, right aligned.
 const PAYMENT_TOPIC: B256 = b256!("000000000000000000000000000000006d696e696e675f6665655f746f706963");
 
-pub(super) struct Remasc;
+pub(super) struct RemascPrecompile;
 
-impl Precompile for Remasc {
+impl Precompile for RemascPrecompile {
     fn required_gas(&self, _input: &[u8], _ctx: &mut PrecompileContext<'_>) -> Result<u64, PrecompileFailure> {
         Ok(0)
     }
@@ -64,7 +64,7 @@ fn process_miners_fees(ctx: &mut PrecompileContext<'_>) -> Result<(), Precompile
     let rewarded = ancestor(ctx, height)?;
     let siblings = siblings(ctx, height)?;
     let is_labs_moved = ctx.rules.is_active(Rule::Rskip218);
-    let round = Round {
+    let round = RewardRound {
         params,
         has_minimum_payments: ctx.rules.is_active(Rule::Rskip85),
         beneficiary: if is_labs_moved { params.labs_address_rskip218 } else { params.labs_address },
@@ -77,8 +77,10 @@ fn process_miners_fees(ctx: &mut PrecompileContext<'_>) -> Result<(), Precompile
     };
     match round.distribute() {
         Ok(distribution) => settle(ctx, rewarded.hash, &distribution),
-        Err(Obstacle::OutOfRange) => Err(PrecompileFailure::Failed),
-        Err(Obstacle::UnknownFederation) => Err(ExecError::UnknownFederation { number: ctx.env.number }.into()),
+        Err(DistributionError::OutOfRange) => Err(PrecompileFailure::Failed),
+        Err(DistributionError::UnknownFederation) => {
+            Err(ExecError::UnknownFederation { number: ctx.env.number }.into())
+        }
     }
 }
 
@@ -154,7 +156,7 @@ mod tests {
         let mut ctx = golden::context(&spec, rules, &env, &ancestry, &mut state, &mut logs);
         ctx.is_remasc_transaction = true;
         ctx.is_direct = true;
-        let result = Remasc.run(input, &mut ctx);
+        let result = RemascPrecompile.run(input, &mut ctx);
         (result, state, logs)
     }
 
@@ -209,9 +211,9 @@ mod tests {
             ctx.is_remasc_transaction = is_remasc_transaction;
             ctx.is_direct = is_direct;
             for input in [&[][..], &PROCESS_MINERS_FEES, &[0; 4], &[0; 3]] {
-                assert!(matches!(Remasc.run(input, &mut ctx), Err(PrecompileFailure::Failed)));
+                assert!(matches!(RemascPrecompile.run(input, &mut ctx), Err(PrecompileFailure::Failed)));
             }
-            assert!(Remasc.run(&GET_STATE_FOR_DEBUGGING, &mut ctx).is_ok());
+            assert!(RemascPrecompile.run(&GET_STATE_FOR_DEBUGGING, &mut ctx).is_ok());
         }
     }
 
