@@ -10,6 +10,7 @@ import { HttpServer } from './http/server.ts'
 import type { Context } from './methods/context.ts'
 import { entriesFor, servedModules } from './methods/entries.ts'
 import { openRpcDocument } from './methods/openRpc.ts'
+import { largeBodies } from './native/largeBody.ts'
 import type { Counters } from './observe/counters.ts'
 import type { Health } from './observe/health.ts'
 import { Dispatcher, type Observer } from './rpc/dispatch.ts'
@@ -60,7 +61,7 @@ export class Endpoint {
       counters?.count(request.method, request.elapsedMs, request.errorCode)
       observe(request)
     })
-    const bodies = new BodyServer(dispatcher, settings.bodies, native.splitBody)
+    const bodies = new BodyServer(dispatcher, settings.bodies, largeBodies(native))
     const trusted = new AddressRanges(config.http.trustedProxies)
     const { maxConnectionsPerIp: limit } = address
     const onRefused = () => counters?.change('refusedConnections', 1)

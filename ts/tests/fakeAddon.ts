@@ -25,6 +25,28 @@ function split(text: string): object {
   return { isBatch: false, requests: [[0, ...places, params.length, ...ofParams]] }
 }
 
+/** The functions for large bodies, which are buffers here. */
+function fakeBodies(): Partial<Addon> {
+  const bodies = new Map<object, Buffer>()
+  const of = (handle: object): Buffer => bodies.get(handle) ?? Buffer.alloc(0)
+  return {
+    openBody: () => {
+      const handle = {}
+      bodies.set(handle, Buffer.alloc(0))
+      return handle
+    },
+    addToBody: (handle, piece) => {
+      bodies.set(handle, Buffer.concat([of(handle), piece]))
+    },
+    splitBody: async (handle) => JSON.stringify(split(of(handle).toString())),
+    bodyText: (handle, start, end) => of(handle).toString('utf8', start, end),
+    bodyBytes: (handle, start, end) => of(handle).subarray(start, end),
+    closeBody: (handle) => {
+      bodies.delete(handle)
+    },
+  }
+}
+
 /** An addon that answers a few methods from memory, for tests of everything above it. */
 export function fakeAddon(cancelled: number[] = []): Addon {
   const answers: Partial<Addon> = {
@@ -61,7 +83,7 @@ export function fakeAddon(cancelled: number[] = []): Addon {
         highestBlock: 9,
         store: { isWriteStopped: false, writeFault: null },
       }),
-    splitBody: async (body) => JSON.stringify(split(body.toString())),
+    ...fakeBodies(),
     cancelExecution: (token) => {
       cancelled.push(token)
     },

@@ -1,43 +1,49 @@
-// The global of this name is looked up through a getter each time.
-
 import type { HttpResponse } from 'uWebSockets.js'
+// The global of this name is looked up through a getter each time.
 import { Buffer } from 'node:buffer'
-import { maxParsedBytes } from '../rpc/largeText.ts'
+import { type LargeBody, maxParsedBytes } from '../rpc/largeBody.ts'
 import type { Reservation } from '../rpc/memoryBudget.ts'
 import { Pieces } from './pieces.ts'
 
-/** What became of a body. `held` counts the bytes of a body that arrived in pieces; it has to be released. */
+/** A body, or the fault for which it was not read to its end. `held` counts the bytes of a copied body. */
 export type Body =
-  | { readonly bytes: Buffer; readonly held?: Reservation }
+  | { readonly bytes: Buffer | LargeBody; readonly held?: Reservation }
   | { readonly fault: 'too large' | 'too slow' | 'no memory' }
 
-/** The same body, which stays valid after `done` has returned. */
+/** Returns a body that stays valid after `done` has returned. */
 export function owned(body: Body): Body {
-  // What is held was copied when it arrived.
-  if ('fault' in body || body.held !== undefined) return body
+  if ('fault' in body || body.held !== undefined || !Buffer.isBuffer(body.bytes)) return body
   return { bytes: Buffer.from(body.bytes) }
+}
+
+/** Frees the memory of a body. */
+export function release(body: Body): void {
+  if ('fault' in body) return
+  if (!Buffer.isBuffer(body.bytes)) body.bytes.close()
+  body.held?.release()
 }
 
 export interface BodyLimits {
   readonly maxBytes: number
   /** 0: no limit. */
   readonly timeMs: number
-  /** Opens the reservation of a body that does not arrive in one piece. */
+  /** Opens the reservation of a body that is copied. */
   readonly open: () => Reservation
+  readonly openLarge: () => LargeBody
   readonly intake: Intake
 }
 
-/** Bytes that a worker takes of large bodies before it looks at its other sockets again. */
+/** Bytes of large bodies that a worker reads in one turn of its event loop. */
 const bytesPerTurn = 1_048_576
 
-/** Lets large bodies of a worker come in one after the other, so that reading them does not hold up the others. */
+/** Limits the bytes of large bodies that a worker reads in a turn: pauses their connections and resumes a few in each turn. */
 export class Intake {
-  /** Bodies that are held back, in the order in which they go on. */
+  /** Paused responses, in the order in which they are resumed. */
   readonly #held = new Set<HttpResponse>()
   #leftBytes = bytesPerTurn
   #isEndNoted = false
 
-  /** Counts a piece that more will follow. The rest of a large body may have to wait. */
+  /** Counts a piece that is not the last one. Pauses a large body if the turn has read enough. */
   take(response: HttpResponse, bytes: number, isLarge: boolean): void {
     this.#leftBytes -= bytes
     if (isLarge && (this.#leftBytes <= 0 || this.#held.size > 0)) {
@@ -49,17 +55,17 @@ export class Intake {
     setImmediate(() => this.#begin())
   }
 
-  /** To be called when a body is complete: what its connection sends next must not be held back. */
+  /** Resumes the connection of a complete body, so that its next request is read. */
   release(response: HttpResponse): void {
     if (this.#held.delete(response)) response.resume()
   }
 
-  /** To be called when the client has hung up: the response must not be touched any more. */
+  /** Drops a response whose client has hung up. */
   forget(response: HttpResponse): void {
     this.#held.delete(response)
   }
 
-  /** A turn begins: as many go on as can bring no more than is taken in one. */
+  /** Begins a turn: resumes as many bodies as can deliver the bytes of one turn. */
   #begin(): void {
     this.#isEndNoted = false
     this.#leftBytes = bytesPerTurn
@@ -73,67 +79,82 @@ export class Intake {
   }
 }
 
-/** uWebSockets brings up to 512 KB of a connection at a time. */
+/** uWebSockets reads up to 512 KB of a connection at a time. */
 const bodiesPerTurn = 2
 
+/** Memory that the last block of a large body may take beyond its length. */
+const blockBytes = 65_536
+
 /**
- * Collects a request body and hands it on once. uWebSockets takes its buffer back when the callback returns: a small body
- * that arrives in one piece is valid until `done` returns, all others are copied. Returns what has to be called when the
+ * Collects a request body and calls `done` once. uWebSockets takes its buffer back when the callback returns: a small body
+ * that arrives in one piece is valid until `done` returns, any other body is copied. Returns the function to call when the
  * client hangs up.
  */
 export function readBody(
   response: HttpResponse,
-  { maxBytes, timeMs, open, intake }: BodyLimits,
+  { maxBytes, timeMs, open, openLarge, intake }: BodyLimits,
   done: (body: Body) => void,
 ): () => void {
   let pieces: Pieces | undefined
+  let large: LargeBody | undefined
   let held: Reservation | undefined
   let isDone = false
   let timer: NodeJS.Timeout | undefined
-  /** Drops what has arrived. */
   const stop = (): void => {
     isDone = true
     clearTimeout(timer)
     pieces = undefined
   }
+  const drop = (): void => {
+    stop()
+    large?.close()
+    held?.release()
+  }
   const fail = (fault: 'too large' | 'too slow' | 'no memory'): void => {
+    drop()
+    intake.release(response)
+    done({ fault })
+  }
+  const finish = (bytes: Buffer | LargeBody, reservation: Reservation): void => {
     stop()
     intake.release(response)
-    held?.release()
-    done({ fault })
+    reservation.count(bytes.length)
+    done({ bytes, held: reservation })
   }
   response.onData((chunk, isLast) => {
     if (isDone) return
-    if ((pieces?.length ?? 0) + chunk.byteLength > maxBytes) {
+    const length = (large?.length ?? pieces?.length ?? 0) + chunk.byteLength
+    if (length > maxBytes) {
       fail('too large')
-    } else if (isLast && pieces === undefined) {
+      return
+    }
+    const isLarge = length > maxParsedBytes
+    if (isLast && pieces === undefined && !isLarge) {
       stop()
-      const piece = Buffer.from(chunk)
-      done({ bytes: piece.length > maxParsedBytes ? Buffer.from(piece) : piece })
-    } else {
-      pieces ??= new Pieces()
-      held ??= open()
-      if (!held.resize(pieces.allocatedWith(chunk.byteLength))) {
-        fail('no memory')
-        return
-      }
-      pieces.add(new Uint8Array(chunk))
-      if (isLast) {
-        const bytes = pieces.joined()
-        stop()
-        intake.release(response)
-        held.count(bytes.length)
-        done({ bytes, held })
-      } else {
-        intake.take(response, chunk.byteLength, pieces.length > maxParsedBytes)
-        if (timeMs > 0) timer ??= setTimeout(() => fail('too slow'), timeMs)
-      }
+      done({ bytes: Buffer.from(chunk) })
+      return
+    }
+    held ??= open()
+    if (!isLarge) pieces ??= new Pieces()
+    const neededBytes = isLarge ? length + blockBytes : (pieces?.allocatedWith(chunk.byteLength) ?? 0)
+    if (!held.resize(neededBytes)) {
+      fail('no memory')
+      return
+    }
+    if (isLarge) {
+      large ??= openLarge()
+      if (pieces !== undefined) large.add(pieces.joined())
+      pieces = undefined
+      large.add(new Uint8Array(chunk))
+    } else pieces?.add(new Uint8Array(chunk))
+    if (isLast) finish(large ?? (pieces ?? new Pieces()).joined(), held)
+    else {
+      intake.take(response, chunk.byteLength, isLarge)
+      if (timeMs > 0) timer ??= setTimeout(() => fail('too slow'), timeMs)
     }
   })
   return () => {
     intake.forget(response)
-    if (isDone) return
-    stop()
-    held?.release()
+    if (!isDone) drop()
   }
 }

@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer'
 
 const firstBytes = 4096
-const maxBlockBytes = 262_144
 
 /**
  * The pieces of a body, copied into blocks of growing size and joined once. So a client that sends single bytes causes
@@ -52,6 +51,6 @@ export class Pieces {
   }
 
   #nextBlock(missing: number): number {
-    return Math.max(missing, Math.min(maxBlockBytes, Math.max(firstBytes, this.#allocated)))
+    return Math.max(missing, firstBytes, this.#allocated)
   }
 }

@@ -12,7 +12,7 @@ import { isRequestId } from '../rpc/requestId.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
 import { admissionRefused, clientInfoOf, refused, withLimits } from './admission.ts'
 import { apiKeyOf } from './apiKey.ts'
-import { type Body, Intake, owned, readBody } from './body.ts'
+import { type Body, Intake, owned, readBody, release } from './body.ts'
 import { clientAddress, peerAddress } from './clientAddress.ts'
 import { compressed, isWorthCompressing } from './compression.ts'
 import { type Connections, routesBehind } from './connections.ts'
@@ -256,16 +256,13 @@ export class HttpServer {
       const renew = (one: Admission | Refusal) => (typeof one === 'string' ? one : this.#keyring.renew(one))
       const still = admitted instanceof Promise ? admitted.then(renew) : renew(admitted)
       const kept = still instanceof Promise ? owned(body) : body
-      const drop = (): void => {
-        if ('held' in body) body.held?.release()
-      }
       const finish = (one: Admission | Refusal): void => {
         if (context.isAborted) {
-          drop()
+          release(body)
           return
         }
         if (typeof one === 'string') {
-          drop()
+          release(body)
           this.#refuse(response, admissionRefused(one, headers))
           return
         }
@@ -274,14 +271,14 @@ export class HttpServer {
       }
       if (still instanceof Promise) {
         still.then(finish, () => {
-          drop()
+          release(body)
           if (!context.isAborted) this.#refuse(response, this.#outgoing(defect, headers))
         })
       } else finish(still)
     }
     // A chunked request is answered after the whole packet is parsed: see `send`.
     const serveLater = (body: Body): unknown => setImmediate(serve, owned(body))
-    const limits = { maxBytes, timeMs, open, intake: this.#intake }
+    const limits = { maxBytes, timeMs, open, openLarge: this.#bodies.openLarge, intake: this.#intake }
     const stopReading = readBody(response, limits, isLastOf(response) ? serveLater : serve)
     onAborted(response, () => {
       stopReading()
@@ -332,16 +329,17 @@ export class HttpServer {
       this.#refuse(response, this.#outgoing(noMemory, headers))
       return
     }
+    const done = { bytes: body.bytes, held }
     this.#running++
     const reply = this.#bodies.serve(body.bytes, context)
     if (reply instanceof Promise) {
-      if (held !== uncounted) void reply.finally(() => held.release()).catch(() => undefined)
+      if (held !== uncounted) void reply.finally(() => release(done)).catch(() => undefined)
       reply.then(
         (finished) => this.#finish(response, finished, context, headers, encoding),
         () => this.#finish(response, defect, context, headers, encoding),
       )
     } else {
-      held.release()
+      release(done)
       this.#finish(response, reply, context, headers, encoding)
     }
   }

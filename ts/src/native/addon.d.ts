@@ -1,5 +1,8 @@
 // Generated from crates/addon by crates/addon/typings.mjs. Do not edit.
 
+/** Copies a piece to the end of a body. */
+export declare function addToBody(body: object, piece: Uint8Array): void
+
 /** The address of a key, if this node can keep it. */
 export declare function addressOfKey(key: string): string | Buffer
 
@@ -24,8 +27,17 @@ export declare function anvilSetBlockTimestampInterval(seconds: number): string 
 /** `anvil_setLoggingEnabled`. */
 export declare function anvilSetLoggingEnabled(isOn: boolean): string | Buffer
 
+/** Returns a copy of a part of a body that was split, in bytes. */
+export declare function bodyBytes(body: object, start: number, end: number): Buffer
+
+/** Returns a part of a body that was split. The range, in bytes, begins and ends between characters. */
+export declare function bodyText(body: object, start: number, end: number): string
+
 /** Ends the execution of a cancellation token. Does nothing if it has ended. */
 export declare function cancelExecution(token: number): void
+
+/** Frees the memory of a body. */
+export declare function closeBody(body: object): void
 
 /** Ends running work, writes everything to disk and closes the database. Another node may be opened then. */
 export declare function closeNode(): Promise<string>
@@ -351,6 +363,9 @@ export declare function onLeftOut(callback: () => void): void
 /** The same for transactions that became executable. */
 export declare function onPending(callback: () => void): void
 
+/** Opens an empty body. */
+export declare function openBody(): object
+
 /** Opens the node of this process. Takes its settings as JSON, returns what `nodeInfo` returns. */
 export declare function openNode(config: string): string
 
@@ -429,8 +444,8 @@ export declare function scoUnbanAddress(address: string): string | Buffer
 /** Hands over where this thread writes on whose account it asks: the app (0: none) and the connection. The first call counts. */
 export declare function shareOwner(cells: Uint32Array): void
 
-/** Says where the requests of a body are, as JSON: see `answers/src/body.rs`. */
-export declare function splitBody(body: Uint8Array, mostRequests: number, deadlineMs: number, token: number): Promise<string | Buffer>
+/** Joins a body and returns where its requests are, as JSON: see `answers/src/body.rs`. */
+export declare function splitBody(body: object, mostRequests: number, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Keeps an encrypted key and unlocks its account; the address. */
 export declare function storeKey(key: string, encrypted: string): string | Buffer

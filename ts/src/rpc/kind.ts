@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import { invalidParams, RpcError } from './errors.ts'
-import { type LargeText, maxParsedBytes } from './largeText.ts'
+import { maxParsedBytes } from './largeBody.ts'
+import type { LargeText } from './largeText.ts'
 
 /** One kind of parameter: how it is described, and how a JSON value becomes what the addon takes. */
 export interface Kind<T> {

@@ -1,5 +1,6 @@
 import { invalidParams } from './errors.ts'
-import { LargeText, maxParsedBytes } from './largeText.ts'
+import { maxParsedBytes } from './largeBody.ts'
+import { LargeText } from './largeText.ts'
 
 const [quote, backslash, colon, comma, closing] = [...'"\\:,}'].map((one) => one.charCodeAt(0)) as [
   number,

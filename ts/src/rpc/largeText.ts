@@ -1,6 +1,3 @@
-/** JSON above this size, in bytes, is never parsed on a worker, but read by the core. */
-export const maxParsedBytes = 65_536
-
 /** The JSON text of a parameter that is too large to be parsed on a worker. */
 export class LargeText {
   readonly bytes: Buffer

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { heapBody } from '../../tests/heapBody.ts'
 import type { Caller } from './caller.ts'
 import { Dispatcher, type Entry, type MethodSpec } from './dispatch.ts'
 import { tooManyRequests } from './errors.ts'
+import { maxParsedBytes } from './largeBody.ts'
 import { wholeMessage } from './longAnswer.ts'
 import { methodsOf, positional } from './method.ts'
 import { address } from './parameters/address.ts'
@@ -72,11 +74,14 @@ function serve(body: string, hasHints = false, caller?: Caller) {
       if (defect !== undefined) defects.push(defect)
     },
   )
-  const split = async () => '{"fault":"TooDeep"}'
-  const bodies = new BodyServer(dispatcher, { maxBatchRequests: 50, hasHints }, split)
+  const openLarge = () => heapBody(() => '{"fault":"TooDeep"}')
+  const bodies = new BodyServer(dispatcher, { maxBatchRequests: 50, hasHints }, openLarge)
   const request = new RequestContext(1000, () => undefined)
   request.caller = caller
-  return Promise.resolve(bodies.serve(Buffer.from(body), request)).then((reply) => {
+  const small = Buffer.from(body)
+  return Promise.resolve(
+    bodies.serve(small.length > maxParsedBytes ? heapBody(() => '{"fault":"TooDeep"}', small) : small, request),
+  ).then((reply) => {
     const parsed = reply.answer === undefined ? undefined : JSON.parse(wholeMessage(reply.answer).toString())
     return { answer: parsed, errorCode: reply.error?.code, trace, defects }
   })
@@ -220,7 +225,7 @@ test('behavior: a batch that takes long lets others in between', async () => {
     { maxResponseBytes: 0, hasHints: false, presumesBlock: false },
     () => undefined,
   )
-  const bodies = new BodyServer(dispatcher, { maxBatchRequests: 50, hasHints: false }, async () => '')
+  const bodies = new BodyServer(dispatcher, { maxBatchRequests: 50, hasHints: false }, () => heapBody(String))
   const ask = (body: string) => bodies.serve(Buffer.from(body), new RequestContext(0, () => undefined))
   const batch = ask(`[${Array(10).fill('{"id":1,"method":"t_busy"}').join(',')}]`)
   expect(batch).toBeInstanceOf(Promise)

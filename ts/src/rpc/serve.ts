@@ -1,11 +1,12 @@
-// The global of this name is looked up through a getter each time.
+// The globals of these names are looked up through a getter each time.
+import { Buffer } from 'node:buffer'
 import { performance } from 'node:perf_hooks'
 import { bodyText } from './bodyText.ts'
 
-import { type Answer, type Call, type Parsed, parse, type Refused, writeBatch, writeError } from './envelope.ts'
+import { type Call, type Parsed, parse, type Refused, writeBatch, writeError } from './envelope.ts'
 import { code, RpcError } from './errors.ts'
 import { eventLoopBudget } from './eventLoopBudget.ts'
-import { maxParsedBytes } from './largeText.ts'
+import type { LargeBody } from './largeBody.ts'
 import type { Message } from './longAnswer.ts'
 import type { RequestContext } from './requestContext.ts'
 import { readSplit } from './split.ts'
@@ -32,9 +33,6 @@ export interface Answerer {
   answer(call: Call, request: RequestContext, usedBytes?: number): Message | Promise<Message>
 }
 
-/** Says where the requests of a large body are: JSON, see `split.ts`. Executes in the pool, under a deadline. */
-export type SplitBody = (body: Buffer, maxRequests: number, deadlineMs: number, token: number) => Promise<Answer>
-
 /** Bytes that a compute unit pays for. A body below this size costs nothing by its bytes. */
 const bytesPerUnit = 4096
 /** A single request up to this size, in bytes, does not wait behind those that have much to read. */
@@ -45,18 +43,19 @@ const openObject = 0x7b
 export class BodyServer {
   readonly #dispatcher: Answerer
   readonly #settings: ServeSettings
-  readonly #split: SplitBody
+  /** Opens a large body. */
+  readonly openLarge: () => LargeBody
 
-  constructor(dispatcher: Answerer, settings: ServeSettings, split: SplitBody) {
+  constructor(dispatcher: Answerer, settings: ServeSettings, openLarge: () => LargeBody) {
     this.#dispatcher = dispatcher
     this.#settings = settings
-    this.#split = split
+    this.openLarge = openLarge
   }
 
   /**
    * Nothing is read before the caller has been let in with as many bytes. A small body may be taken back when this returns.
    */
-  serve(body: Buffer, request: RequestContext): Reply | Promise<Reply> {
+  serve(body: Buffer | LargeBody, request: RequestContext): Reply | Promise<Reply> {
     const { caller } = request
     if (caller === undefined || request.refusal !== undefined) return this.#serve(body, request)
     const refusal = caller.enter(Math.floor(body.length / bytesPerUnit))
@@ -71,8 +70,8 @@ export class BodyServer {
     return reply
   }
 
-  #serve(body: Buffer, request: RequestContext): Reply | Promise<Reply> {
-    if (body.length > maxParsedBytes) {
+  #serve(body: Buffer | LargeBody, request: RequestContext): Reply | Promise<Reply> {
+    if (!Buffer.isBuffer(body)) {
       const { refusal } = request
       if (refusal !== undefined) return this.#wholeError(refusal)
       return eventLoopBudget.run('heavy', () => this.#serveLarge(body, request))
@@ -91,10 +90,10 @@ export class BodyServer {
     return this.#servePaid(parsed, request)
   }
 
-  async #serveLarge(body: Buffer, request: RequestContext): Promise<Reply> {
+  async #serveLarge(body: LargeBody, request: RequestContext): Promise<Reply> {
     const { maxBatchRequests } = this.#settings
     try {
-      const told = await request.run((deadlineMs, token) => this.#split(body, maxBatchRequests, deadlineMs, token))
+      const told = await request.run((deadlineMs, token) => body.split(maxBatchRequests, deadlineMs, token))
       if (request.isAborted) return nothing
       const serve = () => this.#servePaid(readSplit(body, told.toString(), maxBatchRequests), request)
       return await eventLoopBudget.run('heavy', serve)
@@ -120,8 +119,8 @@ export class BodyServer {
   }
 
   /** A small body is read for the ids of its requests. */
-  #refuseUnread(body: Buffer, error: RpcError, request: RequestContext): Reply | Promise<Reply> {
-    const text = body.length > maxParsedBytes ? undefined : bodyText(body)
+  #refuseUnread(body: Buffer | LargeBody, error: RpcError, request: RequestContext): Reply | Promise<Reply> {
+    const text = Buffer.isBuffer(body) ? bodyText(body) : undefined
     if (text === undefined) return this.#wholeError(error)
     const refuse = () => this.#refuse(parse(text, this.#settings.maxBatchRequests), error, request)
     return eventLoopBudget.run('heavy', refuse)

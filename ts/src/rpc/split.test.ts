@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { heapBody } from '../../tests/heapBody.ts'
 import { membersOf } from './largeObject.ts'
 import { LargeText } from './largeText.ts'
 import { bytes, ofAnySize } from './parameters/bytes.ts'
@@ -16,7 +17,7 @@ describe('bodies', () => {
     const body = Buffer.from(`{"id":1.0,"method":"a","params":[{"x":1},"${long}"]}`)
     const [first, second] = [body.indexOf('{"x"'), body.indexOf('"ab')]
     const places = [0, 6, 9, 19, 22, 2, first, first + 7, second, second + long.length + 2]
-    const parsed = readSplit(body, JSON.stringify({ isBatch: false, requests: [places] }), 50)
+    const parsed = readSplit(heapBody(String, body), JSON.stringify({ isBatch: false, requests: [places] }), 50)
     if (parsed.kind !== 'single' || 'error' in parsed.call) throw new Error('a call is expected')
     expect([parsed.call.id, parsed.call.method]).toEqual(['1.0', 'a'])
     const [one, two] = parsed.call.params ?? []
@@ -25,7 +26,7 @@ describe('bodies', () => {
 
   test('error: faults of bodies and of requests', () => {
     const codeOf = (told: object) => {
-      const parsed = readSplit(Buffer.from('7'), JSON.stringify(told), 50)
+      const parsed = readSplit(heapBody(String, Buffer.from('7')), JSON.stringify(told), 50)
       return parsed.kind === 'single' && 'error' in parsed.call ? [parsed.call.id, parsed.call.error.code] : undefined
     }
     expect(codeOf({ fault: 'NotJson' })).toEqual(['null', -32700])

@@ -1,7 +1,7 @@
-import type { Buffer } from 'node:buffer'
 import { batchTooLong, bodyRefusal, type Call, type Parsed, type Refused, requestFaults } from './envelope.ts'
 import { code, invalidRequest, RpcError } from './errors.ts'
-import { LargeText, maxParsedBytes } from './largeText.ts'
+import { type LargeBody, maxParsedBytes } from './largeBody.ts'
+import { LargeText } from './largeText.ts'
 
 /** What the core says of a large body: see `crates/answers/src/body.rs`. */
 type Split =
@@ -14,7 +14,7 @@ const maxIdBytes = 131_072
 const maxMethodBytes = 512
 
 /** The requests of a large body, whose parameters are parsed when they are needed. */
-export function readSplit(body: Buffer, told: string, maxBatchRequests: number): Parsed {
+export function readSplit(body: LargeBody, told: string, maxBatchRequests: number): Parsed {
   const split = JSON.parse(told) as Split
   if ('fault' in split) return bodyRefusal(refusalOf(split.fault, maxBatchRequests))
   const calls = split.requests.map((places) => callAt(body, places))
@@ -28,11 +28,11 @@ function refusalOf(fault: Extract<Split, { fault: unknown }>['fault'], maxBatchR
   return fault === 'EmptyBatch' ? invalidRequest() : batchTooLong(maxBatchRequests)
 }
 
-function callAt(body: Buffer, [fault = 0, idStart = 0, idEnd = 0, ...places]: readonly number[]): Call | Refused {
+function callAt(body: LargeBody, [fault = 0, idStart = 0, idEnd = 0, ...places]: readonly number[]): Call | Refused {
   if (idEnd - idStart > maxIdBytes) {
     return { id: 'null', error: invalidRequest('invalid request', `id: expected at most ${maxIdBytes} bytes`) }
   }
-  const id = idEnd === 0 ? null : body.toString('utf8', idStart, idEnd)
+  const id = idEnd === 0 ? null : body.text(idStart, idEnd)
   const error = requestFaults[fault]?.()
   return error === undefined ? new SplitCall(body, id, places) : { id: id ?? 'null', error }
 }
@@ -41,14 +41,14 @@ function callAt(body: Buffer, [fault = 0, idStart = 0, idEnd = 0, ...places]: re
 class SplitCall implements Call {
   readonly id: string | null
   readonly method: string
-  readonly #body: Buffer
+  readonly #body: LargeBody
   readonly #places: readonly number[]
   #params: readonly unknown[] | undefined
 
-  constructor(body: Buffer, id: string | null, [start = 0, end = 0, ...places]: readonly number[]) {
+  constructor(body: LargeBody, id: string | null, [start = 0, end = 0, ...places]: readonly number[]) {
     this.id = id
     // A longer text is no name of a method, whatever it says.
-    this.method = end - start > maxMethodBytes ? '' : (JSON.parse(body.toString('utf8', start, end)) as string)
+    this.method = end - start > maxMethodBytes ? '' : (JSON.parse(body.text(start, end)) as string)
     this.#body = body
     this.#places = places
   }
@@ -64,9 +64,12 @@ class SplitCall implements Call {
     const values: unknown[] = new Array(count)
     let parsedBytes = 0
     for (let at = 0; at + 1 < places.length; at += 2) {
-      const bytes = this.#body.subarray(places[at], places[at + 1])
-      parsedBytes += bytes.length
-      values[at / 2] = parsedBytes > maxParsedBytes ? new LargeText(bytes) : (JSON.parse(bytes.toString()) as unknown)
+      const [start, end] = [places[at] ?? 0, places[at + 1] ?? 0]
+      parsedBytes += end - start
+      values[at / 2] =
+        parsedBytes > maxParsedBytes
+          ? new LargeText(this.#body.bytes(start, end))
+          : (JSON.parse(this.#body.text(start, end)) as unknown)
     }
     return values
   }

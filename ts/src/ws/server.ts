@@ -3,8 +3,8 @@ import type { Admission, Keyring, Refusal } from '../auth/keyring.ts'
 import { networkOf } from '../config/addressRanges.ts'
 import { writeError } from '../rpc/envelope.ts'
 import { code, internalError, limitReached, overloaded, RpcError, unavailable } from '../rpc/errors.ts'
-import { maxParsedBytes } from '../rpc/largeText.ts'
-import type { MemoryBudget, Reservation } from '../rpc/memoryBudget.ts'
+import { type LargeBody, maxParsedBytes } from '../rpc/largeBody.ts'
+import type { MemoryBudget } from '../rpc/memoryBudget.ts'
 import { RequestContext } from '../rpc/requestContext.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
@@ -154,11 +154,12 @@ export class WebSocketServer {
       return
     }
     const admitted = this.#parts.keyring.renew(connection.admission)
-    const isKept = admitted instanceof Promise || message.length > maxParsedBytes
-    const body = isKept ? Buffer.from(message) : message
+    const body = message.length > maxParsedBytes ? this.#largeBody(message) : message
+    const kept = body === message && admitted instanceof Promise ? Buffer.from(message) : body
     const finish = (one: Admission | Refusal): void => {
       // The client may have disconnected: a subscription made now would never be removed.
-      if (this.#settle(connection, one) && this.#connections.has(connection)) this.#serve(connection, body)
+      if (this.#settle(connection, one) && this.#connections.has(connection)) this.#serve(connection, kept)
+      else close(kept)
     }
     if (admitted instanceof Promise) void admitted.then(finish)
     else finish(admitted)
@@ -175,7 +176,13 @@ export class WebSocketServer {
     return false
   }
 
-  #serve(connection: Connection, body: Buffer): void {
+  #largeBody(message: Buffer): LargeBody {
+    const body = this.#parts.bodies.openLarge()
+    body.add(message)
+    return body
+  }
+
+  #serve(connection: Connection, body: Buffer | LargeBody): void {
     const { maxRequests, timeoutMs } = this.#settings
     const context = new RequestContext(timeoutMs, this.#parts.cancel)
     context.subscriber = connection
@@ -188,9 +195,13 @@ export class WebSocketServer {
     if (held === undefined) context.refusal = overloaded()
     if (this.#parts.keyring.isWithheld) context.refusal = unavailable('The store of API keys is away')
     const reply = this.#parts.bodies.serve(body, context)
-    if (reply instanceof Promise) void this.#sendLater(connection, reply, context, held)
-    else {
+    const release = (): void => {
+      close(body)
       held?.release()
+    }
+    if (reply instanceof Promise) void this.#sendLater(connection, reply, context, release)
+    else {
+      release()
       if (reply.answer !== undefined) connection.send(reply.answer)
     }
   }
@@ -199,12 +210,12 @@ export class WebSocketServer {
     connection: Connection,
     promised: Promise<Reply>,
     context: RequestContext,
-    held: Reservation | undefined,
+    release: () => void,
   ): Promise<void> {
     connection.requests.add(context)
     const { answer } = await promised.catch(() => defect)
     connection.requests.delete(context)
-    held?.release()
+    release()
     if (answer !== undefined) connection.send(answer)
   }
 
@@ -229,4 +240,7 @@ function connectionOf(socket: WebSocket<SocketData>): Connection {
   const { connection } = socket.getUserData()
   if (connection === undefined) throw new TypeError('a socket without its connection')
   return connection
+}
+function close(body: Buffer | LargeBody): void {
+  if (!Buffer.isBuffer(body)) body.close()
 }

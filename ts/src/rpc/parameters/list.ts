@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { invalidParams } from '../errors.ts'
 import { type Kind, readMember, refuse } from '../kind.ts'
-import { maxParsedBytes } from '../largeText.ts'
+import { maxParsedBytes } from '../largeBody.ts'
 
 const openList = 0x5b
 
