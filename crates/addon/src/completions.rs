@@ -1,13 +1,18 @@
-//! Promises that the threads of the pool keep.
+//! Promises that threads of the pool settle.
 //!
 //! Node-API's own way, a thread-safe function for each promise, wakes the worker while it holds a lock. The worker then
-//! takes the processor from the thread that stands back, runs into the lock, and waits until that thread gets a processor
-//! again: milliseconds on a busy machine, for all whom the worker serves. So answers go through a channel without locks,
-//! and a bell without locks rings once for all that have come.
+//! takes the processor from the thread of the pool, whose priority is lower, blocks on the lock, and waits until that
+//! thread gets a processor again: milliseconds on a busy machine, for all clients of the worker. So results go through a
+//! lock-free channel, and a wake-up without a lock (`uv`) announces all that have arrived.
+//!
+//! The functions of libuv for that are not documented by Node. Where they are missing, promises are settled in Node-API's
+//! own way.
 #![expect(unsafe_code, reason = "promises by their handles, on the thread that made them")]
 
+use crate::executors::{self, DeferredReply};
+use crate::optimizations::optimizations;
 use crate::reply::{Reply, refusal};
-use crate::uv::{Bell, Wakeup};
+use crate::uv::{self, Waker, Wakeup};
 use napi::bindgen_prelude::{Object, ToNapiValue};
 use napi::{Env, JsError, Result, check_status, sys};
 use rhizome_answers::Answer;
@@ -19,79 +24,96 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// Bytes of answers that are handed to JavaScript at a time.
-const MOST_BYTES: usize = 256 << 10;
-/// What an answer counts at least, for what JavaScript does with it.
-const LEAST_BYTES: usize = 4 << 10;
+/// Bytes of results that are handed to JavaScript in one callback.
+const MAX_CALLBACK_BYTES: usize = 256 << 10;
+/// Bytes that a result counts as on top of its length, for the work that JavaScript does for it.
+const BASE_RESULT_BYTES: usize = 4 << 10;
 
 thread_local! {
-    /// Of the worker on this thread, from its first promise to its end.
-    static DESK: RefCell<Option<Rc<Desk>>> = const { RefCell::new(None) };
+    /// Completions of the worker on this thread, from its first promise to its end.
+    static COMPLETIONS: RefCell<Option<Rc<Completions>>> = const { RefCell::new(None) };
 }
 
-/// What a worker has promised.
-struct Desk {
+/// The promises of one worker that are settled through its channel.
+struct Completions {
     env: sys::napi_env,
     /// `settle_some` as JavaScript sees it.
     settle_some: sys::napi_ref,
-    done: Receiver<Settled>,
-    sender: Sender<Settled>,
+    receiver: Receiver<Completion>,
+    sender: Sender<Completion>,
     wakeup: Wakeup,
-    /// Promises that are not kept yet. While there are any, the loop goes on.
+    /// Number of promises that are not settled. The loop keeps running while it is not 0.
     open: Cell<usize>,
 }
 
-/// A promise that any thread can keep.
-pub(crate) struct PendingReply {
-    promise: Deferred,
-    sender: Sender<Settled>,
-    bell: Arc<Bell>,
+/// The native end of a promise of the pool. Any thread can settle it.
+pub(crate) enum PendingReply {
+    /// Settled through the channel of the worker.
+    Channel(ChannelReply),
+    /// Settled in Node-API's own way.
+    ThreadSafeFunction(DeferredReply),
 }
 
-struct Settled {
+/// A promise, and the way back to the thread that made it.
+pub(crate) struct ChannelReply {
+    promise: Deferred,
+    sender: Sender<Completion>,
+    waker: Arc<Waker>,
+}
+
+struct Completion {
     promise: Deferred,
     answer: Answer,
 }
 
 struct Deferred(sys::napi_deferred);
 
-// Safety: it travels through other threads, but only the one that made it looks into it.
+// Safety: it travels through other threads, but only the one that made it uses it.
 unsafe impl Send for Deferred {}
 
 impl PendingReply {
-    /// Keeps the promise. When the worker has ended, nobody hears of it.
+    /// Settles the promise. Does nothing if the worker has ended.
     pub(crate) fn settle(self, answer: Answer) {
-        let Self { promise, sender, bell } = self;
-        if sender.send(Settled { promise, answer }).is_ok() {
-            bell.ring();
+        match self {
+            Self::Channel(ChannelReply { promise, sender, waker }) => {
+                if sender.send(Completion { promise, answer }).is_ok() {
+                    waker.wake();
+                }
+            }
+            Self::ThreadSafeFunction(reply) => executors::settle(reply, answer),
         }
     }
 }
 
-/// A promise and its other end.
+/// Makes a promise. Returns its native end and its value in JavaScript.
 pub(crate) fn promise(env: &Env) -> Result<(PendingReply, Object<'_>)> {
-    let desk = desk(env)?;
+    if !optimizations().libuv_completions || !uv::is_available() {
+        let (reply, promise) = executors::promise(env)?;
+        return Ok((PendingReply::ThreadSafeFunction(reply), promise));
+    }
+    let completions = completions(env)?;
     let (mut deferred, mut value) = (null_mut(), null_mut());
     // Safety: the environment is that of the caller.
     check_status!(unsafe { sys::napi_create_promise(env.raw(), &mut deferred, &mut value) }, "Node gave no promise")?;
-    if desk.open.replace(desk.open.get() + 1) == 0 {
-        desk.wakeup.keep_loop(true);
+    if completions.open.replace(completions.open.get() + 1) == 0 {
+        completions.wakeup.keep_loop(true);
     }
-    let reply = PendingReply { promise: Deferred(deferred), sender: desk.sender.clone(), bell: desk.wakeup.bell() };
-    Ok((reply, Object::from_raw(env.raw(), value)))
+    let (sender, waker) = (completions.sender.clone(), completions.wakeup.waker());
+    let reply = ChannelReply { promise: Deferred(deferred), sender, waker };
+    Ok((PendingReply::Channel(reply), Object::from_raw(env.raw(), value)))
 }
 
-fn desk(env: &Env) -> Result<Rc<Desk>> {
-    DESK.with_borrow_mut(|place| match place {
-        Some(desk) => Ok(Rc::clone(desk)),
-        None => Ok(Rc::clone(place.insert(Rc::new(Desk::new(env)?)))),
+fn completions(env: &Env) -> Result<Rc<Completions>> {
+    COMPLETIONS.with_borrow_mut(|completions| match completions {
+        Some(completions) => Ok(Rc::clone(completions)),
+        None => Ok(Rc::clone(completions.insert(Rc::new(Completions::new(env)?)))),
     })
 }
 
-impl Desk {
+impl Completions {
     fn new(env: &Env) -> Result<Self> {
         let (mut function, mut settle_some_ref) = (null_mut(), null_mut());
-        let (sender, done) = channel();
+        let (sender, receiver) = channel();
         let raw = env.raw();
         // Safety: the environment is that of the caller, on its thread. The name is optional.
         unsafe {
@@ -99,22 +121,22 @@ impl Desk {
             check_status!(status, "Node gave no function")?;
             let status = sys::napi_create_reference(raw, function, 1, &mut settle_some_ref);
             check_status!(status, "Node gave no reference")?;
-            let wakeup = Wakeup::new(env, wake)?;
-            let status = sys::napi_add_async_cleanup_hook(raw, Some(end), null_mut(), null_mut());
+            let wakeup = Wakeup::new(env, on_wakeup)?;
+            let status = sys::napi_add_async_cleanup_hook(raw, Some(on_worker_end), null_mut(), null_mut());
             check_status!(status, "Node took no hook")?;
-            Ok(Self { env: raw, settle_some: settle_some_ref, done, sender, wakeup, open: Cell::new(0) })
+            Ok(Self { env: raw, settle_some: settle_some_ref, receiver, sender, wakeup, open: Cell::new(0) })
         }
     }
 
-    /// Settles promises whose answers have arrived, a bounded number at a time: JavaScript works on each of them.
-    /// The rest follows when the loop has looked at its sockets.
+    /// Settles promises whose results have arrived, a bounded number at once, because JavaScript continues behind each of
+    /// them. The rest follows after the loop has served its sockets.
     fn settle_some(&self) {
-        let mut left = MOST_BYTES;
-        for Settled { promise: Deferred(deferred), answer } in self.done.try_iter() {
-            let taken = LEAST_BYTES + answer.as_ref().map_or(0, Vec::len);
-            // Safety: we are called by JavaScript on the thread that made the promises.
+        let mut left = MAX_CALLBACK_BYTES;
+        for Completion { promise: Deferred(deferred), answer } in self.receiver.try_iter() {
+            let taken = BASE_RESULT_BYTES + answer.as_ref().map_or(0, Vec::len);
+            // Safety: JavaScript calls this function on the thread that made the promises.
             unsafe {
-                // What fails here fails because the worker is ending.
+                // These calls fail only if the worker is ending.
                 let _ending = match answer.map_err(refusal).and_then(|text| Reply::to_napi_value(self.env, Reply(text)))
                 {
                     Ok(value) => sys::napi_resolve_deferred(self.env, deferred, value),
@@ -128,40 +150,39 @@ impl Desk {
             }
             left = left.saturating_sub(taken);
             if left == 0 {
-                self.wakeup.bell().ring();
+                self.wakeup.waker().wake();
                 return;
             }
         }
     }
 }
 
-/// The bell has rung: libuv calls. Functions that Node calls back run with everything that JavaScript needs, and what waits
-/// for the promises runs after them.
-unsafe extern "C" fn wake(_handle: *mut c_void) {
-    let Some(desk) = DESK.with_borrow(Option::clone) else { return };
+/// Callback of libuv after a wake-up. Calls `settle_some` through Node, which runs what waits for the promises after it.
+unsafe extern "C" fn on_wakeup(_handle: *mut c_void) {
+    let Some(completions) = COMPLETIONS.with_borrow(Option::clone) else { return };
     let (mut scope, mut function, mut global) = (null_mut(), null_mut(), null_mut());
     // Safety: the environment of this thread, between two tasks of its loop.
     unsafe {
-        if sys::napi_open_handle_scope(desk.env, &mut scope) != sys::Status::napi_ok {
+        if sys::napi_open_handle_scope(completions.env, &mut scope) != sys::Status::napi_ok {
             return;
         }
-        sys::napi_get_reference_value(desk.env, desk.settle_some, &mut function);
-        sys::napi_get_global(desk.env, &mut global);
-        sys::napi_make_callback(desk.env, null_mut(), global, function, 0, null(), null_mut());
-        sys::napi_close_handle_scope(desk.env, scope);
+        sys::napi_get_reference_value(completions.env, completions.settle_some, &mut function);
+        sys::napi_get_global(completions.env, &mut global);
+        sys::napi_make_callback(completions.env, null_mut(), global, function, 0, null(), null_mut());
+        sys::napi_close_handle_scope(completions.env, scope);
     }
 }
 
 unsafe extern "C" fn settle_some(_env: sys::napi_env, _info: sys::napi_callback_info) -> sys::napi_value {
-    let desk = DESK.with_borrow(Option::clone);
-    // A panic must not cross the border.
-    let _panic = catch_unwind(AssertUnwindSafe(|| desk.iter().for_each(|desk| desk.settle_some())));
+    let completions = COMPLETIONS.with_borrow(Option::clone);
+    // A panic must not unwind into C.
+    let _panic = catch_unwind(AssertUnwindSafe(|| completions.iter().for_each(|one| one.settle_some())));
     null_mut()
 }
 
-/// The worker ends: Node calls.
-unsafe extern "C" fn end(hook: sys::napi_async_cleanup_hook_handle, _data: *mut c_void) {
-    if let Some(desk) = DESK.take() {
-        desk.wakeup.close(hook);
+/// Callback of Node when the worker ends.
+unsafe extern "C" fn on_worker_end(hook: sys::napi_async_cleanup_hook_handle, _data: *mut c_void) {
+    if let Some(completions) = COMPLETIONS.take() {
+        completions.wakeup.close(hook);
     }
 }

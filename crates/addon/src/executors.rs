@@ -1,6 +1,7 @@
 //! The ways a request executes: on the caller's thread, inline with a time limit, or in a pool with a promise.
 
 use crate::completions;
+use crate::optimizations::optimizations;
 use crate::owner;
 use crate::pool::{JobOutcome, Pool};
 use crate::process::{self, Running};
@@ -65,7 +66,7 @@ pub(crate) fn inline_or_pooled(
     ask: impl Fn(&Node, &ExecutionLimit) -> Answer + Send + 'static,
 ) -> Result<Either<Reply, Object<'_>>> {
     let running = process::running().map_err(refusal)?;
-    if may_run_inline {
+    if may_run_inline && optimizations().inline_calls {
         let deadline = Deadline::inline(INLINE_TIME_LIMIT);
         let limit = ExecutionLimit { cancellation: deadline.clone(), deadline };
         match guarded(|| ask(&running.node, &limit)) {

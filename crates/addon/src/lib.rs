@@ -25,6 +25,7 @@ mod miner;
 pub mod mnr;
 pub mod net;
 pub mod node;
+mod optimizations;
 pub mod owner;
 pub mod personal;
 mod pool;

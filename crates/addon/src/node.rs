@@ -3,6 +3,7 @@
 use crate::config::NodeConfig;
 use crate::executors::{guarded, promise, settle, sync};
 use crate::miner::TimedMiner;
+use crate::optimizations::optimizations;
 use crate::pool::Pool;
 use crate::process::{self, Running};
 use crate::reply::{Reply, refusal};
@@ -17,6 +18,7 @@ use std::sync::Arc;
 /// Opens the node of this process. Takes its settings as JSON, returns what `nodeInfo` returns.
 #[napi(catch_unwind, ts_return_type = "string")]
 pub fn open_node(config: String) -> Result<Reply> {
+    optimizations().check().map_err(refusal)?;
     process::open(|| start(&NodeConfig::parse(&config)?)).map_err(refusal)?;
     node_info()
 }
@@ -102,5 +104,13 @@ fn start(config: &NodeConfig) -> std::result::Result<Running, RpcError> {
     // On development networks the interval may be set later.
     let miner = is_mining_by_time.then(|| TimedMiner::start(chain, Arc::clone(node.mining())));
     let miner = miner.transpose().map_err(RpcError::internal)?;
-    Ok(Running { node, pool, traces, tokens: Arc::default(), sent: Arc::default(), is_closing: Arc::default(), miner })
+    Ok(Running {
+        node,
+        pool,
+        traces,
+        tokens: Arc::default(),
+        send_queue: Arc::default(),
+        is_closing: Arc::default(),
+        miner,
+    })
 }

@@ -4,7 +4,7 @@ use crate::cancellation::CancellationTokens;
 use crate::changes::Listeners;
 use crate::miner::TimedMiner;
 use crate::pool::Pool;
-use crate::sending::Sent;
+use crate::sending::SendQueue;
 use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
 use rhizome_answers::{Answer, Node, RpcError};
@@ -38,7 +38,7 @@ pub(crate) struct Running {
     /// For traces, which take long and hold much.
     pub(crate) traces: Pool,
     pub(crate) tokens: Arc<CancellationTokens>,
-    pub(crate) sent: Arc<Sent>,
+    pub(crate) send_queue: Arc<SendQueue>,
     /// Raised when long work has to end because the node closes.
     pub(crate) is_closing: Arc<AtomicBool>,
     pub(crate) miner: Option<TimedMiner>,

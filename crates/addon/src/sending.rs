@@ -1,8 +1,9 @@
-//! Transactions that are sent at the same time: a thread of the pool takes several, whose senders it recovers side by side.
+//! Transactions that arrive at the same time: one thread of the pool takes several and recovers their senders at once.
 
 use crate::cancellation::CancellationTokens;
 use crate::completions::{self, PendingReply};
 use crate::executors::{self, ExecutionLimit, guarded};
+use crate::optimizations::optimizations;
 use crate::owner;
 use crate::pool::JobOutcome;
 use crate::process;
@@ -15,91 +16,94 @@ use rhizome_answers::{Answer, Node, RpcError};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What one thread takes: so many senders are recovered at the cost of little more than one.
-const TOGETHER: usize = 8;
+/// Transactions that one job takes: 8 senders are recovered at little more than the cost of one.
+const BATCH: usize = 8;
 
-/// Transactions that no thread has taken.
+/// Transactions that no job has taken.
 #[derive(Default)]
-pub(crate) struct Sent(Mutex<Line>);
+pub(crate) struct SendQueue(Mutex<SendLine>);
 
 #[derive(Default)]
-struct Line {
+struct SendLine {
     /// Oldest first.
-    waiting: VecDeque<Waiting>,
-    /// Jobs in the queue of the pool, enough for all that wait.
+    waiting: VecDeque<SentTransaction>,
+    /// Jobs in the queue of the pool: enough for all transactions that wait.
     jobs: usize,
 }
 
-struct Waiting {
+struct SentTransaction {
     raw: String,
     token: i64,
     limit: ExecutionLimit,
     reply: PendingReply,
 }
 
-/// Admits a transaction, in hex, in the pool, within `deadline_ms` (0: no limit) counted from now, unless `token` is
-/// cancelled before.
+/// Admits a transaction, in hex, in the pool, within `deadline_ms` from now (0: no limit), unless `token` is cancelled
+/// before.
 pub(crate) fn send(env: &Env, raw: String, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
     let running = process::running().map_err(refusal)?;
     let (reply, promise) = completions::promise(env)?;
     let limit = executors::execution_limit(&running, deadline_ms, token);
-    let newcomer = Waiting { raw, token, limit, reply };
-    if running.sent.add(newcomer) {
+    if running.send_queue.add(SentTransaction { raw, token, limit, reply }) {
         let (node, tokens) = (Arc::clone(&running.node), Arc::clone(&running.tokens));
-        let sent = Arc::clone(&running.sent);
+        let queue = Arc::clone(&running.send_queue);
         let job = move |outcome| match outcome {
-            JobOutcome::Started => sent.admit_some(&node, &tokens),
-            JobOutcome::Refused => sent.refuse_surplus(&tokens),
+            JobOutcome::Started => queue.admit_batch(&node, &tokens),
+            JobOutcome::Refused => queue.refuse_surplus(&tokens),
         };
         running.pool.submit(owner::current(), Box::new(job));
     }
     Ok(promise)
 }
 
-impl Sent {
-    /// Puts a transaction at the end of the line. Returns whether one more job is needed, which is then counted.
-    fn add(&self, newcomer: Waiting) -> bool {
+fn batch() -> usize {
+    if optimizations().batched_recovery { BATCH } else { 1 }
+}
+
+impl SendQueue {
+    /// Appends a transaction. Returns whether one more job is needed, which is then counted.
+    fn add(&self, transaction: SentTransaction) -> bool {
         let mut line = self.0.lock();
-        line.waiting.push_back(newcomer);
-        let is_short = line.waiting.len() > line.jobs * TOGETHER;
+        line.waiting.push_back(transaction);
+        let is_short = line.waiting.len() > line.jobs * batch();
         line.jobs += usize::from(is_short);
         is_short
     }
 
-    /// Refuses the newest, because there is no room for a job that was counted for them.
+    /// Refuses the most recent transactions after the pool has refused a job that was counted for them.
     fn refuse_surplus(&self, tokens: &CancellationTokens) {
         let refused = {
             let mut line = self.0.lock();
             line.jobs -= 1;
-            let room = line.jobs * TOGETHER;
+            let room = line.jobs * batch();
             let left = line.waiting.len().min(room);
             line.waiting.split_off(left)
         };
-        refused.into_iter().for_each(|waiting| waiting.settle(tokens, Err(RpcError::overloaded())));
+        refused.into_iter().for_each(|transaction| transaction.settle(tokens, Err(RpcError::overloaded())));
     }
 
-    /// Admits the oldest.
-    fn admit_some(&self, node: &Node, tokens: &CancellationTokens) {
-        let taken: Vec<Waiting> = {
+    /// Admits the oldest transactions.
+    fn admit_batch(&self, node: &Node, tokens: &CancellationTokens) {
+        let taken: Vec<SentTransaction> = {
             let mut line = self.0.lock();
             line.jobs -= 1;
-            let count = line.waiting.len().min(TOGETHER);
+            let count = line.waiting.len().min(batch());
             line.waiting.drain(..count).collect()
         };
-        let raws = taken.iter().map(|waiting| waiting.raw.as_str());
+        let raws = taken.iter().map(|transaction| transaction.raw.as_str());
         match guarded(|| Ok(send_raw_transaction::read_all(node, raws))) {
             Ok(transactions) => {
-                for (waiting, transaction) in taken.into_iter().zip(transactions) {
-                    let answer = waiting.limit.answer(|| send_raw_transaction::admit(node, transaction?));
-                    waiting.settle(tokens, answer);
+                for (sent, transaction) in taken.into_iter().zip(transactions) {
+                    let answer = sent.limit.answer(|| send_raw_transaction::admit(node, transaction?));
+                    sent.settle(tokens, answer);
                 }
             }
-            Err(error) => taken.into_iter().for_each(|waiting| waiting.settle(tokens, Err(error.clone()))),
+            Err(error) => taken.into_iter().for_each(|sent| sent.settle(tokens, Err(error.clone()))),
         }
     }
 }
 
-impl Waiting {
+impl SentTransaction {
     fn settle(self, tokens: &CancellationTokens, answer: Answer) {
         tokens.settle(self.token);
         self.reply.settle(answer);

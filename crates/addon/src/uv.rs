@@ -1,4 +1,7 @@
-//! What Node-API leaves out of libuv, the loop of every worker: waking it without a lock.
+//! Wakes the event loop of a worker from any thread, without a lock: a handle of libuv, which Node-API leaves out.
+//!
+//! The functions are those of `uv.h`, which are stable within version 1 of libuv; Node exports them, but does not document
+//! that. [`is_available`] tells whether this process has them.
 #![expect(unsafe_code, reason = "libuv is C; Node exports it")]
 
 use libloading::Error as LoadError;
@@ -11,17 +14,17 @@ use parking_lot::RwLock;
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 use std::ptr::{NonNull, null_mut};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock};
 
 /// `UV_ASYNC` of `uv_handle_type`.
 const ASYNC: c_int = 1;
-/// Room for a `uv_async_t`: 128 bytes on Linux, 224 on Windows.
-const ROOM: usize = 512;
+/// Space for a `uv_async_t`: 128 bytes on Linux, 224 on Windows.
+const HANDLE_BYTES: usize = 512;
 
-/// A handle, and who is told when it is closed.
+/// A handle, and the hook of the ending worker that waits until the handle is closed.
 #[repr(C, align(16))]
-struct Room {
-    handle: [u8; ROOM],
+struct HandleMemory {
+    handle: [u8; HANDLE_BYTES],
     hook: sys::napi_async_cleanup_hook_handle,
 }
 
@@ -36,12 +39,17 @@ struct Functions {
     close: unsafe extern "C" fn(*mut c_void, Callback),
 }
 
-/// Found in the process once.
-static FUNCTIONS: OnceLock<std::result::Result<Functions, String>> = OnceLock::new();
+/// Looked up once per process. `None` if a symbol is missing or a handle is larger than [`HANDLE_BYTES`].
+static FUNCTIONS: LazyLock<Option<Functions>> = LazyLock::new(|| {
+    let functions = Functions::find().ok()?;
+    // Safety: the function only looks up a size.
+    let size = unsafe { (functions.handle_size)(ASYNC) };
+    (size <= HANDLE_BYTES).then_some(functions)
+});
 
-fn functions() -> Result<&'static Functions> {
-    let found = FUNCTIONS.get_or_init(|| Functions::find().map_err(|error| error.to_string()));
-    found.as_ref().map_err(|error| Error::new(Status::GenericFailure, format!("libuv is not to be found: {error}")))
+/// Returns whether a [`Wakeup`] can be made in this process.
+pub(crate) fn is_available() -> bool {
+    FUNCTIONS.is_some()
 }
 
 impl Functions {
@@ -64,88 +72,86 @@ impl Functions {
     }
 }
 
-/// A handle of the loop of the worker that made it. Closes when the worker ends.
+/// A handle of the event loop of the worker that made it. Closes when the worker ends.
 pub(crate) struct Wakeup {
-    bell: Arc<Bell>,
-    /// What the loop's own thread does, no other may do.
-    _stays: PhantomData<*mut c_void>,
+    waker: Arc<Waker>,
+    /// The handle belongs to the thread of the loop: this type must not be sent to another one.
+    _not_send: PhantomData<*mut c_void>,
 }
 
 /// Wakes the loop from any thread.
-pub(crate) struct Bell {
+pub(crate) struct Waker {
     functions: &'static Functions,
-    /// None when the worker has ended. It is written only then, so nobody waits for the lock.
+    /// `None` after the worker has ended. Written only then, so no reader waits for the lock.
     handle: RwLock<Option<NonNull<c_void>>>,
 }
 
 // Safety: `uv_async_send` may be called on every thread, and nothing else is done with the handle here.
-unsafe impl Send for Bell {}
-unsafe impl Sync for Bell {}
+unsafe impl Send for Waker {}
+unsafe impl Sync for Waker {}
 
-impl Bell {
-    /// Lets the loop call back soon, once for all who have rung meanwhile.
-    pub(crate) fn ring(&self) {
+impl Waker {
+    /// Makes the loop call back soon: once for all calls of this function until then.
+    pub(crate) fn wake(&self) {
         if let Some(handle) = &*self.handle.read() {
-            // Safety: the handle is not closed before the lock was held for writing.
+            // Safety: the handle stays open as long as the lock is held for reading.
             unsafe { (self.functions.async_send)(handle.as_ptr()) };
         }
     }
 }
 
 impl Wakeup {
-    /// Makes a handle whose bell calls `called` on this thread. Does not keep the loop running.
-    pub(crate) fn new(env: &Env, called: Callback) -> Result<Self> {
-        let functions = functions()?;
+    /// Makes a handle whose waker makes the loop call `callback` on this thread. Does not keep the loop running.
+    pub(crate) fn new(env: &Env, callback: Callback) -> Result<Self> {
+        let functions =
+            FUNCTIONS.as_ref().ok_or_else(|| Error::new(Status::GenericFailure, "libuv is not available"))?;
         let mut uv_loop = null_mut();
-        // Safety: the environment is that of the caller. The handle stays where it is until the loop has let it go.
+        // Safety: the environment is that of the caller. The memory of the handle is freed after the loop has closed it.
         unsafe {
             check_status!(sys::napi_get_uv_event_loop(env.raw(), &mut uv_loop), "the worker has no loop")?;
-            if (functions.handle_size)(ASYNC) > ROOM {
-                return Err(Error::new(Status::GenericFailure, "a handle of libuv is larger than expected"));
-            }
-            let room = Box::into_raw(Box::new(Room { handle: [0; ROOM], hook: null_mut() }));
-            let handle = NonNull::new_unchecked(room).cast::<c_void>();
-            if (functions.async_init)(uv_loop.cast(), handle.as_ptr(), called) != 0 {
-                drop(Box::from_raw(room));
+            let memory = Box::into_raw(Box::new(HandleMemory { handle: [0; HANDLE_BYTES], hook: null_mut() }));
+            let handle = NonNull::new_unchecked(memory).cast::<c_void>();
+            if (functions.async_init)(uv_loop.cast(), handle.as_ptr(), callback) != 0 {
+                drop(Box::from_raw(memory));
                 return Err(Error::new(Status::GenericFailure, "the loop takes no handle"));
             }
             (functions.unreference)(handle.as_ptr());
-            let bell = Arc::new(Bell { functions, handle: RwLock::new(Some(handle)) });
-            Ok(Self { bell, _stays: PhantomData })
+            let waker = Arc::new(Waker { functions, handle: RwLock::new(Some(handle)) });
+            Ok(Self { waker, _not_send: PhantomData })
         }
     }
 
-    /// What other threads get.
-    pub(crate) fn bell(&self) -> Arc<Bell> {
-        Arc::clone(&self.bell)
+    /// Returns the part that other threads use.
+    pub(crate) fn waker(&self) -> Arc<Waker> {
+        Arc::clone(&self.waker)
     }
 
-    /// Says whether the loop has to go on, though nothing else wants it to.
+    /// Sets whether the handle keeps the loop running.
     pub(crate) fn keep_loop(&self, is_kept: bool) {
-        let Bell { functions, handle } = &*self.bell;
-        let tell = if is_kept { functions.reference } else { functions.unreference };
+        let Waker { functions, handle } = &*self.waker;
+        let set = if is_kept { functions.reference } else { functions.unreference };
         if let Some(handle) = &*handle.read() {
             // Safety: the handle is open, and this is the thread of its loop.
-            unsafe { tell(handle.as_ptr()) };
+            unsafe { set(handle.as_ptr()) };
         }
     }
 
-    /// Closes the handle, and tells the worker when it may end.
+    /// Closes the handle. Removes `hook`, for which the ending worker waits, after the loop has closed it.
     pub(crate) fn close(&self, hook: sys::napi_async_cleanup_hook_handle) {
-        if let Some(handle) = self.bell.handle.write().take() {
-            // Safety: as above, and nobody has the handle any more.
+        if let Some(handle) = self.waker.handle.write().take() {
+            // Safety: the handle is open until here, and no other thread has it any more.
             unsafe {
-                (*handle.cast::<Room>().as_ptr()).hook = hook;
-                (self.bell.functions.close)(handle.as_ptr(), free);
+                (*handle.cast::<HandleMemory>().as_ptr()).hook = hook;
+                (self.waker.functions.close)(handle.as_ptr(), free);
             }
         }
     }
 }
 
 unsafe extern "C" fn free(handle: *mut c_void) {
-    // Safety: it was a box, and the loop has let it go. The hook is that of the ending worker.
+    // Safety: it was a box, and the loop has closed it. The hook is that of the ending worker.
     unsafe {
-        let room = Box::from_raw(handle.cast::<Room>());
-        sys::napi_remove_async_cleanup_hook(room.hook);
+        let memory = Box::from_raw(handle.cast::<HandleMemory>());
+        sys::napi_remove_async_cleanup_hook(memory.hook);
     }
 }
