@@ -1,5 +1,5 @@
-//! Tells the linker that symbols of Node are resolved when the addon is loaded, and the macros of the exports where to
-//! write their typings down: `typings/` beside the built library. `typings.mjs` makes the committed file of it.
+//! Sets linker options: symbols of Node are resolved when the addon is loaded. Sets the folder in which the macros of the
+//! exports write their typings: `typings/` beside the built library. `typings.mjs` generates the committed file from it.
 
 use std::path::PathBuf;
 

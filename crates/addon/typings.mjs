@@ -1,5 +1,5 @@
-// Makes ts/src/native/addon.d.ts of what the last build of the addon wrote down.
-// With --check: fails when the committed file is another one.
+// Generates ts/src/native/addon.d.ts from the typings of the last build of the addon.
+// With --check: fails if the committed file differs.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ const file = join(root, 'ts/src/native/addon.d.ts')
 
 const metadata = spawnSync('cargo', ['metadata', '--no-deps', '--format-version', '1'], { cwd: root, maxBuffer: 2 ** 26 })
 const written = join(JSON.parse(metadata.stdout).target_directory, 'release/typings/rhizome-addon')
-// The linter compiles the addon twice at the same time, and both write.
+// Lint compiles the addon twice in parallel, and both builds append lines.
 const lines = new Set(readFileSync(written, 'utf8').trim().split('\n'))
 const exports = Array.from(lines, (line) => JSON.parse(line))
 exports.sort((one, other) => (one.name < other.name ? -1 : 1))

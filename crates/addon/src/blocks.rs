@@ -1,4 +1,4 @@
-//! Many blocks at a time, each time on a thread of its own: files, going back, executing again.
+//! Operations on many blocks: import, export, rewind, verification. Each runs on a separate thread.
 
 use crate::executors::{guarded, promise, settle};
 use crate::node::alone;
@@ -12,13 +12,13 @@ use rhizome_answers::{Answer, RpcError, block_files, upkeep};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
-/// Reports that wait for JavaScript. Import waits when it is so far ahead.
+/// Capacity of the queue of progress reports. The operation waits while the queue is full.
 const WAITING_REPORTS: usize = 64;
 
 type Report = ThreadsafeFunction<String, (), String, Status, true, false, WAITING_REPORTS>;
 
-/// Imports a file of blocks. `onProgress(null, json)` is called for each block with `{number, hash, stateRoot, result}`.
-/// Resolves with counts: `{"blocks","best","side","known","head"}`. `options` is a JSON object, empty so far.
+/// Imports a file of blocks. Calls `onProgress(null, json)` for each block with `{number, hash, stateRoot, result}`.
+/// Resolves with counts: `{"blocks","best","side","known","head"}`. `options` is an empty JSON object.
 #[napi(catch_unwind, ts_return_type = "Promise<string>")]
 pub fn import_blocks<'env>(
     env: &'env Env,
@@ -27,11 +27,13 @@ pub fn import_blocks<'env>(
     #[napi(ts_arg_type = "(error: Error | null, progress: string) => void")] on_progress: Function<'_, String, ()>,
 ) -> Result<Object<'env>> {
     let report = report(&on_progress)?;
-    in_background(env, move |running| block_files::import(&running.node, &path, |line| tell(&report, running, line)))
+    in_background(env, move |running| {
+        block_files::import(&running.node, &path, |line| report_progress(&report, running, line))
+    })
 }
 
-/// Writes the blocks of the main chain from one height to another. `onProgress(null, json)` is called for each with
-/// `{number}`. Resolves with `{"blocks","from","to"}`.
+/// Writes the blocks of the main chain from one height to another into a file. Calls `onProgress(null, json)` for each
+/// with `{number}`. Resolves with `{"blocks","from","to"}`.
 #[napi(catch_unwind, ts_return_type = "Promise<string>")]
 pub fn export_blocks<'env>(
     env: &'env Env,
@@ -42,7 +44,9 @@ pub fn export_blocks<'env>(
 ) -> Result<Object<'env>> {
     let report = report(&on_progress)?;
     in_background(env, move |running| {
-        block_files::export(&running.node, &path, height(from)?, height(to)?, |line| tell(&report, running, line))
+        block_files::export(&running.node, &path, height(from)?, height(to)?, |line| {
+            report_progress(&report, running, line)
+        })
     })
 }
 
@@ -52,8 +56,8 @@ pub fn rewind_chain(env: &Env, to: i64) -> Result<Object<'_>> {
     in_background(env, move |running| upkeep::rewind(&running.node, height(to)?))
 }
 
-/// Executes the main chain from one height to another again and compares the head's state in its two forms.
-/// `onProgress(null, json)` is called for each good block with `{number, hash}`, then from time to time with `{keys}`.
+/// Executes the main chain from one height to another again and compares the trie and the flat state of the head.
+/// Calls `onProgress(null, json)` for each valid block with `{number, hash}`, then periodically with `{keys}`.
 /// Resolves with `{"from","to","blocks","keys","difference"}`: the difference is null or
 /// `{"number","hash","field","expected","got"}`.
 #[napi(catch_unwind, ts_return_type = "Promise<string>")]
@@ -65,7 +69,7 @@ pub fn verify_blocks<'env>(
 ) -> Result<Object<'env>> {
     let report = report(&on_progress)?;
     in_background(env, move |running| {
-        upkeep::verify(&running.node, height(from)?, height(to)?, |line| tell(&report, running, line))
+        upkeep::verify(&running.node, height(from)?, height(to)?, |line| report_progress(&report, running, line))
     })
 }
 
@@ -79,15 +83,15 @@ fn in_background(env: &Env, work: impl FnOnce(&Running) -> Answer + Send + 'stat
     let (reply, promise) = promise(env)?;
     alone("rhizome-blocks", move || {
         let answer = guarded(|| work(&running));
-        // Given back before anybody learns of the end and closes the node.
+        // Dropped before the promise settles: closing the node waits for this reference.
         drop(running);
         settle(reply, answer);
     })?;
     Ok(promise)
 }
 
-/// Reports progress, waiting when JavaScript is far behind. Says whether to go on: not when the node is closing.
-fn tell(report: &Report, running: &Running, line: String) -> ControlFlow<()> {
+/// Queues a progress report; waits while the queue is full. Breaks if the node is closing.
+fn report_progress(report: &Report, running: &Running, line: String) -> ControlFlow<()> {
     report.call(Ok(line), ThreadsafeFunctionCallMode::Blocking);
     if running.is_closing.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }

@@ -1,8 +1,8 @@
-//! Tells JavaScript that something changed: the head, or the pool.
+//! Notifies JavaScript of a new head and of changes of the transaction pool.
 //!
-//! Each worker may have one listener of each kind. A call carries nothing, and while one waits to be run there is no
-//! other: who is called asks what is new since the last time (`feed`). So a slow listener never misses anything and
-//! never holds up the chain.
+//! Each worker may have one listener of each kind. A notification carries no data, and at most one is pending: the
+//! listener then reads the changes since its last read (`feed`). So a slow listener misses nothing and never delays the
+//! chain.
 
 use napi::bindgen_prelude::Function;
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
@@ -12,27 +12,27 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A weak callback: it does not keep a worker alive.
+/// Weak callback: it does not keep the worker running.
 type Callback = ThreadsafeFunction<(), (), (), Status, false, true>;
 
 struct Listener {
     callback: Callback,
-    /// Whether a call waits to be run.
+    /// Whether a notification is pending.
     is_called: Arc<AtomicBool>,
 }
 
-/// The listeners of all workers to one kind of change, by environment.
+/// Listeners of all workers for one kind of change, by environment.
 #[derive(Default)]
 pub(crate) struct Listeners(Mutex<HashMap<usize, Listener>>);
 
 impl Listeners {
-    /// Sets the listener of an environment, which goes with it.
+    /// Sets the listener of an environment. It is removed when the environment ends.
     pub(crate) fn set(self: &Arc<Self>, env: &Env, callback: &Function<'_, (), ()>) -> Result<()> {
         let is_called = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&is_called);
         let build = callback.build_threadsafe_function::<()>().weak::<true>();
         let callback = build.build_callback(move |_context| {
-            // Before the callback asks what is new: what happens from here on brings another call.
+            // Cleared before the callback reads the changes: later changes cause another notification.
             flag.store(false, Ordering::Release);
             Ok(())
         })?;
@@ -45,15 +45,15 @@ impl Listeners {
     }
 
     fn remove(&self, environment: usize) {
-        // Dropped after the lock is given back.
+        // Dropped after the lock is released.
         let _listener = self.0.lock().remove(&environment);
     }
 
-    /// Calls all listeners. Never waits for JavaScript.
+    /// Notifies all listeners. Never waits for JavaScript.
     pub(crate) fn notify(&self) {
         for listener in self.0.lock().values() {
             if !listener.is_called.swap(true, Ordering::AcqRel) {
-                // A worker that is going away refuses the call; its listener is removed by its own clean-up.
+                // A worker that is ending rejects the call; its clean-up removes the listener.
                 listener.callback.call((), ThreadsafeFunctionCallMode::NonBlocking);
             }
         }

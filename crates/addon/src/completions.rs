@@ -68,7 +68,7 @@ struct Completion {
 
 struct Deferred(sys::napi_deferred);
 
-// Safety: it travels through other threads, but only the one that made it uses it.
+// Safety: it travels through other threads, but only the thread that made it uses it.
 unsafe impl Send for Deferred {}
 
 impl PendingReply {

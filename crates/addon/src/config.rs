@@ -1,4 +1,4 @@
-//! The settings that `openNode` takes.
+//! Settings that `openNode` takes.
 
 use rhizome_answers::RpcError;
 use rhizome_answers::accounts::{self, Accounts};
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The JSON of `openNode`.
+/// Argument of `openNode`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct NodeConfig {
@@ -51,13 +51,13 @@ pub(crate) struct NodeConfig {
     client_version: Option<String>,
 }
 
-/// Accounts in place of those of the development genesis. Not `Debug`: keys are never printed.
+/// Accounts that replace those of the development genesis. Not `Debug`: keys are never printed.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct DevelopmentAccounts {
     /// Private keys as hex, in the order of `eth_accounts`.
     keys: Vec<String>,
-    /// What the genesis gives each of them, as a decimal number.
+    /// Balance of each account in the genesis block in wei, decimal.
     balance_wei: String,
 }
 
@@ -77,7 +77,7 @@ impl DevelopmentAccounts {
     }
 }
 
-/// How blocks come about.
+/// Mode of block production.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(tag = "mode", rename_all = "lowercase")]
 enum Mining {
@@ -93,7 +93,7 @@ enum Estimate {
     Tight,
 }
 
-/// How the REMASC transaction is shown.
+/// Form of the REMASC transaction in responses.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Remasc {
@@ -102,7 +102,7 @@ enum Remasc {
     Hidden,
 }
 
-/// Works for other miners.
+/// Settings of `mnr_getWork`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Works {
@@ -207,12 +207,12 @@ enum TimeOffset {
 }
 
 impl NodeConfig {
-    /// Reads the JSON.
+    /// Parses the JSON text.
     pub(crate) fn parse(json: &str) -> Result<Self, RpcError> {
         serde_json::from_str(json).map_err(|error| RpcError::internal(format!("openNode: {error}")))
     }
 
-    /// Settings of the chain.
+    /// Returns the settings of the chain.
     pub(crate) fn chain(&self) -> Result<ChainConfig, RpcError> {
         let spec = Arc::new(self.spec()?);
         let is_development = spec.is_development();
@@ -229,12 +229,12 @@ impl NodeConfig {
         chain.keeps_time_offset = matches!(self.choices.time_offset, TimeOffset::Lasting);
         chain.pool.fits_next_block = matches!(self.choices.waiting, Waiting::Explained);
         if is_development {
-            // One developer sends as much as he likes.
+            // No limits: a development network has a single user.
             chain.pool.has_rate_limiter = false;
-            // His transactions are mined without waiting for a minute.
+            // Transactions are mined without the usual wait of a minute.
             chain.block_templates.follows_pool = true;
             if self.has_wallet {
-                // The last of the development accounts.
+                // The last development account.
                 chain.coinbase = address!("ec4ddeb4380ad69b3e509baad9f158cdf4e4681d");
             }
         }
@@ -272,7 +272,7 @@ impl NodeConfig {
         Ok(spec)
     }
 
-    /// The accounts. Those of the development genesis are public knowledge, so they are held where they are of use only.
+    /// Returns the accounts. Keys of the development genesis are public, so only development networks hold them.
     pub(crate) fn accounts(&self, is_development: bool) -> Result<Accounts, RpcError> {
         if !self.has_wallet {
             return Ok(Accounts::none());
@@ -286,7 +286,7 @@ impl NodeConfig {
         Ok(Accounts::with_store(keys, store.unwrap_or_default()))
     }
 
-    /// Settings of the answers.
+    /// Returns the settings of the answers.
     pub(crate) fn answers(&self, is_development: bool) -> AnswerOptions {
         let document = AnswerOptions::document();
         let version = document.client_version;
@@ -352,7 +352,7 @@ impl NodeConfig {
         }
     }
 
-    /// Threads of the pool and room in its queue.
+    /// Returns the number of threads of the pool and the capacity of its queue.
     pub(crate) fn pool(&self) -> (usize, usize) {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         (self.pool_threads.unwrap_or(cores).max(1), self.pool_queue.unwrap_or(1024))

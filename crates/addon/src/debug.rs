@@ -1,4 +1,4 @@
-//! `debug_*`.
+//! `debug_*` methods.
 
 use crate::executors::{sync, traced};
 use crate::reply::Reply;
@@ -11,37 +11,37 @@ use rhizome_answers::selector::Selector;
 use rhizome_answers::traces::options::TraceOptions;
 use rhizome_answers::{debug, parameters};
 
-/// `debug_getRawBlock`.
+/// Answers `debug_getRawBlock`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn debug_get_raw_block(block: String) -> Result<Reply> {
     sync(|node| debug::get_raw_block::answer(node, &Selector::parse(&block)?))
 }
 
-/// `debug_getRawHeader`.
+/// Answers `debug_getRawHeader`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn debug_get_raw_header(block: String) -> Result<Reply> {
     sync(|node| debug::get_raw_header::answer(node, &Selector::parse(&block)?))
 }
 
-/// `debug_getRawReceipts`.
+/// Answers `debug_getRawReceipts`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn debug_get_raw_receipts(block: String) -> Result<Reply> {
     sync(|node| debug::get_raw_receipts::answer(node, &Selector::parse(&block)?))
 }
 
-/// `debug_wireProtocolQueueSize`.
+/// Answers `debug_wireProtocolQueueSize`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn debug_wire_protocol_queue_size() -> Result<Reply> {
     sync(|_node| debug::wire_protocol_queue_size::answer())
 }
 
-/// `debug_accountTransactionQuota`.
+/// Answers `debug_accountTransactionQuota`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn debug_account_transaction_quota(address: String) -> Result<Reply> {
     sync(|node| debug::account_transaction_quota::answer(node, &parameters::address(&address)?))
 }
 
-/// `debug_traceTransaction`.
+/// Answers `debug_traceTransaction`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn debug_trace_transaction(
     env: &Env,
@@ -56,7 +56,7 @@ pub fn debug_trace_transaction(
     })
 }
 
-/// `debug_traceBlockByHash` and `debug_traceBlockByNumber`.
+/// Answers `debug_traceBlockByHash` and `debug_traceBlockByNumber`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn debug_trace_block(
     env: &Env,
@@ -71,7 +71,7 @@ pub fn debug_trace_block(
     })
 }
 
-/// `debug_traceCall`.
+/// Answers `debug_traceCall`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn debug_trace_call(
     env: &Env,

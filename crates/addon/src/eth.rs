@@ -1,4 +1,4 @@
-//! `eth_*` that are answered at once.
+//! `eth_*` methods that are answered on the caller's thread.
 
 use crate::executors::sync;
 use crate::reply::Reply;
@@ -9,79 +9,79 @@ use rhizome_answers::objects::block::TransactionList;
 use rhizome_answers::selector::Selector;
 use rhizome_answers::{RpcError, eth, parameters};
 
-/// `eth_protocolVersion`.
+/// Answers `eth_protocolVersion`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_protocol_version() -> Result<Reply> {
     sync(|_node| eth::protocol_version::answer())
 }
 
-/// `eth_chainId`.
+/// Answers `eth_chainId`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_chain_id() -> Result<Reply> {
     sync(eth::chain_id::answer)
 }
 
-/// `eth_blockNumber`.
+/// Answers `eth_blockNumber`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_block_number() -> Result<Reply> {
     sync(eth::block_number::answer)
 }
 
-/// `eth_gasPrice`.
+/// Answers `eth_gasPrice`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_gas_price() -> Result<Reply> {
     sync(eth::gas_price::answer)
 }
 
-/// `eth_coinbase`.
+/// Answers `eth_coinbase`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_coinbase() -> Result<Reply> {
     sync(eth::coinbase::answer)
 }
 
-/// `eth_mining`.
+/// Answers `eth_mining`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_mining() -> Result<Reply> {
     sync(eth::mining::answer)
 }
 
-/// `eth_hashrate`.
+/// Answers `eth_hashrate`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_hashrate() -> Result<Reply> {
     sync(eth::hashrate::answer)
 }
 
-/// `eth_netHashrate`.
+/// Answers `eth_netHashrate`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_net_hashrate() -> Result<Reply> {
     sync(eth::net_hashrate::answer)
 }
 
-/// `eth_bridgeState`.
+/// Answers `eth_bridgeState`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_bridge_state() -> Result<Reply> {
     sync(eth::bridge_state::answer)
 }
 
-/// `eth_accounts`.
+/// Answers `eth_accounts`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_accounts() -> Result<Reply> {
     sync(eth::accounts::answer)
 }
 
-/// `eth_syncing`.
+/// Answers `eth_syncing`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_syncing() -> Result<Reply> {
     sync(|_node| eth::syncing::answer())
 }
 
-/// `eth_pendingTransactions`.
+/// Answers `eth_pendingTransactions`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_pending_transactions() -> Result<Reply> {
     sync(eth::pending_transactions::answer)
 }
 
-/// `eth_getBalance`.
+/// Answers `eth_getBalance`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_balance(
     #[napi(ts_arg_type = "string")] address: Text,
@@ -90,7 +90,7 @@ pub fn eth_get_balance(
     sync(|node| eth::get_balance::answer(node, &parameters::address(&address)?, &Selector::parse(&block)?))
 }
 
-/// `eth_getTransactionCount`.
+/// Answers `eth_getTransactionCount`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_transaction_count(
     #[napi(ts_arg_type = "string")] address: Text,
@@ -99,7 +99,7 @@ pub fn eth_get_transaction_count(
     sync(|node| eth::get_transaction_count::answer(node, &parameters::address(&address)?, &Selector::parse(&block)?))
 }
 
-/// `eth_getCode`.
+/// Answers `eth_getCode`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_code(
     #[napi(ts_arg_type = "string")] address: Text,
@@ -108,7 +108,7 @@ pub fn eth_get_code(
     sync(|node| eth::get_code::answer(node, &parameters::address(&address)?, &Selector::parse(&block)?))
 }
 
-/// `eth_getStorageAt`.
+/// Answers `eth_getStorageAt`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_storage_at(
     #[napi(ts_arg_type = "string")] address: Text,
@@ -121,57 +121,57 @@ pub fn eth_get_storage_at(
     })
 }
 
-/// `eth_getBlockByHash`.
+/// Answers `eth_getBlockByHash`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_block_by_hash(#[napi(ts_arg_type = "string")] hash: Text, is_full: bool) -> Result<Reply> {
     let list = TransactionList::from_flag(is_full);
     sync(|node| eth::get_block_by_hash::answer(node, &parameters::block_hash(&hash)?, list))
 }
 
-/// `eth_getBlockByNumber`.
+/// Answers `eth_getBlockByNumber`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_block_by_number(#[napi(ts_arg_type = "string")] block: Text, is_full: bool) -> Result<Reply> {
     let list = TransactionList::from_flag(is_full);
     sync(|node| eth::get_block_by_number::answer(node, &Selector::parse(&block)?, list))
 }
 
-/// `eth_getBlocksByNumber`.
+/// Answers `eth_getBlocksByNumber`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_blocks_by_number(number: String) -> Result<Reply> {
     sync(|node| eth::get_blocks_by_number::answer(node, &number))
 }
 
-/// `eth_getBlockTransactionCountByHash`.
+/// Answers `eth_getBlockTransactionCountByHash`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_block_transaction_count_by_hash(hash: String) -> Result<Reply> {
     sync(|node| eth::get_block_transaction_count_by_hash::answer(node, &parameters::block_hash(&hash)?))
 }
 
-/// `eth_getUncleCountByBlockHash`.
+/// Answers `eth_getUncleCountByBlockHash`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_uncle_count_by_block_hash(hash: String) -> Result<Reply> {
     sync(|node| eth::get_uncle_count_by_block_hash::answer(node, &parameters::block_hash(&hash)?))
 }
 
-/// `eth_getBlockTransactionCountByNumber`.
+/// Answers `eth_getBlockTransactionCountByNumber`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_block_transaction_count_by_number(block: String) -> Result<Reply> {
     sync(|node| eth::get_block_transaction_count_by_number::answer(node, &Selector::parse(&block)?))
 }
 
-/// `eth_getUncleCountByBlockNumber`.
+/// Answers `eth_getUncleCountByBlockNumber`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_uncle_count_by_block_number(block: String) -> Result<Reply> {
     sync(|node| eth::get_uncle_count_by_block_number::answer(node, &Selector::parse(&block)?))
 }
 
-/// `eth_getUncleByBlockHashAndIndex`.
+/// Answers `eth_getUncleByBlockHashAndIndex`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_uncle_by_block_hash_and_index(hash: String, index: u32) -> Result<Reply> {
     sync(|node| eth::get_uncle_by_block_hash_and_index::answer(node, &parameters::block_hash(&hash)?, position(index)?))
 }
 
-/// `eth_getTransactionByBlockHashAndIndex`.
+/// Answers `eth_getTransactionByBlockHashAndIndex`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_transaction_by_block_hash_and_index(hash: String, index: u32) -> Result<Reply> {
     sync(|node| {
@@ -179,13 +179,13 @@ pub fn eth_get_transaction_by_block_hash_and_index(hash: String, index: u32) -> 
     })
 }
 
-/// `eth_getUncleByBlockNumberAndIndex`.
+/// Answers `eth_getUncleByBlockNumberAndIndex`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_uncle_by_block_number_and_index(block: String, index: u32) -> Result<Reply> {
     sync(|node| eth::get_uncle_by_block_number_and_index::answer(node, &Selector::parse(&block)?, position(index)?))
 }
 
-/// `eth_getTransactionByBlockNumberAndIndex`.
+/// Answers `eth_getTransactionByBlockNumberAndIndex`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_transaction_by_block_number_and_index(block: String, index: u32) -> Result<Reply> {
     sync(|node| {
@@ -193,43 +193,43 @@ pub fn eth_get_transaction_by_block_number_and_index(block: String, index: u32) 
     })
 }
 
-/// `eth_getTransactionByHash`.
+/// Answers `eth_getTransactionByHash`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_transaction_by_hash(#[napi(ts_arg_type = "string")] hash: Text) -> Result<Reply> {
     sync(|node| eth::get_transaction_by_hash::answer(node, &parameters::transaction_hash(&hash)?))
 }
 
-/// `eth_getTransactionReceipt`.
+/// Answers `eth_getTransactionReceipt`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_transaction_receipt(#[napi(ts_arg_type = "string")] hash: Text) -> Result<Reply> {
     sync(|node| eth::get_transaction_receipt::answer(node, &parameters::transaction_hash(&hash)?))
 }
 
-/// `eth_getBlockReceipts`.
+/// Answers `eth_getBlockReceipts`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_block_receipts(block: String) -> Result<Reply> {
     sync(|node| eth::get_block_receipts::answer(node, &Selector::parse(&block)?))
 }
 
-/// `eth_getHeaderByHash`.
+/// Answers `eth_getHeaderByHash`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_header_by_hash(hash: String) -> Result<Reply> {
     sync(|node| eth::get_header_by_hash::answer(node, &parameters::block_hash(&hash)?))
 }
 
-/// `eth_getHeaderByNumber`.
+/// Answers `eth_getHeaderByNumber`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_header_by_number(block: String) -> Result<Reply> {
     sync(|node| eth::get_header_by_number::answer(node, &Selector::parse(&block)?))
 }
 
-/// `eth_getRawTransactionByHash`.
+/// Answers `eth_getRawTransactionByHash`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_raw_transaction_by_hash(hash: String) -> Result<Reply> {
     sync(|node| eth::get_raw_transaction_by_hash::answer(node, &parameters::transaction_hash(&hash)?))
 }
 
-/// `eth_getRawTransactionByBlockHashAndIndex`.
+/// Answers `eth_getRawTransactionByBlockHashAndIndex`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_raw_transaction_by_block_hash_and_index(hash: String, index: u32) -> Result<Reply> {
     sync(|node| {
@@ -241,7 +241,7 @@ pub fn eth_get_raw_transaction_by_block_hash_and_index(hash: String, index: u32)
     })
 }
 
-/// `eth_getRawTransactionByBlockNumberAndIndex`.
+/// Answers `eth_getRawTransactionByBlockNumberAndIndex`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_raw_transaction_by_block_number_and_index(block: String, index: u32) -> Result<Reply> {
     sync(|node| {
@@ -249,13 +249,13 @@ pub fn eth_get_raw_transaction_by_block_number_and_index(block: String, index: u
     })
 }
 
-/// `eth_maxPriorityFeePerGas`.
+/// Answers `eth_maxPriorityFeePerGas`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_max_priority_fee_per_gas() -> Result<Reply> {
     sync(|_node| eth::max_priority_fee_per_gas::answer())
 }
 
-/// An index as Rust counts.
+/// Converts an index.
 fn position(index: u32) -> std::result::Result<usize, RpcError> {
     usize::try_from(index).map_err(RpcError::internal)
 }

@@ -1,4 +1,4 @@
-//! `eth_*` that execute, search, prove or sign: answered in the pool, what is short at once.
+//! `eth_*` methods that execute, search, prove or sign: answered inline if short, otherwise in the pool.
 
 use crate::executors::{inline_or_pooled, pooled};
 use crate::reply::Reply;
@@ -14,19 +14,20 @@ use rhizome_answers::selector::Selector;
 use rhizome_answers::simulation::Simulation;
 use rhizome_answers::{eth, parameters};
 
-/// Only to read a longer call object or filter would take its time. In bytes of JSON.
+/// Maximum size of the call object or filter of an inline call, in bytes of JSON: reading a larger one takes too long.
 const MAX_INLINE_CALL_BYTES: usize = 8 * 1024;
 
-/// Room for the usual call object or filter: one of two arguments, one of two topics. In bytes of JSON.
+/// Initial capacity for a call object or filter, in bytes of JSON: enough for a call with two arguments.
 const USUAL_CALL: usize = 320;
 
-/// Room for the usual signed transaction, in hex digits.
+/// Initial capacity for a signed transaction, in hex digits.
 const USUAL_TRANSACTION: usize = 512;
 
-/// More cells are proven elsewhere.
+/// Maximum number of storage slots that an inline call proves.
 const MAX_INLINE_SLOTS: usize = 8;
 
-/// `eth_call`. Overrides are JSON objects; empty: none. `may_run_inline`: answered at once if it is short.
+/// Answers `eth_call`. Overrides are JSON objects; an empty text means none. Answers inline if `may_run_inline` and
+/// the call is short.
 #[allow(clippy::too_many_arguments, reason = "plain values cross the border")]
 #[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_call(
@@ -47,7 +48,8 @@ pub fn eth_call(
     })
 }
 
-/// `eth_estimateGas`. Overrides are JSON objects; empty: none. `may_run_inline`: answered at once if it is short.
+/// Answers `eth_estimateGas`. Overrides are JSON objects; an empty text means none. Answers inline if `may_run_inline` and
+/// the call is short.
 #[allow(clippy::too_many_arguments, reason = "plain values cross the border")]
 #[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_estimate_gas(
@@ -68,7 +70,7 @@ pub fn eth_estimate_gas(
     })
 }
 
-/// `eth_simulateV1`.
+/// Answers `eth_simulateV1`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn eth_simulate(
     env: &Env,
@@ -83,7 +85,7 @@ pub fn eth_simulate(
     })
 }
 
-/// `eth_getLogs`. `may_run_inline`: answered at once if few blocks have to be looked at.
+/// Answers `eth_getLogs`. Answers inline if `may_run_inline` and few blocks have to be searched.
 #[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_get_logs(
     env: &Env,
@@ -98,7 +100,8 @@ pub fn eth_get_logs(
     })
 }
 
-/// `eth_getProof`. `positions`: numbers in the form of a parameter. `may_run_inline`: answered at once if they are few.
+/// Answers `eth_getProof`. `positions`: storage slots in the form of a parameter. Answers inline if `may_run_inline`
+/// and the slots are few.
 #[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_get_proof(
     env: &Env,
@@ -117,7 +120,7 @@ pub fn eth_get_proof(
     })
 }
 
-/// `eth_feeHistory`.
+/// Answers `eth_feeHistory`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn eth_fee_history(
     env: &Env,
@@ -132,7 +135,7 @@ pub fn eth_fee_history(
     })
 }
 
-/// `eth_sendRawTransaction`.
+/// Answers `eth_sendRawTransaction`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn eth_send_raw_transaction(
     env: &Env,
@@ -143,7 +146,7 @@ pub fn eth_send_raw_transaction(
     sending::send(env, data.into(), deadline_ms, token)
 }
 
-/// `eth_sendTransaction`.
+/// Answers `eth_sendTransaction`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn eth_send_transaction(
     env: &Env,
@@ -156,7 +159,7 @@ pub fn eth_send_transaction(
     })
 }
 
-/// `eth_sendUnsignedTransaction`.
+/// Answers `eth_sendUnsignedTransaction`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn eth_send_unsigned_transaction(
     env: &Env,
@@ -169,7 +172,7 @@ pub fn eth_send_unsigned_transaction(
     })
 }
 
-/// `eth_sign`.
+/// Answers `eth_sign`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn eth_sign(
     env: &Env,

@@ -112,8 +112,8 @@ fn queued<'e>(
     Ok(promise)
 }
 
-/// Makes a promise for work on a thread of its own. It settles after the progress that this thread has reported;
-/// [`completions`] would overtake the reports.
+/// Makes a promise for work on a separate thread. It settles behind the progress reports of that thread, which
+/// [`completions`] would overtake.
 pub(crate) fn promise(env: &Env) -> Result<(DeferredReply, Object<'_>)> {
     env.create_deferred::<Reply, Resolver>()
 }

@@ -1,4 +1,4 @@
-//! What filters and subscriptions read between two polls.
+//! Changes that filters and subscriptions read between two polls.
 
 use crate::executors::sync;
 use crate::reply::{Reply, refusal};
@@ -8,13 +8,13 @@ use rhizome_answers::log_filter::LogQuery;
 use rhizome_answers::{RpcError, feed, parameters};
 use rhizome_primitives::B256;
 
-/// The head: `{"number","hash"}`.
+/// Returns the head: `{"number","hash"}`.
 #[napi(catch_unwind, ts_return_type = "string")]
 pub fn head_cursor() -> Result<Reply> {
     sync(feed::head_cursor::answer)
 }
 
-/// How the main chain moved since a block, in steps of at most `most` new blocks: `{"hashes","removed","cursor"}`.
+/// Returns the changes of the main chain since a block, at most `most` new blocks: `{"hashes","removed","cursor"}`.
 #[napi(catch_unwind, ts_return_type = "string")]
 pub fn main_hashes_since(number: i64, hash: String, most: u32) -> Result<String> {
     let moved = sync(|node| {
@@ -24,7 +24,7 @@ pub fn main_hashes_since(number: i64, hash: String, most: u32) -> Result<String>
     Ok(String::from_utf8_lossy(&moved.0).into_owned())
 }
 
-/// Transactions that became executable after a position: `{"hashes","position"}`.
+/// Returns the transactions that became executable after a position: `{"hashes","position"}`.
 #[napi(catch_unwind, ts_return_type = "string")]
 pub fn pending_hashes_since(position: i64) -> Result<String> {
     let waiting = sync(|node| {
@@ -34,20 +34,20 @@ pub fn pending_hashes_since(position: i64) -> Result<String> {
     Ok(String::from_utf8_lossy(&waiting.0).into_owned())
 }
 
-/// The position after the last transaction that became executable.
+/// Returns the position after the last transaction that became executable.
 #[napi(catch_unwind)]
 pub fn pending_position() -> Result<i64> {
     let running = crate::process::running().map_err(refusal)?;
     Ok(feed::pending_hashes::position(&running.node).cast_signed())
 }
 
-/// Transactions that were left out of a block since the last question: `[{"hash","from","nonce","reason","isDropped"}]`.
+/// Returns the transactions that blocks have left out since the last call: `[{"hash","from","nonce","reason","isDropped"}]`.
 #[napi(catch_unwind, ts_return_type = "string")]
 pub fn left_out() -> Result<Reply> {
     sync(feed::waiting::answer)
 }
 
-/// The matching logs of blocks (a JSON array of hashes); those of removed blocks backwards and marked.
+/// Returns the matching logs of blocks (a JSON array of hashes); logs of removed blocks in reverse order and marked.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn logs_of_blocks(hashes: String, filter: String, is_removed: bool) -> Result<Reply> {
     sync(|node| {
@@ -58,13 +58,13 @@ pub fn logs_of_blocks(hashes: String, filter: String, is_removed: bool) -> Resul
     })
 }
 
-/// The header of a block as `newHeads` subscriptions show it; `null` for an unknown one.
+/// Returns the header of a block in the form of `newHeads` subscriptions, `null` if the block is unknown.
 #[napi(catch_unwind, ts_return_type = "string")]
 pub fn head_of_block(hash: String) -> Result<Reply> {
     sync(|node| feed::head::answer(node, &parameters::block_hash(&hash)?))
 }
 
-/// The logs of a block that one of the filters (a JSON array) takes, each with their positions: `[{"queries","log"}]`.
+/// Returns the logs of a block that match one of the filters (a JSON array), each with the indexes of the filters: `[{"queries","log"}]`.
 #[napi(catch_unwind, ts_return_type = "string")]
 pub fn matching_logs(hash: String, filters: String, is_removed: bool) -> Result<String> {
     let found = sync(|node| {

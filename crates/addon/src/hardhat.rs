@@ -1,4 +1,4 @@
-//! `hardhat_*`.
+//! `hardhat_*` and `anvil_*` methods.
 
 use crate::evm::natural;
 use crate::executors::{pooled, sync};
@@ -9,25 +9,25 @@ use napi::{Env, Result};
 use napi_derive::napi;
 use rhizome_answers::{hardhat, parameters};
 
-/// `hardhat_impersonateAccount`.
+/// Answers `hardhat_impersonateAccount`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn hardhat_impersonate_account(address: String) -> Result<Reply> {
     sync(|node| hardhat::impersonate_account::answer(node, &parameters::address(&address)?))
 }
 
-/// `hardhat_stopImpersonatingAccount`.
+/// Answers `hardhat_stopImpersonatingAccount`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn hardhat_stop_impersonating_account(address: String) -> Result<Reply> {
     sync(|node| hardhat::stop_impersonating_account::answer(node, &parameters::address(&address)?))
 }
 
-/// `hardhat_getAutomine`.
+/// Answers `hardhat_getAutomine`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn hardhat_get_automine() -> Result<Reply> {
     sync(hardhat::get_automine::answer)
 }
 
-/// `hardhat_dropTransaction`.
+/// Answers `hardhat_dropTransaction`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn hardhat_drop_transaction(env: &Env, hash: String, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
     pooled(env, deadline_ms, token, move |node, _limit| {
@@ -35,7 +35,7 @@ pub fn hardhat_drop_transaction(env: &Env, hash: String, deadline_ms: i64, token
     })
 }
 
-/// `hardhat_mine`. An interval below 0 is none.
+/// Answers `hardhat_mine`. An interval below 0 means none.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn hardhat_mine(env: &Env, blocks: i64, interval: i64, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
     pooled(env, deadline_ms, token, move |node, limit| {
@@ -43,7 +43,7 @@ pub fn hardhat_mine(env: &Env, blocks: i64, interval: i64, deadline_ms: i64, tok
     })
 }
 
-/// `hardhat_setBalance`.
+/// Answers `hardhat_setBalance`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn hardhat_set_balance(
     env: &Env,
@@ -57,7 +57,7 @@ pub fn hardhat_set_balance(
     })
 }
 
-/// `hardhat_setCode`.
+/// Answers `hardhat_setCode`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn hardhat_set_code(env: &Env, address: String, code: String, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
     pooled(env, deadline_ms, token, move |node, _limit| {
@@ -65,7 +65,7 @@ pub fn hardhat_set_code(env: &Env, address: String, code: String, deadline_ms: i
     })
 }
 
-/// `hardhat_setNonce`.
+/// Answers `hardhat_setNonce`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn hardhat_set_nonce(env: &Env, address: String, nonce: i64, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
     pooled(env, deadline_ms, token, move |node, _limit| {
@@ -73,7 +73,7 @@ pub fn hardhat_set_nonce(env: &Env, address: String, nonce: i64, deadline_ms: i6
     })
 }
 
-/// `hardhat_setStorageAt`.
+/// Answers `hardhat_setStorageAt`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn hardhat_set_storage_at(
     env: &Env,
@@ -89,67 +89,67 @@ pub fn hardhat_set_storage_at(
     })
 }
 
-/// `hardhat_setCoinbase`.
+/// Answers `hardhat_setCoinbase`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn hardhat_set_coinbase(address: String) -> Result<Reply> {
     sync(|node| hardhat::set_coinbase::answer(node, &parameters::address(&address)?))
 }
 
-/// `hardhat_setMinGasPrice`.
+/// Answers `hardhat_setMinGasPrice`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn hardhat_set_min_gas_price(price: String) -> Result<Reply> {
     sync(|node| hardhat::set_min_gas_price::answer(node, &parameters::number(&price)?))
 }
 
-/// `hardhat_metadata`.
+/// Answers `hardhat_metadata`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn hardhat_metadata() -> Result<Reply> {
     sync(hardhat::metadata::answer)
 }
 
-/// `anvil_nodeInfo`.
+/// Answers `anvil_nodeInfo`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn anvil_node_info() -> Result<Reply> {
     sync(hardhat::node_info::answer)
 }
 
-/// `anvil_autoImpersonateAccount`.
+/// Answers `anvil_autoImpersonateAccount`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn anvil_auto_impersonate_account(is_on: bool) -> Result<Reply> {
     sync(|node| hardhat::auto_impersonate_account::answer(node, is_on))
 }
 
-/// `anvil_setLoggingEnabled`.
+/// Answers `anvil_setLoggingEnabled`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn anvil_set_logging_enabled(is_on: bool) -> Result<Reply> {
     sync(|node| hardhat::set_logging_enabled::answer(node, is_on))
 }
 
-/// Whether what happens on the chain may be printed.
+/// Returns whether events of the chain may be printed.
 #[napi(catch_unwind)]
 pub fn prints_chain() -> bool {
     running().is_ok_and(|running| running.node.prints_chain())
 }
 
-/// `anvil_dropAllTransactions`.
+/// Answers `anvil_dropAllTransactions`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn anvil_drop_all_transactions() -> Result<Reply> {
     sync(hardhat::drop_all_transactions::answer)
 }
 
-/// `anvil_removePoolTransactions`.
+/// Answers `anvil_removePoolTransactions`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn anvil_remove_pool_transactions(sender: String) -> Result<Reply> {
     sync(|node| hardhat::remove_pool_transactions::answer(node, &parameters::address(&sender)?))
 }
 
-/// `anvil_setBlockTimestampInterval`.
+/// Answers `anvil_setBlockTimestampInterval`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn anvil_set_block_timestamp_interval(seconds: i64) -> Result<Reply> {
     sync(|node| hardhat::set_block_timestamp_interval::answer(node, natural("interval", seconds)?))
 }
 
-/// `anvil_removeBlockTimestampInterval`.
+/// Answers `anvil_removeBlockTimestampInterval`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn anvil_remove_block_timestamp_interval() -> Result<Reply> {
     sync(hardhat::remove_block_timestamp_interval::answer)

@@ -1,12 +1,12 @@
-//! The border to Node: arguments are converted, one function of `rhizome-answers` is called, its text goes back.
+//! Border to Node: each export converts its arguments, calls one function of `rhizome-answers` and returns its text.
 //!
-//! One node a process, shared by all workers (`process`). Short answers are written on the caller's thread, the rest in
-//! a bounded pool with a deadline and a token (`lanes`, `pool`, `tokens`). Errors cross as JSON in the message of the
-//! thrown error; a panic becomes an error of one answer.
+//! A process has one node, shared by all workers (`process`). Short answers are written on the caller's thread, others in
+//! a bounded pool with a deadline and a cancellation token (`executors`, `pool`, `cancellation`). Errors cross as JSON in
+//! the message of the thrown error; a panic becomes an error of one answer.
 //!
-//! Must not: decide anything, keep anything of one worker in a `static`, wait for JavaScript on a thread of the chain.
+//! Must not: make decisions, keep state of one worker in a `static`, wait for JavaScript on a thread of the chain.
 //!
-//! Start with `lanes`, then `eth` and `node`.
+//! Start with `executors`, then `eth` and `node`.
 
 pub mod blocks;
 pub mod body;
@@ -40,7 +40,7 @@ pub mod txpool;
 mod uv;
 pub mod web3;
 
-/// Blocks are allocated on the threads that prepare them and freed on the one that writes them: the allocator of the C
-/// library makes such threads wait for each other.
+/// Blocks are allocated on the threads that prepare them and freed on the thread that writes them. The allocator of the
+/// C library makes such threads wait for each other.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

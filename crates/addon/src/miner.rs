@@ -1,18 +1,18 @@
-//! Mines when the schedule says that a block is due by time.
+//! Mines blocks at the times of the mining schedule.
 
 use rhizome_answers::mining_schedule::MiningSchedule;
 use rhizome_chain::Chain;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// A thread that mines until it is dropped.
+/// Thread that mines until this value is dropped.
 pub(crate) struct TimedMiner {
     schedule: Arc<MiningSchedule>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl TimedMiner {
-    /// Starts waiting.
+    /// Starts the thread.
     pub(crate) fn start(chain: Arc<Chain>, schedule: Arc<MiningSchedule>) -> std::io::Result<Self> {
         let seen = Arc::clone(&schedule);
         let mine = move || {

@@ -1,4 +1,4 @@
-//! Work for other miners. Building and importing blocks executes them, so these answers come from the pool.
+//! `mnr_*` methods and the mining methods of `eth_*`. Building and importing a block executes it, so the pool answers.
 
 use crate::executors::{pooled, sync};
 use crate::reply::Reply;
@@ -7,19 +7,19 @@ use napi::{Env, Result};
 use napi_derive::napi;
 use rhizome_answers::{eth, mnr};
 
-/// `mnr_getWork`.
+/// Answers `mnr_getWork`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn mnr_get_work(env: &Env, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
     pooled(env, deadline_ms, token, |node, _limit| mnr::get_work::answer(node))
 }
 
-/// `mnr_submitBitcoinBlock`. Hex.
+/// Answers `mnr_submitBitcoinBlock`. Hex.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn mnr_submit_bitcoin_block(env: &Env, block: String, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
     pooled(env, deadline_ms, token, move |node, _limit| mnr::submit_bitcoin_block::answer(node, &block))
 }
 
-/// `mnr_submitBitcoinBlockTransactions`. Hex; ids with blanks between them.
+/// Answers `mnr_submitBitcoinBlockTransactions`. Hex; transaction ids separated by blanks.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn mnr_submit_bitcoin_block_transactions(
     env: &Env,
@@ -34,7 +34,7 @@ pub fn mnr_submit_bitcoin_block_transactions(
     })
 }
 
-/// `mnr_submitBitcoinBlockPartialMerkle`. Hex; the branch with blanks in between.
+/// Answers `mnr_submitBitcoinBlockPartialMerkle`. Hex; hashes of the Merkle branch separated by blanks.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn mnr_submit_bitcoin_block_partial_merkle(
     env: &Env,
@@ -50,19 +50,19 @@ pub fn mnr_submit_bitcoin_block_partial_merkle(
     })
 }
 
-/// `eth_getWork`.
+/// Answers `eth_getWork`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn eth_get_work(env: &Env, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
     pooled(env, deadline_ms, token, |node, _limit| eth::get_work::answer(node))
 }
 
-/// `eth_submitWork`.
+/// Answers `eth_submitWork`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_submit_work() -> Result<Reply> {
     sync(|_node| eth::submit_work::answer())
 }
 
-/// `eth_submitHashrate`.
+/// Answers `eth_submitHashrate`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_submit_hashrate() -> Result<Reply> {
     sync(|_node| eth::submit_hashrate::answer())

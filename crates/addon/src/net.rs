@@ -1,4 +1,4 @@
-//! `net_*`.
+//! `net_*` methods.
 
 use crate::executors::sync;
 use crate::reply::Reply;
@@ -6,25 +6,25 @@ use napi::Result;
 use napi_derive::napi;
 use rhizome_answers::net;
 
-/// `net_version`.
+/// Answers `net_version`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn net_version() -> Result<Reply> {
     sync(net::version::answer)
 }
 
-/// `net_listening`.
+/// Answers `net_listening`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn net_listening() -> Result<Reply> {
     sync(net::listening::answer)
 }
 
-/// `net_peerCount`.
+/// Answers `net_peerCount`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn net_peer_count() -> Result<Reply> {
     sync(|_node| net::peer_count::answer())
 }
 
-/// `net_peerList`.
+/// Answers `net_peerList`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn net_peer_list() -> Result<Reply> {
     sync(|_node| net::peer_list::answer())

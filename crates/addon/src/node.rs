@@ -1,4 +1,4 @@
-//! Opening, closing and describing the node; listeners and cancellation.
+//! Opens, closes and describes the node; registers listeners; cancels executions.
 
 use crate::config::NodeConfig;
 use crate::executors::{guarded, promise, settle, sync};
@@ -15,7 +15,7 @@ use rhizome_answers::{Node, RpcError, node_figures, node_info};
 use rhizome_chain::{Chain, ChainEvent};
 use std::sync::Arc;
 
-/// Opens the node of this process. Takes its settings as JSON, returns what `nodeInfo` returns.
+/// Opens the node of this process. Takes its settings as JSON, returns the result of `nodeInfo`.
 #[napi(catch_unwind, ts_return_type = "string")]
 pub fn open_node(config: String) -> Result<Reply> {
     optimizations().check().map_err(refusal)?;
@@ -23,7 +23,7 @@ pub fn open_node(config: String) -> Result<Reply> {
     node_info()
 }
 
-/// Ends running work, writes everything to disk and closes the database. Another node may be opened then.
+/// Cancels running work, writes all data to disk and closes the database. Then a node may be opened again.
 #[napi(catch_unwind, ts_return_type = "Promise<string>")]
 pub fn close_node(env: &Env) -> Result<Object<'_>> {
     let (reply, promise) = promise(env)?;
@@ -33,13 +33,13 @@ pub fn close_node(env: &Env) -> Result<Object<'_>> {
     Ok(promise)
 }
 
-/// What the node holds: network, chain id, genesis, head, highest block, size on disk.
+/// Returns network, chain id, genesis, head, highest block and size on disk.
 #[napi(catch_unwind, ts_return_type = "string")]
 pub fn node_info() -> Result<Reply> {
     sync(node_info::answer)
 }
 
-/// What the node measures about itself: head, pool, executors, database. Read from memory.
+/// Returns statistics of the node: head, pool, executors, database. Reads memory only.
 #[napi(catch_unwind, ts_return_type = "string")]
 pub fn node_figures() -> Result<Reply> {
     let running = process::running().map_err(refusal)?;
@@ -56,26 +56,26 @@ pub fn cancel_execution(token: i64) -> Result<()> {
     Ok(())
 }
 
-/// Calls back after the head has changed; changes that follow each other quickly come as one. One listener for each
-/// worker: another one replaces it. Does not keep the worker alive.
+/// Sets the listener of this worker for changes of the head, in place of an earlier listener. Changes in quick succession
+/// cause a single call. Does not keep the worker running.
 #[napi(catch_unwind, ts_args_type = "callback: () => void")]
 pub fn on_head(env: &Env, callback: Function<'_, (), ()>) -> Result<()> {
     process::process().heads.set(env, &callback)
 }
 
-/// The same for transactions that became executable.
+/// Sets the listener of this worker for transactions that became executable.
 #[napi(catch_unwind, ts_args_type = "callback: () => void")]
 pub fn on_pending(env: &Env, callback: Function<'_, (), ()>) -> Result<()> {
     process::process().pending.set(env, &callback)
 }
 
-/// The same for transactions that a block left out.
+/// Sets the listener of this worker for transactions that a block left out.
 #[napi(catch_unwind, ts_args_type = "callback: () => void")]
 pub fn on_left_out(env: &Env, callback: Function<'_, (), ()>) -> Result<()> {
     process::process().left_out.set(env, &callback)
 }
 
-/// Runs work on a thread of its own.
+/// Runs work on a new thread.
 pub(crate) fn alone(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
     let thread = std::thread::Builder::new().name(name.into()).spawn(work);
     thread.map(drop).map_err(|error| refusal(RpcError::internal(error)))
@@ -89,7 +89,7 @@ fn start(config: &NodeConfig) -> std::result::Result<Running, RpcError> {
     let is_mining_by_time = is_development || matches!(options.mining, MiningMode::Interval { .. });
     let accounts = config.accounts(is_development)?;
     let node = Arc::new(Node::with_accounts(Arc::clone(&chain), options, accounts));
-    // After the node's own listener: who is called finds in the feeds what it is called for.
+    // Registered after the node's own listener, which fills the feeds: a notified worker finds the change there.
     let process = process::process();
     let (heads, pending) = (Arc::clone(&process.heads), Arc::clone(&process.pending));
     let left_out = Arc::clone(&process.left_out);
@@ -101,7 +101,7 @@ fn start(config: &NodeConfig) -> std::result::Result<Running, RpcError> {
     let (threads, waiting) = config.pool();
     let pool = Pool::start("pool", threads, waiting).map_err(RpcError::internal)?;
     let traces = Pool::start("trace", threads.div_ceil(2), waiting).map_err(RpcError::internal)?;
-    // On development networks the interval may be set later.
+    // Development networks can set the interval later.
     let miner = is_mining_by_time.then(|| TimedMiner::start(chain, Arc::clone(node.mining())));
     let miner = miner.transpose().map_err(RpcError::internal)?;
     Ok(Running {

@@ -1,4 +1,4 @@
-//! On whose account this thread asks, which decides when its jobs are run in the pool.
+//! Owner of the requests that this thread serves: app and connection. The pool is fair between owners.
 
 use napi::bindgen_prelude::Uint32Array;
 use napi_derive::napi;
@@ -7,21 +7,23 @@ use std::cell::OnceCell;
 use std::mem::ManuallyDrop;
 
 thread_local! {
-    /// Two cells that JavaScript writes before it asks. They belong to the worker, which may be gone when this ends.
-    static CELLS: OnceCell<ManuallyDrop<Uint32Array>> = const { OnceCell::new() };
+    /// Two numbers that JavaScript writes before each request. `ManuallyDrop`: the environment of the worker may have
+    /// ended when this thread ends.
+    static OWNER: OnceCell<ManuallyDrop<Uint32Array>> = const { OnceCell::new() };
 }
 
-/// Hands over where this thread writes on whose account it asks: the app (0: none) and the connection. The first call counts.
+/// Sets the array in which this thread writes the owner of its next request: app (0: none) and connection. Later calls
+/// have no effect.
 #[napi(catch_unwind)]
-pub fn share_owner(cells: Uint32Array) {
-    CELLS.with(|place| {
-        let _shared_already = place.set(ManuallyDrop::new(cells));
+pub fn share_owner(owner: Uint32Array) {
+    OWNER.with(|shared| {
+        let _shared_already = shared.set(ManuallyDrop::new(owner));
     });
 }
 
-/// On whose account this thread asks now.
+/// Returns the owner of the current request of this thread.
 pub(crate) fn current() -> Owner {
-    CELLS.with(|place| match place.get().map(|cells| &***cells) {
+    OWNER.with(|shared| match shared.get().map(|owner| &***owner) {
         Some([app, connection]) => Owner { app: *app, connection: *connection },
         _ => Owner::default(),
     })

@@ -1,4 +1,4 @@
-//! Accounts. Private keys come as hex text and stay out of every message.
+//! `personal_*` methods and signing. Private keys cross as hex text and never appear in a message.
 
 use crate::executors::{pooled, sync};
 use crate::reply::{Reply, refusal};
@@ -9,37 +9,37 @@ use napi_derive::napi;
 use rhizome_answers::call_object::CallObject;
 use rhizome_answers::{RpcError, eth, parameters, personal};
 
-/// The address of a key, if this node can keep it.
+/// Returns the address of a key. Fails if this node cannot keep it.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn address_of_key(key: String) -> Result<Reply> {
     sync(|node| personal::address_of_key::answer(node, &parameters::bytes(&key)?))
 }
 
-/// Keeps an encrypted key and unlocks its account; the address.
+/// Stores an encrypted key and unlocks its account. Returns the address.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn store_key(key: String, encrypted: String) -> Result<Reply> {
     sync(|node| personal::store_key::answer(node, &parameters::bytes(&key)?, &encrypted))
 }
 
-/// The encrypted key of a stored account, or null.
+/// Returns the encrypted key of a stored account, or null.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn encrypted_key(address: String) -> Result<Reply> {
     sync(|node| personal::encrypted_key::answer(node, &parameters::address(&address)?))
 }
 
-/// `personal_listAccounts`.
+/// Answers `personal_listAccounts`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn personal_list_accounts() -> Result<Reply> {
     sync(personal::list_accounts::answer)
 }
 
-/// `personal_newAccountWithSeed`.
+/// Answers `personal_newAccountWithSeed`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn personal_new_account_with_seed(seed: String) -> Result<Reply> {
     sync(|node| personal::new_account_with_seed::answer(node, &seed))
 }
 
-/// `personal_lockAccount`.
+/// Answers `personal_lockAccount`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn personal_lock_account(address: String) -> Result<Reply> {
     sync(|node| personal::lock_account::answer(node, &parameters::address(&address)?))
@@ -55,13 +55,13 @@ pub fn personal_unlock_account(address: String, key: String, milliseconds: i64) 
     })
 }
 
-/// `personal_dumpRawKey`.
+/// Answers `personal_dumpRawKey`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn personal_dump_raw_key(address: String) -> Result<Reply> {
     sync(|node| personal::dump_raw_key::answer(node, &parameters::address(&address)?))
 }
 
-/// `personal_ecRecover`.
+/// Answers `personal_ecRecover`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn personal_ec_recover(data: String, signature: String) -> Result<Reply> {
     let read = || Ok((parameters::bytes(&data)?, parameters::bytes(&signature)?));
@@ -69,13 +69,13 @@ pub fn personal_ec_recover(data: String, signature: String) -> Result<Reply> {
     personal::ec_recover::answer(&data, &signature).map(Reply).map_err(refusal)
 }
 
-/// `personal_sign` with a decrypted key.
+/// Answers `personal_sign` with a decrypted key.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn personal_sign(data: String, key: String) -> Result<Reply> {
     sync(|_node| personal::sign::answer(&parameters::bytes(&key)?, &parameters::bytes(&data)?))
 }
 
-/// `personal_sendTransaction` with a decrypted key.
+/// Answers `personal_sendTransaction` with a decrypted key.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn personal_send_transaction(
     env: &Env,
@@ -89,7 +89,7 @@ pub fn personal_send_transaction(
     })
 }
 
-/// `eth_signTypedData_v4`, of which only the hash comes here.
+/// Answers `eth_signTypedData_v4` for the hash of the data.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_sign_typed_data(address: String, hash: String) -> Result<Reply> {
     sync(|node| {

@@ -1,4 +1,4 @@
-//! The threads that execute what would hold up a worker.
+//! Threads for executions that take too long for the thread of a worker.
 
 use parking_lot::{Condvar, Mutex};
 use rhizome_answers::fair_queue::{FairQueue, Owner};
@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
-/// Stack of a thread: frames of contracts nest 400 deep.
+/// Stack size of a thread: contract calls nest 400 deep.
 const STACK_BYTES: usize = 64 << 20;
 
-/// How much these threads stand back (`nice`) where the workers have too few processors beside them: a balance must not
-/// wait for a log search. 5 leaves them a quarter of a processor that both want.
+/// Priority (`nice`) of these threads, below that of the workers: `eth_getBalance` must not wait for a log search. With 5
+/// they get a quarter of a processor that both kinds of threads need.
 #[cfg(target_os = "linux")]
 const NICENESS: i32 = 5;
 
@@ -24,17 +24,17 @@ pub(crate) enum JobOutcome {
     Refused,
 }
 
-/// Work for a thread.
+/// Work for a thread of the pool.
 pub(crate) type Job = Box<dyn FnOnce(JobOutcome) + Send>;
 
-/// So many threads with one bounded queue. Dropping it runs what is queued and waits for the threads.
+/// Threads with one bounded queue. Dropping the pool runs the queued jobs and joins the threads.
 pub(crate) struct Pool {
     queue: Arc<Queue>,
     threads: Vec<JoinHandle<()>>,
     counts: Arc<Counts>,
 }
 
-/// What the threads take their jobs from.
+/// Queue from which the threads take jobs.
 struct Queue {
     waiting: Mutex<Waiting>,
     has_job: Condvar,
@@ -45,7 +45,7 @@ struct Waiting {
     is_closed: bool,
 }
 
-/// What happened to the jobs. Only for those who watch: nothing depends on it.
+/// Counters of jobs, for metrics only.
 #[derive(Default)]
 struct Counts {
     /// Accepted jobs that have not ended.
@@ -55,21 +55,21 @@ struct Counts {
 }
 
 impl Pool {
-    /// Starts the threads, named after what they do. `waiting` jobs may queue up.
+    /// Starts the threads, whose names contain `name`. The queue holds at most `waiting` jobs.
     pub(crate) fn start(name: &str, threads: usize, waiting: usize) -> std::io::Result<Self> {
         let waiting = Mutex::new(Waiting { jobs: FairQueue::new(waiting), is_closed: false });
         let queue = Arc::new(Queue { waiting, has_job: Condvar::new() });
         let counts = Arc::<Counts>::default();
-        start_helpers();
+        start_rayon();
         let threads = (0..threads)
             .map(|number| start_thread(format!("rhizome-{name}-{number}"), Arc::clone(&queue), Arc::clone(&counts)))
             .collect::<Result<_, _>>()?;
         Ok(Self { queue, threads, counts })
     }
 
-    /// Queues a job. When the queue is full, this job or a job of an owner with more of them is refused at once.
+    /// Queues a job. If the queue is full, refuses this job or a job of an owner that has more of them.
     pub(crate) fn submit(&self, owner: Owner, job: Job) {
-        // Before the job is there for a thread, which counts it down.
+        // Counted before a thread can take the job and count it down.
         self.counts.open.fetch_add(1, Ordering::Relaxed);
         let refused = self.queue.waiting.lock().jobs.push(owner, job);
         self.queue.has_job.notify_one();
@@ -80,7 +80,7 @@ impl Pool {
         }
     }
 
-    /// How busy it is now.
+    /// Returns the current statistics.
     pub(crate) fn figures(&self, name: &'static str) -> ExecutorStats {
         let Counts { open, running, refused } = &*self.counts;
         let running = running.load(Ordering::Relaxed);
@@ -99,7 +99,7 @@ impl Drop for Pool {
         self.queue.waiting.lock().is_closed = true;
         self.queue.has_job.notify_all();
         for thread in self.threads.drain(..) {
-            // Jobs catch their panics, so a thread only ends well.
+            // Jobs catch their panics, so a thread never ends with one.
             let _ = thread.join();
         }
     }
@@ -134,16 +134,16 @@ impl Queue {
     }
 }
 
-/// Starts the threads that share parallel work, unless they run. They inherit the priority of whoever starts them, and
-/// blocks must not be imported by threads that stand back.
-fn start_helpers() {
-    let helpers = rayon::ThreadPoolBuilder::new().thread_name(|number| format!("rhizome-work-{number}"));
-    let _run_already = helpers.build_global();
+/// Starts the threads of Rayon, unless they run. A thread inherits the priority of the thread that starts it, and the
+/// threads of Rayon import blocks: they must not start from a thread with lower priority.
+fn start_rayon() {
+    let threads = rayon::ThreadPoolBuilder::new().thread_name(|number| format!("rhizome-work-{number}"));
+    let _run_already = threads.build_global();
 }
 
-/// Lowers the priority of this thread. Where that is not allowed, it stays what it is.
+/// Lowers the priority of this thread. Has no effect if the system does not allow it.
 fn lower_priority() {
-    // On Linux a priority is a thread's; elsewhere it would be that of the whole process.
+    // Linux has priorities of threads, other systems only of the whole process.
     #[cfg(target_os = "linux")]
     let _refused = rustix::process::setpriority_process(None, NICENESS);
 }

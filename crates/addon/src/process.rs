@@ -1,4 +1,4 @@
-//! The one node of the process, shared by all its threads.
+//! Node of the process, shared by all its threads.
 
 use crate::cancellation::CancellationTokens;
 use crate::changes::Listeners;
@@ -12,52 +12,52 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-/// How long a closing node waits for answers that are being written.
+/// Maximum time that closing waits for running answers.
 const CLOSING_SECONDS: u64 = 60;
 
-/// What outlives a node.
+/// State that outlives a node.
 #[derive(Default)]
 pub(crate) struct Process {
     running: ArcSwapOption<Running>,
     /// Held while a node opens or closes.
     changing: Mutex<()>,
-    /// Who wants to know of new heads; listeners stay when the node is closed and another one opened.
+    /// Listeners for new heads. Listeners stay when the node is closed and opened again.
     pub(crate) heads: Arc<Listeners>,
-    /// Who wants to know of transactions that became executable.
+    /// Listeners for transactions that became executable.
     pub(crate) pending: Arc<Listeners>,
-    /// The listener for transactions that a block left out.
+    /// Listeners for transactions that a block left out.
     pub(crate) left_out: Arc<Listeners>,
 }
 
 static PROCESS: LazyLock<Process> = LazyLock::new(Process::default);
 
-/// A node that is open.
+/// Open node with its threads.
 pub(crate) struct Running {
     pub(crate) node: Arc<Node>,
     pub(crate) pool: Pool,
-    /// For traces, which take long and hold much.
+    /// Separate threads for traces, which need more time and memory.
     pub(crate) traces: Pool,
     pub(crate) tokens: Arc<CancellationTokens>,
     pub(crate) send_queue: Arc<SendQueue>,
-    /// Raised when long work has to end because the node closes.
+    /// Set when the node closes: long operations end.
     pub(crate) is_closing: Arc<AtomicBool>,
     pub(crate) miner: Option<TimedMiner>,
 }
 
-/// The process-wide part.
+/// Returns the state of the process.
 pub(crate) fn process() -> &'static Process {
     &PROCESS
 }
 
-/// The open node.
+/// Returns the open node. Fails if none is open.
 pub(crate) fn running() -> Result<Arc<Running>, RpcError> {
     PROCESS.running.load_full().ok_or_else(not_open)
 }
 
-/// What the open node answers to a question that does not take long.
-pub(crate) fn ask(question: impl FnOnce(&Node) -> Answer) -> Answer {
+/// Calls a short function with the open node. Fails if none is open.
+pub(crate) fn ask(answer: impl FnOnce(&Node) -> Answer) -> Answer {
     match &*PROCESS.running.load() {
-        Some(running) => question(&running.node),
+        Some(running) => answer(&running.node),
         None => Err(not_open()),
     }
 }
@@ -66,7 +66,7 @@ fn not_open() -> RpcError {
     RpcError::internal("no node is open")
 }
 
-/// Opens a node; there can be one.
+/// Opens the node. Fails if one is open.
 pub(crate) fn open(start: impl FnOnce() -> Result<Running, RpcError>) -> Result<(), RpcError> {
     let _changing = PROCESS.changing.lock();
     if PROCESS.running.load().is_some() {
@@ -76,14 +76,14 @@ pub(crate) fn open(start: impl FnOnce() -> Result<Running, RpcError>) -> Result<
     Ok(())
 }
 
-/// Ends all work of the node and closes its database. Nothing happens when none is open.
+/// Ends all work of the node and closes its database. Does nothing if no node is open.
 pub(crate) fn close() -> Result<(), RpcError> {
     let _changing = PROCESS.changing.lock();
     let Some(mut running) = PROCESS.running.swap(None) else { return Ok(()) };
     running.is_closing.store(true, Ordering::Relaxed);
     running.tokens.cancel_all();
     let limit = Instant::now() + Duration::from_secs(CLOSING_SECONDS);
-    // Whoever took the node before it was swapped out gives it back soon.
+    // Threads that loaded the node before the swap drop it soon.
     let running = loop {
         match Arc::try_unwrap(running) {
             Ok(running) => break running,

@@ -1,14 +1,14 @@
-//! How answers and refusals become values of JavaScript.
+//! Conversion of answers and errors to values of JavaScript.
 
 use napi::bindgen_prelude::{Buffer, ToNapiValue};
 use napi::{Error, Result, Status, sys};
 use rhizome_answers::{ErrorCode, RpcError};
 use std::ffi::c_char;
 
-/// Longer texts cross as a buffer, which is handed over instead of copied.
+/// Longer texts become a `Buffer`, which takes over the memory instead of copying it.
 const LONGEST_STRING: usize = 64 * 1024;
 
-/// A finished JSON text: a string, or a `Buffer` when it is long.
+/// Finished JSON text. In JavaScript a string, or a `Buffer` if it is longer than [`LONGEST_STRING`].
 pub struct Reply(pub(crate) Vec<u8>);
 
 impl ToNapiValue for Reply {
@@ -16,11 +16,11 @@ impl ToNapiValue for Reply {
     unsafe fn to_napi_value(env: sys::napi_env, reply: Self) -> Result<sys::napi_value> {
         let Self(text) = reply;
         if text.len() > LONGEST_STRING {
-            // Safety: the environment is the one that we were called with.
+            // Safety: the environment is that of the caller.
             return unsafe { Buffer::to_napi_value(env, Buffer::from(text)) };
         }
         let create = match text.is_ascii() {
-            // One byte a character on both sides: a plain copy.
+            // One byte per character on both sides: a plain copy.
             true => sys::napi_create_string_latin1,
             false => sys::napi_create_string_utf8,
         };
@@ -34,12 +34,12 @@ impl ToNapiValue for Reply {
     }
 }
 
-/// An error whose message is the JSON `{code, message, data?}`. Failures of the node itself cross as plain text: they are
-/// for the log, and the caller is told -32603.
+/// Returns an error whose message is the JSON `{code, message, data?}`. Internal errors cross as plain text for the log;
+/// the client gets -32603.
 pub(crate) fn refusal(error: RpcError) -> Error {
     let reason = match error {
         RpcError { code: ErrorCode::Internal, cause: Some(cause), .. } => cause,
-        told => String::from_utf8_lossy(&told.to_json()).into_owned(),
+        error => String::from_utf8_lossy(&error.to_json()).into_owned(),
     };
     Error::new(Status::GenericFailure, reason)
 }

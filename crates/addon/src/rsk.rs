@@ -1,4 +1,4 @@
-//! `rsk_*`.
+//! `rsk_*` methods.
 
 use crate::executors::{pooled, sync};
 use crate::reply::Reply;
@@ -8,31 +8,31 @@ use napi_derive::napi;
 use rhizome_answers::selector::Selector;
 use rhizome_answers::{parameters, rsk};
 
-/// `rsk_flush`.
+/// Answers `rsk_flush`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn rsk_flush(env: &Env, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
     pooled(env, deadline_ms, token, |node, _limit| rsk::flush::answer(node))
 }
 
-/// `rsk_getRawBlockHeaderByHash`.
+/// Answers `rsk_getRawBlockHeaderByHash`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn rsk_get_raw_block_header_by_hash(hash: String) -> Result<Reply> {
     sync(|node| rsk::get_raw_block_header_by_hash::answer(node, &parameters::block_hash(&hash)?))
 }
 
-/// `rsk_getRawBlockHeaderByNumber`.
+/// Answers `rsk_getRawBlockHeaderByNumber`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn rsk_get_raw_block_header_by_number(block: String) -> Result<Reply> {
     sync(|node| rsk::get_raw_block_header_by_number::answer(node, &Selector::parse(&block)?))
 }
 
-/// `rsk_getRawTransactionReceiptByHash`.
+/// Answers `rsk_getRawTransactionReceiptByHash`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn rsk_get_raw_transaction_receipt_by_hash(hash: String) -> Result<Reply> {
     sync(|node| rsk::get_raw_transaction_receipt_by_hash::answer(node, &parameters::transaction_hash(&hash)?))
 }
 
-/// `rsk_getStorageBytesAt`.
+/// Answers `rsk_getStorageBytesAt`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn rsk_get_storage_bytes_at(address: String, position: String, block: String) -> Result<Reply> {
     sync(|node| {
@@ -41,7 +41,7 @@ pub fn rsk_get_storage_bytes_at(address: String, position: String, block: String
     })
 }
 
-/// `rsk_getTransactionReceiptNodesByHash`.
+/// Answers `rsk_getTransactionReceiptNodesByHash`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn rsk_get_transaction_receipt_nodes_by_hash(block: String, transaction: String) -> Result<Reply> {
     sync(|node| {

@@ -1,4 +1,4 @@
-//! `sco_*`.
+//! `sco_*` methods.
 
 use crate::executors::sync;
 use crate::reply::Reply;
@@ -6,37 +6,37 @@ use napi::Result;
 use napi_derive::napi;
 use rhizome_answers::sco;
 
-/// `sco_banAddress`.
+/// Answers `sco_banAddress`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn sco_ban_address(address: String) -> Result<Reply> {
     sync(|node| sco::ban_address::answer(node, &address))
 }
 
-/// `sco_unbanAddress`.
+/// Answers `sco_unbanAddress`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn sco_unban_address(address: String) -> Result<Reply> {
     sync(|node| sco::unban_address::answer(node, &address))
 }
 
-/// `sco_bannedAddresses`.
+/// Answers `sco_bannedAddresses`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn sco_banned_addresses() -> Result<Reply> {
     sync(sco::banned_addresses::answer)
 }
 
-/// `sco_peerList`.
+/// Answers `sco_peerList`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn sco_peer_list() -> Result<Reply> {
     sync(|_node| sco::peer_list::answer())
 }
 
-/// `sco_reputationSummary`.
+/// Answers `sco_reputationSummary`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn sco_reputation_summary() -> Result<Reply> {
     sync(|_node| sco::reputation_summary::answer())
 }
 
-/// `sco_clearPeerScoring`.
+/// Answers `sco_clearPeerScoring`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn sco_clear_peer_scoring(peer: String) -> Result<Reply> {
     sync(|_node| sco::clear_peer_scoring::answer(&peer))

@@ -1,4 +1,4 @@
-//! `trace_*`.
+//! `trace_*` methods.
 
 use crate::executors::traced;
 use crate::text::Text;
@@ -11,7 +11,7 @@ use rhizome_answers::trace::filter::TraceFilter;
 use rhizome_answers::traces::options::ReplayParts;
 use rhizome_answers::{RpcError, parameters, trace};
 
-/// `trace_transaction`.
+/// Answers `trace_transaction`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn trace_transaction(env: &Env, hash: String, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
     traced(env, deadline_ms, token, move |node, limit| {
@@ -19,7 +19,7 @@ pub fn trace_transaction(env: &Env, hash: String, deadline_ms: i64, token: i64) 
     })
 }
 
-/// `trace_block`.
+/// Answers `trace_block`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn trace_block(env: &Env, block: String, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
     traced(env, deadline_ms, token, move |node, limit| {
@@ -27,7 +27,7 @@ pub fn trace_block(env: &Env, block: String, deadline_ms: i64, token: i64) -> Re
     })
 }
 
-/// `trace_filter`.
+/// Answers `trace_filter`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn trace_filter(
     env: &Env,
@@ -40,7 +40,7 @@ pub fn trace_filter(
     })
 }
 
-/// `trace_get`.
+/// Answers `trace_get`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn trace_get(env: &Env, hash: String, position: u32, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
     traced(env, deadline_ms, token, move |node, limit| {
@@ -49,7 +49,7 @@ pub fn trace_get(env: &Env, hash: String, position: u32, deadline_ms: i64, token
     })
 }
 
-/// `trace_call`.
+/// Answers `trace_call`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn trace_call(
     env: &Env,
@@ -65,7 +65,7 @@ pub fn trace_call(
     })
 }
 
-/// `trace_replayTransaction`.
+/// Answers `trace_replayTransaction`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn trace_replay_transaction(
     env: &Env,
@@ -80,7 +80,7 @@ pub fn trace_replay_transaction(
     })
 }
 
-/// `trace_replayBlockTransactions`.
+/// Answers `trace_replayBlockTransactions`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn trace_replay_block_transactions(
     env: &Env,

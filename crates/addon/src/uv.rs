@@ -1,7 +1,7 @@
 //! Wakes the event loop of a worker from any thread, without a lock: a handle of libuv, which Node-API leaves out.
 //!
 //! The functions are those of `uv.h`, which are stable within version 1 of libuv; Node exports them, but does not document
-//! that. [`is_available`] tells whether this process has them.
+//! that. [`is_available`] returns whether this process has them.
 #![expect(unsafe_code, reason = "libuv is C; Node exports it")]
 
 use libloading::Error as LoadError;
@@ -75,7 +75,7 @@ impl Functions {
 /// A handle of the event loop of the worker that made it. Closes when the worker ends.
 pub(crate) struct Wakeup {
     waker: Arc<Waker>,
-    /// The handle belongs to the thread of the loop: this type must not be sent to another one.
+    /// The handle belongs to the thread of the loop: this type must not be sent to another thread.
     _not_send: PhantomData<*mut c_void>,
 }
 
@@ -86,7 +86,8 @@ pub(crate) struct Waker {
     handle: RwLock<Option<NonNull<c_void>>>,
 }
 
-// Safety: `uv_async_send` may be called on every thread, and nothing else is done with the handle here.
+// Safety: `uv_async_send` may be called on every thread, and a `Waker` calls no other function with the handle until it is
+// closed on the thread of the loop.
 unsafe impl Send for Waker {}
 unsafe impl Sync for Waker {}
 

@@ -1,4 +1,4 @@
-//! `web3_*`.
+//! `web3_*` methods.
 
 use crate::executors::{pooled, sync};
 use crate::reply::Reply;
@@ -8,16 +8,16 @@ use napi::{Env, Result};
 use napi_derive::napi;
 use rhizome_answers::web3;
 
-/// A longer text is hashed in the pool. In bytes.
+/// Maximum size of a text that is hashed on the caller's thread, in bytes.
 const LONGEST_BRIEF_TEXT: usize = 16 * 1024;
 
-/// `web3_clientVersion`.
+/// Answers `web3_clientVersion`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn web3_client_version() -> Result<Reply> {
     sync(web3::client_version::answer)
 }
 
-/// `web3_sha3`. Answered at once when the text is short.
+/// Answers `web3_sha3`. Answers on the caller's thread if the text is short.
 #[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn web3_sha3(
     env: &Env,

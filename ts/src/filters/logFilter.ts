@@ -7,13 +7,13 @@ import type { LogFilterData } from './store.ts'
 
 const nothing = '[]'
 
-/** Logs, and the block up to which they were read. */
+/** Logs and the block up to which they were read. */
 interface Reading {
   readonly cursor: Cursor
   readonly logs: string
 }
 
-/** A new log filter. Throws RpcError when the range is reversed, the criteria are too large, or the first poll would be. */
+/** Returns a new log filter. Throws RpcError if the range is reversed, or the criteria or the first poll are too large. */
 export async function installLogFilter(source: FilterSource, criteria: LogFilter): Promise<LogFilterData> {
   checkKept(criteria)
   const head = source.head().number
@@ -27,7 +27,7 @@ export async function installLogFilter(source: FilterSource, criteria: LogFilter
   return filter
 }
 
-/** Looks up logs for a filter: they are not kept, only how far its callers have read. */
+/** Reads the logs of a filter. Keeps no logs, only the cursor of its last poll. */
 export class LogReader {
   readonly #source: FilterSource
   readonly #filter: LogFilterData
@@ -37,17 +37,17 @@ export class LogReader {
     this.#filter = filter
   }
 
-  /** What came since a cursor, null at first: first the logs that a reorganisation removed, then the new ones. */
+  /** Returns the logs since a cursor (null: the first poll): first removed logs of a reorganization, then new ones. */
   async changes(seen: Cursor | null): Promise<Reading> {
     if (this.#filter.criteria.blockHash !== undefined) return this.#onceByHash(seen)
     for (;;) {
       const reading = seen === null ? await this.#first() : await this.#since(seen)
-      // The search read the main chain as it was then: when it has changed meanwhile, that was another one.
+      // The search reads the main chain, which may have changed during the search.
       if (this.#isMain(reading.cursor)) return reading
     }
   }
 
-  /** Everything that matches now: what eth_getLogs says of the same filter. */
+  /** Returns all matching logs, like eth_getLogs with the same filter. */
   async all(): Promise<string> {
     return textOf(await this.#source.logs(JSON.stringify(this.#filter.criteria)))
   }
@@ -99,7 +99,7 @@ export class LogReader {
 }
 
 function firstBlock(bound: string | undefined, head: number): number {
-  // What is latest now is known to the caller: a filter without a beginning brings what comes from now on.
+  // The caller knows the current head: a filter without `fromBlock` starts behind it.
   if (bound === undefined || bound === 'latest' || bound === 'pending') return head + 1
   return numberOf(bound)
 }
@@ -122,7 +122,7 @@ function textOf(answer: Answer): string {
   return typeof answer === 'string' ? answer : answer.toString('latin1')
 }
 
-/** One JSON array of several. */
+/** Joins JSON arrays. */
 function joined(arrays: readonly string[]): string {
   const inner = arrays.map((text) => text.slice(1, -1)).filter((text) => text !== '')
   return `[${inner.join(',')}]`

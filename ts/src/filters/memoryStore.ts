@@ -3,18 +3,18 @@ import type { MemoryBudget, Reservation } from '../rpc/memoryBudget.ts'
 import { newId } from './newId.ts'
 import type { FilterLimits, FilterStore, StoredFilter } from './store.ts'
 
-/** What a filter costs besides its text: id, cursor and the places in the table. */
+/** Memory of a filter besides its text: id, cursor and table entries. */
 const entryBytes = 1024
 
 interface Entry {
-  /** As JSON: its size is then known, and a tenth of what objects would take. */
+  /** JSON text: its size is known, and a tenth of the size of objects. */
   readonly filter: string
   readonly held: Reservation
   seen: string
   expiresAtMs: number
 }
 
-/** The embedded store: filters live as long as the node. */
+/** Embedded store: filters live as long as the node. */
 export class MemoryFilters implements FilterStore {
   readonly #entries = new Map<string, Entry>()
   readonly #limits: FilterLimits
@@ -68,7 +68,7 @@ export class MemoryFilters implements FilterStore {
     return this.#entries.size
   }
 
-  /** Forgets filters that nobody polled for too long. */
+  /** Removes expired filters. */
   removeExpired(): void {
     const now = this.#nowMs()
     for (const [id, { expiresAtMs }] of this.#entries) if (expiresAtMs <= now) this.#delete(id)

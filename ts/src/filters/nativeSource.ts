@@ -3,10 +3,10 @@ import { headCursor, movementSince, pendingSince } from '../native/feed.ts'
 import { RequestContext } from '../rpc/requestContext.ts'
 import type { FilterSource } from './source.ts'
 
-/** Blocks that one poll of a filter passes at most; the next one goes on from there. */
+/** Maximum number of blocks that one poll of a filter covers. The next poll continues from there. */
 const blocksPerPoll = 10_000
 
-/** The chain as filters read it, through the addon. */
+/** Chain of the addon as a source of filters. */
 export function nativeSource(native: Addon, timeoutMs: number, minesBeforePoll: boolean): FilterSource {
   const newContext = () => new RequestContext(timeoutMs, (token) => native.cancelExecution(token))
   return {
@@ -14,7 +14,7 @@ export function nativeSource(native: Addon, timeoutMs: number, minesBeforePoll: 
     movementSince: (cursor) => movementSince(native, cursor, blocksPerPoll),
     pendingSince: (position) => pendingSince(native, position),
     pendingPosition: () => native.pendingPosition(),
-    // This thread serves the polls of all workers: nothing is searched on it.
+    // This thread serves the polls of all workers, so searches run in the pool.
     logs: async (filter) =>
       newContext().run((deadlineMs, token) => native.ethGetLogs(filter, deadlineMs, token, false)),
     removedLogs: async (blocks, filter) => native.logsOfBlocks(JSON.stringify(blocks), filter, true),

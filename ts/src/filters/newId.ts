@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** An id that cannot be guessed. A QUANTITY: no leading zeros. */
+/** Returns an id that cannot be guessed, in the form of a QUANTITY: no leading zeros. */
 export function newId(): string {
   const bytes = randomBytes(16)
   bytes[0] = (bytes[0] ?? 0) | 0x80

@@ -1,7 +1,7 @@
 import { RpcError } from '../rpc/errors.ts'
 import type { LogFilter } from '../rpc/parameters/logFilter.ts'
 
-/** What methods ask of the filters. Each answer is finished JSON. A new filter counts for a client, see `RequestContext.client`. */
+/** Filters as methods use them. Results are finished JSON. A new filter counts for a client, see `RequestContext.client`. */
 export interface FilterPort {
   newLogFilter(filter: LogFilter, client: string): Promise<string>
   newBlockFilter(client: string): Promise<string>
@@ -13,7 +13,7 @@ export interface FilterPort {
 
 type Operation = keyof FilterPort
 
-/** A worker's question to the registry. */
+/** Call of a worker to the registry. */
 export interface FilterQuestion {
   readonly kind: 'filter'
   readonly token: number
@@ -21,7 +21,7 @@ export interface FilterQuestion {
   readonly parameters: readonly unknown[]
 }
 
-/** The registry's answer. */
+/** Reply of the registry. */
 export type FilterReply =
   | { readonly kind: 'filter'; readonly token: number; readonly result: string }
   | {
@@ -32,7 +32,7 @@ export type FilterReply =
 
 type RefusalParts = Pick<RpcError, 'code' | 'message' | 'data' | 'hint' | 'httpStatus' | 'retryAfterSeconds'>
 
-/** The registry as a worker sees it: questions and answers travel as messages. */
+/** Registry as workers use it: calls and replies travel as messages. */
 export class RemoteFilters implements FilterPort {
   readonly #send: (question: FilterQuestion) => void
   readonly #waiting = new Map<number, { resolve: (result: string) => void; reject: (error: Error) => void }>()
@@ -49,7 +49,7 @@ export class RemoteFilters implements FilterPort {
   logs = (id: string): Promise<string> => this.#ask('logs', id)
   uninstall = (id: string): Promise<string> => this.#ask('uninstall', id)
 
-  /** To be called with each reply that arrives. */
+  /** Handles a reply. */
   receive(reply: FilterReply): void {
     const waiting = this.#waiting.get(reply.token)
     this.#waiting.delete(reply.token)
@@ -71,12 +71,12 @@ function refusalFrom({ code, message, data, hint, httpStatus, retryAfterSeconds 
   return Object.assign(new RpcError(code, message, data, hint), { httpStatus, retryAfterSeconds })
 }
 
-/** Something unforeseen in the registry's thread. */
+/** Unexpected error in the thread of the registry. */
 class FilterDefect extends Error {
   override name = 'FilterDefect'
 }
 
-/** Answers a worker's question from the registry. */
+/** Executes the call of a worker. */
 export async function answerQuestion(registry: FilterPort, question: FilterQuestion): Promise<FilterReply> {
   const { token, operation, parameters } = question
   try {

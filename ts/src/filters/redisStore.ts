@@ -23,12 +23,12 @@ const checks = [
   { filter: Compile(pendingSchema), seen: Compile(pendingSeenSchema) },
 ]
 
-// KEYS: the index (ids by the time at which they end) and the hash of one filter.
+// KEYS: the index (ids by expiry) and the hash of one filter.
 const now = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)`
 
-/** ARGV: id, filter, seen, expiry, maximum. 0 when there are too many. */
+/** ARGV: id, filter, seen, expiry, maximum. Returns 0 if there are too many. */
 const add = `${now}
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
 if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[5]) then return 0 end
@@ -57,18 +57,18 @@ const remove = `
 redis.call('ZREM', KEYS[1], ARGV[1])
 return redis.call('DEL', KEYS[2])`
 
-/** What is kept of a filter makes no sense. */
+/** A stored filter is malformed. */
 class DamagedFilter extends Error {
   override name = 'DamagedFilter'
 }
 
-/** Filters in Redis, for all nodes of a chain. */
+/** Filters in Redis, shared by all nodes of a chain. */
 export class RedisFilters implements FilterStore {
   readonly #redis: RedisRunner
   readonly #chain: string
   readonly #limits: FilterLimits
 
-  /** `chain` tells chains apart that share a server: the hash of the genesis block. */
+  /** `chain` separates chains that share a server: the hash of the genesis block. */
   constructor(redis: RedisRunner, chain: string, limits: FilterLimits) {
     this.#redis = redis
     this.#chain = chain

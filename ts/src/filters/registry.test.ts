@@ -8,7 +8,7 @@ import { answerQuestion, type FilterQuestion, RemoteFilters } from './port.ts'
 import { FilterRegistry } from './registry.ts'
 import type { FilterSource } from './source.ts'
 
-/** A chain of blocks with one log each, that can grow and fork. */
+/** Chain of blocks with one log each that can grow and fork. */
 class Chain implements FilterSource {
   blocks: string[] = ['g']
   pending: string[] = []
@@ -32,7 +32,7 @@ class Chain implements FilterSource {
     return { number: this.blocks.length - 1, hash: this.blocks.at(-1) ?? '' }
   }
 
-  // A block's name ends with its parents' names reversed only as far as the tests need: old branches are given here.
+  // Blocks of abandoned branches, which the names alone do not give.
   branches = new Map<string, string[]>()
 
   movementSince(cursor: Cursor) {
@@ -103,7 +103,7 @@ function setUp(maximum = 3) {
 const logs = (...names: string[]) =>
   names.map((name) => ({ log: name.replace('-', ''), removed: name.startsWith('-') }))
 
-test('error: filters are bounded by their bytes, which are given back', async () => {
+test('error: the bytes of filters are limited, uninstalling releases them', async () => {
   const { registry, memory, at } = setUp(1000)
   const large = (client: string) => registry.newLogFilter({ address: Array(1000).fill(`0x${'ab'.repeat(20)}`) }, client)
   for (let client = 0; client < 22; client++) await large(String(client))
@@ -117,7 +117,7 @@ test('error: filters are bounded by their bytes, which are given back', async ()
 })
 
 describe('log filters', () => {
-  test('behavior: the first poll brings what is there, the next ones what came', async () => {
+  test('behavior: the first poll returns existing logs, later polls new logs', async () => {
     const { chain, registry, poll } = setUp()
     chain.mine('a', 'b')
     expect(await registry.newLogFilter({ fromBlock: 'earliest' }, 'a')).toBe('"0x1"')
@@ -128,14 +128,14 @@ describe('log filters', () => {
     expect(JSON.parse(await registry.logs('0x1'))).toEqual(logs('g', 'a', 'b', 'c', 'd'))
   })
 
-  test('behavior: all logs of a filter without blocks are those of the latest block, as of a search', async () => {
+  test('behavior: eth_getFilterLogs without a range returns logs of the latest block', async () => {
     const { chain, registry } = setUp()
     await registry.newLogFilter({}, 'a')
     chain.mine('a', 'b')
     expect(JSON.parse(await registry.logs('0x1'))).toEqual(logs('b'))
   })
 
-  test('behavior: latest begins after the present head and loses nothing between polls', async () => {
+  test('behavior: latest starts after the current head and loses nothing between polls', async () => {
     const { chain, registry, poll } = setUp()
     chain.mine('a')
     await registry.newLogFilter({}, 'a')
@@ -143,7 +143,7 @@ describe('log filters', () => {
     expect(await poll('0x1')).toEqual(logs('b', 'c'))
   })
 
-  test('behavior: a range in the future waits, a closed range ends', async () => {
+  test('behavior: a future range waits, a closed range ends', async () => {
     const { chain, registry, poll } = setUp()
     await registry.newLogFilter({ fromBlock: '0x2', toBlock: '0x3' }, 'a')
     expect(await poll('0x1')).toEqual([])
@@ -155,7 +155,7 @@ describe('log filters', () => {
     expect(await poll('0x1')).toEqual([])
   })
 
-  test('behavior: a reorganisation brings the removed logs from the highest down, then the new ones', async () => {
+  test('behavior: a reorganization returns removed logs from the highest block down, then new logs', async () => {
     const { chain, registry, poll } = setUp()
     await registry.newLogFilter({ fromBlock: 'earliest' }, 'a')
     chain.mine('a', 'b', 'c')
@@ -165,7 +165,7 @@ describe('log filters', () => {
     expect(await poll('0x1')).toEqual(logs('-c', '-b', 'B', 'C', 'D'))
   })
 
-  test('behavior: removed blocks outside the range are not told', async () => {
+  test('behavior: removed blocks outside the range are skipped', async () => {
     const { chain, registry, poll } = setUp()
     await registry.newLogFilter({ fromBlock: '0x3' }, 'a')
     chain.mine('a', 'b', 'c')
@@ -175,7 +175,7 @@ describe('log filters', () => {
     expect(await poll('0x1')).toEqual(logs('-c', 'C', 'D'))
   })
 
-  test('behavior: a reorganisation during the search is seen as a whole', async () => {
+  test('behavior: a reorganization during the search is returned completely', async () => {
     const { chain, registry, poll } = setUp()
     await registry.newLogFilter({ fromBlock: 'earliest' }, 'a')
     chain.mine('a', 'b')
@@ -188,7 +188,7 @@ describe('log filters', () => {
     expect(await poll('0x1')).toEqual([])
   })
 
-  test('error: a filter with more logs than one poll may bring is not installed', async () => {
+  test('error: a filter with more logs than one poll may return is rejected', async () => {
     const { chain, registry, store } = setUp()
     chain.beforeSearch = () => {
       throw new RpcError(-32012, 'Filter returned more than 4 logs.', { toBlock: '0x3' })
@@ -197,18 +197,18 @@ describe('log filters', () => {
     expect(await store.count()).toBe(0)
   })
 
-  test('behavior: a block hash is answered once', async () => {
+  test('behavior: the logs of a block hash are returned once', async () => {
     const { registry, poll } = setUp()
     await registry.newLogFilter({ blockHash: 'x' }, 'a')
     expect(await poll('0x1')).toEqual(logs('x'))
     expect(await poll('0x1')).toEqual([])
   })
 
-  test('behavior: addresses and topics go into every search', async () => {
+  test('behavior: every search has the addresses and topics', async () => {
     const { chain, registry, poll } = setUp()
     await registry.newLogFilter({ fromBlock: '0x0', address: ['A'], topics: [null, ['T']] }, 'a')
     await poll('0x1')
-    // Once when it was installed, once when it was polled.
+    // One search at installation, one at the poll.
     const search = { fromBlock: '0x0', toBlock: '0x0', address: ['A'], topics: [null, ['T']] }
     expect(chain.queries).toEqual([search, search])
   })
@@ -224,7 +224,7 @@ describe('log filters', () => {
 })
 
 describe('block and pending filters', () => {
-  test('behavior: hashes since the last poll, after a reorganisation those of the new branch', async () => {
+  test('behavior: a poll returns new hashes, after a reorganization those of the new branch', async () => {
     const { chain, registry, poll } = setUp()
     chain.mine('a')
     await registry.newBlockFilter('a')
@@ -238,7 +238,7 @@ describe('block and pending filters', () => {
     expect(JSON.parse(await registry.logs('0x1'))).toEqual(['B', 'C', 'D'])
   })
 
-  test('behavior: pending hashes from the installation on', async () => {
+  test('behavior: pending hashes start at the installation', async () => {
     const { chain, registry, poll } = setUp()
     chain.pending.push('old')
     await registry.newPendingTransactionFilter('a')
@@ -250,7 +250,7 @@ describe('block and pending filters', () => {
 })
 
 describe('life', () => {
-  test('behavior: a filter that nobody polls is gone after its time, polling renews it', async () => {
+  test('behavior: a filter expires unless it is polled', async () => {
     const { store, registry, poll, at } = setUp()
     await registry.newBlockFilter('a')
     at(99)
@@ -262,14 +262,14 @@ describe('life', () => {
     expect(await store.count()).toBe(0)
   })
 
-  test('behavior: uninstalling says whether there was one', async () => {
+  test('behavior: uninstalling returns whether the filter existed', async () => {
     const { registry } = setUp()
     await registry.newBlockFilter('a')
     expect(await registry.uninstall('0x1')).toBe('true')
     expect(await registry.uninstall('0x1')).toBe('false')
   })
 
-  test('error: too many filters; expired ones make room', async () => {
+  test('error: too many filters; expired filters do not count', async () => {
     const { registry, at } = setUp(2)
     await registry.newBlockFilter('a')
     await registry.newBlockFilter('a')
@@ -278,7 +278,7 @@ describe('life', () => {
     expect(await registry.newBlockFilter('a')).toBe('"0x3"')
   })
 
-  test('behavior: two polls at once share what there is', async () => {
+  test('behavior: each log goes to one of two concurrent polls', async () => {
     const { chain, registry, poll } = setUp()
     await registry.newLogFilter({ fromBlock: '0x1' }, 'a')
     chain.mine('a', 'b')
@@ -287,7 +287,7 @@ describe('life', () => {
   })
 })
 
-test('behavior: a worker asks the registry of another thread by messages', async () => {
+test('behavior: a worker calls the registry of another thread by messages', async () => {
   const { chain, registry } = setUp()
   const remote = new RemoteFilters((question: FilterQuestion) => {
     void answerQuestion(registry, structuredClone(question)).then((reply) => remote.receive(structuredClone(reply)))

@@ -7,25 +7,25 @@ import type { FilterSource } from './source.ts'
 import type { FilterStore, PendingSeen, StoredFilter } from './store.ts'
 import { UnsurePolls } from './unsurePolls.ts'
 
-/** How often a poll begins again because another node polled the same filter meanwhile. */
+/** Maximum number of retries of a poll after another node has polled the same filter. */
 const mostTries = 10
 
-/** What a poll tells, and what its caller has seen after it. */
+/** Result of a poll, and the cursor after it. */
 interface Reading {
   readonly result: string
   readonly seen: string
 }
 
-/** The installed filters. One registry serves every worker, so a filter can be polled through any connection. */
+/** Installed filters. One registry serves all workers, so a filter can be polled through any connection. */
 export class FilterRegistry implements FilterPort {
   readonly #source: FilterSource
   readonly #store: FilterStore
   readonly #node: string
-  /** Polls of one filter run one after the other: each starts where the one before ended. */
-  readonly #turns = new Map<string, Promise<unknown>>()
+  /** Last poll of each filter. Polls of one filter run one after another, each from the cursor of the previous one. */
+  readonly #polls = new Map<string, Promise<unknown>>()
   readonly #unsure = new UnsurePolls()
 
-  /** `node` tells this one from others that share the store. */
+  /** `node` identifies this node among the nodes of a shared store. */
   constructor(source: FilterSource, store: FilterStore, node: string) {
     this.#source = source
     this.#store = store
@@ -49,14 +49,14 @@ export class FilterRegistry implements FilterPort {
   }
 
   async changes(id: string): Promise<string> {
-    const turn = (this.#turns.get(id) ?? Promise.resolve()).then(() => this.#poll(id))
-    // A failed poll must not fail the ones behind it.
-    const settled = turn.catch(() => undefined)
-    this.#turns.set(id, settled)
+    const poll = (this.#polls.get(id) ?? Promise.resolve()).then(() => this.#poll(id))
+    // A failed poll must not fail later polls.
+    const settled = poll.catch(() => undefined)
+    this.#polls.set(id, settled)
     try {
-      return await turn
+      return await poll
     } finally {
-      if (this.#turns.get(id) === settled) this.#turns.delete(id)
+      if (this.#polls.get(id) === settled) this.#polls.delete(id)
     }
   }
 
@@ -72,7 +72,7 @@ export class FilterRegistry implements FilterPort {
     return String(await this.#store.remove(id))
   }
 
-  /** Only who advanced the filter from where he read may tell what he has read. */
+  /** Polls a filter. The result is returned only if this poll advanced the cursor from its start: else another poll has it. */
   async #poll(id: string): Promise<string> {
     for (let tries = 0; tries < mostTries; tries++) {
       const stored = await this.#find(id)
@@ -109,7 +109,7 @@ export class FilterRegistry implements FilterPort {
     return this.#pending(JSON.parse(seen) as PendingSeen)
   }
 
-  /** Pools are not shared: at each node a caller reads the feed of its pool, from the first poll there on. */
+  /** Nodes do not share pools: a poll reads the feed of the polled node, from the first poll there on. */
   #pending(all: PendingSeen): Reading {
     const now = this.#source.pendingPosition()
     const mine = all[this.#node] ?? { installed: now, seen: now }

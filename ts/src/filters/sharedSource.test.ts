@@ -6,15 +6,15 @@ import { FilterRegistry } from './registry.ts'
 import { sharedSource } from './sharedSource.ts'
 import type { FilterSource } from './source.ts'
 
-/** All blocks of the world by hash; each names its parent. */
+/** All blocks of all nodes by hash; each has its parent. */
 const parents = new Map<string, string>()
 
-/** A node's chain: it knows what was given to it, and follows what it was told last. */
+/** Chain of one node: knows the blocks it received; the last received block is its head. */
 class Chain {
   readonly #known = new Set<string>(['g'])
   main: string[] = ['g']
 
-  /** Blocks on top of one that it has; the last becomes the head. */
+  /** Adds blocks on top of a known block; the last becomes the head. */
   grow(parent: string, ...hashes: string[]): void {
     let below = parent
     for (const hash of hashes) {
@@ -31,7 +31,7 @@ class Chain {
 
   isKnown = (hash: string): boolean => this.#known.has(hash)
 
-  /** As the core does it: a block that is not there counts as the main block of its height. */
+  /** Like the core: an unknown block counts as the main chain block of its height. */
   #movementSince({ number, hash }: Cursor): Movement {
     const removed: string[] = []
     let [height, at] = [number, hash]
@@ -81,7 +81,7 @@ const names = (letter: string, count: number, from = 1) =>
   Array.from({ length: count }, (_none, index) => `${letter}${index + from}`)
 
 describe('a cursor on a block that a node does not have', () => {
-  test('behavior: a node that is behind tells nothing until it has caught up, then only what is new', async () => {
+  test('behavior: a node that is behind returns nothing until it has caught up, then only new blocks', async () => {
     const { a, b } = twoNodes()
     const blocks = idOf(await a.registry.newBlockFilter('a'))
     const logs = idOf(await a.registry.newLogFilter({}, 'a'))
@@ -101,7 +101,7 @@ describe('a cursor on a block that a node does not have', () => {
     expect(await a.poll(logs)).toEqual([])
   })
 
-  test('behavior: the node that is polled tells of a reorganisation when it has both branches', async () => {
+  test('behavior: a node returns a reorganization if it has both branches', async () => {
     const { a, b, both } = twoNodes()
     for (const { chain } of both) chain.grow('g', 'x1', 'x2')
     const logs = idOf(await a.registry.newLogFilter({}, 'a'))
@@ -112,7 +112,7 @@ describe('a cursor on a block that a node does not have', () => {
     expect(await a.poll(logs)).toEqual([])
   })
 
-  test('behavior: an abandoned block that never came here: on from the fork, once the chain is longer', async () => {
+  test('behavior: an abandoned block that never arrived: continues from the fork once the chain is longer', async () => {
     const { a, b, both } = twoNodes()
     for (const { chain } of both) chain.grow('g', 'x1', 'x2', 'x3')
     const logs = idOf(await a.registry.newLogFilter({}, 'a'))
@@ -124,14 +124,14 @@ describe('a cursor on a block that a node does not have', () => {
     b.chain.grow('x3', 'y4', 'y5', 'y6')
     expect(await b.poll(logs)).toEqual([])
     b.chain.grow('y6', 'y7')
-    // x4 is known here and taken back; x5 and x6 are not.
+    // x4 is known here and removed; x5 and x6 are unknown.
     expect(await b.poll(logs)).toEqual(['-x4', 'y4', 'y5', 'y6', 'y7'])
     expect(await b.poll(blocks)).toEqual(['y4', 'y5', 'y6', 'y7'])
     a.chain.grow('x3', 'y4', 'y5', 'y6', 'y7')
     expect(await a.poll(logs)).toEqual([])
   })
 
-  test('behavior: removed blocks outside the range of a filter are not told, wherever the way begins', async () => {
+  test('behavior: removed blocks outside the range of a filter are skipped, from any cursor', async () => {
     const { a, b, both } = twoNodes()
     for (const { chain } of both) chain.grow('g', 'x1', 'x2', 'x3')
     const logs = idOf(await a.registry.newLogFilter({ fromBlock: '0x2', toBlock: '0x2' }, 'a'))
@@ -141,7 +141,7 @@ describe('a cursor on a block that a node does not have', () => {
     expect(await b.poll(logs)).toEqual(['-x2', 'y2'])
   })
 
-  test('behavior: a fork deeper than what is remembered goes on where that ends', async () => {
+  test('behavior: a fork below the trail continues at the end of the trail', async () => {
     const { a, b } = twoNodes()
     const blocks = idOf(await a.registry.newBlockFilter('a'))
     a.chain.grow('g', ...names('x', 50))
@@ -152,7 +152,7 @@ describe('a cursor on a block that a node does not have', () => {
     expect(told).toHaveLength(52 - (50 - 31))
   })
 
-  test('behavior: all blocks of a filter are those since it was made, at either node', async () => {
+  test('behavior: a block filter returns the blocks since its installation, at either node', async () => {
     const { a, b, both } = twoNodes()
     for (const { chain } of both) chain.grow('g', 'x1')
     const blocks = idOf(await a.registry.newBlockFilter('a'))
@@ -164,10 +164,10 @@ describe('a cursor on a block that a node does not have', () => {
   })
 })
 
-describe('a poll whose end was not heard of', () => {
-  /** Advances, or not, and fails. */
+describe('a poll without a reply from the store', () => {
+  /** Fails, with or without advancing the cursor. */
   class LosingFilters extends MemoryFilters {
-    /** What becomes of the next calls: done and lost, not done, or done and heard of. */
+    /** Outcomes of the next calls: done without a reply, not done, or done. */
     fates: ('lost' | 'not done')[] = []
 
     override async advance(id: string, from: string, to: string): Promise<boolean> {
@@ -202,7 +202,7 @@ describe('a poll whose end was not heard of', () => {
     expect(await poll(id)).toEqual(['y'])
   })
 
-  test('behavior: is not told again when another node has gone on meanwhile', async () => {
+  test('behavior: is not repeated after another node has advanced the filter', async () => {
     const store = new LosingFilters({ expiryMs: 1e9, maximum: 100 }, new MemoryBudget(budgetCells(1), 0, 2 ** 30))
     const [a, b] = [nodeOf(store, 'a'), nodeOf(store, 'b')]
     const id = idOf(await a.registry.newLogFilter({}, 'a'))
@@ -215,7 +215,7 @@ describe('a poll whose end was not heard of', () => {
   })
 })
 
-test('behavior: nodes that are polled at once tell everything once', async () => {
+test('behavior: concurrent polls at several nodes return everything once', async () => {
   const { a, b, both } = twoNodes()
   const id = idOf(await a.registry.newLogFilter({}, 'a'))
   const told: string[] = []

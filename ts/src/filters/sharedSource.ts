@@ -1,23 +1,23 @@
 import type { Cursor, Movement } from '../native/feed.ts'
 import type { FilterSource } from './source.ts'
 
-/** How many blocks below a cursor are remembered with it. */
+/** Number of blocks below a cursor that are stored with it. */
 const trailLength = 32
 const noHash = `0x${'0'.repeat(64)}`
 
-/** A block that somebody has seen last, with the hashes of blocks below it, ascending. */
+/** Last block that a poll returned, with the hashes of blocks below it, ascending. */
 interface TrailedCursor extends Cursor {
   readonly trail?: readonly string[]
 }
 
 /**
- * The chain for filters that several nodes poll. A cursor may stand on a block that this node does not have: it is
- * behind, or that block was abandoned before it came here.
+ * Chain as a source of filters that several nodes poll. A cursor may point to a block that this node does not have: the
+ * node is behind, or the block was abandoned before it arrived.
  */
 export function sharedSource(source: FilterSource, isKnown: (hash: string) => boolean): FilterSource {
   const trailed = (cursor: Cursor): TrailedCursor => {
     const { number } = cursor
-    // Nobody has the block without hash, so this tells the main chain from its height on.
+    // No block has an empty hash, so this returns the main chain from that height on.
     const { hashes } = source.movementSince({ number: Math.max(0, number - trailLength), hash: noHash })
     const trail = hashes.slice(0, Math.min(number, trailLength))
     return { number, hash: cursor.hash, trail: trail.pop() === cursor.hash ? trail : [] }
@@ -32,8 +32,8 @@ export function sharedSource(source: FilterSource, isKnown: (hash: string) => bo
 }
 
 /**
- * Where to go on from when the block of a cursor is not here. Undefined while this node's chain is not longer: then that
- * block may still come. After that its chain goes on from the highest block of the trail that it has.
+ * Returns the cursor to continue from if this node lacks the block of a cursor. Undefined while the chain of this node is
+ * not longer: the block may still arrive. Otherwise the highest block of the trail that this node has.
  */
 function startOf(
   { number, trail = [] }: TrailedCursor,
@@ -42,6 +42,6 @@ function startOf(
 ): Cursor | undefined {
   if (head.number <= number) return undefined
   const place = trail.findLastIndex(isKnown)
-  // Without any, the whole trail was abandoned: what lies below it is not looked at.
+  // If there is none, the whole trail was abandoned; blocks below it are not searched.
   return { number: number - (trail.length - Math.max(place, 0)), hash: trail[place] ?? noHash }
 }

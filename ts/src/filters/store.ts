@@ -1,18 +1,18 @@
 import { type Static, Type } from 'typebox'
 import type { LogFilter } from '../rpc/parameters/logFilter.ts'
 
-// What a filter is, as plain data: it can be kept anywhere and polled at any node of the same chain.
+// Filters as plain data: any store can hold them, and any node of the same chain can poll them.
 
 const closed = { additionalProperties: false }
 const hash = Type.String({ pattern: '^0x[0-9a-f]{64}$' })
 const height = Type.Integer({ minimum: 0 })
 
-/** The block that a caller has seen last. */
+/** Last block that a poll returned. */
 const cursor = Type.Object(
   {
     number: height,
     hash,
-    /** The hashes of some blocks below it, ascending: where a node that never had it goes on from. */
+    /** Hashes of some blocks below it, ascending, for nodes that never had the block. */
     trail: Type.Optional(Type.Array(hash)),
   },
   closed,
@@ -35,19 +35,19 @@ export const logSchema = Type.Object(
     kind: Type.Literal('log'),
     criteria,
     from: height,
-    /** Null: no end. */
+    /** Null: unbounded. */
     to: Type.Union([height, Type.Null()]),
   },
   closed,
 )
-/** Null until the first poll, which also brings the logs that were there before. */
+/** Null until the first poll, which also returns existing logs. */
 export const logSeenSchema = Type.Union([cursor, Type.Null()])
 
 export const blockSchema = Type.Object({ kind: Type.Literal('block'), installed: cursor }, closed)
 export const blockSeenSchema = cursor
 
 export const pendingSchema = Type.Object({ kind: Type.Literal('pending') }, closed)
-/** By node: pools are not shared, so each has its own position in its own feed. */
+/** Positions by node: each node has its own pool and feed. */
 export const pendingSeenSchema = Type.Record(Type.String(), Type.Object({ installed: height, seen: height }, closed))
 
 export interface LogFilterData {
@@ -60,26 +60,26 @@ export type BlockFilterData = Static<typeof blockSchema>
 export type PendingFilterData = Static<typeof pendingSchema>
 export type PendingSeen = Static<typeof pendingSeenSchema>
 
-/** What never changes of a filter. */
+/** Immutable part of a filter. */
 export type Filter = LogFilterData | BlockFilterData | PendingFilterData
 
 export interface StoredFilter {
   readonly filter: Filter
-  /** How far its callers have read, as JSON: a cursor, or positions by node. */
+  /** Progress of its polls as JSON: a cursor, or positions by node. */
   readonly seen: string
 }
 
-/** Where installed filters are kept, and forgotten when nobody asks for them for too long. */
+/** Store of installed filters. A filter that is not polled expires. */
 export interface FilterStore {
-  /** Returns the new id: 0x and hex digits that cannot be guessed. Throws RpcError when `client` or all have too many. */
+  /** Returns the new id: 0x and hex digits that cannot be guessed. Throws RpcError if `client` or all have too many. */
   add(filter: StoredFilter, client: string): Promise<string>
-  /** Undefined when it does not exist or has expired; otherwise its time starts anew. */
+  /** Returns a filter and renews it. Undefined if it does not exist or has expired. */
   find(id: string): Promise<StoredFilter | undefined>
-  /** Replaces `seen` when it is still `from`. False: somebody else was faster, or the filter is gone. */
+  /** Replaces `seen` if it is still `from`. Returns false if another poll has replaced it, or the filter was removed. */
   advance(id: string, from: string, to: string): Promise<boolean>
-  /** Whether it existed. */
+  /** Returns whether the filter existed. */
   remove(id: string): Promise<boolean>
-  /** How many there are. */
+  /** Returns the number of filters. */
   count(): Promise<number>
 }
 

@@ -3,16 +3,16 @@ import type { Addon } from '../native/bindings.ts'
 import { methodsOf } from '../rpc/method.ts'
 import type { SubscriptionPort } from '../subscriptions/publisher.ts'
 
-/** What every method is given. */
+/** Services of the worker that methods use. */
 export interface Context {
   readonly native: Addon
   readonly filters: FilterPort
   readonly subscriptions: SubscriptionPort
-  /** Asks the whole node to end: running requests are answered first. */
+  /** Ends the node after running requests are answered. */
   readonly shutdown: () => void
-  /** Modules that are served and their versions, as JSON. */
+  /** Served modules and their versions, as JSON. */
   readonly modules: string
-  /** The OpenRPC document of what is served, as JSON. */
+  /** Returns the OpenRPC document of the served methods, as JSON. */
   discover(): string
 }
 

@@ -4,18 +4,18 @@ import type { LogCriteria } from '../rpc/parameters/logFilter.ts'
 import { readWanted, type Wanted } from '../rpc/parameters/subscription.ts'
 import type { TraceFilter } from '../rpc/parameters/traceFilter.ts'
 
-// The addresses that a request names, for allow lists of contracts. Null stands for what no list can allow: an address that
-// is left open (a contract creation, logs of all addresses), and an override of code or storage, by which an allowed
-// address would run anything.
+// Addresses that a request names, for allow lists of contracts. Null stands for an address that no list can contain: a
+// contract creation, logs of all addresses, and an override of code or storage, with which an allowed address could
+// execute any code.
 
 type Contracts = (params: readonly unknown[]) => readonly (string | null)[]
 
-/** A parameter that is an address. */
+/** Returns a parameter that is an address. */
 export function addressAt(index: number): Contracts {
   return (params) => [params[index] as string]
 }
 
-/** `to` of a call or of a transaction, and the accounts of the state overrides at `overridesIndex`. */
+/** Returns `to` of a call or transaction, and the accounts of the state overrides at `overridesIndex`. */
 export function calledAt(index: number, overridesIndex?: number): Contracts {
   return (params) => {
     const to = (params[index] as CallObject).to ?? null
@@ -24,17 +24,17 @@ export function calledAt(index: number, overridesIndex?: number): Contracts {
   }
 }
 
-/** `address` of a log filter. */
+/** Returns `address` of a log filter. */
 export function loggedAt(index: number): Contracts {
   return (params) => anyOf(inCriteria(params[index], 'address'))
 }
 
-/** `toAddress` of a trace filter. */
+/** Returns `toAddress` of a trace filter. */
 export function tracedAt(index: number): Contracts {
   return (params) => anyOf(inCriteria(params[index], 'toAddress'))
 }
 
-/** `to` of all calls of a simulation, and the accounts of its state overrides. */
+/** Returns `to` of all calls of a simulation, and the accounts of its state overrides. */
 export function simulatedAt(index: number): Contracts {
   return (params) => {
     const simulation = parsed(params[index])
@@ -46,12 +46,12 @@ export function simulatedAt(index: number): Contracts {
   }
 }
 
-/** What crosses as JSON. What is too large to be parsed here could name anything: undefined, as for what is no JSON. */
+/** Parses JSON text. Undefined if it is invalid or too large: it could then name any address. */
 function parsed(text: unknown): unknown {
   return typeof text === 'string' ? jsonIn(text) : undefined
 }
 
-/** The addresses of a filter; undefined for one that is too large to be parsed here. */
+/** Returns the addresses of a filter; undefined if it is too large to be parsed here. */
 function inCriteria(filter: unknown, name: 'address' | 'toAddress'): readonly string[] | undefined {
   return Buffer.isBuffer(filter) ? undefined : (filter as LogCriteria & TraceFilter)[name]
 }
@@ -62,25 +62,25 @@ function called(calls: unknown): (string | null)[] {
   return calls.map((call) => (isObject(call) && typeof call.to === 'string' ? call.to : null))
 }
 
-/** The account of a method that replaces its code or its storage: none is allowed. */
+/** For methods that replace code or storage of an account: no account is allowed. */
 export const rewritten: Contracts = () => [null]
 
-/** `address` of a subscription to logs; other subscriptions name nothing. */
+/** Returns `address` of a subscription to logs; other subscriptions name no address. */
 export const subscribed: Contracts = ([kind, options]) => {
   if (kind !== 'logs') return []
   const wanted = readWanted(kind as Wanted['kind'], options)
   return wanted.kind === 'logs' ? anyOf(wanted.criteria.address) : []
 }
 
-/** The addresses of a filter, any of which it takes. An empty list takes all. */
+/** Returns the addresses of a filter. An empty list matches all addresses. */
 function anyOf(addresses: readonly string[] | undefined): readonly (string | null)[] {
   return addresses === undefined || addresses.length === 0 ? [null] : addresses
 }
 
-/** Members of an account override that change neither what runs nor what it reads. */
+/** Members of an account override that change neither code nor storage. */
 const harmless = ['balance', 'nonce']
 
-/** The accounts of state overrides; null for each that overrides more than balance and nonce, and for what is no override. */
+/** Returns the accounts of state overrides; null for each with more than balance and nonce, and for malformed ones. */
 function overridden(overrides: unknown): (string | null)[] {
   if (overrides === undefined || overrides === null) return []
   if (!isObject(overrides)) return [null]
@@ -96,12 +96,12 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Receiver of a signed transaction. One that cannot be read is left open: it is not let through on a guess. */
+/** Returns the receiver of a signed transaction; null if it cannot be read, so that the request is rejected. */
 export function sentAt(index: number): Contracts {
   return (params) => [receiverOf(Buffer.from((params[index] as string).slice(2), 'hex'))]
 }
 
-/** The fourth element of the list that a transaction is, in the canonical form of RLP. */
+/** Returns the fourth element of an RLP list in canonical form. */
 function receiverOf(raw: Buffer): string | null {
   const list = itemAt(raw, 0)
   if (list === undefined || !list.isList || list.end !== raw.length) return null
@@ -116,7 +116,7 @@ function receiverOf(raw: Buffer): string | null {
   }
 }
 
-/** Where the payload of an item begins and ends; undefined for what is not canonical. */
+/** Returns start and end of the payload of an RLP item; undefined if its form is not canonical. */
 function itemAt(raw: Buffer, at: number): { isList: boolean; start: number; end: number } | undefined {
   const first = raw[at]
   if (first === undefined) return undefined

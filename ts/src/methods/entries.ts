@@ -3,28 +3,28 @@ import type { Entry, MethodSpec } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
 import { notOffered, table } from './table.ts'
 
-/** Which modules a node serves. */
+/** Settings of modules by name. */
 export interface ModuleSettings {
   readonly enabled?: boolean
   readonly allow?: readonly string[]
   readonly deny?: readonly string[]
-  /** Time for single methods, by their names. */
+  /** Time limits of single methods by name, in milliseconds. */
   readonly timeoutMs?: Readonly<Record<string, number>>
 }
 
 type Modules = Readonly<Record<string, ModuleSettings>>
 
-/** Where methods are served. */
+/** Endpoint at which methods are served. */
 export interface Place {
-  /** Strangers reach it: what is dangerous in their hands is served only when `modules` say so. */
+  /** Reachable by unknown clients: dangerous modules are served only if `modules` enable them. */
   readonly isPublic: boolean
-  /** What is said of modules for this place alone. */
+  /** Settings of modules for this endpoint only. */
   readonly modules: Modules
 }
 
 const anywhere: Place = { isPublic: false, modules: {} }
 
-/** The table under every wire name: specs, their aliases, and what is known but not offered on this node. */
+/** Returns the method table by wire name: specs, their aliases, and known methods that this node does not offer. */
 export function entriesFor(
   nodeModules: Modules,
   isDevelopment: boolean,
@@ -47,7 +47,7 @@ export function entriesFor(
   return entries
 }
 
-/** What counts at a place: its own settings before those of the node. In public, dangerous modules are for itself to open. */
+/** Merges settings of an endpoint with those of the node. A public endpoint must enable dangerous modules itself. */
 function modulesAt(nodeModules: Modules, { isPublic, modules }: Place): Modules {
   const names = new Set([...Object.keys(nodeModules), ...Object.keys(modules), ...(isPublic ? dangerous : [])])
   return Object.fromEntries(
@@ -59,7 +59,7 @@ function modulesAt(nodeModules: Modules, { isPublic, modules }: Place): Modules 
   )
 }
 
-/** The names of all methods that are served at one of these places at least. */
+/** Returns the names of all methods that at least one of these endpoints serves. */
 export function servedMethods(modules: Modules, isDevelopment: boolean, places: readonly Place[]): string[] {
   const names = places.flatMap((place) =>
     [...entriesFor(modules, isDevelopment, place)].filter(([, entry]) => 'spec' in entry).map(([name]) => name),
@@ -67,18 +67,18 @@ export function servedMethods(modules: Modules, isDevelopment: boolean, places: 
   return [...new Set(names)]
 }
 
-/** The names of all methods there are, those of one method together. */
+/** Returns the names of all methods, grouped by method. */
 export function methodGroups(): string[][] {
   return [...table.map(wireNames), ...notOffered.map(([name]) => [name])]
 }
 
-/** Entries of a list of methods and `group_*` that mean none. */
+/** Returns the entries of a list of methods and `group_*` that match no method. */
 export function unknownMethods(list: readonly string[]): string[] {
   const groups = new MethodGroups(methodGroups())
   return list.filter((entry) => groups.namesOf([entry]).size === 0)
 }
 
-/** The modules that are served, as the JSON of rpc_modules. */
+/** Returns the served modules in the form of rpc_modules, as JSON. */
 export function servedModules(nodeModules: Modules, isDevelopment: boolean, place: Place = anywhere): string {
   const modules = modulesAt(nodeModules, place)
   const names = [...new Set(table.map((spec) => spec.module))].filter((name) =>
@@ -87,13 +87,13 @@ export function servedModules(nodeModules: Modules, isDevelopment: boolean, plac
   return JSON.stringify(Object.fromEntries(names.sort().map((name) => [name, '1.0'])))
 }
 
-/** All names of a spec. An alias `rsk_x` answers as `chain_x` too: the API document and Rootstock tools use different prefixes. */
+/** Returns all names of a spec. An alias `rsk_x` includes `chain_x`: the API document and Rootstock tools use both prefixes. */
 export function wireNames({ name, alias }: MethodSpec<Context>): string[] {
   if (alias === undefined) return [name]
   return alias.startsWith('rsk_') ? [name, alias, alias.replace('rsk_', 'chain_')] : [name, alias]
 }
 
-/** Prefixes that are second names of a module. */
+/** Second names of modules. */
 const sameModule: Readonly<Record<string, string>> = { chain: 'rsk', anvil: 'hardhat' }
 
 function moduleOf(name: string): string {
@@ -102,29 +102,29 @@ function moduleOf(name: string): string {
 }
 
 /**
- * Modules that somebody has to ask for outside development networks: they change the chain or whom the node talks to, are
- * for those who mine, give away what its accounts own, or make every request expensive.
+ * Modules that are off by default outside development networks: they change the chain or the peers, are for miners, spend
+ * the funds of the node's accounts, or make every request expensive.
  */
-const askedFor = ['debug', 'evm', 'hardhat', 'mnr', 'personal', 'sco', 'trace']
+const offByDefault = ['debug', 'evm', 'hardhat', 'mnr', 'personal', 'sco', 'trace']
 
-/** Those of them that strangers could harm the node or its accounts with. */
+/** Modules of `offByDefault` with which unknown clients could harm the node or its accounts. */
 const dangerous = ['debug', 'evm', 'hardhat', 'mnr', 'personal', 'sco']
 
-/** The dangerous modules that the node has on, but that are shut at a place because it is public. */
+/** Returns the dangerous modules that the node enables, but that a public endpoint does not serve. */
 export function shutModules(nodeModules: Modules, { isPublic, modules }: Place): string[] {
   return dangerous.filter((name) => isPublic && nodeModules[name]?.enabled === true && modules[name]?.enabled !== true)
 }
 
-/** Whether a module is served on development networks only, as long as the configuration says nothing. */
-export function isAskedFor(module: string): boolean {
-  return askedFor.includes(module)
+/** Returns whether a module is served on development networks only, unless the configuration enables it. */
+export function isOffByDefault(module: string): boolean {
+  return offByDefault.includes(module)
 }
 
 function isModuleServed(module: string, modules: Modules, isDevelopment: boolean): boolean {
-  return modules[module]?.enabled ?? (isAskedFor(module) ? isDevelopment : true)
+  return modules[module]?.enabled ?? (isOffByDefault(module) ? isDevelopment : true)
 }
 
-/** The settings whose lists have to open a method; 'all' when it is open anyway. */
+/** Returns the settings whose lists must open a method; 'all' if it is open by default. */
 function openedBy(
   spec: MethodSpec<Context>,
   name: string,
@@ -135,13 +135,13 @@ function openedBy(
 }
 
 function isListed(name: string, settings: ModuleSettings | undefined, opened: ReturnType<typeof openedBy>): boolean {
-  // Both names of a method have the same rights: a list may use either.
+  // A list may use either name of a method.
   const names = [name, name.replace(/^chain_/, 'rsk_'), name.replace(/^rsk_/, 'chain_')]
   const has = (list: readonly string[]) => names.some((one) => list.includes(one))
   if (settings?.deny !== undefined && has(settings.deny)) return false
   if (settings?.allow !== undefined && !has(settings.allow)) return false
   if (opened === 'all') return true
-  // A list of one's own, though it is empty, takes the place of the one that holds such methods.
+  // A configured list, even an empty one, replaces the default list that denies such methods.
   const { allow, deny } = (opened === 'any list' ? settings : opened) ?? {}
   return deny !== undefined || allow !== undefined
 }

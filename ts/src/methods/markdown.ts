@@ -1,13 +1,13 @@
 import type { TSchema } from 'typebox'
 import type { MethodSpec } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
-import { isAskedFor, wireNames } from './entries.ts'
+import { isOffByDefault, wireNames } from './entries.ts'
 import { results } from './results.ts'
 import { notOffered, table } from './table.ts'
 
-// docs/methods.md, written from the table and from the schemas that check parameters and describe results.
+// Generates docs/methods.md from the method table and the schemas of parameters and results.
 
-/** A schema in JSON, as far as it is needed for words. */
+/** Members of a JSON schema that the page describes. */
 interface Described {
   readonly title?: string
   readonly type?: string
@@ -20,7 +20,7 @@ interface Described {
   readonly patternProperties?: Readonly<Record<string, Described>>
 }
 
-/** The whole page. */
+/** Returns the page. */
 export function methodsPage(): string {
   const shapes = new Map<string, Described>()
   const modules = [...new Set(table.map((spec) => spec.module))].map((name) => moduleSection(name, shapes))
@@ -50,7 +50,9 @@ export function methodsPage(): string {
 
 function moduleSection(module: string, shapes: Map<string, Described>): string {
   const specs = table.filter((spec) => spec.module === module)
-  const note = isAskedFor(module) ? 'Served on regtest and devnet; elsewhere when the configuration says so.\n\n' : ''
+  const note = isOffByDefault(module)
+    ? 'Served on regtest and devnet; elsewhere when the configuration says so.\n\n'
+    : ''
   const lines = specs.map(
     (spec) => `| ${signature(spec)} | ${words(schemaOf(spec), shapes)} | ${price(spec)} | ${about(spec)} |`,
   )
@@ -78,7 +80,7 @@ function about(spec: MethodSpec<Context>): string {
   return `${spec.doc}${alias}${off}${place}`.replaceAll('|', '\\|')
 }
 
-/** What the parameters of a module must be, each said once. */
+/** Returns the descriptions of the parameters of a module, each once. */
 function parametersOf(specs: readonly MethodSpec<Context>[]): string {
   const kinds = new Map<string, Set<string>>()
   for (const spec of specs) {
@@ -99,7 +101,7 @@ function shapeSection(title: string, schema: Described, shapes: Map<string, Desc
   return [`### ${title}`, '', '| Member | |', '| --- | --- |', ...lines, '']
 }
 
-/** A schema in words; objects with a title are collected. */
+/** Returns a schema in words; collects objects with a title. */
 function words(schema: Described, shapes: Map<string, Described>): string {
   const { title, type, items, properties, patternProperties, anyOf } = schema
   if (type === 'object' && properties !== undefined && title !== undefined) {

@@ -2,7 +2,7 @@ import { positional } from '../rpc/method.ts'
 import { text } from '../rpc/parameters/text.ts'
 import { defineMethod } from './context.ts'
 
-// The first parameter is ignored: the coinbase says which work is solved.
+// The first parameter is ignored: the coinbase identifies the block template.
 export const mnr_submitBitcoinBlockPartialMerkle = defineMethod({
   params: positional([
     text('blockHash', 'text'),

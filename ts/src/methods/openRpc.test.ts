@@ -5,7 +5,7 @@ import { entriesFor } from './entries.ts'
 import { openRpcDocument } from './openRpc.ts'
 import { table } from './table.ts'
 
-/** Its typings and its module disagree about how it is exported. */
+/** Typings and module of the package differ in the kind of export. */
 const { openrpcDocument } = createRequire(import.meta.url)('@open-rpc/meta-schema') as { openrpcDocument: object }
 
 interface Document {
@@ -20,7 +20,7 @@ interface Document {
 const document = openRpcDocument(entriesFor({}, true), '1.2.3', false) as unknown as Document
 
 test('behavior: the document is valid by the meta-schema of OpenRPC', () => {
-  // Schemas inside the document are JSON Schema, whose own meta-schema stands elsewhere.
+  // Schemas inside the document are JSON Schema with a separate meta-schema.
   const text = JSON.stringify(openrpcDocument).replace(
     /"https:\/\/meta\.json-schema\.tools[^"]*"/g,
     '"#/definitions/any"',
@@ -32,7 +32,7 @@ test('behavior: the document is valid by the meta-schema of OpenRPC', () => {
   expect(check.Check({ ...document, methods: [{ name: 1 }] })).toBe(false)
 })
 
-test('behavior: every schema of the document is usable, every reference leads somewhere', () => {
+test('behavior: every schema of the document compiles, every reference resolves', () => {
   const { schemas } = document.components
   for (const { name, params, result } of document.methods) {
     for (const { schema } of [...params, result]) {
@@ -45,7 +45,7 @@ test('behavior: every schema of the document is usable, every reference leads so
   expect(Object.keys(schemas).length).toBeGreaterThan(15)
 })
 
-test('behavior: what is served is listed under every name, what is not is not', () => {
+test('behavior: lists served methods under every name, and no others', () => {
   const names = document.methods.map(({ name }) => name)
   expect(names).toEqual(
     expect.arrayContaining(['eth_getBalance', 'rsk_protocolVersion', 'chain_protocolVersion', 'rpc.discover']),

@@ -3,12 +3,12 @@ import type { Entry, MethodSpec } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
 import { results } from './results.ts'
 
-// The table as an OpenRPC document (spec.open-rpc.org): what may be called, with the schemas that check the parameters.
+// Generates an OpenRPC document (spec.open-rpc.org) from the method table and the schemas of parameters.
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 type JsonObject = Readonly<Record<string, Json>>
 
-/** The document for what a node serves, every wire name a method of its own. `presumesBlock` as in `DispatchSettings`. */
+/** Returns the document of the served methods; every wire name is a method. `presumesBlock` as in `DispatchSettings`. */
 export function openRpcDocument(
   entries: ReadonlyMap<string, Entry<Context>>,
   version: string,
@@ -51,7 +51,7 @@ function methodObject(
   }
 }
 
-/** A schema as JSON, in which objects with a title are references to `components`. */
+/** Returns a schema as JSON, with references to `components` for objects with a title. */
 function referring(schema: TSchema, schemas: Record<string, Json>): Json {
   return replaced(JSON.parse(JSON.stringify(schema)) as Json, schemas)
 }

@@ -9,7 +9,7 @@ export const personal_importRawKey = defineMethod({
   answer: (context, [key, passphrase]) => storeKey(context, key, passphrase),
 })
 
-/** Encrypts and keeps a key. The core refuses first what it cannot keep. */
+/** Encrypts and stores a key. The core rejects invalid keys first. */
 export async function storeKey({ native }: Context, key: string, passphrase: string): Promise<Answer> {
   const address = JSON.parse(native.addressOfKey(key).toString()) as string
   const { encrypt } = await import('../keystore/secretStorage.ts')

@@ -5,7 +5,7 @@ import { passphrase } from '../rpc/parameters/secret.ts'
 import { defineMethod } from './context.ts'
 import { storedKey } from './personal_unlockAccount.ts'
 
-// As eth_sign, but with the message first. A passphrase counts for stored accounts only, locked ones too.
+// Like eth_sign with the message first. The passphrase is used for stored accounts only, also for locked ones.
 export const personal_sign = defineMethod({
   params: positional([bytes, address], [passphrase]),
   async answer(context, [data, address, passphrase], request) {

@@ -12,7 +12,7 @@ export const personal_unlockAccount = defineMethod({
   },
 })
 
-/** The decrypted key of a stored account; undefined when the account is not stored. */
+/** Returns the decrypted key of a stored account; undefined if the account is not stored. */
 export async function storedKey({ native }: Context, address: string, passphrase: string): Promise<string | undefined> {
   const encrypted = JSON.parse(native.encryptedKey(address).toString()) as string | null
   if (encrypted === null) return undefined

@@ -5,11 +5,11 @@ import { Transcripts } from '../../tests/conformance/transcript.ts'
 import { results } from './results.ts'
 import { table } from './table.ts'
 
-test('behavior: what every method returns is described', () => {
+test('behavior: every method has a described result', () => {
   expect(table.map((spec) => spec.name).filter((name) => !(name in results))).toEqual([])
 })
 
-/** Results that the reference gives and this node gives too, by method. */
+/** Recorded results of the reference, which this node returns as well, by method. */
 function recorded(): Map<string, unknown[]> {
   const transcripts = new Transcripts(fileURLToPath(new URL('../../../tests/vectors/rpc', import.meta.url)))
   const names = new Map(table.flatMap((spec) => [spec.name, spec.alias ?? []].flat().map((name) => [name, spec.name])))

@@ -18,7 +18,7 @@ import {
 
 const changes = Type.Union([listOf(chain.log), listOf(hash)])
 
-/** What each method returns. */
+/** Schemas of results by method. */
 export const results: Readonly<Record<string, TSchema>> = {
   web3_clientVersion: text,
   web3_sha3: hash,

@@ -13,7 +13,7 @@ test('behavior: every method file has a spec and every spec a file of its name',
 test('behavior: names are unique and carry their module', () => {
   const names = [...table.flatMap((spec) => [spec.name, spec.alias ?? []].flat()), ...notOffered.map(([name]) => name)]
   expect(new Set(names).size).toBe(names.length)
-  // What only anvil has is in the module of Hardhat's methods, too.
+  // Methods of anvil belong to the module of Hardhat's methods.
   for (const { name, module } of table) expect(name.replace(/^anvil_/, 'hardhat_').startsWith(`${module}_`)).toBe(true)
 })
 
@@ -25,7 +25,7 @@ test('behavior: aliases answer under both prefixes', () => {
   expect(entries.get('chain_getRawBlockHeaderByHash')).toHaveProperty('spec')
 })
 
-test('behavior: a list of a module means both names of a method', () => {
+test('behavior: a list of a module covers both names of a method', () => {
   for (const listed of ['rsk_getRawBlockHeaderByHash', 'chain_getRawBlockHeaderByHash']) {
     const denied = entriesFor({ rsk: { deny: [listed] } }, true)
     const allowed = entriesFor({ rsk: { allow: [listed] } }, true)
@@ -51,7 +51,7 @@ test.each([
   expect(entriesFor({ rsk: { allow: [name], deny: [name] } }, false).get(name)).not.toHaveProperty('spec')
 })
 
-test('behavior: development methods are served on development networks only, unless asked for', () => {
+test('behavior: development methods are served on development networks only, unless enabled', () => {
   const isServed = (modules: Parameters<typeof entriesFor>[0], isDevelopment: boolean) =>
     'spec' in (entriesFor(modules, isDevelopment).get('evm_mine') ?? {})
   expect(isServed({}, true)).toBe(true)
@@ -60,7 +60,7 @@ test('behavior: development methods are served on development networks only, unl
   expect(isServed({ evm: { enabled: false } }, true)).toBe(false)
 })
 
-test('behavior: traces are served on development networks only, unless asked for', () => {
+test('behavior: traces are served on development networks only, unless enabled', () => {
   const isServed = (name: string, modules: Parameters<typeof entriesFor>[0], isDevelopment: boolean) =>
     'spec' in (entriesFor(modules, isDevelopment).get(name) ?? {})
   for (const name of ['debug_traceTransaction', 'trace_block']) {

@@ -155,7 +155,7 @@ function spec(method: Method<Context>, facts: Facts): MethodSpec<Context> {
   return { ...facts, method }
 }
 
-/** Every method that is served, one row each. */
+/** Specs of all methods. */
 export const table: readonly MethodSpec<Context>[] = [
   spec(web3_clientVersion, {
     name: 'web3_clientVersion',
@@ -1272,8 +1272,8 @@ export const table: readonly MethodSpec<Context>[] = [
 ]
 
 /**
- * Names that are known but not offered, with their arities. They answer "not available" like a module that is switched
- * off, unless the number of parameters is wrong.
+ * Known methods that this node does not offer, with their arities. They fail with "not available", like methods of a
+ * disabled module, or with an error for a wrong number of parameters.
  */
 export const notOffered: readonly (readonly [name: string, arities: readonly number[] | 'any'])[] = [
   ['eth_getCompilers', 'any'],

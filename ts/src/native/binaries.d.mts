@@ -1,4 +1,4 @@
-/** What is known of one binary: its hash and, on Linux, the least glibc that it loads with. */
+/** Hash of one binary and, on Linux, its minimum glibc. */
 export interface Binary {
   readonly sha256: string
   readonly glibc?: string

@@ -1,9 +1,9 @@
-// Which binary of uWebSockets.js a process loads, and why it cannot. Each is made for one release line of Node.js (it
-// calls V8 itself) and for the glibc that it was linked with. Plain JavaScript: set-up looks here before anything is built.
+// Binaries of uWebSockets.js and their requirements. Each is built for one release line of Node.js (it calls V8 directly)
+// and for the glibc that it was linked with. Plain JavaScript, because set-up imports it before the build.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-/** The release lines of Node.js that this project runs on: the first version of each and the name of its ABI. */
+/** Supported release lines of Node.js: the first version of each and the name of its ABI. */
 export const nodeLines = [
   { line: 20, from: '20.19.0', abi: '115' },
   { line: 22, from: '22.12.0', abi: '127' },
@@ -22,7 +22,7 @@ export const linuxSystems = [
   { name: 'Debian 13', glibc: '2.41' },
 ]
 
-/** SHA-256 and least glibc of the binaries of the npm package `uwebsockets` 3.0.6 that this project loads, by platform and ABI. */
+/** SHA-256 and minimum glibc of the binaries of the npm package `uwebsockets` 3.0.6, by platform and ABI. */
 export const pinned = {
   'linux-x64': {
     115: { sha256: 'f4fa5d7b697529b45ac8aa3d57385d9af51bc1d2b26aa9f5b68ca4361542e665', glibc: '2.27' },
@@ -51,7 +51,7 @@ export const pinned = {
   },
 }
 
-/** The Node.js and the system of this process. `glibc` is undefined where there is none. */
+/** Returns Node.js and system of this process. `glibc` is undefined on systems without it. */
 export function thisSystem() {
   const platform = `${process.platform}-${process.arch}`
   const { node, modules: abi } = process.versions
@@ -65,15 +65,15 @@ export function fileName(platform, abi) {
   return `uws_${platform.replace('-', '_')}_${abi}.node`
 }
 
-/** One sentence for a Node.js of another release line, or of an early version of one; undefined when it is supported. */
+/** Returns a sentence for an unsupported version of Node.js; undefined if it is supported. */
 export function nodeProblem(node, lines = nodeLines) {
   if (nodeLines.some(({ line, from }) => isLine(node, line) && isAtLeast(node, from))) return undefined
   return `Node.js ${node} is not supported: use Node.js ${oneOf(lines.map(({ from }) => from.replace(/\.0$/, '')))} or a later version of the same line`
 }
 
 /**
- * One sentence that says why none of `binaries` (by ABI, of this platform) loads on this system and what helps;
- * undefined when one does.
+ * Returns a sentence with reason and remedy if none of `binaries` (by ABI, of this platform) loads on this system;
+ * undefined if one does.
  */
 export function systemProblem(binaries, { node, abi, platform, glibc }) {
   if (binaries === undefined) {
@@ -95,14 +95,14 @@ export function systemProblem(binaries, { node, abi, platform, glibc }) {
   return `The HTTP server (uWebSockets.js) for Node.js ${line} needs glibc ${binaries[abi].glibc} and this system has ${glibc}: ${other === '' ? 'use' : `${other}, or`} ${system}`
 }
 
-/** One sentence when a file is not the pinned one. */
+/** Returns a sentence if a file differs from the pinned one. */
 export function hashProblem(path, { sha256 }) {
   const found = createHash('sha256').update(readFileSync(path)).digest('hex')
   if (found === sha256) return undefined
   return `${path} is not the file that this version was made with (SHA-256 ${found} instead of ${sha256}): install again`
 }
 
-/** The least glibc that a Linux binary loads with, from the versions of the symbols that it needs. */
+/** Returns the minimum glibc of a Linux binary, from the versions of the symbols that it needs. */
 export function neededGlibc(path) {
   const versions = [...readFileSync(path, 'latin1').matchAll(/\0GLIBC_(\d+\.\d+)(?=[.\0])/g)].map(
     ([, version]) => version,
@@ -114,7 +114,7 @@ function isLine(version, line) {
   return Number.parseInt(version, 10) === line
 }
 
-/** Whether a version, `20.19.0` or `2.36`, is `wanted` or later. */
+/** Returns whether a version, `20.19.0` or `2.36`, is `wanted` or later. */
 export function isAtLeast(version, wanted) {
   const [left, right] = [version, wanted].map((text) => text.split('.').map(Number))
   for (let index = 0; index < right.length; index++) {

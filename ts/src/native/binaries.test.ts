@@ -31,7 +31,7 @@ test('behavior: each platform has a binary for each line of Node.js', () => {
   for (const binaries of Object.values(pinned)) expect(Object.keys(binaries)).toEqual(nodeLines.map(({ abi }) => abi))
 })
 
-test('error: a file that is not the pinned one', () => {
+test('error: a file that differs from the pinned one', () => {
   const path = join(scratchFolder(), 'uws.node')
   writeFileSync(path, 'other')
   expect(hashProblem(path, { sha256: '00' })).toMatch(
@@ -80,7 +80,7 @@ test('error: a package that was packed for another line of Node.js', () => {
   )
 })
 
-test('behavior: what the packages and the pages say of Node.js is what the table says', () => {
+test('behavior: packages and pages name the versions of Node.js of the table', () => {
   const read = (path: string) => readFileSync(join(root, path), 'utf8')
   const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } }
   expect(engines.node).toBe(nodeLines.map(({ from }) => `^${from}`).join(' || '))

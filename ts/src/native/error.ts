@@ -1,9 +1,9 @@
-/** The addon is not there, or was built for another platform. The message says what to do. */
+/** The addon is missing or was built for another platform. The message names the remedy. */
 export class AddonMissing extends Error {
   override name = 'AddonMissing'
 }
 
-/** The HTTP server does not load with this Node.js on this system. The message is one sentence that says what would help. */
+/** The HTTP server does not load with this Node.js on this system. The message names the remedy in one sentence. */
 export class UnsupportedSystem extends Error {
   override name = 'UnsupportedSystem'
 }

@@ -1,16 +1,16 @@
 import type { Addon } from './bindings.ts'
 
-// How the chain and the pool moved since somebody looked last.
+// Changes of the chain and the pool since a position.
 
-/** A block that somebody has seen last. */
+/** Last block that was read. */
 export interface Cursor {
   readonly number: number
   readonly hash: string
 }
 
-/** How the main chain moved since a cursor. */
+/** Changes of the main chain since a cursor. */
 export interface Movement {
-  /** Blocks that became main, ascending. */
+  /** Blocks that joined the main chain, ascending. */
   readonly hashes: readonly string[]
   /** Blocks that left the main chain, from the highest down. */
   readonly removed: readonly string[]
@@ -23,14 +23,14 @@ export interface PendingFeed {
   readonly position: number
 }
 
-/** A transaction of the pool that a block left out. */
+/** Transaction of the pool that a block left out. */
 export interface LeftOut {
   readonly hash: string
   readonly from: string
   readonly nonce: number
-  /** For people. */
+  /** Text for people. */
   readonly reason: string
-  /** Whether it has left the pool; otherwise it waits. */
+  /** Whether it was removed from the pool. */
   readonly isDropped: boolean
 }
 
@@ -38,7 +38,7 @@ export function headCursor(native: Addon): Cursor {
   return JSON.parse(native.headCursor()) as Cursor
 }
 
-/** With more than `most` new blocks the cursor stands on the last of those named: the next question goes on from there. */
+/** Reads the changes since a cursor, at most `most` new blocks; the returned cursor is the start of the next read. */
 export function movementSince(native: Addon, { number, hash }: Cursor, most: number): Movement {
   return JSON.parse(native.mainHashesSince(number, hash, most)) as Movement
 }
@@ -47,7 +47,7 @@ export function pendingSince(native: Addon, position: number): PendingFeed {
   return JSON.parse(native.pendingHashesSince(position)) as PendingFeed
 }
 
-/** What came since the last question. */
+/** Reads the transactions that blocks have left out since the last call. */
 export function leftOut(native: Addon): readonly LeftOut[] {
   return JSON.parse(native.leftOut()) as readonly LeftOut[]
 }

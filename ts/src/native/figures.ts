@@ -1,7 +1,7 @@
 import type { NodeFigures } from '../observe/nodeFigures.ts'
 import type { Addon } from './bindings.ts'
 
-/** Undefined when no node is open. */
+/** Returns the statistics of the node, undefined if none is open. */
 export function nodeFigures(native: Addon): NodeFigures | undefined {
   try {
     return JSON.parse(native.nodeFigures()) as NodeFigures

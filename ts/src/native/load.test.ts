@@ -20,7 +20,7 @@ const addon = guarded({
   },
 })
 
-test('behavior: results pass', () => {
+test('behavior: results pass unchanged', () => {
   expect(addon.netVersion()).toBe('"33"')
 })
 
@@ -31,7 +31,7 @@ test('error: refusals become RpcError, thrown or rejected', async () => {
   await expect(addon.ethCall('{}', 'latest', '', '', 0, 1, false)).rejects.toBeInstanceOf(RpcError)
 })
 
-test('error: overload has an HTTP status of its own', async () => {
+test('error: overload has a separate HTTP status', async () => {
   await expect(addon.evmReset(0, 1)).rejects.toMatchObject({ code: -32005, httpStatus: 503 })
 })
 

@@ -4,7 +4,7 @@ import type { Addon } from './bindings.ts'
 import { AddonMissing } from './error.ts'
 import { builtHere, installed, platformPackage } from './places.ts'
 
-/** Loads the addon. Every error that its functions throw is an RpcError; what is not is a defect and becomes `internal`. */
+/** Loads the addon. Its functions throw only RpcError and NativeDefect, which becomes an internal error. */
 export function loadAddon(): Addon {
   const require = createRequire(import.meta.url)
   const path = builtHere('rhizome.node') ?? installed(require, 'rhizome.node')
@@ -24,12 +24,12 @@ export function loadAddon(): Addon {
   return guarded(loaded)
 }
 
-/** Wraps each exported function so that only RpcError comes out. */
+/** Wraps each exported function to convert its errors. */
 export function guarded(loaded: object): Addon {
   const wrapped = Object.entries(loaded).map(([name, value]) => {
     return [name, typeof value === 'function' ? guard(value as (...parameters: unknown[]) => unknown) : value]
   })
-  // An object that grew by names would be a dictionary to the engine, which is slower to look at.
+  // V8 makes a dictionary of an object that grows by many names, which is slower to read.
   return Object.fromEntries(wrapped) as Addon
 }
 
@@ -48,7 +48,7 @@ function guard(call: (...parameters: unknown[]) => unknown): (...parameters: unk
   }
 }
 
-/** The addon's errors carry `{code, message, data, hint, cause}` as JSON in their message; the cause is for the log. */
+/** Errors of the addon carry `{code, message, data, hint, cause}` as JSON in their message; the cause is for the log. */
 function toRpcError(error: unknown): Error {
   const text = messageOf(error)
   if (text.startsWith('{')) {
@@ -62,13 +62,13 @@ function toRpcError(error: unknown): Error {
         return refusal
       }
     } catch {
-      // Not ours: falls through to a defect.
+      // Not an error of the addon: falls through to a defect.
     }
   }
   return new NativeDefect(text)
 }
 
-/** Something in the core that should not happen. The caller learns nothing of it; the log does. */
+/** Defect of the core. Appears in the log only; the client gets an internal error. */
 export class NativeDefect extends Error {
   override name = 'NativeDefect'
 }

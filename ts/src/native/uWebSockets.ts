@@ -10,13 +10,13 @@ const require = createRequire(import.meta.url)
 const { platform, abi } = thisSystem()
 let loaded: typeof uws | undefined
 
-/** uWebSockets.js, loaded at the first call. Throws UnsupportedSystem. */
+/** Returns uWebSockets.js, loaded at the first call. Throws UnsupportedSystem. */
 export function uWebSockets(): typeof uws {
   loaded ??= require(find().path) as typeof uws
   return loaded
 }
 
-/** Throws UnsupportedSystem when uWebSockets.js would not load, or when its file is not the one that was pinned. */
+/** Throws UnsupportedSystem if uWebSockets.js would not load, or its file differs from the pinned one. */
 export function checkSystem(): void {
   const { path, binaries } = find()
   const binary = binaries[abi]
@@ -24,7 +24,7 @@ export function checkSystem(): void {
   if (problem !== undefined) throw new UnsupportedSystem(problem)
 }
 
-/** The file for this Node.js: of the release build, of the platform's package, else of the npm package of a checkout. */
+/** Returns the file for this Node.js: of the release build, the platform's package, or the npm package of a checkout. */
 function find(): { path: string; binaries: Binaries } {
   const manifest = builtHere('uWebSockets.json') ?? installed(require, 'uWebSockets.json')
   const binaries = manifest === undefined ? pinned[platform] : (JSON.parse(readFileSync(manifest, 'utf8')) as Binaries)

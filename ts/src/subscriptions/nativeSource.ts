@@ -2,7 +2,7 @@ import type { Addon } from '../native/bindings.ts'
 import { headCursor, movementSince, pendingSince } from '../native/feed.ts'
 import type { MatchingLog, SubscriptionSource } from './source.ts'
 
-/** The chain as subscriptions read it, through the addon. */
+/** Chain of the addon as a source of subscriptions. */
 export function nativeSource(native: Addon): SubscriptionSource {
   return {
     head: () => headCursor(native),

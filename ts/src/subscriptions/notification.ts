@@ -1,7 +1,7 @@
 const head = '{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"'
 const blankId = `0x${'0'.repeat(32)}`
 
-/** A message to many subscriptions: written once, only the id changes from one to the next. */
+/** Message to many subscriptions: written once, only the id changes. */
 export class Notification {
   readonly #bytes: Buffer
 
@@ -10,7 +10,7 @@ export class Notification {
     this.#bytes = Buffer.from(`${head}${blankId}","result":${result}}}`)
   }
 
-  /** The message for one subscription. The next call writes into the same bytes: they have to be sent or copied before. */
+  /** Returns the message for one subscription. The next call overwrites the same bytes: send or copy them before. */
   for(id: string): Buffer {
     this.#bytes.write(id, head.length, 'latin1')
     return this.#bytes

@@ -7,7 +7,7 @@ import { Publisher } from './publisher.ts'
 import { SubscriptionRegistry } from './registry.ts'
 import type { MatchingLog, SubscriptionSource } from './source.ts'
 
-/** A chain of named blocks, each with a log of its own name. */
+/** Chain of named blocks; each has one log with the name of the block. */
 class Chain implements SubscriptionSource {
   blocks = ['g']
   readonly branches = new Map<string, string[]>()
@@ -118,7 +118,7 @@ const logsOf = (...address: string[]): Wanted => ({ kind: 'logs', criteria: { ad
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('blocks', () => {
-  test('behavior: a head, then its logs, for each block from the subscription on', () => {
+  test('behavior: publishes head and logs of each block after the subscription', () => {
     const { chain, publisher, one } = setUp()
     chain.mine('a')
     publisher.subscribe(one, heads)
@@ -129,7 +129,7 @@ describe('blocks', () => {
     expect(one.take()).toEqual([])
   })
 
-  test('behavior: a reorganisation brings removed logs from the highest down, then the new branch', () => {
+  test('behavior: a reorganization publishes removed logs from the highest block down, then the new branch', () => {
     const { chain, publisher, one } = setUp()
     publisher.subscribe(one, heads)
     publisher.subscribe(one, allLogs)
@@ -148,7 +148,7 @@ describe('blocks', () => {
     ])
   })
 
-  test('behavior: a new subscription does not get what others were still to be told', () => {
+  test('behavior: a new subscription does not get earlier changes that are not published yet', () => {
     const { chain, publisher, one, other } = setUp()
     publisher.subscribe(one, heads)
     chain.callHead = () => undefined
@@ -158,7 +158,7 @@ describe('blocks', () => {
     expect([one.take(), other.take()]).toEqual([['1: head a'], []])
   })
 
-  test('behavior: nothing is told of the time without subscriptions', () => {
+  test('behavior: changes without subscriptions are not published later', () => {
     const { chain, publisher, one } = setUp()
     publisher.subscribe(one, heads)
     publisher.forget(one)
@@ -168,7 +168,7 @@ describe('blocks', () => {
     expect(one.take()).toEqual(['2: head b'])
   })
 
-  test('behavior: the same criteria are looked for once, others at the same time', () => {
+  test('behavior: equal criteria are matched once, different criteria together', () => {
     const { chain, publisher, one, other } = setUp()
     for (const wanted of [logsOf('a'), logsOf('b'), logsOf('a', 'b')]) publisher.subscribe(one, wanted)
     for (const wanted of [logsOf('a'), logsOf('nobody')]) publisher.subscribe(other, wanted)
@@ -179,7 +179,7 @@ describe('blocks', () => {
     expect([one.take(), other.take()]).toEqual([['2: log b', '3: log b'], []])
   })
 
-  test('behavior: many blocks come in turns, none is left out', async () => {
+  test('behavior: many blocks are published over several turns, none is lost', async () => {
     const { chain, publisher, one } = setUp()
     publisher.subscribe(one, heads)
     const names = Array.from({ length: 100 }, (_none, index) => `n${index}`)
@@ -189,7 +189,7 @@ describe('blocks', () => {
     expect(one.take()).toEqual(names.map((name) => `1: head ${name}`))
   })
 
-  test('behavior: a block that was deleted meanwhile is passed over', () => {
+  test('behavior: a deleted block is skipped', () => {
     const { chain, publisher, one } = setUp()
     publisher.subscribe(one, heads)
     chain.dropped.add('a')
@@ -199,7 +199,7 @@ describe('blocks', () => {
 })
 
 describe('the pool', () => {
-  test('behavior: hashes, or whole transactions, from the subscription on', () => {
+  test('behavior: publishes hashes or whole transactions after the subscription', () => {
     const { chain, publisher, one } = setUp()
     chain.send('x')
     publisher.subscribe(one, { kind: 'newPendingTransactions', isFull: false })
@@ -209,7 +209,7 @@ describe('the pool', () => {
     expect(one.take()).toEqual(['1: y', '1: z', '2: {"hash":"y"}'])
   })
 
-  test('behavior: a transaction is told before the block that has it', () => {
+  test('behavior: a transaction is published before its block', () => {
     const { chain, publisher, one } = setUp()
     publisher.subscribe(one, heads)
     publisher.subscribe(one, { kind: 'newPendingTransactions', isFull: false })
@@ -220,7 +220,7 @@ describe('the pool', () => {
 })
 
 describe('subscriptions', () => {
-  test('behavior: only their own connection ends them', () => {
+  test('behavior: only the own connection can remove a subscription', () => {
     const { chain, publisher, one, other } = setUp()
     const id = publisher.subscribe(one, heads)
     expect(publisher.unsubscribe(other, id)).toBe(false)
@@ -232,7 +232,7 @@ describe('subscriptions', () => {
     expect(one.take()).toEqual([])
   })
 
-  test('behavior: they go with their connection', () => {
+  test('behavior: closing the connection removes its subscriptions', () => {
     const { chain, registry, publisher, one, other } = setUp()
     publisher.subscribe(one, heads)
     publisher.subscribe(one, allLogs)
@@ -244,7 +244,7 @@ describe('subscriptions', () => {
     expect([registry.hasBlocks, registry.hasPool, registry.logs.size]).toEqual([true, false, 0])
   })
 
-  test('behavior: one that goes while it is told does not disturb the others', () => {
+  test('behavior: a connection that closes during publication does not affect others', () => {
     const { chain, publisher, other } = setUp()
     const leaving: Subscriber = { client: 'a', push: () => publisher.forget(leaving) }
     publisher.subscribe(leaving, heads)
@@ -254,7 +254,7 @@ describe('subscriptions', () => {
     expect(other.take()).toEqual(['3: head a', '3: head b'])
   })
 
-  test('error: criteria of all subscriptions together are bounded, and given back', () => {
+  test('error: the bytes of all criteria are limited, and released', () => {
     const { publisher, one, other } = setUp(1000)
     const large = (index: number) => {
       const address = Array.from(
@@ -271,7 +271,7 @@ describe('subscriptions', () => {
     publisher.subscribe(other, large(4))
   })
 
-  test('error: more than one connection may have', () => {
+  test('error: too many subscriptions of one connection', () => {
     const { publisher, one, other } = setUp(2)
     const id = publisher.subscribe(one, heads)
     publisher.subscribe(one, { kind: 'syncing' })
@@ -281,7 +281,7 @@ describe('subscriptions', () => {
     publisher.subscribe(one, heads)
   })
 
-  test('error: a failure of the core is reported, and the next change is told', () => {
+  test('error: a failure of the core is reported, the next change is published', () => {
     const { chain, publisher, defects, one } = setUp()
     publisher.subscribe(one, heads)
     const { header } = Chain.prototype

@@ -5,33 +5,33 @@ import { Notification } from './notification.ts'
 import type { Audience, SubscriptionRegistry } from './registry.ts'
 import type { SubscriptionSource } from './source.ts'
 
-/** Blocks that are told in one turn of the event loop: other connections are served in between. */
+/** Number of blocks that are published in one turn of the event loop, so that other connections are served in between. */
 const blocksPerTurn = 32
 
-/** What methods ask of the subscriptions. */
+/** Subscriptions as methods use them. */
 export interface SubscriptionPort {
-  /** Returns the id. */
+  /** Adds a subscription. Returns its id. */
   subscribe(subscriber: Subscriber, wanted: Wanted): string
-  /** False for an id that is not one of this connection. */
+  /** Removes a subscription. Returns false if this connection has no such id. */
   unsubscribe(subscriber: Subscriber, id: string): boolean
 }
 
 /**
- * Tells one worker's subscriptions what happens. The core only says that something changed; what changed is read from a
- * cursor, as installed filters do it, so a late call loses nothing and a reorganisation is seen as one.
+ * Publishes changes to the subscriptions of one worker. The core only notifies of a change; the changes are read from a
+ * cursor, as for installed filters. So a late notification loses nothing, and a reorganization is read as one.
  */
 export class Publisher implements SubscriptionPort {
   readonly #source: SubscriptionSource
   readonly #registry: SubscriptionRegistry
   readonly #report: (defect: unknown) => void
-  /** The last block that was told; undefined while nobody follows the chain. */
+  /** Last published block; undefined while no subscription needs blocks. */
   #cursor: Cursor | undefined
-  /** Position in the feed of the pool; undefined while nobody follows it. */
+  /** Position in the feed of the pool; undefined while no subscription needs it. */
   #position: number | undefined
   #isListeningToHeads = false
   #isListeningToPool = false
 
-  /** `report` gets what goes wrong while nobody waits for an answer. */
+  /** `report` receives errors that no request can return. */
   constructor(source: SubscriptionSource, registry: SubscriptionRegistry, report: (defect: unknown) => void) {
     this.#source = source
     this.#registry = registry
@@ -39,7 +39,7 @@ export class Publisher implements SubscriptionPort {
   }
 
   subscribe(subscriber: Subscriber, wanted: Wanted): string {
-    // Whoever is there already is told what has happened until now: the new one begins here.
+    // Publishes changes until now to existing subscriptions: the new subscription starts here.
     this.publish()
     const id = this.#registry.add(subscriber, wanted)
     if (this.#registry.hasBlocks) this.#followChain()
@@ -51,12 +51,12 @@ export class Publisher implements SubscriptionPort {
     return this.#registry.remove(subscriber, id)
   }
 
-  /** For a connection that has closed. */
+  /** Removes the subscriptions of a closed connection. */
   forget(subscriber: Subscriber): void {
     this.#registry.removeAll(subscriber)
   }
 
-  /** Tells what is new. */
+  /** Publishes new blocks and transactions. */
   publish(): void {
     try {
       this.#publishPool()
@@ -67,7 +67,7 @@ export class Publisher implements SubscriptionPort {
   }
 
   #followChain(): void {
-    // Listening comes first, so that nothing falls between.
+    // The listener is set before the cursor is read, so that no change is lost in between.
     if (!this.#isListeningToHeads) this.#source.onHead(() => this.publish())
     this.#isListeningToHeads = true
     this.#cursor ??= this.#source.head()
@@ -120,7 +120,7 @@ export class Publisher implements SubscriptionPort {
   }
 }
 
-/** Results that are null belong to what went away in between. */
+/** Null results belong to blocks or transactions that were removed in between. */
 function tellKnown(audience: Audience, results: readonly string[]): void {
   audience.tell(results.filter((result) => result !== 'null').map((result) => new Notification(result)))
 }

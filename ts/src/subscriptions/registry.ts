@@ -4,7 +4,7 @@ import type { Wanted } from '../rpc/parameters/subscription.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
 import type { Notification } from './notification.ts'
 
-/** Subscriptions that get the same messages, with their connections. */
+/** Subscriptions with the same messages, with their connections. */
 export class Audience {
   readonly #members = new Map<string, Subscriber>()
 
@@ -26,24 +26,24 @@ export class Audience {
   }
 }
 
-/** Each message is made when the one before is sent: they share their bytes with those of other subscriptions. */
+/** Writes each message after the previous one is sent, because they share their bytes. */
 function* messagesFor(id: string, notifications: readonly Notification[]): Iterable<Buffer> {
   for (const notification of notifications) yield notification.for(id)
 }
 
-/** What a subscription costs besides its criteria. */
+/** Memory of a subscription besides its criteria. */
 const entryBytes = 512
-/** The text itself, and while a block is matched: the joined text, its copy for the core, the parsed criteria. */
+/** Copies of the text of criteria: the text itself, and during a match the joined text, its copy for the core, the parsed criteria. */
 const copiesOfCriteria = 4
 
-/** Who of one worker's connections is subscribed to what. A subscription ends with its connection. */
+/** Subscriptions of the connections of one worker. A subscription ends with its connection. */
 export class SubscriptionRegistry {
   readonly heads = new Audience()
   readonly pendingHashes = new Audience()
   readonly pendingTransactions = new Audience()
-  /** By the criteria's JSON text. */
+  /** By the JSON text of the criteria. */
   readonly logs = new Map<string, Audience>()
-  /** This node does not synchronise with others: nothing is told. */
+  /** Never published: this node does not synchronize with others. */
   readonly #syncing = new Audience()
   readonly #owned = new Map<Subscriber, Map<string, () => void>>()
   readonly #maximum: number
@@ -52,8 +52,8 @@ export class SubscriptionRegistry {
   readonly #onChange: (change: number) => void
 
   /**
-   * At most `maximum` for one connection. `newId` gives 0x and 32 digits that cannot be guessed. `onChange` is told how many
-   * more, or fewer, subscriptions there are.
+   * At most `maximum` for one connection. `newId` returns 0x and 32 digits that cannot be guessed. `onChange` receives the
+   * change of the number of subscriptions.
    */
   constructor(
     maximum: number,
@@ -75,7 +75,7 @@ export class SubscriptionRegistry {
     return !this.pendingHashes.isEmpty || !this.pendingTransactions.isEmpty
   }
 
-  /** Returns the id. Throws RpcError when the connection, its client or all have too many. */
+  /** Adds a subscription. Returns its id. Throws RpcError if the connection, its client or all have too many. */
   add(subscriber: Subscriber, wanted: Wanted): string {
     const owned = this.#owned.get(subscriber) ?? new Map<string, () => void>()
     if (owned.size >= this.#maximum) {
@@ -96,7 +96,7 @@ export class SubscriptionRegistry {
     return id
   }
 
-  /** False for an id that is not one of this connection. */
+  /** Removes a subscription. Returns false if this connection has no such id. */
   remove(subscriber: Subscriber, id: string): boolean {
     const owned = this.#owned.get(subscriber)
     const leave = owned?.get(id)
@@ -109,7 +109,7 @@ export class SubscriptionRegistry {
     return leave !== undefined
   }
 
-  /** For a connection that has closed. */
+  /** Removes the subscriptions of a closed connection. */
   removeAll(subscriber: Subscriber): void {
     const owned = this.#owned.get(subscriber)
     if (owned === undefined) return
