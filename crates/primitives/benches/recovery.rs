@@ -1,12 +1,12 @@
-//! Sender recovery, one by one and many at once, in microseconds a transaction, its hash included; the best of several
-//! rounds: `cargo bench -p rhizome-primitives --profile release`.
+//! Sender recovery one by one and in batches, in microseconds for each transaction including its hash; the best of
+//! several rounds: `cargo bench -p rhizome-primitives --bench recovery --profile release`.
 
 use rhizome_primitives::{Bytes, DecodeError, SignatureError, Transaction, U256, UnsignedTransaction, keccak256};
 use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-// Short rounds, so that some of them meet a processor that does nothing else.
+// Short rounds, so that some of them run on an otherwise idle processor.
 const ROUNDS: usize = 300;
 const TRANSACTIONS: usize = 96;
 
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn best(transactions: &[Transaction], recover: impl Fn(&[Transaction]) -> usize) -> Result<f64, DecodeError> {
     let mut best = f64::MAX;
     for _ in 0..ROUNDS {
-        // Senders are remembered: each round needs its own.
+        // Senders are cached in the transaction, so each round needs fresh ones.
         let fresh: Vec<Transaction> =
             transactions.iter().map(|known| Transaction::decode(known.encoded())).collect::<Result<_, _>>()?;
         let began = Instant::now();

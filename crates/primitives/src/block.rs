@@ -1,4 +1,4 @@
-//! Blocks: a header, transactions and uncle headers.
+//! Blocks: a header, transactions and uncle headers (docs/spec/blocks.md, 4.10).
 
 use crate::EMPTY_UNCLES;
 use crate::chain_spec::ChainSpec;
@@ -8,20 +8,20 @@ use crate::rlp::{self, Item};
 use crate::transaction::Transaction;
 use alloy_primitives::{B256, keccak256};
 
-/// A block. Whether the roots and hashes of the header match the rest is not checked here.
+/// A block. Decoding does not check whether the roots and hashes in the header match the rest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// The header.
+    /// Header of the block.
     pub header: Header,
-    /// Transactions in order; except in the genesis the last one is REMASC.
+    /// Transactions in block order. The last one is REMASC, except in the genesis block.
     pub transactions: Vec<Transaction>,
     /// Headers of the uncles.
     pub uncles: Vec<Header>,
 }
 
 impl Block {
-    /// Reads data that consists of exactly one block. Header and uncles are read by the rules of their own numbers. On
-    /// development networks the senders that stand in place of signatures are believed.
+    /// Decodes exactly one block. Header and uncles are read by the rules of their heights. On development networks
+    /// the transactions may have impersonated senders instead of signatures.
     pub fn decode(raw: &[u8], spec: &ChainSpec) -> Result<Block, DecodeError> {
         let elements = rlp::decode_list(raw)?.list("block")?;
         let [header, transactions, uncles] = elements.as_slice() else {
@@ -35,7 +35,7 @@ impl Block {
         Ok(Block { header, transactions, uncles: read_uncles(uncles, spec)? })
     }
 
-    /// The encoding of a block on the wire and in storage. Its length is the size that is shown to users.
+    /// Encodes the block as on the wire and in storage. The length is the block's `size` in the RPC API.
     pub fn encode(&self) -> Vec<u8> {
         let mut transactions = Vec::new();
         for transaction in &self.transactions {
@@ -49,12 +49,12 @@ impl Block {
         rlp::list(&elements)
     }
 
-    /// The hash of the header.
+    /// Returns the hash of the header.
     pub fn hash(&self) -> B256 {
         self.header.hash()
     }
 
-    /// True when the transaction at `index` is the one that distributes fees: the last, and of the right form.
+    /// Returns true if the transaction at `index` is the REMASC transaction: the last one, in the right form.
     pub fn is_remasc(&self, index: usize) -> bool {
         index + 1 == self.transactions.len() && self.transactions.last().is_some_and(Transaction::has_remasc_form)
     }
@@ -80,7 +80,7 @@ fn encode_uncles(uncles: &[Header]) -> Vec<u8> {
     rlp::list(&elements)
 }
 
-/// Hash of a list of uncles over their full encodings, in order.
+/// Returns the hash of a list of uncles, over their full encodings in order.
 pub fn uncles_hash(uncles: &[Header]) -> B256 {
     if uncles.is_empty() { EMPTY_UNCLES } else { keccak256(encode_uncles(uncles)) }
 }

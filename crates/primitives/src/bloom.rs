@@ -1,4 +1,4 @@
-//! The 2048-bit log bloom of receipts and blocks.
+//! The 2048-bit log bloom of receipts and blocks (docs/spec/blocks.md, 3.2).
 
 use std::iter;
 
@@ -6,25 +6,25 @@ use crate::keccak::keccak256_all;
 use crate::receipt::Log;
 use alloy_primitives::{B256, hex, keccak256};
 
-/// 2048 bits as 256 bytes, big-endian: bit 0 is the lowest bit of the last byte.
+/// Bloom of 2048 bits in 256 bytes, big-endian: bit 0 is the lowest bit of the last byte.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Bloom([u8; 256]);
 
 impl Bloom {
-    /// The bloom of nothing.
+    /// The empty bloom.
     pub const ZERO: Bloom = Bloom([0; 256]);
 
-    /// A bloom with the given bits.
+    /// Creates a bloom with these bits.
     pub const fn new(bytes: [u8; 256]) -> Bloom {
         Bloom(bytes)
     }
 
-    /// The bits as found in a header or receipt; `None` unless there are exactly 256 bytes.
+    /// Copies the bloom of a header or receipt; `None` unless there are exactly 256 bytes.
     pub fn from_slice(bytes: &[u8]) -> Option<Bloom> {
         bytes.try_into().ok().map(Bloom)
     }
 
-    /// The bloom of a receipt with these logs.
+    /// Computes the bloom of a receipt with these logs.
     pub fn of_logs<'a>(logs: impl IntoIterator<Item = &'a Log>) -> Bloom {
         let items: Vec<&[u8]> = logs.into_iter().flat_map(Bloom::items).collect();
         let mut bloom = Bloom::ZERO;
@@ -34,7 +34,7 @@ impl Bloom {
         bloom
     }
 
-    /// The three bit numbers (0..2048) of an address or a 32-byte topic.
+    /// Returns the three bit numbers (0 to 2047) of an address or a 32-byte topic.
     pub fn bits(item: &[u8]) -> [u16; 3] {
         Bloom::bits_of_hash(&keccak256(item))
     }
@@ -49,24 +49,24 @@ impl Bloom {
         }
     }
 
-    /// What a log adds to a bloom: its address and its topics; its data takes no part.
+    /// Iterates over the parts of a log in the bloom: its address and its topics, not its data.
     fn items(log: &Log) -> impl Iterator<Item = &[u8]> {
         iter::once(log.address.as_slice()).chain(log.topics.iter().map(B256::as_slice))
     }
 
-    /// Adds everything that another bloom holds.
+    /// Adds all bits of another bloom.
     pub fn accrue(&mut self, other: &Bloom) {
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
             *mine |= theirs;
         }
     }
 
-    /// False when the address or topic is certainly not in the bloom.
+    /// Returns false if the address or topic is definitely not in the bloom.
     pub fn contains(&self, item: &[u8]) -> bool {
         self.has_bits(Bloom::bits(item))
     }
 
-    /// As `contains`, for bit numbers computed once and tested against many blooms.
+    /// Like `contains`, for bit numbers that are computed once and tested against many blooms.
     pub fn has_bits(&self, bits: [u16; 3]) -> bool {
         bits.iter().all(|&bit| {
             let byte = usize::from(bit / 8) % 256;
@@ -74,12 +74,12 @@ impl Bloom {
         })
     }
 
-    /// True when no bit is set.
+    /// Returns true if no bit is set.
     pub fn is_zero(&self) -> bool {
         *self == Bloom::ZERO
     }
 
-    /// The 256 bytes.
+    /// Returns the 256 bytes.
     pub fn as_bytes(&self) -> &[u8; 256] {
         &self.0
     }
@@ -103,7 +103,7 @@ mod tests {
     use crate::{Address, B256, Bytes};
 
     #[test]
-    fn contains_what_was_added() {
+    fn contains_addresses_and_topics_but_no_data() {
         let log = Log {
             address: Address::repeat_byte(1),
             topics: vec![B256::repeat_byte(2), B256::repeat_byte(3)],

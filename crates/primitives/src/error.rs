@@ -1,62 +1,63 @@
-//! What can be wrong with received bytes.
+//! Errors of decoding and of signatures.
 
-/// Why an encoding was refused. The reference refuses the same inputs while it decodes.
+/// Reasons to reject an encoding. The reference rejects the same inputs while decoding.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// An item starts behind the end of its enclosing data.
+    /// An item starts after the end of its enclosing data.
     #[error("the input ends where an RLP item should start")]
     MissingItem,
-    /// Header plus content of an item pass the end of the enclosing data.
+    /// Header and content of an item exceed the end of the enclosing data.
     #[error("an RLP item of {length} bytes does not fit into the {available} bytes left")]
     OutOfBounds {
-        /// Length that the item claims for its content.
+        /// Length of the content as stated by the item.
         length: usize,
-        /// Bytes between the start of the content (or of its length bytes) and the end of the enclosing data.
+        /// Number of bytes between the start of the content (or of its length bytes) and the end of the enclosing
+        /// data.
         available: usize,
     },
     /// The 32-bit length has its top bit set.
     #[error("the RLP length {0:#x} is negative as a 32-bit number")]
     NegativeLength(u32),
-    /// More (or other) than exactly one list was given.
+    /// The data is not exactly one list.
     #[error("expected exactly one RLP list")]
     NotOneList,
-    /// A list was needed, a string was found.
+    /// A string where a list is required.
     #[error("{0} must be an RLP list")]
     ExpectedList(&'static str),
     /// Wrong number of elements.
     #[error("{what} cannot have {got} elements")]
     ElementCount {
-        /// The object that was read.
+        /// Type of the decoded object.
         what: &'static str,
-        /// Elements found.
+        /// Number of elements.
         got: usize,
     },
-    /// A field has a length that it may not have.
+    /// A field has an invalid length.
     #[error("{field} cannot be {got} bytes long")]
     FieldLength {
-        /// The field that was read.
+        /// The invalid field.
         field: &'static str,
-        /// Bytes found.
+        /// Length in bytes.
         got: usize,
     },
-    /// A number is larger than its field allows.
+    /// A number exceeds the maximum of its field.
     #[error("{0} is too large")]
     TooLarge(&'static str),
-    /// A number may not be negative.
+    /// A number is negative.
     #[error("{0} is negative")]
     Negative(&'static str),
-    /// A field that must be there is missing.
+    /// A required field is absent.
     #[error("{0} is missing")]
     Missing(&'static str),
 }
 
-/// Why a header has no hash for merged mining.
+/// Reasons why a header has no hash for merged mining.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
-    /// A UMM root is either empty or 20 bytes long.
+    /// The UMM root is neither empty nor 20 bytes long.
     #[error("the UMM root has {0} bytes instead of 20")]
     UmmRootLength(usize),
-    /// Fork detection data is due at this height, but there is no coinbase to read it from.
+    /// The header must have fork detection data at this height, but has no coinbase to read them from.
     #[error("the header has no mining elements to read the fork detection data from")]
     NoMiningElements,
     /// The coinbase does not contain the tag followed by the first 20 bytes of the hash.
@@ -67,16 +68,16 @@ pub enum HeaderError {
     ForkDataLength(usize),
 }
 
-/// Why a transaction has no sender, or could not be signed.
+/// Reasons why a transaction has no sender, or cannot be signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureError {
     /// There is no signature.
     #[error("the transaction is not signed")]
     Unsigned,
-    /// r is not below the field prime; the reference sees the null address as sender.
+    /// r is not below the field prime; the reference uses the null address as sender.
     #[error("r is not a field element")]
     OutOfField,
-    /// r is zero, or no point of the curve has it as x-coordinate, or the key would be the point at infinity.
+    /// r is zero or not the x-coordinate of a point on the curve, or the key is the point at infinity.
     #[error("no public key belongs to the signature")]
     NoKey,
     /// The private key is zero or not below the group order.

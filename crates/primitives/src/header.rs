@@ -1,5 +1,6 @@
-//! Block headers of all versions. `decode` reads the full form, `encode` writes the four forms, `extension` is the part that
-//! versions 1 and 2 hash apart, `merged_mining` is the hash that Bitcoin miners commit to.
+//! Block headers of all versions (docs/spec/blocks.md, 4). `decode` reads the full form, `encode` writes the four
+//! forms, `extension` has the part that versions 1 and 2 hash separately, `merged_mining` the hash that Bitcoin miners
+//! commit to.
 
 mod decode;
 mod encode;
@@ -14,17 +15,18 @@ use crate::{EMPTY_ROOT, EMPTY_UNCLES, rlp};
 use alloy_primitives::{Address, B256, Bytes, I256, U256, keccak256};
 use std::sync::OnceLock;
 
-/// A block header. Byte fields hold what was received, an empty one what the reference calls null; sizes are not checked
-/// unless a field says so. Fill in everything before asking for `hash`, which is remembered (a clone forgets it).
+/// A block header. Byte fields have the received bytes; an empty field is null in the reference. Lengths are not
+/// checked unless a field says so. All fields must be set before the first call of `hash`, which is cached (a clone
+/// has an empty cache).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// Hash of the parent, 32 bytes in every valid block.
     pub parent_hash: Bytes,
-    /// Hash over the uncles.
+    /// Hash of the uncle list.
     pub uncles_hash: Bytes,
-    /// Receiver of the fees; `None` is the null address.
+    /// Beneficiary of the fees; `None` is the null address.
     pub coinbase: Option<Address>,
-    /// State after the block; before RSKIP-126 in the old format.
+    /// State root after the block; before RSKIP-126 in the old format.
     pub state_root: Bytes,
     /// Root of the transactions.
     pub transactions_root: Bytes,
@@ -32,47 +34,48 @@ pub struct Header {
     pub receipts_root: Bytes,
     /// Bloom of the logs, 256 bytes in every valid block.
     pub logs_bloom: Bytes,
-    /// Difficulty; missing counts as zero but is written differently.
+    /// Difficulty; `None` counts as zero but is encoded differently.
     pub difficulty: Option<U256>,
     /// Height, below 2^63.
     pub number: u64,
-    /// Gas limit as received: mined headers have leading zeros, which the hash covers.
+    /// Gas limit as received: mined headers have leading zeros, which are part of the hash.
     pub gas_limit: Bytes,
     /// Gas used by the transactions, below 2^63.
     pub gas_used: u64,
-    /// Seconds, below 2^63.
+    /// Timestamp in seconds, below 2^63.
     pub timestamp: u64,
-    /// Free bytes of the miner.
+    /// Extra data.
     pub extra_data: Bytes,
-    /// Wei paid by the transactions of this block alone.
+    /// Fees in wei paid by the transactions of this block.
     pub paid_fees: U256,
-    /// Wei a unit of gas; may be negative while it is only decoded.
+    /// Wei for each unit of gas; can be negative in an unchecked header.
     pub minimum_gas_price: Option<I256>,
-    /// Number of uncles as the header claims it, below 2^31.
+    /// Number of uncles as stated by the header, below 2^31.
     pub uncle_count: u32,
     /// Present from RSKIP-UMM on, usually empty.
     pub umm_root: Option<Bytes>,
-    /// 0, 1 or 2; comes from the data, not from the height (RSKIP-351, RSKIP-535).
+    /// Header version 0, 1 or 2, taken from the data, not from the height (RSKIP-351, RSKIP-535).
     pub version: u8,
     /// Ends of the parallel sublists (RSKIP-144).
     pub edges: Option<Vec<i16>>,
-    /// Opaque bytes of the union bridge (RSKIP-535).
+    /// Opaque bytes of the Union Bridge (RSKIP-535).
     pub base_event: Option<Bytes>,
-    /// The 80-byte Bitcoin header that proves the work.
+    /// The 80-byte Bitcoin header with the proof of work.
     pub bitcoin_header: Option<Bytes>,
-    /// Path from the Bitcoin coinbase to the Merkle root.
+    /// Merkle path from the Bitcoin coinbase to the root.
     pub merkle_proof: Option<Bytes>,
-    /// The Bitcoin coinbase, its first part compressed into a SHA-256 midstate.
+    /// The Bitcoin coinbase, whose first part is compressed into a SHA-256 midstate.
     pub bitcoin_coinbase: Option<Bytes>,
     rules: Rules,
     expects_fork_data: bool,
-    /// The genesis writes its difficulty with the bytes of its description.
+    /// Difficulty of a genesis block, which is encoded with the bytes of the specification.
     genesis_difficulty: Option<Bytes>,
     hash: HashCache,
 }
 
 impl Header {
-    /// An empty header of that height: version, optional elements and flags are right, everything else is to be filled in.
+    /// Creates an empty header of this height: version, optional elements and flags are set, everything else must be
+    /// filled in.
     pub fn new(number: u64, spec: &ChainSpec) -> Header {
         let rules = spec.rules(number);
         let is_later = |rule| number > 0 && rules.is_active(rule);
@@ -112,7 +115,8 @@ impl Header {
         }
     }
 
-    /// The header of block 0. `state_root` is the root of the genesis state in the current format; the specification may
+    /// Creates the header of block 0. `state_root` is the root of the genesis state in the current format; the
+    /// specification can override it.
     /// put another into the header.
     pub fn genesis(spec: &ChainSpec, state_root: B256) -> Header {
         let genesis = &spec.genesis;
@@ -134,47 +138,47 @@ impl Header {
         }
     }
 
-    /// The block hash.
+    /// Returns the block hash.
     pub fn hash(&self) -> B256 {
         *self.hash.0.get_or_init(|| keccak256(self.encode_for_hash()))
     }
 
-    /// Forgets the remembered hash, after a field was changed.
+    /// Clears the cached hash. Required after a change of a field.
     pub fn forget_hash(&mut self) {
         self.hash = HashCache::default();
     }
 
-    /// The rules that are active at the height of the header.
+    /// Returns the rules that are active at the height of the header.
     pub fn rules(&self) -> Rules {
         self.rules
     }
 
-    /// The parent's hash, if it has the length of a hash.
+    /// Returns the hash of the parent; `None` if it has the wrong length.
     pub fn parent(&self) -> Option<B256> {
         B256::try_from(self.parent_hash.as_ref()).ok()
     }
 
-    /// The gas limit as a number; more than 32 bytes read as the largest number.
+    /// Returns the gas limit; values of more than 32 bytes saturate.
     pub fn gas_limit_value(&self) -> U256 {
         rlp::saturating_u256(&self.gas_limit)
     }
 
-    /// The minimum gas price in wei; 0 if missing or negative.
+    /// Returns the minimum gas price in wei; 0 if absent or negative.
     pub fn min_gas_price(&self) -> U256 {
         self.minimum_gas_price.filter(|price| !price.is_negative()).map_or(U256::ZERO, I256::into_raw)
     }
 
-    /// The difficulty; 0 if missing.
+    /// Returns the difficulty; 0 if absent.
     pub fn difficulty_value(&self) -> U256 {
         self.difficulty.unwrap_or_default()
     }
 
-    /// The coinbase; zeros for the null address.
+    /// Returns the coinbase; zeros for the null address.
     pub fn coinbase_address(&self) -> Address {
         self.coinbase.unwrap_or_default()
     }
 
-    /// True when one of the three mining elements is non-empty.
+    /// Returns true if one of the three mining elements is not empty.
     pub fn has_mining_elements(&self) -> bool {
         [&self.bitcoin_header, &self.merkle_proof, &self.bitcoin_coinbase]
             .into_iter()
@@ -182,12 +186,12 @@ impl Header {
     }
 }
 
-/// The bytes of an optional element; a missing one is written like an empty one.
+/// Returns the bytes of an optional element; an absent element is encoded like an empty one.
 fn bytes_of(element: &Option<Bytes>) -> &[u8] {
     element.as_ref().map_or(&[], |bytes| bytes.as_ref())
 }
 
-/// The genesis writes its gas limit without leading zeros, a limit of zero as one zero byte.
+/// Encodes the gas limit of a genesis block: without leading zeros, zero as one zero byte.
 fn genesis_gas_limit(bytes: &[u8]) -> &[u8] {
     match rlp::strip_zeros(bytes) {
         [] => &[0],
@@ -195,12 +199,12 @@ fn genesis_gas_limit(bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// RSKIP-110: from the height where a block has enough ancestors to make the data from.
+/// Returns true from the height on where a block has enough ancestors for fork detection data (RSKIP-110).
 fn expects_fork_data(number: u64, rules: Rules, spec: &ChainSpec) -> bool {
     number > 0 && rules.is_active(Rule::Rskip110) && number >= spec.constants.fork_detection_blocks
 }
 
-/// A hash that is computed once. Clones start empty, since what is cloned is often about to be changed.
+/// Lazily computed hash. Clones start empty, because a clone is usually about to be changed.
 #[derive(Debug, Default)]
 struct HashCache(OnceLock<B256>);
 
@@ -223,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_header_has_the_version_of_its_height() {
+    fn new_headers_have_the_version_of_their_height() {
         let spec = ChainSpec::testnet();
         assert_eq!(Header::new(7_139_599, &spec).version, 0);
         let first = Header::new(7_139_600, &spec);
@@ -236,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clone_forgets_the_hash() {
+    fn clones_do_not_inherit_the_hash() {
         let spec = ChainSpec::regtest();
         let header = Header::new(5, &spec);
         let mut changed = header.clone();

@@ -1,12 +1,13 @@
-//! The bytes of the chain: RLP as Rootstock reads and writes it, transactions, receipts, blooms, headers and blocks with
-//! their hashes, and the description of a chain (networks, upgrades, rules, constants, genesis).
+//! Primitive types of the chain: RLP as Rootstock reads and writes it; transactions, receipts, blooms, headers and
+//! blocks with their hashes; and chain specifications (networks, upgrades, rules, constants, genesis).
 //!
-//! Every hash is taken over a re-encoding of the parsed object, never over the received bytes, because the reader accepts
-//! more than the writers produce.
+//! Every hash is computed over a re-encoding of the decoded object, never over the received bytes, because the reader
+//! accepts more encodings than the writers produce.
 //!
-//! Must not: do I/O, start threads, read a clock, know the EVM, the state trie or the proof of work.
+//! This crate does no I/O, starts no threads, reads no clock, and does not know the EVM, the state trie or the proof
+//! of work.
 //!
-//! Start reading at `rlp` (what is accepted, how zero is written), then `transaction`, `header` and `chain_spec`.
+//! Start reading at `rlp` (accepted encodings, encoding of zero), then `transaction`, `header` and `chain_spec`.
 
 pub use alloy_primitives::{Address, B256, Bytes, I256, U256, address, b256, hex, keccak256};
 
@@ -39,13 +40,13 @@ pub use sublists::{SublistGasLimits, largest_transaction_gas};
 pub use transaction::{Transaction, UnsignedTransaction};
 pub use upgrades::Upgrade;
 
-/// Root of a trie without entries: keccak of the single byte `80`. Header roots that are missing read as this.
+/// Root of the empty trie: Keccak hash of the byte `80`. An absent root in a header decodes as this.
 pub const EMPTY_ROOT: B256 = b256!("56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421");
-/// Uncles hash of a block without uncles: keccak of the single byte `c0`.
+/// Hash of the empty uncle list: Keccak hash of the byte `c0`.
 pub const EMPTY_UNCLES: B256 = b256!("1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347");
-/// Code hash of an account without code: keccak of nothing.
+/// Code hash of an account without code: Keccak hash of no bytes.
 pub const EMPTY_CODE_HASH: B256 = b256!("c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470");
-/// The contract of the two-way peg with Bitcoin.
+/// Address of the Bridge, the contract of the two-way peg with Bitcoin.
 pub const BRIDGE: Address = address!("0000000000000000000000000000000001000006");
-/// The contract that distributes the fees; called by the last transaction of every block.
+/// Address of REMASC, the contract that distributes fees; called by the last transaction of every block.
 pub const REMASC: Address = address!("0000000000000000000000000000000001000008");

@@ -1,6 +1,7 @@
-//! The networks. A network is data: one file in `networks/`, in the format that custom chain specifications use too.
+//! Built-in networks. A network is data: one file in `networks/`, in the format of custom chain specifications.
 
-/// The network whose defaults a chain starts from. A few constants of the reference hang on it rather than on the chain id.
+/// Network that provides the defaults of a chain. A few constants of the reference depend on it rather than on the
+/// chain id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Network {
     /// The network with real money.
@@ -9,18 +10,18 @@ pub enum Network {
     Testnet,
     /// The second public test network.
     Testnet2,
-    /// One-node development network: difficulty 1, funded accounts.
+    /// Development network of one node: difficulty 1, funded accounts.
     Regtest,
     /// Development network of several nodes.
     Devnet,
 }
 
 impl Network {
-    /// Every network.
+    /// All networks.
     pub const ALL: &'static [Network] =
         &[Network::Mainnet, Network::Testnet, Network::Testnet2, Network::Regtest, Network::Devnet];
 
-    /// The name on the command line and in chain specifications.
+    /// Returns the name on the command line and in chain specifications.
     pub fn name(self) -> &'static str {
         match self {
             Network::Mainnet => "mainnet",
@@ -31,7 +32,7 @@ impl Network {
         }
     }
 
-    /// The network of that name; the reference's `main` is accepted too.
+    /// Returns the network with this name; `main`, the name in the reference, is accepted too.
     pub fn by_name(name: &str) -> Option<Network> {
         match name {
             "main" => Some(Network::Mainnet),
@@ -39,7 +40,7 @@ impl Network {
         }
     }
 
-    /// The built-in chain specification, as JSON.
+    /// Returns the built-in chain specification in JSON.
     pub fn spec_json(self) -> &'static str {
         match self {
             Network::Mainnet => include_str!("networks/mainnet.json"),

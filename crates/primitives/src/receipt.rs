@@ -1,4 +1,4 @@
-//! Logs and receipts.
+//! Logs and receipts (docs/spec/blocks.md, 3).
 
 use crate::bloom::Bloom;
 use crate::error::DecodeError;
@@ -9,34 +9,34 @@ use std::slice;
 /// An event of a contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Log {
-    /// The contract that wrote it.
+    /// Address of the contract that emitted it.
     pub address: Address,
     /// Up to four topics.
     pub topics: Vec<B256>,
-    /// Everything else.
+    /// Data that is not indexed.
     pub data: Bytes,
 }
 
-/// A log where it lies, nothing of it copied: in a [`Log`], or encoded in a receipt.
+/// Borrowed log: part of a [`Log`], or encoded in a receipt.
 #[derive(Debug, Clone)]
 pub struct LogRef<'a> {
-    /// The contract that wrote it.
+    /// Address of the contract that emitted it.
     pub address: &'a Address,
-    /// Everything but its topics.
+    /// Data that is not indexed.
     pub data: &'a [u8],
     topics: Topics<'a>,
 }
 
-/// The topics of a log, first to last.
+/// Topics of a log in order.
 #[derive(Debug, Clone)]
 enum Topics<'a> {
     Decoded(slice::Iter<'a, B256>),
-    /// Of 32 bytes each: that was seen.
+    /// Items of 32 bytes each, already checked.
     Encoded(rlp::Elements<'a>),
 }
 
 impl<'a> LogRef<'a> {
-    /// Reads a log inside of a receipt.
+    /// Decodes a log in a receipt.
     pub fn decode(log: &Item<'a>) -> Result<Self, DecodeError> {
         let [address, topics, data] = log.exactly("log")?;
         let topics = topics.elements("topics")?;
@@ -47,7 +47,7 @@ impl<'a> LogRef<'a> {
         Ok(Self { address, data: data.bytes(), topics: Topics::Encoded(topics) })
     }
 
-    /// Up to four topics.
+    /// Iterates over the topics, at most four in a valid log.
     pub fn topics(&self) -> impl Iterator<Item = &'a B256> + use<'a> {
         self.topics.clone()
     }
@@ -77,29 +77,29 @@ impl From<LogRef<'_>> for Log {
 }
 
 impl Log {
-    /// The logs of a receipt from the element that holds them.
+    /// Decodes the list of logs in a receipt.
     pub fn decode_all(logs: &Item<'_>) -> Result<Vec<Log>, DecodeError> {
         logs.elements("logs")?.map(|log| LogRef::decode(&log?).map(Log::from)).collect()
     }
 }
 
-/// The outcome of a transaction as it is hashed into the receipts root.
+/// Receipt of a transaction, as hashed into the receipts root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
     /// False for reverts, exceptional halts and failed creations.
     pub success: bool,
-    /// Gas used up to and including this transaction: in the block before RSKIP-144, in the sublist after.
+    /// Cumulative gas including this transaction: of the block before RSKIP-144, of the sublist after.
     pub cumulative_gas: u64,
     /// Bloom of the logs.
     pub bloom: Bloom,
-    /// Logs in the order of writing.
+    /// Logs in order of emission.
     pub logs: Vec<Log>,
-    /// Gas used by this transaction alone.
+    /// Gas used by this transaction.
     pub gas_used: u64,
 }
 
 impl Receipt {
-    /// `[status, cumulative gas, bloom, logs, gas used, status]`: the status stands at both ends.
+    /// Encodes `[status, cumulative gas, bloom, logs, gas used, status]`, with the status twice.
     pub fn encode(&self) -> Vec<u8> {
         let mut logs = Vec::new();
         for log in &self.logs {
@@ -117,7 +117,7 @@ impl Receipt {
         rlp::list(&elements)
     }
 
-    /// Reads what `encode` writes.
+    /// Decodes the result of `encode`.
     pub fn decode(raw: &[u8]) -> Result<Receipt, DecodeError> {
         let [_, cumulative_gas, bloom, logs, gas_used, status] = rlp::decode_list(raw)?.exactly("receipt")?;
         let bloom = bloom.bytes();
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failed_receipt_without_logs() {
+    fn failed_receipts_without_logs_round_trip() {
         let receipt = Receipt { success: false, cumulative_gas: 128, bloom: Bloom::ZERO, logs: vec![], gas_used: 128 };
         let encoded = receipt.encode();
         assert_eq!(encoded[..9], [0xf9, 1, 0x0a, 0x80, 0x81, 0x80, 0xb9, 1, 0]);

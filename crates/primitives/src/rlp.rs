@@ -1,5 +1,5 @@
-//! RLP as the chain uses it: a lenient reader (it decides what is accepted) and one writer for each kind of scalar (they
-//! decide what is hashed).
+//! RLP as Rootstock uses it (docs/spec/blocks.md, 1): a lenient reader, which determines acceptance, and one writer
+//! for each kind of scalar, which determine hashes.
 
 mod number;
 mod reader;

@@ -1,10 +1,10 @@
-//! The consensus rules. Each belongs to an upgrade and activates with it, unless a network gives it a height of its own.
+//! Consensus rules. Each belongs to an upgrade and activates with it, unless a network states a separate height.
 
 use crate::upgrades::Upgrade;
 
 macro_rules! rules {
     ($($(#[$doc:meta])* $variant:ident = $name:literal => $upgrade:expr,)*) => {
-        /// A consensus rule, named as in the reference node.
+        /// Consensus rule, named as in the reference node.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum Rule {
@@ -12,17 +12,17 @@ macro_rules! rules {
         }
 
         impl Rule {
-            /// Every rule, in the order of declaration.
+            /// All rules, in the order of declaration.
             pub const ALL: &'static [Rule] = &[$(Rule::$variant,)*];
 
-            /// The name in chain specifications, as in `rskip85`.
+            /// Returns the name in chain specifications, as in `rskip85`.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Rule::$variant => $name,)*
                 }
             }
 
-            /// The upgrade that brings the rule; `None` when only a height of its own can activate it.
+            /// Returns the upgrade of the rule; `None` if only a separate height activates it.
             pub fn upgrade(self) -> Option<Upgrade> {
                 match self {
                     $(Rule::$variant => $upgrade,)*
@@ -39,19 +39,19 @@ rules! {
     Rskip85 = "rskip85" => Some(Upgrade::Orchid),
     /// Whitelist for unlimited peg-ins.
     Rskip87 = "rskip87" => Some(Upgrade::Orchid),
-    /// Which callers may use the bridge.
+    /// Restriction of the callers of the Bridge.
     Rskip88 = "rskip88" => Some(Upgrade::Orchid),
-    /// Bridge methods to query bitcoin blocks.
+    /// Bridge methods that return Bitcoin blocks.
     Rskip89 = "rskip89" => Some(Upgrade::Orchid),
-    /// EXTCODESIZE and return data of precompiled contracts.
+    /// EXTCODESIZE and return data of precompiles.
     Rskip90 = "rskip90" => Some(Upgrade::Orchid),
     /// STATICCALL.
     Rskip91 = "rskip91" => Some(Upgrade::Orchid),
-    /// Short merkle proof, block hash without proof and coinbase.
+    /// Short Merkle proof; block hash without proof and coinbase.
     Rskip92 = "rskip92" => Some(Upgrade::Orchid),
     /// No drop to minimum difficulty after 10 minutes.
     Rskip97 = "rskip97" => Some(Upgrade::Orchid),
-    /// No fallback (signed) blocks; bitcoin header must be 80 bytes.
+    /// No fallback (signed) blocks; Bitcoin header must be 80 bytes.
     Rskip98 = "rskip98" => Some(Upgrade::Orchid),
     /// Stack and value handling of DELEGATECALL and STATICCALL.
     Rskip103 = "rskip103" => Some(Upgrade::Orchid060),
@@ -63,7 +63,7 @@ rules! {
     Rskip119 = "rskip119" => Some(Upgrade::Wasabi100),
     /// Shift opcodes.
     Rskip120 = "rskip120" => Some(Upgrade::Wasabi100),
-    /// Bridge method for bitcoin confirmations.
+    /// Bridge method for Bitcoin confirmations.
     Rskip122 = "rskip122" => Some(Upgrade::Wasabi100),
     /// Federation members with several keys.
     Rskip123 = "rskip123" => Some(Upgrade::Wasabi100),
@@ -135,7 +135,7 @@ rules! {
     Rskip218 = "rskip218" => Some(Upgrade::Iris300),
     /// New minimum peg values.
     Rskip219 = "rskip219" => Some(Upgrade::Iris300),
-    /// Bridge methods about bitcoin blocks.
+    /// Bridge methods about Bitcoin blocks.
     Rskip220 = "rskip220" => Some(Upgrade::Iris300),
     /// Gas price cap of 100 times the block minimum.
     Rskip252 = "rskip252" => Some(Upgrade::Fingerroot500),
@@ -207,11 +207,11 @@ rules! {
     Rskip459 = "rskip459" => Some(Upgrade::Lovell700),
     /// Witness commitment search.
     Rskip460 = "rskip460" => Some(Upgrade::Lovell700),
-    /// Union bridge.
+    /// Union Bridge.
     Rskip502 = "rskip502" => Some(Upgrade::Reed810),
     /// Secp256k1 precompiles.
     Rskip516 = "rskip516" => Some(Upgrade::Reed800),
-    /// Union bridge storage cells.
+    /// Storage slots of the Union Bridge.
     Rskip529 = "rskip529" => Some(Upgrade::Reed810),
     /// Base event in header (version 2).
     Rskip535 = "rskip535" => None,
@@ -236,10 +236,10 @@ impl Rule {
     }
 }
 
-// A set of rules is one bit a rule in a u128.
+// A set of rules has one bit for each rule in a u128.
 const _: () = assert!(Rule::ALL.len() <= 128);
 
-/// The rules that are active at some block.
+/// Set of the rules that are active at a block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rules(u128);
 

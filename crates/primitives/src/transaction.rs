@@ -1,4 +1,4 @@
-//! Transactions: nine RLP elements, two hashes, no typed envelopes.
+//! Transactions (docs/spec/blocks.md, 2): nine RLP elements, two hashes, no typed envelopes.
 
 mod impersonation;
 mod intrinsic_gas;
@@ -17,12 +17,12 @@ use signature::Signature;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// A transaction as it stands in blocks. Immutable; hash and sender are computed once.
+/// Transaction of a block. Immutable; hash and sender are computed once.
 #[derive(Debug, Clone)]
 pub struct Transaction {
-    /// The canonical encoding; the other fields point into it or were parsed from it.
+    /// Canonical encoding; the other fields are ranges of it or were decoded from it.
     encoded: Bytes,
-    /// Where the first six elements stand, which every signature covers.
+    /// Range of the first six elements, which every signature covers.
     unsigned: Range<usize>,
     nonce: Range<usize>,
     gas_limit: Range<usize>,
@@ -30,31 +30,31 @@ pub struct Transaction {
     to: Option<Address>,
     value: U256,
     data: Bytes,
-    /// Gas price and value fit into 32 bytes of signed form.
+    /// True if gas price and value fit into 32 bytes of signed form.
     is_amount_valid: bool,
     signature: Option<Signature>,
     hash: OnceLock<B256>,
     sender: OnceLock<Result<Address, SignatureError>>,
 }
 
-/// What goes into a transaction before it is signed.
+/// Transaction before it is signed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnsignedTransaction {
-    /// Number of transactions that the sender made before.
+    /// Nonce of the sender.
     pub nonce: U256,
-    /// Wei a unit of gas.
+    /// Wei for each unit of gas.
     pub gas_price: U256,
-    /// Units of gas.
+    /// Gas limit.
     pub gas_limit: u64,
-    /// `None` creates a contract.
+    /// Receiver; `None` creates a contract.
     pub to: Option<Address>,
-    /// Wei.
+    /// Value in wei.
     pub value: U256,
     /// Call data or init code.
     pub data: Bytes,
 }
 
-/// The elements of a transaction as bytes; numbers are big-endian of any length.
+/// Elements of a transaction as bytes; numbers are big-endian of any length.
 struct TransactionElements<'a> {
     nonce: &'a [u8],
     gas_price: Option<&'a [u8]>,
@@ -66,12 +66,12 @@ struct TransactionElements<'a> {
 }
 
 impl Transaction {
-    /// Reads data that consists of exactly one transaction.
+    /// Decodes exactly one transaction.
     pub fn decode(raw: &[u8]) -> Result<Transaction, DecodeError> {
         Transaction::from_list(&rlp::decode_list(raw)?)
     }
 
-    /// Reads an element of a block body: a list, or a string that holds the encoding of one.
+    /// Decodes an element of a block body: a list, or a string with the encoding of one.
     pub fn from_item(item: &Item<'_>) -> Result<Transaction, DecodeError> {
         if item.is_list() { Transaction::from_list(item) } else { Transaction::decode(item.bytes()) }
     }
@@ -106,7 +106,7 @@ impl Transaction {
         Ok(Transaction::assemble(&TransactionElements { nonce, gas_price, gas_limit, to, value, data, signature }))
     }
 
-    /// The transaction that ends the block `block_number` (1 or higher).
+    /// Returns the REMASC transaction of the block `block_number` (1 or higher).
     pub fn remasc(block_number: u64) -> Transaction {
         let nonce = block_number.saturating_sub(1).to_be_bytes();
         Transaction::assemble(&TransactionElements {
@@ -120,7 +120,7 @@ impl Transaction {
         })
     }
 
-    /// Signs for a chain (1 to 109; 0: for all of them) with a private key.
+    /// Signs for a chain (1 to 109; 0 for any chain) with a private key.
     pub fn sign(unsigned: UnsignedTransaction, chain_id: u8, key: &B256) -> Result<Transaction, SignatureError> {
         Transaction::with_signature(unsigned, chain_id, |message| Signature::sign(message, chain_id as i8, key))
     }
@@ -130,7 +130,7 @@ impl Transaction {
         chain_id: u8,
         sign: impl FnOnce(&B256) -> Result<Signature, SignatureError>,
     ) -> Result<Transaction, SignatureError> {
-        // Above, v would pass 255 and come back as something else.
+        // Above 109, v would exceed 255 and wrap to another chain id.
         if chain_id > 109 {
             return Err(SignatureError::ChainId(chain_id));
         }
@@ -148,16 +148,16 @@ impl Transaction {
             data: &unsigned.data,
             signature: None,
         };
-        let draft = Transaction::assemble(&elements);
-        let message = draft.signing_hash(chain_id as i8);
+        let unsigned = Transaction::assemble(&elements);
+        let message = unsigned.signing_hash(chain_id as i8);
         elements.signature = Some(sign(&message)?);
         Ok(Transaction::assemble(&elements))
     }
 
-    /// Writes the canonical encoding and parses what is asked for often.
+    /// Writes the canonical encoding and decodes the fields that are read often.
     fn assemble(elements: &TransactionElements<'_>) -> Transaction {
         let mut payload = Vec::with_capacity(elements.data.len() + 192);
-        // Zero as a single byte is the one spelling that does not survive.
+        // The only non-canonical encoding that is changed is zero as a single byte.
         let nonce = if elements.nonce == [0] { &[] } else { elements.nonce };
         let nonce_end = put(&mut payload, |out| rlp::put_bytes(out, nonce));
         put(&mut payload, |out| rlp::put_price(out, elements.gas_price));
@@ -190,29 +190,29 @@ impl Transaction {
         }
     }
 
-    /// The canonical encoding, over which the hash is taken.
+    /// Returns the canonical encoding, which the hash covers.
     pub fn encode(&self) -> Vec<u8> {
         self.encoded.to_vec()
     }
 
-    /// The canonical encoding without a copy.
+    /// Returns the canonical encoding without a copy.
     pub fn encoded(&self) -> &Bytes {
         &self.encoded
     }
 
-    /// The hash that identifies the transaction.
+    /// Returns the transaction hash.
     pub fn hash(&self) -> B256 {
         *self.hash.get_or_init(|| keccak256(&self.encoded))
     }
 
-    /// The hash of each transaction, computed together.
+    /// Returns the hash of each transaction; unknown hashes are computed together.
     pub fn hashes(transactions: &[Transaction]) -> Vec<B256> {
         let encoded: Vec<_> = transactions.iter().map(|transaction| &transaction.encoded).collect();
         let keep = |(transaction, hash): (&Transaction, B256)| *transaction.hash.get_or_init(|| hash);
         transactions.iter().zip(keccak256_all(&encoded)).map(keep).collect()
     }
 
-    /// The hash that is signed.
+    /// Returns the hash that the signature covers.
     pub fn raw_hash(&self) -> B256 {
         self.signing_hash(self.chain_id())
     }
@@ -221,7 +221,7 @@ impl Transaction {
         keccak256(self.signed_bytes(chain_id))
     }
 
-    /// The first six elements, followed by `[chain id, empty, empty]` when there is a chain id.
+    /// Returns the list of the first six elements, followed by `[chain id, empty, empty]` if there is a chain id.
     fn signed_bytes(&self, chain_id: i8) -> Vec<u8> {
         let unsigned = self.encoded.get(self.unsigned.clone()).unwrap_or_default();
         let mut payload = Vec::with_capacity(unsigned.len() + 4);
@@ -233,88 +233,90 @@ impl Transaction {
         rlp::list(&payload)
     }
 
-    /// The nonce; one of more than 32 bytes reads as the largest number.
+    /// Returns the nonce; values of more than 32 bytes saturate.
     pub fn nonce(&self) -> U256 {
         rlp::saturating_u256(self.nonce_bytes())
     }
 
-    /// The nonce as it is written: empty for zero, leading zeros survive.
+    /// Returns the encoded nonce: empty for zero, with leading zeros.
     pub fn nonce_bytes(&self) -> &[u8] {
         self.encoded.get(self.nonce.clone()).unwrap_or_default()
     }
 
-    /// Wei a unit of gas, 0 when missing; more than 32 bytes read as the largest number.
+    /// Returns the gas price in wei, 0 if absent; values of more than 32 bytes saturate.
     pub fn gas_price(&self) -> U256 {
         self.gas_price
     }
 
-    /// The gas limit; one of more than 32 bytes reads as the largest number.
+    /// Returns the gas limit; values of more than 32 bytes saturate.
     pub fn gas_limit(&self) -> U256 {
         rlp::saturating_u256(self.gas_limit_bytes())
     }
 
-    /// The gas limit as it is written, leading zeros included; empty when missing.
+    /// Returns the encoded gas limit with leading zeros; empty if absent.
     pub fn gas_limit_bytes(&self) -> &[u8] {
         self.encoded.get(self.gas_limit.clone()).unwrap_or_default()
     }
 
-    /// The receiver; `None` creates a contract.
+    /// Returns the receiver; `None` creates a contract.
     pub fn to(&self) -> Option<Address> {
         self.to
     }
 
-    /// True when the transaction creates a contract.
+    /// Returns true if the transaction creates a contract.
     pub fn is_creation(&self) -> bool {
         self.to.is_none()
     }
 
-    /// Wei; more than 32 bytes read as the largest number.
+    /// Returns the value in wei; values of more than 32 bytes saturate.
     pub fn value(&self) -> U256 {
         self.value
     }
 
-    /// Call data or init code.
+    /// Returns the call data or the init code.
     pub fn data(&self) -> &Bytes {
         &self.data
     }
 
-    /// The chain that the signature is for; 0 when it is for all (or there is no signature). Odd values of v give
+    /// Returns the chain id of the signature; 0 if it is valid for any chain or absent. Unusual values of v give
     /// negative chain ids.
     pub fn chain_id(&self) -> i8 {
         self.signature.as_ref().map_or(0, |signature| signature.chain_id)
     }
 
-    /// The byte v as it is written; 0 when unsigned.
+    /// Returns the byte v as encoded; 0 if unsigned.
     pub fn encoded_v(&self) -> u8 {
         self.signature.as_ref().map_or(0, Signature::encoded_v)
     }
 
-    /// 27 or 28: which of two keys made the signature; 0 when unsigned.
+    /// Returns the recovery value, 27 or 28; 0 if unsigned.
     pub fn recovery_value(&self) -> u8 {
         self.signature.as_ref().map_or(0, |signature| signature.recovery)
     }
 
-    /// First half of the signature, 0 when unsigned; more than 32 bytes read as the largest number.
+    /// Returns r, 0 if unsigned; values of more than 32 bytes saturate.
     pub fn r(&self) -> U256 {
         self.signature.as_ref().map_or(U256::ZERO, |signature| rlp::saturating_u256(&signature.r))
     }
 
-    /// Second half of the signature, 0 when unsigned; more than 32 bytes read as the largest number.
+    /// Returns s, 0 if unsigned; values of more than 32 bytes saturate.
     pub fn s(&self) -> U256 {
         self.signature.as_ref().map_or(U256::ZERO, |signature| rlp::saturating_u256(&signature.s))
     }
 
-    /// True when v is present.
+    /// Returns true if v is present.
     pub fn is_signed(&self) -> bool {
         self.signature.is_some()
     }
 
-    /// True when the transaction looks like the one that ends a block. It is that one only as the last of its block.
+    /// Returns true if the transaction has the form of REMASC. It is the REMASC transaction only as the last one of a
+    /// block.
     pub fn has_remasc_form(&self) -> bool {
         self.has_remasc_form_but_gas() && !self.gas_limit_bytes().is_empty() && self.gas_limit().is_zero()
     }
 
-    /// The form of REMASC as far as everything but the gas limit goes: where that is missing, the reference gives up on
+    /// Returns true if the transaction has the form of REMASC except for the gas limit. If that is absent, the
+    /// reference rejects the whole block.
     /// the whole block.
     pub(crate) fn has_remasc_form_but_gas(&self) -> bool {
         self.to == Some(REMASC)
@@ -324,14 +326,14 @@ impl Transaction {
             && self.gas_price.is_zero()
     }
 
-    /// True when the signature is well-formed, s is in the lower half and the chain id is 0 or the local one.
+    /// Returns true if the signature is well-formed, s is in the lower half and the chain id is 0 or the local one.
     pub fn accepts_signature(&self, local_chain_id: u8) -> bool {
         self.signature.as_ref().is_some_and(|signature| {
             signature.is_acceptable() && (signature.chain_id == 0 || signature.chain_id as u8 == local_chain_id)
         })
     }
 
-    /// The lengths that are asked for before a block executes, and that a signature leads to a sender.
+    /// Checks the field lengths that a block requires before execution, and that the signature has a sender.
     pub fn fields_valid(&self) -> bool {
         let gas_limit = self.gas_limit_bytes();
         self.nonce_bytes().len() <= 32
@@ -342,7 +344,8 @@ impl Transaction {
             })
     }
 
-    /// The address that signed; computed once. The REMASC transaction has no signature and its sender is not found here.
+    /// Returns the address of the signer; computed once. The REMASC transaction has no signature, so this fails for
+    /// it.
     pub fn recover_sender(&self) -> Result<Address, SignatureError> {
         *self.sender.get_or_init(|| match &self.signature {
             Some(signature) => signature.recover(&self.raw_hash()),
@@ -350,12 +353,12 @@ impl Transaction {
         })
     }
 
-    /// The compressed public key that signed.
+    /// Returns the compressed public key of the signer.
     pub fn recover_public_key(&self) -> Result<[u8; 33], SignatureError> {
         self.signature.as_ref().ok_or(SignatureError::Unsigned)?.recover_key(&self.raw_hash())
     }
 
-    /// Gas that is due before execution starts. Calls that are free (REMASC, some to the Bridge) are known to `evm`.
+    /// Returns the intrinsic gas. Free calls (REMASC, some calls of the Bridge) are decided in the crate `evm`.
     pub fn intrinsic_gas(&self, rules: &Rules) -> u64 {
         intrinsic_gas(self.is_creation(), &self.data, rules)
     }
@@ -369,7 +372,7 @@ impl PartialEq for Transaction {
 
 impl Eq for Transaction {}
 
-/// The address of the contract that a transaction of this sender and nonce creates.
+/// Returns the address of the contract that a transaction with this sender and nonce creates.
 pub fn created_address(sender: &Address, nonce: &U256) -> Address {
     let mut elements = Vec::with_capacity(32);
     rlp::put_address(&mut elements, Some(sender));
@@ -377,13 +380,13 @@ pub fn created_address(sender: &Address, nonce: &U256) -> Address {
     Address::from_word(keccak256(rlp::list(&elements)))
 }
 
-/// Runs a writer and says where the output ends.
+/// Runs a writer and returns the end of its output.
 fn put(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) -> usize {
     write(out);
     out.len()
 }
 
-/// True when a number without leading zeros takes at most 32 bytes in two's complement.
+/// Returns true if a number without leading zeros takes at most 32 bytes in two's complement.
 fn is_signed_word(digits: &[u8]) -> bool {
     digits.len() < 32 || (digits.len() == 32 && digits.first().is_some_and(|first| first & 0x80 == 0))
 }
@@ -405,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn signed_transactions_give_their_sender_back() {
+    fn signed_transactions_recover_their_sender() {
         // Private key of the first funded account of regtest.
         let key = keccak256("cow");
         for chain_id in [0, 33, 109] {
@@ -427,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn chain_ids_that_do_not_fit_into_v_are_refused() {
+    fn chain_ids_above_109_are_rejected() {
         let unsigned = UnsignedTransaction {
             nonce: U256::ZERO,
             gas_price: U256::ZERO,
@@ -442,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn transactions_in_a_block_may_be_wrapped_in_a_string() {
+    fn transactions_wrapped_in_a_string_are_accepted_in_blocks() {
         let mut wrapped = Vec::new();
         rlp::put_bytes(&mut wrapped, &Transaction::remasc(7).encode());
         let (item, _) = Item::first(&wrapped).unwrap();

@@ -2,7 +2,7 @@
 
 macro_rules! upgrades {
     ($($variant:ident = $name:literal,)*) => {
-        /// A network upgrade. When it happens is data of the network.
+        /// Network upgrade. Its activation height is part of the chain specification.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         #[expect(missing_docs, reason = "the names are all there is to say")]
@@ -11,10 +11,10 @@ macro_rules! upgrades {
         }
 
         impl Upgrade {
-            /// Every upgrade, oldest first.
+            /// All upgrades, oldest first.
             pub const ALL: &'static [Upgrade] = &[$(Upgrade::$variant,)*];
 
-            /// The name in chain specifications, as in `wasabi100`.
+            /// Returns the name in chain specifications, as in `wasabi100`.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Upgrade::$variant => $name,)*
@@ -45,7 +45,7 @@ upgrades! {
 }
 
 impl Upgrade {
-    /// The upgrade of that name.
+    /// Returns the upgrade with this name.
     pub fn by_name(name: &str) -> Option<Upgrade> {
         Upgrade::ALL.iter().copied().find(|upgrade| upgrade.name() == name)
     }

@@ -1,4 +1,4 @@
-//! Heights of all rules and the constants of all networks.
+//! Activation heights of all rules and the constants of all networks.
 
 use crate::vectors::{cases, spec, text};
 use rhizome_primitives::{Rule, Rules};

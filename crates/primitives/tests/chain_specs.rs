@@ -1,4 +1,4 @@
-//! Custom chain specifications: the golden ones and small ones, good and bad.
+//! Custom chain specifications: golden ones and small valid and invalid ones.
 
 use crate::vectors::load;
 use rhizome_primitives::{Address, ChainSpec, Header, Network, Rule, SpecError, U256, Upgrade, hex};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 fn golden_specs() {
     for (name, file) in load("blocks/chain_specs.json").as_object().unwrap() {
         let spec = ChainSpec::from_json(&file.to_string()).unwrap_or_else(|error| panic!("{name}: {error}"));
-        // The same inside a larger file.
+        // The same specification as a member of a larger file.
         assert_eq!(ChainSpec::from_json(&json!({ "spec": file, "blocks": [] }).to_string()).unwrap(), spec);
         assert_eq!(Some(u64::from(spec.chain_id)), file["chainId"].as_u64());
         for (rule, height) in file["consensusRules"].as_object().unwrap() {
@@ -45,7 +45,7 @@ fn contracts_in_the_genesis() {
 }
 
 #[test]
-fn a_small_spec_inherits_the_rest() {
+fn a_partial_spec_inherits_the_rest() {
     let text = json!({
         "network": "regtest",
         "name": "mine",
@@ -56,7 +56,7 @@ fn a_small_spec_inherits_the_rest() {
         "remasc": { "maturity": 3 },
         "genesis": { "gasLimit": "0x1c9c380" , "alloc": { "00": {}, "0x00000000000000000000000000000000000000aa": { "balance": 5 } } },
     });
-    // An odd number of hex digits is no byte string.
+    // An odd number of hex digits is not a byte string.
     assert!(
         matches!(ChainSpec::from_json(&text.to_string()), Err(SpecError::BadValue { path, .. }) if path == "genesis.gasLimit")
     );
@@ -82,7 +82,7 @@ fn a_small_spec_inherits_the_rest() {
 }
 
 #[test]
-fn other_accounts_do_not_keep_the_state_root() {
+fn changed_accounts_drop_the_state_root() {
     let spec = |text: Value| ChainSpec::from_json(&text.to_string()).unwrap();
     assert!(spec(json!({ "network": "testnet", "genesis": { "timestamp": "0x01" } })).genesis.state_root.is_some());
     assert!(spec(json!({ "network": "testnet", "genesis": { "alloc": {} } })).genesis.state_root.is_none());

@@ -1,4 +1,5 @@
-//! Fuzzing from a corpus: small files in `tests/corpus`, a folder for each target. Also used by the crates above.
+//! Fuzzing from a corpus: small files in `tests/corpus`, one folder for each target. The tests of other crates include
+//! this file.
 
 use super::mutation::{Random, with_random};
 use proptest::test_runner::Config;
@@ -8,13 +9,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Seconds for which each target is checked, whatever the number of cases that proptest is set to.
+/// Time for which each target is checked, in seconds, regardless of the number of proptest cases.
 const SECONDS: &str = "FUZZ_SECONDS";
 const LONGEST_RANDOM: usize = 300;
 
-/// Replays the inputs of a target, then checks `per_case` inputs for each case that proptest is set to. They are
-/// mutated from the corpus and from `seeds`. An input at which the check panics is kept in the corpus, so that every later
-/// run replays it, and the test fails with its name.
+/// Replays the inputs of a target, then checks `per_case` inputs for each proptest case. They are mutated from the
+/// corpus and from `seeds`. An input for which the check panics is added to the corpus, so that later runs replay it,
+/// and the test fails with the name of its file.
 pub(crate) fn fuzz_corpus(target: &str, per_case: usize, seeds: &[Vec<u8>], check: impl Fn(&[u8], &mut Random)) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus").join(target);
     let corpus = inputs(&folder);
@@ -46,7 +47,7 @@ pub(crate) fn fuzz_corpus(target: &str, per_case: usize, seeds: &[Vec<u8>], chec
         }
     });
     if let Some(path) = failed.take() {
-        panic!("{target}: the input is kept as {}", path.display());
+        panic!("{target}: the input was saved as {}", path.display());
     }
 }
 
@@ -63,7 +64,7 @@ fn mutated(random: &mut Random, known: &[&[u8]]) -> Vec<u8> {
     }
     let mut input = random.pick(known).to_vec();
     if random.below(8) == 0 {
-        // The beginning of one and the end of another.
+        // The start of one input and the end of another.
         let other = *random.pick(known);
         input.truncate(random.below(input.len() + 1));
         input.extend_from_slice(&other[random.below(other.len() + 1)..]);
@@ -73,7 +74,7 @@ fn mutated(random: &mut Random, known: &[&[u8]]) -> Vec<u8> {
 }
 
 fn keep(folder: &Path, input: &[u8]) -> PathBuf {
-    // FNV-1a: a name, nothing more.
+    // FNV-1a, only for a file name.
     let name = input
         .iter()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3));

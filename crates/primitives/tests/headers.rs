@@ -1,4 +1,4 @@
-//! Headers of every version, made up and real, and uncle lists.
+//! Headers of every version, constructed and real, and uncle lists.
 
 use crate::vectors::{Specs, bytes, cases, text};
 use rhizome_primitives::{Header, hex, uncles_hash};
@@ -17,7 +17,7 @@ fn check(case: &Value, specs: &Specs) {
     assert_eq!(merged, text(case, "hashForMergedMining"), "{case}");
     let fork_data = match header.fork_detection_data() {
         Ok(data) => data.map(hex::encode).unwrap_or_default(),
-        // Without mining elements the reference has no data and no merged mining hash either.
+        // Without mining elements the reference has neither fork detection data nor a merged mining hash.
         Err(_) if text(case, "forkDetectionData").is_empty() => String::new(),
         Err(_) => "error".into(),
     };

@@ -1,12 +1,12 @@
-//! Random bytes and small damage, the same in every run. Also used by the fuzz tests of the crates above.
+//! Random bytes and small mutations, reproducible in every run. The fuzz tests of other crates include this file.
 
 use proptest::prelude::any;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
-/// Where the random numbers of the suite start; `PROPTEST_RNG_SEED` replaces it.
+/// Seed of the random numbers; `PROPTEST_RNG_SEED` overrides it.
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Runs a test with so many random sources as proptest is told to (`PROPTEST_CASES`).
+/// Runs a test with as many random sources as proptest has cases (`PROPTEST_CASES`).
 pub(crate) fn with_random(test: impl Fn(&mut Random)) {
     let mut config = Config { failure_persistence: None, ..Config::default() };
     if config.rng_seed == RngSeed::Random {
@@ -19,7 +19,7 @@ pub(crate) fn with_random(test: impl Fn(&mut Random)) {
     outcome.unwrap();
 }
 
-/// Xorshift.
+/// Xorshift generator.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -34,22 +34,22 @@ impl Random {
         self.0
     }
 
-    /// Below the bound; 0 when that is 0.
+    /// Returns a number below the bound; 0 if the bound is 0.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound.max(1) as u64) as usize
     }
 
-    /// Fewer than `longest` bytes.
+    /// Returns fewer than `longest` bytes.
     pub(crate) fn bytes(&mut self, longest: usize) -> Vec<u8> {
         (0..self.below(longest)).map(|_| self.next() as u8).collect()
     }
 
-    /// One of a list that is not empty.
+    /// Returns an element of a list that is not empty.
     pub(crate) fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
         &list[self.below(list.len())]
     }
 
-    /// Changes, removes, inserts or cuts off a few bytes; favours bytes that mean something in RLP, Bitcoin messages and
+    /// Changes, removes, inserts or truncates a few bytes; prefers bytes with a meaning in RLP, Bitcoin messages and
     /// node messages.
     pub(crate) fn mutate(&mut self, data: &mut Vec<u8>) {
         const MARKS: &[u8] = &[0, 1, 0x7f, 0x80, 0x81, 0xb7, 0xb8, 0xbf, 0xc0, 0xc1, 0xf7, 0xf8, 0xfd, 0xfe, 0xff];

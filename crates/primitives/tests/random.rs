@@ -1,4 +1,4 @@
-//! Random and mutated bytes: decoding never panics, and what was decoded and written again stays as it is.
+//! Random and mutated bytes: decoding never panics, and decoded objects survive encoding and decoding.
 
 use crate::corpus::fuzz_corpus;
 use crate::mutation::with_random;
@@ -15,8 +15,8 @@ fn walk(data: &[u8], depth: usize) {
     }
 }
 
-/// Even values of v below 27 are written as another byte than the one that gave the chain id, and a half of the signature
-/// that is zero is written as missing.
+/// Even values of v below 27 are encoded as a different byte than was decoded, and r or s of zero is encoded as
+/// absent.
 fn is_written_as_read(transaction: &Transaction) -> bool {
     transaction.chain_id() >= 0
         && !(transaction.is_signed() && (transaction.r().is_zero() || transaction.s().is_zero()))
@@ -36,8 +36,8 @@ fn transaction(data: &[u8]) {
     }
 }
 
-/// A version 0 header that carries the elements of a later version writes no version element, and version 1 drops the base
-/// event: such encodings cannot be read back everywhere.
+/// A version 0 header with the elements of a later version has no version element, and version 1 drops the base event:
+/// such encodings cannot be decoded everywhere.
 fn is_regular(header: &Header) -> bool {
     match header.version {
         0 => header.edges.is_none() && header.base_event.is_none(),

@@ -1,4 +1,4 @@
-//! Receipts and blooms. The roots of receipt lists belong to the trie.
+//! Receipts and blooms. The trie crate tests the roots of receipt lists.
 
 use crate::vectors::{bytes, cases, load, text};
 use rhizome_primitives::{Address, B256, Bloom, Log, Receipt, hex};

@@ -1,4 +1,4 @@
-//! Transactions: both hashes, sender, acceptance, intrinsic cost.
+//! Transactions: both hashes, sender, acceptance, intrinsic gas.
 
 use crate::vectors::{bytes, cases, text};
 use rhizome_primitives::transaction::created_address;
@@ -29,8 +29,8 @@ fn golden_transactions() {
             assert_eq!(accepts, is_accepted.as_bool().unwrap(), "{chain_id} {case}");
         }
         for (rules, expected) in eras.iter().zip(case["intrinsic"].as_array().unwrap()) {
-            // "error": the reference needs a sender to know whether the call is free.
-            // 0: REMASC, or a call of the Bridge that is free.
+            // "error": the reference needs a sender to decide whether the call is free.
+            // 0: REMASC, or a free call of the Bridge.
             if let Some(expected) = expected.as_u64().filter(|&expected| expected != 0) {
                 assert_eq!(transaction.intrinsic_gas(rules), expected, "{case}");
             }

@@ -1,10 +1,10 @@
-//! Reading the golden data.
+//! Access to the golden data.
 
 use rhizome_primitives::{Bytes, ChainSpec, hex};
 use serde_json::Value;
 use std::io::Read;
 
-/// A file of `tests/vectors`, compressed or not.
+/// Reads a file of `tests/vectors`, compressed or not.
 pub(crate) fn load(name: &str) -> Value {
     let path = format!("{}/../../tests/vectors/{name}", env!("CARGO_MANIFEST_DIR"));
     let text = match std::fs::read_to_string(&path) {
@@ -19,37 +19,37 @@ pub(crate) fn load(name: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// The member `cases` of a file.
+/// Returns the member `cases` of a file.
 pub(crate) fn cases(name: &str) -> Vec<Value> {
     load(name)["cases"].as_array().unwrap().clone()
 }
 
-/// A member that holds bytes in hex.
+/// Returns a member with bytes in hex.
 pub(crate) fn bytes(case: &Value, key: &str) -> Bytes {
     hex::decode(text(case, key)).unwrap().into()
 }
 
-/// A member that holds a text.
+/// Returns a member with a text.
 pub(crate) fn text<'a>(case: &'a Value, key: &str) -> &'a str {
     case[key].as_str().unwrap_or_else(|| panic!("{key} in {case}"))
 }
 
-/// The chain that a case belongs to.
+/// Returns the chain specification of a case.
 pub(crate) fn spec(case: &Value) -> ChainSpec {
     ChainSpec::by_name(text(case, "net")).unwrap()
 }
 
-/// The networks, loaded once for files that mix them.
+/// The built-in networks, loaded once for files with cases of several networks.
 pub(crate) struct Specs(Vec<(String, ChainSpec)>);
 
 impl Specs {
-    /// Every network under the name that the vectors use.
+    /// Loads all networks under their names in the vectors.
     pub(crate) fn load() -> Specs {
         let names = ["main", "testnet", "testnet2", "devnet", "regtest"];
         Specs(names.into_iter().map(|name| (name.to_owned(), ChainSpec::by_name(name).unwrap())).collect())
     }
 
-    /// The chain that a case belongs to.
+    /// Returns the chain specification of a case.
     pub(crate) fn of(&self, case: &Value) -> &ChainSpec {
         let net = text(case, "net");
         &self.0.iter().find(|(name, _)| name == net).unwrap().1

@@ -5,7 +5,7 @@
 //! distributed, so all groups have about the same size. An entry holds only 7 bytes of the hash, because the reader
 //! verifies the hash of the node anyway.
 //!
-//! Measured with 2,000,000 nodes: see the head of `node_files.rs`.
+//! Measured: see the head of `node_files.rs`.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};

@@ -4,7 +4,7 @@ use super::SpecError;
 use alloy_primitives::{Address, B256, Bytes, I256, U256, hex};
 use serde_json::{Map, Value};
 
-/// A JSON value and where it stands.
+/// A JSON value with its path.
 #[derive(Clone)]
 pub(super) struct SpecField<'a> {
     pub(super) path: String,
@@ -31,7 +31,7 @@ impl<'a> SpecField<'a> {
         SpecField { path, value }
     }
 
-    /// The members of an object.
+    /// Iterates over the members of an object.
     pub(super) fn members(&self) -> Result<impl Iterator<Item = (&'a str, SpecField<'a>)> + use<'a>, SpecError> {
         let map = self.object()?;
         let parent = self.clone();
@@ -42,7 +42,7 @@ impl<'a> SpecField<'a> {
         self.value.as_object().ok_or_else(|| self.bad("an object"))
     }
 
-    /// Refuses members that are not listed.
+    /// Rejects members that are not listed.
     pub(super) fn allow(&self, known: &[&str]) -> Result<(), SpecError> {
         match self.members()?.find(|(key, _)| !known.contains(key)) {
             Some((_, field)) => Err(SpecError::UnknownField { path: field.path }),
@@ -50,12 +50,12 @@ impl<'a> SpecField<'a> {
         }
     }
 
-    /// A member, or nothing when it is absent or null.
+    /// Returns a member; `None` if it is absent or null.
     pub(super) fn optional(&self, key: &str) -> Result<Option<SpecField<'a>>, SpecError> {
         Ok(self.object()?.get(key).filter(|value| !value.is_null()).map(|value| self.child(key, value)))
     }
 
-    /// A member that must be there.
+    /// Returns a member; fails if it is absent or null.
     pub(super) fn required(&self, key: &str) -> Result<SpecField<'a>, SpecError> {
         self.optional(key)?.ok_or_else(|| SpecError::MissingField { path: self.child(key, self.value).path })
     }
@@ -64,12 +64,12 @@ impl<'a> SpecField<'a> {
         self.value.as_str().ok_or_else(|| self.bad("a text"))
     }
 
-    /// A text, or nothing when the value is of another kind.
+    /// Returns the text; `None` if the value has another type.
     pub(super) fn as_text(&self) -> Option<&'a str> {
         self.value.as_str()
     }
 
-    /// A number from 0 to `max`, as a JSON number or a decimal string.
+    /// Parses a number from 0 to `max`, a JSON number or a decimal string.
     pub(super) fn number(&self, max: u64, expected: &'static str) -> Result<u64, SpecError> {
         let number = match self.value {
             Value::String(text) => decimal(text).and_then(|amount| u64::try_from(amount).ok()),
@@ -78,7 +78,7 @@ impl<'a> SpecField<'a> {
         number.filter(|&number| number <= max).ok_or_else(|| self.bad(expected))
     }
 
-    /// A number from 1 up: most constants are divisors or limits for which zero makes no sense.
+    /// Parses a number above 0: zero makes no sense for most constants, which are divisors or limits.
     pub(super) fn positive(&self, max: u64) -> Result<u64, SpecError> {
         match self.number(max, "a whole number above 0")? {
             0 => Err(self.bad("a whole number above 0")),
@@ -86,7 +86,7 @@ impl<'a> SpecField<'a> {
         }
     }
 
-    /// A height: a whole number, or -1 for never.
+    /// Parses a height: a whole number, or -1 for never.
     pub(super) fn height(&self) -> Result<Option<u64>, SpecError> {
         const EXPECTED: &str = "a block number, or -1 for never";
         match self.value.as_i64() {
@@ -96,7 +96,7 @@ impl<'a> SpecField<'a> {
         }
     }
 
-    /// An amount of up to 256 bits, as a decimal string or a JSON number.
+    /// Parses an amount of up to 256 bits, a decimal string or a JSON number.
     pub(super) fn amount(&self) -> Result<U256, SpecError> {
         let amount = match self.value {
             Value::String(text) => decimal(text),
@@ -105,7 +105,7 @@ impl<'a> SpecField<'a> {
         amount.ok_or_else(|| self.bad("an amount in decimal digits"))
     }
 
-    /// Any number of bytes in hex, with or without `0x`.
+    /// Parses any number of bytes in hex, with or without `0x`.
     pub(super) fn bytes(&self) -> Result<Bytes, SpecError> {
         let bytes = self.value.as_str().and_then(|text| hex::decode(text).ok());
         bytes.map(Bytes::from).ok_or_else(|| self.bad("bytes in hex"))
@@ -123,14 +123,14 @@ impl<'a> SpecField<'a> {
         self.fixed::<32>("32 bytes in hex").map(B256::from)
     }
 
-    /// An unsigned number below 2^63 in at most 8 bytes of hex.
+    /// Parses an unsigned number below 2^63 in at most 8 bytes of hex.
     pub(super) fn hex_number(&self) -> Result<u64, SpecError> {
         let bytes = self.bytes()?;
         crate::rlp::read_u64(&bytes, i64::MAX as u64, "number")
             .map_err(|_too_large| self.bad("a number below 2^63 in hex"))
     }
 
-    /// A signed number in hex; no bytes at all are `None`.
+    /// Parses a signed number in hex; `None` if it has no bytes.
     pub(super) fn hex_signed(&self) -> Result<Option<I256>, SpecError> {
         let bytes = self.bytes()?;
         if bytes.is_empty() {
@@ -140,7 +140,7 @@ impl<'a> SpecField<'a> {
         number.map(Some).map_err(|_too_large| self.bad("a signed number of at most 32 bytes in hex"))
     }
 
-    /// A difficulty in hex: its bytes as they are.
+    /// Checks a difficulty in hex and returns its bytes unchanged.
     pub(super) fn hex_difficulty(&self) -> Result<Bytes, SpecError> {
         let bytes = self.bytes()?;
         match crate::rlp::read_difficulty(&bytes, "difficulty") {
@@ -150,7 +150,7 @@ impl<'a> SpecField<'a> {
     }
 }
 
-/// Decimal digits only: no sign, no prefix, no separators.
+/// Parses decimal digits only: no sign, no prefix, no separators.
 fn decimal(text: &str) -> Option<U256> {
     let is_decimal = !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
     is_decimal.then(|| U256::from_str_radix(text, 10).ok()).flatten()

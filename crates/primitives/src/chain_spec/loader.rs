@@ -1,5 +1,5 @@
-//! From JSON to a chain. A custom specification is laid over the built-in one of its network, then both are read by the same
-//! code.
+//! Loader of chain specifications. A custom specification is merged into the built-in one of its network, and the
+//! result is read by the same code.
 
 use super::fields::SpecField;
 use super::{ChainConstants, ChainSpec, RemascParams, SpecError, eras};
@@ -10,12 +10,12 @@ use crate::upgrades::Upgrade;
 use alloy_primitives::{Address, B256};
 use serde_json::Value;
 
-/// The chain of a built-in network.
+/// Loads a built-in network.
 pub(super) fn built_in(network: Network) -> Result<ChainSpec, SpecError> {
     read(network, &serde_json::from_str(network.spec_json())?)
 }
 
-/// The chain of a custom specification.
+/// Loads a custom specification.
 pub(super) fn custom(text: &str) -> Result<ChainSpec, SpecError> {
     let mut value: Value = serde_json::from_str(text)?;
     if let Some(spec) = value.get_mut("spec") {
@@ -30,7 +30,8 @@ pub(super) fn custom(text: &str) -> Result<ChainSpec, SpecError> {
     read(network, &merged)
 }
 
-/// Lays a specification over that of its network. What describes one certain genesis is not inherited.
+/// Merges a specification into that of its network. Values that describe one particular genesis block are not
+/// inherited.
 fn overlay(base: &mut Value, over: &Value) {
     if let Some(base) = base.as_object_mut() {
         base.remove("genesisBlock");
@@ -101,7 +102,7 @@ fn upgrade(path: &str, name: &str) -> Result<Upgrade, SpecError> {
     Upgrade::by_name(name).ok_or_else(|| SpecError::UnknownUpgrade { path: path.into(), name: name.into() })
 }
 
-/// Every rule follows its upgrade, except where the specification gives a height or another upgrade.
+/// Every rule activates with its upgrade, unless the specification states a height or another upgrade.
 fn read_rules(
     overrides: Option<SpecField<'_>>,
     upgrade_heights: &[(Upgrade, Option<u64>)],
@@ -213,7 +214,7 @@ fn read_constants(constants: &SpecField<'_>) -> Result<ChainConstants, SpecError
 }
 
 fn read_genesis(genesis: &SpecField<'_>, block: Option<SpecField<'_>>) -> Result<GenesisSpec, SpecError> {
-    // `nonce` and `mixhash` are fields of old genesis files that nothing reads.
+    // `nonce` and `mixhash` are unused fields of old genesis files.
     genesis.allow(&[
         "alloc",
         "nonce",
@@ -286,7 +287,7 @@ fn read_account(key: &str, account: &SpecField<'_>) -> Result<GenesisAccount, Sp
     })
 }
 
-/// A key of an object as bytes of hex, `shortest` to N bytes long.
+/// Parses a member name as `shortest` to N bytes of hex, padded with zeros on the left.
 fn left_padded<const N: usize>(key: &str, path: &str, shortest: usize) -> Result<[u8; N], SpecError> {
     let bytes = alloy_primitives::hex::decode(key).ok().filter(|bytes| (shortest..=N).contains(&bytes.len()));
     let bytes = bytes.ok_or_else(|| SpecError::BadValue {

@@ -1,4 +1,4 @@
-//! Reading the full form of a header.
+//! Decoding of the full form of a header.
 
 use super::{HashCache, Header, expects_fork_data, genesis_gas_limit};
 use crate::EMPTY_ROOT;
@@ -8,23 +8,23 @@ use crate::rlp::{self, Item};
 use crate::rules::{Rule, Rules};
 use alloy_primitives::{Address, Bytes, U256};
 
-/// HeaderElements up to and including the uncle count.
+/// Number of elements up to and including the uncle count.
 const FIXED_ELEMENTS: usize = 16;
 const MINING_ELEMENTS: usize = 3;
 const BITCOIN_HEADER_BYTES: usize = 80;
 const TESTNET_CHAIN_ID: u8 = 31;
-/// Some testnet blocks after RSKIP-535 were made without a base event; below this height they are accepted.
+/// Some testnet blocks after RSKIP-535 have no base event; below this height they are accepted.
 const BASE_EVENT_RECOVERY_END: u64 = 7_800_000;
 
 impl Header {
-    /// Reads data that consists of exactly one header in full form.
+    /// Decodes exactly one header in full form.
     pub fn decode(raw: &[u8], spec: &ChainSpec) -> Result<Header, DecodeError> {
         Header::from_item(&rlp::decode_list(raw)?, spec)
     }
 
-    /// Reads a header in full form; the item must be a list.
+    /// Decodes a header in full form; the item must be a list.
     pub fn from_item(item: &Item<'_>, spec: &ChainSpec) -> Result<Header, DecodeError> {
-        // One copy of everything; the fields are slices of it.
+        // One copy of the encoding; the fields are slices of it.
         let buffer = Bytes::copy_from_slice(item.encoding());
         let mut elements = HeaderElements::new(&buffer)?;
         let count = elements.left();
@@ -110,7 +110,8 @@ impl Header {
         Ok(())
     }
 
-    /// Block 0 is of another kind: several elements are fixed, whatever was read, and the difficulty keeps its bytes.
+    /// Block 0 is special: several elements have fixed values regardless of the data, and the difficulty keeps its
+    /// bytes.
     fn become_genesis(&mut self, difficulty: Bytes) -> Result<(), DecodeError> {
         if self.coinbase.is_none() {
             return Err(DecodeError::Missing("coinbase"));
@@ -129,7 +130,7 @@ impl Header {
     }
 }
 
-/// What the full form holds since RSKIP-351, as far as the rules ask for it.
+/// Elements that RSKIP-351 and later rules added to the full form.
 #[derive(Default)]
 struct Versioned {
     version: u8,
@@ -154,12 +155,12 @@ impl Versioned {
             0 | MINING_ELEMENTS => Some(Bytes::new()),
             _ => Some(elements.take()),
         };
-        // Version 1 has no place for a base event and drops it.
+        // Version 1 has no base event and drops it.
         Ok(Versioned { version, edges, base_event: base_event.filter(|_| version != 1) })
     }
 }
 
-/// Pairs of bytes, little-endian; an odd last byte is dropped.
+/// Decodes pairs of bytes, little-endian; an odd last byte is dropped.
 fn read_edges(bytes: &[u8]) -> Vec<i16> {
     bytes.as_chunks::<2>().0.iter().map(|&pair| i16::from_le_bytes(pair)).collect()
 }
@@ -173,7 +174,7 @@ fn read_coinbase(bytes: &[u8]) -> Result<Option<Address>, DecodeError> {
     }
 }
 
-/// The elements of a header, taken one by one as slices of the buffer. Their count was checked before.
+/// Elements of a header as slices of the buffer, in order. Their count is checked before.
 struct HeaderElements<'a> {
     buffer: &'a Bytes,
     items: std::vec::IntoIter<Item<'a>>,
@@ -193,7 +194,7 @@ impl<'a> HeaderElements<'a> {
         self.items.next().map(|item| self.buffer.slice_ref(item.bytes())).unwrap_or_default()
     }
 
-    /// An empty root reads as that of an empty trie.
+    /// An empty root decodes as the root of an empty trie.
     fn take_root(&mut self) -> Bytes {
         Some(self.take()).filter(|root| !root.is_empty()).unwrap_or_else(|| EMPTY_ROOT.into())
     }

@@ -1,13 +1,13 @@
-//! The forms of a header.
+//! Encoding of the forms of a header (docs/spec/blocks.md, 4.5).
 
 use super::{Header, bytes_of};
 use crate::rlp;
 use crate::rules::Rule;
 
-/// How much of the header is written.
+/// Parts of the header to encode.
 #[derive(Clone, Copy)]
 struct HeaderForm {
-    /// The extension data stands for the bloom; version, edges and base event are left out.
+    /// Replaces the bloom by the extension data, and omits version, edges and base event.
     is_compressed: bool,
     mining: WrittenMining,
 }
@@ -20,23 +20,24 @@ enum WrittenMining {
 }
 
 impl Header {
-    /// Full form: blocks on the wire and in storage, uncles.
+    /// Encodes the full form: blocks on the wire and in storage, uncles.
     pub fn encode(&self) -> Vec<u8> {
         self.encode_form(HeaderForm { is_compressed: false, mining: WrittenMining::All })
     }
 
-    /// Compressed form: header answers on the wire. Same as the full form for version 0.
+    /// Encodes the compressed form: header responses on the wire. Equals the full form for version 0.
     pub fn encode_compressed(&self) -> Vec<u8> {
         self.encode_form(HeaderForm { is_compressed: true, mining: WrittenMining::All })
     }
 
-    /// Hash form: what the block hash covers. With RSKIP-92 without proof and coinbase, which anybody could change.
+    /// Encodes the hash form, which the block hash covers. With RSKIP-92 it omits Merkle proof and coinbase, which are
+    /// malleable.
     pub fn encode_for_hash(&self) -> Vec<u8> {
         self.encode_form(HeaderForm { is_compressed: true, mining: self.hashed_mining() })
     }
 
-    /// Full form with only those mining elements that the block hash covers: what tools know as the raw header. For version
-    /// 0 it is the hash form.
+    /// Encodes the full form with only those mining elements that the block hash covers: the raw header of tools. For
+    /// version 0 it equals the hash form.
     pub fn encode_without_proof(&self) -> Vec<u8> {
         self.encode_form(HeaderForm { is_compressed: false, mining: self.hashed_mining() })
     }
@@ -45,7 +46,7 @@ impl Header {
         if self.rules.is_active(Rule::Rskip92) { WrittenMining::BitcoinHeader } else { WrittenMining::All }
     }
 
-    /// WrittenMining form: what miners commit to.
+    /// Encodes the mining form, which miners commit to.
     pub fn encode_for_mining(&self) -> Vec<u8> {
         self.encode_form(HeaderForm { is_compressed: true, mining: WrittenMining::None })
     }
@@ -82,7 +83,7 @@ impl Header {
         rlp::list(&out)
     }
 
-    /// Version, edges and base event. A version 0 header that carries the latter two writes them in every form.
+    /// Writes version, edges and base event. A version 0 header with edges or base event has them in every form.
     fn put_versioned(&self, out: &mut Vec<u8>, form: HeaderForm) {
         if self.version > 0 {
             if form.is_compressed {

@@ -1,18 +1,18 @@
-//! The extension of header versions 1 and 2 (RSKIP-351, RSKIP-535): bloom, base event and edges, hashed apart so that headers
-//! can travel without them. The base event stands before the edges here, but after them in the full header.
+//! Extension of header versions 1 and 2 (RSKIP-351, RSKIP-535): bloom, base event and edges, hashed separately so that
+//! headers can be sent without them. The base event precedes the edges here, but follows them in the full header.
 
 use super::{Header, bytes_of};
 use crate::rlp;
 use alloy_primitives::{B256, keccak256};
 
 impl Header {
-    /// Keccak of `[keccak(bloom), base event (version 2), edges (if any)]`; `None` for version 0.
+    /// Returns the Keccak hash of `[keccak(bloom), base event (version 2), edges (if any)]`; `None` for version 0.
     pub fn extension_hash(&self) -> Option<B256> {
         let bloom_hash = keccak256(&self.logs_bloom);
         self.extension_list(bloom_hash.as_slice()).map(keccak256)
     }
 
-    /// `[version, extension hash]`, which stands for the bloom in the compressed form; `None` for version 0.
+    /// Returns `[version, extension hash]`, which replaces the bloom in the compressed form; `None` for version 0.
     pub fn extension_data(&self) -> Option<Vec<u8>> {
         let hash = self.extension_hash()?;
         let mut out = Vec::with_capacity(34);
@@ -21,7 +21,7 @@ impl Header {
         Some(rlp::list(&out))
     }
 
-    /// `[version, content]`, as it travels with block bodies; `None` for version 0.
+    /// Returns `[version, content]`, as sent with block bodies; `None` for version 0.
     pub fn extension_wire(&self) -> Option<Vec<u8>> {
         let content = self.extension_list(&self.logs_bloom)?;
         let mut out = Vec::with_capacity(content.len() + 4);

@@ -1,13 +1,13 @@
-//! The hash that Bitcoin miners put into their coinbase, and the fork detection data that replaces its last 12 bytes
-//! (RSKIP-110).
+//! Hash for merged mining, which the Bitcoin coinbase contains, and the fork detection data that replace its last 12
+//! bytes (RSKIP-110; docs/spec/blocks.md, 4.6 and 4.7).
 
 use super::{Header, bytes_of};
 use crate::error::HeaderError;
 use alloy_primitives::{B256, keccak256};
 
-/// What stands before the hash in the Bitcoin coinbase.
+/// Tag in front of the hash in the Bitcoin coinbase.
 pub const MERGED_MINING_TAG: &[u8] = b"RSKBLOCK:";
-/// Bytes of the hash that survive when fork detection data is due.
+/// Number of hash bytes in front of fork detection data.
 const HASH_BYTES: usize = 20;
 const UMM_ROOT_BYTES: usize = 20;
 
@@ -15,12 +15,12 @@ const UMM_ROOT_BYTES: usize = 20;
 pub type ForkDetectionData = [u8; 12];
 
 impl Header {
-    /// True when the last 12 bytes of the merged mining hash are fork detection data.
+    /// Returns true if the last 12 bytes of the merged mining hash are fork detection data.
     pub fn expects_fork_detection_data(&self) -> bool {
         self.expects_fork_data
     }
 
-    /// The hash to commit to before fork detection data goes in.
+    /// Returns the hash for merged mining before fork detection data are inserted.
     pub fn mining_base_hash(&self) -> Result<B256, HeaderError> {
         let hash = keccak256(self.encode_for_mining());
         match bytes_of(&self.umm_root) {
@@ -30,7 +30,7 @@ impl Header {
         }
     }
 
-    /// The hash that the proof of work commits to. Fork detection data, if due, is read back from the coinbase.
+    /// Returns the hash that the proof of work commits to. Fork detection data are read from the coinbase.
     pub fn hash_for_merged_mining(&self) -> Result<B256, HeaderError> {
         let base = self.mining_base_hash()?;
         Ok(match self.read_fork_detection_data(&base)? {
@@ -39,13 +39,14 @@ impl Header {
         })
     }
 
-    /// The hash to commit to while the header has no mining elements yet. The data is put in only where it is due.
+    /// Returns the hash to commit to for a header without mining elements. The data are inserted only at heights that
+    /// require them.
     pub fn hash_for_mining_with(&self, fork_data: &ForkDetectionData) -> Result<B256, HeaderError> {
         let base = self.mining_base_hash()?;
         Ok(if self.expects_fork_data { with_fork_data(base, fork_data) } else { base })
     }
 
-    /// The fork detection data of a mined header; `None` where none is due.
+    /// Returns the fork detection data of a mined header; `None` at heights that have none.
     pub fn fork_detection_data(&self) -> Result<Option<ForkDetectionData>, HeaderError> {
         if !self.expects_fork_data {
             return Ok(None);
@@ -53,7 +54,7 @@ impl Header {
         self.read_fork_detection_data(&self.mining_base_hash()?)
     }
 
-    /// Searches the coinbase, midstate included, for the last tag that is followed by the hash.
+    /// Searches the coinbase, including the midstate, for the last tag followed by the hash.
     fn read_fork_detection_data(&self, base: &B256) -> Result<Option<ForkDetectionData>, HeaderError> {
         if !self.expects_fork_data {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Eight sponges whose states lie word by word beside each other, so that one instruction works on all of them.
+//! Eight Keccak states, interleaved word by word so that one instruction works on all of them.
 
 use alloy_primitives::B256;
 use archmage::intrinsics::x86_64::{
@@ -9,7 +9,7 @@ use archmage::{X64V4Token, arcane};
 
 const LANES: usize = 8;
 const WORDS: usize = 25;
-/// Bytes of a message that go in between two permutations.
+/// Number of message bytes absorbed by each permutation.
 const RATE: usize = 136;
 const ROUND_CONSTANTS: [u64; 24] = [
     0x0000_0000_0000_0001,
@@ -38,20 +38,22 @@ const ROUND_CONSTANTS: [u64; 24] = [
     0x8000_0000_8000_8008,
 ];
 
-/// Word `w` of the sponge in lane `l` is at `[w][l]`.
+/// Word `w` of the state in lane `l` is at `[w][l]`.
 #[repr(align(64))]
 struct States([[u64; LANES]; WORDS]);
 
-/// What a lane is working on.
+/// Message that a lane absorbs.
 #[derive(Clone, Copy)]
 struct LaneInput<'m> {
-    /// Which message it is.
+    /// Index of the message.
     index: usize,
-    /// What has not been absorbed yet.
+    /// Bytes that are not absorbed yet.
     rest: &'m [u8],
 }
 
-/// The hash of each message. A lane that is done takes the next message, so that long ones hold up nobody.
+/// Returns the hash of each message. A lane that has finished takes the next message and never waits for longer
+/// messages.
+/// others.
 pub(super) fn hash_all<M: AsRef<[u8]>>(processor: X64V4Token, messages: &[M]) -> Vec<B256> {
     let mut hashes = vec![B256::ZERO; messages.len()];
     let mut waiting = messages.iter().map(AsRef::as_ref).enumerate();
@@ -90,7 +92,7 @@ pub(super) fn hash_all<M: AsRef<[u8]>>(processor: X64V4Token, messages: &[M]) ->
     }
 }
 
-/// The last block of a message: shorter than the rate, filled up as Keccak did before it became a standard.
+/// Pads the last block of a message, which is shorter than the rate, as in Keccak before the SHA-3 standard.
 fn padded(rest: &[u8]) -> [u8; RATE] {
     let mut block = [0; RATE];
     if let Some((message, [first, ..])) = block.split_at_mut_checked(rest.len()) {
@@ -108,7 +110,7 @@ impl States {
         }
     }
 
-    /// The hash of a lane, which is empty afterwards.
+    /// Returns the hash of a lane and clears the lane.
     fn squeeze(&mut self, lane: usize) -> B256 {
         let mut hash = B256::ZERO;
         for (bytes, word) in hash.0.as_chunks_mut().0.iter_mut().zip(&self.0) {
@@ -121,10 +123,10 @@ impl States {
     }
 }
 
-/// Keccak-f[1600] in all lanes.
+/// Applies Keccak-f[1600] to all lanes.
 #[arcane]
 fn permute(_processor: X64V4Token, states: &mut States) {
-    // No `map`: it would not be compiled for this processor.
+    // No `map`: closures would not be compiled for this processor.
     let mut words = [_mm512_setzero_si512(); WORDS];
     for (word, state) in words.iter_mut().zip(&states.0) {
         *word = _mm512_loadu_si512(state);
@@ -137,7 +139,7 @@ fn permute(_processor: X64V4Token, states: &mut States) {
     }
 }
 
-/// One round, in the words of the standard: theta, rho with pi, chi, iota.
+/// One round, with the step names of the standard: theta, rho and pi, chi, iota.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn round(a: [__m512i; WORDS], constant: u64) -> [__m512i; WORDS] {

@@ -1,10 +1,10 @@
-//! Numbers from the bytes of an item. `field` names the field in errors.
+//! Parsers of numbers in the bytes of an item (docs/spec/blocks.md, 1.3). `field` names the field in errors.
 
 use super::writer::strip_zeros;
 use crate::error::DecodeError;
 use alloy_primitives::{I256, U256};
 
-/// Unsigned number with any count of leading zeros; no bytes are zero. Refused above `max`.
+/// Parses an unsigned number with any count of leading zeros; no bytes are zero. Rejects values above `max`.
 pub fn read_u64(bytes: &[u8], max: u64, field: &'static str) -> Result<u64, DecodeError> {
     let digits = strip_zeros(bytes);
     let mut padded = [0; 8];
@@ -14,17 +14,17 @@ pub fn read_u64(bytes: &[u8], max: u64, field: &'static str) -> Result<u64, Deco
     if value > max { Err(DecodeError::TooLarge(field)) } else { Ok(value) }
 }
 
-/// Unsigned number with any count of leading zeros; no bytes are zero. Refused from 2^256 on.
+/// Parses an unsigned number with any count of leading zeros; no bytes are zero. Rejects values from 2^256 on.
 pub fn read_u256(bytes: &[u8], field: &'static str) -> Result<U256, DecodeError> {
     U256::try_from_be_slice(strip_zeros(bytes)).ok_or(DecodeError::TooLarge(field))
 }
 
-/// Unsigned number; what does not fit into 256 bits reads as the largest number.
+/// Parses an unsigned number; values that exceed 256 bits saturate.
 pub fn saturating_u256(bytes: &[u8]) -> U256 {
     U256::try_from_be_slice(strip_zeros(bytes)).unwrap_or(U256::MAX)
 }
 
-/// Two's complement number; no bytes are zero. Refused when it needs more than 256 bits.
+/// Parses a two's complement number; no bytes are zero. Rejects values that need more than 256 bits.
 pub fn read_signed(bytes: &[u8], field: &'static str) -> Result<I256, DecodeError> {
     let fill = if bytes.first().is_some_and(|first| first & 0x80 != 0) { 0xff } else { 0 };
     let mut padded = [fill; 32];
@@ -39,7 +39,8 @@ pub fn read_signed(bytes: &[u8], field: &'static str) -> Result<I256, DecodeErro
     Ok(I256::from_be_bytes(padded))
 }
 
-/// Difficulty: a two's complement number that may not be negative; no bytes are zero. Refused from 2^256 on.
+/// Parses a difficulty: a two's complement number that must not be negative; no bytes are zero. Rejects values from
+/// 2^256 on.
 pub fn read_difficulty(bytes: &[u8], field: &'static str) -> Result<U256, DecodeError> {
     if bytes.first().is_some_and(|first| first & 0x80 != 0) {
         return Err(DecodeError::Negative(field));

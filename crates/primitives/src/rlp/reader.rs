@@ -1,9 +1,9 @@
-//! The lenient reader. Nothing needs to be canonical: single bytes and short strings may use longer forms, lengths may have
-//! leading zeros, and lengths of more than four bytes wrap modulo 2^32.
+//! The lenient reader (docs/spec/blocks.md, 1.2). Encodings need not be canonical: single bytes and short strings can
+//! use longer forms, lengths can have leading zeros, and lengths of more than four bytes wrap modulo 2^32.
 
 use crate::error::DecodeError;
 
-/// One RLP item inside borrowed data. Cheap to copy; the content of a list is looked at only when asked for.
+/// RLP item in borrowed data. Cheap to copy; the content of a list is read on demand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Item<'a> {
     encoding: &'a [u8],
@@ -30,32 +30,33 @@ impl<'a> Item<'a> {
         Ok((Item { encoding, content_start, is_list }, rest))
     }
 
-    /// True when the item is a list.
+    /// Returns true if the item is a list.
     pub fn is_list(&self) -> bool {
         self.is_list
     }
 
-    /// The item with its header, as it was received.
+    /// Returns the item with its header, as received.
     pub fn encoding(&self) -> &'a [u8] {
         self.encoding
     }
 
-    /// What stands behind the header: the string, or the concatenated elements of the list.
+    /// Returns the content behind the header: the string, or the concatenated elements of the list.
     pub fn content(&self) -> &'a [u8] {
         self.encoding.get(self.content_start..).unwrap_or_default()
     }
 
-    /// The item where a string is expected: the content of a string, or the complete encoding of a list.
+    /// Returns the item as a string: the content of a string, or the complete encoding of a list.
     pub fn bytes(&self) -> &'a [u8] {
         if self.is_list { self.encoding } else { self.content() }
     }
 
-    /// The elements of a list, read one by one; `what` names the object in the error when the item is a string.
+    /// Iterates over the elements of a list, reading them one by one; `what` names the object in the error if the item
+    /// is a string.
     pub fn elements(&self, what: &'static str) -> Result<Elements<'a>, DecodeError> {
         if self.is_list { Ok(Elements { rest: self.content() }) } else { Err(DecodeError::ExpectedList(what)) }
     }
 
-    /// The elements of a list that must have `N` of them.
+    /// Returns the elements of a list that must have `N` of them.
     pub fn exactly<const N: usize>(&self, what: &'static str) -> Result<[Item<'a>; N], DecodeError> {
         let mut found = [Item { encoding: &[], content_start: 0, is_list: false }; N];
         let mut got = 0;
@@ -69,7 +70,7 @@ impl<'a> Item<'a> {
         if got == N { Ok(found) } else { Err(DecodeError::ElementCount { what, got }) }
     }
 
-    /// The elements of a list, all of them read.
+    /// Reads all elements of a list.
     pub fn list(&self, what: &'static str) -> Result<Vec<Item<'a>>, DecodeError> {
         self.elements(what)?.collect()
     }
@@ -101,18 +102,19 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
-/// Reads a sequence of items up to the end of `data`; no data is an empty sequence.
+/// Reads a sequence of items up to the end of `data`, which can be empty.
 pub fn decode_all(data: &[u8]) -> Result<Vec<Item<'_>>, DecodeError> {
     Elements { rest: data }.collect()
 }
 
-/// Reads data that consists of exactly one list with nothing behind it (blocks, transactions, wire messages).
+/// Reads exactly one list (blocks, transactions, wire messages).
 pub fn decode_list(data: &[u8]) -> Result<Item<'_>, DecodeError> {
     let (item, rest) = Item::first(data)?;
     if rest.is_empty() && item.is_list { Ok(item) } else { Err(DecodeError::NotOneList) }
 }
 
-/// Length in `size` (1 to 8) big-endian bytes, in 32-bit arithmetic: higher bytes fall out silently.
+/// Reads a length of `size` (1 to 8) big-endian bytes in 32-bit arithmetic, like the reference: higher bytes are
+/// dropped.
 fn long_length(after_mark: &[u8], size: usize) -> Result<usize, DecodeError> {
     let digits =
         after_mark.get(..size).ok_or(DecodeError::OutOfBounds { length: size, available: after_mark.len() })?;
@@ -134,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_stands_for_its_encoding_where_a_string_is_expected() {
+    fn a_list_as_a_string_is_its_encoding() {
         let data = hex!("c20102");
         let item = decode_list(&data).unwrap();
         assert_eq!(item.bytes(), data);
@@ -142,13 +144,13 @@ mod tests {
     }
 
     #[test]
-    fn a_list_has_exactly_so_many_elements() {
+    fn exactly_requires_the_number_of_elements() {
         let data = hex!("c401c20203");
         let item = decode_list(&data).unwrap();
         assert_eq!(item.exactly::<2>("pair").unwrap().to_vec(), item.list("pair").unwrap());
         assert_eq!(item.exactly::<1>("pair"), Err(DecodeError::ElementCount { what: "pair", got: 2 }));
         assert_eq!(item.exactly::<3>("pair"), Err(DecodeError::ElementCount { what: "pair", got: 2 }));
-        // What cannot be read is told first, wherever it stands.
+        // Malformed elements are reported first, regardless of their position.
         let broken = hex!("c301b901");
         let error = DecodeError::OutOfBounds { length: 2, available: 1 };
         assert_eq!(decode_list(&broken).unwrap().exactly::<1>("pair"), Err(error));
@@ -156,14 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn the_content_of_a_list_is_not_read_before_it_is_needed() {
+    fn the_content_of_a_list_is_read_on_demand() {
         let data = hex!("c2b901");
         let item = decode_list(&data).unwrap();
         assert_eq!(item.list("list"), Err(DecodeError::OutOfBounds { length: 2, available: 1 }));
     }
 
     #[test]
-    fn exactly_one_list() {
+    fn trailing_bytes_and_strings_are_rejected() {
         assert_eq!(decode_list(&hex!("c0c0")), Err(DecodeError::NotOneList));
         assert_eq!(decode_list(&hex!("80")), Err(DecodeError::NotOneList));
         assert_eq!(decode_list(&[]), Err(DecodeError::MissingItem));

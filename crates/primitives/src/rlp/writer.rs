@@ -1,13 +1,13 @@
-//! The scalar writers. They differ in how zero and "missing" look, which decides hashes:
+//! Scalar writers (docs/spec/blocks.md, 1.1). They encode zero and absence differently, which changes hashes:
 //!
-//! | writer | missing | zero |
+//! | writer | absent | zero |
 //! | --- | --- | --- |
 //! | `put_u64`, `put_value` | - | `80` |
 //! | `put_difficulty`, `put_minimum_gas_price`, `put_price` | `80` | `00` |
 
 use alloy_primitives::{Address, I256, U256};
 
-/// Writes a byte string as it is; a single byte below `80` stands for itself, also `00`.
+/// Writes a byte string; a single byte below `80`, including `00`, is its own encoding.
 pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     match bytes {
         [single] if *single < 0x80 => out.push(*single),
@@ -33,7 +33,7 @@ pub fn put_unsigned(out: &mut Vec<u8>, big_endian: &[u8]) {
     put_bytes(out, strip_zeros(big_endian));
 }
 
-/// Writes the gas price of a transaction, given as a big-endian number of any length: missing is `80`, zero is `00`.
+/// Writes the gas price of a transaction, a big-endian number of any length: absent is `80`, zero is `00`.
 pub fn put_price(out: &mut Vec<u8>, big_endian: Option<&[u8]>) {
     match big_endian.map(strip_zeros) {
         None => out.push(0x80),
@@ -42,7 +42,7 @@ pub fn put_price(out: &mut Vec<u8>, big_endian: Option<&[u8]>) {
     }
 }
 
-/// Writes a difficulty in signed form (a leading zero byte when the top bit is set): missing is `80`, zero is `00`.
+/// Writes a difficulty in signed form (with a leading zero byte if the top bit is set): absent is `80`, zero is `00`.
 pub fn put_difficulty(out: &mut Vec<u8>, difficulty: Option<&U256>) {
     match difficulty {
         None => out.push(0x80),
@@ -54,7 +54,7 @@ pub fn put_difficulty(out: &mut Vec<u8>, difficulty: Option<&U256>) {
     }
 }
 
-/// Writes the minimum gas price of a header in signed form, negative values too: missing is `80`, zero is `00`.
+/// Writes the minimum gas price of a header in signed form, which can be negative: absent is `80`, zero is `00`.
 pub fn put_minimum_gas_price(out: &mut Vec<u8>, price: Option<&I256>) {
     match price {
         None => out.push(0x80),
@@ -72,7 +72,7 @@ pub fn put_byte(out: &mut Vec<u8>, byte: u8) {
     put_u64(out, u64::from(byte));
 }
 
-/// Writes sublist edges: one string of little-endian 16-bit numbers, `80` when there are none.
+/// Writes sublist edges: one string of little-endian 16-bit numbers, `80` if there are none.
 pub fn put_edges(out: &mut Vec<u8>, edges: &[i16]) {
     let bytes: Vec<u8> = edges.iter().flat_map(|edge| edge.to_le_bytes()).collect();
     put_bytes(out, &bytes);
@@ -83,7 +83,7 @@ pub fn put_list_header(out: &mut Vec<u8>, length: usize) {
     put_header(out, 0xc0, length);
 }
 
-/// A list made of its concatenated, encoded elements.
+/// Returns the list of these concatenated, encoded elements.
 pub fn list(elements: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(elements.len() + 5);
     put_list_header(&mut out, elements.len());
@@ -91,13 +91,13 @@ pub fn list(elements: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A big-endian number without its leading zero bytes; zero is empty.
+/// Removes the leading zero bytes of a big-endian number; zero becomes empty.
 pub fn strip_zeros(big_endian: &[u8]) -> &[u8] {
     let zeros = big_endian.iter().take_while(|&&byte| byte == 0).count();
     &big_endian[zeros..]
 }
 
-/// Two's complement without superfluous leading bytes; zero is the single byte zero.
+/// Removes redundant leading bytes of a two's complement number; zero is a single zero byte.
 fn minimal_signed(mut big_endian: &[u8]) -> &[u8] {
     while let [first, second, ..] = big_endian
         && ((*first == 0 && *second < 0x80) || (*first == 0xff && *second >= 0x80))
@@ -113,7 +113,7 @@ fn put_header(out: &mut Vec<u8>, offset: u8, length: usize) {
         _ => {
             let bytes = length.to_be_bytes();
             let digits = strip_zeros(&bytes);
-            // A length of usize has at most eight digits.
+            // A `usize` length has at most eight digits.
             out.push(offset + 55 + digits.len() as u8);
             out.extend_from_slice(digits);
         }

@@ -1,19 +1,19 @@
-//! Transactions of development networks that nobody signed: the sender stands in place of the signature.
+//! Impersonated transactions of development networks, which contain the sender in place of a signature.
 //!
-//! r is the word "impersonated" and the address, s is one. So a block says by itself who its senders are, whatever becomes
-//! of the node that made it. Whoever reads blocks of other networks must not ask for this: there it is a signature like
-//! any other, which with the chance of 1 in 2^96 could be a true one.
+//! r is the word "impersonated" followed by the address, s is one, so a block names its senders even after the node
+//! that mined it has stopped. Blocks of other networks must never be read this way: there r and s are a signature like
+//! any other, which is valid with a probability of 2^-96.
 
 use super::signature::Signature;
 use super::{Transaction, UnsignedTransaction};
 use crate::error::SignatureError;
 use alloy_primitives::{Address, Bytes};
 
-/// In front of the address.
+/// Precedes the address in r.
 const MARK: &[u8; 12] = b"impersonated";
 
 impl Transaction {
-    /// A transaction that claims to be of a sender, for a chain (1 to 109; 0: for all of them).
+    /// Creates a transaction that claims a sender, for a chain (1 to 109; 0 for any chain).
     pub fn impersonate(
         unsigned: UnsignedTransaction,
         chain_id: u8,
@@ -26,18 +26,17 @@ impl Transaction {
         Ok(transaction)
     }
 
-    /// The sender that stands in place of a signature, if one does.
+    /// Returns the impersonated sender, if the transaction has one.
     pub fn impersonated_sender(&self) -> Option<Address> {
         let signature = self.signature.as_ref().filter(|signature| signature.s.as_ref() == [1])?;
         let address = signature.r.strip_prefix(MARK.as_slice())?;
         Address::try_from(address).ok()
     }
 
-    /// From here on `recover_sender` finds the sender that stands in place of a signature. Only for blocks of development
-    /// networks.
+    /// Makes `recover_sender` return the impersonated sender. Only for blocks of development networks.
     pub(crate) fn accept_impersonation(&self) {
         if let Some(sender) = self.impersonated_sender() {
-            // Taken as it is when somebody has already asked: that was the same transaction.
+            // Without effect if the sender was recovered before.
             let _ = self.sender.set(Ok(sender));
         }
     }
@@ -50,7 +49,7 @@ mod tests {
     use alloy_primitives::U256;
 
     #[test]
-    fn the_sender_is_believed_on_development_networks_only() {
+    fn impersonated_senders_are_accepted_on_development_networks_only() {
         let sender = Address::repeat_byte(0x5e);
         let unsigned = UnsignedTransaction {
             nonce: U256::ZERO,
@@ -66,7 +65,7 @@ mod tests {
 
         let raw = Transaction::decode(&claimed.encode()).unwrap();
         assert_eq!(raw.impersonated_sender(), Some(sender));
-        assert_ne!(raw.recover_sender(), Ok(sender), "a transaction alone is not believed");
+        assert_ne!(raw.recover_sender(), Ok(sender), "not accepted outside of a block");
 
         let sender_in_block = |spec: &ChainSpec| {
             let transactions = vec![claimed.clone(), Transaction::remasc(1)];

@@ -1,8 +1,8 @@
-//! What a transaction costs before it executes.
+//! Intrinsic gas: the cost of a transaction before it executes.
 
 use crate::rules::{Rule, Rules};
 
-/// Gas for starting a call or a creation with the given data (RSKIP-400, RSKIP-438).
+/// Returns the gas for starting a call or a creation with this data (RSKIP-400, RSKIP-438).
 pub fn intrinsic_gas(is_creation: bool, data: &[u8], rules: &Rules) -> u64 {
     let zeros = data.iter().filter(|&&byte| byte == 0).count() as u64;
     let others = data.len() as u64 - zeros;

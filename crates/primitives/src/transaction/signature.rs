@@ -1,4 +1,4 @@
-//! The signature of a transaction: chain id in v, acceptance, recovery of the sender.
+//! Signatures of transactions: chain id in v, acceptance, recovery of the sender (docs/spec/blocks.md, 2.2 to 2.5).
 
 use super::recovery::RecoveryInput;
 use crate::error::{DecodeError, SignatureError};
@@ -12,14 +12,14 @@ use k256::{AffinePoint, FieldBytes, ProjectivePoint, Scalar};
 use secp256k1::ecdsa::{RecoverableSignature, RecoveryId};
 use secp256k1::{Message, SECP256K1};
 
-/// Order of the group.
+/// Group order.
 pub(super) const ORDER: U256 = uint!(0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141_U256);
-/// Prime of the field.
+/// Field prime.
 pub(super) const FIELD: U256 = uint!(0xfffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc2f_U256);
-/// floor(order / 2); s must be below it, while most libraries also accept it.
+/// floor(order / 2); s must be below it, while most libraries also accept this value.
 const HALF_ORDER: U256 = uint!(0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0_U256);
 
-/// Chain id, recovery value and the two halves as numbers of any length, without leading zeros.
+/// Chain id, recovery value, and r and s as numbers of any length without leading zeros.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Signature {
     pub(super) chain_id: i8,
@@ -30,7 +30,7 @@ pub(super) struct Signature {
 }
 
 impl Signature {
-    /// From the elements of a transaction. Any byte is a v.
+    /// Creates the signature from the elements of a transaction. Any byte is a valid v.
     pub(super) fn from_elements(v: u8, r: &[u8], s: &[u8]) -> Result<Signature, DecodeError> {
         if r.is_empty() {
             return Err(DecodeError::Missing("r"));
@@ -40,7 +40,7 @@ impl Signature {
         }
         let (chain_id, recovery) = match v {
             27 | 28 => (0, v),
-            // Truncates toward zero; -17 to 110, so nothing is cut off.
+            // Truncates toward zero; the result is between -17 and 110 and fits.
             _ => (((i16::from(v) - 35) / 2) as i8, if v.is_multiple_of(2) { 28 } else { 27 }),
         };
         let number = |bytes| Bytes::copy_from_slice(rlp::strip_zeros(bytes));
@@ -57,7 +57,7 @@ impl Signature {
         Ok(Signature { chain_id, recovery: 27 + recovery.to_byte(), r: number(r), s: number(s) })
     }
 
-    /// The byte v, modulo 256.
+    /// Returns the byte v, modulo 256.
     pub(super) fn encoded_v(&self) -> u8 {
         match self.chain_id {
             0 => self.recovery,
@@ -72,33 +72,33 @@ impl Signature {
         rlp::put_unsigned(out, &self.s);
     }
 
-    /// 1 ≤ r < order and 1 ≤ s < floor(order / 2).
+    /// Returns true if 1 ≤ r < order and 1 ≤ s < floor(order / 2).
     pub(super) fn is_acceptable(&self) -> bool {
         let (r, s) = (rlp::saturating_u256(&self.r), rlp::saturating_u256(&self.s));
         !r.is_zero() && r < ORDER && !s.is_zero() && s < HALF_ORDER
     }
 
-    /// The address whose key made this signature over the hash. s may be any number, r any field element.
+    /// Recovers the address of the signer of a hash. s can be any number, r any field element.
     pub(super) fn recover(&self, message: &B256) -> Result<Address, SignatureError> {
         let r = self.field_r()?;
-        match self.recover_usual(&r, message) {
+        match self.recover_with_libsecp256k1(&r, message) {
             Some(address) => Ok(address),
             None => {
-                let key = self.recover_any(&r, message).ok_or(SignatureError::NoKey)?;
+                let key = self.recover_unrestricted(&r, message).ok_or(SignatureError::NoKey)?;
                 address_of(key.to_encoded_point(false).as_bytes()).ok_or(SignatureError::NoKey)
             }
         }
     }
 
-    /// What the recovery of many needs, when both halves are from 1 to the order.
-    pub(super) fn input(&self, message: &B256) -> Option<RecoveryInput> {
+    /// Returns the input for batch recovery, if r and s are between 1 and the order.
+    pub(super) fn recovery_input(&self, message: &B256) -> Option<RecoveryInput> {
         let half = |digits| U256::try_from_be_slice(digits).filter(|half| !half.is_zero() && *half < ORDER);
         Some(RecoveryInput { message: *message, r: half(&self.r)?, s: half(&self.s)?, is_y_odd: self.recovery == 28 })
     }
 
-    /// The compressed key that made this signature over the hash.
+    /// Recovers the compressed public key of the signer of a hash.
     pub(super) fn recover_key(&self, message: &B256) -> Result<[u8; 33], SignatureError> {
-        let key = self.recover_any(&self.field_r()?, message).ok_or(SignatureError::NoKey)?;
+        let key = self.recover_unrestricted(&self.field_r()?, message).ok_or(SignatureError::NoKey)?;
         key.to_encoded_point(true).as_bytes().try_into().map_err(|_infinity| SignatureError::NoKey)
     }
 
@@ -106,8 +106,8 @@ impl Signature {
         U256::try_from_be_slice(&self.r).filter(|r| *r < FIELD).ok_or(SignatureError::OutOfField)
     }
 
-    /// Recovery by a library that is fast, but knows only halves from 1 to the order.
-    fn recover_usual(&self, r: &U256, message: &B256) -> Option<Address> {
+    /// Recovers with libsecp256k1, which is fast but accepts r and s only between 1 and the order.
+    fn recover_with_libsecp256k1(&self, r: &U256, message: &B256) -> Option<Address> {
         let s = U256::try_from_be_slice(&self.s)?;
         let mut halves = [0; 64];
         halves[..32].copy_from_slice(&r.to_be_bytes::<32>());
@@ -118,8 +118,8 @@ impl Signature {
         address_of(&key.serialize_uncompressed())
     }
 
-    /// Recovery for any r below the field prime and any s: key = r⁻¹·(s·R − z·G).
-    fn recover_any(&self, r: &U256, message: &B256) -> Option<AffinePoint> {
+    /// Recovers for any r below the field prime and any s: key = r⁻¹·(s·R − z·G).
+    fn recover_unrestricted(&self, r: &U256, message: &B256) -> Option<AffinePoint> {
         let r_bytes = FieldBytes::from(r.to_be_bytes::<32>());
         let is_y_odd = (self.recovery - 27).into();
         let point = Option::<AffinePoint>::from(AffinePoint::decompress(&r_bytes, is_y_odd))?;
@@ -134,7 +134,7 @@ impl Signature {
     }
 }
 
-/// The address of an uncompressed public key; the point at infinity has none.
+/// Returns the address of an uncompressed public key; `None` for the point at infinity.
 fn address_of(key: &[u8]) -> Option<Address> {
     match key {
         [4, coordinates @ ..] => Some(Address::from_word(keccak256(coordinates))),
@@ -142,7 +142,7 @@ fn address_of(key: &[u8]) -> Option<Address> {
     }
 }
 
-/// A number of any length modulo the order.
+/// Reduces a number of any length modulo the order.
 fn reduced_number(digits: &[u8]) -> Scalar {
     match U256::try_from_be_slice(digits) {
         Some(number) => reduced(&FieldBytes::from(number.to_be_bytes::<32>())),
@@ -167,19 +167,19 @@ mod tests {
             let signature = Signature::sign(&message, 33, &key).unwrap();
             let r = U256::from_be_slice(&signature.r);
             let address = signature.recover(&message).unwrap();
-            assert_eq!(signature.recover_usual(&r, &message), Some(address));
+            assert_eq!(signature.recover_with_libsecp256k1(&r, &message), Some(address));
             let address_of_key = |key: AffinePoint| address_of(key.to_encoded_point(false).as_bytes());
-            assert_eq!(signature.recover_any(&r, &message).and_then(address_of_key), Some(address));
+            assert_eq!(signature.recover_unrestricted(&r, &message).and_then(address_of_key), Some(address));
             assert!(signature.recover_key(&message).unwrap()[0] < 4);
-            // The other key that fits r and s.
+            // The other key that matches r and s.
             let other = Signature { recovery: 55 - signature.recovery, ..signature };
-            let any = other.recover_any(&r, &message).and_then(address_of_key);
-            assert_eq!(other.recover_usual(&r, &message), any);
+            let any = other.recover_unrestricted(&r, &message).and_then(address_of_key);
+            assert_eq!(other.recover_with_libsecp256k1(&r, &message), any);
         }
     }
 
     #[test]
-    fn v_and_chain_id() {
+    fn v_encodes_recovery_value_and_chain_id() {
         let signature = |v| Signature::from_elements(v, &[1], &[1]).unwrap();
         for (v, chain_id, recovery, written) in [
             (27, 0, 27, 27),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_the_order_is_refused() {
+    fn s_must_be_below_half_of_the_order() {
         let signature = |s: U256| Signature::from_elements(27, &[1], &s.to_be_bytes::<32>()).unwrap().is_acceptable();
         assert!(signature(HALF_ORDER - U256::ONE) && !signature(HALF_ORDER) && !signature(U256::ZERO));
         assert_eq!(HALF_ORDER, ORDER / U256::from(2));

@@ -1,4 +1,4 @@
-//! Recovery of keys, N times eight side by side.
+//! Recovery of public keys in `N` times eight lanes.
 
 mod curve;
 mod field;
@@ -22,17 +22,17 @@ use std::array;
 
 const SEVEN: Limbs = [7, 0, 0, 0, 0];
 
-/// u₁·G + u₂·R of eight signatures, before the last division.
+/// u₁·G + u₂·R of eight signatures in Jacobian coordinates.
 struct Sum {
     x: Field,
     y: Field,
-    /// 1 where the sum is not a key.
+    /// Set to 1 in lanes without a key.
     z: Field,
     is_key: __mmask8,
 }
 
-/// The addresses of the signers; none at all where the CPU has no 52-bit multiplication. A input without an address needs
-/// the usual way: it has no key, or the sum met a case that the additions here leave out.
+/// Returns the addresses of the signers; `None` if the processor has no 52-bit multiplication. An input without an
+/// address must be recovered one by one: it has no key, or the incomplete additions of this module do not cover it.
 pub(super) fn recover(inputs: &[RecoveryInput]) -> Option<Vec<Option<Address>>> {
     X64V4xToken::summon().map(|token| recover_all(token, inputs))
 }
@@ -51,7 +51,7 @@ fn recover_all(_token: X64V4xToken, inputs: &[RecoveryInput]) -> Vec<Option<Addr
     addresses(&sums, inputs.len())
 }
 
-/// The inverses of eight tight elements that are not zero.
+/// Returns the inverses of eight tight elements that are not zero.
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn inverted(a: &Field) -> Field {
     let lanes = Field::canonical(a).store();
@@ -66,7 +66,7 @@ fn inverted(a: &Field) -> Field {
     Field::load(&inverses)
 }
 
-/// x and y as bytes.
+/// Returns x and y as bytes.
 fn key(x: &Words, y: &Words, lane: usize) -> [u8; 64] {
     let mut key = [0; 64];
     let (first, second) = key.split_at_mut(32);
@@ -79,10 +79,10 @@ fn number(limbs: &Words, lane: usize) -> U256 {
     U256::from_limbs(words(&array::from_fn(|limb| limbs[limb][lane])))
 }
 
-/// The addresses of the first `count` lanes.
+/// Returns the addresses of the first `count` lanes.
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn addresses(sums: &[Sum], count: usize) -> Vec<Option<Address>> {
-    // All Zs by one inversion (Montgomery): those of a lane together, then the lanes.
+    // One inversion for all Zs (Montgomery's trick): first within each lane, then across lanes.
     let mut product = Field::splat(&ONE);
     let mut inverses = Vec::with_capacity(sums.len());
     for sum in sums {
@@ -111,7 +111,7 @@ fn addresses(sums: &[Sum], count: usize) -> Vec<Option<Address>> {
     keccak256_all(&keys).into_iter().zip(is_key).map(found).collect()
 }
 
-/// Sums for at most N times eight inputs; the lanes beyond repeat the last.
+/// Returns the sums of at most N times eight inputs; unused lanes repeat the last input.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline(never)]
 fn sums_of<const N: usize>(inputs: &[RecoveryInput], digits: &[Digits]) -> [Sum; N] {
@@ -140,7 +140,7 @@ fn sums_of<const N: usize>(inputs: &[RecoveryInput], digits: &[Digits]) -> [Sum;
         y: Fields::mul(&Fields::splat(start_y), &Fields::mul(&zz, z)),
         z: Fields::splat(&ONE),
     };
-    // What is added after the doublings is read before them: the doublings cover the wait.
+    // Addends are loaded before the doublings, which hide the latency.
     let [mut one, mut other, mut low, mut high] = array::from_fn(|_| Addend::empty());
     for window in (0..WINDOWS).rev() {
         let with_generator = window % 2 == 0;
@@ -157,21 +157,21 @@ fn sums_of<const N: usize>(inputs: &[RecoveryInput], digits: &[Digits]) -> [Sum;
         one.add_to(&mut point, None);
         other.add_to(&mut point, None);
         if with_generator {
-            // On the curve of the generator the sum has another Z.
+            // On the curve of the generator the sum has a different Z.
             let common = Fields::mul(&point.z, z);
             low.add_to(&mut point, Some(&common));
             let common = Fields::mul(&point.z, z);
             high.add_to(&mut point, Some(&common));
         }
     }
-    // Back to the curve of the generator.
+    // Maps Z back to the curve of the generator.
     let z = Fields::mul(&point.z, z);
     let is_zero = z.is_zero();
     let z = Fields::select(&is_zero, &z, &Fields::splat(&ONE));
     array::from_fn(|i| Sum { x: point.x.0[i], y: point.y.0[i], z: z.0[i], is_key: is_on_curve[i] & !is_zero[i] })
 }
 
-/// A digit for each lane.
+/// Returns one digit for each lane.
 #[inline(always)]
 fn each<const N: usize>(lanes: &[[usize; LANES]; N], digit: impl Fn(usize) -> i16) -> [[i16; LANES]; N] {
     let mut digits = [[0; LANES]; N];
@@ -183,7 +183,7 @@ fn each<const N: usize>(lanes: &[[usize; LANES]; N], digit: impl Fn(usize) -> i1
     digits
 }
 
-/// The y of a point with this x (canonical) and this parity, and the lanes where there is one.
+/// Returns the y of a point with this x (canonical) and this parity, and the lanes that have one.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline(never)]
 fn lifted<const N: usize>(x: &Fields<N>, is_odd: &Masks<N>) -> (Fields<N>, Masks<N>) {
@@ -200,8 +200,8 @@ fn lifted<const N: usize>(x: &Fields<N>, is_odd: &Masks<N>) -> (Fields<N>, Masks
     (Fields::select(&is_other, &y, &other), difference.is_zero())
 }
 
-/// a^((prime + 1) / 4): the root where there is one. The exponent in bits is 223 ones, a zero, 22 ones, four zeros, two
-/// ones and two zeros.
+/// Returns a^((prime + 1) / 4): the square root, if there is one. The exponent in bits is 223 ones, a zero, 22 ones,
+/// four zeros, two ones and two zeros.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn square_root<const N: usize>(a: &Fields<N>) -> Fields<N> {
@@ -220,7 +220,7 @@ fn square_root<const N: usize>(a: &Fields<N>) -> Fields<N> {
     squared(&Fields::mul(&squared(&power, 6), &ones_2), 2)
 }
 
-/// a^(2^times).
+/// Returns a^(2^times).
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline(never)]
 fn squared<const N: usize>(a: &Fields<N>, times: u32) -> Fields<N> {
@@ -231,7 +231,7 @@ fn squared<const N: usize>(a: &Fields<N>, times: u32) -> Fields<N> {
     power
 }
 
-/// For tests that craft signatures: what is added to u₁, and the highest digit of the first half of u₂.
+/// For tests that construct signatures: the offset of u₁, and the highest digit of the first half of u₂.
 #[cfg(test)]
 pub(super) use generator::START;
 

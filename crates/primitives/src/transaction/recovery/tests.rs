@@ -4,7 +4,7 @@ use crate::transaction::UnsignedTransaction;
 use crate::transaction::signature::{FIELD, ORDER, Signature};
 use alloy_primitives::{Bytes, keccak256};
 
-/// A number that depends on nothing but the seeds.
+/// Returns a number that depends only on the seeds.
 fn random(kind: u64, index: u64) -> U256 {
     keccak256([kind.to_be_bytes(), index.to_be_bytes()].concat()).into()
 }
@@ -26,7 +26,7 @@ fn transaction(index: u64, signature: Signature) -> Transaction {
     Transaction::with_signature(unsigned, 33, |_message| Ok(signature)).unwrap()
 }
 
-/// What each transaction says without the recovery of many.
+/// Returns the sender of each transaction, recovered one by one.
 fn one_by_one(transactions: &[Transaction]) -> Vec<Result<Address, SignatureError>> {
     let alone = |transaction: &Transaction| match &transaction.signature {
         Some(signature) => signature.recover(&transaction.raw_hash()),
@@ -35,7 +35,7 @@ fn one_by_one(transactions: &[Transaction]) -> Vec<Result<Address, SignatureErro
     transactions.iter().map(alone).collect()
 }
 
-/// Good signatures among others: off the curve, out of range, longer than 32 bytes, missing.
+/// Valid signatures mixed with invalid ones: off the curve, out of range, longer than 32 bytes, absent.
 fn mixed(count: u64, seed: u64) -> Vec<Transaction> {
     let one = |index: u64| {
         let [r, s] = [1, 2].map(|kind| random(seed + kind, index));
@@ -49,7 +49,7 @@ fn mixed(count: u64, seed: u64) -> Vec<Transaction> {
             8 => transaction(index, Signature { s: Bytes::from(vec![9; 33]), ..signature(r, s, is_y_odd) }),
             9 => transaction(index, Signature { r: Bytes::from(vec![9; 33]), ..signature(r, s, is_y_odd) }),
             10 => Transaction::remasc(index),
-            // Half of all r are no x of a point.
+            // Half of all r are not the x-coordinate of a point.
             11 => transaction(index, signature(r, s, is_y_odd)),
             _ => Transaction::sign(unsigned(index), 33, &keccak256(index.to_be_bytes())).unwrap(),
         }
@@ -69,7 +69,7 @@ fn unsigned(index: u64) -> UnsignedTransaction {
 }
 
 #[test]
-fn many_at_once_say_what_each_alone_says() {
+fn batches_agree_with_single_recoveries() {
     for count in 0..=40 {
         let transactions = mixed(count, count);
         let expected = one_by_one(&transactions);
@@ -80,33 +80,33 @@ fn many_at_once_say_what_each_alone_says() {
 }
 
 #[test]
-fn without_the_instructions_each_is_recovered_alone() {
+fn senders_are_recovered_one_by_one_without_vector_instructions() {
     let transactions = mixed(40, 0);
     let expected = one_by_one(&transactions);
-    recover_senders(transactions.iter(), |_jobs| None);
+    recover_senders(transactions.iter(), |_inputs| None);
     assert!(transactions.iter().all(|transaction| transaction.sender.get().is_some()));
     assert!(transactions.iter().map(Transaction::recover_sender).eq(expected));
 }
 
 #[test]
-fn jobs_are_the_signatures_in_range_that_nobody_recovered_before() {
+fn inputs_are_the_signatures_in_range_without_a_known_sender() {
     let transactions = mixed(26, 0);
     transactions[0].recover_sender().unwrap();
     recover_senders(transactions.iter(), |inputs| {
-        // Eight of thirteen are unsigned or out of range, and one was known.
+        // Eight of thirteen are unsigned or out of range, and one sender is known.
         assert_eq!(inputs.len(), 26 - 2 * 8 - 1);
         assert!(
             inputs.iter().all(|input| !input.r.is_zero() && input.r < ORDER && !input.s.is_zero() && input.s < ORDER)
         );
-        // What is found is taken; what is not is recovered alone.
+        // Addresses in the result are used; the other senders are recovered one by one.
         Some(inputs.iter().enumerate().map(|(index, _)| (index == 2).then_some(Address::repeat_byte(1))).collect())
     });
     let taken = transactions.iter().filter(|known| known.recover_sender() == Ok(Address::repeat_byte(1))).count();
     assert_eq!(taken, 1);
 }
 
-/// Recovers by lanes and checks each against the recovery of one. Returns how many keys the lanes did not find. On a
-/// CPU without the instructions there is nothing to check.
+/// Recovers in lanes and compares each result with a single recovery. Returns the number of keys that the lanes did
+/// not find. Without vector instructions there is nothing to check.
 #[cfg(target_arch = "x86_64")]
 fn missed_by_lanes(inputs: &[RecoveryInput]) -> usize {
     let Some(found) = lanes::recover(inputs) else { return 0 };
@@ -137,14 +137,14 @@ fn lanes_find_every_key_of_random_signatures() {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn lanes_find_every_key_of_extreme_numbers() {
+fn lanes_find_every_key_for_extreme_numbers() {
     let near = |number: U256| (0..4).flat_map(move |step| [number + U256::from(step), number - U256::from(step)]);
     let edges: Vec<U256> = [U256::from(4), ORDER, ORDER >> 1, U256::ONE << 128, U256::ONE << 255]
         .into_iter()
         .flat_map(near)
         .filter(|edge| !edge.is_zero() && *edge < ORDER)
         .collect();
-    // Random ones are in neither list: one extreme meets ordinary ones too.
+    // Random numbers are combined with extreme ones too.
     let rs = edges.iter().copied().chain((0..4).map(|index| random(4, index)));
     let ss: Vec<U256> = edges.iter().copied().chain((0..2).map(|index| random(5, index))).collect();
     let messages = [U256::ZERO, U256::ONE, ORDER - U256::ONE, ORDER, ORDER + U256::ONE, U256::MAX, random(6, 0)];
@@ -176,7 +176,7 @@ mod crafted {
         U256::from_be_bytes::<32>(scalar.to_bytes().into())
     }
 
-    /// The signature whose recovery is `first`·G + `second`·R for R = `point`·G.
+    /// Returns the signature whose recovery is `first`·G + `second`·R for R = `point`·G.
     fn input(first: Scalar, second: Scalar, point: Scalar) -> RecoveryInput {
         let encoded = (ProjectivePoint::GENERATOR * point).to_affine().to_encoded_point(false);
         let r = U256::from_be_slice(encoded.x().unwrap());
@@ -188,7 +188,7 @@ mod crafted {
         }
     }
 
-    /// Jobs that do not go through lanes, among others that do.
+    /// Inputs that lanes cannot recover, mixed with inputs that they can.
     fn assert_only_these_are_left(left: &[RecoveryInput]) {
         for (index, input) in left.iter().enumerate() {
             let ordinary =
@@ -222,7 +222,7 @@ mod crafted {
     const LAMBDA: U256 = uint!(0x5363ad4cc05c30e0a5261c028812645a122e22ea20816678df02967c1b23bd72_U256);
 
     #[test]
-    fn digits_that_are_nothing_or_all_alike() {
+    fn zero_and_equal_digits() {
         let offset = scalar(lanes::offset());
         let half = U256::from(u128::MAX);
         let wide_digits = (0..13).fold(U256::ZERO, |sum, _| sum << 10 | U256::from(512)) & half;
@@ -243,7 +243,7 @@ mod crafted {
             for first in firsts {
                 let point = scalar(random(18, index as u64));
                 for second in [scalar(second), -scalar(second)] {
-                    // Both the factor and what is left of it when the offset is added.
+                    // Both the factor and the factor without the offset.
                     inputs.push(input(scalar(first), second, point));
                     inputs.push(input(scalar(first) - offset, second, point));
                 }
@@ -253,7 +253,7 @@ mod crafted {
     }
 
     #[test]
-    fn equal_parts_are_no_exception() {
+    fn equal_parts_are_recovered_in_lanes() {
         // u₁·G = u₂·R; R = ±G; R = λ·G.
         let mut inputs = Vec::new();
         for index in 0..8 {
@@ -269,17 +269,18 @@ mod crafted {
     }
 
     #[test]
-    fn a_last_addition_of_equal_points_is_left_to_the_usual_way() {
+    fn a_last_addition_of_equal_points_falls_back() {
         let offset = scalar(lanes::offset());
         let inputs = (0..12).map(|index| {
-            // The last addition is the lowest digit of the upper half of u₁ + offset.
+            // The last addition uses the lowest digit of the upper half of u₁ + offset.
             let first = scalar(random(14, index));
             let upper: U256 = number(first + offset) >> 128;
             let digit = U256::from(upper.as_limbs()[0] & 1023);
             let last = if digit > U256::from(512) { -scalar(U256::from(1024) - digit) } else { scalar(digit) };
             let last = last * scalar(U256::ONE << 128);
             let second = scalar(random(15, index));
-            // u₁·G + u₂·R is twice that digit's point: it meets itself. (The start counts neither way.)
+            // u₁·G + u₂·R is twice that digit's point: the addition becomes a doubling. (The start has no effect on
+            // this.)
             let point = (last + last - first) * second.invert().unwrap();
             input(first, second, point)
         });
@@ -289,12 +290,12 @@ mod crafted {
     }
 
     #[test]
-    fn a_first_addition_of_equal_or_opposite_points_is_left_to_the_usual_way() {
+    fn a_first_addition_of_equal_or_opposite_points_falls_back() {
         let start = scalar(lanes::START);
         let mut inputs = Vec::new();
         for index in 0..4000 {
             let second = scalar(random(16, index));
-            // The first addition is the highest digit of the first half of u₂, at bit 125.
+            // The first addition uses the highest digit of the first half of u₂, at bit 125.
             let digit = lanes::highest_digit(number(second));
             if digit != 0 && inputs.len() < 12 {
                 let magnitude = scalar(U256::from(digit.unsigned_abs()));

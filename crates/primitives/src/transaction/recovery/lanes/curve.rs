@@ -1,22 +1,22 @@
-//! N times eight points of secp256k1 side by side, in Jacobian coordinates: x = X/Z², y = Y/Z³.
+//! N times eight points of secp256k1 in Jacobian coordinates: x = X/Z², y = Y/Z³.
 //!
-//! The additions are incomplete: a sum of equal or opposite points gets Z = 0, and from there Z stays zero whatever is
-//! added. So one look at the last Z tells whether a lane went wrong.
+//! The additions are incomplete: a sum of equal or opposite points gets Z = 0, and Z remains zero in all later
+//! operations. A single check of the final Z detects the lanes that failed.
 
 use super::field::{LANES, Limbs, Words, limbs};
 use super::fields::{Fields, Masks};
 use archmage::intrinsics::x86_64::__mmask8;
 use std::array;
 
-/// Multiples of a point that a table holds: 1 to 16.
+/// Number of multiples of a point in a table: 1 to 16.
 pub(super) const MULTIPLES: usize = 16;
-/// One.
+/// The number one.
 pub(super) const ONE: Limbs = [1, 0, 0, 0, 0];
-/// A third root of one in the field: (BETA · x, y) is a fixed multiple of (x, y).
+/// A cube root of one in the field: (BETA · x, y) is a fixed multiple of (x, y).
 const BETA: Limbs =
     limbs(&[0xc139_6c28_7195_01ee, 0x9cf0_4975_12f5_8995, 0x6e64_479e_ac34_34e9, 0x7ae9_6a2b_657c_0710]);
 
-/// Points. X and Y are tight, Z is below 2 units and a bit.
+/// Points. X and Y are tight, Z is slightly above 2 units at most.
 #[derive(Clone, Copy)]
 pub(super) struct Point<const N: usize> {
     pub(super) x: Fields<N>,
@@ -24,14 +24,14 @@ pub(super) struct Point<const N: usize> {
     pub(super) z: Fields<N>,
 }
 
-/// The multiples 1 to 16 of points as x and y, tight. They stand on the curve that the factor `z` leads to: the true x is
-/// x/z², the true y is y/z³.
+/// The multiples 1 to 16 of points as tight x and y, on the isomorphic curve of the factor `z`: the true x is x/z²,
+/// the true y is y/z³.
 pub(super) struct Multiples<const N: usize> {
     entries: [[[Words; N]; 2]; MULTIPLES],
     pub(super) z: Fields<N>,
 }
 
-/// A point for each lane that is to be added: none for the digit 0, the one with −y for a negative digit.
+/// One point for each lane to add: no point for the digit 0, the point with −y for a negative digit.
 pub(super) struct Addend<const N: usize> {
     x: [Words; N],
     y: [Words; N],
@@ -40,7 +40,7 @@ pub(super) struct Addend<const N: usize> {
 }
 
 impl<const N: usize> Point<N> {
-    /// 2^times · self, by 3 multiplications and 4 squarings each.
+    /// Returns 2^times · self; each doubling takes 3 multiplications and 4 squarings.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline(never)]
     pub(super) fn double(&mut self, times: u32) {
@@ -62,7 +62,7 @@ impl<const N: usize> Point<N> {
         Point { x, y, z: Fields::add(&yz, &yz) }
     }
 
-    /// Adds points that stand on the curve which `z`, a multiple of the own Z, leads to.
+    /// Adds points on the isomorphic curve of `z`, which is a multiple of the Z of this sum.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     fn plus(&self, x: &Fields<N>, y: &Fields<N>, z: &Fields<N>) -> Self {
@@ -85,14 +85,14 @@ impl<const N: usize> Multiples<N> {
         Multiples { entries: [[[Words::default(); N]; 2]; MULTIPLES], z: Fields::splat(&ONE) }
     }
 
-    /// The multiples of points given by tight coordinates.
+    /// Computes the multiples of points with tight coordinates.
     ///
-    /// Each step adds the point to its last multiple while both have the same Z, and brings the point to the Z of the
-    /// sum on the way (co-Z addition of Meloni). The factors between the Zs then lift all multiples to the last Z.
+    /// Each step adds the point to its previous multiple, while both have the same Z, and updates the point to the Z
+    /// of the sum (co-Z addition of Meloni). The quotients of consecutive Zs then lift all multiples to the last Z.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline(never)]
     pub(super) fn fill(&mut self, x: &Fields<N>, y: &Fields<N>) {
-        // The double, and the point brought to its Z, which is 2y.
+        // The double of the point, and the point rescaled to the Z of the double, which is 2y.
         let yy = Fields::square(y);
         let yyyy = Fields::square(&yy);
         let xyy = Fields::mul(x, &yy);
@@ -104,7 +104,7 @@ impl<const N: usize> Multiples<N> {
             (Fields::mul(&xyy, &Fields::splat(&[4, 0, 0, 0, 0])), Fields::mul(&yyyy, &Fields::splat(&[8, 0, 0, 0, 0])));
         let mut last = (double_x, double_y);
         let [first, rest @ .., end] = &mut self.entries;
-        // From one Z to the next. The entries hold each multiple with its own Z for now.
+        // Quotients of consecutive Zs. At first each entry has its own Z.
         let mut factors = [z; MULTIPLES - 2];
         for (entry, factor) in rest.iter_mut().zip(&mut factors) {
             *entry = [last.0.store(), last.1.store()];
@@ -132,7 +132,7 @@ impl<const N: usize> Multiples<N> {
         self.z = Fields::mul(&z, &scale);
     }
 
-    /// The multiples that digits say.
+    /// Returns the multiples that the digits select.
     #[inline(never)]
     pub(super) fn pick(&self, digits: &[[i16; LANES]; N], addend: &mut Addend<N>) {
         addend.fill(digits, |vector, lane, index| {
@@ -147,7 +147,7 @@ impl<const N: usize> Addend<N> {
         Addend { x: [Words::default(); N], y: [Words::default(); N], is_there: [0; N], is_negative: [0; N] }
     }
 
-    /// Asks for the multiple of each digit by vector, lane and the magnitude less 1. (Any will do for the digit 0.)
+    /// Returns the multiple for each digit by vector, lane and magnitude minus 1. (Any multiple for the digit 0.)
     #[inline(always)]
     pub(super) fn fill(&mut self, digits: &[[i16; LANES]; N], multiple: impl Fn(usize, usize, usize) -> [Limbs; 2]) {
         for (vector, digits) in digits.iter().enumerate() {
@@ -165,15 +165,15 @@ impl<const N: usize> Addend<N> {
         }
     }
 
-    /// BETA · x for x.
+    /// Replaces x by BETA · x.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     pub(super) fn turn(&mut self) {
         self.x = Fields::mul(&Fields::load(&self.x), &Fields::splat(&BETA)).store();
     }
 
-    /// Adds to a sum. The points stand on the curve that `z`, a multiple of the sum's Z, leads to: that Z itself, if
-    /// none is given.
+    /// Adds the points to a sum. They are on the isomorphic curve of `z`, a multiple of the sum's Z; `None` means that
+    /// Z itself.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline(never)]
     pub(super) fn add_to(&self, sum: &mut Point<N>, z: Option<&Fields<N>>) {

@@ -1,11 +1,11 @@
-//! Eight elements of the field of secp256k1 side by side, by the 52-bit multiplications of AVX-512 IFMA.
+//! Eight elements of the field of secp256k1 in lanes, with the 52-bit multiplications of AVX-512 IFMA.
 //!
-//! An element is five limbs of 52 bits, least significant first; limb i of all eight lanes is one vector. The
-//! multiplier reads the lowest 52 bits of each limb, so every function here returns limbs below 2⁵². The fifth limb
-//! holds bits 208 to 259: values may grow to 2²⁶⁰, sixteen times the prime. Each function says how large its result is
-//! in units of 2²⁵⁶; a product is "tight": below 1 + 2⁻³⁹ units. Only `canonical` returns the least representative.
+//! An element has five limbs of 52 bits, least significant first; limb i of all eight lanes is one vector. The
+//! multiplier reads the lowest 52 bits of each limb, so every function returns limbs below 2⁵². The fifth limb has
+//! bits 208 to 259: values can grow to 2²⁶⁰, sixteen times the prime. Each function states the size of its result in
+//! units of 2²⁵⁶; a product is "tight": below 1 + 2⁻³⁹ units. Only `canonical` returns the least representative.
 
-#![allow(clippy::needless_range_loop, reason = "limbs of several numbers go by one index")]
+#![allow(clippy::needless_range_loop, reason = "limbs of several numbers share one index")]
 
 use archmage::intrinsics::x86_64::{
     __m512i, __mmask8, _mm512_add_epi64, _mm512_and_si512, _mm512_cmpeq_epi64_mask, _mm512_loadu_si512,
@@ -14,7 +14,7 @@ use archmage::intrinsics::x86_64::{
     _mm512_test_epi64_mask, _mm512_xor_si512,
 };
 
-/// Elements a vector holds.
+/// Number of elements in a vector.
 pub(super) const LANES: usize = 8;
 /// 2²⁵⁶ modulo the prime.
 const FOLD: u64 = 0x1_0000_03d1;
@@ -37,17 +37,17 @@ pub(super) const fn limbs(words: &[u64; 4]) -> Limbs {
     [a & LIMB, (a >> 52 | b << 12) & LIMB, (b >> 40 | c << 24) & LIMB, (c >> 28 | d << 36) & LIMB, d >> 16]
 }
 
-/// The number below 2²⁵⁶ that limbs stand for, as words of 64 bits.
+/// Returns the number below 2²⁵⁶ with these limbs, as words of 64 bits.
 pub(super) const fn words(limbs: &Limbs) -> [u64; 4] {
     let [a, b, c, d, e] = *limbs;
     [a | b << 52, b >> 12 | c << 40, c >> 24 | d << 28, d >> 36 | e << 16]
 }
 
-/// A multiple of the prime whose lower limbs are at least 2^spare, so that numbers of `spare` bits a limb can be taken
-/// from it limb by limb. The highest limb is about 2⁴⁸ times the multiple.
+/// Returns a multiple of the prime whose lower limbs are at least 2^spare, so that limbs of `spare` bits can be
+/// subtracted without a borrow. The highest limb is about 2⁴⁸ times the multiple.
 const fn multiple_of_prime(multiple: u64, spare: u32) -> Limbs {
     let (low, up) = (1 << spare, 1 << (spare - 52));
-    // multiple · 2²⁵⁶ − multiple · FOLD, with 2^spare carried down into each limb from the next.
+    // multiple · 2²⁵⁶ − multiple · FOLD, with 2^spare moved into each limb from the next.
     [low - multiple * FOLD, low - up, low - up, low - up, (multiple << 48) - up]
 }
 
@@ -57,7 +57,7 @@ fn splat(word: u64) -> __m512i {
     _mm512_set1_epi64(word.cast_signed())
 }
 
-/// Takes the carries through; the number is below 2²⁶⁰.
+/// Propagates the carries; the number is below 2²⁶⁰.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn carried(mut limbs: [__m512i; 5]) -> Field {
@@ -68,12 +68,12 @@ fn carried(mut limbs: [__m512i; 5]) -> Field {
     Field(limbs)
 }
 
-/// Ten columns of weight 2^52i to a tight element. The upper five stand for less than 2²⁶⁰ and each column is below
-/// 2⁶⁰.
+/// Reduces ten columns of weight 2^52i to a tight element. The upper five represent less than 2²⁶⁰, and each column is
+/// below 2⁶⁰.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn reduced(mut t: [__m512i; 10]) -> Field {
-    // Carries among the upper half; the multiplier ignores what lies above 52 bits.
+    // Carries within the upper half; the multiplier ignores bits above 52.
     for i in 5..9 {
         t[i + 1] = _mm512_add_epi64(t[i + 1], _mm512_srli_epi64::<52>(t[i]));
     }
@@ -88,8 +88,8 @@ fn reduced(mut t: [__m512i; 10]) -> Field {
             over = _mm512_madd52hi_epu64(over, t[i + 5], factor);
         }
     }
-    // From bit 256 on there are less than 2⁴² (`over` is below 2³⁷): fold them before the carries, which then reach
-    // the highest limb with less than 2⁹.
+    // Bits from 256 on represent less than 2⁴² (`over` is below 2³⁷): they are folded before the carries, which then
+    // add less than 2⁹ to the highest limb.
     let over = _mm512_add_epi64(_mm512_slli_epi64::<4>(over), _mm512_srli_epi64::<48>(t[4]));
     let fold = splat(FOLD);
     t[4] = _mm512_and_si512(t[4], splat(TOP));
@@ -148,7 +148,7 @@ impl Field {
         words
     }
 
-    /// a · b, tight; the product of the two sizes is below 2⁸.
+    /// Returns a · b, tight; the product of the sizes must be below 2⁸.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     pub(super) fn mul(a: &Field, b: &Field) -> Field {
@@ -157,7 +157,7 @@ impl Field {
         reduced(t)
     }
 
-    /// a · b + c · d, tight; the products of the sizes are below 2⁸ together.
+    /// Returns a · b + c · d, tight; the sum of the products of the sizes must be below 2⁸.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     pub(super) fn mul_sum(a: &Field, b: &Field, c: &Field, d: &Field) -> Field {
@@ -167,7 +167,7 @@ impl Field {
         reduced(t)
     }
 
-    /// a · b − c · 2^SHIFT, tight, for a tight c and a shift of at most 3.
+    /// Returns a · b − c · 2^SHIFT, tight, for a tight c and a shift of at most 3.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     pub(super) fn mul_sub<const SHIFT: u32>(a: &Field, b: &Field, c: &Field) -> Field {
@@ -177,7 +177,7 @@ impl Field {
         reduced(t)
     }
 
-    /// a², tight, for sizes below 2⁴.
+    /// Returns a², tight, for sizes below 2⁴.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     pub(super) fn square(a: &Field) -> Field {
@@ -186,7 +186,7 @@ impl Field {
         reduced(t)
     }
 
-    /// a² − c · 2^SHIFT, tight, for a tight c and a shift of at most 3.
+    /// Returns a² − c · 2^SHIFT, tight, for a tight c and a shift of at most 3.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     pub(super) fn square_sub<const SHIFT: u32>(a: &Field, c: &Field) -> Field {
@@ -196,7 +196,7 @@ impl Field {
         reduced(t)
     }
 
-    /// a² − b − 2 · c, tight, for tight b and c.
+    /// Returns a² − b − 2 · c, tight, for tight b and c.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     pub(super) fn square_sub_both(a: &Field, b: &Field, c: &Field) -> Field {
@@ -210,7 +210,7 @@ impl Field {
         reduced(t)
     }
 
-    /// a + b; the sizes add up.
+    /// Returns a + b; the sizes add up.
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub(super) fn add(a: &Field, b: &Field) -> Field {
@@ -221,7 +221,7 @@ impl Field {
         carried(limbs)
     }
 
-    /// 3 · a.
+    /// Returns 3 · a.
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub(super) fn triple(a: &Field) -> Field {
@@ -232,7 +232,7 @@ impl Field {
         carried(limbs)
     }
 
-    /// a − b for a tight b; 2 larger than a.
+    /// Returns a − b for a tight b; 2 units larger than a.
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub(super) fn sub(a: &Field, b: &Field) -> Field {
@@ -244,7 +244,7 @@ impl Field {
         carried(limbs)
     }
 
-    /// 4 · a − b for tight a and b: 6 units.
+    /// Returns 4 · a − b for tight a and b: 6 units.
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub(super) fn quadruple_sub(a: &Field, b: &Field) -> Field {
@@ -257,7 +257,7 @@ impl Field {
         carried(limbs)
     }
 
-    /// −a for a tight a: 2 units.
+    /// Returns −a for a tight a: 2 units.
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub(super) fn negated(a: &Field) -> Field {
@@ -269,7 +269,7 @@ impl Field {
         carried(limbs)
     }
 
-    /// Lane by lane: b where the mask is set, else a.
+    /// Selects by lane: b if the mask is set, otherwise a.
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub(super) fn select(mask: __mmask8, a: &Field, b: &Field) -> Field {
@@ -280,11 +280,11 @@ impl Field {
         Field(limbs)
     }
 
-    /// The least representative of a tight element.
+    /// Returns the least representative of a tight element.
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub(super) fn canonical(a: &Field) -> Field {
-        // a ≥ prime exactly when a + FOLD ≥ 2²⁵⁶, and what is left then is a − prime.
+        // a ≥ prime if and only if a + FOLD ≥ 2²⁵⁶, and the remainder is then a − prime.
         let mut limbs = a.0;
         limbs[0] = _mm512_add_epi64(limbs[0], splat(FOLD));
         let mut less = carried(limbs);
@@ -293,7 +293,7 @@ impl Field {
         Field::select(is_larger, a, &less)
     }
 
-    /// The lanes in which a tight element is zero.
+    /// Returns the lanes in which a tight element is zero.
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub(super) fn is_zero(a: &Field) -> __mmask8 {
@@ -308,7 +308,7 @@ impl Field {
         _mm512_cmpeq_epi64_mask(from_zero, zero) | _mm512_cmpeq_epi64_mask(from_prime, zero)
     }
 
-    /// The lanes in which a canonical element is odd.
+    /// Returns the lanes in which a canonical element is odd.
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub(super) fn is_odd(a: &Field) -> __mmask8 {
@@ -316,7 +316,7 @@ impl Field {
     }
 }
 
-/// Takes c · 2^SHIFT from the columns.
+/// Subtracts c · 2^SHIFT from the columns.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn take_away<const SHIFT: u32>(t: &mut [__m512i; 10], c: &Field) {
@@ -327,8 +327,8 @@ fn take_away<const SHIFT: u32>(t: &mut [__m512i; 10], c: &Field) {
     }
 }
 
-/// Adds the columns of a square: the mixed products once and doubled, then the squares of the limbs. The columns are
-/// zero.
+/// Adds the columns of a square: each mixed product once and doubled, then the squares of the limbs. The columns must
+/// be zero.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn accumulate_square(t: &mut [__m512i; 10], a: &Field) {

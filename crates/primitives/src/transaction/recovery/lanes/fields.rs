@@ -1,7 +1,7 @@
-//! `N` times eight field elements. Each operation does one vector of eight after the other: they do not wait for each
-//! other's results, so that two keep the multipliers of the CPU busy where one waits for half of the time.
+//! `N` times eight field elements. Each operation processes one vector after another: the results are independent, so
+//! two vectors keep the multipliers busy that one vector leaves idle half of the time.
 
-#![allow(clippy::needless_range_loop, reason = "vectors of several numbers go by one index")]
+#![allow(clippy::needless_range_loop, reason = "vectors of several numbers share one index")]
 
 use super::field::{Field, Limbs, Words};
 use archmage::intrinsics::x86_64::__mmask8;
@@ -17,7 +17,7 @@ macro_rules! for_each_vector {
     ($($name:ident $(<$shift:ident>)? ($($argument:ident),*);)*) => {
         impl<const N: usize> Fields<N> {
             $(
-                /// What the function of the same name does to eight.
+                /// Applies the function of [`Field`] with this name to each vector.
                 #[target_feature(enable = "avx512f,avx512ifma")]
                 #[inline]
                 pub(super) fn $name $(<const $shift: u32>)? ($($argument: &Self),*) -> Self {
@@ -74,7 +74,7 @@ impl<const N: usize> Fields<N> {
         words
     }
 
-    /// Lane by lane: b where the mask is set, else a.
+    /// Selects by lane: b if the mask is set, otherwise a.
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub(super) fn select(masks: &Masks<N>, a: &Self, b: &Self) -> Self {
@@ -85,7 +85,7 @@ impl<const N: usize> Fields<N> {
         Fields(all)
     }
 
-    /// The lanes in which a tight element is zero.
+    /// Returns the lanes in which a tight element is zero.
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub(super) fn is_zero(&self) -> Masks<N> {
@@ -96,7 +96,7 @@ impl<const N: usize> Fields<N> {
         masks
     }
 
-    /// The lanes in which a canonical element is odd.
+    /// Returns the lanes in which a canonical element is odd.
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub(super) fn is_odd(&self) -> Masks<N> {

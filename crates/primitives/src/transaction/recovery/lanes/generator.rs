@@ -1,4 +1,4 @@
-//! Multiples of the generator, computed at first use.
+//! Multiples of the generator, computed on first use.
 
 use super::curve::Addend;
 use super::field::{LANES, Limbs, limbs};
@@ -14,17 +14,17 @@ use std::sync::LazyLock;
 
 const MULTIPLES: usize = 1 << (WIDE_WINDOW - 1);
 
-/// The multiple of the generator where every sum begins. Any number will do; these are the digits of π.
+/// Multiple of the generator at which every sum starts. Any number is suitable; these are the digits of π.
 pub(in crate::transaction::recovery) const START: U256 =
     uint!(0x243f6a8885a308d313198a2e03707344a4093822299f31d0082efa98ec4e6c89_U256);
 
-/// What is known of the generator G before any signature.
+/// Precomputed points of the generator G.
 pub(super) struct Generator {
-    /// Of G and of 2¹²⁸·G, the multiples from 1 on as x and y.
+    /// Multiples of G and of 2¹²⁸·G, from 1 on, as x and y.
     multiples: [Box<[[Limbs; 2]; MULTIPLES]>; 2],
-    /// Where every sum begins, START·G: the incomplete additions cannot begin at infinity.
+    /// Start of every sum, START·G: the incomplete additions cannot start at infinity.
     pub(super) start: [Limbs; 2],
-    /// What must be added to the factor of G to make up for the start, which all doublings double.
+    /// Added to the factor of G to compensate for the start, which all doublings double.
     pub(super) offset: U256,
 }
 
@@ -60,7 +60,7 @@ fn coordinates(point: &AffinePoint) -> [Limbs; 2] {
 }
 
 impl Generator {
-    /// The multiples that digits say, of G or (`is_high`) of 2¹²⁸·G.
+    /// Returns the multiples of G, or (`is_high`) of 2¹²⁸·G, that the digits select.
     #[inline(never)]
     pub(super) fn pick<const N: usize>(&self, digits: &[[i16; LANES]; N], is_high: bool, addend: &mut Addend<N>) {
         let multiples = &self.multiples[usize::from(is_high)];

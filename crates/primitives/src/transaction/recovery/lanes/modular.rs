@@ -1,8 +1,8 @@
-//! The few calculations modulo the order and the prime that are done one by one.
+//! The few scalar calculations modulo the group order and the field prime.
 
 use alloy_primitives::{U256, uint};
 
-/// An odd modulus and what Montgomery's multiplication needs to know of it.
+/// An odd modulus with the constants of Montgomery multiplication.
 pub(super) struct Modulus {
     value: U256,
     /// −1/value modulo 2⁶⁴.
@@ -25,12 +25,13 @@ pub(super) const PRIME: Modulus = Modulus {
 };
 
 impl Modulus {
-    /// a · b / 2²⁵⁶ for a and b below the modulus.
+    /// Returns a · b / 2²⁵⁶ for a and b below the modulus.
     pub(super) fn product(&self, a: U256, b: U256) -> U256 {
         a.mul_redc(b, self.value, self.minus_inverse)
     }
 
-    /// 2²⁵⁶/number for each number, by one inversion (Montgomery). The numbers are below the modulus and prime to it.
+    /// Returns 2²⁵⁶/number for each number, with one inversion (Montgomery's trick). The numbers are below the modulus
+    /// and coprime to it.
     pub(super) fn inverses(&self, numbers: &[U256]) -> Vec<U256> {
         let mut product = U256::ONE;
         let mut inverses = Vec::with_capacity(numbers.len());
@@ -38,7 +39,7 @@ impl Modulus {
             inverses.push(product);
             product = self.product(product, *number);
         }
-        // Always 2²⁵⁶ over the product so far; no divisor of the modulus is among the numbers.
+        // The inverse is always 2²⁵⁶ over the product so far; no number shares a divisor with the modulus.
         let mut inverse = self.product(product.inv_mod(self.value).unwrap_or_default(), self.square);
         for (before, number) in inverses.iter_mut().zip(numbers).rev() {
             *before = self.product(*before, inverse);
@@ -47,13 +48,13 @@ impl Modulus {
         inverses
     }
 
-    /// A number of 256 bits to the least representative.
+    /// Reduces a number of 256 bits to its least representative.
     pub(super) fn reduced(&self, number: U256) -> U256 {
         // Both moduli are above 2²⁵⁵.
         if number < self.value { number } else { number.wrapping_sub(self.value) }
     }
 
-    /// a − b for numbers below the modulus.
+    /// Returns a − b for numbers below the modulus.
     pub(super) fn difference(&self, a: U256, b: U256) -> U256 {
         let difference = a.wrapping_sub(b);
         if a < b { difference.wrapping_add(self.value) } else { difference }
@@ -66,7 +67,7 @@ mod tests {
     use alloy_primitives::keccak256;
 
     #[test]
-    fn calculations_agree_with_division() {
+    fn results_agree_with_division() {
         for modulus in [ORDER, PRIME] {
             let value = modulus.value;
             let radix = U256::MAX.reduce_mod(value).add_mod(U256::ONE, value);

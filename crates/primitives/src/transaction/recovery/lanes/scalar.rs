@@ -1,4 +1,4 @@
-//! The two factors of a recovery, key = u₁·G + u₂·R, cut into signed digits.
+//! Signed digits of the two factors of a recovery, key = u₁·G + u₂·R.
 
 use super::modular::ORDER;
 use crate::transaction::recovery::RecoveryInput;
@@ -9,18 +9,18 @@ use std::array;
 pub(super) const WINDOWS: usize = 26;
 /// Bits of a window of u₂.
 pub(super) const WINDOW: u32 = 5;
-/// Bits of a window of u₁: two of the other.
+/// Bits of a window of u₁: two windows of u₂.
 pub(super) const WIDE_WINDOW: u32 = 2 * WINDOW;
 
-/// The digits of u₁ + offset and of u₂, least significant first.
+/// Digits of u₁ + offset and of u₂, least significant first.
 pub(super) struct Digits {
-    /// u₁ is the first half and 2¹²⁸ times the second, in digits from −511 to 512.
+    /// u₁ is the first half plus 2¹²⁸ times the second, in digits from −511 to 512.
     pub(super) generator: [[i16; WINDOWS / 2]; 2],
-    /// u₂ is the first half and λ times the second, in digits from −16 to 16.
+    /// u₂ is the first half plus λ times the second, in digits from −16 to 16.
     pub(super) point: [[i16; WINDOWS]; 2],
 }
 
-/// The digits of each input. `offset` is added to u₁.
+/// Returns the digits of each input. `offset` is added to u₁.
 pub(super) fn digits(inputs: &[RecoveryInput], offset: &U256) -> Vec<Digits> {
     let divisors: Vec<U256> = inputs.iter().map(|input| input.r).collect();
     let factors = |(input, inverse): (&RecoveryInput, U256)| {
@@ -35,7 +35,7 @@ pub(super) fn digits(inputs: &[RecoveryInput], offset: &U256) -> Vec<Digits> {
     inputs.iter().zip(ORDER.inverses(&divisors)).map(factors).collect()
 }
 
-/// The digits of u₂.
+/// Returns the digits of u₂.
 pub(super) fn point_digits(second: &U256) -> [[i16; WINDOWS]; 2] {
     split(second).map(|(half, is_negative)| signed_digits::<WINDOW, _>(half, is_negative))
 }
@@ -45,9 +45,9 @@ fn low_half(number: &U256) -> u128 {
     u128::from(low) | u128::from(high) << 64
 }
 
-/// Two numbers below 2¹²⁸ with their signs (true for negative), of which the first and λ times the second make up the
-/// scalar, where λ·(x, y) is (β·x, y). Gallant, Lambert, Vanstone: "Faster point multiplication on elliptic curves with
-/// efficient endomorphisms"; (A1, B1), (A2, B2) is the short basis of the pairs that make up 0.
+/// Returns two numbers below 2¹²⁸ with their signs (true for negative); the first plus λ times the second is the
+/// scalar, where λ·(x, y) is (β·x, y). Gallant, Lambert, Vanstone: "Faster point multiplication on elliptic curves
+/// with efficient endomorphisms"; (A1, B1), (A2, B2) is the short basis of the pairs that represent 0.
 fn split(scalar: &U256) -> [(u128, bool); 2] {
     const A1: U256 = uint!(0x3086d221a7d46bcde86c90e49284eb15_U256);
     const MINUS_B1: U256 = uint!(0xe4437ed6010e88286f547fa90abfe4c3_U256);
@@ -71,7 +71,8 @@ fn split(scalar: &U256) -> [(u128, bool); 2] {
     })
 }
 
-/// Digits of `BITS` bits from 1 − 2^(BITS − 1) to 2^(BITS − 1), least significant first. They must hold 129 bits.
+/// Returns digits of `BITS` bits from 1 − 2^(BITS − 1) to 2^(BITS − 1), least significant first. They must have room
+/// for 129 bits.
 fn signed_digits<const BITS: u32, const N: usize>(number: u128, is_negative: bool) -> [i16; N] {
     let (mut rest, mut carry) = (number, 0);
     array::from_fn(|_| {
@@ -91,7 +92,7 @@ mod tests {
 
     const LAMBDA: U256 = uint!(0x5363ad4cc05c30e0a5261c028812645a122e22ea20816678df02967c1b23bd72_U256);
 
-    /// What signed digits make up, modulo the order.
+    /// Returns the number with these signed digits, modulo the order.
     fn sum(digits: &[i16], bits: u32) -> U256 {
         digits.iter().rev().fold(U256::ZERO, |sum, digit| {
             let magnitude = U256::from(digit.unsigned_abs());
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_make_up_the_factors() {
+    fn digits_represent_the_factors() {
         for second in scalars() {
             let [one, other] = point_digits(&second);
             assert!(one.iter().chain(&other).all(|digit| (-16..=16).contains(digit)));
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn factors_are_those_of_the_signature() {
+    fn factors_satisfy_the_signature_equation() {
         let numbers = scalars();
         let inputs: Vec<RecoveryInput> = numbers
             .iter()

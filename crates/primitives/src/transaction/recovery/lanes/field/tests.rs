@@ -3,7 +3,7 @@ use crate::transaction::signature::FIELD;
 use alloy_primitives::{U256, keccak256};
 use archmage::{SimdToken, X64V4xToken, arcane};
 
-/// Numbers of 260 bits as eight lanes, limbs at their extremes and anything between.
+/// Numbers of 260 bits in eight lanes, with limbs at their extremes and random ones.
 fn lanes(seed: u64) -> Words {
     let mut words = Words::default();
     for lane in 0..LANES {
@@ -22,7 +22,7 @@ fn lanes(seed: u64) -> Words {
     words
 }
 
-/// The same cut to tight numbers; some are just the prime, one more or one less, and the largest.
+/// The same numbers reduced to tight ones; some are the prime, one more or one less, and the largest.
 fn tight_lanes(seed: u64) -> Words {
     let mut words = lanes(seed);
     for lane in 0..LANES {
@@ -38,7 +38,7 @@ fn tight_lanes(seed: u64) -> Words {
     words
 }
 
-/// The number of a lane modulo the prime.
+/// Returns the number of a lane modulo the prime.
 fn value(words: &Words, lane: usize) -> U256 {
     let shifted = |sum: U256, limb: &[u64; LANES]| {
         assert!(limb[lane] <= LIMB);
@@ -59,7 +59,7 @@ fn minus(a: U256, b: U256) -> U256 {
     a.add_mod(FIELD - b, FIELD)
 }
 
-/// Checks a result lane by lane; a tight one is below 2²⁵⁶ + 2²¹⁷.
+/// Checks a result lane by lane; a tight result is below 2²⁵⁶ + 2²¹⁷.
 #[target_feature(enable = "avx512f")]
 fn check(name: &str, found: &Field, is_tight: bool, expected: impl Fn(usize) -> U256) {
     let found = found.store();
@@ -115,7 +115,7 @@ fn check_all(_token: X64V4xToken, seed: u64) {
 }
 
 #[test]
-fn operations_agree_with_numbers() {
+fn operations_agree_with_big_integers() {
     let Some(token) = X64V4xToken::summon() else { return };
     for seed in 0..3000 {
         check_all(token, seed);
@@ -128,7 +128,7 @@ fn check_extremes(_token: X64V4xToken) {
     let number = value(&largest.store(), 0);
     check("largest product", &Field::mul(&largest, &largest), true, |_| times(number, number));
     check("largest square", &Field::square(&largest), true, |_| times(number, number));
-    // The largest tight number, and nothing, are taken from the smallest product.
+    // The largest tight number, and zero, are subtracted from the smallest product.
     let tight = Field::splat(&[LIMB, LIMB, LIMB, LIMB, (1 << 48) + (1 << 9) - 1]);
     let taken = value(&tight.store(), 0);
     let zero = Field::zero();
@@ -143,14 +143,14 @@ fn check_extremes(_token: X64V4xToken) {
 }
 
 #[test]
-fn carries_at_the_largest_numbers() {
+fn carries_are_exact_for_the_largest_numbers() {
     if let Some(token) = X64V4xToken::summon() {
         check_extremes(token);
     }
 }
 
 #[test]
-fn limbs_and_words() {
+fn limbs_and_words_round_trip() {
     for number in [U256::ZERO, U256::MAX, FIELD, U256::from_be_bytes(keccak256("limbs").0)] {
         let limbs = limbs(number.as_limbs());
         assert!(limbs.iter().all(|limb| *limb <= LIMB));
