@@ -28,6 +28,7 @@ import { freePort } from './portProbe.ts'
 import { budgetCells, MemoryBudget } from './rpc/memoryBudget.ts'
 import type { RunningNode } from './runningNode.ts'
 import { keepsApps, type NodeStore, openStore } from './serviceStore.ts'
+import { maxIncompleteMessageBytes } from './settings.ts'
 import { Workers } from './workers.ts'
 
 /** A serving node, with the operations that commands need. */
@@ -130,6 +131,7 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
       sources,
     })
     logger.debug({ urls, network: config.network, workers: count }, 'serving')
+    logMessageMemory(config, logger)
     for (const address of addresses) {
       const modules = shutModules(config.modules, address)
       if (modules.length > 0) logger.warn({ address: address.path, modules }, 'modules not served on a public address')
@@ -177,6 +179,14 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
     await workers.stop(0)
     throw error
   }
+}
+
+/** Warns if a node that other machines reach may use much more memory for WebSocket messages than `limits.memoryMegabytes`. */
+function logMessageMemory(config: Config, logger: Logger): void {
+  const megabytes = Math.ceil(maxIncompleteMessageBytes(config) / 2 ** 20)
+  const { memoryMegabytes } = config.limits
+  if (megabytes <= memoryMegabytes || reachableAddress(config) === undefined) return
+  logger.warn({ megabytes, memoryMegabytes }, 'incomplete WebSocket messages may exceed limits.memoryMegabytes')
 }
 
 /** Opens the API keys. A node that other machines reach needs an app or `auth.open`. Throws ConfigError. */

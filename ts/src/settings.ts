@@ -1,6 +1,7 @@
 import { type Address, addressesOf } from './config/addresses.ts'
 import { decidedChoices } from './config/choices.ts'
 import type { Config } from './config/schema.ts'
+import { maxPayloadFactor } from './ws/settings.ts'
 
 /** Settings of one address. Read at each request, so that a reload applies at once. */
 export type Settings = ReturnType<typeof settingsAt>
@@ -18,6 +19,17 @@ export function replaceSettings(running: readonly Settings[], config: Config): v
       Object.assign(settings[part], fresh[index]?.[part])
     }
   }
+}
+
+/**
+ * Returns the bytes that incomplete WebSocket messages may take in addition to `limits.memoryMegabytes`. uWebSockets
+ * assembles a message by itself and does not report how much of it has arrived, so its bytes cannot be counted: each
+ * connection may have up to twice the limit of a message, see `maxPayloadFactor`.
+ */
+export function maxIncompleteMessageBytes(config: Config): number {
+  if (!config.ws.enabled) return 0
+  const largest = Math.max(...settingsOf(config).map(({ ws }) => ws.maxMessageBytes))
+  return config.ws.maxConnections * maxPayloadFactor * largest
 }
 
 /** Default limits of request bodies and messages, in bytes. */

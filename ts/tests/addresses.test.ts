@@ -1,5 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadConfig } from '../src/config/load.ts'
+import { maxIncompleteMessageBytes } from '../src/settings.ts'
 import { configProblems } from './configProblems.ts'
 import { configFile, NodeProcess, program, runProgram } from './node.ts'
 import { Client } from './webSocket.ts'
@@ -164,5 +166,37 @@ describe('settings', () => {
       configFile('[[listen]]\nport = 0\nhost = "0.0.0.0"\n'),
     ])
     expect([code, errors]).toEqual([2, expect.stringContaining('listen.0.host: other machines can reach 0.0.0.0')])
+  })
+})
+
+describe('memory of incomplete WebSocket messages', () => {
+  const megabytesOf = (settings: object) => maxIncompleteMessageBytes(loadConfig({ settings })) / 2 ** 20
+
+  test.each<[object, number]>([
+    [{}, 10_000 * 2 * 5],
+    [{ http: { host: '0.0.0.0' } }, 10_000 * 2],
+    [{ http: { host: '0.0.0.0' }, listen: [{ port: 1 }] }, 10_000 * 2 * 5],
+    [{ ws: { maxConnections: 100, maxMessageBytes: 2 ** 20 } }, 200],
+    [{ ws: { enabled: false } }, 0],
+  ])('behavior: the sum with %j', (settings, megabytes) => {
+    expect(megabytesOf(settings)).toBe(megabytes)
+  })
+
+  const text = 'incomplete WebSocket messages may exceed limits.memoryMegabytes'
+
+  test.each<[string, string[], string, object[]]>([
+    [
+      'that other machines reach',
+      ['--http-host', '0.0.0.0', '--open'],
+      '',
+      [{ megabytes: 20_000, memoryMegabytes: 512 }],
+    ],
+    ['within the limit', ['--http-host', '0.0.0.0', '--open'], '[ws]\nmaxMessageBytes = 26000', []],
+    ['on loopback', [], '', []],
+  ])('behavior: warning at the start of a node %s', async (_node, flags, settings, warnings) => {
+    const node = await NodeProcess.start(flags, settings)
+    const lines = node.errors.split('\n').filter((line) => line.includes(text))
+    await node.stop()
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject(warnings)
   })
 })

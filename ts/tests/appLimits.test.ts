@@ -229,7 +229,7 @@ describe('usage', () => {
     expect((await run('usage')).errors).toMatch(/^rhizome: .*usage\.json: is damaged: expected usage/)
     const node = await start()
     expect(node.errors).toMatch(
-      /usage\.json: is damaged.*renamed to .*usage\.json\.damaged-\d+, and usage is counted from zero/,
+      /usage\.json: is damaged.*renamed to .*usage\.json\.damaged-\d+, usage is counted from zero/,
     )
     expect(node.errors).not.toContain('secret')
     await node.stop()

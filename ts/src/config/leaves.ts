@@ -48,6 +48,13 @@ export function leafAt(path: string): Leaf {
   return leaf
 }
 
+/** Returns the value of a setting or a section, e.g. `http.port`; undefined if it is absent. */
+export function valueAt(config: unknown, path: string): unknown {
+  let value: unknown = config
+  for (const name of path.split('.')) value = (value as Record<string, unknown> | undefined)?.[name]
+  return value
+}
+
 function collect(described: Described, prefix: string): Leaf[] {
   return Object.entries(described.properties ?? {}).flatMap(([name, member]): Leaf[] => {
     const path = prefix === '' ? name : `${prefix}.${name}`

@@ -3,10 +3,10 @@ import { parse as parseToml, TomlError } from 'smol-toml'
 import { Compile } from 'typebox/compile'
 import { jsonIn } from '../rpc/jsonText.ts'
 import { addressProblems } from './addresses.ts'
-import { networkOf } from './chainFile.ts'
+import { networkOfChainFile } from './chainFile.ts'
 import { toolsProblems } from './choices.ts'
 import { ConfigError } from './error.ts'
-import { leafAt, leaves } from './leaves.ts'
+import { leafAt, leaves, valueAt } from './leaves.ts'
 import { type Config, schema } from './schema.ts'
 import { storeAddress } from './storeUrl.ts'
 
@@ -48,7 +48,7 @@ export function loadConfig(sources: Sources): Config {
     put(merged, path, typeof value === 'boolean' ? value : leafAt(path).fromText(value))
   }
   if (typeof merged.chain === 'string' && merged.chain !== '') {
-    const network = networkOf(merged.chain)
+    const network = networkOfChainFile(merged.chain)
     if (merged.network !== undefined && network !== undefined && merged.network !== network) {
       problems.push(`network: ${merged.network} is given, but ${merged.chain} describes a chain of ${network}`)
     }
@@ -159,10 +159,4 @@ function describeErrors(config: unknown, origins: Map<string, string>, file: str
 function from(path: string, origins: Map<string, string>, file: string | undefined): string {
   const origin = origins.get(path) ?? file
   return origin === undefined ? '' : ` (${origin})`
-}
-
-function valueAt(config: unknown, path: string): unknown {
-  let value: unknown = config
-  for (const name of path.split('.')) value = (value as Record<string, unknown> | undefined)?.[name]
-  return value
 }

@@ -1,4 +1,4 @@
-import { leaves } from './leaves.ts'
+import { leaves, valueAt } from './leaves.ts'
 import type { Config } from './schema.ts'
 
 /** Settings that a running node applies at a reload; all others are read at the start only. */
@@ -44,10 +44,4 @@ export function reload(running: Config, fresh: Config): Reloaded {
     if (target !== undefined) target[name] = valueAt(fresh, path)
   }
   return { config, changed, waiting: differing.filter((path) => !changed.includes(path)) }
-}
-
-function valueAt(config: Config, path: string): unknown {
-  let value: unknown = config
-  for (const name of path.split('.')) value = (value as Record<string, unknown> | undefined)?.[name]
-  return value
 }

@@ -10,7 +10,7 @@ import type { BodyServer, Reply } from '../rpc/serve.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
 import { goingAway, messageTooLarge, notAuthenticated } from './closing.ts'
 import { Connection, type SocketData, type Unread } from './connection.ts'
-import type { WebSocketSettings } from './settings.ts'
+import { maxPayloadFactor, type WebSocketSettings } from './settings.ts'
 
 interface RefusedUpgrade {
   readonly status: number
@@ -63,8 +63,7 @@ export class WebSocketServer {
   attach(app: TemplatedApp): void {
     const settings = this.#settings
     app.ws<SocketData>(this.#parts.path, {
-      // uWebSockets closes the connection without a reason above this; up to it, `#onMessage` sends the reason.
-      maxPayloadLength: 2 * settings.maxMessageBytes,
+      maxPayloadLength: maxPayloadFactor * settings.maxMessageBytes,
       // `Connection` applies the limit; a limit here would drop messages silently.
       maxBackpressure: 0,
       idleTimeout: settings.idleSeconds,

@@ -9,3 +9,6 @@ export interface WebSocketSettings {
   /** Time for one message; 0: no limit. */
   readonly timeoutMs: number
 }
+
+/** uWebSockets closes a connection without a reason above this multiple of `maxMessageBytes`; up to it, the server sends the reason. */
+export const maxPayloadFactor = 2
