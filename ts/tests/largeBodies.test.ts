@@ -11,14 +11,9 @@ const bodies = 24
 const identity = '0x0000000000000000000000000000000000000004'
 const version = '{"jsonrpc":"2.0","id":"last","method":"net_version"}'
 
-/** A call of the identity precompile, whose answer is its data. */
-function echo(id: unknown, bytes: number, digits = 'ab') {
-  return {
-    jsonrpc: '2.0',
-    id,
-    method: 'eth_call',
-    params: [{ to: identity, data: `0x${digits.repeat(bytes)}` }, 'latest'],
-  }
+/** A call of the identity precompile with `data`, which it returns. */
+function echo(id: unknown, data: string): object {
+  return { jsonrpc: '2.0', id, method: 'eth_call', params: [{ to: identity, data }, 'latest'] }
 }
 
 let node: NodeProcess
@@ -31,38 +26,34 @@ afterAll(() => node.stop())
 
 describe('a body above 64 KB', () => {
   test('behavior: one request', async () => {
-    const request = echo('large', 100 * kilo)
-    const { status, body } = await node.post(JSON.stringify(request))
+    const data = `0x${'ab'.repeat(100 * kilo)}`
+    const { status, body } = await node.post(JSON.stringify(echo('large', data)))
     expect(status).toBe(200)
-    expect(body).toEqual({ jsonrpc: '2.0', id: 'large', result: request.params[0]?.data })
+    expect(body).toEqual({ jsonrpc: '2.0', id: 'large', result: data })
   })
 
   test('behavior: one request of a WebSocket', async () => {
     const client = await Client.open(node.url)
-    const request = echo(7, 100 * kilo, '7f')
-    expect(await client.exchange(JSON.stringify(request))).toEqual({
-      jsonrpc: '2.0',
-      id: 7,
-      result: request.params[0]?.data,
-    })
+    const data = `0x${'7f'.repeat(100 * kilo)}`
+    expect(await client.exchange(JSON.stringify(echo(7, data)))).toEqual({ jsonrpc: '2.0', id: 7, result: data })
     await client.close()
   })
 
   test('behavior: a batch, in order, with a notification, a refusal and a write', async () => {
     const batch = [
-      echo('first', 40 * kilo, '01'),
+      echo('first', `0x${'01'.repeat(40 * kilo)}`),
       { jsonrpc: '2.0', method: 'net_version' },
       { jsonrpc: '2.0', id: 2, method: 'evm_mine' },
       { jsonrpc: '2.0', id: 3, method: 'eth_blockNumber' },
       { jsonrpc: '2.0', id: 4, method: 'frotz' },
       { jsonrpc: '2.0', id: 5 },
-      echo('last', 40 * kilo, '02'),
+      echo('last', `0x${'02'.repeat(40 * kilo)}`),
     ]
     const { status, body } = await node.post(JSON.stringify(batch))
     expect(status).toBe(200)
     expect(body).toMatchObject([
       { id: 'first', result: `0x${'01'.repeat(40 * kilo)}` },
-      { id: 2, result: '0x0' },
+      { id: 2, result: null },
       { id: 3, result: '0x1' },
       { id: 4, error: { code: -32601 } },
       { id: 5, error: { code: -32600 } },

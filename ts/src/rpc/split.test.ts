@@ -24,6 +24,15 @@ describe('bodies', () => {
     expect([one, (two as LargeText).content?.toString()]).toEqual([{ x: 1 }, long])
   })
 
+  test('behavior: a small parameter after a large one is parsed', () => {
+    const body = Buffer.from(`{"id":1,"method":"a","params":["${long}","latest"]}`)
+    const [first, second] = [body.indexOf('"ab'), body.indexOf('"latest')]
+    const places = [0, 6, 7, 17, 20, 2, first, first + long.length + 2, second, second + 8]
+    const parsed = readSplit(heapBody(String, body), JSON.stringify({ isBatch: false, requests: [places] }), 50)
+    if (parsed.kind !== 'single' || 'error' in parsed.call) throw new Error('a call is expected')
+    expect(parsed.call.params?.[1]).toBe('latest')
+  })
+
   test('error: faults of bodies and of requests', () => {
     const codeOf = (told: object) => {
       const parsed = readSplit(heapBody(String, Buffer.from('7')), JSON.stringify(told), 50)

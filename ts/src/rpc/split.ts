@@ -65,11 +65,12 @@ class SplitCall implements Call {
     let parsedBytes = 0
     for (let at = 0; at + 1 < places.length; at += 2) {
       const [start, end] = [places[at] ?? 0, places[at + 1] ?? 0]
-      parsedBytes += end - start
-      values[at / 2] =
-        parsedBytes > maxParsedBytes
-          ? new LargeText(this.#body.bytes(start, end))
-          : (JSON.parse(this.#body.text(start, end)) as unknown)
+      // Small parameters after a large one are still parsed: only parsed bytes count.
+      const isLarge = parsedBytes + end - start > maxParsedBytes
+      if (!isLarge) parsedBytes += end - start
+      values[at / 2] = isLarge
+        ? new LargeText(this.#body.bytes(start, end))
+        : (JSON.parse(this.#body.text(start, end)) as unknown)
     }
     return values
   }
