@@ -1,4 +1,4 @@
-//! When an execution has to stop.
+//! The limits of an execution: time, cancellation, and the budget of an inline call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::yielding::yield_if_due;
 
-/// A point in time, a flag that somebody else may raise, both or neither.
+/// A point in time, a cancellation flag, both or neither.
 #[derive(Debug, Clone, Default)]
 pub struct Deadline {
     at: Option<Instant>,
@@ -15,38 +15,37 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// Never.
+    /// Returns a deadline that never passes.
     pub fn none() -> Deadline {
         Deadline::default()
     }
 
-    /// At a time.
+    /// Returns a deadline at a time.
     pub fn at(time: Instant) -> Deadline {
         Deadline { at: Some(time), ..Deadline::default() }
     }
 
-    /// As soon as an execution takes more work than a thread with other things to do can wait for. `limit` is for what
-    /// work does not tell, such as a slow disk.
+    /// Returns the deadline of an inline call: the budget of `inline_budget.rs`, and `limit` for time that the budget does
+    /// not cover, such as reads from a slow disk.
     pub fn inline(limit: Duration) -> Deadline {
         Deadline { is_inline: true, ..Deadline::at(Instant::now() + limit) }
     }
 
-    /// Whether it ends executions by the work that they do, too.
+    /// Whether this is the deadline of an inline call.
     pub fn is_inline(&self) -> bool {
         self.is_inline
     }
 
-    /// As soon as the flag is true, too.
+    /// Makes the deadline pass also when the flag becomes true.
     #[must_use]
     pub fn or_when(mut self, cancelled: Arc<AtomicBool>) -> Deadline {
         self.cancelled = Some(cancelled);
         self
     }
 
-    /// True once the execution has to stop. Costs a reading of the clock. A thread that [stands back] may let
-    /// others in here.
+    /// Whether the execution must stop. Reads the clock. A thread that [yields periodically] may yield here.
     ///
-    /// [stands back]: crate::yield_periodically
+    /// [yields periodically]: crate::yield_periodically
     pub fn has_passed(&self) -> bool {
         yield_if_due();
         self.cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))

@@ -13,7 +13,7 @@ use crate::code::ExecutableCode;
 use crate::error::ExecError;
 use crate::frame_request::{CallFrameRequest, CreateFrameRequest};
 use crate::halt::HaltReason;
-use crate::instructions::{self, CODE_SIZE_LIMIT, REFUSED_CODE_PREFIX, RskInterpreter};
+use crate::instructions::{self, CODE_SIZE_LIMIT, REJECTED_CODE_PREFIX, RskInterpreter};
 use crate::machine::Machine;
 use crate::state::{AccountIndex, Checkpoint};
 
@@ -239,13 +239,13 @@ impl Frame {
         let gas_left = finished.gas_left;
         let mut refusals = code_refusals(&code, gas_left, &machine.active_rules);
         // Before RSKIP-453 the reference goes on after a refusal, and the last one is the exception that it keeps.
-        let refusal = if machine.active_rules.undoes_failed_creations { refusals.next() } else { refusals.last() };
+        let refusal = if machine.active_rules.reverts_failed_creations { refusals.next() } else { refusals.last() };
         let Some(reason) = refusal else {
             finished.gas_left -= instructions::deposit_cost(code.len());
             return Ok(machine.state.save_code(address, code)?);
         };
         finished.refused_deposit = Some(DepositRefusal { reason, code_length: code.len(), gas_left });
-        if machine.active_rules.undoes_failed_creations {
+        if machine.active_rules.reverts_failed_creations {
             finished.end = End::Halt(reason);
             self.halt(finished, machine);
         }
@@ -308,9 +308,9 @@ pub(crate) fn code_refusals(
     gas_left: u64,
     rules: &ActiveRules,
 ) -> impl Iterator<Item = HaltReason> + use<> {
-    let has_refused_prefix = rules.refuses_code_prefix && code.first() == Some(&REFUSED_CODE_PREFIX);
+    let has_rejected_prefix = rules.rejects_code_prefix && code.first() == Some(&REJECTED_CODE_PREFIX);
     let refusals = [
-        has_refused_prefix.then_some(HaltReason::CodePrefix),
+        has_rejected_prefix.then_some(HaltReason::CodePrefix),
         (gas_left < instructions::deposit_cost(code.len())).then_some(HaltReason::OutOfGas),
         (code.len() > CODE_SIZE_LIMIT).then_some(HaltReason::CodeSize),
     ];

@@ -1,4 +1,4 @@
-//! Hash maps for keys that strangers choose: fast, with a random seed.
+//! Hash maps for keys that callers choose: fast, with a random seed.
 
 use foldhash::fast::RandomState;
 

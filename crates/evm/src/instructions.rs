@@ -18,7 +18,7 @@ mod table;
 pub(crate) use accounts::{address_of, precompile_of};
 pub(crate) use context::RskInterpreter;
 pub(crate) use create::{
-    CODE_SIZE_LIMIT, INIT_CODE_COST_PER_WORD, INIT_CODE_SIZE_LIMIT, REFUSED_CODE_PREFIX, deposit_cost,
+    CODE_SIZE_LIMIT, INIT_CODE_COST_PER_WORD, INIT_CODE_SIZE_LIMIT, REJECTED_CODE_PREFIX, deposit_cost,
 };
 pub(crate) use memory_limit::UNBOUNDED_MEMORY_GAS;
 pub(crate) use table::{GAS, Instructions, instructions, is_instruction, stack_use};

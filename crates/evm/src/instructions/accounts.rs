@@ -68,7 +68,7 @@ pub(super) fn extcodesize(context: Context<'_, '_>) -> InstructionOutcome {
     };
     let operand = *top;
     *top = U256::from(machine.state.code_length(address_of(operand)).or_stop(machine)?);
-    if machine.active_rules.has_contract_return_data && precompile_of(&operand, machine).is_some() {
+    if machine.active_rules.has_precompile_return_data && precompile_of(&operand, machine).is_some() {
         *top = U256::MAX;
     }
     Ok(())

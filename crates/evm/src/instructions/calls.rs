@@ -164,7 +164,7 @@ fn call_account<const KIND: u8>(
     let own_account = interpreter.extend.account;
     let balance = machine.state.balance_at(own_account).or_stop(machine)?;
     if !covers(balance, request.value) {
-        clean_return_buffer(interpreter, machine);
+        clear_return_buffer(interpreter, machine);
         return decline(interpreter, request.gas);
     }
     let code =
@@ -173,7 +173,7 @@ fn call_account<const KIND: u8>(
     move_value(machine, own_account, request.context_account, request.value)?;
     let Some(code) = code else {
         interpreter.gas.erase_cost(request.gas);
-        clean_return_buffer(interpreter, machine);
+        clear_return_buffer(interpreter, machine);
         return push(interpreter, U256::ONE);
     };
     let own = interpreter.input.target_address;
@@ -201,8 +201,8 @@ pub(super) fn decline(interpreter: &mut Interpreter<RskInterpreter>, gas: u64) -
 }
 
 /// Calls without a frame empty the return buffer from RSKIP-171 on.
-pub(super) fn clean_return_buffer(interpreter: &mut Interpreter<RskInterpreter>, machine: &Machine<'_>) {
-    if machine.active_rules.cleans_return_buffer {
+pub(super) fn clear_return_buffer(interpreter: &mut Interpreter<RskInterpreter>, machine: &Machine<'_>) {
+    if machine.active_rules.clears_return_buffer {
         interpreter.return_data.0.clear();
     }
 }

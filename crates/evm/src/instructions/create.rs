@@ -15,7 +15,7 @@ pub(crate) const CODE_SIZE_LIMIT: usize = 24_576;
 /// Longest init code, in bytes (RSKIP-438).
 pub(crate) const INIT_CODE_SIZE_LIMIT: usize = 49_152;
 /// No new code starts with this (RSKIP-544).
-pub(crate) const REFUSED_CODE_PREFIX: u8 = 0xef;
+pub(crate) const REJECTED_CODE_PREFIX: u8 = 0xef;
 
 const CREATE_COST: u64 = 32_000;
 const HASH_COST_PER_WORD: u64 = 6;

@@ -3,7 +3,7 @@
 use revm::interpreter::{Host, InstructionResult, Interpreter};
 use rhizome_primitives::{BRIDGE, Bytes, U256};
 
-use super::calls::{ChargedCall, clean_return_buffer, decline, move_value};
+use super::calls::{ChargedCall, clear_return_buffer, decline, move_value};
 use super::context::{InstructionOutcome, RskInterpreter, covers, push};
 use super::memory::{LIMIT, expand};
 use crate::machine::{Machine, OrStop};
@@ -24,11 +24,11 @@ pub(super) fn call(
     let own_account = interpreter.extend.account;
     let balance = machine.state.balance_at(own_account).or_stop(machine)?;
     if !covers(balance, request.value) {
-        clean_return_buffer(interpreter, machine);
+        clear_return_buffer(interpreter, machine);
         return decline(interpreter, request.gas);
     }
     let length = match entry.input_limit {
-        Some(limit) if machine.active_rules.cuts_contract_input => request.input.len().min(limit),
+        Some(limit) if machine.active_rules.truncates_precompile_input => request.input.len().min(limit),
         _ => request.input.len(),
     };
     let input = request.input.start..request.input.start + length;
@@ -73,7 +73,7 @@ pub(super) fn call(
     if required_gas > request.gas {
         drop(data);
         machine.state.revert(checkpoint);
-        clean_return_buffer(interpreter, machine);
+        clear_return_buffer(interpreter, machine);
         return push(interpreter, U256::ZERO);
     }
     let result = entry.precompile.run(&data, &mut context);
@@ -82,7 +82,7 @@ pub(super) fn call(
     let is_failure = match &result {
         Ok(PrecompileOutput::Output(_)) => false,
         Ok(PrecompileOutput::NoValue) => {
-            machine.active_rules.has_contract_failures || !machine.active_rules.has_bounded_calls
+            machine.active_rules.has_precompile_failures || !machine.active_rules.has_bounded_calls
         }
         Err(_) => true,
     };
@@ -90,7 +90,7 @@ pub(super) fn call(
         if let Err(PrecompileFailure::Fatal(error)) = result {
             return Err(machine.stop(error));
         }
-        if !machine.active_rules.has_contract_failures {
+        if !machine.active_rules.has_precompile_failures {
             return Err(InstructionResult::PrecompileError);
         }
         machine.state.revert(checkpoint);
@@ -103,7 +103,7 @@ pub(super) fn call(
         _ => Bytes::new(),
     };
     write_output(interpreter, machine, &request, &output)?;
-    if machine.active_rules.has_contract_return_data {
+    if machine.active_rules.has_precompile_return_data {
         interpreter.return_data.0 = output;
     }
     push(interpreter, U256::ONE)
