@@ -82,7 +82,7 @@ impl ReplayCache {
         };
         let result = result.and_then(|()| log.branch(index, replayed, reader, deadline));
         if is_new || grows {
-            self.weigh(&base, &shared, ENTRY_BYTES + log.bytes());
+            self.weigh(&base, &shared, ENTRY_BYTES + log.memory_size());
         }
         *held = Some(log);
         result.map_err(to_rpc_error)

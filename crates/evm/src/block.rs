@@ -1,4 +1,4 @@
-//! The transactions of a block, one after another.
+//! The execution of a block, one transaction after another.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use crate::transaction::{FeePayment, SublistState, TransactionContext, Transacti
 
 /// Executes transactions on the state of the parent block.
 ///
-/// The plain way is [`BlockExecutor::execute`], which accounts for the block as one list. Who arranges sublists uses
-/// [`BlockExecutor::execute_in`] with containers of their own.
+/// [`BlockExecutor::execute`] treats the block as one list. A caller that arranges sublists passes the state of each
+/// sublist to [`BlockExecutor::execute_in`].
 pub struct BlockExecutor<'e> {
     evm: Evm<'e>,
     payment: FeePayment,
@@ -29,10 +29,10 @@ pub struct BlockExecutor<'e> {
     last: Option<UndoPoint>,
 }
 
-/// What the transactions so far add up to.
+/// Sums over the executed transactions.
 #[derive(Debug, Clone, Default)]
 struct BlockTotals {
-    /// Transactions that another executor has executed before.
+    /// Number of transactions that an earlier executor has executed.
     earlier: usize,
     receipts: Vec<Receipt>,
     created: Vec<Option<Address>>,
@@ -43,16 +43,16 @@ struct BlockTotals {
     bloom: Bloom,
 }
 
-/// What the transactions so far leave to the next one, beside the state.
+/// Accumulators that pass from one executor of a block to the next, beside the state.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct CarriedTotals {
-    /// How many they are.
+    /// Number of executed transactions.
     pub(crate) transactions: usize,
     /// Fees that REMASC has not received yet, in wei.
     pub(crate) unpaid_fees: U256,
 }
 
-/// How the last transaction is taken back.
+/// The totals before the last transaction.
 struct UndoPoint {
     checkpoint: Checkpoint,
     gas_used: u64,
@@ -68,18 +68,18 @@ pub struct BlockOutcome {
     pub receipts: Vec<Receipt>,
     /// Sum over all transactions.
     pub gas_used: u64,
-    /// Sum of the fees in wei; can exceed gas used times price.
+    /// Sum of the fees in wei. It can exceed gas used times price.
     pub paid_fees: U256,
-    /// Of all logs.
+    /// Bloom filter of all logs.
     pub logs_bloom: Bloom,
-    /// What changed against the state of the parent.
+    /// Changes against the state of the parent.
     pub delta: StateDelta,
-    /// For each transaction the address of the contract that it creates, also where that failed.
+    /// Address of the contract that each transaction creates, also if the creation failed.
     pub created: Vec<Option<Address>>,
 }
 
 impl<'e> BlockExecutor<'e> {
-    /// Sets up the accounts that the block activates; nothing else is read yet.
+    /// Creates an executor and sets up the accounts that the block activates. Reads nothing else.
     pub fn new(
         spec: &'e ChainSpec,
         env: BlockEnv,
@@ -93,7 +93,8 @@ impl<'e> BlockExecutor<'e> {
         Ok(executor)
     }
 
-    /// Goes on where another executor of the block was left. What [`BlockExecutor::finish`] adds up begins here.
+    /// Continues the block of another executor. The result of [`BlockExecutor::finish`] covers only the transactions of this
+    /// executor.
     pub(crate) fn resume(
         spec: &'e ChainSpec,
         env: BlockEnv,
@@ -109,63 +110,63 @@ impl<'e> BlockExecutor<'e> {
         BlockExecutor { evm: Evm::new(machine), payment, block, executed, last: None }
     }
 
-    /// What a resumed executor needs beside [`BlockExecutor::into_state`].
+    /// Returns the totals for [`BlockExecutor::resume`].
     pub(crate) fn carried(&self) -> CarriedTotals {
         CarriedTotals { transactions: self.executed.transactions(), unpaid_fees: self.executed.unpaid_fees }
     }
 
-    /// The state as the transactions so far left it.
+    /// Returns the state after the executed transactions.
     pub(crate) fn into_state(self) -> State {
         self.evm.machine.state
     }
 
-    /// The same executor, which gives up when the deadline has passed.
+    /// Sets a deadline. Execution fails once it has passed.
     #[must_use]
     pub fn with_deadline(mut self, deadline: Deadline) -> BlockExecutor<'e> {
         self.evm.machine.deadline = deadline;
         self
     }
 
-    /// The same executor, which pays fees otherwise than the rules of the block say.
+    /// Sets a fee payment other than that of the rules.
     #[must_use]
     pub fn with_fee_payment(mut self, payment: FeePayment) -> BlockExecutor<'e> {
         self.payment = payment;
         self
     }
 
-    /// The same executor, for which the next transaction has this index in the block. Golden data gives single
-    /// transactions with their index; it shows in TXINDEX and in messages.
+    /// Sets the index of the next transaction in the block, which TXINDEX and error messages show. Golden data has single
+    /// transactions with their index.
     #[must_use]
     pub fn at_index(mut self, index: usize) -> BlockExecutor<'e> {
         self.executed.earlier = index;
         self
     }
 
-    /// Lets the transactions find a state that is pretended. To be asked for before the first of them.
+    /// Applies state overrides. Must precede the first transaction.
     pub fn apply_overrides(&mut self, overrides: &StateOverrides) -> Result<(), ExecError> {
         let machine = &mut self.evm.machine;
-        machine.moves = overrides.moves(&machine.rules)?;
+        machine.moved_precompiles = overrides.moved_precompiles(&machine.rules)?;
         Ok(overrides.apply(&mut machine.state)?)
     }
 
-    /// The state as the transactions so far left it.
+    /// Returns the state after the executed transactions.
     pub fn state(&mut self) -> &mut State {
         &mut self.evm.machine.state
     }
 
-    /// True if the last transaction, also one that could not be executed, called the Bridge or REMASC where a scheduler of
-    /// parallel sublists sees it.
+    /// Whether the last transaction called the Bridge or REMASC in a frame that the scheduler of parallel sublists observes.
+    /// Includes transactions that failed with an error.
     pub(crate) fn calls_sequential_contract(&self) -> bool {
         self.evm.machine.calls_sequential_contract
     }
 
-    /// Gas used by all transactions so far.
+    /// Returns the gas used by the executed transactions.
     pub fn gas_used(&self) -> u64 {
         self.executed.gas_used
     }
 
-    /// Executes the next transaction of a block that is one list. Whatever has the form of the REMASC transaction is
-    /// taken for it; its sender does not matter. On an error nothing is changed.
+    /// Executes the next transaction of a block without sublists. A transaction with the form of the REMASC transaction is
+    /// executed as such; its sender is ignored. An error leaves the state unchanged.
     pub fn execute(&mut self, transaction: &Transaction, sender: Address) -> Result<TransactionOutcome, ExecError> {
         let mut block = std::mem::take(&mut self.block);
         let is_remasc = transaction.has_remasc_form();
@@ -174,41 +175,42 @@ impl<'e> BlockExecutor<'e> {
         result
     }
 
-    /// Executes the next transaction in a block or sublist of which the caller keeps the account.
+    /// Executes the next transaction of a block or sublist whose state the caller holds.
     pub fn execute_in(
         &mut self,
         transaction: &Transaction,
         sender: Address,
         is_remasc: bool,
-        container: &mut SublistState,
+        sublist: &mut SublistState,
     ) -> Result<TransactionOutcome, ExecError> {
-        self.execute_traced(transaction, sender, is_remasc, container, &mut NoOpTracer)
+        self.execute_traced(transaction, sender, is_remasc, sublist, &mut NoOpTracer)
     }
 
-    /// As [`BlockExecutor::execute_in`], and says which trie keys were touched.
+    /// Does the same as [`BlockExecutor::execute_in`] and returns the accessed trie keys.
     pub fn execute_tracked(
         &mut self,
         transaction: &Transaction,
         sender: Address,
         is_remasc: bool,
-        container: &mut SublistState,
+        sublist: &mut SublistState,
     ) -> Result<(TransactionOutcome, AccessSet), ExecError> {
         self.state().start_tracking();
-        let result = self.execute_in(transaction, sender, is_remasc, container);
+        let result = self.execute_in(transaction, sender, is_remasc, sublist);
         let access = self.state().stop_tracking();
         result.map(|outcome| (outcome, access))
     }
 
-    /// As [`BlockExecutor::execute_in`], and looks on. Where accounts are asked for, the transaction runs twice.
+    /// Does the same as [`BlockExecutor::execute_in`] with an inspection. If account changes are requested, the transaction
+    /// runs twice.
     pub fn inspect_in(
         &mut self,
         transaction: &Transaction,
         sender: Address,
         is_remasc: bool,
-        container: &mut SublistState,
+        sublist: &mut SublistState,
         inspection: Inspection<'_>,
     ) -> Result<Inspected<TransactionOutcome>, ExecError> {
-        let before = inspection.changes_limit.map(|limit| (limit, container.clone()));
+        let before = inspection.changes_limit.map(|limit| (limit, sublist.clone()));
         if before.is_some() {
             self.state().start_tracking();
         }
@@ -216,9 +218,9 @@ impl<'e> BlockExecutor<'e> {
         let result = match inspection.inspector {
             Some(inspector) => {
                 let tracer = &mut InspectingTracer::new(inspector, enclosing);
-                self.execute_traced(transaction, sender, is_remasc, container, tracer)
+                self.execute_traced(transaction, sender, is_remasc, sublist, tracer)
             }
-            None => self.execute_in(transaction, sender, is_remasc, container),
+            None => self.execute_in(transaction, sender, is_remasc, sublist),
         };
         let access = self.state().stop_tracking();
         let outcome = result?;
@@ -228,8 +230,8 @@ impl<'e> BlockExecutor<'e> {
             accounts = view_after(state, state.touched(&access), limit)?;
             self.undo_last();
             complete(self.state(), &mut accounts)?;
-            *container = before;
-            self.execute_in(transaction, sender, is_remasc, container)?;
+            *sublist = before;
+            self.execute_in(transaction, sender, is_remasc, sublist)?;
         }
         Ok(Inspected { outcome, accounts })
     }
@@ -239,7 +241,7 @@ impl<'e> BlockExecutor<'e> {
         transaction: &Transaction,
         sender: Address,
         is_remasc: bool,
-        container: &mut SublistState,
+        sublist: &mut SublistState,
         tracer: &mut impl Tracer,
     ) -> Result<TransactionOutcome, ExecError> {
         self.evm.machine.state.settle();
@@ -255,7 +257,7 @@ impl<'e> BlockExecutor<'e> {
             self.pay_postponed_fees()?;
         }
         let place = TransactionContext { index: self.executed.transactions(), is_remasc, payment: self.payment };
-        let result = self.evm.transact(transaction, sender, place, container, tracer);
+        let result = self.evm.transact(transaction, sender, place, sublist, tracer);
         let outcome = match result {
             Ok(outcome) => outcome,
             Err(error) => {
@@ -264,13 +266,12 @@ impl<'e> BlockExecutor<'e> {
                 return Err(error);
             }
         };
-        self.executed.add(&outcome, container.gas_used, self.payment);
+        self.executed.add(&outcome, sublist.gas_used, self.payment);
         self.last = Some(last);
         Ok(outcome)
     }
 
-    /// Takes the last transaction back, as if it had not been executed. False if there is none to take back: only the
-    /// very last one can be.
+    /// Undoes the last transaction. Returns false if there is none: two calls must not follow each other.
     pub fn undo_last(&mut self) -> bool {
         let Some(last) = self.last.take() else { return false };
         self.evm.machine.state.revert(last.checkpoint);
@@ -283,7 +284,7 @@ impl<'e> BlockExecutor<'e> {
         true
     }
 
-    /// Ends the block. Fees that no REMASC transaction has collected are paid now.
+    /// Ends the block. Pays the fees that no REMASC transaction has collected.
     pub fn finish(mut self) -> Result<BlockOutcome, ExecError> {
         self.pay_postponed_fees()?;
         Ok(BlockOutcome {
@@ -329,7 +330,7 @@ impl BlockTotals {
     }
 }
 
-/// The accounts of built-in contracts whose rule activates at the block.
+/// Creates the accounts of precompiles that activate at this block.
 fn set_up_contracts(state: &mut State, spec: &ChainSpec, number: u64) -> Result<(), StateError> {
     for (address, mode) in set_ups(spec, number) {
         if mode == SetUpMode::Overwrite || !state.exists(address)? {
@@ -348,17 +349,17 @@ mod tests {
     use crate::error::TransactionRefusal;
     use crate::fixtures::{NoAncestors, contract, env, rich, signed, world};
 
-    /// Writes the number in its call data to cell 1.
+    /// Writes the number in its call data to slot 1.
     const STORE: [u8; 6] = hex!("600035600155");
 
     #[test]
-    fn refused_transactions_change_nothing() {
+    fn refused_transactions_leave_the_state_unchanged() {
         let spec = ChainSpec::regtest();
         let mut executor = BlockExecutor::new(&spec, env(5), world(&[]), &NoAncestors).unwrap();
         let refused = executor.execute(&signed(1, Some(rich()), &[], 21_000, 0), rich());
         let expected = TransactionRefusal::Nonce { nonce: U256::from(1), expected: U256::ZERO };
         assert!(matches!(refused, Err(ExecError::Refused { index: 0, reason }) if reason == expected));
-        // The registration of an empty Bitcoin transaction.
+        // Registers an empty Bitcoin transaction.
         let register = [&hex!("43dc0656")[..], &[0; 96]].concat();
         let needs_bridge = executor.execute(&signed(0, Some(BRIDGE), &register, 100_000, 0), rich());
         assert!(matches!(needs_bridge, Err(ExecError::BridgePart { index: 0, number: 5, stage: 5, .. })));
@@ -367,9 +368,9 @@ mod tests {
     }
 
     #[test]
-    fn code_sees_the_index_of_its_transaction() {
+    fn txindex_returns_the_index_of_the_transaction() {
         let spec = ChainSpec::regtest().with_rule_height(Rule::Rskip191, None);
-        // TXINDEX, and its word as the output.
+        // Returns TXINDEX.
         let code = hex!("aa60005260206000f3");
         let to = contract(0x51);
         let executor = BlockExecutor::new(&spec, env(5), world(&[(to, &code)]), &NoAncestors).unwrap();
@@ -381,30 +382,30 @@ mod tests {
     }
 
     #[test]
-    fn the_last_transaction_can_be_taken_back() {
+    fn undoes_the_last_transaction() {
         let spec = ChainSpec::regtest();
         let store = contract(0x51);
         let first = signed(0, Some(store), &[7; 32], 100_000, 0);
         let second = signed(1, Some(store), &[0; 32], 100_000, 0);
-        let run = |takes_back: bool| {
+        let run = |is_undone: bool| {
             let mut executor = BlockExecutor::new(&spec, env(5), world(&[(store, &STORE)]), &NoAncestors).unwrap();
             executor.execute(&first, rich()).unwrap();
-            if takes_back {
-                let mut container = SublistState { gas_limit: 6_800_000, ..SublistState::default() };
-                let (outcome, access) = executor.execute_tracked(&second, rich(), false, &mut container).unwrap();
+            if is_undone {
+                let mut sublist = SublistState { gas_limit: 6_800_000, ..SublistState::default() };
+                let (outcome, access) = executor.execute_tracked(&second, rich(), false, &mut sublist).unwrap();
                 assert!(outcome.success && !access.writes().is_empty());
                 assert!(executor.undo_last() && !executor.undo_last());
             }
             executor.finish().unwrap()
         };
-        let (kept, taken_back) = (run(false), run(true));
-        assert_eq!(kept.delta, taken_back.delta);
-        assert_eq!(kept.receipts, taken_back.receipts);
-        assert_eq!((kept.gas_used, kept.paid_fees), (taken_back.gas_used, taken_back.paid_fees));
+        let (expected, actual) = (run(false), run(true));
+        assert_eq!(expected.delta, actual.delta);
+        assert_eq!(expected.receipts, actual.receipts);
+        assert_eq!((expected.gas_used, expected.paid_fees), (actual.gas_used, actual.paid_fees));
     }
 
     #[test]
-    fn fees_wait_for_remasc_where_sublists_are_allowed() {
+    fn fees_are_postponed_if_the_rules_allow_sublists() {
         let transfer = signed(0, Some(rich()), &[], 21_000, 0);
         let fee_before_end = |spec: ChainSpec| {
             let mut executor = BlockExecutor::new(&spec, env(5), world(&[]), &NoAncestors).unwrap();

@@ -1,4 +1,4 @@
-//! The executing block and its ancestors, as contracts see them.
+//! The executing block and its ancestors, as visible to contracts.
 
 use std::sync::Arc;
 
@@ -13,20 +13,20 @@ pub struct BlockEnv {
     pub number: u64,
     /// Seconds since 1970.
     pub timestamp: u64,
-    /// The miner. Fees do not go there.
+    /// Address of the miner. It does not receive the fees.
     pub coinbase: Address,
     /// Difficulty of this block.
     pub difficulty: U256,
     /// Gas limit of the block.
     pub gas_limit: u64,
-    /// Lowest gas price in wei that the block accepts; what BASEFEE shows.
+    /// Lowest gas price in wei that the block accepts. The result of BASEFEE.
     pub minimum_gas_price: U256,
     /// Hash of the parent.
     pub parent_hash: B256,
 }
 
 impl BlockEnv {
-    /// The environment of the block with this header. A gas limit beyond 64 bits counts as the largest one.
+    /// Returns the environment of the block with this header. A gas limit beyond 64 bits saturates.
     pub fn from_header(header: &Header) -> BlockEnv {
         BlockEnv {
             number: header.number,
@@ -42,25 +42,26 @@ impl BlockEnv {
 
 /// The ancestors of the executing block on its own branch.
 pub trait Ancestry: Send + Sync {
-    /// The ancestor of that number, none if there is no such block. The parent has the number below the executing block.
+    /// Returns the ancestor with this number; `None` if there is no such block. The parent is the ancestor with the number
+    /// below that of the executing block.
     fn ancestor(&self, number: u64) -> Result<Option<Arc<AncestorBlock>>, AncestryError>;
 }
 
-/// A block below the executing one.
+/// An ancestor of the executing block.
 #[derive(Debug, Clone)]
 pub struct AncestorBlock {
-    /// Its hash, taken as given.
+    /// Hash, not verified.
     pub hash: B256,
-    /// Its header.
+    /// Header.
     pub header: Header,
-    /// The headers of its uncles, in their order.
+    /// Headers of the uncles, in their order.
     pub uncles: Vec<Header>,
     /// Sum of the difficulties up to and including this block and its uncles.
     pub total_difficulty: U256,
 }
 
 impl AncestorBlock {
-    /// What is known about an executed block to those above it.
+    /// Returns an executed block as its descendants see it.
     pub fn new(block: &Block, hash: B256, total_difficulty: U256) -> Self {
         Self { hash, header: block.header.clone(), uncles: block.uncles.clone(), total_difficulty }
     }

@@ -1,4 +1,5 @@
-//! Local execution: `eth_call` and gas estimation. No checks, nothing paid, nothing kept.
+//! Local calls: `eth_call` and gas estimation. They skip the checks of transactions, charge no fee, and their changes are
+//! dropped.
 
 use std::sync::Arc;
 
@@ -21,49 +22,49 @@ use crate::transaction::{GAS_LIMIT_LIMIT, Message, granted_refund, local_intrins
 /// Added to an estimate when value moved between contracts.
 const ESTIMATE_STIPEND: u64 = 2_300;
 
-/// What to execute. The caller has put its defaults and caps in.
+/// A local call with all defaults and caps applied.
 #[derive(Debug, Clone, Default)]
 pub struct CallRequest {
-    /// None: the caller is the zero address.
+    /// `None`: the zero address.
     pub from: Option<Address>,
-    /// None: a creation.
+    /// `None`: a creation.
     pub to: Option<Address>,
     /// Units of gas.
     pub gas: u64,
-    /// Wei a unit; only shown to contracts.
+    /// Wei per unit of gas. Only visible to contracts, not charged.
     pub gas_price: U256,
-    /// Wei. The sender need not have it.
+    /// Wei. The balance of the sender is not checked.
     pub value: U256,
     /// Call data or init code.
     pub data: Bytes,
 }
 
-/// What a local execution came to.
+/// The result of a local call.
 #[derive(Debug, Clone)]
 pub struct CallOutcome {
-    /// Return data, or the reason of a REVERT; empty after a halt.
+    /// Return data, or revert data; empty after a halt.
     pub output: Bytes,
-    /// How it ended.
+    /// How the call ended.
     pub end: End,
     /// Gas used, after the refund.
     pub gas_used: u64,
-    /// Gas given back for cleared cells and deleted accounts.
+    /// Gas refunded for cleared slots and deleted accounts.
     pub refund: u64,
-    /// The most gas that a frame had spent or lent at the same time.
+    /// Largest amount of gas that a frame had spent or lent at the same time.
     pub peak_gas: u64,
-    /// A call got all the gas that there was.
+    /// Whether an inner call received all gas left.
     pub moved_all_gas: bool,
-    /// A call with value got past its gas.
+    /// Whether an inner call with value was paid.
     pub moved_value: bool,
-    /// Logs of all frames that were not undone.
+    /// Logs of all frames that were not reverted.
     pub logs: Vec<Log>,
-    /// Address of the contract that a creation makes.
+    /// Address of the created contract.
     pub created: Option<Address>,
 }
 
 impl CallOutcome {
-    /// The gas to send with such a transaction, at most `cap`. There is no search: the estimate may be too high or, for
-    /// contracts that look at their gas, too low.
+    /// Returns the gas limit for such a transaction, at most `cap`. There is no search: the estimate can be too high or, for
+    /// contracts that read their gas, too low.
     pub fn estimate(&self, cap: u64) -> u64 {
         let used = if self.moved_all_gas { self.gas_used.saturating_add(self.refund) } else { self.peak_gas };
         let stipend = if self.moved_value { ESTIMATE_STIPEND } else { 0 };
@@ -71,7 +72,7 @@ impl CallOutcome {
     }
 }
 
-/// Executes a request in a block, on the state that the reader shows.
+/// Executes a request in a block, on the state of the reader.
 pub fn call(
     spec: &ChainSpec,
     env: BlockEnv,
@@ -83,7 +84,7 @@ pub fn call(
     call_with(&StateOverrides::default(), spec, env, reader, ancestry, request, deadline)
 }
 
-/// [`call`] on a state that is pretended.
+/// Does the same as [`call`] with state overrides.
 pub fn call_with(
     overrides: &StateOverrides,
     spec: &ChainSpec,
@@ -94,12 +95,12 @@ pub fn call_with(
     deadline: &Deadline,
 ) -> Result<CallOutcome, ExecError> {
     let mut machine = Machine::new(spec, env, ancestry, State::new(reader), deadline.clone());
-    machine.moves = overrides.moves(&machine.rules)?;
+    machine.moved_precompiles = overrides.moved_precompiles(&machine.rules)?;
     overrides.apply(&mut machine.state)?;
     if !deadline.is_inline() {
         return execute(&mut Evm::new(machine), request, &mut NoOpTracer);
     }
-    // Only instructions are paid for: not the analysis of init code, and not a built-in contract called at once.
+    // The budget covers instructions only: neither the analysis of init code nor a precompile called directly.
     let runs_code = request.to.is_some_and(|to| machine.precompile_at(&to).is_none());
     if !runs_code || deadline.has_passed() {
         return Err(ExecError::DeadlineExceeded);
@@ -107,7 +108,7 @@ pub fn call_with(
     execute(&mut Evm::new(machine), request, &mut InlineBudget::new())
 }
 
-/// As [`call`], and looks on.
+/// Does the same as [`call`] with an inspection.
 pub fn inspect_call(
     spec: &ChainSpec,
     env: BlockEnv,
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_ends_at_the_deadline() {
+    fn loops_end_at_the_deadline() {
         let start = Instant::now();
         let endless = hex!("5b600056");
         let result = execute_code(&endless, u64::MAX, &Deadline::at(start + Duration::from_millis(20)));
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_ends_at_two_to_the_thirty_however_much_gas_there_is() {
+    fn memory_is_limited_to_two_to_the_thirty_bytes() {
         let halted = |code: &[u8]| {
             let outcome = execute_code(code, i64::MAX as u64, &Deadline::none()).unwrap();
             assert!(matches!(outcome.end, End::Success | End::Halt(HaltReason::OutOfGas)));
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn instructions_that_skip_a_byte_stop_at_the_end() {
+    fn instructions_that_skip_a_byte_stop_at_the_end_of_code() {
         let spec = ChainSpec::mainnet();
         let run = |code: &[u8]| {
             let to = contract(0x78);
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn the_stack_is_looked_at_before_gas_and_gates() {
+    fn checks_the_stack_before_gas_and_rules() {
         let end = |code: &[u8], gas| execute_code(code, gas, &Deadline::none()).unwrap().end;
         assert_eq!(end(&hex!("01"), 21_000), End::Halt(HaltReason::StackUnderflow));
         assert_eq!(end(&hex!("600001"), 21_003), End::Halt(HaltReason::StackUnderflow));
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn values_beyond_the_range_of_balances_are_refused() {
+    fn rejects_values_of_two_to_the_255_wei() {
         let request = CallRequest { value: U256::MAX, gas: 100_000, ..CallRequest::default() };
         let result = call(&ChainSpec::regtest(), env(5), world(&[]), &NoAncestors, &request, &Deadline::none());
         assert!(matches!(result, Err(ExecError::Unexecutable { reason: Unexecutable::Amount, .. })));

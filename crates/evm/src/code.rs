@@ -1,4 +1,4 @@
-//! Code made ready for the interpreter, and the cache that spares making it ready again.
+//! Code analysed for the interpreter, and a cache of analysed code.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -13,22 +13,22 @@ const HEADER: u8 = 0xfc;
 const HEADER_LENGTH: usize = 4;
 const DUPN: u8 = 0xa8;
 const SWAPN: u8 = 0xa9;
-/// An instruction that skips a byte can land inside the data of a PUSH and execute another PUSH there.
+/// Bytes of padding: an instruction that skips a byte can continue inside the data of a PUSH and execute a PUSH there.
 const PADDING: usize = 64;
 
 /// Analysed code. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct ExecutableCode {
-    /// What runs. Differs from the code of the account if `original` says so.
+    /// The executed code.
     pub(crate) bytecode: Bytecode,
-    /// Where execution starts; not inside the code if the header is longer than the code.
+    /// Position of the first instruction. It is beyond the end of the code if the header is longer than the code.
     pub(crate) start: u32,
-    /// The code as contracts see it, where it is not the bytecode that runs.
+    /// The code as contracts see it, if it differs from the executed code.
     pub(crate) original: Option<Bytes>,
 }
 
 impl ExecutableCode {
-    /// Analyses code. `has_old_opcodes`: DUPN and SWAPN exist (before RSKIP-191).
+    /// Analyses code. `has_old_opcodes`: whether DUPN and SWAPN are active (before RSKIP-191).
     pub(crate) fn analyse(code: Bytes, has_old_opcodes: bool) -> ExecutableCode {
         let start = header_length(&code);
         let skips_bytes = has_old_opcodes && code.iter().any(|byte| matches!(*byte, DUPN | SWAPN));
@@ -36,7 +36,7 @@ impl ExecutableCode {
             return ExecutableCode { bytecode: Bytecode::new_legacy(code), start: 0, original: None };
         }
         let mut patched = code.to_vec();
-        // The analysis must not take the header for instructions; nothing executes or jumps there.
+        // The analysis must not read the header as instructions. No instruction or jump reaches it.
         let header_end = start.min(patched.len());
         patched.iter_mut().take(header_end).for_each(|byte| *byte = 0);
         if skips_bytes {
@@ -45,18 +45,18 @@ impl ExecutableCode {
         ExecutableCode { bytecode: Bytecode::new_legacy(patched.into()), start: start as u32, original: Some(code) }
     }
 
-    /// Length of the code as contracts see it.
+    /// Returns the length of the code as contracts see it.
     pub(crate) fn length(&self) -> usize {
         self.original.as_ref().map_or(self.bytecode.len(), |code| code.len())
     }
 
-    /// False if the code ends inside its header: the frame halts at once.
+    /// Whether the code continues after its header. Otherwise the frame halts at its start.
     pub(crate) fn can_start(&self) -> bool {
         self.start == 0 || (self.start as usize) < self.length()
     }
 }
 
-/// How many bytes of the code come before the first instruction.
+/// Returns the number of bytes before the first instruction.
 fn header_length(code: &[u8]) -> usize {
     match code {
         [HEADER, _executable, _script, extension, ..] => HEADER_LENGTH + usize::from(*extension),
@@ -65,13 +65,13 @@ fn header_length(code: &[u8]) -> usize {
 }
 
 const SHARDS: usize = 16;
-/// Bytes of code that one shard keeps, counting the jump table as an eighth.
+/// Largest size of a shard in bytes. The jump table counts as an eighth of the code.
 const SHARD_LIMIT: usize = 4 << 20;
 
 type CodeKey = (B256, bool);
 
-/// One part of the cache. Two generations stand in for a list of uses: what is found in the old one moves to the new
-/// one, and when that is full it becomes the old one.
+/// A part of the cache with its own lock. An entry that is found in the old generation moves to the new one. When the new
+/// generation is full, it replaces the old one.
 #[derive(Default)]
 struct Shard {
     new: HashMap<CodeKey, ExecutableCode>,
@@ -106,13 +106,13 @@ fn shard(hash: &B256) -> &'static Mutex<Shard> {
     &shards[usize::from(hash[0]) % SHARDS]
 }
 
-/// The analysed code of that hash, if it was used lately.
+/// Returns the analysed code of a hash if the cache has it.
 pub(crate) fn cached(hash: &B256, has_old_opcodes: bool) -> Option<ExecutableCode> {
     let mut shard = shard(hash).lock().unwrap_or_else(PoisonError::into_inner);
     shard.get(&(*hash, has_old_opcodes))
 }
 
-/// Analyses code of a known hash and keeps it.
+/// Analyses the code of a hash and adds it to the cache.
 pub(crate) fn analyse_and_cache(hash: B256, code: Bytes, has_old_opcodes: bool) -> ExecutableCode {
     let executable = ExecutableCode::analyse(code, has_old_opcodes);
     let mut shard = shard(&hash).lock().unwrap_or_else(PoisonError::into_inner);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_moves_the_start() {
+    fn a_header_precedes_the_first_instruction() {
         let code = ExecutableCode::analyse(Bytes::from_static(&[0xfc, 0x60, 0x5b, 1, 0x60, 0x5b, 0x00]), false);
         assert_eq!((code.start, code.can_start(), jumps(&code)), (5, true, vec![5]));
         assert_eq!(code.original.unwrap().to_vec(), [0xfc, 0x60, 0x5b, 1, 0x60, 0x5b, 0x00]);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cache_finds_what_it_was_given() {
+    fn the_cache_returns_inserted_code() {
         let hash = B256::repeat_byte(0x17);
         assert!(cached(&hash, true).is_none());
         analyse_and_cache(hash, Bytes::from_static(&[0x5b]), true);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shard_forgets_what_is_not_used() {
+    fn a_shard_evicts_unused_code() {
         let mut shard = Shard::default();
         let big = ExecutableCode::analyse(Bytes::from(vec![0x5b; SHARD_LIMIT / 8]), false);
         let key = |byte: u8| (B256::repeat_byte(byte), false);

@@ -1,38 +1,38 @@
-//! Why an execution ended without a result. Failures of transactions that run are results, not errors.
+//! Errors of executions without a result. A failed transaction is a result, not an error.
 
 use rhizome_primitives::{Address, B256, U256};
 use rhizome_trie::StateError;
 
-/// An execution that cannot have a result.
+/// The reason why an execution has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecError {
-    /// What a local execution should pretend is not possible.
+    /// The state overrides of a local call are invalid.
     #[error(transparent)]
     Override(#[from] OverrideRefusal),
-    /// A transaction may not stand in this block at this place. Nothing was changed by it.
+    /// A transaction is not valid at this position of the block. The state is unchanged.
     #[error("transaction {index} is refused: {reason}")]
     Refused {
         /// Position in the block.
         index: usize,
-        /// The check that failed.
+        /// The failed check.
         reason: TransactionRefusal,
     },
-    /// Two parallel sublists touched the same trie key, one of them writing (RSKIP-144).
+    /// Two parallel sublists accessed the same trie key, at least one of them writing (RSKIP-144).
     #[error("the parallel sublists conflict")]
     Conflict,
-    /// A parallel sublist reached the Bridge or REMASC (RSKIP-144).
+    /// A transaction of a parallel sublist called the Bridge or REMASC (RSKIP-144).
     #[error("transaction {index} calls the Bridge or REMASC outside of the sequential sublist")]
     SequentialContract {
         /// Position in the block.
         index: usize,
     },
-    /// The edges do not cut the transactions into sublists (RSKIP-144).
+    /// The sublist edges do not fit the transactions (RSKIP-144).
     #[error("the sublist edges do not fit {transactions} transactions")]
     Edges {
         /// Number of transactions in the block.
         transactions: usize,
     },
-    /// There is not one sender for every transaction.
+    /// The number of senders differs from that of the transactions.
     #[error("{senders} senders were given for {transactions} transactions")]
     Senders {
         /// Number of senders.
@@ -40,31 +40,31 @@ pub enum ExecError {
         /// Number of transactions in the block.
         transactions: usize,
     },
-    /// The reference breaks off with an error of its own, so that no valid block holds this transaction.
+    /// The reference aborts with an internal error, so no valid block contains this transaction.
     #[error("transaction {index} cannot be executed: {reason}")]
     Unexecutable {
-        /// Position in the block; 0 in local execution.
+        /// Position in the block; 0 in local calls.
         index: usize,
-        /// What it breaks off at.
+        /// The internal error.
         reason: Unexecutable,
     },
-    /// A part of the Bridge is needed that is not implemented, and a guess would be a wrong state.
+    /// The execution needs a part of the Bridge that is not implemented. A guess would result in a wrong state.
     #[error(
         "bridge part not implemented: {part} (stage {stage}), needed by transaction {index} ({hash}) of block {number}"
     )]
     BridgePart {
-        /// The method, or the cell that has a value of a later stage.
+        /// The method, or the storage slot with a value of a later stage.
         part: &'static str,
-        /// The stage that brings it (bridge chapter 14.2).
+        /// The stage that implements it (docs/spec/bridge.md, 14.2).
         stage: u8,
         /// Number of the executing block.
         number: u64,
-        /// Position in the block; 0 in local execution.
+        /// Position in the block; 0 in local calls.
         index: usize,
-        /// Hash of the transaction; zero in local execution.
+        /// Hash of the transaction; zero in local calls.
         hash: B256,
     },
-    /// The members of the federation cannot be told without the Bridge.
+    /// The members of the federation are unknown without the Bridge.
     #[error("the federation of block {number} is not the genesis federation")]
     UnknownFederation {
         /// Number of the executing block.
@@ -76,15 +76,15 @@ pub enum ExecError {
     /// The ancestors of the block could not be read.
     #[error(transparent)]
     Ancestry(#[from] AncestryError),
-    /// Whoever looked on has seen enough.
+    /// The inspector has stopped the execution.
     #[error("the inspector ended the execution")]
     StoppedByInspector,
-    /// Cancelled, or out of time.
+    /// The deadline has passed, or the call was cancelled.
     #[error("the execution was stopped before its end")]
     DeadlineExceeded,
 }
 
-/// The check before execution that a transaction fails, in the order in which they are made.
+/// The failed check of a transaction, in the order of the checks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TransactionRefusal {
     /// Init code longer than 49152 bytes (RSKIP-438).
@@ -93,25 +93,25 @@ pub enum TransactionRefusal {
         /// In bytes.
         length: usize,
     },
-    /// Does not fit into what is left of the block or sublist.
+    /// The gas limit exceeds the gas left in the block or sublist.
     #[error("gas limit {gas_limit} does not fit, {used} of {limit} are used")]
     BlockGas {
         /// Gas limit of the transaction.
         gas_limit: u64,
-        /// Gas used before it in the block or sublist.
+        /// Gas used by earlier transactions of the block or sublist.
         used: u64,
         /// Gas limit of the block or sublist.
         limit: u64,
     },
-    /// The gas limit does not pay for the transaction itself.
+    /// The gas limit is below the intrinsic gas.
     #[error("gas limit {gas_limit} is below the intrinsic cost {intrinsic}")]
     IntrinsicGas {
         /// Gas limit of the transaction.
         gas_limit: u64,
-        /// What it costs before any code runs.
+        /// Intrinsic gas.
         intrinsic: u64,
     },
-    /// Not the next nonce of the sender.
+    /// The nonce is not the next nonce of the sender.
     #[error("nonce {nonce}, expected {expected}")]
     Nonce {
         /// Nonce of the transaction.
@@ -119,7 +119,7 @@ pub enum TransactionRefusal {
         /// Nonce of the sender.
         expected: U256,
     },
-    /// The sender cannot pay value and gas.
+    /// The balance of the sender does not cover value and gas.
     #[error("the balance of the sender is too low")]
     Balance,
     /// The signature is missing, malleable, out of range or for another chain.
@@ -127,16 +127,16 @@ pub enum TransactionRefusal {
     Signature,
 }
 
-/// What makes the reference break off.
+/// Internal errors of the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unexecutable {
-    /// BLAKE2 called without data before RSKIP-552.
+    /// A call of BLAKE2 without data before RSKIP-552.
     #[error("BLAKE2 without data")]
     BlakeWithoutData,
-    /// The top frame halted for a reason without a text, from which no receipt can be built.
+    /// The first frame halted for a reason without a message, from which the reference builds no receipt.
     #[error("a failure without a text")]
     SilentHalt,
-    /// A local call with less gas than it costs to do nothing.
+    /// The gas of a local call is below its intrinsic gas.
     #[error("the gas limit does not cover the cost")]
     LocalGas,
     /// An amount that the reference cannot represent.
@@ -144,22 +144,22 @@ pub enum Unexecutable {
     Amount,
 }
 
-/// Why nothing can be pretended like this. Words of the reference where it has some.
+/// Why state overrides are invalid. The messages are those of the reference, if it has one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OverrideRefusal {
-    /// A built-in contract has no state of its own to change.
+    /// Override of the state of a precompile.
     #[error("Precompiled contracts can not be overridden")]
     Precompile(Address),
-    /// The new address is an overridden account.
+    /// The new address of a precompile is an overridden account.
     #[error("Precompiled contracts can not be moved to an overridden address")]
     MovedToOverridden(Address),
-    /// Two built-in contracts at one address.
+    /// Two precompiles at one address.
     #[error("Account {0} is already overridden")]
     MovedTwice(Address),
-    /// Not a built-in contract, or one that must stay where it is.
+    /// The account is no precompile, or must not be moved.
     #[error("Account {0} can not be moved")]
     NotMovable(Address),
-    /// Either all cells or single ones.
+    /// Both all storage slots and single slots are overridden.
     #[error("state and stateDiff cannot be set at the same time")]
     StateAndDiff(Address),
 }
@@ -168,9 +168,9 @@ pub enum OverrideRefusal {
 #[derive(Debug, thiserror::Error)]
 #[error("the ancestor {number} could not be read: {reason}")]
 pub struct AncestryError {
-    /// Number of the wanted block.
+    /// Number of the requested block.
     pub number: u64,
-    /// The failure as the source describes it.
+    /// The error of the source.
     #[source]
     pub reason: Box<dyn std::error::Error + Send + Sync>,
 }

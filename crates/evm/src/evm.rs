@@ -10,17 +10,17 @@ use crate::instructions::{GAS, Instructions, RskInterpreter, UNBOUNDED_MEMORY_GA
 use crate::machine::Machine;
 use crate::tracing::Tracer;
 
-/// Instructions between two looks at the deadline.
-const STEPS_PER_LOOK: u32 = 512;
+/// Instructions between two checks of the deadline.
+const STEPS_PER_CHECK: u32 = 512;
 
-/// The machine with its frames and its instructions, for all transactions of a block or for one local call.
+/// The machine with frames and instruction table, for all transactions of a block or for one local call.
 pub(crate) struct Evm<'e> {
     pub(crate) machine: Machine<'e>,
     instructions: Box<Instructions<'e>>,
-    /// Below the memory of every first frame.
+    /// Parent context of the memory of each first frame.
     memory: SharedMemory,
-    /// Frames that wait for their next use.
-    #[expect(clippy::vec_box, reason = "frames are large and moved at every call")]
+    /// Unused frames, kept to save their allocation.
+    #[expect(clippy::vec_box, reason = "frames are large and move at each call")]
     idle: Vec<Box<Frame>>,
 }
 
@@ -30,7 +30,7 @@ impl<'e> Evm<'e> {
         Evm { machine, instructions, memory: SharedMemory::new(), idle: Vec::new() }
     }
 
-    /// Runs code and everything that it calls.
+    /// Runs a first frame and all frames that it starts.
     pub(crate) fn run(&mut self, top: TopFrame, tracer: &mut impl Tracer) -> Result<FinishedFrame, ExecError> {
         let wide;
         let table = if top.gas < UNBOUNDED_MEMORY_GAS {
@@ -42,7 +42,7 @@ impl<'e> Evm<'e> {
         self.memory.free_child_context();
         let machine = &mut self.machine;
         let mut waiting: Vec<Box<Frame>> = Vec::new();
-        let mut steps_left = STEPS_PER_LOOK;
+        let mut steps_left = STEPS_PER_CHECK;
         let mut frame = self.idle.pop().unwrap_or_else(|| Box::new(Frame::idle()));
         frame.begin_top(top, self.memory.new_child_context(), machine);
         tracer.frame_start(&frame, machine)?;
@@ -58,7 +58,7 @@ impl<'e> Evm<'e> {
                     match machine.frame_request.take() {
                         Some(FrameRequest::Call(call)) => child.begin_call(call, &mut frame, machine),
                         Some(FrameRequest::Create(create)) => child.begin_create(create, &mut frame, machine),
-                        // Only our instructions suspend, and they leave what they want.
+                        // Only instructions of this crate suspend, and they set the request.
                         None => return Err(machine.take_fatal()),
                     }
                     tracer.frame_start(&child, machine)?;
@@ -82,7 +82,7 @@ impl<'e> Evm<'e> {
     }
 }
 
-/// Runs instructions until the frame ends or asks for another one.
+/// Runs instructions until the frame ends or requests another frame.
 fn interpret<'e, T: Tracer>(
     interpreter: &mut Interpreter<RskInterpreter>,
     machine: &mut Machine<'e>,
@@ -93,7 +93,7 @@ fn interpret<'e, T: Tracer>(
     let mut left = *steps_left;
     let result = loop {
         if left == 0 {
-            left = STEPS_PER_LOOK;
+            left = STEPS_PER_CHECK;
             if machine.deadline.has_passed() {
                 break machine.stop(ExecError::DeadlineExceeded);
             }

@@ -1,4 +1,4 @@
-//! Small worlds for tests.
+//! States, blocks and transactions for tests.
 
 use std::sync::Arc;
 
@@ -8,17 +8,17 @@ use rhizome_trie::{MemoryNodes, StateReader, Trie};
 use crate::block_env::{AncestorBlock, Ancestry, AncestryError, BlockEnv};
 use crate::state::State;
 
-/// Has money, and the tests can sign for it.
+/// Returns a funded account whose key the tests have.
 pub(crate) fn rich() -> Address {
     signed(0, None, &[], 0, 0).recover_sender().unwrap()
 }
 
-/// A contract address that no other test knows.
+/// Returns the address of a test contract.
 pub(crate) fn contract(byte: u8) -> Address {
     Address::repeat_byte(byte)
 }
 
-/// A state with the rich account and contracts with the given code.
+/// Returns a state with the funded account and contracts with the given code.
 pub(crate) fn world(contracts: &[(Address, &[u8])]) -> Arc<dyn StateReader> {
     let mut trie = Trie::empty(Arc::new(MemoryNodes::default()));
     let mut state = State::new(Arc::new(trie.clone()));
@@ -31,7 +31,7 @@ pub(crate) fn world(contracts: &[(Address, &[u8])]) -> Arc<dyn StateReader> {
     Arc::new(trie)
 }
 
-/// A transaction of the rich account, at gas price 1.
+/// Returns a transaction of the funded account, at gas price 1.
 pub(crate) fn signed(nonce: u64, to: Option<Address>, data: &[u8], gas: u64, value: u64) -> Transaction {
     let unsigned = UnsignedTransaction {
         nonce: U256::from(nonce),
@@ -56,7 +56,7 @@ pub(crate) fn env(number: u64) -> BlockEnv {
     }
 }
 
-/// A block without ancestors.
+/// An ancestry without blocks.
 pub(crate) struct NoAncestors;
 
 impl Ancestry for NoAncestors {

@@ -1,4 +1,4 @@
-//! Frames: what they carry, how they start and how they end for the frame below.
+//! Frames: their start, their end, and the return to the parent frame.
 
 use std::ops::Range;
 
@@ -26,9 +26,9 @@ pub(crate) struct TopFrame {
     pub(crate) value: U256,
     pub(crate) input: Bytes,
     pub(crate) gas: u64,
-    /// Spent before the first instruction. Not above `gas`.
+    /// Gas spent before the first instruction, at most `gas`.
     pub(crate) intrinsic_gas: u64,
-    /// Where a failure goes back to.
+    /// The state after a failure.
     pub(crate) checkpoint: Checkpoint,
 }
 
@@ -37,22 +37,22 @@ pub(crate) struct TopFrame {
 pub enum End {
     /// STOP, RETURN, SELFDESTRUCT or the end of the code.
     Success,
-    /// REVERT: the output says why, unused gas comes back.
+    /// REVERT: the output is revert data, unused gas is returned.
     Revert,
-    /// Exceptionally: nothing comes back.
+    /// Exceptional halt: all gas is spent.
     Halt(HaltReason),
 }
 
-/// Why the output of an init code that ran well did not become code.
+/// The reason why the output of a successful init code was not stored as code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DepositRefusal {
     pub(crate) reason: HaltReason,
     pub(crate) code_length: usize,
-    /// Gas that the init code left.
+    /// Gas left by the init code.
     pub(crate) gas_left: u64,
 }
 
-/// What is left of a frame.
+/// The result of a frame.
 #[derive(Debug)]
 pub(crate) struct FinishedFrame {
     pub(crate) end: End,
@@ -62,24 +62,24 @@ pub(crate) struct FinishedFrame {
     pub(crate) peak_gas: u64,
     pub(crate) moved_all_gas: bool,
     pub(crate) moved_value: bool,
-    /// Of an inner creation without code. Before RSKIP-453 the creation succeeds all the same.
+    /// Set for an inner creation whose code was not stored. Before RSKIP-453 such a creation succeeds.
     pub(crate) refused_deposit: Option<DepositRefusal>,
 }
 
-/// What happens after a frame.
+/// The origin of a frame, which determines how it returns.
 pub(crate) enum FrameKind {
     Top,
-    /// Output goes to this range of the caller's memory.
+    /// A call. Its output is copied to this range of the caller's memory.
     Call {
         output: Range<usize>,
     },
-    /// Output is the code of the new account.
+    /// A creation. Its output is the code of the new account.
     Create {
         address: Address,
     },
 }
 
-/// One activation of the interpreter. Kept and used again.
+/// One activation of the interpreter. Its allocations are reused by later frames.
 pub(crate) struct Frame {
     pub(crate) interpreter: Interpreter<RskInterpreter>,
     pub(crate) kind: FrameKind,
@@ -90,7 +90,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// A frame that waits for its first use.
+    /// Returns an unused frame.
     pub(crate) fn idle() -> Frame {
         Frame {
             interpreter: Interpreter::invalid(),
@@ -102,7 +102,7 @@ impl Frame {
         }
     }
 
-    /// Becomes the first frame of a transaction.
+    /// Starts the first frame of a transaction.
     pub(crate) fn begin_top(&mut self, top: TopFrame, memory: SharedMemory, machine: &Machine<'_>) {
         let inputs = InputsImpl {
             target_address: top.address,
@@ -121,7 +121,7 @@ impl Frame {
         self.interpreter.gas.set_remaining(top.gas.saturating_sub(top.intrinsic_gas));
     }
 
-    /// Becomes the callee of `parent`.
+    /// Starts a call by `parent`.
     pub(crate) fn begin_call(&mut self, call: CallFrameRequest, parent: &mut Frame, machine: &Machine<'_>) {
         let inputs = InputsImpl {
             target_address: call.address,
@@ -138,7 +138,7 @@ impl Frame {
         self.interpreter.extend.is_visible_to_scheduler = parent.interpreter.extend.is_visible_to_scheduler;
     }
 
-    /// Becomes the init code that `parent` runs.
+    /// Starts the init code of a creation by `parent`.
     pub(crate) fn begin_create(&mut self, create: CreateFrameRequest, parent: &mut Frame, machine: &Machine<'_>) {
         let inputs = InputsImpl {
             target_address: create.address,
@@ -155,7 +155,7 @@ impl Frame {
         self.interpreter.extend.account = create.account;
     }
 
-    #[expect(clippy::too_many_arguments, reason = "everything that a frame starts with")]
+    #[expect(clippy::too_many_arguments, reason = "all inputs of a new frame")]
     fn begin(
         &mut self,
         code: ExecutableCode,
@@ -171,7 +171,7 @@ impl Frame {
         self.first_deletion = machine.deletions.len();
         self.can_start = code.can_start();
         let bytecode = ExtBytecode::new(code.bytecode);
-        // The instructions of revm ask for nothing later than Cancun; which of them exist is up to the table.
+        // The instructions of revm check no fork after Cancun. The instruction table decides which of them exist.
         self.interpreter.clear(memory, bytecode, inputs, is_static, SpecId::CANCUN, gas, 0);
         if self.can_start && code.start > 0 {
             self.interpreter.bytecode.absolute_jump(code.start as usize);
@@ -179,12 +179,12 @@ impl Frame {
         self.interpreter.extend.original_code = code.original;
     }
 
-    /// False if the frame halts before its first instruction.
+    /// Whether the frame can execute its first instruction. Otherwise it halts.
     pub(crate) fn can_start(&self) -> bool {
         self.can_start
     }
 
-    /// Ends the frame: takes its changes back unless it succeeded, and puts created code into the state.
+    /// Ends the frame: reverts its changes unless it succeeded, and stores the code of a creation.
     pub(crate) fn finish(
         &mut self,
         result: Result<InstructionResult, HaltReason>,
@@ -221,14 +221,14 @@ impl Frame {
             }
             End::Revert => {
                 finished.refund = 0;
-                self.take_back(machine);
+                self.revert(machine);
             }
             End::Halt(_) => self.halt(&mut finished, machine),
         }
         Ok(finished)
     }
 
-    /// The end of a creation: the output becomes code, if it may.
+    /// Stores the output of a creation as code if the rules allow it.
     fn store_code(
         &self,
         address: Address,
@@ -238,7 +238,7 @@ impl Frame {
         let code = std::mem::take(&mut finished.output);
         let gas_left = finished.gas_left;
         let mut refusals = code_refusals(&code, gas_left, &machine.active_rules);
-        // Before RSKIP-453 the reference goes on after a refusal, and the last one is the exception that it keeps.
+        // Before RSKIP-453 the reference continues after a failed check and reports the last failure.
         let refusal = if machine.active_rules.reverts_failed_creations { refusals.next() } else { refusals.last() };
         let Some(reason) = refusal else {
             finished.gas_left -= instructions::deposit_cost(code.len());
@@ -257,29 +257,29 @@ impl Frame {
         finished.gas_left = 0;
         finished.refund = 0;
         finished.peak_gas = self.interpreter.gas.limit();
-        self.take_back(machine);
+        self.revert(machine);
     }
 
-    fn take_back(&self, machine: &mut Machine<'_>) {
+    fn revert(&self, machine: &mut Machine<'_>) {
         machine.state.revert(self.checkpoint);
         machine.logs.truncate(self.first_log);
         machine.deletions.truncate(self.first_deletion);
     }
 
-    /// Goes on after a frame that this one started.
+    /// Resumes after a child frame.
     pub(crate) fn resume(&mut self, child: &FrameKind, finished: FinishedFrame) {
         let interpreter = &mut self.interpreter;
         interpreter.memory.free_child_context();
         interpreter.gas.erase_cost(finished.gas_left);
         let is_success = finished.end == End::Success;
-        let mut answer = U256::from(is_success);
+        let mut result = U256::from(is_success);
         match child {
             FrameKind::Top => {}
             FrameKind::Create { address } => {
-                // Not even the reason of a REVERT is kept, nor the refunds.
+                // As in the reference, revert data and refunds of a creation are dropped.
                 interpreter.return_data.0.clear();
                 if is_success {
-                    answer = address.into_word().into();
+                    result = address.into_word().into();
                 }
             }
             FrameKind::Call { output } => {
@@ -297,12 +297,12 @@ impl Frame {
                 }
             }
         }
-        // There is room: the instruction took more than it pushes.
-        let _has_room = interpreter.stack.push(answer);
+        // Cannot fail: the instruction popped more items than it pushes.
+        let _has_room = interpreter.stack.push(result);
     }
 }
 
-/// Why code cannot be stored in a new contract, in the order of the checks.
+/// Returns the reasons why code cannot be stored in a new contract, in the order of the checks.
 pub(crate) fn code_refusals(
     code: &[u8],
     gas_left: u64,

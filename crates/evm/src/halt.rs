@@ -1,4 +1,4 @@
-//! Why frames end exceptionally.
+//! The reasons of exceptional halts.
 
 use revm::interpreter::interpreter_types::Jumps;
 use revm::interpreter::{InstructionResult, Interpreter, STACK_LIMIT};
@@ -6,20 +6,20 @@ use rhizome_primitives::Rules;
 
 use crate::instructions::{RskInterpreter, is_instruction, stack_use};
 
-/// Why a frame halted: all its gas is spent and nothing of it remains.
+/// The reason why a frame halted. All its gas is spent and all its changes are reverted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HaltReason {
-    /// A cost above the gas left, or memory beyond 2^30 bytes.
+    /// The cost exceeds the gas left, or the memory exceeds 2^30 bytes.
     OutOfGas,
-    /// A byte that is no instruction, or not yet or no longer one.
+    /// The byte is no instruction under the rules of the block.
     InvalidInstruction,
     /// The destination is not a JUMPDEST.
     BadJump,
-    /// Fewer items on the stack than the instruction takes.
+    /// The stack has fewer items than the instruction takes.
     StackUnderflow,
-    /// More than 1024 items on the stack.
+    /// The stack would exceed 1024 items.
     StackOverflow,
-    /// A change of the state in a static frame (RSKIP-91).
+    /// A state change in a static frame (RSKIP-91).
     StaticViolation,
     /// RETURNDATACOPY beyond the return buffer.
     ReturnDataBounds,
@@ -33,16 +33,16 @@ pub enum HaltReason {
     InitCodeSize,
     /// A created contract would start with 0xEF (RSKIP-544).
     CodePrefix,
-    /// A built-in contract failed, called by the transaction itself or (before RSKIP-197) by the frame.
+    /// A precompile failed, called by the transaction itself or (before RSKIP-197) by the frame.
     PrecompileFailed,
-    /// The transaction calls a built-in contract and does not pay for it.
+    /// The transaction calls a precompile and its gas does not cover the price.
     PrecompileUnpaid,
-    /// The reference throws an error without a text: no receipt can be made of it.
+    /// The reference throws an error without a message, from which it builds no receipt.
     Silent,
 }
 
 impl HaltReason {
-    /// The class of the reference's exception, as traces name it; none where it has none.
+    /// Returns the exception class of the reference, as in traces; `None` if it has none.
     pub fn class(self) -> Option<&'static str> {
         Some(match self {
             HaltReason::OutOfGas => "org.ethereum.vm.program.Program$OutOfGasException",
@@ -62,15 +62,15 @@ impl HaltReason {
         })
     }
 
-    /// What the interpreter's result means for the last instruction. The reference looks at the stack first, then
-    /// whether the instruction is active, and only then at gas and at what else may be wrong.
+    /// Converts the result of the interpreter to the reason that the reference reports. The reference checks the stack
+    /// first, then whether the instruction is active, and then gas and the rest.
     pub(crate) fn diagnose(
         result: InstructionResult,
         interpreter: &Interpreter<RskInterpreter>,
         rules: &Rules,
     ) -> HaltReason {
         let byte = last_byte(interpreter);
-        // The price of an instruction is taken, and wraps, before the instruction does anything.
+        // The interpreter subtracts the fixed price, which may wrap, before the instruction executes.
         let is_unpaid = interpreter.gas.remaining() > interpreter.gas.limit();
         let is_stack_intact = is_unpaid || keeps_stack(result);
         if let (true, Some((wanted, left))) = (is_stack_intact, stack_use(byte)) {
@@ -102,13 +102,13 @@ impl HaltReason {
     }
 }
 
-/// The byte of the instruction that halted.
+/// Returns the byte of the instruction that halted.
 fn last_byte(interpreter: &Interpreter<RskInterpreter>) -> u8 {
     let at = interpreter.bytecode.pc().saturating_sub(1);
     interpreter.bytecode.bytes_slice().get(at).copied().unwrap_or_default()
 }
 
-/// True if an instruction with this result has taken nothing from the stack.
+/// Whether an instruction with this result has left the stack unchanged.
 fn keeps_stack(result: InstructionResult) -> bool {
     matches!(
         result,

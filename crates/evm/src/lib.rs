@@ -1,14 +1,14 @@
 //! Execution: the state during a block, the virtual machine with the rules of every upgrade, transactions, blocks, local
-//! calls, built-in contracts and the fee distribution.
+//! calls, precompiles and the fee distribution.
 //!
-//! The interpreter of revm runs single instructions; everything that this chain does differently (gas of calls, creation,
-//! storage prices, existence of accounts, built-in contracts) is here.
+//! The interpreter of revm runs single instructions. The rules in which RSK differs from Ethereum (gas of calls, creation,
+//! storage prices, existence of accounts, precompiles) are here.
 //!
-//! Must not: store anything, read a clock other than a caller's deadline, produce JSON, guess what a missing part of the Bridge
-//! would do.
+//! Must not: store anything, read a clock other than that of a deadline, produce JSON, guess the result of a missing part
+//! of the Bridge.
 //!
 //! Start reading at `block` (a block), then `transaction` (one transaction), `frame` (frames of the machine),
-//! `instructions` (what differs) and `state` (accounts and cells with their undo log).
+//! `instructions` (instructions that differ from revm) and `state` (accounts and storage slots with their undo log).
 
 mod active_rules;
 pub mod block;

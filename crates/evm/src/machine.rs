@@ -1,4 +1,4 @@
-//! What instructions can reach beside their own frame: state, block, transaction, built-in contracts.
+//! The host of the interpreter: state, block, transaction and precompiles, shared by all frames.
 
 use std::sync::OnceLock;
 
@@ -21,21 +21,21 @@ use crate::overrides::MovedPrecompiles;
 use crate::precompiles::{PrecompileEntry, precompile_at};
 use crate::state::State;
 
-/// The transaction as contracts see it.
+/// The transaction or local call that started the execution.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Origin {
-    /// Who pays; zero for REMASC and for local calls without a sender.
+    /// Sender; zero for REMASC and for local calls without a sender.
     pub(crate) sender: Address,
     pub(crate) gas_price: U256,
     /// Position in the block.
     pub(crate) index: usize,
     pub(crate) hash: B256,
     pub(crate) is_local_call: bool,
-    /// Deleted by earlier transactions of the block or sublist.
+    /// Accounts deleted by earlier transactions of the block or sublist.
     pub(crate) deleted_before: HashSet<Address>,
 }
 
-/// The host of the interpreter.
+/// The host of the interpreter, for all transactions of a block.
 pub(crate) struct Machine<'e> {
     pub(crate) spec: &'e ChainSpec,
     pub(crate) rules: Rules,
@@ -45,18 +45,18 @@ pub(crate) struct Machine<'e> {
     pub(crate) deadline: Deadline,
     pub(crate) state: State,
     pub(crate) origin: Origin,
-    /// Of the whole transaction, in order of emission; frames that fail cut off theirs.
+    /// Logs of the transaction in order of emission. A reverted frame truncates them.
     pub(crate) logs: Vec<Log>,
-    /// Accounts to delete at the end, with repetitions; frames that fail cut off theirs.
+    /// Accounts to delete at the end of the transaction, with repetitions. A reverted frame truncates them.
     pub(crate) deletions: Vec<Address>,
-    /// The Bridge or REMASC was called where a parallel scheduler can see it.
+    /// Whether the Bridge or REMASC was called in a frame that the scheduler of parallel sublists observes.
     pub(crate) calls_sequential_contract: bool,
-    /// The frame that an instruction asked for.
+    /// The frame that the last instruction has requested.
     pub(crate) frame_request: Option<FrameRequest>,
-    /// Why everything ends.
+    /// The error that stopped the interpreter.
     pub(crate) fatal: Option<ExecError>,
-    /// Built-in contracts of a local call that pretends other places for them.
-    pub(crate) moves: Option<MovedPrecompiles>,
+    /// Precompiles at additional addresses, by the overrides of a local call.
+    pub(crate) moved_precompiles: Option<MovedPrecompiles>,
     gas_params: GasParams,
 }
 
@@ -83,12 +83,12 @@ impl<'e> Machine<'e> {
             calls_sequential_contract: false,
             frame_request: None,
             fatal: None,
-            moves: None,
+            moved_precompiles: None,
             gas_params: gas_params(),
         }
     }
 
-    /// Forgets what belongs to the transaction before.
+    /// Starts a transaction: clears the data of the previous one.
     pub(crate) fn begin(&mut self, origin: Origin) {
         self.origin = origin;
         self.logs.clear();
@@ -98,7 +98,7 @@ impl<'e> Machine<'e> {
         self.fatal = None;
     }
 
-    /// Stops the interpreter for good.
+    /// Stops the interpreter with an error.
     #[cold]
     pub(crate) fn stop(&mut self, error: impl Into<ExecError>) -> InstructionResult {
         self.fatal = Some(error.into());
@@ -120,17 +120,17 @@ impl<'e> Machine<'e> {
     /// Returns the precompile at an address.
     #[inline]
     pub(crate) fn precompile_at(&self, address: &Address) -> Option<&'static PrecompileEntry> {
-        let moved = self.moves.as_ref().and_then(|moves| moves.precompile_at(address));
+        let moved = self.moved_precompiles.as_ref().and_then(|moved| moved.precompile_at(address));
         moved.or_else(|| precompile_at(address, &self.rules))
     }
 
-    /// Remembers that a built-in contract was called which the parallel sublists may not call.
+    /// Records the call of a precompile that parallel sublists must not call.
     pub(crate) fn note_precompile_call(&mut self, address: &Address) {
         self.calls_sequential_contract |= *address == BRIDGE || *address == REMASC;
     }
 }
 
-/// Reading for the interpreter: a failure of the reader ends everything.
+/// Conversion of a failed read: it stops the interpreter.
 pub(crate) trait OrStop<T> {
     fn or_stop(self, machine: &mut Machine<'_>) -> Result<T, InstructionResult>;
 }
@@ -142,7 +142,7 @@ impl<T, E: Into<ExecError>> OrStop<T> for Result<T, E> {
     }
 }
 
-/// Prices of the instructions that are revm's own.
+/// Returns the gas parameters of the instructions of revm.
 fn gas_params() -> GasParams {
     static PARAMS: OnceLock<GasParams> = OnceLock::new();
     let make = || {
@@ -153,7 +153,7 @@ fn gas_params() -> GasParams {
     PARAMS.get_or_init(make).clone()
 }
 
-/// Only what the untouched instructions of revm ask for has a meaning here.
+/// Methods that only replaced instructions of revm call return placeholders.
 impl Host for Machine<'_> {
     fn basefee(&self) -> U256 {
         self.env.minimum_gas_price

@@ -1,4 +1,4 @@
-//! What a local execution pretends: other accounts, and built-in contracts at other addresses.
+//! State overrides of local calls: accounts, and precompiles at other addresses.
 
 use rhizome_primitives::{Address, BRIDGE, Bytes, I256, REMASC, Rules, U256};
 use rhizome_trie::StateError;
@@ -7,29 +7,29 @@ use crate::error::OverrideRefusal;
 use crate::precompiles::{PrecompileEntry, precompile_at};
 use crate::state::State;
 
-/// What is pretended about one account. What is none stays as it is.
+/// Overrides of one account. `None` leaves the value unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AccountOverride {
     /// The account.
     pub address: Address,
     /// Wei, below 2^255.
     pub balance: Option<I256>,
-    /// Transactions that it made.
+    /// Nonce.
     pub nonce: Option<U256>,
-    /// Code; empty: none.
+    /// Code. Empty code removes it.
     pub code: Option<Bytes>,
-    /// All cells there are.
+    /// All storage slots: other slots become zero.
     pub state: Option<Vec<(U256, U256)>>,
-    /// Single cells.
+    /// Single storage slots.
     pub state_diff: Option<Vec<(U256, U256)>>,
-    /// Where the built-in contract of this address can be called as well.
+    /// Additional address of the precompile at `address`.
     pub move_precompile_to: Option<Address>,
 }
 
-/// What is pretended about all accounts.
+/// Overrides of the accounts of a local call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StateOverrides {
-    /// Each account once, in the order in which they were given.
+    /// Each account once, in the order of the request.
     pub accounts: Vec<AccountOverride>,
 }
 
@@ -63,14 +63,14 @@ impl AccountOverride {
 }
 
 impl StateOverrides {
-    /// Whether nothing is pretended.
+    /// Whether there are no overrides.
     pub fn is_empty(&self) -> bool {
         self.accounts.is_empty()
     }
 
-    /// Where built-in contracts are, or why this cannot be pretended under these rules.
-    pub(crate) fn moves(&self, rules: &Rules) -> Result<Option<MovedPrecompiles>, OverrideRefusal> {
-        let mut moves = Vec::new();
+    /// Returns the moved precompiles, or the reason why these rules do not allow the overrides.
+    pub(crate) fn moved_precompiles(&self, rules: &Rules) -> Result<Option<MovedPrecompiles>, OverrideRefusal> {
+        let mut moved = Vec::new();
         for account in &self.accounts {
             let address = account.address;
             if account.state.is_some() && account.state_diff.is_some() {
@@ -92,15 +92,15 @@ impl StateOverrides {
             if self.accounts.iter().any(|other| other.address == to) {
                 return Err(OverrideRefusal::MovedToOverridden(to));
             }
-            if moves.iter().any(|(taken, _)| *taken == to) {
+            if moved.iter().any(|(taken, _)| *taken == to) {
                 return Err(OverrideRefusal::MovedTwice(to));
             }
-            moves.push((to, entry));
+            moved.push((to, entry));
         }
-        Ok((!moves.is_empty()).then_some(MovedPrecompiles(moves)))
+        Ok((!moved.is_empty()).then_some(MovedPrecompiles(moved)))
     }
 
-    /// Changes a state; cannot be taken back.
+    /// Applies the overrides to a state. This cannot be reverted.
     pub(crate) fn apply(&self, state: &mut State) -> Result<(), StateError> {
         self.accounts.iter().try_for_each(|account| account.apply(state))?;
         state.settle();
@@ -108,11 +108,11 @@ impl StateOverrides {
     }
 }
 
-/// Built-in contracts at additional addresses. They can still be called at their own (reference).
+/// Precompiles at additional addresses. As in the reference, their own address stays valid.
 pub(crate) struct MovedPrecompiles(Vec<(Address, &'static PrecompileEntry)>);
 
 impl MovedPrecompiles {
     pub(crate) fn precompile_at(&self, address: &Address) -> Option<&'static PrecompileEntry> {
-        self.0.iter().find(|(place, _)| place == address).map(|(_, entry)| *entry)
+        self.0.iter().find(|(moved, _)| moved == address).map(|(_, entry)| *entry)
     }
 }

@@ -1,4 +1,4 @@
-//! A block that is known to be valid, executed once more, one transaction at a time.
+//! Replays of valid blocks, one transaction at a time.
 
 use std::sync::Arc;
 
@@ -15,20 +15,20 @@ use crate::sublists::{Sublist, sublists};
 use crate::tracing::{Inspected, Inspection};
 use crate::transaction::{SublistState, TransactionOutcome};
 
-/// What is executed once more.
+/// The inputs of a replay.
 #[derive(Clone, Copy)]
 pub struct ReplayedBlock<'e> {
-    /// The rules.
+    /// The chain.
     pub spec: &'e ChainSpec,
     /// The block.
     pub block: &'e Block,
-    /// One for every transaction, zero for REMASC.
+    /// One sender for each transaction, zero for REMASC.
     pub senders: &'e [Address],
-    /// The blocks below it.
+    /// The ancestors of the block.
     pub ancestry: &'e dyn Ancestry,
 }
 
-/// A block in execution.
+/// A replay of a block, positioned before one of its transactions.
 pub struct BlockReplay<'e> {
     executor: BlockExecutor<'e>,
     block: &'e Block,
@@ -37,22 +37,22 @@ pub struct BlockReplay<'e> {
     position: ReplayPosition,
 }
 
-/// Where the next transaction finds the block, beside what the executor knows.
+/// The position of the next transaction, beside the totals of the executor.
 #[derive(Debug, Clone, Default)]
 struct ReplayPosition {
-    /// Its index.
+    /// Index of the next transaction.
     next: usize,
-    /// Logs of those before.
+    /// Number of logs of earlier transactions.
     logs: usize,
-    /// Sublists that have begun: it is in the last of them or begins another one.
+    /// Number of sublists that have started. The next transaction is in the last of them or starts the next.
     sublists: usize,
-    container: SublistState,
-    /// Accounts deleted by the sublists before; the parallel ones do not know of each other's.
+    sublist_state: SublistState,
+    /// Accounts deleted by earlier sublists. Only the sequential sublist receives them.
     deleted: HashSet<Address>,
 }
 
 impl<'e> BlockReplay<'e> {
-    /// Stands before the first transaction. `reader` shows the state of the parent block.
+    /// Creates a replay before the first transaction. `reader` has the state of the parent block.
     pub fn new(
         replayed: ReplayedBlock<'e>,
         reader: Arc<dyn StateReader>,
@@ -60,7 +60,7 @@ impl<'e> BlockReplay<'e> {
     ) -> Result<BlockReplay<'e>, ExecError> {
         let ReplayedBlock { spec, block, ancestry, .. } = replayed;
         let executor = BlockExecutor::new(spec, BlockEnv::from_header(&block.header), reader, ancestry)?;
-        BlockReplay::standing(replayed, executor, ReplayPosition::default(), deadline)
+        BlockReplay::at_position(replayed, executor, ReplayPosition::default(), deadline)
     }
 
     fn resume(
@@ -72,10 +72,10 @@ impl<'e> BlockReplay<'e> {
     ) -> Result<BlockReplay<'e>, ExecError> {
         let ReplayedBlock { spec, block, ancestry, .. } = replayed;
         let executor = BlockExecutor::resume(spec, BlockEnv::from_header(&block.header), state, ancestry, carried);
-        BlockReplay::standing(replayed, executor, position, deadline)
+        BlockReplay::at_position(replayed, executor, position, deadline)
     }
 
-    fn standing(
+    fn at_position(
         replayed: ReplayedBlock<'e>,
         executor: BlockExecutor<'e>,
         position: ReplayPosition,
@@ -89,7 +89,7 @@ impl<'e> BlockReplay<'e> {
         Ok(BlockReplay { executor, block, senders, sublists: sublists(spec, block)?, position })
     }
 
-    /// Executes the next transaction. None after the last one.
+    /// Executes the next transaction. Returns `None` after the last transaction.
     pub fn step(&mut self, inspection: Inspection<'_>) -> Result<Option<Inspected<TransactionOutcome>>, ExecError> {
         let index = self.position.next;
         let (Some(transaction), Some(sender)) = (self.block.transactions.get(index), self.senders.get(index)) else {
@@ -98,27 +98,27 @@ impl<'e> BlockReplay<'e> {
         if !self.position.enter_sublist(&self.sublists) {
             return Ok(None);
         }
-        let (container, is_remasc) = (&mut self.position.container, self.block.is_remasc(index));
-        let inspected = self.executor.inspect_in(transaction, *sender, is_remasc, container, inspection)?;
+        let (sublist_state, is_remasc) = (&mut self.position.sublist_state, self.block.is_remasc(index));
+        let inspected = self.executor.inspect_in(transaction, *sender, is_remasc, sublist_state, inspection)?;
         self.position.next += 1;
         self.position.logs += inspected.outcome.logs.len();
         Ok(Some(inspected))
     }
 
-    /// Executes the transactions before the one at `index`.
+    /// Executes the transactions before `index`.
     pub fn advance_to(&mut self, index: usize) -> Result<(), ExecError> {
         while self.position.next < index && self.step(Inspection::default())?.is_some() {}
         Ok(())
     }
 
-    /// How many logs the transactions so far left.
-    pub fn logs(&self) -> usize {
+    /// Returns the number of logs of the executed transactions.
+    pub fn log_count(&self) -> usize {
         self.position.logs
     }
 }
 
 impl ReplayPosition {
-    /// Begins sublists until the next transaction is in one. False if it is in none.
+    /// Enters the sublist of the next transaction. Returns false if it is in no sublist.
     fn enter_sublist(&mut self, sublists: &[Sublist]) -> bool {
         let is_inside = |begun: usize| {
             let current = begun.checked_sub(1).and_then(|last| sublists.get(last));
@@ -126,27 +126,27 @@ impl ReplayPosition {
         };
         while !is_inside(self.sublists) {
             let Some(sublist) = sublists.get(self.sublists) else { return false };
-            self.deleted.extend(std::mem::take(&mut self.container.deleted));
+            self.deleted.extend(std::mem::take(&mut self.sublist_state.deleted));
             let deleted = if sublist.is_parallel { HashSet::default() } else { std::mem::take(&mut self.deleted) };
-            self.container = SublistState { gas_used: 0, gas_limit: sublist.gas_limit, deleted };
+            self.sublist_state = SublistState { gas_used: 0, gas_limit: sublist.gas_limit, deleted };
             self.sublists += 1;
         }
         true
     }
 }
 
-/// A block that was replayed up to some transaction, with the way back to every one before: what is executed here once
-/// need not be again, whichever transaction is wanted next.
+/// A replayed part of a block with the undo log of its transactions, so that a replay can branch off before each of them
+/// without a second execution.
 ///
-/// Whoever calls always passes the same block and readers of the same state.
+/// All calls must pass the same block, and readers of the same state.
 pub struct ReplayLog {
     state: State,
     past: Vec<ReplayPoint>,
-    /// After the last of the past.
+    /// The point after the last transaction of `past`.
     end: ReplayPoint,
 }
 
-/// What [`BlockReplay`] needs to stand before a transaction, beside the records of the state.
+/// The data of a [`BlockReplay`] before a transaction, beside the records of the state.
 #[derive(Clone)]
 struct ReplayPoint {
     checkpoint: Checkpoint,
@@ -155,21 +155,21 @@ struct ReplayPoint {
 }
 
 impl ReplayLog {
-    /// Stands before the first transaction. `reader` shows the state of the parent block. It is held as long as the log.
+    /// Creates a log before the first transaction. `reader` has the state of the parent block; the log holds it.
     pub fn new(replayed: ReplayedBlock<'_>, reader: Arc<dyn StateReader>) -> Result<ReplayLog, ExecError> {
         let mut replay = BlockReplay::new(replayed, reader, &Deadline::none())?;
         replay.executor.state().start_recording();
-        let end = replay.station();
+        let end = replay.point();
         Ok(ReplayLog { state: replay.executor.into_state(), past: Vec::new(), end })
     }
 
-    /// How many transactions have been executed.
+    /// Returns the number of executed transactions.
     pub fn reached(&self) -> usize {
         self.past.len()
     }
 
-    /// Executes the transactions before the one at `index`, if they were not yet. What was executed before an error stays.
-    /// `reader` is let go.
+    /// Executes the transactions before `index` that were not executed yet. An error keeps the transactions executed
+    /// before it. `reader` is released at the end.
     pub fn advance_to(
         &mut self,
         index: usize,
@@ -187,7 +187,7 @@ impl ReplayLog {
         let mut result = Ok(());
         while self.reached() < index {
             match replay.step(Inspection::default()) {
-                Ok(Some(_)) => self.past.push(std::mem::replace(&mut self.end, replay.station())),
+                Ok(Some(_)) => self.past.push(std::mem::replace(&mut self.end, replay.point())),
                 Ok(None) => break,
                 Err(error) => {
                     result = Err(error);
@@ -200,7 +200,7 @@ impl ReplayLog {
         result
     }
 
-    /// A replay that stands before the transaction at `index`, or where this one is if that comes earlier.
+    /// Returns a replay positioned before the transaction at `index`, or at the end of this log if that is earlier.
     pub fn branch<'e>(
         &self,
         index: usize,
@@ -213,17 +213,17 @@ impl ReplayLog {
         BlockReplay::resume(replayed, state, *carried, position.clone(), deadline)
     }
 
-    /// About how many bytes of memory it holds.
-    pub fn bytes(&self) -> usize {
+    /// Returns the approximate memory in bytes.
+    pub fn memory_size(&self) -> usize {
         let deleted =
-            |station: &ReplayPoint| station.position.deleted.capacity() + station.position.container.deleted.capacity();
+            |point: &ReplayPoint| point.position.deleted.capacity() + point.position.sublist_state.deleted.capacity();
         let addresses: usize = self.past.iter().map(deleted).sum();
         self.state.memory_size() + self.past.capacity() * size_of::<ReplayPoint>() + addresses * size_of::<Address>()
     }
 }
 
 impl BlockReplay<'_> {
-    fn station(&mut self) -> ReplayPoint {
+    fn point(&mut self) -> ReplayPoint {
         let checkpoint = self.executor.state().checkpoint();
         ReplayPoint { checkpoint, carried: self.executor.carried(), position: self.position.clone() }
     }
@@ -239,19 +239,19 @@ mod tests {
     use super::*;
     use crate::fixtures::{NoAncestors, contract, rich, signed, world};
 
-    /// Adds one to cell 0 and logs.
+    /// Adds one to slot 0 and emits a log.
     const COUNT: [u8; 14] = hex!("60016000540160005560006000a0");
-    /// Sets or clears cell 0.
+    /// Sets or clears slot 0.
     const TOGGLE: [u8; 7] = hex!("60005415600055");
-    /// Counts in transient storage and keeps the count in cell 0.
+    /// Counts in transient storage and stores the count in slot 0.
     const TRANSIENT: [u8; 13] = hex!("60005c60010180 60005d 600055");
-    /// Writes a cell and halts.
+    /// Writes a slot and halts.
     const FAIL: [u8; 6] = hex!("6001600055fe");
-    /// Makes a contract that destroys itself when called, always at the same address, and keeps the address in cell 0.
+    /// Creates a contract that destroys itself when called, always at the same address, and stores the address in slot 0.
     const FACTORY: [u8; 27] = hex!("6a6133ff6000526002601ef3 600052 6000600b60156000f5 600055");
-    /// Calls the contract in cell 0 of the factory: here its own, as it is reached by DELEGATECALL.
+    /// Calls the contract in slot 0 of the factory, whose code this is a part of.
     const KILL: [u8; 17] = hex!("600060006000600060006000545af1 50 00");
-    /// Burns gas without end.
+    /// Loops until out of gas.
     const SPIN: [u8; 4] = hex!("5b600056");
 
     struct World {
@@ -275,7 +275,7 @@ mod tests {
                 (contract(2), &TOGGLE),
                 (contract(3), &TRANSIENT),
                 (contract(4), &FAIL),
-                (contract(5), &both()),
+                (contract(5), &factory_and_kill()),
                 (contract(6), &SPIN),
             ];
             World { spec, block: Block { header, transactions, uncles: Vec::new() }, senders, reader: world(&code) }
@@ -293,36 +293,36 @@ mod tests {
             log.advance_to(index, self.replayed(), Arc::clone(&self.reader), &Deadline::none())
         }
 
-        /// What can be seen of a transaction that is executed by itself.
-        fn by_itself(&self, index: usize) -> Seen {
+        /// Replays from the start of the block.
+        fn replayed_from_start(&self, index: usize) -> Replayed {
             let mut replay = BlockReplay::new(self.replayed(), Arc::clone(&self.reader), &Deadline::none()).unwrap();
             replay.advance_to(index).unwrap();
-            see(replay)
+            replay_next(replay)
         }
 
-        fn branched(&self, log: &ReplayLog, index: usize) -> Seen {
-            see(log.branch(index, self.replayed(), Arc::clone(&self.reader), &Deadline::none()).unwrap())
+        fn branched(&self, log: &ReplayLog, index: usize) -> Replayed {
+            replay_next(log.branch(index, self.replayed(), Arc::clone(&self.reader), &Deadline::none()).unwrap())
         }
     }
 
-    /// The factory if there is call data, else what kills its contract.
-    fn both() -> Vec<u8> {
+    /// Code that runs the factory if there is call data, and otherwise calls the contract that it created.
+    fn factory_and_kill() -> Vec<u8> {
         let jump = [&hex!("36601757")[..], &KILL, &hex!("0000"), &hex!("5b"), &FACTORY].concat();
         assert_eq!(jump[0x17], 0x5b);
         jump
     }
 
-    type Seen = (usize, String, StateDelta);
+    type Replayed = (usize, String, StateDelta);
 
-    fn see(mut replay: BlockReplay<'_>) -> Seen {
-        let logs = replay.logs();
+    fn replay_next(mut replay: BlockReplay<'_>) -> Replayed {
+        let logs = replay.log_count();
         let inspection = Inspection { inspector: None, changes_limit: Some(1 << 20) };
         let inspected = replay.step(inspection).unwrap();
         (logs, format!("{inspected:?}"), replay.executor.into_state().into_delta())
     }
 
-    /// Everything that leaves more than values behind: creations, deletions, what lives for one transaction, failures.
-    fn busy() -> World {
+    /// Returns a block with creations, deletions, transient storage and failures.
+    fn busy_world() -> World {
         let mut calls = Vec::new();
         for round in 0..3_u8 {
             for (byte, data) in [(5, &[1][..]), (1, &[]), (5, &[]), (2, &[]), (3, &[]), (4, &[]), (5, &[1]), (5, &[])] {
@@ -335,10 +335,10 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_is_what_a_replay_from_the_start_is() {
-        let world = busy();
+    fn a_branch_equals_a_replay_from_the_start() {
+        let world = busy_world();
         let last = world.block.transactions.len() - 1;
-        let expected: Vec<Seen> = (0..=last).map(|index| world.by_itself(index)).collect();
+        let expected: Vec<Replayed> = (0..=last).map(|index| world.replayed_from_start(index)).collect();
         let killed = expected.iter().filter(|(_, text, _)| !text.contains("deleted: []")).count();
         assert!(killed == 3 && expected[last].0 == 3, "{killed} transactions delete, {} logs", expected[last].0);
         for step in [1, 5, 11, 27] {
@@ -350,7 +350,7 @@ mod tests {
                 assert_eq!(world.branched(&log, index), expected[index], "transaction {index} in steps of {step}");
             }
         }
-        // Beyond the last transaction there is nothing.
+        // An index beyond the last transaction is cut to the end.
         let mut log = world.log();
         world.advance(&mut log, last + 5).unwrap();
         assert_eq!(log.reached(), last + 1);
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_executed_before_an_error_stays() {
+    fn an_error_keeps_earlier_transactions() {
         let calls = [
             signed(0, Some(contract(1)), &[], 100_000, 0),
             signed(1, Some(contract(6)), &[], 5_000_000, 0),
@@ -368,32 +368,32 @@ mod tests {
         let world = World::new(&[], &calls);
         let mut log = world.log();
         let flag = Arc::new(AtomicBool::new(true));
-        let hurried = Deadline::none().or_when(flag);
-        let result = log.advance_to(3, world.replayed(), Arc::clone(&world.reader), &hurried);
+        let cancelled = Deadline::none().or_when(flag);
+        let result = log.advance_to(3, world.replayed(), Arc::clone(&world.reader), &cancelled);
         assert!(matches!(result, Err(ExecError::DeadlineExceeded)));
         assert_eq!(log.reached(), 1);
-        assert_eq!(world.branched(&log, 1), world.by_itself(1));
+        assert_eq!(world.branched(&log, 1), world.replayed_from_start(1));
         world.advance(&mut log, 3).unwrap();
         for index in [0, 2, 1, 3] {
-            assert_eq!(world.branched(&log, index), world.by_itself(index), "transaction {index}");
+            assert_eq!(world.branched(&log, index), world.replayed_from_start(index), "transaction {index}");
         }
     }
 
     #[test]
-    fn a_log_weighs_more_the_more_was_executed() {
-        let world = busy();
+    fn the_memory_size_grows_with_executed_transactions() {
+        let world = busy_world();
         let mut log = world.log();
-        let mut before = log.bytes();
+        let mut before = log.memory_size();
         for index in [5, 15, 28] {
             world.advance(&mut log, index).unwrap();
-            let bytes = log.bytes();
+            let bytes = log.memory_size();
             assert!(bytes > before + 1000 && bytes < 1 << 20, "{bytes} after {before}");
             before = bytes;
         }
     }
 
     #[test]
-    fn a_transaction_finds_those_before_it() {
+    fn a_transaction_sees_earlier_transactions() {
         let call = |nonce| signed(nonce, Some(contract(1)), &[], 100_000, 0);
         let world = World::new(&[1], &[call(0), call(1)]);
         let outcome = |index: usize| {

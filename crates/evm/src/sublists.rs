@@ -1,7 +1,7 @@
-//! A whole block, with parallel sublists where RSKIP-144 allows them.
+//! The execution of a whole block, with its parallel sublists (RSKIP-144).
 //!
-//! The sublists run one after another on the same state. Where that could make a difference, one of them has touched what
-//! another one wrote, and such a block is invalid.
+//! The sublists run one after another on the same state. The result equals a parallel execution: if one sublist touches a
+//! trie key that another sublist has written, the block is invalid.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::hash_maps::HashSet;
 use crate::state::AccessSet;
 use crate::transaction::SublistState;
 
-/// Executes a block on the state of its parent. `senders` has one address for every transaction, zero for REMASC.
+/// Executes a block on the state of its parent. `senders` has one address for each transaction, zero for REMASC.
 pub fn execute_block(
     spec: &ChainSpec,
     block: &Block,
@@ -52,7 +52,7 @@ pub(crate) struct Sublist {
     pub(crate) is_parallel: bool,
 }
 
-/// The sublists of a block in their order, the sequential one last. Before RSKIP-144 that one is all there is.
+/// Returns the sublists of a block in order, the sequential sublist last. Before RSKIP-144 it is the only one.
 pub(crate) fn sublists(spec: &ChainSpec, block: &Block) -> Result<Vec<Sublist>, ExecError> {
     let transactions = block.transactions.len();
     let gas_limit: u64 = block.header.gas_limit_value().saturating_to();
@@ -78,7 +78,7 @@ struct BlockRun<'e> {
     executor: BlockExecutor<'e>,
     block: &'e Block,
     senders: &'e [Address],
-    /// Accounts deleted by the sublists so far; the parallel ones do not know of each other's.
+    /// Accounts deleted by earlier sublists. Only the sequential sublist receives them.
     deleted: HashSet<Address>,
 }
 
@@ -103,22 +103,22 @@ impl<'e> BlockRun<'e> {
 
     fn sublist(&mut self, sublist: &Sublist) -> Result<(), ExecError> {
         let deleted = if sublist.is_parallel { HashSet::default() } else { std::mem::take(&mut self.deleted) };
-        let mut container = SublistState { gas_used: 0, gas_limit: sublist.gas_limit, deleted };
+        let mut state = SublistState { gas_used: 0, gas_limit: sublist.gas_limit, deleted };
         let transactions = self.block.transactions.iter().zip(self.senders).enumerate();
         for (index, (transaction, sender)) in transactions.take(sublist.range.end).skip(sublist.range.start) {
             let is_remasc = self.block.is_remasc(index);
-            let outcome = self.executor.execute_in(transaction, *sender, is_remasc, &mut container);
-            // Where the scheduler sees a call of the Bridge in a parallel sublist, the verdict needs none of its rules.
-            let is_seen = sublist.is_parallel && self.executor.calls_sequential_contract();
+            let outcome = self.executor.execute_in(transaction, *sender, is_remasc, &mut state);
+            // A call of the Bridge in a parallel sublist makes the block invalid, whatever its result.
+            let is_rejected = sublist.is_parallel && self.executor.calls_sequential_contract();
             let outcome = outcome.map_err(|error| match error {
-                ExecError::BridgePart { .. } if is_seen => ExecError::SequentialContract { index },
+                ExecError::BridgePart { .. } if is_rejected => ExecError::SequentialContract { index },
                 error => error,
             })?;
             if sublist.is_parallel && outcome.calls_sequential_contract {
                 return Err(ExecError::SequentialContract { index });
             }
         }
-        self.deleted.extend(container.deleted);
+        self.deleted.extend(state.deleted);
         Ok(())
     }
 }
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{NoAncestors, contract, rich, signed, world};
 
-    /// Adds one to cell 0.
+    /// Adds one to slot 0.
     const COUNT: [u8; 9] = hex!("600160005401600055");
 
     fn block(spec: &ChainSpec, edges: &[i16], transactions: Vec<Transaction>) -> Block {
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn cumulative_gas_starts_again_in_every_sublist() {
+    fn cumulative_gas_restarts_in_each_sublist() {
         let call = |nonce| signed(nonce, Some(contract(1)), &[], 100_000, 0);
         let outcome = execute(&[1], vec![call(0), call(1), Transaction::remasc(1)]).unwrap();
         let gas: Vec<_> = outcome.receipts.iter().map(|receipt| receipt.cumulative_gas).collect();
@@ -160,9 +160,9 @@ mod tests {
     }
 
     #[test]
-    fn parallel_sublists_must_not_touch_each_other() {
+    fn rejects_conflicts_between_parallel_sublists() {
         let call = |nonce, to| signed(nonce, Some(to), &[], 100_000, 0);
-        // Both pay from the same account.
+        // Both transactions have the same sender.
         let transactions = vec![call(0, contract(1)), call(1, contract(2)), Transaction::remasc(1)];
         assert!(matches!(execute(&[1, 2], transactions.clone()), Err(ExecError::Conflict)));
         assert!(execute(&[2], transactions.clone()).is_ok());
@@ -173,8 +173,8 @@ mod tests {
     }
 
     #[test]
-    fn missing_parts_of_the_bridge_matter_only_where_it_may_be_called() {
-        // The registration of an empty Bitcoin transaction.
+    fn missing_parts_of_the_bridge_do_not_matter_in_parallel_sublists() {
+        // Registers an empty Bitcoin transaction.
         let register = [&hex!("43dc0656")[..], &[0; 96]].concat();
         let direct = vec![signed(0, Some(BRIDGE), &register, 200_000, 0), Transaction::remasc(1)];
         assert!(matches!(execute(&[], direct.clone()), Err(ExecError::BridgePart { index: 0, stage: 5, .. })));

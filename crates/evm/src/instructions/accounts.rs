@@ -19,7 +19,7 @@ pub(crate) fn address_of(operand: U256) -> Address {
 /// The built-in contract that an operand addresses.
 #[inline]
 pub(crate) fn precompile_of(operand: &U256, machine: &Machine<'_>) -> Option<&'static PrecompileEntry> {
-    match machine.moves {
+    match machine.moved_precompiles {
         None => precompile_in_place(operand, &machine.rules),
         Some(_) => machine.precompile_at(&address_of(*operand)),
     }
