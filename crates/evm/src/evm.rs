@@ -99,13 +99,13 @@ fn interpret<'e, T: Tracer>(
             }
         }
         left -= 1;
-        if T::SEES_STEPS
+        if T::HAS_STEPS
             && let Err(error) = tracer.step_start(interpreter, machine)
         {
             break machine.stop(error);
         }
         let outcome = interpreter.step(table, &GAS, machine);
-        if T::SEES_STEPS
+        if T::HAS_STEPS
             && outcome != Err(InstructionResult::FatalExternalError)
             && let Err(error) = tracer.step_end(interpreter, machine, outcome)
         {

@@ -165,7 +165,7 @@ fn check_clock(machine: &Machine<'_>) -> Result<(), ExecError> {
 }
 
 impl Tracer for InlineBudget {
-    const SEES_STEPS: bool = true;
+    const HAS_STEPS: bool = true;
 
     #[inline]
     fn step_start(

@@ -1,7 +1,10 @@
-//! Looking on at an execution: calls and creations, instructions, logs, and what changed in the state.
+//! Inspection of an execution: calls and creations, instructions, logs, and changes of the state.
 //!
-//! An [`Inspector`] is told what happens while it happens, in order. It can end the execution by an error, which is how
-//! traces stay bounded. Nothing here knows how a trace is written.
+//! An [`Inspector`] receives events in order while the code runs. It can stop the execution by an error, which bounds the
+//! size of traces. Formats of traces are not defined here.
+//!
+//! [`Tracer`] is the hook of the interpreter loop, resolved at compile time: [`NoOpTracer`] costs nothing,
+//! [`InspectingTracer`] passes events to an [`Inspector`].
 
 mod changes;
 mod failure;
@@ -42,52 +45,52 @@ pub enum CallKind {
 }
 
 impl CallKind {
-    /// Whether it makes a contract.
+    /// Whether the instruction creates a contract.
     pub fn is_creation(self) -> bool {
         matches!(self, CallKind::Create | CallKind::Create2)
     }
 }
 
-/// Code is about to run.
+/// The start of a frame: its code is about to run.
 #[derive(Debug, Clone, Copy)]
 pub struct FrameStart<'a> {
-    /// How it came about.
+    /// Origin of the frame.
     pub kind: CallKind,
-    /// 0 for the code that the transaction runs.
+    /// Depth; 0 for the first frame of the transaction.
     pub depth: usize,
-    /// The account whose code asked for it; at depth 0 the sender.
+    /// The account whose code has started the frame; at depth 0 the sender.
     pub from: Address,
-    /// The account whose code runs, or the one that is created.
+    /// The account whose code runs, or the created account.
     pub to: Address,
-    /// The account whose storage and balance the code works on.
+    /// The account whose storage and balance the code uses.
     pub account: Address,
-    /// Wei. What CALLVALUE shows, so DELEGATECALL repeats that of the frame below.
+    /// Wei, the result of CALLVALUE: DELEGATECALL inherits the value of the parent frame.
     pub value: U256,
-    /// Gas given; at depth 0 the gas limit.
+    /// Gas of the frame; at depth 0 the gas limit.
     pub gas: u64,
     /// Call data, or init code.
     pub input: &'a [u8],
 }
 
-/// Code has run.
+/// The end of a frame.
 #[derive(Debug, Clone, Copy)]
 pub struct FrameEnd<'a> {
-    /// How it ended.
+    /// How the frame ended.
     pub end: End,
-    /// Why it halted.
+    /// The failure, if the frame halted.
     pub failure: Option<&'a Failure>,
-    /// Units of gas; all that was given if it halted. At depth 0 before refunds and before the code is paid for.
+    /// Units of gas; the gas of the frame if it halted. At depth 0 without refunds and without the price of stored code.
     pub gas_used: u64,
-    /// Return data, the reason of a REVERT or, of an inner creation, the new code.
+    /// Return data, revert data or, for an inner creation, the new code.
     pub output: &'a [u8],
-    /// Of an inner creation whose code was not stored. Before RSKIP-453 such a creation ends well.
+    /// Set for an inner creation whose code was not stored. Before RSKIP-453 such a creation succeeds.
     pub refused_deposit: Option<&'a RefusedDeposit>,
 }
 
-/// The init code of an inner creation ran well, but its output could not be stored as code.
+/// The successful init code of an inner creation whose output was not stored as code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusedDeposit {
-    /// Why, in the words that the reference has for it in the frame of the creator.
+    /// The reason, with the message of the reference in the frame of the creator.
     pub failure: Failure,
     /// Units of gas that the init code used.
     pub gas_used: u64,
@@ -96,153 +99,153 @@ pub struct RefusedDeposit {
 /// An exceptional halt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// What went wrong.
+    /// The reason.
     pub reason: HaltReason,
-    /// The reference's message, without the name of the class. Empty in inner frames of those who do not want it.
+    /// Message of the reference, without the name of the class. Empty in inner frames unless the inspector requests it.
     pub message: String,
     /// The byte of the instruction that halted.
     pub instruction: u8,
 }
 
-/// A call or creation by which no code was run.
+/// A call or creation that ran no code.
 #[derive(Debug, Clone)]
 pub struct LeafCall {
-    /// The instruction.
+    /// Instruction.
     pub kind: CallKind,
-    /// The account whose code asked for it.
+    /// The account whose code has executed the instruction.
     pub from: Address,
-    /// Who was called. Zero for a creation, which got no address.
+    /// The called account. Zero for a creation, which received no address.
     pub to: Address,
     /// Wei.
     pub value: U256,
-    /// Gas given.
+    /// Gas of the call.
     pub gas: u64,
-    /// Gas of that which did not come back.
+    /// Gas that was not returned.
     pub gas_used: u64,
     /// Call data, or init code.
     pub input: Bytes,
-    /// Return data of a built-in contract.
+    /// Return data of a precompile.
     pub output: Bytes,
-    /// What came of it.
+    /// The result.
     pub end: LeafEnd,
 }
 
-/// What came of a call that ran no code.
+/// The result of a call or creation that ran no code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeafEnd {
-    /// The account has no code.
+    /// The called account has no code.
     Transferred,
-    /// A built-in contract answered.
-    Answered,
-    /// A built-in contract failed or was not paid.
-    Failed,
-    /// The frames were too deep.
-    TooDeep,
-    /// The balance did not suffice.
-    Unfunded,
-    /// There is a contract at the address already.
-    Collided,
+    /// The precompile succeeded.
+    PrecompileSucceeded,
+    /// The precompile failed, or the gas did not cover its price.
+    PrecompileFailed,
+    /// The frame was at the depth limit.
+    DepthLimit,
+    /// The balance did not cover the value.
+    InsufficientBalance,
+    /// A contract exists at the address.
+    AddressCollision,
 }
 
-/// An instruction is about to execute.
+/// An instruction before its execution.
 #[derive(Debug, Clone, Copy)]
 pub struct Step<'a> {
-    /// Its byte.
+    /// Byte of the instruction.
     pub instruction: u8,
-    /// Depth of its frame, 0 for the first.
+    /// Depth of the frame, 0 for the first.
     pub depth: usize,
     /// Position in the code.
     pub position: usize,
-    /// Gas left before it.
+    /// Gas left before the instruction.
     pub gas: u64,
-    /// The account whose storage it works on.
+    /// The account whose storage the instruction uses.
     pub account: Address,
-    /// Bottom first.
+    /// Stack, bottom first.
     pub stack: &'a [U256],
-    /// A multiple of 32 bytes.
+    /// Memory, a multiple of 32 bytes.
     pub memory: &'a [u8],
 }
 
-/// An instruction has executed, and so has the frame that it asked for.
+/// An instruction after its execution, and after the frame that it has started.
 #[derive(Debug, Clone, Copy)]
 pub struct StepEnd<'a> {
-    /// Its price, with the gas that it lent to a call but not to init code. None if it halted.
+    /// Price of the instruction, with gas lent to a call but not to init code. `None` if it halted.
     pub cost: Option<u64>,
-    /// Gas left after it.
+    /// Gas left after the instruction.
     pub gas: u64,
-    /// Bottom first.
+    /// Stack, bottom first.
     pub stack: &'a [U256],
-    /// A multiple of 32 bytes.
+    /// Memory, a multiple of 32 bytes.
     pub memory: &'a [u8],
 }
 
-/// Is told what happens. All methods do nothing unless written; an error ends the execution.
+/// A receiver of events. The default methods do nothing; an error stops the execution.
 pub trait Inspector {
-    /// Whether it wants to know of every instruction.
+    /// Whether [`Inspector::step_start`] and [`Inspector::step_end`] are called.
     fn wants_steps(&self) -> bool {
         false
     }
 
-    /// Whether it wants the reference's messages for failures of inner frames too. They cost a hash of the code a call.
+    /// Whether failures of inner frames have the message of the reference. It costs a hash of the code per call.
     fn wants_inner_messages(&self) -> bool {
         false
     }
 
-    /// Code is about to run.
+    /// A frame starts.
     fn frame_start(&mut self, _start: &FrameStart<'_>, _state: &mut State) -> Result<(), ExecError> {
         Ok(())
     }
 
-    /// Code has run.
+    /// A frame has ended.
     fn frame_end(&mut self, _end: &FrameEnd<'_>) -> Result<(), ExecError> {
         Ok(())
     }
 
-    /// A call ran no code.
+    /// A call or creation ran no code.
     fn leaf_call(&mut self, _call: &LeafCall) -> Result<(), ExecError> {
         Ok(())
     }
 
-    /// The running account was destroyed, and its balance went to the heir.
+    /// The executing account was destroyed and its balance was transferred to the heir.
     fn selfdestruct(&mut self, _account: Address, _heir: Address, _balance: U256) -> Result<(), ExecError> {
         Ok(())
     }
 
-    /// The running code, or a built-in contract that it called, emitted a log.
+    /// The executing code, or a precompile that it has called, emitted a log.
     fn log(&mut self, _log: &Log) -> Result<(), ExecError> {
         Ok(())
     }
 
-    /// An instruction is about to execute. Asked of those who want steps only.
+    /// An instruction is about to execute. Only called if [`Inspector::wants_steps`].
     fn step_start(&mut self, _step: &Step<'_>, _state: &mut State) -> Result<(), ExecError> {
         Ok(())
     }
 
-    /// An instruction has executed. Asked of those who want steps only.
+    /// An instruction has executed. Only called if [`Inspector::wants_steps`].
     fn step_end(&mut self, _end: &StepEnd<'_>) -> Result<(), ExecError> {
         Ok(())
     }
 }
 
-/// What is wanted of an execution beside its outcome.
+/// The requested information about an execution, beside its outcome.
 #[derive(Default)]
 pub struct Inspection<'o> {
-    /// Looks on.
+    /// Receives the events.
     pub inspector: Option<&'o mut dyn Inspector>,
-    /// Collects what the execution touched in the state, until it is about so many bytes.
+    /// Collects the accessed accounts and storage slots, up to this approximate size in bytes.
     pub changes_limit: Option<usize>,
 }
 
-/// An outcome with what was asked for.
+/// An outcome with the requested information.
 #[derive(Debug)]
 pub struct Inspected<T> {
     /// The outcome.
     pub outcome: T,
-    /// All accounts that were looked at or changed, by address. Empty if not asked for.
+    /// All accounts that were read or written, by address. Empty unless requested.
     pub accounts: Vec<AccountChange>,
 }
 
-/// What identifies the enclosing transaction in messages of the reference.
+/// The enclosing transaction as messages of the reference identify it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EnclosingTransaction {
     pub(crate) is_creation: bool,
@@ -258,7 +261,8 @@ mod tests {
     use crate::deadline::Deadline;
     use crate::fixtures::{NoAncestors, contract, env, world};
 
-    /// Calls the identity contract with one byte and an account without code, writes a cell, logs, destroys itself.
+    /// Calls the identity precompile with one byte, calls an account without code, writes a slot, emits a log and destroys
+    /// itself.
     const BUSY: [u8; 47] = hex!(
         "60006000600160006000600461fffff150"
         "60006000600060006000609961fffff150"
@@ -268,133 +272,133 @@ mod tests {
     );
 
     #[derive(Default)]
-    struct Notes {
+    struct RecordedEvents {
         lines: Vec<String>,
         wants_steps: bool,
-        most: usize,
+        limit: usize,
     }
 
-    impl Notes {
-        fn note(&mut self, line: String) -> Result<(), ExecError> {
+    impl RecordedEvents {
+        fn record(&mut self, line: String) -> Result<(), ExecError> {
             self.lines.push(line);
-            if self.lines.len() == self.most { Err(ExecError::StoppedByInspector) } else { Ok(()) }
+            if self.lines.len() == self.limit { Err(ExecError::StoppedByInspector) } else { Ok(()) }
         }
     }
 
-    impl Inspector for Notes {
+    impl Inspector for RecordedEvents {
         fn wants_steps(&self) -> bool {
             self.wants_steps
         }
 
         fn frame_start(&mut self, start: &FrameStart<'_>, _state: &mut State) -> Result<(), ExecError> {
-            self.note(format!("{:?} at depth {} with {} bytes", start.kind, start.depth, start.input.len()))
+            self.record(format!("{:?} at depth {} with {} bytes", start.kind, start.depth, start.input.len()))
         }
 
         fn frame_end(&mut self, end: &FrameEnd<'_>) -> Result<(), ExecError> {
             let reason = end.failure.map(|failure| failure.message.clone()).unwrap_or_default();
-            self.note(format!("{:?} {reason}", end.end))
+            self.record(format!("{:?} {reason}", end.end))
         }
 
         fn leaf_call(&mut self, call: &LeafCall) -> Result<(), ExecError> {
             let (used, end) = (call.gas_used, call.end);
-            self.note(format!(
+            self.record(format!(
                 "{:?} {end:?} {} gave {}, gas {used} of {}",
                 call.kind, call.input, call.output, call.gas
             ))
         }
 
         fn selfdestruct(&mut self, _account: Address, heir: Address, balance: U256) -> Result<(), ExecError> {
-            self.note(format!("destroyed for {} with {balance}", heir.0[19]))
+            self.record(format!("destroyed for {} with {balance}", heir.0[19]))
         }
 
         fn log(&mut self, log: &Log) -> Result<(), ExecError> {
-            self.note(format!("log of {} topics", log.topics.len()))
+            self.record(format!("log of {} topics", log.topics.len()))
         }
 
         fn step_start(&mut self, step: &Step<'_>, _state: &mut State) -> Result<(), ExecError> {
-            self.note(instruction_name(step.instruction).unwrap_or("?").to_owned())
+            self.record(instruction_name(step.instruction).unwrap_or("?").to_owned())
         }
 
         fn step_end(&mut self, end: &StepEnd<'_>) -> Result<(), ExecError> {
-            self.note(format!("cost {:?}", end.cost))
+            self.record(format!("cost {:?}", end.cost))
         }
     }
 
-    fn look_on(code: &[u8], gas: u64, notes: &mut Notes) -> Result<Inspected<CallOutcome>, ExecError> {
-        look_on_under(&ChainSpec::regtest(), code, gas, notes)
+    fn inspect(code: &[u8], gas: u64, events: &mut RecordedEvents) -> Result<Inspected<CallOutcome>, ExecError> {
+        inspect_under(&ChainSpec::regtest(), code, gas, events)
     }
 
-    fn look_on_under(
+    fn inspect_under(
         spec: &ChainSpec,
         code: &[u8],
         gas: u64,
-        notes: &mut Notes,
+        events: &mut RecordedEvents,
     ) -> Result<Inspected<CallOutcome>, ExecError> {
         let to = contract(0x77);
         let request = CallRequest { to: Some(to), gas, ..CallRequest::default() };
-        let inspection = Inspection { inspector: Some(notes), changes_limit: Some(10_000) };
+        let inspection = Inspection { inspector: Some(events), changes_limit: Some(10_000) };
         inspect_call(spec, env(5), world(&[(to, code)]), &NoAncestors, &request, &Deadline::none(), inspection)
     }
 
     #[test]
-    fn what_happens_is_told_in_order() {
-        let mut notes = Notes::default();
-        let accounts = look_on(&BUSY, 1_000_000, &mut notes).unwrap().accounts;
-        let told = [
+    fn reports_events_in_order() {
+        let mut events = RecordedEvents::default();
+        let accounts = inspect(&BUSY, 1_000_000, &mut events).unwrap().accounts;
+        let expected = [
             "Call at depth 0 with 0 bytes",
-            "Call Answered 0x00 gave 0x00, gas 18 of 65535",
+            "Call PrecompileSucceeded 0x00 gave 0x00, gas 18 of 65535",
             "Call Transferred 0x gave 0x, gas 0 of 65535",
             "log of 0 topics",
             "destroyed for 119 with 0",
             "Success ",
         ];
-        assert_eq!(notes.lines, told);
+        assert_eq!(events.lines, expected);
         let changed = accounts.iter().find(|account| account.address == contract(0x77)).unwrap();
-        let cell = SlotChange { slot: U256::ONE, before: U256::ZERO, after: U256::from(5) };
-        assert_eq!(changed.slots, [cell]);
+        let slot = SlotChange { slot: U256::ONE, before: U256::ZERO, after: U256::from(5) };
+        assert_eq!(changed.slots, [slot]);
         assert_eq!(changed.before.as_ref().unwrap().code.len(), BUSY.len());
     }
 
     #[test]
-    fn an_observer_can_end_the_execution() {
-        for most in 1..6 {
-            let mut notes = Notes { most, ..Notes::default() };
-            assert!(matches!(look_on(&BUSY, 1_000_000, &mut notes), Err(ExecError::StoppedByInspector)));
-            assert_eq!(notes.lines.len(), most);
+    fn an_inspector_can_stop_the_execution() {
+        for limit in 1..6 {
+            let mut events = RecordedEvents { limit, ..RecordedEvents::default() };
+            assert!(matches!(inspect(&BUSY, 1_000_000, &mut events), Err(ExecError::StoppedByInspector)));
+            assert_eq!(events.lines.len(), limit);
         }
-        let mut notes = Notes { most: 100, wants_steps: true, ..Notes::default() };
-        assert!(matches!(look_on(&hex!("5b600056"), u64::MAX, &mut notes), Err(ExecError::StoppedByInspector)));
+        let mut events = RecordedEvents { limit: 100, wants_steps: true, ..RecordedEvents::default() };
+        assert!(matches!(inspect(&hex!("5b600056"), u64::MAX, &mut events), Err(ExecError::StoppedByInspector)));
     }
 
     #[test]
-    fn steps_cost_what_they_lend() {
-        let mut notes = Notes { wants_steps: true, ..Notes::default() };
-        look_on(&hex!("60006000600060006000609961fffff1"), 1_000_000, &mut notes).unwrap();
-        let at = notes.lines.iter().position(|line| line == "CALL").unwrap();
-        // 700, 25,000 for an account that does not exist, and what is lent.
-        assert_eq!(notes.lines[at + 2], format!("cost Some({})", 700 + 25_000 + 0xffff));
-        // The end of the code is no instruction.
-        assert_eq!(notes.lines[at + 3..], ["Success "]);
+    fn the_cost_of_a_step_includes_lent_gas() {
+        let mut events = RecordedEvents { wants_steps: true, ..RecordedEvents::default() };
+        inspect(&hex!("60006000600060006000609961fffff1"), 1_000_000, &mut events).unwrap();
+        let at = events.lines.iter().position(|line| line == "CALL").unwrap();
+        // 700, 25,000 for an account that does not exist, and the lent gas.
+        assert_eq!(events.lines[at + 2], format!("cost Some({})", 700 + 25_000 + 0xffff));
+        // The end of the code is not reported as an instruction.
+        assert_eq!(events.lines[at + 3..], ["Success "]);
     }
 
     #[test]
-    fn gas_that_overflows_is_told_with_the_price_of_the_call() {
+    fn the_message_of_a_gas_overflow_has_the_price_of_the_call() {
         let spec = ChainSpec::regtest().with_rule_height(Rule::Rskip150, None);
-        let mut notes = Notes::default();
+        let mut events = RecordedEvents::default();
         // Lends 2^70 units to an account that does not exist, with a value.
         let code = hex!("600060006000600060016099684000000000000000" "00f1");
-        look_on_under(&spec, &code, 90_000, &mut notes).unwrap();
+        inspect_under(&spec, &code, 90_000, &mut events).unwrap();
         let message = "Got invalid gas value, tried operation: 34700 + -9223372036854773509";
-        assert!(notes.lines.last().unwrap().ends_with(message), "{:?}", notes.lines);
+        assert!(events.lines.last().unwrap().ends_with(message), "{:?}", events.lines);
     }
 
     #[test]
-    fn halts_are_told_in_the_words_of_the_reference() {
+    fn halts_have_the_messages_of_the_reference() {
         let zero = format!("0x{:064}", 0);
-        let told = |code: &[u8], gas| {
-            let mut notes = Notes::default();
-            look_on(code, gas, &mut notes).unwrap();
-            notes.lines.pop().unwrap()
+        let last_line = |code: &[u8], gas| {
+            let mut events = RecordedEvents::default();
+            inspect(code, gas, &mut events).unwrap();
+            events.lines.pop().unwrap()
         };
         let halts: [(&[u8], u64, String); 9] = [
             (&hex!("01"), 50_000, format!("Expected stack size 2 but actual 0, tx: {zero}")),
@@ -422,7 +426,7 @@ mod tests {
                     "Not enough gas for 'SSTORE' cause spending: invokeGas[50000], gas[20000], usedGas[41012], tx[{zero}]"
                 ),
             ),
-            // The cell is there: the frame has written it.
+            // The slot is present, because the frame has written it.
             (
                 &hex!("60016001556002600155"),
                 41_112,
@@ -437,7 +441,7 @@ mod tests {
             ),
         ];
         for (code, gas, message) in halts {
-            let line = told(code, gas);
+            let line = last_line(code, gas);
             assert!(line.ends_with(&message), "{line}");
         }
     }

@@ -52,7 +52,7 @@ impl<'s> BlockTracing<'s> {
     ) -> Self {
         let limit = Limit::new(node.options().trace_limits.bytes);
         let shape = node.options().trace_shape;
-        let recording = Recording { options, shape, limit, deadline, first_log: replay.logs() };
+        let recording = Recording { options, shape, limit, deadline, first_log: replay.log_count() };
         Self { subject, replay, recording, next }
     }
 

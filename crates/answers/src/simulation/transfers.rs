@@ -60,7 +60,7 @@ impl Inspector for Transfers {
     }
 
     fn leaf_call(&mut self, call: &LeafCall) -> Result<(), ExecError> {
-        if call.kind == CallKind::Call && matches!(call.end, LeafEnd::Transferred | LeafEnd::Answered) {
+        if call.kind == CallKind::Call && matches!(call.end, LeafEnd::Transferred | LeafEnd::PrecompileSucceeded) {
             self.moved(call.from, call.to, call.value);
         }
         Ok(())

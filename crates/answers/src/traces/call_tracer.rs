@@ -353,11 +353,11 @@ fn standard_error(failure: &Failure) -> String {
 
 fn leaf_error(end: LeafEnd) -> Option<&'static str> {
     Some(match end {
-        LeafEnd::Transferred | LeafEnd::Answered => return None,
-        LeafEnd::Failed => "precompiled contract failed",
-        LeafEnd::TooDeep => "max call depth exceeded",
-        LeafEnd::Unfunded => "insufficient balance for transfer",
-        LeafEnd::Collided => "contract address collision",
+        LeafEnd::Transferred | LeafEnd::PrecompileSucceeded => return None,
+        LeafEnd::PrecompileFailed => "precompiled contract failed",
+        LeafEnd::DepthLimit => "max call depth exceeded",
+        LeafEnd::InsufficientBalance => "insufficient balance for transfer",
+        LeafEnd::AddressCollision => "contract address collision",
     })
 }
 

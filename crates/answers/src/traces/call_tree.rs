@@ -56,7 +56,7 @@ pub(crate) struct Node {
 impl Node {
     /// Whether what it did stayed, as far as it depends on itself.
     pub(crate) fn is_kept(&self) -> bool {
-        matches!(self.end, NodeEnd::Success | NodeEnd::Leaf(LeafEnd::Transferred | LeafEnd::Answered))
+        matches!(self.end, NodeEnd::Success | NodeEnd::Leaf(LeafEnd::Transferred | LeafEnd::PrecompileSucceeded))
     }
 
     pub(crate) fn is_creation(&self) -> bool {

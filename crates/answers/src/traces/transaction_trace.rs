@@ -318,10 +318,10 @@ fn error_name(reason: HaltReason) -> &'static str {
 
 fn leaf_error(end: LeafEnd) -> Option<&'static str> {
     Some(match end {
-        LeafEnd::Transferred | LeafEnd::Answered => return None,
-        LeafEnd::Failed => "Built-in failed",
-        LeafEnd::TooDeep => "Out of stack",
-        LeafEnd::Unfunded => "Insufficient balance for transfer",
-        LeafEnd::Collided => "Contract address collision",
+        LeafEnd::Transferred | LeafEnd::PrecompileSucceeded => return None,
+        LeafEnd::PrecompileFailed => "Built-in failed",
+        LeafEnd::DepthLimit => "Out of stack",
+        LeafEnd::InsufficientBalance => "Insufficient balance for transfer",
+        LeafEnd::AddressCollision => "Contract address collision",
     })
 }

@@ -1,49 +1,50 @@
-//! What an execution touched in the state, with the values before and after.
+//! Accounts and storage slots that an execution has accessed, with their values before and after it.
 
 use rhizome_primitives::{Address, Bytes, I256, U256};
 
 use crate::error::ExecError;
 use crate::state::{State, TouchedSlots};
 
-/// Bytes that an account or a cell counts beside its code.
+/// Size of an account or a storage slot without code, in bytes.
 const ENTRY_SIZE: usize = 200;
 
 /// An account before and after an execution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountChange {
-    /// Whose.
+    /// Address of the account.
     pub address: Address,
-    /// None if it did not exist.
+    /// `None` if the account did not exist.
     pub before: Option<AccountView>,
-    /// None if it does not exist any more.
+    /// `None` if the account no longer exists.
     pub after: Option<AccountView>,
-    /// Cells that were read or written, by slot.
+    /// Storage slots that were read or written, by slot.
     pub slots: Vec<SlotChange>,
 }
 
 /// An account without its storage.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AccountView {
-    /// Wei. Negative only in local calls.
+    /// Wei. It is negative only in local calls.
     pub balance: I256,
-    /// Number of transactions sent, or of contracts made.
+    /// Number of transactions sent, or of contracts created.
     pub nonce: U256,
-    /// Empty if there is none.
+    /// Code; empty if absent.
     pub code: Bytes,
 }
 
-/// A storage cell before and after an execution, zero where it is absent.
+/// A storage slot before and after an execution; zero if absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlotChange {
-    /// Which cell.
+    /// Key of the slot.
     pub slot: U256,
-    /// As a word.
+    /// Word before the execution.
     pub before: U256,
-    /// As a word.
+    /// Word after the execution.
     pub after: U256,
 }
 
-/// The accounts as they are now, to be completed by [`complete`]. Ends with [`ExecError::StoppedByInspector`] beyond `limit` bytes.
+/// Returns the accounts after the execution. [`complete`] adds the values before it. Fails with
+/// [`ExecError::StoppedByInspector`] beyond `limit` bytes.
 pub(crate) fn view_after(
     state: &mut State,
     touched: TouchedSlots,
@@ -66,7 +67,7 @@ pub(crate) fn view_after(
     Ok(changes)
 }
 
-/// Adds what was before. The state must have been taken back.
+/// Adds the values before the execution. The state must have been reverted.
 pub(crate) fn complete(state: &mut State, changes: &mut [AccountChange]) -> Result<(), ExecError> {
     for change in changes {
         change.before = view(state, change.address)?;

@@ -1,4 +1,4 @@
-//! Exceptional halts in the words of the reference.
+//! Messages of the reference for exceptional halts.
 
 use revm::bytecode::opcode;
 use rhizome_primitives::{B256, hex};
@@ -11,8 +11,8 @@ use crate::halt::HaltReason;
 use crate::instructions::{CODE_SIZE_LIMIT, INIT_CODE_SIZE_LIMIT, deposit_cost, stack_use};
 
 impl Failure {
-    /// That of a frame whose last instruction was `step`. `price` is what the instruction would have cost, `hash` that of
-    /// the transaction, inner or not.
+    /// Returns the failure of a frame whose last instruction was `step`. `price` is the price of the instruction, `hash` the
+    /// hash of the transaction or inner transaction.
     pub(super) fn of_step(reason: HaltReason, step: &Instruction, price: Price, frame_gas: u64, hash: B256) -> Failure {
         let byte = step.byte;
         let message = match reason {
@@ -54,7 +54,7 @@ impl Failure {
             HaltReason::PrecompileFailed => {
                 "org.ethereum.vm.exception.VMException: the built-in contract failed".to_owned()
             }
-            // The first two are the end of no instruction.
+            // Code size and prefix are checked after the last instruction.
             HaltReason::CodeSize | HaltReason::CodePrefix | HaltReason::PrecompileUnpaid | HaltReason::Silent => {
                 String::new()
             }
@@ -62,13 +62,13 @@ impl Failure {
         Failure { reason, message, instruction: byte }
     }
 
-    /// Without a message.
+    /// Returns a failure without a message.
     pub(super) fn silent(reason: HaltReason, instruction: u8) -> Failure {
         Failure { reason, message: String::new(), instruction }
     }
 
-    /// That of a creation whose code cannot be stored. `gas`, `gas_used` and `hash` are those of the frame that says so:
-    /// of the transaction's own, or of the creator.
+    /// Returns the failure of a creation whose code cannot be stored. `gas`, `gas_used` and `hash` are those of the frame
+    /// that reports the failure: the first frame, or the creator.
     pub fn of_code(reason: HaltReason, code_length: usize, gas: u64, gas_used: u64, hash: B256) -> Failure {
         let message = match reason {
             HaltReason::OutOfGas => {
@@ -103,7 +103,7 @@ fn out_of_gas(step: &Instruction, price: Price, frame_gas: u64, hash: B256) -> S
         Price::Call(cost) if cost > step.gas => {
             format!("Gas value overflow: actualGas[{}], gasLimit[{cost}], tx[{hash}]", step.gas)
         }
-        // What is left after the price does not pay the stipend.
+        // The gas left after the price does not cover the stipend.
         Price::Call(_) => not_enough(name, frame_gas, 2_300, used, hash),
         Price::Whole(cost) => not_enough(name, frame_gas, cost, used, hash),
     }

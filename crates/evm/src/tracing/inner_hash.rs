@@ -1,4 +1,4 @@
-//! The hash by which the reference names a call inside a transaction in its messages.
+//! The hash that identifies an inner transaction in messages of the reference.
 
 use rhizome_primitives::{Address, B256, U256, keccak256, rlp};
 
@@ -6,19 +6,19 @@ use rhizome_primitives::{Address, B256, U256, keccak256, rlp};
 pub(super) struct InnerTransaction<'a> {
     /// Nonce of the sender before the instruction.
     pub(super) nonce: U256,
-    /// Hash of the transaction, inner or not, whose code asked for it.
+    /// Hash of the enclosing transaction or inner transaction.
     pub(super) enclosing: B256,
     pub(super) from: Address,
-    /// None for a creation.
+    /// `None` for a creation.
     pub(super) to: Option<Address>,
     pub(super) value: U256,
     pub(super) gas_price: U256,
     pub(super) block_gas_limit: u64,
-    /// Of the callee, or init code.
+    /// Code of the callee, or init code.
     pub(super) code: &'a [u8],
-    /// Depth of the frame that asked for it.
+    /// Depth of the parent frame.
     pub(super) depth: usize,
-    /// Inner transactions that its frame has recorded before.
+    /// Number of inner transactions that the parent frame has recorded before.
     pub(super) recorded: u64,
 }
 
@@ -41,7 +41,7 @@ impl InnerTransaction<'_> {
     }
 }
 
-/// A number in as few bytes as keep its sign; nothing for zero.
+/// Returns the shortest signed big-endian form of a number; empty for zero.
 fn signed_bytes(number: &U256) -> Vec<u8> {
     let bytes: Vec<u8> = number.to_be_bytes_trimmed_vec();
     match bytes.first() {

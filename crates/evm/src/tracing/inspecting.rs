@@ -1,4 +1,4 @@
-//! From what the machine does to what observers are told.
+//! The tracer that passes events to an inspector.
 
 use revm::bytecode::opcode;
 use revm::interpreter::interpreter_types::Jumps;
@@ -7,6 +7,7 @@ use rhizome_primitives::{Address, B256, Bytes, I256, U256};
 
 use super::inner_hash::InnerTransaction;
 use super::prices::{Price, memory_growth, price, range_end};
+use super::tracer::Tracer;
 use super::{
     CallKind, EnclosingTransaction, Failure, FrameEnd, FrameStart, Inspector, LeafCall, LeafEnd, RefusedDeposit, Step,
     StepEnd,
@@ -15,24 +16,23 @@ use crate::error::ExecError;
 use crate::frame::{End, FinishedFrame, Frame, FrameKind};
 use crate::instructions::{RskInterpreter, address_of, precompile_of};
 use crate::machine::Machine;
-use crate::tracing::Tracer;
 
-/// As many operands as an instruction looks at.
+/// Largest number of operands that an instruction takes.
 const OPERANDS: usize = 7;
 
-/// An instruction and what it found.
+/// An instruction with the state of the frame before it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Instruction {
     pub(super) byte: u8,
     pub(super) position: usize,
-    /// Gas left before it.
+    /// Gas left before the instruction.
     pub(super) gas: u64,
     pub(super) account: Address,
     pub(super) stack_length: usize,
     pub(super) memory_length: usize,
     pub(super) code_length: usize,
     pub(super) return_data_length: usize,
-    /// From the top of the stack.
+    /// Operands, top of the stack first.
     operands: [U256; OPERANDS],
 }
 
@@ -55,7 +55,7 @@ impl Instruction {
         }
     }
 
-    /// Zero where the stack is shorter.
+    /// Returns an operand, zero beyond the end of the stack.
     pub(super) fn operand(&self, index: usize) -> U256 {
         self.operands.get(index).copied().unwrap_or_default()
     }
@@ -76,7 +76,7 @@ impl Instruction {
         })
     }
 
-    /// The value that a call or creation moves.
+    /// Returns the value that a call or creation transfers.
     fn moved_value(&self) -> U256 {
         match self.byte {
             opcode::CALL | opcode::CALLCODE => self.operand(2),
@@ -85,7 +85,7 @@ impl Instruction {
         }
     }
 
-    /// Where the input of a call or creation is in memory.
+    /// Returns offset and size of the input of a call or creation.
     fn input_range(&self) -> (U256, U256) {
         let first = match self.byte {
             opcode::CALL | opcode::CALLCODE => 3,
@@ -101,22 +101,22 @@ struct OpenFrame {
     kind: CallKind,
     gas: u64,
     hash: B256,
-    /// Calls and creations that the reference has recorded in it.
+    /// Number of inner transactions that the reference has recorded in the frame.
     recorded: u64,
     instruction: Instruction,
     /// Nonce of the account before the instruction, if that is a call or creation.
     nonce: U256,
     balance: I256,
-    /// Of a call to a built-in contract, which may write over it.
+    /// Input of a call of a precompile, whose output can overwrite it.
     input: Bytes,
     logs: usize,
-    /// Price of the instruction, while the frame that it asked for runs.
+    /// Price of the instruction while its child frame runs.
     pending_cost: u64,
-    /// Price of the instruction at which the frame halted, where a message may name it.
+    /// Price of the instruction that halted the frame, for the message.
     halting_price: Price,
 }
 
-/// Tells an inspector.
+/// A tracer that passes events to an [`Inspector`].
 pub(crate) struct InspectingTracer<'o> {
     inspector: &'o mut dyn Inspector,
     enclosing: EnclosingTransaction,
@@ -140,7 +140,7 @@ impl<'o> InspectingTracer<'o> {
         }
     }
 
-    /// Remembers what the instruction will have changed when it is over.
+    /// Records values that the instruction will change.
     fn prepare(
         &mut self,
         interpreter: &Interpreter<RskInterpreter>,
@@ -157,16 +157,16 @@ impl<'o> InspectingTracer<'o> {
         let Some(kind) = step.call_kind() else { return Ok(()) };
         open.nonce = machine.state.nonce(step.account)?;
         open.balance = machine.state.balance_at(account)?;
-        let is_contract = !kind.is_creation() && precompile_of(&step.operand(1), machine).is_some();
+        let is_precompile = !kind.is_creation() && precompile_of(&step.operand(1), machine).is_some();
         let (offset, size) = step.input_range();
-        open.input = match is_contract && is_affordable(step, offset, size) {
+        open.input = match is_precompile && is_affordable(step, offset, size) {
             true => padded_memory(interpreter, offset, size),
             false => Bytes::new(),
         };
         Ok(())
     }
 
-    /// A call or creation that is over without having run code.
+    /// Reports a call or creation that ran no code.
     fn call_ended(
         &mut self,
         interpreter: &Interpreter<RskInterpreter>,
@@ -176,17 +176,17 @@ impl<'o> InspectingTracer<'o> {
         let step = &open.instruction;
         let Some(kind) = step.call_kind() else { return Ok(()) };
         let depth = interpreter.input.depth;
-        let is_success = interpreter.stack.peek(0).is_ok_and(|answer| !answer.is_zero());
+        let is_success = interpreter.stack.peek(0).is_ok_and(|result| !result.is_zero());
         let is_deep = depth >= machine.active_rules.depth_limit as usize;
         let value = step.moved_value();
         let is_funded = !open.balance.is_negative() && open.balance.into_raw() >= value;
-        let contract = if kind.is_creation() { None } else { precompile_of(&step.operand(1), machine) };
-        let end = match contract {
-            _ if is_deep => LeafEnd::TooDeep,
-            _ if !is_funded => LeafEnd::Unfunded,
-            Some(_) if is_success => LeafEnd::Answered,
-            Some(_) => LeafEnd::Failed,
-            None if kind.is_creation() => LeafEnd::Collided,
+        let precompile = if kind.is_creation() { None } else { precompile_of(&step.operand(1), machine) };
+        let end = match precompile {
+            _ if is_deep => LeafEnd::DepthLimit,
+            _ if !is_funded => LeafEnd::InsufficientBalance,
+            Some(_) if is_success => LeafEnd::PrecompileSucceeded,
+            Some(_) => LeafEnd::PrecompileFailed,
+            None if kind.is_creation() => LeafEnd::AddressCollision,
             None => LeafEnd::Transferred,
         };
         let left = interpreter.gas.remaining();
@@ -197,15 +197,19 @@ impl<'o> InspectingTracer<'o> {
                 (lent, lent.saturating_sub(left.saturating_sub(interpreter.extend.kept_gas)))
             }
         };
-        let is_recorded = contract.is_none_or(|entry| is_native(&entry.address));
-        if is_recorded && matches!(end, LeafEnd::Transferred | LeafEnd::Answered | LeafEnd::Failed) {
+        let is_recorded = precompile.is_none_or(|entry| is_native(&entry.address));
+        if is_recorded && matches!(end, LeafEnd::Transferred | LeafEnd::PrecompileSucceeded | LeafEnd::PrecompileFailed)
+        {
             open.recorded += 1;
         }
         let (offset, size) = step.input_range();
-        let input =
-            if contract.is_some() { std::mem::take(&mut open.input) } else { padded_memory(interpreter, offset, size) };
+        let input = if precompile.is_some() {
+            std::mem::take(&mut open.input)
+        } else {
+            padded_memory(interpreter, offset, size)
+        };
         let output = match end {
-            LeafEnd::Answered => interpreter.return_data.0.clone(),
+            LeafEnd::PrecompileSucceeded => interpreter.return_data.0.clone(),
             _ => Bytes::new(),
         };
         let to = if kind.is_creation() { Address::ZERO } else { address_of(step.operand(1)) };
@@ -234,7 +238,7 @@ impl<'o> InspectingTracer<'o> {
 }
 
 impl Tracer for InspectingTracer<'_> {
-    const SEES_STEPS: bool = true;
+    const HAS_STEPS: bool = true;
 
     fn frame_start(&mut self, frame: &Frame, machine: &mut Machine<'_>) -> Result<(), ExecError> {
         let interpreter = &frame.interpreter;
@@ -351,7 +355,7 @@ impl Tracer for InspectingTracer<'_> {
                 self.call_ended(interpreter, machine)?;
             }
         }
-        self.tell_step_end(interpreter, cost)
+        self.report_step_end(interpreter, cost)
     }
 
     fn frame_end(
@@ -394,18 +398,18 @@ impl Tracer for InspectingTracer<'_> {
 
     fn frame_resume(&mut self, frame: &Frame, _machine: &mut Machine<'_>) -> Result<(), ExecError> {
         let cost = self.open.last().map(|open| open.pending_cost);
-        self.tell_step_end(&frame.interpreter, cost)
+        self.report_step_end(&frame.interpreter, cost)
     }
 }
 
 impl InspectingTracer<'_> {
-    /// Whether the failure of the running frame has the reference's message.
+    /// Whether a failure of the current frame has the message of the reference.
     fn has_message(&self) -> bool {
         self.open.len() <= 1 || self.wants_messages
     }
 
-    /// The refusal to store the code of the frame that has just been closed. The reference has the creator say so, which
-    /// lent all its gas.
+    /// Returns the refusal to store the code of a frame that has ended. The message of the reference is that of the
+    /// creator, which has lent all its gas.
     fn refused_deposit(&self, open: &OpenFrame, finished: &FinishedFrame) -> Option<RefusedDeposit> {
         let deposit = finished.refused_deposit?;
         let failure = match self.open.last().filter(|_| self.wants_messages) {
@@ -415,13 +419,17 @@ impl InspectingTracer<'_> {
         Some(RefusedDeposit { failure, gas_used: open.gas.saturating_sub(deposit.gas_left) })
     }
 
-    /// The STOP behind the end of the code is the interpreter's own.
+    /// Whether the current instruction is reported. The interpreter executes a STOP beyond the end of the code.
     fn shows_step(&self) -> bool {
         let is_in_code = self.open.last().is_some_and(|open| open.instruction.position < open.instruction.code_length);
         self.wants_steps && is_in_code
     }
 
-    fn tell_step_end(&mut self, interpreter: &Interpreter<RskInterpreter>, cost: Option<u64>) -> Result<(), ExecError> {
+    fn report_step_end(
+        &mut self,
+        interpreter: &Interpreter<RskInterpreter>,
+        cost: Option<u64>,
+    ) -> Result<(), ExecError> {
         if !self.shows_step() {
             return Ok(());
         }
@@ -431,12 +439,12 @@ impl InspectingTracer<'_> {
     }
 }
 
-/// Whether the reference records calls of a built-in contract: Bridge, REMASC and those with an ABI, but no arithmetic.
+/// Whether the reference records calls of a precompile: Bridge, REMASC and the precompiles with an ABI.
 fn is_native(address: &Address) -> bool {
     matches!(address.0.0, [.., 0x01, 0x00, 0x00, 0x06 | 0x08 | 0x09 | 0x10 | 0x11])
 }
 
-/// The code as contracts see it.
+/// Returns the code as contracts see it.
 fn code_of(interpreter: &Interpreter<RskInterpreter>) -> &[u8] {
     match &interpreter.extend.original_code {
         Some(code) => code,
@@ -444,12 +452,12 @@ fn code_of(interpreter: &Interpreter<RskInterpreter>) -> &[u8] {
     }
 }
 
-/// Whether there is the gas for memory up to the end of the range: otherwise the instruction fails anyway.
+/// Whether the gas covers memory up to the end of the range. Otherwise the instruction fails.
 fn is_affordable(step: &Instruction, offset: U256, size: U256) -> bool {
     memory_growth(step, range_end(offset, size)).is_some_and(|cost| cost <= step.gas)
 }
 
-/// A range of memory, with zeros where it has not been used yet.
+/// Returns a range of memory, padded with zeros beyond the end of the memory.
 fn padded_memory(interpreter: &Interpreter<RskInterpreter>, offset: U256, size: U256) -> Bytes {
     if size.is_zero() {
         return Bytes::new();

@@ -4,7 +4,7 @@ use revm::bytecode::opcode::{self, OpCode};
 
 use crate::instructions::stack_use;
 
-/// The name by which the reference knows an instruction, whether it is active or not. None for a byte that is none.
+/// Returns the name of an instruction in the reference, active or not; `None` if the byte is no instruction.
 pub fn instruction_name(byte: u8) -> Option<&'static str> {
     stack_use(byte)?;
     Some(match byte {
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn some_names_are_old() {
+    fn returns_the_old_names_of_the_reference() {
         let names = [0x01, 0x20, 0x44, 0xfc, 0xff, 0xa8, 0x5f].map(instruction_name);
         let old = ["ADD", "SHA3", "DIFFICULTY", "HEADER", "SUICIDE", "DUPN", "PUSH0"].map(Some);
         assert_eq!(names, old);

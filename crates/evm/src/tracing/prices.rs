@@ -1,4 +1,4 @@
-//! What an instruction would have cost that could not be paid, for the messages of the reference.
+//! Prices of instructions that ran out of gas, for the messages of the reference.
 
 use revm::bytecode::opcode;
 use rhizome_primitives::U256;
@@ -8,21 +8,22 @@ use crate::error::ExecError;
 use crate::instructions::{GAS, INIT_CODE_COST_PER_WORD};
 use crate::machine::Machine;
 
-/// No range of memory may end beyond this, in bytes.
+/// Largest end of a range of memory, in bytes.
 const MEMORY_LIMIT: u64 = 1 << 30;
 
-/// A price as the reference adds it up.
+/// A price as the reference computes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Price {
-    /// Of an ordinary instruction.
+    /// Price of an instruction.
     Whole(u64),
-    /// Of a call without what it lends.
+    /// Price of a call without the gas lent.
     Call(u64),
     /// Memory beyond 2^30 bytes.
     Unlimited,
 }
 
-/// The price of an instruction that has just failed. The frame's changes count, so this comes before they are undone.
+/// Returns the price of an instruction that has just failed. Must precede the revert of the frame, whose changes affect
+/// the price.
 pub(super) fn price(step: &Instruction, machine: &mut Machine<'_>) -> Result<Price, ExecError> {
     let byte = step.byte;
     let fixed = u64::from(GAS.get(usize::from(byte)).copied().unwrap_or_default());
@@ -83,23 +84,23 @@ fn call_price(step: &Instruction, machine: &mut Machine<'_>) -> Result<Price, Ex
     Ok(Price::Call(cost))
 }
 
-/// For memory up to the farthest end of some ranges, given by the positions of their operands.
+/// Returns the price of memory up to the largest end of some ranges, given by the positions of their operands.
 fn memory_price(step: &Instruction, ranges: &[(usize, usize)]) -> Option<u64> {
     let ends = ranges.iter().map(|(offset, size)| range_end(step.operand(*offset), step.operand(*size)));
     memory_growth(step, ends.max().unwrap_or_default())
 }
 
-/// Where a range ends; 0 for an empty one.
+/// Returns the end of a range; 0 for an empty range.
 pub(super) fn range_end(offset: U256, size: U256) -> U256 {
     if size.is_zero() { U256::ZERO } else { offset.saturating_add(size) }
 }
 
-/// What it costs to have memory up to there. None beyond the limit.
+/// Returns the price of memory up to `end`; `None` beyond the limit.
 pub(super) fn memory_growth(step: &Instruction, end: U256) -> Option<u64> {
     if end > U256::from(MEMORY_LIMIT) {
         return None;
     }
     let price_of = |words: u64| 3 * words + words * words / 512;
-    let (words, there) = (end.saturating_to::<u64>().div_ceil(32), step.memory_length as u64 / 32);
-    Some(price_of(words.max(there)) - price_of(there))
+    let (words, present) = (end.saturating_to::<u64>().div_ceil(32), step.memory_length as u64 / 32);
+    Some(price_of(words.max(present)) - price_of(present))
 }

@@ -1,4 +1,4 @@
-//! The place where tracers look on.
+//! Hooks of the interpreter loop.
 
 use revm::interpreter::{InstructionResult, Interpreter};
 
@@ -7,11 +7,10 @@ use crate::frame::{FinishedFrame, Frame};
 use crate::instructions::RskInterpreter;
 use crate::machine::Machine;
 
-/// What watches an execution. The plain path is that of [`NoOpTracer`], from which the compiler removes every call. An error
-/// ends the execution.
+/// Hooks of the interpreter loop, resolved at compile time. An error stops the execution.
 pub(crate) trait Tracer {
-    /// Whether the step hooks do anything.
-    const SEES_STEPS: bool;
+    /// Whether the step hooks are called.
+    const HAS_STEPS: bool;
 
     /// A frame is about to execute its first instruction.
     fn frame_start(&mut self, _frame: &Frame, _machine: &mut Machine<'_>) -> Result<(), ExecError> {
@@ -27,7 +26,7 @@ pub(crate) trait Tracer {
         Ok(())
     }
 
-    /// The instruction has executed. Frames that it asked for have not yet begun.
+    /// The instruction has executed. A frame that it has requested has not started yet.
     fn step_end(
         &mut self,
         _interpreter: &Interpreter<RskInterpreter>,
@@ -37,7 +36,7 @@ pub(crate) trait Tracer {
         Ok(())
     }
 
-    /// A frame has ended and its changes were kept or taken back.
+    /// A frame has ended. Its changes are final in the parent frame, or reverted.
     fn frame_end(
         &mut self,
         _frame: &Frame,
@@ -47,15 +46,15 @@ pub(crate) trait Tracer {
         Ok(())
     }
 
-    /// A frame goes on after the one that it asked for.
+    /// A frame resumes after a child frame.
     fn frame_resume(&mut self, _frame: &Frame, _machine: &mut Machine<'_>) -> Result<(), ExecError> {
         Ok(())
     }
 }
 
-/// Sees nothing.
+/// A tracer without hooks, from which the compiler removes all calls.
 pub(crate) struct NoOpTracer;
 
 impl Tracer for NoOpTracer {
-    const SEES_STEPS: bool = false;
+    const HAS_STEPS: bool = false;
 }
