@@ -1,6 +1,5 @@
 import { Compile } from 'typebox/compile'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { results } from '../src/methods/results.ts'
 import { table } from '../src/methods/table.ts'
 import { counter } from './contract.ts'
 import { NodeProcess } from './node.ts'
@@ -9,6 +8,8 @@ import { Client } from './webSocket.ts'
 // What every method answers on a real node, held against what rpc.discover says of it.
 
 type Params = readonly unknown[]
+
+const results = new Map(table.map(({ name, method }) => [name, method.result]))
 
 const [from, second] = ['0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826', '0x7986b3df570230288501eea3d890bd66948c9b79']
 const other = '0x00000000000000000000000000000000000000ff'
@@ -37,7 +38,7 @@ const asked = new Set<string>()
 async function good<T>(name: string, params: Params = [], ask = node.result.bind(node)): Promise<T> {
   asked.add(name)
   const answer = await ask<T>(name, [...params])
-  const check = Compile(results[name] ?? {})
+  const check = Compile(results.get(name) ?? {})
   const faults = [...check.Errors(answer)].map(({ instancePath, message }) => `${instancePath} ${message}`)
   expect({ name, params, answer, faults }).toMatchObject({ faults: [] })
   return answer

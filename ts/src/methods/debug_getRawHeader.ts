@@ -1,8 +1,10 @@
 import { positional } from '../rpc/method.ts'
 import { stateBlock } from '../rpc/parameters/block.ts'
+import * as values from '../rpc/results/values.ts'
 import { defineMethod } from './context.ts'
 
 export const debug_getRawHeader = defineMethod({
   params: positional([stateBlock]),
+  result: values.orNull(values.data),
   answer: (context, [block]) => context.native.debugGetRawHeader(block),
 })

@@ -1,8 +1,10 @@
 import { positional } from '../rpc/method.ts'
 import { filterId } from '../rpc/parameters/filterId.ts'
+import * as chain from '../rpc/results/chain.ts'
 import { defineMethod } from './context.ts'
 
 export const eth_getFilterChanges = defineMethod({
   params: positional([filterId]),
+  result: chain.filterChanges,
   answer: (context, [id]) => context.filters.changes(id),
 })

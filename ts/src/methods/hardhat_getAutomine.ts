@@ -1,7 +1,9 @@
 import { positional } from '../rpc/method.ts'
+import * as values from '../rpc/results/values.ts'
 import { defineMethod } from './context.ts'
 
 export const hardhat_getAutomine = defineMethod({
   params: positional([]),
+  result: values.flag,
   answer: (context) => context.native.hardhatGetAutomine(),
 })

@@ -2,7 +2,6 @@ import type { TSchema } from 'typebox'
 import type { MethodSpec } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
 import { isOffByDefault, wireNames } from './entries.ts'
-import { results } from './results.ts'
 import { notOffered, table } from './table.ts'
 
 // Generates docs/methods.md from the method table and the schemas of parameters and results.
@@ -60,7 +59,7 @@ function moduleSection(module: string, shapes: Map<string, Described>): string {
 }
 
 function schemaOf(spec: MethodSpec<Context>): Described {
-  return plain(results[spec.name] ?? {})
+  return plain(spec.method.result)
 }
 
 function signature(spec: MethodSpec<Context>): string {

@@ -1,7 +1,9 @@
 import { positional } from '../rpc/method.ts'
+import * as values from '../rpc/results/values.ts'
 import { defineMethod } from './context.ts'
 
 export const net_peerCount = defineMethod({
   params: positional([]),
+  result: values.quantity,
   answer: (context) => context.native.netPeerCount(),
 })

@@ -1,7 +1,9 @@
 import { positional } from '../rpc/method.ts'
+import * as values from '../rpc/results/values.ts'
 import { defineMethod } from './context.ts'
 
 export const net_peerList = defineMethod({
   params: positional([]),
+  result: values.listOf(values.text),
   answer: (context) => context.native.netPeerList(),
 })

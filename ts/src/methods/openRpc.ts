@@ -1,7 +1,6 @@
 import type { TSchema } from 'typebox'
 import type { Entry, MethodSpec } from '../rpc/dispatch.ts'
 import type { Context } from './context.ts'
-import { results } from './results.ts'
 
 // Generates an OpenRPC document (spec.open-rpc.org) from the method table and the schemas of parameters.
 
@@ -47,7 +46,7 @@ function methodObject(
     tags: [{ name: spec.module }],
     paramStructure: 'by-position',
     params,
-    result: { name: 'result', schema: referring(results[spec.name] ?? {}, schemas) },
+    result: { name: 'result', schema: referring(spec.method.result, schemas) },
   }
 }
 

@@ -2,10 +2,12 @@ import type { Answer } from '../rpc/envelope.ts'
 import { positional } from '../rpc/method.ts'
 import { privateKey } from '../rpc/parameters/privateKey.ts'
 import { passphrase } from '../rpc/parameters/secret.ts'
+import * as values from '../rpc/results/values.ts'
 import { type Context, defineMethod } from './context.ts'
 
 export const personal_importRawKey = defineMethod({
   params: positional([privateKey, passphrase]),
+  result: values.address,
   answer: (context, [key, passphrase]) => storeKey(context, key, passphrase),
 })
 

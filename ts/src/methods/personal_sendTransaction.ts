@@ -2,11 +2,13 @@ import { invalidParams } from '../rpc/errors.ts'
 import { positional } from '../rpc/method.ts'
 import { callText, transactionObject } from '../rpc/parameters/callObject.ts'
 import { passphrase } from '../rpc/parameters/secret.ts'
+import * as values from '../rpc/results/values.ts'
 import { defineMethod } from './context.ts'
 import { storedKey } from './personal_unlockAccount.ts'
 
 export const personal_sendTransaction = defineMethod({
   params: positional([transactionObject, passphrase]),
+  result: values.hash,
   async answer(context, [transaction, passphrase], request) {
     const { from } = transaction
     if (from === undefined) throw invalidParams('from is null')

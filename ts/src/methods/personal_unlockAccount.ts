@@ -2,10 +2,12 @@ import { positional } from '../rpc/method.ts'
 import { address } from '../rpc/parameters/address.ts'
 import { duration } from '../rpc/parameters/duration.ts'
 import { passphrase } from '../rpc/parameters/secret.ts'
+import * as values from '../rpc/results/values.ts'
 import { type Context, defineMethod } from './context.ts'
 
 export const personal_unlockAccount = defineMethod({
   params: positional([address, passphrase, duration]),
+  result: values.flag,
   async answer(context, [address, passphrase, milliseconds]) {
     const key = await storedKey(context, address, passphrase)
     return key === undefined ? 'false' : context.native.personalUnlockAccount(address, key, milliseconds)

@@ -2,12 +2,9 @@ import { fileURLToPath } from 'node:url'
 import { Compile } from 'typebox/compile'
 import { describe, expect, test } from 'vitest'
 import { Transcripts } from '../../tests/conformance/transcript.ts'
-import { results } from './results.ts'
 import { table } from './table.ts'
 
-test('behavior: every method has a described result', () => {
-  expect(table.map((spec) => spec.name).filter((name) => !(name in results))).toEqual([])
-})
+const results = new Map(table.map(({ name, method }) => [name, method.result]))
 
 /** Recorded results of the reference, which this node returns as well, by method. */
 function recorded(): Map<string, unknown[]> {
@@ -27,7 +24,7 @@ function recorded(): Map<string, unknown[]> {
 
 describe('recorded results have the described form', () => {
   test.each([...recorded()])('%s', (name, answers) => {
-    const check = Compile(results[name] ?? {})
+    const check = Compile(results.get(name) ?? {})
     for (const answer of answers) {
       expect([answer, [...check.Errors(answer)].map((error) => `${error.instancePath} ${error.message}`)]).toEqual([
         answer,

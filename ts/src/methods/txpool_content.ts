@@ -1,8 +1,10 @@
 import { positional } from '../rpc/method.ts'
+import * as node from '../rpc/results/node.ts'
 import { defineMethod } from './context.ts'
 
 export const txpool_content = defineMethod({
   params: positional([]),
+  result: node.poolContent,
   answer: (context, _none, request) =>
     request.run((deadlineMs, token) => context.native.txpoolContent(deadlineMs, token)),
 })

@@ -22,8 +22,6 @@ export interface MethodSpec<Context> {
   /** A second wire name with the same rights and limits. */
   readonly alias?: string
   readonly module: string
-  /** `sync`: answered at once on the worker. `pool`: executes elsewhere, under a deadline. */
-  readonly lane: 'sync' | 'pool'
   /** Price of a call in compute units; a read at the head costs one. */
   readonly cost: number
   /** Length of the answer where it is known before. Each kilobyte of it costs a unit on top. */

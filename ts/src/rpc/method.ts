@@ -79,6 +79,8 @@ function postpone(faults: Faults, error: unknown, isNull: boolean): undefined {
 /** A JSON-RPC method: its parameters and what answers it. `Context` is what its worker gives to every method. */
 export interface Method<Context> {
   readonly params: Params<readonly unknown[]>
+  /** Schema of the result, for documents and tests. */
+  readonly result: TSchema
   answer(context: Context, params: readonly unknown[], request: RequestContext): Answer | Promise<Answer>
 }
 
@@ -86,6 +88,7 @@ export interface Method<Context> {
 export function methodsOf<Context>() {
   return function defineMethod<T extends readonly unknown[]>(method: {
     params: Params<T>
+    result: TSchema
     answer(context: Context, params: T, request: RequestContext): Answer | Promise<Answer>
   }): Method<Context> {
     return method as unknown as Method<Context>

@@ -9,6 +9,7 @@ import { methodsOf, positional } from './method.ts'
 import { address } from './parameters/address.ts'
 import { stateBlock } from './parameters/block.ts'
 import { RequestContext } from './requestContext.ts'
+import { text } from './results/values.ts'
 import { BodyServer } from './serve.ts'
 
 type Context = { readonly trace: string[] }
@@ -18,20 +19,23 @@ const later = (text: string, ms: number) => new Promise<string>((resolve) => set
 
 const read = defineMethod({
   params: positional([address], [stateBlock]),
+  result: text,
   answer: (_context, [who, block = 'latest']) => JSON.stringify([who, block]),
 })
 const slow = defineMethod({
   params: positional([]),
+  result: text,
   answer: (context, _params, request) =>
     request.run(async () => {
       context.trace.push('slow starts')
-      const text = await later('"slow"', 20)
+      const answer = await later('"slow"', 20)
       context.trace.push('slow ends')
-      return text
+      return answer
     }),
 })
 const write = defineMethod({
   params: positional([]),
+  result: text,
   answer: async (context) => {
     context.trace.push('write')
     return '"written"'
@@ -39,18 +43,19 @@ const write = defineMethod({
 })
 const broken = defineMethod({
   params: positional([]),
+  result: text,
   answer: () => {
     throw new TypeError('secret')
   },
 })
-const large = defineMethod({ params: positional([]), answer: () => Buffer.from(`"${'x'.repeat(90)}"`) })
+const large = defineMethod({ params: positional([]), result: text, answer: () => Buffer.from(`"${'x'.repeat(90)}"`) })
 
 function spec(
   name: string,
   method: MethodSpec<Context>['method'],
   more: Partial<MethodSpec<Context>> = {},
 ): [string, Entry<Context>] {
-  return [name, { spec: { name, module: 't', lane: 'sync', cost: 1, doc: '', method, ...more } }]
+  return [name, { spec: { name, module: 't', cost: 1, doc: '', method, ...more } }]
 }
 
 function serve(body: string, hasHints = false, caller?: Caller) {
@@ -211,6 +216,7 @@ describe('callers', () => {
 test('behavior: a batch that takes long lets others in between', async () => {
   const busy = defineMethod({
     params: positional([]),
+    result: text,
     answer: (context) => {
       const until = performance.now() + 3
       while (performance.now() < until);

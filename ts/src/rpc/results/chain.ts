@@ -151,3 +151,6 @@ export const submission = shape('Submission', {
 })
 
 export const modules = Type.Record(Type.String(), text)
+
+/** Result of a poll: logs of a log filter, hashes of the other filters. */
+export const filterChanges = Type.Union([listOf(log), listOf(hash)])
