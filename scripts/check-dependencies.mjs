@@ -29,7 +29,7 @@ function crateProblems(manifest, allowed) {
     ])
 }
 
-/** Problems of a lock file of npm: what has no hash, comes from outside the registry or may not be shipped. */
+/** Returns problems of a lock file of npm: packages without a hash, from outside the registry, or with a licence that forbids shipping. */
 export function npmProblems(path, text, allowed) {
   return Object.entries(JSON.parse(text).packages)
     .filter(([place]) => place !== '')

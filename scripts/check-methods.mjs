@@ -3,14 +3,14 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 
-/** Problems as lines; none when all is well. */
+/** Returns problems as lines. */
 export function checkMethods(root) {
   const read = (path) => readFileSync(join(root, path), 'utf8')
   const files = readdirSync(join(root, 'ts/src/methods'))
     .filter((name) => name.includes('_'))
     .map((name) => name.replace('.ts', ''))
   const rows = [...read('ts/src/methods/table.ts').matchAll(/name: '([^']+)'/g)].map((match) => match[1])
-  // Quotas and rates count in these: a method without a price would be free for everybody.
+  // Quotas and rates count these units: a method without a price would be free.
   const prices = [
     ...read('ts/src/methods/table.ts').matchAll(/name: '([^']+)'(?:(?!name: ')[\s\S])*?cost: [1-9]\d*,/g),
   ].map((match) => match[1])
@@ -64,7 +64,7 @@ function allFiles(folder) {
   } catch {
     return []
   }
-  // Projects among the tests have packages of their own.
+  // Test projects have separate packages.
   return names
     .filter((name) => name !== 'node_modules')
     .flatMap((name) => {

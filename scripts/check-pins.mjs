@@ -1,5 +1,5 @@
-// All that a build takes from elsewhere by name has to be named by its content: actions by commit, images by digest. What
-// npm, cargo and set-up fetch has its hash in package-lock.json, Cargo.lock and scripts/setup/libclang.mjs.
+// Everything that a build fetches by name must be pinned by content: actions by commit, images by digest. Files that
+// npm, cargo and set-up fetch have their hashes in package-lock.json, Cargo.lock and scripts/setup/libclang.mjs.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { platforms } from './release/platforms.mjs'

@@ -9,7 +9,7 @@ import { run, SetupError } from './setup/run.mjs'
 
 const node = process.execPath
 
-/** The load generator of the benchmarks is a workspace of its own. */
+/** The load generator of the benchmarks is a separate workspace. */
 const loadGenerator = 'bench/load/Cargo.toml'
 
 /** Name and work of each check, cheap ones first. */

@@ -5,7 +5,7 @@ import { root, setup } from './setup.mjs'
 
 const path = `${root}/docs/methods.md`
 
-/** Problems as lines; none when the page is what the table says. */
+/** Returns problems as lines; empty if the page matches the table. */
 export async function checkDocs() {
   return (await page()) === readFileSync(path, 'utf8') ? [] : ['docs/methods.md is out of date. Run: npm run docs']
 }

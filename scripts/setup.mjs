@@ -1,5 +1,5 @@
-// Sets up what is missing: packages, the native addon, the bundle. Runs before every start and test; when nothing
-// changed it only compares fingerprints. Needs nothing but Node.js itself.
+// Sets up missing parts: packages, the native addon, the bundle. Runs before every start and test; if nothing has
+// changed, it only compares fingerprints. Needs only Node.js itself.
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,16 +11,16 @@ import { checkHttpServer, checkSystem } from './setup/tools.mjs'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** What the addon's step writes among the sources, maybe at the same time. */
+/** Files that the addon's step writes into the sources, possibly at the same time. */
 const native = ['rhizome.node', 'rhizome.node.new']
 
-/** Projects with packages of their own, for Hardhat 2 and 3: nothing but their tests needs them. */
+/** Projects for Hardhat 2 and 3 with separate packages, which only their tests need. */
 const hardhatProjects = ['ts/tests/hardhat', 'ts/tests/hardhat3']
 
-/** Brings everything up to date. `parts` can leave the addon out, and add the packages that only tests need. */
+/** Brings all parts up to date. `parts` may exclude the addon, and include the packages that only tests need. */
 export async function setup(parts = { addon: true }) {
   checkSystem(root)
-  // Kept with the packages: when those are thrown away, everything is looked at again.
+  // Stored with the packages: when these are deleted, all parts are checked again.
   const stamps = new Stamps(`${root}/node_modules/.rhizome-setup.json`)
   const packages = [
     {
@@ -58,8 +58,8 @@ export async function setup(parts = { addon: true }) {
     build: () => buildAddon(root),
   }
   try {
-    // Packages come from the network while the compiler has the processors. Stamps go into the folder that npm empties
-    // first, so that of the addon waits.
+    // Packages are downloaded while the addon is compiled. npm first empties the folder of the stamps, so the stamp of the
+    // addon is set after npm has finished.
     const installed = bringUpToDate(packages, stamps).then((setStamps) => setStamps())
     const [setStamps] = await Promise.all([bringUpToDate([addon], stamps), installed])
     setStamps()
@@ -69,7 +69,7 @@ export async function setup(parts = { addon: true }) {
   }
 }
 
-/** Builds what its stamp does not name; returns what sets the stamps. */
+/** Builds the steps whose stamps are out of date; returns a function that sets the stamps. */
 async function bringUpToDate(steps, stamps) {
   const built = []
   for (const step of steps) {

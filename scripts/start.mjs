@@ -1,4 +1,4 @@
-// npm start: sets up what is missing, then runs the node in this very process.
+// npm start: sets up missing parts, then runs the node in this process.
 
 import { SetupError } from './setup/run.mjs'
 import { setup } from './setup.mjs'
@@ -10,7 +10,7 @@ try {
   process.stderr.write(`${error.message.replaceAll(/^/gm, 'set-up: ')}\n`)
   process.exit(1)
 }
-// Npm puts a shell in between that does not pass SIGTERM on: when it is gone, the node was meant.
+// npm starts a shell in between that does not forward SIGTERM: the end of the shell stops the node.
 const parent = process.ppid
 setInterval(() => process.ppid === parent || process.kill(process.pid, 'SIGTERM'), 250).unref()
 process.argv.splice(2, 0, 'start')

@@ -1,4 +1,4 @@
-// npm test: sets up what is missing, then runs everything that CI runs, in this order: checks of form, Rust tests, the
+// npm test: sets up missing parts, then runs everything that CI runs, in this order: checks of form, Rust tests, the
 // addon, the tests of TypeScript with real clients and the examples. The last line sums up.
 import { spawn } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
@@ -20,7 +20,7 @@ async function attempt(name, work) {
   }
 }
 
-/** Cargo's tests; their results are read from what they print. */
+/** Runs the tests of cargo and reads the results from their output. */
 async function rustTests() {
   const parameters = ['test', '--release', '--workspace', '--locked', '--no-fail-fast']
   const output = await show('cargo', parameters, await cargoEnvironment())

@@ -1,6 +1,6 @@
 // npm run fuzz -- --against PATH [--cases N] [--seed N]: random programs in blocks of a reference node, imported by this
 // one and compared: blocks and receipts by the import itself, then traces, objects, reads, calls and estimates.
-// PATH starts the reference, see reference.mjs. Each chain has a seed of its own, which gives the same programs again.
+// PATH starts the reference, see reference.mjs. Each chain has its own seed, which reproduces its programs.
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -63,7 +63,7 @@ class Search {
   #startNode
   #node
   #chainFile
-  /** What the reference has answered: method, parameters, answer. */
+  /** Answers of the reference: method, parameters, answer. */
   #asked = []
   #known = []
   #contracts = []
@@ -99,7 +99,7 @@ class Search {
     this.#node = undefined
   }
 
-  /** Sends transactions and mines them, and asks for what came of each block. */
+  /** Sends transactions, mines them, and reads the results of each block. */
   async #build(length) {
     const random = this.#random
     const { result: accounts } = await this.#reference.ask('eth_accounts', [])
@@ -108,7 +108,7 @@ class Search {
     const nonces = new Map(senders.map((sender) => [sender, 0]))
     this.#known.push(...senders)
     const programs = new Programs(random, this.#known)
-    // What the reference refuses counts too.
+    // Refused transactions count, too.
     for (let sent = 0; sent < length; ) {
       const count = Math.min(1 + random.below(10), length - sent)
       for (let index = 0; index < count; index++, sent++) {
@@ -201,7 +201,7 @@ class Search {
       })
   }
 
-  /** Asks the same again. What the reference cannot answer is left out. */
+  /** Sends the same requests to this node. Leaves out requests that the reference cannot answer. */
   async #compare() {
     for (const { method, params, answer, isLeftOut } of this.#asked) {
       if (isLeftOut) continue
@@ -244,7 +244,7 @@ function hex(bytes) {
 
 /**
  * The text of an answer without the order of its members, and without what differs by choice (docs/differences.md):
- * `removed`, and the words of a built-in contract that fails.
+ * `removed`, and the error text of a precompile that fails.
  */
 function canonical(answer) {
   return JSON.stringify(answer, (name, value) => {

@@ -86,7 +86,7 @@ const codeSizes = [0, 1, 32, 100, 1000, 24_576, 24_577, 40_000]
 /** Bytes of code; jumps know where they are. */
 class Code {
   bytes = []
-  /** What is put behind the code, with the places of its offset. */
+  /** Data after the code, with the positions in the code that contain its offset. */
   #data = []
 
   emit(...bytes) {
@@ -138,7 +138,7 @@ export class Programs {
     return code.finish()
   }
 
-  /** Init code of a contract: mostly one that returns a program, else any. */
+  /** Returns init code of a contract, which usually returns a program. */
   init(depth = 2) {
     const random = this.#random
     if (random.isOne(4)) return this.contract(depth)

@@ -1,4 +1,4 @@
-// A reference node on its regtest network, in a process of its own. The program that starts it takes rskj's arguments;
+// A reference node on its regtest network, in a separate process. The program that starts it takes rskj's arguments;
 // JAVA_OPTS has its settings as -Dname=value, MAIN names another main class, RSKJ_LOGS the folder for its log.
 import { spawn } from 'node:child_process'
 import { openSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
 // The HTTP server's binaries for a release. For Linux they are built from uNetworking's tag, by its own build program, on
-// an old system: those that npm has for Node.js 22 and 24 need glibc 2.38. Elsewhere, and for Node.js 20, the pinned
+// an old system: the binaries on npm for Node.js 22 and 24 need glibc 2.38. Elsewhere, and for Node.js 20, the pinned
 // files of the npm package are taken.
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
@@ -86,7 +86,7 @@ async function build(work) {
 
 /**
  * The build program fetches headers of Node.js without looking at their hash, unless the folders `dist` and `targets` are
- * there: they are, with headers from npm's packages. Lines that it lists and that have none it fails to build, and goes on.
+ * there: they contain headers from npm's packages. It skips versions of Node.js without headers.
  */
 async function putHeaders(work, place) {
   mkdirSync(join(place, 'dist'))

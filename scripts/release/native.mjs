@@ -1,5 +1,5 @@
-// The native files of one platform, gathered in a folder: the addon, the HTTP server's binaries with what is known of
-// them (uWebSockets.json), and the SBOM of all. The platform's package is this folder; in ts/src/native it serves a checkout.
+// The native files of one platform, gathered in a folder: the addon, the HTTP server's binaries with their
+// description (uWebSockets.json), and the SBOM of all. The platform's package is this folder; in ts/src/native it serves a checkout.
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileName, neededGlibc, thisSystem } from '../../ts/src/native/binaries.mjs'
@@ -14,7 +14,7 @@ export async function gatherNative(root, manifest, name, folder, server) {
   mkdirSync(folder, { recursive: true })
   const addon = join(folder, 'rhizome.node')
   cpSync(join(root, 'ts/src/native/rhizome.node'), addon)
-  // What only debuggers need is most of the file.
+  // Debug information is most of the file.
   if (process.platform !== 'win32') {
     await run('strip', [process.platform === 'darwin' ? '-S' : '--strip-unneeded', addon])
   }

@@ -1,5 +1,5 @@
 // npm run pack -- [--native PLATFORM=DIR]... [--out DIR]: the packages to publish, as .tgz files. One holds the program, one
-// per platform the native files; the first names the others as optional dependencies, so that npm installs the one that fits.
+// per platform the native files; the first names the others as optional dependencies, so that npm installs the package of the platform.
 // Without --native: this platform, with the addon of the checkout and the HTTP server for the running Node.js.
 import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -37,7 +37,7 @@ export async function pack(natives, out) {
   }
 }
 
-/** The program as it is installed: what the bundle contains is no dependency any more. */
+/** Returns the package.json of the program, without dependencies that are in the bundle. */
 function programPackage(work, { scripts, devDependencies, dependencies, private: isPrivate, ...manifest }, natives) {
   const folder = join(work, 'program')
   for (const path of content) cpSync(join(root, path), join(folder, path), { recursive: true })

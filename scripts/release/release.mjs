@@ -16,9 +16,9 @@ import { tryPackages } from './try.mjs'
 
 const manifest = readJson(join(root, 'package.json'))
 
-/** In the order of a release. `out` is the folder that they share, `isDry` whether this is one that publishes nothing. */
+/** Steps in the order of a release. `out` is their shared folder; `isDry`: nothing is published. */
 const steps = {
-  /** The tag is the version, the changelog has it, and all that is taken from elsewhere is pinned and allowed. */
+  /** The tag is the version, the changelog has it, and all dependencies are pinned and allowed. */
   async check({ isDry }) {
     const tag = process.env.GITHUB_REF_NAME
     if (!isDry && tag !== `v${manifest.version}`)

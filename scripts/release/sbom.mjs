@@ -1,5 +1,5 @@
-// What the packages are made of, as CycloneDX. Read from the lock files, `cargo metadata` and package.json: nothing else
-// has to be installed for it, and one form covers both ecosystems.
+// The components of the packages, as CycloneDX. Read from the lock files, `cargo metadata` and package.json: no other tool
+// has to be installed, and one format covers both ecosystems.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { outputOf, SetupError } from '../setup/run.mjs'
@@ -31,7 +31,7 @@ export function nativeSbom(root, name, manifest, binaries) {
   return document(name, manifest, [...crates(root).map(crateComponent), ...files])
 }
 
-/** Where the pinned binaries come from, and those that the release workflow builds. */
+/** Sources of the pinned binaries, and of the binaries that the release workflow builds. */
 export function originOf(root, source) {
   if (source !== undefined) {
     return { version: source.tag, purl: `pkg:github/uNetworking/uWebSockets.js@${source.commit}` }
@@ -51,7 +51,7 @@ export function npmPackages(root) {
     })
 }
 
-/** Crates that the addon is linked from, those that only build it too, as `cargo metadata` has them. */
+/** Crates that are linked into the addon or needed to build it, from `cargo metadata`. */
 export function crates(root) {
   const target = /host: (\S+)/.exec(outputOf('rustc', ['-vV']) ?? '')?.[1]
   if (target === undefined) throw new SetupError('rustc -vV failed')

@@ -30,7 +30,7 @@ export async function tryPackages({ name, version }, files, platform) {
   }
 }
 
-/** What a machine has that only runs the node: Node.js and the programs that npm itself needs; on Windows all there is. */
+/** Programs of a machine that only runs the node: Node.js and the programs that npm needs; on Windows the whole path. */
 function environment(folder) {
   if (process.platform === 'win32') return process.env
   const place = join(folder, 'bin')

@@ -25,13 +25,13 @@ export async function buildBundle(root) {
   await buildPage(root, join(fresh, 'page'))
   const { schema } = await loadBundle(root, 'schema', 'ts/src/config/schema.ts')
   await declare(root, join(fresh, 'types'), schema)
-  // Swapped at once: who starts a node meanwhile finds the old bundle or the new one.
+  // Swapped by one rename: a node that starts meanwhile finds the old bundle or the new one.
   if (existsSync(place)) renameSync(place, old)
   renameSync(fresh, place)
   rmSync(old, { recursive: true, force: true })
 }
 
-/** The operator's page: one script for browsers, all else as it is. */
+/** Bundles the operator's page: one script for browsers, the other files unchanged. */
 async function buildPage(root, place) {
   const { build } = await import('rolldown')
   const source = 'ts/src/admin/page'

@@ -1,4 +1,4 @@
-// Runs of cargo: the environment that all of them share, and a build that tells how far it is.
+// Runs cargo: the environment shared by all runs, and a build that reports its progress.
 import { spawn } from 'node:child_process'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,15 +9,15 @@ import { SetupError, track } from './run.mjs'
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 
 /**
- * The environment that every cargo run of this project needs. One and the same for all, so that nothing is built twice.
- * Compiles RocksDB when it has to; `report` hears the fraction of it that is done.
+ * Returns the environment of all cargo runs of this project. Another environment would make cargo build crates again.
+ * Compiles RocksDB if needed; `report` is called with the finished fraction.
  */
 export async function cargoEnvironment(report) {
   const env = { ...process.env, ...(await libclangEnvironment()) }
   return { ...env, ...(await rocksdbEnvironment(root, env, report)) }
 }
 
-/** Runs `cargo build`; `report` hears the fraction that is done. Prints what cargo says only when it fails, and warnings. */
+/** Runs `cargo build`; `report` is called with the finished fraction. Prints the output of cargo only if it fails, and warnings. */
 export function cargoBuild(parameters, env, report) {
   const program = spawn('cargo', ['build', ...parameters], {
     cwd: root,
@@ -26,7 +26,7 @@ export function cargoBuild(parameters, env, report) {
   })
   const child = track(program)
   const lines = []
-  // What was built before is counted before anything is compiled.
+  // Crates that were built before are counted before the compilation.
   let before
   let rest = ''
   child.stderr.on('data', (bytes) => {

@@ -1,5 +1,5 @@
 // Installs the tools that the test of docs/tools.md runs besides the packages of the checkout: Foundry, Hardhat 3 (with a
-// Node.js that runs it), web3.py and titanoboa, go-ethereum's client. What cannot be had here is left out, and its test says
+// Node.js that runs it), web3.py and titanoboa, go-ethereum's client. Unavailable tools are left out, and their test says
 // that it did not run. `node scripts/setup/clients.mjs` or `npm test`.
 import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const sources = 'ts/tests/clients'
 // Large, and none of our sources: checks and tests look at those only.
 const place = join(root, 'target/clients')
-/** For all of them, downloads included: where there is no network they are not worth waiting for. */
+/** Time limit of all installations with their downloads, because there may be no network. */
 const limitMs = 600_000
 let until = 0
 const limited = (options) => ({ ...options, timeout: Math.max(1, Math.floor(until - performance.now())) })
@@ -79,7 +79,7 @@ function copy(input) {
   copyFileSync(join(root, sources, input), target)
 }
 
-/** npm leaves out packages that its own Node.js is too old for, so it runs under the one that Hardhat runs under. */
+/** Runs npm under the Node.js of Hardhat, because npm leaves out packages for which its own Node.js is too old. */
 function installHardhat3() {
   const node = node22()
   if (node === undefined) throw new SetupError('it needs Node.js 22.13 or later')

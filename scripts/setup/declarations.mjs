@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from './run.mjs'
 
-/** What the package exports, in modules that import none of its inner ones. */
+/** Exported modules of the package, which import no inner modules. */
 const sources = [
   'ts/src/runningNode.ts',
   'ts/src/config/error.ts',
@@ -39,7 +39,7 @@ export async function declare(root, place, schema) {
   writeFileSync(join(place, 'settings.d.ts'), text)
 }
 
-/** A JSON schema as a type. What is not given has its default, so that nothing has to be there but what a list element needs. */
+/** Writes a JSON schema as a type. Settings have defaults, so only the required members of list elements are required. */
 function typeOf(schema, indent, isElement = false) {
   if (schema.enum !== undefined)
     return schema.enum.map((value) => JSON.stringify(value).replaceAll('"', "'")).join(' | ')

@@ -1,4 +1,4 @@
-// What was built from what: fingerprints of inputs, so that a second start has nothing to do.
+// Fingerprints of the inputs of each build step, so that a second start builds nothing.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

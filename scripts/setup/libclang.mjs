@@ -47,7 +47,7 @@ export async function libclangEnvironment() {
 const byHand =
   'Install it (Debian, Ubuntu: sudo apt-get install libclang-dev; Fedora: sudo dnf install clang-devel; macOS: xcode-select --install) or set LIBCLANG_PATH to its folder.'
 
-/** What set-up keeps for all checkouts of the user. */
+/** Folder of files that set-up shares between all checkouts of the user. */
 export function cacheFolder() {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'rhizome')
 }
@@ -90,7 +90,7 @@ async function fetchInto(folder) {
   }
 }
 
-/** Throws SetupError when a wheel is none of those that are pinned. */
+/** Throws SetupError unless a wheel is pinned. */
 export function checkWheel(name, bytes) {
   const expected = wheels[/-none-(.*)\.whl$/.exec(name)?.[1]]
   const found = createHash('sha256').update(bytes).digest('hex')

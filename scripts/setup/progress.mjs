@@ -1,4 +1,4 @@
-/** How far several pieces of work are that run at the same time, each with the seconds that it takes alone. */
+/** Progress of several pieces of work that run at the same time, each with the seconds that it takes alone. */
 export class Progress {
   #parts = new Map()
   #started
@@ -9,7 +9,7 @@ export class Progress {
     this.#started = now()
   }
 
-  /** Announces a piece of work; returns what hears the fraction of it that is done. */
+  /** Adds a piece of work; returns a function to report its finished fraction. */
   add(name, seconds) {
     const part = { name, seconds, done: 0 }
     this.#parts.set(name, part)

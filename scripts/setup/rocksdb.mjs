@@ -11,7 +11,7 @@ import { outputOf, run, SetupError } from './run.mjs'
 
 const crates = ['librocksdb-sys', 'lz4-sys', 'zstd-sys']
 const groups = 32
-/** What the compiler takes of memory for the largest group. */
+/** Memory of the compiler for the largest group. */
 const bytesPerJob = 1.2e9
 
 /** Those of the crate's build script for Linux; the level of optimisation is that of RocksDB's own makefile. */
@@ -40,7 +40,7 @@ const oneByOne = 'With ROCKSDB_COMPILE=1 in the environment the sources of Rocks
 const isOurs =
   process.platform === 'linux' && process.env.ROCKSDB_LIB_DIR === undefined && process.env.ROCKSDB_COMPILE === undefined
 
-/** Environment for cargo. Compiles RocksDB when it is not in the cache; `report` hears the fraction that is done. */
+/** Returns the environment for cargo. Compiles RocksDB if it is not in the cache; `report` is called with the finished fraction. */
 export async function rocksdbEnvironment(root, env, report = () => undefined) {
   if (!isOurs) return {}
   const compiler = process.env.CXX ?? 'c++'
@@ -72,7 +72,7 @@ export function locate(root, env) {
   }
 }
 
-/** Puts librocksdb.a into `folder`. What an interrupted run has compiled is beside it and is not compiled again. */
+/** Builds librocksdb.a in `folder`. Objects of an interrupted run are next to it and are not compiled again. */
 async function compile({ folder: source, includes }, compiler, folder, report) {
   const library = join(folder, 'librocksdb.a')
   const partial = `${folder}.partial`

@@ -1,4 +1,4 @@
-// Running programs and telling about it.
+// Runs programs and prints their progress.
 import { spawn, spawnSync } from 'node:child_process'
 
 /** Something that a person has to put right. Printed without a stack. */
@@ -20,7 +20,7 @@ export function track(child) {
   return child
 }
 
-/** Ends all programs that run: what they are for has failed elsewhere. */
+/** Terminates all running programs, after a failure of another step. */
 export function stopAll() {
   for (const child of running) child.kill()
 }
@@ -38,7 +38,7 @@ export function run(command, parameters, options = {}) {
   })
 }
 
-/** Announces a phase, shows that it lives and, when `progress` is given, how far it is, and says how long it took. */
+/** Prints the start of a phase, its progress if `progress` is present, and its duration. */
 export async function phase(title, work, progress) {
   const started = performance.now()
   const elapsed = () => {

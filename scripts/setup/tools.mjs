@@ -14,7 +14,7 @@ export function checkSystem(root) {
   if (problem !== undefined) throw new SetupError(problem)
 }
 
-/** Throws SetupError when the binary of the HTTP server that npm installed is not the one that is pinned. */
+/** Throws SetupError if the binary of the HTTP server that npm installed differs from the pinned binary. */
 export function checkHttpServer(root) {
   if (hasReleaseBuild(root)) return
   const { platform, abi } = thisSystem()
@@ -33,7 +33,7 @@ function hasReleaseBuild(root) {
   return existsSync(join(root, releaseBuild))
 }
 
-/** What the native addon is built with. Throws one SetupError that names everything that is missing. */
+/** Checks the tools that build the native addon. Throws one SetupError that names all missing tools. */
 export function checkBuildTools() {
   const missing = [cargo(), compiler('C', ['cc', 'gcc', 'clang']), compiler('C++', ['c++', 'g++', 'clang++'])]
   const problems = missing.filter((problem) => problem !== undefined)
