@@ -240,7 +240,7 @@ describe('a network with real money', { timeout: patienceMs }, () => {
   })
 
   test('error: accounts are not shown to other machines unless that is asked for', async () => {
-    // A public address does not serve them; one that is called private would.
+    // A public address does not serve them; an address with access = "private" would.
     const settings = 'wallet = true\n[http]\nhost = "0.0.0.0"\naccess = "private"\n'
     await expect(NodeProcess.start(['--network', 'testnet', '--open'], settings)).rejects.toThrow(
       /wallet: .*http\.host/,

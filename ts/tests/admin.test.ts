@@ -96,7 +96,7 @@ describe('the admin API', () => {
       webSocket: `${place.node.url.replace('http', 'ws')}/${key}`,
       webSocketV2: `${place.node.url.replace('http', 'ws')}/v2/${key}`,
     })
-    // No waiting: who has the answer may call, and nobody else.
+    // No polling: when the answer arrives, the key is valid at all workers, and no other key is.
     expect([await place.statuses(key), await place.statuses('')]).toEqual([[200], [401]])
     expect((await place.ask<NodeReport>('GET', '/api/node')).body.access.isOpen).toBe(false)
 

@@ -44,7 +44,7 @@ function start(...flags: string[]): Promise<NodeProcess> {
   return NodeProcess.start(['--data-dir', dir, '--workers', '4', ...flags], settings)
 }
 
-/** Over a connection of its own, so that all workers are met. */
+/** Sends a request over a new connection, so that the requests reach all workers. */
 async function status(url: string, body = chainId, more: Record<string, string> = {}): Promise<number> {
   const headers = { 'content-type': 'application/json', connection: 'close', ...more }
   return (await fetch(url, { method: 'POST', headers, body })).status
@@ -60,7 +60,7 @@ async function statuses(
   return all.sort()
 }
 
-/** What all workers answer, once they agree on it. */
+/** Returns the answer of all workers once they agree. */
 async function becomes(
   url: string,
   wanted: number,

@@ -12,7 +12,7 @@ describe('bad input', () => {
     node = await NodeProcess.start()
   })
   afterAll(async () => {
-    // Whatever was sent, the node lives, and none of it was its own fault.
+    // The node still serves, and has logged no internal error.
     expect(await node.result('net_version')).toBe('33')
     expect(node.errors).not.toContain('internal error')
     await node.stop()

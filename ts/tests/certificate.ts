@@ -9,7 +9,7 @@ export interface Certificate {
   readonly ca: string
 }
 
-/** Makes a self-signed certificate in a folder of its own. */
+/** Creates a self-signed certificate in a new folder. */
 export function makeCertificate(folder: string, commonName = 'localhost'): Certificate {
   mkdirSync(folder, { recursive: true })
   const cert = join(folder, 'cert.pem')

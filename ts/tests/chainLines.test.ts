@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { afterEach, expect, test } from 'vitest'
 import { program } from './node.ts'
 
-// What a person sees in the terminal of a development node.
+// Output of a development node in a terminal.
 
 const first = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const other = '0x00000000000000000000000000000000000000fe'

@@ -36,7 +36,7 @@ describe.each([
   ['each choice set back', setBack, true],
 ])('%s', (_name, settings, isDocument) => {
   let node: NodeProcess
-  /** What is expected of the document's choice, and of the reference's. */
+  /** Expected answers with the choice of the document and with that of the reference. */
   const expected = <T>(document: T, reference: T): T => (isDocument ? document : reference)
 
   beforeAll(async () => {
@@ -94,7 +94,7 @@ describe.each([
   })
 
   test('signatureWords', async () => {
-    // Signatures are deterministic: some of so many begin with zeros.
+    // Signatures are deterministic: some of these begin with zeros.
     const words: string[] = []
     for (let value = 1; value <= 40; value++) {
       const sent = { from: account, to: receiver, value: `0x${value.toString(16)}` }

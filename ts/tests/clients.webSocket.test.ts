@@ -14,7 +14,7 @@ const recordings = new Transcripts(`${root}/tests/vectors/rpc`)
 const replaced = recordings.blockLines('deep-reorg.replaced.blocks')
 const better = recordings.blockLines('deep-reorg.blocks').slice(1)
 const hashesOf = (lines: readonly string[]) => lines.map((line) => `0x${line.split(',')[1]}`)
-/** What a subscriber is told: heights of logs, negative when they are removed. */
+/** Notifications of a subscriber: heights of logs, negative for removed logs. */
 const told = [2, 3, -3, -2]
 
 let node: HostedNode
@@ -40,7 +40,7 @@ describe('clients over WebSocket see a reorganisation', () => {
     expect(await Promise.all([provider.getBlockNumber(), provider.getBalance(lab)])).toEqual([0, 0n])
     const [blocks, logs]: [number[], number[]] = [[], []]
     await provider.on('block', (number: number) => blocks.push(number))
-    // Removed logs are events of their own there, each with a name that only the library can make.
+    // The library emits removed logs as separate events, whose names only the library can compute.
     await provider.on({ address: lab }, ({ blockNumber }) => logs.push(blockNumber))
     // The library does not wait for the answers to its subscriptions: a later answer comes after them.
     await provider.send('eth_syncing', [])

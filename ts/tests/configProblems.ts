@@ -1,7 +1,7 @@
 import { ConfigError } from '../src/config/error.ts'
 import { loadConfig, type Sources } from '../src/config/load.ts'
 
-/** What is wrong with these settings; empty when nothing is. */
+/** Returns the problems of settings. */
 export function configProblems(sources: Sources): readonly string[] {
   try {
     loadConfig(sources)

@@ -3,16 +3,16 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { startCommand } from '../src/cli/start.ts'
 import { leaves } from '../src/config/leaves.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { scratchFolder } from './node.ts'
-import { parseYaml, type Yaml } from './yaml.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = join(root, 'docs/deploy')
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')
-const yaml = (name: string) => parseYaml(read(name)) as { [name: string]: never }
+const yaml = (name: string) => parse(read(name)) as { [name: string]: never }
 
 const unit = read('rhizome.service')
 const dockerfile = read('Dockerfile')
@@ -120,22 +120,4 @@ test.skipIf(!hasSystemd)('behavior: systemd takes the unit, and finds it hardene
   expect([status, stderr.split('\n').filter((line) => line.includes('rhizome.service'))]).toEqual([0, []])
   const security = spawnSync('systemd-analyze', ['security', '--offline=true', '--threshold=25', '--no-pager', file])
   expect(security.status).toBe(0)
-})
-
-test.each<[string, Yaml]>([
-  ['a: b\nc:\n  - d\n  - e: "f"\n    g: [ "h" ]\ni:\n', { a: 'b', c: ['d', { e: 'f', g: ['h'] }], i: null }],
-  ['- a\n- b:\n    c: d\n', ['a', { b: { c: 'd' } }]],
-])('behavior: the reader of the test reads %j', (source, value) => {
-  expect(parseYaml(source)).toEqual(value)
-})
-
-test.each([
-  'a: b\n  c: d\n',
-  'a: b\na: c\n',
-  '\ta: b\n',
-  'a: &b c\n',
-  'a: b: c\n',
-  'a:\n    b: c\n  d: e\n',
-])('error: it refuses %j', (source) => {
-  expect(() => parseYaml(source)).toThrow(SyntaxError)
 })

@@ -55,7 +55,7 @@ describe.each(['hardhat', 'anvil'] as const)('the test client of viem in mode %s
     expect(await test.getBalance({ address: stranger })).toBe(parseEther('3'))
     await test.setNonce({ address: stranger, nonce: 7 })
     expect(await test.getTransactionCount({ address: stranger })).toBe(7)
-    // Returns cell 5.
+    // Returns storage slot 5.
     await test.setCode({ address: stranger, bytecode: '0x60055460005260206000f3' })
     expect(await test.getCode({ address: stranger })).toBe('0x60055460005260206000f3')
     const word = pad('0x2a')
@@ -103,7 +103,7 @@ describe.each(['hardhat', 'anvil'] as const)('the test client of viem in mode %s
     await test.setNextBlockTimestamp({ timestamp: BigInt(before + 1000) })
     await test.mine({ blocks: 1 })
     expect(await time()).toBe(before + 1000)
-    // Later blocks go on from there, and every way forward counts.
+    // Later blocks continue from there, and every method that moves the clock counts.
     await test.increaseTime({ seconds: 3600 })
     await test.mine({ blocks: 1 })
     const later = await time()
@@ -241,7 +241,7 @@ test('behavior: a chain with changed states and impersonated senders starts agai
   node = await NodeProcess.start(data)
   expect(await node.result('eth_getTransactionByHash', [sent])).toMatchObject({ from: stranger })
   expect(await node.result('eth_getTransactionCount', [cow, 'latest'])).toBe('0x9')
-  // The signature is none: outside of blocks nobody believes it.
+  // The signature is invalid, so the transaction is rejected outside of blocks.
   const raw = await impersonatedTransaction()
   expect((await node.ask('eth_sendRawTransaction', [raw])).error).toMatchObject({
     code: -32602,

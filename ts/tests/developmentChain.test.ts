@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { NodeProcess, runCommand, scratchFolder } from './node.ts'
 
 const words = 'test test test test test test test test test test test junk'
-/** What every tool for developers knows these words by. */
+/** Mnemonic and first account that development tools have in common. */
 const known = ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', '0x70997970c51812dc3a010c7d01b50e0d17dc79c8']
 const other = '0x00000000000000000000000000000000000000fe'
 const usual = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'

@@ -16,7 +16,7 @@ test('behavior: rpc.discover lists what the node serves, and nothing else', asyn
     expect(names).not.toContain(missing)
     expect((await node.ask(missing)).error?.code).toBe(-32601)
   }
-  // One parameter too many: what is served says so, what is not is not found.
+  // With one parameter too many, a served method rejects the parameters; any other method is not found.
   for (const { name, params } of methods.filter(({ name }) => !name.endsWith('subscribe'))) {
     const { error } = await node.ask(name, Array(params.length + 1).fill(0))
     expect([name, error?.code]).toEqual([name, -32602])

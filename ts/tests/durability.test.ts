@@ -6,8 +6,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { GoldenChain } from './goldenChain.ts'
 import { type Ended, NodeProcess, program, runCommand, runProgram, scratchFolder } from './node.ts'
 
-// An import of full blocks that finds no room, or may not write: the data directory stays consistent, and the import goes on
-// to the same state as if nothing had happened. What kills do to it is a case of `npm run torture`.
+// An import of full blocks without disk space, or without write permission: the data directory stays consistent, and a new
+// import ends with the same state. Kills are a case of `npm run torture`.
 
 const minute = 60_000
 const stepProgram = fileURLToPath(new URL('runStep.mjs', import.meta.url))
@@ -146,12 +146,12 @@ function unshared(): string[] {
   return process.getuid?.() === 0 ? ['--mount'] : ['--user', '--map-root-user', '--mount']
 }
 
-/** A command of the program; its end is told as one line of JSON. */
+/** Returns a shell command that runs the program and prints its end as one line of JSON. */
 function step(name: string, parameters: Command): Command {
   return [process.execPath, stepProgram, name, program, ...parameters]
 }
 
-/** Runs commands in a name space of their own, so that nothing stays mounted, whatever happens. */
+/** Runs commands in a separate mount namespace, so that nothing stays mounted after a failure. */
 function mounted(commands: readonly Command[]): Promise<Map<string, Ended>> {
   return steps('unshare', [...unshared(), 'sh', '-e', '-c', script(commands)])
 }

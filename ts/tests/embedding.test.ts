@@ -18,7 +18,7 @@ beforeAll(() => {
   writeFileSync(join(project, 'package.json'), '{"type":"module"}')
 })
 
-/** What the compiler says of a program that imports the package; empty when it is right. */
+/** Returns the errors of the compiler for a program that imports the package. */
 function problems(program: string): string {
   writeFileSync(join(project, 'program.ts'), program)
   const tsc = join(root, 'node_modules/typescript/bin/tsc')

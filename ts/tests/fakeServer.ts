@@ -6,7 +6,7 @@ import { budgetCells, MemoryBudget } from '../src/rpc/memoryBudget.ts'
 import { createServer, type Server, type ServerParts } from '../src/server.ts'
 import { fakeAddon } from './fakeAddon.ts'
 
-/** A server that is open to everybody over an addon from memory, but for the parts that a test brings along. */
+/** Creates an open server over a fake addon; `parts` replaces parts of it. */
 export function fakeServer(settings: object, parts: Partial<ServerParts> = {}): Server {
   return createServer({
     config: loadConfig({ settings }),

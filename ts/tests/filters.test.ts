@@ -20,7 +20,7 @@ describe('filters of a node with several workers', () => {
   })
   afterAll(() => node?.stop())
 
-  /** Asks over a connection of its own: the kernel gives it to any of the workers. */
+  /** Sends a request over a new connection, which the kernel assigns to any worker. */
   async function askAnew(method: string, params: unknown[]): Promise<unknown> {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
     const head = `POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`

@@ -35,7 +35,7 @@ const keys = [
   .join(' ')
   .split(' ')
 
-/** A value of any kind, more often one that means something. */
+/** Returns a random value, more often a meaningful value. */
 function value(random: Random, depth = 0): unknown {
   switch (random.below(depth > 3 ? 9 : 13)) {
     case 0:

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib'
 import { expect } from 'vitest'
 import { runCommand } from './node.ts'
 
-/** What the reference node recorded of a block. */
+/** A block as recorded from the reference node. */
 export interface RecordedBlock {
   readonly number: number
   readonly hash: string
@@ -61,7 +61,7 @@ export class GoldenChain {
     return number
   }
 
-  /** Imports the first `count` blocks, some of which may be there, and compares the end with what was recorded. */
+  /** Imports the first `count` blocks, some of which may be there, and compares the final state with the recording. */
   async expectImport(data: string, count?: number): Promise<void> {
     const flags = ['--chain', this.specification, '--data-dir', data]
     const rest = await runCommand(['import', this.file(count), ...flags])

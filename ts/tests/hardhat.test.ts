@@ -5,7 +5,7 @@ import { Transcripts } from './conformance/transcript.ts'
 import { type Ran, root, runHardhat } from './hardhatRun.ts'
 import { NodeProcess } from './node.ts'
 
-// A project of its own beside this file, which knows the node as every Hardhat project knows its network.
+// A separate Hardhat project next to this file, with the node as a network of its configuration.
 
 const folder = `${root}/ts/tests/hardhat/`
 const program = `${folder}node_modules/hardhat/internal/cli/cli.js`
@@ -76,8 +76,8 @@ const files = [
 ]
 
 /**
- * What the machine of Rootstock does otherwise, rskj's as well: a creation gets all gas, not 63 of 64 parts, so one at a
- * taken address leaves nothing for an error; and one that reverts leaves no return data.
+ * Differences of Rootstock's EVM, also in rskj: a creation gets all gas instead of 63/64, so that a creation at a
+ * taken address leaves no gas for an error; and a creation that reverts leaves no return data.
  */
 const different = [
   'revert if address already used:',

@@ -11,12 +11,12 @@ export interface Project {
   /** The program of Hardhat. */
   readonly program: string
   readonly folder: string
-  /** The Node.js that runs it. Absent: the one that runs the tests. */
+  /** The Node.js that runs the command. Absent: that of the tests. */
   readonly node?: string
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** What a command has left. */
+/** Result of a command. */
 export interface Ran {
   readonly code: number | null
   readonly lines: readonly string[]

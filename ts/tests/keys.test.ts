@@ -52,7 +52,7 @@ class Place {
   }
 }
 
-/** HTTP status over a connection of its own, so that all workers are met. */
+/** Returns the HTTP status over a new connection, so that the requests reach all workers. */
 async function post(url: string, headers: Record<string, string> = {}, body = mine): Promise<[number, string]> {
   const response = await fetch(url, { method: 'POST', headers: { ...json, connection: 'close', ...headers }, body })
   return [response.status, (await response.text()).trim()]

@@ -38,7 +38,7 @@ describe('start and end', () => {
           answered++
         }
       } catch {
-        // The node is gone.
+        // The node has stopped.
       }
     })
     await expect.poll(() => answered, { timeout: 5000 }).toBeGreaterThan(20)
@@ -52,7 +52,7 @@ describe('start and end', () => {
     const running = node.ask('eth_call', [{ data: '0x5b600056' }, 'latest'])
     expect(await node.result('chain_shutdown')).toBeNull()
     expect(await node.ended).toBe(0)
-    // What ran was ended with an answer, or with the connection.
+    // A running request ends with an answer, or with the connection.
     await running.catch(() => undefined)
     expect(node.errors).toBe('')
   })

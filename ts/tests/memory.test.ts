@@ -24,7 +24,7 @@ afterEach(async () => {
   await server.stop(0)
 })
 
-/** Sends bytes from an address of this machine; `text` is what came back. */
+/** Sends bytes from an address of this machine; `text` is the received answer. */
 function send(bytes: string | Buffer, localAddress = '127.0.0.1'): { text: string; readonly socket: Socket } {
   const socket = connect({ port, host: '127.0.0.1', localAddress })
   const line = { text: '', socket }

@@ -27,7 +27,7 @@ const count = (method: string) => `rhizome_rpc_duration_seconds_count{method="${
 describe('/metrics', () => {
   test('behavior: requests and errors by method, of all workers together', async () => {
     for (let turn = 0; turn < 20; turn++) {
-      // Each on a connection of its own, so that they spread over the workers.
+      // Each request on a new connection, so that they spread over the workers.
       await node.post('{"id":1,"method":"eth_chainId"}', { 'content-type': 'application/json', connection: 'close' })
     }
     await node.ask('eth_getBalance', ['nobody'])
@@ -38,7 +38,7 @@ describe('/metrics', () => {
     expect(seen.get('rhizome_rpc_duration_seconds_bucket{method="eth_chainId",le="+Inf"}')).toBe(20)
     expect(seen.get('rhizome_rpc_duration_seconds_sum{method="eth_chainId"}')).toBeGreaterThan(0)
     expect(seen.get('rhizome_rpc_errors_total{method="eth_getBalance",code="-32602"}')).toBe(1)
-    // What callers make up does not become names of figures.
+    // Invented method names do not become labels.
     expect(seen.get('rhizome_rpc_errors_total{method="other",code="-32601"}')).toBe(2)
     expect([...seen.keys()].filter((name) => /no_such|secret|0xkey/.test(name))).toEqual([])
   })
@@ -71,7 +71,7 @@ describe('/metrics', () => {
   })
 
   test('behavior: connections, subscriptions and filters come and go', async () => {
-    // Those that the tests before have left open close by and by.
+    // Connections of earlier tests close after a while.
     const socket = connect(Number(new URL(node.url).port), '127.0.0.1')
     await expect.poll(() => at('rhizome_http_connections')).toBeGreaterThanOrEqual(1)
     const client = await Client.open(node.url)
@@ -132,7 +132,7 @@ describe('/metrics', () => {
     expect([head.status, await head.text()]).toEqual([200, ''])
     expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(405)
     expect((await fetch(new URL('/', url))).status).toBe(404)
-    // The port of JSON-RPC does not tell.
+    // The port of JSON-RPC does not serve metrics.
     expect((await fetch(`${node.url}/metrics`)).status).toBe(405)
   })
 

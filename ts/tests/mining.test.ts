@@ -161,7 +161,7 @@ describe('a miner outside, with settings', () => {
     })
     const block = await node.result<Record<string, string>>('eth_getBlockByNumber', ['latest'])
     expect([block.miner, Number(block.minimumGasPrice)]).toEqual([coinbase, 1])
-    // The clock stands at the time of the genesis; the offset lasts (choice timeOffset).
+    // The clock is fixed at the time of the genesis block; the offset lasts (choice timeOffset).
     expect(Number(block.timestamp)).toBe(1_700_000_000)
     const again = await node.ask('mnr_submitBitcoinBlock', [mine(await node.result<Work>('mnr_getWork')).block])
     expect(again.error).toEqual({

@@ -12,42 +12,42 @@ export function scratchFolder(): string {
   return mkdtempSync(join(tmpdir(), 'rhizome-test-'))
 }
 
-/** No node outlives the tests that started it, whatever becomes of them. */
+/** Running nodes, killed when the tests end for any reason. */
 const children = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL')
 })
 
-/** What a node prints when it serves. */
-interface Places {
+/** The line that a node prints when it serves. */
+interface ServedUrls {
   readonly url: string
   readonly urls: string[]
   readonly metricsUrl?: string
   readonly adminUrl?: string
 }
 
-/** How a node is started. */
+/** Environment of a new node. */
 interface Surroundings {
   readonly variables?: Readonly<Record<string, string>>
-  /** A program that runs the command behind it. */
+  /** A command that runs the node as its last arguments. */
   readonly before?: readonly string[]
 }
 
-/** A real node in a process of its own. */
+/** A real node in a separate process. */
 export class NodeProcess {
   readonly url: string
-  /** Of all addresses. */
+  /** URLs of all addresses. */
   readonly urls: readonly string[]
   readonly child: ChildProcess
-  /** Where the figures are, when they are served. */
+  /** URL of the metrics, if they are served. */
   readonly metricsUrl: string | undefined
-  /** Where the operator's page is, when it is served. */
+  /** URL of the operator's page, if it is served. */
   readonly adminUrl: string | undefined
   readonly #exit: Promise<number>
   readonly #errors: () => string
 
   private constructor(
-    { url, urls, metricsUrl, adminUrl }: Places,
+    { url, urls, metricsUrl, adminUrl }: ServedUrls,
     child: ChildProcess,
     exit: Promise<number>,
     errors: () => string,
@@ -61,7 +61,7 @@ export class NodeProcess {
     this.#errors = errors
   }
 
-  /** Starts one on a free port; ephemeral unless a data directory is given. Rejects with what it printed when it ends early. */
+  /** Starts a node on a free port, ephemeral unless a data directory is given. Rejects with its errors if it exits early. */
   static async start(
     flags: readonly string[] = [],
     settings?: string,
@@ -89,21 +89,21 @@ export class NodeProcess {
     })
     const ready = await Promise.race([line, exit])
     if (typeof ready === 'number') throw new Error(`the node ended with ${ready}: ${errors}`)
-    const places = JSON.parse(ready.split('\n')[0] ?? '') as Places
-    return new NodeProcess(places, child, exit, () => errors)
+    const served = JSON.parse(ready.split('\n')[0] ?? '') as ServedUrls
+    return new NodeProcess(served, child, exit, () => errors)
   }
 
-  /** What the node wrote to its log. */
+  /** Returns the log of the node. */
   get errors(): string {
     return this.#errors()
   }
 
-  /** Exit code, when the node has ended by itself. */
+  /** Resolves with the exit code when the node exits. */
   get ended(): Promise<number> {
     return this.#exit
   }
 
-  /** Ends the node and returns its exit code. */
+  /** Stops the node and returns its exit code. */
   stop(signal: NodeJS.Signals = 'SIGINT'): Promise<number> {
     this.child.kill(signal)
     return this.#exit
@@ -119,7 +119,7 @@ export class NodeProcess {
     return { status: response.status, text, body: parsed(text) }
   }
 
-  /** Asks one question; the whole answer. */
+  /** Sends one request and returns the whole answer. */
   async ask(
     method: string,
     params: unknown[] = [],
@@ -127,7 +127,7 @@ export class NodeProcess {
     return (await this.post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))).body as never
   }
 
-  /** The result of a question that must succeed. */
+  /** Returns the result of a request that must succeed. */
   async result<T>(method: string, params: unknown[] = []): Promise<T> {
     const answer = await this.ask(method, params)
     if (answer.error !== undefined) throw new Error(`${method}: ${answer.error.code} ${answer.error.message}`)
@@ -135,7 +135,7 @@ export class NodeProcess {
   }
 }
 
-/** What a program that ended has left. */
+/** Exit code and output of a program. */
 export interface Ended {
   readonly code: number
   readonly output: string

@@ -26,7 +26,7 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
   const dir = join(scratchFolder(), 'data')
   let node: NodeProcess
   let browser: Browser
-  /** What a page complained about: scripts that were blocked, errors, requests that failed. */
+  /** Problems of a page: blocked scripts, errors, failed requests. */
   const complaints: string[] = []
 
   beforeAll(async () => {
@@ -160,7 +160,7 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
       limits: { dailyUnits: 2000, unitsPerSecond: null },
       allow: { sources: ['10.0.0.0/8'], methods: ['eth_*', 'net_version'], origins: [] },
     })
-    // The row was made anew; who came by the keyboard goes on from the same button.
+    // The row was created again; the keyboard focus stays on the same button.
     await expect.poll(() => page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Edit limited')
     await page.keyboard.press('Enter')
     expect(await form.getByLabel('Units per day').inputValue()).toBe('2000')
@@ -251,7 +251,7 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
     for (let turn = 0; turn < 7; turn++) await calls(url).getBalance({ address: `0x${'11'.repeat(20)}` })
     const page = await open()
     const part = page.locator('#over-time')
-    // Workers tell what apps asked for every five seconds, each at its own time.
+    // Each worker reports the requests of apps every five seconds.
     const counted = async () => {
       const answer = await fetch(`${node.adminUrl}/api/figures?range=month&app=drawn`)
       const { methods } = (await answer.json()) as FigureReport

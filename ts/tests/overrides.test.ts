@@ -5,9 +5,9 @@ import { NodeProcess } from './node.ts'
 const cow = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const contract = '0x000000000000000000000000000000000000c0de'
 const poor = '0x0000000000000000000000000000000000000b0b'
-/** Answers with cell 0. */
+/** Returns storage slot 0. */
 const readCell = '0x60005460005260206000f3'
-/** Answers with number, time, difficulty, gas limit, coinbase, base fee and its own balance. */
+/** Returns number, time, difficulty, gas limit, coinbase, base fee and its own balance. */
 const readBlock = [
   '0x',
   '43600052',
@@ -19,7 +19,7 @@ const readBlock = [
   '4760c052',
   '60e06000f3',
 ].join('')
-/** Adds one to cell 0. */
+/** Adds one to storage slot 0. */
 const count = '0x60016000540160005500'
 /** Sends one wei to address 0x5, then reverts with the word 7. */
 const payAndRevert = ['0x', '60006000600060006001600560fff150', '600760005260206000fd'].join('')
@@ -37,7 +37,7 @@ describe('overrides and simulation', () => {
   })
   afterAll(async () => {
     expect(node.errors).not.toContain('internal error')
-    // Nothing of it is kept.
+    // The overrides are not stored.
     expect(await node.result('eth_blockNumber')).toBe('0x0')
     expect(await node.result('eth_getBalance', [poor])).toBe('0x0')
     await node.stop()

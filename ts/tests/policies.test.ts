@@ -150,7 +150,7 @@ async function post({ path, headers = {}, body = chainId }: Sent) {
   return { status: response.status, headers: response.headers, body: JSON.parse(text) as unknown }
 }
 
-/** What reached the core while something was done. */
+/** Returns the calls that reached the core during `work`. */
 async function reached(work: () => Promise<unknown>): Promise<string[]> {
   calls.length = 0
   await work()
@@ -318,7 +318,7 @@ describe('refused before anything is read', () => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
     const answer = new Promise<string>((resolve) => socket.once('data', (bytes) => resolve(bytes.toString())))
     socket.write(`POST /${keys.token} HTTP/1.1\r\nHost: a\r\n${head}\r\n\r\n${chainId.slice(0, 5)}`)
-    // Whoever is answered on another connection afterwards comes later.
+    // After an answer on another connection, the server has read the body.
     await post({ path: keys.token ?? '', headers: { authorization: `Bearer ${await token()}` } })
     const core = await reached(async () => {
       keyring.replace({ ...source.keys, keys: [] })
@@ -556,7 +556,7 @@ describe('refused by a limit', () => {
     expect(core).toEqual([])
     await slow
     expect((await post({ path })).status).toBe(200)
-    // Who hangs up does not stay counted.
+    // A client that disconnects is no longer counted.
     const leaving = new AbortController()
     const left = fetch(`${url}/${path}`, {
       method: 'POST',

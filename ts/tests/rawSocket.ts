@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** Sends bytes over a plain connection and returns what comes back until it is quiet or closed. */
+/** Sends bytes over a plain connection and returns the answer until the connection is quiet or closed. */
 export function exchange(
   port: number,
   request: string | Buffer,

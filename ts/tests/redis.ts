@@ -23,12 +23,12 @@ process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL')
 })
 
-/** A server of our own, on a free loopback port, with all that it was told on disk. */
+/** A Redis server on a free loopback port, which stores every write on disk. */
 export class RedisProcess {
   readonly port: number
   readonly url: string
   readonly folder: string
-  /** A client that looks on. */
+  /** A client for checks. */
   readonly client: Redis
   readonly #flags: readonly string[]
   #child: ChildProcess | undefined
@@ -38,7 +38,7 @@ export class RedisProcess {
     this.#flags = flags
     this.folder = scratchFolder()
     this.url = password === '' ? `redis://127.0.0.1:${port}` : `redis://:${password}@127.0.0.1:${port}`
-    // A server may take long to start on a busy machine: the tests have time limits of their own.
+    // A server may start slowly on a busy machine; the tests have their own time limits.
     const patience = { retryStrategy: () => 20, maxRetriesPerRequest: null }
     this.client = new Redis({ port, host: '127.0.0.1', ...(password !== '' && { password }), ...patience })
     this.client.on('error', () => undefined)
@@ -51,7 +51,7 @@ export class RedisProcess {
     return server
   }
 
-  /** Starts the server again, with what it had. */
+  /** Starts the server again with its data. */
   async restart(): Promise<void> {
     const place = ['--bind', '127.0.0.1', '--port', String(this.port), '--dir', this.folder]
     const keeping = ['--save', '', '--appendonly', 'yes', '--appendfsync', 'always']
@@ -77,7 +77,7 @@ export class RedisProcess {
   }
 }
 
-/** A loopback port that nobody listens on. */
+/** Returns a free loopback port. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()

@@ -152,7 +152,7 @@ describeWithRedis('the stores in Redis', () => {
     await server.client.client('PAUSE', 1500, 'WRITE')
     await expect(usage.add([used], now)).rejects.toThrow('Redis is away (no answer)')
     await expect.poll(() => one.state.isUp, { timeout: 5000 }).toBe(true)
-    // As the node tells it again, with what was counted meanwhile.
+    // The node reports it again, with the counts since then.
     expect(await usage.add([{ ...used, units: 14 }], now)).toEqual([{ day: 24, month: 24 }])
     expect(await usage.add([{ ...used, units: 1 }], now)).toEqual([{ day: 25, month: 25 }])
   })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { NodeProcess, scratchFolder } from './node.ts'
 
 const contract = '0x00000000000000000000000000000000000c0de1'
-/** Adds one to cell 0, logs, and returns the sum. */
+/** Adds one to storage slot 0, logs, and returns the sum. */
 const count = '0x6001600054018060005560005260006000a060206000f3'
 const modules = 'modules.debug.enabled = true\nmodules.trace.enabled = true\n'
 const calls = { tracer: 'callTracer', tracerConfig: { withLog: true } }
@@ -78,7 +78,7 @@ test('behavior: traces follow a chain that goes back and a state that is changed
   await node.result('hardhat_setCode', [contract, count])
   const outputs = async (hashes: string[]) => {
     const sums: number[] = []
-    // From the last to the first, so that each but the first finds what it needs.
+    // From the last to the first, so that each but the first finds a replay in the cache.
     for (const hash of hashes.toReversed()) {
       const trace = await node.result<{ to: string; output?: string }>('debug_traceTransaction', [hash, calls])
       if (trace.to === contract) sums.unshift(Number(trace.output))
@@ -92,10 +92,10 @@ test('behavior: traces follow a chain that goes back and a state that is changed
     await node.result('hardhat_setStorageAt', [contract, '0x0', pad(toHex(start))])
     const hashes = await mineCalls(node, 3)
     expect(await outputs(hashes)).toEqual(from(start + 1))
-    // The same transactions, for their senders stand where they stood.
+    // The same transactions, because their senders have the same nonces again.
     if (earlier.length > 0) expect(hashes.toSorted()).toEqual(earlier.toSorted())
     earlier = hashes
-    // What is changed after a block is none of its business, nor of its traces.
+    // A change after a block affects neither the block nor its traces.
     await node.result('hardhat_setStorageAt', [contract, '0x0', pad('0x7')])
     expect(await outputs(hashes)).toEqual(from(start + 1))
     const next = await mineCalls(node, 1)

@@ -5,7 +5,7 @@ import { counter } from './contract.ts'
 import { NodeProcess } from './node.ts'
 import { Client } from './webSocket.ts'
 
-// What every method answers on a real node, held against what rpc.discover says of it.
+// Answers of all methods of a real node, compared with the description in rpc.discover.
 
 type Params = readonly unknown[]
 
@@ -52,7 +52,7 @@ beforeAll(async () => {
   contract = (await node.result<Record<string, string>>('eth_getTransactionReceipt', [creation])).contractAddress ?? ''
   hash = await send({ to: contract, data: increase(2) })
   block = (await node.result<Record<string, string>>('eth_getBlockByNumber', ['latest'])).hash ?? ''
-  // Mined, though the caller is told of the revert.
+  // The transaction is mined, although the caller gets the revert as an error.
   expect((await node.ask('eth_sendTransaction', [{ from, to: contract, data: increase(0) }])).error?.code).toBe(-32015)
   const { transactions } = await node.result<{ transactions: string[] }>('eth_getBlockByNumber', ['latest'])
   failed = transactions[0] ?? ''
@@ -245,7 +245,7 @@ describe('answers have the form that is described', { timeout: 120_000 }, () => 
   })
 })
 
-/** Asked by tests of their own, with the same form: a signed transaction, solved blocks, the end of the node. */
+/** Tested elsewhere, with the same check: a signed transaction, solved blocks, the shutdown. */
 const elsewhere = /^(eth_sendRawTransaction|mnr_submit|rsk_shutdown)/
 
 test('behavior: every method was asked', () => {

@@ -1,4 +1,4 @@
-// Runs `node PROGRAM ...` and tells how it ended, as one line of JSON: [NAME, { code, output, errors }].
+// Runs `node PROGRAM ...` and prints its result as one line of JSON: [NAME, { code, output, errors }].
 import { spawnSync } from 'node:child_process'
 
 const [name, ...parameters] = process.argv.slice(2)

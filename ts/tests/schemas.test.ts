@@ -8,7 +8,7 @@ import { table } from '../src/methods/table.ts'
 import { counter, keys } from './contract.ts'
 import { NodeProcess } from './node.ts'
 
-// Answers against the schemas of ethereum/execution-apis. What differs is written down here, and nothing else may.
+// Answers against the schemas of ethereum/execution-apis. Only the differences listed here are allowed.
 
 interface Schema {
   properties?: Record<string, unknown>
@@ -24,7 +24,7 @@ const { results, $defs } = JSON.parse(gunzipSync(packed).toString()) as {
   $defs: Record<string, Schema> & { Block: Schema; TransactionInfo: Schema }
 }
 
-/** Members of a block that only Rootstock has, and one that Ethereum once had. */
+/** Members of a block that only Rootstock has, and a former member of Ethereum's blocks. */
 const extraOfBlock = [
   'totalDifficulty',
   'minimumGasPrice',
@@ -44,7 +44,7 @@ const missingOfTransaction = ['blockTimestamp']
 /** r and s: the API document says DATA(32), the schemas a QUANTITY. */
 const wordsOfTransaction = ['r', 's']
 
-/** The only schema that puts members of its own beside those of a block. */
+/** The only schema that adds members to those of a block. */
 const extendsBlock = 'eth_simulateV1'
 
 /** Methods whose answers have a form of Rootstock: traces of the reference node, its listing of the pool. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** All files of a run, those of the programs that it starts too, go into one folder, which goes away with it. */
+/** Puts all files of a run, also those of programs that it starts, into one folder and deletes it at the end. */
 export default function setup(): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'rhizome-tests-'))
   for (const name of ['TMPDIR', 'TEMP', 'TMP']) process.env[name] = folder

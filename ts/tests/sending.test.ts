@@ -3,7 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { NodeProcess } from './node.ts'
 
-/** What takes long on a busy machine is no fault. */
+/** Time limit for a busy machine. */
 const patient = '[rpc]\ntimeoutMs = 60000\n'
 /** Nonces of an account that the pool keeps. */
 const slots = 16
@@ -48,7 +48,7 @@ test('behavior: what is sent at the same time is answered one by one, the bad as
     sent.map(async ([raw, expected]) => {
       for (;;) {
         const { result, error } = await node.ask('eth_sendRawTransaction', [raw])
-        // The line is short, and calls stand in it, too: who finds it full comes again.
+        // The queue is short and also holds calls: a request that finds it full is sent again.
         if (error?.code !== -32005) return [error?.code ?? result, expected]
       }
     }),
@@ -58,7 +58,7 @@ test('behavior: what is sent at the same time is answered one by one, the bad as
   expect(await node.result('txpool_status')).toMatchObject({ pending: good.length, queued: 0 })
   await node.result('evm_mine')
   expect(await node.result('eth_getBlockTransactionCountByNumber', ['latest'])).toBe(
-    // And the one that distributes the fees.
+    // And the REMASC transaction.
     `0x${(good.length + 1).toString(16)}`,
   )
 })

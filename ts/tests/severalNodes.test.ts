@@ -274,7 +274,7 @@ describeWithRedis('keys of two nodes', () => {
 })
 
 describeWithRedis('limits of two nodes', () => {
-  /** How many of so many requests were let through; the others are told that there is too much. */
+  /** Sends requests and returns the number of accepted ones; the others get the error of a reached limit. */
   async function through(node: NodeProcess, key: string, count: number): Promise<number> {
     const all: number[] = []
     for (let sent = 0; sent < count; sent++) all.push(await status(node, key))
@@ -292,13 +292,13 @@ describeWithRedis('limits of two nodes', () => {
     const [a, b] = await Promise.all([startNode(redis), startNode(redis)])
     expect(await through(a, key, 25)).toBe(25)
     await expect.poll(() => units(redis, 'wallet'), { timeout: 5000 }).toBe(25)
-    // The other node asks once a second what has been spent.
+    // The other node reads the spent units once a second.
     await new Promise((resolve) => setTimeout(resolve, 2000))
     expect(await through(b, key, 20)).toBe(15)
     await expect.poll(() => units(redis, 'wallet'), { timeout: 5000 }).toBe(40)
     await new Promise((resolve) => setTimeout(resolve, 2000))
     expect(await through(a, key, 3)).toBe(0)
-    // A node that starts later knows of it, too.
+    // A node that starts later has it, too.
     await a.stop('SIGKILL')
     const c = await startNode(redis)
     expect(await through(c, key, 3)).toBe(0)
@@ -324,7 +324,7 @@ describeWithRedis('limits of two nodes', () => {
       }),
     )
     const seconds = (performance.now() - began) / 1000
-    // A full bucket, and what came into it; two buckets would be twice as much.
+    // A full bucket and its refill; two buckets would be twice as much.
     expect(passed).toBeGreaterThan(0.7 * Math.min(sent, 40 * seconds))
     expect(passed).toBeLessThan(1.3 * (40 + 40 * seconds))
     await Promise.all(nodes.map((node) => node.stop()))
@@ -452,7 +452,7 @@ describeWithRedis('a store that is away', () => {
     await expect.poll(() => node.errors).toContain('WRONGTYPE')
     expect(await statuses(node, key)).toEqual([200])
     await redis.client.flushall()
-    // The store was emptied: nobody is let in for that.
+    // The store was emptied: that admits no request.
     await expect.poll(() => statuses(node, key), { timeout: 2000 }).toEqual([401])
     expect(await node.stop()).toBe(0)
     await redis.stop()
@@ -462,7 +462,7 @@ describeWithRedis('a store that is away', () => {
     const redis = await RedisProcess.start()
     const node = await startNode(redis, 'store.whenAway = "open"\n')
     await redis.client.client('PAUSE', 4000, 'ALL')
-    // Whoever waited for the end of the pause would get a filter.
+    // A request that waited for the end of the pause would get a filter.
     expect(await node.ask('eth_newBlockFilter')).toMatchObject({ error: { code: -32005 } })
     expect(await node.result('eth_chainId')).toBe('0x21')
     await expect

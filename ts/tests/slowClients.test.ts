@@ -18,7 +18,7 @@ async function serve(http: object = {}): Promise<number> {
   return server.listen(0)
 }
 
-/** A connection and what has come over it. */
+/** A connection and its received text. */
 class Line {
   readonly socket: Socket
   readonly closed: Promise<void>
@@ -116,7 +116,7 @@ describe.each([
     const answers = JSON.parse(body()) as { result: string }[]
     expect(answers).toHaveLength(200)
     expect(answers.every(({ result }) => result === `0x${'ab'.repeat(100_000)}`)).toBe(true)
-    // The connection goes on.
+    // The connection stays open.
     line.text = ''
     line.socket.write(post(version) + post(version))
     await expect.poll(() => line.text.split('"result":"33"').length).toBe(3)

@@ -108,7 +108,7 @@ describe('subscriptions of a node with several workers', () => {
       '-32005 Too many subscriptions: 100',
     )
     await raise()
-    // Heads, and the contract's log for those who want it; the last quarter takes nothing.
+    // Heads, and the log of the contract for its subscribers; the last quarter subscribes to nothing.
     for (const client of clients) expect(await client.take(75)).toHaveLength(75)
     for (const client of clients) client.socket.terminate()
     await node.result('evm_mine')

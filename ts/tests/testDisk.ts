@@ -25,9 +25,9 @@ export function buildTestDisk(folder: string): string {
   return library
 }
 
-/** A folder that fails, and forgets what was not synced, as `testDisk.c` says. */
+/** A folder whose writes fail and whose unsynced writes are lost, as `testDisk.c` describes. */
 export class TestDisk {
-  /** Of the process that writes into the folder. */
+  /** Environment variables of the process that writes into the folder. */
   readonly variables: Readonly<Record<string, string>>
   readonly #control: string
 

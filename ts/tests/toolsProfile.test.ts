@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { NodeProcess, runCommand, scratchFolder } from './node.ts'
 
-// What Hardhat and Foundry expect: by default on development networks, and with --tools.
+// Expectations of Hardhat and Foundry: by default on development networks, and with --tools.
 
 const cow = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const stranger = '0x000000000000000000000000000000000000beef'

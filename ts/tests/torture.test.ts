@@ -18,9 +18,9 @@ const rounds = process.env.TORTURE_ROUNDS === undefined ? undefined : Number(pro
 const firstSeed = Number(process.env.TORTURE_SEED ?? randomInt(1, 10 ** 9))
 
 const files = new Map(readdirSync(folder).map((file) => [file.replace(/\.\w+$/, ''), new URL(file, folder)]))
-// A round goes on for some time after the minutes are over.
+// A round continues for some time after the minutes are over.
 const timeout = rounds === undefined ? (minutes + 10) * minute : 0
-/** The cases that are ready, and why others cannot be run. */
+/** Cases that can run, and why others cannot. */
 const ready = new Map<string, Torture | string>()
 
 // One after the other, before the time begins: it may take a build.

@@ -20,10 +20,10 @@ export interface Torture {
 }
 
 export interface Round {
-  /** Whatever is random comes from here, so that the seed of a round replays it. */
+  /** Source of all random numbers, so that the seed of a round replays it. */
   readonly random: Random
   /** Empty at the start, and removed when the round found no fault. */
   readonly folder: string
-  /** What is left of the run. Rounds of a length of their own may ignore it. */
+  /** Time left in the run. Rounds of a fixed length may ignore it. */
   readonly timeMs: number
 }

@@ -97,7 +97,7 @@ describe('traces of a contract', () => {
       gasPrice: 1000n,
     })
     await reader.waitForTransactionReceipt({ hash: work })
-    // The reverted transaction is mined all the same, and its sender is told.
+    // The reverted transaction is mined, and its sender gets an error.
     refused = await account
       .signTransaction({
         chainId: 33,
@@ -269,7 +269,7 @@ describe('traces of a contract', () => {
     expect(post[contract]).not.toHaveProperty('code')
     const spent = BigInt(pre[sender]?.balance ?? 0) - BigInt(post[sender]?.balance ?? 0)
     const receipt = await clients().reader.getTransactionReceipt({ hash: work })
-    // The five wei came back with the self-destruct.
+    // The self-destruct returned the five wei.
     expect(spent).toBe(receipt.gasUsed * receipt.effectiveGasPrice)
   })
 

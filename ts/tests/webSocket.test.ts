@@ -164,7 +164,7 @@ describe('limits', () => {
     client.socket.send(version.padEnd(10_001))
     const reason = 'Max frame length of 10000 has been exceeded.'
     expect(await client.closed).toEqual({ code: 1009, reason })
-    // What is far too large is not even read.
+    // A message far above the limit is not read.
     const other = await Client.open(url)
     other.socket.send(' '.repeat(1_000_000))
     expect((await other.closed).code).toBe(1006)
@@ -216,7 +216,7 @@ describe('limits', () => {
     expect(await second.closed).toEqual({ code: 1013, reason: 'Too much waits to be read by all clients' })
     first.socket.resume()
     await expect.poll(() => received).toBe(80)
-    // What was read does not count any more.
+    // Bytes that were read no longer count.
     first.socket.pause()
     ask(first, 80)
     expect(await honest.exchange(version)).toEqual(versionAnswer)

@@ -83,7 +83,7 @@ export class Client {
     return answer?.result as T
   }
 
-  /** Takes all notifications when there are so many. */
+  /** Waits for `count` notifications, then takes all. */
   async take(count: number): Promise<Notification[]> {
     await this.#until(() => this.notifications.length >= count, 10_000)
     return this.notifications.splice(0)

@@ -78,7 +78,7 @@ interface Answer {
   readonly error?: { readonly code: number; readonly message: string }
 }
 
-/** Forms that are read although another one is described, as the reference reads them. */
+/** Forms that are accepted although a different form is documented, as in the reference. */
 function isReadAllTheSame(name: string, value: unknown): boolean {
   switch (name) {
     // An id that cannot exist is not found; blanks in it are skipped.
@@ -175,7 +175,7 @@ describe.each(['HTTP', 'WebSocket'] as const)('over %s', (transport) => {
   })
   afterAll(async () => {
     close()
-    // Whatever was sent, the node lives, and none of it was its own fault.
+    // The node still serves, and has logged no internal error.
     expect(await node.result('net_version')).toBe('33')
     expect(node.errors).not.toContain('internal error')
     await node.stop()

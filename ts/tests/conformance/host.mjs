@@ -1,4 +1,4 @@
-// A node in a process of its own, for the replay of transcripts: started with settings, given blocks, ended.
+// A node in a separate process for the replay of transcripts. The parent sends settings and blocks, then stops it.
 import { createRequire } from 'node:module'
 import { startNode } from '../../dist/index.js'
 

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Settings } from './settings.ts'
 
-/** What became of imported blocks; the error of the block that ended the import. */
+/** Outcomes of imported blocks, and the error of the block that ended the import. */
 export interface Import {
   readonly outcomes: readonly { readonly hash: string; readonly result: string }[]
   readonly error?: string
 }
 
-/** A node in a process of its own that takes blocks while it serves, as a node with peers does. */
+/** A node in a separate process that imports blocks while it serves, as a node with peers does. */
 export class HostedNode {
   readonly url: string
   readonly #child: ChildProcess
@@ -36,7 +36,7 @@ export class HostedNode {
     return new HostedNode(url, child, () => logged)
   }
 
-  /** What the node wrote to its log. */
+  /** Returns the log of the node. */
   get log(): string {
     return this.#logged()
   }

@@ -5,7 +5,7 @@ import type { Got } from './judge.ts'
 
 /** Time for one answer; longer than any limit of the node. */
 const patienceMs = 20_000
-/** A plain connection is read until it is silent for so long. */
+/** Time without data after which reading a plain connection ends. */
 const silenceMs = 300
 
 /** Sends one HTTP request with exactly these headers, and what HTTP itself needs. */
@@ -40,7 +40,7 @@ export function send(
 
 const largeBody = 1 << 20
 
-/** Writes bytes to a plain connection and reads what comes back: the first HTTP answer, and whether the server closed. */
+/** Writes bytes to a plain connection. Returns the first HTTP answer, and whether the server closed the connection. */
 export function exchange(url: string, bytes: string): Promise<{ got: Got; bytes: string; isClosed: boolean }> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {

@@ -2,7 +2,7 @@ import { codesOnly, difference, type Failure, isTree, short } from './compare.ts
 import { changeAt } from './paths.ts'
 import type { Product, Step } from './transcript.ts'
 
-/** What came back: an HTTP answer, a message, or the end of a connection. */
+/** An answer: an HTTP response, a message, or the end of a connection. */
 export interface Got {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
@@ -15,11 +15,11 @@ export interface Got {
 /** Answers another request at the same moment: its result, or its error. */
 export type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>
 
-/** What the steps before have left. */
+/** State from earlier steps. */
 export interface Memory {
   /** Variables. */
   readonly captured: ReadonlyMap<string, unknown>
-  /** What the recording brought about and this node refused to, as it may: lists do not have it. */
+  /** Items that exist in the recording but not here, because this node was allowed to refuse them: lists lack them. */
   readonly refused: ReadonlySet<unknown>
 }
 
@@ -54,7 +54,7 @@ function comparedHeaders(step: Step, got: Got): Failure | undefined {
 
 function comparedBodies(step: Step, got: Got, memory: Memory): Failure | undefined {
   const isExactText = step.response === undefined || step.response === '' || hasLargeId(step.response)
-  // What was recorded for compressed bodies is their length.
+  // For compressed bodies, the recording has only their length.
   const isCompressed = /^\(\w+, \d+ bytes\)$/.test(step.responseText ?? '')
   if (isExactText && !isCompressed && (step.responseText !== undefined || step.response === '')) {
     return difference((step.responseText ?? '').trim(), got.text.trim(), 'text')
@@ -98,7 +98,7 @@ async function asProduct(
   if (product.error !== undefined) {
     const code = answer?.error?.code
     if (code !== undefined && product.error.includes(code)) return undefined
-    // What the reference lacks may be served all the same.
+    // This node may serve methods that the reference lacks.
     if (code === undefined && product.text?.startsWith('a product that offers') === true) return undefined
     if (product.result === undefined) {
       return { what: 'error', expected: `one of the codes ${product.error.join(', ')}`, got: short(got.body) }
@@ -115,7 +115,7 @@ async function asProduct(
   return inWords(step, product, got, recorded)
 }
 
-/** What a block filter tells of, of which it is said that only the main chain counts. */
+/** Blocks of a block filter, of which only those on the main chain are compared. */
 function isAboutBlocks({ text }: Product, body: unknown): body is { result: string[] } {
   const result = isTree(body) ? body.result : undefined
   const isOfHashes = Array.isArray(result) && result.every((one) => typeof one === 'string')
@@ -154,7 +154,7 @@ function wrongStatus(product: Product, got: Got): Failure | undefined {
   return difference(isBadRequest ? 400 : 200, got.status, 'HTTP status')
 }
 
-/** What the body must be; "every element like the first" stands for a list of any length. */
+/** Returns the expected body; "every element like the first" matches a list of any length. */
 function wanted(product: Product, body: unknown): unknown {
   const { response, text } = product
   const isRepeated = text === 'every element like the first' && Array.isArray(response) && Array.isArray(body)

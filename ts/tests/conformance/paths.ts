@@ -12,7 +12,7 @@ function parse(path: string): Segment[] {
   })
 }
 
-/** Replaces what is at a path by what `change` returns; undefined removes it. Places that do not exist are left alone. */
+/** Replaces the value at a path by the result of `change`; undefined removes it. Does nothing if the path does not exist. */
 export function changeAt(root: unknown, path: string, change: (value: unknown) => unknown): void {
   apply(root, parse(path), change)
 }

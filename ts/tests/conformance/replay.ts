@@ -57,7 +57,7 @@ export class Replay {
   }
 }
 
-/** A file that continues another one runs on its node; files of reads over the same blocks share one. */
+/** A file that continues another file runs on the same node; files of reads over the same blocks share a node. */
 function groupsOf(files: readonly FileEntry[]): Group[] {
   const groups: FileEntry[][] = []
   for (const entry of files) {

@@ -5,7 +5,7 @@ import type { KnownFailures } from './knownFailures.ts'
 export interface Verdict {
   readonly file: string
   readonly name: string
-  /** What was asked, for people. */
+  /** Description of the request. */
   readonly title: string
   readonly result: 'passed' | 'failed' | 'known'
   readonly failure?: Failure

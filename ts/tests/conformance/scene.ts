@@ -16,7 +16,7 @@ export class Scene {
   readonly #refused = new Set<unknown>()
   /** One of them may be a transaction that the recording has mined. */
   #isBehind = false
-  /** A connection of its own for one step and the one after it. */
+  /** A separate connection for one step and its successor. */
   #own: { client: SocketClient; until: number } | undefined
 
   constructor(node: HostedNode, transcripts: Transcripts) {
@@ -24,7 +24,7 @@ export class Scene {
     this.#transcripts = transcripts
   }
 
-  /** Imports what a file of reads stands on. */
+  /** Imports the blocks that a file of reads needs. */
   async importFiles(files: readonly string[]): Promise<Failure | undefined> {
     for (const file of files) {
       const lines = this.#transcripts.blockLines(file)
@@ -204,14 +204,14 @@ function hasResult(body: unknown): body is { result: unknown } {
   return isTree(body) && 'result' in body
 }
 
-/** Who recorded may have read and forgotten messages: those of blocks below the first that the recording tells of. */
+/** The recorder may have read and dropped messages: those of blocks below the first block in the recording. */
 function sinceFirst(recorded: readonly unknown[], pushed: readonly unknown[]): unknown[] {
   if (recorded.length === 0) return [...pushed]
   const first = Math.min(...recorded.map(heightOf))
   return pushed.filter((message) => !(heightOf(message) < first))
 }
 
-/** Number of the block that a pushed head or log tells of; not a number for other messages. */
+/** Returns the block number of a pushed head or log; NaN for other messages. */
 function heightOf(message: unknown): number {
   const result = (message as { params?: { result?: { number?: string; blockNumber?: string } } }).params?.result
   return Number(result?.number ?? result?.blockNumber)

@@ -24,7 +24,7 @@ const sameSettings: readonly (readonly [reference: string, path: string])[] = [
   ['rpc.providers.web.ws.max_frame_size', 'ws.maxMessageBytes'],
 ]
 
-/** What the reference serves when a profile says nothing about modules. */
+/** Modules that the reference serves if a profile does not mention modules. */
 const stockModules = {
   debug: { enabled: false },
   trace: { enabled: false },
@@ -61,7 +61,7 @@ export function settingsFor(
     if (value !== undefined) put(settings, path, value)
   }
   if (at(theirs, 'miner.server.enabled') === false) {
-    // What cannot be mined is not given away: the module is off, and nobody receives fees.
+    // Without a miner, the module is off, and fees have no recipient.
     put(settings, 'miner.coinbase', `0x${'0'.repeat(40)}`)
     put(settings, 'modules.mnr', { enabled: false })
   }

@@ -6,7 +6,7 @@ import type { Got } from './judge.ts'
 const patienceMs = 10_000
 /** Time in which an answer that must not come does not come. */
 const silenceMs = 200
-/** Notifications come within this time after what they tell of. */
+/** Time limit for the notification of an event. */
 const settleMs = 150
 const notificationLimitMs = 3000
 
@@ -52,7 +52,7 @@ export class SocketClient {
     return this.#closed === undefined ? got : { ...got, closed: this.#closed }
   }
 
-  /** What was pushed since the last time, when at least `count` messages have come or time is up. */
+  /** Returns the messages pushed since the previous call, when at least `count` have arrived or the time is over. */
   async pushed(count: number): Promise<unknown[]> {
     await this.#until(() => this.#pushed.length >= count, notificationLimitMs)
     await new Promise((resolve) => setTimeout(resolve, settleMs))

@@ -8,7 +8,7 @@ import { gunzipSync } from 'node:zlib'
 export interface Index {
   /** Settings of the reference node by name, as HOCON. */
   readonly profiles: Readonly<Record<string, string>>
-  /** What the blocks of the recording were built with. */
+  /** Settings with which the blocks of the recording were built. */
   readonly miner: { readonly extraData: string }
   readonly blockFiles: Readonly<Record<string, unknown>>
   readonly files: readonly FileEntry[]
@@ -52,7 +52,7 @@ export interface Conformance {
   readonly product?: Product
 }
 
-/** What the product answers instead of the recording. */
+/** Answers of this node that differ from the recording. */
 export interface Product {
   readonly error?: readonly number[]
   readonly result?: unknown

@@ -12,7 +12,7 @@ const longVersion = require(require.resolve('solc', { paths })).version().replac
 const version = longVersion.split('+')[0]
 
 process.env.COMPILER = version
-// The newest one of which Rootstock has all instructions.
+// The latest version whose instructions Rootstock supports.
 process.env.EVM = 'cancun'
 const project = theirs('./hardhat.config.js')
 subtask(TASK_COMPILE_SOLIDITY_GET_SOLC_BUILD, () => ({ compilerPath, isSolcJs: true, version, longVersion }))

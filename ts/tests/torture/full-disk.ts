@@ -5,15 +5,15 @@ import type { Random } from '../random.ts'
 import { buildTestDisk, TestDisk, testDiskObstacle } from '../testDisk.ts'
 import type { Round, TortureCase } from '../tortureCase.ts'
 
-// The disk of a serving node becomes full, or fails, at any write: writers get an error, reads go on, /health says why,
-// and when the disk takes writes again the node does, too. Nothing acknowledged is lost, and what was refused is not mined.
+// The disk of a serving node becomes full, or fails, at any write: writers get an error, reads continue, /health has the
+// reason, and when the disk accepts writes again, so does the node. No acknowledged write is lost, and no refused transaction is mined.
 
 const sender = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const receiver = '0x00000000000000000000000000000000000000fe'
 const unwritable = -32002
 /** A small buffer, so that files are written and merged within some blocks. */
 const settings = 'storage.writeBufferMegabytes = 1\nstorage.cacheMegabytes = 8\n'
-/** Writes that may succeed although the disk is full: what there is to write fits into blocks that it has already. */
+/** Number of writes that may succeed although the disk is full, because they fit into allocated blocks. */
 const patience = 300
 const recoveryMs = 60_000
 
@@ -63,7 +63,7 @@ async function failDisk({ random, folder }: Round, library: string): Promise<voi
   expect(JSON.parse(verified.output)).toMatchObject({ difference: null })
 }
 
-/** What was sent to a node. */
+/** Transfers that were sent to a node. */
 class Transfers {
   readonly #acknowledged: string[] = []
   /** Whether a write that failed could be found later: a sync of the log that failed leaves that open. */
@@ -89,7 +89,7 @@ class Transfers {
     return this.#acknowledged.at(-1)
   }
 
-  /** Each acknowledged transfer has its receipt, and the receiver has what they brought. */
+  /** Checks that each acknowledged transfer has a receipt, and that the recipient has the sum. */
   async expectAll(node: NodeProcess): Promise<void> {
     for (const hash of this.#acknowledged.slice(-50))
       expect(await node.result('eth_getTransactionReceipt', [hash])).toMatchObject({ status: '0x1' })
@@ -117,7 +117,7 @@ async function expectRefusals(node: NodeProcess, error: 'ENOSPC' | 'EIO', sent: 
     const answer = await node.ask(method, params)
     expect([method, answer.error]).toEqual([method, { code: unwritable, message: `The node cannot write: ${reason}` }])
   }
-  // Reads go on.
+  // Reads continue.
   expect(Number(await node.result('eth_blockNumber'))).toBeGreaterThanOrEqual(0)
   if (sent.last !== undefined)
     expect(await node.result('eth_getTransactionReceipt', [sent.last])).toMatchObject({ status: '0x1' })

@@ -32,7 +32,7 @@ async function mining({ random, folder }: Round): Promise<void> {
           acknowledged++
         }
       } catch {
-        // The node is gone.
+        // The node has been killed.
       }
     })()
     await pause(20 + random.below(400))

@@ -5,8 +5,8 @@ import { program, runProgram } from '../node.ts'
 import { buildTestDisk, TestDisk, testDiskObstacle } from '../testDisk.ts'
 import type { Round, TortureCase } from '../tortureCase.ts'
 
-// The power goes while blocks are imported, at any write: what was not synced may be lost. The next start finds a whole chain,
-// with every acknowledged block when `storage.powerSafe` is on, and goes on to the same end.
+// Loss of power while blocks are imported, at any write: unsynced writes may be lost. The next start finds a consistent chain,
+// with every acknowledged block if `storage.powerSafe` is on, and the import continues to the same end.
 
 /** A small buffer, so that files are written and merged within some blocks. */
 const settings = { RHIZOME_STORAGE_WRITE_BUFFER_MEGABYTES: '1', RHIZOME_STORAGE_CACHE_MEGABYTES: '8' }
@@ -44,7 +44,7 @@ async function cutPower({ random, folder }: Round, chain: GoldenChain, library: 
     disk.restorePower()
     // Killed, or it came to the end before.
     expect([code === 0 || code === -1, errors]).toEqual([true, ''])
-    // Of blocks that it had already it may not have come to speak.
+    // The import may have ended before it reported the blocks that existed already.
     if (isPowerSafe) acknowledged = Math.max(acknowledged, lines(output).at(-1)?.number ?? 0)
   }
   const rest = await runProgram([program, ...flags], process.execPath, settings)

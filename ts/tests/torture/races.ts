@@ -4,9 +4,9 @@ import { NodeProcess, runCommand } from '../node.ts'
 import { Random } from '../random.ts'
 import type { Round, TortureCase } from '../tortureCase.ts'
 
-// Many clients at once with all methods that move the head of a development node. What must hold: no answer is a defect of the
-// node; a send without a nonce of its own is never refused for its nonce and never replaces another; whatever waits in the
-// pool has a reason; and what is left at the end is a chain that verifies, with a pool that fits to its accounts.
+// Many clients at once with all methods that move the head of a development node. Invariants: no answer is an internal error; a
+// transaction sent without a nonce is never rejected for its nonce and never replaces another; every transaction in the pool
+// has a reason to wait; and the final chain verifies, with a pool that matches its accounts.
 
 const receiver = '0x00000000000000000000000000000000000000fe'
 const impersonated = '0x00000000000000000000000000000000000000aa'
@@ -31,7 +31,7 @@ interface Pool {
 }
 type PoolTree = Readonly<Record<string, Readonly<Record<string, readonly { readonly reason?: string }[]>>>>
 
-/** One client. What it does depends on its own numbers, not on the speed of the others. */
+/** One client. Its requests depend only on its own random numbers, not on the speed of other clients. */
 interface Client {
   readonly node: NodeProcess
   readonly accounts: readonly string[]
@@ -42,7 +42,7 @@ interface Client {
 
 async function round({ random, folder, timeMs }: Round): Promise<void> {
   const data = join(folder, 'data')
-  // What takes long on a busy machine is no fault.
+  // A busy machine may take long.
   const node = await NodeProcess.start(['--data-dir', data, '--workers', '2'], '[rpc]\ntimeoutMs = 60000\n')
   let head: number
   try {
@@ -68,7 +68,7 @@ async function round({ random, folder, timeMs }: Round): Promise<void> {
   expect([verified.code, verified.errors]).toEqual([0, ''])
 }
 
-/** As many sends at once as clients, from one account: each gets a nonce and a block of its own. */
+/** As many sends at once as clients, from one account: each gets its own nonce and its own block. */
 async function sendAtOnce(node: NodeProcess, from: string): Promise<void> {
   const count = 25 * clients
   const hashes = new Set<string>()
@@ -146,7 +146,7 @@ const steps: readonly ((client: Client) => Promise<unknown>)[] = [
       [{ from: client.accounts[2], data: reverting, gas: '0x186a0' }],
       [/revert/, fullAccount, poor, waits],
     )
-    // Without instant mining it is only pooled. With it, it may not be told as a success.
+    // Without instant mining the transaction is only pooled. With it, the answer must not be a success.
     if (result !== undefined) expect(await isMinedWell(client, String(result))).toBe(false)
   },
   (client) => ask(client, 'evm_mine', []),
@@ -221,7 +221,7 @@ async function expectOrder(node: NodeProcess, accounts: readonly string[]): Prom
     expect(waiting).toEqual(waiting.map((_nonce, index) => Number(mined) + index))
     expect(next).toBe(Number(mined) + waiting.length)
   }
-  // Whatever happened, each account can send again.
+  // After that, each account can send again.
   const from = accounts[0] as string
   const hash = await node.result<string>('eth_sendTransaction', [{ from, to: receiver, value: '0x1', gas: '0x5208' }])
   expect(await node.result('eth_getTransactionReceipt', [hash])).toMatchObject({ status: '0x1' })

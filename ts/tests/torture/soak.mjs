@@ -8,7 +8,7 @@ const minute = 60_000
 const leastMs = 6000
 /** The preparation of a long chain takes too much of a short run. */
 const longMinutes = 5
-/** What a node takes at the end: growth cannot be seen in a short run. */
+/** Limit of the memory of a node at the end; a short run cannot show growth. */
 const memoryLimitMib = 1024
 
 /** @type {import('../tortureCase.ts').TortureCase} */
