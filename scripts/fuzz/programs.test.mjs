@@ -8,7 +8,7 @@ function programs(seed) {
   return Array.from({ length: 50 }, () => [made.init(), made.contract(), made.input()])
 }
 
-test('behavior: a seed gives the same programs again, another one others', () => {
+test('behavior: equal seeds give equal programs, different seeds different ones', () => {
   expect(programs(7)).toEqual(programs(7))
   expect(programs(7)).not.toEqual(programs(8))
 })

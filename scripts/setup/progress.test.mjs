@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { fractionOf } from './cargo.mjs'
 import { Progress } from './progress.mjs'
 
-test('behavior: the time left follows from what is done, by the weight of each piece', () => {
+test('behavior: the remaining time follows from the progress, weighted by piece', () => {
   let now = 0
   const progress = new Progress(() => now)
   const [packages, rocksdb, crates] = [

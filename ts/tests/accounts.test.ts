@@ -180,7 +180,7 @@ describe('signing', { timeout: patienceMs }, () => {
     expect(JSON.stringify(error)).not.toContain(key.slice(2))
   })
 
-  test('error: structured data that takes long to hash holds up no other caller', async () => {
+  test('error: structured data that is slow to hash delays no other caller', async () => {
     const slow = await NodeProcess.start(['--workers', '1'], patient)
     const sign = (types: object, message: object) =>
       slow.ask('eth_signTypedData_v4', [cow, { types, primaryType: 'A', domain: {}, message }])
@@ -212,7 +212,7 @@ describe('signing', { timeout: patienceMs }, () => {
     await slow.stop()
   })
 
-  test('behavior: nothing of that was a defect of the node', () => {
+  test('behavior: no internal error was logged', () => {
     expect(node.errors).not.toContain('internal error')
   })
 })

@@ -87,7 +87,7 @@ describe('a node with several addresses', () => {
     await client.close()
   })
 
-  test('behavior: what an address opens for itself is open there alone', async () => {
+  test('behavior: modules enabled at an address are served only there', async () => {
     const own = urls[2]?.replace('0.0.0.0', '127.0.0.1') ?? ''
     const open = urls[1] ?? ''
     expect(isShut(await ask(own, 'debug_traceTransaction', [`0x${'11'.repeat(32)}`]))).toBe(false)
@@ -97,7 +97,7 @@ describe('a node with several addresses', () => {
     expect(isShut(await ask(open, 'eth_gasPrice'))).toBe(false)
   })
 
-  test('behavior: each tells what it serves', async () => {
+  test('behavior: each address lists its methods', async () => {
     const modules = async (url = '') => Object.keys((await ask(url, 'rpc_modules')).result as object)
     expect(await modules(urls[0])).toContain('personal')
     const open = await modules(urls[1])
@@ -108,7 +108,7 @@ describe('a node with several addresses', () => {
     for (const [method] of dangerous) expect(names).not.toContain(method)
   })
 
-  test('behavior: hosts and origins of its own', async () => {
+  test('behavior: separate hosts and origins', async () => {
     const [local = '', open = ''] = urls
     const origin = { origin: 'https://elsewhere.example.com' }
     expect((await ask(local, 'eth_chainId', [], origin)).status).toBe(403)
@@ -123,7 +123,7 @@ describe('a node with several addresses', () => {
     }
   })
 
-  test('behavior: the log says what the file opens in vain', () => {
+  test('behavior: the log names modules that are enabled without effect', () => {
     const lines = node.errors.split('\n').filter((line) => line.includes('modules not served on a public address'))
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ address: 'listen.0', modules: ['debug'] }])
   })
@@ -151,13 +151,13 @@ describe('settings', () => {
     [{ http: { host: '0.0.0.0', modules: { eth: { deny: [] } } } }, true],
     [{ http: { host: '0.0.0.0', modules: { eth: { timeoutMs: { eth_call: 100 } } } } }, false],
     [{ listen: [{ port: 1, host: '::', access: 'private' }] }, true],
-  ])('behavior: whether %j lets strangers use accounts of a network with real money', (settings, isRefused) => {
+  ])('behavior: whether %j exposes accounts of a network with real money', (settings, isRefused) => {
     const refused = problems({ network: 'mainnet', wallet: true, ...settings })
     expect(refused.some((problem) => problem.startsWith('wallet: '))).toBe(isRefused)
     expect(problems({ network: 'mainnet', wallet: true, walletExposed: true, ...settings })).toEqual([])
   })
 
-  test('error: a further address that others reach asks for keys, too', async () => {
+  test('error: a further address that other machines reach requires keys, too', async () => {
     const { code, errors } = await runProgram([
       program,
       'start',

@@ -116,7 +116,7 @@ describe('the admin API', () => {
     expect((await place.ask('DELETE', '/api/apps/dex')).status).toBe(200)
   })
 
-  test('behavior: an edit changes what it names, and nothing else', async () => {
+  test('behavior: an edit changes only the named members', async () => {
     const limits = { unitsPerSecond: 10, burst: 20, dailyUnits: 1000, monthlyUnits: null, concurrency: 4 }
     const allow = { methods: ['eth_*'], sources: ['10.0.0.0/8', '::1'] }
     const made = (
@@ -139,7 +139,7 @@ describe('the admin API', () => {
     expect((await place.ask<{ apps: AppView[] }>('GET', '/api/apps')).body.apps).toContainEqual(listed)
   })
 
-  test('behavior: usage is told, and an edited limit holds at once', async () => {
+  test('behavior: usage is reported, and an edited limit applies at once', async () => {
     const made = (await place.ask<AppWithKey>('POST', '/api/apps', { name: 'metered', limits: { dailyUnits: 3 } })).body
     secrets.push(made.key)
     const call = async () =>
@@ -154,7 +154,7 @@ describe('the admin API', () => {
     expect(await call()).toBe(403)
   })
 
-  test('behavior: the figures tell of requests, methods and errors', async () => {
+  test('behavior: the figures contain requests, methods and errors', async () => {
     const { key } = (await place.ask<AppWithKey>('POST', '/api/apps', { name: 'caller' })).body
     secrets.push(key)
     const call = async (method: string, params: unknown[]) => {
@@ -352,7 +352,7 @@ describe('the admin API', () => {
     expect(place.node.errors).not.toContain('internal error')
   })
 
-  test('behavior: changes at the same time lose nothing', async () => {
+  test('behavior: concurrent changes are all applied', async () => {
     const names = Array.from({ length: 60 }, (_none, index) => `same-time-${index}`)
     const made = await Promise.all(names.map((name) => place.ask<AppWithKey>('POST', '/api/apps', { name })))
     expect(made.map(({ status }) => status)).toEqual(names.map(() => 201))
@@ -362,7 +362,7 @@ describe('the admin API', () => {
     expect(names.filter((name) => !apps.some((app) => app.name === name))).toEqual([])
   })
 
-  test('behavior: a damaged store is told, and shows nothing', async () => {
+  test('behavior: a damaged store is reported without its content', async () => {
     const file = join(place.dir, 'apps.json')
     const before = readFileSync(file, 'utf8')
     writeFileSync(file, before.slice(0, -20))
@@ -373,7 +373,7 @@ describe('the admin API', () => {
     expect((await place.ask('GET', '/api/apps')).status).toBe(200)
   })
 
-  test('behavior: no key is kept, listed or logged; each change is', async () => {
+  test('behavior: no key is stored, listed or logged; each change is logged', async () => {
     const shown = JSON.stringify((await place.ask('GET', '/api/apps')).body)
     const kept = readFileSync(join(place.dir, 'apps.json'), 'utf8') + place.node.errors + shown
     expect(secrets.length).toBeGreaterThan(3)
@@ -383,7 +383,7 @@ describe('the admin API', () => {
       expect(place.node.errors).toContain(`"action":"${action}"`)
   })
 
-  test('behavior: the page is served with a policy that lets nothing in', async () => {
+  test('behavior: the page is served with a policy that loads nothing foreign', async () => {
     for (const [path, type] of Object.entries({
       '/': 'text/html',
       '/page.js': 'text/javascript',
@@ -417,7 +417,7 @@ describe('a node with an admin token', () => {
 
   const tokens = ['', token.slice(1), `${token}x`, token.toUpperCase(), 'x'.repeat(100_00)]
 
-  test('error: without it nothing is told or done', async () => {
+  test('error: without it every request is refused', async () => {
     for (const one of tokens) {
       const headers: Record<string, string> = one === '' ? {} : { authorization: `Bearer ${one}` }
       for (const [method, path, body] of [
@@ -486,7 +486,7 @@ describe('the admin address', { timeout: 60_000 }, () => {
     await other.node.stop()
   })
 
-  test('behavior: off unless it is wanted; a node that keeps nothing has no apps', async () => {
+  test('behavior: disabled by default; an ephemeral node has no apps', async () => {
     const plain = await NodeProcess.start(['--workers', '1'])
     expect(plain.adminUrl).toBeUndefined()
     await plain.stop()

@@ -87,7 +87,7 @@ describe('a running node', () => {
   })
   afterAll(() => node.stop())
 
-  test('behavior: all workers follow what is edited', async () => {
+  test('behavior: an edit applies to all workers', async () => {
     const key = await create('edited')
     secrets.push(key)
     const url = `${node.url}/${key}`
@@ -101,7 +101,7 @@ describe('a running node', () => {
     expect(await becomes(url, 200)).toEqual([200])
   })
 
-  test('behavior: connections stay while nothing keeps them out, and go when something does', async () => {
+  test('behavior: connections stay open until a changed policy refuses them', async () => {
     const key = await create('connected')
     secrets.push(key)
     const url = `${node.url}/${key}`
@@ -178,7 +178,7 @@ describe('a running node', () => {
     expect(passed).toBeLessThan(unitsPerSecond * took * 1.05 + 30)
   })
 
-  test('behavior: no key and no token is logged or kept', () => {
+  test('behavior: no key and no token is logged or stored', () => {
     const kept = readdirSync(dir, { withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map(({ name }) => readFileSync(join(dir, name), 'utf8'))
@@ -193,7 +193,7 @@ describe('a running node', () => {
 })
 
 describe('usage', () => {
-  test('behavior: quotas are spent by all workers together, once, whatever becomes of the node', async () => {
+  test('behavior: quotas are shared by all workers and counted once, also after a kill', async () => {
     const key = await create('counted', { limits: { dailyUnits: 40 } })
     let node = await start()
     const url = () => `${node.url}/${key}`
@@ -224,7 +224,7 @@ describe('usage', () => {
     await node.stop()
   })
 
-  test('error: a damaged file is kept aside, and that is said', async () => {
+  test('error: a damaged file is renamed and reported', async () => {
     writeFileSync(join(dir, 'usage.json'), '{"version":1,"apps":[{"app":"secret')
     expect((await run('usage')).errors).toMatch(/^rhizome: .*usage\.json: is damaged: expected usage/)
     const node = await start()
@@ -266,7 +266,7 @@ describe('rhizome keys', () => {
     expect(edited).toMatch(/jwt\.audience +node/)
   })
 
-  test('error: each says what is wrong', async () => {
+  test('error: each message names the problem', async () => {
     const failures: [string[], RegExp][] = [
       [
         ['--allow-source', 'nowhere'],

@@ -173,7 +173,7 @@ describe('bodies', () => {
   })
 })
 
-test('behavior: who sends the end of his side behind a request is answered, if the answer is at hand', async () => {
+test('behavior: a request followed by a half close is answered if the answer is ready', async () => {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   let text = ''
   socket.on('data', (bytes) => {

@@ -107,7 +107,7 @@ test('behavior: anvil_setLoggingEnabled turns the lines off and on', async () =>
   expect(terminal.lines[1]).toMatch(/^block 7 /)
 })
 
-test('behavior: --quiet prints nothing, --json its one line', async () => {
+test('behavior: --quiet prints nothing, --json one line', async () => {
   for (const [flags, expected] of [
     [['--quiet', '--block-time', '0.2'], /^$/],
     [['--json', '--block-time', '0.2'], /^\{.*\}\n$/],

@@ -24,7 +24,7 @@ describe('ethers', () => {
 
   const call = (name: string) => contract.getFunction(name)
 
-  test('behavior: reads what was deployed', async () => {
+  test('behavior: reads a deployed contract', async () => {
     expect((await provider.getNetwork()).chainId).toBe(33n)
     expect(await call('total')()).toBe(40n)
   })

@@ -6,7 +6,7 @@ import { type ContractAbi, Web3 } from 'web3'
 import { counter, keys } from './contract.ts'
 import { NodeProcess } from './node.ts'
 
-describe('clients over WebSocket deploy a contract and are told its events', () => {
+describe('clients over WebSocket deploy a contract and receive its events', () => {
   let node: NodeProcess
   let url: string
   beforeAll(async () => {

@@ -56,7 +56,7 @@ describe('viem', () => {
   })
   afterAll(() => node?.stop())
 
-  test('behavior: reads what was deployed', async () => {
+  test('behavior: reads a deployed contract', async () => {
     const { reader } = clients()
     expect(await reader.getChainId()).toBe(33)
     expect(await contract().read.total()).toBe(40n)

@@ -30,7 +30,7 @@ describe('web3.js', () => {
   })
   afterAll(() => node?.stop())
 
-  test('behavior: reads what was deployed', async () => {
+  test('behavior: reads a deployed contract', async () => {
     expect(await web3.eth.getChainId()).toBe(33n)
     expect(await method('total').call()).toBe(40n)
   })

@@ -111,7 +111,7 @@ describe('clients over WebSocket see a reorganisation', () => {
   })
 })
 
-test('behavior: a reorganisation as it goes over the wire, and through filters', async () => {
+test('behavior: a reorganisation in notifications and filters', async () => {
   const client = await Client.open(node.url)
   const heads = await client.result('eth_subscribe', ['newHeads'])
   await client.result('eth_subscribe', ['logs', {}])

@@ -28,7 +28,7 @@ function flagsOf(words: readonly string[]): string[] {
   return words.filter((word) => word.startsWith('--'))
 }
 
-describe('what the files name exists', () => {
+describe('paths in the files exist', () => {
   const known = startCommand().options.map(({ long }) => long)
   const inUnit = /^ExecStart=\S+ (.*)$/m.exec(unit)?.[1]?.split(' ') ?? []
   test.each([
@@ -58,7 +58,7 @@ describe('what the files name exists', () => {
     }
   })
 
-  test('behavior: what is copied and run in the image', () => {
+  test('behavior: copied files and commands of the image', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object }
     expect(Object.keys(scripts)).toContain(/npm run (\w+)/.exec(dockerfile)?.[1])
     const left = read('Dockerfile.dockerignore').split('\n').filter(Boolean)

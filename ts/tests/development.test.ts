@@ -49,7 +49,7 @@ describe.each(['hardhat', 'anvil'] as const)('the test client of viem in mode %s
     await node.stop()
   })
 
-  test('behavior: balances, nonces, code and cells are there at once', async () => {
+  test('behavior: balances, nonces, code and storage slots change at once', async () => {
     const test = client()
     await test.setBalance({ address: stranger, value: parseEther('3') })
     expect(await test.getBalance({ address: stranger })).toBe(parseEther('3'))
@@ -71,7 +71,7 @@ describe.each(['hardhat', 'anvil'] as const)('the test client of viem in mode %s
     expect(await test.getCode({ address: stranger })).toBeUndefined()
   })
 
-  test('behavior: whoever is impersonated sends', async () => {
+  test('behavior: an impersonated account sends', async () => {
     const test = client()
     const sender = '0x00000000000000000000000000000000000000aa'
     const send = () => test.sendTransaction({ account: sender, to: receiver, value: 1n, gas: 21_000n, gasPrice: 0n })
@@ -86,7 +86,7 @@ describe.each(['hardhat', 'anvil'] as const)('the test client of viem in mode %s
     await expect(send()).rejects.toThrow(/Could not find account/)
   })
 
-  test('behavior: a snapshot holds what was changed by hand', async () => {
+  test('behavior: a snapshot includes state that was set directly', async () => {
     const test = client()
     await test.setBalance({ address: stranger, value: 5n })
     const id = await test.snapshot()
@@ -117,7 +117,7 @@ describe.each(['hardhat', 'anvil'] as const)('the test client of viem in mode %s
     await expect(test.setNextBlockTimestamp({ timestamp: 5n })).rejects.toThrow(/must be after the head/)
   })
 
-  test('behavior: what blocks are built with is chosen, and is back after a revert', async () => {
+  test('behavior: settings of new blocks change, and a revert restores them', async () => {
     const test = client()
     const before = await test.getBlock()
     const id = await test.snapshot()
@@ -160,7 +160,7 @@ describe.each(['hardhat', 'anvil'] as const)('the test client of viem in mode %s
     expect(Number((await test.getTransaction({ hash: signed })).r)).toBeGreaterThan(2 ** 160)
   })
 
-  test('behavior: who mines when', async () => {
+  test('behavior: when blocks are mined', async () => {
     const test = client()
     expect(await test.getAutomine()).toBe(true)
     await test.setAutomine(false)

@@ -64,7 +64,7 @@ test('behavior: --block-time mines by time', async () => {
   })
 })
 
-test('behavior: a data directory stays what it was begun as', async () => {
+test('behavior: a data directory keeps its genesis block', async () => {
   const data = ['--data-dir', join(scratchFolder(), 'data')]
   const flags = ['--mnemonic', words, '--accounts', '1']
   const node = await NodeProcess.start([...data, ...flags])
@@ -87,7 +87,7 @@ test('behavior: keys of a mnemonic are those of wallets', async () => {
   )
 })
 
-test('error: what cannot be', async () => {
+test('error: invalid settings', async () => {
   const cases: [string[], RegExp][] = [
     [['--mnemonic', 'test test test'], /development\.mnemonic: expected 12 to 24 words/],
     [

@@ -6,7 +6,7 @@ interface Document {
   readonly methods: readonly { readonly name: string; readonly params: readonly { readonly required: boolean }[] }[]
 }
 
-test('behavior: rpc.discover lists what the node serves, and nothing else', async () => {
+test('behavior: rpc.discover lists exactly the served methods', async () => {
   const node = await NodeProcess.start([], 'modules.sco.enabled = false\nmodules.eth.deny = ["eth_coinbase"]')
   const { openrpc, methods } = await node.result<Document>('rpc.discover')
   expect(openrpc).toBe('1.3.2')

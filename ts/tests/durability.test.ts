@@ -24,7 +24,9 @@ const partEnd = golden.block(partBlocks)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('a disk without room', () => {
-  test('error: import ends with code 1, and goes on when there is room', { timeout: 5 * minute }, async (context) => {
+  test('error: import exits with code 1, and continues when there is room', {
+    timeout: 5 * minute,
+  }, async (context) => {
     if (!canMount()) return context.skip('needs the right to mount a file system (root or user namespaces)')
     const disk = join(folder, 'disk')
     mkdirSync(disk)
@@ -50,7 +52,7 @@ describe('a disk without room', () => {
 })
 
 describe('a disk that becomes full under a serving node', () => {
-  test('behavior: writers and /health answer with the reason, reads go on, and so do writes once there is room', {
+  test('behavior: writers and /health answer with the reason, reads continue, and writes do once there is room', {
     timeout: 5 * minute,
   }, async (context) => {
     if (!canMount()) return context.skip('needs the right to mount a file system (root or user namespaces)')
@@ -87,13 +89,15 @@ describe('a disk that becomes full under a serving node', () => {
   })
 })
 
-describe('a directory that may not be written', () => {
+describe('a directory without write permission', () => {
   const data = join(folder, 'kept')
   const flags = ['--chain', chain, '--data-dir', data]
   const blocks = 100
   const some = golden.file(blocks)
 
-  test('error: import and start end with code 1, and go on when they may', { timeout: 5 * minute }, async (context) => {
+  test('error: import and start exit with code 1, and work with permission', {
+    timeout: 5 * minute,
+  }, async (context) => {
     const isRoot = process.getuid?.() === 0
     if (isRoot && !canMount()) return context.skip('root may write everywhere, and mounting is not permitted')
     expect((await runCommand(['import', some, ...flags])).code).toBe(0)

@@ -28,7 +28,7 @@ describe('filters of a node with several workers', () => {
     return JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4)).result
   }
 
-  test('behavior: a filter is polled through any connection, and nothing is told twice', async () => {
+  test('behavior: a filter is polled through any connection, and returns no change twice', async () => {
     const id = await askAnew('eth_newFilter', [{ address: contract }])
     await askAnew('eth_getFilterChanges', [id])
     const found: unknown[] = []

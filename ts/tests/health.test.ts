@@ -15,7 +15,7 @@ afterAll(async () => {
 })
 
 describe('/health', () => {
-  test('behavior: a public network without peers is not ready before its head is recent, unless told otherwise', async () => {
+  test('behavior: a public network without peers is not ready before its head is recent, by default', async () => {
     const stranded = await NodeProcess.start(['--network', 'testnet', '--workers', '1'])
     const settings = 'health.maxHeadAgeSeconds = 0\n'
     const told = await NodeProcess.start(['--network', 'testnet', '--workers', '1'], settings)
@@ -93,7 +93,7 @@ describe('/health', () => {
     expect(await response.json()).toMatchObject({ result: '0x21' })
   })
 
-  test('error: a page of a foreign origin, and a path beside it', async () => {
+  test('error: a page of a foreign origin, and another path', async () => {
     const foreign = await fetch(`${node.url}/health`, { headers: { origin: 'https://evil.example.org' } })
     expect(foreign.status).toBe(403)
     expect((await fetch(`${node.url}/healthy`)).status).toBe(405)

@@ -121,7 +121,7 @@ describe('requests', () => {
     expect([status, JSON.parse(body.toString()).error.code]).toEqual([413, -32600])
   })
 
-  test('error: a declared length over the limit is refused before the body comes', async () => {
+  test('error: a declared length over the limit is refused before the body arrives', async () => {
     const head =
       'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 6000000\r\n\r\n'
     expect((await exchange(port, head)).text).toMatch(/^HTTP\/1\.1 413 /)
@@ -280,7 +280,7 @@ describe('status of JSON-RPC errors', () => {
     expect(JSON.parse(plain.body.toString()).error.message).toBe('Invalid address: null, empty or invalid hex value.')
   })
 
-  test('behavior: notifications get 200 and nothing', async () => {
+  test('behavior: notifications get 200 without a body', async () => {
     const { status, body } = await send({ body: '{"jsonrpc":"2.0","method":"net_version"}' })
     expect([status, body.length]).toEqual([200, 0])
   })
@@ -290,7 +290,7 @@ describe('status of JSON-RPC errors', () => {
     expect([status, headers['retry-after']]).toEqual([503, '1'])
   })
 
-  test('error: a defect is hidden from the caller and kept for the log', async () => {
+  test('error: an internal error is logged and hidden from the caller', async () => {
     expect((await rpc('eth_accounts', [])).error).toEqual({ code: -32603, message: 'Internal server error' })
     expect(String(defects.at(-1))).toContain('secret of the core')
   })

@@ -131,7 +131,7 @@ describe('a node with keys', () => {
     expect(text).not.toMatch(/^HTTP\/1.1 200/)
   })
 
-  test('behavior: the right key is let in by every way', async () => {
+  test('behavior: a valid key is accepted in every place', async () => {
     for (const path of [`/${good.key}`, `/v2/${good.key}`, `/a/b/${good.key}`, `/${good.key}?x=1`]) {
       expect((await post(`${node.url}${path}`))[0]).toBe(200)
     }
@@ -191,7 +191,7 @@ describe('a node with keys', () => {
     }
   })
 
-  test('error: a body that comes after its key was revoked', async () => {
+  test('error: a body that arrives after its key was revoked', async () => {
     const { key } = await place.json('create', 'slow')
     await eventually(
       () => statuses(`${node.url}/${key}`),
@@ -222,7 +222,7 @@ describe('a node with keys', () => {
     expect(await statuses(`${node.url}/${key}`)).toEqual([401])
   })
 
-  test('behavior: a damaged store changes nothing, is logged, and shows nothing', async () => {
+  test('behavior: a damaged store changes no keys and is logged without its content', async () => {
     const before = readFileSync(place.file, 'utf8')
     writeFileSync(place.file, before.slice(0, -20))
     await eventually(
@@ -249,7 +249,7 @@ describe('a node with keys', () => {
     ).toEqual([200])
   })
 
-  test('behavior: no key is kept or logged', () => {
+  test('behavior: no key is stored or logged', () => {
     const kept = readFileSync(place.file, 'utf8') + node.errors
     expect(place.secrets.length).toBeGreaterThan(5)
     for (const key of place.secrets) expect(kept).not.toContain(key.slice(3, 20))
@@ -258,7 +258,7 @@ describe('a node with keys', () => {
 })
 
 describe('a node without keys', () => {
-  test('behavior: on loopback everybody may call until there is an app', async () => {
+  test('behavior: on loopback no key is needed until an app exists', async () => {
     const place = new Place()
     const node = await place.start()
     const client = await Client.open(node.url)
@@ -270,7 +270,7 @@ describe('a node without keys', () => {
     await node.stop()
   })
 
-  test('error: it does not start where others reach it, unless it is told to', async () => {
+  test('error: a node that other machines reach starts only with --open', async () => {
     const place = new Place()
     const reached = ['--http-host', '0.0.0.0']
     await expect(place.start(...reached)).rejects.toThrow(
@@ -300,7 +300,7 @@ describe('a node without keys', () => {
 })
 
 describe('rhizome keys', () => {
-  test('behavior: what a person and what a program sees', async () => {
+  test('behavior: output as text and as JSON', async () => {
     const place = new Place()
     const made = await place.json(
       'create',
@@ -333,14 +333,14 @@ describe('rhizome keys', () => {
     expect(output).not.toContain(hashOf(made.key).toString('hex').slice(0, 8))
   })
 
-  test('behavior: commands at the same time lose nothing', async () => {
+  test('behavior: concurrent commands are all applied', async () => {
     const place = new Place()
     await Promise.all(['a', 'b', 'c', 'd'].map((name) => place.json('create', name)))
     const apps = (await place.json('list')) as unknown as Shown[]
     expect(apps.map(({ name }) => name).sort()).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  test('error: each says what is wrong', async () => {
+  test('error: each message names the problem', async () => {
     const place = new Place()
     await place.json('create', 'a')
     const failures: [string[], number, RegExp][] = [

@@ -11,7 +11,7 @@ const first = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const other = '0x00000000000000000000000000000000000000fe'
 
 describe('start and end', () => {
-  test('behavior: a restart keeps the chain', async () => {
+  test('behavior: the chain survives a restart', async () => {
     const flags = ['--data-dir', join(scratchFolder(), 'data')]
     const before = await NodeProcess.start(flags)
     await before.result('eth_sendTransaction', [{ from: first, to: other, value: '0x64' }])
@@ -57,7 +57,7 @@ describe('start and end', () => {
     expect(node.errors).toBe('')
   })
 
-  test('behavior: a signal that comes twice is one', async () => {
+  test('behavior: a repeated signal counts once', async () => {
     const node = await NodeProcess.start()
     await node.result('eth_blockNumber')
     node.child.kill('SIGINT')
@@ -103,7 +103,7 @@ test('behavior: a program starts a node, uses it and ends', async () => {
   expect(output).toBe('{"jsonrpc":"2.0","id":1,"result":"0x21"}true')
 })
 
-describe('what cannot start', () => {
+describe('failing starts', () => {
   const attempt = (...flags: string[]) => runCommand(['start', '--ephemeral', ...flags])
 
   test('error: a busy port', async () => {
@@ -155,7 +155,7 @@ describe('what cannot start', () => {
     expect(foreign.errors.split('\n')).toHaveLength(2)
   })
 
-  test('error: wrong usage ends with code 2 and names what is wrong', async () => {
+  test('error: invalid usage exits with code 2 and names the problem', async () => {
     const cases: [string[], RegExp][] = [
       [['start', '--nope'], /unknown option '--nope'/],
       [['begin'], /unknown command 'begin'/],
@@ -214,7 +214,7 @@ describe('import, export, info', () => {
     expect(readFileSync(exported, 'utf8')).toBe(readFileSync(file, 'utf8'))
   })
 
-  test('error: reading where there is nothing', async () => {
+  test('error: reading without a chain', async () => {
     const folder = join(scratchFolder(), 'none')
     for (const command of [['info'], ['export', 'x', '--from', '0', '--to', '1']]) {
       const { code, errors } = await runCommand([...command, '--data-dir', folder])

@@ -51,7 +51,7 @@ describe('/metrics', () => {
     expect(counts).toEqual(counts.toSorted((one, other) => one - other))
   })
 
-  test('behavior: the head, the pool and the lanes', async () => {
+  test('behavior: the head, the pool and the executors', async () => {
     await node.result('evm_mine')
     const { number, timestamp } = await node.result<{ number: string; timestamp: string }>('eth_getBlockByNumber', [
       'latest',
@@ -109,7 +109,7 @@ describe('/metrics', () => {
     expect(await at('rhizome_worker_loop_delay_seconds{worker="1",quantile="0.99"}')).toBeGreaterThanOrEqual(0)
   })
 
-  test('behavior: whatever the dashboard asks for is served, and it shows all of ours', async () => {
+  test('behavior: the dashboard uses only served metrics, and all metrics of the node', async () => {
     await node.ask('eth_getBalance', ['nobody'])
     expect((await fetch(node.url, { method: 'PUT' })).status).toBe(405)
     const page = await (await fetch(node.metricsUrl ?? '')).text()

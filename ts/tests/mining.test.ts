@@ -144,7 +144,7 @@ describe('a miner outside, with settings', () => {
   })
   afterAll(() => node?.stop())
 
-  test('behavior: low fees are not told, the clock stands still, submissions keep their distance', async () => {
+  test('behavior: low fees cause no notification, the clock is fixed, submissions have a minimum interval', async () => {
     await node.result('evm_stopMining')
     await node.result('evm_increaseTime', [1_700_000_000])
     await node.result('evm_startMining')
@@ -181,7 +181,7 @@ test('behavior: eth_getWork and eth_submitWork belong to eth, whatever mnr is se
   await node.stop()
 })
 
-test('behavior: outside development networks somebody has to ask for it', async () => {
+test('behavior: disabled by default outside development networks', async () => {
   const node = await NodeProcess.start(['--network', 'testnet', '--workers', '1'])
   expect((await node.ask('mnr_getWork')).error?.code).toBe(-32601)
   await node.stop()

@@ -12,7 +12,7 @@ const lines = (node: NodeProcess) =>
     .map((line) => JSON.parse(line))
 
 describe('SIGHUP', () => {
-  test('behavior: limits change in all workers, what cannot is named, a wrong file changes nothing', async () => {
+  test('behavior: limits change in all workers, other settings are named, an invalid file changes nothing', async () => {
     const file = join(scratchFolder(), 'rhizome.toml')
     writeFileSync(file, '')
     const node = await NodeProcess.start(['--workers', '3', '--config', file])
@@ -41,7 +41,7 @@ describe('SIGHUP', () => {
 })
 
 describe('SIGTERM', () => {
-  test('behavior: what runs is answered, WebSockets are told, new connections are refused', async () => {
+  test('behavior: running requests are answered, WebSockets get a close code, new connections are refused', async () => {
     const node = await NodeProcess.start(['--workers', '1'], 'http.drainMs = 20000\n')
     const client = await Client.open(node.url)
     // Runs until its gas is used up.
@@ -57,7 +57,7 @@ describe('SIGTERM', () => {
 })
 
 describe('the log', () => {
-  test('behavior: slow requests with a name, never what they carry', async () => {
+  test('behavior: slow requests with their method, without parameters', async () => {
     const node = await NodeProcess.start(['--workers', '1'], 'rpc.slowMs = 0\n')
     const key = 'c0ffee'.padEnd(64, '1')
     await node.result('personal_importRawKey', [key, 'open sesame'])

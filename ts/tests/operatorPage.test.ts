@@ -129,7 +129,7 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
     await page.context().close()
   })
 
-  test('behavior: limits and allow lists are edited; what is wrong is told at its field', async () => {
+  test('behavior: limits and allow lists are edited; errors are shown at their field', async () => {
     const page = await open()
     await create(page, { Name: 'limited' })
     const edit = () => page.getByRole('button', { name: 'Edit limited' }).click()
@@ -320,7 +320,7 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
     await page.context().close()
   })
 
-  test('behavior: a node that goes away and comes back', async () => {
+  test('behavior: a node that stops and starts again', async () => {
     const other = join(scratchFolder(), 'data')
     const first = await NodeProcess.start(['--data-dir', other, '--workers', '1', '--admin-port', '0'])
     const url = first.adminUrl ?? ''
@@ -334,7 +334,7 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
     await again.stop()
   })
 
-  test('behavior: apps that cannot be read hide nothing else', async () => {
+  test('behavior: an unreadable list of apps hides only the apps', async () => {
     const file = join(dir, 'apps.json')
     const before = readFileSync(file, 'utf8')
     const page = await open()
@@ -366,7 +366,7 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
     await free.stop()
   })
 
-  test('behavior: with a token, it is asked for once a tab', async () => {
+  test('behavior: a token is requested once per tab', async () => {
     const file = join(scratchFolder(), 'token')
     const token = 'a-token-for-the-page-0123456789'
     writeFileSync(file, token)
@@ -388,7 +388,7 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
     await guarded.stop()
   })
 
-  test('behavior: nothing is wider than a phone, and everything has a name', async () => {
+  test('behavior: fits the width of a phone, and all controls have names', async () => {
     const name = 'a-very-long-name-of-an-app-that-nobody-would-choose-by-himself-1'
     const description = 'x'.repeat(200)
     const headers = { 'content-type': 'application/json' }

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => node.stop())
 
-test('behavior: a full lane refuses with the time to come again, the other lane and short reads go on', async () => {
+test('behavior: a full executor refuses with Retry-After, the other executor and short reads continue', async () => {
   const post = () =>
     fetch(node.url, {
       method: 'POST',

@@ -79,13 +79,13 @@ describe('overrides and simulation', () => {
     expect(read).toEqual([0x64n, 0x65n, 0x66n, 0x67n, BigInt(cow), 0x68n, 0x69n])
   })
 
-  test('behavior: state replaces all cells, stateDiff single ones', async () => {
+  test('behavior: state replaces all storage slots, stateDiff single ones', async () => {
     const set = { [contract]: { code: readCell, state: { '0x1': '0x5' } } }
     expect(await node.result('eth_call', [{ to: contract }, 'latest', set])).toBe(pad('0x0'))
     await node.result('eth_call', [{ to: contract }, 'latest', null, null])
   })
 
-  test('behavior: built-in contracts can be called elsewhere too', async () => {
+  test('behavior: precompiles can be moved to other addresses', async () => {
     const moved = { '0x0000000000000000000000000000000000000004': { movePrecompileToAddress: contract } }
     for (const to of [contract, '0x0000000000000000000000000000000000000004']) {
       expect(await node.result('eth_call', [{ to, data: '0xabcd' }, 'latest', moved])).toBe('0xabcd')

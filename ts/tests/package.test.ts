@@ -8,7 +8,7 @@ import { program, scratchFolder } from './node.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-describe.skipIf(process.platform === 'win32')('a release, with nothing published', () => {
+describe.skipIf(process.platform === 'win32')('a release without publishing', () => {
   const out = join(scratchFolder(), 'packages')
   let printed = ''
   beforeAll(() => {
@@ -37,7 +37,7 @@ describe.skipIf(process.platform === 'win32')('a release, with nothing published
     )
   })
 
-  test('behavior: each package lists what it is made of', () => {
+  test('behavior: each package lists its components', () => {
     const [crates, npm] = ['rhizome.node', 'ts/dist/cli.js'].map((part) => {
       const name = readdirSync(out).find((file) => file.endsWith('.tgz') && listOf(file).includes(part)) ?? ''
       return JSON.parse(fromPackage(name, 'sbom.cdx.json')) as Sbom

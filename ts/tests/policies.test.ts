@@ -268,7 +268,7 @@ describe('refused before anything is read', () => {
     expect(core).toEqual([])
   })
 
-  test('behavior: who has the right is let in', async () => {
+  test('behavior: requests within the policy are accepted', async () => {
     const tokens = [
       await token(),
       await token({ key: second.privateKey, alg: 'EdDSA', kid: 'two' }),
@@ -312,7 +312,7 @@ describe('refused before anything is read', () => {
     expect(core).toEqual(['web3Sha3'])
   })
 
-  test('error: a body that comes after its key was revoked, with a token that is new', async () => {
+  test('error: a body that arrives after its key was revoked, with a new token', async () => {
     const text = await token({ claims: { jti: 'slow' } })
     const head = `Content-Type: application/json\r\nContent-Length: ${chainId.length}\r\nAuthorization: Bearer ${text}`
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
@@ -342,7 +342,7 @@ describe('refused before anything is read', () => {
   })
 })
 
-describe('refused by what is asked for', () => {
+describe('refused by method or contract', () => {
   const methodError = (method: string, id: string | null = 'a') =>
     errorOf(-32601, `the method ${method} does not exist/is not available`, id)
   const contractError = errorOf(-32600, 'Contract not allowed', 'a')
@@ -443,7 +443,7 @@ describe('refused by what is asked for', () => {
     expect(core).toEqual(['web3Sha3'])
   })
 
-  test('error: subscriptions to logs of what is not on the list', async () => {
+  test('error: subscriptions to logs of contracts outside the list', async () => {
     const client = await Client.open(`${url}/${keys.contract}`)
     for (const options of [[], [{}], [{ address: [] }], [{ address: other }], [{ address: [listed, other] }]]) {
       expect(await client.exchange(callOf('eth_subscribe', ['logs', ...options]))).toEqual(contractError)
@@ -451,7 +451,7 @@ describe('refused by what is asked for', () => {
     await client.close()
   })
 
-  test('error: an override of code behind another one of the same account', async () => {
+  test('error: an override of code after another override of the same account', async () => {
     for (const accounts of [
       `{"${listed}":{"code":"0x00"},"${listed}":{}}`,
       `{"${listed}":{},"${listed}":{"code":"0x00"}}`,
@@ -465,7 +465,7 @@ describe('refused by what is asked for', () => {
     }
   })
 
-  test('behavior: what is on a list reaches the core, by every name of a method', async () => {
+  test('behavior: listed methods and contracts reach the core, by every alias', async () => {
     const names = [
       ['method', 'web3_sha3', '0x'],
       ['method', 'eth_protocolVersion'],
@@ -576,7 +576,7 @@ describe('refused by a limit', () => {
     expect.unreachable()
   })
 
-  test('behavior: a batch is paid for as a whole, before anything of it is served', async () => {
+  test('behavior: a batch is charged as a whole before its first request is served', async () => {
     const path = keys.limited ?? ''
     const headers = { origin }
     const first = await post({ path, headers })

@@ -79,7 +79,7 @@ const proofOf = (address: string, keys: readonly string[], block: unknown = 'lat
 describe('eth_getProof', () => {
   const keys = ['0x0', `0x${'01'.padStart(64, '0')}`]
 
-  test('behavior: a contract, an account and nothing, against a header with its proof of work', async () => {
+  test('behavior: a contract, an account and an absent account, against a header with its proof of work', async () => {
     const header = verifyHeader(await rawHeader(), 'regtest')
     const contract = await proofOf(deployed.contractAddress, keys)
     const asked = { address: deployed.contractAddress, storageKeys: keys }
@@ -198,7 +198,7 @@ describe('receipts', () => {
     expect(faultOf(() => verifyReceiptProof(header, -1, raw, nodes))).toBe('malformed')
   })
 
-  test('behavior: eth_getBlockReceipts gives what eth_getTransactionReceipt gives', async () => {
+  test('behavior: eth_getBlockReceipts agrees with eth_getTransactionReceipt', async () => {
     const { transactions } = await node.result<{ transactions: Hex[] }>('eth_getBlockByNumber', ['latest'])
     const single = await Promise.all(transactions.map((hash) => node.result('eth_getTransactionReceipt', [hash])))
     expect(single.length).toBe(2)
@@ -265,7 +265,7 @@ describe('raw forms', () => {
     expect(await node.result('eth_getHeaderByHash', [increased.blockHash])).toEqual(header)
   })
 
-  test('behavior: what is not there is null', async () => {
+  test('behavior: unknown blocks and transactions are null', async () => {
     const none = `0x${'ab'.repeat(32)}`
     const calls: [string, unknown[]][] = [
       ['debug_getRawBlock', ['0x99']],

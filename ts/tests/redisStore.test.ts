@@ -56,7 +56,7 @@ describeWithRedis('the stores in Redis', () => {
     expect(await here.revision()).not.toBe(between)
   })
 
-  test('behavior: changes at the same time are all kept, a change that throws is not made at all', async () => {
+  test('behavior: concurrent changes are all applied, a change that throws is not applied', async () => {
     const stores = [appsOf(one), appsOf(other)]
     const names = Array.from({ length: 12 }, (_none, index) => `app${index}`)
     await Promise.all(
@@ -175,14 +175,14 @@ describeWithRedis('the stores in Redis', () => {
     expect(await there.spend([])).toEqual([])
   })
 
-  test('behavior: a bucket that never fills stays, and fractions are kept', async () => {
+  test('behavior: a bucket that never fills does not expire, and levels keep fractions', async () => {
     const rates = ratesOf(one)
     const bucket = { app: 'a', units: 0.25, unitsPerSecond: 0, burst: 1 }
     expect(await rates.spend([bucket, { ...bucket, app: 'b' }])).toEqual([0.75, 0.75])
     expect(await rates.spend([bucket])).toEqual([0.5])
   })
 
-  test('behavior: a server that dies is away at once and back by itself', async () => {
+  test('behavior: a killed server is away at once and is reconnected', async () => {
     states.length = 0
     await server.kill()
     await expect.poll(() => one.state.isUp).toBe(false)
@@ -205,7 +205,7 @@ describeWithRedis('the stores in Redis', () => {
     await expect.poll(() => one.state.isUp, { timeout: 5000 }).toBe(true)
   })
 
-  test('behavior: a server that hangs is away, and nobody waits for it', async () => {
+  test('behavior: a hanging server is away, and no request waits for it', async () => {
     await server.client.client('PAUSE', 4000, 'ALL')
     await expect.poll(() => one.state, { timeout: 3500 }).toMatchObject({ isUp: false })
     for (let turn = 0; turn < 100; turn++) await expect(appsOf(one).revision()).rejects.toThrow('away')
@@ -264,7 +264,7 @@ describeWithRedis('the stores in Redis', () => {
     stranger.close()
   })
 
-  test('error: a certificate that nobody trusts', async () => {
+  test('error: an untrusted certificate', async () => {
     const [key, certificate] = ['key.pem', 'certificate.pem'].map((name) => join(server.folder, name)) as [
       string,
       string,

@@ -73,7 +73,7 @@ test('behavior: the order in which the transactions of a block are traced makes 
   await node.stop()
 })
 
-test('behavior: traces follow a chain that goes back and a state that is changed by hand', async () => {
+test('behavior: traces follow reverts of the chain and state that was set directly', async () => {
   const node = await NodeProcess.start([], modules)
   await node.result('hardhat_setCode', [contract, count])
   const outputs = async (hashes: string[]) => {

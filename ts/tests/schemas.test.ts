@@ -170,7 +170,7 @@ test('behavior: every answer has the form of its schema', async () => {
   }
 })
 
-test('behavior: what is written down as different is different', async () => {
+test('behavior: listed differences exist', async () => {
   const block = await node.result<object>('eth_getBlockByNumber', ['latest', true])
   for (const name of extraOfBlock) {
     const definitions = adapted('eth_getBlockByNumber')

@@ -16,7 +16,7 @@ test('behavior: bans outlive a restart', async () => {
   await second.stop()
 })
 
-test('behavior: without peers nobody is scored', async () => {
+test('behavior: without peers there are no scores', async () => {
   const node = await NodeProcess.start()
   expect(await node.result('sco_peerList')).toEqual([])
   expect(await node.result('sco_reputationSummary')).toMatchObject({ count: 0, peersTotalScore: 0 })

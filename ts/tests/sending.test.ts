@@ -31,7 +31,7 @@ function signed(key: Hex, nonce: number, chainId = 33): Promise<Hex> {
   })
 }
 
-test('behavior: what is sent at the same time is answered one by one, the bad as if it had come alone', async () => {
+test('behavior: concurrent transactions are answered one by one, invalid ones as if sent alone', async () => {
   await node.result('evm_setAutomine', [false])
   const good: Hex[] = []
   for (const key of keys) for (let nonce = 0; nonce < slots; nonce++) good.push(await signed(key, nonce))
@@ -87,7 +87,7 @@ describe('one account', () => {
     return hashes
   }
 
-  test('behavior: sends at once use a nonce each, also beside a miner', async () => {
+  test('behavior: concurrent transactions get different nonces, also during mining', async () => {
     expect((await sendAtOnce(400)).size).toBe(400)
     expect(await own.result('eth_blockNumber')).toBe('0x190')
     await own.result('evm_setIntervalMining', [1])
@@ -97,7 +97,7 @@ describe('one account', () => {
     expect(await own.result('eth_getBalance', [receiver, 'latest'])).toBe('0x320')
   })
 
-  test('behavior: what waits for a block at the same time is of all kinds', async () => {
+  test('behavior: transactions of all kinds wait for a block at the same time', async () => {
     const [key, passphrase] = [keccak256(stringToHex('a key of its own')), 'open']
     from = await own.result<string>('personal_importRawKey', [key, passphrase])
     await own.result('personal_unlockAccount', [from, passphrase, '0x100000'])
@@ -118,7 +118,7 @@ describe('one account', () => {
     expect(await own.result('eth_getTransactionCount', [from, 'latest'])).toBe('0xb')
   })
 
-  test('behavior: the most gas that a refusal names is mined at once, and nothing gets stuck', async () => {
+  test('behavior: the gas limit named in a refusal is mined at once, and the account can send again', async () => {
     for (let turn = 0; turn < 20; turn++) {
       const { error } = await sendWith(6_800_001)
       if (error === undefined) continue
@@ -134,7 +134,7 @@ describe('one account', () => {
     expect((await sendWith(21_000)).error).toBeUndefined()
   })
 
-  test('behavior: whatever waits has a reason, in the answer, the pool and the log', async () => {
+  test('behavior: each waiting transaction has a reason, in the answer, the pool and the log', async () => {
     const gap = await ask('eth_sendTransaction', { from, to: receiver, nonce: '0x2' })
     const reason = 'its nonce is 2, and a transaction with nonce 0 is missing'
     expect(gap.error).toEqual({

@@ -80,7 +80,7 @@ describeWithRedis('filters of two nodes', () => {
     expect(blocks[1]?.hash).toBe(blocks[0]?.hash)
   })
 
-  test('behavior: a log filter goes on at whichever node is asked', async () => {
+  test('behavior: a log filter continues at any node', async () => {
     const [a, b] = nodes
     const id = await a.result<string>('eth_newFilter', [{ address: contract }])
     for (let round = 0; round < 6; round++) {
@@ -134,7 +134,7 @@ describeWithRedis('filters of two nodes', () => {
     expect(new Set(hashes).size).toBe(8)
   })
 
-  test('behavior: a node that is behind tells nothing, and nothing twice', async () => {
+  test('behavior: a node that is behind returns no changes, and none twice', async () => {
     const [a, b] = nodes
     const logs = await b.result<string>('eth_newFilter', [{ address: contract }])
     const blocks = await b.result<string>('eth_newBlockFilter')
@@ -153,7 +153,7 @@ describeWithRedis('filters of two nodes', () => {
     expect(await a.result('eth_getFilterChanges', [blocks])).toHaveLength(1)
   })
 
-  test('behavior: a pending transaction is told by the node that has it', async () => {
+  test('behavior: a pending transaction is returned by the node that has it', async () => {
     const [a, b] = nodes
     const id = await a.result<string>('eth_newPendingTransactionFilter')
     expect(await b.result('eth_getFilterChanges', [id])).toEqual([])
@@ -176,7 +176,7 @@ describeWithRedis('filters of two nodes', () => {
     await expect.poll(() => b.ask('eth_getFilterChanges', [id])).toMatchObject({ error: { code: -32000 } })
   })
 
-  test('error: what is kept of a filter is damaged, and the node goes on', async () => {
+  test('error: a damaged filter does not affect the node', async () => {
     const [a, b] = nodes
     const damages: ((key: string) => Promise<unknown>)[] = [
       (key) => redis.client.hset(key, 'seen', '{"number":"x"}'),
@@ -331,7 +331,7 @@ describeWithRedis('limits of two nodes', () => {
     await redis.stop()
   })
 
-  test('behavior: while the store is away and the node is open, it limits by itself and tells later', async () => {
+  test('behavior: while the store is away, an open node limits rates by itself and reports usage later', async () => {
     const redis = await RedisProcess.start()
     const { key } = await keys(redis, 'create', 'slow', '--rate', '2', '--burst', '5')
     const quota = await keys(redis, 'create', 'short', '--daily', '10')
@@ -352,7 +352,7 @@ describeWithRedis('limits of two nodes', () => {
 })
 
 describeWithRedis('a store that is away', () => {
-  test('behavior: closed: 503 until it is back, and the node says so', async () => {
+  test('behavior: closed: 503 until the store is back, with a log line', async () => {
     const redis = await RedisProcess.start([], 'open-sesame')
     const { key } = await keys(redis, 'create', 'wallet')
     const node = await startNode(redis)
@@ -383,7 +383,7 @@ describeWithRedis('a store that is away', () => {
     await redis.stop()
   })
 
-  test('behavior: open: known keys stay good, filters are refused, changes come when it is back', async () => {
+  test('behavior: open: known keys stay valid, filters are refused, changes arrive when it is back', async () => {
     const redis = await RedisProcess.start()
     const { key } = await keys(redis, 'create', 'wallet')
     const node = await startNode(redis, 'store.whenAway = "open"\n')
@@ -406,7 +406,7 @@ describeWithRedis('a store that is away', () => {
     await redis.stop()
   })
 
-  test('behavior: open: a node starts without it and lets nobody in before the keys are known', async () => {
+  test('behavior: open: a node starts without it and refuses requests until the keys are known', async () => {
     const redis = await RedisProcess.start()
     const { key } = await keys(redis, 'create', 'wallet')
     await redis.kill()
@@ -439,7 +439,7 @@ describeWithRedis('a store that is away', () => {
     await redis.stop()
   })
 
-  test('error: damaged apps stop a start, and change nothing while a node runs', async () => {
+  test('error: damaged apps fail a start, and change nothing while a node runs', async () => {
     const redis = await RedisProcess.start()
     const { key } = await keys(redis, 'create', 'wallet')
     const node = await startNode(redis)
@@ -458,7 +458,7 @@ describeWithRedis('a store that is away', () => {
     await redis.stop()
   })
 
-  test('behavior: a server that hangs or takes no writes holds up nobody', async () => {
+  test('behavior: a server that hangs or refuses writes delays no request', async () => {
     const redis = await RedisProcess.start()
     const node = await startNode(redis, 'store.whenAway = "open"\n')
     await redis.client.client('PAUSE', 4000, 'ALL')
@@ -477,7 +477,7 @@ describeWithRedis('a store that is away', () => {
   })
 })
 
-test('error: settings of the store that make no sense, without what they hold', async () => {
+test('error: invalid settings of the store, without their values', async () => {
   for (const url of [
     'redis://:pass:word-x@',
     'http://a/pass-word-x',

@@ -55,7 +55,7 @@ describe.each([
   ['on a private address', {}],
   ['where connections are counted', { maxConnectionsPerIp: 500 }],
 ])('%s', (_place, settings) => {
-  test('error: a body that does not come', async () => {
+  test('error: a body that does not arrive', async () => {
     const port = await serve({ ...settings, bodyMs: 300 })
     const declared = new Line(port)
     declared.socket.write(`${head}Content-Length: 1000\r\n\r\n{`)
@@ -73,7 +73,7 @@ describe.each([
     await isServed(port)
   })
 
-  test('behavior: a body in pieces that comes in time, and one after it', async () => {
+  test('behavior: a body in pieces that arrives in time, and another body after it', async () => {
     const port = await serve({ ...settings, bodyMs: 5000 })
     const line = new Line(port)
     // uWebSockets wants the first line of a request in one piece.
@@ -98,7 +98,7 @@ describe.each([
     await isServed(port)
   })
 
-  test('behavior: a large answer comes whole, however it is read', async () => {
+  test('behavior: a large answer is complete at any reading speed', async () => {
     const port = await serve(settings)
     const line = new Line(port)
     let isPaused = false
@@ -123,7 +123,7 @@ describe.each([
     line.socket.destroy()
   })
 
-  test('error: who does not read a large answer is cut off, and only so many may wait', async () => {
+  test('error: a connection with an unread large answer is closed, and unread answers are limited', async () => {
     const port = await serve({ ...settings, writeMs: 1500, maxUnreadBytes: 60_000_000 })
     const deaf = new Line(port)
     deaf.socket.pause()

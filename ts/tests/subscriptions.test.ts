@@ -46,7 +46,7 @@ describe('subscriptions of a node with several workers', () => {
     }
   })
 
-  test('behavior: logs are those of eth_getLogs, pending transactions those that were sent', async () => {
+  test('behavior: logs equal those of eth_getLogs, pending transactions those sent', async () => {
     const client = await Client.open(node.url)
     const logs = await client.result<string>('eth_subscribe', ['logs', { address: contract, fromBlock: '0x0' }])
     const nobody = await client.result<string>('eth_subscribe', ['logs', { topics: [`0x${'ab'.repeat(32)}`] }])
@@ -68,7 +68,7 @@ describe('subscriptions of a node with several workers', () => {
     await client.close()
   })
 
-  test('behavior: nobody ends the subscription of another connection', async () => {
+  test('behavior: a connection cannot end the subscription of another connection', async () => {
     const [one, other] = [await Client.open(node.url), await Client.open(node.url)]
     const id = await one.result('eth_subscribe', ['newHeads'])
     expect(await other.result('eth_unsubscribe', [id])).toBe(false)
@@ -114,7 +114,7 @@ describe('subscriptions of a node with several workers', () => {
     await node.result('evm_mine')
   })
 
-  test('error: a subscriber that does not read is cut off, others go on', async () => {
+  test('error: the connection of a subscriber that does not read is closed, others stay', async () => {
     const [slow, quick] = [await Client.open(node.url), await Client.open(node.url)]
     for (let index = 0; index < 100; index++) await slow.result('eth_subscribe', ['newHeads'])
     await quick.result('eth_subscribe', ['newHeads'])

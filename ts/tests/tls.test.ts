@@ -112,7 +112,7 @@ describe('a node with a certificate', () => {
     expect(await ask(node.url, first.ca)).toContain('0x21')
   })
 
-  test('behavior: SIGHUP takes over a new certificate; open connections stay, a wrong one changes nothing', async () => {
+  test('behavior: SIGHUP loads a new certificate; open connections stay, an invalid certificate changes nothing', async () => {
     const open = new WebSocket(node.url.replace('https', 'wss'), { ca: first.ca })
     await new Promise((resolve, reject) => open.on('open', resolve).on('error', reject))
     expect(await shownName(port)).toBe('first')

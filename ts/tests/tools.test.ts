@@ -130,7 +130,7 @@ describe('rewind and verify', { timeout: 120_000 }, () => {
     )
   })
 
-  test('error: an import that fails leaves no new chain behind, and what was there', async () => {
+  test('error: a failing import leaves no new chain, and an existing chain unchanged', async () => {
     const wrong = join(folder, 'wrong.txt')
     writeFileSync(wrong, 'not a block\n')
     const later = join(folder, 'later.txt')
@@ -158,7 +158,7 @@ describe('rewind and verify', { timeout: 120_000 }, () => {
     expect(JSON.parse(kept.output)).toMatchObject({ number: 3 })
   })
 
-  test('error: a command on a node that keeps nothing', async () => {
+  test('error: a command on an ephemeral node', async () => {
     const config = join(folder, 'ephemeral.toml')
     writeFileSync(config, 'ephemeral = true\n')
     for (const command of [['import', file], ['info'], ['rewind', '--to', '0']]) {

@@ -54,7 +54,7 @@ describe('docs/tools.md', () => {
     expect(words).toContain('forge and cast --legacy')
   })
 
-  test('behavior: pages that the page promises to let in', async () => {
+  test('behavior: origins that the page promises to accept', async () => {
     const headers = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' }
     for (const origin of ['https://remix.ethereum.org', 'chrome-extension://nkbihfbeogaeaoehlefnkodbefgpgknn']) {
       const preflight = await fetch(node.url, { method: 'OPTIONS', headers: { ...headers, origin } })

@@ -25,7 +25,7 @@ describe('a development network by default', () => {
   })
   afterAll(() => node.stop())
 
-  test('behavior: the name is one that tools know', async () => {
+  test('behavior: the client version is known to tools', async () => {
     expect(await node.result('web3_clientVersion')).toMatch(/^anvil\/v1\.0\.0 Rhizome\/\d+\.\d+\.\d+\/\w+-\w+$/)
   })
 
@@ -71,7 +71,7 @@ describe('--tools', () => {
     expect([head.number, Math.abs(Number(head.timestamp) - Date.now() / 1000) < 60]).toEqual(['0x1', true])
   })
 
-  test('behavior: no block shows REMASC, by its hash it is found', async () => {
+  test('behavior: blocks leave out the REMASC transaction, its hash finds it', async () => {
     const sent = await node.result('eth_sendTransaction', [{ from: cow, to: stranger, value: '0x1' }])
     const { hash, number } = await node.result<Block>('eth_getBlockByNumber')
     for (const [way, id] of [
@@ -141,7 +141,7 @@ describe('--tools', () => {
     expect((await node.ask('eth_sendTransaction', [send])).error?.code).toBe(-32602)
   })
 
-  test('behavior: blocks so many seconds apart, and the clock', async () => {
+  test('behavior: a fixed interval between blocks, and the clock', async () => {
     const time = async () => Number((await node.result<Block>('eth_getBlockByNumber')).timestamp)
     await node.result('evm_mine')
     const begun = await time()
@@ -164,14 +164,14 @@ describe('--tools', () => {
     expect((await node.ask('evm_setTime', [moment - 1000])).error?.code).toBe(-32602)
   })
 
-  test('behavior: what has no meaning on Rootstock succeeds', async () => {
+  test('behavior: methods without a meaning on Rootstock succeed', async () => {
     expect(await node.result('hardhat_setPrevRandao', [`0x${'11'.repeat(32)}`])).toBe(true)
     expect(await node.result('hardhat_setNextBlockBaseFeePerGas', ['0x1'])).toBe(true)
     expect(await node.result('anvil_setLoggingEnabled', [true])).toBe(null)
     expect((await node.ask('hardhat_setPrevRandao', ['0x11'])).error?.code).toBe(-32602)
   })
 
-  test('behavior: what the node tells of itself', async () => {
+  test('behavior: information about the node', async () => {
     const head = await node.result<Block>('eth_getBlockByNumber')
     const [number, timestamp] = [Number(head.number), Number(head.timestamp)]
     const id = await node.result<string>('evm_snapshot')
@@ -200,7 +200,7 @@ describe('--tools', () => {
   })
 })
 
-test('behavior: a public network has its own name and none of this', async () => {
+test('behavior: a public network has its own client version and no such methods', async () => {
   const node = await NodeProcess.start(['--network', 'testnet'])
   expect(await node.result('web3_clientVersion')).toMatch(/^Rhizome\//)
   expect((await node.ask('eth_call', [{ to: contract }])).error?.code).toBe(-32602)

@@ -252,7 +252,7 @@ describe('traces of a contract', () => {
     expect(byHash[0]).toEqual({ txHash: refused, result: call })
   })
 
-  test('behavior: the prestate tracer shows what was there, and in diff mode what changed', async () => {
+  test('behavior: the prestate tracer shows the prior state, and in diff mode the changes', async () => {
     const sender = account.address.toLowerCase()
     type Accounts = Record<
       string,
@@ -282,7 +282,7 @@ describe('traces of a contract', () => {
     expect(accounts).toHaveProperty([contract])
   })
 
-  test('behavior: what does not exist is null, and the genesis block has no traces', async () => {
+  test('behavior: unknown transactions are null, and the genesis block has no traces', async () => {
     const unknown = `0x${'ab'.repeat(32)}`
     for (const [method, params] of [
       ['debug_traceTransaction', [unknown]],

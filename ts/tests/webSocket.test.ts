@@ -39,7 +39,7 @@ describe('messages', () => {
     expect(await client.exchange('{"id":1e3,"method":"net_version"}')).toMatchObject({ id: 1000 })
   })
 
-  test('behavior: a slow request does not hold up the next one', async () => {
+  test('behavior: a slow request does not delay the next one', async () => {
     const client = await Client.open(await serve())
     client.socket.send(call(1, 'eth_call', [{}, 'latest']))
     expect(await client.exchange(call(2, 'eth_chainId'))).toMatchObject({ id: 2 })
@@ -54,7 +54,7 @@ describe('messages', () => {
     expect(answer).toMatchObject({ id: null, error: { code: -32700 } })
   })
 
-  test('error: what is no request is answered, and the connection stays open', async () => {
+  test('error: an invalid request is answered, and the connection stays open', async () => {
     const client = await Client.open(await serve())
     for (const text of ['', '{', 'hello', version + version]) {
       expect(await client.exchange(text)).toMatchObject({ id: null, error: { code: -32700 } })
@@ -120,7 +120,7 @@ describe('refused connections', () => {
     expect(openSockets[0]).toBe(0)
   })
 
-  test('error: what is no WebSocket of version 13', async () => {
+  test('error: upgrades other than WebSocket version 13', async () => {
     const url = await serve()
     await expect(Client.open(url, { protocolVersion: 8 })).rejects.toThrow(/^426 /)
     expect((await fetch(url)).status).toBe(405)
@@ -133,7 +133,7 @@ describe('refused connections', () => {
     await expect(Client.open(await serve({ ws: { enabled: false } }))).rejects.toThrow(/^405 /)
   })
 
-  test('error: too many connections; one that closes makes room', async () => {
+  test('error: too many connections; closing one makes room', async () => {
     const url = await serve({ ws: { maxConnections: 2 } })
     const first = await Client.open(url)
     await Client.open(url)
@@ -143,7 +143,7 @@ describe('refused connections', () => {
     expect(await third.exchange(version)).toEqual(versionAnswer)
   })
 
-  test('behavior: HTTP goes on beside it, on any path', async () => {
+  test('behavior: HTTP is served on the same port, on any path', async () => {
     const url = await serve({ ws: { maxConnections: 1 } })
     const client = await Client.open(`${url}/some/path?query`)
     const response = await fetch(url, {
@@ -180,7 +180,7 @@ describe('limits', () => {
     expect(await client.exchange(version)).toEqual(versionAnswer)
   })
 
-  test('error: a client that does not read is cut off, and told why when it reads again', async () => {
+  test('error: the connection of a client that does not read is closed, with the reason as last message', async () => {
     const client = await Client.open(await serve({ ws: { maxBufferedBytes: 500_000 } }))
     let received = 0
     client.socket.on('message', () => {
@@ -195,7 +195,7 @@ describe('limits', () => {
     expect(received).toBeLessThan(200)
   })
 
-  test('error: all clients together may leave only so much unread', async () => {
+  test('error: unread messages of all clients together are limited', async () => {
     const url = await serve({ ws: { maxBufferedBytes: 1_000_000_000, maxUnreadBytes: 20_000_000 } })
     const ask = (client: Client, count: number) => {
       for (let id = 1; id <= count; id++)
@@ -232,7 +232,7 @@ describe('limits', () => {
     }
   })
 
-  test('error: a silent client is cut off, one that answers pings is not', async () => {
+  test('error: a silent connection is closed, a connection that answers pings is not', async () => {
     const url = await serve({ ws: { idleSeconds: 8 } })
     const alive = await Client.open(url)
     const silent = await shakenHands(url)
@@ -310,7 +310,7 @@ describe('the end', () => {
     expect(await client.closed).toEqual({ code: 1001, reason: 'Server is shutting down' })
   })
 
-  test('behavior: a thousand connections that come and go leave nothing behind', async () => {
+  test('behavior: a thousand closed connections leave no resources behind', async () => {
     const url = await serve()
     const round = async (index: number): Promise<void> => {
       const client = await Client.open(url)

@@ -199,7 +199,7 @@ describe.each(['HTTP', 'WebSocket'] as const)('over %s', (transport) => {
     expect(all.length).toBeGreaterThan(1000)
   }, 120_000)
 
-  test('behavior: what does not exist is not found, and no defect', async () => {
+  test('behavior: unknown methods are not found, and no internal error', async () => {
     const unknown: readonly unknown[] = [hash, '0x99999999', `0x${'0'.repeat(64)}`, { blockHash: hash }]
     const asked = table
       .filter((row) => row.isOff !== true && row.isWrite !== true && !row.name.endsWith('subscribe'))

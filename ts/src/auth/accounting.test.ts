@@ -50,7 +50,7 @@ describe('Accounting', () => {
     expect([first.pay(1, 2, day), second.pay(1, 1, day)]).toEqual(['day', undefined])
   })
 
-  test('behavior: what could not be told is told later, once, and the trouble is reported once', async () => {
+  test('behavior: counts are reported later, once, after a failure that is reported once', async () => {
     const usage = new Shared()
     const problems: string[] = []
     const node = new Accounting({ usage, rates: new MemoryRates() }, ({ message }) => problems.push(message))
@@ -121,7 +121,7 @@ describe('Accounting', () => {
     await node.stop()
   })
 
-  test('behavior: what was spent before there was a rate does not count', async () => {
+  test('behavior: units spent before there was a rate do not count', async () => {
     const node = new Accounting({ usage: new Shared(), rates: new MemoryRates() }, nothing)
     const meter = new Meter(node.memory, (await node.open([app('a', {})]))[0] as number)
     meter.count(1000, 1_000_000)
@@ -136,7 +136,7 @@ describe('Accounting', () => {
   })
 })
 
-test('behavior: a burst is never less than comes between two looks', () => {
+test('behavior: a burst is never less than the units of two rounds', () => {
   const limits = noPolicy.limits
   expect(burstOf(limits)).toBeNull()
   expect(burstOf({ ...limits, unitsPerSecond: 100 })).toBe(50)

@@ -19,7 +19,7 @@ test('behavior: a bucket that was full for long is empty when it was spent', asy
   expect(await rates.spend([{ ...limits, units: 0 }], 60_100)).toEqual([10])
 })
 
-test('behavior: a caller who had to wait finds what has come meanwhile, once', async () => {
+test('behavior: a caller that had to wait gets the refill of that time, once', async () => {
   const rates = new MemoryRates()
   await rates.spend([{ ...limits, units: 50 }], 0)
   expect(await rates.spend([{ ...limits, units: 0, room: 80 }], 1000)).toEqual([80])
@@ -29,20 +29,20 @@ test('behavior: a caller who had to wait finds what has come meanwhile, once', a
   expect(await rates.spend([{ ...limits, units: 50, room: 80 }], 9000)).toEqual([0])
 })
 
-test('behavior: what was spent beyond the level is made up for', async () => {
+test('behavior: units spent beyond the level are paid back', async () => {
   const rates = new MemoryRates()
   expect(await rates.spend([{ ...limits, units: 80 }], 0)).toEqual([-30])
   expect(await rates.spend([{ ...limits, units: 0 }], 300)).toEqual([0])
 })
 
-test('behavior: a clock that was put back gives nothing away', async () => {
+test('behavior: a clock that was set back adds no units', async () => {
   const rates = new MemoryRates()
   await rates.spend([{ ...limits, units: 50 }], 5000)
   expect(await rates.spend([{ ...limits, units: 0 }], 1000)).toEqual([0])
   expect(await rates.spend([{ ...limits, units: 0 }], 1100)).toEqual([10])
 })
 
-test('behavior: apps have buckets of their own', async () => {
+test('behavior: each app has its own bucket', async () => {
   const rates = new MemoryRates()
   const spent = [
     { ...limits, units: 20 },

@@ -48,7 +48,7 @@ test('behavior: only the exact form of a key is looked at', () => {
   expect(ring.identify(key)).toBeDefined()
 })
 
-test('behavior: who came without a key has to go when one is asked for', () => {
+test('behavior: an admission without a key ends when keys are required', () => {
   const ring = ringOf({ isOpen: true, apps: [], keys: [] })
   let changes = 0
   ring.onReplaced(() => changes++)
@@ -65,7 +65,7 @@ test('behavior: who came without a key has to go when one is asked for', () => {
   ])
 })
 
-test('behavior: a change of something else leaves who was let in alone; one of his app lets him be looked at again', () => {
+test('behavior: a change of another app keeps an admission; a change of its app renews it', () => {
   const ring = ringOf(keysOf())
   const admission = { ...admitted(ring), client }
   ring.replace(keysOf())

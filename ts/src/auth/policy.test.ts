@@ -63,7 +63,7 @@ describe('changedPolicy', () => {
     expect(() => changedPolicy(noPolicy, change)).toThrow(message)
   })
 
-  test('behavior: what is not named stays, lists are replaced and brought to one form', () => {
+  test('behavior: absent members stay, lists are replaced and normalised', () => {
     const first = changedPolicy(noPolicy, {
       allow: {
         origins: ['HTTPS://App.Example:443/', 'http://a:8080', 'chrome-extension://abc'],
@@ -140,7 +140,7 @@ describe('changedPolicy', () => {
 describe('apps', () => {
   const given = { name: 'a', description: '', useCase: '', network: 'regtest', expiresAt: null }
 
-  test('behavior: an app keeps its keys when it is edited, and is read as it was written', () => {
+  test('behavior: an edited app keeps its keys, and is read as written', () => {
     const { apps } = createApp([], { ...given, allow: { methods: ['eth_*'] } }, 1)
     const edited = editApp(apps, 'a', { description: 'd', limits: { dailyUnits: 7 } })
     expect(edited).toEqual([{ ...apps[0], description: 'd', limits: { ...noPolicy.limits, dailyUnits: 7 } }])
@@ -157,7 +157,7 @@ describe('apps', () => {
     expect(readApps(JSON.stringify({ version: 1, apps }))).toHaveProperty('problem')
   })
 
-  test('error: a document that was edited wrongly says where, and shows nothing', () => {
+  test('error: a wrong edit of the document is located without showing its content', () => {
     const { apps } = createApp([], { ...given, allow: { sources: ['10.0.0.0/8'] } }, 1)
     const text = writeApps(apps).replace('10.0.0.0/8', '10.0.0.0/secret')
     expect(readApps(text)).toEqual({ problem: 'allow.sources[0] is wrong' })

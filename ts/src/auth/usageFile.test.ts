@@ -39,7 +39,7 @@ test('behavior: counts by UTC day and month, and is read as it was written', asy
   await again.close()
 })
 
-test('behavior: nothing is written when there is nothing new, and nowhere without a path', async () => {
+test('behavior: writes only changes, and only with a path', async () => {
   const path = fresh()
   const file = await UsageFile.open(path, never)
   await file.add([{ ...one, requests: 0, units: 0, errors: 0, refused: 0 }], noon)
@@ -59,7 +59,7 @@ test('behavior: old periods are forgotten', async () => {
   expect(Object.keys(report?.months ?? {})).toHaveLength(24)
 })
 
-test('error: what is damaged is kept aside', async () => {
+test('error: a damaged file is renamed', async () => {
   for (const content of ['', '{}', '[]', '{"version":1,"apps":[{"app":"a","days":{"today":{}},"months":{}}]}']) {
     const path = fresh()
     const file = await UsageFile.open(path, never)
@@ -75,7 +75,7 @@ test('error: what is damaged is kept aside', async () => {
   }
 })
 
-test('error: a place where nothing can be written is reported, and nothing is forgotten', async () => {
+test('error: an unwritable folder is reported, and no counts are lost', async () => {
   const path = join(fresh(), 'deeper')
   writeFileSync(join(folder, 'file'), '')
   const problems: string[] = []

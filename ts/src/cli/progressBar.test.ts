@@ -10,7 +10,7 @@ function terminal(isTTY: boolean) {
   return { written, out: { isTTY, write } as never }
 }
 
-test('behavior: the line says how much is done, how fast, and how long it takes', () => {
+test('behavior: the line has progress, rate and remaining time', () => {
   const { written, out } = terminal(true)
   let ms = 0
   const bar = new ProgressBar(out, true, () => ms)
@@ -38,7 +38,7 @@ test('behavior: the line says how much is done, how fast, and how long it takes'
   ])
 })
 
-test('behavior: long times are told in hours and minutes', () => {
+test('behavior: long times are shown in hours and minutes', () => {
   const { written, out } = terminal(true)
   let ms = 0
   const bar = new ProgressBar(out, true, () => ms)
@@ -52,7 +52,7 @@ test('behavior: long times are told in hours and minutes', () => {
   ])
 })
 
-test('behavior: nothing where there is no terminal, or nobody wants it', () => {
+test('behavior: prints nothing without a terminal, or if disabled', () => {
   for (const [isTTY, isWanted] of [
     [false, true],
     [true, false],

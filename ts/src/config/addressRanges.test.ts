@@ -54,7 +54,7 @@ describe('ranges', () => {
   ])('behavior: %s %s', (address, expected) => {
     expect(ranges.has(address)).toBe(expected)
   })
-  test('behavior: the empty set has nothing, the whole everything', () => {
+  test('behavior: the empty set contains no address, 0.0.0.0/0 and ::/0 contain all', () => {
     expect(new AddressRanges([]).has('10.0.0.1')).toBe(false)
     const all = new AddressRanges(['0.0.0.0/0', '::/0'])
     expect([all.has('203.0.113.1'), all.has('2001:db8::1'), all.has('')]).toEqual([true, true, false])

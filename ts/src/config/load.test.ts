@@ -42,7 +42,7 @@ test('behavior: flags win over the environment, that over the file', () => {
   expect(dataDirOf(config)).toBeNull()
 })
 
-test('error: a data directory for a node that keeps nothing', () => {
+test('error: a data directory for an ephemeral node', () => {
   const flag = { ephemeral: { value: true, flag: '--ephemeral' } }
   const path = file('dataDir = "x"\n')
   expect(configProblems({ flags: { ...flag, dataDir: { value: 'x', flag: '--data-dir' } } })).toEqual([
@@ -58,7 +58,7 @@ test('error: a data directory for a node that keeps nothing', () => {
   expect(dataDirOf(loadConfig({ file: path, environment: { RHIZOME_EPHEMERAL: 'true' } }))).toBeNull()
 })
 
-test('behavior: public networks neither mine nor sign unless told', () => {
+test('behavior: public networks neither mine nor sign by default', () => {
   const config = loadConfig({ flags: { network: { value: 'mainnet', flag: '--network' } } })
   expect(miningOf(config)).toEqual({ mode: 'off' })
   expect(hasWallet(config)).toBe(false)
@@ -90,7 +90,7 @@ test('behavior: a chain file decides the network', () => {
 })
 
 describe('problems', () => {
-  test('error: each names its setting and where it comes from', () => {
+  test('error: each problem names its setting and source', () => {
     const path = file('network = "x"\nfoo = 1\n[http]\nport = 99999\nprt = 2\n[modules.evm]\nenabled = "no"\n')
     const found = configProblems({ file: path, environment: { RHIZOME_HTTP_WORKERS: 'many', RHIZOME_NOPE: '1' } })
     expect(found).toEqual(
@@ -148,7 +148,7 @@ test('behavior: names and defaults for tools are those of development networks w
   expect(of('compat = "reference"\n')).toMatchObject({ ...own, failedEstimate: 'error' })
 })
 
-test('behavior: rpc.skipRemasc hides more than the reference does, unless it is imitated', () => {
+test('behavior: rpc.skipRemasc hides more than the reference, unless compat = "reference"', () => {
   const of = (content: string) => remascVisibility(loadConfig({ file: file(content) }))
   expect(of('')).toBe('listed')
   expect(of('tools = true\n')).toBe('hidden')
@@ -156,7 +156,7 @@ test('behavior: rpc.skipRemasc hides more than the reference does, unless it is 
   expect(of('compat = "reference"\n[rpc]\nskipRemasc = true\n')).toBe('unlisted')
 })
 
-test('error: settings for tools on public networks and beside compat = "reference"', () => {
+test('error: settings for tools on public networks and with compat = "reference"', () => {
   for (const [place, words] of [
     ['network = "mainnet"', 'mainnet'],
     ['network = "testnet"', 'testnet'],

@@ -50,7 +50,7 @@ describe('storeAddress', () => {
 })
 
 describe('secrets', () => {
-  test('behavior: no problem with the store shows what was given', () => {
+  test('behavior: problems of the store never contain its URL', () => {
     const sources: Sources[] = [
       { settings: { store: { url: 'https://:secret@a' } } },
       { settings: { store: { url: 'redis://:secret@a:x' } } },
@@ -65,7 +65,7 @@ describe('secrets', () => {
     }
   })
 
-  test('behavior: a shown configuration has none, and what is no secret stays', () => {
+  test('behavior: a printed configuration has no secrets, and all other settings', () => {
     const settings = { store: { url: 'redis://:secret@a', password: 'secret', prefix: 'x:' } }
     const shown = withoutSecrets(loadConfig({ settings }))
     expect(shown.store).toEqual({ url: '(not shown)', password: '(not shown)', prefix: 'x:', whenAway: 'closed' })

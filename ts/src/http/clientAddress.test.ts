@@ -27,7 +27,7 @@ function address(peer: number[], ...lines: string[]): string {
 
 const proxy = [10, 0, 0, 1]
 
-test('behavior: the peer, whatever it says, unless it is trusted', () => {
+test('behavior: the address of an untrusted peer, with any header', () => {
   expect(address([192, 0, 2, 7], '198.51.100.1')).toBe('192.0.2.7')
   expect(address([...new Array(15).fill(0), 1], '198.51.100.1')).toBe('::1')
   expect(address([...new Array(10).fill(0), 255, 255, 192, 0, 2, 7])).toBe('192.0.2.7')

@@ -22,7 +22,7 @@ test('behavior: extensions and Remix reach development networks only', () => {
   }
 })
 
-test('behavior: neither do they where signatures are good on a public network', () => {
+test('behavior: not allowed if signatures are valid on a public network', () => {
   const origins = (chainId: number) => originsOf(loadConfig({ settings: { development: { chainId } } }))
   for (const origin of extensions) {
     expect([30, 31, 33].map((chainId) => isOriginAllowed(origin, origins(chainId)))).toEqual([false, false, true])

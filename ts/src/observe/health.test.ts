@@ -21,7 +21,7 @@ describe('judgeHealth', () => {
     })
   })
 
-  test('behavior: a limit that is just kept, and one that is passed', () => {
+  test('behavior: at the limit, and beyond it', () => {
     expect(
       judgeHealth(figures, { ...unlimited, maxHeadAgeSeconds: 500, maxLagBlocks: 10 }, 1_500_000, false).ready,
     ).toBe(true)

@@ -19,7 +19,7 @@ describe('History', () => {
     expect(history.before(12_000, 60_000)?.atMs).toBe(0)
   })
 
-  test('behavior: forgets what is older than five minutes', () => {
+  test('behavior: drops samples older than five minutes', () => {
     const history = new History()
     for (let turn = 0; turn < 100; turn++) history.add(sample(turn * 5000, turn))
     expect(history.before(99 * 5000, 1e9)?.atMs).toBe(39 * 5000)
@@ -52,14 +52,14 @@ describe('latencyMs', () => {
     expect(latencyMs(classes([0, 100]), 0.5)).toBeCloseTo(0.05)
   })
 
-  test('behavior: 99 of 100 see nothing of the slowest', () => {
+  test('behavior: p99 of 100 requests ignores the slowest', () => {
     const counts = classes([0, 99], [12, 1])
     expect(latencyMs(counts, 0.5)).toBeLessThan(0.1)
     expect(latencyMs(counts, 0.99)).toBeCloseTo(0.1)
     expect(latencyMs(counts, 0.999)).toBeGreaterThan(500)
   })
 
-  test('behavior: of what is beyond the last bound, the bound', () => {
+  test('behavior: beyond the last bound, returns the bound', () => {
     expect(latencyMs(classes([latencyBounds.length, 5]), 0.5)).toBe(10_000)
   })
 })

@@ -93,7 +93,7 @@ describe('headers', () => {
     }
   })
 
-  test('behavior: hashes of headers of every form; what is not canonical is refused', () => {
+  test('behavior: hashes headers of every form; rejects non-canonical encodings', () => {
     const { cases } = vectors<HeaderCase>('blocks/headers.json.gz')
     let read = 0
     for (const one of cases) {
@@ -128,7 +128,7 @@ describe('headers', () => {
     }
   })
 
-  test('behavior: SHA-256 goes on from its middle', () => {
+  test('behavior: SHA-256 continues from a midstate', () => {
     const message = Uint8Array.from({ length: 300 }, (_none, index) => index * 7)
     // A midstate is the state after a whole number of blocks; here it is computed from the start of the message.
     const start = bytesOf('0x6a09e667bb67ae853c6ef372a54ff53a510e527f9b05688c1f83d9ab5be0cd19', 'state')

@@ -21,7 +21,7 @@ describe('FigureRecorder', () => {
   })
   afterEach(() => rmSync(join(folder, '..'), { recursive: true, force: true }))
 
-  test('behavior: what the node answered is counted once, and outlives the process', async () => {
+  test('behavior: requests are counted once, and figures survive a restart', async () => {
     const counters = new Counters(['a', 'b'])
     const first = open()
     counters.count('a', 1, undefined)
@@ -74,7 +74,7 @@ describe('FigureRecorder', () => {
     }
   })
 
-  test('error: what cannot be written is kept, reported once and written later', async () => {
+  test('error: unwritable figures are reported once and written later', async () => {
     writeFileSync(folder, '')
     const recorder = open()
     recorder.takeApps(uses('shop', 5))
