@@ -25,7 +25,7 @@ import { nodeConfig } from './nodeConfig.ts'
 import { judgeHealth, type StoreHealth } from './observe/health.ts'
 import { createLogger, type Logger } from './observe/log.ts'
 import { freePort } from './portProbe.ts'
-import { budgetCells, MemoryBudget } from './rpc/memoryBudget.ts'
+import { MemoryBudget, sharedCounters } from './rpc/memoryBudget.ts'
 import type { RunningNode } from './runningNode.ts'
 import { keepsApps, type NodeStore, openStore } from './serviceStore.ts'
 import { maxIncompleteMessageBytes } from './settings.ts'
@@ -76,7 +76,7 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
     askToEnd = resolve
   })
   const count = workersOf(config)
-  const cells = budgetCells(count + 1)
+  const cells = sharedCounters(count + 1)
   const memory = new MemoryBudget(cells, 0, memoryLimitOf(config))
   const figures = config.metrics.enabled ? await import('./figures.ts') : undefined
   const isCounting = config.metrics.enabled || config.admin.enabled

@@ -17,7 +17,7 @@ export interface WorkerStart {
   readonly openSockets: Int32Array
   /** Shared connection table. */
   readonly connections: Int32Array
-  /** Shared memory budget, see `budgetCells`; the main thread has index 0. */
+  /** Shared memory budget, see `sharedCounters`; the main thread has index 0. */
   readonly memory: Int32Array
   /** Shared memory of this worker's counters; undefined if requests are not counted. */
   readonly counters: SharedArrayBuffer | undefined

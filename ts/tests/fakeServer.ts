@@ -2,7 +2,7 @@ import { Keyring } from '../src/auth/keyring.ts'
 import { meterMemory } from '../src/auth/meter.ts'
 import { MethodGroups } from '../src/auth/methodGroups.ts'
 import { loadConfig } from '../src/config/load.ts'
-import { budgetCells, MemoryBudget } from '../src/rpc/memoryBudget.ts'
+import { MemoryBudget, sharedCounters } from '../src/rpc/memoryBudget.ts'
 import { createServer, type Server, type ServerParts } from '../src/server.ts'
 import { fakeAddon } from './fakeAddon.ts'
 
@@ -16,7 +16,7 @@ export function fakeServer(settings: object, parts: Partial<ServerParts> = {}): 
     observe: () => undefined,
     shutdown: () => undefined,
     openSockets: new Int32Array(new SharedArrayBuffer(4)),
-    memory: new MemoryBudget(budgetCells(1), 0, 2 ** 29),
+    memory: new MemoryBudget(sharedCounters(1), 0, 2 ** 29),
     counters: undefined,
     ...parts,
   })

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { budgetCells, MemoryBudget } from '../src/rpc/memoryBudget.ts'
+import { MemoryBudget, sharedCounters } from '../src/rpc/memoryBudget.ts'
 import type { Server } from '../src/server.ts'
 import { fakeServer } from './fakeServer.ts'
 
@@ -15,7 +15,7 @@ const sockets: Socket[] = []
 
 beforeEach(async () => {
   // One thread: a client may take half of it.
-  memory = new MemoryBudget(budgetCells(1), 0, 16 * mega)
+  memory = new MemoryBudget(sharedCounters(1), 0, 16 * mega)
   server = fakeServer({ rpc: { maxResponseBytes: 0, maxBatchRequests: 1000 } }, { memory })
   port = await server.listen(0)
 })

@@ -1,5 +1,5 @@
-//! Request bodies that are too large to be read on a worker. They lie outside of the JavaScript heap: there, each of them
-//! would be copied three times in one step, and would bring the next collection of garbage nearer, which stops the worker.
+//! Request bodies that are too large to be read on a worker, held outside of the JavaScript heap: there, a body would be
+//! copied three times in one step and cause garbage collections, which stop the worker.
 
 use crate::executors::pooled;
 use napi::bindgen_prelude::{Buffer, External, Object, Uint8Array};

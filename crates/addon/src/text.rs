@@ -1,4 +1,4 @@
-//! Texts from JavaScript. Short ones are read in one call and without an allocation; large ones come as bytes.
+//! Texts from JavaScript. Short texts are read in one call without an allocation, large ones are buffers of bytes.
 
 use napi::bindgen_prelude::{FromNapiValue, Uint8Array};
 use napi::{Error, Result, Status, sys};
@@ -6,12 +6,12 @@ use std::ffi::c_char;
 use std::ops::Deref;
 use std::str;
 
-/// Room for a hash in hex, and for another character behind it.
+/// Capacity for a hash in hex and one more character.
 const HASH: usize = 72;
-/// Most bytes that a character takes.
+/// Maximum size of a character in bytes.
 const CHARACTER: usize = 4;
 
-/// A text parameter, most often shorter than the room for it.
+/// Text parameter, usually shorter than its capacity `ROOM`. Longer texts are allocated.
 pub struct Text<const ROOM: usize = HASH>(Kept<ROOM>);
 
 enum Kept<const ROOM: usize> {
@@ -25,7 +25,7 @@ impl<const ROOM: usize> Deref for Text<ROOM> {
     #[expect(unsafe_code, reason = "the engine writes nothing but UTF-8")]
     fn deref(&self) -> &str {
         match &self.0 {
-            // Safety: V8 puts U+FFFD in the place of what has no UTF-8, and writes whole characters only.
+            // Safety: V8 writes U+FFFD for lone surrogates, and whole characters only.
             Kept::Short { room, length } => unsafe {
                 str::from_utf8_unchecked(room.get(..*length).unwrap_or_default())
             },
@@ -49,19 +49,19 @@ impl<const ROOM: usize> FromNapiValue for Text<ROOM> {
         let mut room = [0; ROOM];
         let mut length = 0;
         let start = room.as_mut_ptr().cast::<c_char>();
-        // Safety: the environment is the one that we were called with, and the array is as long as is said.
+        // Safety: the environment is that of the caller, and the array has `ROOM` bytes.
         let status = unsafe { sys::napi_get_value_string_utf8(env, value, start, ROOM, &mut length) };
         if Status::from(status) == Status::Ok && length + CHARACTER < ROOM {
             return Ok(Self(Kept::Short { room, length }));
         }
-        // Bytes of a request that was too large to be made a string.
+        // Bytes of a large request.
         if Status::from(status) == Status::StringExpected {
             // Safety: as above.
             let bytes = unsafe { Uint8Array::from_napi_value(env, value) }?;
             let text = String::from_utf8(bytes.to_vec());
             return text.map(|text| Self(Kept::Long(text))).map_err(|fault| Error::from_reason(fault.to_string()));
         }
-        // It may go on, or it is no text: then this tells.
+        // The text is longer, or the value is not a text: then this fails.
         // Safety: as above.
         unsafe { String::from_napi_value(env, value) }.map(|text| Self(Kept::Long(text)))
     }

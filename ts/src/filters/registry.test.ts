@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Cursor } from '../native/feed.ts'
 import { RpcError } from '../rpc/errors.ts'
-import { budgetCells, MemoryBudget } from '../rpc/memoryBudget.ts'
+import { MemoryBudget, sharedCounters } from '../rpc/memoryBudget.ts'
 import type { LogFilter } from '../rpc/parameters/logFilter.ts'
 import { MemoryFilters } from './memoryStore.ts'
 import { answerQuestion, type FilterQuestion, RemoteFilters } from './port.ts'
@@ -79,7 +79,7 @@ function setUp(maximum = 3) {
   const chain = new Chain()
   let now = 0
   let ids = 0
-  const memory = new MemoryBudget(budgetCells(1), 0, 2 ** 20)
+  const memory = new MemoryBudget(sharedCounters(1), 0, 2 ** 20)
   const store = new MemoryFilters(
     { expiryMs: 100, maximum },
     memory,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Cursor, Movement } from '../native/feed.ts'
-import { budgetCells, MemoryBudget } from '../rpc/memoryBudget.ts'
+import { MemoryBudget, sharedCounters } from '../rpc/memoryBudget.ts'
 import { MemoryFilters } from './memoryStore.ts'
 import { FilterRegistry } from './registry.ts'
 import { sharedSource } from './sharedSource.ts'
@@ -71,7 +71,7 @@ function nodeOf(store: MemoryFilters, name: string) {
 }
 
 function twoNodes() {
-  const store = new MemoryFilters({ expiryMs: 1e9, maximum: 100 }, new MemoryBudget(budgetCells(1), 0, 2 ** 30))
+  const store = new MemoryFilters({ expiryMs: 1e9, maximum: 100 }, new MemoryBudget(sharedCounters(1), 0, 2 ** 30))
   const [a, b] = [nodeOf(store, 'a'), nodeOf(store, 'b')]
   return { a, b, both: [a, b] }
 }
@@ -185,7 +185,7 @@ describe('a poll without a reply from the store', () => {
     [['lost', 'not done']],
     [['not done', 'lost', 'not done', 'lost', 'lost']],
   ] as ('lost' | 'not done')[][][])('behavior: is told by the next one: %j', async (fates) => {
-    const store = new LosingFilters({ expiryMs: 1e9, maximum: 100 }, new MemoryBudget(budgetCells(1), 0, 2 ** 30))
+    const store = new LosingFilters({ expiryMs: 1e9, maximum: 100 }, new MemoryBudget(sharedCounters(1), 0, 2 ** 30))
     const { chain, registry, poll } = nodeOf(store, 'a')
     const id = idOf(await registry.newLogFilter({}, 'a'))
     chain.grow('g', 'x1')
@@ -203,7 +203,7 @@ describe('a poll without a reply from the store', () => {
   })
 
   test('behavior: is not repeated after another node has advanced the filter', async () => {
-    const store = new LosingFilters({ expiryMs: 1e9, maximum: 100 }, new MemoryBudget(budgetCells(1), 0, 2 ** 30))
+    const store = new LosingFilters({ expiryMs: 1e9, maximum: 100 }, new MemoryBudget(sharedCounters(1), 0, 2 ** 30))
     const [a, b] = [nodeOf(store, 'a'), nodeOf(store, 'b')]
     const id = idOf(await a.registry.newLogFilter({}, 'a'))
     for (const { chain } of [a, b]) chain.grow('g', 'x1')

@@ -1,29 +1,29 @@
 import type { RpcError } from './errors.ts'
 
-/** The app on whose account a request is answered, as far as serving it has to ask. Requests without a key have none. */
+/** App that a request is billed to, as the dispatcher uses it. Requests without a key have none. */
 export interface Caller {
   /** Name of the app. */
   readonly app: string
-  /** Wire names that may be called; undefined: all. */
+  /** Allowed wire names; undefined: all. */
   readonly methods: ReadonlySet<string> | undefined
-  /** Addresses, in lower case, that requests may name; undefined: any. */
+  /** Allowed contract addresses, in lower case; undefined: all. */
   readonly contracts: ReadonlySet<string> | undefined
-  /** Whether `leave` has to be called when what `enter` let in is answered. */
+  /** Whether `leave` must be called after a body that `enter` admitted is answered. */
   readonly isCountedWhileRunning: boolean
-  /** The number of the account; above 0. */
+  /** Number of the account, above 0. */
   readonly account: number
   /**
-   * Lets a body in before it is read, for the price of its bytes, or says why it is not served now. Bytes are paid for even
-   * when the requests in them are refused.
+   * Admits a body before it is read, for the price of its bytes, or returns the error. Bytes are paid for even if the
+   * requests in them are rejected.
    */
   enter(units: number): RpcError | undefined
-  /** Pays for all requests of a body, or says why they are not served now: then nothing was paid. */
+  /** Pays for all requests of a body, or returns the error and charges nothing. */
   pay(requests: number, units: number): RpcError | undefined
   leave(): void
   countError(): void
-  /** Counts a body that was refused as a whole. */
+  /** Counts a body that was rejected as a whole. */
   countRefused(): void
-  /** `RateLimit-*` of the limit that is nearest; undefined when there is none. */
+  /** Values of `RateLimit-*` for the nearest limit; undefined if there is no limit. */
   limitState(): LimitState | undefined
 }
 
@@ -31,6 +31,6 @@ export interface Caller {
 export interface LimitState {
   readonly limit: number
   readonly remaining: number
-  /** Seconds until all of the limit is there again. */
+  /** Seconds until the whole limit is available again. */
   readonly resetSeconds: number
 }

@@ -1,4 +1,4 @@
-// The global of this name is looked up through a getter each time.
+// The global `performance` is a getter, which costs more than this import.
 import { performance } from 'node:perf_hooks'
 import { type Answer, type Call, writeError, writeResult } from './envelope.ts'
 import {
@@ -16,7 +16,7 @@ import type { Message } from './longAnswer.ts'
 import { type Method, type Params, wrongArity } from './method.ts'
 import type { RequestContext } from './requestContext.ts'
 
-/** A spec of the method table. */
+/** Entry of the method table. */
 export interface MethodSpec<Context> {
   readonly name: string
   /** A second wire name with the same rights and limits. */
@@ -24,51 +24,51 @@ export interface MethodSpec<Context> {
   readonly module: string
   /** Price of a call in compute units; a read at the head costs one. */
   readonly cost: number
-  /** Length of the answer where it is known before. Each kilobyte of it costs a unit on top. */
+  /** Size of the answer if it is known in advance. Each kilobyte costs one more unit. */
   readonly answerBytes?: (context: Context) => number
-  /** The addresses that a call with these parameters names, null for one that is left open. Absent: it names none. */
+  /** Returns the addresses that a call with these parameters names, null for any address. Absent: it names none. */
   readonly contracts?: (params: readonly unknown[]) => readonly (string | null)[]
-  /** Changes the chain or the pool: inside a batch it waits for the requests before it, and those after it wait for it. */
+  /** Changes the chain or the pool: in a batch it waits for all earlier requests, and later requests wait for it. */
   readonly isWrite?: boolean
-  /** Belongs to a connection that stays open: it is known there only, outside batches, and has to be answered. */
+  /** Needs a WebSocket connection: unknown over HTTP and in batches, and requires a request id. */
   readonly isForSubscribers?: boolean
-  /** The size limit of answers does not apply: the method has limits of its own. */
+  /** The size limit of answers does not apply: the method has separate limits. */
   readonly hasOwnLimit?: boolean
-  /** On the deny list of its module as long as the configuration has no list for it. */
+  /** Denied unless the configuration has a list for its module. */
   readonly isOff?: boolean
-  /** Uses the accounts that this node keeps: not for strangers. */
+  /** Uses the accounts of this node: not for unknown clients. */
   readonly needsAccounts?: boolean
-  /** On development networks only, whatever the configuration says of its module. */
+  /** Served on development networks only, even if the configuration enables its module. */
   readonly isForDevelopment?: boolean
   readonly doc: string
   readonly method: Method<Context>
 }
 
-/** What one wire name leads to. */
+/** Method of one wire name. */
 export type Entry<Context> =
-  | { readonly spec: MethodSpec<Context> /** Below the time of the request. */; readonly timeoutMs?: number }
-  /** Known here but not offered; the arity is looked at first, as for every method. */
+  | { readonly spec: MethodSpec<Context> /** Shorter than the time limit of requests. */; readonly timeoutMs?: number }
+  /** Known but not offered. The arity is checked first, as for every method. */
   | { readonly arities: readonly number[] | 'any' | Method<Context> }
 
 export interface DispatchSettings {
   readonly maxResponseBytes: number
-  /** Messages say where the fault is and what was expected. */
+  /** Messages contain the location of the fault and the expected value. */
   readonly hasHints: boolean
-  /** A parameter that has a value for its absence may be left out. */
+  /** Required parameters with a default may be omitted. */
   readonly presumesBlock: boolean
 }
 
-/** Called for each request after it was answered. `defect` is what went wrong inside the node, for the log only. */
+/** Called for each request after its answer. `defect` is an internal failure, for the log only. */
 export type Observer = (request: {
   method: string
   elapsedMs: number
   errorCode: number | undefined
   defect: unknown
-  /** Its name; for what no request has caused, none. */
+  /** Id of the request; absent for failures outside of requests. */
   request?: { readonly id: string }
 }) => void
 
-/** What is looked at for each call. All of one shape, whatever their specs leave out: the engine is quick with those. */
+/** Members of a spec that each call needs. All instances have the same shape, which V8 reads faster. */
 class Served<Context> {
   readonly name: string
   readonly spec: MethodSpec<Context>
@@ -87,12 +87,12 @@ class Served<Context> {
   }
 }
 
-/** Answers calls from a table. Knows no method and no socket. */
+/** Answers calls from the method table. Independent of methods and sockets. */
 export class Dispatcher<Context> {
   readonly #served = new Map<string, Served<Context>>()
-  /** The arities of what is known but not offered. */
+  /** Arities of methods that are known but not offered. */
   readonly #notOffered = new Map<string, readonly number[] | 'any' | Method<Context>>()
-  /** What was asked for last: the calls of a batch are often of one method. */
+  /** Method of the last call: calls of a batch often have the same method. */
   #last: Served<Context> | undefined
   readonly #context: Context
   readonly #settings: DispatchSettings
@@ -123,14 +123,14 @@ export class Dispatcher<Context> {
     return this.#find(method)?.isWrite === true
   }
 
-  /** Compute units that a call costs, also one that leads to nothing. */
+  /** Returns the price of a call in compute units, also for unknown methods. */
   price(method: string): number {
     const spec = this.#find(method)?.spec
     if (spec === undefined) return 1
     return spec.cost + Math.ceil((spec.answerBytes?.(this.#context) ?? 0) / 1000)
   }
 
-  /** The finished answer with its envelope. `usedBytes` counts what the same body's other answers take already. */
+  /** Returns the finished answer with its envelope. `usedBytes` is the size of the other answers of the same body. */
   answer(call: Call, request: RequestContext, usedBytes = 0): Message | Promise<Message> {
     const startedMs = performance.now()
     try {
@@ -173,7 +173,7 @@ export class Dispatcher<Context> {
     return spec.method.answer(this.#context, values, within)
   }
 
-  /** The refusal of a method that is not served. */
+  /** Returns the error for a method that is not served. */
   #unavailable(call: Call): Error {
     const arities = this.#notOffered.get(call.method)
     if (arities === undefined) return methodNotFound()
@@ -216,7 +216,7 @@ export class Dispatcher<Context> {
   }
 }
 
-/** An address that is left open could be any, so it is refused as one that is not on the list. */
+/** Throws unless all named contracts are allowed. Null could be any address, so it is rejected. */
 function checkContracts<Context>(
   spec: MethodSpec<Context>,
   values: readonly unknown[],

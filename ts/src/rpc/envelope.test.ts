@@ -47,7 +47,7 @@ describe('parse', () => {
     expect(refusalOf(body)).toEqual({ id: '1', code: -32600 })
   })
 
-  test('args: absent, null, [] and {} are no parameters; named ones are told apart', () => {
+  test('args: absent, null, [] and {} mean no parameters; named ones are undefined', () => {
     for (const params of ['', ',"params":null', ',"params":[]', ',"params":{}']) {
       expect(single(`{"id":1,"method":"a"${params}}`)).toEqual({ id: '1', method: 'a', params: [] })
     }
@@ -63,7 +63,7 @@ describe('parse', () => {
     expect(single('{"id":1,"id":2,"method":"a","method":"b"}')).toMatchObject({ id: '2', method: 'b' })
   })
 
-  test('behavior: a batch keeps its order, elements that are no requests are refused alone', () => {
+  test('behavior: a batch keeps its order, malformed elements are rejected separately', () => {
     const parsed = parse('[1,{"id":3,"method":"a"},[{"id":4,"method":"b"}],{"method":"c"}]', 50)
     expect(parsed).toMatchObject({
       kind: 'batch',
@@ -90,26 +90,26 @@ describe('parse', () => {
     })
   })
 
-  test('behavior: elements that are no requests do not count, up to a point', () => {
+  test('behavior: 20 malformed elements count as one request', () => {
     expect(parse(`[${'1,'.repeat(39)}1]`, 2).kind).toBe('batch')
     expect(parse(`[${'1,'.repeat(40)}1]`, 2).kind).toBe('single')
   })
 })
 
 describe('write', () => {
-  test('behavior: a result is taken over unparsed, as text or bytes', () => {
+  test('behavior: a result is copied unparsed, as text or bytes', () => {
     expect(writeResult('"x"', '{"a": 1}')).toBe('{"jsonrpc":"2.0","id":"x","result":{"a": 1}}')
     expect(wholeMessage(writeResult('7', Buffer.from('[1]'))).toString()).toBe('{"jsonrpc":"2.0","id":7,"result":[1]}')
   })
 
-  test('behavior: an error carries data only when it has some, and the hint only when asked', () => {
+  test('behavior: an error has data if present, and the hint on demand', () => {
     const error = new RpcError(-32015, 'no "way"', '0x01', 'a: expected b')
     expect(JSON.parse(writeError('1', error, false)).error).toEqual({ code: -32015, message: 'no "way"', data: '0x01' })
     expect(JSON.parse(writeError('1', error, true)).error.message).toBe('no "way" (a: expected b)')
     expect(JSON.parse(writeError('1', new RpcError(-1, 'm'), true)).error).toEqual({ code: -1, message: 'm' })
   })
 
-  test('behavior: batches of text and bytes; nothing when there is nothing to say', () => {
+  test('behavior: batches of text and bytes; undefined without answers', () => {
     expect(writeBatch(['1', '2'])).toBe('[1,2]')
     expect(wholeMessage(writeBatch(['1', new LongAnswer([Buffer.from('2')]), '3']) ?? '').toString()).toBe('[1,2,3]')
     expect(writeBatch([])).toBeUndefined()

@@ -3,18 +3,18 @@ import { exactId, exactIds } from './ids.ts'
 import { isTooDeep } from './levels.ts'
 import { LongAnswer, type Message } from './longAnswer.ts'
 
-/** The finished JSON text of a result. Long ones come as bytes and are never turned into a string. */
+/** Finished JSON text of a result. Long ones are bytes and never become a string. */
 export type Answer = string | Buffer
 
-/** One request of a body. `id` is the JSON text to echo, or null for a notification, which gets no answer. */
+/** Request of a body. `id` is the JSON text to echo, or null for a notification, which gets no answer. */
 export interface Call {
   readonly id: string | null
   readonly method: string
-  /** Positional parameters; undefined when they were given by name. */
+  /** Positional parameters; undefined if they were sent by name. */
   readonly params: readonly unknown[] | undefined
 }
 
-/** An element that is no request: its answer is already known. */
+/** Element of a body that is not a request, with its error. */
 export interface Refused {
   readonly id: string
   readonly error: RpcError
@@ -27,8 +27,8 @@ export type Parsed =
 const noParams: readonly unknown[] = []
 
 /**
- * Reads a small body: one request, a batch, or the refusal of the whole (then it is a single `Refused` with id null). Large
- * ones are split by the core.
+ * Reads a small body: one request, a batch, or an error for the whole body (a single `Refused` with id null). The core
+ * splits large bodies.
  */
 export function parse(body: string, maxBatchRequests: number): Parsed {
   if (isTooDeep(body)) return bodyRefusal(invalidRequest('Invalid request', 'expected at most 64 levels'))
@@ -48,7 +48,7 @@ export function parse(body: string, maxBatchRequests: number): Parsed {
 
 function parseBatch(elements: unknown[], body: string, maxBatchRequests: number): Parsed {
   if (elements.length === 0) return bodyRefusal(invalidRequest())
-  // Elements that are no requests cost little and do not count, up to a point.
+  // Elements that are not requests cost little: 20 of them count as one request.
   const count = Math.max(elements.filter(hasMethod).length, elements.length / 20)
   if (count > maxBatchRequests) return bodyRefusal(batchTooLong(maxBatchRequests))
   const requests = elements.map(readRequest)
@@ -89,7 +89,7 @@ function readRequest(value: unknown): Read | { id: string | number | null; error
   return { id, method, params: Object.keys(params).length === 0 ? noParams : undefined }
 }
 
-/** What can be wrong with a request, in the order of the numbers that the core has for it, and what was expected. */
+/** Faults of a request with their hints, in the order of the fault numbers of the core. */
 const faults = {
   none: undefined,
   object: undefined,
@@ -103,39 +103,39 @@ function faultOf(fault: keyof typeof faults): RpcError {
   return invalidRequest('invalid request', faults[fault])
 }
 
-/** Makes the error for each number that the core has for what is wrong with a request; 0: nothing. */
+/** Error by fault number of the core; 0: no fault. */
 export const requestFaults: readonly ((() => RpcError) | undefined)[] = Object.keys(faults).map((name) =>
   name === 'none' ? undefined : () => faultOf(name as keyof typeof faults),
 )
 
-/** The refusal of a batch of too many requests. */
+/** Returns the error for a batch with too many requests. */
 export function batchTooLong(most: number): RpcError {
   return invalidRequest(`Cannot dispatch batch requests. ${most} is the max number of supported batch requests`)
 }
 
-/** The refusal of a whole body. */
+/** Returns an error for a whole body. */
 export function bodyRefusal(error: RpcError): Parsed {
   return { kind: 'single', call: { id: 'null', error } }
 }
 
-/** Puts id and finished result together without parsing the result. */
+/** Wraps a finished result in its envelope without parsing it. */
 export function writeResult(id: string, result: Answer): Message {
   const head = `{"jsonrpc":"2.0","id":${id},"result":`
   const isShort = typeof result === 'string' && result.length < pieceLength
   return isShort ? `${head}${result}}` : new LongAnswer([head, result, '}'])
 }
 
-/** To join fewer characters takes less time than to write pieces. */
+/** Shorter texts are joined: that takes less time than sending pieces. */
 const pieceLength = 16_384
 
-/** `withHint` adds to the message where the fault is and what was expected. */
+/** Returns an error with its envelope. `withHint` adds location of the fault and expected value to the message. */
 export function writeError(id: string, error: RpcError, withHint: boolean): string {
   const message = withHint && error.hint !== undefined ? `${error.message} (${error.hint})` : error.message
   const data = error.data === undefined ? '' : `,"data":${JSON.stringify(error.data)}`
   return `{"jsonrpc":"2.0","id":${id},"error":{"code":${error.code},"message":${JSON.stringify(message)}${data}}}`
 }
 
-/** The answers of a batch as one array, or undefined when nothing is to be sent back. */
+/** Returns the answers of a batch as an array, undefined if there are none. */
 export function writeBatch(answers: readonly Message[]): Message | undefined {
   if (answers.length === 0) return undefined
   let length = 0

@@ -1,37 +1,37 @@
-/** Every code this server sends. The wording of the reference is kept: tools match on it. */
+/** All error codes of this server. Messages repeat those of the reference, because tools match on them. */
 export const code = {
   /** The body is not JSON. */
   parseError: -32700,
-  /** The envelope is wrong, a block that a state read names does not exist, or access was refused. */
+  /** The envelope is malformed, the block of a state read does not exist, or access was denied. */
   invalidRequest: -32600,
   methodNotFound: -32601,
   invalidParams: -32602,
-  /** A defect of this node, nothing else. Always logged. */
+  /** Defect of this node only. Always logged. */
   internal: -32603,
   /** A filter id that does not exist or has expired. */
   notFound: -32000,
-  /** The disk of this node refuses to be written: reads go on, and the same may succeed later. */
+  /** The disk of this node rejects writes. Reads still work, and the same request may succeed later. */
   unwritable: -32002,
   /** Too many requests or filters, server overloaded. */
   limitReached: -32005,
-  /** Size of the answer or time for it. */
+  /** The answer is too large or takes too long. */
   limitExceeded: -32011,
 } as const
 
-/** The only kind of error that the code above the addon throws: it becomes the `error` member of an answer. */
+/** Error that becomes the `error` member of an answer. Code above the addon throws no other kind. */
 export class RpcError extends Error {
   readonly code: number
-  /** `0x` bytes that a reverted execution returned, or an object that helps a program to ask again. */
+  /** `0x` bytes that a reverted execution returned, or an object with which a program can correct its request. */
   readonly data: unknown
-  /** What the caller has to look at, e.g. `call.gas: expected ...`. Shown unless the plain texts of the reference are asked for. */
+  /** Location of the fault and expected value, e.g. `call.gas: expected ...`. Omitted if the texts of the reference are configured. */
   hint: string | undefined
-  /** HTTP status when this is the whole answer and the fault is not in the request: access, limits, overload. */
+  /** HTTP status if this is the whole answer and the request itself is valid: access, limits, overload. */
   httpStatus: number | undefined
-  /** From when on it makes sense to ask again. */
+  /** Seconds after which a retry makes sense. */
   retryAfterSeconds: number | undefined
-  /** What went wrong inside the node, for the log only. */
+  /** Internal failure, for the log only. */
   defect: string | undefined
-  /** When a fault of a parameter shows, where that is not while its form is read. */
+  /** Class of a late fault of a parameter; undefined for faults of form. See `refuseLate`. */
   shows: 'in use' | 'only here' | undefined
 
   constructor(code: number, message: string, data?: unknown, hint?: string) {
@@ -52,32 +52,32 @@ export function invalidRequest(message = 'invalid request', hint?: string): RpcE
   return new RpcError(code.invalidRequest, message, undefined, hint)
 }
 
-/** More of something than one caller, or the node, may have at a time. */
+/** Returns the error for a limit of a caller or of the node. */
 export function limitReached(message: string): RpcError {
   return new RpcError(code.limitReached, message)
 }
 
-/** More is asked for than the node can do at a time. */
+/** Returns the error for too much load. */
 export function overloaded(): RpcError {
   return refusedFor(limitReached('Server overloaded'), 503, 1)
 }
 
-/** A caller spends faster than he may, or has too much running. */
+/** Returns the error for a caller above its rate or its number of concurrent requests. */
 export function tooManyRequests(retryAfterSeconds: number): RpcError {
   return refusedFor(limitReached('Too many requests'), 429, retryAfterSeconds)
 }
 
-/** A caller has used up what he may have in a day or a month. */
+/** Returns the error for a caller above its quota of a day or a month. */
 export function quotaExceeded(retryAfterSeconds: number): RpcError {
   return refusedFor(limitReached('Quota exceeded'), 429, retryAfterSeconds)
 }
 
-/** A method that others are offered, but not this caller. */
+/** Returns the error for a method that this caller must not call. */
 export function methodNotAllowed(method: string): RpcError {
   return refusedFor(methodNotAvailable(method), 403)
 }
 
-/** A request that names what this caller may not ask about. */
+/** Returns the error for a contract that this caller must not use. */
 export function contractNotAllowed(): RpcError {
   return refusedFor(invalidRequest('Contract not allowed'), 403)
 }
@@ -88,17 +88,17 @@ function refusedFor(error: RpcError, httpStatus: number, retryAfterSeconds?: num
   return error
 }
 
-/** What is needed for an answer is not there now. */
+/** Returns the error for a service that is temporarily unavailable. */
 export function unavailable(message: string): RpcError {
   return refusedFor(limitReached(message), 503, 1)
 }
 
-/** A name that this product does not know at all. */
+/** Returns the error for an unknown method. */
 export function methodNotFound(): RpcError {
   return new RpcError(code.methodNotFound, 'method not found')
 }
 
-/** A known name that this node, or this caller, is not offered. */
+/** Returns the error for a known method that this node does not offer. */
 export function methodNotAvailable(method: string): RpcError {
   return new RpcError(code.methodNotFound, `the method ${method} does not exist/is not available`)
 }

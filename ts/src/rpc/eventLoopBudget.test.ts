@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { EventLoopBudget } from './eventLoopBudget.ts'
 
-/** EventLoopBudget whose clock is moved by the work. */
+/** Budget whose clock advances with the work. */
 function clocked() {
   let now = 0
   const eventLoopBudget = new EventLoopBudget(() => now)
@@ -16,7 +16,7 @@ function clocked() {
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('behavior: work goes on at once until the turn has lasted too long', async () => {
+test('behavior: work runs at once until the budget is spent', async () => {
   const { eventLoopBudget, work } = clocked()
   expect(eventLoopBudget.run('light', work('a', 1))).toBe('a')
   eventLoopBudget.spend(3)
@@ -31,7 +31,7 @@ test('behavior: work goes on at once until the turn has lasted too long', async 
   expect(eventLoopBudget.isSpent).toBe(false)
 })
 
-test('behavior: the light goes first, and something heavy in each turn', async () => {
+test('behavior: light work runs first, and one heavy piece in each turn', async () => {
   const { eventLoopBudget, log, work } = clocked()
   eventLoopBudget.spend(9)
   const all = ['h1', 'h2', 'h3'].map((name) => eventLoopBudget.run('heavy', work(name, 3)))
@@ -42,14 +42,14 @@ test('behavior: the light goes first, and something heavy in each turn', async (
   expect(log).toEqual(['l1', 'l2', 'h1', 'l3', 'l4', 'h2', 'h3'])
 })
 
-test('behavior: what waits for work that was done goes on before the next', async () => {
+test('behavior: reactions to finished work run before the next work', async () => {
   const { eventLoopBudget, log, work } = clocked()
   const first = eventLoopBudget.later('heavy', work('work 1', 1)).then(() => log.push('answer 1'))
   await Promise.all([first, eventLoopBudget.later('heavy', work('work 2', 1)).then(() => log.push('answer 2'))])
   expect(log).toEqual(['work 1', 'answer 1', 'work 2', 'answer 2'])
 })
 
-test('error: work that fails is heard of, and the next is done', async () => {
+test('error: a failure rejects its promise, the next work runs', async () => {
   const { eventLoopBudget, work } = clocked()
   const failing = eventLoopBudget.later('heavy', () => {
     throw new Error('no')

@@ -1,49 +1,49 @@
-// The global of this name is looked up through a getter each time.
+// The global `performance` is a getter, which costs more than this import.
 import { performance } from 'node:perf_hooks'
 
 /**
- * How long requests may hold up a worker before those of a size have to wait until it has looked at its sockets again. A
- * light one waits later: uWebSockets closes the connection when another one is pipelined behind it.
+ * Time per turn of the event loop after which requests of a size wait for a later turn, in which the worker has served its
+ * sockets. Light requests wait later: uWebSockets closes a connection if requests are pipelined behind a waiting one.
  */
 const turnMs: Record<Size, number> = { light: 8, heavy: 4 }
-/** After so much work the end of the turn is noted: to note it for less would cost more than it tells. */
-const notedMs = 1
+/** Work in ms after which the end of the turn is observed. Observing it costs more than less work is worth. */
+const observedMs = 1
 
-/** Some callers wait for a single short request, others for a batch or a large body: those with little to do come first. */
+/** Size of a request: a single short request is light, a batch or a large body is heavy. Light requests go first. */
 export type Size = 'light' | 'heavy'
 
 /**
- * Divides the time of a worker among its requests. What comes when the turn of the event loop has lasted too long waits for
- * a later one, and long work asks between its steps whether it has to wait.
+ * Divides the time of a worker among its requests. Requests that arrive after the budget of a turn of the event loop is
+ * spent wait for a later turn. Long work checks `isSpent` between its steps.
  */
 export class EventLoopBudget {
   readonly #waiting: Record<Size, (() => void)[]> = { light: [], heavy: [] }
   readonly #now: () => number
   #usedMs = 0
-  #isEndNoted = false
+  #isEndObserved = false
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
   }
 
-  /** Whether work that is not short has to wait. */
+  /** Whether heavy work must wait. */
   get isSpent(): boolean {
     return this.#usedMs >= turnMs.heavy
   }
 
-  /** Tells how long this thread has been at work for a request. */
+  /** Charges the time that this thread has worked for a request. */
   spend(elapsedMs: number): void {
     this.#usedMs += elapsedMs
-    if (this.#usedMs >= notedMs) this.#noteEnd()
+    if (this.#usedMs >= observedMs) this.#observeEnd()
   }
 
-  /** Does work now, or when there is time for it. */
+  /** Runs work now, or in a later turn if the budget is spent. */
   run<T>(size: Size, work: () => T | Promise<T>): T | Promise<T> {
     const mustWait = this.#usedMs >= turnMs[size] || this.#waiting[size].length > 0
     return mustWait ? this.later(size, work) : work()
   }
 
-  /** Does work in a later turn, behind what waits already. */
+  /** Runs work in a later turn, behind all waiting work of its size. */
   later<T>(size: Size, work: () => T | Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#waiting[size].push(() => {
@@ -53,21 +53,21 @@ export class EventLoopBudget {
           reject(error)
         }
       })
-      this.#noteEnd()
+      this.#observeEnd()
     })
   }
 
-  #noteEnd(): void {
-    if (this.#isEndNoted) return
-    this.#isEndNoted = true
+  #observeEnd(): void {
+    if (this.#isEndObserved) return
+    this.#isEndObserved = true
     setImmediate(() => {
-      this.#isEndNoted = false
+      this.#isEndObserved = false
       this.#usedMs = 0
       this.#continue(true)
     })
   }
 
-  /** Does what waits until the time is used up: the light first, but at least one that is heavy in each turn. */
+  /** Runs waiting work until the budget is spent: light work first, but at least one heavy piece in each turn. */
   #continue(owesHeavy: boolean): void {
     const { light, heavy } = this.#waiting
     const isHeavy = light.length === 0 || (this.isSpent && owesHeavy)
@@ -76,17 +76,17 @@ export class EventLoopBudget {
     const usedMs = this.#usedMs
     const startedMs = this.#now()
     work()
-    // Promises that the work has kept go on first, and their time counts, too: a tick comes behind all microtasks.
+    // Reactions to promises of the work run first and are charged, too: a tick runs behind all microtasks.
     queueMicrotask(() =>
       process.nextTick(() => {
         this.#usedMs = usedMs + this.#now() - startedMs
         const mayGoOn = !this.isSpent || (owesHeavy && !isHeavy && heavy.length > 0)
         if (mayGoOn) this.#continue(owesHeavy && !isHeavy)
-        else if (light.length + heavy.length > 0) this.#noteEnd()
+        else if (light.length + heavy.length > 0) this.#observeEnd()
       }),
     )
   }
 }
 
-/** Those of this thread. */
+/** Budget of this thread. */
 export const eventLoopBudget = new EventLoopBudget()

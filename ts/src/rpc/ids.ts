@@ -1,17 +1,17 @@
-// A request id is echoed exactly as it was sent. JSON.parse loses that for numbers (`1.0`, integers above 2^53), so for
-// those the text of the id is cut out of the body. The usual ids never get there.
+// A request id is echoed exactly as it was sent. JSON.parse changes numbers such as `1.0` and integers above 2^53, so
+// their text is cut out of the body. Usual ids do not need that.
 
 const space = /[ \t\n\r]/
 
 const oddNumber = /"id"\s*:\s*-?\d+[.eE]/
 
-/** The text to echo for the id of a single request. */
+/** Returns the text to echo for the id of a single request. */
 export function exactId(id: string | number | null, body: string): string {
   if (isPlain(id) && (typeof id !== 'number' || !oddNumber.test(body))) return plainText(id)
   return memberText(body, skipSpace(body, 0), 'id') ?? JSON.stringify(id)
 }
 
-/** The same for each element of a batch. */
+/** Returns the texts to echo for the elements of a batch. */
 export function exactIds(ids: readonly (string | number | null)[], body: string): string[] {
   if (ids.every(isPlain) && !oddNumber.test(body)) return ids.map(plainText)
   const texts: string[] = []
@@ -25,17 +25,17 @@ export function exactIds(ids: readonly (string | number | null)[], body: string)
   return texts
 }
 
-/** Numbers are safe integers here. */
+/** Writes an id that `isPlain` accepts. */
 function plainText(id: string | number | null): string {
   return typeof id === 'number' ? String(id) : JSON.stringify(id)
 }
 
-/** Whether the parsed value, written again, is what was sent, unless its body has an odd number. */
+/** Whether the parsed id, written again, equals its text, unless the body has a number with fraction or exponent. */
 function isPlain(id: string | number | null): boolean {
   return typeof id !== 'number' || (Number.isSafeInteger(id) && !Object.is(id, -0))
 }
 
-/** The raw text of a member of the object that starts at `at`. The last one wins, as in JSON.parse. The body is known to be valid JSON. */
+/** Returns the text of a member of the object at `at`. The last of duplicates wins, as in JSON.parse. The body is valid JSON. */
 function memberText(body: string, at: number, name: string): string | undefined {
   if (body[at] !== '{') return undefined
   let found: string | undefined

@@ -1,4 +1,4 @@
-/** What a JSON text says; undefined when it is none. What is wrong with it is not told: that would show its content. */
+/** Parses a JSON text; undefined if it is invalid. No error is returned, because it would repeat the content. */
 export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -11,8 +11,8 @@ const [quote, backslash, colon, comma, closing] = [...'"\\:,}'].map((one) => one
 ]
 
 /**
- * The members of an object that is too large to be parsed here: values that are small in parsed form, large ones as they
- * are. Undefined for what is no object. Of lists and objects among the members there can only be small ones.
+ * Returns the members of an object that is too large to be parsed here: small values parsed, large ones as text. Undefined
+ * for other values. Lists and objects among the members must be small.
  */
 export function membersOf(text: LargeText): Record<string, unknown> | undefined {
   const { bytes } = text

@@ -1,4 +1,4 @@
-/** The JSON text of a parameter that is too large to be parsed on a worker. */
+/** JSON text of a parameter that is too large to be parsed on a worker. */
 export class LargeText {
   readonly bytes: Buffer
 
@@ -6,7 +6,7 @@ export class LargeText {
     this.bytes = bytes
   }
 
-  /** What is between the quotation marks of a text without escapes; undefined for any other value. */
+  /** Characters between the quotation marks of a string without escapes; undefined for other values. */
   get content(): Buffer | undefined {
     const isText = this.bytes[0] === quote && !this.bytes.includes(backslash)
     return isText ? this.bytes.subarray(1, -1) : undefined

@@ -1,9 +1,9 @@
-/** Deepest nesting of a body. */
+/** Maximum nesting of a body. */
 const maxLevels = 64
 
-/** Whether a text nests deeper than 64 levels, without parsing it. One that ends inside of a level is left to the parser. */
+/** Returns whether a text nests deeper than 64 levels, without parsing it. False if it ends inside a level: the parser rejects it. */
 export function isTooDeep(text: string): boolean {
-  // Most texts are too short for that, or open too few.
+  // Most texts are too short or have too few levels.
   if (text.length <= 2 * maxLevels || opened(text, '[') + opened(text, '{') <= maxLevels) return false
   let depth = 0
   let deepest = 0
@@ -18,14 +18,14 @@ export function isTooDeep(text: string): boolean {
 
 const [quote, openList, openObject, closeList, closeObject] = [...'"[{]}'].map((one) => one.charCodeAt(0))
 
-/** How often a character occurs; counting ends when it is too often. */
+/** Counts a character; stops above the maximum. */
 function opened(text: string, opening: string): number {
   let count = 0
   for (let at = text.indexOf(opening); at !== -1 && count <= maxLevels; at = text.indexOf(opening, at + 1)) count++
   return count
 }
 
-/** The place of the closing quotation mark, or the end of the text. */
+/** Returns the index of the closing quotation mark, or the length of the text. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let escapes = 0

@@ -22,7 +22,7 @@ describe('LongAnswer', () => {
     }
   })
 
-  test('is joined on demand: to text if all is text', async () => {
+  test('joins to text if all pieces are text', async () => {
     expect(new LongAnswer(pieces).whole()).toEqual(Buffer.from(text))
     expect(new LongAnswer(['a', 'b']).whole()).toBe('ab')
     expect(wholeMessage('ab')).toBe('ab')

@@ -1,22 +1,22 @@
 import { Buffer } from 'node:buffer'
 import { Readable } from 'node:stream'
 
-/** A finished JSON text that is sent to a client. */
+/** Finished JSON text that is sent to a client. */
 export type Message = string | LongAnswer
 
-/** In bytes. */
+/** Returns the size in bytes. */
 export function byteLength(text: Message | Buffer): number {
   return typeof text === 'string' ? Buffer.byteLength(text) : text.length
 }
 
-/** All of it at once: for short messages, and where a socket takes nothing else. */
+/** Returns the whole message: for short messages, and for sockets that cannot take parts. */
 export function wholeMessage(message: Message): string | Buffer {
   return typeof message === 'string' ? message : message.whole()
 }
 
 /**
- * A long answer: pieces that are never joined. To join and encode the answers of a batch takes tens of milliseconds, in
- * which a worker serves no other caller; so each part is encoded when the socket takes it.
+ * Long answer: pieces that are never joined. Joining and encoding the answers of a batch takes tens of milliseconds, in
+ * which a worker serves no other caller. So each part is encoded when the socket takes it.
  */
 export class LongAnswer {
   /** In bytes. */
@@ -24,7 +24,7 @@ export class LongAnswer {
   readonly #pieces: readonly (string | Buffer)[]
   /** Offset of each piece, and the length of all. */
   readonly #offsets: number[] = [0]
-  /** The piece that was read last, encoded. */
+  /** Last piece that was read, encoded. */
   #current: Buffer = empty
   #currentIndex = -1
 
@@ -38,7 +38,7 @@ export class LongAnswer {
     this.length = length
   }
 
-  /** The pieces of a message, to become part of another one. */
+  /** Returns the pieces of a message for a larger message. */
   static piecesOf(message: Message): readonly (string | Buffer)[] {
     return typeof message === 'string' ? [message] : message.#pieces
   }
@@ -55,7 +55,7 @@ export class LongAnswer {
     return copied
   }
 
-  /** All of it at once: text if every piece is text. */
+  /** Joins the pieces: to text if all are text. */
   whole(): string | Buffer {
     const [only = ''] = this.#pieces
     if (this.#pieces.length < 2) return only
@@ -65,7 +65,7 @@ export class LongAnswer {
     return bytes
   }
 
-  /** The bytes for a consumer that takes them one piece after the other. */
+  /** Returns a stream of the pieces. */
   toStream(): Readable {
     return Readable.from(this.#pieces)
   }
@@ -79,7 +79,7 @@ export class LongAnswer {
     return this.#current
   }
 
-  /** Index of the piece that holds the byte at `offset`. */
+  /** Returns the index of the piece with the byte at `offset`. */
   #indexAt(offset: number): number {
     let index = Math.max(0, this.#currentIndex)
     while (index > 0 && offset < (this.#offsets[index] as number)) index--

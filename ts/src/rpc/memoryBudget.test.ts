@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { budgetCells, MemoryBudget } from './memoryBudget.ts'
+import { MemoryBudget, sharedCounters } from './memoryBudget.ts'
 
 const mega = 1 << 20
 
 describe('MemoryBudget', () => {
   test('behavior: all threads count against one limit', () => {
-    const cells = budgetCells(2)
+    const cells = sharedCounters(2)
     const [one, two] = [new MemoryBudget(cells, 0, 4 * mega), new MemoryBudget(cells, 1, 4 * mega)]
     const first = one.reserve('a', 3 * mega)
     expect(two.reserve('b', 2 * mega)).toBeUndefined()
@@ -15,20 +15,20 @@ describe('MemoryBudget', () => {
     expect([one.bytes, two.bytes]).toEqual([0, 2 * mega])
   })
 
-  test('behavior: one client leaves room for others, but may always hold one thing', () => {
-    const budget = new MemoryBudget(budgetCells(2), 0, 16 * mega)
+  test('behavior: one client leaves room for others, but may always hold one reservation', () => {
+    const budget = new MemoryBudget(sharedCounters(2), 0, 16 * mega)
     const whole = budget.reserve('a', 10 * mega)
     expect(whole).toBeDefined()
     expect(budget.reserve('a', mega)).toBeUndefined()
     expect(budget.reserve('b', mega)).toBeDefined()
     whole?.release()
-    // A share is half of the whole by two threads.
+    // The share of a client is half of the limit, divided by two threads.
     for (let index = 0; index < 4; index++) expect(budget.reserve('a', mega)).toBeDefined()
     expect(budget.reserve('a', mega)).toBeUndefined()
   })
 
-  test('behavior: a reservation that cannot grow stays as it was', () => {
-    const budget = new MemoryBudget(budgetCells(1), 0, 2 * mega)
+  test('behavior: a reservation that cannot grow keeps its size', () => {
+    const budget = new MemoryBudget(sharedCounters(1), 0, 2 * mega)
     const reservation = budget.open('a')
     expect(reservation.resize(mega)).toBe(true)
     expect(reservation.resize(3 * mega)).toBe(false)
@@ -39,8 +39,8 @@ describe('MemoryBudget', () => {
     expect(budget.bytes).toBe(0)
   })
 
-  test('behavior: what is there already is counted in any case', () => {
-    const budget = new MemoryBudget(budgetCells(1), 0, mega)
+  test('behavior: allocated bytes are counted in any case', () => {
+    const budget = new MemoryBudget(sharedCounters(1), 0, mega)
     const reservation = budget.open('a')
     expect(reservation.count(2 * mega)).toBe(false)
     expect(budget.bytes).toBe(2 * mega)

@@ -1,75 +1,75 @@
-// Bytes that wait for a client or for an event: bodies that are still arriving, requests in a queue, unread answers,
-// filters, subscriptions. All threads count against one limit, so that clients cannot exhaust the memory.
+// Memory that clients hold: incomplete bodies, queued requests, unread answers, filters, subscriptions. All threads count
+// against one limit, so that clients cannot exhaust the memory.
 
-/** What the shared counters count in: their 32 bits then reach to 512 GB. */
+/** Unit of the shared counters: 32 bits cover 512 GB. */
 const unitBytes = 256
 
-/** Requests up to this size are not counted: they are bounded by the number that may wait. */
+/** Requests up to this size are not counted: the limit of waiting requests bounds them. */
 const smallRequestBytes = 16_384
 
-/** Reservations of one thread. Cell 0 is the sum of all threads, one cell for each thread follows. */
+/** Reservations of one thread. Shared counter 0 is the sum of all threads, followed by one counter for each thread. */
 export class MemoryBudget {
-  readonly #cells: Int32Array
+  readonly #counters: Int32Array
   readonly #thread: number
   readonly #limit: number
-  /** What one client may hold in this thread: half of the whole, in equal parts. */
+  /** Limit of one client in this thread: half of the whole, divided by the threads. */
   readonly #share: number
   readonly #clients = new Map<string, number>()
 
-  /** `cells` are those of `budgetCells`, `thread` is the place of this thread in them. */
-  constructor(cells: Int32Array, thread: number, limitBytes: number) {
-    this.#cells = cells
+  /** `counters` come from `sharedCounters`, `thread` is the index of this thread. */
+  constructor(counters: Int32Array, thread: number, limitBytes: number) {
+    this.#counters = counters
     this.#thread = thread
     this.#limit = units(limitBytes)
-    this.#share = Math.floor(this.#limit / 2 / (cells.length - 1))
+    this.#share = Math.floor(this.#limit / 2 / (counters.length - 1))
   }
 
-  /** Bytes that are reserved by this thread. */
+  /** Bytes reserved by this thread. */
   get bytes(): number {
-    return Atomics.load(this.#cells, 1 + this.#thread) * unitBytes
+    return Atomics.load(this.#counters, 1 + this.#thread) * unitBytes
   }
 
-  /** Bytes that are reserved by all threads. */
+  /** Bytes reserved by all threads. */
   get allBytes(): number {
-    return Atomics.load(this.#cells, 0) * unitBytes
+    return Atomics.load(this.#counters, 0) * unitBytes
   }
 
-  /** Undefined when the limit of the process or the share of this client leaves no room for the bytes. */
+  /** Reserves bytes; undefined if the limit of the process or of this client is exceeded. */
   reserve(client: string, bytes: number): Reservation | undefined {
     const reservation = this.open(client)
     return reservation.resize(bytes) ? reservation : undefined
   }
 
-  /** Reserves the bytes of a request until it is answered: `uncounted` for a small one, undefined when there is no room. */
+  /** Reserves the bytes of a request until it is answered: `uncounted` if it is small, undefined if a limit is exceeded. */
   reserveRequest(request: { readonly client: string }, bytes: number): Reservation | undefined {
     return bytes <= smallRequestBytes ? uncounted : this.reserve(request.client, bytes)
   }
 
-  /** A reservation of nothing, to be resized. */
+  /** Returns an empty reservation. */
   open(client: string): Reservation {
     return new Reservation((before, after, isForced) => this.#change(client, before, after, isForced))
   }
 
-  /** Moves a reservation from one size to another, in units; false when there is no room: unless forced, nothing moved. */
+  /** Resizes a reservation, in units. Returns false if a limit is exceeded; the size then changes only if forced. */
   #change(client: string, before: number, after: number, isForced: boolean): boolean {
     const more = after - before
     if (more === 0) return true
     const held = this.#clients.get(client) ?? 0
-    const all = Atomics.add(this.#cells, 0, more)
-    // A client that holds nothing else may take one thing of any size: small shares must not refuse every large body.
+    const all = Atomics.add(this.#counters, 0, more)
+    // A client without another reservation may reserve any size: a small share must not reject every large body.
     const fits = more < 0 || (all + more <= this.#limit && (held === before || held + more <= this.#share))
     if (!fits && !isForced) {
-      Atomics.sub(this.#cells, 0, more)
+      Atomics.sub(this.#counters, 0, more)
       return false
     }
-    Atomics.add(this.#cells, 1 + this.#thread, more)
+    Atomics.add(this.#counters, 1 + this.#thread, more)
     if (held + more === 0) this.#clients.delete(client)
     else this.#clients.set(client, held + more)
     return fits
   }
 }
 
-/** Bytes that one thing holds until it is released. */
+/** Bytes of a body, answer, filter or subscription, held until `release`. */
 export class Reservation {
   readonly #change: (before: number, after: number, isForced: boolean) => boolean
   #units = 0
@@ -78,7 +78,7 @@ export class Reservation {
     this.#change = change
   }
 
-  /** False when there is no room for the bytes: the reservation then keeps its size. */
+  /** Resizes the reservation. Returns false and keeps the size if a limit is exceeded. */
   resize(bytes: number): boolean {
     const after = units(bytes)
     if (!this.#change(this.#units, after, false)) return false
@@ -86,7 +86,7 @@ export class Reservation {
     return true
   }
 
-  /** Counts bytes that are there already; false when they are more than there is room for. */
+  /** Counts bytes that are allocated already. Returns false if a limit is exceeded. */
   count(bytes: number): boolean {
     const before = this.#units
     this.#units = units(bytes)
@@ -98,11 +98,11 @@ export class Reservation {
   }
 }
 
-/** What small requests hold. */
+/** Reservation of small requests. */
 export const uncounted = new Reservation(() => true)
 
-/** Shared counters for this number of threads. */
-export function budgetCells(threads: number): Int32Array {
+/** Returns counters for a number of threads. */
+export function sharedCounters(threads: number): Int32Array {
   return new Int32Array(new SharedArrayBuffer(4 * (1 + threads)))
 }
 

@@ -18,16 +18,16 @@ export interface Params<T extends readonly unknown[]> {
     expects: string
     schema: TSchema
     isRequired: boolean
-    /** Required only where the settings do not let it be left out. */
+    /** Has a default: required only if the settings do not allow its absence. */
     isPresumable: boolean
   }[]
-  /** With `presumes`, required parameters at the end that have a value for their absence may be left out. */
+  /** Returns whether a number of parameters is valid. With `presumes`, trailing required parameters with a default may be absent. */
   hasArity(count: number, presumes: boolean): boolean
-  /** The values in order, undefined for an optional one that is absent or null. */
+  /** Returns the values in order, undefined for absent or null optional parameters. */
   read(sent: readonly unknown[], presumes: boolean): T
 }
 
-/** Required parameters, then optional ones. */
+/** Declares parameters: required, then optional ones. */
 export function positional<const R extends readonly Kind<unknown>[], const O extends readonly Kind<unknown>[] = []>(
   required: R,
   optional?: O,
@@ -61,11 +61,11 @@ export function positional<const R extends readonly Kind<unknown>[], const O ext
   }
 }
 
-/** Faults of parameters that give way to faults of form in later ones. */
+/** Late faults of parameters: faults of form in later parameters take precedence. */
 interface Faults {
-  /** The last of those that show in use: blocks come last and are looked up first. */
+  /** Last fault in use: blocks are the last parameters and are looked up first. */
   inUse?: RpcError
-  /** The first that the reference has no words for, null among them. */
+  /** First fault that the reference does not report, null included. */
   onlyHere?: RpcError
 }
 
@@ -76,7 +76,7 @@ function postpone(faults: Faults, error: unknown, isNull: boolean): undefined {
   else throw error
 }
 
-/** A JSON-RPC method: its parameters and what answers it. `Context` is what its worker gives to every method. */
+/** JSON-RPC method: parameters, result and handler. `Context` holds the services of the worker. */
 export interface Method<Context> {
   readonly params: Params<readonly unknown[]>
   /** Schema of the result, for documents and tests. */
@@ -84,7 +84,7 @@ export interface Method<Context> {
   answer(context: Context, params: readonly unknown[], request: RequestContext): Answer | Promise<Answer>
 }
 
-/** For one kind of context, the function that a method file calls. It only ties the types together. */
+/** Returns the function with which method files declare methods for a kind of context. It only connects the types. */
 export function methodsOf<Context>() {
   return function defineMethod<T extends readonly unknown[]>(method: {
     params: Params<T>
@@ -95,7 +95,7 @@ export function methodsOf<Context>() {
   }
 }
 
-/** The refusal of a wrong number of parameters, or of named ones. */
+/** Returns the error for a wrong number of parameters, or for named ones. */
 export function wrongArity(name: string, params: Params<readonly unknown[]>, count: number | undefined): Error {
   const names = params.described.map((one) => (one.isRequired ? one.name : `${one.name}?`)).join(', ')
   const got = count === undefined ? 'named ones' : String(count)

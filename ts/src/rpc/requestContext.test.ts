@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { RequestContext } from './requestContext.ts'
 
-test('behavior: the time left shrinks, then it is an error', () => {
+test('behavior: the remaining time decreases, then it is an error', () => {
   let now = 100
   const request = new RequestContext(
     50,
@@ -19,7 +19,7 @@ test('behavior: 0 is no limit', () => {
   expect(new RequestContext(0, () => undefined).remainingMs()).toBe(0)
 })
 
-test('behavior: a client that hangs up cancels what runs, not what has ended', async () => {
+test('behavior: abort cancels running executions, not finished ones', async () => {
   const cancelled: number[] = []
   const request = new RequestContext(0, (token) => cancelled.push(token))
   let ended = 0
@@ -36,7 +36,7 @@ test('behavior: a client that hangs up cancels what runs, not what has ended', a
   expect(request.isAborted).toBe(true)
 })
 
-test('behavior: what is answered at once is no promise, until that has held up the thread for long', () => {
+test('behavior: executions may run inline until they have used their time', () => {
   let now = 0
   const request = new RequestContext(
     0,
@@ -55,7 +55,7 @@ test('behavior: what is answered at once is no promise, until that has held up t
   expect(request.within(1000).run(execute(0))).toBe(false)
 })
 
-test('behavior: a method may have less time than its request, never more, and is cancelled with it', async () => {
+test('behavior: a method has at most the time of its request, and is cancelled with it', async () => {
   let now = 0
   const cancelled: number[] = []
   const request = new RequestContext(

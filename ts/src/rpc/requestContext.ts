@@ -1,4 +1,4 @@
-// The global of this name is looked up through a getter each time.
+// The global `performance` is a getter, which costs more than this import.
 import { performance } from 'node:perf_hooks'
 import type { Caller } from './caller.ts'
 import { type RpcError, timeoutError } from './errors.ts'
@@ -6,53 +6,53 @@ import { eventLoopBudget } from './eventLoopBudget.ts'
 import { newRequestId } from './requestId.ts'
 import type { Subscriber } from './subscriber.ts'
 
-/** Of all executions of a request, a batch for example, so much may hold up the thread. */
+/** Maximum time of the inline calls of a request, such as a batch. */
 const maxInlineMs = 1
 
 let lastToken = 0
 let lastConnection = 0
 
-/** Tokens must be unique in the process, and so should be the numbers of connections: each worker counts in a range of its own. */
+/** Sets the range of this worker: tokens and numbers of connections are unique in the process. */
 export function startNumbersAfter(first: number, firstConnection: number): void {
   lastToken = first
   lastConnection = firstConnection
 }
 
-/** A number for a connection: the pool lets connections take turns. */
+/** Returns the number of a new connection. The pool is fair between connections. */
 export function nextConnection(): number {
   return ++lastConnection
 }
 
-/** On whose account the next execution runs: the number of the caller's account (0: none), and of the connection. Read by the core. */
+/** Owner of the next execution: number of the caller's account (0: none) and of the connection. The addon reads it. */
 export const executionOwner = new Uint32Array(2)
 
-/** What was executed for a request. */
+/** Executions of a request. */
 interface Executions {
-  /** Of what still runs in the pool. */
+  /** Tokens of executions that run in the pool. */
   tokens?: Set<number>
-  /** How long the thread was held up. */
+  /** Time of inline calls. */
   inlineMs: number
 }
 
-/** One HTTP request or WebSocket message on its way: its deadline, and the executions to cancel when the client hangs up. */
+/** Context of one HTTP request or WebSocket message: caller, deadline, and executions to cancel when the client disconnects. */
 export class RequestContext {
   isAborted = false
-  /** The connection that subscriptions of this request belong to; none over HTTP. */
+  /** Connection for subscriptions of this request; undefined over HTTP. */
   subscriber: Subscriber | undefined
-  /** On whose account it goes; undefined where nobody is asked who he is. */
+  /** App that the request is billed to; undefined if authentication is off. */
   caller: Caller | undefined
   /** Reads the network address of the client; absent in tests without a network. */
   readNetwork: (() => string) | undefined
-  /** Where its executions wait: an HTTP request for itself, those of a WebSocket together. */
+  /** Number of the connection in the queue of the pool: one per HTTP request or WebSocket. */
   connection = nextConnection()
-  /** When set, nothing of this request is executed: this is the answer. */
+  /** If set, no part of the request is executed, and this is the answer. */
   refusal: RpcError | undefined
-  /** The last request that failed. */
+  /** Error of the last failed call. */
   error: RpcError | undefined
   readonly #deadline: number
   readonly #now: () => number
   readonly #cancel: (token: number) => void
-  /** Made with the first execution: most requests have none. */
+  /** Created with the first execution: most requests have none. */
   #executions: Executions | undefined
   #id: string | undefined
 
@@ -63,23 +63,23 @@ export class RequestContext {
     this.#cancel = cancel
   }
 
-  /** The client whose memory counts as one: the app, or else the network that the request comes from. */
+  /** Client whose memory is limited: the app, or else the network of the request. */
   get client(): string {
     return this.caller?.app ?? this.readNetwork?.() ?? ''
   }
 
-  /** What the request is called in the log and, when it fails, in its answer; made when somebody wants to know. */
+  /** Id of the request in the log and, if it fails, in its answer. Generated on the first read. */
   get id(): string {
     this.#id ??= newRequestId()
     return this.#id
   }
 
-  /** The caller has a name for it. */
+  /** Sets the id that the client has sent. */
   set id(id: string) {
     this.#id = id
   }
 
-  /** The same request with less time, for one of its methods: the client hangs up on both. */
+  /** Returns a context with less time for one method of the request. Aborting the request aborts both. */
   within(timeoutMs: number): RequestContext {
     const left = Math.min(timeoutMs, this.remainingMs() || timeoutMs)
     const part = new RequestContext(left, this.#cancel, this.#now)
@@ -92,7 +92,7 @@ export class RequestContext {
     return part
   }
 
-  /** Milliseconds left, 0 for no limit. Throws when the time is used up. */
+  /** Returns the milliseconds left, 0 for no limit. Throws if the time is over. */
   remainingMs(): number {
     return this.#remainingAt(this.#now())
   }
@@ -105,8 +105,8 @@ export class RequestContext {
   }
 
   /**
-   * Runs an execution under this request's deadline. `mayRunInline` says that it may run at once on this thread if it is
-   * short: that is so until the executions of the request, or requests together, have held up the thread for a while.
+   * Runs an execution under the deadline of this request. `mayRunInline` is true until the inline calls of this request
+   * have used `maxInlineMs`, or all requests the budget of the event loop.
    */
   run<R>(execute: (deadlineMs: number, token: number, mayRunInline: boolean) => R): R {
     const startedMs = this.#now()
@@ -121,7 +121,7 @@ export class RequestContext {
     return result instanceof Promise ? (wait(result, token, executions) as R) : result
   }
 
-  /** The client is gone: nobody waits for what still runs. */
+  /** Cancels running executions after the client has disconnected. */
   abort(): void {
     this.isAborted = true
     for (const token of this.#executions?.tokens ?? []) this.#cancel(token)

@@ -16,7 +16,7 @@ test.each([
   expect(isRequestId(text)).toBe(expected)
 })
 
-test('behavior: names of our own are kept by the next node, and differ', () => {
+test('behavior: generated ids are valid for the next node, and differ', () => {
   const names = Array.from({ length: 1000 }, newRequestId)
   expect(new Set(names).size).toBe(1000)
   expect(names.every(isRequestId)).toBe(true)

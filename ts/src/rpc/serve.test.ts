@@ -102,7 +102,7 @@ describe('single', () => {
     expect((await serve(call('t_read', [who, 'pending']))).answer.result).toEqual([who, 'pending'])
   })
 
-  test('error: wrong number of parameters, before anything else is looked at', async () => {
+  test('error: wrong number of parameters, reported before other faults', async () => {
     for (const params of [[], [who, 'latest', 1]]) {
       const { answer, errorCode } = await serve(call('t_read', params))
       expect(answer.error).toEqual({ code: -32602, message: 'method parameters invalid' })
@@ -129,7 +129,7 @@ describe('single', () => {
     expect((await serve(call('t_hidden', []))).answer.error.code).toBe(-32602)
   })
 
-  test('error: a defect says nothing to the caller and everything to the log', async () => {
+  test('error: a defect is described in the log only', async () => {
     const { answer, defects } = await serve(call('t_broken'))
     expect(answer.error).toEqual({ code: -32603, message: 'Internal server error' })
     expect(defects).toHaveLength(1)
@@ -145,13 +145,13 @@ describe('single', () => {
 describe('batch', () => {
   const batch = (...calls: string[]) => `[${calls.join(',')}]`
 
-  test('behavior: answers in order; writes wait for reads before them and hold up those behind', async () => {
+  test('behavior: answers in order; writes wait for earlier reads and delay later requests', async () => {
     const { answer, trace } = await serve(batch(call('t_slow', [], 1), call('t_write', [], 2), call('t_slow', [], 3)))
     expect(answer.map((one: { id: number }) => one.id)).toEqual([1, 2, 3])
     expect(trace).toEqual(['slow starts', 'slow ends', 'write', 'slow starts', 'slow ends'])
   })
 
-  test('behavior: notifications are left out, alone they leave nothing', async () => {
+  test('behavior: notifications have no answers', async () => {
     const { answer } = await serve(batch('{"method":"t_write"}', call('t_read', [who], 5)))
     expect(answer).toEqual([{ jsonrpc: '2.0', id: 5, result: [who, 'latest'] }])
     expect((await serve('[{"method":"t_write"}]')).answer).toBeUndefined()
@@ -185,7 +185,7 @@ describe('callers', () => {
     return { caller, seen }
   }
 
-  test('behavior: a body is let in before it is read, and its bytes have a price', async () => {
+  test('behavior: a body is admitted before it is read, and its bytes have a price', async () => {
     const { caller, seen } = account(9)
     expect((await serve(call('t_read', [who]), false, caller)).answer.result).toEqual([who, 'latest'])
     expect(seen).toEqual(['enter 0', 'pay 1 1', 'leave'])
@@ -194,7 +194,7 @@ describe('callers', () => {
     expect(large.seen).toEqual(['enter 24', 'pay 1 1', 'leave'])
   })
 
-  test('error: what is not let in is read for its id at most', async () => {
+  test('error: a rejected body is read for its id only', async () => {
     const { caller, seen } = account(0)
     expect((await serve(call('t_read', [who], 5), false, caller)).answer).toMatchObject({
       id: 5,
@@ -213,7 +213,7 @@ describe('callers', () => {
   })
 })
 
-test('behavior: a batch that takes long lets others in between', async () => {
+test('behavior: a long batch yields to other requests', async () => {
   const busy = defineMethod({
     params: positional([]),
     result: text,

@@ -1,4 +1,4 @@
-// The globals of these names are looked up through a getter each time.
+// These globals are getters, which cost more than imports.
 import { Buffer } from 'node:buffer'
 import { performance } from 'node:perf_hooks'
 import { bodyText } from './bodyText.ts'
@@ -16,26 +16,26 @@ export interface ServeSettings {
   readonly hasHints: boolean
 }
 
-/** What a body is answered with. No answer: there were only notifications. */
+/** Reply to a body. No answer: the body had only notifications. */
 export interface Reply {
   readonly answer: Message | undefined
-  /** The error when the whole answer is one. */
+  /** Error if the whole answer is one. */
   readonly error: RpcError | undefined
 }
 
 const nothing: Reply = { answer: undefined, error: undefined }
 
-/** What answers single calls. */
+/** Answers single calls. */
 export interface Answerer {
   isWrite(method: string): boolean
-  /** Compute units. */
+  /** Returns the price in compute units. */
   price(method: string): number
   answer(call: Call, request: RequestContext, usedBytes?: number): Message | Promise<Message>
 }
 
 /** Bytes that a compute unit pays for. A body below this size costs nothing by its bytes. */
 const bytesPerUnit = 4096
-/** A single request up to this size, in bytes, does not wait behind those that have much to read. */
+/** Maximum size of a light request, in bytes. */
 const lightBytes = 4096
 const openObject = 0x7b
 
@@ -53,7 +53,7 @@ export class BodyServer {
   }
 
   /**
-   * Nothing is read before the caller has been let in with as many bytes. A small body may be taken back when this returns.
+   * Answers a body. The caller is charged for the bytes before they are read. A small body may be reused after this returns.
    */
   serve(body: Buffer | LargeBody, request: RequestContext): Reply | Promise<Reply> {
     const { caller } = request
@@ -93,18 +93,18 @@ export class BodyServer {
   async #serveLarge(body: LargeBody, request: RequestContext): Promise<Reply> {
     const { maxBatchRequests } = this.#settings
     try {
-      const told = await request.run((deadlineMs, token) => body.split(maxBatchRequests, deadlineMs, token))
+      const spans = await request.run((deadlineMs, token) => body.split(maxBatchRequests, deadlineMs, token))
       if (request.isAborted) return nothing
-      const serve = () => this.#servePaid(readSplit(body, told.toString(), maxBatchRequests), request)
+      const serve = () => this.#servePaid(readSplit(body, spans.toString(), maxBatchRequests), request)
       return await eventLoopBudget.run('heavy', serve)
     } catch (error) {
-      // Nobody had time for it.
+      // The time of the request was over.
       if (error instanceof RpcError) return this.#wholeError(error)
       throw error
     }
   }
 
-  /** All requests are paid for before any of them is looked at. */
+  /** Charges all requests before the first one is executed. */
   #servePaid(parsed: Parsed, request: RequestContext): Reply | Promise<Reply> {
     if (request.isAborted) return nothing
     const { caller } = request
@@ -118,7 +118,7 @@ export class BodyServer {
     return this.#refuse(parsed, refusal, request)
   }
 
-  /** A small body is read for the ids of its requests. */
+  /** Rejects a body. Reads a small body for the ids of its requests. */
   #refuseUnread(body: Buffer | LargeBody, error: RpcError, request: RequestContext): Reply | Promise<Reply> {
     const text = Buffer.isBuffer(body) ? bodyText(body) : undefined
     if (text === undefined) return this.#wholeError(error)
@@ -130,7 +130,7 @@ export class BodyServer {
     return { answer: writeError('null', error, this.#settings.hasHints), error }
   }
 
-  /** Over HTTP the status says that none of the batch was served. On a connection that stays, each waits for an answer of its own. */
+  /** Over HTTP the status rejects the whole batch. On a WebSocket each request gets a separate error. */
   #refuse(parsed: Parsed, error: RpcError, { subscriber }: RequestContext): Reply {
     const write = ({ id }: Call | Refused): string => writeError(id ?? 'null', error, this.#settings.hasHints)
     if (parsed.kind === 'single') {
@@ -154,7 +154,7 @@ export class BodyServer {
   }
 
   #serveBatch(calls: readonly (Call | Refused)[], request: RequestContext): Reply | Promise<Reply> {
-    // As in the reference: subscriptions are made alone.
+    // Like the reference, which accepts subscriptions outside of batches only.
     request.subscriber = undefined
     const batch: Batch = { calls, answers: new Array(calls.length), usedBytes: 0, running: [] }
     const waiting = this.#answerFrom(batch, 0, request)
@@ -162,8 +162,8 @@ export class BodyServer {
   }
 
   /**
-   * Answers a batch from an index on. Reads run side by side; a write waits for those before it and holds up those after
-   * it. Undefined when everything is answered, else a promise of that.
+   * Answers a batch from an index on. Reads run concurrently; a write waits for all earlier requests, and later requests
+   * wait for it. Returns undefined if all requests are answered, else a promise.
    */
   #answerFrom(batch: Batch, first: number, request: RequestContext): Promise<unknown> | undefined {
     for (let index = first; index < batch.calls.length && !request.isAborted; index++) {
@@ -194,13 +194,13 @@ export class BodyServer {
   }
 }
 
-/** A batch on its way. */
+/** State of a batch. */
 interface Batch {
   readonly calls: readonly (Call | Refused)[]
   readonly answers: (Message | undefined)[]
-  /** Length of all answers there are. */
+  /** Size of all answers so far. */
   usedBytes: number
-  /** Reads that are not answered yet. */
+  /** Reads without an answer. */
   running: Promise<void>[]
 }
 

@@ -13,7 +13,7 @@ const long = 'ab'.repeat(40_000)
 const large = (value: unknown) => new LargeText(Buffer.from(JSON.stringify(value)))
 
 describe('bodies', () => {
-  test('behavior: parameters are parsed when they are needed, what is too large not at all', () => {
+  test('behavior: parameters are parsed on first use, large ones never', () => {
     const body = Buffer.from(`{"id":1.0,"method":"a","params":[{"x":1},"${long}"]}`)
     const [first, second] = [body.indexOf('{"x"'), body.indexOf('"ab')]
     const places = [0, 6, 9, 19, 22, 2, first, first + 7, second, second + long.length + 2]

@@ -3,21 +3,21 @@ import { code, invalidRequest, RpcError } from './errors.ts'
 import { type LargeBody, maxParsedBytes } from './largeBody.ts'
 import { LargeText } from './largeText.ts'
 
-/** What the core says of a large body: see `crates/answers/src/body.rs`. */
+/** Spans of the requests of a large body, or its fault: see `crates/answers/src/body.rs`. */
 type Split =
   | { readonly fault: 'NotJson' | 'TooDeep' | 'TooManyValues' | 'EmptyBatch' | 'LongBatch' }
   | { readonly isBatch: boolean; readonly requests: readonly (readonly number[])[] }
 
-/** Longer ids are refused: they would have to be written into an answer at once. */
+/** Longer ids are rejected: they would be copied into an answer in one step. */
 const maxIdBytes = 131_072
-/** No method has a longer name, escapes included. */
+/** Maximum size of a method name, escapes included. */
 const maxMethodBytes = 512
 
-/** The requests of a large body, whose parameters are parsed when they are needed. */
-export function readSplit(body: LargeBody, told: string, maxBatchRequests: number): Parsed {
-  const split = JSON.parse(told) as Split
+/** Returns the requests of a large body. Parameters are parsed on first use. */
+export function readSplit(body: LargeBody, spans: string, maxBatchRequests: number): Parsed {
+  const split = JSON.parse(spans) as Split
   if ('fault' in split) return bodyRefusal(refusalOf(split.fault, maxBatchRequests))
-  const calls = split.requests.map((places) => callAt(body, places))
+  const calls = split.requests.map((spans) => callAt(body, spans))
   return split.isBatch ? { kind: 'batch', calls } : { kind: 'single', call: calls[0] as Call | Refused }
 }
 
@@ -28,43 +28,43 @@ function refusalOf(fault: Extract<Split, { fault: unknown }>['fault'], maxBatchR
   return fault === 'EmptyBatch' ? invalidRequest() : batchTooLong(maxBatchRequests)
 }
 
-function callAt(body: LargeBody, [fault = 0, idStart = 0, idEnd = 0, ...places]: readonly number[]): Call | Refused {
+function callAt(body: LargeBody, [fault = 0, idStart = 0, idEnd = 0, ...spans]: readonly number[]): Call | Refused {
   if (idEnd - idStart > maxIdBytes) {
     return { id: 'null', error: invalidRequest('invalid request', `id: expected at most ${maxIdBytes} bytes`) }
   }
   const id = idEnd === 0 ? null : body.text(idStart, idEnd)
   const error = requestFaults[fault]?.()
-  return error === undefined ? new SplitCall(body, id, places) : { id: id ?? 'null', error }
+  return error === undefined ? new SplitCall(body, id, spans) : { id: id ?? 'null', error }
 }
 
-/** A request of a large body. */
+/** Request of a large body. */
 class SplitCall implements Call {
   readonly id: string | null
   readonly method: string
   readonly #body: LargeBody
-  readonly #places: readonly number[]
+  readonly #spans: readonly number[]
   #params: readonly unknown[] | undefined
 
-  constructor(body: LargeBody, id: string | null, [start = 0, end = 0, ...places]: readonly number[]) {
+  constructor(body: LargeBody, id: string | null, [start = 0, end = 0, ...spans]: readonly number[]) {
     this.id = id
-    // A longer text is no name of a method, whatever it says.
+    // A longer text cannot be a known method.
     this.method = end - start > maxMethodBytes ? '' : (JSON.parse(body.text(start, end)) as string)
     this.#body = body
-    this.#places = places
+    this.#spans = spans
   }
 
   get params(): readonly unknown[] | undefined {
-    const [count = 0, ...places] = this.#places
+    const [count = 0, ...spans] = this.#spans
     if (count < 0) return undefined
-    this.#params ??= this.#read(count, places)
+    this.#params ??= this.#read(count, spans)
     return this.#params
   }
 
-  #read(count: number, places: readonly number[]): readonly unknown[] {
+  #read(count: number, spans: readonly number[]): readonly unknown[] {
     const values: unknown[] = new Array(count)
     let parsedBytes = 0
-    for (let at = 0; at + 1 < places.length; at += 2) {
-      const [start, end] = [places[at] ?? 0, places[at + 1] ?? 0]
+    for (let at = 0; at + 1 < spans.length; at += 2) {
+      const [start, end] = [spans[at] ?? 0, spans[at + 1] ?? 0]
       // Small parameters after a large one are still parsed: only parsed bytes count.
       const isLarge = parsedBytes + end - start > maxParsedBytes
       if (!isLarge) parsedBytes += end - start

@@ -1,7 +1,7 @@
-/** A connection that can be told things it did not ask for. */
+/** Connection that receives notifications. */
 export interface Subscriber {
-  /** The client whose memory counts as one. */
+  /** Client whose memory is limited, see `RequestContext.client`. */
   readonly client: string
-  /** Sends messages one after the other, in one packet where they fit. A connection that is closed takes none. */
+  /** Sends messages in order, in one packet if they fit. Does nothing if the connection is closed. */
   push(messages: Iterable<Buffer>): void
 }

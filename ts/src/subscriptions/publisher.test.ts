@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Cursor } from '../native/feed.ts'
-import { budgetCells, MemoryBudget } from '../rpc/memoryBudget.ts'
+import { MemoryBudget, sharedCounters } from '../rpc/memoryBudget.ts'
 import type { Wanted } from '../rpc/parameters/subscription.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
 import { Publisher } from './publisher.ts'
@@ -104,7 +104,7 @@ function setUp(maximum = 10) {
   let ids = 0
   const registry = new SubscriptionRegistry(
     maximum,
-    new MemoryBudget(budgetCells(1), 0, 2 ** 20),
+    new MemoryBudget(sharedCounters(1), 0, 2 ** 20),
     () => `0x${String(++ids).padStart(32, '0')}`,
   )
   const defects: unknown[] = []

@@ -27,7 +27,7 @@ export const address: Kind<string> = {
   },
 }
 
-/** The same, refused in the words that the reference has for debug_accountTransactionQuota. */
+/** Address with the error texts of the reference for debug_accountTransactionQuota. */
 export const quotaAddress: Kind<string> = {
   ...address,
   read(value) {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { type Kind, quoted, refuse } from '../kind.ts'
 
-/** An address or a block of addresses. The core judges it: this machine itself cannot be banned. */
+/** Network address or block of addresses. The core validates it: this machine cannot be banned. */
 export const banned: Kind<string> = {
   name: 'address',
   expects: 'an IPv4 or IPv6 address, or a block like 203.0.113.0/24',

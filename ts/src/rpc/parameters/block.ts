@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile'
 import { type Kind, quoted, refuse, refuseLate, shortened } from '../kind.ts'
 import { blockHash } from './hash.ts'
 
-// A selector crosses to the addon as one text: a tag, a number as sent, `hash:0x..` or `canonical:0x..`.
+// A block id crosses to the addon as one text: a tag, a number as sent, `hash:0x..` or `canonical:0x..`.
 
 const tags = ['latest', 'earliest', 'pending', 'safe', 'finalized']
 /** 0x and 32 bytes. */
@@ -16,7 +16,7 @@ const schema = Type.Union([
 const check = Compile(schema)
 const expects = 'latest, earliest, pending, a block number (0x and hex digits)'
 
-/** Selectors of state reads: tag, number, hash text, or an object with `blockHash` or `blockNumber`. */
+/** Block id of a state read: tag, number, hash, or an object with `blockHash` or `blockNumber`. */
 export const stateBlock: Kind<string> = {
   name: 'block',
   expects: `${expects}, a block hash, or an object with blockHash or blockNumber`,
@@ -31,7 +31,7 @@ export const stateBlock: Kind<string> = {
   },
 }
 
-/** As `stateBlock`, and decimal numbers are understood (eth_call). */
+/** Like `stateBlock`, but accepts decimal numbers (eth_call). */
 export const callBlock: Kind<string> = {
   name: 'block',
   expects: stateBlock.expects,
@@ -42,7 +42,7 @@ export const callBlock: Kind<string> = {
   },
 }
 
-/** Selectors of everything that is named by height: tag or number; a hash text names that block too. */
+/** Block id by height: tag or number; also accepts a hash. */
 export const numberedBlock: Kind<string> = {
   name: 'block',
   expects,
@@ -55,7 +55,7 @@ export const numberedBlock: Kind<string> = {
   },
 }
 
-/** The block of a raw header or of traces: as `numberedBlock`, but any text is looked up. */
+/** Block id of a raw header or of traces: like `numberedBlock`, but any text is looked up. */
 export const headerBlock: Kind<string> = {
   name: 'block',
   expects,
@@ -66,7 +66,7 @@ export const headerBlock: Kind<string> = {
   },
 }
 
-/** The block of an estimate: as `numberedBlock`, and decimal numbers are understood. */
+/** Block id of an estimate: like `numberedBlock`, but accepts decimal numbers. */
 export const estimateBlock: Kind<string> = {
   name: 'block',
   expects,
@@ -92,7 +92,7 @@ function readStateBlock(kind: Kind<string>, value: unknown, isCall: boolean): st
 
 function readBlockObject(kind: Kind<string>, members: Record<string, unknown>, isCall: boolean): string {
   if (members.blockHash === undefined && members.blockNumber === undefined) return refuse(kind, 'Invalid block input')
-  // All of them, in the order of the caller, before it matters which one counts.
+  // All members are read in the order of the request, then one of them is used.
   let hash: string | undefined
   let number = ''
   let isCanonical = false
@@ -126,14 +126,14 @@ function readCanonical(kind: Kind<string>, value: unknown): boolean {
   return refuse(kind, 'Invalid input: requireCanonical must be a String "true" or "false"')
 }
 
-/** The form of `numberedBlock`: a tag in any case, decimal or 0x hex. */
+/** Checks the form of `numberedBlock`: a tag in any case, decimal or 0x hex. */
 function readIdentifier(kind: Kind<string>, text: string): string {
   if (text === '') return refuse(kind, 'Invalid block identifier: empty or null.')
   if (isDecimal(text) || isHex(text) || tags.includes(text.toLowerCase())) return text
   return refuse(kind, `Invalid block identifier '${text}'`)
 }
 
-/** The block of that name: a hash if it is as long as one, else a number in hex. */
+/** Reads a hash if the text has its length, else a number in hex. */
 function lookUp(kind: Kind<string>, text: string): string {
   if (text.length > maxLength) return refuseLate(kind, `invalid block identifier ${shortened(text)}`, 'in use')
   if (text.length >= 64 && /^(0x)?[0-9a-f]*$/.test(text)) {
@@ -143,7 +143,7 @@ function lookUp(kind: Kind<string>, text: string): string {
   return isHex(text) ? fittingNumber(kind, text) : refuseLate(kind, `invalid blocknumber ${text}`, 'in use')
 }
 
-/** The block of a call or an estimate: a number in hex or decimal, or a hash. */
+/** Reads the block of a call or an estimate: a number in hex or decimal, or a hash. */
 function executionBlock(kind: Kind<string>, text: string): string {
   if (isHex(text)) return fitting(kind, text)
   if (isDecimal(text)) return fittingNumber(kind, hexOf(text))
@@ -154,7 +154,7 @@ function executionBlock(kind: Kind<string>, text: string): string {
   )
 }
 
-/** Block numbers end at 2^63 - 1; a text of 64 digits is a hash. */
+/** Rejects block numbers above 2^63 - 1; a text of 64 digits is a hash. */
 function fitting(kind: Kind<string>, text: string): string {
   return text.length < 18 || text.length === 66 || !text.startsWith('0x') ? text : fittingNumber(kind, text)
 }
@@ -173,7 +173,7 @@ function isHex(text: string): boolean {
   return /^0x[0-9a-fA-F]+$/.test(text)
 }
 
-/** The hex form of a decimal number, which has any number of digits. The conversion of very many takes a second. */
+/** Converts a decimal number to hex. Numbers of more than 80 digits are not converted: very long ones take a second. */
 function hexOf(decimal: string): string {
   const digits = decimal.replace(/^0+(?=.)/, '')
   return digits.length > 80 ? digits : `0x${BigInt(digits).toString(16)}`

@@ -6,7 +6,7 @@ import { type Kind, memberText, refuse, refuseLate } from '../kind.ts'
 const schema = Type.String({ pattern: '^0x[0-9a-fA-F]*$' })
 const check = Compile(schema)
 
-/** DATA of any length. The prefix may be missing. An odd number of digits is refused: padding would guess which digit is lost. */
+/** DATA of any length. The prefix may be missing. An odd number of digits is rejected, because padding would guess the missing digit. */
 export const bytes: Kind<string> = {
   name: 'data',
   expects: 'bytes, 0x and an even number of hex digits',
@@ -14,14 +14,14 @@ export const bytes: Kind<string> = {
   read(value) {
     if (check.Check(value) && value.length % 2 === 0) return value
     if (typeof value === 'string' && value.length % 2 === 0 && /^[0-9a-fA-F]*$/.test(value)) return `0x${value}`
-    // The reference pads an odd digit, and takes numbers for text.
+    // The reference pads an odd digit and treats numbers as text.
     const isTaken = value !== null && /^(0x)?[0-9a-fA-F]*$/.test(memberText(value))
     const message = 'Invalid data format: invalid hex value.'
     return isTaken ? refuseLate(this, message, 'only here') : refuse(this, message)
   },
 }
 
-/** DATA of which an odd number of digits is padded on the left (eth_sign: the signature shows what was signed). */
+/** DATA; an odd number of digits is padded on the left (eth_sign: the signature shows the signed bytes). */
 export const paddedBytes: Kind<string> = {
   ...bytes,
   read(value) {
@@ -42,7 +42,7 @@ export const prefixedBytes: Kind<string> = {
   },
 }
 
-/** The same kind of any size: the digits of a large value cross as bytes, and are looked at by the core. */
+/** Kind of any size: the digits of a large value cross as bytes, and the core checks them. */
 export function ofAnySize(kind: Kind<string>): Kind<string | Buffer> {
   return {
     name: kind.name,

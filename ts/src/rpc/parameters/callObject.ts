@@ -15,12 +15,12 @@ export interface CallObject {
   gasPrice?: string
   value?: string
   nonce?: string
-  /** As sent: the refusal quotes it. */
+  /** As sent: an error quotes it. */
   chainId?: string
   data?: string | Buffer
 }
 
-/** The JSON text of a call. With large data it is bytes, and the core looks at the digits. */
+/** Returns the JSON text of a call: bytes if its data is large, whose digits the core checks. */
 export function callText(call: CallObject): string | Buffer {
   const { from, to, gas, gasPrice, value, nonce, chainId, data } = call
   if (typeof data === 'object') {
@@ -29,7 +29,7 @@ export function callText(call: CallObject): string | Buffer {
   }
   const hasMore = (from ?? gas ?? gasPrice ?? value ?? nonce ?? chainId) !== undefined
   if (hasMore || to === undefined || data === undefined) return JSON.stringify(call)
-  // Most calls have these two only: hex digits, so there is nothing to escape.
+  // Most calls have these two members only: hex digits, which need no escapes.
   return `{"to":"${to}","data":"${data}"}`
 }
 
@@ -55,7 +55,7 @@ const schema = Type.Object({
   input: Type.Optional(input.schema),
 })
 
-/** The first parameter of eth_call and eth_estimateGas. Empty numbers count as absent. */
+/** First parameter of eth_call and eth_estimateGas. Empty numbers count as absent. */
 export const callObject: Kind<CallObject> = {
   name: 'call',
   expects: 'an object with from, to, gas, gasPrice, value, data',
@@ -68,7 +68,7 @@ export const callObject: Kind<CallObject> = {
   },
 }
 
-/** The parameter of eth_sendTransaction. Empty numbers are refused: they would be signed as something. */
+/** Parameter of eth_sendTransaction. Empty numbers are rejected, because they would be signed as zero. */
 export const transactionObject: Kind<CallObject> = {
   name: 'transaction',
   expects: 'an object with from, to, gas, gasPrice, value, data, nonce',
@@ -83,7 +83,7 @@ export const transactionObject: Kind<CallObject> = {
       }
       return call
     } catch (error) {
-      // The sender is looked at before anything is used.
+      // The reference checks the sender before it uses other members.
       const hasSender = typeof sent === 'object' && sent !== null && 'from' in sent && isPresent(sent.from)
       if (error instanceof RpcError && error.shows !== undefined && !hasSender)
         throw invalidParams('from is null', error.hint)
@@ -95,7 +95,7 @@ export const transactionObject: Kind<CallObject> = {
   },
 }
 
-/** A number of the call. The reference takes objects and lists there for empty text. */
+/** Number of the call. The reference reads objects and lists as empty text. */
 function memberNumber(name: string): Kind<string> {
   const kind = numberKind(name)
   return {
@@ -133,7 +133,7 @@ function checkForms(owner: string, members: Record<string, unknown>): void {
   }
 }
 
-/** Member by member in the order of the reference, without a loop: most calls pass through here. */
+/** Reads the members in the order of the reference, without a loop, which is faster: most calls are read here. */
 function readMembers(
   owner: Kind<CallObject>,
   members: Record<string, unknown>,
@@ -148,7 +148,7 @@ function readMembers(
   if (isGiven(members.gasPrice)) call.gasPrice = readMember(name, gasPrice, members.gasPrice)
   if (isGiven(members.gasLimit)) {
     const read = readMember(name, gasLimit, members.gasLimit)
-    // Another name of gas for what is sent; a call does not look at it.
+    // Second name of gas for transactions; calls ignore it.
     if (owner === transactionObject) call.gas ??= read
   }
   if (isGiven(members.nonce)) call.nonce = readMember(name, nonce, members.nonce)
@@ -170,7 +170,7 @@ function isPresent(member: unknown): boolean {
   return member !== undefined && member !== null
 }
 
-/** `input` is the newer name of `data`. Two different payloads would leave open which one runs. */
+/** Returns the payload: `input` is the newer name of `data`. Two different payloads are ambiguous. */
 function chosenData(
   owner: Kind<CallObject>,
   data: string | Buffer | undefined,

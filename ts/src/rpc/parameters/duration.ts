@@ -4,7 +4,7 @@ import { type Kind, quoted, refuse, shortened } from '../kind.ts'
 /** Half an hour. */
 const usualMs = 30 * 60 * 1000
 
-/** How long an account stays unlocked, in milliseconds; null or empty text: half an hour. */
+/** Duration of an unlocked account in milliseconds; null or empty text: half an hour. */
 export const duration: Kind<number> = {
   name: 'duration',
   expects: 'milliseconds, 0x and hex digits',

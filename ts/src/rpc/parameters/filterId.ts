@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { type Kind, quoted, refuse } from '../kind.ts'
 
-/** The id of an installed filter, in lower case. An id that cannot exist is not refused here: it is simply not found. */
+/** Id of an installed filter, in lower case. Ids that cannot exist are accepted and not found. */
 export const filterId: Kind<string> = {
   name: 'filterId',
   expects: '0x and hex digits',

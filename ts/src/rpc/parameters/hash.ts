@@ -20,7 +20,7 @@ function hash(name: string, noun: string): Kind<string> {
       if (typeof value === 'string' && /^0x[0-9a-fA-F]{63}$/.test(value)) {
         return refuseLate(this, `Invalid ${noun}: incorrect length.`, 'only here')
       }
-      // Digits are looked at where there are about as many as there should be.
+      // Digits are checked only if their number is about right.
       const isAboutAsLong = typeof value === 'string' && value.length >= 64 && value.length <= 66
       return refuse(
         this,

@@ -5,7 +5,7 @@ import { maxParsedBytes } from '../largeBody.ts'
 
 const openList = 0x5b
 
-/** An array of at most `maximum` values of one kind. A refusal names the element: `storageKeys[3]`. */
+/** Array of at most `maximum` values of one kind. Errors name the element: `storageKeys[3]`. */
 export function list<T>(name: string, element: Kind<T>, maximum: number): Kind<T[]> {
   return {
     name,
@@ -21,7 +21,7 @@ export function list<T>(name: string, element: Kind<T>, maximum: number): Kind<T
     readLarge({ bytes }) {
       if (bytes[0] !== openList) return refuse(this, `Invalid ${name}: an array is expected.`)
       if (bytes.length > 2 * maxParsedBytes) throw invalidParams(`Invalid ${name}: more than ${maximum} elements.`)
-      // In two parts, between texts that have no commas themselves.
+      // Parsed in two parts, split at a comma: the elements contain none.
       const middle = bytes.indexOf(',', bytes.length / 2)
       const parts = [bytes.subarray(1, middle), bytes.subarray(middle + 1, -1)]
       try {

@@ -6,15 +6,15 @@ import { address } from './address.ts'
 import { numberedBlock } from './block.ts'
 import { blockHash, topic } from './hash.ts'
 
-/** What logs to take. */
+/** Criteria of logs. */
 export interface LogCriteria {
-  /** Any of these; absent: any address. */
+  /** Matches any of these; absent: all addresses. */
   readonly address?: readonly string[]
-  /** By position: null takes anything, a list any of its topics. */
+  /** By position: null matches any topic, a list any of its topics. */
   readonly topics?: readonly (readonly string[] | null)[]
 }
 
-/** What logs to take and where, members in canonical form. */
+/** Criteria and range of a log search, members in canonical form. */
 export interface LogFilter extends LogCriteria {
   readonly fromBlock?: string
   readonly toBlock?: string
@@ -35,7 +35,7 @@ const schema = Type.Object({
   topics: Type.Optional(Type.Array(Type.Union([Type.Null(), topic.schema, Type.Array(topic.schema)]))),
 })
 
-/** The parameter of eth_getLogs and eth_newFilter. */
+/** Parameter of eth_newFilter. */
 export const logFilter: Kind<LogFilter> = {
   name: 'filter',
   expects: 'an object with fromBlock, toBlock or blockHash, address, topics',
@@ -44,7 +44,7 @@ export const logFilter: Kind<LogFilter> = {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       return refuseLate(this, 'Invalid filter object', 'only here')
     const members = value as Record<string, unknown>
-    // Member by member in the order of the reference, then what they say together.
+    // Members in the order of the reference, then their combination.
     const filter: Writable<LogFilter> = {}
     if (members.fromBlock !== undefined) filter.fromBlock = readBound(fromBlock, members.fromBlock)
     if (members.toBlock !== undefined) filter.toBlock = readBound(toBlock, members.toBlock)
@@ -63,7 +63,7 @@ export const logFilter: Kind<LogFilter> = {
   },
 }
 
-/** The parameter of eth_getLogs, which may be large: then it crosses as it was sent. */
+/** Parameter of eth_getLogs. A large one crosses as it was sent. */
 export const searchFilter: Kind<LogFilter | Buffer> = {
   name: logFilter.name,
   expects: logFilter.expects,
@@ -72,7 +72,7 @@ export const searchFilter: Kind<LogFilter | Buffer> = {
   readLarge: ({ bytes }) => bytes,
 }
 
-/** The members `address` and `topics` of an object parameter called `owner`. */
+/** Reads the members `address` and `topics` of an object parameter called `owner`. */
 export function readCriteria(owner: string, members: Record<string, unknown>): LogCriteria {
   const criteria: Writable<LogCriteria> = {}
   const addresses = readAddresses(owner, members.address)
@@ -82,18 +82,18 @@ export function readCriteria(owner: string, members: Record<string, unknown>): L
   return criteria
 }
 
-/** What an installed filter or a subscription may keep in memory: addresses and topics as JSON. */
+/** Maximum size of the addresses and topics of an installed filter or a subscription, as JSON. */
 const maxKeptBytes = 131_072
-/** Of a filter besides its addresses and topics. */
+/** Maximum size of the other members of a filter. */
 const otherBytes = 1024
 
-/** Refuses criteria that are too large to be kept. A search, which keeps nothing, may have more. */
+/** Throws if criteria are too large for an installed filter. A search may have larger ones. */
 export function checkKept({ address: addresses, topics }: LogCriteria): void {
   const size = JSON.stringify([addresses, topics]).length
   if (size > maxKeptBytes) throw tooLargeToKeep(size)
 }
 
-/** A filter that is to be kept is parsed here, unless it is too large for that. */
+/** Parses the text of an installed filter. Throws if it is too large. */
 export function parsedToKeep({ bytes }: LargeText): unknown {
   if (bytes.length > maxKeptBytes + otherBytes) throw tooLargeToKeep(bytes.length)
   return JSON.parse(bytes.toString())
@@ -108,7 +108,7 @@ function readBound(kind: Kind<string>, value: unknown): string {
   return readMember('filter', kind, memberText(value))
 }
 
-/** One block or a range, and no range that ends before it begins. */
+/** Throws for a block hash with a range, and for a reversed range. */
 function checkPlace({ fromBlock: from, toBlock: to, blockHash: hash }: LogFilter): void {
   if (hash !== undefined && (from !== undefined || to !== undefined)) {
     throw invalidParams('Cannot specify both blockHash and fromBlock/toBlock')
@@ -131,7 +131,7 @@ function readTopics(owner: string, value: unknown): (string[] | null)[] | undefi
   const positions = value.map((position): string[] | null => {
     if (position === null) return null
     if (!Array.isArray(position)) return [readMember(owner, oneTopic, memberText(position))]
-    // A null among alternatives is dropped, so [A, null] means A.
+    // Null among alternatives is dropped: [A, null] means A.
     const choices = position.filter((one) => one !== null).map((one) => readMember(owner, oneTopic, memberText(one)))
     return choices.length === 0 ? null : choices
   })

@@ -2,10 +2,10 @@ import { Type } from 'typebox'
 import { type Kind, readMember, refuse } from '../kind.ts'
 import { wholeNumber } from './wholeNumber.ts'
 
-/** Blocks in one request; its time limit ends it earlier. */
+/** Number of blocks in one request; the time limit may end it earlier. */
 export const blockCount = wholeNumber('blocks', 1_000_000)
 
-/** A time as blocks have it, in seconds since 1970. */
+/** Timestamp of a block, in seconds since 1970. */
 export const timestamp = wholeNumber('timestamp', 0xffffffff)
 
 const members = Type.Object({
@@ -13,7 +13,7 @@ const members = Type.Object({
   timestamp: Type.Optional(timestamp.schema),
 })
 
-/** What evm_mine takes: the time of the block, or an object. */
+/** Parameter of evm_mine: the timestamp of the block, or an object. */
 export const mineOptions: Kind<{ blocks?: number; timestamp?: number }> = {
   name: 'options',
   expects: 'a timestamp, or an object with blocks and timestamp',

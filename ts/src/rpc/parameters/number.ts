@@ -5,7 +5,7 @@ import { hexText } from './hexText.ts'
 
 const schema = Type.String({ pattern: '^0x[0-9a-fA-F]{0,64}$' })
 const check = Compile(schema)
-/** What positions mostly are: hashes. */
+/** Usual form of a storage slot. */
 const word = hexText(64)
 
 /** A number of at most 256 bits: 0x hex, decimal text or a JSON integer. Read as 0x hex; `0x` alone is zero. */

@@ -16,7 +16,7 @@ const account: Members = {
 }
 const slot = numberKind('slot')
 const word = numberKind('word')
-const cells = Type.Optional(Type.Record(Type.String(), word.schema))
+const slots = Type.Optional(Type.Record(Type.String(), word.schema))
 
 const block: Members = {
   number: numberKind('number'),
@@ -29,18 +29,18 @@ const block: Members = {
   baseFeePerGas: numberKind('baseFeePerGas'),
 }
 
-/** Accounts as a call should see them: address -> balance, nonce, code, state or stateDiff, movePrecompileToAddress. */
+/** State overrides of a call: address -> balance, nonce, code, state or stateDiff, movePrecompileToAddress. */
 export const stateOverrides: Kind<string | Buffer> = {
   name: 'stateOverrides',
   expects: 'an object: address -> {balance, nonce, code, state, stateDiff, movePrecompileToAddress}',
-  schema: Type.Record(Type.String(), Type.Object({ ...described(account), state: cells, stateDiff: cells })),
+  schema: Type.Record(Type.String(), Type.Object({ ...described(account), state: slots, stateDiff: slots })),
   read(value) {
     return JSON.stringify(readStateOverrides(value))
   },
   readLarge: ({ bytes }) => bytes,
 }
 
-/** The block as a call should see it. */
+/** Block overrides of a call. */
 export const blockOverrides: Kind<string | Buffer> = {
   name: 'blockOverrides',
   expects: 'an object with number, time, gasLimit, feeRecipient, difficulty, prevRandao, baseFeePerGas',
@@ -57,9 +57,9 @@ export function readStateOverrides(value: unknown): Record<string, unknown> {
     const members = objectOf(kind, sent)
     const read = readMembers(kind.name, account, members)
     for (const name of ['state', 'stateDiff']) {
-      const cells = members[name]
-      if (cells === undefined || cells === null) continue
-      const written = Object.entries(objectOf({ ...kind, name: `${kind.name}.${name}` }, cells)).map(
+      const slots = members[name]
+      if (slots === undefined || slots === null) continue
+      const written = Object.entries(objectOf({ ...kind, name: `${kind.name}.${name}` }, slots)).map(
         ([position, content]) => [readMember(kind.name, slot, position), readMember(kind.name, word, content)],
       )
       read[name] = Object.fromEntries(written)
@@ -82,7 +82,7 @@ function readMembers(owner: string, kinds: Members, members: Record<string, unkn
   return Object.fromEntries(given.map(([name, kind]) => [name, readMember(owner, kind, members[name])]))
 }
 
-/** Refuses what is no object in the words of a kind. */
+/** Returns an object; throws the error of a kind for other values. */
 export function objectOf(kind: { name: string; expects: string }, value: unknown): Record<string, unknown> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
   return refuse(kind, `Invalid ${kind.name}: must be an object`)

@@ -183,7 +183,7 @@ describe('storagePosition', () => {
     [-1, 'Invalid param -1: value must be a valid hex or string number.'],
     [null, 'Invalid param: null'],
     [`0x${'f'.repeat(66)}`, `Invalid param: 0x${'f'.repeat(64)}...`],
-    // Objects that have no text of their own.
+    // Objects without a text form.
     [{ toString: 1 }, 'Invalid param {: value must be a valid hex or string number.'],
     [[{ toString: null }], 'Invalid param [: value must be a valid hex or string number.'],
   ])

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { type Kind, quoted, refuse } from '../kind.ts'
 
-/** A peer by its address or its node id. */
+/** Peer by its address or node id. */
 export const peer: Kind<string> = {
   name: 'peer',
   expects: 'an IPv4 or IPv6 address, or a node id of 128 hex digits',

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { type Kind, refuse } from '../kind.ts'
 
-/** A share in percent, as a JSON number. */
+/** Percentage as a JSON number. */
 export const percentile: Kind<number> = {
   name: 'percentile',
   expects: 'a number from 0 to 100',

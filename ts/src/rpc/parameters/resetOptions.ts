@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { type Kind, refuse } from '../kind.ts'
 
-/** Options of hardhat_reset: none that this node has. Clients send them empty. */
+/** Options of hardhat_reset: this node supports none. Clients send them empty. */
 export const resetOptions: Kind<object> = {
   name: 'options',
   expects: 'an empty object: forks of other chains are not offered',

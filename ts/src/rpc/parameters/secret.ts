@@ -3,7 +3,7 @@ import { type Kind, refuse, refuseLate } from '../kind.ts'
 
 const loneSurrogate = /\p{Surrogate}/u
 
-/** A passphrase or the like: any text, which no message repeats. `missing` is the refusal of null. */
+/** Secret text such as a passphrase; no error repeats it. `missing` is the error for null. */
 export function secret(name: string, missing: string): Kind<string> {
   return {
     name,
@@ -12,7 +12,7 @@ export function secret(name: string, missing: string): Kind<string> {
     read(value) {
       if (value === null) return refuse(this, missing)
       if (typeof value !== 'string') return refuseLate(this, `Invalid ${name}: must be text.`, 'only here')
-      // Half a character has no bytes, and who is asked to encrypt with it says so with the secret in its words.
+      // A lone surrogate has no UTF-8 form, and the error of the encryption would contain the secret.
       return loneSurrogate.test(value) ? refuse(this, `Invalid ${name}: must be well-formed Unicode.`) : value
     },
   }

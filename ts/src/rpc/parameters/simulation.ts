@@ -7,7 +7,7 @@ import { blockOverrides, objectOf, readBlockOverrides, readStateOverrides, state
 const flags = ['traceTransfers', 'validation', 'returnFullTransactions'].map(flag)
 const member = { name: 'simulation.blockStateCalls', expects: 'objects with blockOverrides, stateOverrides and calls' }
 
-/** What eth_simulateV1 is asked for; crosses to the addon as JSON: in canonical form, a large one as it was sent. */
+/** Parameter of eth_simulateV1. Crosses to the addon as JSON: in canonical form, a large one as it was sent. */
 export const simulation: Kind<string | Buffer> = {
   name: 'simulation',
   expects: 'an object with blockStateCalls, traceTransfers, validation, returnFullTransactions',

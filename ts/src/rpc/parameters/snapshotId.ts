@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { type Kind, quoted, refuse } from '../kind.ts'
 
-/** The id that evm_snapshot returned. Ids that cannot exist read as 0, which is never one. */
+/** Id of a snapshot. Ids that cannot exist are read as 0, which no snapshot has. */
 export const snapshotId: Kind<number> = {
   name: 'snapshotId',
   expects: '0x and hex digits',

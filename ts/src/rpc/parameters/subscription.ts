@@ -4,14 +4,14 @@ import { checkKept, type LogCriteria, parsedToKeep, readCriteria } from './logFi
 
 const kinds = ['newHeads', 'logs', 'newPendingTransactions', 'syncing'] as const
 
-/** What a client subscribes to. */
+/** Subject of a subscription. */
 export type Wanted =
   | { readonly kind: 'newHeads' }
   | { readonly kind: 'logs'; readonly criteria: LogCriteria }
   | { readonly kind: 'newPendingTransactions'; readonly isFull: boolean }
   | { readonly kind: 'syncing' }
 
-/** The first parameter of eth_subscribe. */
+/** First parameter of eth_subscribe. */
 export const subscriptionKind: Kind<(typeof kinds)[number]> = {
   name: 'kind',
   expects: kinds.join(', '),
@@ -22,7 +22,7 @@ export const subscriptionKind: Kind<(typeof kinds)[number]> = {
   },
 }
 
-/** The second one. What it may be depends on the kind: `readWanted` reads it. */
+/** Second parameter of eth_subscribe. Its form depends on the first: `readWanted` reads it. */
 export const subscriptionOptions: Kind<unknown> = {
   name: 'options',
   expects: 'an object; for newPendingTransactions also a boolean',
@@ -31,7 +31,7 @@ export const subscriptionOptions: Kind<unknown> = {
   readLarge: parsedToKeep,
 }
 
-/** Kind and options together. Members of the options that have no meaning here (`fromBlock`) are ignored. */
+/** Reads both parameters of eth_subscribe. Unknown members of the options, such as `fromBlock`, are ignored. */
 export function readWanted(kind: (typeof kinds)[number], options: unknown): Wanted {
   if (kind === 'newPendingTransactions' && typeof options === 'boolean') return { kind, isFull: options }
   const members = membersOf(options)

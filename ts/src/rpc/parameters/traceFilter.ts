@@ -4,7 +4,7 @@ import { type Kind, named, quoted, readMember, refuse, shortened } from '../kind
 import { address } from './address.ts'
 import { numberedBlock } from './block.ts'
 
-/** Which traces to take, members in canonical form. */
+/** Criteria of traces, members in canonical form. */
 export interface TraceFilter {
   fromBlock?: string
   toBlock?: string
@@ -14,7 +14,7 @@ export interface TraceFilter {
   count?: number
 }
 
-/** The reference measures the whole parameter, which is no text. */
+/** Address with the error of the reference, which measures the whole parameter as text. */
 const filterAddress: Kind<string> = {
   ...address,
   read(value) {
@@ -29,7 +29,7 @@ const filterAddress: Kind<string> = {
 const addresses = Type.Union([address.schema, Type.Array(address.schema)])
 const whole = Type.Integer({ minimum: 0 })
 
-/** The parameter of trace_filter, which crosses as it was sent when it is large. Members that are null count as absent. */
+/** Parameter of trace_filter. A large one crosses as it was sent. Null members count as absent. */
 export const traceFilter: Kind<TraceFilter | Buffer> = {
   name: 'filter',
   expects: 'an object with fromBlock, toBlock, fromAddress, toAddress, after, count',
@@ -66,7 +66,7 @@ export const traceFilter: Kind<TraceFilter | Buffer> = {
   readLarge: ({ bytes }) => bytes,
 }
 
-/** Tags of a trace_filter are understood in any case. */
+/** Lowers the case of a tag. */
 function withPlainTag(block: unknown): unknown {
   const isTag = typeof block === 'string' && /^(latest|earliest|pending)$/i.test(block)
   return isTag ? block.toLowerCase() : block

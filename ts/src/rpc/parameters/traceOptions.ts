@@ -12,14 +12,14 @@ const switches = [
   'disableStorage',
 ] as const
 
-/** Which tracer, and the switches that are on. */
+/** Tracer and enabled switches. */
 export type TraceOptions = { tracer: (typeof tracers)[number] } & { [name in (typeof switches)[number]]?: true }
 
 const flags = Object.fromEntries(switches.map((name) => [name, Type.Optional(Type.Boolean())]))
 
 /**
- * Options of debug_trace*. Switches stand beside `tracer` or in `tracerConfig`; names of tracers and switches are read
- * without regard to case, `"true"` counts as true, unknown members are ignored.
+ * Options of debug_trace*. Switches are members of the options or of `tracerConfig`. The case of tracers and switches is
+ * ignored, `"true"` counts as true, unknown members are ignored.
  */
 export const traceOptions: Kind<TraceOptions> = {
   name: 'options',
@@ -46,7 +46,7 @@ export const traceOptions: Kind<TraceOptions> = {
 
 const overrides = ['stateOverrides', 'blockOverrides']
 
-/** Options of debug_traceCall: as `traceOptions`, and overrides, which would change what is executed, are refused. */
+/** Options of debug_traceCall: like `traceOptions`, but overrides are rejected, because they would change the execution. */
 export const callTraceOptions: Kind<TraceOptions> = {
   ...traceOptions,
   read(value) {

@@ -3,7 +3,7 @@ import { type Kind, named, refuse, refuseLate } from '../kind.ts'
 import { transactionHash } from './hash.ts'
 import { listIndex } from './listIndex.ts'
 
-/** The transaction of trace_get. */
+/** Transaction of trace_get. */
 export const tracedTransaction: Kind<string> = {
   ...named('transactionHash', transactionHash),
   looksForNull: true,
@@ -17,7 +17,7 @@ export const tracedTransaction: Kind<string> = {
   },
 }
 
-/** The one position of trace_get: 0x hex in an array, or alone. */
+/** Position of trace_get: 0x hex, or an array of one. */
 export const tracePosition: Kind<number> = {
   name: 'positions',
   expects: 'an array with one index, 0x and hex digits',

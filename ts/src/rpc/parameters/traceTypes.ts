@@ -3,10 +3,10 @@ import { type Kind, quoted, refuse, shortened } from '../kind.ts'
 
 const types = ['trace', 'stateDiff', 'vmTrace'] as const
 
-/** What a replay shows. */
+/** Part of a replay. */
 export type TraceType = (typeof types)[number]
 
-/** The parts that are wanted of a replay or of trace_call. */
+/** Requested parts of a replay or of trace_call. */
 export const traceTypes: Kind<TraceType[]> = {
   name: 'types',
   expects: `an array of ${types.join(', ')}`,

@@ -5,7 +5,7 @@ import { blockHash } from './hash.ts'
 
 const heightTextLimit = 20
 
-/** The block of a trace: tag or number; a hash text names that block too. */
+/** Block id of a trace: tag or number; also accepts a hash. */
 export const tracedBlock: Kind<string> = {
   name: 'block',
   expects: `${numberedBlock.expects}, or a block hash`,
@@ -13,7 +13,7 @@ export const tracedBlock: Kind<string> = {
   read: headerBlock.read,
 }
 
-/** As `tracedBlock`; a text that is too long for a height has to be a hash, with or without `0x`. */
+/** Like `tracedBlock`, but a text that is too long for a height must be a hash, with or without `0x`. */
 export const tracedBlockOrHash: Kind<string> = {
   name: 'block',
   expects: tracedBlock.expects,

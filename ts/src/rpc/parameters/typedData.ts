@@ -19,10 +19,10 @@ const schema = Type.Object({
 })
 const check = Compile(schema)
 
-/** Far more than anybody reads before signing it. */
+/** More than a person reads before signing. */
 const maxBytes = 131_072
 
-/** The object itself, or its JSON text; read as text. */
+/** Object or its JSON text; read as text. */
 export const typedData: Kind<string> = {
   name: 'typedData',
   expects: `an object with types, primaryType, domain and message, or its JSON text, of at most ${maxBytes} bytes`,

@@ -3,7 +3,7 @@ import { address, bytesOf, data, flag, hash, listOf, orNull, quantity, shape, te
 
 // Blocks, transactions, receipts and logs.
 
-/** A word of a signature: 32 bytes, or without leading zeros where the reference is imitated. */
+/** Word of a signature: 32 bytes, or without leading zeros like the reference. */
 const signatureWord = Type.String({ title: 'DATA(32)', pattern: '^0x[0-9a-f]{1,64}$' })
 
 export const transaction = shape('Transaction', {
@@ -24,7 +24,7 @@ export const transaction = shape('Transaction', {
   type: quantity,
 })
 
-/** The members of a header; null where a draft or an old block has none. */
+/** Members of a header; null if a pending or old block lacks them. */
 const header = {
   number: orNull(quantity),
   hash: orNull(hash),
@@ -92,7 +92,7 @@ export const receipt = shape('Receipt', {
   effectiveGasPrice: quantity,
 })
 
-/** A block of calls that is in no chain: the block object, and what each call did. */
+/** Simulated block: the block object and the result of each call. */
 export const simulatedBlock = Type.Object(
   {
     number: quantity,

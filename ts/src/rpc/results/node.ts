@@ -15,7 +15,7 @@ const pooled = shape('PooledTransaction', {
   nonce: quantity,
   to: data,
   value: data,
-  // What it waits for, for people.
+  // Reason of the wait, for people.
   reason: Type.Optional(text),
 })
 
@@ -62,7 +62,7 @@ export const reputationSummary = shape('ReputationSummary', {
 
 export const transactionQuota = shape('TransactionQuota', { timestamp: whole, availableVirtualGas: Type.Number() })
 
-/** Numbers as Hardhat and anvil write them: not all are QUANTITY. */
+/** Numbers in the form of Hardhat and anvil: not all are QUANTITY. */
 export const metadata = shape('Metadata', {
   clientVersion: text,
   chainId: whole,

@@ -15,7 +15,7 @@ import {
   whole,
 } from './values.ts'
 
-// Traces. What a tracer of debug_trace* returns depends on its name and options.
+// Traces. The result of debug_trace* depends on tracer and options.
 
 const callType = Type.Enum(['call', 'callcode', 'delegatecall', 'staticcall'])
 
@@ -54,7 +54,7 @@ export const transactionTrace = shape('Trace', {
   transactionPosition: whole,
 })
 
-/** Of a call that is in no block. */
+/** Result of a call outside of a block. */
 const replayed = {
   output: data,
   stateDiff: orNull(Type.Record(Type.String(), anything)),
@@ -65,12 +65,12 @@ const replayed = {
 export const replay = shape('Replay', replayed)
 export const replayOfTransaction = shape('TransactionReplay', { ...replayed, transactionHash: hash })
 
-// What a tracer of debug_trace* returns.
+// Results of the tracers of debug_trace*.
 
 /** Slot -> word. */
 const cells = named('^[0-9a-f]{64}$', bareHex)
 
-/** An instruction before it executes. */
+/** State before an opcode executes. */
 const step = Type.Object(
   {
     op: orNull(text),
@@ -85,7 +85,7 @@ const step = Type.Object(
   { title: 'Instruction' },
 )
 
-/** Code that ran (rskTracer, the default). */
+/** Trace of executed code (rskTracer, the default). */
 const instructions = Type.Object(
   {
     contractAddress: bareHex,
@@ -100,7 +100,7 @@ const instructions = Type.Object(
   { title: 'InstructionTrace' },
 )
 
-/** A transaction that ran no code (rskTracer). */
+/** Trace of a transaction without code (rskTracer). */
 const transfer = Type.Object(
   {
     programInvoke: nothing,
@@ -111,7 +111,7 @@ const transfer = Type.Object(
   { title: 'TransferTrace' },
 )
 
-/** A call with those that it made; each of these has the same form (callTracer). */
+/** Call with its inner calls, which have the same form (callTracer). */
 const callFrame = Type.Object(
   {
     type: text,
@@ -121,7 +121,7 @@ const callFrame = Type.Object(
     gas: quantity,
     gasUsed: quantity,
     input: data,
-    // A QUANTITY where the reference is imitated.
+    // A QUANTITY if the form of the reference is configured.
     output: Type.Optional(Type.Union([data, quantity])),
     error: Type.Optional(text),
     revertReason: Type.Optional(text),
@@ -142,7 +142,7 @@ const prestate = named(
   }),
 )
 
-/** As the tracer that was asked for has it. */
+/** Result of the requested tracer. */
 export const tracerResult = Type.Union([
   instructions,
   transfer,
@@ -150,7 +150,7 @@ export const tracerResult = Type.Union([
   shape('PrestateChange', { pre: prestate, post: prestate }),
   prestate,
 ])
-/** Of a block; what rskTracer returns stands without the hash. */
+/** Results of a block; those of rskTracer have no hash. */
 export const tracerResults = listOf(
   Type.Union([shape('TracedTransaction', { txHash: hash, result: tracerResult }), instructions, transfer]),
 )

@@ -1,10 +1,10 @@
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 
-// What results are made of. An object with a title is described once, under that name.
+// Parts of results. An object with a title is described once, under that name.
 
 /** Lower case hex without leading zeros. */
 export const quantity = Type.String({ title: 'QUANTITY', pattern: '^0x(0|[1-9a-f][0-9a-f]*)$' })
-/** Two lower case digits a byte. */
+/** Two lower case digits per byte. */
 export const data = Type.String({ title: 'DATA', pattern: '^0x([0-9a-f]{2})*$' })
 export const hash = bytesOf(32)
 export const address = bytesOf(20)
@@ -29,12 +29,12 @@ export function orNull(schema: TSchema): TSchema {
   return Type.Union([schema, nothing])
 }
 
-/** Exactly these members. */
+/** Object with exactly these members. */
 export function shape<T extends TProperties>(title: string, members: T): TObject<T> {
   return Type.Object(members, { title, additionalProperties: false })
 }
 
-/** Any names, values of one kind. */
+/** Object with any names and values of one kind. */
 export function named(keys: string, value: TSchema): TSchema {
   return Type.Record(Type.String({ pattern: keys }), value, { additionalProperties: false })
 }
