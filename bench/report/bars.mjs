@@ -1,4 +1,4 @@
-// What we want to reach, and whether we did.
+// Target values of the benchmarks, and whether a run meets them.
 import { ratio } from '../rpc/compare.mjs'
 import { bestOther } from './table.mjs'
 
@@ -59,7 +59,7 @@ export function bars({ comparison: { rows, facts = [] }, results }) {
     slower,
     slower <= mostSaturationGrowth,
   )
-  // By processor time: what else the machine does while one or the other is measured does not count.
+  // Processor time does not depend on other load of the machine.
   const recovery = results.find(({ name }) => name === 'personalEcRecover, processor time of a call')?.value
   const spent = of('eth_sendRawTransaction')?.processorMicros
   const share = recovery === undefined || spent === undefined ? undefined : recovery / spent
@@ -91,8 +91,8 @@ export function bars({ comparison: { rows, facts = [] }, results }) {
   return all
 }
 
-/** How many times more processor time another takes for the same. */
+/** Processor time of another target relative to this node. */
 function spentRatio({ results }, other) {
-  const [ours, theirs] = [results.rhizome?.processorMicros, results[other]?.processorMicros]
-  return ours === undefined || theirs === undefined ? undefined : theirs / ours
+  const [own, others] = [results.rhizome?.processorMicros, results[other]?.processorMicros]
+  return own === undefined || others === undefined ? undefined : others / own
 }

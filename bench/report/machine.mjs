@@ -1,4 +1,4 @@
-// What the figures were measured on, in words that fit any machine.
+// The machine of a run, without names that identify it.
 import { readFileSync } from 'node:fs'
 import { availableParallelism, cpus, totalmem } from 'node:os'
 

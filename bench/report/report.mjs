@@ -1,4 +1,4 @@
-// The document: tables, plots, and how to repeat them.
+// Writes docs/benchmarks.md: introduction, tables and plots.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { ratio } from '../rpc/compare.mjs'
@@ -9,7 +9,7 @@ import { bestOther, count, time } from './table.mjs'
 const introduction = new URL('./introduction.md', import.meta.url)
 const findings = new URL('./findings.md', import.meta.url)
 const profilesNote = new URL('./profiles.md', import.meta.url)
-/** What is less is not shown. */
+/** Smaller times are not shown. */
 const leastMicros = 0.05
 
 /** Writes a Markdown file, and its plots into a folder of the same name beside it. */
@@ -29,7 +29,7 @@ export function writeReport(file, measured) {
     '## Requests',
     speedTable(rows),
     ...plots,
-    '## How long requests take',
+    '## Latency',
     timeTable(rows),
     '## Bars',
     barTable(bars(measured)),
@@ -100,9 +100,9 @@ function timeTable(rows) {
     .filter(({ isPaced }) => !isPaced)
     .map(({ name, results }) => [name, ...targets.map((target) => spent(results[target] ?? {}))])
   return [
-    'Half of the requests, and 99 of 100, were answered within:',
+    'Median and 99th percentile:',
     markdown(['workload', ...targets], body),
-    'Processor time of the server for one request (for batches, one call). It depends least on what else the machine does:',
+    'Processor time of the server for one request (for batches, one call). It depends least on other load of the machine:',
     markdown(['workload', ...targets], processor),
   ].join('\n\n')
 }
@@ -115,10 +115,10 @@ function barTable(all) {
     processor,
     isMet ? 'yes' : 'no',
   ])
-  return markdown(['what', 'wanted', 'measured', 'the same by processor time', 'met'], body)
+  return markdown(['workload', 'bar', 'measured', 'by processor time', 'met'], body)
 }
 
-/** Of the workloads that were profiled: what each part takes of the processor time of a request, and the dearest functions. */
+/** For each profiled workload: processor time of a request by part, and the most expensive functions. */
 function profileText(rows) {
   const tables = rows
     .filter(({ profiles }) => profiles !== undefined)
@@ -132,10 +132,10 @@ function profileText(rows) {
       }
       const body = [...parts]
         .map((part) => [part, ...targets.map((target) => micros(part, target))])
-        .filter(([, ...cells]) => cells.some((cell) => cell !== ''))
+        .filter(([, ...values]) => values.some((value) => value !== ''))
       const functions = profiles.rhizome?.functions ?? []
-      const dearest = functions.map((one) => `\`${one.name}\` ${(one.share * 100).toFixed(1)} %`).join(', ')
-      return `### ${name}\n\n${markdown(['µs of a request', ...targets], body)}\n\nDearest functions of ours: ${dearest}.`
+      const expensive = functions.map((one) => `\`${one.name}\` ${(one.share * 100).toFixed(1)} %`).join(', ')
+      return `### ${name}\n\n${markdown(['µs of a request', ...targets], body)}\n\nMost expensive functions of this node: ${expensive}.`
     })
   if (tables.length === 0) return ''
   const note = readFileSync(profilesNote, 'utf8').trim()
@@ -150,7 +150,7 @@ function ownTable(results) {
     Math.abs(value) < 100 ? value.toFixed(2) : count(value),
     unit.replaceAll('|', ' '),
   ])
-  return `## This node alone\n\n${markdown(['benchmark', 'what', 'value', ''], body, 2)}`
+  return `## This node alone\n\n${markdown(['benchmark', 'figure', 'value', ''], body, 2)}`
 }
 
 function absentText(rows, absent = {}) {
@@ -162,7 +162,7 @@ function absentText(rows, absent = {}) {
     }
   for (const [target, reason] of Object.entries(absent)) reasons.set(target, `left out: ${reason}`)
   if (reasons.size === 0) return ''
-  return `## What could not be measured\n\n${[...reasons].map(([what, reason]) => `* ${what}: ${reason}`).join('\n')}`
+  return `## Not measured\n\n${[...reasons].map(([target, reason]) => `* ${target}: ${reason}`).join('\n')}`
 }
 
 function plotsOf(rows) {
@@ -189,6 +189,6 @@ function barsOf(results, read, write) {
 
 /** A table; all columns but the first `texts` ones are numbers. */
 function markdown(head, body, texts = 1) {
-  const line = (cells) => `| ${cells.join(' | ')} |`
+  const line = (columns) => `| ${columns.join(' | ')} |`
   return [line(head), line(head.map((_one, index) => (index < texts ? '---' : '---:'))), ...body.map(line)].join('\n')
 }

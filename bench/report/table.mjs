@@ -1,16 +1,16 @@
-// The comparison as lines of a terminal.
+// The comparison as lines for a terminal.
 import { ratio } from '../rpc/compare.mjs'
 
-/** How many times faster the first built-in target is than the best of the others, without ourselves and the ceiling. */
-export function bestOther({ results }, ours = 'rhizome') {
+/** The fastest other node, as `{ name, ratio }` with the speed of `own` relative to it. */
+export function bestOther({ results }, own = 'rhizome') {
   const others = Object.entries(results).filter(
     ([name, { rate }]) => !/^(rhizome|ceiling)/.test(name) && rate !== undefined,
   )
   const [name] = others.toSorted(([, a], [, b]) => b.rate - a.rate)[0] ?? []
-  return name === undefined ? undefined : { name, ratio: ratio(results[ours], results[name]) }
+  return name === undefined ? undefined : { name, ratio: ratio(results[own], results[name]) }
 }
 
-/** One line for each target of a row. */
+/** One line for each target of a row, below the name of the workload. */
 export function lines({ name, unit = 'requests/s', isPaced, results }) {
   const width = Math.max(...Object.keys(results).map((one) => one.length))
   const texts = Object.entries(results).map(([target, one]) => {
@@ -30,7 +30,7 @@ export function count(value) {
   return Math.round(value).toLocaleString('en')
 }
 
-/** Microseconds in the unit that suits. */
+/** A time in microseconds, with a suitable unit. */
 export function time(micros) {
   if (micros < 1000) return `${micros < 10 ? micros.toFixed(1) : Math.round(micros)} µs`
   return micros < 1e6 ? `${(micros / 1000).toFixed(micros < 1e4 ? 1 : 0)} ms` : `${(micros / 1e6).toFixed(1)} s`

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import solc from 'solc'
 
-/** ABI and creation code of a contract that stands beside a file, this one if none is given. The code is for the London rules, which every Rootstock network understands. */
+/** ABI and creation code of a contract in the folder of `beside`, compiled for the London rules, which all networks support. */
 export function compile(name, beside = import.meta.url) {
   const source = readFileSync(new URL(`${name}.sol`, beside), 'utf8')
   const input = {

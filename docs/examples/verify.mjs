@@ -1,4 +1,4 @@
-// Reads a contract from a node that is not trusted: what it answers is checked against the proof of work of a header.
+// Reads a contract from an untrusted node and checks each answer against the proof of work of a header.
 //   npm start                        (in one terminal)
 //   node docs/examples/verify.mjs    (in another)
 import { fullHeader, verifyAccountProof, verifyHeader, verifyReceiptProof } from '@rhizome-node/rhizome/verify'
@@ -24,12 +24,12 @@ console.log('deployed at', address)
 const hash = await node.writeContract({ address, abi, functionName: 'increase', args: [2n] })
 const { blockHash, transactionIndex } = await node.waitForTransactionReceipt({ hash })
 
-// The header: a Bitcoin block was mined for it. Its hash is what its bytes say, not what the node says.
+// The header has a Bitcoin proof of work. Its hash is computed from its bytes, not taken from the node.
 const raw = await ask('rsk_getRawBlockHeaderByHash', blockHash)
 const header = verifyHeader(fullHeader(raw, await ask('eth_getBlockByHash', blockHash, false)), 'regtest')
 console.log('block', header.number, header.hash, 'has a proof of work of difficulty', header.difficulty)
 
-// The account and a cell of its storage, against the state root of that header.
+// The account and a storage slot, against the state root of that header.
 const storageKeys = [toHex(0, { size: 32 })]
 const proof = await ask('eth_getProof', address, storageKeys, toHex(header.number))
 const { codeHash, storage } = verifyAccountProof(header, { address, storageKeys }, proof)
@@ -41,7 +41,7 @@ const nodes = await ask('rsk_getTransactionReceiptNodesByHash', blockHash, hash)
 const { isSuccess, logs } = verifyReceiptProof(header, transactionIndex, receipt, nodes)
 console.log('transaction', isSuccess ? 'succeeded' : 'failed', 'with', logs.length, 'event')
 
-// A node that lies about the balance is caught.
+// A wrong balance is detected.
 try {
   verifyAccountProof(header, { address, storageKeys }, { ...proof, balance: '0xde0b6b3a7640000' })
 } catch (error) {

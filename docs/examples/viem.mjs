@@ -30,7 +30,7 @@ console.log('total is', await reader.readContract({ address, abi, functionName: 
 const [event] = await reader.getContractEvents({ address, abi, eventName: 'Increased', fromBlock: receipt.blockNumber })
 console.log('event:', event.args)
 
-// Rootstock nodes answer reverts with code -32015; the bytes that came back are in the error's data.
+// Rootstock nodes answer reverts with code -32015; the returned bytes are in the `data` of the error.
 try {
   await reader.simulateContract({ address, abi, functionName: 'increase', args: [0n], account })
 } catch (error) {
