@@ -1,4 +1,4 @@
-// npm run bench: runs the benchmarks and prints what they measured. --help says the rest.
+// npm run bench: runs the benchmarks and prints their results. See --help.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { SetupError } from './setup/run.mjs'
@@ -6,20 +6,20 @@ import { setup } from './setup.mjs'
 
 const usage = `npm run bench -- [OPTION]...
   --only NAME          only this benchmark or workload; can be given more than once
-  --quick              short rounds and short chains: a look, not a measurement
-  --targets A,B        of the built-in targets only these
+  --quick              short rounds and short chains, for a first impression
+  --targets A,B        only these built-in targets
   --target NAME=URL    another node to compare with; can be given more than once. NAME=URL,WEBSOCKET_URL for both
   --against COMMIT     this build beside that of a commit, in interleaved pairs; fails if a workload is slower by 5 %
   --without NAME       this build beside itself without one of its pieces for speed, in interleaved pairs: NAME is the
                        value of RHIZOME_BENCH_WITHOUT (docs/benchmarks.md lists them)
-  --minutes N          also the soak, which takes so long (with --only soak: 10 unless given)
-  --json FILE          everything that was measured
-  --report FILE.md     the document, with its plots in a folder of the same name
-  --from FILE          measure nothing: take what --json has written, for --report
-  --list               the names
+  --minutes N          also the soak, for N minutes (with --only soak: 10 by default)
+  --json FILE          writes all results
+  --report FILE.md     writes the document, with its plots in a folder of the same name
+  --from FILE          writes --report from the results in FILE instead of a measurement
+  --list               prints the names
 `
 
-// The packages have to be there before the benchmarks are loaded.
+// The benchmarks import packages that set-up installs.
 await setup()
 const { runComparison, targetNames, workloads } = await import('../bench/rpc/rpc.mjs')
 const { readTarget } = await import('../bench/targets/url.mjs')
@@ -27,7 +27,7 @@ const { machine } = await import('../bench/report/machine.mjs')
 const { lines } = await import('../bench/report/table.mjs')
 const { writeReport } = await import('../bench/report/report.mjs')
 
-/** What concerns this node alone. */
+/** Benchmarks of this node alone. */
 const own = {
   life: '../bench/life/life.mjs',
   boundary: '../bench/boundary/boundary.mjs',
@@ -91,7 +91,7 @@ if (workloads.some(({ name }) => isWanted(name))) {
 }
 for (const [name, path] of Object.entries(own)) {
   if (!isWanted(name)) continue
-  // It takes minutes by itself, so it has to be asked for.
+  // Takes minutes, so it runs only on request.
   if (name === 'soak' && options.only === undefined && options.minutes === undefined) continue
   const { run } = await import(path)
   process.stdout.write(`${name}\n`)
@@ -113,7 +113,7 @@ const isBad = rows.some((row) =>
 )
 process.exit(isBad || results.some(({ isFailure }) => isFailure) ? 1 : 0)
 
-/** What is known so far: a run that is interrupted has not been in vain. */
+/** Writes the results so far, so that an interrupted run is not lost. */
 function save() {
   const measured = { machine: machine(), comparison: { ...comparison, rows }, results }
   if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(measured, undefined, 2)}\n`)

@@ -28,7 +28,7 @@ async function bench(...parameters) {
   return JSON.parse(readFileSync(file, 'utf8'))
 }
 
-/** A server that answers every request with its number of requests so far, and sometimes spoils an answer. */
+/** Starts a server; `spoil` receives each right answer with its number and returns the answer to send. */
 function startServer(spoil) {
   let count = 0
   const server = createServer((request, response) => {
@@ -52,7 +52,7 @@ const workload = {
 
 beforeAll(() => buildDriver(), timeout)
 
-describe('what a target answers', () => {
+describe('answers of a target', () => {
   let server
   afterAll(() => server.close())
 
@@ -71,7 +71,7 @@ describe('what a target answers', () => {
   test.each([
     ['another result', (answer, count) => (count % 20 === 0 ? answer.replace('0x21', '0x22') : answer), /wrong/],
     [
-      'the id of somebody else',
+      'the id of another request',
       (answer, count) => (count % 20 === 0 ? answer.replace(/\d{9}/, '123456789') : answer),
       /wrong/,
     ],
@@ -112,7 +112,7 @@ describe('the load generator', () => {
     }
   }
 
-  test('behavior: answers in pieces are put together', async () => {
+  test('behavior: answers in several chunks are joined', async () => {
     const inPieces = (response, text) => {
       response.write(text.slice(0, 20))
       setTimeout(() => response.end(text.slice(20)), 1)
@@ -132,8 +132,8 @@ describe('the load generator', () => {
     expect(right).toBeLessThanOrEqual(3)
   })
 
-  test('error: an answer that never comes is lost', async () => {
-    const { right, lost, fault } = await run(() => undefined, { patienceMs: 100 })
+  test('error: a missing answer is lost', async () => {
+    const { right, lost, fault } = await run(() => undefined, { timeoutMs: 100 })
     expect([right, lost >= 3, fault]).toEqual([0, true, 'no answer within 100 ms'])
   })
 
@@ -146,7 +146,7 @@ describe('the load generator', () => {
     expect([right, wrong > 0]).toEqual([0, true])
   })
 
-  test('error: more than was asked for is no answer', async () => {
+  test('error: bytes after an answer are invalid', async () => {
     const both = (response, text) =>
       response.socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n${text}HTTP/1.1`)
     const { right, wrong, fault } = await run(both)
@@ -154,7 +154,7 @@ describe('the load generator', () => {
   })
 })
 
-/** Serves WebSockets while `measure` runs; `serve` gets each socket, the text that came, and how many have come on it. */
+/** Serves WebSockets while `measure` runs; `serve` receives the socket, the message, and its number on the socket. */
 async function withSockets(serve, measure) {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1', path: '/path' })
   server.on('connection', (socket) => {
@@ -171,7 +171,7 @@ async function withSockets(serve, measure) {
 }
 
 describe('the load generator over WebSocket', () => {
-  // Each of the three forms of a length.
+  // One size for each of the three forms of a length.
   const sizes = [1, 1000, 100_000]
   const answerTo = ({ id, params: [size] }) => JSON.stringify({ jsonrpc: '2.0', id, result: 'x'.repeat(size) })
   const requests = sizes.map((size) => ({
@@ -223,7 +223,7 @@ describe('the load generator over WebSocket', () => {
 
   test.each([
     [
-      'the id of somebody else',
+      'the id of another request',
       (socket, asked) => socket.send(answerTo({ ...asked, id: 123_456_789 })),
       /expected 200/,
     ],
@@ -238,18 +238,18 @@ describe('the load generator over WebSocket', () => {
     expect(fault).toMatch(reason)
   })
 
-  test('error: an answer that nobody asked for is wrong', async () => {
+  test('error: an answer without a request is wrong', async () => {
     const twice = (socket, asked) => {
       socket.send(answerTo(asked))
       socket.send(answerTo(asked))
     }
     const { wrong, fault } = await run(twice)
     expect(wrong).toBeGreaterThan(0)
-    expect(fault).toMatch(/nobody asked for|expected 200/)
+    expect(fault).toMatch(/without a request|expected 200/)
   })
 
-  test('error: an answer that never comes is lost', async () => {
-    const { right, lost, fault } = await run(() => undefined, { patienceMs: 100 })
+  test('error: a missing answer is lost', async () => {
+    const { right, lost, fault } = await run(() => undefined, { timeoutMs: 100 })
     expect([right, lost >= 3, fault]).toEqual([0, true, 'no answer within 100 ms'])
   })
 
@@ -277,69 +277,74 @@ describe('the subscribers of the load generator', () => {
     return JSON.stringify({ method: 'eth_subscription', params: { subscription: id, result: { hash, number: block } } })
   }
 
-  /** `tell` gets the sockets with their ids, in the order of their subscription, and the number of the block. */
-  const run = (tell) => {
-    const told = []
+  /** `notify` receives the subscribers in the order of their subscription, and the number of the block. */
+  const run = (notify) => {
+    const subscribers = []
     const subscribe = (socket, { id, method, params }) => {
       expect([method, params]).toEqual(['eth_subscribe', ['newHeads']])
-      // Of several lengths, as some nodes have them.
-      const subscription = `0x${(7 ** told.length).toString(16)}`
-      told.push({ socket, id: subscription, tell: (block) => socket.send(head(subscription, block)) })
+      // Ids of several lengths, as on some nodes.
+      const subscription = `0x${(7 ** subscribers.length).toString(16)}`
+      subscribers.push({ socket, id: subscription, notify: (block) => socket.send(head(subscription, block)) })
       socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: subscription }))
     }
     let block = 0
-    const trigger = async () => tell(told, ++block)
-    return withSockets(subscribe, (url) => driveSubscribers(url, trigger, { connections, blocks: 3, patienceMs: 500 }))
+    const trigger = async () => notify(subscribers, ++block)
+    return withSockets(subscribe, (url) => driveSubscribers(url, trigger, { connections, blocks: 3, timeoutMs: 500 }))
   }
 
-  test('behavior: all are told of every block', async () => {
-    const { right, wrong, lost, fault, p50, p99, seconds } = await run((told, block) => {
-      for (const one of told) one.tell(block)
+  test('behavior: all subscribers receive every head', async () => {
+    const { right, wrong, lost, fault, p50, p99, seconds } = await run((subscribers, block) => {
+      for (const one of subscribers) one.notify(block)
     })
     expect([right, wrong, lost, fault]).toEqual([3 * connections, 0, 0, null])
     expect(p50 > 0 && p99 >= p50 && seconds * 1e6 >= p99).toBe(true)
   })
 
   test.each([
-    ['is told what belongs to another', ([, one, other], block) => one.socket.send(head(other.id, block)), 1, 0],
-    ['is told of another block', ([, one], block) => one.tell(block + 10), 1, 0],
-    ['is told twice', ([, one], block) => [one.tell(block), one.tell(block)], 1, 0],
-    ['is not told', () => undefined, 0, 2],
-    ['is told too late', ([, one], block) => setTimeout(() => one.tell(block), 800), 0, 2],
-    ['is hung up on', ([, one]) => one.socket.terminate(), 0, 2],
-  ])('error: one %s', async (_name, spoil, wrongs, losses) => {
-    const { right, wrong, lost, fault } = await run((told, block) => {
-      for (const [index, one] of told.entries()) if (index !== 1 || block !== 2) one.tell(block)
-      if (block === 2) spoil(told, block)
+    [
+      'receives the head of another subscription',
+      ([, one, other], block) => one.socket.send(head(other.id, block)),
+      1,
+      0,
+    ],
+    ['receives the head of another block', ([, one], block) => one.notify(block + 10), 1, 0],
+    ['receives a head twice', ([, one], block) => [one.notify(block), one.notify(block)], 1, 0],
+    ['receives no head', () => undefined, 0, 2],
+    ['receives a head too late', ([, one], block) => setTimeout(() => one.notify(block), 800), 0, 2],
+    ['is disconnected', ([, one]) => one.socket.terminate(), 0, 2],
+  ])('error: a subscriber %s', async (_name, spoil, wrongs, losses) => {
+    const { right, wrong, lost, fault } = await run((subscribers, block) => {
+      for (const [index, one] of subscribers.entries()) if (index !== 1 || block !== 2) one.notify(block)
+      if (block === 2) spoil(subscribers, block)
     })
-    // Who was not told of one block is not listened to any more.
+    // A subscriber without a head is not measured any more.
     expect([right >= 3 * connections - 2, wrong, lost]).toEqual([true, wrongs, losses])
     expect(fault).toEqual(expect.any(String))
   })
 
-  test('error: a head of the block before is nobody’s, and no head is counted for another block', async () => {
-    const { right, wrong, lost } = await run((told, block) => {
-      for (const one of told) one.tell(Math.min(block, 2))
+  test('error: the head of the previous block is wrong, and is not counted for another block', async () => {
+    const { right, wrong, lost } = await run((subscribers, block) => {
+      for (const one of subscribers) one.notify(Math.min(block, 2))
     })
     expect([right, wrong, lost]).toEqual([2 * connections, connections, 0])
   })
 
-  test('error: a message before the trigger belongs to no block', async () => {
-    const { right, wrong, fault } = await run(async (told, block) => {
-      for (const one of told) one.tell(block)
+  test('error: a message before the trigger is unexpected', async () => {
+    const { right, wrong, fault } = await run(async (subscribers, block) => {
+      for (const one of subscribers) one.notify(block)
       if (block !== 2) return
-      // Once more when all have been told: the next line finds it there.
+      // A second message after all heads; it arrives before the next line.
       await new Promise((resolve) => setTimeout(resolve, 20))
-      told[0].tell(block)
+      subscribers[0].notify(block)
     })
     expect([right, wrong]).toEqual([3 * connections, 1])
-    expect(fault).toMatch(/nobody waited for/)
+    expect(fault).toMatch(/unexpected message/)
   })
 
   test('error: a subscription that is refused or never answered', async () => {
     const refuse = (socket, { id }) => socket.send(JSON.stringify({ id, error: { code: -32000, message: 'no' } }))
     const drivenBy = (serve) =>
-      withSockets(serve, (url) => driveSubscribers(url, () => undefined, { connections, blocks: 1, patienceMs: 200 }))
+      withSockets(serve, (url) => driveSubscribers(url, () => undefined, { connections, blocks: 1, timeoutMs: 200 }))
     await expect(drivenBy(refuse)).rejects.toThrow(/eth_subscribe: no subscription: .*-32000/)
     await expect(drivenBy(() => undefined)).rejects.toThrow(/eth_subscribe was not answered in time/)
   })

@@ -17,7 +17,7 @@ const crates = {
   addon: ['primitives', 'evm', 'chain', 'answers'],
 }
 
-/** Crates that only one of ours may name. */
+/** External crates that only one crate of the workspace may name. */
 const crateOwners = { revm: 'evm', rocksdb: 'storage', napi: 'addon', 'napi-derive': 'addon' }
 
 const folders = {
@@ -83,7 +83,7 @@ function checkCrates(root) {
     if (allowed === undefined) problems.push(`crate ${crate}: has no floor; add it to scripts/check-floors.mjs`)
     for (const { name: dependency, kind } of dependencies) {
       const inner = dependency.startsWith('rhizome-') ? dependency.slice('rhizome-'.length) : undefined
-      // Tests may look at what lies below; they may not look up either.
+      // Tests may depend on every lower crate, but not on higher ones.
       const isAllowed = inner === undefined || allowed?.includes(inner) || (kind === 'dev' && isBelow(inner, crate))
       if (!isAllowed) problems.push(`crate ${crate}: may not depend on ${inner}`)
       const owner = crateOwners[dependency]

@@ -1,12 +1,11 @@
-// The crossing between TypeScript and Rust: what a call costs, and whether worker threads share one node without
-// standing in each other's way.
+// Cost of a call from TypeScript to Rust, with one worker thread and with several that share one node.
 import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { Wallet } from 'ethers'
 import { startNode } from '../../ts/dist/index.js'
 
-// The node of this process: the package does not hand it out.
+// The addon of this process; the package does not export it.
 const addon = createRequire(import.meta.url)('../../ts/src/native/rhizome.node')
 const seconds = 1
 const account = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
@@ -16,11 +15,11 @@ const calls = [
   ['ethBlockNumber', []],
   ['ethGetBalance', [account, 'latest']],
   ['ethGetBlockByNumber', ['0x0', false]],
-  // The most that anything that recovers senders can reach.
+  // Upper bound of every method that recovers a sender.
   ['personalEcRecover', [`0x${Buffer.from(message).toString('hex')}`, signature]],
 ]
 
-/** Prints calls a second for 1, 2, ... workers. Throws when a worker sees another node than the rest. */
+/** Reports calls a second for 1, 2, … workers. Throws if a worker sees a different node than the others. */
 export async function run(report) {
   const node = await startNode({ ephemeral: true, http: { port: 0, workers: 1 }, log: { level: 'silent' } })
   const counts = [...new Set([1, 2, availableParallelism()])].sort((a, b) => a - b)
@@ -55,11 +54,11 @@ export async function run(report) {
 class Caller {
   #worker = new Worker(new URL('./caller.mjs', import.meta.url))
 
-  ask(question) {
+  ask(request) {
     return new Promise((resolve, reject) => {
       this.#worker.once('message', resolve)
       this.#worker.once('error', reject)
-      this.#worker.postMessage(question)
+      this.#worker.postMessage(request)
     })
   }
 

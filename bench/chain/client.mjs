@@ -1,6 +1,6 @@
-// JSON-RPC over HTTP for the preparation of a chain: speed does not matter here.
+// JSON-RPC over HTTP for the preparation of a chain; not measured.
 
-/** The server answered with an error. */
+/** An error in the answer of the server. */
 export class AnswerError extends Error {
   constructor(method, { code, message }) {
     super(`${method}: ${message} (${code})`)
@@ -8,14 +8,14 @@ export class AnswerError extends Error {
   }
 }
 
-/** The result of one call. */
+/** Returns the result of one call. */
 export async function call(url, method, params = []) {
   const answer = await post(url, { jsonrpc: '2.0', id: 1, method, params })
   if (answer.error !== undefined) throw new AnswerError(method, answer.error)
   return answer.result
 }
 
-/** The results of many calls, sent as batches. */
+/** Returns the results of many calls, sent as batches. */
 export async function callAll(url, calls, size = 50) {
   const results = []
   for (let from = 0; from < calls.length; from += size) {
@@ -34,7 +34,7 @@ export async function callAll(url, calls, size = 50) {
   return results
 }
 
-/** Whether a server knows a method: any other error than "not known" or "not available" says that it does. */
+/** Whether a server has a method: it returns a result, or an error other than "not found" or "not available". */
 export async function isServed(url, method, params = []) {
   try {
     await call(url, method, params)
@@ -45,7 +45,7 @@ export async function isServed(url, method, params = []) {
   }
 }
 
-/** Waits until `look` gives something. */
+/** Waits until `look` returns a value other than undefined. */
 export async function until(look, what, limitMs = 20_000) {
   const end = performance.now() + limitMs
   for (;;) {

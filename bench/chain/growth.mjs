@@ -1,18 +1,19 @@
-// How blocks are made: every kind of node has another way.
+// Ways to make blocks on different kinds of nodes.
 import { AnswerError, call, callAll, isServed, until } from './client.mjs'
 import { quantity, signed } from './prepare.mjs'
 import { Account } from './transaction.mjs'
 
-/** Time that a long chain may take. */
+/** Maximum time to make a long chain. */
 const budgetMs = 180_000
-/** Blocks that one call mines: it has to end within the time limit of a request. */
+/** Blocks mined by one call, within the time limit of a request. */
 const chunk = 200
-/** Who has not mined the first transaction until then never does by itself. */
-const patienceMs = 3000
+/** A node that has not mined the first transaction after this time does not mine by itself. */
+const firstBlockMs = 3000
 
 /**
- * What a target can do. `order` says how transactions get into one block: `held` when that is asked for, `waiting` in any case
- * until a block is asked for, sent with the first nonce `last`, or not at all.
+ * Capabilities of a target. `order` is the way to put many transactions into one block: `held` (instant mining can be turned
+ * off), `waiting` (the target mines on request only), `last` (transactions wait for the first nonce, which is sent last), or
+ * `none`.
  */
 export async function growth(chain, funder) {
   const { url } = chain
@@ -24,14 +25,14 @@ export async function growth(chain, funder) {
   return { order, add: (count) => mine(count), longest: (most) => longest(mine, most) }
 }
 
-/** Resolves when the filler has its grant. */
+/** Resolves with the order when the filler has received its grant. */
 async function orderOf(chain, filler) {
   const { url } = chain
   const began = performance.now()
   let isWaiting = false
   await until(async () => {
     if (BigInt(await call(url, 'eth_getBalance', [filler.address, 'latest'])) > 0n) return true
-    if (!isWaiting && performance.now() - began > patienceMs) isWaiting = await isServed(url, 'evm_mine')
+    if (!isWaiting && performance.now() - began > firstBlockMs) isWaiting = await isServed(url, 'evm_mine')
     return undefined
   }, 'a first transaction')
   if (isWaiting) return 'waiting'
@@ -39,7 +40,7 @@ async function orderOf(chain, filler) {
   return (await waitsForGaps(chain, filler)) ? 'last' : 'none'
 }
 
-/** Whether a transaction of a far nonce is kept until those before it are there. It never gets that far. */
+/** Whether the pool keeps a transaction with a nonce gap. The nonce of the probe is never reached. */
 async function waitsForGaps(chain, filler) {
   const { raw } = signed(chain, { ...filler, nonce: 1_000_049 }, { to: filler.address, gas: 21_000n })
   try {
@@ -77,7 +78,7 @@ async function miner(chain, filler) {
   }
 }
 
-/** How many blocks fit into the time, at most `most`. */
+/** Number of blocks that can be made in the maximum time, at most `most`. */
 async function longest(mine, most) {
   const sample = 200
   const began = performance.now()

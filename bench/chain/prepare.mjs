@@ -1,5 +1,5 @@
-// The chain that every target is given, over JSON-RPC alone: a token with 1,000 holders, 20 blocks of 50 transfers, and
-// marks far apart in a chain that is as long as the target allows.
+// Prepares the same chain on every target, over JSON-RPC: a token with 1,000 holders, 20 blocks of 50 transfers, and marks
+// far apart in a chain as long as the target allows.
 import { Interface } from 'ethers'
 import { compile } from '../../docs/examples/compile.mjs'
 import { AnswerError, call, callAll, until } from './client.mjs'
@@ -11,20 +11,20 @@ const blockCount = 20
 const blockSize = 50
 const tokens = 1_000_000n
 const coins = 10n ** 18n
-/** Rounds of the view that computes. */
+/** Rounds of the computing view function. */
 export const rounds = 1000
 /** Marks in each series. */
 export const markCount = 10
 
 const { abi, bytecode } = compile('Bench', import.meta.url)
 const contract = new Interface(abi)
-/** Calldata of a function of the contract. */
+/** Returns the calldata of a function of the contract. */
 export const encode = (name, parameters) => contract.encodeFunctionData(name, parameters)
 export const transferTopic = contract.getEvent('Transfer').topicHash
 export const markTopic = contract.getEvent('Mark').topicHash
 
 const accounts = []
-/** The holders: the same on every chain, but for their nonces. */
+/** Returns the holders: the same accounts on every chain, with separate nonces. */
 function makeHolders() {
   if (accounts.length === 0)
     for (let index = 0; index < holderCount; index++) accounts.push(new Account(`holder ${index}`))
@@ -32,9 +32,8 @@ function makeHolders() {
 }
 
 /**
- * Prepares a target. Returns what the workloads ask for and what has to come back. Parts that a target cannot have are
- * missing: `fullBlocks` where transactions cannot be put into one block, ranges of `marks` that are too long for it. `order`
- * says how its blocks are filled.
+ * Prepares a target. Returns the data of the requests and of their expected answers. `fullBlocks` is empty if the target
+ * cannot put many transactions into one block; `marks` has only ranges that fit its chain. `order` is that of `growth`.
  */
 export async function prepare(url, { longest }) {
   const chain = { url, holders: makeHolders(), fullBlocks: [], transfers: [], balances: new Map(), marks: [] }
@@ -75,12 +74,12 @@ export function quantity(value) {
   return `0x${BigInt(value).toString(16)}`
 }
 
-/** A signed transaction of an account, which counts its nonce on. */
+/** Signs a transaction and increases the nonce of the account. */
 export function signed({ chainId, gasPrice }, account, fields) {
   return sign(account, { nonce: account.nonce++, gasPrice, chainId, ...fields })
 }
 
-/** Slot of a holder's balance: the mapping is the first variable. */
+/** Storage slot of a holder's balance; the mapping is the first variable. */
 export function balanceSlot(address) {
   return `0x${hash(Buffer.from(address.slice(2).padStart(64, '0') + '0'.repeat(64), 'hex'))}`
 }
@@ -91,7 +90,7 @@ async function run(chain, account, fields) {
   return receipt
 }
 
-/** The hash of a sent transaction. A pool may look at a new block a moment after its receipts are there: it is asked again. */
+/** Sends a transaction and returns its hash. Repeats on errors: a pool can process a block after its receipts are available. */
 async function sent(url, raw) {
   for (let left = 20; ; left--) {
     try {
@@ -103,7 +102,7 @@ async function sent(url, raw) {
   }
 }
 
-/** The receipts of transactions, all of which have to succeed. */
+/** Waits for the receipts of transactions. Throws if one of them failed. */
 async function mined({ url, order }, hashes) {
   if (order === 'waiting') await call(url, 'evm_mine')
   const ask = () =>
@@ -119,11 +118,11 @@ async function mined({ url, order }, hashes) {
   return receipts
 }
 
-/** One block of transfers. */
+/** Fills one block with transfers. */
 async function fill(chain, blocks, index) {
   const { holders } = chain
   const to = holders[(index * blockSize + blockSize) % holderCount]
-  // Holders send one each; where only the nonce keeps transactions waiting, one holder sends all.
+  // Each holder sends one transfer; with order `last` one holder sends all of them.
   const { order } = blocks
   const from =
     order === 'last' ? Array(blockSize).fill(holders[index]) : holders.slice(index * blockSize, (index + 1) * blockSize)
@@ -157,7 +156,7 @@ async function fill(chain, blocks, index) {
     chain.fullBlocks.push({ number: blockNumber, hash: blockHash, transfers })
 }
 
-/** Series of marks, each ten times as long as the one before; the longest comes first. */
+/** Adds series of marks over ranges of 1,000, 10,000 and 100,000 blocks, the longest first. */
 async function addMarks(chain, blocks, owner, longest) {
   if (longest === 0) return
   const feasible = await blocks.longest(longest)
@@ -165,7 +164,7 @@ async function addMarks(chain, blocks, owner, longest) {
   for (const length of lengths.reverse()) {
     for (let position = 0; position < markCount; position++) {
       await run(chain, owner, { to: chain.contract, data: encode('mark', [length, position]), gas: 100_000n })
-      // What the shorter series take is part of this one: each has a tenth less.
+      // Each shorter series is a part of this one, so its blocks are subtracted.
       await blocks.add(Math.floor((length * 0.9) / markCount) - 2)
     }
     chain.marks.push({ length, series: `0x${length.toString(16).padStart(64, '0')}` })

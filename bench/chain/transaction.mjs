@@ -1,5 +1,5 @@
-// Signed transactions by the thousand. Every signature uses the same nonce point, so that one costs a hash and a
-// multiplication instead of a walk over the curve. Whoever sees two of them can compute the key: these keys hold nothing.
+// Signs thousands of transactions. All signatures use the same nonce point, so that each needs only a hash and a
+// multiplication. Two such signatures reveal the key; the accounts hold no real money.
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { SigningKey } from 'ethers'
 
@@ -10,14 +10,14 @@ const point = Buffer.from(new SigningKey(`0x${nonce.toString(16).padStart(64, '0
 const r = BigInt(`0x${point.subarray(1, 33).toString('hex')}`) % order
 const parity = BigInt(point[64] & 1)
 
-/** An account: its key comes from its name. */
+/** An account whose key is derived from its name. */
 export class Account {
   constructor(name) {
     const key = hash(Buffer.from(`rhizome bench: ${name}`))
     this.key = BigInt(`0x${key}`)
     const publicKey = Buffer.from(new SigningKey(`0x${key}`).publicKey.slice(4), 'hex')
     this.address = `0x${hash(publicKey).slice(24)}`
-    /** Of the next transaction. */
+    /** Nonce of the next transaction. */
     this.nonce = 0
   }
 }
@@ -57,7 +57,7 @@ function bytes(text) {
   return Buffer.from(text.slice(2), 'hex')
 }
 
-/** A list of byte strings in RLP. */
+/** Encodes a list of byte strings in RLP. */
 function rlp(items) {
   const body = Buffer.concat(
     items.flatMap((item) => (item.length === 1 && item[0] < 128 ? [item] : [head(item.length, 0x80), item])),

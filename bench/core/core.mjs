@@ -1,5 +1,5 @@
-// Parts of the core by themselves: the virtual machine beside plain revm, the trie, the recovery of senders. They are Rust's
-// own benches, which print `name: value unit`.
+// Parts of the core: the EVM beside plain revm, the trie, sender recovery. Runs the Rust benches, which print
+// `name: value unit`.
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { cargoEnvironment } from '../../scripts/setup/cargo.mjs'

@@ -1,16 +1,16 @@
-// Bodies and batches that could hold up a worker: what the benchmark `fairness` sends from many connections.
+// Bodies and batches that are expensive for a worker, sent by the benchmark `fairness` from many connections.
 
 import { quantity } from '../chain/prepare.mjs'
 import { Account } from '../chain/transaction.mjs'
 
-/** The default limit of a body on an address that only this machine reaches. */
+/** The default limit of a body on a private address. */
 const limit = 5_242_880
-/** Bodies up to this size are read on the worker. */
+/** Bodies up to this size are parsed by the worker. */
 const small = 65_536
 
 const call = (method, params, id = 1) => JSON.stringify({ jsonrpc: '2.0', id, method, params })
 const batch = (count, make) => `[${Array.from({ length: count }, (_none, index) => make(index)).join(',')}]`
-/** As many repetitions as fit. */
+/** Repeats `piece` up to a total of `bytes`. */
 const filled = (bytes, head, piece, tail, separator = ',') => {
   const count = Math.floor((bytes - head.length - tail.length) / (piece.length + separator.length))
   return head + Array(count).fill(piece).join(separator) + tail
@@ -22,7 +22,7 @@ const entries = (count, make) => Object.fromEntries(Array.from({ length: count }
 const rawCall = (method, params) => `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`
 const emptyCalls = (bytes, to) => filled(bytes, '[', `{"to":"${to}"}`, ']')
 
-/** Bodies: anybody may send them. */
+/** Single bodies. */
 export const bodies = {
   '`[` x 900, repeated': () => filled(limit, '[', '['.repeat(900) + ']'.repeat(900), ']'),
   '`[` without end': () => '['.repeat(limit),
@@ -41,7 +41,7 @@ export const bodies = {
   'spaces around a request': () => `${' '.repeat(limit - 100)}${call('eth_blockNumber', [])}`,
   '70,000 accounts in overrides': ({ contract }) =>
     call('eth_call', [{ to: contract }, 'latest', entries(70_000, (index) => [addressOf(index), { nonce: '0x1' }])]),
-  '30,000 cells in overrides': ({ contract }) =>
+  '30,000 slots in overrides': ({ contract }) =>
     call('eth_call', [
       { to: contract },
       'latest',
@@ -86,7 +86,7 @@ export const bodies = {
     call('eth_call', [{ to: contract }, 'latest', entries(900, (index) => [addressOf(index), { nonce: '0x1' }])]),
 }
 
-/** Batches of as many requests as one may have. */
+/** Batches with the maximum number of requests. */
 export const batches = {
   '50 simulations, 250 blocks each': ({ contract }) =>
     batch(50, (id) =>
@@ -113,7 +113,7 @@ export const batches = {
         id,
       ),
     ),
-  '50 proofs of 1,000 cells': ({ contract }) =>
+  '50 proofs of 1,000 slots': ({ contract }) =>
     batch(50, (id) =>
       call(
         'eth_getProof',
@@ -121,7 +121,7 @@ export const batches = {
         id,
       ),
     ),
-  '50 proofs of 8 cells': ({ contract }) =>
+  '50 proofs of 8 slots': ({ contract }) =>
     batch(50, (id) =>
       call(
         'eth_getProof',

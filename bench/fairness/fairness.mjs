@@ -1,6 +1,6 @@
-// Whether one caller can hold up the others: bodies up to the limit and batches from 100 connections, while another caller
-// asks for eth_blockNumber. Two figures for each: how late that caller is answered, and the longest time that a worker did
-// not come to its events. The attackers run only while a processor has nothing else to do, as if on other machines.
+// Whether one caller can block the others: expensive bodies and batches from 100 connections, while another caller requests
+// eth_blockNumber. Measures the latency of that caller and the longest delay of a worker's event loop. The attackers run at
+// idle priority, as if on other machines.
 import { prepare } from '../chain/prepare.mjs'
 import { buildDriver, drive, Plan } from '../rpc/driver.mjs'
 import { learn } from '../rpc/learn.mjs'
@@ -11,7 +11,7 @@ import { batches, bodies } from './attacks.mjs'
 const connections = 100
 const caller = { connections: 8, pauseMs: 10 }
 const bars = { delayMs: 10, p99Ms: 50 }
-/** The node notes how late it comes to its events once in so long. */
+/** Interval at which the node records the delay of its event loops. */
 const windowMs = 1000
 
 export async function run(report, { isQuick = false }) {
@@ -30,7 +30,7 @@ export async function run(report, { isQuick = false }) {
     const chain = await prepare(node.url, { longest: 0 })
     const asked = new Plan(await learn(node.url, [{ method: 'eth_blockNumber', params: [], check: () => true }]))
     const delays = () => longestDelay(`http://127.0.0.1:${metricsPort}/metrics`)
-    await measure(report, { name: 'nobody else', node, asked, timeMs, delays })
+    await measure(report, { name: 'no other caller', node, asked, timeMs, delays })
     for (const [name, make] of Object.entries({ ...bodies, ...batches })) {
       const attack = new Plan([await learned(node.url, make(chain))])
       await measure(report, { name, node, asked, timeMs, delays, attack })
@@ -42,7 +42,7 @@ export async function run(report, { isQuick = false }) {
   }
 }
 
-/** A request with what it is answered with. */
+/** Sends a request once and returns it with its answer. */
 async function learned(url, request) {
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(url, { method: 'POST', headers, body: request })
@@ -50,9 +50,9 @@ async function learned(url, request) {
 }
 
 async function measure(report, { name, node, asked, timeMs, delays, attack }) {
-  // What went on before must not be counted.
+  // Excludes delays of the previous measurement.
   await pause(windowMs + 500)
-  const attacking = attack && drive(node.url, attack, { connections, timeMs, patienceMs: 60_000, isBackground: true })
+  const attacking = attack && drive(node.url, attack, { connections, timeMs, timeoutMs: 60_000, isBackground: true })
   const seen = []
   const sampler = setInterval(() => delays().then((ms) => seen.push(ms)), windowMs / 2)
   const { p50, p99, max, right, wrong, lost, fault } = await drive(node.url, asked, { ...caller, timeMs })
@@ -67,12 +67,12 @@ async function measure(report, { name, node, asked, timeMs, delays, attack }) {
   report({
     name,
     value: delay,
-    unit: `ms the longest delay; others: ${times}${against}${fault ? `; ${fault}` : ''}`,
+    unit: `ms longest delay; other caller: ${times}${against}${fault ? `; ${fault}` : ''}`,
     isFailure,
   })
 }
 
-/** Milliseconds, of all workers. */
+/** Longest delay of all workers, in milliseconds. */
 async function longestDelay(url) {
   const text = await (await fetch(url)).text()
   const found = text.matchAll(/^rhizome_worker_loop_delay_seconds\{.*quantile="1".*\} (\S+)$/gm)

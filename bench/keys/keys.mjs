@@ -1,5 +1,5 @@
-// Whether the time of a refusal tells how much of a key was right: keys that begin as a good one does against keys that have
-// nothing in common with it, in random order over one connection. All requests are written before the clock runs.
+// Whether the time of a rejection reveals a part of a key: keys with the same start as a valid key against unrelated keys, in
+// random order over one connection. All requests are built before the measurement.
 import { execFileSync } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -11,10 +11,10 @@ import { median } from '../rpc/compare.mjs'
 import { startRhizome } from '../targets/rhizome.mjs'
 
 const program = fileURLToPath(new URL('../../ts/rhizome.mjs', import.meta.url))
-/** At the end of a key that is right otherwise. */
+/** Wrong end of a key with a correct start. */
 const wrongLetters = 10
 const pairs = { thorough: 20_000, quick: 2000 }
-/** Of a standard normal distribution, exceeded by chance once in 16,000 runs. */
+/** Limit of a standard normal variable, exceeded by chance once in 16,000 runs. */
 const mostZ = 4
 
 export async function run(report, { isQuick = false }) {
@@ -71,14 +71,14 @@ function requestWith(key) {
   return Buffer.from(`POST /${key} HTTP/1.1\r\n${headers}\r\n\r\n${body}`)
 }
 
-/** How often a value of one list is above one of the other (half for equal ones), and how far that is from chance. */
+/** Share of pairs in which the value of the first list is larger (half for equal values), and its distance from chance. */
 export function compareRanks(one, other) {
   const all = [...one.map((value) => [value, 1]), ...other.map((value) => [value, 0])].sort(([a], [b]) => a - b)
   let ranks = 0
   for (let from = 0; from < all.length; ) {
     let to = from
     while (to < all.length && all[to][0] === all[from][0]) to++
-    // Equal values share the middle of their ranks.
+    // Equal values share their mean rank.
     for (let index = from; index < to; index++) if (all[index][1] === 1) ranks += (from + to + 1) / 2
     from = to
   }
@@ -87,7 +87,7 @@ export function compareRanks(one, other) {
   return { share: above / (n * m), z: (above - (n * m) / 2) / Math.sqrt((n * m * (n + m + 1)) / 12) }
 }
 
-/** One connection whose requests are all refused. */
+/** A connection whose requests are all rejected. */
 class RefusedClient {
   #socket
   #text = ''
@@ -107,7 +107,7 @@ class RefusedClient {
     })
   }
 
-  /** Microseconds from a request to its refusal. */
+  /** Microseconds from a request to its rejection. */
   async time(request) {
     this.#text = ''
     const refused = new Promise((resolve) => {

@@ -1,4 +1,4 @@
-// The life of a node: how long from the command to the first answer, what an idle node takes, how long it takes to end.
+// Start and end of a node: time from the command to the first answer, memory of an idle node, time to shut down.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ export async function run(report) {
   const folder = mkdtempSync(join(tmpdir(), 'rhizome-bench-'))
   const figures = { start: [], memory: [], stop: [] }
   try {
-    // The first round makes the data directory and is not counted.
+    // The first round creates the data directory and is not counted.
     for (let round = 0; round <= rounds; round++) {
       const { start, memory, stop } = await live(join(folder, 'data'))
       if (round === 0) continue

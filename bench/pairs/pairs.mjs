@@ -1,4 +1,4 @@
-// This build of the node beside another one, in interleaved rounds: a workload is slower if the median of the ratios of its
+// This build of the node beside another build, in interleaved rounds: a workload is slower if the median of the ratios of its
 // pairs is below the bar, in the first run and in a longer second one.
 import { availableParallelism } from 'node:os'
 import { prepare } from '../chain/prepare.mjs'

@@ -1,5 +1,4 @@
-// Where the processor time of a program goes, by Linux `perf`: which part of it was running when it was looked at, some
-// thousand times a second.
+// Profiles a program with Linux `perf`, which samples the running function some thousand times a second.
 import { execFile, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -11,13 +10,13 @@ const shownFunctions = 8
 const runFile = promisify(execFile)
 let isAllowed
 
-/** Whether `perf` is there and may look. */
+/** Whether `perf` is installed and permitted. */
 export function canProfile() {
   isAllowed ??= spawnSync('perf', ['record', '--output', join(scratchFolder('perf'), 'try'), 'true']).status === 0
   return isAllowed
 }
 
-/** The profile of a running process, while `work` is done again and again. */
+/** Profiles a running process while `work` is repeated. */
 export async function profileProcess(pid, work) {
   let isOver = false
   const recorded = record(['--pid', `${pid}`, '--', 'sleep', `${seconds}`]).finally(() => {
@@ -28,7 +27,7 @@ export async function profileProcess(pid, work) {
   return readProfile(await recorded)
 }
 
-/** The profile of a command, from its begin to its end. */
+/** Profiles a command from its start to its end. */
 export async function profileCommand(command, parameters) {
   return readProfile(await record(['--', command, ...parameters]))
 }
@@ -38,7 +37,7 @@ async function record(what) {
   await runFile('perf', ['record', '--freq', `${looksPerSecond}`, '--output', file, ...what])
   const { stdout } = await runFile(
     'perf',
-    // Names of inlined functions would take minutes.
+    // Without inlined functions: their names take minutes to resolve.
     ['report', '--stdio', '--no-inline', '--input', file, '--sort', 'comm,dso,symbol', '--field-separator', '\t'],
     { maxBuffer: 1 << 28 },
   )
@@ -46,8 +45,8 @@ async function record(what) {
 }
 
 /**
- * Sums up what `perf report` prints. `parts`, `threads` and `functions` are lists of names and shares of the processor time,
- * dearest first.
+ * Sums up the output of `perf report`. `parts`, `threads` and `functions` are lists of names and shares of the processor time,
+ * in descending order.
  */
 export function readProfile(text) {
   const parts = new Map()
@@ -57,7 +56,7 @@ export function readProfile(text) {
     const [percent, thread, object, symbol] = line.split('\t').map((cell) => cell.trim())
     if (line.startsWith('#') || symbol === undefined) continue
     const share = Number.parseFloat(percent) / 100
-    // Behind a mark of where it runs: `[.]` of the program, `[k]` of the kernel.
+    // The function follows a mark of its space: `[.]` for the program, `[k]` for the kernel.
     const name = symbol.replace(/^\[.\] /, '')
     const part = partOf(object, name)
     add(parts, part, share)
@@ -70,7 +69,7 @@ export function readProfile(text) {
 const add = (map, key, share) => map.set(key, (map.get(key) ?? 0) + share)
 const dearest = (map) => [...map].map(([name, share]) => ({ name, share })).toSorted((a, b) => b.share - a.share)
 
-/** Parts by the file that the code is of, then by the name of the function: the first that fits. */
+/** Parts by file, then by function name; the first match counts. */
 const kinds = [
   [/kernel|\.ko$/, [[/^(_*(tcp|ip|inet|sk|sock|skb|net|dev|ep)_|loopback|eth_)/, 'kernel: sockets']], 'kernel'],
   [/^uws_/, [], 'uWebSockets.js'],
@@ -107,7 +106,7 @@ function partOf(object, name) {
   return names.find(([pattern]) => pattern.test(name))?.[1] ?? rest
 }
 
-/** Without the hash of Rust and the parameters of C++. */
+/** Removes the hash of Rust names and the parameters of C++ names. */
 function shortened(name) {
   const short = name.replace(/::h[0-9a-f]{16}$/, '').replace(/\(.*$/, '')
   return short.length > 60 ? `${short.slice(0, 57)}...` : short

@@ -1,4 +1,4 @@
-// Workloads over all targets in interleaved rounds, so that noise hits all alike.
+// Measures workloads on all targets in interleaved rounds, so that noise affects all targets alike.
 import { profileProcess } from '../profile/profile.mjs'
 import { ceilingAnswer, ceilingBatch } from '../targets/ceiling.mjs'
 import { drive, Plan } from './driver.mjs'
@@ -8,14 +8,14 @@ const mark = '@@@@@@@@@'
 
 /**
  * Measures one workload. `contenders` are targets with their prepared chains; the ceiling has none. Resolves with one row:
- * per target either medians of the rounds or the reason why there are none.
+ * for each target the medians of the rounds, or the reason of a failure.
  */
 export async function compare(workload, contenders, pace) {
   const { entrants, results } = await enterAll(workload, contenders, pace)
-  // The first answers are slow everywhere: code that is not compiled yet, caches that are empty.
+  // The first answers are slow on every target: code is not compiled yet, caches are empty.
   for (const { warmUp } of entrants) await warmUp()
   for (let round = 0; round < pace.rounds; round++) {
-    // Each round another one begins.
+    // Each round starts with another target.
     for (let turn = 0; turn < entrants.length; turn++) {
       const { target, measure, rounds } = entrants[(turn + round) % entrants.length]
       const before = target.processorMs
@@ -31,10 +31,10 @@ export async function compare(workload, contenders, pace) {
   return { name, bar, unit, isPaced, results }
 }
 
-/** Profiles by the name of the target, of those targets of `names` whose process is ours. */
+/** Returns profiles by target name, for the targets of `names` that this program has started. */
 export async function profile(workload, contenders, pace, names) {
-  const ours = contenders.filter(({ target }) => target.child !== undefined && names.includes(target.name))
-  const { entrants } = await enterAll(workload, ours, { ...pace, name: 'profile' })
+  const started = contenders.filter(({ target }) => target.child !== undefined && names.includes(target.name))
+  const { entrants } = await enterAll(workload, started, { ...pace, name: 'profile' })
   const profiles = {}
   for (const { target, measure, end } of entrants) {
     const before = target.processorMs
@@ -48,7 +48,7 @@ export async function profile(workload, contenders, pace, names) {
   return profiles
 }
 
-/** Those who can be measured, and the reasons of those who cannot. */
+/** Targets that serve the workload, and the reasons of the others. */
 async function enterAll(workload, contenders, pace) {
   const entrants = []
   const results = {}
@@ -67,7 +67,7 @@ async function enterAll(workload, contenders, pace) {
   return { entrants, results }
 }
 
-/** A workload that does more than read says itself how it is measured. */
+/** Prepares a workload on one target; a workload that changes the chain has its own `enter`. */
 async function enter(workload, contender, pace) {
   if (workload.enter !== undefined) return workload.enter(contender, pace)
   const { target, chain } = contender
@@ -85,7 +85,7 @@ function read({ url }, entries, { connections }, pace) {
   }
 }
 
-/** What the rounds of one target come to; one wrong or lost answer and there is no speed. `calls` go in one request. */
+/** Sums up the rounds of one target. A single wrong or lost answer is a failure. One request has `calls` calls. */
 export function summary(rounds, calls) {
   const failures = rounds.reduce((sum, { wrong, lost }) => sum + wrong + lost, 0)
   const right = rounds.reduce((sum, one) => sum + one.right, 0)
@@ -106,7 +106,7 @@ export function summary(rounds, calls) {
   }
 }
 
-/** Median over the rounds of how many times faster one is than another. */
+/** Median of the ratios of speed, round by round. */
 export function ratio(one, other) {
   if (one?.rates === undefined || other?.rates === undefined) return undefined
   return median(one.rates.map((rate, round) => rate / other.rates[round]))
@@ -118,7 +118,7 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
 }
 
-/** The same request to the ceiling, and an answer of the same size. */
+/** The same request for the ceiling, with an answer of the same size. */
 function asCeiling({ request, answer }) {
   if (!request.startsWith('['))
     return { path: `/${answer.length}`, request, answer: ceilingAnswer(mark, answer.length) }

@@ -1,4 +1,4 @@
-// The load generator: a small native program (../load) that is built when it is needed.
+// Runs the load generator, a native program (../load), and builds it if needed.
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,27 +12,27 @@ const folder = fileURLToPath(new URL('../load', import.meta.url))
 const builds = fileURLToPath(new URL('../../target/load', import.meta.url))
 const program = join(builds, 'release', process.platform === 'win32' ? 'rhizome-load.exe' : 'rhizome-load')
 const runFile = promisify(execFile)
-/** Before a command: it runs as soon as it has something to do. */
-const first = ['chrt', '--fifo', '1']
-/** Before a command: it waits for a processor that is free, and takes none from a thread of the server that is at work. */
-const patient = ['chrt', '--batch', '0']
-/** Before a command: it runs only while a processor has nothing else to do. */
+/** Command prefix: runs before all other programs. */
+const realTime = ['chrt', '--fifo', '1']
+/** Command prefix: never displaces a running thread of the server. */
+const batch = ['chrt', '--batch', '0']
+/** Command prefix: runs only on an idle processor. */
 const background = ['chrt', '--idle', '0']
 const allowed = new Map()
 
-/** Builds the generator; cargo sees when nothing has changed. */
+/** Builds the generator if its sources have changed. */
 export function buildDriver() {
   const parameters = ['build', '--release', '--locked', '--quiet', '--target-dir', builds]
   if (outputOf('cargo', parameters, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] }) === undefined)
     throw new Error(`the load generator cannot be built: cargo build in ${folder} failed`)
 }
 
-/** Requests and the answers that have to come back, in a file for the generator. */
+/** Requests and their expected answers, in a file for the generator. */
 export class Plan {
   #folder = mkdtempSync(join(tmpdir(), 'rhizome-bench-plan-'))
   #file = join(this.#folder, 'plan')
 
-  /** `entries` have path, status, request and answer; nine `@` stand for an id. */
+  /** `entries` have path, status, request and answer, with nine `@` in place of an id. */
   constructor(entries) {
     const pieces = entries.map(({ path = '/', status = 200, request, answer }) => {
       const body = Buffer.from(`${request}${answer}`)
@@ -51,13 +51,13 @@ export class Plan {
   }
 }
 
-/** The command of the generator, which shares the processors with the server, behind a prefix if the system allows that. */
+/** Command of the generator, with the prefix if the system permits it. */
 function generator(prefix) {
   if (!allowed.has(prefix)) allowed.set(prefix, spawnSync(prefix[0], [...prefix.slice(1), 'true']).status === 0)
   return allowed.get(prefix) ? [...prefix, program] : [program]
 }
 
-/** Where the generator connects to, and how. */
+/** Flags for the address and protocol of the server. */
 function flagsOf(url) {
   const { protocol, hostname, host, port, pathname, search } = new URL(url)
   const address = `${hostname === 'localhost' ? '127.0.0.1' : hostname}:${port || 80}`
@@ -65,27 +65,18 @@ function flagsOf(url) {
 }
 
 /**
- * Drives a server, over HTTP or WebSocket. Resolves with counts of right, wrong and lost answers, seconds, and times in
+ * Sends the requests of a plan over HTTP or WebSocket. Resolves with counts of right, wrong and lost answers, seconds, and times in
  * microseconds.
  */
 export async function drive(
   url,
   plan,
-  { connections = 32, timeMs = 1000, pauseMs = 0, patienceMs = 30_000, isOnce, isBackground },
+  { connections = 32, timeMs = 1000, pauseMs = 0, timeoutMs = 30_000, isOnce, isBackground },
 ) {
-  const numbers = [
-    '--connections',
-    connections,
-    '--time-ms',
-    timeMs,
-    '--pause-ms',
-    pauseMs,
-    '--patience-ms',
-    patienceMs,
-  ]
-  // One that asks at a steady pace sleeps nearly always. The times are to be the server's, not those of waiting for a
-  // processor: as if it were on another machine.
-  const prefix = isBackground ? background : pauseMs > 0 ? first : patient
+  const numbers = ['--connections', connections, '--time-ms', timeMs, '--pause-ms', pauseMs, '--timeout-ms', timeoutMs]
+  // At a steady pace the generator is mostly idle. It runs first, so that the times do not
+  // include its wait for a processor.
+  const prefix = isBackground ? background : pauseMs > 0 ? realTime : batch
   const [command, ...before] = generator(prefix)
   const { stdout } = await runFile(command, [
     ...before,
@@ -99,19 +90,19 @@ export async function drive(
 }
 
 /**
- * Subscribes to new heads on many connections, then calls `trigger` for one block after the other: each time all have to be
- * told. Resolves with counts of right, wrong and lost messages, the seconds from the triggers to their last messages, and
+ * Subscribes to new heads on many connections, then calls `trigger` for each block and waits until all subscribers have its
+ * head. Resolves with counts of right, wrong and lost messages, the seconds from the triggers to their last messages, and
  * times in microseconds.
  */
-export async function driveSubscribers(url, trigger, { connections, blocks, patienceMs = 10_000 }) {
-  const numbers = ['--connections', `${connections}`, '--patience-ms', `${patienceMs}`]
-  const [command, ...before] = generator(patient)
+export async function driveSubscribers(url, trigger, { connections, blocks, timeoutMs = 10_000 }) {
+  const numbers = ['--connections', `${connections}`, '--timeout-ms', `${timeoutMs}`]
+  const [command, ...before] = generator(batch)
   const child = spawn(command, [...before, ...flagsOf(url), '--subscribe', ...numbers])
   let errors = ''
   child.stderr.on('data', (bytes) => {
     errors += bytes
   })
-  // When it has ended that is seen in what it says.
+  // The end of the generator is detected by its output.
   child.stdin.on('error', () => undefined)
   const ended = new Promise((resolve) => child.once('close', resolve))
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
@@ -130,7 +121,7 @@ export async function driveSubscribers(url, trigger, { connections, blocks, pati
     for (let block = 0; block < blocks; block++) {
       child.stdin.write('\n')
       await expect('listening')
-      await Promise.all([trigger(), expect('told')])
+      await Promise.all([trigger(), expect('received')])
     }
     child.stdin.end()
     return JSON.parse(await next())

@@ -1,10 +1,10 @@
-// Turns requests into a plan: asks a target each once, looks whether the answer is right, and keeps its bytes. From then on
-// an answer has to be the same, but for the id.
+// Makes a plan of requests: sends each once to the target, verifies the answer and keeps its bytes. Later answers must have
+// the same bytes, except for the id.
 import { once } from 'node:events'
 import { isDeepStrictEqual } from 'node:util'
 import { WebSocket } from 'ws'
 
-/** The target cannot do this: it lacks the method, or its chain could not be prepared so far. */
+/** The target lacks the method, or a part of the prepared chain. */
 export class NotServed extends Error {}
 
 const methodUnknown = new Set([-32601, -32004, -32600])
@@ -12,12 +12,12 @@ const mark = '@@@@@@@@@'
 const firstId = 987_654_321
 const together = 8
 
-/** A check that wants exactly this. */
+/** Returns a check for an exact result. */
 export const is = (expected) => (result) => isDeepStrictEqual(result, expected)
 
 /**
- * Entries of a plan for one target, over HTTP or WebSocket as its `url` says. `requests` are calls, or arrays of calls for
- * batches. A call has a `check` of its result, or a `checkError` when it has to fail.
+ * Returns the entries of a plan for one target; the scheme of `url` selects HTTP or WebSocket. `requests` are calls, or
+ * arrays of calls for batches. A call has a `check` of its result, or a `checkError` if it must fail.
  */
 export async function learn(url, requests) {
   const entries = new Array(requests.length)
@@ -35,7 +35,7 @@ async function learnOne(url, asked) {
   const ids = calls.map((_call, index) => firstId + index)
   const bodies = calls.map(({ method, params }, index) => bodyOf(method, params, ids[index]))
   const body = Array.isArray(asked) ? `[${bodies.join(',')}]` : bodies[0]
-  const { status, text } = await (url.startsWith('ws:') ? tell : post)(url, body)
+  const { status, text } = await (url.startsWith('ws:') ? send : post)(url, body)
   const parsed = parse(text, calls[0].method)
   if (Array.isArray(asked) && !Array.isArray(parsed)) throw new NotServed(`a batch: ${text.slice(0, 200)}`)
   const answers = Array.isArray(asked) ? parsed : [parsed]
@@ -54,8 +54,8 @@ async function post(url, body) {
   return { status: response.status, text: await response.text() }
 }
 
-/** Over a WebSocket, where the same answer may have other bytes. */
-async function tell(url, body) {
+/** Sends over a WebSocket, where an answer can have other bytes than over HTTP. */
+async function send(url, body) {
   const socket = new WebSocket(url)
   const answered = async () => {
     await once(socket, 'open')

@@ -1,5 +1,5 @@
-// The workloads that only read: each says what is asked on a prepared chain, and what is a right answer. Requests go through
-// many accounts, transactions and blocks, so that nobody wins by having the last answer at hand.
+// Workloads that only read: requests on a prepared chain, and checks of their results. Requests use many accounts,
+// transactions and blocks, so that a cached last answer is no advantage.
 import { balanceSlot, encode, markCount, markTopic, quantity, rounds, transferTopic } from '../chain/prepare.mjs'
 import { is, NotServed } from './learn.mjs'
 
@@ -61,7 +61,7 @@ const logsOfBlocks = (chain) =>
     return request('eth_getLogs', [filter], (logs) => logs.length === transfers.length)
   })
 
-/** Ten marks in so many blocks. */
+/** A search for ten marks in `length` blocks. */
 const sparseLogs = (length) => (chain) => {
   const found = chain.marks.find((one) => one.length === length)
   if (found === undefined) throw new NotServed(`its chain is shorter than ${length} blocks`)
@@ -79,7 +79,7 @@ const repeated = (times, requests) => Array.from({ length: times }, () => reques
 const chainId = (chain) => request('eth_chainId', [], is(quantity(chain.chainId)))
 const blockNumber = (chain) => request('eth_blockNumber', [], is(quantity(chain.head)))
 
-/** What a page of a decentralized application asks, in about the shares that providers tell of. */
+/** Requests of a page of a decentralized application, in the shares that providers publish. */
 function dappTraffic(chain) {
   const shares = [
     [tokenBalances(chain), 80],
@@ -93,13 +93,13 @@ function dappTraffic(chain) {
     [gasPrice(), 5],
   ]
   const all = shares.flatMap(([requests, count]) => requests.slice(0, count))
-  // Dealt out: a fixed step that is prime to the number of requests.
+  // Shuffled by a fixed step that is coprime to the number of requests.
   return all.map((_one, index) => all[(index * 89) % all.length])
 }
 
 const gasPrice = () => [request('eth_gasPrice', [], (price) => BigInt(price) >= 0n)]
 
-/** In the order of the report. `bar` is the share of the ceiling that we want to reach. */
+/** Workloads in the order of the report. `bar` is the required share of the ceiling. */
 export const reads = [
   { name: 'eth_chainId', bar: 0.85, requests: (chain) => [chainId(chain)] },
   { name: 'eth_blockNumber', bar: 0.85, requests: (chain) => [blockNumber(chain)] },
@@ -159,13 +159,13 @@ export const reads = [
   { name: 'batch of 20', calls: 20, requests: batchesOf(20) },
   { name: 'batch of 100', calls: 100, requests: batchesOf(100) },
   {
-    // The calls: what the tracer of instructions returns has another shape, and size, with every node.
+    // The call tracer: the results of opcode tracers differ between nodes in form and size.
     name: 'debug_traceTransaction',
     requests: (chain) =>
       transfersOf(chain).map(({ hash, from }) =>
         request('debug_traceTransaction', [hash, { tracer: 'callTracer' }], (trace) => {
           const { type, to, output, gasUsed } = trace
-          // The reference knows of no output. What was used shows that the code ran.
+          // The reference returns no output; the gas used shows that the code ran.
           const isRun = BigInt(output) === 1n || (output === '0x0' && BigInt(gasUsed) > 25_000n)
           return type === 'CALL' && trace.from === from && to === chain.contract && isRun
         }),

@@ -1,4 +1,4 @@
-// The comparison: starts every target, gives each the same chain, and measures workload after workload.
+// The comparison: starts all targets, prepares the same chain on each, and measures the workloads.
 import { availableParallelism } from 'node:os'
 import { prepare } from '../chain/prepare.mjs'
 import { canProfile } from '../profile/profile.mjs'
@@ -16,7 +16,7 @@ import { alone, saturated } from './saturation.mjs'
 import { sending } from './sending.mjs'
 import { fanOut, socketRequests } from './subscribers.mjs'
 
-/** In the order of the run: those that change the chain come last. */
+/** Workloads in the order of the run; workloads that change the chain are last. */
 export const workloads = [...reads, alone, saturated, socketRequests, fanOut, sending]
 
 const workers = availableParallelism()
@@ -29,13 +29,13 @@ const starters = {
 }
 export const targetNames = Object.keys(starters)
 
-/** How long and how often. */
+/** Number and duration of rounds. */
 const thorough = { name: 'thorough', rounds: 5, timeMs: 600, connections: 32, longest: 100_000, isProfiled: true }
 const quick = { name: 'quick', rounds: 2, timeMs: 300, connections: 32, longest: 1000 }
 
 /**
- * Measures the named workloads. `names` are built-in targets, `urls` others. Calls `onRow` with each row. Resolves with what
- * is known of the targets.
+ * Measures the workloads that `only` accepts. `names` are built-in targets, `urls` others. Calls `onRow` with each row.
+ * Resolves with the facts of the targets.
  */
 export async function runComparison({ only, names = targetNames, urls = [], isQuick, say, onRow }) {
   const pace = isQuick ? quick : thorough
@@ -51,7 +51,7 @@ export async function runComparison({ only, names = targetNames, urls = [], isQu
         contenders.push(await enter(name, start, pace, say))
       } catch (error) {
         if (name.startsWith('rhizome')) throw error
-        // The others are measured without it.
+        // The comparison continues without this target.
         absent[name] = error.message
         say(`${name} is left out: ${error.message}`)
       }
@@ -80,7 +80,7 @@ async function enter(name, start, { longest }, say) {
   if (name === 'ceiling') return { target }
   const began = performance.now()
   try {
-    // One worker is about sharing the sockets: a long chain would say nothing new.
+    // With one worker only the sharing of sockets differs, so a short chain is enough.
     const chain = await prepare(target.url, { longest: name === 'rhizome-1' ? 1000 : longest })
     say(`${name}: ${chain.head} blocks in ${Math.round((performance.now() - began) / 1000)} s`)
     return { target, chain }

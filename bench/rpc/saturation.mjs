@@ -1,5 +1,5 @@
-// How long light methods take, alone and beside heavy ones that keep every thread busy. The light ones are asked at a steady
-// pace, as clients do: what counts is the slowest in a hundred.
+// Latency of light methods, alone and beside heavy methods that keep all threads busy. Light requests are sent at a steady
+// pace; the 99th percentile counts.
 import { drive, Plan } from './driver.mjs'
 import { learn } from './learn.mjs'
 import { reads } from './reads.mjs'
@@ -26,7 +26,7 @@ async function enter({ target: { url }, chain }, { timeMs }, isSaturated) {
   const measure = async () => {
     if (heavyPlan === undefined) return drive(url, lightPlan, { ...pacing, timeMs })
     const beside = drive(url, heavyPlan, { connections: heavyConnections, timeMs: timeMs * 1.5 })
-    // The heavy ones come first and end last.
+    // Heavy requests start before the light ones and end after them.
     await new Promise((resolve) => setTimeout(resolve, timeMs / 4))
     const [measured, { wrong, lost, fault }] = await Promise.all([drive(url, lightPlan, { ...pacing, timeMs }), beside])
     return wrong + lost === 0
@@ -44,7 +44,7 @@ function entries(url, chain, names) {
   return Promise.all(names.map((name) => learn(url, reads.find((one) => one.name === name).requests(chain))))
 }
 
-/** One of each list in turn, as often as the longest has any. */
+/** Alternates between the lists, up to the length of the longest. */
 function dealt(lists) {
   const length = Math.max(...lists.map((list) => list.length))
   return Array.from({ length }, (_none, index) => lists.map((list) => list[index % list.length])).flat()

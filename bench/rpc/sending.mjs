@@ -1,5 +1,5 @@
-// eth_sendRawTransaction from many senders at once: transfers that are signed before the clock runs. Where blocks can be held
-// back only the pool is measured, else mining goes on beside it.
+// eth_sendRawTransaction from many senders. Transfers are signed before the measurement. If the target can turn off instant
+// mining only the pool is measured, otherwise also mining.
 import { call } from '../chain/client.mjs'
 import { signed } from '../chain/prepare.mjs'
 import { drive, Plan } from './driver.mjs'
@@ -7,8 +7,8 @@ import { bodyOf, learn } from './learn.mjs'
 
 const method = 'eth_sendRawTransaction'
 /**
- * Transactions of one sender in a round. Rootstock's pools drop what has waited for ten blocks, and these blocks take less
- * than 3,000.
+ * Transactions of one sender in a round. Rootstock's pools drop transactions after ten blocks, and ten blocks hold fewer than
+ * 3,000.
  */
 const perSender = 2
 
@@ -35,7 +35,7 @@ async function enter({ target: { url }, chain }, pace) {
     const plan = new Plan(senders.map((sender) => entryOf(transfer(sender))))
     try {
       const measured = await drive(url, plan, { connections: pace.connections, timeMs: 4 * pace.timeMs, isOnce: true })
-      // What the time did not suffice for is sent in the next round.
+      // Unsent transactions are sent in the next round.
       for (const sender of senders.slice(measured.right + measured.wrong + measured.lost)) sender.nonce--
       return measured
     } finally {
@@ -49,7 +49,7 @@ async function enter({ target: { url }, chain }, pace) {
   return { warmUp: measure, measure, end }
 }
 
-/** Mines until nothing waits. */
+/** Mines until the pool is empty. */
 async function empty(url) {
   for (;;) {
     await call(url, 'evm_mine')

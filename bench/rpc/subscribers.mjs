@@ -1,4 +1,4 @@
-// WebSocket: requests, and blocks that 1,000 subscribers are told of.
+// WebSocket: requests, and heads of blocks for 1,000 subscribers.
 import { call, isServed } from '../chain/client.mjs'
 import { signed } from '../chain/prepare.mjs'
 import { drive, driveSubscribers, Plan } from './driver.mjs'
@@ -20,7 +20,7 @@ async function enterRequests({ target, chain }, { timeMs, connections }) {
   return { warmUp: measure, measure, end: () => plan.remove() }
 }
 
-/** From the request for a block until the last subscriber has its head: each has to get one, and all the same. */
+/** Time from the trigger of a block until the last subscriber has its head. All subscribers must receive the same head. */
 async function enterFanOut({ target, chain }, pace) {
   const url = webSocketOf(target)
   await learn(url, [subscription])

@@ -1,6 +1,6 @@
-// A mixed load with 1,000 connections for minutes: light reads with API keys, good and bad ones, log searches over the whole
-// chain, traces, calls that revert, and clients that never finish their request. Every answer is compared with the one that
-// belongs to its id and its key, so a lost or crossed one is found.
+// A mixed load with 1,000 connections for minutes: light reads with valid and invalid API keys, log searches over the whole
+// chain, traces, calls that revert, and clients that never finish a request. Every answer is compared with the expected one
+// for its id and key, which detects lost and mixed-up answers.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -16,7 +16,7 @@ import { startRhizome } from '../targets/rhizome.mjs'
 
 const program = fileURLToPath(new URL('../../ts/rhizome.mjs', import.meta.url))
 const apps = ['wallet', 'indexer', 'explorer', 'exchange']
-/** Connections and the time between an answer and the next request. Together 1,000 with the slow clients. */
+/** Connections, and the pause between an answer and the next request. Together with the slow clients 1,000. */
 const groups = {
   light: { connections: 880, pauseMs: 400 },
   blockNumber: { connections: 20, pauseMs: 50 },
@@ -24,12 +24,12 @@ const groups = {
 }
 const slowClients = 40
 const samples = 40
-/** Memory that a node may take more at the end than after a quarter of the time, before that is called growth. */
+/** Allowed growth of memory after the first quarter of the run. */
 const growthLimit = 1.25
-/** In less time a node is still warming up. */
+/** Shorter runs do not check memory: the node is still warming up. */
 const leastMinutes = 1
 
-/** `order` may put the requests of a group into another order. */
+/** `order` reorders the requests of a group. */
 export async function run(report, { minutes, isQuick = false, order = (requests) => requests }) {
   buildDriver()
   const folder = mkdtempSync(join(tmpdir(), 'rhizome-soak-'))
@@ -39,7 +39,7 @@ export async function run(report, { minutes, isQuick = false, order = (requests)
   const loris = new SlowClients(new URL(node.url).port)
   try {
     const chain = await prepare(`${node.url}/${keys[0]}`, { longest: isQuick ? 0 : 10_000 })
-    // Revoked while the node runs, as it would happen.
+    // Revoked while the node runs.
     const revoked = keysCommand(dataDir, 'create', 'former').key
     keysCommand(dataDir, 'revoke', 'former')
     await new Promise((resolve) => setTimeout(resolve, 1000))
@@ -50,7 +50,7 @@ export async function run(report, { minutes, isQuick = false, order = (requests)
     const sampler = setInterval(() => memory.push(node.memoryKib), timeMs / samples)
     const entries = Object.entries(groups)
     const measured = await Promise.all(
-      entries.map(([name, pacing]) => drive(node.url, plans[name], { ...pacing, timeMs, patienceMs: 60_000 })),
+      entries.map(([name, pacing]) => drive(node.url, plans[name], { ...pacing, timeMs, timeoutMs: 60_000 })),
     )
     clearInterval(sampler)
     for (const plan of Object.values(plans)) plan.remove()
@@ -98,7 +98,7 @@ async function makePlans(url, chain, keys, badKeys, order) {
   }
 }
 
-/** What a bad key is answered with. */
+/** Answer to an invalid key. */
 async function refusal(url, key) {
   const request = bodyOf('eth_chainId', [])
   const answer = await fetch(`${url}/${key}`, {
@@ -118,7 +118,7 @@ const wholeChain = ({ contract, transfers }) => [
   },
 ]
 
-/** Transfers of more than the sender has. */
+/** Transfers above the balance of the sender. */
 const reverting = ({ contract, holders }) =>
   holders.slice(0, 50).map(({ address }) => ({
     method: 'eth_call',
@@ -126,7 +126,7 @@ const reverting = ({ contract, holders }) =>
     checkError: ({ message }) => /not enough tokens/.test(message),
   }))
 
-/** One of each list in turn, as often as the longest has any. */
+/** Alternates between the lists, up to the length of the longest. */
 function dealt(lists) {
   const length = Math.max(...lists.map((list) => list.length))
   return Array.from({ length }, (_none, index) => lists.map((list) => list[index % list.length])).flat()
@@ -140,7 +140,7 @@ function tell(report, name, { right, wrong, lost, seconds, p50, p99, max, fault 
     report({ name: `${name}: ${label}`, value: value / 1000, unit: 'ms' })
 }
 
-/** The first quarter is left out: that is how long caches fill. */
+/** Ignores the first quarter of the run, in which caches fill. */
 function tellMemory(report, memory, minutes) {
   const quarter = Math.floor(memory.length / 4)
   const early = median(memory.slice(quarter, 2 * quarter))
@@ -150,7 +150,7 @@ function tellMemory(report, memory, minutes) {
   report({ name: 'memory at the end', value: late / 1024, unit: 'MiB', isFailure })
 }
 
-/** Clients that send a header a byte at a time, and never its end. */
+/** Clients that send a header byte by byte and never finish it. */
 class SlowClients {
   closed = 0
   #sockets

@@ -1,4 +1,4 @@
-// anvil, from the npm package: the folder `anvil` has its lock file.
+// anvil, from its npm package; the folder `anvil` has the lock file.
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export async function startAnvil({ workers }) {
   const port = await freePort()
   const began = performance.now()
   const flags = ['--host', '127.0.0.1', '--port', `${port}`, '--silent', '--accounts', '1', '--gas-limit', '30000000']
-  // By itself it leaves gigabytes of old states in the home folder.
+  // Without it anvil leaves gigabytes of old states in the home folder.
   const states = ['--cache-path', scratchFolder('anvil')]
   const child = launch(program, [...flags, ...states, '--steps-tracing', '--threads', `${workers}`])
   const url = `http://127.0.0.1:${port}`
@@ -25,7 +25,7 @@ export async function startAnvil({ workers }) {
 function findProgram() {
   const modules = join(project, 'node_modules')
   if (!existsSync(modules)) {
-    // Not `ci`: it wants the packages of all platforms in the lock file, and a registry may lack some.
+    // Not `ci`, which requires the packages of all platforms; a registry can lack some.
     const parameters = ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
     const shell = process.platform === 'win32'
     if (outputOf('npm', parameters, { cwd: project, shell }) === undefined)

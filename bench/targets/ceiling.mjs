@@ -1,5 +1,5 @@
-// The most that the transport allows: uWebSockets.js, JSON.parse of the body, and a constant of the size that the path asks
-// for. A program of its own: `node ceiling.mjs PORT WORKERS`.
+// Upper bound of the transport: uWebSockets.js, JSON.parse of the body, and a constant answer of the size in the path. Also a
+// program: `node ceiling.mjs PORT WORKERS`.
 
 import uws from 'uWebSockets.js'
 import { fileURLToPath } from 'node:url'
@@ -15,7 +15,7 @@ export async function startCeiling({ workers }) {
   return new Target({ name: 'ceiling', url, child, startMs: performance.now() - began })
 }
 
-/** What is answered to one request on the path `/SIZE`: the whole text has that size. */
+/** Answer to a request on the path `/SIZE`; the whole text has that size. */
 export function ceilingAnswer(id, size) {
   const head = `{"jsonrpc":"2.0","id":${id},"result":"`
   return head + tail(Math.max(0, size - head.length - 2))
@@ -32,7 +32,7 @@ function tail(length) {
   return text
 }
 
-/** On `/SIZE,SIZE,...` the requests of a batch are answered with one text of each size. */
+/** Answer to a batch on the path `/SIZE,SIZE,...`, with one text of each size. */
 export function ceilingBatch(ids, sizes) {
   return `[${ids.map((id, index) => ceilingAnswer(id, sizes[index])).join(',')}]`
 }
@@ -74,6 +74,6 @@ if (!isMainThread && workerData?.ceilingPort !== undefined) await serve(workerDa
 else if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [ceilingPort, workers] = process.argv.slice(2).map(Number)
   for (let number = 1; number < workers; number++) new Worker(new URL(import.meta.url), { workerData: { ceilingPort } })
-  // This thread serves, too.
+  // The main thread serves as well.
   await serve(ceilingPort)
 }

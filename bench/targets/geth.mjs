@@ -1,4 +1,4 @@
-// geth as a development node, built by Go from the module proxy and kept in the cache folder.
+// geth as a development node, built with Go from the module proxy into the cache folder.
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// A server that is measured, in a process of its own.
+// A measured server in a separate process.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 
 const startLimitMs = 60_000
 
-/** No server outlives the benchmark, whatever becomes of it. */
+/** Servers to stop at the end of the benchmark. */
 const children = new Set()
 process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL')
@@ -19,32 +19,32 @@ process.once('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-/** A folder for files that are gone when the benchmark has ended. */
+/** Creates a folder that is deleted at the end of the benchmark. */
 export function scratchFolder(name) {
   const folder = mkdtempSync(join(tmpdir(), `rhizome-bench-${name}-`))
   folders.add(folder)
   return folder
 }
 
-/** A running server. `webSocketUrl` is undefined where there is no WebSocket, `pid` where it is not ours. */
+/** A running server. `webSocketUrl` is undefined without WebSocket, `child` if this program has not started the server. */
 export class Target {
   constructor({ name, url, webSocketUrl, child, startMs, isReference = false }) {
     this.name = name
     this.url = url
     this.webSocketUrl = webSocketUrl
     this.child = child
-    /** From the command to the first answer. */
+    /** Milliseconds from the command to the first answer. */
     this.startMs = startMs
-    /** Whether it is the node that we want to be as exact as. */
+    /** Whether it is the reference node. */
     this.isReference = isReference
   }
 
-  /** Processor time that the process has used, in milliseconds; undefined where it cannot be known. */
+  /** Processor time of the process in milliseconds; undefined if unknown. */
   get processorMs() {
     const fields = this.#proc('stat')
       ?.replace(/^.*\) /s, '')
       .split(' ')
-    // In ticks of a hundredth of a second on every Linux.
+    // Linux reports ticks of 10 ms.
     return fields === undefined ? undefined : (Number(fields[11]) + Number(fields[12])) * 10
   }
 
@@ -73,7 +73,7 @@ export class Target {
   }
 }
 
-/** Starts a program; its errors are kept for the message when it ends early. */
+/** Starts a program and keeps its error output for the message of an early end. */
 export function launch(command, parameters, env = {}) {
   const child = spawn(command, parameters, {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -91,7 +91,7 @@ export function launch(command, parameters, env = {}) {
   return child
 }
 
-/** The first line that a program prints. */
+/** Waits for the first line that a program prints. */
 export async function firstLine(child) {
   let text = ''
   await new Promise((resolve, reject) => {
@@ -104,7 +104,7 @@ export async function firstLine(child) {
   return text.slice(0, text.indexOf('\n'))
 }
 
-/** Resolves when a server answers. */
+/** Waits until a server answers. */
 export async function answers(url, child) {
   const body = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}'
   const headers = { 'content-type': 'application/json' }
@@ -123,7 +123,7 @@ export async function answers(url, child) {
   throw new Error(`${url} does not answer`)
 }
 
-/** A port that was free a moment ago, for programs that cannot say which one they took. */
+/** Returns a free port, for programs that do not report their port. */
 export function freePort() {
   return new Promise((resolve, reject) => {
     const server = createServer()

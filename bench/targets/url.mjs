@@ -1,8 +1,8 @@
-// A node that somebody else runs: --target NAME=URL. Its WebSocket is looked for where --target NAME=URL,URL says.
+// A node that was started outside of the benchmark: --target NAME=URL, or NAME=URL,WEBSOCKET_URL.
 import { call } from '../chain/client.mjs'
 import { answers, Target } from './target.mjs'
 
-/** The parts of NAME=URL or NAME=URL,WEBSOCKET_URL. */
+/** Splits NAME=URL or NAME=URL,WEBSOCKET_URL. */
 export function readTarget(text) {
   const [, name, url, webSocketUrl] = /^([\w.-]+)=(https?:\/\/[^,]+)(?:,(wss?:\/\/.+))?$/.exec(text) ?? []
   if (name === undefined) throw new TypeError(`--target ${text}: expected NAME=URL or NAME=URL,WEBSOCKET_URL`)

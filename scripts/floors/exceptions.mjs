@@ -1,4 +1,4 @@
-// What scripts/floors/shape.mjs allows beyond its limits, each with the reason.
+// Exceptions from the limits of scripts/floors/shape.mjs, each with its reason.
 
 /** Type names that the workspace may define more than once: `{ name, reason }`. */
 export const sharedNames = []

@@ -1,6 +1,6 @@
-//! A connection: bytes on one side, requests and answers on the other.
+//! A TCP connection with its buffers: bytes on one side, requests and answers on the other.
 
-use crate::protocol::{Answer, Body, Missing, Part, Protocol, Reader};
+use crate::protocol::{Answer, Body, Item, Protocol, ReadError, Reader};
 use crate::websocket;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
@@ -12,26 +12,26 @@ pub struct Channel {
     reader: Reader,
     outgoing: Vec<u8>,
     written: usize,
-    /// From here on the server has to agree to a WebSocket first.
+    /// Length of the handshake while the server has not accepted it; later bytes wait.
     held: Option<usize>,
     incoming: Vec<u8>,
-    /// What has been told of already ends here.
+    /// Start of the unread bytes of `incoming`.
     from: usize,
     filled: usize,
-    /// All that had come was read: the next bytes are told of anew.
+    /// The last read emptied the socket; the poll reports the next bytes.
     is_drained: bool,
 }
 
-/// What a readable channel has to tell.
-pub enum Received {
-    /// Nothing more for now.
-    Nothing,
-    /// `Channel::body` has its bytes until the next one is asked for.
+/// Result of a read.
+pub enum ChannelEvent {
+    /// No complete item.
+    Idle,
+    /// `Channel::body` returns its bytes until the next read.
     Answer(Answer),
-    /// What nobody can read.
-    Nonsense(String),
-    /// The connection has ended.
-    End(String),
+    /// The bytes violate the protocol.
+    Invalid(String),
+    /// The connection has closed.
+    Closed(String),
 }
 
 impl Channel {
@@ -39,7 +39,7 @@ impl Channel {
         let mut stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         registry.register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
-        let outgoing = protocol.greeting();
+        let outgoing = protocol.handshake();
         Ok(Self {
             stream,
             reader: protocol.reader(),
@@ -53,7 +53,7 @@ impl Channel {
         })
     }
 
-    /// What is put behind these bytes goes with `flush`.
+    /// Buffer of bytes to send; `flush` writes appended bytes.
     pub fn outgoing(&mut self) -> &mut Vec<u8> {
         if self.written == self.outgoing.len() && self.held.is_none() {
             self.outgoing.clear();
@@ -62,7 +62,7 @@ impl Channel {
         &mut self.outgoing
     }
 
-    /// Writes what can be written now.
+    /// Writes as many bytes as the socket accepts.
     pub fn flush(&mut self) -> Result<()> {
         let end = self.held.unwrap_or(self.outgoing.len());
         while self.written < end {
@@ -75,40 +75,40 @@ impl Channel {
         Ok(())
     }
 
-    /// The next answer. To be called until there is nothing.
-    pub fn next(&mut self) -> Received {
+    /// Returns the next event. Call it until it returns `Idle`.
+    pub fn next(&mut self) -> ChannelEvent {
         loop {
             match self.reader.first(&self.incoming[self.from..self.filled]) {
-                Ok((part, length)) => {
+                Ok((item, length)) => {
                     let start = self.take(length);
-                    let done = match part {
-                        Part::Answer(answer) => return Received::Answer(placed(answer, start)),
-                        Part::Close(reason) => return Received::End(reason),
-                        Part::Piece => Ok(()),
-                        Part::Opened => {
+                    let result = match item {
+                        Item::Answer(answer) => return ChannelEvent::Answer(shifted(answer, start)),
+                        Item::Close(reason) => return ChannelEvent::Closed(reason),
+                        Item::Partial => Ok(()),
+                        Item::Opened => {
                             self.held = None;
                             self.flush()
                         }
-                        Part::Ping(place) => {
-                            let payload = self.incoming[start + place.start..start + place.end].to_vec();
+                        Item::Ping(range) => {
+                            let payload = self.incoming[start + range.start..start + range.end].to_vec();
                             websocket::write_pong(&payload, self.outgoing());
                             self.flush()
                         }
                     };
-                    if let Err(error) = done {
-                        return Received::End(error.to_string());
+                    if let Err(error) = result {
+                        return ChannelEvent::Closed(error.to_string());
                     }
                 }
-                Err(Missing::Sense(reason)) => return Received::Nonsense(reason),
-                Err(Missing::Bytes) if self.is_drained => {
+                Err(ReadError::Invalid(reason)) => return ChannelEvent::Invalid(reason),
+                Err(ReadError::Incomplete) if self.is_drained => {
                     self.is_drained = false;
-                    return Received::Nothing;
+                    return ChannelEvent::Idle;
                 }
-                Err(Missing::Bytes) => match self.read() {
-                    Ok(0) => return Received::End("the server closed the connection".to_owned()),
+                Err(ReadError::Incomplete) => match self.read() {
+                    Ok(0) => return ChannelEvent::Closed("the server closed the connection".to_owned()),
                     Ok(_) => {}
-                    Err(error) if is_too_early(&error) => return Received::Nothing,
-                    Err(error) => return Received::End(error.to_string()),
+                    Err(error) if is_too_early(&error) => return ChannelEvent::Idle,
+                    Err(error) => return ChannelEvent::Closed(error.to_string()),
                 },
             }
         }
@@ -116,12 +116,12 @@ impl Channel {
 
     pub fn body<'a>(&'a self, answer: &'a Answer) -> &'a [u8] {
         match &answer.body {
-            Body::At(place) => &self.incoming[place.clone()],
-            Body::Pieces(body) => body,
+            Body::At(range) => &self.incoming[range.clone()],
+            Body::Joined(body) => body,
         }
     }
 
-    /// Returns where the bytes that are taken begin.
+    /// Marks `length` bytes as read and returns their start.
     fn take(&mut self, length: usize) -> usize {
         let start = self.from;
         self.from += length;
@@ -141,9 +141,9 @@ impl Channel {
                 self.incoming.resize(self.incoming.len() * 2, 0);
             }
         }
-        let room = &mut self.incoming[self.filled..];
-        let count = self.stream.read(room)?;
-        self.is_drained = count < room.len();
+        let free = &mut self.incoming[self.filled..];
+        let count = self.stream.read(free)?;
+        self.is_drained = count < free.len();
         self.filled += count;
         Ok(count)
     }
@@ -153,9 +153,9 @@ fn is_too_early(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::NotConnected)
 }
 
-fn placed(mut answer: Answer, start: usize) -> Answer {
-    if let Body::At(place) = &mut answer.body {
-        *place = start + place.start..start + place.end;
+fn shifted(mut answer: Answer, start: usize) -> Answer {
+    if let Body::At(range) = &mut answer.body {
+        *range = start + range.start..start + range.end;
     }
     answer
 }

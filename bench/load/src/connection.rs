@@ -1,6 +1,6 @@
-//! One connection with at most one request on its way.
+//! A connection with at most one request in flight.
 
-use crate::channel::{Channel, Received};
+use crate::channel::{Channel, ChannelEvent};
 use crate::plan::{Entry, Ids};
 use crate::protocol::Protocol;
 use mio::{Registry, Token};
@@ -8,7 +8,7 @@ use std::io::Result;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-/// The request that waits for its answer.
+/// The request in flight.
 struct Sent<'a> {
     entry: &'a Entry,
     first_id: u32,
@@ -18,20 +18,20 @@ struct Sent<'a> {
 pub struct Connection<'a> {
     channel: Channel,
     sent: Option<Sent<'a>>,
-    /// The server closes it: a next request needs another one.
+    /// The server closes the connection: the next request needs another connection.
     is_over: bool,
 }
 
-/// What a readable connection had to tell.
-pub enum Told {
-    /// Nothing more for now.
-    Nothing,
-    /// The answer to a request that was sent at this time, and what is wrong with it.
+/// Result of a read.
+pub enum ConnectionEvent {
+    /// No complete answer.
+    Idle,
+    /// An answer: the time of its request, and the fault if it is wrong.
     Answer(Instant, Option<String>),
-    /// What nobody can read, or nobody asked for.
-    Nonsense(String),
-    /// The connection has ended.
-    End(String),
+    /// Invalid bytes, or an answer without a request.
+    Invalid(String),
+    /// The connection has closed.
+    Closed(String),
 }
 
 impl<'a> Connection<'a> {
@@ -39,40 +39,40 @@ impl<'a> Connection<'a> {
         Ok(Self { channel: Channel::open(address, protocol, registry, token)?, sent: None, is_over: false })
     }
 
-    /// Sends a request; what cannot be written now goes with `flush`.
+    /// Sends a request; `flush` writes the rest if the socket is full.
     pub fn send(&mut self, entry: &'a Entry, ids: &mut Ids) -> Result<()> {
         let first_id = entry.write(self.channel.outgoing(), ids);
         self.sent = Some(Sent { entry, first_id, at: Instant::now() });
         self.flush()
     }
 
-    /// Writes what could not be written before.
+    /// Writes bytes that the socket did not accept before.
     pub fn flush(&mut self) -> Result<()> {
         self.channel.flush()
     }
 
-    /// Whether its last answer has come.
+    /// Whether the server has sent the last answer of this connection.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Since when an answer is awaited.
+    /// Time of the request in flight.
     pub fn waits_since(&self) -> Option<Instant> {
         self.sent.as_ref().map(|sent| sent.at)
     }
 
-    /// The next thing that has come. To be called until there is nothing.
-    pub fn receive(&mut self) -> Told {
+    /// Returns the next event. Call it until it returns `Idle`.
+    pub fn receive(&mut self) -> ConnectionEvent {
         match self.channel.next() {
-            Received::Nothing => Told::Nothing,
-            Received::Nonsense(reason) => Told::Nonsense(reason),
-            Received::End(reason) => Told::End(reason),
-            Received::Answer(answer) => {
+            ChannelEvent::Idle => ConnectionEvent::Idle,
+            ChannelEvent::Invalid(reason) => ConnectionEvent::Invalid(reason),
+            ChannelEvent::Closed(reason) => ConnectionEvent::Closed(reason),
+            ChannelEvent::Answer(answer) => {
                 let Some(Sent { entry, first_id, at }) = self.sent.take() else {
-                    return Told::Nonsense("an answer that nobody asked for".to_owned());
+                    return ConnectionEvent::Invalid("an answer without a request".to_owned());
                 };
                 self.is_over = answer.is_last;
-                Told::Answer(at, entry.fault(answer.status, self.channel.body(&answer), first_id))
+                ConnectionEvent::Answer(at, entry.fault(answer.status, self.channel.body(&answer), first_id))
             }
         }
     }

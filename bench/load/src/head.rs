@@ -1,15 +1,15 @@
-//! What subscribers are told of a block: each under its own subscription, and all else the same bytes.
+//! Checks the head of a block that each subscriber receives: the same bytes, except for the id of the subscription.
 
-/// Compares the messages of one block after the other.
+/// Compares the messages of a block with each other.
 #[derive(Default)]
 pub struct Heads {
     /// The first message of this block.
     model: Option<Head>,
-    /// The hash of the block before.
-    former: Vec<u8>,
+    /// The hash of the previous block.
+    previous: Vec<u8>,
 }
 
-/// A message, but for the id of the subscription.
+/// A message without the id of the subscription.
 struct Head {
     before: Vec<u8>,
     after: Vec<u8>,
@@ -17,19 +17,19 @@ struct Head {
 }
 
 impl Heads {
-    /// The next messages are those of another block.
-    pub fn go_on(&mut self) {
+    /// Expects messages of another block from now on.
+    pub fn next_block(&mut self) {
         if let Some(model) = self.model.take() {
-            self.former = model.hash;
+            self.previous = model.hash;
         }
     }
 
-    /// What is wrong with a message to the subscription with this id, which has its quotation marks.
+    /// Returns the fault of a message to the subscription `id` (with quotation marks), `None` if it is right.
     pub fn fault(&mut self, message: &[u8], id: &[u8]) -> Option<String> {
         let reason = match &self.model {
             Some(model) => model.fault(message, id),
             None => match Head::read(message, id) {
-                Ok(head) if head.hash == self.former => Err("the head of the block before"),
+                Ok(head) if head.hash == self.previous => Err("the head of the previous block"),
                 Ok(head) => {
                     self.model = Some(head);
                     Ok(())
@@ -54,30 +54,30 @@ impl Head {
     }
 
     fn fault(&self, message: &[u8], id: &[u8]) -> Result<(), &'static str> {
-        let rest = message.strip_prefix(&self.before[..]).ok_or("another message than others got")?;
+        let rest = message.strip_prefix(&self.before[..]).ok_or("a message that differs from the others")?;
         let rest = rest.strip_prefix(id).ok_or("a message for another subscription")?;
-        if rest == self.after { Ok(()) } else { Err("another message than others got") }
+        if rest == self.after { Ok(()) } else { Err("a message that differs from the others") }
     }
 }
 
-/// The id of a subscription in the answer that grants it, with its quotation marks.
+/// Returns the id of the subscription in the answer to `eth_subscribe`, with quotation marks.
 pub fn granted(answer: &[u8]) -> Result<Vec<u8>, String> {
     let id = value(answer, b"\"result\":").and_then(|at| text(&answer[at..]));
     id.map(<[u8]>::to_vec).ok_or_else(|| described("no subscription", answer))
 }
 
-/// Adds what was got instead.
+/// Appends the received message to a reason.
 pub fn described(reason: &str, message: &[u8]) -> String {
     format!("{reason}: {}", String::from_utf8_lossy(&message[..message.len().min(200)]))
 }
 
-/// Where the value of the first member with this name begins.
+/// Returns the start of the value of the first member with this name.
 fn value(json: &[u8], name: &[u8]) -> Option<usize> {
     let end = json.windows(name.len()).position(|part| part == name)? + name.len();
     Some(end + json[end..].iter().take_while(|&&byte| byte == b' ').count())
 }
 
-/// The string at the beginning, with its quotation marks.
+/// Returns the string at the start, with quotation marks.
 fn text(json: &[u8]) -> Option<&[u8]> {
     let rest = json.strip_prefix(b"\"")?;
     let length = rest.iter().position(|&byte| byte == b'"')?;
@@ -105,28 +105,28 @@ mod tests {
     }
 
     #[test]
-    fn the_same_message_under_ids_of_any_length_is_right() {
+    fn accepts_equal_messages_with_ids_of_any_length() {
         let mut heads = Heads::default();
         for (hash, number) in [('a', 1), ('b', 2), ('a', 1)] {
             for id in ["\"0x10\"", "\"0x1\"", "\"0x123\"", "\"0x10\""] {
                 assert_eq!(heads.fault(&message(id, hash, number), id.as_bytes()), None);
             }
-            heads.go_on();
+            heads.next_block();
         }
     }
 
     #[test]
-    fn the_message_of_somebody_else_is_wrong() {
+    fn rejects_a_message_for_another_subscription() {
         let mut heads = Heads::default();
         assert!(fault(&mut heads, &message("\"0x2\"", 'a', 1), "\"0x1\"").starts_with("a message for another"));
-        // The wrong one is not what others are compared with.
+        // A wrong message is not compared with later ones.
         assert_eq!(heads.fault(&message("\"0x1\"", 'a', 1), b"\"0x1\""), None);
         assert!(fault(&mut heads, &message("\"0x2\"", 'a', 1), "\"0x1\"").starts_with("a message for another"));
         assert!(fault(&mut heads, &message("\"0x10\"", 'a', 1), "\"0x1\"").starts_with("a message for another"));
     }
 
     #[test]
-    fn any_other_byte_is_wrong() {
+    fn rejects_any_changed_byte() {
         let mut heads = Heads::default();
         let right = message("\"0x1\"", 'a', 1);
         assert_eq!(heads.fault(&right, b"\"0x1\""), None);
@@ -140,14 +140,14 @@ mod tests {
     }
 
     #[test]
-    fn the_first_message_of_a_block_has_the_hash_of_another_block() {
+    fn rejects_the_hash_of_the_previous_block() {
         let mut heads = Heads::default();
         let id = "\"0x1\"";
         assert_eq!(heads.fault(&message(id, 'a', 1), id.as_bytes()), None);
-        heads.go_on();
-        // Nobody is told of a block: the one before stays the one before.
-        heads.go_on();
-        assert!(fault(&mut heads, &message(id, 'a', 1), id).starts_with("the head of the block before"));
+        heads.next_block();
+        // Without messages for a block, the previous hash stays.
+        heads.next_block();
+        assert!(fault(&mut heads, &message(id, 'a', 1), id).starts_with("the head of the previous block"));
         assert!(fault(&mut heads, &message(id, 'x', 1), id).starts_with("a message without a hash"));
         assert!(fault(&mut heads, br#"{"subscription":"0x1","hash":"0x12"}"#, id).starts_with("a message without a"));
         assert!(fault(&mut heads, br#"{"subscription":"0x1","hash":""#, id).starts_with("a message without a hash"));

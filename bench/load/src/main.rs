@@ -1,9 +1,9 @@
-//! Sends requests over many connections and compares every answer, byte for byte, with the expected one. Or subscribes on many
-//! connections and compares what they are told.
+//! Sends requests over many connections and compares every answer, byte for byte, with the expected answer. Or subscribes on
+//! many connections and compares the notifications.
 //!
-//! One thread: on a small machine the generator competes with what it measures, so it has to be cheap. Start reading in
-//! `run.rs` (requests) or `subscribers.rs`; `plan.rs` says what is sent, `protocol.rs` what HTTP and WebSocket have in common,
-//! `report.rs` sums up.
+//! One thread: on a small machine the generator competes with the server, so it must be cheap. Start reading at `run.rs`
+//! (requests) or `subscribers.rs`; `plan.rs` has the requests, `protocol.rs` the interface of HTTP and WebSocket, `report.rs`
+//! the result.
 
 mod channel;
 mod connection;

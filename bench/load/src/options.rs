@@ -1,32 +1,32 @@
-//! The flags.
+//! Command line flags.
 
 use crate::protocol::Protocol;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// What is measured and how.
+/// Settings of a run.
 pub struct Options {
-    /// Where the server listens.
+    /// Address of the server.
     pub address: SocketAddr,
     pub protocol: Protocol,
     pub work: Work,
-    /// Connections; each has one request on its way at a time, or one subscription.
+    /// Connections, each with one request in flight or one subscription.
     pub connections: usize,
-    /// How long requests are sent.
+    /// Duration of the run.
     pub time: Duration,
-    /// Between an answer and the next request of a connection.
+    /// Pause between an answer and the next request of a connection.
     pub pause: Duration,
-    /// An answer that has not come after so long is lost.
-    pub patience: Duration,
-    /// Each request is sent once; the run ends with the last.
+    /// Time after which an answer is lost.
+    pub timeout: Duration,
+    /// Sends each request once; the run ends with the last answer.
     pub is_once: bool,
 }
 
-/// What the connections are for.
+/// Use of the connections.
 pub enum Work {
-    /// The requests in this file.
+    /// Sends the requests of this file.
     Plan(String),
-    /// Subscriptions to new heads.
+    /// Subscribes to new heads.
     Subscribe,
 }
 
@@ -39,7 +39,7 @@ pub fn read(mut arguments: impl Iterator<Item = String>) -> Result<Options, Stri
     let mut connections = 32;
     let mut time = Duration::from_secs(1);
     let mut pause = Duration::ZERO;
-    let mut patience = Duration::from_secs(30);
+    let mut timeout = Duration::from_secs(30);
     let mut is_once = false;
     let mut is_subscribing = false;
     while let Some(name) = arguments.next() {
@@ -58,7 +58,7 @@ pub fn read(mut arguments: impl Iterator<Item = String>) -> Result<Options, Stri
                     "--connections" => connections = value.parse().map_err(|_| format!("{name}: not a number"))?,
                     "--time-ms" => time = milliseconds()?,
                     "--pause-ms" => pause = milliseconds()?,
-                    "--patience-ms" => patience = milliseconds()?,
+                    "--timeout-ms" => timeout = milliseconds()?,
                     _ => return Err(format!("{name}: no such flag")),
                 }
             }
@@ -76,5 +76,5 @@ pub fn read(mut arguments: impl Iterator<Item = String>) -> Result<Options, Stri
         None => Protocol::Http { host },
         Some(path) => Protocol::WebSocket { host, path },
     };
-    Ok(Options { address, protocol, work, connections, time, pause, patience, is_once })
+    Ok(Options { address, protocol, work, connections, time, pause, timeout, is_once })
 }

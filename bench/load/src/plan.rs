@@ -1,8 +1,8 @@
-//! What is sent, and what has to come back.
+//! Requests and their expected answers.
 //!
-//! A plan is a row of entries: a line `PATH STATUS REQUEST ANSWER` (the latter two are lengths in bytes), then the body of
-//! the request and the body of its answer. Nine `@` in a row stand for an id: each sending gets numbers of its own, and the
-//! answer has to have the same ones in the same order. Over WebSocket the path does not matter, and the status is 200.
+//! A plan is a list of entries: a line `PATH STATUS REQUEST ANSWER` (the latter two are lengths in bytes), then the body of
+//! the request and the body of its answer. Nine consecutive `@` stand for an id: each request has unique ids,
+//! and the answer must have the same ids in the same order. WebSocket ignores the path, and the status is 200.
 
 use crate::protocol::Protocol;
 use std::ops::Range;
@@ -20,7 +20,7 @@ pub struct Entry {
     status: u16,
 }
 
-/// The numbers that ids are taken from.
+/// Source of unique ids.
 pub struct Ids(u32);
 
 impl Ids {
@@ -39,18 +39,18 @@ impl Ids {
 }
 
 impl Entry {
-    /// Puts the whole request behind what is in `buffer`. Returns its first id.
+    /// Appends the request to `buffer` and returns its first id.
     pub fn write(&self, buffer: &mut Vec<u8>, ids: &mut Ids) -> u32 {
         let first = ids.take(self.request_ids.len());
         let start = buffer.len();
         buffer.extend_from_slice(&self.request);
-        for (id, place) in (first..).zip(&self.request_ids) {
-            buffer[start + place.start..start + place.end].copy_from_slice(&digits(id));
+        for (id, range) in (first..).zip(&self.request_ids) {
+            buffer[start + range.start..start + range.end].copy_from_slice(&digits(id));
         }
         first
     }
 
-    /// What is wrong with an answer to the request that was sent with the ids from `first` on.
+    /// Returns the fault of an answer to the request with the ids from `first` on, `None` if it is right.
     pub fn fault(&self, status: u16, body: &[u8], first: u32) -> Option<String> {
         let is_right = status == self.status && body.len() == self.answer.len() && self.is_same(body, first);
         (!is_right).then(|| self.describe(status, body, first))
@@ -58,19 +58,19 @@ impl Entry {
 
     fn is_same(&self, body: &[u8], first: u32) -> bool {
         let mut from = 0;
-        for (id, place) in (first..).zip(&self.answer_ids) {
-            if body[from..place.start] != self.answer[from..place.start] || body[place.clone()] != digits(id) {
+        for (id, range) in (first..).zip(&self.answer_ids) {
+            if body[from..range.start] != self.answer[from..range.start] || body[range.clone()] != digits(id) {
                 return false;
             }
-            from = place.end;
+            from = range.end;
         }
         body[from..] == self.answer[from..]
     }
 
     fn describe(&self, status: u16, body: &[u8], first: u32) -> String {
         let mut expected = self.answer.clone();
-        for (id, place) in (first..).zip(&self.answer_ids) {
-            expected[place.clone()].copy_from_slice(&digits(id));
+        for (id, range) in (first..).zip(&self.answer_ids) {
+            expected[range.clone()].copy_from_slice(&digits(id));
         }
         let same = body.iter().zip(&expected).take_while(|(got, wanted)| got == wanted).count();
         let from = same.saturating_sub(60);
@@ -97,7 +97,7 @@ fn digits(id: u32) -> [u8; 9] {
     text
 }
 
-/// Reads the entries of a plan and makes requests of them.
+/// Reads the entries of a plan and builds their requests.
 pub fn read(mut bytes: &[u8], protocol: &Protocol) -> Result<Vec<Entry>, String> {
     let mut entries = Vec::new();
     while let Some(end) = bytes.iter().position(|&byte| byte == b'\n') {
@@ -107,7 +107,7 @@ pub fn read(mut bytes: &[u8], protocol: &Protocol) -> Result<Vec<Entry>, String>
         };
         let number = |text: &str| text.parse::<usize>().map_err(|_| format!("plan: {text}: not a number"));
         let (request, answer) = (number(request)?, number(answer)?);
-        let bodies = bytes.get(end + 1..end + 1 + request + answer).ok_or("plan: it ends in the middle")?;
+        let bodies = bytes.get(end + 1..end + 1 + request + answer).ok_or("plan: truncated")?;
         let (request, answer) = bodies.split_at(request);
         entries.push(entry(protocol.request(path, request), number(status)?, answer));
         bytes = &bytes[end + 1 + bodies.len()..];
@@ -126,13 +126,13 @@ fn entry(request: Vec<u8>, status: usize, answer: &[u8]) -> Entry {
 }
 
 fn marks(text: &[u8]) -> Vec<Range<usize>> {
-    let mut places = Vec::new();
+    let mut ranges = Vec::new();
     let mut from = 0;
     while let Some(at) = text[from..].windows(MARK.len()).position(|part| part == MARK) {
-        places.push(from + at..from + at + MARK.len());
+        ranges.push(from + at..from + at + MARK.len());
         from += at + MARK.len();
     }
-    places
+    ranges
 }
 
 #[cfg(test)]
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_with_its_own_id_is_right() {
+    fn accepts_an_answer_with_the_id_of_its_request() {
         for protocol in [http(), web_socket()] {
             let mut buffer = b"before".to_vec();
             let mut ids = Ids::new();
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_id_status_length_and_content_are_faults() {
+    fn rejects_wrong_ids_statuses_lengths_and_contents() {
         for (status, body) in [
             (200, &b"{\"id\":100000001}"[..]),
             (500, b"{\"id\":100000000}"),
@@ -178,13 +178,13 @@ mod tests {
     }
 
     #[test]
-    fn ids_start_again_before_they_get_longer() {
+    fn ids_wrap_before_they_have_more_digits() {
         let mut ids = Ids(LAST_ID - 1);
         assert_eq!(ids.take(3), FIRST_ID);
     }
 
     #[test]
-    fn a_plan_that_ends_early_is_refused() {
+    fn rejects_a_truncated_plan() {
         assert!(read(b"/ 200 12 16\nabc", &http()).is_err());
         assert!(read(b"", &http()).is_err());
         assert!(read(b"/ 200\n", &http()).is_err());

@@ -1,79 +1,81 @@
-//! HTTP and WebSocket: what stands around a request, and what comes back. All else is the same for both.
+//! Common interface of HTTP and WebSocket: bytes of a request, and answers in received bytes.
 
 use crate::{http, websocket};
 use std::ops::Range;
 
-/// How requests are sent.
+/// Transport of the requests.
 pub enum Protocol {
     Http {
         /// The `Host` header.
         host: String,
     },
-    /// Every connection becomes a WebSocket, opened at this path, before anything is asked.
+    /// Every connection is upgraded to a WebSocket at this path before the first request.
     WebSocket { host: String, path: String },
 }
 
-/// Takes apart what comes back.
+/// Parser of the received bytes of one connection.
 pub enum Reader {
     Http,
     WebSocket(websocket::Reader),
 }
 
-/// What stands at the beginning of a buffer.
+/// First item in a buffer.
 #[derive(Debug)]
-pub enum Part {
-    /// The server agrees to a WebSocket.
+pub enum Item {
+    /// The server has accepted the WebSocket.
     Opened,
     Answer(Answer),
-    /// Nothing to be told of so far: the rest has to come.
-    Piece,
-    /// To be answered with the same bytes.
+    /// A frame without an answer: a part of a message, or a pong.
+    Partial,
+    /// Payload of a ping; the pong has the same bytes.
     Ping(Range<usize>),
-    /// The server says why it hangs up.
+    /// The server closes the connection, with a reason.
     Close(String),
 }
 
 #[derive(Debug)]
 pub struct Answer {
-    /// 200 where the protocol has none.
+    /// HTTP status; 200 over WebSocket.
     pub status: u16,
     pub body: Body,
     /// The server closes the connection after it.
     pub is_last: bool,
 }
 
-/// Where the body is.
+/// Location of a body.
 #[derive(Debug)]
 pub enum Body {
+    /// Range of the receive buffer.
     At(Range<usize>),
-    Pieces(Vec<u8>),
+    /// A body of several chunks or frames.
+    Joined(Vec<u8>),
 }
 
-/// Why there is no part.
+/// Reason for which a buffer has no item.
 #[derive(Debug, PartialEq)]
-pub enum Missing {
-    /// More bytes have to come.
-    Bytes,
-    /// Nobody can read this.
-    Sense(String),
+pub enum ReadError {
+    /// More bytes are needed.
+    Incomplete,
+    /// The bytes violate the protocol.
+    Invalid(String),
 }
 
-impl Missing {
-    pub fn sense(reason: &str) -> Self {
-        Self::Sense(reason.to_owned())
+impl ReadError {
+    pub fn invalid(reason: &str) -> Self {
+        Self::Invalid(reason.to_owned())
     }
 }
 
 impl Protocol {
-    /// What a connection begins with: requests wait until the server has agreed. Empty where it begins with a request.
-    pub fn greeting(&self) -> Vec<u8> {
+    /// Handshake of a connection, empty for HTTP. Requests wait until the server has accepted it.
+    pub fn handshake(&self) -> Vec<u8> {
         match self {
             Self::Http { .. } => Vec::new(),
             Self::WebSocket { host, path } => websocket::handshake(host, path),
         }
     }
 
-    /// A request. A WebSocket has one path for all.
+    /// Bytes of a request. WebSocket ignores `path`.
     pub fn request(&self, path: &str, body: &[u8]) -> Vec<u8> {
         match self {
             Self::Http { host } => http::request(host, path, body),
@@ -90,10 +92,10 @@ impl Protocol {
 }
 
 impl Reader {
-    /// The first part of `bytes`, and where the next one begins.
-    pub fn first(&mut self, bytes: &[u8]) -> Result<(Part, usize), Missing> {
+    /// Returns the first item of `bytes` and the start of the next one.
+    pub fn first(&mut self, bytes: &[u8]) -> Result<(Item, usize), ReadError> {
         match self {
-            Self::Http => http::first(bytes).map(|(answer, end)| (Part::Answer(answer), end)),
+            Self::Http => http::first(bytes).map(|(answer, end)| (Item::Answer(answer), end)),
             Self::WebSocket(reader) => reader.first(bytes),
         }
     }

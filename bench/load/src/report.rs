@@ -1,12 +1,12 @@
-//! What a run came to.
+//! Result of a run.
 
 use std::fmt::{Display, Formatter, Result};
 use std::time::Duration;
 
-/// Counts and times. Prints itself as JSON; times are in microseconds.
+/// Counts and times; displayed as JSON, with times in microseconds.
 #[derive(Default)]
 pub struct Report {
-    /// Nanoseconds / 100 of the right answers.
+    /// Times of the right answers, in units of 100 ns.
     times: Vec<u32>,
     wrong: u64,
     lost: u64,
@@ -29,7 +29,7 @@ impl Report {
         self.fault.get_or_insert(fault);
     }
 
-    /// Sorts the times: to be called before printing.
+    /// Sorts the times. Call it before printing.
     pub fn finish(mut self, elapsed: Duration) -> Self {
         self.times.sort_unstable();
         self.elapsed = elapsed;
@@ -37,8 +37,8 @@ impl Report {
     }
 
     fn within(&self, thousandths: usize) -> f64 {
-        let place = self.times.len() * thousandths / 1000;
-        self.times.get(place.min(self.times.len().saturating_sub(1))).map_or(0.0, |&time| f64::from(time) / 10.0)
+        let index = self.times.len() * thousandths / 1000;
+        self.times.get(index.min(self.times.len().saturating_sub(1))).map_or(0.0, |&time| f64::from(time) / 10.0)
     }
 }
 

@@ -1,6 +1,6 @@
-//! A run: keeps every connection busy until the time is over, then waits for what is still on its way.
+//! Sends requests over all connections until the time is over, then waits for the answers in flight.
 
-use crate::connection::{Connection, Told};
+use crate::connection::{Connection, ConnectionEvent};
 use crate::options::Options;
 use crate::plan::{Entry, Ids};
 use crate::report::Report;
@@ -9,10 +9,10 @@ use std::collections::VecDeque;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-/// How often lost answers are looked for.
-const LOOK: Duration = Duration::from_millis(100);
-/// A server that closes connections so often does not serve.
-const MOST_LOST: u64 = 100_000;
+/// Interval of the check for lost answers.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+/// Closed connections after which the run is aborted.
+const MAX_LOST: u64 = 100_000;
 
 struct Run<'a> {
     options: &'a Options,
@@ -21,48 +21,48 @@ struct Run<'a> {
     connections: Vec<Connection<'a>>,
     ids: Ids,
     report: Report,
-    /// How many requests have been sent.
+    /// Number of requests sent.
     sent: usize,
-    /// Connections that wait for their next request, in the order of their time.
-    resting: VecDeque<(Instant, usize)>,
+    /// Connections that pause before their next request, in the order of their time.
+    paused: VecDeque<(Instant, usize)>,
     end: Instant,
     losses: u64,
 }
 
-/// Sends the requests of the plan, one after the other, over all connections.
+/// Sends the requests of the plan in turn over all connections.
 pub fn run(options: &Options, plan: &[Entry]) -> Result<Report, Box<dyn Error>> {
     let poll = Poll::new()?;
     let connections = (0..options.connections)
         .map(|index| Connection::open(options.address, &options.protocol, poll.registry(), Token(index)))
         .collect::<Result<_, _>>()?;
     let start = Instant::now();
-    // With pauses the first requests are spread over one pause: as many are due at any time.
+    // With pauses the first requests are spread over one pause, so that the rate is constant.
     let share = options.pause / u32::try_from(options.connections.max(1))?;
-    let resting = (0..options.connections).map(|index| (start + share * index as u32, index)).collect();
+    let paused = (0..options.connections).map(|index| (start + share * index as u32, index)).collect();
     let (ids, report, end) = (Ids::new(), Report::default(), start + options.time);
-    let mut run = Run { options, plan, poll, connections, ids, report, sent: 0, resting, end, losses: 0 };
-    let last = run.go()?;
+    let mut run = Run { options, plan, poll, connections, ids, report, sent: 0, paused, end, losses: 0 };
+    let last = run.run()?;
     Ok(run.report.finish(last.duration_since(start)))
 }
 
 impl Run<'_> {
-    /// Returns the time of the last answer.
-    fn go(&mut self) -> Result<Instant, Box<dyn Error>> {
+    /// Runs to the end and returns the time of the last answer.
+    fn run(&mut self) -> Result<Instant, Box<dyn Error>> {
         let mut events = Events::with_capacity(1024);
         let mut last = Instant::now();
-        let mut looked = last;
+        let mut checked = last;
         loop {
             let now = Instant::now();
             self.wake(now)?;
-            if now >= looked + LOOK {
-                looked = now;
-                self.give_up(now)?;
+            if now >= checked + CHECK_INTERVAL {
+                checked = now;
+                self.expire(now)?;
             }
-            if self.losses > MOST_LOST || (self.is_over(now) && self.is_idle()) {
+            if self.losses > MAX_LOST || (self.is_over(now) && self.is_idle()) {
                 return Ok(last);
             }
-            let due = self.resting.front().map_or(LOOK, |(due, _)| due.saturating_duration_since(now));
-            self.poll.poll(&mut events, Some(due.min(LOOK)))?;
+            let due = self.paused.front().map_or(CHECK_INTERVAL, |(due, _)| due.saturating_duration_since(now));
+            self.poll.poll(&mut events, Some(due.min(CHECK_INTERVAL)))?;
             for event in &events {
                 let index = event.token().0;
                 if event.is_writable() && self.connections[index].flush().is_err() {
@@ -70,19 +70,19 @@ impl Run<'_> {
                     continue;
                 }
                 if event.is_readable() {
-                    last = self.hear(index)?.unwrap_or(last);
+                    last = self.receive(index)?.unwrap_or(last);
                 }
             }
         }
     }
 
-    /// Takes what has come, then sends the next request. Returns the time of an answer.
-    fn hear(&mut self, index: usize) -> Result<Option<Instant>, Box<dyn Error>> {
+    /// Reads all answers, then sends the next request. Returns the time of the last answer.
+    fn receive(&mut self, index: usize) -> Result<Option<Instant>, Box<dyn Error>> {
         let mut last = None;
         loop {
             match self.connections[index].receive() {
-                Told::Nothing => break,
-                Told::Answer(sent, fault) => {
+                ConnectionEvent::Idle => break,
+                ConnectionEvent::Answer(sent, fault) => {
                     let now = Instant::now();
                     last = Some(now);
                     match fault {
@@ -94,19 +94,19 @@ impl Run<'_> {
                         break;
                     }
                 }
-                Told::Nonsense(reason) => {
+                ConnectionEvent::Invalid(reason) => {
                     self.report.wrong(reason);
                     self.reopen(index)?;
                     return Ok(last);
                 }
-                Told::End(reason) => {
+                ConnectionEvent::Closed(reason) => {
                     self.replace(index, reason)?;
                     return Ok(last);
                 }
             }
         }
         if let Some(now) = last {
-            self.go_on(index, now)?;
+            self.schedule(index, now)?;
         }
         Ok(last)
     }
@@ -119,21 +119,21 @@ impl Run<'_> {
         self.connections.iter().all(|connection| connection.waits_since().is_none())
     }
 
-    fn go_on(&mut self, index: usize, now: Instant) -> Result<(), Box<dyn Error>> {
+    fn schedule(&mut self, index: usize, now: Instant) -> Result<(), Box<dyn Error>> {
         if self.options.pause.is_zero() {
             self.send(index, now)
         } else {
-            self.resting.push_back((now + self.options.pause, index));
+            self.paused.push_back((now + self.options.pause, index));
             Ok(())
         }
     }
 
     fn wake(&mut self, now: Instant) -> Result<(), Box<dyn Error>> {
-        while let Some(&(due, index)) = self.resting.front() {
+        while let Some(&(due, index)) = self.paused.front() {
             if due > now {
                 break;
             }
-            self.resting.pop_front();
+            self.paused.pop_front();
             self.send(index, now)?;
         }
         Ok(())
@@ -151,7 +151,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// A connection that has ended makes room for another. Its request, if there was one, is lost.
+    /// Replaces a closed connection. Its request in flight is lost.
     fn replace(&mut self, index: usize, reason: String) -> Result<(), Box<dyn Error>> {
         if self.connections[index].waits_since().is_some() {
             self.report.lost(reason);
@@ -166,16 +166,15 @@ impl Run<'_> {
     fn reopen(&mut self, index: usize) -> Result<(), Box<dyn Error>> {
         self.losses += 1;
         self.connections[index] = self.open(index)?;
-        self.resting.push_back((Instant::now() + self.options.pause.max(Duration::from_millis(1)), index));
+        self.paused.push_back((Instant::now() + self.options.pause.max(Duration::from_millis(1)), index));
         Ok(())
     }
 
-    fn give_up(&mut self, now: Instant) -> Result<(), Box<dyn Error>> {
+    fn expire(&mut self, now: Instant) -> Result<(), Box<dyn Error>> {
         for index in 0..self.connections.len() {
-            let is_late =
-                self.connections[index].waits_since().is_some_and(|since| now - since > self.options.patience);
+            let is_late = self.connections[index].waits_since().is_some_and(|since| now - since > self.options.timeout);
             if is_late {
-                self.replace(index, format!("no answer within {} ms", self.options.patience.as_millis()))?;
+                self.replace(index, format!("no answer within {} ms", self.options.timeout.as_millis()))?;
             }
         }
         Ok(())

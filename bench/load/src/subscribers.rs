@@ -1,10 +1,10 @@
-//! Subscribers to new heads, and how long it takes until all have been told of a block.
+//! Subscribers to new heads: measures the time from the trigger of a block to the last notification.
 //!
-//! Whoever triggers the blocks talks to this program in lines: it prints `ready` when all are subscribed. For a line that it
-//! reads it prints `listening`, and only then the block may be triggered: what has come before is nobody's message. When all
-//! have been told it prints `told`, and at the end of the lines the report.
+//! The driver of this program communicates in lines. The program prints `ready` when all connections have subscribed. For each
+//! input line it prints `listening`, after which the driver triggers a block: earlier messages are faults. When all
+//! subscribers have the head it prints `received`, and at the end of the input the report.
 
-use crate::channel::{Channel, Received};
+use crate::channel::{Channel, ChannelEvent};
 use crate::head::{Heads, described, granted};
 use crate::options::Options;
 use crate::report::Report;
@@ -18,56 +18,56 @@ const REQUEST: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","par
 struct Subscriber {
     channel: Channel,
     state: State,
-    /// Of its subscription, with quotation marks.
+    /// Id of the subscription, with quotation marks.
     id: Vec<u8>,
 }
 
 #[derive(PartialEq)]
 enum State {
-    /// It has asked for a subscription.
-    Asking,
-    /// It waits for the head of a block.
+    /// Waits for the answer to `eth_subscribe`.
+    Subscribing,
+    /// Waits for the head of a block.
     Waiting,
-    /// It has been told of the last block.
-    Told,
-    /// The connection has ended, or a message came too late: what comes now belongs to no block any more.
-    Gone(String),
+    /// Has the head of the last block.
+    Received,
+    /// The connection has closed, or a message was late; later messages are ignored.
+    Closed(String),
 }
 
-struct Audience {
+struct Subscribers {
     poll: Poll,
     events: Events,
     subscribers: Vec<Subscriber>,
-    patience: Duration,
+    timeout: Duration,
     heads: Heads,
     report: Report,
-    /// How many are asking or waiting.
+    /// Number of subscribers in `Subscribing` or `Waiting`.
     missing: usize,
-    /// The trigger of the last block.
+    /// Time of the last trigger.
     began: Instant,
-    /// The last message of it.
+    /// Time of the last message.
     last: Instant,
 }
 
 /// Subscribes on every connection, then measures a block for each line of `input`.
 pub fn run(options: &Options, input: impl BufRead, mut output: impl Write) -> Result<(), Box<dyn Error>> {
     let mut say = move |text: &str| writeln!(output, "{text}").and_then(|()| output.flush());
-    let mut audience = Audience::subscribe(options)?;
+    let mut listeners = Subscribers::subscribe(options)?;
     say("ready")?;
     let mut elapsed = Duration::ZERO;
     for line in input.lines() {
         line?;
-        audience.begin()?;
+        listeners.begin()?;
         say("listening")?;
-        elapsed += audience.be_told()?;
-        say("told")?;
+        elapsed += listeners.wait_for_heads()?;
+        say("received")?;
     }
-    audience.dismiss()?;
-    say(&audience.report.finish(elapsed).to_string())?;
+    listeners.drain()?;
+    say(&listeners.report.finish(elapsed).to_string())?;
     Ok(())
 }
 
-impl Audience {
+impl Subscribers {
     fn subscribe(options: &Options) -> Result<Self, Box<dyn Error>> {
         let poll = Poll::new()?;
         let request = options.protocol.request("", REQUEST);
@@ -75,36 +75,36 @@ impl Audience {
         for index in 0..options.connections {
             let mut channel = Channel::open(options.address, &options.protocol, poll.registry(), Token(index))?;
             channel.outgoing().extend_from_slice(&request);
-            subscribers.push(Subscriber { channel, state: State::Asking, id: Vec::new() });
+            subscribers.push(Subscriber { channel, state: State::Subscribing, id: Vec::new() });
         }
         let now = Instant::now();
-        let mut audience = Self {
+        let mut listeners = Self {
             poll,
             events: Events::with_capacity(1024),
             missing: subscribers.len(),
             subscribers,
-            patience: options.patience,
+            timeout: options.timeout,
             heads: Heads::default(),
             report: Report::default(),
             began: now,
             last: now,
         };
-        audience.wait()?;
-        match audience.subscribers.iter().find(|one| one.state != State::Told) {
-            None => Ok(audience),
-            Some(Subscriber { state: State::Gone(reason), .. }) => Err(format!("eth_subscribe: {reason}").into()),
+        listeners.wait()?;
+        match listeners.subscribers.iter().find(|one| one.state != State::Received) {
+            None => Ok(listeners),
+            Some(Subscriber { state: State::Closed(reason), .. }) => Err(format!("eth_subscribe: {reason}").into()),
             Some(_) => Err("eth_subscribe was not answered in time".into()),
         }
     }
 
-    /// From now on all wait for the same block.
+    /// Makes all subscribers wait for the next block.
     fn begin(&mut self) -> Result<(), Box<dyn Error>> {
-        self.dismiss()?;
-        self.heads.go_on();
+        self.drain()?;
+        self.heads.next_block();
         self.missing = 0;
         for subscriber in &mut self.subscribers {
             match &subscriber.state {
-                State::Gone(reason) => self.report.lost(reason.clone()),
+                State::Closed(reason) => self.report.lost(reason.clone()),
                 _ => {
                     subscriber.state = State::Waiting;
                     self.missing += 1;
@@ -116,22 +116,22 @@ impl Audience {
         Ok(())
     }
 
-    /// Returns how long it took until the last was told.
-    fn be_told(&mut self) -> Result<Duration, Box<dyn Error>> {
+    /// Waits for all heads. Returns the time from the trigger to the last of them.
+    fn wait_for_heads(&mut self) -> Result<Duration, Box<dyn Error>> {
         self.wait()?;
         for subscriber in &mut self.subscribers {
             if subscriber.state == State::Waiting {
-                let reason = format!("a subscriber was not told within {} ms", self.patience.as_millis());
+                let reason = format!("a subscriber received no head within {} ms", self.timeout.as_millis());
                 self.report.lost(reason.clone());
-                subscriber.state = State::Gone(reason);
+                subscriber.state = State::Closed(reason);
             }
         }
         Ok(self.last - self.began)
     }
 
-    /// Listens until nobody is missing, or for as long as patience lasts.
+    /// Reads until no subscriber is missing or the time is over.
     fn wait(&mut self) -> Result<(), Box<dyn Error>> {
-        let end = self.began + self.patience;
+        let end = self.began + self.timeout;
         while self.missing > 0 {
             let rest = end.saturating_duration_since(Instant::now());
             if rest.is_zero() {
@@ -142,13 +142,13 @@ impl Audience {
         Ok(())
     }
 
-    /// Takes what has come although nobody waits.
-    fn dismiss(&mut self) -> Result<(), Box<dyn Error>> {
+    /// Reads messages that no subscriber waits for.
+    fn drain(&mut self) -> Result<(), Box<dyn Error>> {
         while self.listen(Duration::ZERO)? {}
         Ok(())
     }
 
-    /// Waits until something comes, and takes it. False if nothing has come.
+    /// Waits for messages and reads them. Returns false if there were none.
     fn listen(&mut self, limit: Duration) -> Result<bool, Box<dyn Error>> {
         match self.poll.poll(&mut self.events, Some(limit)) {
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => return Ok(true),
@@ -162,32 +162,32 @@ impl Audience {
     }
 
     fn serve(&mut self, index: usize, is_writable: bool) {
-        if let Err(reason) = self.hear(index, is_writable) {
-            let state = std::mem::replace(&mut self.subscribers[index].state, State::Gone(reason.clone()));
+        if let Err(reason) = self.receive(index, is_writable) {
+            let state = std::mem::replace(&mut self.subscribers[index].state, State::Closed(reason.clone()));
             if state == State::Waiting {
                 self.report.lost(reason);
             }
-            if matches!(state, State::Asking | State::Waiting) {
+            if matches!(state, State::Subscribing | State::Waiting) {
                 self.missing -= 1;
             }
         }
     }
 
-    /// Takes what has come for one subscriber. The error says why nothing more comes.
-    fn hear(&mut self, index: usize, is_writable: bool) -> Result<(), String> {
+    /// Reads the messages of one subscriber. The error is the reason of a closed connection.
+    fn receive(&mut self, index: usize, is_writable: bool) -> Result<(), String> {
         let subscriber = &mut self.subscribers[index];
         if is_writable {
             subscriber.channel.flush().map_err(|error| error.to_string())?;
         }
-        while !matches!(subscriber.state, State::Gone(_)) {
+        while !matches!(subscriber.state, State::Closed(_)) {
             let answer = match subscriber.channel.next() {
-                Received::Nothing => break,
-                Received::Nonsense(reason) | Received::End(reason) => return Err(reason),
-                Received::Answer(answer) => answer,
+                ChannelEvent::Idle => break,
+                ChannelEvent::Invalid(reason) | ChannelEvent::Closed(reason) => return Err(reason),
+                ChannelEvent::Answer(answer) => answer,
             };
             let body = subscriber.channel.body(&answer);
             match subscriber.state {
-                State::Asking => subscriber.id = granted(body)?,
+                State::Subscribing => subscriber.id = granted(body)?,
                 State::Waiting => {
                     self.last = Instant::now();
                     match self.heads.fault(body, &subscriber.id) {
@@ -195,12 +195,12 @@ impl Audience {
                         Some(fault) => self.report.wrong(fault),
                     }
                 }
-                State::Told | State::Gone(_) => {
-                    self.report.wrong(described("a message that nobody waited for", body));
+                State::Received | State::Closed(_) => {
+                    self.report.wrong(described("an unexpected message", body));
                     continue;
                 }
             }
-            subscriber.state = State::Told;
+            subscriber.state = State::Received;
             self.missing -= 1;
         }
         Ok(())

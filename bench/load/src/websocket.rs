@@ -1,22 +1,19 @@
-//! WebSocket (RFC 6455): the handshake and the frames.
+//! WebSocket (RFC 6455): the handshake, and frames by the codec of `tungstenite`. Payloads stay in the receive buffer: its
+//! message interface copies and validates each message, which costs the generator a share of its capacity.
 
 use crate::http;
-use crate::protocol::{Answer, Body, Missing, Part};
+use crate::protocol::{Answer, Body, Item, ReadError};
+use std::io::Cursor;
+use std::ops::Range;
+use tungstenite::protocol::frame::FrameHeader;
+use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 
-/// The key of the RFC's example, and what it has to be answered with: nobody stands in between here.
+/// Key of the example in the RFC, and its answer. No proxy is between generator and server, so a constant key is enough.
 const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
 const ACCEPT: &str = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=";
 
-const FINAL: u8 = 0x80;
-const RESERVED: u8 = 0x70;
-const CONTINUATION: u8 = 0x0;
-const TEXT: u8 = 0x1;
-const CLOSE: u8 = 0x8;
-const PING: u8 = 0x9;
-const PONG: u8 = 0xa;
-const MASKED: u8 = 0x80;
-/// No longer payload in a frame of control.
-const SHORT: usize = 125;
+/// Longest payload of a control frame.
+const MAX_CONTROL: usize = 125;
 
 pub fn handshake(host: &str, path: &str) -> Vec<u8> {
     format!(
@@ -29,112 +26,92 @@ pub fn handshake(host: &str, path: &str) -> Vec<u8> {
 /// One frame with the whole text.
 pub fn message(text: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len() + 14);
-    write_frame(TEXT, text, &mut bytes);
+    write_frame(OpCode::Data(Data::Text), text, &mut bytes);
     bytes
 }
 
-/// Puts the answer to a ping behind what waits to be sent.
+/// Appends the answer to a ping.
 pub fn write_pong(payload: &[u8], bytes: &mut Vec<u8>) {
-    write_frame(PONG, payload, bytes);
+    write_frame(OpCode::Control(Control::Pong), payload, bytes);
 }
 
-/// Clients have to mask: with zero, so that the payload stays as it is.
-fn write_frame(opcode: u8, payload: &[u8], bytes: &mut Vec<u8>) {
-    bytes.push(FINAL | opcode);
-    let length = payload.len();
-    // Lengths have to take as few bytes as they can.
-    match (u8::try_from(length), u16::try_from(length)) {
-        (Ok(short), _) if length <= SHORT => bytes.push(MASKED | short),
-        (_, Ok(medium)) => {
-            bytes.push(MASKED | 126);
-            bytes.extend_from_slice(&medium.to_be_bytes());
-        }
-        _ => {
-            bytes.push(MASKED | 127);
-            bytes.extend_from_slice(&(length as u64).to_be_bytes());
-        }
-    }
-    bytes.extend_from_slice(&[0; 4]);
+/// Clients must mask their frames. A mask of zero leaves the payload unchanged, so that ids can be written into it.
+fn write_frame(opcode: OpCode, payload: &[u8], bytes: &mut Vec<u8>) {
+    let header = FrameHeader { is_final: true, rsv1: false, rsv2: false, rsv3: false, opcode, mask: Some([0; 4]) };
+    // Writing to a vector does not fail.
+    let _ = header.format(payload.len() as u64, bytes);
     bytes.extend_from_slice(payload);
 }
 
-/// Reads what a server sends on one connection.
+/// Reads the frames that a server sends on one connection.
 #[derive(Default)]
 pub struct Reader {
     is_open: bool,
-    /// Of a message that comes in several frames.
-    pieces: Option<Vec<u8>>,
+    /// Start of a message of several frames.
+    joined: Option<Vec<u8>>,
 }
 
 impl Reader {
-    /// The first part of `bytes`, and where the next one begins.
-    pub fn first(&mut self, bytes: &[u8]) -> Result<(Part, usize), Missing> {
+    /// Returns the first item of `bytes` and the start of the next one.
+    pub fn first(&mut self, bytes: &[u8]) -> Result<(Item, usize), ReadError> {
         if self.is_open {
             return self.frame(bytes);
         }
         let head = http::head(bytes)?;
-        if head.status != 101 || head.value(b"sec-websocket-accept:") != Some(ACCEPT) {
-            return Err(Missing::Sense(format!("the handshake was answered with status {}", head.status)));
+        if head.status != 101 || head.accept.as_deref() != Some(ACCEPT) {
+            return Err(ReadError::Invalid(format!("the handshake was answered with status {}", head.status)));
         }
         self.is_open = true;
-        Ok((Part::Opened, head.end))
+        Ok((Item::Opened, head.end))
     }
 
-    fn frame(&mut self, bytes: &[u8]) -> Result<(Part, usize), Missing> {
-        let &[first, size, ..] = bytes else { return Err(Missing::Bytes) };
-        let (start, length) = match size {
-            126 => (4, u64::from(u16::from_be_bytes(number(bytes)?))),
-            127 => (10, u64::from_be_bytes(number(bytes)?)),
-            _ if size & MASKED != 0 => return Err(Missing::sense("a frame with a mask")),
-            _ => (2, u64::from(size)),
-        };
+    fn frame(&mut self, bytes: &[u8]) -> Result<(Item, usize), ReadError> {
+        let mut cursor = Cursor::new(bytes);
+        let parsed = FrameHeader::parse(&mut cursor).map_err(|error| ReadError::Invalid(error.to_string()))?;
+        let (header, length) = parsed.ok_or(ReadError::Incomplete)?;
+        if header.mask.is_some() {
+            return Err(ReadError::invalid("a masked frame"));
+        }
+        if header.rsv1 || header.rsv2 || header.rsv3 {
+            return Err(ReadError::invalid("a frame with reserved bits"));
+        }
+        let start = usize::try_from(cursor.position()).unwrap_or(usize::MAX);
         let end = usize::try_from(length).ok().and_then(|length| length.checked_add(start));
-        let end = end.ok_or_else(|| Missing::sense("a frame longer than any memory"))?;
-        let payload = bytes.get(start..end).ok_or(Missing::Bytes)?;
-        let is_final = first & FINAL != 0;
-        let part = match first & !FINAL {
-            opcode @ (TEXT | CONTINUATION) => self.message(opcode, payload, start..end, is_final)?,
-            opcode if opcode & RESERVED != 0 => return Err(Missing::sense("a frame with reserved bits")),
-            CLOSE | PING | PONG if !is_final || payload.len() > SHORT => {
-                return Err(Missing::sense("a frame of control that is not short and whole"));
+        let end = end.ok_or_else(|| ReadError::invalid("a frame above the address space"))?;
+        let payload = bytes.get(start..end).ok_or(ReadError::Incomplete)?;
+        let item = match header.opcode {
+            OpCode::Data(data @ (Data::Text | Data::Continue)) => {
+                self.data(data, payload, start..end, header.is_final)?
             }
-            CLOSE => Part::Close(reason(payload)),
-            PING => Part::Ping(start..end),
-            PONG => Part::Piece,
-            opcode => return Err(Missing::Sense(format!("a frame with opcode {opcode}"))),
+            OpCode::Control(_) if !header.is_final || payload.len() > MAX_CONTROL => {
+                return Err(ReadError::invalid("a control frame that is fragmented or too long"));
+            }
+            OpCode::Control(Control::Close) => Item::Close(reason(payload)),
+            OpCode::Control(Control::Ping) => Item::Ping(start..end),
+            OpCode::Control(Control::Pong) => Item::Partial,
+            opcode => return Err(ReadError::Invalid(format!("a frame with opcode {}", u8::from(opcode)))),
         };
-        Ok((part, end))
+        Ok((item, end))
     }
 
-    fn message(
-        &mut self,
-        opcode: u8,
-        payload: &[u8],
-        place: std::ops::Range<usize>,
-        is_final: bool,
-    ) -> Result<Part, Missing> {
-        let body = match (opcode, self.pieces.take()) {
-            (TEXT, None) if is_final => Body::At(place),
-            (TEXT, None) => Body::Pieces(payload.to_vec()),
-            (CONTINUATION, Some(mut pieces)) => {
-                pieces.extend_from_slice(payload);
-                Body::Pieces(pieces)
+    fn data(&mut self, opcode: Data, payload: &[u8], range: Range<usize>, is_final: bool) -> Result<Item, ReadError> {
+        let body = match (opcode, self.joined.take()) {
+            (Data::Text, None) if is_final => Body::At(range),
+            (Data::Text, None) => Body::Joined(payload.to_vec()),
+            (Data::Continue, Some(mut joined)) => {
+                joined.extend_from_slice(payload);
+                Body::Joined(joined)
             }
-            _ => return Err(Missing::sense("a piece of another message than the one that has begun")),
+            _ => return Err(ReadError::invalid("a frame of another message before the end of the first")),
         };
         match body {
-            Body::Pieces(pieces) if !is_final => {
-                self.pieces = Some(pieces);
-                Ok(Part::Piece)
+            Body::Joined(joined) if !is_final => {
+                self.joined = Some(joined);
+                Ok(Item::Partial)
             }
-            body => Ok(Part::Answer(Answer { status: 200, body, is_last: false })),
+            body => Ok(Item::Answer(Answer { status: 200, body, is_last: false })),
         }
     }
-}
-
-/// The length behind the first two bytes.
-fn number<const SIZE: usize>(bytes: &[u8]) -> Result<[u8; SIZE], Missing> {
-    bytes[2..].first_chunk().copied().ok_or(Missing::Bytes)
 }
 
 fn reason(payload: &[u8]) -> String {
@@ -147,10 +124,17 @@ fn reason(payload: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    const AGREED: &str = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+    const FINAL: u8 = 0x80;
+    const CONTINUATION: u8 = 0x0;
+    const TEXT: u8 = 0x1;
+    const CLOSE: u8 = 0x8;
+    const PING: u8 = 0x9;
+    const PONG: u8 = 0xa;
+
+    const ACCEPTED: &str = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
         Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
 
-    /// What a server sends: without a mask, and with a length that takes as many bytes as told.
+    /// A frame of a server: without a mask, and with a length of `length_bytes` bytes.
     fn frame(first: u8, payload: &[u8], length_bytes: usize) -> Vec<u8> {
         let length = (payload.len() as u64).to_be_bytes();
         let mut bytes = vec![first];
@@ -164,32 +148,32 @@ mod tests {
     }
 
     fn open() -> Reader {
-        Reader { is_open: true, pieces: None }
+        Reader { is_open: true, joined: None }
     }
 
-    /// Everything told of `bytes` when they come in two parts, cut at `cut`.
-    fn told(bytes: &[u8], cut: usize) -> Vec<String> {
-        let (mut reader, mut from, mut told) = (Reader::default(), 0, Vec::new());
+    /// All items of `bytes`, received in two parts with a border at `cut`.
+    fn items(bytes: &[u8], cut: usize) -> Vec<String> {
+        let (mut reader, mut from, mut items) = (Reader::default(), 0, Vec::new());
         for end in [cut, bytes.len()] {
             loop {
                 let rest = &bytes[from..end];
                 match reader.first(rest) {
-                    Ok((part, length)) => {
-                        told.push(match part {
-                            Part::Answer(Answer { body: Body::At(place), .. }) => text(&rest[place]),
-                            Part::Answer(Answer { body: Body::Pieces(body), .. }) => text(&body),
-                            Part::Ping(place) => format!("ping {}", text(&rest[place])),
-                            part => format!("{part:?}"),
+                    Ok((item, length)) => {
+                        items.push(match item {
+                            Item::Answer(Answer { body: Body::At(range), .. }) => text(&rest[range]),
+                            Item::Answer(Answer { body: Body::Joined(body), .. }) => text(&body),
+                            Item::Ping(range) => format!("ping {}", text(&rest[range])),
+                            item => format!("{item:?}"),
                         });
                         from += length;
                     }
-                    Err(Missing::Bytes) => break,
-                    Err(Missing::Sense(reason)) => panic!("{reason}"),
+                    Err(ReadError::Incomplete) => break,
+                    Err(ReadError::Invalid(reason)) => panic!("{reason}"),
                 }
             }
         }
         assert_eq!(from, bytes.len());
-        told
+        items
     }
 
     fn text(bytes: &[u8]) -> String {
@@ -197,11 +181,11 @@ mod tests {
     }
 
     #[test]
-    fn messages_pieces_and_control_cut_at_every_byte() {
+    fn reads_messages_fragments_and_control_frames_cut_at_every_byte() {
         let medium = "m".repeat(300);
         let long = "l".repeat(70_000);
         let bytes = [
-            AGREED.as_bytes().to_vec(),
+            ACCEPTED.as_bytes().to_vec(),
             frame(FINAL | TEXT, b"short", 1),
             frame(FINAL | TEXT, b"", 1),
             frame(TEXT, b"a", 1),
@@ -217,16 +201,16 @@ mod tests {
         .concat();
         let close = "Close(\"the server closed the connection: 1001 bye\")";
         let expected =
-            ["Opened", "short", "", "Piece", "ping !", "Piece", "Piece", "Piece", "abc", &medium, &long, close];
-        // In the middle of the long one a cut is like the next.
+            ["Opened", "short", "", "Partial", "ping !", "Partial", "Partial", "Partial", "abc", &medium, &long, close];
+        // All cuts in the middle of the long message are alike.
         let middle = bytes.len() - 60_000..bytes.len() - 100;
         for cut in (0..=bytes.len()).filter(|cut| !middle.contains(cut)) {
-            assert_eq!(told(&bytes, cut), expected, "{cut}");
+            assert_eq!(items(&bytes, cut), expected, "{cut}");
         }
     }
 
     #[test]
-    fn what_is_sent_has_a_mask_of_zero_and_the_shortest_length() {
+    fn writes_a_zero_mask_and_the_shortest_length() {
         assert_eq!(message(b"ab"), [0x81, 0x82, 0, 0, 0, 0, b'a', b'b']);
         assert_eq!(message(&[b'x'; 125])[..2], [0x81, 0xfd]);
         assert_eq!(message(&[b'x'; 126])[..8], [0x81, 0xfe, 0, 126, 0, 0, 0, 0]);
@@ -238,19 +222,19 @@ mod tests {
     }
 
     #[test]
-    fn a_handshake_that_is_refused_or_not_meant_for_us() {
+    fn rejects_a_handshake_with_another_status_or_key() {
         for answer in [
-            AGREED.replace("101", "200"),
-            AGREED.replace("s3p", "S3p"),
+            ACCEPTED.replace("101", "200"),
+            ACCEPTED.replace("s3p", "S3p"),
             "HTTP/1.1 503 Service Unavailable\r\n\r\n".to_owned(),
         ] {
-            assert!(matches!(Reader::default().first(answer.as_bytes()), Err(Missing::Sense(_))), "{answer}");
+            assert!(matches!(Reader::default().first(answer.as_bytes()), Err(ReadError::Invalid(_))), "{answer}");
         }
         assert!(handshake("a:1", "/b").starts_with(b"GET /b HTTP/1.1\r\nHost: a:1\r\n"));
     }
 
     #[test]
-    fn frames_that_no_server_may_send() {
+    fn rejects_frames_that_servers_must_not_send() {
         for (name, bytes) in [
             ("a mask", message(b"ab")),
             ("reserved bits", frame(FINAL | 0x40 | TEXT, b"", 1)),
@@ -260,15 +244,15 @@ mod tests {
             ("a continuation of nothing", frame(FINAL | CONTINUATION, b"", 1)),
             ("a length that no memory has", [vec![FINAL | TEXT, 127], vec![0xff; 8]].concat()),
         ] {
-            assert!(matches!(open().first(&bytes), Err(Missing::Sense(_))), "{name}");
+            assert!(matches!(open().first(&bytes), Err(ReadError::Invalid(_))), "{name}");
         }
         let mut reader = open();
         assert!(reader.first(&frame(TEXT, b"a", 1)).is_ok());
-        assert!(matches!(reader.first(&frame(FINAL | TEXT, b"b", 1)), Err(Missing::Sense(_))));
+        assert!(matches!(reader.first(&frame(FINAL | TEXT, b"b", 1)), Err(ReadError::Invalid(_))));
     }
 
     #[test]
-    fn a_close_without_a_reason() {
+    fn reads_a_close_without_a_reason() {
         assert_eq!(reason(b""), "the server closed the connection: 1005 ");
     }
 }
