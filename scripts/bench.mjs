@@ -10,8 +10,8 @@ const usage = `npm run bench -- [OPTION]...
   --targets A,B        only these built-in targets
   --target NAME=URL    another node to compare with; can be given more than once. NAME=URL,WEBSOCKET_URL for both
   --against COMMIT     this build beside that of a commit, in interleaved pairs; fails if a workload is slower by 5 %
-  --without NAME       this build beside itself without one of its pieces for speed, in interleaved pairs: NAME is the
-                       value of RHIZOME_BENCH_WITHOUT (docs/benchmarks.md lists them)
+  --without NAME       this build beside itself without one of its optimizations, in interleaved pairs: inline-calls,
+                       libuv-completions, batched-recovery
   --minutes N          also the soak, for N minutes (with --only soak: 10 by default)
   --json FILE          writes all results
   --report FILE.md     writes the document, with its plots in a folder of the same name
@@ -53,7 +53,7 @@ if (options.against !== undefined || options.without !== undefined) {
   const isAgainst = options.against !== undefined
   const other = isAgainst
     ? buildVersion(options.against, say)
-    : { name: `without ${options.without}`, env: { RHIZOME_BENCH_WITHOUT: options.without } }
+    : { name: `without ${options.without}`, env: { BENCH_RHIZOME_WITHOUT: options.without } }
   const pairs = []
   await runPairs({
     other,
