@@ -11,6 +11,7 @@
 
 pub use alloy_primitives::{Address, B256, Bytes, I256, U256, address, b256, hex, keccak256};
 
+pub mod abi;
 pub mod block;
 pub mod bloom;
 pub mod chain_spec;

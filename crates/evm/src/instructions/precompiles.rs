@@ -43,24 +43,22 @@ pub(super) fn call(
     }
     let data = interpreter.memory.slice_range(input);
     let mut context = PrecompileContext {
-        spec: machine.spec,
-        rules: machine.rules,
-        env: &machine.env,
-        ancestry: machine.ancestry,
-        state: &mut machine.state,
-        logs: &mut machine.logs,
-        is_remasc_transaction: false,
         call_depth: interpreter.input.depth as u32,
-        is_direct: false,
         is_local_call: machine.origin.is_local_call,
         caller: interpreter.input.target_address,
         value: request.value,
         call_scheme: request.kind,
         transaction_index: machine.origin.index,
         transaction_hash: machine.origin.hash,
-        public_key: &|| None,
-        deadline: &machine.deadline,
-        opened_index: Vec::new(),
+        ..PrecompileContext::new(
+            machine.spec,
+            machine.rules,
+            &machine.env,
+            machine.ancestry,
+            &mut machine.state,
+            &mut machine.logs,
+            &machine.deadline,
+        )
     };
     let required_gas = match entry.precompile.required_gas(&data, &mut context) {
         Ok(required_gas) => required_gas,

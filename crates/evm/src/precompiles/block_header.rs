@@ -1,8 +1,8 @@
 //! Block header contract (0x01000010; RSKIP-119, RSKIP-536): fields of the ancestors of the executing block.
 
-use super::abi::{self, selector};
 use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use crate::block_env::AncestorBlock;
+use rhizome_primitives::abi::{self, selector};
 use rhizome_primitives::{Address, I256, Rule, Rules, U256};
 use std::sync::Arc;
 

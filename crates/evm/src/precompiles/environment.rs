@@ -1,8 +1,8 @@
 //! Environment contract (0x01000011; RSKIP-203): how deep the caller is.
 
-use super::abi::{self, selector};
 use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use rhizome_primitives::U256;
+use rhizome_primitives::abi::{self, selector};
 
 /// `getCallStackDepth() returns (uint32)`
 const GET_CALL_STACK_DEPTH: u32 = 0xe8ce_2274;

@@ -1,12 +1,12 @@
 //! Random input for every built-in contract under every set of rules: no panic, and no work that was not paid for.
 
-use super::bridge::selectors;
 use super::corpus::fuzz_corpus;
 use super::golden::{self, FixedAncestry};
 use super::interface::PrecompileFailure;
 use super::mutation::{Random, with_random};
 use super::table::{TABLE, precompile_at};
 use crate::state::State;
+use rhizome_bridge::selectors;
 use rhizome_primitives::{Address, BRIDGE, ChainSpec, Rule, Rules, U256, address, hex};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};

@@ -3,7 +3,7 @@
 //! Nearly all of them are made by the same small program: copy the call data to memory, call the contract with it, store
 //! success + 1 in cell 1 and the gas that it took in cell 2, return the output.
 
-use super::interface::{CallScheme, PrecompileContext, PrecompileFailure, PrecompileOutput};
+use super::interface::{PrecompileContext, PrecompileFailure, PrecompileOutput};
 use super::table::precompile_at;
 use crate::block_env::{AncestorBlock, Ancestry, AncestryError, BlockEnv};
 use crate::deadline::Deadline;
@@ -134,26 +134,7 @@ pub(super) fn context<'a>(
     state: &'a mut State,
     logs: &'a mut Vec<Log>,
 ) -> PrecompileContext<'a> {
-    PrecompileContext {
-        spec,
-        rules,
-        env,
-        ancestry,
-        state,
-        logs,
-        is_remasc_transaction: false,
-        call_depth: 0,
-        is_direct: false,
-        is_local_call: false,
-        caller: Address::ZERO,
-        value: U256::ZERO,
-        call_scheme: CallScheme::Call,
-        transaction_index: 0,
-        transaction_hash: B256::ZERO,
-        public_key: &|| None,
-        deadline: &NO_DEADLINE,
-        opened_index: Vec::new(),
-    }
+    PrecompileContext::new(spec, rules, env, ancestry, state, logs, &NO_DEADLINE)
 }
 
 pub(super) fn spec_of(case: &Value) -> ChainSpec {

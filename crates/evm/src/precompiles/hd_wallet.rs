@@ -1,6 +1,5 @@
 //! HDWalletUtils (0x01000009; RSKIP-106): Base58Check, BIP-32 public keys, multisig script hashes.
 
-use super::abi::{self, selector};
 use super::bip32::{ExtendedKey, compress, read_compressed};
 use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use super::padding::padded;
@@ -8,6 +7,7 @@ use k256::AffinePoint;
 use k256::EncodedPoint;
 use k256::elliptic_curve::sec1::FromEncodedPoint;
 use rhizome_bitcoin::{base58check, hash160};
+use rhizome_primitives::abi::{self, selector};
 use rhizome_primitives::{Bytes, I256};
 
 const TO_BASE58_CHECK: u32 = 0x838c_2a31;

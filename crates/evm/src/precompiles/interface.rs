@@ -4,6 +4,7 @@ use crate::block_env::{Ancestry, BlockEnv};
 use crate::deadline::Deadline;
 use crate::error::ExecError;
 use crate::state::State;
+use rhizome_bridge::BlockIndex;
 use rhizome_primitives::{Address, B256, Bytes, ChainSpec, Log, Rules, U256};
 
 /// What a contract that did not fail leaves for its caller.
@@ -96,6 +97,40 @@ pub struct PrecompileContext<'a> {
     pub public_key: &'a dyn Fn() -> Option<[u8; 33]>,
     /// When local execution has to end.
     pub deadline: &'a Deadline,
-    /// Bitcoin heights and hashes that the Bridge found while it computed a price, and saves if the call runs well.
-    pub opened_index: Vec<(i32, B256)>,
+    /// Bitcoin blocks that the Bridge has added to its main chain while it computed the price of the call.
+    pub block_index: BlockIndex,
+}
+
+impl<'a> PrecompileContext<'a> {
+    /// The context of a CALL without value by the zero address, in a block, at depth 0. Callers set the other fields.
+    pub fn new(
+        spec: &'a ChainSpec,
+        rules: Rules,
+        env: &'a BlockEnv,
+        ancestry: &'a dyn Ancestry,
+        state: &'a mut State,
+        logs: &'a mut Vec<Log>,
+        deadline: &'a Deadline,
+    ) -> Self {
+        Self {
+            spec,
+            rules,
+            env,
+            ancestry,
+            state,
+            logs,
+            is_remasc_transaction: false,
+            call_depth: 0,
+            is_direct: false,
+            is_local_call: false,
+            caller: Address::ZERO,
+            value: U256::ZERO,
+            call_scheme: CallScheme::Call,
+            transaction_index: 0,
+            transaction_hash: B256::ZERO,
+            public_key: &|| None,
+            deadline,
+            block_index: BlockIndex::new(),
+        }
+    }
 }

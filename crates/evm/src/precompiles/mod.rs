@@ -3,7 +3,6 @@
 //! A contract says what it costs and what it answers. How a call reaches it (gas, value, memory, failure rules) is the
 //! business of the caller.
 
-mod abi;
 mod bip32;
 mod blake2f;
 mod block_header;
@@ -34,9 +33,7 @@ mod golden;
 #[path = "../../../primitives/tests/mutation.rs"]
 mod mutation;
 
-pub use remasc::federation::genesis_federation;
-
-pub(crate) use bridge::is_free;
-pub use bridge::{FederationScripts, federation_scripts};
 pub use interface::{CallScheme, Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
+pub(crate) use rhizome_bridge::is_free;
+pub use rhizome_bridge::{BridgeError, FederationScripts, federation_scripts, genesis_federation};
 pub use table::{PrecompileEntry, precompile_at};

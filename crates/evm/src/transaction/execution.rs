@@ -11,7 +11,7 @@ use crate::evm::Evm;
 use crate::frame::{End, FinishedFrame, TopFrame, code_refusals};
 use crate::halt::HaltReason;
 use crate::instructions::deposit_cost;
-use crate::precompiles::{CallScheme, PrecompileContext, PrecompileEntry, PrecompileFailure, PrecompileOutput};
+use crate::precompiles::{PrecompileContext, PrecompileEntry, PrecompileFailure, PrecompileOutput};
 use crate::state::Checkpoint;
 use crate::tracing::Tracer;
 
@@ -214,24 +214,23 @@ impl Evm<'_> {
         let counts_intrinsic_gas = machine.rules.is_active(Rule::Rskip136);
         let public_key = || message.signed.as_ref()?.recover_public_key().ok();
         let mut context = PrecompileContext {
-            spec: machine.spec,
-            rules: machine.rules,
-            env: &machine.env,
-            ancestry: machine.ancestry,
-            state: &mut machine.state,
-            logs: &mut machine.logs,
             is_remasc_transaction: message.is_remasc,
-            call_depth: 0,
             is_direct: true,
             is_local_call: message.is_local_call,
             caller: message.sender.address(),
             value: message.value,
-            call_scheme: CallScheme::Call,
             transaction_index: machine.origin.index,
             transaction_hash: message.hash,
             public_key: &public_key,
-            deadline: &machine.deadline,
-            opened_index: Vec::new(),
+            ..PrecompileContext::new(
+                machine.spec,
+                machine.rules,
+                &machine.env,
+                machine.ancestry,
+                &mut machine.state,
+                &mut machine.logs,
+                &machine.deadline,
+            )
         };
         let required = match entry.precompile.required_gas(&message.data, &mut context) {
             Ok(required) => required,

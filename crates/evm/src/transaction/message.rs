@@ -67,7 +67,7 @@ impl Message {
 pub fn charged_intrinsic_gas(transaction: &Transaction, sender: &Address, spec: &ChainSpec, rules: &Rules) -> u64 {
     let is_free = transaction.to() == Some(BRIDGE)
         && transaction.accepts_signature(spec.chain_id)
-        && is_free(spec, rules, sender);
+        && is_free(spec.network, rules, sender);
     if is_free { 0 } else { transaction.intrinsic_gas(rules) }
 }
 

@@ -1,11 +1,11 @@
-//! Scenarios of the suite `bridge`: calls of the Bridge one after another, or whole transactions (bridge chapter 16).
+//! Scenarios of the suite `bridge`: sequences of calls of the Bridge or of transactions (docs/spec/bridge.md, 16).
 //!
-//! After each step the state is the recorded one, so that a step that stops does not touch those behind it.
+//! Each step starts from the recorded state, so a step that stops does not affect later steps.
 
 use std::sync::Arc;
 
 use rhizome_evm::precompiles::{
-    CallScheme, PrecompileContext, PrecompileFailure, PrecompileOutput, federation_scripts, precompile_at,
+    BridgeError, CallScheme, PrecompileContext, PrecompileFailure, PrecompileOutput, federation_scripts, precompile_at,
 };
 use rhizome_evm::{BlockEnv, BlockExecutor, Deadline, ExecError, FeePayment, State, SublistState};
 use rhizome_primitives::{Address, B256, BRIDGE, Bytes, ChainSpec, I256, Log, Rule, Rules, Transaction, U256, hex};
@@ -17,23 +17,24 @@ use super::fields::{address, address_at, bytes_at, hash, hash_at, hex_bytes, num
 use super::world::FixedAncestry;
 use super::{Mismatch, Verdict, equal};
 
-/// How a step went that did not go wrong.
+/// The outcome of a step without mismatch.
 #[derive(Debug)]
 pub(crate) enum Outcome {
+    /// The result equals the recorded one.
     Same,
-    /// It needs a part that is not implemented, and said so.
+    /// The step needs a part that is not implemented, and failed with an error that names the part.
     Stopped(String),
 }
 
 type Checked = Result<Outcome, Mismatch>;
 
-/// Replays all scenarios of a file; `report` is told the name and the outcome of each step.
+/// Replays all scenarios of a file. `report` receives the name and the outcome of each step.
 pub(crate) fn replay(file: &Value, mut report: impl FnMut(&str, Checked)) -> Verdict {
     for scenario in items(&file["scenarios"]) {
         let spec = spec_of(scenario)?;
         let mut trie = Trie::empty(Arc::new(MemoryNodes::default()));
         let initial = &scenario["initial"];
-        go_on(&mut trie, &initial["accounts"], &initial["bridgeStorage"])?;
+        apply_recorded(&mut trie, &initial["accounts"], &initial["bridgeStorage"])?;
         equal("initial state root", hash_at(initial, "stateRoot")?, trie.root_hash())?;
         let steps = items(&scenario["calls"]).chain(items(&scenario["transactions"]));
         for (position, step) in steps.enumerate() {
@@ -46,10 +47,10 @@ pub(crate) fn replay(file: &Value, mut report: impl FnMut(&str, Checked)) -> Ver
             };
             report(&name, outcome);
             let expect = &step["expect"];
-            let cells = if is_transaction { &expect["bridgeStorage"] } else { &expect["storage"] };
-            go_on(&mut trie, &expect["accounts"], cells)?;
-            for (contract, cells) in expect["contractStorage"].as_object().into_iter().flatten() {
-                put_cells(&mut trie, address(contract)?, cells)?;
+            let slots = if is_transaction { &expect["bridgeStorage"] } else { &expect["storage"] };
+            apply_recorded(&mut trie, &expect["accounts"], slots)?;
+            for (contract, slots) in expect["contractStorage"].as_object().into_iter().flatten() {
+                put_slots(&mut trie, address(contract)?, slots)?;
             }
             equal(&format!("{name}: recorded state"), hash_at(expect, "stateRoot")?, trie.root_hash())?;
         }
@@ -59,50 +60,27 @@ pub(crate) fn replay(file: &Value, mut report: impl FnMut(&str, Checked)) -> Ver
 
 /// Selector of `getStateForDebugging()`, which returns `bytes`.
 const GET_STATE_FOR_DEBUGGING: [u8; 4] = hex!("0d0cee93");
-/// Offset and length before returned bytes.
+/// Size of offset and length before returned bytes.
 const BYTES_HEAD: usize = 64;
 
-/// The network and the stored state of a case of `bridge-state.json`.
+/// Returns the network and the stored state of a case of `bridge-state.json`.
 pub(crate) fn stored_state(case: &Value) -> Result<(ChainSpec, Trie), Mismatch> {
     let mut trie = Trie::empty(Arc::new(MemoryNodes::default()));
-    put_cells(&mut trie, BRIDGE, &case["bridgeStorage"])?;
+    put_slots(&mut trie, BRIDGE, &case["bridgeStorage"])?;
     Ok((spec_of(case)?, trie))
 }
 
-/// Compares the state that the Bridge tells of itself with the one that is recorded.
+/// Compares the encoded state that the Bridge returns with the recorded one.
 pub(crate) fn check_encoded_state(file: &Value, case: &Value) -> Checked {
     let (spec, trie) = stored_state(case)?;
     let rules = rules_of(file, case)?;
-    let env = BlockEnv {
-        number: small_at(&case["block"], "number")?,
-        timestamp: small_at(&case["block"], "timestamp")?,
-        coinbase: Address::ZERO,
-        difficulty: U256::ZERO,
-        gas_limit: 0,
-        minimum_gas_price: U256::ZERO,
-        parent_hash: B256::ZERO,
-    };
+    let env = env_of(case)?;
     let mut state = State::new(Arc::new(trie));
     let (ancestry, deadline, mut logs) = (FixedAncestry::none(), Deadline::none(), Vec::new());
     let mut context = PrecompileContext {
-        spec: &spec,
-        rules,
-        env: &env,
-        ancestry: &ancestry,
-        state: &mut state,
-        logs: &mut logs,
-        is_remasc_transaction: false,
-        call_depth: 0,
         is_direct: true,
         is_local_call: true,
-        caller: Address::ZERO,
-        value: U256::ZERO,
-        call_scheme: CallScheme::Call,
-        transaction_index: 0,
-        transaction_hash: B256::ZERO,
-        public_key: &|| None,
-        deadline: &deadline,
-        opened_index: Vec::new(),
+        ..PrecompileContext::new(&spec, rules, &env, &ancestry, &mut state, &mut logs, &deadline)
     };
     let entry = precompile_at(&BRIDGE, &rules).ok_or_else(|| Mismatch::broken("contract", "none"))?;
     let output = match entry.precompile.run(&GET_STATE_FOR_DEBUGGING, &mut context) {
@@ -112,9 +90,13 @@ pub(crate) fn check_encoded_state(file: &Value, case: &Value) -> Checked {
         Err(_) => return Err(Mismatch::broken("call", "failed")),
     };
     let expected = bytes_at(case, "encodedState")?;
-    let told = output.get(BYTES_HEAD..).and_then(|bytes| bytes.get(..expected.len()));
-    equal("encoded state", hex::encode(&expected), told.map(hex::encode).unwrap_or_default())?;
-    equal("its length", Some(U256::from(expected.len())), output.get(32..64).map(U256::from_be_slice))?;
+    let returned = output.get(BYTES_HEAD..).and_then(|bytes| bytes.get(..expected.len()));
+    equal("encoded state", hex::encode(&expected), returned.map(hex::encode).unwrap_or_default())?;
+    equal(
+        "length of the encoded state",
+        Some(U256::from(expected.len())),
+        output.get(32..64).map(U256::from_be_slice),
+    )?;
     Ok(Outcome::Same)
 }
 
@@ -129,7 +111,8 @@ pub(crate) fn check_scripts(case: &Value) -> Checked {
     let keys = keys.collect::<Result<Vec<[u8; 33]>, Mismatch>>()?;
     let scripts = match federation_scripts(spec_of(case)?.network, version, &keys) {
         Ok(scripts) => scripts,
-        Err(error) => return stopped(error),
+        Err(BridgeError::NotImplemented { part, stage }) => return Ok(not_implemented(part, stage)),
+        Err(error) => return Err(Mismatch::broken("scripts", error)),
     };
     equal("error", case["error"].as_str(), None)?;
     let result = &case["result"];
@@ -158,7 +141,7 @@ fn rules_of(file: &Value, step: &Value) -> Result<Rules, Mismatch> {
     Ok(active.filter_map(Rule::by_name).collect())
 }
 
-/// The same network under these rules from block 0 on.
+/// Returns the network with these rules active from block 0 on.
 fn with_rules(spec: &ChainSpec, rules: Rules) -> ChainSpec {
     Rule::ALL.iter().fold(spec.clone(), |spec, rule| {
         let height = rules.is_active(*rule).then_some(0);
@@ -179,8 +162,8 @@ fn env_of(step: &Value) -> Result<BlockEnv, Mismatch> {
     })
 }
 
-/// Writes recorded accounts and cells of the Bridge.
-fn go_on(trie: &mut Trie, accounts: &Value, cells: &Value) -> Verdict {
+/// Writes recorded accounts and storage slots of the Bridge.
+fn apply_recorded(trie: &mut Trie, accounts: &Value, slots: &Value) -> Verdict {
     let mut delta = StateDelta::default();
     for (name, account) in accounts.as_object().into_iter().flatten() {
         let key = account_key(address(name)?.as_slice());
@@ -200,17 +183,17 @@ fn go_on(trie: &mut Trie, accounts: &Value, cells: &Value) -> Verdict {
         delta.writes.insert(key, Some(state.encode()));
     }
     trie.apply(&delta).map_err(|error| Mismatch::broken("recorded accounts", error))?;
-    put_cells(trie, BRIDGE, cells)
+    put_slots(trie, BRIDGE, slots)
 }
 
-fn put_cells(trie: &mut Trie, account: Address, cells: &Value) -> Verdict {
+fn put_slots(trie: &mut Trie, account: Address, slots: &Value) -> Verdict {
     let mut delta = StateDelta::default();
     let key = account_key(account.as_slice());
-    for (slot, cell) in cells.as_object().into_iter().flatten() {
-        let value = cell.as_str().map(hex_bytes).transpose()?;
+    for (slot, value) in slots.as_object().into_iter().flatten() {
+        let value = value.as_str().map(hex_bytes).transpose()?;
         delta.writes.insert(storage_key_of(&key, &B256::from(number(slot)?)), value);
     }
-    trie.apply(&delta).map_err(|error| Mismatch::broken("recorded cells", error))
+    trie.apply(&delta).map_err(|error| Mismatch::broken("recorded slots", error))
 }
 
 fn decimal(text: &str) -> Result<I256, Mismatch> {
@@ -225,7 +208,7 @@ fn logs_of(expect: &Value) -> Result<Vec<(Vec<B256>, Bytes)>, Mismatch> {
     items(&expect["logs"]).map(log).collect()
 }
 
-fn shown(logs: &[Log]) -> Vec<(Vec<B256>, Bytes)> {
+fn topics_and_data(logs: &[Log]) -> Vec<(Vec<B256>, Bytes)> {
     logs.iter().map(|log| (log.topics.clone(), log.data.clone())).collect()
 }
 
@@ -234,8 +217,8 @@ fn check_root(trie: &Trie, state: State, expect: &Value) -> Verdict {
     let mut after = trie.clone();
     after.apply(&delta).map_err(|error| Mismatch::broken("state after the step", error))?;
     let changed = || {
-        let cells = delta.writes.iter().map(|(key, value)| (hex::encode(key), value.as_ref().map(hex::encode)));
-        format!("{:?}", cells.collect::<Vec<_>>())
+        let writes = delta.writes.iter().map(|(key, value)| (hex::encode(key), value.as_ref().map(hex::encode)));
+        format!("{:?}", writes.collect::<Vec<_>>())
     };
     let is_same = hash_at(expect, "stateRoot")? == after.root_hash();
     if is_same { Ok(()) } else { Err(Mismatch::broken("state root", changed())) }
@@ -246,7 +229,7 @@ fn check_call(step: &Value, spec: &ChainSpec, rules: Rules, trie: &Trie) -> Chec
     let kind = text(step, "kind")?;
     let (is_internal, is_local) = (kind == "internal", kind == "local");
     if is_internal && !rules.is_active(Rule::Rskip88) {
-        // The machine does not let contracts call the Bridge yet: there is not even a price.
+        // The machine rejects calls of the Bridge by contracts before the price is computed.
         equal("gas", None, expect["gas"].as_u64())?;
         return Ok(Outcome::Same);
     }
@@ -274,24 +257,15 @@ fn check_call(step: &Value, spec: &ChainSpec, rules: Rules, trie: &Trie) -> Chec
     let (env, ancestry) = (env_of(step)?, FixedAncestry::none());
     let (deadline, mut logs) = (Deadline::none(), Vec::new());
     let mut context = PrecompileContext {
-        spec,
-        rules,
-        env: &env,
-        ancestry: &ancestry,
-        state: &mut state,
-        logs: &mut logs,
-        is_remasc_transaction: false,
         call_depth: u32::from(is_internal),
         is_direct: !is_internal,
         is_local_call: is_local,
         caller,
         value: value.into_raw(),
         call_scheme,
-        transaction_index: 0,
         transaction_hash: hash_at(step, "txHash")?,
         public_key: &public_key,
-        deadline: &deadline,
-        opened_index: Vec::new(),
+        ..PrecompileContext::new(spec, rules, &env, &ancestry, &mut state, &mut logs, &deadline)
     };
     let input = bytes_at(step, "input")?;
     let entry = precompile_at(&BRIDGE, &rules).ok_or_else(|| Mismatch::broken("contract", "none"))?;
@@ -312,7 +286,7 @@ fn check_call(step: &Value, spec: &ChainSpec, rules: Rules, trie: &Trie) -> Chec
     equal("status", text(expect, "status")?, status)?;
     let expected = expect["output"].as_str().map(|text| text.trim_start_matches("0x").to_owned());
     equal("output", expected, output)?;
-    equal("logs", logs_of(expect)?, shown(&logs))?;
+    equal("logs", logs_of(expect)?, topics_and_data(&logs))?;
     match (is_internal, status) {
         (true, "error") => state.revert(start),
         (false, "ok") if !is_local => state.transfer(caller, BRIDGE, value).map_err(|error| broken(&error))?,
@@ -325,9 +299,13 @@ fn check_call(step: &Value, spec: &ChainSpec, rules: Rules, trie: &Trie) -> Chec
     Ok(Outcome::Same)
 }
 
+fn not_implemented(part: &str, stage: u8) -> Outcome {
+    Outcome::Stopped(format!("{part} (stage {stage})"))
+}
+
 fn stopped(error: ExecError) -> Checked {
     match error {
-        ExecError::BridgePart { part, stage, .. } => Ok(Outcome::Stopped(format!("{part} (stage {stage})"))),
+        ExecError::BridgePart { part, stage, .. } => Ok(not_implemented(part, stage)),
         error => Err(Mismatch::broken("execution", error)),
     }
 }
@@ -350,7 +328,7 @@ fn check_transaction(step: &Value, spec: &ChainSpec, trie: &Trie) -> Checked {
             equal("status", expect["status"].as_u64(), Some(u64::from(outcome.success)))?;
             equal("gas used", expect["gasUsed"].as_u64(), Some(outcome.gas_used))?;
             equal("output", bytes_at(expect, "output")?, outcome.output)?;
-            equal("logs", logs_of(expect)?, shown(&outcome.logs))?;
+            equal("logs", logs_of(expect)?, topics_and_data(&outcome.logs))?;
         }
     }
     let state = std::mem::replace(executor.state(), State::new(reader));

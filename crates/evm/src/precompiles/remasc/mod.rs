@@ -1,15 +1,14 @@
 //! REMASC (0x01000008): distributes the fees of the block that has matured, driven by the last transaction of every block.
 
 mod distribution;
-pub(super) mod federation;
 mod slots;
 
-use super::abi;
 use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use crate::block_env::{AncestorBlock, AncestryError};
 use crate::error::ExecError;
 use distribution::{Candidate, Distribution, DistributionError, RewardRound, Sibling};
-use federation::genesis_federation;
+use rhizome_bridge::genesis_federation;
+use rhizome_primitives::abi;
 use rhizome_primitives::{Address, B256, Bytes, Header, I256, Log, REMASC, Rule, b256, rlp};
 use rhizome_trie::StateError;
 use std::sync::Arc;

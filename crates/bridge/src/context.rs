@@ -1,0 +1,59 @@
+//! The block and the caller of a call.
+
+use crate::constants::Constants;
+use rhizome_primitives::{Address, B256, Network, Rule, Rules, U256};
+
+/// The instruction that makes a call. Transactions count as CALL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallMode {
+    /// CALL.
+    Call,
+    /// STATICCALL.
+    Static,
+    /// DELEGATECALL or CALLCODE.
+    Delegated,
+}
+
+/// A call of the Bridge, as the machine that makes it describes it.
+pub struct Call<'a> {
+    /// The network, which selects the constants.
+    pub network: Network,
+    /// Rules of the executing block.
+    pub rules: Rules,
+    /// Number of the executing block.
+    pub block_number: u64,
+    /// Time of the executing block, in seconds.
+    pub block_timestamp: u64,
+    /// The calling contract, or the sender of the transaction.
+    pub caller: Address,
+    /// Wei sent with the call. The value of a direct call arrives only after it.
+    pub value: U256,
+    /// The instruction that makes the call.
+    pub mode: CallMode,
+    /// True if a transaction makes the call, not a contract.
+    pub is_direct: bool,
+    /// True for local execution, outside of any block (docs/spec/bridge.md, 1.5).
+    pub is_local: bool,
+    /// Hash of the transaction; zero in local execution.
+    pub transaction_hash: B256,
+    /// Returns the compressed key that signed the transaction; `None` if the call is not direct or not signed.
+    pub public_key: &'a dyn Fn() -> Option<[u8; 33]>,
+    /// Returns true once the deadline of a local call has passed.
+    pub is_past_deadline: &'a dyn Fn() -> bool,
+}
+
+/// A call and the constants of its network.
+pub(crate) struct Context<'a> {
+    pub(crate) call: &'a Call<'a>,
+    pub(crate) constants: &'static Constants,
+}
+
+impl Context<'_> {
+    pub(crate) fn has(&self, rule: Rule) -> bool {
+        self.call.rules.is_active(rule)
+    }
+
+    pub(crate) fn caller(&self) -> Address {
+        self.call.caller
+    }
+}

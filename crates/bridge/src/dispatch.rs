@@ -1,0 +1,226 @@
+//! Dispatch from methods to their implementations.
+
+use crate::context::Context;
+use crate::error::{MethodFailure, Result, not_implemented};
+use crate::federation::{self, FederationProperty, Role};
+use crate::federation_votes::{self, KeyType};
+use crate::headers::confirmations::confirmations;
+use crate::methods::Method;
+use crate::return_value::ReturnValue;
+use crate::storage::Storage;
+use crate::union_bridge::{self, UnionEvent};
+use crate::{
+    coinbase_information, fee_per_kb, headers, locking_cap, processed_transactions, release_requests, size_estimates,
+    state_views, update_collections, whitelist,
+};
+use rhizome_primitives::abi::Arguments;
+use rhizome_primitives::{Address, B256, I256, Log, Rule};
+
+/// Arguments that [`crate::methods::parse`] has checked.
+#[derive(Clone, Copy)]
+struct DecodedArguments<'a>(Arguments<'a>);
+
+impl<'a> DecodedArguments<'a> {
+    fn number(self, slot: usize) -> Result<I256> {
+        self.0.integer(slot).ok_or(MethodFailure::Rejected)
+    }
+
+    /// Returns the low 32 bits of a number.
+    fn int(self, slot: usize) -> Result<i32> {
+        let [low, ..] = *self.number(slot)?.into_raw().as_limbs();
+        Ok(low as i32)
+    }
+
+    fn flag(self, slot: usize) -> Result<bool> {
+        Ok(self.int(slot)? != 0)
+    }
+
+    fn address(self, slot: usize) -> Result<Address> {
+        let number = self.number(slot)?;
+        let mut word = number.into_raw().to_be_bytes::<32>();
+        if number.is_negative() {
+            // The reference uses the shortest form of the number, which has no redundant ff bytes.
+            let redundant = word.windows(2).take_while(|pair| pair[0] == 0xff && pair[1] & 0x80 != 0).count();
+            word.iter_mut().take(redundant).for_each(|byte| *byte = 0);
+        }
+        Ok(Address::from_word(B256::from(word)))
+    }
+
+    fn word(self, slot: usize) -> Result<[u8; 32]> {
+        self.0.word_at(slot).ok_or(MethodFailure::Rejected)
+    }
+
+    fn bytes(self, slot: usize) -> Result<&'a [u8]> {
+        self.0.bytes(slot).ok_or(MethodFailure::Rejected)
+    }
+
+    fn list(self, slot: usize) -> Result<Vec<&'a [u8]>> {
+        self.0.list(slot).ok_or(MethodFailure::Rejected)
+    }
+
+    fn words(self, slot: usize) -> Result<Vec<[u8; 32]>> {
+        self.0.words(slot).ok_or(MethodFailure::Rejected)
+    }
+
+    fn key_type(self, slot: usize) -> Result<KeyType> {
+        KeyType::parse(self.bytes(slot)?)
+    }
+}
+
+/// Runs a method that the call may reach.
+pub(crate) fn run(
+    method: Method,
+    arguments: Arguments<'_>,
+    storage: &mut Storage<'_>,
+    ctx: &Context<'_>,
+    logs: &mut Vec<Log>,
+) -> Result<ReturnValue> {
+    use Method as M;
+    let arguments = DecodedArguments(arguments);
+    match method {
+        M::GetFederationAddress => federation::active_property(storage, ctx, FederationProperty::Address),
+        M::GetFederationSize => federation::active_property(storage, ctx, FederationProperty::Size),
+        M::GetFederationThreshold => federation::active_property(storage, ctx, FederationProperty::Threshold),
+        M::GetFederationCreationTime => federation::active_property(storage, ctx, FederationProperty::CreationTime),
+        M::GetFederationCreationBlockNumber => {
+            federation::active_property(storage, ctx, FederationProperty::CreationBlock)
+        }
+        M::GetFederatorPublicKey => federation::active_key(storage, ctx, arguments.int(0)?),
+        M::GetFederatorPublicKeyOfType => {
+            arguments.key_type(1)?;
+            federation::active_key(storage, ctx, arguments.int(0)?)
+        }
+        M::GetRetiringFederationAddress => {
+            federation::other_property(storage, ctx, Role::Retiring, FederationProperty::Address)
+        }
+        M::GetRetiringFederationSize => {
+            federation::other_property(storage, ctx, Role::Retiring, FederationProperty::Size)
+        }
+        M::GetRetiringFederationThreshold => {
+            federation::other_property(storage, ctx, Role::Retiring, FederationProperty::Threshold)
+        }
+        M::GetRetiringFederationCreationTime => {
+            federation::other_property(storage, ctx, Role::Retiring, FederationProperty::CreationTime)
+        }
+        M::GetRetiringFederationCreationBlockNumber => {
+            federation::other_property(storage, ctx, Role::Retiring, FederationProperty::CreationBlock)
+        }
+        M::GetRetiringFederatorPublicKey => federation::other_key(storage, ctx, Role::Retiring),
+        M::GetRetiringFederatorPublicKeyOfType => {
+            arguments.key_type(1)?;
+            federation::other_key(storage, ctx, Role::Retiring)
+        }
+        M::GetProposedFederationAddress => {
+            federation::other_property(storage, ctx, Role::Proposed, FederationProperty::Address)
+        }
+        M::GetProposedFederationSize => {
+            federation::other_property(storage, ctx, Role::Proposed, FederationProperty::Size)
+        }
+        M::GetProposedFederationCreationTime => {
+            federation::other_property(storage, ctx, Role::Proposed, FederationProperty::CreationTime)
+        }
+        M::GetProposedFederationCreationBlockNumber => {
+            federation::other_property(storage, ctx, Role::Proposed, FederationProperty::CreationBlock)
+        }
+        M::GetProposedFederatorPublicKeyOfType => {
+            arguments.key_type(1)?;
+            federation::other_key(storage, ctx, Role::Proposed)
+        }
+        M::GetPendingFederationHash => federation_votes::pending_hash(storage),
+        M::GetPendingFederationSize => federation_votes::pending_size(storage),
+        M::GetPendingFederatorPublicKey => federation_votes::pending_key(storage, arguments.int(0)?, KeyType::Bitcoin),
+        M::GetPendingFederatorPublicKeyOfType => {
+            let key = arguments.key_type(1)?;
+            federation_votes::pending_key(storage, arguments.int(0)?, key)
+        }
+        M::GetActivePowpegRedeemScript => federation::active_redeem_script(storage, ctx),
+        M::GetActiveFederationCreationBlockHeight => federation::active_creation_height(storage),
+        M::CreateFederation => federation_votes::vote_create(storage, ctx),
+        M::AddFederatorPublicKey => federation_votes::vote_add(storage, ctx, &[arguments.bytes(0)?]),
+        M::AddFederatorPublicKeyMultikey => {
+            federation_votes::vote_add(storage, ctx, &[arguments.bytes(0)?, arguments.bytes(1)?, arguments.bytes(2)?])
+        }
+        M::CommitFederation => federation_votes::vote_commit(storage, ctx, arguments.bytes(0)?),
+        M::RollbackFederation => federation_votes::vote_rollback(storage, ctx),
+
+        M::GetBtcBlockchainBestChainHeight => headers::best_height(storage, ctx),
+        M::GetBtcBlockchainInitialBlockHeight => headers::initial_height(storage, ctx),
+        M::GetBtcBlockchainBlockLocator => headers::block_locator(storage, ctx),
+        M::GetBtcBlockchainBlockHashAtDepth => headers::hash_at_depth(storage, ctx, arguments.int(0)?),
+        M::GetBtcBlockchainBestBlockHeader => headers::best_header_bytes(storage, ctx),
+        M::GetBtcBlockchainBlockHeaderByHash => headers::header_by_hash(storage, ctx, arguments.word(0)?),
+        M::GetBtcBlockchainBlockHeaderByHeight => headers::header_by_height(storage, ctx, arguments.int(0)?),
+        M::GetBtcBlockchainParentBlockHeaderByHash => headers::parent_by_hash(storage, ctx, arguments.word(0)?),
+        M::GetBtcTransactionConfirmations => {
+            confirmations(storage, ctx, arguments.word(0)?, arguments.word(1)?, arguments.int(2)?, &arguments.words(3)?)
+        }
+        M::ReceiveHeaders => headers::receive_headers(storage, ctx, &arguments.list(0)?),
+        M::ReceiveHeader => headers::receive_header(storage, ctx, arguments.bytes(0)?),
+
+        M::GetFeePerKb => Ok(ReturnValue::number(fee_per_kb::fee_per_kb(storage, ctx)?)),
+        M::VoteFeePerKbChange => fee_per_kb::vote(storage, ctx, arguments.number(0)?),
+        M::GetMinimumLockTxValue => {
+            let [old, new] = ctx.constants.minimum_peg_in;
+            Ok(ReturnValue::number(if ctx.has(Rule::Rskip219) { new } else { old }))
+        }
+        M::GetLockingCap => Ok(ReturnValue::number(locking_cap::locking_cap(storage, ctx)?)),
+        M::IncreaseLockingCap => locking_cap::increase(storage, ctx, arguments.number(0)?),
+        M::GetLockWhitelistSize => whitelist::size(storage),
+        M::GetLockWhitelistAddress => whitelist::address_at(storage, ctx, arguments.int(0)?),
+        M::GetLockWhitelistEntryByAddress => whitelist::entry_of(storage, ctx, arguments.bytes(0)?),
+        M::AddLockWhitelistAddress | M::AddOneOffLockWhitelistAddress => {
+            whitelist::add_one_off(storage, ctx, arguments.bytes(0)?, arguments.number(1)?)
+        }
+        M::AddUnlimitedLockWhitelistAddress => whitelist::add_unlimited(storage, ctx, arguments.bytes(0)?),
+        M::RemoveLockWhitelistAddress => whitelist::remove(storage, ctx, arguments.bytes(0)?),
+        M::SetLockWhitelistDisableBlockDelay => whitelist::set_disable_delay(storage, ctx, arguments.number(0)?),
+
+        M::ReleaseBtc => release_requests::release(storage, ctx, logs),
+        M::UpdateCollections => update_collections::update_collections(storage, ctx, logs),
+        M::GetNextPegoutCreationBlockNumber => {
+            Ok(ReturnValue::number(update_collections::next_peg_out_height(storage, ctx)?))
+        }
+        M::GetQueuedPegoutsCount => release_requests::queue_size(storage),
+        M::GetEstimatedFeesForNextPegOutEvent => size_estimates::estimate_next_batch(storage, ctx),
+        M::GetEstimatedFeesForPegOutAmount => size_estimates::estimate_for_amount(storage),
+
+        M::GetBtcTxHashProcessedHeight => processed_transactions::height(storage, ctx, arguments.bytes(0)?),
+        M::IsBtcTxHashAlreadyProcessed => processed_transactions::is_processed(storage, ctx, arguments.bytes(0)?),
+        M::HasBtcBlockCoinbaseTransactionInformation => {
+            coinbase_information::has_witness_root(storage, &B256::from(arguments.word(0)?))
+        }
+        M::GetStateForBtcReleaseClient => state_views::release_state(storage),
+        M::GetStateForSvpClient => state_views::svp_state(storage),
+        M::GetStateForDebugging => state_views::whole_state(storage, ctx),
+
+        M::GetUnionBridgeContractAddress => union_bridge::address(storage, ctx),
+        M::GetUnionBridgeLockingCap => union_bridge::locking_cap(storage),
+        M::SetUnionBridgeContractAddressForTestnet => union_bridge::set_address(storage, ctx, arguments.address(0)?),
+        M::IncreaseUnionBridgeLockingCap => union_bridge::increase_cap(storage, ctx, logs, arguments.number(0)?),
+        M::RequestUnionBridgeRbtc => union_bridge::request(storage, ctx, logs, arguments.number(0)?),
+        M::ReleaseUnionBridgeRbtc => union_bridge::release(storage, ctx, logs),
+        M::SetUnionBridgeTransferPermissions => {
+            union_bridge::set_permissions(storage, ctx, logs, [arguments.flag(0)?, arguments.flag(1)?])
+        }
+        M::GetSuperEvent => union_bridge::event(storage, UnionEvent::Super),
+        M::SetSuperEvent => union_bridge::set_event(storage, ctx, UnionEvent::Super, arguments.bytes(0)?),
+        M::ClearSuperEvent => union_bridge::set_event(storage, ctx, UnionEvent::Super, &[]),
+        M::GetBaseEvent => union_bridge::event(storage, UnionEvent::Base),
+        M::SetBaseEvent => union_bridge::set_event(storage, ctx, UnionEvent::Base, arguments.bytes(0)?),
+        M::ClearBaseEvent => union_bridge::set_event(storage, ctx, UnionEvent::Base, &[]),
+
+        M::RegisterBtcTransaction => {
+            if !ctx.has(Rule::Rskip199) {
+                federation::require_member(storage, ctx)?;
+            }
+            Err(not_implemented("registerBtcTransaction", 5))
+        }
+        M::RegisterBtcCoinbaseTransaction => Err(not_implemented("registerBtcCoinbaseTransaction", 5)),
+        M::AddSignature => {
+            federation::require_no(storage, ctx, Role::Proposed)?;
+            federation::require_member(storage, ctx)?;
+            Err(not_implemented("addSignature", 6))
+        }
+        M::RegisterFastBridgeBtcTransaction => Err(not_implemented("registerFastBridgeBtcTransaction", 8)),
+    }
+}

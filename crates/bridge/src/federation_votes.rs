@@ -1,0 +1,221 @@
+//! Votes for a federation up to its commit, and views of the pending federation (docs/spec/bridge.md, 8.3 and 9.4).
+
+use crate::context::Context;
+use crate::election::{self, VoteOutcome};
+use crate::error::{MethodFailure, Result, not_implemented};
+use crate::federation::{Role, require_no};
+use crate::return_value::ReturnValue;
+use crate::slots::election::VoteSpec;
+use crate::slots::pending_federation::{Member, PublicKey};
+use crate::storage::Storage;
+use k256::elliptic_curve::sec1::{FromEncodedPoint, ToEncodedPoint};
+use k256::{AffinePoint, EncodedPoint};
+
+const SUCCESS: i64 = 1;
+const NOT_VOTED: i64 = -10;
+const NO_PENDING: i64 = -1;
+const PENDING_EXISTS: i64 = -1;
+const KEY_IN_USE: i64 = -2;
+const TOO_FEW_MEMBERS: i64 = -2;
+const DIFFERENT_HASH: i64 = -3;
+/// Minimum number of members of a federation.
+const MINIMUM_SIZE: usize = 2;
+
+/// The use of a key of a member.
+#[derive(Clone, Copy)]
+pub(crate) enum KeyType {
+    Bitcoin,
+    Rsk,
+    Mst,
+}
+
+impl KeyType {
+    pub(crate) fn parse(text: &[u8]) -> Result<KeyType> {
+        match text {
+            b"btc" => Ok(KeyType::Bitcoin),
+            b"rsk" => Ok(KeyType::Rsk),
+            b"mst" => Ok(KeyType::Mst),
+            _ => Err(MethodFailure::Rejected),
+        }
+    }
+}
+
+/// A vote with its arguments decoded.
+enum FederationVote {
+    Create,
+    Add(Member),
+    Commit([u8; 32]),
+    Rollback,
+}
+
+pub(crate) fn vote_create(storage: &mut Storage<'_>, ctx: &Context<'_>) -> Result<ReturnValue> {
+    vote(storage, ctx, b"create", &[])
+}
+
+/// Votes to add a member: one key for everything, or a key for each use.
+pub(crate) fn vote_add(storage: &mut Storage<'_>, ctx: &Context<'_>, keys: &[&[u8]]) -> Result<ReturnValue> {
+    let function: &[u8] = if keys.len() == 1 { b"add" } else { b"add-multi" };
+    vote(storage, ctx, function, keys)
+}
+
+pub(crate) fn vote_commit(storage: &mut Storage<'_>, ctx: &Context<'_>, hash: &[u8]) -> Result<ReturnValue> {
+    vote(storage, ctx, b"commit", &[hash])
+}
+
+pub(crate) fn vote_rollback(storage: &mut Storage<'_>, ctx: &Context<'_>) -> Result<ReturnValue> {
+    vote(storage, ctx, b"rollback", &[])
+}
+
+fn vote(
+    storage: &mut Storage<'_>,
+    ctx: &Context<'_>,
+    function: &'static [u8],
+    arguments: &[&[u8]],
+) -> Result<ReturnValue> {
+    let authorizer = &ctx.constants.federation_change;
+    if !authorizer.contains(&ctx.caller()) {
+        return Ok(ReturnValue::code(NOT_VOTED));
+    }
+    let Some(vote) = decode_vote(function, arguments)? else { return Ok(ReturnValue::code(NOT_VOTED)) };
+    let result = dry_run(storage, ctx, &vote)?;
+    if result != SUCCESS {
+        return Ok(ReturnValue::code(result));
+    }
+    let spec = VoteSpec { function, arguments: arguments.iter().map(|argument| argument.to_vec()).collect() };
+    let outcome = election::vote(&mut storage.federation_election, &mut storage.slots, ctx, authorizer, &spec)?;
+    if outcome == VoteOutcome::AlreadyVoted {
+        return Ok(ReturnValue::code(NOT_VOTED));
+    }
+    if outcome == VoteOutcome::Won {
+        let election = storage.federation_election.get_mut(&mut storage.slots)?;
+        match vote {
+            FederationVote::Create => {
+                storage.pending.set(Some(Default::default()));
+                election.clear();
+            }
+            FederationVote::Add(member) => {
+                let pending = storage.pending.get_mut(&mut storage.slots)?.get_or_insert_default();
+                pending.members.push(member);
+                pending.members.sort_unstable();
+                election.remove(&spec);
+            }
+            FederationVote::Commit(_) => return Err(not_implemented("commitFederation", 7)),
+            FederationVote::Rollback => {
+                storage.pending.set(None);
+                election.clear();
+            }
+        }
+    }
+    Ok(ReturnValue::code(SUCCESS))
+}
+
+/// Returns `None` if a key is malformed. A hash of a wrong length is a call error.
+fn decode_vote(function: &[u8], arguments: &[&[u8]]) -> Result<Option<FederationVote>> {
+    Ok(match (function, arguments) {
+        (b"create", _) => Some(FederationVote::Create),
+        (b"rollback", _) => Some(FederationVote::Rollback),
+        (b"add", [key]) => decode_key(key)?.map(|key| FederationVote::Add(Member::with_one_key(key))),
+        (_, [hash]) => Some(FederationVote::Commit((*hash).try_into().map_err(|_length| MethodFailure::Rejected)?)),
+        (_, [bitcoin, rsk, mst]) => match (decode_key(bitcoin)?, decode_key(rsk)?, decode_key(mst)?) {
+            (Some(bitcoin), Some(rsk), Some(mst)) => Some(FederationVote::Add(Member { bitcoin, rsk, mst })),
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+fn decode_key(bytes: &[u8]) -> Result<Option<PublicKey>> {
+    if bytes == [0] {
+        // The reference accepts the point at infinity as a key.
+        return Err(not_implemented("a federation key that is no point", 7));
+    }
+    Ok(compressed(bytes))
+}
+
+/// Returns the code of a vote as if it won now.
+fn dry_run(storage: &mut Storage<'_>, ctx: &Context<'_>, vote: &FederationVote) -> Result<i64> {
+    let pending = storage.pending.get(&mut storage.slots)?;
+    Ok(match (vote, pending) {
+        (FederationVote::Create, Some(_)) => PENDING_EXISTS,
+        (FederationVote::Create, None) => {
+            require_no(storage, ctx, Role::Proposed)?;
+            require_no(storage, ctx, Role::Retiring)?;
+            SUCCESS
+        }
+        (_, None) => NO_PENDING,
+        (FederationVote::Rollback, Some(_)) => SUCCESS,
+        (FederationVote::Add(member), Some(pending)) => {
+            let is_used = pending.members.iter().any(|other| other.shares_key(member));
+            if is_used { KEY_IN_USE } else { SUCCESS }
+        }
+        (FederationVote::Commit(_), Some(pending)) if pending.members.len() < MINIMUM_SIZE => TOO_FEW_MEMBERS,
+        (FederationVote::Commit(hash), Some(pending)) => {
+            if pending.hash() == *hash {
+                SUCCESS
+            } else {
+                DIFFERENT_HASH
+            }
+        }
+    })
+}
+
+pub(crate) fn pending_hash(storage: &mut Storage<'_>) -> Result<ReturnValue> {
+    let pending = storage.pending.get(&mut storage.slots)?;
+    Ok(ReturnValue::Bytes(pending.as_ref().map(|pending| pending.hash().to_vec()).unwrap_or_default()))
+}
+
+pub(crate) fn pending_size(storage: &mut Storage<'_>) -> Result<ReturnValue> {
+    let pending = storage.pending.get(&mut storage.slots)?;
+    Ok(ReturnValue::code(pending.as_ref().map_or(-1, |pending| pending.members.len() as i64)))
+}
+
+pub(crate) fn pending_key(storage: &mut Storage<'_>, index: i32, key: KeyType) -> Result<ReturnValue> {
+    let Some(pending) = storage.pending.get(&mut storage.slots)? else { return Ok(ReturnValue::Bytes(Vec::new())) };
+    let member = usize::try_from(index).ok().and_then(|index| pending.members.get(index));
+    let member = member.ok_or(MethodFailure::Rejected)?;
+    Ok(ReturnValue::Bytes(match key {
+        KeyType::Bitcoin => member.bitcoin.to_vec(),
+        KeyType::Rsk => member.rsk.to_vec(),
+        KeyType::Mst => member.mst.to_vec(),
+    }))
+}
+
+/// Returns the compressed form of a public key in any encoding: compressed, uncompressed or hybrid. `None` if it is not a
+/// point of the curve.
+fn compressed(bytes: &[u8]) -> Option<PublicKey> {
+    let mut plain = bytes.to_vec();
+    match bytes {
+        [2 | 3, rest @ ..] if rest.len() == 32 => {}
+        [4, rest @ ..] if rest.len() == 64 => {}
+        // The first byte of the hybrid form contains the parity of y.
+        [mark @ (6 | 7), rest @ ..] if rest.len() == 64 && rest.last().is_some_and(|last| last & 1 == mark & 1) => {
+            if let Some(first) = plain.first_mut() {
+                *first = 4;
+            }
+        }
+        _ => return None,
+    }
+    let point = AffinePoint::from_encoded_point(&EncodedPoint::from_bytes(plain).ok()?);
+    Option::<AffinePoint>::from(point)?.to_encoded_point(true).as_bytes().try_into().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rhizome_primitives::hex;
+
+    const KEY: PublicKey = hex!("02cd53fc53a07f211641a677d250f6de99caf620e8e77071e811a28b3bcddf0be1");
+
+    #[test]
+    fn keys_of_every_form_are_compressed() {
+        let point = AffinePoint::from_encoded_point(&EncodedPoint::from_bytes(KEY).unwrap()).unwrap();
+        let whole = point.to_encoded_point(false);
+        let with_mark = |mark: u8| [&[mark], &whole.as_bytes()[1..]].concat();
+        assert_eq!(compressed(&KEY), Some(KEY));
+        assert_eq!(compressed(whole.as_bytes()), Some(KEY));
+        assert_eq!(compressed(&with_mark(6)), Some(KEY));
+        for bad in [with_mark(7), with_mark(5), vec![], vec![2; 32], vec![0; 33], vec![4; 65]] {
+            assert_eq!(compressed(&bad), None, "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The Bridge (0x01000006): the two-way peg with Bitcoin (docs/spec/bridge.md), as far as it is implemented.
+//!
+//! A call decodes its data, runs a method on typed storage slots that it holds in memory, and saves the slots that it has
+//! read or changed. A part that is not implemented ends the execution with [`BridgeError::NotImplemented`]; it never
+//! becomes a result of a call.
+//!
+//! The machine that makes the call provides the storage ([`Host`]), the block and the caller ([`Call`]), and a list for
+//! logs. Must not: know the EVM, a database or JSON.
+//!
+//! Start reading at [`run`], then `methods` (the table), `dispatch`, `storage` (the slots), and one file for each subject of
+//! the chapter.
+
+mod coinbase_information;
+mod coins;
+mod constants;
+mod context;
+mod dispatch;
+mod election;
+mod error;
+mod events;
+mod federation;
+mod federation_votes;
+mod fee_per_kb;
+mod genesis_federation;
+mod headers;
+mod locking_cap;
+mod methods;
+mod processed_transactions;
+mod release_requests;
+mod return_value;
+mod scripts;
+mod size_estimates;
+mod slots;
+mod state_views;
+mod storage;
+mod union_bridge;
+mod units;
+mod update_collections;
+mod whitelist;
+
+use constants::constants;
+use context::Context;
+pub use context::{Call, CallMode};
+pub use error::{BridgeError, CallFailure};
+use error::{MethodFailure, not_implemented};
+pub use genesis_federation::genesis_federation;
+pub use methods::selectors;
+use methods::{Method, parse};
+use rhizome_primitives::{Address, B256, Bytes, Log, Network, Rule, Rules};
+pub use scripts::{FederationScripts, federation_scripts};
+pub use slots::access::Host;
+use storage::Storage;
+
+/// Gas of a call whose data do not select a method.
+const PARSE_FAILURE_GAS: u64 = 23_000;
+const GAS_PER_BYTE: u64 = 2;
+
+/// Bitcoin heights and block hashes (display order) that the computation of the price has added to the main chain. The
+/// save of the same call writes them.
+pub type BlockIndex = Vec<(i32, B256)>;
+
+/// Returns true if transactions of `sender` to the Bridge cost no gas (docs/spec/bridge.md, 1.3). Members of later
+/// federations pay.
+pub fn is_free(network: Network, rules: &Rules, sender: &Address) -> bool {
+    !rules.is_active(Rule::AreBridgeTxsPaid)
+        && constants(network).is_some_and(|constants| {
+            let authorizers = [&constants.federation_change, &constants.whitelist_change, &constants.fee_change];
+            authorizers.iter().any(|authorizer| authorizer.contains(sender))
+                || federation::is_genesis_member(network, sender)
+        })
+}
+
+/// Returns the gas of a call (docs/spec/bridge.md, 1.2). May write to the header store.
+pub fn required_gas(
+    input: &[u8],
+    call: &Call<'_>,
+    host: &mut dyn Host,
+    block_index: &mut BlockIndex,
+) -> Result<u64, CallFailure> {
+    if call.is_direct && !call.is_local && is_free(call.network, &call.rules, &call.caller) {
+        return Ok(0);
+    }
+    let Some((entry, arguments)) = parse(input, &call.rules) else { return Ok(PARSE_FAILURE_GAS) };
+    let gas = match entry.method {
+        Method::ReceiveHeaders => {
+            headers::receive_price(&call.rules, arguments.list(0).map_or(0, |headers| headers.len()))
+        }
+        Method::GetBtcTransactionConfirmations => {
+            let ctx = context_of(call)?;
+            let mut storage = Storage::new(host, call.network, call.rules, std::mem::take(block_index));
+            let price = headers::confirmations::price(&mut storage, &ctx, arguments)?;
+            *block_index = storage.block_index;
+            price
+        }
+        _ => entry.gas,
+    };
+    Ok(gas.saturating_add(GAS_PER_BYTE.saturating_mul(input.len() as u64)))
+}
+
+/// Executes a call (docs/spec/bridge.md, 1.1). Returns `None` if the call has no return value.
+pub fn run(
+    input: &[u8],
+    call: &Call<'_>,
+    host: &mut dyn Host,
+    logs: &mut Vec<Log>,
+    block_index: &mut BlockIndex,
+) -> Result<Option<Bytes>, CallFailure> {
+    let rules = &call.rules;
+    let raises_errors = rules.is_active(Rule::Rskip88);
+    let has_call_modes = rules.is_active(Rule::Rskip417);
+    let Some((entry, arguments)) = parse(input, rules) else {
+        return if raises_errors { Err(CallFailure::Rejected) } else { Ok(None) };
+    };
+    if raises_errors && !call.is_local && entry.is_local_only(rules) {
+        return Err(CallFailure::Rejected);
+    }
+    let is_accepted = match call.mode {
+        CallMode::Call => true,
+        CallMode::Static => entry.accepts_static_calls(),
+        CallMode::Delegated => false,
+    };
+    if has_call_modes && !is_accepted {
+        return Err(CallFailure::Rejected);
+    }
+    let ctx = context_of(call)?;
+    let mut storage = Storage::new(host, call.network, call.rules, std::mem::take(block_index));
+    let value = match dispatch::run(entry.method, arguments, &mut storage, &ctx, logs) {
+        Ok(value) => value,
+        Err(MethodFailure::Argument) if !raises_errors => return Ok(None),
+        Err(failure) => return Err(failure.into()),
+    };
+    storage.save()?;
+    Ok(value.encode().or_else(|| has_call_modes.then(Bytes::new)))
+}
+
+fn context_of<'a>(call: &'a Call<'a>) -> Result<Context<'a>, MethodFailure> {
+    let constants = constants(call.network).ok_or_else(|| not_implemented("the constants of the devnet", 0))?;
+    Ok(Context { call, constants })
+}

@@ -1,0 +1,98 @@
+//! Reads and writes of single storage slots, through the machine that makes the call.
+
+use super::keys::SlotKey;
+use crate::error::{Result, not_implemented};
+use rhizome_primitives::{Address, Bytes, Rule, Rules, U256, rlp};
+use rhizome_trie::StateError;
+
+/// The account of the Bridge in the state of the executing block.
+pub trait Host {
+    /// Returns the bytes of a storage slot.
+    fn slot(&mut self, key: &U256) -> std::result::Result<Option<Bytes>, StateError>;
+
+    /// Writes a storage slot. An empty value deletes it.
+    fn set_slot(&mut self, key: U256, value: Bytes) -> std::result::Result<(), StateError>;
+
+    /// Moves `wei` from the Bridge to `to`. The balance of the Bridge may become negative.
+    fn pay(&mut self, to: Address, wei: U256) -> std::result::Result<(), StateError>;
+}
+
+/// Slots of the Bridge, and the rules that select their formats.
+pub(crate) struct SlotAccess<'a> {
+    host: &'a mut dyn Host,
+    rules: Rules,
+}
+
+impl<'a> SlotAccess<'a> {
+    pub(crate) fn new(host: &'a mut dyn Host, rules: Rules) -> Self {
+        Self { host, rules }
+    }
+
+    pub(crate) fn has(&self, rule: Rule) -> bool {
+        self.rules.is_active(rule)
+    }
+
+    /// Returns the bytes of a slot; `None` if it is absent or empty.
+    pub(crate) fn read_word(&mut self, word: &U256) -> Result<Option<Bytes>> {
+        Ok(self.host.slot(word)?.filter(|bytes| !bytes.is_empty()))
+    }
+
+    /// Writes a slot.
+    pub(crate) fn write_word(&mut self, word: U256, value: Vec<u8>) -> Result<()> {
+        Ok(self.host.set_slot(word, value.into())?)
+    }
+
+    pub(crate) fn read(&mut self, key: &SlotKey) -> Result<Option<Bytes>> {
+        self.read_word(&key.word())
+    }
+
+    pub(crate) fn write(&mut self, key: &SlotKey, value: Vec<u8>) -> Result<()> {
+        self.write_word(key.word(), value)
+    }
+
+    /// Returns the RLP integer in a slot.
+    pub(crate) fn read_number(&mut self, key: &SlotKey) -> Result<Option<U256>> {
+        let Some(bytes) = self.read(key)? else { return Ok(None) };
+        decode_number(&bytes).map(Some).ok_or_else(|| key.malformed())
+    }
+
+    /// Returns the RLP integer in the slot `word`, one of the slots of `key`.
+    pub(crate) fn read_u64_at(&mut self, word: &U256, key: &SlotKey) -> Result<Option<u64>> {
+        let Some(bytes) = self.read_word(word)? else { return Ok(None) };
+        let number = decode_number(&bytes).and_then(|number| u64::try_from(number).ok());
+        number.map(Some).ok_or_else(|| key.malformed())
+    }
+
+    /// Fails unless a slot with values that are not implemented is absent.
+    pub(crate) fn require_absent(&mut self, key: &SlotKey) -> Result<()> {
+        match self.read(key)? {
+            None => Ok(()),
+            Some(_) => Err(key.malformed()),
+        }
+    }
+
+    /// Moves `wei` from the Bridge to `to`.
+    pub(crate) fn pay(&mut self, to: Address, wei: U256) -> Result<()> {
+        Ok(self.host.pay(to, wei)?)
+    }
+}
+
+impl SlotKey {
+    /// Returns the failure of a call that reads a value that is malformed or not implemented.
+    pub(crate) fn malformed(&self) -> crate::error::MethodFailure {
+        not_implemented(self.name, self.stage)
+    }
+}
+
+/// Returns the elements of a list that fills a slot; `None` if it is malformed.
+pub(crate) fn decode_elements(bytes: &[u8]) -> Option<Vec<rlp::Item<'_>>> {
+    rlp::decode_list(bytes).ok()?.list("slot").ok()
+}
+
+/// Returns the RLP integer that fills a slot; `None` if it is malformed.
+fn decode_number(bytes: &[u8]) -> Option<U256> {
+    match rlp::decode_all(bytes).ok()?.as_slice() {
+        [item] => rlp::read_u256(item.bytes(), "slot").ok(),
+        _ => None,
+    }
+}

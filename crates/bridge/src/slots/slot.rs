@@ -1,0 +1,165 @@
+//! A typed slot: read on first use, held in memory, written by the save.
+
+use super::access::SlotAccess;
+use super::keys::SlotKey;
+use crate::error::Result;
+use rhizome_primitives::{Address, Bytes, Rule, U256, rlp};
+
+/// A value with its storage format. Some values occupy two slots; `key` is the first one.
+pub(crate) trait SlotValue: Sized {
+    /// Reads the value.
+    fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self>;
+
+    /// Writes the value.
+    fn save(&self, slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<()>;
+}
+
+/// When the save writes a slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SaveCondition {
+    /// If the call read or changed it.
+    Loaded,
+    /// If the call changed it.
+    Changed,
+}
+
+/// A slot of a call in progress.
+pub(crate) struct Slot<T> {
+    key: SlotKey,
+    condition: SaveCondition,
+    /// The rule that must be active for a write.
+    rule: Option<Rule>,
+    value: Option<T>,
+    is_changed: bool,
+}
+
+impl<T: SlotValue> Slot<T> {
+    /// A slot that the save writes even if the call only reads it.
+    pub(crate) fn saved_if_loaded(key: SlotKey) -> Self {
+        Self { key, condition: SaveCondition::Loaded, rule: None, value: None, is_changed: false }
+    }
+
+    /// A slot that the save writes only after [`Slot::set`] or [`Slot::get_mut`].
+    pub(crate) fn saved_if_changed(key: SlotKey) -> Self {
+        Self { condition: SaveCondition::Changed, ..Self::saved_if_loaded(key) }
+    }
+
+    /// The same slot, written only while `rule` is active.
+    pub(crate) fn since(self, rule: Rule) -> Self {
+        Self { rule: Some(rule), ..self }
+    }
+
+    /// Returns the value. Reads it on first use.
+    pub(crate) fn get(&mut self, slots: &mut SlotAccess<'_>) -> Result<&T> {
+        Ok(self.load(slots)?)
+    }
+
+    /// Returns the value for a change.
+    pub(crate) fn get_mut(&mut self, slots: &mut SlotAccess<'_>) -> Result<&mut T> {
+        self.is_changed = true;
+        self.load(slots)
+    }
+
+    pub(crate) fn set(&mut self, value: T) {
+        self.value = Some(value);
+        self.is_changed = true;
+    }
+
+    /// Writes the value if its condition and its rule require it.
+    pub(crate) fn save(&self, slots: &mut SlotAccess<'_>) -> Result<()> {
+        let is_due = self.condition == SaveCondition::Loaded || self.is_changed;
+        match &self.value {
+            Some(value) if is_due && self.rule.is_none_or(|rule| slots.has(rule)) => value.save(slots, &self.key),
+            _ => Ok(()),
+        }
+    }
+
+    fn load(&mut self, slots: &mut SlotAccess<'_>) -> Result<&mut T> {
+        match &mut self.value {
+            Some(value) => Ok(value),
+            empty => Ok(empty.insert(T::load(slots, &self.key)?)),
+        }
+    }
+}
+
+/// An RLP integer of 64 bits, if present.
+impl SlotValue for Option<u64> {
+    fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
+        slots.read_u64_at(&key.word(), key)
+    }
+
+    fn save(&self, slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<()> {
+        let Some(number) = self else { return Ok(()) };
+        let mut value = Vec::new();
+        rlp::put_u64(&mut value, *number);
+        slots.write(key, value)
+    }
+}
+
+/// An RLP integer of 256 bits, if present.
+impl SlotValue for Option<U256> {
+    fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
+        slots.read_number(key)
+    }
+
+    fn save(&self, slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<()> {
+        let Some(number) = self else { return Ok(()) };
+        let mut value = Vec::new();
+        rlp::put_value(&mut value, number);
+        slots.write(key, value)
+    }
+}
+
+/// A flag as an RLP integer, if present.
+impl SlotValue for Option<bool> {
+    fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
+        Ok(slots.read_number(key)?.map(|number| !number.is_zero()))
+    }
+
+    fn save(&self, slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<()> {
+        self.map(|flag| U256::from(flag)).save(slots, key)
+    }
+}
+
+/// An address as an RLP string, if present.
+impl SlotValue for Option<Address> {
+    fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
+        let Some(bytes) = slots.read(key)? else { return Ok(None) };
+        let address = rlp::decode_all(&bytes).ok().and_then(|items| Address::try_from(items.first()?.bytes()).ok());
+        address.map(Some).ok_or_else(|| key.malformed())
+    }
+
+    fn save(&self, slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<()> {
+        let Some(address) = self else { return Ok(()) };
+        let mut value = Vec::new();
+        rlp::put_bytes(&mut value, address.as_slice());
+        slots.write(key, value)
+    }
+}
+
+/// Raw bytes. Empty bytes delete the slot.
+impl SlotValue for Bytes {
+    fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
+        Ok(slots.read(key)?.unwrap_or_default())
+    }
+
+    fn save(&self, slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<()> {
+        slots.write(key, self.to_vec())
+    }
+}
+
+/// A list of which only the empty one is implemented.
+pub(crate) struct EmptyList;
+
+impl SlotValue for EmptyList {
+    fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
+        match slots.read(key)?.as_ref().map(AsRef::as_ref) {
+            None | Some([0xc0]) => Ok(Self),
+            Some(_) => Err(key.malformed()),
+        }
+    }
+
+    fn save(&self, slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<()> {
+        slots.write(key, vec![0xc0])
+    }
+}

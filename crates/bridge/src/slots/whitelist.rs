@@ -1,0 +1,136 @@
+//! The lock whitelist (docs/spec/bridge.md, 3.3.9). Addresses are identified by their hash only.
+
+use super::access::{SlotAccess, decode_elements};
+use super::keys::{SlotKey, UNLIMITED_WHITELIST};
+use super::slot::SlotValue;
+use crate::error::Result;
+use rhizome_primitives::{Rule, rlp};
+use std::collections::BTreeMap;
+
+/// The disable height of a whitelist that stays enabled.
+pub(crate) const NEVER: i32 = i32::MAX;
+
+/// The right of an address to lock coins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WhitelistEntry {
+    /// Once, up to this number of satoshis.
+    Once(i64),
+    /// Without limit.
+    Always,
+}
+
+/// The addresses that may lock coins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Whitelist {
+    pub(crate) entries: BTreeMap<[u8; 20], WhitelistEntry>,
+    /// The Bitcoin height above which every address may lock coins.
+    pub(crate) disable_height: i32,
+}
+
+impl Whitelist {
+    fn empty() -> Whitelist {
+        Whitelist { entries: BTreeMap::new(), disable_height: NEVER }
+    }
+
+    fn encode_one_off(&self) -> Vec<u8> {
+        let mut items = Vec::new();
+        for (hash, entry) in &self.entries {
+            if let WhitelistEntry::Once(maximum) = entry {
+                rlp::put_bytes(&mut items, hash);
+                put_signed(&mut items, *maximum);
+            }
+        }
+        put_signed(&mut items, i64::from(self.disable_height));
+        rlp::list(&items)
+    }
+
+    fn encode_unlimited(&self) -> Vec<u8> {
+        let mut items = Vec::new();
+        let always = self.entries.iter().filter(|(_, entry)| **entry == WhitelistEntry::Always);
+        always.for_each(|(hash, _)| rlp::put_bytes(&mut items, hash));
+        rlp::list(&items)
+    }
+
+    /// Returns `None` if a slot is malformed.
+    fn decode(one_off: &[u8], unlimited: Option<&[u8]>) -> Option<Whitelist> {
+        let items = decode_elements(one_off)?;
+        let (height, pairs) = items.split_last()?;
+        let (pairs, rest) = pairs.as_chunks::<2>();
+        let mut entries = BTreeMap::new();
+        for [hash, maximum] in pairs {
+            let maximum = rlp::read_u64(maximum.bytes(), u64::MAX, "maximum").ok()?;
+            entries.insert(hash.bytes().try_into().ok()?, WhitelistEntry::Once(maximum as i64));
+        }
+        for hash in unlimited.map_or(Some(Vec::new()), decode_elements)? {
+            entries.insert(hash.bytes().try_into().ok()?, WhitelistEntry::Always);
+        }
+        let disable_height = rlp::read_u64(height.bytes(), u64::from(u32::MAX), "height").ok()? as u32 as i32;
+        rest.is_empty().then_some(Whitelist { entries, disable_height })
+    }
+}
+
+/// Writes the two's complement without the leading zero byte of positive numbers, so that negative and large numbers
+/// read alike.
+fn put_signed(out: &mut Vec<u8>, number: i64) {
+    let bytes = number.to_be_bytes();
+    let digits = match number {
+        0.. => rlp::strip_zeros(&bytes),
+        _ => {
+            let redundant = bytes.windows(2).take_while(|pair| pair[0] == 0xff && pair[1] & 0x80 != 0).count();
+            bytes.get(redundant..).unwrap_or_default()
+        }
+    };
+    rlp::put_bytes(out, digits);
+}
+
+impl SlotValue for Whitelist {
+    /// The unlimited entries are not read if the first slot is absent.
+    fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
+        let Some(one_off) = slots.read(key)? else { return Ok(Self::empty()) };
+        let unlimited = if slots.has(Rule::Rskip87) { slots.read(&UNLIMITED_WHITELIST)? } else { None };
+        Self::decode(&one_off, unlimited.as_ref().map(AsRef::as_ref)).ok_or_else(|| key.malformed())
+    }
+
+    fn save(&self, slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<()> {
+        slots.write(key, self.encode_one_off())?;
+        if slots.has(Rule::Rskip87) {
+            slots.write(&UNLIMITED_WHITELIST, self.encode_unlimited())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rhizome_primitives::hex;
+
+    #[test]
+    fn numbers_lose_their_sign() {
+        let written = |number| {
+            let mut out = Vec::new();
+            put_signed(&mut out, number);
+            out
+        };
+        assert_eq!(written(-1), hex!("81ff"));
+        assert_eq!(written(-129), hex!("82ff7f"));
+        assert_eq!(written(128), hex!("8180"));
+        assert_eq!(written(0), hex!("80"));
+        assert_eq!(written(i64::MIN), hex!("888000000000000000"));
+    }
+
+    #[test]
+    fn whitelists_survive_a_round_trip() {
+        let entries = [
+            ([3; 20], WhitelistEntry::Always),
+            ([1; 20], WhitelistEntry::Once(7)),
+            ([2; 20], WhitelistEntry::Once(i64::MAX)),
+        ];
+        let list = Whitelist { entries: entries.into_iter().collect(), disable_height: 5 };
+        let read = Whitelist::decode(&list.encode_one_off(), Some(&list.encode_unlimited())).unwrap();
+        assert_eq!(read, list);
+        assert_eq!(Whitelist::empty().encode_one_off(), hex!("c5847fffffff"));
+        assert_eq!(Whitelist::decode(&[0xc0], None), None);
+        assert_eq!(Whitelist::decode(&hex!("c28005"), None), None);
+    }
+}

@@ -1,0 +1,79 @@
+//! The Bridge (0x01000006): joins the crate `bridge` to the machine.
+
+use super::interface::{CallScheme, Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
+use crate::error::ExecError;
+use crate::state::State;
+use rhizome_bridge::{BlockIndex, BridgeError, Call, CallFailure, CallMode, Host};
+use rhizome_primitives::{Address, BRIDGE, Bytes, I256, Log, U256};
+use rhizome_trie::StateError;
+
+pub(super) struct Bridge;
+
+/// The account of the Bridge in the state of the executing block.
+struct BridgeAccount<'a>(&'a mut State);
+
+impl Host for BridgeAccount<'_> {
+    fn slot(&mut self, key: &U256) -> Result<Option<Bytes>, StateError> {
+        self.0.storage_bytes(BRIDGE, key)
+    }
+
+    fn set_slot(&mut self, key: U256, value: Bytes) -> Result<(), StateError> {
+        self.0.set_storage_bytes(BRIDGE, key, Some(value))
+    }
+
+    fn pay(&mut self, to: Address, wei: U256) -> Result<(), StateError> {
+        self.0.transfer(BRIDGE, to, I256::from_raw(wei))
+    }
+}
+
+impl Precompile for Bridge {
+    fn required_gas(&self, input: &[u8], ctx: &mut PrecompileContext<'_>) -> Result<u64, PrecompileFailure> {
+        with_call(ctx, |call, host, _logs, index| rhizome_bridge::required_gas(input, call, host, index))
+    }
+
+    fn run(&self, input: &[u8], ctx: &mut PrecompileContext<'_>) -> Result<PrecompileOutput, PrecompileFailure> {
+        let value = with_call(ctx, |call, host, logs, index| rhizome_bridge::run(input, call, host, logs, index))?;
+        Ok(value.map_or(PrecompileOutput::NoValue, PrecompileOutput::Output))
+    }
+}
+
+/// Describes the call to the Bridge and translates its failures.
+fn with_call<T>(
+    ctx: &mut PrecompileContext<'_>,
+    execute: impl FnOnce(&Call<'_>, &mut dyn Host, &mut Vec<Log>, &mut BlockIndex) -> Result<T, CallFailure>,
+) -> Result<T, PrecompileFailure> {
+    let deadline = ctx.deadline;
+    let call = Call {
+        network: ctx.spec.network,
+        rules: ctx.rules,
+        block_number: ctx.env.number,
+        block_timestamp: ctx.env.timestamp,
+        caller: ctx.caller,
+        value: ctx.value,
+        mode: match ctx.call_scheme {
+            CallScheme::Call => CallMode::Call,
+            CallScheme::StaticCall => CallMode::Static,
+            CallScheme::CallCode | CallScheme::DelegateCall => CallMode::Delegated,
+        },
+        is_direct: ctx.is_direct,
+        is_local: ctx.is_local_call,
+        transaction_hash: ctx.transaction_hash,
+        public_key: ctx.public_key,
+        is_past_deadline: &|| deadline.has_passed(),
+    };
+    let mut account = BridgeAccount(ctx.state);
+    execute(&call, &mut account, ctx.logs, &mut ctx.block_index).map_err(|failure| match failure {
+        CallFailure::Rejected => PrecompileFailure::Failed,
+        CallFailure::Fatal(BridgeError::NotImplemented { part, stage }) => {
+            PrecompileFailure::Fatal(ExecError::BridgePart {
+                part,
+                stage,
+                number: ctx.env.number,
+                index: ctx.transaction_index,
+                hash: ctx.transaction_hash,
+            })
+        }
+        CallFailure::Fatal(BridgeError::State(error)) => error.into(),
+        CallFailure::Fatal(BridgeError::DeadlineExceeded) => ExecError::DeadlineExceeded.into(),
+    })
+}
