@@ -1,5 +1,5 @@
-// Licences and sources of all that comes from elsewhere, by the lists in deny.toml. `cargo deny` does the same for crates,
-// and knows advisories; it takes long to compile, so the release workflow runs it, and this is for every test.
+// Checks licences and sources of all dependencies against the lists in deny.toml. `cargo deny` does the same for crates and
+// also knows advisories, but is slow to compile: only the release workflow runs it.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { outputOf } from './setup/run.mjs'
@@ -8,7 +8,7 @@ const cratesIo = 'registry+https://github.com/rust-lang/crates.io-index'
 const npmLocks = ['package-lock.json', 'ts/tests/hardhat/package-lock.json']
 const cargoManifests = ['Cargo.toml', 'bench/load/Cargo.toml']
 
-/** Problems as lines; an empty list when there are none. */
+/** Returns problems as lines. */
 export function checkDependencies(root) {
   const allowed = allowedLicenses(readFileSync(join(root, 'deny.toml'), 'utf8'))
   return [
@@ -39,19 +39,19 @@ export function npmProblems(path, text, allowed) {
       if (resolved !== undefined && !/^https:\/\/registry\.npmjs\.org\//.test(resolved)) {
         problems.push(`comes from ${resolved}, not from npm's registry`)
       }
-      // Tools of development are not shipped.
+      // Development dependencies are not shipped.
       if (!dev && !isAllowed(license, allowed)) problems.push(`deny.toml does not allow ${license}`)
       return problems.map((problem) => `${path}: ${place} ${version}: ${problem}`)
     })
 }
 
-/** The list `allow` of a deny.toml. */
+/** Returns the list `allow` of a deny.toml. */
 export function allowedLicenses(text) {
   const list = /^allow = \[([^\]]*)\]/m.exec(text)?.[1] ?? ''
   return [...list.replaceAll(/#.*/g, '').matchAll(/"([^"]+)"/g)].map(([, name]) => name)
 }
 
-/** Whether an SPDX expression can be met by allowed licences alone. The `/` of older crates is OR. */
+/** Returns whether allowed licences satisfy an SPDX expression. The `/` of older crates means OR. */
 export function isAllowed(expression, allowed) {
   const tokens = (expression ?? '').replaceAll('/', ' OR ').match(/[()]|[^\s()]+/g) ?? []
   const term = () => {

@@ -1,4 +1,4 @@
-// Methods, rows, exports of the addon and their bindings fit together; every method has tests.
+// Checks that methods, table entries, exports of the addon and their bindings match, and that every method has tests.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { platforms } from './release/platforms.mjs'
 
-/** Problems as lines; an empty list when there are none. */
+/** Returns problems as lines. */
 export function checkPins(root) {
   const read = (path) => readFileSync(join(root, path), 'utf8')
   const workflows = readdirSync(join(root, '.github/workflows')).map((name) => `.github/workflows/${name}`)
@@ -18,14 +18,14 @@ export function checkPins(root) {
   ]
 }
 
-/** Actions of a workflow that are not named by a commit, with the version as a comment. */
+/** Returns actions of a workflow that are not pinned by a commit with the version as a comment. */
 export function actionProblems(path, text) {
   return [...text.matchAll(/^.*\buses:\s*(.*)$/gm)]
     .filter(([, name]) => !/^[\w./-]+@[0-9a-f]{40} # v[\d.]+$/.test(name))
     .map(([, name]) => `${path}: ${name} is not pinned: name the commit, and the version as a comment`)
 }
 
-/** Images of a Dockerfile, a compose file or a workflow that are not named by a digest. Stages of the file itself need none. */
+/** Returns images of a Dockerfile, a compose file or a workflow that are not pinned by a digest. Build stages of the file need none. */
 export function imageProblems(path, text) {
   const stages = [...text.matchAll(/^FROM .* AS (\S+)$/gim)].map(([, name]) => name)
   const images = [

@@ -1,4 +1,4 @@
-// The checks of form that CI runs before the tests. Each returns the problems it found, as lines.
+// The static checks that CI runs before the tests. Each returns its problems as lines.
 import { checkDependencies } from './check-dependencies.mjs'
 import { checkFloors } from './check-floors.mjs'
 import { checkMethods } from './check-methods.mjs'
@@ -12,7 +12,7 @@ const node = process.execPath
 /** The load generator of the benchmarks is a separate workspace. */
 const loadGenerator = 'bench/load/Cargo.toml'
 
-/** Name and work of each check, cheap ones first. */
+/** Returns name and function of each check, cheap checks first. */
 export function checks(root) {
   const local = (tool, ...parameters) => run(node, [`node_modules/${tool}`, ...parameters], { cwd: root })
   const cargo = async (...parameters) => run('cargo', parameters, { cwd: root, env: await cargoEnvironment() })

@@ -1,4 +1,4 @@
-// npm run docs [-- --check]: writes docs/methods.md from the table of methods, or says whether it is up to date.
+// npm run docs [-- --check]: writes docs/methods.md from the table of methods, or checks that it is up to date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { loadBundle } from './setup/bundle.mjs'
 import { root, setup } from './setup.mjs'

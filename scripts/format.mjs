@@ -1,4 +1,4 @@
-// npm run format: writes what the formatters want.
+// npm run format: formats TypeScript, JavaScript, JSON and Rust in place.
 
 import { run } from './setup/run.mjs'
 import { root, setup } from './setup.mjs'

@@ -1,5 +1,5 @@
-// npm run fuzz: the tests with random input, of which npm test runs a few seconds, for as long as asked and from another
-// start each time. An input that fails is kept in tests/corpus. --help says the rest.
+// npm run fuzz: runs the tests with random input for a given time, with a new seed for each run. npm test runs a few seconds
+// of each. A failing input is stored in tests/corpus. --help lists the options.
 import { randomInt } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -9,15 +9,15 @@ import { cargoEnvironment } from './setup/cargo.mjs'
 import { run, SetupError } from './setup/run.mjs'
 import { root, setup } from './setup.mjs'
 
-/** Enough for some minutes; the test suite runs 256. */
+/** Cases for a run of some minutes; the test suite runs 256. */
 const defaultCases = '20000'
-/** Transactions of a search against a reference node. */
+/** Number of transactions of a search against a reference node. */
 const defaultTransactions = '2000'
 const usage = `npm run fuzz -- [OPTION]...
   --cases N      N cases of each test (default ${defaultCases})
-  --minutes N    the targets of tests/corpus instead, each for its share of this time
+  --minutes N    run the targets of tests/corpus instead, each for its share of this time
   --only TARGET  only this target of tests/corpus; can be given more than once
-  --seed S       where the random numbers start; without: anywhere. It is printed
+  --seed S       seed of the random numbers (default: random); it is printed
   --list         the targets
   --against PATH random programs in blocks of a reference node that the program PATH starts (rskj.sh), imported and
                  compared; --cases is the number of transactions (default ${defaultTransactions})
@@ -44,7 +44,7 @@ try {
 
 /** Runs the tests with random input. */
 async function runTests(cases, seed) {
-  // Proptest's own settings; the tests over JSON-RPC take them too.
+  // Environment variables of proptest; the tests over JSON-RPC read them, too.
   const env = { ...(await cargoEnvironment()), PROPTEST_CASES: cases, PROPTEST_RNG_SEED: seed }
   const isAll = options.minutes === undefined && options.only === undefined
   const chosen = options.only ?? targets
@@ -52,7 +52,7 @@ async function runTests(cases, seed) {
   if (options.minutes !== undefined) {
     env.PROPTEST_CASES = '256'
     env.FUZZ_SECONDS = String(Math.max(1, Math.round((60 * Number(options.minutes)) / chosen.length)))
-    // One after the other, so that the time of each is its own.
+    // One after the other, so that each target gets its whole time.
     env.RUST_TEST_THREADS = '1'
   }
   const cargo = ['test', '--release', '--workspace', '--locked', '--no-fail-fast']
@@ -66,7 +66,7 @@ async function runTests(cases, seed) {
   }
 }
 
-/** The names that are passed to the test programs, which compare parts of names: `block` is one of `block-file`. */
+/** Returns the names for the test programs, which match parts of names: `block` also matches `block-file`. */
 function filters(chosen) {
   const others = targets.filter((name) => !chosen.includes(name))
   const longer = others.filter((name) => chosen.some((one) => name.startsWith(one)))

@@ -1,4 +1,4 @@
-// npm run lint: all checks of form. With --sample SEED: prints comments of random files to be read against the checklist.
+// npm run lint: runs all static checks. With --sample SEED: prints comments of random files, to be read with the checklist.
 import { parseArgs } from 'node:util'
 import { checks } from './checks.mjs'
 import { sampleText } from './prose/sample.mjs'

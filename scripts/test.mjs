@@ -1,5 +1,5 @@
-// npm test: sets up missing parts, then runs everything that CI runs, in this order: checks of form, Rust tests, the
-// addon, the tests of TypeScript with real clients and the examples. The last line sums up.
+// npm test: sets up missing parts, then runs everything that CI runs, in this order: static checks, Rust tests, the
+// addon, the tests of TypeScript with real clients and the examples. The last line has the totals.
 import { spawn } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
 import { checks } from './checks.mjs'
@@ -46,7 +46,7 @@ async function typeScriptTests() {
   if (code !== 0) throw new SetupError('TypeScript tests failed')
 }
 
-/** Runs a program, shows its output and returns it too. */
+/** Runs a program, prints its output and returns it. */
 function show(command, parameters, env) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, parameters, { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] })
@@ -70,7 +70,7 @@ await attempt('typings of the addon', async () =>
 )
 await attempt('TypeScript tests, clients and examples', typeScriptTests)
 
-// A phase that failed without a failed test (a check of form, a build) counts as one failure.
+// A failed phase without a failed test (a static check, a build) counts as one failure.
 const failed = Math.max(totals.failed, failures.length)
 if (failures.length > 0) process.stdout.write(`failed: ${failures.join(', ')}\n`)
 process.stdout.write(`${totals.passed} passed, ${failed} failed\n`)

@@ -1,15 +1,15 @@
-// npm run torture: the cases of ts/tests/torture, of which npm test runs a minute each, for as long as asked. --help says the
-// rest.
+// npm run torture: runs the cases of ts/tests/torture for a given time; npm test runs a minute of each. --help lists the
+// options.
 import { readdirSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { run, SetupError } from './setup/run.mjs'
 import { root, setup } from './setup.mjs'
 
 const usage = `npm run torture -- [OPTION]...
-  --only NAME    only this case; can be given more than once. Without: all, at the same time
-  --minutes N    how long new rounds begin (default 10)
+  --only NAME    only this case; can be given more than once (default: all cases at the same time)
+  --minutes N    time during which new rounds start (default 10)
   --rounds N     N rounds instead of minutes
-  --seed S       the seed of the first round, each further one has the next number. Without: any. A round that fails is
+  --seed S       seed of the first round (default: random); each further round has the next number. A failing round is
                  printed with its own seed, and --rounds 1 with that seed replays it
   --list         the names
 `

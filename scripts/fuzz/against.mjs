@@ -9,19 +9,19 @@ import { gunzipSync } from 'node:zlib'
 import { Programs, Random } from './programs.mjs'
 import { Reference } from './reference.mjs'
 
-/** Transactions that are sent to one chain. */
+/** Transactions of one chain. */
 const chainLength = 400
 const sendersPerChain = 10
-/** Differences that are shown before the search ends. */
+/** Number of printed differences after which the search ends. */
 const shownDifferences = 20
-/** Errors that say nothing about the question: a defect of the reference, an answer that is too large. */
+/** Errors that are not compared: internal errors of the reference, too large answers. */
 const noAnswers = [-32603, -32011]
-/** Longer answers are remembered by their hash. */
+/** Longer answers are stored as their hash. */
 const keptAnswer = 32_768
 /** Divisor of the activation heights of the golden chain that crosses all upgrades. */
 const heightScale = 15
 
-/** Sends `cases` transactions; the number of differences. */
+/** Sends `cases` transactions and returns the number of differences. */
 export async function searchAgainst(root, program, cases, seed) {
   const { startNode } = await import(`${root}/ts/dist/index.js`)
   const totals = { transactions: 0, blocks: 0, answers: 0, differences: 0 }
@@ -103,7 +103,7 @@ class Search {
   async #build(length) {
     const random = this.#random
     const { result: accounts } = await this.#reference.ask('eth_accounts', [])
-    // They come in another order in every run.
+    // Their order differs between runs.
     const senders = accounts.toSorted().slice(0, sendersPerChain)
     const nonces = new Map(senders.map((sender) => [sender, 0]))
     this.#known.push(...senders)
@@ -120,7 +120,7 @@ class Search {
       }
       await this.#reference.ask('evm_mine', [])
       const { result: head } = await this.#reference.ask('eth_blockNumber', [])
-      // There are transactions that no receipt can be made of: the reference cannot mine them, nor anything beside them.
+      // For some transactions no receipt can be created: the reference can mine neither them nor other transactions with them.
       if (Number(head) === this.blocks) return
       this.blocks++
       await this.#askAboutBlock(quantity(this.blocks))
@@ -156,7 +156,7 @@ class Search {
     }
   }
 
-  /** Asks about the state at several heights, and for calls on it. */
+  /** Reads the state at several heights, and runs calls on it. */
   async #read() {
     const random = this.#random
     const programs = new Programs(random, this.#known)
@@ -176,7 +176,7 @@ class Search {
 
   async #ask(method, params) {
     const answer = await this.#reference.ask(method, params)
-    // A detailed trace that fails takes that of the next transaction with it.
+    // After a failed detailed trace, the trace of the next transaction fails, too.
     const isLost = method === 'debug_traceTransaction' && answer.result === null
     const isLeftOut = isLost || noAnswers.includes(answer.error?.code)
     this.#asked.push({ method, params, answer: kept(canonical(answer)), isLeftOut })
@@ -225,7 +225,7 @@ class Search {
   }
 }
 
-/** The heights of the golden chain that crosses all upgrades, so that a short chain crosses them too. */
+/** Returns the activation heights of the golden chain, divided so that a short chain crosses all upgrades. */
 function upgradeHeights(root) {
   const specs = JSON.parse(gunzipSync(readFileSync(`${root}/tests/vectors/blocks/chain_specs.json.gz`)).toString())
   const heights = Object.entries(specs['all-forks'].consensusRules)
@@ -243,7 +243,7 @@ function hex(bytes) {
 }
 
 /**
- * The text of an answer without the order of its members, and without what differs by choice (docs/differences.md):
+ * Returns the text of an answer with sorted members, and without intended differences (docs/differences.md):
  * `removed`, and the error text of a precompile that fails.
  */
 function canonical(answer) {
@@ -260,7 +260,7 @@ function kept(text) {
   return `${text.length} characters, SHA-256 ${createHash('sha256').update(text).digest('hex')}`
 }
 
-/** The surroundings of the first character that differs. */
+/** Returns the text around the first differing character. */
 function firstDifference(expected, got) {
   let at = 0
   while (at < expected.length && expected[at] === got[at]) at++

@@ -1,6 +1,6 @@
-// Random programs for the machine: valid enough to run for a while, with everything that ends a frame in between.
+// Random EVM programs: valid enough to run for a while, with all instructions that end a frame in between.
 
-/** A small generator of numbers that gives the same ones for the same seed (mulberry32). */
+/** A small random number generator with a seed (mulberry32). */
 export class Random {
   #state
 
@@ -83,7 +83,7 @@ const unary = [0x15, 0x19, 0x31, 0x35, 0x3b, 0x3f, 0x40, 0x51, 0x54, 0x5c]
 /** Sizes of code around the limits. */
 const codeSizes = [0, 1, 32, 100, 1000, 24_576, 24_577, 40_000]
 
-/** Bytes of code; jumps know where they are. */
+/** Assembler for bytes of code, with the positions that jumps need. */
 class Code {
   bytes = []
   /** Data after the code, with the positions in the code that contain its offset. */
@@ -101,7 +101,7 @@ class Code {
     return this.emit(0x5f + bytes.length, ...bytes)
   }
 
-  /** Copies these bytes to the beginning of memory. */
+  /** Copies bytes to the start of memory. */
   load(bytes) {
     this.push(bytes.length).emit(0x61, 0, 0).push(0).emit(op.CODECOPY)
     this.#data.push({ at: this.bytes.length - 5, bytes })
@@ -118,7 +118,7 @@ class Code {
   }
 }
 
-/** Makes programs that call the addresses of `known`, which grows as contracts are made. */
+/** Creates programs that call the addresses of `known`, which grows with new contracts. */
 export class Programs {
   #random
   #known
@@ -128,7 +128,7 @@ export class Programs {
     this.#known = known
   }
 
-  /** Code of a contract. `depth` is how many creations may still be inside one another. */
+  /** Returns code of a contract. `depth` limits nested creations. */
   contract(depth = 2) {
     const random = this.#random
     const code = new Code()
@@ -145,7 +145,7 @@ export class Programs {
     const code = new Code()
     for (let count = random.below(4); count > 0; count--) this.#statement(code, depth - 1)
     if (random.isOne(5)) {
-      // Code that may be too large, too dear or begin with a byte that it must not have.
+      // Code that may be too large or too expensive, or begin with a forbidden byte.
       if (random.isOne(2)) code.push(0xef).push(0).emit(op.MSTORE8)
       return code.push(random.pick(codeSizes)).push(0).emit(op.RETURN).finish()
     }
@@ -153,7 +153,7 @@ export class Programs {
     return code.load(runtime).push(runtime.length).push(0).emit(op.RETURN).finish()
   }
 
-  /** Call data. */
+  /** Returns call data. */
   input() {
     return this.#random.bytes(this.#random.pick([0, 0, 4, 32, 33, 100]))
   }
@@ -210,7 +210,7 @@ export class Programs {
     return random.isOne(5) ? builtIn : random.isOne(5) ? fresh : BigInt(random.pick(this.#known))
   }
 
-  /** Uses the word on top of the stack up. */
+  /** Consumes the word on top of the stack. */
   #keep(code) {
     const random = this.#random
     switch (random.below(3)) {

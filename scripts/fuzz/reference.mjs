@@ -17,7 +17,7 @@ export class Reference {
   #child
   url
 
-  /** `rules`: the heights of single rules, undefined for those of the network. */
+  /** `rules`: activation heights of single rules; undefined: those of the network. */
   constructor(program, folder, rules) {
     this.#program = program
     this.#folder = folder
@@ -52,7 +52,7 @@ blockchain.config.consensusRules { ${heights.join(', ')} }
     throw new SetupError(`${this.#program} does not serve JSON-RPC; its output is in ${this.#folder}`)
   }
 
-  /** The whole answer of a method. */
+  /** Returns the whole answer of a method. */
   async ask(method, params) {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
     const response = await fetch(this.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
@@ -66,7 +66,7 @@ blockchain.config.consensusRules { ${heights.join(', ')} }
     await ended
   }
 
-  /** Writes the blocks up to `height` to a file. The node has to be stopped. */
+  /** Writes the blocks up to `height` to a file. The node must be stopped. */
   async export(file, height) {
     const range = ['--fromBlock', '0', '--toBlock', String(height), '--file', file]
     const child = this.#spawn(range, {}, { MAIN: 'co.rsk.cli.tools.ExportBlocks' })
@@ -85,7 +85,7 @@ blockchain.config.consensusRules { ${heights.join(', ')} }
   }
 }
 
-/** Ports of this machine that nothing listens on. */
+/** Returns free ports of this machine. */
 async function freePorts(count) {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
   await Promise.all(servers.map((server) => new Promise((resolve) => server.once('listening', resolve))))

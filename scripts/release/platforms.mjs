@@ -1,5 +1,5 @@
-// The platforms that have prebuilt packages: one each, named `@rhizome-node/<platform>`. `runner` is the machine of the
-// release workflow that builds and tests it, `container` the old system (glibc 2.28) that Linux is built on.
+// Platforms with prebuilt packages, named `@rhizome-node/<platform>`. `runner` is the machine of the release workflow that
+// builds and tests the package, `container` the old Linux system (glibc 2.28) of the build.
 export const platforms = [
   {
     name: 'linux-x64-gnu',
@@ -24,7 +24,7 @@ export const platforms = [
   { name: 'win32-x64', os: 'win32', cpu: 'x64', runner: 'windows-2022', container: '' },
 ]
 
-/** The platform of this process; undefined when there is no package for it. */
+/** Returns the platform of this process; undefined if there is no package for it. */
 export function thisPlatform() {
   const isGlibc = process.platform !== 'linux' || process.report.getReport().header.glibcVersionRuntime !== undefined
   return platforms.find(({ os, cpu }) => isGlibc && os === process.platform && cpu === process.arch)

@@ -1,5 +1,5 @@
-// npm run release -- [--dry-run] [--out DIR] [STEP]...: the steps of a release, all when none is named. The release
-// workflow runs each on the machine that it needs; with --dry-run they run here, one after another, and nothing is published.
+// npm run release -- [--dry-run] [--out DIR] [STEP]...: the steps of a release (default: all). The release
+// workflow runs each step on its machine; with --dry-run all run here, one after another, and nothing is published.
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -22,27 +22,27 @@ const steps = {
   async check({ isDry }) {
     const tag = process.env.GITHUB_REF_NAME
     if (!isDry && tag !== `v${manifest.version}`)
-      throw new SetupError(`the tag is ${tag}, the version ${manifest.version}`)
+      throw new SetupError(`the tag is ${tag}, but the version is ${manifest.version}`)
     if (!readFileSync(join(root, 'CHANGELOG.md'), 'utf8').includes(`\n## ${manifest.version} `)) {
-      throw new SetupError(`CHANGELOG.md says nothing of ${manifest.version}`)
+      throw new SetupError(`CHANGELOG.md has no section for ${manifest.version}`)
     }
     const problems = [...checkPins(root), ...checkDependencies(root)]
     if (problems.length > 0) throw new SetupError(problems.join('\n'))
   },
 
-  /** The HTTP server's binaries, in OUT/http-server. */
+  /** Writes the HTTP server's binaries to OUT/http-server. */
   async 'http-server'({ out, isDry }) {
-    if (isDry) say('not built here: the pinned file for this Node.js is taken')
+    if (isDry) say('not built: using the pinned file for this Node.js')
     await (isDry ? pinnedHttpServer : releaseHttpServer)(root, join(out, 'http-server'))
   },
 
-  /** They offer what those of npm's package offer. Needs a system on which both load. */
+  /** Checks that they have the exports of npm's binaries. Needs a system on which both load. */
   compare({ out }) {
     const problems = compareWithNpm(root, join(out, 'http-server'))
     if (problems.length > 0) throw new SetupError(problems.join('\n'))
   },
 
-  /** The addon, and all native files of this platform, in OUT/native/PLATFORM. */
+  /** Writes the addon and all native files of this platform to OUT/native/PLATFORM. */
   async native({ out, isDry }) {
     await setup()
     const { name } = thisPlatform()
@@ -51,12 +51,12 @@ const steps = {
     if (process.platform !== 'linux') return
     for (const { name: file, glibc } of glibcOf(folder)) {
       const isOldEnough = isAtLeast(oldestGlibc, glibc)
-      say(`${file} needs glibc ${glibc}${isOldEnough ? '' : `; what is released may need ${oldestGlibc} at most`}`)
-      if (!isOldEnough && !isDry) throw new SetupError(`${file} was built on too new a system`)
+      say(`${file} needs glibc ${glibc}${isOldEnough ? '' : `; released files may need at most ${oldestGlibc}`}`)
+      if (!isOldEnough && !isDry) throw new SetupError(`${file} needs a more recent glibc than ${oldestGlibc}`)
     }
   },
 
-  /** The packages, in OUT: one of the program, one of each platform in OUT/native. */
+  /** Writes the packages to OUT: the program, and one for each platform in OUT/native. */
   async pack({ out }) {
     await setup({ addon: false })
     for (const file of packagesIn(out)) rmSync(file)
@@ -67,7 +67,7 @@ const steps = {
     )
   },
 
-  /** They install in an empty folder and answer, with neither Rust nor a compiler on the path. */
+  /** Installs the packages in an empty folder, with neither Rust nor a compiler on the path, and sends a request. */
   async try({ out }) {
     const { installMs, answerMs, megabytes } = await tryPackages(manifest, packagesIn(out), thisPlatform().name)
     say(
@@ -75,7 +75,7 @@ const steps = {
     )
   },
 
-  /** The program goes last because it asks for the others. */
+  /** Publishes the packages, the program last, because it depends on the others. */
   async publish({ out, isDry }) {
     const files = packagesIn(out).sort((left, right) => Number(isProgram(left)) - Number(isProgram(right)))
     for (const file of files) {
@@ -115,7 +115,7 @@ try {
     },
   })
   const unknown = positionals.find((name) => steps[name] === undefined)
-  if (unknown !== undefined) throw new SetupError(`${unknown} is none of the steps ${Object.keys(steps).join(', ')}`)
+  if (unknown !== undefined) throw new SetupError(`${unknown} is not one of the steps ${Object.keys(steps).join(', ')}`)
   const isDry = values['dry-run']
   const out = resolve(values.out)
   mkdirSync(out, { recursive: true })

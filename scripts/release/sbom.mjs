@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { outputOf, SetupError } from '../setup/run.mjs'
 
-/** Of the program: the npm packages that the bundle was made from. */
+/** Returns the SBOM of the program: the npm packages in the bundle. */
 export function programSbom(root, manifest) {
   return document(
     manifest.name,
@@ -15,7 +15,7 @@ export function programSbom(root, manifest) {
   )
 }
 
-/** Of a platform's package: the crates in the addon, and the binaries of the HTTP server by their file names. */
+/** Returns the SBOM of a platform's package: the crates in the addon, and the binaries of the HTTP server by file name. */
 export function nativeSbom(root, name, manifest, binaries) {
   const server = npmPackages(root).find((one) => one.name === 'uWebSockets.js')
   const files = Object.entries(binaries).map(([file, { sha256, origin }]) => ({
@@ -40,7 +40,7 @@ export function originOf(root, source) {
   return { version, purl: `pkg:npm/uwebsockets@${version}` }
 }
 
-/** Packages of package-lock.json that a running node contains, as `{name, resolved, version, license, integrity}`. */
+/** Returns the packages of package-lock.json in a running node, as `{name, resolved, version, license, integrity}`. */
 export function npmPackages(root) {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
   return Object.entries(packages)

@@ -20,7 +20,7 @@ export async function tryPackages({ name, version }, files, platform) {
     )
     show('npm', 'install', '--no-audit', '--no-fund', ...fitting)
     const installMs = performance.now() - started
-    if (show('npx', 'rhizome', '--version') !== version) throw new SetupError('the program tells another version')
+    if (show('npx', 'rhizome', '--version') !== version) throw new SetupError(`--version is not ${version}`)
     const load = `import(${JSON.stringify(`${name}/verify`)}).then((module) => console.log(typeof module.verifyHeader))`
     if (show('node', '-e', load) !== 'function') throw new SetupError(`${name}/verify does not load`)
     const answerMs = await firstAnswer(project, env)
@@ -36,7 +36,7 @@ function environment(folder) {
   const place = join(folder, 'bin')
   mkdirSync(place)
   const own = dirname(process.execPath)
-  // A Node.js without npm beside it (a package of the distribution, for one) is used with the npm of the path.
+  // If npm is not in the folder of Node.js (e.g. with packages of a distribution), the npm of the path is used.
   for (const name of ['node', 'npm', 'npx'])
     symlinkSync(existsSync(join(own, name)) ? join(own, name) : which(name), join(place, name))
   for (const name of ['sh', 'env']) symlinkSync(`/bin/${name}`, join(place, name))
@@ -49,7 +49,7 @@ function which(name) {
   return output('sh', ['-c', `command -v ${name}`], {})
 }
 
-/** Milliseconds from the start of the installed program to its answer to eth_chainId. */
+/** Returns the milliseconds from the start of the installed program to its answer to eth_chainId. */
 async function firstAnswer(cwd, env) {
   const started = performance.now()
   const flags = ['rhizome', 'start', '--json', '--ephemeral', '--http-port', '0']
@@ -75,7 +75,7 @@ async function firstAnswer(cwd, env) {
     if (result !== '0x21') throw new SetupError(`eth_chainId is ${result}`)
     return performance.now() - started
   } finally {
-    // The whole group: npx puts a shell between itself and the node.
+    // Kills the process group, because npx starts the node through a shell.
     if (process.platform === 'win32') child.kill()
     else process.kill(-child.pid)
     await new Promise((resolve) => child.once('exit', resolve))

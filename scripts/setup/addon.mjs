@@ -1,4 +1,4 @@
-// The native addon: built by cargo, put beside the TypeScript sources that load it.
+// Builds the native addon with cargo and copies it next to the TypeScript sources that load it.
 import { copyFileSync, existsSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { cargoBuild, cargoEnvironment } from './cargo.mjs'
@@ -15,7 +15,7 @@ export function hasAddon(root) {
 export async function buildAddon(root) {
   checkBuildTools()
   const progress = new Progress()
-  // Seconds that they take on two processors. RocksDB is one of them only when it has to be compiled.
+  // Seconds of each part on two processors. RocksDB counts only if it has to be compiled.
   const crates = progress.add('crates', 230)
   let rocksdb
   const compileRocksdb = (done) => {
@@ -35,7 +35,7 @@ export async function buildAddon(root) {
   const library = join(folder, 'release', libraryName())
   if (!existsSync(library)) throw new SetupError(`cargo built no ${library}`)
   mkdirSync(join(root, 'ts/src/native'), { recursive: true })
-  // A running node keeps the old file: it is replaced, not overwritten.
+  // Replaced by a rename, not overwritten: a running node still uses the old file.
   copyFileSync(library, join(root, `${target}.new`))
   renameSync(join(root, `${target}.new`), join(root, target))
 }

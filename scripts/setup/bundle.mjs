@@ -1,4 +1,4 @@
-// The TypeScript program, bundled: one file loads many times faster than hundreds of modules, in every worker again.
+// Bundles the TypeScript program: each worker loads a few files many times faster than hundreds of modules.
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { declare } from './declarations.mjs'
@@ -17,7 +17,7 @@ export async function buildBundle(root) {
       verify: 'ts/src/verify/index.ts',
     },
     platform: 'node',
-    // Native: loads the binary beside its own files.
+    // Loads its native binary from its own folder.
     external: ['uWebSockets.js'],
     logLevel: 'warn',
     output: { dir: fresh, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name].js' },
@@ -45,7 +45,7 @@ async function buildPage(root, place) {
   for (const name of ['index.html', 'page.css', 'icon.svg']) copyFileSync(join(root, source, name), join(place, name))
 }
 
-/** TypeScript that a script needs, bundled for once and loaded. */
+/** Bundles a TypeScript module and imports it, for scripts. */
 export async function loadBundle(root, name, input) {
   const { build } = await import('rolldown')
   const dir = join(root, 'node_modules/.cache/bundles')

@@ -52,11 +52,11 @@ export function cargoBuild(parameters, env, report) {
   })
 }
 
-/** Our own crates come last and take as long as this many others, each. */
+/** Weight of a crate of the project: each takes as long as this many dependencies. */
 const ownWeight = 60
 const ownCount = 8
 
-/** Fraction of the work that is done with `done` of `total` units. */
+/** Returns the finished fraction of the work after `done` of `total` crates. */
 export function fractionOf(done, total) {
   const others = Math.max(0, total - ownCount)
   const own = total - others

@@ -9,7 +9,7 @@ import { outputOf, phase, run, SetupError } from './run.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const sources = 'ts/tests/clients'
-// Large, and none of our sources: checks and tests look at those only.
+// Large, and outside of the folders that checks and tests read.
 const place = join(root, 'target/clients')
 /** Time limit of all installations with their downloads, because there may be no network. */
 const limitMs = 600_000
@@ -17,7 +17,7 @@ let until = 0
 const limited = (options) => ({ ...options, timeout: Math.max(1, Math.floor(until - performance.now())) })
 
 const isWindows = process.platform === 'win32'
-// Not `ci`: it wants the packages of all platforms in the lock file, and a registry may lack some.
+// Not `npm ci`, which needs the packages of all platforms of the lock file: a registry may lack some.
 const npmFlags = [
   'install',
   '--no-save',
@@ -66,7 +66,7 @@ export async function installClients() {
       stamps.set(name, value)
     } catch (error) {
       if (!(error instanceof SetupError)) throw error
-      // Half of it is worse than nothing: its test would fail instead of saying that it did not run.
+      // After a partial installation the test would fail instead of being skipped.
       rmSync(join(place, made), { recursive: true, force: true })
       process.stderr.write(`== not installed: ${name}: ${error.message}\n`)
     }
@@ -82,13 +82,13 @@ function copy(input) {
 /** Runs npm under the Node.js of Hardhat, because npm leaves out packages for which its own Node.js is too old. */
 function installHardhat3() {
   const node = node22()
-  if (node === undefined) throw new SetupError('it needs Node.js 22.13 or later')
+  if (node === undefined) throw new SetupError('needs Node.js 22.13 or later')
   const npm = outputOf('npm', ['root', '--global'], { shell: isWindows })
   const cwd = join(place, 'hardhat3')
   return run(node, [join(npm ?? '', 'npm/bin/npm-cli.js'), ...npmFlags], limited({ cwd }))
 }
 
-/** This Node.js when Hardhat 3 runs under it, else the one from npm; undefined when there is none. */
+/** Returns this Node.js if Hardhat 3 runs under it, else a Node.js from npm; undefined if there is none. */
 function node22() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   if (major > 22 || (major === 22 && minor >= 13)) return process.execPath
@@ -100,7 +100,7 @@ async function installPython() {
   const python = ['python3', 'python'].find((one) =>
     /^Python 3\.(1[1-9]|[2-9]\d)/.test(outputOf(one, ['--version']) ?? ''),
   )
-  if (python === undefined) throw new SetupError('Python 3.11 or later is not here')
+  if (python === undefined) throw new SetupError('Python 3.11 or later is not installed')
   const cwd = place
   await run(python, ['-m', 'venv', '--clear', '.venv'], limited({ cwd }))
   const flags = [
@@ -118,9 +118,9 @@ async function installPython() {
   await run(own, ['-m', 'pip', 'install', ...flags, '-r', 'requirements.txt'], limited({ cwd }))
 }
 
-/** Leaves the packages in Go's own caches. */
+/** Downloads the packages into the cache of Go. */
 async function buildGo() {
-  if (outputOf('go', ['version']) === undefined) throw new SetupError('Go is not here')
+  if (outputOf('go', ['version']) === undefined) throw new SetupError('Go is not installed')
   await run(
     'go',
     ['build', '-mod=readonly', '-o', isWindows ? 'NUL' : '/dev/null', '.'],

@@ -1,4 +1,4 @@
-// The types of the package for programs that import it: nothing in them comes from a package that is bundled.
+// Writes the types of the package for programs that import it, without types of bundled packages.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from './run.mjs'
@@ -16,7 +16,7 @@ const sources = [
 const face = `import type { NodeSettings } from './settings.js'
 import type { RunningNode } from './runningNode.js'
 
-/** Starts the node of this process; there can be one in a process. Throws ConfigError, PortError, AddonMissing or UnsupportedSystem. */
+/** Starts the node of this process; a process can have one node. Throws ConfigError, PortError, AddonMissing or UnsupportedSystem. */
 export declare function startNode(settings?: NodeSettings): Promise<RunningNode>
 
 export type { NodeSettings, RunningNode }

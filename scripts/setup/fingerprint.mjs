@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Hash over the contents of files and folders. Folders and files that are named in `except` are left out. */
+/** Returns a hash of the contents of files and folders, without those named in `except`. */
 export function fingerprint(root, paths, except = []) {
   const hash = createHash('sha256')
   const visit = (path) => {
@@ -25,7 +25,7 @@ function directoryEntries(path) {
   }
 }
 
-/** Fingerprints by name, kept in one file. */
+/** Fingerprints by name, stored in one file. */
 export class Stamps {
   #path
   #known

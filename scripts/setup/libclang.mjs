@@ -1,5 +1,5 @@
-// The RocksDB crate generates its bindings with libclang. The system's is used when there is one; otherwise the library
-// comes from the PyPI package of the same name: a shared library that needs no installation.
+// The RocksDB crate generates its bindings with libclang. If the system has none, set-up fetches the PyPI package of the
+// same name, which contains only the shared library.
 import { createHash } from 'node:crypto'
 import {
   existsSync,
@@ -17,7 +17,7 @@ import { outputOf, phase, SetupError } from './run.mjs'
 import { unzip } from './unzip.mjs'
 
 const version = '18.1.1'
-/** SHA-256 of the wheels of that version, by the last part of their names. */
+/** SHA-256 of the wheels of this version, by the last part of their names. */
 const wheels = {
   macosx_10_9_x86_64: '6f14c3f194704e5d09769108f03185fce7acaf1d1ae4bbb2f30a72c2400cb7c5',
   macosx_11_0_arm64: '0b2e143f0fac830156feb56f9231ff8338c20aecfe72b4ffe96f19e5a1dbb69a',
@@ -30,11 +30,11 @@ const wheels = {
 // libclang-cpp is another library.
 const libraryNames = /^libclang(-(?!cpp).*)?\.(so|dylib|dll)/
 
-/** Environment for cargo: empty with a system libclang, otherwise where the library is. Fetches it when needed. */
+/** Returns the environment for cargo: empty with a system libclang, otherwise the path of the library. Fetches it if needed. */
 export async function libclangEnvironment() {
   if (process.env.LIBCLANG_PATH !== undefined) return {}
   const folder = join(cacheFolder(), `libclang-${version}`, 'clang', 'native')
-  // The fetched library stays in use once it is there: another path would make cargo build RocksDB again.
+  // A fetched library is used even if the system has one by now: another path would make cargo build RocksDB again.
   if (!hasLibrary(folder)) {
     if (systemFolders().some(hasLibrary)) return {}
     await phase(`fetching libclang ${version} (for the RocksDB bindings)`, () => fetchInto(dirname(dirname(folder))))
@@ -76,10 +76,12 @@ async function fetchInto(folder) {
   try {
     const wheel = byPip(work) ?? (await byHttps(work))
     if (wheel === undefined) {
-      throw new SetupError(`libclang is missing, and neither python3 -m pip nor https://pypi.org gave it. ${byHand}`)
+      throw new SetupError(
+        `libclang is missing, and could be fetched neither with python3 -m pip nor from https://pypi.org. ${byHand}`,
+      )
     }
     checkWheel(basename(wheel), readFileSync(wheel))
-    // Unpacked beside its place and moved there whole: an interrupted set-up leaves nothing half done.
+    // Unpacked into another folder and renamed: an interrupted set-up leaves no incomplete library.
     mkdirSync(dirname(folder), { recursive: true })
     const fresh = mkdtempSync(`${folder}-`)
     unzip(wheel, fresh)
@@ -94,10 +96,10 @@ async function fetchInto(folder) {
 export function checkWheel(name, bytes) {
   const expected = wheels[/-none-(.*)\.whl$/.exec(name)?.[1]]
   const found = createHash('sha256').update(bytes).digest('hex')
-  if (found !== expected) throw new SetupError(`${name} is not the file that is pinned (SHA-256 ${found}). ${byHand}`)
+  if (found !== expected) throw new SetupError(`${name} is not the pinned file (SHA-256 ${found}). ${byHand}`)
 }
 
-/** Pip knows mirrors and proxies of the machine. */
+/** Fetches with pip, which uses the mirrors and proxies of the machine. */
 function byPip(folder) {
   const parameters = [
     '-m',

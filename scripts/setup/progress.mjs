@@ -18,7 +18,7 @@ export class Progress {
     }
   }
 
-  /** E.g. `43 %, about 4 min left (RocksDB)`: the parts that have begun and not ended. */
+  /** Returns e.g. `43 %, about 4 min left (RocksDB)`, with the unfinished parts in brackets. */
   toString() {
     const parts = [...this.#parts.values()]
     const all = parts.reduce((sum, { seconds }) => sum + seconds, 0)

@@ -1,7 +1,7 @@
-// RocksDB is nine tenths of what the first start compiles. Its crate compiles 342 files one by one, and each reads the same
-// headers again. Here they are put together to some thirty ("unity build", a form that RocksDB's own makefile and CI have),
-// with the flags of the crate's build script. The library stays in the cache of the user for every checkout with
-// the same sources, compiler and flags; the crate links it because ROCKSDB_LIB_DIR says where it is.
+// RocksDB is nine tenths of the compilation at the first start. Its crate compiles 342 files one by one, and each includes
+// the same headers. Here they are merged into some thirty files ("unity build", which RocksDB's makefile and CI also have),
+// with the flags of the crate's build script. The library is cached for all checkouts of the user with the same sources,
+// compiler and flags; ROCKSDB_LIB_DIR makes the crate link it.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { availableParallelism, freemem } from 'node:os'
@@ -14,7 +14,7 @@ const groups = 32
 /** Memory of the compiler for the largest group. */
 const bytesPerJob = 1.2e9
 
-/** Those of the crate's build script for Linux; the level of optimisation is that of RocksDB's own makefile. */
+/** Flags of the crate's build script for Linux, with the optimisation level of RocksDB's makefile. */
 export const flags = [
   '-O2',
   '-std=c++20',
@@ -36,7 +36,7 @@ export const flags = [
 
 const oneByOne = 'With ROCKSDB_COMPILE=1 in the environment the sources of RocksDB are compiled one by one.'
 
-/** Whether set-up compiles RocksDB. Elsewhere, or where ROCKSDB_COMPILE or ROCKSDB_LIB_DIR is set, the crate does. */
+/** Returns whether set-up compiles RocksDB: on Linux, unless ROCKSDB_COMPILE or ROCKSDB_LIB_DIR is set. */
 const isOurs =
   process.platform === 'linux' && process.env.ROCKSDB_LIB_DIR === undefined && process.env.ROCKSDB_COMPILE === undefined
 
@@ -51,13 +51,13 @@ export async function rocksdbEnvironment(root, env, report = () => undefined) {
   return { ROCKSDB_LIB_DIR: folder, ROCKSDB_STATIC: '1' }
 }
 
-/** The crates that hold the sources, as Cargo.lock names them and their content. */
+/** Returns the crates with the sources, with versions and checksums from Cargo.lock. */
 function sourcesIn(root) {
   const entries = readFileSync(join(root, 'Cargo.lock'), 'utf8').split('[[package]]')
   return crates.map((name) => entries.find((entry) => entry.includes(`\nname = "${name}"\n`)))
 }
 
-/** The folders of those crates. */
+/** Returns the folders of these crates. */
 export function locate(root, env) {
   const parameters = ['metadata', '--locked', '--format-version', '1']
   const output = outputOf('cargo', parameters, { cwd: root, env, maxBuffer: 2 ** 28 })
@@ -100,7 +100,7 @@ async function compile({ folder: source, includes }, compiler, folder, report) {
       }
     }
     const jobs = Math.max(1, Math.min(availableParallelism(), Math.floor(freemem() / bytesPerJob)))
-    // All of them have ended before a failure is reported: a later run writes the same files.
+    // A failure is reported after all compilers have ended, because a later run writes the same files.
     const ends = await Promise.allSettled(Array.from({ length: jobs }, worker))
     const failure = ends.find(({ status }) => status === 'rejected')
     if (failure !== undefined) throw failure.reason
@@ -109,14 +109,14 @@ async function compile({ folder: source, includes }, compiler, folder, report) {
     mkdirSync(folder, { recursive: true })
     renameSync(join(partial, fresh), library)
   } catch (error) {
-    // Another set-up may have been quicker, and have taken the folder away.
+    // A concurrent set-up may have finished first and removed the folder.
     if (existsSync(library)) return
     throw error instanceof SetupError ? new SetupError(`${error.message}. ${oneByOne}`) : error
   }
   rmSync(partial, { recursive: true, force: true })
 }
 
-/** Files that include neighbours of the crate's list, about as many bytes in each. */
+/** Groups neighbours of the crate's list into files of similar size. */
 function unitsOf(source, folder) {
   const names = readFileSync(join(source, 'rocksdb_lib_sources.txt'), 'utf8').trim().split('\n')
   const files = names

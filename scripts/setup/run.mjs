@@ -1,19 +1,19 @@
 // Runs programs and prints their progress.
 import { spawn, spawnSync } from 'node:child_process'
 
-/** Something that a person has to put right. Printed without a stack. */
+/** An error that the user has to fix. Printed without a stack. */
 export class SetupError extends Error {}
 
-/** Output of a program, or undefined when it cannot be run or fails. */
+/** Returns the output of a program; undefined if it cannot be run or fails. */
 export function outputOf(command, parameters, options = {}) {
   const result = spawnSync(command, parameters, { encoding: 'utf8', ...options })
   return result.status === 0 ? result.stdout.trim() : undefined
 }
 
-/** Programs that run. */
+/** Running programs. */
 const running = new Set()
 
-/** Remembers a program, so that a failure elsewhere can end it. */
+/** Registers a program, so that a failure of another step can terminate it. */
 export function track(child) {
   running.add(child)
   child.once('close', () => running.delete(child))
@@ -25,10 +25,10 @@ export function stopAll() {
   for (const child of running) child.kill()
 }
 
-/** Runs a program with its output shown. Rejects with SetupError when it fails. */
+/** Runs a program and prints its output. Rejects with SetupError if it fails. */
 export function run(command, parameters, options = {}) {
   return new Promise((resolve, reject) => {
-    // The standard output belongs to the answer of the command that needs this.
+    // Standard output is for the result of the command that runs set-up.
     const child = track(spawn(command, parameters, { stdio: ['ignore', process.stderr, process.stderr], ...options }))
     child.on('error', (error) => reject(new SetupError(`${command} cannot be run: ${error.message}`)))
     child.on('close', (code, signal) => {

@@ -1,4 +1,4 @@
-// The programs that must be there before anything can be built.
+// Checks the programs that set-up needs.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileName, hashProblem, isAtLeast, pinned, systemProblem, thisSystem } from '../../ts/src/native/binaries.mjs'
@@ -8,7 +8,7 @@ const releaseBuild = 'ts/src/native/uWebSockets.json'
 
 const rust = '1.91'
 
-/** Throws SetupError when the HTTP server would not load with this Node.js on this system. Comes before all that takes time. */
+/** Throws SetupError if the HTTP server cannot load with this Node.js on this system. Called before the slow steps. */
 export function checkSystem(root) {
   const problem = systemProblem(binariesOf(root), thisSystem())
   if (problem !== undefined) throw new SetupError(problem)
@@ -23,7 +23,7 @@ export function checkHttpServer(root) {
   if (problem !== undefined) throw new SetupError(problem)
 }
 
-/** Those of the release build when it put them beside the addon, else those of the npm package. */
+/** Returns the binaries of the release build if they are next to the addon, else those of the npm package. */
 function binariesOf(root) {
   if (!hasReleaseBuild(root)) return pinned[thisSystem().platform]
   return JSON.parse(readFileSync(join(root, releaseBuild), 'utf8'))

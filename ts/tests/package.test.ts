@@ -77,7 +77,7 @@ describe.skipIf(process.platform === 'win32')('a release without publishing', ()
 test('error: a step that there is none of', () => {
   const parameters = [join(root, 'scripts/release/release.mjs'), 'fly']
   const { stderr, status } = spawnSync(process.execPath, parameters, { encoding: 'utf8' })
-  expect([status, stderr]).toEqual([1, expect.stringMatching(/^release: fly is none of the steps check, /)])
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/^release: fly is not one of the steps check, /)])
 })
 
 describe.skipIf(process.platform !== 'linux')('a Node.js or a system that does not fit', () => {
