@@ -1,5 +1,5 @@
 // node scripts/check-prose.mjs [PATH]...: refuses phrases of scripts/prose/refused.mjs in comments and Markdown.
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { proseOf } from './prose/comments.mjs'
 import { projectFiles } from './prose/files.mjs'
@@ -21,13 +21,13 @@ export function checkProse(root, paths = []) {
 }
 
 function checkFile(root, path) {
-  let source
-  try {
-    source = readFileSync(join(root, path), 'utf8')
-  } catch {
-    // Deleted, but not yet committed.
-    return []
-  }
+  const full = join(root, path)
+  // A deleted file stays in the index until the commit.
+  return existsSync(full) ? refusedIn(path, readFileSync(full, 'utf8')) : []
+}
+
+/** Problems of one file as lines. */
+export function refusedIn(path, source) {
   const conflict = source.split('\n').findIndex((line) => /^(<{7}|>{7}) /.test(line))
   const conflicts = conflict < 0 ? [] : [`${path}:${conflict + 1}: conflict marker of git`]
   const phrases = (proseOf(path, source) ?? []).flatMap(({ line, text }) => {
