@@ -1,15 +1,15 @@
-//! Block headers of all versions (docs/spec/blocks.md, 4). `decode` reads the full form, `encode` writes the four
-//! forms, `extension` has the part that versions 1 and 2 hash separately, `merged_mining` the hash that Bitcoin miners
-//! commit to.
+//! Block headers of all versions (docs/spec/blocks.md, 4). `decode` reads the full form, `encode` writes all forms and
+//! the extension of versions 1 and 2, `merged_mining` has the hash that Bitcoin miners commit to.
 
 mod decode;
 mod encode;
-mod extension;
 mod merged_mining;
 
 pub use merged_mining::{ForkDetectionData, MERGED_MINING_TAG};
 
 use crate::chain_spec::ChainSpec;
+use crate::error::DecodeError;
+use crate::rlp::Item;
 use crate::rules::{Rule, Rules};
 use crate::{EMPTY_ROOT, EMPTY_UNCLES, rlp};
 use alloy_primitives::{Address, B256, Bytes, I256, U256, keccak256};
@@ -136,6 +136,16 @@ impl Header {
             bitcoin_coinbase: Some(genesis.bitcoin_coinbase.clone()),
             ..Header::new(0, spec)
         }
+    }
+
+    /// Decodes exactly one header in full form.
+    pub fn decode(raw: &[u8], spec: &ChainSpec) -> Result<Header, DecodeError> {
+        Header::from_item(&rlp::decode_list(raw)?, spec)
+    }
+
+    /// Decodes a header in full form; the item must be a list.
+    pub fn from_item(item: &Item<'_>, spec: &ChainSpec) -> Result<Header, DecodeError> {
+        decode::decode(item, spec)
     }
 
     /// Returns the block hash.

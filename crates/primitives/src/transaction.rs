@@ -1,5 +1,6 @@
 //! Transactions (docs/spec/blocks.md, 2): nine RLP elements, two hashes, no typed envelopes.
 
+mod ecdsa;
 mod impersonation;
 mod intrinsic_gas;
 mod recovery;

@@ -132,7 +132,7 @@ impl Store {
             values: ValueCache::with_weighter(
                 value_bytes / TYPICAL_VALUE_BYTES + 1,
                 value_bytes as u64,
-                CachedValueWeight,
+                StoredValueWeight,
             ),
             directory,
         })
@@ -141,9 +141,9 @@ impl Store {
 
 /// Weight of a cached value: its bytes and an allowance for the cache entry.
 #[derive(Clone)]
-pub(crate) struct CachedValueWeight;
+pub(crate) struct StoredValueWeight;
 
-impl quick_cache::Weighter<B256, Bytes> for CachedValueWeight {
+impl quick_cache::Weighter<B256, Bytes> for StoredValueWeight {
     fn weight(&self, _hash: &B256, value: &Bytes) -> u64 {
         value.len() as u64 + 100
     }

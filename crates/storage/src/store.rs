@@ -15,7 +15,7 @@ use crate::columns::{self, BANS_KEY, BLOCKS, HEAD_KEY, HEIGHTS, META, RECEIPTS, 
 use crate::engine::{EngineGuard, EngineLock, EngineSettings};
 use crate::main_hashes::MainHashes;
 use crate::node_files::NodeFileError;
-use crate::open::{CachedValueWeight, NODES_FOLDER};
+use crate::open::{NODES_FOLDER, StoredValueWeight};
 use crate::record::{self, HeightEntry, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
 use crate::write_faults::{PROBE_BYTES, WriteFault, WriteFaults};
 
@@ -69,7 +69,7 @@ pub struct Store {
     /// Incremented right before a batch that changes the flat state.
     pub(crate) generation: AtomicU64,
     /// Cache of long values (code) and trie nodes by hash.
-    pub(crate) values: Cache<B256, Bytes, CachedValueWeight>,
+    pub(crate) values: Cache<B256, Bytes, StoredValueWeight>,
     // Dropped last: the engine closes its files before the lock is released and a temporary directory is removed.
     pub(crate) directory: DataDirectory,
 }

@@ -30,14 +30,6 @@ pub struct NodeView {
     pub value_length: usize,
 }
 
-impl Trie {
-    /// Iterates over all nodes in the order node, left subtree, right subtree. Nodes are loaded when they are reached
-    /// and dropped afterwards.
-    pub fn nodes(&self) -> TrieNodes {
-        TrieNodes { trie: self.clone(), pending: vec![(self.root.clone(), Path::default())] }
-    }
-}
-
 /// Iterator over the nodes of a trie. After an error the iteration ends.
 pub struct TrieNodes {
     trie: Trie,
@@ -46,6 +38,10 @@ pub struct TrieNodes {
 }
 
 impl TrieNodes {
+    pub(crate) fn new(trie: &Trie) -> TrieNodes {
+        TrieNodes { trie: trie.clone(), pending: vec![(trie.root.clone(), Path::default())] }
+    }
+
     fn view(&mut self, node: &Arc<TrieNode>, above: Path) -> NodeView {
         let is_root = above.is_empty();
         let mut path = above;

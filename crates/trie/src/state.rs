@@ -7,7 +7,6 @@ use std::ops::ControlFlow;
 use rhizome_primitives::{B256, Bytes, DecodeError, keccak256};
 
 use crate::error::TrieError;
-use crate::trie::Trie;
 
 /// Failure to read a state. The absence of a key is not a failure.
 #[derive(Debug, thiserror::Error)]
@@ -46,25 +45,6 @@ pub trait StateReader: Send + Sync {
     /// the reader cannot list its keys.
     fn visit_keys(&self, _prefix: &[u8], _visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<(), StateError> {
         Err(StateError::Unlisted)
-    }
-}
-
-impl StateReader for Trie {
-    fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StateError> {
-        Ok(Trie::get(self, key)?)
-    }
-
-    fn length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, StateError> {
-        Ok(self.value_length_and_hash(key)?)
-    }
-
-    fn visit_keys(&self, prefix: &[u8], visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<(), StateError> {
-        for key in self.entries_under(prefix).keys() {
-            if visit(&key?).is_break() {
-                break;
-            }
-        }
-        Ok(())
     }
 }
 

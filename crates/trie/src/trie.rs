@@ -1,5 +1,6 @@
 //! The trie: a map from byte strings to non-empty byte strings, with a root hash.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use rhizome_primitives::{B256, Bytes, EMPTY_ROOT, keccak256};
@@ -8,9 +9,10 @@ use crate::entries::TrieEntries;
 use crate::error::TrieError;
 use crate::node::{Link, TrieNode};
 use crate::node_batch::NodeBatch;
+use crate::nodes::TrieNodes;
 use crate::path::bit;
 use crate::source::NodeSource;
-use crate::state::StateDelta;
+use crate::state::{StateDelta, StateError, StateReader};
 use crate::update::{Action, Change, update};
 use crate::value::NodeValue;
 
@@ -223,10 +225,35 @@ impl Trie {
         TrieEntries::new(self, prefix, max_length)
     }
 
+    /// Iterates over all nodes in the order node, left subtree, right subtree. Nodes are loaded when they are reached
+    /// and dropped afterwards.
+    pub fn nodes(&self) -> TrieNodes {
+        TrieNodes::new(self)
+    }
+
     /// Returns the keys of exactly `length` bytes that have a value (`None`: of any length), in order.
     pub fn collect_keys(&self, length: Option<usize>) -> Result<Vec<Vec<u8>>, TrieError> {
         let keys = self.entries_up_to(&[], length.unwrap_or(usize::MAX)).keys();
         keys.filter(|key| key.as_ref().map_or(true, |key| length.is_none_or(|length| key.len() == length))).collect()
+    }
+}
+
+impl StateReader for Trie {
+    fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StateError> {
+        Ok(Trie::get(self, key)?)
+    }
+
+    fn length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, StateError> {
+        Ok(self.value_length_and_hash(key)?)
+    }
+
+    fn visit_keys(&self, prefix: &[u8], visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<(), StateError> {
+        for key in self.entries_under(prefix).keys() {
+            if visit(&key?).is_break() {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -16,118 +16,111 @@ const TESTNET_CHAIN_ID: u8 = 31;
 /// Some testnet blocks after RSKIP-535 have no base event; below this height they are accepted.
 const BASE_EVENT_RECOVERY_END: u64 = 7_800_000;
 
-impl Header {
-    /// Decodes exactly one header in full form.
-    pub fn decode(raw: &[u8], spec: &ChainSpec) -> Result<Header, DecodeError> {
-        Header::from_item(&rlp::decode_list(raw)?, spec)
+/// Decodes a header in full form; the item must be a list.
+pub(super) fn decode(item: &Item<'_>, spec: &ChainSpec) -> Result<Header, DecodeError> {
+    // One copy of the encoding; the fields are slices of it.
+    let buffer = Bytes::copy_from_slice(item.encoding());
+    let mut elements = HeaderElements::new(&buffer)?;
+    let count = elements.left();
+    if count < FIXED_ELEMENTS {
+        return Err(DecodeError::ElementCount { what: "header", got: count });
     }
+    let parent_hash = elements.take();
+    let uncles_hash = elements.take();
+    let coinbase = read_coinbase(&elements.take())?;
+    let state_root = elements.take_root();
+    let transactions_root = elements.take_root();
+    let receipts_root = elements.take_root();
+    let logs_bloom = elements.take();
+    let difficulty_bytes = elements.take();
+    let number = elements.take_number("number", i64::MAX as u64)?;
+    let gas_limit = elements.take();
+    let gas_used = elements.take_number("gas used", i64::MAX as u64)?;
+    let timestamp = elements.take_number("timestamp", i64::MAX as u64)?;
+    let extra_data = elements.take();
+    let paid_fees = rlp::read_u256(&elements.take(), "paid fees")?;
+    let minimum_gas_price = match elements.take() {
+        price if price.is_empty() => None,
+        price => Some(rlp::read_signed(&price, "minimum gas price")?),
+    };
+    let uncle_count = elements.take_number("uncle count", i32::MAX as u64)? as u32;
 
-    /// Decodes a header in full form; the item must be a list.
-    pub fn from_item(item: &Item<'_>, spec: &ChainSpec) -> Result<Header, DecodeError> {
-        // One copy of the encoding; the fields are slices of it.
-        let buffer = Bytes::copy_from_slice(item.encoding());
-        let mut elements = HeaderElements::new(&buffer)?;
-        let count = elements.left();
-        if count < FIXED_ELEMENTS {
-            return Err(DecodeError::ElementCount { what: "header", got: count });
-        }
-        let parent_hash = elements.take();
-        let uncles_hash = elements.take();
-        let coinbase = read_coinbase(&elements.take())?;
-        let state_root = elements.take_root();
-        let transactions_root = elements.take_root();
-        let receipts_root = elements.take_root();
-        let logs_bloom = elements.take();
-        let difficulty_bytes = elements.take();
-        let number = elements.take_number("number", i64::MAX as u64)?;
-        let gas_limit = elements.take();
-        let gas_used = elements.take_number("gas used", i64::MAX as u64)?;
-        let timestamp = elements.take_number("timestamp", i64::MAX as u64)?;
-        let extra_data = elements.take();
-        let paid_fees = rlp::read_u256(&elements.take(), "paid fees")?;
-        let minimum_gas_price = match elements.take() {
-            price if price.is_empty() => None,
-            price => Some(rlp::read_signed(&price, "minimum gas price")?),
-        };
-        let uncle_count = elements.take_number("uncle count", i32::MAX as u64)? as u32;
-
-        let rules = spec.rules(number);
-        check_count(count, number, rules, spec.chain_id)?;
-        let umm_root = rules.is_active(Rule::RskipUmm).then(|| elements.take());
-        let Versioned { version, edges, base_event } = Versioned::read(&mut elements, rules)?;
-        if version > 0 && logs_bloom.is_empty() {
-            return Err(DecodeError::Missing("logs bloom"));
-        }
-        let mut header = Header {
-            parent_hash,
-            uncles_hash,
-            coinbase,
-            state_root,
-            transactions_root,
-            receipts_root,
-            logs_bloom,
-            difficulty: match difficulty_bytes.as_ref() {
-                [] => None,
-                bytes => Some(rlp::read_difficulty(bytes, "difficulty")?),
-            },
-            number,
-            gas_limit,
-            gas_used,
-            timestamp,
-            extra_data,
-            paid_fees,
-            minimum_gas_price,
-            uncle_count,
-            umm_root,
-            version,
-            edges,
-            base_event,
-            bitcoin_header: None,
-            merkle_proof: None,
-            bitcoin_coinbase: None,
-            rules,
-            expects_fork_data: expects_fork_data(number, rules, spec),
-            genesis_difficulty: None,
-            hash: HashCache::default(),
-        };
-        if elements.left() > 0 {
-            header.read_mining_elements(&mut elements)?;
-        }
-        if number == 0 {
-            header.become_genesis(difficulty_bytes)?;
-        }
-        Ok(header)
+    let rules = spec.rules(number);
+    check_count(count, number, rules, spec.chain_id)?;
+    let umm_root = rules.is_active(Rule::RskipUmm).then(|| elements.take());
+    let Versioned { version, edges, base_event } = Versioned::read(&mut elements, rules)?;
+    if version > 0 && logs_bloom.is_empty() {
+        return Err(DecodeError::Missing("logs bloom"));
     }
-
-    fn read_mining_elements(&mut self, elements: &mut HeaderElements<'_>) -> Result<(), DecodeError> {
-        let bitcoin_header = elements.take();
-        if self.number > 0 && self.rules.is_active(Rule::Rskip98) && bitcoin_header.len() != BITCOIN_HEADER_BYTES {
-            return Err(DecodeError::FieldLength { field: "bitcoin header", got: bitcoin_header.len() });
-        }
-        self.bitcoin_header = Some(bitcoin_header).filter(|bytes| !bytes.is_empty());
-        self.merkle_proof = Some(elements.take());
-        self.bitcoin_coinbase = Some(elements.take()).filter(|bytes| !bytes.is_empty());
-        Ok(())
+    let mut header = Header {
+        parent_hash,
+        uncles_hash,
+        coinbase,
+        state_root,
+        transactions_root,
+        receipts_root,
+        logs_bloom,
+        difficulty: match difficulty_bytes.as_ref() {
+            [] => None,
+            bytes => Some(rlp::read_difficulty(bytes, "difficulty")?),
+        },
+        number,
+        gas_limit,
+        gas_used,
+        timestamp,
+        extra_data,
+        paid_fees,
+        minimum_gas_price,
+        uncle_count,
+        umm_root,
+        version,
+        edges,
+        base_event,
+        bitcoin_header: None,
+        merkle_proof: None,
+        bitcoin_coinbase: None,
+        rules,
+        expects_fork_data: expects_fork_data(number, rules, spec),
+        genesis_difficulty: None,
+        hash: HashCache::default(),
+    };
+    if elements.left() > 0 {
+        read_mining_elements(&mut header, &mut elements)?;
     }
-
-    /// Block 0 is special: several elements have fixed values regardless of the data, and the difficulty keeps its
-    /// bytes.
-    fn become_genesis(&mut self, difficulty: Bytes) -> Result<(), DecodeError> {
-        if self.coinbase.is_none() {
-            return Err(DecodeError::Missing("coinbase"));
-        }
-        self.transactions_root = EMPTY_ROOT.into();
-        self.receipts_root = EMPTY_ROOT.into();
-        self.gas_limit = Bytes::copy_from_slice(genesis_gas_limit(&self.gas_limit));
-        self.paid_fees = U256::ZERO;
-        self.uncle_count = 0;
-        self.umm_root = None;
-        self.version = 0;
-        self.edges = None;
-        self.base_event = None;
-        self.genesis_difficulty = Some(difficulty);
-        Ok(())
+    if number == 0 {
+        become_genesis(&mut header, difficulty_bytes)?;
     }
+    Ok(header)
+}
+
+fn read_mining_elements(header: &mut Header, elements: &mut HeaderElements<'_>) -> Result<(), DecodeError> {
+    let bitcoin_header = elements.take();
+    if header.number > 0 && header.rules.is_active(Rule::Rskip98) && bitcoin_header.len() != BITCOIN_HEADER_BYTES {
+        return Err(DecodeError::FieldLength { field: "bitcoin header", got: bitcoin_header.len() });
+    }
+    header.bitcoin_header = Some(bitcoin_header).filter(|bytes| !bytes.is_empty());
+    header.merkle_proof = Some(elements.take());
+    header.bitcoin_coinbase = Some(elements.take()).filter(|bytes| !bytes.is_empty());
+    Ok(())
+}
+
+/// Block 0 is special: several elements have fixed values regardless of the data, and the difficulty keeps its
+/// bytes.
+fn become_genesis(header: &mut Header, difficulty: Bytes) -> Result<(), DecodeError> {
+    if header.coinbase.is_none() {
+        return Err(DecodeError::Missing("coinbase"));
+    }
+    header.transactions_root = EMPTY_ROOT.into();
+    header.receipts_root = EMPTY_ROOT.into();
+    header.gas_limit = Bytes::copy_from_slice(genesis_gas_limit(&header.gas_limit));
+    header.paid_fees = U256::ZERO;
+    header.uncle_count = 0;
+    header.umm_root = None;
+    header.version = 0;
+    header.edges = None;
+    header.base_event = None;
+    header.genesis_difficulty = Some(difficulty);
+    Ok(())
 }
 
 /// Elements that RSKIP-351 and later rules added to the full form.

@@ -8,18 +8,9 @@
 mod lanes;
 
 use super::Transaction;
+use super::ecdsa::RecoveryInput;
 use crate::keccak::keccak256_all;
-use alloy_primitives::{Address, B256, U256};
-
-/// Input of a recovery in lanes: a signature with r and s between 1 and the group order.
-#[derive(Debug, Clone, Copy)]
-#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "the vector code is for x86-64 only"))]
-pub(super) struct RecoveryInput {
-    pub(super) message: B256,
-    pub(super) r: U256,
-    pub(super) s: U256,
-    pub(super) is_y_odd: bool,
-}
+use alloy_primitives::Address;
 
 impl Transaction {
     /// Recovers the senders of many transactions; [`Transaction::recover_sender`] returns them at once afterwards.

@@ -1,6 +1,6 @@
 //! Signatures of transactions: chain id in v, acceptance, recovery of the sender (docs/spec/blocks.md, 2.2 to 2.5).
 
-use super::recovery::RecoveryInput;
+use super::ecdsa::{FIELD, ORDER, RecoveryInput};
 use crate::error::{DecodeError, SignatureError};
 use crate::rlp;
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256, uint};
@@ -12,10 +12,6 @@ use k256::{AffinePoint, FieldBytes, ProjectivePoint, Scalar};
 use secp256k1::ecdsa::{RecoverableSignature, RecoveryId};
 use secp256k1::{Message, SECP256K1};
 
-/// Group order.
-pub(super) const ORDER: U256 = uint!(0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141_U256);
-/// Field prime.
-pub(super) const FIELD: U256 = uint!(0xfffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc2f_U256);
 /// floor(order / 2); s must be below it, while most libraries also accept this value.
 const HALF_ORDER: U256 = uint!(0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0_U256);
 

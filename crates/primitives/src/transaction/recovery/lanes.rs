@@ -8,8 +8,8 @@ mod modular;
 mod scalar;
 
 use self::field::{Field, LANES, Limbs, Words, limbs, words};
-use super::RecoveryInput;
 use crate::keccak::keccak256_all;
+use crate::transaction::ecdsa::RecoveryInput;
 use alloy_primitives::{Address, B256, U256};
 use archmage::intrinsics::x86_64::__mmask8;
 use archmage::{SimdToken, X64V4xToken, arcane};

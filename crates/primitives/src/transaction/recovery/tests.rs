@@ -1,8 +1,9 @@
 use super::*;
 use crate::error::SignatureError;
 use crate::transaction::UnsignedTransaction;
-use crate::transaction::signature::{FIELD, ORDER, Signature};
-use alloy_primitives::{Bytes, keccak256};
+use crate::transaction::ecdsa::{FIELD, ORDER};
+use crate::transaction::signature::Signature;
+use alloy_primitives::{Bytes, U256, keccak256};
 
 /// Returns a number that depends only on the seeds.
 fn random(kind: u64, index: u64) -> U256 {

@@ -3,7 +3,7 @@
 use super::curve::Addend;
 use super::field::{LANES, Limbs, limbs};
 use super::scalar::{WIDE_WINDOW, WINDOW, WINDOWS};
-use crate::transaction::signature::ORDER;
+use crate::transaction::ecdsa::ORDER;
 use alloy_primitives::{U256, uint};
 use k256::elliptic_curve::group::Curve;
 use k256::elliptic_curve::ops::Reduce;

@@ -13,13 +13,13 @@ pub(super) struct Modulus {
 
 /// The order of the group.
 pub(super) const ORDER: Modulus = Modulus {
-    value: crate::transaction::signature::ORDER,
+    value: crate::transaction::ecdsa::ORDER,
     minus_inverse: 0x4b0d_ff66_5588_b13f,
     square: uint!(0x9d671cd581c69bc5e697f5e45bcd07c6741496c20e7cf878896cf21467d7d140_U256),
 };
 /// The prime of the field.
 pub(super) const PRIME: Modulus = Modulus {
-    value: crate::transaction::signature::FIELD,
+    value: crate::transaction::ecdsa::FIELD,
     minus_inverse: 0xd838_091d_d225_3531,
     square: uint!(0x1000007a2000e90a1_U256),
 };

@@ -1,7 +1,7 @@
 //! Signed digits of the two factors of a recovery, key = u₁·G + u₂·R.
 
 use super::modular::ORDER;
-use crate::transaction::recovery::RecoveryInput;
+use crate::transaction::ecdsa::RecoveryInput;
 use alloy_primitives::{U256, uint};
 use std::array;
 
@@ -87,7 +87,7 @@ fn signed_digits<const BITS: u32, const N: usize>(number: u128, is_negative: boo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transaction::signature::ORDER;
+    use crate::transaction::ecdsa::ORDER;
     use alloy_primitives::keccak256;
 
     const LAMBDA: U256 = uint!(0x5363ad4cc05c30e0a5261c028812645a122e22ea20816678df02967c1b23bd72_U256);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::transaction::signature::FIELD;
+use crate::transaction::ecdsa::FIELD;
 use alloy_primitives::{U256, keccak256};
 use archmage::{SimdToken, X64V4xToken, arcane};
 
