@@ -12,12 +12,13 @@
 //! | `transactions` | transaction hash | hash and index of each block that holds it |
 //! | `logs` | kind, value, shard | blocks of the shard that have such a log |
 
+use rhizome_primitives::B256;
 use rocksdb::{
     BlockBasedOptions, Cache, ColumnFamilyDescriptor, DBCompressionType, DataBlockIndexType, Error, MergeOperands,
     Options,
 };
 
-use crate::{log_index, record};
+use crate::{log_shard, record};
 
 pub(crate) const META: &str = rocksdb::DEFAULT_COLUMN_FAMILY_NAME;
 pub(crate) const NODES: &str = "nodes";
@@ -47,6 +48,11 @@ pub(crate) const BANS_KEY: &[u8] = b"bans";
 /// Key prefix in the column `default`, followed by a block hash: the state root that the block's transactions led to,
 /// before the state was set by hand.
 pub(crate) const ORIGINAL_ROOT_PREFIX: &[u8] = b"original root ";
+
+/// Returns the key of the row with the state root that the block's transactions led to.
+pub(crate) fn original_root_key(block: &B256) -> Vec<u8> {
+    [ORIGINAL_ROOT_PREFIX, block.as_slice()].concat()
+}
 
 /// Level-0 files that start a compaction. Nearly all keys are hashes, so each compaction rewrites the whole next
 /// level.
@@ -146,5 +152,5 @@ fn merge_locations(_key: &[u8], existing: Option<&[u8]>, operands: &MergeOperand
 }
 
 fn merge_shards(_key: &[u8], existing: Option<&[u8]>, operands: &MergeOperands) -> Option<Vec<u8>> {
-    Some(log_index::merge(existing, operands.iter()))
+    Some(log_shard::merge(existing, operands.iter()))
 }

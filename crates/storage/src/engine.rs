@@ -10,17 +10,22 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::{MappedRwLockReadGuard, RwLock, RwLockReadGuard};
+use rhizome_primitives::B256;
 use rhizome_trie::NodeBatch;
-use rocksdb::{Cache, ColumnFamily, DB};
+use rocksdb::{Cache, ColumnFamily, DB, ErrorKind, LogLevel, Options, WriteBatch};
 
 use crate::StorageError;
-use crate::columns;
+use crate::columns::{self, IDENTITY_KEY, LAYOUT_KEY};
+use crate::disk_probe::{PROBE_BYTES, is_disk_full};
 use crate::node_files::{NodeFileError, NodeFiles};
 use crate::node_journal::NodeJournal;
-use crate::open::{
-    ChainIdentity, DATABASE_FOLDER, NODES_FOLDER, StoreOptions, check_identity, engine_options, opening_error,
-};
-use crate::store::damaged;
+use crate::options::{ChainIdentity, StoreOptions};
+
+/// Version of the layout of the columns.
+const LAYOUT: u32 = 3;
+const DATABASE_FOLDER: &str = "chain";
+/// Folder of the node files inside the database folder.
+pub(crate) const NODES_FOLDER: &str = "nodes";
 
 /// Divisor of the write buffer size that gives the size of the node journal.
 const JOURNAL_SHARE: usize = 4;
@@ -70,7 +75,7 @@ impl Engine {
         let mut rows = self.db.raw_iterator_cf(self.column(columns::NODE_BATCHES)?);
         rows.seek_to_first();
         while let Some((key, pack)) = rows.item() {
-            let damaged = || damaged(columns::NODE_BATCHES, key, "cannot be decoded");
+            let damaged = || StorageError::damaged_row(columns::NODE_BATCHES, key, "cannot be decoded");
             let sequence = key.try_into().map_err(|_length| damaged())?;
             self.journal.restore(u64::from_be_bytes(sequence), NodeBatch::decode(pack).ok_or_else(damaged)?);
             rows.next();
@@ -142,5 +147,72 @@ impl EngineLock {
         }
         *engine = Some(open()?);
         Ok(())
+    }
+}
+
+fn engine_options(options: &StoreOptions) -> Options {
+    let mut engine = Options::default();
+    engine.create_if_missing(true);
+    engine.create_missing_column_families(true);
+    engine.set_max_open_files(options.max_open_files);
+    engine.set_max_background_jobs(2);
+    engine.set_db_write_buffer_size(options.write_buffer_bytes);
+    // Columns that are seldom written (`default`) would otherwise keep old logs alive. This also bounds the replay at
+    // start.
+    engine.set_max_total_wal_size(options.write_buffer_bytes as u64);
+    // Spreads disk writes instead of one long flush at the end of a file.
+    engine.set_bytes_per_sync(1 << 20);
+    engine.set_wal_bytes_per_sync(1 << 20);
+    engine.set_log_level(LogLevel::Warn);
+    engine.set_keep_log_file_num(2);
+    engine.set_max_log_file_size(1 << 20);
+    engine.set_stats_dump_period_sec(0);
+    engine.set_stats_persist_period_sec(0);
+    engine
+}
+
+/// Classifies an error of opening the database. `bytes` is the amount that the engine may have to write on opening:
+/// the log of the last run as table files.
+fn opening_error(dir: &Path, source: rocksdb::Error, bytes: usize) -> StorageError {
+    let dir = dir.to_path_buf();
+    match source.kind() {
+        // Another program wrote this directory if a column or its merge operator is unknown.
+        ErrorKind::Corruption | ErrorKind::InvalidArgument => StorageError::Damaged { dir, source: source.into() },
+        ErrorKind::IOError if is_disk_full(&dir, bytes.max(PROBE_BYTES)) => {
+            StorageError::DiskFull { dir, source: source.into() }
+        }
+        _ => StorageError::Engine { operation: "open", source },
+    }
+}
+
+/// Compares the identity in the database with the expected one. A new database gets the expected one.
+fn check_identity(db: &DB, dir: &Path, expected: &ChainIdentity) -> Result<(), StorageError> {
+    let read = |key| db.get(key).map_err(|source| StorageError::Engine { operation: "read the identity", source });
+    match (read(LAYOUT_KEY)?, read(IDENTITY_KEY)?) {
+        (Some(layout), Some(identity)) => {
+            let damaged = |what| StorageError::Row { column: columns::META, key: String::new(), what };
+            let found = u32::from_be_bytes(layout.try_into().map_err(|_length| damaged("layout"))?);
+            if found != LAYOUT {
+                return Err(StorageError::WrongLayout { dir: dir.to_path_buf(), expected: LAYOUT, found });
+            }
+            let found = match identity.split_first() {
+                Some((chain_id, genesis)) if genesis.len() == 32 => {
+                    ChainIdentity { chain_id: *chain_id, genesis: B256::from_slice(genesis) }
+                }
+                _ => return Err(damaged("identity")),
+            };
+            if found != *expected {
+                return Err(StorageError::WrongChain { dir: dir.to_path_buf(), expected: expected.clone(), found });
+            }
+            Ok(())
+        }
+        _ => {
+            let mut batch = WriteBatch::default();
+            batch.put(LAYOUT_KEY, LAYOUT.to_be_bytes());
+            let mut identity = vec![expected.chain_id];
+            identity.extend_from_slice(expected.genesis.as_slice());
+            batch.put(IDENTITY_KEY, identity);
+            db.write(batch).map_err(|source| StorageError::Engine { operation: "write the identity", source })
+        }
     }
 }

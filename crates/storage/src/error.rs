@@ -2,9 +2,9 @@ use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rhizome_primitives::B256;
+use rhizome_primitives::{B256, hex};
 
-use crate::open::ChainIdentity;
+use crate::options::ChainIdentity;
 
 /// Failures between the node and its data directory.
 #[derive(Debug, thiserror::Error)]
@@ -118,5 +118,10 @@ impl StorageError {
             }
             _ => Self::NotWritable { dir, source: error },
         }
+    }
+
+    /// Returns the error for a row that is damaged.
+    pub(crate) fn damaged_row(column: &'static str, key: &[u8], what: &'static str) -> Self {
+        Self::Row { column, key: hex::encode(key), what }
     }
 }

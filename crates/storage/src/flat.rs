@@ -9,9 +9,9 @@ use rhizome_primitives::{B256, Bytes, keccak256};
 use rhizome_trie::StateDelta;
 use rocksdb::{Direction, IteratorMode, WriteBatch};
 
+use crate::StorageError;
 use crate::columns::{FLAT, NODES};
-use crate::store::damaged;
-use crate::{StorageError, Store};
+use crate::database::Database;
 
 const INLINE_BYTES: usize = 32;
 const REFERENCE_BYTES: usize = 36;
@@ -56,116 +56,121 @@ pub struct FlatEntry {
     pub hash: B256,
 }
 
-impl Store {
-    /// Iterates over the whole flat state in key order, without the bytes of long values. The caller must hold the
-    /// writer: pages are read one after another, not from one snapshot.
-    pub fn flat_entries(&self) -> impl Iterator<Item = Result<FlatEntry, StorageError>> + '_ {
-        let mut next = Some(Vec::new());
-        let pages = iter::from_fn(move || {
-            let first = next.take()?;
-            let page = self.flat_page(&first);
-            if let Some(last) = page.last().and_then(|entry| entry.as_ref().ok()).filter(|_| page.len() == PAGE_ROWS) {
-                // The smallest key above the last one.
-                next = Some([&last.key, [0].as_slice()].concat());
-            }
-            Some(page)
-        });
-        pages.flatten()
-    }
+/// Value of a row of the flat state.
+pub(crate) enum FlatValue {
+    Inline(Bytes),
+    /// Hash of a long value, which is stored like a node.
+    Reference(B256),
+}
 
-    /// Reads at most one page of rows from `first` on. An error ends the page.
-    fn flat_page(&self, first: &[u8]) -> Vec<Result<FlatEntry, StorageError>> {
-        let mut page = Vec::with_capacity(PAGE_ROWS);
-        let mut read = || {
-            let engine = self.engine()?;
-            let from = IteratorMode::From(first, Direction::Forward);
-            for row in engine.db.iterator_cf(engine.column(FLAT)?, from).take(PAGE_ROWS) {
-                let (key, row) = row.map_err(|source| self.engine_error("read the flat state", source))?;
-                let (length, hash) = match FlatRow::decode(&row) {
-                    Some(FlatRow::Inline(value)) => (value.len(), keccak256(value)),
-                    Some(FlatRow::Reference { hash, length }) => (length, hash),
-                    None => return Err(damaged(FLAT, &key, "cannot be decoded")),
-                };
-                page.push(Ok(FlatEntry { key, length, hash }));
-            }
-            Ok(())
-        };
-        let read: Result<(), StorageError> = read();
-        page.extend(read.err().map(Err));
-        page
-    }
-
-    /// Returns the value of a trie key at the head. The reader compares [`Store::generation`] before and after to be
-    /// sure which head the value belongs to.
-    pub fn flat_get(&self, key: &[u8]) -> Result<Option<Bytes>, StorageError> {
-        let found = self.decoded(FLAT, key, |row| match FlatRow::decode(row)? {
-            FlatRow::Inline(value) => Some(Ok(Bytes::copy_from_slice(value))),
-            FlatRow::Reference { hash, .. } => Some(Err(hash)),
-        })?;
-        match found {
-            Some(Err(hash)) => Ok(Some(self.cached_node(&hash)?.ok_or(StorageError::Missing { column: NODES, hash })?)),
-            Some(Ok(value)) => Ok(Some(value)),
-            None => Ok(None),
+/// Iterates over the whole flat state in key order, without the bytes of long values. The caller must hold the
+/// writer: pages are read one after another, not from one snapshot.
+pub(crate) fn entries(database: &Database) -> impl Iterator<Item = Result<FlatEntry, StorageError>> + '_ {
+    let mut next = Some(Vec::new());
+    let pages = iter::from_fn(move || {
+        let first = next.take()?;
+        let page = page(database, &first);
+        if let Some(last) = page.last().and_then(|entry| entry.as_ref().ok()).filter(|_| page.len() == PAGE_ROWS) {
+            // The smallest key above the last one.
+            next = Some([&last.key, [0].as_slice()].concat());
         }
-    }
+        Some(page)
+    });
+    pages.flatten()
+}
 
-    /// Returns length and Keccak hash of a value at the head, without reading the bytes of a long value.
-    pub fn flat_length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, StorageError> {
-        self.decoded(FLAT, key, |row| match FlatRow::decode(row)? {
-            FlatRow::Inline(value) => Some((value.len(), keccak256(value))),
-            FlatRow::Reference { hash, length } => Some((length, hash)),
-        })
-    }
-
-    /// Visits keys and values below a key prefix in key order. Not atomic with a concurrent write: compare the
-    /// generation before and after.
-    pub fn visit_flat(
-        &self,
-        prefix: &[u8],
-        mut visit: impl FnMut(&[u8], Bytes) -> Result<(), StorageError>,
-    ) -> Result<(), StorageError> {
-        self.visit_prefix(prefix, |key, row| {
-            match FlatRow::decode(row).ok_or_else(|| damaged(FLAT, key, "cannot be decoded"))? {
-                FlatRow::Inline(value) => visit(key, Bytes::copy_from_slice(value)),
-                FlatRow::Reference { hash, .. } => {
-                    visit(key, self.node(&hash)?.ok_or(StorageError::Missing { column: NODES, hash })?)
-                }
-            }
-        })
-    }
-
-    /// Adds the change of the head's state to a batch: first the deletion of wiped accounts with everything below
-    /// their keys, then the writes.
-    pub(crate) fn batch_flat(&self, batch: &mut WriteBatch, delta: &StateDelta) -> Result<(), StorageError> {
-        let engine = self.engine()?;
-        let column = engine.column(FLAT)?;
-        for account in &delta.wiped {
-            // As in the trie: wiping a key without a value deletes nothing below it.
-            if !self.has_row(FLAT, account)? {
-                continue;
-            }
-            self.visit_prefix(account, |key, _| {
-                batch.delete_cf(column, key);
-                Ok(())
-            })?;
-        }
-        for (key, value) in &delta.writes {
-            match value.as_ref().filter(|value| !value.is_empty()) {
-                Some(value) => batch.put_cf(column, key, encode(value)),
-                None => batch.delete_cf(column, key),
-            }
+/// Reads at most one page of rows from `first` on. An error ends the page.
+fn page(database: &Database, first: &[u8]) -> Vec<Result<FlatEntry, StorageError>> {
+    let mut page = Vec::with_capacity(PAGE_ROWS);
+    let mut read = || {
+        let engine = database.engine()?;
+        let from = IteratorMode::From(first, Direction::Forward);
+        for row in engine.db.iterator_cf(engine.column(FLAT)?, from).take(PAGE_ROWS) {
+            let (key, row) = row.map_err(|source| database.engine_error("read the flat state", source))?;
+            let (length, hash) = match FlatRow::decode(&row) {
+                Some(FlatRow::Inline(value)) => (value.len(), keccak256(value)),
+                Some(FlatRow::Reference { hash, length }) => (length, hash),
+                None => return Err(StorageError::damaged_row(FLAT, &key, "cannot be decoded")),
+            };
+            page.push(Ok(FlatEntry { key, length, hash }));
         }
         Ok(())
-    }
+    };
+    let read: Result<(), StorageError> = read();
+    page.extend(read.err().map(Err));
+    page
+}
 
-    fn visit_prefix(
-        &self,
-        prefix: &[u8],
-        visit: impl FnMut(&[u8], &[u8]) -> Result<(), StorageError>,
-    ) -> Result<(), StorageError> {
-        // Keys have at most 74 bytes: account 31, contract marker 1, hash prefix 10, slot 32.
-        let mut last = prefix.to_vec();
-        last.resize(prefix.len().max(96), 0xff);
-        self.visit_range(FLAT, prefix, Some(&last), visit)
+/// Returns the value of a trie key at the head.
+pub(crate) fn get(database: &Database, key: &[u8]) -> Result<Option<FlatValue>, StorageError> {
+    database.decoded(FLAT, key, |row| {
+        Some(match FlatRow::decode(row)? {
+            FlatRow::Inline(value) => FlatValue::Inline(Bytes::copy_from_slice(value)),
+            FlatRow::Reference { hash, .. } => FlatValue::Reference(hash),
+        })
+    })
+}
+
+/// Returns length and Keccak hash of a value at the head, without reading the bytes of a long value.
+pub(crate) fn length_and_hash(database: &Database, key: &[u8]) -> Result<Option<(usize, B256)>, StorageError> {
+    database.decoded(FLAT, key, |row| match FlatRow::decode(row)? {
+        FlatRow::Inline(value) => Some((value.len(), keccak256(value))),
+        FlatRow::Reference { hash, length } => Some((length, hash)),
+    })
+}
+
+/// Visits keys and values below a key prefix in key order. Not atomic with a concurrent write: compare the
+/// generation before and after.
+pub(crate) fn visit(
+    database: &Database,
+    prefix: &[u8],
+    mut visit: impl FnMut(&[u8], Bytes) -> Result<(), StorageError>,
+) -> Result<(), StorageError> {
+    visit_prefix(database, prefix, |key, row| {
+        match FlatRow::decode(row).ok_or_else(|| StorageError::damaged_row(FLAT, key, "cannot be decoded"))? {
+            FlatRow::Inline(value) => visit(key, Bytes::copy_from_slice(value)),
+            FlatRow::Reference { hash, .. } => {
+                visit(key, database.node(&hash)?.ok_or(StorageError::Missing { column: NODES, hash })?)
+            }
+        }
+    })
+}
+
+/// Adds the change of the head's state to a batch: first the deletion of wiped accounts with everything below
+/// their keys, then the writes.
+pub(crate) fn add_to_batch(
+    database: &Database,
+    batch: &mut WriteBatch,
+    delta: &StateDelta,
+) -> Result<(), StorageError> {
+    let engine = database.engine()?;
+    let column = engine.column(FLAT)?;
+    for account in &delta.wiped {
+        // As in the trie: wiping a key without a value deletes nothing below it.
+        if !database.has_row(FLAT, account)? {
+            continue;
+        }
+        visit_prefix(database, account, |key, _| {
+            batch.delete_cf(column, key);
+            Ok(())
+        })?;
     }
+    for (key, value) in &delta.writes {
+        match value.as_ref().filter(|value| !value.is_empty()) {
+            Some(value) => batch.put_cf(column, key, encode(value)),
+            None => batch.delete_cf(column, key),
+        }
+    }
+    Ok(())
+}
+
+fn visit_prefix(
+    database: &Database,
+    prefix: &[u8],
+    visit: impl FnMut(&[u8], &[u8]) -> Result<(), StorageError>,
+) -> Result<(), StorageError> {
+    // Keys have at most 74 bytes: account 31, contract marker 1, hash prefix 10, slot 32.
+    let mut last = prefix.to_vec();
+    last.resize(prefix.len().max(96), 0xff);
+    database.visit_range(FLAT, prefix, Some(&last), visit)
 }

@@ -5,24 +5,28 @@
 //! It decides nothing about consensus: the chain crate decides which block is best, what a receipt must contain and
 //! when a block is deleted.
 //!
-//! Start reading at [`Store`] (`store.rs`: reads), then `write.rs` (contents of a block write), `write_faults.rs` and
-//! `engine.rs` (a disk that refuses writes, and reopening the database), `columns.rs` (rows of each column and their
-//! tuning), `node_journal.rs` and `node_files.rs` (storage of trie nodes) and `log_index.rs` (log search).
+//! Start reading at [`Store`] (`store.rs`: reads; `write.rs`: contents of a block write, rewinds), then `database.rs`
+//! (typed access to rows and nodes), `engine.rs` and `write_faults.rs` (opening and reopening, a disk that refuses
+//! writes), `columns.rs` (rows of each column and their tuning), `node_journal.rs` and `node_files.rs` (storage of
+//! trie nodes) and `log_index.rs` (log search).
 
 mod cached_nodes;
 mod columns;
+mod database;
+mod disk_probe;
 mod engine;
 mod error;
 mod flat;
 mod index_segment;
 mod log_index;
+mod log_shard;
 mod main_hashes;
 mod node_files;
 mod node_journal;
 mod open;
+mod options;
 mod positioned;
 mod record;
-mod rewind;
 mod store;
 mod write;
 mod write_faults;
@@ -37,10 +41,10 @@ mod mutation;
 pub use cached_nodes::CachedNodes;
 pub use error::StorageError;
 pub use flat::FlatEntry;
-pub use log_index::{LOG_SHARD_BLOCKS, LogIndexQuery};
-pub use open::{ChainIdentity, Durability, StoreOptions};
+pub use log_index::LogIndexQuery;
+pub use log_shard::LOG_SHARD_BLOCKS;
+pub use options::{ChainIdentity, Durability, StoreOptions};
 pub use record::{HeightEntry, RawReceipt, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
-pub use rewind::Rewind;
 pub use store::{CacheStats, Store, StoreStats};
-pub use write::{BlockWrite, HeadChange, StateChange};
+pub use write::{BlockWrite, HeadChange, Rewind, StateChange};
 pub use write_faults::WriteFault;

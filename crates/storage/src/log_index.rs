@@ -10,21 +10,17 @@ use std::collections::BTreeMap;
 use std::iter;
 use std::ops::RangeInclusive;
 
-use rhizome_primitives::{Address, B256, Log};
+use rhizome_primitives::{Address, B256, Receipt};
+use rocksdb::WriteBatch;
 
+use crate::StorageError;
 use crate::columns::LOGS;
-use crate::{StorageError, Store};
+use crate::database::Database;
+use crate::log_shard::{LOG_SHARD_BLOCKS, Posting, ShardBlocks, TOPIC_POSITIONS, merge, postings, shard_and_offset};
 
-/// Number of blocks in a shard. A full shard takes 512 bytes.
-pub const LOG_SHARD_BLOCKS: u64 = 4096;
-
-const BIT_SET_BYTES: usize = 512;
-const KEY_BYTES: usize = 21;
 /// Up to this number of shards a value is looked up shard by shard: the first row of a range scan costs as much as
 /// several look-ups.
 const MAX_POINT_LOOKUPS: u32 = 4;
-/// Number of topics that a log can have.
-const TOPIC_POSITIONS: usize = 4;
 
 /// Conditions on the logs of a block. An empty list matches everything.
 #[derive(Debug, Clone, Copy)]
@@ -35,291 +31,129 @@ pub struct LogIndexQuery<'a> {
     pub topics: &'a [Vec<B256>],
 }
 
-/// Position and value, compressed to 17 bytes. A collision of two values only costs a check of the receipts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Posting([u8; 17]);
+type Shards = BTreeMap<u32, ShardBlocks>;
 
-impl Posting {
-    fn address(address: &Address) -> Self {
-        Self::fold(0, &B256::left_padding_from(address.as_slice()))
-    }
-
-    fn topic(position: usize, topic: &B256) -> Self {
-        // Positions are 0 to 3.
-        Self::fold(position as u8 + 1, topic)
-    }
-
-    fn fold(kind: u8, value: &B256) -> Self {
-        let (high, low) = value.split_at(16);
-        let number = |half: &[u8]| half.iter().fold(0_u128, |number, byte| number << 8 | u128::from(*byte));
-        // Any odd factor separates values with swapped halves.
-        let folded = number(low).wrapping_add(number(high).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let mut posting = [kind; 17];
-        posting[1..].copy_from_slice(&folded.to_be_bytes());
-        Self(posting)
-    }
-
-    /// Returns true for one of 64 blocks, which rewrites the row instead of adding a merge operand: a read has to
-    /// combine all operands since the last rewrite. The choice is pseudorandom, so that no regular pattern of blocks
-    /// avoids it.
-    pub(crate) fn rewrites_row_at(&self, number: u64) -> bool {
-        let chosen = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58;
-        chosen == u64::from(self.0[16] & 63)
-    }
-
-    pub(crate) fn key(&self, shard: u32) -> [u8; KEY_BYTES] {
-        let mut key = [0; KEY_BYTES];
-        key[..17].copy_from_slice(&self.0);
-        key[17..].copy_from_slice(&shard.to_be_bytes());
-        key
-    }
-}
-
-/// Returns the postings of a block's logs, sorted and without duplicates.
-pub(crate) fn postings<'a>(logs: impl Iterator<Item = &'a Log>) -> Vec<Posting> {
-    let mut postings = Vec::new();
-    for log in logs {
-        postings.push(Posting::address(&log.address));
-        postings
-            .extend(log.topics.iter().take(TOPIC_POSITIONS).enumerate().map(|(at, topic)| Posting::topic(at, topic)));
-    }
-    postings.sort_unstable();
-    postings.dedup();
-    postings
-}
-
-/// Returns the shard of a block and the merge operand that adds the block to it. Numbers stay far below 2^44.
-pub(crate) fn shard_and_offset(number: u64) -> (u32, [u8; 2]) {
-    ((number / LOG_SHARD_BLOCKS) as u32, ((number % LOG_SHARD_BLOCKS) as u16).to_be_bytes())
-}
-
-/// Merge operator of the column: the union of all operands.
-pub(crate) fn merge<'a>(existing: Option<&'a [u8]>, operands: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
-    let mut shard = ShardBlocks::default();
-    existing.into_iter().chain(operands).for_each(|row| shard.add(row));
-    shard.encode()
-}
-
-/// Blocks of one shard as a bit set.
-#[derive(Clone, PartialEq, Eq)]
-struct ShardBlocks([u64; 64]);
-
-impl Default for ShardBlocks {
-    fn default() -> Self {
-        Self([0; 64])
-    }
-}
-
-impl ShardBlocks {
-    fn add(&mut self, row: &[u8]) {
-        if row.len() == BIT_SET_BYTES {
-            for (word, bytes) in self.0.iter_mut().zip(row.chunks_exact(8)) {
-                *word |= bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte));
+/// Adds a block to the index.
+pub(crate) fn add_to_batch(
+    database: &Database,
+    batch: &mut WriteBatch,
+    number: u64,
+    receipts: &[Receipt],
+) -> Result<(), StorageError> {
+    let engine = database.engine()?;
+    let column = engine.column(LOGS)?;
+    let (shard, operand) = shard_and_offset(number);
+    for posting in postings(receipts.iter().flat_map(|receipt| &receipt.logs)) {
+        let key = posting.key(shard);
+        let whole = match posting.rewrites_row_at(number) {
+            true => {
+                database.with_row(LOGS, &key, |row| row.map(|row| merge(Some(row), iter::once(operand.as_slice()))))?
             }
-        } else {
-            for offset in row.chunks_exact(2) {
-                let offset = usize::from(offset[0]) << 8 | usize::from(offset[1]);
-                if let Some(word) = self.0.get_mut(offset / 64) {
-                    *word |= 1 << (offset % 64);
-                }
+            false => None,
+        };
+        match whole {
+            Some(row) => batch.put_cf(column, key, row),
+            None => batch.merge_cf(column, key, operand),
+        }
+    }
+    Ok(())
+}
+
+/// Returns the numbers from `from` to `to`, ascending, of blocks that may have a log of the query; `None` if the
+/// query has no condition. The cost grows with the number of postings found, so callers split long ranges.
+pub(crate) fn candidates(
+    database: &Database,
+    query: &LogIndexQuery<'_>,
+    from: u64,
+    to: u64,
+) -> Result<Option<Vec<u64>>, StorageError> {
+    let mut conditions: Vec<Vec<Posting>> = Vec::new();
+    if !query.addresses.is_empty() {
+        conditions.push(query.addresses.iter().map(Posting::address).collect());
+    }
+    for (position, topics) in query.topics.iter().enumerate().filter(|(_, topics)| !topics.is_empty()) {
+        if position >= TOPIC_POSITIONS {
+            return Ok(Some(Vec::new()));
+        }
+        conditions.push(topics.iter().map(|topic| Posting::topic(position, topic)).collect());
+    }
+    let (first, last) = (shard_and_offset(from).0, shard_and_offset(to).0);
+    let mut found: Option<Shards> = None;
+    // Later topics are more selective than the event signature, and that is more selective than the address.
+    for any_of in conditions.iter().rev() {
+        let mut any = Shards::new();
+        for posting in any_of {
+            match &found {
+                None => collect_shards(database, posting, first..=last, &mut any)?,
+                Some(wanted) => collect_wanted(database, posting, wanted, &mut any)?,
             }
         }
-    }
-
-    fn encode(&self) -> Vec<u8> {
-        if self.count() * 2 >= BIT_SET_BYTES {
-            self.0.iter().flat_map(|word| word.to_be_bytes()).collect()
-        } else {
-            self.offsets().flat_map(|offset| (offset as u16).to_be_bytes()).collect()
+        match &found {
+            None => any.retain(|number, shard| shard.clip(u64::from(*number) * LOG_SHARD_BLOCKS, from, to)),
+            Some(wanted) => any.retain(|number, shard| wanted.get(number).is_some_and(|only| shard.intersect(only))),
+        }
+        let is_sparse = any.values().map(ShardBlocks::count).sum::<usize>() <= any.len();
+        found = Some(any);
+        // Another row costs as much as checking the only block of its shard.
+        if is_sparse {
+            break;
         }
     }
-
-    fn offsets(&self) -> impl Iterator<Item = u64> + '_ {
-        self.0.iter().zip((0_u64..).step_by(64)).flat_map(|(word, base)| bits(*word).map(move |bit| base + bit))
-    }
-
-    fn count(&self) -> usize {
-        self.0.iter().map(|word| word.count_ones() as usize).sum()
-    }
-
-    /// Keeps the blocks that are in both sets. Returns false if none is left.
-    fn intersect(&mut self, other: &Self) -> bool {
-        self.0.iter_mut().zip(&other.0).for_each(|(word, only)| *word &= only);
-        self.count() > 0
-    }
-
-    /// Keeps the blocks from `from` to `to`; `first` is the first block of the shard. Returns false if none is left.
-    fn clip(&mut self, first: u64, from: u64, to: u64) -> bool {
-        // All bits from a position on.
-        let tail =
-            |position: u64| u32::try_from(position).ok().and_then(|bits| u64::MAX.checked_shl(bits)).unwrap_or(0);
-        for (word, base) in self.0.iter_mut().zip((first..).step_by(64)) {
-            let above = to.checked_add(1).map_or(0, |end| tail(end.saturating_sub(base)));
-            *word &= tail(from.saturating_sub(base)) & !above;
-        }
-        self.count() > 0
-    }
+    Ok(found.map(|shards| {
+        let numbers = shards.iter().flat_map(|(number, shard)| {
+            let first = u64::from(*number) * LOG_SHARD_BLOCKS;
+            shard.offsets().map(move |offset| first + offset)
+        });
+        numbers.collect()
+    }))
 }
 
-/// Iterates over the positions of the bits that are set, ascending.
-fn bits(mut word: u64) -> impl Iterator<Item = u64> {
-    iter::from_fn(move || {
-        let lowest = u64::from(word.trailing_zeros());
-        (word != 0).then(|| {
-            word &= word - 1;
-            lowest
-        })
+/// Adds the blocks of a value in each of these shards.
+fn collect_shards(
+    database: &Database,
+    posting: &Posting,
+    numbers: RangeInclusive<u32>,
+    into: &mut Shards,
+) -> Result<(), StorageError> {
+    if numbers.end().saturating_sub(*numbers.start()) < MAX_POINT_LOOKUPS {
+        return collect_each(database, posting, numbers, into);
+    }
+    let (first, last) = (posting.key(*numbers.start()), posting.key(*numbers.end()));
+    database.visit_range(LOGS, &first, Some(&last), |key, row| {
+        if let Some(number) = key.last_chunk() {
+            into.entry(u32::from_be_bytes(*number)).or_default().add(row);
+        }
+        Ok(())
     })
 }
 
-type Shards = BTreeMap<u32, ShardBlocks>;
-
-impl Store {
-    /// Returns the numbers from `from` to `to`, ascending, of blocks that may have a log of the query; `None` if the
-    /// query has no condition. The cost grows with the number of postings found, so callers split long ranges.
-    pub fn log_candidates(
-        &self,
-        query: &LogIndexQuery<'_>,
-        from: u64,
-        to: u64,
-    ) -> Result<Option<Vec<u64>>, StorageError> {
-        let mut conditions: Vec<Vec<Posting>> = Vec::new();
-        if !query.addresses.is_empty() {
-            conditions.push(query.addresses.iter().map(Posting::address).collect());
+/// Adds the blocks of a value in each of the `wanted` shards, and possibly in shards between them.
+fn collect_wanted(
+    database: &Database,
+    posting: &Posting,
+    wanted: &Shards,
+    into: &mut Shards,
+) -> Result<(), StorageError> {
+    match (wanted.first_key_value(), wanted.last_key_value()) {
+        (Some((first, _)), Some((last, _))) if wanted.len() as u64 > u64::from(MAX_POINT_LOOKUPS) => {
+            collect_shards(database, posting, *first..=*last, into)
         }
-        for (position, topics) in query.topics.iter().enumerate().filter(|(_, topics)| !topics.is_empty()) {
-            if position >= TOPIC_POSITIONS {
-                return Ok(Some(Vec::new()));
-            }
-            conditions.push(topics.iter().map(|topic| Posting::topic(position, topic)).collect());
-        }
-        let (first, last) = (shard_and_offset(from).0, shard_and_offset(to).0);
-        let mut found: Option<Shards> = None;
-        // Later topics are more selective than the event signature, and that is more selective than the address.
-        for any_of in conditions.iter().rev() {
-            let mut any = Shards::new();
-            for posting in any_of {
-                match &found {
-                    None => self.collect_shards(posting, first..=last, &mut any)?,
-                    Some(wanted) => self.collect_wanted(posting, wanted, &mut any)?,
-                }
-            }
-            match &found {
-                None => any.retain(|number, shard| shard.clip(u64::from(*number) * LOG_SHARD_BLOCKS, from, to)),
-                Some(wanted) => {
-                    any.retain(|number, shard| wanted.get(number).is_some_and(|only| shard.intersect(only)))
-                }
-            }
-            let is_sparse = any.values().map(ShardBlocks::count).sum::<usize>() <= any.len();
-            found = Some(any);
-            // Another row costs as much as checking the only block of its shard.
-            if is_sparse {
-                break;
-            }
-        }
-        Ok(found.map(|shards| {
-            let numbers = shards.iter().flat_map(|(number, shard)| {
-                let first = u64::from(*number) * LOG_SHARD_BLOCKS;
-                shard.offsets().map(move |offset| first + offset)
-            });
-            numbers.collect()
-        }))
-    }
-
-    /// Adds the blocks of a value in each of these shards.
-    fn collect_shards(
-        &self,
-        posting: &Posting,
-        numbers: RangeInclusive<u32>,
-        into: &mut Shards,
-    ) -> Result<(), StorageError> {
-        if numbers.end().saturating_sub(*numbers.start()) < MAX_POINT_LOOKUPS {
-            return self.collect_each(posting, numbers, into);
-        }
-        let (first, last) = (posting.key(*numbers.start()), posting.key(*numbers.end()));
-        self.visit_range(LOGS, &first, Some(&last), |key, row| {
-            if let Some(number) = key.last_chunk() {
-                into.entry(u32::from_be_bytes(*number)).or_default().add(row);
-            }
-            Ok(())
-        })
-    }
-
-    /// Adds the blocks of a value in each of the `wanted` shards, and possibly in shards between them.
-    fn collect_wanted(&self, posting: &Posting, wanted: &Shards, into: &mut Shards) -> Result<(), StorageError> {
-        match (wanted.first_key_value(), wanted.last_key_value()) {
-            (Some((first, _)), Some((last, _))) if wanted.len() as u64 > u64::from(MAX_POINT_LOOKUPS) => {
-                self.collect_shards(posting, *first..=*last, into)
-            }
-            _ => self.collect_each(posting, wanted.keys().copied(), into),
-        }
-    }
-
-    fn collect_each(
-        &self,
-        posting: &Posting,
-        numbers: impl Iterator<Item = u32>,
-        into: &mut Shards,
-    ) -> Result<(), StorageError> {
-        for number in numbers {
-            self.with_row(LOGS, &posting.key(number), |row| {
-                if let Some(row) = row {
-                    into.entry(number).or_default().add(row);
-                }
-            })?;
-        }
-        Ok(())
+        _ => collect_each(database, posting, wanted.keys().copied(), into),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_row_becomes_a_bit_set_once_that_is_smaller() {
-        let mut row = Vec::new();
-        for count in 0..LOG_SHARD_BLOCKS {
-            let (shard, operand) = shard_and_offset(7 * LOG_SHARD_BLOCKS + count);
-            assert_eq!(shard, 7);
-            row = merge(Some(&row), [operand.as_slice(), operand.as_slice()].into_iter());
-            assert_eq!(row.len(), ((count + 1) * 2).min(512) as usize);
-        }
-        let mut shard = ShardBlocks::default();
-        shard.add(&row);
-        assert!(shard.offsets().eq(0..LOG_SHARD_BLOCKS));
+fn collect_each(
+    database: &Database,
+    posting: &Posting,
+    numbers: impl Iterator<Item = u32>,
+    into: &mut Shards,
+) -> Result<(), StorageError> {
+    for number in numbers {
+        database.with_row(LOGS, &posting.key(number), |row| {
+            if let Some(row) = row {
+                into.entry(number).or_default().add(row);
+            }
+        })?;
     }
-
-    #[test]
-    fn a_shard_is_clipped_to_a_range() {
-        let first = 3 * LOG_SHARD_BLOCKS;
-        let last = first + LOG_SHARD_BLOCKS - 1;
-        let blocks = [0, 1, 63, 64, 65, 127, 128, 2048, 4094, 4095];
-        let row: Vec<u8> = blocks.iter().flat_map(|block| shard_and_offset(*block).1).collect();
-        let bounds = blocks.iter().flat_map(|block| [first + block - 1, first + block, first + block + 1]);
-        let bounds: Vec<u64> = bounds.chain([0, last + 1, last + 65, u64::MAX - 1, u64::MAX]).collect();
-        for (from, to) in bounds.iter().flat_map(|from| bounds.iter().map(move |to| (*from, *to))) {
-            let mut shard = ShardBlocks::default();
-            shard.add(&row);
-            let expected = || blocks.iter().copied().filter(|block| (from..=to).contains(&(first + block)));
-            assert_eq!(shard.clip(first, from, to), expected().next().is_some(), "{from} {to}");
-            assert!(shard.offsets().eq(expected()), "{from} {to}");
-        }
-    }
-
-    #[test]
-    fn rows_are_rewritten_regularly_for_any_pattern_of_blocks() {
-        for (value, stride) in (0..=255).flat_map(|value| [1, 2, 3, 5, 64, 100].map(|stride| (value, stride))) {
-            let posting = Posting::address(&Address::repeat_byte(value));
-            let whole = (0..6400).filter(|at| posting.rewrites_row_at(7 + at * stride)).count();
-            assert!((30..300).contains(&whole), "{value} {stride}: {whole}");
-        }
-    }
-
-    #[test]
-    fn the_same_value_is_posted_once_for_each_position() {
-        let topic = B256::repeat_byte(5);
-        let log = Log { address: Address::repeat_byte(5), topics: vec![topic, topic], data: Default::default() };
-        assert_eq!(postings([&log, &log].into_iter()).len(), 3);
-    }
+    Ok(())
 }

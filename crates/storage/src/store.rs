@@ -1,30 +1,23 @@
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use quick_cache::sync::Cache;
-use rhizome_primitives::{B256, Bytes, hex};
+use rhizome_primitives::{B256, Bytes};
 use rhizome_trie::{NodeSource, SourceError};
 use rocksdb::checkpoint::Checkpoint;
-use rocksdb::properties::{self, PropName};
-use rocksdb::{ErrorKind, ReadOptions, WriteBatch, WriteOptions};
-use tempfile::TempDir;
+use rocksdb::properties;
 
 use crate::StorageError;
 use crate::columns::{self, BANS_KEY, BLOCKS, HEAD_KEY, HEIGHTS, META, RECEIPTS, TRANSACTIONS};
-use crate::engine::{EngineGuard, EngineLock, EngineSettings};
+use crate::database::Database;
+use crate::disk_probe::PROBE_BYTES;
+use crate::engine::NODES_FOLDER;
+use crate::flat::{self, FlatEntry, FlatValue};
+use crate::log_index::{self, LogIndexQuery};
 use crate::main_hashes::MainHashes;
 use crate::node_files::NodeFileError;
-use crate::open::{NODES_FOLDER, StoredValueWeight};
 use crate::record::{self, HeightEntry, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
-use crate::write_faults::{PROBE_BYTES, WriteFault, WriteFaults};
-
-/// Data directory with its process lock.
-pub(crate) struct DataDirectory {
-    pub(crate) dir: PathBuf,
-    pub(crate) _lock: File,
-    pub(crate) _temporary: Option<TempDir>,
-}
+use crate::write_faults::WriteFault;
 
 /// Look-ups in a cache since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,25 +52,18 @@ pub struct StoreStats {
 /// An open database. Reads never block each other or the writer. Only one thread writes at a time: the writer of the
 /// chain.
 pub struct Store {
-    pub(crate) engine: EngineLock,
-    pub(crate) settings: EngineSettings,
-    pub(crate) faults: WriteFaults,
-    pub(crate) write_options: WriteOptions,
-    /// Options for reads of single rows. Shared, because creating them costs about as much as a read.
-    pub(crate) read_options: ReadOptions,
+    pub(crate) database: Database,
     pub(crate) main_hashes: MainHashes,
     /// Incremented right before a batch that changes the flat state.
     pub(crate) generation: AtomicU64,
     /// Cache of long values (code) and trie nodes by hash.
     pub(crate) values: Cache<B256, Bytes, StoredValueWeight>,
-    // Dropped last: the engine closes its files before the lock is released and a temporary directory is removed.
-    pub(crate) directory: DataDirectory,
 }
 
 impl Store {
     /// Returns the data directory.
     pub fn dir(&self) -> &Path {
-        &self.directory.dir
+        self.database.dir()
     }
 
     /// Returns the generation: the number of changes of the flat state. A reader that has the generation of its head
@@ -88,45 +74,38 @@ impl Store {
 
     /// Returns the hash of the head; `None` in a new database.
     pub fn head(&self) -> Result<Option<B256>, StorageError> {
-        self.decoded(META, HEAD_KEY, |row| B256::try_from(row).ok())
+        self.database.decoded(META, HEAD_KEY, |row| B256::try_from(row).ok())
     }
 
     /// Returns the banned peer addresses, one a line.
     pub fn bans(&self) -> Result<String, StorageError> {
-        let bans = self.decoded(META, BANS_KEY, |row| std::str::from_utf8(row).ok().map(str::to_owned))?;
+        let bans = self.database.decoded(META, BANS_KEY, |row| std::str::from_utf8(row).ok().map(str::to_owned))?;
         Ok(bans.unwrap_or_default())
-    }
-
-    /// Replaces the banned peer addresses.
-    pub fn write_bans(&self, lines: &str) -> Result<(), StorageError> {
-        let mut batch = WriteBatch::default();
-        batch.put_cf(self.engine()?.column(META)?, BANS_KEY, lines);
-        self.write_batch(batch)
     }
 
     /// Returns a block by hash, on the best chain or beside it.
     pub fn block(&self, hash: &B256) -> Result<Option<StoredBlock>, StorageError> {
-        self.decoded(BLOCKS, hash.as_slice(), record::decode_block)
+        self.database.decoded(BLOCKS, hash.as_slice(), record::decode_block)
     }
 
     /// Returns true if the block is stored.
     pub fn has_block(&self, hash: &B256) -> Result<bool, StorageError> {
-        self.has_row(BLOCKS, hash.as_slice())
+        self.database.has_row(BLOCKS, hash.as_slice())
     }
 
     /// Returns the receipts of a block.
     pub fn receipts(&self, hash: &B256) -> Result<Option<StoredReceipts>, StorageError> {
-        self.decoded(RECEIPTS, hash.as_slice(), record::decode_receipts)
+        self.database.decoded(RECEIPTS, hash.as_slice(), record::decode_receipts)
     }
 
     /// Returns the undecoded receipts of a block.
     pub fn raw_receipts(&self, hash: &B256) -> Result<Option<RawReceipts>, StorageError> {
-        self.decoded(RECEIPTS, hash.as_slice(), record::split_receipts)
+        self.database.decoded(RECEIPTS, hash.as_slice(), record::split_receipts)
     }
 
     /// Returns all blocks of a height, in order of arrival.
     pub fn blocks_at(&self, number: u64) -> Result<Vec<HeightEntry>, StorageError> {
-        Ok(self.decoded(HEIGHTS, &number.to_be_bytes(), record::decode_heights)?.unwrap_or_default())
+        Ok(self.database.decoded(HEIGHTS, &number.to_be_bytes(), record::decode_heights)?.unwrap_or_default())
     }
 
     /// Returns the hash of the block of the best chain at a height.
@@ -137,26 +116,22 @@ impl Store {
 
     /// Returns the highest height that has a block; it can be above the head.
     pub fn highest_number(&self) -> Result<Option<u64>, StorageError> {
-        let engine = self.engine()?;
+        let engine = self.database.engine()?;
         let mut rows = engine.db.raw_iterator_cf(engine.column(HEIGHTS)?);
         rows.seek_to_last();
         let number = rows.key().and_then(|key| key.try_into().ok()).map(u64::from_be_bytes);
-        rows.status().map_err(|source| self.engine_error("read the highest block", source))?;
+        rows.status().map_err(|source| self.database.engine_error("read the highest block", source))?;
         Ok(number)
     }
 
     /// Returns the locations of a transaction in order of arrival, on the best chain and beside it.
     pub fn transaction_locations(&self, hash: &B256) -> Result<Vec<TransactionLocation>, StorageError> {
-        Ok(self.decoded(TRANSACTIONS, hash.as_slice(), record::decode_locations)?.unwrap_or_default())
+        Ok(self.database.decoded(TRANSACTIONS, hash.as_slice(), record::decode_locations)?.unwrap_or_default())
     }
 
     /// Returns the message of a trie node, or a long value, by its Keccak hash.
     pub fn node(&self, hash: &B256) -> Result<Option<Bytes>, StorageError> {
-        let engine = self.engine()?;
-        if let Some(node) = engine.journal.find(hash) {
-            return Ok(Some(node));
-        }
-        engine.files.get(hash).map_err(|error| StorageError::from_file_error(self.dir(), error))
+        self.database.node(hash)
     }
 
     /// Like [`Store::node`], through the cache, for readers that share nodes with others.
@@ -171,121 +146,109 @@ impl Store {
         Ok(value)
     }
 
+    /// Iterates over the whole flat state in key order, without the bytes of long values. The caller must hold the
+    /// writer: pages are read one after another, not from one snapshot.
+    pub fn flat_entries(&self) -> impl Iterator<Item = Result<FlatEntry, StorageError>> + '_ {
+        flat::entries(&self.database)
+    }
+
+    /// Returns the value of a trie key at the head. The reader compares [`Store::generation`] before and after to be
+    /// sure which head the value belongs to.
+    pub fn flat_get(&self, key: &[u8]) -> Result<Option<Bytes>, StorageError> {
+        Ok(match flat::get(&self.database, key)? {
+            Some(FlatValue::Inline(value)) => Some(value),
+            Some(FlatValue::Reference(hash)) => {
+                Some(self.cached_node(&hash)?.ok_or(StorageError::Missing { column: columns::NODES, hash })?)
+            }
+            None => None,
+        })
+    }
+
+    /// Returns length and Keccak hash of a value at the head, without reading the bytes of a long value.
+    pub fn flat_length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, StorageError> {
+        flat::length_and_hash(&self.database, key)
+    }
+
+    /// Visits keys and values below a key prefix in key order. Not atomic with a concurrent write: compare the
+    /// generation before and after.
+    pub fn visit_flat(
+        &self,
+        prefix: &[u8],
+        visit: impl FnMut(&[u8], Bytes) -> Result<(), StorageError>,
+    ) -> Result<(), StorageError> {
+        flat::visit(&self.database, prefix, visit)
+    }
+
+    /// Returns the numbers from `from` to `to`, ascending, of blocks that may have a log of the query; `None` if the
+    /// query has no condition. The cost grows with the number of postings found, so callers split long ranges.
+    pub fn log_candidates(
+        &self,
+        query: &LogIndexQuery<'_>,
+        from: u64,
+        to: u64,
+    ) -> Result<Option<Vec<u64>>, StorageError> {
+        log_index::candidates(&self.database, query, from, to)
+    }
+
+    /// Returns the state root that the transactions of a block led to; `None` if the state was not replaced.
+    pub fn original_state_root(&self, block: &B256) -> Result<Option<B256>, StorageError> {
+        self.database.decoded(META, &columns::original_root_key(block), |row| B256::try_from(row).ok())
+    }
+
     /// Copies the running database into a folder that does not exist yet on the same disk, with hard links.
     pub fn checkpoint(&self, path: &Path) -> Result<(), StorageError> {
-        let engine = self.engine()?;
+        let engine = self.database.engine()?;
         let copy = || Checkpoint::new(&engine.db).and_then(|checkpoint| checkpoint.create_checkpoint(path));
         engine.files.checkpoint(&path.join(NODES_FOLDER), copy).map_err(|error| match error {
-            NodeFileError::Engine(source) => self.engine_error("make a checkpoint", source),
+            NodeFileError::Engine(source) => self.database.engine_error("make a checkpoint", source),
             NodeFileError::File(source) => StorageError::from_file_error(path, source),
         })
     }
 
     /// Waits until all writes are on the disk and survive a power failure.
     pub fn flush(&self) -> Result<(), StorageError> {
-        self.check_writable()?;
-        let flushed = self.engine()?.db.flush_wal(true);
-        flushed.map_err(|source| self.begin_fault(NodeFileError::Engine(source), PROBE_BYTES))
+        self.database.check_writable()?;
+        let flushed = self.database.engine()?.db.flush_wal(true);
+        flushed.map_err(|source| self.database.begin_fault(NodeFileError::Engine(source), PROBE_BYTES))
     }
 
     /// Returns the size of the database's files in bytes.
     pub fn disk_bytes(&self) -> Result<u64, StorageError> {
-        let files = self.engine()?.db.live_files().map_err(|source| self.engine_error("list files", source))?;
-        Ok(files.iter().map(|file| file.size as u64).sum::<u64>().saturating_add(self.node_bytes()?))
-    }
-
-    fn node_bytes(&self) -> Result<u64, StorageError> {
-        self.engine()?.files.bytes().map_err(|error| StorageError::from_file_error(self.dir(), error))
+        let files = self
+            .database
+            .engine()?
+            .db
+            .live_files()
+            .map_err(|source| self.database.engine_error("list files", source))?;
+        Ok(files.iter().map(|file| file.size as u64).sum::<u64>().saturating_add(self.database.node_bytes()?))
     }
 
     /// Returns the current statistics, summed over all columns.
     pub fn stats(&self) -> Result<StoreStats, StorageError> {
         Ok(StoreStats {
             // All columns share one cache: each of them reports the whole.
-            block_cache_bytes: self.engine_number(META, properties::BLOCK_CACHE_USAGE)?,
+            block_cache_bytes: self.database.engine_number(META, properties::BLOCK_CACHE_USAGE)?,
             value_cache_bytes: self.values.weight(),
             value_cache_reads: CacheStats { hits: self.values.hits(), misses: self.values.misses() },
-            write_buffer_bytes: self.engine_sum(properties::CUR_SIZE_ALL_MEM_TABLES)?,
-            file_bytes: self.engine_sum(properties::TOTAL_SST_FILES_SIZE)?.saturating_add(self.node_bytes()?),
-            compaction_bytes: self.engine_sum(properties::ESTIMATE_PENDING_COMPACTION_BYTES)?,
-            is_write_stopped: self.engine_number(META, properties::IS_WRITE_STOPPED)? != 0,
-            write_fault: self.write_fault(),
+            write_buffer_bytes: self.database.engine_sum(properties::CUR_SIZE_ALL_MEM_TABLES)?,
+            file_bytes: self
+                .database
+                .engine_sum(properties::TOTAL_SST_FILES_SIZE)?
+                .saturating_add(self.database.node_bytes()?),
+            compaction_bytes: self.database.engine_sum(properties::ESTIMATE_PENDING_COMPACTION_BYTES)?,
+            is_write_stopped: self.database.engine_number(META, properties::IS_WRITE_STOPPED)? != 0,
+            write_fault: self.database.write_fault(),
         })
     }
+}
 
-    pub(crate) fn engine_sum(&self, property: &PropName) -> Result<u64, StorageError> {
-        columns::NAMES.iter().try_fold(0_u64, |sum, name| Ok(sum.saturating_add(self.engine_number(name, property)?)))
-    }
+/// Weight of a cached value: its bytes and an allowance for the cache entry.
+#[derive(Clone)]
+pub(crate) struct StoredValueWeight;
 
-    fn engine_number(&self, name: &'static str, property: &PropName) -> Result<u64, StorageError> {
-        let engine = self.engine()?;
-        let number = engine.db.property_int_value_cf(engine.column(name)?, property);
-        Ok(number.map_err(|source| self.engine_error("read a property", source))?.unwrap_or_default())
-    }
-
-    /// Returns the open engine, or an error if reopening it failed.
-    pub(crate) fn engine(&self) -> Result<EngineGuard<'_>, StorageError> {
-        self.engine.read().ok_or_else(|| self.closed_error())
-    }
-
-    /// Reads a row without copying it.
-    pub(crate) fn with_row<T>(
-        &self,
-        name: &'static str,
-        key: &[u8],
-        read: impl FnOnce(Option<&[u8]>) -> T,
-    ) -> Result<T, StorageError> {
-        let engine = self.engine()?;
-        let row = engine.db.get_pinned_cf_opt(engine.column(name)?, key, &self.read_options);
-        Ok(read(row.map_err(|source| self.engine_error("read", source))?.as_deref()))
-    }
-
-    pub(crate) fn has_row(&self, name: &'static str, key: &[u8]) -> Result<bool, StorageError> {
-        self.with_row(name, key, |row| row.is_some())
-    }
-
-    pub(crate) fn decoded<T>(
-        &self,
-        name: &'static str,
-        key: &[u8],
-        decode: impl FnOnce(&[u8]) -> Option<T>,
-    ) -> Result<Option<T>, StorageError> {
-        self.with_row(name, key, |row| match row {
-            Some(row) => decode(row).map(Some).ok_or_else(|| damaged(name, key, "cannot be decoded")),
-            None => Ok(None),
-        })?
-    }
-
-    /// Visits the rows from `first` to `last`, both included, or to the end of the column.
-    pub(crate) fn visit_range(
-        &self,
-        name: &'static str,
-        first: &[u8],
-        last: Option<&[u8]>,
-        mut visit: impl FnMut(&[u8], &[u8]) -> Result<(), StorageError>,
-    ) -> Result<(), StorageError> {
-        let mut options = ReadOptions::default();
-        if let Some(last) = last {
-            let mut bound = last.to_vec();
-            bound.push(0);
-            options.set_iterate_upper_bound(bound);
-        }
-        let engine = self.engine()?;
-        let mut rows = engine.db.raw_iterator_cf_opt(engine.column(name)?, options);
-        rows.seek(first);
-        while let Some((key, row)) = rows.item() {
-            visit(key, row)?;
-            rows.next();
-        }
-        rows.status().map_err(|source| self.engine_error("read a range", source))
-    }
-
-    /// Classifies an engine error of a read.
-    pub(crate) fn engine_error(&self, operation: &'static str, source: rocksdb::Error) -> StorageError {
-        match source.kind() {
-            ErrorKind::Corruption => StorageError::Damaged { dir: self.directory.dir.clone(), source: source.into() },
-            _ => StorageError::Engine { operation, source },
-        }
+impl quick_cache::Weighter<B256, Bytes> for StoredValueWeight {
+    fn weight(&self, _hash: &B256, value: &Bytes) -> u64 {
+        value.len() as u64 + 100
     }
 }
 
@@ -293,8 +256,4 @@ impl NodeSource for Store {
     fn get(&self, hash: &B256) -> Result<Option<Bytes>, SourceError> {
         self.node(hash).map_err(|error| SourceError { hash: *hash, reason: Box::new(error) })
     }
-}
-
-pub(crate) fn damaged(column: &'static str, key: &[u8], what: &'static str) -> StorageError {
-    StorageError::Row { column, key: hex::encode(key), what }
 }

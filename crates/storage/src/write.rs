@@ -1,19 +1,17 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::mem;
 use std::sync::atomic::Ordering;
-use std::{iter, mem};
 
 use rhizome_primitives::{Address, B256, Bytes, Receipt, U256};
 use rhizome_trie::{NodeBatch, StateDelta};
 use rocksdb::WriteBatch;
 
-use crate::columns::{
-    BLOCKS, HEAD_KEY, HEIGHTS, LOGS, META, NODE_BATCHES, ORIGINAL_ROOT_PREFIX, RECEIPTS, TRANSACTIONS,
-};
+use crate::columns::{self, BANS_KEY, BLOCKS, HEAD_KEY, HEIGHTS, META, NODE_BATCHES, RECEIPTS, TRANSACTIONS};
+use crate::disk_probe::PROBE_BYTES;
 use crate::node_journal::FlushError;
 use crate::record::{self, HeightEntry};
-use crate::store::damaged;
-use crate::write_faults::PROBE_BYTES;
-use crate::{StorageError, Store, log_index};
+use crate::write_faults::WriteFault;
+use crate::{StorageError, Store, flat, log_index};
 
 /// Approximate size of a row in a batch, without a long value.
 const ROW_BYTES: usize = 96;
@@ -68,6 +66,16 @@ pub struct StateChange<'a> {
     pub flat: &'a StateDelta,
 }
 
+/// Return of the head to an earlier block of the best chain.
+pub struct Rewind<'a> {
+    /// Height of the new head.
+    pub height: u64,
+    /// Hash of the new head, on the best chain.
+    pub head: B256,
+    /// Difference between the state of the current head and the state of the new one.
+    pub flat: &'a StateDelta,
+}
+
 impl BlockWrite<'_> {
     /// Returns the approximate size of the write batch.
     fn batch_bytes(&self) -> usize {
@@ -78,42 +86,34 @@ impl BlockWrite<'_> {
     }
 }
 
-/// Returns the key of the row with the state root that the block's transactions led to.
-pub(crate) fn original_root_key(block: &B256) -> Vec<u8> {
-    [ORIGINAL_ROOT_PREFIX, block.as_slice()].concat()
-}
-
 impl Store {
     /// Replaces the state after the head in one batch, and stores the state root that its transactions led to. Returns
     /// the generation of the flat state after the write. One writer at a time.
     pub fn write_state(&self, mut change: StateChange<'_>) -> Result<u64, StorageError> {
-        let stored = self.block(&change.head)?.ok_or_else(|| damaged(BLOCKS, change.head.as_slice(), "is missing"))?;
-        self.check_writable()?;
-        let engine = self.engine()?;
+        let stored = self
+            .block(&change.head)?
+            .ok_or_else(|| StorageError::damaged_row(BLOCKS, change.head.as_slice(), "is missing"))?;
+        self.database.check_writable()?;
+        let engine = self.database.engine()?;
         let mut batch = WriteBatch::default();
         self.batch_nodes(&mut batch, mem::take(&mut change.nodes))?;
         let row = record::encode_block(&stored.raw, stored.total_difficulty, &change.state_root, &stored.senders);
         batch.put_cf(engine.column(BLOCKS)?, change.head, row);
-        let (meta, key) = (engine.column(META)?, original_root_key(&change.head));
+        let (meta, key) = (engine.column(META)?, columns::original_root_key(&change.head));
         if change.is_original {
             batch.delete_cf(meta, key);
         } else if self.original_state_root(&change.head)?.is_none() {
             batch.put_cf(meta, key, stored.state_root);
         }
-        self.batch_flat(&mut batch, change.flat)?;
+        flat::add_to_batch(&self.database, &mut batch, change.flat)?;
         self.write_new_head(batch)
-    }
-
-    /// Returns the state root that the transactions of a block led to; `None` if the state was not replaced.
-    pub fn original_state_root(&self, block: &B256) -> Result<Option<B256>, StorageError> {
-        self.decoded(META, &original_root_key(block), |row| B256::try_from(row).ok())
     }
 
     /// Writes a block with everything that belongs to it in one batch: a crash leaves either all of it or no part. Returns
     /// the generation of the flat state after the write. One writer at a time.
     pub fn write_block(&self, mut write: BlockWrite<'_>) -> Result<u64, StorageError> {
-        self.check_writable()?;
-        let engine = self.engine()?;
+        self.database.check_writable()?;
+        let engine = self.database.engine()?;
         let mut batch = WriteBatch::with_capacity_bytes(write.batch_bytes());
         self.batch_nodes(&mut batch, mem::take(&mut write.nodes))?;
         let row = record::encode_block(write.raw, write.total_difficulty, &write.state_root, write.senders);
@@ -127,14 +127,14 @@ impl Store {
         for (hash, index) in places {
             batch.merge_cf(transactions, hash, record::encode_location(&write.hash, index));
         }
-        self.batch_postings(&mut batch, &write)?;
+        log_index::add_to_batch(&self.database, &mut batch, write.number, write.receipts)?;
         self.batch_heights(&mut batch, &write)?;
         let Some(best) = &write.head_change else {
-            self.write_batch(batch)?;
+            self.database.write_batch(batch)?;
             return Ok(self.generation());
         };
         batch.put_cf(engine.column(META)?, HEAD_KEY, write.hash);
-        self.batch_flat(&mut batch, best.flat)?;
+        flat::add_to_batch(&self.database, &mut batch, best.flat)?;
         if best.retracted.is_empty() {
             return self.write_new_head(batch);
         }
@@ -145,16 +145,16 @@ impl Store {
     /// the batch also sees the new generation.
     pub(crate) fn write_new_head(&self, batch: WriteBatch) -> Result<u64, StorageError> {
         let generation = self.generation.fetch_add(1, Ordering::SeqCst) + 1;
-        self.write_batch(batch)?;
+        self.database.write_batch(batch)?;
         Ok(generation)
     }
 
     /// Adds the nodes of a block to the batch as one row. They are readable at once: a reader that sees the block
     /// finds its state.
     fn batch_nodes(&self, batch: &mut WriteBatch, mut nodes: NodeBatch) -> Result<(), StorageError> {
-        let engine = self.engine()?;
+        let engine = self.database.engine()?;
         engine.journal.poll_tasks(&engine.files).map_err(|error| match error {
-            FlushError::Files(error) => self.begin_fault(error, PROBE_BYTES),
+            FlushError::Files(error) => self.database.begin_fault(error, PROBE_BYTES),
             FlushError::Thread(source) => StorageError::Thread { source },
         })?;
         let column = engine.column(NODE_BATCHES)?;
@@ -162,27 +162,6 @@ impl Store {
         let sequence = engine.journal.next_sequence().to_be_bytes();
         nodes.with_encoded(|pack| batch.put_cf(column, sequence, pack));
         engine.journal.append(nodes);
-        Ok(())
-    }
-
-    /// Adds the block to the log index.
-    fn batch_postings(&self, batch: &mut WriteBatch, write: &BlockWrite<'_>) -> Result<(), StorageError> {
-        let engine = self.engine()?;
-        let column = engine.column(LOGS)?;
-        let (shard, operand) = log_index::shard_and_offset(write.number);
-        for posting in log_index::postings(write.receipts.iter().flat_map(|receipt| &receipt.logs)) {
-            let key = posting.key(shard);
-            let whole = match posting.rewrites_row_at(write.number) {
-                true => self.with_row(LOGS, &key, |row| {
-                    row.map(|row| log_index::merge(Some(row), iter::once(operand.as_slice())))
-                })?,
-                false => None,
-            };
-            match whole {
-                Some(row) => batch.put_cf(column, key, row),
-                None => batch.merge_cf(column, key, operand),
-            }
-        }
         Ok(())
     }
 
@@ -208,11 +187,94 @@ impl Store {
                 }
             }
         }
-        let engine = self.engine()?;
+        let engine = self.database.engine()?;
         let column = engine.column(HEIGHTS)?;
         for (number, entries) in heights {
             batch.put_cf(column, number.to_be_bytes(), record::encode_heights(&entries));
         }
         Ok(())
+    }
+
+    /// Deletes all blocks above a height, on the best chain and beside it, and sets the head, in one batch. Trie nodes
+    /// and log postings stay: nodes are shared with other states, and postings are checked when they are read. Returns
+    /// the generation of the flat state after the write.
+    pub fn delete_above(&self, rewind: &Rewind<'_>) -> Result<u64, StorageError> {
+        let mut batch = WriteBatch::default();
+        let engine = self.database.engine()?;
+        let (heights, blocks) = (engine.column(HEIGHTS)?, engine.column(BLOCKS)?);
+        let (receipts, meta) = (engine.column(RECEIPTS)?, engine.column(META)?);
+        let mut deleted: HashSet<B256> = HashSet::new();
+        self.database.visit_range(HEIGHTS, &rewind.height.saturating_add(1).to_be_bytes(), None, |key, row| {
+            let entries = record::decode_heights(row)
+                .ok_or_else(|| StorageError::damaged_row(HEIGHTS, key, "cannot be decoded"))?;
+            deleted.extend(entries.iter().map(|entry| entry.hash));
+            batch.delete_cf(heights, key);
+            Ok(())
+        })?;
+        for hash in &deleted {
+            self.remove_locations(&mut batch, hash, &deleted)?;
+            batch.delete_cf(blocks, hash);
+            batch.delete_cf(receipts, hash);
+            batch.delete_cf(meta, columns::original_root_key(hash));
+        }
+        batch.put_cf(meta, HEAD_KEY, rewind.head);
+        flat::add_to_batch(&self.database, &mut batch, rewind.flat)?;
+        self.main_hashes.change(|| self.write_new_head(batch))
+    }
+
+    fn remove_locations(
+        &self,
+        batch: &mut WriteBatch,
+        block: &B256,
+        deleted: &HashSet<B256>,
+    ) -> Result<(), StorageError> {
+        let engine = self.database.engine()?;
+        let column = engine.column(TRANSACTIONS)?;
+        let hashes =
+            self.database.decoded(RECEIPTS, block.as_slice(), record::decode_transaction_hashes)?.unwrap_or_default();
+        for hash in hashes {
+            let mut locations = self.transaction_locations(&hash)?;
+            locations.retain(|location| !deleted.contains(&location.block));
+            if locations.is_empty() {
+                batch.delete_cf(column, hash);
+            } else {
+                batch.put_cf(column, hash, record::encode_locations(&locations));
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces the banned peer addresses.
+    pub fn write_bans(&self, lines: &str) -> Result<(), StorageError> {
+        let mut batch = WriteBatch::default();
+        batch.put_cf(self.database.engine()?.column(META)?, BANS_KEY, lines);
+        self.database.write_batch(batch)
+    }
+
+    /// Returns the reason why writes are refused; `None` while they are accepted.
+    pub fn write_fault(&self) -> Option<WriteFault> {
+        self.database.write_fault()
+    }
+
+    /// Sets the callback for writes that fail or are refused. Only the first call has an effect.
+    pub fn on_write_fault(&self, listener: Box<dyn Fn() + Send + Sync>) {
+        self.database.on_write_fault(listener);
+    }
+
+    /// Reopens the database after a failed write, if the disk takes writes now. Readers wait meanwhile. The contents
+    /// may be those before the failed write or those after it. Writes stay refused until [`Store::clear_write_fault`].
+    pub fn reopen(&self) -> Result<(), StorageError> {
+        self.database.probe_space()?;
+        // A temporary database has its memtables only in memory, so it stays open; RocksDB retries by itself.
+        if !self.database.settings.is_temporary {
+            let before_open = || _ = self.generation.fetch_add(1, Ordering::SeqCst);
+            self.main_hashes.change(|| self.database.reopen_engine(before_open))?;
+        }
+        self.database.write_probe()
+    }
+
+    /// Accepts writes again.
+    pub fn clear_write_fault(&self) {
+        self.database.clear_write_fault();
     }
 }

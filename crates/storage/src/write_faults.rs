@@ -4,22 +4,18 @@
 //! write in its log, so nothing is repaired in place: once the disk takes writes again, the database is reopened as at
 //! start, and its contents are authoritative.
 
-use std::fs::{self, File};
-use std::io::{self, ErrorKind as IoErrorKind, Write};
-use std::path::Path;
 use std::sync::OnceLock;
-use std::sync::atomic::Ordering;
 
 use parking_lot::RwLock;
 use rocksdb::{ErrorKind, WriteBatch, WriteOptions, properties};
 
+use crate::StorageError;
 use crate::columns::META;
+use crate::database::Database;
+use crate::disk_probe::{PROBE_BYTES, is_disk_full, probe};
 use crate::engine::Engine;
 use crate::node_files::NodeFileError;
-use crate::{StorageError, Store};
 
-/// Size of a probe for a write of unknown size, and the free space that reopening needs beyond the unwritten data.
-pub(crate) const PROBE_BYTES: usize = 1 << 20;
 /// Key that is never written, only deleted.
 const PROBE_KEY: &[u8] = b"probe";
 
@@ -38,46 +34,46 @@ pub(crate) struct WriteFaults {
     listener: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
-impl Store {
+impl Database {
     /// Returns the reason why writes are refused; `None` while they are accepted.
-    pub fn write_fault(&self) -> Option<WriteFault> {
+    pub(crate) fn write_fault(&self) -> Option<WriteFault> {
         self.faults.current.read().clone()
     }
 
     /// Sets the callback for writes that fail or are refused. Only the first call has an effect.
-    pub fn on_write_fault(&self, listener: Box<dyn Fn() + Send + Sync>) {
+    pub(crate) fn on_write_fault(&self, listener: Box<dyn Fn() + Send + Sync>) {
         // A second listener would reopen the database a second time.
         let _ = self.faults.listener.set(listener);
     }
 
-    /// Reopens the database after a failed write, if the disk takes writes now. Readers wait meanwhile. The contents
-    /// may be those before the failed write or those after it. Writes stay refused until [`Store::clear_write_fault`].
-    pub fn reopen(&self) -> Result<(), StorageError> {
-        let dir = self.dir();
-        probe(dir, self.unwritten_bytes().saturating_add(PROBE_BYTES))
-            .map_err(|error| StorageError::from_file_error(dir, error))?;
-        // A temporary database has its memtables only in memory, so it stays open; RocksDB retries by itself.
-        if !self.settings.is_temporary {
-            let open = || {
-                self.generation.fetch_add(1, Ordering::SeqCst);
-                Engine::open(dir, &self.settings)
-            };
-            self.main_hashes.change(|| self.engine.replace(open))?;
-        }
+    /// Fails if the disk has no room for the memtables and a small write.
+    pub(crate) fn probe_space(&self) -> Result<(), StorageError> {
+        let bytes = self.unwritten_bytes().saturating_add(PROBE_BYTES);
+        probe(self.dir(), bytes).map_err(|error| StorageError::from_file_error(self.dir(), error))
+    }
+
+    /// Closes the engine, calls `before_open` and opens the engine again.
+    pub(crate) fn reopen_engine(&self, before_open: impl FnOnce()) -> Result<(), StorageError> {
+        self.engine.replace(|| {
+            before_open();
+            Engine::open(self.dir(), &self.settings)
+        })
+    }
+
+    /// Writes to the disk once, although writes are refused.
+    pub(crate) fn write_probe(&self) -> Result<(), StorageError> {
         let mut options = WriteOptions::default();
         options.disable_wal(self.settings.is_temporary);
         options.set_sync(!self.settings.is_temporary);
         let engine = self.engine()?;
         let mut batch = WriteBatch::default();
         batch.delete_cf(engine.column(META)?, PROBE_KEY);
-        engine
-            .db
-            .write_opt(batch, &options)
-            .map_err(|source| self.write_error(NodeFileError::Engine(source), PROBE_BYTES))
+        let written = engine.db.write_opt(batch, &options);
+        written.map_err(|source| self.write_error(NodeFileError::Engine(source), PROBE_BYTES))
     }
 
     /// Accepts writes again.
-    pub fn clear_write_fault(&self) {
+    pub(crate) fn clear_write_fault(&self) {
         *self.faults.current.write() = None;
     }
 
@@ -152,25 +148,4 @@ impl Store {
         let bytes = self.engine_sum(properties::CUR_SIZE_ALL_MEM_TABLES).unwrap_or_default();
         usize::try_from(bytes).unwrap_or(self.settings.options.write_buffer_bytes)
     }
-}
-
-/// Returns true if the disk has no room for `bytes`. RocksDB reports a full disk only as text, so the operating system
-/// is asked.
-pub(crate) fn is_disk_full(dir: &Path, bytes: usize) -> bool {
-    let full = [IoErrorKind::StorageFull, IoErrorKind::QuotaExceeded];
-    probe(dir, bytes).is_err_and(|error| full.contains(&error.kind()))
-}
-
-/// Writes and removes a probe file of `bytes` bytes.
-fn probe(dir: &Path, bytes: usize) -> io::Result<()> {
-    let path = dir.join("space.probe");
-    let written = File::create(&path).and_then(|mut file| {
-        let block = vec![0; 64 * 1024];
-        for _ in 0..bytes / block.len() + 1 {
-            file.write_all(&block)?;
-        }
-        file.sync_data()
-    });
-    let removed = fs::remove_file(&path);
-    written.and(removed)
 }

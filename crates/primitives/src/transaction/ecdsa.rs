@@ -7,7 +7,7 @@ pub(super) const ORDER: U256 = uint!(0xfffffffffffffffffffffffffffffffebaaedce6a
 /// Field prime.
 pub(super) const FIELD: U256 = uint!(0xfffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc2f_U256);
 
-/// Input of a recovery in lanes: a signature with r and s between 1 and the group order.
+/// Input of a batch recovery: a signature with r and s between 1 and the group order.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "the vector code is for x86-64 only"))]
 pub(super) struct RecoveryInput {

@@ -1,0 +1,155 @@
+//! The open database: typed access to rows and nodes, below the tasks of a store.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use rhizome_primitives::{B256, Bytes};
+use rocksdb::properties::PropName;
+use rocksdb::{Cache, ErrorKind, ReadOptions, WriteOptions};
+use tempfile::TempDir;
+
+use crate::StorageError;
+use crate::columns;
+use crate::engine::{Engine, EngineGuard, EngineLock, EngineSettings};
+use crate::options::{ChainIdentity, Durability, StoreOptions};
+use crate::write_faults::WriteFaults;
+
+/// Data directory with its process lock.
+pub(crate) struct DataDirectory {
+    pub(crate) dir: PathBuf,
+    pub(crate) _lock: File,
+    pub(crate) _temporary: Option<TempDir>,
+}
+
+/// An open database. Reads never block each other or the writer.
+pub(crate) struct Database {
+    pub(crate) engine: EngineLock,
+    pub(crate) settings: EngineSettings,
+    pub(crate) faults: WriteFaults,
+    pub(crate) write_options: WriteOptions,
+    /// Options for reads of single rows. Shared, because creating them costs about as much as a read.
+    read_options: ReadOptions,
+    // Dropped last: the engine closes its files before the lock is released and a temporary directory is removed.
+    directory: DataDirectory,
+}
+
+impl Database {
+    pub(crate) fn open(
+        directory: DataDirectory,
+        identity: &ChainIdentity,
+        options: &StoreOptions,
+        is_temporary: bool,
+    ) -> Result<Self, StorageError> {
+        let settings = EngineSettings {
+            identity: identity.clone(),
+            options: options.clone(),
+            is_temporary,
+            cache: Cache::new_lru_cache(options.cache_bytes),
+        };
+        let engine = Engine::open(&directory.dir, &settings)?;
+        let mut write_options = WriteOptions::default();
+        write_options.disable_wal(is_temporary);
+        write_options.set_sync(!is_temporary && options.durability == Durability::Power);
+        Ok(Self {
+            engine: EngineLock::new(engine),
+            settings,
+            faults: WriteFaults::default(),
+            write_options,
+            read_options: ReadOptions::default(),
+            directory,
+        })
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        &self.directory.dir
+    }
+
+    /// Returns the message of a trie node, or a long value, by its Keccak hash.
+    pub(crate) fn node(&self, hash: &B256) -> Result<Option<Bytes>, StorageError> {
+        let engine = self.engine()?;
+        if let Some(node) = engine.journal.find(hash) {
+            return Ok(Some(node));
+        }
+        engine.files.get(hash).map_err(|error| StorageError::from_file_error(self.dir(), error))
+    }
+
+    /// Returns the size of the node files in bytes.
+    pub(crate) fn node_bytes(&self) -> Result<u64, StorageError> {
+        self.engine()?.files.bytes().map_err(|error| StorageError::from_file_error(self.dir(), error))
+    }
+
+    pub(crate) fn engine_sum(&self, property: &PropName) -> Result<u64, StorageError> {
+        columns::NAMES.iter().try_fold(0_u64, |sum, name| Ok(sum.saturating_add(self.engine_number(name, property)?)))
+    }
+
+    pub(crate) fn engine_number(&self, name: &'static str, property: &PropName) -> Result<u64, StorageError> {
+        let engine = self.engine()?;
+        let number = engine.db.property_int_value_cf(engine.column(name)?, property);
+        Ok(number.map_err(|source| self.engine_error("read a property", source))?.unwrap_or_default())
+    }
+
+    /// Returns the open engine, or an error if reopening it failed.
+    pub(crate) fn engine(&self) -> Result<EngineGuard<'_>, StorageError> {
+        self.engine.read().ok_or_else(|| self.closed_error())
+    }
+
+    /// Reads a row without copying it.
+    pub(crate) fn with_row<T>(
+        &self,
+        name: &'static str,
+        key: &[u8],
+        read: impl FnOnce(Option<&[u8]>) -> T,
+    ) -> Result<T, StorageError> {
+        let engine = self.engine()?;
+        let row = engine.db.get_pinned_cf_opt(engine.column(name)?, key, &self.read_options);
+        Ok(read(row.map_err(|source| self.engine_error("read", source))?.as_deref()))
+    }
+
+    pub(crate) fn has_row(&self, name: &'static str, key: &[u8]) -> Result<bool, StorageError> {
+        self.with_row(name, key, |row| row.is_some())
+    }
+
+    pub(crate) fn decoded<T>(
+        &self,
+        name: &'static str,
+        key: &[u8],
+        decode: impl FnOnce(&[u8]) -> Option<T>,
+    ) -> Result<Option<T>, StorageError> {
+        self.with_row(name, key, |row| match row {
+            Some(row) => decode(row).map(Some).ok_or_else(|| StorageError::damaged_row(name, key, "cannot be decoded")),
+            None => Ok(None),
+        })?
+    }
+
+    /// Visits the rows from `first` to `last`, both included, or to the end of the column.
+    pub(crate) fn visit_range(
+        &self,
+        name: &'static str,
+        first: &[u8],
+        last: Option<&[u8]>,
+        mut visit: impl FnMut(&[u8], &[u8]) -> Result<(), StorageError>,
+    ) -> Result<(), StorageError> {
+        let mut options = ReadOptions::default();
+        if let Some(last) = last {
+            let mut bound = last.to_vec();
+            bound.push(0);
+            options.set_iterate_upper_bound(bound);
+        }
+        let engine = self.engine()?;
+        let mut rows = engine.db.raw_iterator_cf_opt(engine.column(name)?, options);
+        rows.seek(first);
+        while let Some((key, row)) = rows.item() {
+            visit(key, row)?;
+            rows.next();
+        }
+        rows.status().map_err(|source| self.engine_error("read a range", source))
+    }
+
+    /// Classifies an engine error of a read.
+    pub(crate) fn engine_error(&self, operation: &'static str, source: rocksdb::Error) -> StorageError {
+        match source.kind() {
+            ErrorKind::Corruption => StorageError::Damaged { dir: self.dir().to_path_buf(), source: source.into() },
+            _ => StorageError::Engine { operation, source },
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Identity of a chain and settings of a store.
+
+use std::fmt;
+
+use rhizome_primitives::B256;
+
+/// Identity of the chain that a directory holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChainIdentity {
+    /// Chain id of the network.
+    pub chain_id: u8,
+    /// Hash of block 0.
+    pub genesis: B256,
+}
+
+impl fmt::Display for ChainIdentity {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "chain id {} with genesis {}", self.chain_id, self.genesis)
+    }
+}
+
+/// Point at which a block write counts as done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// Once the operating system has the batch: survives a crash of the process. A power failure can remove the most
+    /// recent blocks, never part of a block.
+    #[default]
+    Process,
+    /// Once the disk has the batch: survives a power failure too, at the cost of one disk flush for each block.
+    Power,
+}
+
+/// Settings of a store.
+#[derive(Debug, Clone)]
+pub struct StoreOptions {
+    /// Size of the cache of uncompressed table blocks, indexes and filters, in bytes, shared by all columns.
+    pub cache_bytes: usize,
+    /// Size of all memtables together, in bytes. A larger value makes long imports faster.
+    pub write_buffer_bytes: usize,
+    /// Maximum number of open files.
+    pub max_open_files: i32,
+    /// Durability of block writes.
+    pub durability: Durability,
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self {
+            cache_bytes: 32 << 20,
+            write_buffer_bytes: 64 << 20,
+            max_open_files: 256,
+            durability: Durability::default(),
+        }
+    }
+}
