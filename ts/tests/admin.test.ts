@@ -17,7 +17,7 @@ interface Answered<T> {
 }
 
 /** One node with a data directory, and its admin address. */
-class Place {
+class AdminNode {
   readonly dir = join(scratchFolder(), 'data')
   node!: NodeProcess
 
@@ -27,7 +27,7 @@ class Place {
     return this
   }
 
-  get admin(): string {
+  get url(): string {
     return this.node.adminUrl ?? ''
   }
 
@@ -38,7 +38,7 @@ class Place {
     headers: Record<string, string> = {},
   ): Promise<Answered<T>> {
     const isJson = body !== undefined && typeof body !== 'string'
-    const response = await fetch(`${this.admin}${path}`, {
+    const response = await fetch(`${this.url}${path}`, {
       method,
       headers: { ...(body !== undefined && json), ...headers },
       ...(body !== undefined && { body: isJson ? JSON.stringify(body) : body }),
@@ -57,30 +57,30 @@ class Place {
 }
 
 describe('the admin API', () => {
-  const place = new Place()
+  const admin = new AdminNode()
   const secrets: string[] = []
 
-  beforeAll(() => place.start())
-  afterAll(() => place.node.stop())
+  beforeAll(() => admin.start())
+  afterAll(() => admin.node.stop())
 
   test('behavior: a node without apps is open, and says so', async () => {
-    const { status, headers, body } = await place.ask<NodeReport>('GET', '/api/node')
+    const { status, headers, body } = await admin.ask<NodeReport>('GET', '/api/node')
     expect(status).toBe(200)
     expect(headers.get('cache-control')).toBe('no-store')
     expect(body).toMatchObject({
       network: 'regtest',
       workers: 2,
-      url: place.node.url,
+      url: admin.node.url,
       access: { isOpen: true, staysOpen: false, keepsApps: true },
       health: { ready: true, head: { number: 0 }, lagBlocks: 0, reasons: [] },
       requests: { count: 0, p50Ms: null, p99Ms: null },
     })
-    expect((await place.ask('GET', '/api/apps')).body).toEqual({ apps: [] })
+    expect((await admin.ask('GET', '/api/apps')).body).toEqual({ apps: [] })
   })
 
   test('behavior: from creation to revocation, at once in all workers', async () => {
     const given = { name: 'dex', description: 'd', useCase: 'DeFi', expiresAt: '2999-12-31' }
-    const { status, headers, body } = await place.ask<AppWithKey>('POST', '/api/apps', given)
+    const { status, headers, body } = await admin.ask<AppWithKey>('POST', '/api/apps', given)
     const { app, key, urls } = body
     secrets.push(key)
     expect([status, headers.get('location')]).toEqual([201, '/api/apps/dex'])
@@ -91,41 +91,41 @@ describe('the admin API', () => {
       keys: [{ expiresAt: '2999-12-31T00:00:00.000Z' }],
     })
     expect(urls).toEqual({
-      http: `${place.node.url}/${key}`,
-      httpV2: `${place.node.url}/v2/${key}`,
-      webSocket: `${place.node.url.replace('http', 'ws')}/${key}`,
-      webSocketV2: `${place.node.url.replace('http', 'ws')}/v2/${key}`,
+      http: `${admin.node.url}/${key}`,
+      httpV2: `${admin.node.url}/v2/${key}`,
+      webSocket: `${admin.node.url.replace('http', 'ws')}/${key}`,
+      webSocketV2: `${admin.node.url.replace('http', 'ws')}/v2/${key}`,
     })
     // No polling: when the answer arrives, the key is valid at all workers, and no other key is.
-    expect([await place.statuses(key), await place.statuses('')]).toEqual([[200], [401]])
-    expect((await place.ask<NodeReport>('GET', '/api/node')).body.access.isOpen).toBe(false)
+    expect([await admin.statuses(key), await admin.statuses('')]).toEqual([[200], [401]])
+    expect((await admin.ask<NodeReport>('GET', '/api/node')).body.access.isOpen).toBe(false)
 
-    const kept = (await place.ask<AppWithKey>('POST', '/api/apps/dex/rotate', { keepSeconds: 60 })).body
-    const next = (await place.ask<AppWithKey>('POST', '/api/apps/dex/rotate', {})).body
+    const kept = (await admin.ask<AppWithKey>('POST', '/api/apps/dex/rotate', { keepSeconds: 60 })).body
+    const next = (await admin.ask<AppWithKey>('POST', '/api/apps/dex/rotate', {})).body
     secrets.push(kept.key, next.key)
     expect(kept.app.keys).toHaveLength(2)
-    expect([await place.statuses(key), await place.statuses(kept.key), await place.statuses(next.key)]).toEqual([
+    expect([await admin.statuses(key), await admin.statuses(kept.key), await admin.statuses(next.key)]).toEqual([
       [401],
       [401],
       [200],
     ])
 
-    const revoked = await place.ask<AppView>('DELETE', '/api/apps/dex')
+    const revoked = await admin.ask<AppView>('DELETE', '/api/apps/dex')
     expect([revoked.status, revoked.body.state, revoked.body.keys]).toEqual([200, 'revoked', []])
-    expect(await place.statuses(next.key)).toEqual([401])
-    expect((await place.ask('DELETE', '/api/apps/dex')).status).toBe(200)
+    expect(await admin.statuses(next.key)).toEqual([401])
+    expect((await admin.ask('DELETE', '/api/apps/dex')).status).toBe(200)
   })
 
   test('behavior: an edit changes only the named members', async () => {
     const limits = { unitsPerSecond: 10, burst: 20, dailyUnits: 1000, monthlyUnits: null, concurrency: 4 }
     const allow = { methods: ['eth_*'], sources: ['10.0.0.0/8', '::1'] }
     const made = (
-      await place.ask<AppWithKey>('POST', '/api/apps', { name: 'edited', useCase: 'wallet', limits, allow })
+      await admin.ask<AppWithKey>('POST', '/api/apps', { name: 'edited', useCase: 'wallet', limits, allow })
     ).body
     secrets.push(made.key)
     expect(made.app).toMatchObject({ limits, allow })
     const edit = { description: 'new', limits: { dailyUnits: null }, allow: { methods: [] } }
-    const { status, body } = await place.ask<AppView>('PATCH', '/api/apps/edited', edit)
+    const { status, body } = await admin.ask<AppView>('PATCH', '/api/apps/edited', edit)
     expect(status).toBe(200)
     expect(body).toEqual({
       ...made.app,
@@ -135,37 +135,37 @@ describe('the admin API', () => {
     })
     const unused = { requests: 0, units: 0, errors: 0, refused: 0 }
     const listed = { ...body, usage: { today: unused, month: unused } }
-    expect((await place.ask('GET', '/api/apps/edited')).body).toEqual(listed)
-    expect((await place.ask<{ apps: AppView[] }>('GET', '/api/apps')).body.apps).toContainEqual(listed)
+    expect((await admin.ask('GET', '/api/apps/edited')).body).toEqual(listed)
+    expect((await admin.ask<{ apps: AppView[] }>('GET', '/api/apps')).body.apps).toContainEqual(listed)
   })
 
   test('behavior: usage is reported, and an edited limit applies at once', async () => {
-    const made = (await place.ask<AppWithKey>('POST', '/api/apps', { name: 'metered', limits: { dailyUnits: 3 } })).body
+    const made = (await admin.ask<AppWithKey>('POST', '/api/apps', { name: 'metered', limits: { dailyUnits: 3 } })).body
     secrets.push(made.key)
     const call = async () =>
-      (await fetch(`${place.node.url}/${made.key}`, { method: 'POST', headers: json, body: chainId })).status
+      (await fetch(`${admin.node.url}/${made.key}`, { method: 'POST', headers: json, body: chainId })).status
     expect([await call(), await call(), await call(), await call()]).toEqual([200, 200, 200, 429])
-    const usage = async () => (await place.ask<ListedApp>('GET', '/api/apps/metered')).body.usage
+    const usage = async () => (await admin.ask<ListedApp>('GET', '/api/apps/metered')).body.usage
     const used = { requests: 3, units: 3, errors: 0, refused: 1 }
     await expect.poll(usage).toEqual({ today: used, month: used })
-    await place.ask('PATCH', '/api/apps/metered', { limits: { dailyUnits: 4 } })
+    await admin.ask('PATCH', '/api/apps/metered', { limits: { dailyUnits: 4 } })
     expect([await call(), await call()]).toEqual([200, 429])
-    await place.ask('PATCH', '/api/apps/metered', { allow: { methods: ['eth_call'] }, limits: { dailyUnits: null } })
+    await admin.ask('PATCH', '/api/apps/metered', { allow: { methods: ['eth_call'] }, limits: { dailyUnits: null } })
     expect(await call()).toBe(403)
   })
 
   test('behavior: the figures contain requests, methods and errors', async () => {
-    const { key } = (await place.ask<AppWithKey>('POST', '/api/apps', { name: 'caller' })).body
+    const { key } = (await admin.ask<AppWithKey>('POST', '/api/apps', { name: 'caller' })).body
     secrets.push(key)
     const call = async (method: string, params: unknown[]) => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-      await (await fetch(`${place.node.url}/${key}`, { method: 'POST', headers: json, body })).text()
+      await (await fetch(`${admin.node.url}/${key}`, { method: 'POST', headers: json, body })).text()
     }
     for (let turn = 0; turn < 20; turn++) await call('eth_gasPrice', [])
     await call('eth_getBalance', ['nobody'])
     await call('made_up', [])
     await call('evm_mine', [])
-    const { body } = await place.ask<NodeReport>('GET', '/api/node')
+    const { body } = await admin.ask<NodeReport>('GET', '/api/node')
     const of = (method: string) => body.methods.find((one) => one.method === method)
     expect(of('eth_gasPrice')).toMatchObject({ count: 20, errors: 0 })
     expect(of('eth_gasPrice')?.p99Ms).toBeGreaterThan(0)
@@ -242,25 +242,25 @@ describe('the admin API', () => {
   test.each(
     wrong.map(([method, path, ...rest], index) => [method, path, index, ...rest] as const),
   )('error: %s %s, case %i', async (method, path, _index, body, status, code, member) => {
-    const before = readFileSync(join(place.dir, 'apps.json'), 'utf8')
-    const answered = await place.ask(method, path, body)
+    const before = readFileSync(join(admin.dir, 'apps.json'), 'utf8')
+    const answered = await admin.ask(method, path, body)
     expect([answered.status, answered.body.error.code, answered.body.error.member]).toEqual([status, code, member])
     expect(answered.body.error.message).not.toMatch(/secret|undefined|\[object/)
     if (status === 405) expect(answered.headers.get('allow')).toMatch(/GET|POST/)
-    expect(readFileSync(join(place.dir, 'apps.json'), 'utf8')).toBe(before)
+    expect(readFileSync(join(admin.dir, 'apps.json'), 'utf8')).toBe(before)
   })
 
   test('behavior: a missing key is counted as a refusal, over HTTP and WebSocket', async () => {
     const count = async () => {
-      const { refusals } = (await place.ask<NodeReport>('GET', '/api/node')).body
+      const { refusals } = (await admin.ask<NodeReport>('GET', '/api/node')).body
       return refusals.find(({ status }) => status === 401)?.count ?? 0
     }
     const before = await count()
-    expect(await place.statuses('')).toEqual([401])
+    expect(await admin.statuses('')).toEqual([401])
     const upgrade =
       'GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
       'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n'
-    expect((await exchange(Number(new URL(place.node.url).port), upgrade)).text).toMatch(/^HTTP\/1\.1 401 /)
+    expect((await exchange(Number(new URL(admin.node.url).port), upgrade)).text).toMatch(/^HTTP\/1\.1 401 /)
     expect(await count()).toBe(before + 13)
   })
 
@@ -270,12 +270,12 @@ describe('the admin API', () => {
     ['?range=day&app=nobody', 404, undefined],
     ['?range=day&app=../node', 404, undefined],
   ])('error: figures asked for with %s', async (query, status, member) => {
-    const answer = await place.ask('GET', `/api/figures${query}`)
+    const answer = await admin.ask('GET', `/api/figures${query}`)
     expect([answer.status, answer.body.error.member]).toEqual([status, member])
   })
 
   test('error: paths that leave the folder of the page, sent as they are', async () => {
-    const port = Number(new URL(place.admin).port)
+    const port = Number(new URL(admin.url).port)
     for (const path of [
       '/../cli.js',
       '/..%2fcli.js',
@@ -303,14 +303,14 @@ describe('the admin API', () => {
   ]
 
   test.each(strangers)('error: %s changes nothing', async (_who, headers, status) => {
-    const answered = await place.ask('POST', '/api/apps', '{"name":"stolen"}', headers)
+    const answered = await admin.ask('POST', '/api/apps', '{"name":"stolen"}', headers)
     expect(answered.status).toBe(status)
     expect(answered.headers.get('access-control-allow-origin')).toBeNull()
-    expect((await place.ask('GET', '/api/apps/stolen')).status).toBe(404)
+    expect((await admin.ask('GET', '/api/apps/stolen')).status).toBe(404)
   })
 
   test('error: a name that points here', async () => {
-    const port = Number(new URL(place.admin).port)
+    const port = Number(new URL(admin.url).port)
     for (const path of ['/', '/api/node', '/api/apps']) {
       const { text } = await exchange(
         port,
@@ -334,13 +334,13 @@ describe('the admin API', () => {
   })
 
   test('error: bodies that are not UTF-8, end early, or never end', async () => {
-    const invalid = await fetch(`${place.admin}/api/apps`, {
+    const invalid = await fetch(`${admin.url}/api/apps`, {
       method: 'POST',
       headers: json,
       body: Buffer.from('{"name":"\xff"}', 'latin1'),
     })
     expect(invalid.status).toBe(400)
-    const port = Number(new URL(place.admin).port)
+    const port = Number(new URL(admin.url).port)
     const head = 'POST /api/apps HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
     const cut = connect(port, '127.0.0.1')
     cut.write(`${head}Content-Length: 100\r\n\r\n{"name":"cut"`)
@@ -348,39 +348,39 @@ describe('the admin API', () => {
     cut.destroy()
     const { text } = await exchange(port, `${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n`)
     expect(text).toMatch(/^HTTP\/1\.1 400 /)
-    expect((await place.ask('GET', '/api/apps/cut')).status).toBe(404)
-    expect(place.node.errors).not.toContain('internal error')
+    expect((await admin.ask('GET', '/api/apps/cut')).status).toBe(404)
+    expect(admin.node.errors).not.toContain('internal error')
   })
 
   test('behavior: concurrent changes are all applied', async () => {
     const names = Array.from({ length: 60 }, (_none, index) => `same-time-${index}`)
-    const made = await Promise.all(names.map((name) => place.ask<AppWithKey>('POST', '/api/apps', { name })))
+    const made = await Promise.all(names.map((name) => admin.ask<AppWithKey>('POST', '/api/apps', { name })))
     expect(made.map(({ status }) => status)).toEqual(names.map(() => 201))
     const keys = made.filter((_one, index) => index % 10 === 0).map(({ body }) => body.key)
-    for (const key of keys) expect(await place.statuses(key)).toEqual([200])
-    const { apps } = (await place.ask<{ apps: AppView[] }>('GET', '/api/apps')).body
+    for (const key of keys) expect(await admin.statuses(key)).toEqual([200])
+    const { apps } = (await admin.ask<{ apps: AppView[] }>('GET', '/api/apps')).body
     expect(names.filter((name) => !apps.some((app) => app.name === name))).toEqual([])
   })
 
   test('behavior: a damaged store is reported without its content', async () => {
-    const file = join(place.dir, 'apps.json')
+    const file = join(admin.dir, 'apps.json')
     const before = readFileSync(file, 'utf8')
     writeFileSync(file, before.slice(0, -20))
-    const answered = await place.ask('POST', '/api/apps', { name: 'late' })
+    const answered = await admin.ask('POST', '/api/apps', { name: 'late' })
     expect([answered.status, answered.body.error.code]).toEqual([503, 'store'])
     expect(answered.body.error.message).not.toContain('dex')
     writeFileSync(file, before)
-    expect((await place.ask('GET', '/api/apps')).status).toBe(200)
+    expect((await admin.ask('GET', '/api/apps')).status).toBe(200)
   })
 
   test('behavior: no key is stored, listed or logged; each change is logged', async () => {
-    const shown = JSON.stringify((await place.ask('GET', '/api/apps')).body)
-    const kept = readFileSync(join(place.dir, 'apps.json'), 'utf8') + place.node.errors + shown
+    const shown = JSON.stringify((await admin.ask('GET', '/api/apps')).body)
+    const kept = readFileSync(join(admin.dir, 'apps.json'), 'utf8') + admin.node.errors + shown
     expect(secrets.length).toBeGreaterThan(3)
     for (const key of secrets) expect(kept).not.toContain(key.slice(3, 20))
     expect(shown).not.toMatch(/[0-9a-f]{64}/)
     for (const action of ['created', 'edited', 'rotated', 'revoked'])
-      expect(place.node.errors).toContain(`"action":"${action}"`)
+      expect(admin.node.errors).toContain(`"action":"${action}"`)
   })
 
   test('behavior: the page is served with a policy that loads nothing foreign', async () => {
@@ -390,7 +390,7 @@ describe('the admin API', () => {
       '/page.css': 'text/css',
       '/icon.svg': 'image/svg+xml',
     })) {
-      const response = await fetch(`${place.admin}${path}`)
+      const response = await fetch(`${admin.url}${path}`)
       expect([response.status, response.headers.get('content-type')?.split(';')[0]]).toEqual([200, type])
       expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self';/)
       expect(response.headers.get('x-content-type-options')).toBe('nosniff')
@@ -407,13 +407,13 @@ describe('the admin API', () => {
 describe('a node with an admin token', () => {
   const token = 'the-token-of-this-test-0123456789'
   const file = join(mkdtempSync(join(tmpdir(), 'rhizome-test-')), 'token')
-  const place = new Place()
+  const admin = new AdminNode()
 
   beforeAll(() => {
     writeFileSync(file, `${token}\n`)
-    return place.start(`admin.tokenFile = ${JSON.stringify(file)}\n`)
+    return admin.start(`admin.tokenFile = ${JSON.stringify(file)}\n`)
   })
-  afterAll(() => place.node.stop())
+  afterAll(() => admin.node.stop())
 
   const tokens = ['', token.slice(1), `${token}x`, token.toUpperCase(), 'x'.repeat(100_00)]
 
@@ -426,21 +426,21 @@ describe('a node with an admin token', () => {
         ['POST', '/api/apps', { name: 'x' }],
         ['GET', '/api/anything'],
       ] as const) {
-        const answered = await place.ask(method, path, body, headers)
+        const answered = await admin.ask(method, path, body, headers)
         expect([answered.status, answered.body.error.code]).toEqual([401, 'token'])
         expect(answered.headers.get('www-authenticate')).toBe('Bearer')
       }
     }
-    expect((await place.ask('GET', '/api/node', undefined, { authorization: `Basic ${token}` })).status).toBe(401)
-    expect((await fetch(`${place.admin}/api/node?token=${token}`)).status).toBe(401)
+    expect((await admin.ask('GET', '/api/node', undefined, { authorization: `Basic ${token}` })).status).toBe(401)
+    expect((await fetch(`${admin.url}/api/node?token=${token}`)).status).toBe(401)
   })
 
   test('behavior: with it all is, and the page needs none', async () => {
     const headers = { authorization: `Bearer ${token}` }
-    expect((await place.ask('GET', '/api/node', undefined, headers)).status).toBe(200)
-    expect((await place.ask('POST', '/api/apps', { name: 'x' }, headers)).status).toBe(201)
-    expect((await fetch(place.admin)).status).toBe(200)
-    expect(place.node.errors).not.toContain(token.slice(0, 12))
+    expect((await admin.ask('GET', '/api/node', undefined, headers)).status).toBe(200)
+    expect((await admin.ask('POST', '/api/apps', { name: 'x' }, headers)).status).toBe(201)
+    expect((await fetch(admin.url)).status).toBe(200)
+    expect(admin.node.errors).not.toContain(token.slice(0, 12))
   })
 })
 
@@ -466,7 +466,7 @@ describe('the admin address', { timeout: 60_000 }, () => {
   })
 
   test('behavior: figures over time, of the node and of an app, survive a restart', async () => {
-    const other = await new Place().start()
+    const other = await new AdminNode().start()
     const { key } = (await other.ask<AppWithKey>('POST', '/api/apps', { name: 'charted' })).body
     expect(await other.statuses(key)).toEqual([200])
     await other.node.stop()

@@ -8,7 +8,7 @@ import { type AppChange, createApp, editApp } from '../src/auth/app.ts'
 import { FileStore } from '../src/auth/fileStore.ts'
 import type { PolicyChange } from '../src/auth/policy.ts'
 import { readUsage } from '../src/auth/usageFile.ts'
-import { type Ended, NodeProcess, runCommand, scratchFolder } from './node.ts'
+import { NodeProcess, type ProgramResult, runCommand, scratchFolder } from './node.ts'
 import { Client } from './webSocket.ts'
 
 // Many processes are started, one after the other.
@@ -17,7 +17,7 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 const chainId = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}'
 const dir = join(scratchFolder(), 'data')
 
-function run(...parameters: string[]): Promise<Ended> {
+function run(...parameters: string[]): Promise<ProgramResult> {
   return runCommand(['keys', ...parameters, '--data-dir', dir])
 }
 

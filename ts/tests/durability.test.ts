@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { GoldenChain } from './goldenChain.ts'
-import { type Ended, NodeProcess, program, runCommand, runProgram, scratchFolder } from './node.ts'
+import { NodeProcess, type ProgramResult, program, runCommand, runProgram, scratchFolder } from './node.ts'
 
 // An import of full blocks without disk space, or without write permission: the data directory stays consistent, and a new
 // import ends with the same state. Kills are a case of `npm run torture`.
@@ -103,7 +103,7 @@ describe('a directory without write permission', () => {
     expect((await runCommand(['import', some, ...flags])).code).toBe(0)
     const refused = [step('import', ['import', some, ...flags]), step('start', ['start', '--http-port', '0', ...flags])]
     const readOnly = ['remount,ro,bind', data]
-    let ended: Map<string, Ended>
+    let ended: Map<string, ProgramResult>
     if (isRoot) {
       ended = await mounted([['mount', '--bind', data, data], ['mount', '-o', ...readOnly], ...refused])
     } else {
@@ -156,15 +156,15 @@ function step(name: string, parameters: Command): Command {
 }
 
 /** Runs commands in a separate mount namespace, so that nothing stays mounted after a failure. */
-function mounted(commands: readonly Command[]): Promise<Map<string, Ended>> {
+function mounted(commands: readonly Command[]): Promise<Map<string, ProgramResult>> {
   return steps('unshare', [...unshared(), 'sh', '-e', '-c', script(commands)])
 }
 
-async function steps(command: string, parameters: readonly string[]): Promise<Map<string, Ended>> {
+async function steps(command: string, parameters: readonly string[]): Promise<Map<string, ProgramResult>> {
   const { code, output, errors } = await runProgram(parameters, command)
   expect([code, errors]).toEqual([0, ''])
   const lines = output.trim().split('\n')
-  return new Map(lines.map((line) => JSON.parse(line) as [string, Ended]))
+  return new Map(lines.map((line) => JSON.parse(line) as [string, ProgramResult]))
 }
 
 function script(commands: readonly Command[]): string {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hashOf, newApiKey } from '../src/auth/apiKey.ts'
 import { createApp, type NewApp, revokeApp } from '../src/auth/app.ts'
 import { FileStore } from '../src/auth/fileStore.ts'
-import { type Ended, NodeProcess, runCommand, scratchFolder } from './node.ts'
+import { NodeProcess, type ProgramResult, runCommand, scratchFolder } from './node.ts'
 import { exchange } from './rawSocket.ts'
 import { Client } from './webSocket.ts'
 
@@ -14,34 +14,34 @@ const json = { 'content-type': 'application/json' }
 const mine = '{"jsonrpc":"2.0","id":7,"method":"evm_mine","params":[]}'
 const refusal = '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Must be authenticated!"}}'
 
-interface Shown {
+interface PrintedApp {
   name: string
   key: string
   state: string
   urls: Record<'http' | 'httpV2' | 'webSocket' | 'webSocketV2', string>
 }
 
-/** One data directory and its `rhizome keys`. */
-class Place {
+/** A data directory with apps. */
+class KeysFolder {
   readonly dir = join(scratchFolder(), 'data')
   readonly file = join(this.dir, 'apps.json')
   readonly secrets: string[] = []
 
-  run(...parameters: string[]): Promise<Ended> {
+  run(...parameters: string[]): Promise<ProgramResult> {
     return runCommand(['keys', ...parameters, '--data-dir', this.dir])
   }
 
-  async json(...parameters: string[]): Promise<Shown> {
+  async json(...parameters: string[]): Promise<PrintedApp> {
     const { code, output, errors } = await this.run(...parameters, '--json')
     if (code !== 0) throw new Error(errors)
-    const shown = JSON.parse(output) as Shown
+    const shown = JSON.parse(output) as PrintedApp
     if (shown.key !== undefined) this.secrets.push(shown.key)
     return shown
   }
 
-  /** A key that no command would make. */
-  async addKey(given: Partial<NewApp>, now = Date.now()): Promise<string> {
-    const app = { name: `app${now}`, description: '', useCase: '', network: 'regtest', expiresAt: null, ...given }
+  /** Adds an app with a key that no command would create. */
+  async addKey(terms: Partial<NewApp>, now = Date.now()): Promise<string> {
+    const app = { name: `app${now}`, description: '', useCase: '', network: 'regtest', expiresAt: null, ...terms }
     const { key } = await new FileStore(this.file).change((apps) => createApp(apps, app, now))
     this.secrets.push(key)
     return key
@@ -75,19 +75,19 @@ async function statuses(url: string): Promise<number[]> {
 }
 
 describe('a node with keys', () => {
-  const place = new Place()
+  const folder = new KeysFolder()
   let node: NodeProcess
-  let good: Shown
+  let good: PrintedApp
   const bad: Record<string, string> = {}
 
   beforeAll(async () => {
-    good = await place.json('create', 'wallet', '--description', 'a wallet', '--use-case', 'wallet')
-    bad.revoked = (await place.json('create', 'gone')).key
-    await place.json('revoke', 'gone')
-    bad.rotated = (await place.json('create', 'turned')).key
-    await place.json('rotate', 'turned')
-    bad.expired = await place.addKey({ expiresAt: 2000 }, 1000)
-    bad['of another network'] = await place.addKey({ network: 'mainnet' })
+    good = await folder.json('create', 'wallet', '--description', 'a wallet', '--use-case', 'wallet')
+    bad.revoked = (await folder.json('create', 'gone')).key
+    await folder.json('revoke', 'gone')
+    bad.rotated = (await folder.json('create', 'turned')).key
+    await folder.json('rotate', 'turned')
+    bad.expired = await folder.addKey({ expiresAt: 2000 }, 1000)
+    bad['of another network'] = await folder.addKey({ network: 'mainnet' })
     bad.unknown = newApiKey()
     bad['alike at the start'] = `${good.key.slice(0, 45)}${good.key.endsWith('A') ? 'E' : 'A'}`
     bad['too long'] = `${good.key}A`
@@ -95,7 +95,7 @@ describe('a node with keys', () => {
     bad['the hash'] = hashOf(good.key).toString('hex')
     bad.escaped = good.key.replace('rz_', 'rz%5F')
     bad.missing = ''
-    node = await place.start('--log-level', 'trace')
+    node = await folder.start('--log-level', 'trace')
   })
   afterAll(() => node.stop())
 
@@ -131,7 +131,7 @@ describe('a node with keys', () => {
     expect(text).not.toMatch(/^HTTP\/1.1 200/)
   })
 
-  test('behavior: a valid key is accepted in every place', async () => {
+  test('behavior: a valid key is accepted in every folder', async () => {
     for (const path of [`/${good.key}`, `/v2/${good.key}`, `/a/b/${good.key}`, `/${good.key}?x=1`]) {
       expect((await post(`${node.url}${path}`))[0]).toBe(200)
     }
@@ -158,7 +158,7 @@ describe('a node with keys', () => {
   })
 
   test('behavior: all workers follow the commands, and connections end with their key', async () => {
-    const { key } = await place.json('create', 'later')
+    const { key } = await folder.json('create', 'later')
     expect(
       await eventually(
         () => statuses(`${node.url}/${key}`),
@@ -168,7 +168,7 @@ describe('a node with keys', () => {
     const clients = await Promise.all(Array.from({ length: 6 }, () => Client.open(`${node.url}/${key}`)))
     for (const client of clients) expect(await client.result('eth_subscribe', ['newHeads'])).toMatch(/^0x/)
 
-    const next = await place.json('rotate', 'later', '--keep', '3600')
+    const next = await folder.json('rotate', 'later', '--keep', '3600')
     expect(
       await eventually(
         () => statuses(`${node.url}/${next.key}`),
@@ -177,7 +177,7 @@ describe('a node with keys', () => {
     ).toEqual([200])
     expect(await statuses(`${node.url}/${key}`)).toEqual([200])
 
-    expect(await place.json('revoke', 'later')).toMatchObject({ state: 'revoked', keys: [] })
+    expect(await folder.json('revoke', 'later')).toMatchObject({ state: 'revoked', keys: [] })
     for (const client of clients) {
       expect(await client.closed).toEqual({ code: 1008, reason: 'Must be authenticated!' })
     }
@@ -192,7 +192,7 @@ describe('a node with keys', () => {
   })
 
   test('error: a body that arrives after its key was revoked', async () => {
-    const { key } = await place.json('create', 'slow')
+    const { key } = await folder.json('create', 'slow')
     await eventually(
       () => statuses(`${node.url}/${key}`),
       (all) => String(all) === '200',
@@ -201,7 +201,7 @@ describe('a node with keys', () => {
     const socket = connect(Number(new URL(node.url).port), '127.0.0.1')
     const answer = new Promise<string>((resolve) => socket.once('data', (bytes) => resolve(bytes.toString())))
     socket.write(head + mine.slice(0, 5))
-    await new FileStore(place.file).change((apps) => ({ apps: revokeApp(apps, 'slow', Date.now()) }))
+    await new FileStore(folder.file).change((apps) => ({ apps: revokeApp(apps, 'slow', Date.now()) }))
     await eventually(
       () => statuses(`${node.url}/${key}`),
       (all) => String(all) === '401',
@@ -212,7 +212,7 @@ describe('a node with keys', () => {
   })
 
   test('behavior: a key that expires ends the connections that it opened', async () => {
-    const key = await place.addKey({ name: 'brief', expiresAt: Date.now() + 5000 })
+    const key = await folder.addKey({ name: 'brief', expiresAt: Date.now() + 5000 })
     await eventually(
       () => statuses(`${node.url}/${key}`),
       (all) => String(all) === '200',
@@ -223,16 +223,16 @@ describe('a node with keys', () => {
   })
 
   test('behavior: a damaged store changes no keys and is logged without its content', async () => {
-    const before = readFileSync(place.file, 'utf8')
-    writeFileSync(place.file, before.slice(0, -20))
+    const before = readFileSync(folder.file, 'utf8')
+    writeFileSync(folder.file, before.slice(0, -20))
     await eventually(
       async () => node.errors,
       (text) => text.includes('is damaged'),
     )
     expect(node.errors).toMatch(/apps\.json: is damaged/)
     expect(await statuses(`${node.url}/${good.key}`)).toEqual([200])
-    expect((await place.run('list')).errors).toMatch(/^rhizome: .*apps\.json: is damaged: expected apps/)
-    writeFileSync(place.file, '{"version":1,"apps":[]}')
+    expect((await folder.run('list')).errors).toMatch(/^rhizome: .*apps\.json: is damaged: expected apps/)
+    writeFileSync(folder.file, '{"version":1,"apps":[]}')
     expect(
       await eventually(
         () => statuses(`${node.url}/${good.key}`),
@@ -240,7 +240,7 @@ describe('a node with keys', () => {
       ),
     ).toEqual([401])
     expect(await statuses(node.url)).toEqual([401])
-    writeFileSync(place.file, before)
+    writeFileSync(folder.file, before)
     expect(
       await eventually(
         () => statuses(`${node.url}/${good.key}`),
@@ -250,20 +250,20 @@ describe('a node with keys', () => {
   })
 
   test('behavior: no key is stored or logged', () => {
-    const kept = readFileSync(place.file, 'utf8') + node.errors
-    expect(place.secrets.length).toBeGreaterThan(5)
-    for (const key of place.secrets) expect(kept).not.toContain(key.slice(3, 20))
-    expect(statSync(place.file).mode & 0o777).toBe(0o600)
+    const kept = readFileSync(folder.file, 'utf8') + node.errors
+    expect(folder.secrets.length).toBeGreaterThan(5)
+    for (const key of folder.secrets) expect(kept).not.toContain(key.slice(3, 20))
+    expect(statSync(folder.file).mode & 0o777).toBe(0o600)
   })
 })
 
 describe('a node without keys', () => {
   test('behavior: on loopback no key is needed until an app exists', async () => {
-    const place = new Place()
-    const node = await place.start()
+    const folder = new KeysFolder()
+    const node = await folder.start()
     const client = await Client.open(node.url)
     expect(await statuses(`${node.url}/any/path`)).toEqual([200])
-    const { key } = await place.json('create', 'first')
+    const { key } = await folder.json('create', 'first')
     expect(await client.closed).toMatchObject({ code: 1008 })
     expect(await statuses(node.url)).toEqual([401])
     expect(await statuses(`${node.url}/${key}`)).toEqual([200])
@@ -271,28 +271,28 @@ describe('a node without keys', () => {
   })
 
   test('error: a node that other machines reach starts only with --open', async () => {
-    const place = new Place()
+    const folder = new KeysFolder()
     const reached = ['--http-host', '0.0.0.0']
-    await expect(place.start(...reached)).rejects.toThrow(
+    await expect(folder.start(...reached)).rejects.toThrow(
       /ended with 2: rhizome: http\.host: .*rhizome keys create.*--open/,
     )
-    const open = await place.start(...reached, '--open')
+    const open = await folder.start(...reached, '--open')
     const local = (node: NodeProcess): string => node.url.replace('0.0.0.0', '127.0.0.1')
     expect(await statuses(local(open))).toEqual([200])
-    const { key } = await place.json('create', 'first')
+    const { key } = await folder.json('create', 'first')
     expect(await statuses(local(open))).toEqual([200])
     await open.stop()
-    const keyed = await place.start(...reached)
+    const keyed = await folder.start(...reached)
     expect([await statuses(local(keyed)), await statuses(`${local(keyed)}/${key}`)]).toEqual([[401], [200]])
     await keyed.stop()
   })
 
   test('error: it does not start with a store that it cannot trust', async () => {
-    const place = new Place()
-    mkdirSync(place.dir, { recursive: true })
+    const folder = new KeysFolder()
+    mkdirSync(folder.dir, { recursive: true })
     for (const content of ['', '{}', '[]', '{"version":3,"apps":[]}', '{"version":1,"apps":[{"name":"secretname"}]}']) {
-      writeFileSync(place.file, content)
-      const error = await place.start().then(String, String)
+      writeFileSync(folder.file, content)
+      const error = await folder.start().then(String, String)
       expect(error).toMatch(/ended with 1: rhizome: .*apps\.json: is damaged/)
       expect(error).not.toContain('secretname')
     }
@@ -301,8 +301,8 @@ describe('a node without keys', () => {
 
 describe('rhizome keys', () => {
   test('behavior: output as text and as JSON', async () => {
-    const place = new Place()
-    const made = await place.json(
+    const folder = new KeysFolder()
+    const made = await folder.json(
       'create',
       'dex',
       '--description',
@@ -326,23 +326,23 @@ describe('rhizome keys', () => {
         webSocketV2: `ws://127.0.0.1:4444/v2/${made.key}`,
       },
     })
-    expect((await place.run('list')).output).toMatch(/^dex +regtest +active +DeFi\n$/)
-    const { output } = await place.run('show', 'dex')
+    expect((await folder.run('list')).output).toMatch(/^dex +regtest +active +DeFi\n$/)
+    const { output } = await folder.run('show', 'dex')
     expect(output).toMatch(/^name +dex\n/)
     expect(output).not.toContain(made.key)
     expect(output).not.toContain(hashOf(made.key).toString('hex').slice(0, 8))
   })
 
   test('behavior: concurrent commands are all applied', async () => {
-    const place = new Place()
-    await Promise.all(['a', 'b', 'c', 'd'].map((name) => place.json('create', name)))
-    const apps = (await place.json('list')) as unknown as Shown[]
+    const folder = new KeysFolder()
+    await Promise.all(['a', 'b', 'c', 'd'].map((name) => folder.json('create', name)))
+    const apps = (await folder.json('list')) as unknown as PrintedApp[]
     expect(apps.map(({ name }) => name).sort()).toEqual(['a', 'b', 'c', 'd'])
   })
 
   test('error: each message names the problem', async () => {
-    const place = new Place()
-    await place.json('create', 'a')
+    const folder = new KeysFolder()
+    await folder.json('create', 'a')
     const failures: [string[], number, RegExp][] = [
       [['create', 'a'], 1, /^rhizome: name: there is an app a already\n$/],
       [['create', '../a'], 2, /Expected up to 64 letters/],
@@ -353,13 +353,13 @@ describe('rhizome keys', () => {
       [['frotz'], 2, /./],
     ]
     for (const [parameters, code, message] of failures) {
-      const ended = await place.run(...parameters)
+      const ended = await folder.run(...parameters)
       expect([parameters, ended.code, ended.output]).toEqual([parameters, code, ''])
       expect(ended.errors).toMatch(message)
     }
-    await place.json('revoke', 'a')
-    expect((await place.run('rotate', 'a')).errors).toBe('rhizome: name: a is revoked; create another app\n')
-    writeFileSync(`${place.file}.lock`, '')
-    expect((await place.run('create', 'c')).errors).toMatch(/apps\.json\.lock: locked by another command/)
+    await folder.json('revoke', 'a')
+    expect((await folder.run('rotate', 'a')).errors).toBe('rhizome: name: a is revoked; create another app\n')
+    writeFileSync(`${folder.file}.lock`, '')
+    expect((await folder.run('create', 'c')).errors).toMatch(/apps\.json\.lock: locked by another command/)
   })
 })

@@ -27,7 +27,7 @@ interface ServedUrls {
 }
 
 /** Environment of a new node. */
-interface Surroundings {
+interface StartOptions {
   readonly variables?: Readonly<Record<string, string>>
   /** A command that runs the node as its last arguments. */
   readonly before?: readonly string[]
@@ -65,7 +65,7 @@ export class NodeProcess {
   static async start(
     flags: readonly string[] = [],
     settings?: string,
-    { variables = {}, before = [] }: Surroundings = {},
+    { variables = {}, before = [] }: StartOptions = {},
   ): Promise<NodeProcess> {
     const place = flags.includes('--data-dir') ? [] : ['--ephemeral']
     const file = settings === undefined ? [] : ['--config', configFile(settings)]
@@ -136,14 +136,14 @@ export class NodeProcess {
 }
 
 /** Exit code and output of a program. */
-export interface Ended {
+export interface ProgramResult {
   readonly code: number
   readonly output: string
   readonly errors: string
 }
 
 /** Runs a command to its end. */
-export function runCommand(parameters: readonly string[]): Promise<Ended> {
+export function runCommand(parameters: readonly string[]): Promise<ProgramResult> {
   return runProgram([program, ...parameters])
 }
 
@@ -152,7 +152,7 @@ export function runProgram(
   parameters: readonly string[],
   command = process.execPath,
   variables: Readonly<Record<string, string>> = {},
-): Promise<Ended> {
+): Promise<ProgramResult> {
   return new Promise((resolve) => {
     const child = spawn(command, parameters, {
       stdio: ['ignore', 'pipe', 'pipe'],

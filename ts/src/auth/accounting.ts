@@ -16,7 +16,7 @@ type Counts = { -readonly [name in keyof Usage]: Usage[name] }
 
 interface Account {
   readonly app: string
-  readonly place: number
+  readonly index: number
   readonly meter: Meter
   limits: App['limits']
   /** Units at the last report to the bucket. */
@@ -51,7 +51,7 @@ export class Accounting {
   readonly #accounts = new Map<string, Account>()
   readonly #onProblem: (error: Error) => void
   /** The most recent problem of each kind of work. */
-  readonly #problems = { rates: '', usage: '', places: '' }
+  readonly #problems = { rates: '', usage: '', meters: '' }
   #round = 0
   #ratesUpdatedMs = performance.now()
   /** The longest recent time between two rounds of rates, in milliseconds. */
@@ -67,7 +67,7 @@ export class Accounting {
 
   /** Returns the index of each app's meter, undefined if there is no meter left. Their limits apply when this resolves. */
   async open(apps: readonly App[]): Promise<(number | undefined)[]> {
-    const places = apps.map((app) => this.#meterOf(app))
+    const meters = apps.map((app) => this.#meterOf(app))
     const wanted = new Map(apps.map((app) => [app.name, app]))
     for (const account of this.#accounts.values()) {
       const limits = wanted.get(account.app)?.limits ?? noPolicy.limits
@@ -77,7 +77,7 @@ export class Accounting {
     }
     await this.#safely('rates', () => this.#updateRates(true))
     await this.#safely('usage', () => this.#reportUsage(true))
-    return places
+    return meters
   }
 
   start(): void {
@@ -103,19 +103,19 @@ export class Accounting {
 
   #meterOf({ name, limits }: App): number | undefined {
     const known = this.#accounts.get(name)
-    if (known !== undefined) return known.place
-    const place = this.#accounts.size
-    if (place === maxMeters) {
+    if (known !== undefined) return known.index
+    const index = this.#accounts.size
+    if (index === maxMeters) {
       this.#report(
-        'places',
+        'meters',
         new Error(`all ${maxMeters} meters of apps are in use, also by removed apps; restart the node to add more`),
       )
       return undefined
     }
-    const meter = new Meter(this.memory, place)
+    const meter = new Meter(this.memory, index)
     this.#accounts.set(name, {
       app: name,
-      place,
+      index,
       meter,
       limits,
       reportedUnits: 0,
@@ -124,7 +124,7 @@ export class Accounting {
       unreported: { ...noUsage },
       total: { ...noUsage },
     })
-    return place
+    return index
   }
 
   #repeat(kind: Kind, everyMs: number, work: () => Promise<void>): void {
@@ -219,7 +219,7 @@ export class Accounting {
   }
 }
 
-type Kind = 'rates' | 'usage' | 'places'
+type Kind = 'rates' | 'usage' | 'meters'
 
 /** Adds what the meter has counted since the previous reading. Returns whether there are unreported counts. */
 function readCounters(account: Account): boolean {

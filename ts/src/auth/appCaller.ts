@@ -37,12 +37,16 @@ export class AppCaller implements Caller {
     this.isCountedWhileRunning = terms.limits.concurrency !== null
   }
 
-  static of({ name, place, allow, limits, burst }: Access, memory: SharedArrayBuffer, groups: MethodGroups): AppCaller {
+  static of(
+    { name, meterIndex, allow, limits, burst }: Access,
+    memory: SharedArrayBuffer,
+    groups: MethodGroups,
+  ): AppCaller {
     const bounds = { burst, hasDay: limits.dailyUnits !== null, hasMonth: limits.monthlyUnits !== null }
     const isUnlimited = burst === null && !bounds.hasDay && !bounds.hasMonth
     const methods = once(() => (allow.methods.length === 0 ? undefined : groups.namesOf(allow.methods)))
     const contracts = once(() => (allow.contracts.length === 0 ? undefined : new Set(allow.contracts)))
-    return new AppCaller(name, new Meter(memory, place), { limits, bounds, isUnlimited }, methods, contracts)
+    return new AppCaller(name, new Meter(memory, meterIndex), { limits, bounds, isUnlimited }, methods, contracts)
   }
 
   /** Returns a caller with the same meter that may call only those of `methods` that the app may. */
@@ -60,7 +64,7 @@ export class AppCaller implements Caller {
   }
 
   get account(): number {
-    return this.#meter.place + 1
+    return this.#meter.index + 1
   }
 
   enter(units: number): RpcError | undefined {

@@ -129,12 +129,12 @@ export class KeySource {
   async #read(revision: string): Promise<void> {
     const apps = await this.#store.read()
     const live = apps.filter((app) => app.revokedAt === null && app.network === this.#settings.network)
-    const places = await this.#accounting.open(live)
+    const indexes = await this.#accounting.open(live)
     this.#apps = live.flatMap((app, index) => {
-      const place = places[index]
-      if (place === undefined) return []
+      const meterIndex = indexes[index]
+      if (meterIndex === undefined) return []
       const { name, allow, jwt, limits } = app
-      return [{ app, access: { name, place, allow, jwt, limits, burst: burstOf(limits) } }]
+      return [{ app, access: { name, meterIndex, allow, jwt, limits, burst: burstOf(limits) } }]
     })
     this.#hasApps ||= apps.length > 0
     this.#revision = revision

@@ -10,7 +10,7 @@ const hash = hashOf(key).toString('hex')
 const client = { source: '127.0.0.1', origin: '', token: '' }
 
 function keysOf(expiresAt: number | null = null, change: PolicyChange = {}, keyHash = hash): Keys {
-  const access = { name: 'a', place: 0, burst: null, ...changedPolicy(noPolicy, change) }
+  const access = { name: 'a', meterIndex: 0, burst: null, ...changedPolicy(noPolicy, change) }
   return { isOpen: false, apps: [access], keys: [{ hash: keyHash, expiresAt, app: 0 }] }
 }
 
@@ -29,10 +29,10 @@ test('behavior: a key is good until its last millisecond', () => {
   let now = 999
   const ring = ringOf(keysOf(1000), () => now)
   const admission = admitted(ring)
-  expect(ring.isGood(admission)).toBe(true)
+  expect(ring.isValid(admission)).toBe(true)
   now = 1000
   expect(ring.identify(key)).toBeUndefined()
-  expect([ring.isGood(admission), ring.renew(admission)]).toEqual([false, 'key'])
+  expect([ring.isValid(admission), ring.renew(admission)]).toEqual([false, 'key'])
 })
 
 test('behavior: a hash that begins like a good one is not good', () => {
@@ -55,9 +55,9 @@ test('behavior: an admission without a key ends when keys are required', () => {
   const entry = ring.identify('')
   const { admission } = entry ?? {}
   if (admission === undefined) throw new Error('nobody is let in')
-  expect([ring.isGood(admission), admission.caller]).toEqual([true, undefined])
+  expect([ring.isValid(admission), admission.caller]).toEqual([true, undefined])
   ring.replace(keysOf())
-  expect([changes, ring.isGood(admission), ring.renew(admission), ring.identify('')]).toEqual([
+  expect([changes, ring.isValid(admission), ring.renew(admission), ring.identify('')]).toEqual([
     1,
     false,
     'key',
@@ -69,9 +69,9 @@ test('behavior: a change of another app keeps an admission; a change of its app 
   const ring = ringOf(keysOf())
   const admission = { ...admitted(ring), client }
   ring.replace(keysOf())
-  expect([ring.isGood(admission), ring.renew(admission)]).toEqual([true, admission])
+  expect([ring.isValid(admission), ring.renew(admission)]).toEqual([true, admission])
   ring.replace(keysOf(null, { allow: { methods: ['eth_call'] } }))
-  expect(ring.isGood(admission)).toBe(false)
+  expect(ring.isValid(admission)).toBe(false)
   const renewed = ring.renew(admission) as Admission
   expect([...(renewed.caller?.methods ?? [])]).toEqual(['eth_call'])
   ring.replace(keysOf(null, { allow: { sources: ['10.0.0.0/8'] } }))

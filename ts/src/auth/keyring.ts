@@ -120,14 +120,14 @@ export class Keyring {
   }
 
   /** Returns whether an admission is still valid as it is. */
-  isGood({ key, expiresAt }: Admission): boolean {
+  isValid({ key, expiresAt }: Admission): boolean {
     if (key === openAccess) return this.#isOpen
     return this.#now() < expiresAt && this.#entries.get(key.prefix) === key
   }
 
   /** Validates an earlier admission again. Without client information it is refused if the policy now depends on the client. */
   renew(admission: Admission): Admission | Refusal | Promise<Admission | Refusal> {
-    if (this.isGood(admission)) return admission
+    if (this.isValid(admission)) return admission
     const { key, client } = admission
     const fresh = this.#isOpen ? openAccess : this.#find(key.hash)
     if (fresh === undefined || client === undefined) return fresh?.admission ?? 'key'

@@ -31,14 +31,14 @@ export function meterMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(maxMeters * cellsPerMeter * 4)
 }
 
-/** The meter of one app. Threads with the same memory and place share it. */
+/** The meter of one app. Threads with the same memory and index share it. */
 export class Meter {
-  readonly place: number
+  readonly index: number
   readonly #cells: Int32Array
 
-  constructor(memory: SharedArrayBuffer, place: number) {
-    this.place = place
-    this.#cells = new Int32Array(memory, place * cellsPerMeter * 4, cellsPerMeter)
+  constructor(memory: SharedArrayBuffer, index: number) {
+    this.index = index
+    this.#cells = new Int32Array(memory, index * cellsPerMeter * 4, cellsPerMeter)
   }
 
   /** Counts without checking a limit. */

@@ -9,7 +9,7 @@ import { type Token, TokenVerifier } from './token.ts'
 export interface Access extends Pick<Policy, 'allow' | 'jwt' | 'limits'> {
   readonly name: string
   /** Index of its meter. */
-  readonly place: number
+  readonly meterIndex: number
   /** Compute units that may be spent at once; null if there is no rate limit. */
   readonly burst: number | null
 }

@@ -99,8 +99,8 @@ export function readHeader(raw: string, rules: HeaderRules): HeaderParts {
 
 /** Rejects numbers that are not in canonical form. A node hashes the canonical form, so other forms would have another hash. */
 function checkScalars(fixed: readonly Uint8Array[]): void {
-  const check = (isGood: boolean, what: string) => {
-    if (!isGood) throw malformed(`header: the ${what} is not in canonical form`)
+  const check = (isValid: boolean, what: string) => {
+    if (!isValid) throw malformed(`header: the ${what} is not in canonical form`)
   }
   const [parentHash, unclesHash, coinbase, ...others] = fixed as [Uint8Array, Uint8Array, Uint8Array]
   check(parentHash.length === 32 && unclesHash.length === 32, 'parent or uncles hash')

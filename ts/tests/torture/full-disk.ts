@@ -45,7 +45,7 @@ async function failDisk({ random, folder }: Round, library: string): Promise<voi
       await expectRefusals(node, error, sent)
     }
     if (random.below(4) === 0) {
-      // Ended by force while it cannot write.
+      // Killed while it cannot write.
       await node.stop('SIGKILL')
       disk.heal()
       node = await NodeProcess.start(flags, settings, disk)
