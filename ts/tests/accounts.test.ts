@@ -34,10 +34,10 @@ const typedData = {
   message: { from: { name: 'Cow', wallets: [cow] }, contents: 'Hello' },
 } as const
 
-/** As it goes over the wire, where numbers are JSON. */
+/** Structured data as sent in requests, with numbers as JSON numbers. */
 const wireData = { ...typedData, domain: { ...typedData.domain, chainId: 33 } }
 
-/** Encrypting a key takes its time, on a busy machine more than a request usually has. */
+/** Encrypting a key is slow, on a busy machine slower than the time limit of a request. */
 const patient = '[rpc]\ntimeoutMs = 60000\n'
 const patienceMs = 180_000
 
@@ -61,7 +61,7 @@ describe('accounts on disk', { timeout: patienceMs }, () => {
     const text = readFileSync(file, 'utf8')
     expect(text).not.toContain(key.slice(2))
     expect((await Wallet.fromEncryptedJson(text, secretWord)).privateKey).toBe(key)
-    // That took long enough for idle connections to be closed: let the client notice.
+    // Idle connections were closed meanwhile; the client has to notice that first.
     await new Promise((resolve) => setTimeout(resolve, 200))
     const theirs = JSON.parse(text) as { version: number; crypto?: object; Crypto?: object }
     expect(theirs.version).toBe(3)
@@ -142,7 +142,7 @@ describe('signing', { timeout: patienceMs }, () => {
     const { EIP712Domain: _domain, Unused: _unused, ...types } = typedData.types
     const fields = Object.fromEntries(Object.entries(types).map(([name, list]) => [name, [...list]]))
     expect(verifyTypedData(typedData.domain, fields, typedData.message, signature).toLowerCase()).toBe(cow)
-    // The object itself does as well as its text.
+    // Structured data may be an object or its text.
     expect(await node.result('eth_signTypedData_v4', [cow, wireData])).toBe(signature)
   })
 
@@ -186,7 +186,7 @@ describe('signing', { timeout: patienceMs }, () => {
       slow.ask('eth_signTypedData_v4', [cow, { types, primaryType: 'A', domain: {}, message }])
     const large = await sign({ A: [{ name: 'x', type: 'string' }] }, { x: 'x'.repeat(500_000) })
     expect(large.error).toMatchObject({ code: -32602, message: expect.stringContaining('too large') })
-    // Nesting that takes half a minute and as many hundred megabytes, on a thread without limits.
+    // Without the limits of the thread, this nesting takes half a minute and some hundred megabytes.
     const deep = { A: [{ name: 'x', type: `uint8${'[]'.repeat(60_000)}` }] }
     const chain = Object.fromEntries(
       Array.from({ length: 3000 }, (_none, index) => [`A${index || ''}`, [{ name: 'x', type: `A${index + 1}` }]]),

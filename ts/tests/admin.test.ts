@@ -16,7 +16,7 @@ interface Answered<T> {
   readonly body: T
 }
 
-/** One node with a data directory, and its admin address. */
+/** A node with a data directory and an admin address. */
 class AdminNode {
   readonly dir = join(scratchFolder(), 'data')
   node!: NodeProcess
@@ -46,7 +46,7 @@ class AdminNode {
     return { status: response.status, headers: response.headers, body: (await response.json()) as T }
   }
 
-  /** Statuses of calls over several connections, so that all workers are met. */
+  /** Returns the statuses of requests over several connections, so that all workers are reached. */
   async statuses(key: string): Promise<number[]> {
     const once = async () => {
       const headers = { ...json, connection: 'close' }
@@ -444,7 +444,7 @@ describe('a node with an admin token', () => {
   })
 })
 
-// Nodes start slowly where others work.
+// Other processes slow down the start of nodes.
 describe('the admin address', { timeout: 60_000 }, () => {
   const start = (settings: string) =>
     NodeProcess.start(['--workers', '1'], `admin.enabled = true\nadmin.port = 0\n${settings}`)

@@ -11,7 +11,7 @@ import { readUsage } from '../src/auth/usageFile.ts'
 import { NodeProcess, type ProgramResult, runCommand, scratchFolder } from './node.ts'
 import { Client } from './webSocket.ts'
 
-// Many processes are started, one after the other.
+// The tests start many processes, one after the other.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
 const chainId = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}'
@@ -29,7 +29,7 @@ async function json<T = { key: string }>(...parameters: string[]): Promise<T> {
 
 const store = new FileStore(join(dir, 'apps.json'))
 
-/** The key of a new app, made as the command does it: a process for each would take its time. */
+/** Returns the key of a new app, created like the command does; a process for each app would be slow. */
 async function create(name: string, policy: PolicyChange = {}): Promise<string> {
   const given = { name, description: '', useCase: '', network: 'regtest', expiresAt: null, ...policy }
   return (await store.change((apps) => createApp(apps, given, Date.now()))).key

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { NodeProcess, runCommand, scratchFolder } from './node.ts'
 import { shakenHands } from './webSocket.ts'
 
-// Bytes that no client sends: each is refused or its connection closed, others are served meanwhile, and nothing secret
-// gets into the log, which is at its most talkative here.
+// Bytes that no client sends: each is refused or its connection closed, other clients are served meanwhile, and the log, at
+// its most detailed level, contains no secret.
 
 const dataDir = scratchFolder()
 const version = '{"jsonrpc":"2.0","id":1,"method":"net_version"}'
@@ -31,7 +31,7 @@ afterAll(async () => {
   expect(log).not.toContain('internal error')
 })
 
-/** Status of an honest request. */
+/** Returns the status of a valid request. */
 async function ask(): Promise<number> {
   const response = await fetch(`${node.url}/${key}`, {
     method: 'POST',
@@ -43,13 +43,13 @@ async function ask(): Promise<number> {
 }
 
 interface Outcome {
-  /** Of each answer. */
+  /** Statuses of the answers. */
   readonly statuses: readonly number[]
   readonly text: string
   readonly isClosed: boolean
 }
 
-/** Sends bytes and waits until the connection is closed or nothing comes any more. */
+/** Sends bytes and waits until the connection is closed or quiet. */
 function send(bytes: string | Buffer, to = port, quietMs = 400): Promise<Outcome> {
   return new Promise((resolve) => {
     const socket = connect(to, '127.0.0.1')
@@ -77,7 +77,7 @@ const request = (headers: string, body = '', first = `POST /${key} HTTP/1.1`) =>
 const good = () => request(`Content-Length: ${version.length}`, version)
 
 describe('HTTP', () => {
-  // uWebSockets takes some of them for a head that is not complete yet, and waits for the rest for 10 seconds.
+  // uWebSockets takes some of them for an incomplete head, and waits 10 seconds for the rest.
   test.concurrent.each<[name: string, bytes: () => string | Buffer, statuses: number[], isClosed: boolean]>([
     ['nothing but line ends', () => '\r\n\r\n\r\n\r\n', [], true],
     [

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Files of a certificate for localhost and 127.0.0.1, and what clients have to trust. */
+/** Files of a certificate for localhost and 127.0.0.1, and the authority that clients have to trust. */
 export interface Certificate {
   readonly cert: string
   readonly key: string

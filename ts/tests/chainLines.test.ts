@@ -43,7 +43,7 @@ class Terminal {
     return (await (await fetch(url, { method: 'POST', headers, body })).json()) as never
   }
 
-  /** Lines behind the banner. */
+  /** Lines after the banner. */
   get lines(): string[] {
     return this.output.split('\n').filter((line) => /^(block|back| {2}0x[0-9a-f]{64})/.test(line))
   }
@@ -99,7 +99,7 @@ test('behavior: anvil_setLoggingEnabled turns the lines off and on', async () =>
   await expect.poll(() => terminal.lines.length).toBe(1)
   await terminal.ask('anvil_setLoggingEnabled', false)
   await terminal.ask('hardhat_mine', '0x5')
-  // Lines come after the answer.
+  // The line is printed after the answer.
   await new Promise((resolve) => setTimeout(resolve, 500))
   await terminal.ask('hardhat_setLoggingEnabled', true)
   await terminal.ask('evm_mine')
@@ -125,7 +125,7 @@ test('behavior: a reader that stops reading does not hold the node up', async ()
   const url = await terminal.url()
   terminal.child.stdout.pause()
   const { result: filter } = await terminal.ask('eth_newBlockFilter')
-  // More lines than a pipe holds.
+  // More lines than the buffer of a pipe.
   for (let part = 0; part < 6; part++) await terminal.ask('hardhat_mine', '0x100')
   const hashes = (await terminal.ask('eth_getFilterChanges', filter)).result
   expect([url.length > 0, hashes]).toEqual([true, expect.objectContaining({ length: 1536 })])

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { NodeProcess } from './node.ts'
 
-// Each choice between the API document and the reference, over HTTP: the default, compat = "reference", and under the
-// latter every choice set back by its own name.
+// Each choice between the API document and the reference, over HTTP: the default, compat = "reference", and compat =
+// "reference" with each choice set back by its name.
 
 const account = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const receiver = `0x${'77'.repeat(20)}`
@@ -27,7 +27,7 @@ timeOffset = "lasting"
 stateOverride = "serve"
 waiting = "explained"
 `
-/** Below what a transaction can have in a block. */
+/** Below the gas limit of a transaction in a block. */
 const estimateCap = '[rpc]\nestimateGasCap = 6000000\n'
 
 describe.each([

@@ -43,7 +43,7 @@ describe('clients over WebSocket deploy a contract and receive its events', () =
         onError: reject,
       })
     })
-    // Requests of one connection are looked at in the order of their arrival: this answer follows the subscription.
+    // Requests of one connection are processed in order: this answer follows the subscription.
     await reader.getBlockNumber()
     await writer.writeContract({ abi, address, functionName: 'increase', args: [2n] })
     await writer.writeContract({ abi, address, functionName: 'increase', args: [7n] })

@@ -7,7 +7,7 @@ import { HostedNode } from './conformance/hostedNode.ts'
 import { Transcripts } from './conformance/transcript.ts'
 import { Client, type Notification } from './webSocket.ts'
 
-// Two branches: one of three blocks with two logs, and one of seven without logs that replaces it.
+// Two branches: three blocks with two logs, and seven blocks without logs that replace them.
 const lab = '0x77045e71a7a2c50903d88e564cd72fab11e82051'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const recordings = new Transcripts(`${root}/tests/vectors/rpc`)
@@ -26,7 +26,7 @@ beforeEach(async () => {
 })
 afterAll(() => Promise.all(nodes.map((one) => one.stop())))
 
-/** Waits until something that events fill is full. */
+/** Waits until events have filled a list. */
 async function filled(list: readonly unknown[], length: number): Promise<void> {
   for (let patience = 0; list.length < length && patience < 500; patience++) {
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -42,7 +42,7 @@ describe('clients over WebSocket see a reorganisation', () => {
     await provider.on('block', (number: number) => blocks.push(number))
     // The library emits removed logs as separate events, whose names only the library can compute.
     await provider.on({ address: lab }, ({ blockNumber }) => logs.push(blockNumber))
-    // The library does not wait for the answers to its subscriptions: a later answer comes after them.
+    // The library does not wait for the answers to its subscriptions; a later answer follows them.
     await provider.send('eth_syncing', [])
     for (const line of replaced) await node.importLines([line])
     await filled(logs, 2)

@@ -16,7 +16,7 @@ const upgrade = (more = '', version = 13) =>
   'GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
   `Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: ${version}\r\n${more}\r\n`
 
-/** A connection from one of this machine's own addresses. */
+/** Connects from one of the addresses of this machine. */
 function open(port: number, from = '127.0.0.1'): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', localAddress: from }, () => resolve(socket))
@@ -24,7 +24,7 @@ function open(port: number, from = '127.0.0.1'): Promise<Socket> {
   })
 }
 
-/** Whether a connection answers a request; false when it was closed. */
+/** Returns whether a connection answers a request; false if it was closed. */
 function answers(socket: Socket): Promise<boolean> {
   return new Promise((resolve) => {
     socket.once('data', (bytes) => resolve(bytes.toString().startsWith('HTTP/1.1 200')))

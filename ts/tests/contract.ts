@@ -1,6 +1,6 @@
 import { compile } from '../../docs/examples/compile.mjs'
 
-/** The contract of the examples: a counter with an event and three kinds of refusals. */
+/** The contract of the examples: a counter with an event and three kinds of errors. */
 export const counter = compile('Counter')
 
 /** Keys of the first development accounts: hashes of `cow` and `cow1`. */

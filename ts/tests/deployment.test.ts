@@ -22,7 +22,7 @@ const compose = yaml('compose.yaml') as unknown as {
   volumes: Record<string, null>
 }
 
-/** Flags of `rhizome start` in a command line. */
+/** Returns the flags of `rhizome start` in a command line. */
 function flagsOf(words: readonly string[]): string[] {
   expect(words[0]).toBe('start')
   return words.filter((word) => word.startsWith('--'))

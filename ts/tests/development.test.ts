@@ -21,7 +21,7 @@ const stranger = '0x000000000000000000000000000000000000beef'
 const receiver = '0x000000000000000000000000000000000000fade'
 const abi = parseAbi(['constructor(uint256 start)', 'function total() view returns (uint256)'])
 
-/** The gas limit of a child that moves up. */
+/** Returns the gas limit of the next block when it moves up. */
 function grown(parent: bigint): bigint {
   return parent + parent / 1024n
 }
@@ -63,7 +63,7 @@ describe.each(['hardhat', 'anvil'] as const)('the test client of viem in mode %s
     expect(await test.getStorageAt({ address: stranger, slot: '0x5' })).toBe(word)
     expect((await test.call({ to: stranger })).data).toBe(word)
     expect(await test.getBlockNumber({ cacheTime: 0 })).toBe(0n)
-    // The state of the next block is built on it.
+    // The next block builds on this state.
     await test.mine({ blocks: 2 })
     expect(await test.getBalance({ address: stranger })).toBe(parseEther('3'))
     expect((await test.call({ to: stranger })).data).toBe(word)
@@ -124,7 +124,7 @@ describe.each(['hardhat', 'anvil'] as const)('the test client of viem in mode %s
     await test.setCoinbase({ address: stranger })
     await test.setBlockGasLimit({ gasLimit: before.gasLimit * 2n })
     await test.setMinGasPrice({ gasPrice: 2n })
-    // As this method goes by either name, so does the goal: the last one counts.
+    // Both names of the method set the same target: the last call counts.
     await node.result('hardhat_setMinGasPrice', ['0x1'])
     await test.setNextBlockBaseFeePerGas({ baseFeePerGas: 1n })
     await test.setLoggingEnabled(false)
@@ -155,7 +155,7 @@ describe.each(['hardhat', 'anvil'] as const)('the test client of viem in mode %s
       status: 'success',
     })
     expect(await test.getBalance({ address: receiver })).toBe(before + 5n)
-    // Of an account whose key the node has, it is signed after all.
+    // Transactions of an account whose key the node has are signed.
     const signed = await test.sendUnsignedTransaction({ from: cow, to: receiver, value: 1n, gas: 21_000n })
     expect(Number((await test.getTransaction({ hash: signed })).r)).toBeGreaterThan(2 ** 160)
   })
@@ -250,7 +250,7 @@ test('behavior: a chain with changed states and impersonated senders starts agai
   await node.stop()
 })
 
-/** A transaction that claims to be of the richest account. */
+/** Returns a transaction that claims to be from the richest account. */
 async function impersonatedTransaction(): Promise<string> {
   const { serializeTransaction } = await import('viem')
   const r = `0x${Buffer.from('impersonated').toString('hex')}${cow.slice(2)}` as const

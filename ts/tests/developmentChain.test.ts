@@ -24,7 +24,7 @@ test('behavior: --mnemonic, --accounts and --balance', async () => {
     for (const account of known) expect(await node.result('eth_getBalance', [account])).toBe('0x6124fee993bc0000')
     await node.result('eth_sendTransaction', [{ from: known[0], to: other, value: '0x1' }])
     expect(await node.result('eth_getBalance', [other])).toBe('0x1')
-    // The usual accounts keep what the genesis block gives them.
+    // The well-known accounts keep their balances of the genesis block.
     expect(await node.result('eth_getBalance', [usual])).toBe('0xc9f2c9cd04674edea40000000')
   })
 })

@@ -67,7 +67,7 @@ describe('a disk that becomes full under a serving node', () => {
     const hash = (await send()).result
     expect(hash).toBeDefined()
 
-    // The mounted file system is in the name space of the node only.
+    // The mounted file system is visible in the namespace of the node only.
     const ballast = `/proc/${node.child.pid}/root${disk}/ballast`
     fill(ballast)
     let refused = await send()
@@ -121,11 +121,11 @@ describe('a directory without write permission', () => {
   })
 })
 
-/** Writes a file until there is no room. */
+/** Fills a disk with a file. */
 function fill(path: string): void {
   const file = openSync(path, 'w')
   try {
-    // Smaller and smaller, so that nothing is left.
+    // In ever smaller writes, until not a byte is left.
     for (let bytes = 1 << 20; bytes >= 512; bytes /= 2) {
       try {
         for (;;) writeSync(file, Buffer.alloc(bytes))
@@ -138,7 +138,7 @@ function fill(path: string): void {
   }
 }
 
-/** Whether file systems can be mounted in a name space that only the commands of a test see, and that goes with them. */
+/** Returns whether file systems can be mounted in a private namespace of the test's commands. */
 function canMount(): boolean {
   if (process.platform !== 'linux') return false
   const place = join(folder, 'probe')

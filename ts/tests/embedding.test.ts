@@ -8,7 +8,7 @@ import { runProgram, scratchFolder } from './node.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const { name } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { name: string }
 const [, example = ''] = /```ts\n(.*?)```/s.exec(readFileSync(join(root, 'docs/embedding.md'), 'utf8')) ?? []
-/** A project that has the package installed, and nothing else: no types of Node.js. */
+/** A project that has only the package installed, without types of Node.js. */
 const project = scratchFolder()
 
 beforeAll(() => {

@@ -2,7 +2,7 @@ import type { Addon } from '../src/native/bindings.ts'
 import { guarded } from '../src/native/load.ts'
 import { isTooDeep } from '../src/rpc/levels.ts'
 
-/** Of single requests, as JSON.stringify writes them. */
+/** Text of single requests, as JSON.stringify writes it. */
 function split(text: string): object {
   if (isTooDeep(text)) return { fault: 'TooDeep' }
   let params: unknown[] = []
@@ -47,7 +47,7 @@ function fakeBodies(): Partial<Addon> {
   }
 }
 
-/** An addon that answers a few methods from memory, for tests of everything above it. */
+/** An addon that answers a few methods from memory, for tests of the layers above it. */
 export function fakeAddon(cancelled: number[] = []): Addon {
   const answers: Partial<Addon> = {
     netVersion: () => '"33"',

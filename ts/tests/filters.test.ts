@@ -73,7 +73,7 @@ describe('filters of a node with several workers', () => {
     await node.result('evm_mine')
     expect(await node.result('eth_getFilterChanges', [id])).toHaveLength(2)
     await node.result('evm_revert', [snapshot])
-    // Another time, or the same block would come out.
+    // A different time, because the same block would result otherwise.
     await node.result('evm_increaseTime', [60])
     await node.result('evm_mine')
     const { hash } = await node.result<{ hash: string }>('eth_getBlockByNumber', ['latest'])

@@ -17,7 +17,7 @@ import { Client, shakenHands } from './webSocket.ts'
 /** The settings of the Rust tests with random input (npm run fuzz). */
 const cases = Number(process.env.PROPTEST_CASES ?? 256)
 const seed = Number(process.env.PROPTEST_RNG_SEED ?? 1)
-/** Duration that replaces the number of cases; 0: not given. */
+/** Duration that replaces the number of cases; 0: absent. */
 const fuzzMs = 1000 * Number(process.env.FUZZ_SECONDS ?? 0)
 
 const batchSize = 25
@@ -76,7 +76,7 @@ function value(random: Random, depth = 0): unknown {
   }
 }
 
-/** A value that the parameter may well take. */
+/** Returns a value that the parameter usually accepts. */
 function fitting(random: Random, name: string): unknown {
   switch (name) {
     case 'address':
@@ -111,7 +111,7 @@ function fittingObject(random: Random, names: readonly string[]): unknown {
   )
 }
 
-/** Parameters that fit, with one or all of them replaced by anything, now and then too few or too many. */
+/** Returns valid parameters with one or all replaced by random values, sometimes too few or too many. */
 function request(random: Random, id: number): string {
   const row = random.pick(table)
   const known = [row.name, ...(row.alias === undefined ? [] : [row.alias])]
@@ -127,7 +127,7 @@ function request(random: Random, id: number): string {
   return JSON.stringify({ jsonrpc: '2.0', id, method, params })
 }
 
-/** Cuts, doubles or changes a few characters. */
+/** Cuts, duplicates or changes a few characters. */
 function damaged(random: Random, text: string): string {
   let result = text
   for (let count = 0; count <= random.below(3); count++) {
@@ -147,7 +147,7 @@ interface Answer {
 describe('random requests', () => {
   let node: NodeProcess
   beforeAll(async () => {
-    // A call that asks for all the work that it can get must not make the test slow.
+    // A call that uses all its gas must not slow down the test.
     node = await NodeProcess.start([], 'rpc.timeoutMs = 2000')
   })
   afterAll(async () => {
@@ -156,7 +156,7 @@ describe('random requests', () => {
     await node.stop()
   })
 
-  /** Sends a body; the answers, of which none may be a defect or come late. */
+  /** Sends a body and returns the answers, which must neither be internal errors nor late. */
   const exchange = async (body: string): Promise<Answer[]> => {
     const began = performance.now()
     const { status, body: answer } = await node.post(body)
@@ -183,7 +183,7 @@ describe('random requests', () => {
           if ('result' in answer) answered.add((JSON.parse(asked) as { method: string }).method)
         }
       }
-      // The generator would be worth little if it met refusals only.
+      // The generator must also produce accepted requests.
       expect(answered.size).toBeGreaterThan(table.length / 2)
     },
     30_000 + cases * 200,
@@ -215,7 +215,7 @@ describe('random requests', () => {
       for (let round = 0; round < cases / 8; round++) {
         const { socket } = await shakenHands(node.url)
         const head = Buffer.from(random.hex(2 + random.below(12)).slice(2), 'hex')
-        // Often a text or a ping, so that more than its first byte is looked at.
+        // Often a text or a ping, so that more than the first byte is parsed.
         if (random.below(2) === 0) head[0] = random.pick([0x01, 0x80, 0x81, 0x89])
         socket.write(Buffer.concat([head, Buffer.from(request(random, round))]))
         await new Promise((resolve) => setTimeout(resolve, 5))
@@ -241,7 +241,7 @@ describe('envelopes of the corpus', () => {
     () => heapBody(() => '{"fault":"TooManyValues"}'),
   )
 
-  /** Every answer has an id and either a result or an error; the id of a single request is its own, to the letter. */
+  /** Checks that every answer has an id and either a result or an error; the id of a single request is returned unchanged. */
   const check = async (body: string): Promise<void> => {
     const small = Buffer.from(body)
     const bytes = small.length > maxParsedBytes ? heapBody(() => '{"fault":"TooManyValues"}', small) : small
@@ -252,7 +252,7 @@ describe('envelopes of the corpus', () => {
       expect(Object.keys(one)).toEqual(['jsonrpc', 'id', 'result' in one ? 'result' : 'error'])
     }
     if (answers[0]?.result !== undefined) {
-      // As a server reads the bytes: without a byte order mark, and no half characters.
+      // Decoded as a server decodes the bytes: without a byte order mark and lone surrogates.
       const asked = [JSON.parse(bodyText(small) ?? '')].flat() as { id?: unknown; method?: unknown }[]
       const wanted = asked.filter((one) => one?.id !== undefined && typeof one.method === 'string')
       expect(wanted.map(({ id }) => id)).toEqual(expect.arrayContaining([answers[0].id]))

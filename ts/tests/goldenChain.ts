@@ -14,7 +14,7 @@ export interface RecordedBlock {
 
 /** 2,000 full blocks of the reference node, as files for `rhizome import`. */
 export class GoldenChain {
-  /** For the flag `--chain`. */
+  /** The chain file, for the flag `--chain`. */
   readonly specification: string
   readonly #folder: string
   readonly #lines: readonly string[]
@@ -29,22 +29,22 @@ export class GoldenChain {
     this.#blocks = blocks
   }
 
-  /** A file with the first `count` blocks, or all. */
+  /** Returns a file with the first `count` blocks, or all. */
   file(count = this.#lines.length): string {
     const path = join(this.#folder, `${count}.blocks`)
     writeFileSync(path, `${this.#lines.slice(0, count).join('\n')}\n`)
     return path
   }
 
-  /** The last of the first `count` blocks. */
+  /** Returns the last of the first `count` blocks. */
   block(count = this.#lines.length): RecordedBlock {
     const { number, hash, stateRoot } = this.#blocks[count - 1] as RecordedBlock
     return { number, hash, stateRoot }
   }
 
   /**
-   * Opens a data directory, executes its last blocks again, compares all of the flat state with the trie. Returns the
-   * head's number.
+   * Opens a data directory, executes its last blocks again, and compares the flat state with the trie. Returns the number of
+   * the head.
    */
   async expectConsistent(data: string): Promise<number> {
     const flags = ['--json', '--chain', this.specification, '--data-dir', data]

@@ -15,7 +15,7 @@ beforeAll(() => {
   if (!existsSync(program)) throw new Error('no Hardhat: node scripts/setup.mjs --with-hardhat installs it')
 })
 
-/** Runs a command of Hardhat in the project, with one of its configurations. */
+/** Runs a command of Hardhat in the project with one of its configurations. */
 function run(
   url: string,
   command: readonly string[],
@@ -44,7 +44,7 @@ test('behavior: a suite with fixtures, helpers and matchers passes with --tools'
 })
 
 test('behavior: a project sees a reorganisation', patience, async () => {
-  // Two branches: one of three blocks with two logs, and one of seven without logs that replaces it.
+  // Two branches: three blocks with two logs, and seven blocks without logs that replace them.
   const recordings = new Transcripts(`${root}/tests/vectors/rpc`)
   const replaced = recordings.blockLines('deep-reorg.replaced.blocks')
   const better = recordings.blockLines('deep-reorg.blocks').slice(1)
@@ -61,7 +61,7 @@ test('behavior: a project sees a reorganisation', patience, async () => {
   expect(watch.lines.toSorted()).toEqual(seen.toSorted())
 })
 
-/** A checkout of OpenZeppelin's contracts with its packages: it is in no registry. */
+/** A checkout of OpenZeppelin's contracts with its packages, which no registry has. */
 const checkout = process.env.OPENZEPPELIN
 const files = [
   'access/AccessControl',
@@ -89,7 +89,7 @@ const different = [
   'bubbles up panic:',
 ]
 
-/** The last lines of the titles of the failures that mocha lists behind its counts. */
+/** Returns the last lines of the titles of the failures that mocha lists after its counts. */
 function failures({ lines }: Ran): string[] {
   const listed = lines.slice(lines.findIndex((line) => /^ {2}\d+ failing/.test(line)))
   return listed.filter((line) => /^ {5,}.*:$/.test(line) && !/^ +at /.test(line)).map((line) => line.trim())

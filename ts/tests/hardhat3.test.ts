@@ -4,14 +4,14 @@ import { expect, test } from 'vitest'
 import { root, runHardhat } from './hardhatRun.ts'
 import { NodeProcess, scratchFolder } from './node.ts'
 
-// The sample projects that Hardhat 3 brings, as `hardhat --init` would lay them out, but for the network.
+// The sample projects of Hardhat 3, as `hardhat --init` creates them, except for the network.
 
 const packages = `${root}/ts/tests/hardhat3/node_modules`
-/** The compiler of the other tests: Hardhat would load one from elsewhere. */
+/** The compiler of the other tests, because Hardhat would otherwise download one. */
 const compiler = createRequire(import.meta.url).resolve('solc/soljson.js')
 const { version } = createRequire(import.meta.url)('solc/package.json') as { version: string }
 
-/** Hardhat 3 wants Node.js 22.13: this one, or that of a package. */
+/** A Node.js of at least 22.13, which Hardhat 3 needs: this one, or that of a package. */
 function newNode(): string {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   if (major > 22 || (major === 22 && minor >= 13)) return process.execPath
@@ -20,12 +20,12 @@ function newNode(): string {
   return program
 }
 
-/** A folder with a sample, whose network is the node at `RPC_URL`. */
+/** Creates a folder with a sample whose network is the node at `RPC_URL`. */
 function sampleProject(template: string, toolbox: string): string {
   const folder = scratchFolder()
   const sample = `${packages}/hardhat/templates/${template}`
   mkdirSync(`${folder}/contracts`)
-  // Its tests in Solidity need a package from elsewhere, and never see a node.
+  // Its tests in Solidity need a package that is not available and use no node.
   cpSync(`${sample}/contracts/Counter.sol`, `${folder}/contracts/Counter.sol`)
   for (const name of ['test', 'tsconfig.json']) cpSync(`${sample}/${name}`, `${folder}/${name}`, { recursive: true })
   symlinkSync(packages, `${folder}/node_modules`)

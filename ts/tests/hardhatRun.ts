@@ -6,7 +6,7 @@ import { scratchFolder } from './node.ts'
 /** The repository. */
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** A project that Hardhat runs in. */
+/** A project in which Hardhat runs. */
 export interface Project {
   /** The program of Hardhat. */
   readonly program: string

@@ -64,7 +64,7 @@ describe('/health', () => {
   })
 
   test('behavior: a head that is too old is 503 with the reason', async () => {
-    // The fixed clock leaves the chain where its genesis is, years ago.
+    // With the fixed clock, the head stays at the time of the genesis block, years ago.
     const response = await fetch(`${strict.url}/health`)
     expect(response.status).toBe(503)
     const body = (await response.json()) as { live: boolean; ready: boolean; reasons: string[] }

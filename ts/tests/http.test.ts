@@ -159,7 +159,7 @@ describe('requests', () => {
     expect((await exchange(port, chunked)).text).toContain(versionAnswer)
   })
 
-  // Another request may hide in what a proxy takes for the rest of this one.
+  // Another request could be smuggled in the rest of this one.
   const smuggled =
     'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\nPOST / HTTP/1.1\r\nHost: localhost\r\n\r\nGET / HTTP/1.1\r\n\r\n'
   const { length } = version
@@ -197,7 +197,7 @@ describe('requests', () => {
     ]
     for (const request of requests) {
       const { text, isClosed } = await exchange(port, request)
-      // Closed without an answer when the rest is taken for another request at once.
+      // Closed without an answer if the rest is parsed as another request at once.
       expect([request, text, isClosed]).toEqual([request, expect.stringMatching(/^(HTTP\/1\.1 (400|505) |$)/), true])
       expect([request, text.match(/HTTP\/1\.1 \d+/g) ?? []]).toEqual([request, text === '' ? [] : [expect.anything()]])
     }
@@ -206,7 +206,7 @@ describe('requests', () => {
     expect(alone.text.match(/HTTP\/1\.1 \d/g)).toHaveLength(1)
   })
 
-  // uWebSockets hands on what chunks hold and not how they are delimited. So nothing that follows them is read.
+  // uWebSockets reports the content of chunks but not their delimiters, so nothing after them is read.
   test.each([
     ['nothing wrong', chunks],
     ['LF behind the size', chunks.replace('\r\n', '\n')],
@@ -382,7 +382,7 @@ describe('answers', () => {
     expect(packed.headers['content-encoding']).toBe('gzip')
     expect(JSON.parse(gunzipSync(packed.body).toString()).result.extraData).toHaveLength(5000)
     expect((await send({ port: other, headers })).headers['content-encoding']).toBeUndefined()
-    // To this very machine nothing is gained.
+    // Compression is useless on the same machine.
     expect((await send({ headers, body })).headers['content-encoding']).toBeUndefined()
   })
 

@@ -66,7 +66,7 @@ async function eventually<T>(ask: () => Promise<T>, wanted: (answer: T) => boole
   }
 }
 
-/** Statuses of requests over several connections. */
+/** Returns the statuses of requests over several connections. */
 async function statuses(url: string): Promise<number[]> {
   const all = await Promise.all(
     Array.from({ length: 12 }, () => post(url, {}, mine.replace('evm_mine', 'eth_chainId'))),

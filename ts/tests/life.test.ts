@@ -254,7 +254,7 @@ describe('import, export, info', () => {
   })
 })
 
-/** A command whose output is watched while it runs. */
+/** A command whose output is read while it runs. */
 async function interactive(parameters: string[]) {
   const { spawn } = await import('node:child_process')
   const child = spawn(process.execPath, ['ts/rhizome.mjs', ...parameters], { stdio: ['ignore', 'pipe', 'inherit'] })

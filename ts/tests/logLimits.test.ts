@@ -34,7 +34,7 @@ describe('limits of log searches: 3 blocks without a cap, 5 logs beyond', () => 
   test('behavior: a wide range with few logs, a narrow one with any number', async () => {
     expect(await node.result('eth_getLogs', [{ address, fromBlock: '0x1', toBlock: '0x6' }])).toHaveLength(5)
     expect(await node.result('eth_getLogs', [{ address: second, fromBlock: 'earliest' }])).toEqual([])
-    // Without an address the remasc contract's logs come, too: more than the cap of wider ranges.
+    // Without an address, the logs of the REMASC contract are included: more than the limit of wider ranges.
     const narrow = await node.result<Log[]>('eth_getLogs', [{ fromBlock: '0xb', toBlock: '0xd' }])
     expect(narrow.length).toBeGreaterThan(2)
     expect(new Set(narrow.map((log) => log.removed))).toEqual(new Set([false]))
@@ -73,7 +73,7 @@ describe('limits of log searches: 3 blocks without a cap, 5 logs beyond', () => 
     expect(error).toMatchObject({ code: -32012, data: { fromBlock: '0x1', toBlock: '0x6' } })
     const id = await node.result<string>('eth_newFilter', [{ address, fromBlock: '0x9' }])
     expect(await node.result('eth_getFilterChanges', [id])).toHaveLength(5)
-    // A QUANTITY, in any case.
+    // A QUANTITY in upper or lower case.
     expect(id).toMatch(/^0x[1-9a-f][0-9a-f]{31}$/)
     expect(await node.result('eth_getFilterLogs', [id.toUpperCase().replace('X', 'x')])).toHaveLength(5)
   })

@@ -14,7 +14,7 @@ let port: number
 const sockets: Socket[] = []
 
 beforeEach(async () => {
-  // One thread: a client may take half of it.
+  // With one thread, a client may use half of the limit.
   memory = new MemoryBudget(sharedCounters(1), 0, 16 * mega)
   server = fakeServer({ rpc: { maxResponseBytes: 0, maxBatchRequests: 1000 } }, { memory })
   port = await server.listen(0)
@@ -71,7 +71,7 @@ test('behavior: a body that drips in is answered, and its bytes are given back',
 })
 
 test('error: unread large answers are bounded for each client', async () => {
-  // About 4 MB each.
+  // Approximately 4 MB each.
   const large = request(`[${Array(20).fill(getCode).join()}]`)
   const unread = Array.from({ length: 6 }, () => {
     const line = send('')

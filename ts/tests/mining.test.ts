@@ -187,7 +187,7 @@ test('behavior: disabled by default outside development networks', async () => {
   await node.stop()
 })
 
-/** A Bitcoin block for a work, with another transaction if an id is given; `extra` makes it a different one. */
+/** Builds a Bitcoin block for a block template, with another transaction if an id is given; `extra` makes it different. */
 function mine(work: Work, extra = 0, id?: Buffer, isSolved = true) {
   const hash = Buffer.from(work.blockHashForMergedMining.slice(2), 'hex')
   const coinbase = Buffer.concat([

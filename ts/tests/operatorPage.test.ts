@@ -21,7 +21,7 @@ const title =
     ? "the operator's page (skipped: there is no Chromium; CHROMIUM_PATH names one)"
     : "the operator's page"
 
-// A browser starts slowly where others work.
+// Other processes slow down the start of a browser.
 describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
   const dir = join(scratchFolder(), 'data')
   let node: NodeProcess
@@ -31,7 +31,7 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
 
   beforeAll(async () => {
     node = await NodeProcess.start(['--data-dir', dir, '--workers', '2', '--admin-port', '0'])
-    // Chromium keeps its sandbox from the superuser.
+    // Chromium has no sandbox for root.
     const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
     browser = await chromium.launch({ executablePath: program ?? '', args })
   })
@@ -64,7 +64,7 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
     return shownUrl(page)
   }
 
-  /** The URL that is shown once; leaves the form that shows it. */
+  /** Returns the URL that is shown once, and closes its form. */
   async function shownUrl(page: Page): Promise<string> {
     const url = await page.getByRole('textbox', { name: 'HTTP', exact: true }).inputValue()
     await page.getByRole('button', { name: 'I have stored it' }).click()
@@ -85,7 +85,7 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
     const url = await create(page, { Name: 'shop', Description: 'the shop', 'Use case': 'gaming' })
     expect(url).toMatch(/\/rz_[\w-]{43}$/)
     await page.locator('[data-app=shop]').getByText('the shop').waitFor()
-    // Its key is nowhere any more.
+    // Its key is not shown again.
     expect(await page.content()).not.toContain(url.slice(-43))
     expect(await calls(url).getChainId()).toBe(33)
     await expect(calls(node.url).getChainId()).rejects.toThrow(/authenticated/)
@@ -312,7 +312,7 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
     await page.getByRole('button', { name: 'Edit attack' }).click()
     expect(await page.getByLabel('Description').inputValue()).toBe(attack)
     expect(complaints.slice(before)).toEqual([])
-    // Were there a hole, the policy of the page would still close it.
+    // If there were a hole, the policy of the page would still block the script.
     const injected = await page.evaluate(`(() => {
       try { document.body.innerHTML = '<img src=x onerror=alert(1)>'; return 'set' } catch { return 'refused' }
     })()`)
@@ -415,7 +415,7 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
   test('behavior: keys are in no store, log or complaint', () => {
     const kept = readFileSync(join(dir, 'apps.json'), 'utf8') + node.errors + complaints.join('\n')
     expect(kept).not.toMatch(/rz_[\w-]{43}/)
-    // While the node was away and before signing in, the browser notes the failed requests.
+    // The browser logs failed requests while the node was down and before signing in.
     expect(
       complaints.filter((text) => !/ERR_CONNECTION_REFUSED|status of (400|401|409|503)|Trusted/.test(text)),
     ).toEqual([])

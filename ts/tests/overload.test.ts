@@ -45,6 +45,6 @@ test('behavior: a full executor refuses with Retry-After, the other executor and
   expect(executed.length).toBeGreaterThan(0)
   expect(executed.every(({ body }) => [-32011, -32015].includes(body.error.code))).toBe(true)
   expect(refused.length + executed.length).toBe(300)
-  // There is room again.
+  // The queue has room again.
   expect((await post()).status).toBe(200)
 })

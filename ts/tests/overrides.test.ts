@@ -144,7 +144,7 @@ describe('overrides and simulation', () => {
     expect(blocks[1]?.parentHash).toBe(blocks[0]?.hash)
     expect([blocks[1]?.timestamp, blocks[1]?.miner]).toEqual([0x70000000n, cow])
     expect(blocks[0]?.gasUsed).toBe(blocks[0]?.calls.reduce((sum, { gasUsed }) => sum + gasUsed, 0n))
-    // The second call found the nonce that the first one left.
+    // The second call found the nonce that the first call left.
     expect(new Set(blocks[0]?.transactions?.map(String)).size).toBe(3)
   })
 

@@ -18,7 +18,7 @@ import { fakeServer } from './fakeServer.ts'
 import { scratchFolder } from './node.ts'
 import { Client } from './webSocket.ts'
 
-// Every way of having no right, over HTTP and WebSocket, alone and in a batch: none reaches the core.
+// All kinds of missing permission, over HTTP and WebSocket, alone and in a batch: no request reaches the core.
 
 const good = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const second = generateKeyPairSync('ed25519')
@@ -43,7 +43,7 @@ function token({ key = good.privateKey, alg = 'ES256', kid = 'one', claims = {} 
   return new SignJWT(payload).setProtectedHeader({ alg, kid }).sign(key)
 }
 
-/** A token with this very text as its claims. */
+/** Returns a token with exactly this text as its claims. */
 function signed(claims: string): Promise<string> {
   return new CompactSign(Buffer.from(claims)).setProtectedHeader({ alg: 'ES256', kid: 'one' }).sign(good.privateKey)
 }
@@ -53,9 +53,9 @@ function handMade(header: object, secret: string | undefined): string {
   return `${text}.${secret === undefined ? '' : createHmac('sha256', secret).update(text).digest('base64url')}`
 }
 
-/** The core's calls since the last look. */
+/** Calls of the core since the previous check. */
 const calls: string[] = []
-/** The texts that these calls were given. */
+/** Text arguments of these calls. */
 const coreTexts: string[] = []
 const keys: Record<string, string> = {}
 const secrets: string[] = []
@@ -586,7 +586,7 @@ describe('refused by a limit', () => {
     expect([limit, remaining]).toEqual(['50', '49'])
     expect(Number(reset)).toBeGreaterThan(0)
     expect(first.headers.get('access-control-expose-headers')).toContain('RateLimit-Remaining')
-    // 49 are left: 5 calls at 10 are too much, 4 are not.
+    // 49 units are left: 5 calls at 10 units are too many, 4 are not.
     const calls = (count: number) =>
       `[${Array(count)
         .fill(callOf('eth_estimateGas', [{ to: other }]))
@@ -602,7 +602,7 @@ describe('refused by a limit', () => {
     await accounting.stop()
     const reports = await store.usage.report()
     const of = (app: string) => Object.values(reports.find((one) => one.app === app)?.days ?? {})[0]
-    // One request that was served; refused: alone, as batch, as nonsense, and two messages.
+    // One served request; refused: alone, as batch, as invalid JSON, and two messages.
     expect(of('rate')).toEqual({ requests: 1, units: 1, errors: 0, refused: 5 })
     expect(of('limited')).toEqual({ requests: 8, units: 44, errors: 7, refused: 1 })
     expect(reports.map(({ app }) => app)).not.toContain('source')

@@ -1,5 +1,5 @@
-// Opens a node and lets workers ask its pool: node poolStep.mjs ADDON CONFIG. One worker keeps asking, and prints how many
-// answers it got; others end with calls under way.
+// Opens a node and lets workers send requests to its pool: node poolStep.mjs ADDON CONFIG. One worker sends continuously and
+// prints its number of answers; others end with unfinished calls.
 import { createRequire } from 'node:module'
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
 

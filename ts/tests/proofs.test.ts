@@ -53,7 +53,7 @@ async function send(transaction: object): Promise<Receipt> {
   return node.result('eth_getTransactionReceipt', [hash])
 }
 
-/** The fault of what must not be proven. */
+/** Returns the fault of a verification that must fail. */
 function faultOf(attempt: () => unknown): string | undefined {
   try {
     attempt()
@@ -64,7 +64,7 @@ function faultOf(attempt: () => unknown): string | undefined {
   return undefined
 }
 
-/** A text with each of its bytes changed, one at a time. */
+/** Returns copies of a text, each with one byte changed. */
 function* changes(hex: string): Generator<Hex> {
   for (let at = 2; at < hex.length; at += 2) {
     const changed = (Number.parseInt(hex.slice(at, at + 2), 16) ^ 0x41).toString(16).padStart(2, '0')
@@ -302,7 +302,7 @@ describe('fees', () => {
     const paid = await send({ to: nobody, value: '0x1', gasPrice: '0x7' })
     const { reward } = await node.result<{ reward: Hex[][] }>('eth_feeHistory', [1, paid.blockHash, [50]])
     expect(reward).toEqual([['0x7']])
-    // More than there is: as much as there is.
+    // A count that reaches beyond the genesis block returns all blocks.
     expect((await node.result<{ gasUsedRatio: number[] }>('eth_feeHistory', [1000, '0x1'])).gasUsedRatio.length).toBe(2)
     const pending = await node.result<{ oldestBlock: Hex; reward?: unknown }>('eth_feeHistory', ['0x1', 'pending'])
     expect([pending.oldestBlock, pending.reward]).toEqual(['0x4', undefined])
@@ -316,7 +316,7 @@ describe('fees', () => {
     const web3 = await new Web3(node.url).eth.getFeeHistory(2, 'latest', [25])
     expect((web3.baseFeePerGas as unknown as bigint[]).length).toBe(3)
     const provider = new JsonRpcProvider(node.url)
-    // No base fee: a transaction has a gas price and nothing else.
+    // Without a base fee, a transaction has only a gas price.
     expect(await provider.getFeeData()).toMatchObject({ gasPrice: 0n, maxFeePerGas: null, maxPriorityFeePerGas: null })
     provider.destroy()
   })
@@ -363,7 +363,7 @@ const wrong: [method: string, params: unknown[], code: number, message: RegExp][
   ['chain_getRawBlockHeaderByNumber', [4], -32602, /invalid blocknumber 4/],
   ['rsk_getStorageBytesAt', [from, '0x0', 'latest'], -32601, /rsk_getStorageBytesAt does not exist/],
   ['chain_getStorageBytesAt', [from, '0x0', 'latest'], -32601, /chain_getStorageBytesAt does not exist/],
-  // No gas is saved by naming what a transaction touches: there is nothing to answer.
+  // Access lists save no gas on Rootstock, so there is no method to create them.
   ['eth_createAccessList', [{}], -32601, /method not found/],
   ['eth_blobBaseFee', [], -32601, /method not found/],
 ]

@@ -1,4 +1,4 @@
-/** Numbers that are the same for the same seed (Mulberry32). */
+/** A random number generator with a seed (Mulberry32). */
 export class Random {
   #state: number
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0
   }
 
-  /** 32 bits. */
+  /** Returns 32 random bits. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
@@ -14,7 +14,7 @@ export class Random {
     return (mixed ^ (mixed >>> 14)) >>> 0
   }
 
-  /** From 0 to `bound` - 1. */
+  /** Returns a number from 0 to `bound` - 1. */
   below(bound: number): number {
     return this.next() % bound
   }
@@ -23,13 +23,13 @@ export class Random {
     return list[this.below(list.length)] as T
   }
 
-  /** The same values in another order. */
+  /** Returns the values in random order. */
   shuffled<T>(list: readonly T[]): T[] {
     const ranks = list.map((value) => ({ value, rank: this.next() }))
     return ranks.sort((a, b) => a.rank - b.rank).map(({ value }) => value)
   }
 
-  /** `0x` and as many random bytes. */
+  /** Returns `0x` and random bytes. */
   hex(bytes: number): string {
     return `0x${Array.from({ length: bytes }, () => this.below(256).toString(16).padStart(2, '0')).join('')}`
   }

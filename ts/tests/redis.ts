@@ -6,12 +6,12 @@ import { Redis } from 'ioredis'
 import { describe } from 'vitest'
 import { scratchFolder } from './node.ts'
 
-/** The server that is installed here. */
+/** The installed server. */
 const program = ['valkey-server', 'redis-server']
   .flatMap((name) => (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name)))
   .find(isExecutable)
 
-/** Tests that need a server; without one they are skipped, and their name says why. */
+/** Defines tests that need a server; without a server they are skipped with the reason in their name. */
 export function describeWithRedis(name: string, tests: () => void): void {
   if (program === undefined) {
     describe.skip(`${name} (skipped: neither redis-server nor valkey-server is installed)`, tests)
@@ -62,7 +62,7 @@ export class RedisProcess {
     await this.client.ping()
   }
 
-  /** Ends the server as a failure of its machine would. */
+  /** Kills the server. */
   async kill(): Promise<void> {
     const child = this.#child
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return

@@ -104,7 +104,7 @@ describeWithRedis('the stores in Redis', () => {
     await expect(spent).rejects.toThrow(/^Redis refused a command \([A-Z]+\)$/)
     const used = { app: 'a', requests: 1, units: 1, errors: 0, refused: 0 }
     await expect(usageOf(one).add([used], Date.UTC(2026, 10, 21))).rejects.toThrow(StoreError)
-    // The day is in order again, the month is not: nothing may have been added to the day.
+    // The key of the day is valid again, that of the month is not: nothing must have been added to the day.
     await server.client.del('test:usage:2026-11-21')
     await expect(usageOf(one).add([used], Date.UTC(2026, 10, 21))).rejects.toThrow(StoreError)
     expect(await server.client.exists('test:usage:2026-11-21')).toBe(0)
@@ -169,7 +169,7 @@ describeWithRedis('the stores in Redis', () => {
     }
     expect((await here.spend([{ ...bucket, units: 0 }]))[0]).toBeCloseTo(-20, 1)
     expect(await server.client.pttl('test:rate:a')).toBeGreaterThan(100_000_000)
-    // Full again by and by, and never more than full.
+    // The bucket fills again, and never above its size.
     expect(await here.spend([{ ...bucket, units: 0, unitsPerSecond: 1e9 }])).toEqual([100])
     expect(await server.client.exists('test:rate:a')).toBe(0)
     expect(await there.spend([])).toEqual([])

@@ -8,7 +8,7 @@ const count = '0x6001600054018060005560005260006000a060206000f3'
 const modules = 'modules.debug.enabled = true\nmodules.trace.enabled = true\n'
 const calls = { tracer: 'callTracer', tracerConfig: { withLog: true } }
 
-/** Calls of the contract and transfers by several accounts, in one block. Resolves with their hashes in its order. */
+/** Mines calls of the contract and transfers by several accounts in one block. Resolves with their hashes in order. */
 async function mineCalls(node: NodeProcess, each: number): Promise<string[]> {
   const accounts = (await node.result<string[]>('eth_accounts')).slice(0, 4)
   await node.result('evm_setAutomine', [false])
@@ -18,7 +18,7 @@ async function mineCalls(node: NodeProcess, each: number): Promise<string[]> {
   for (let turn = 0; turn < each; turn++)
     for (const [index, from] of accounts.entries()) {
       const common = { from, gas: '0x186a0', gasPrice: '0x1', nonce: toHex((nonces[index] ?? 0) + turn) }
-      // The last account only pays: its transactions may run beside the others.
+      // The last account only pays, so its transactions may run in parallel with the others.
       const target =
         index === accounts.length - 1 ? { to: pad(toHex(0xbeef + turn), { size: 20 }), value: '0x1' } : { to: contract }
       await node.result('eth_sendTransaction', [{ ...common, ...target }])
@@ -30,7 +30,7 @@ async function mineCalls(node: NodeProcess, each: number): Promise<string[]> {
   return transactions
 }
 
-/** The whole answers about a transaction. */
+/** Returns all trace answers about a transaction. */
 function traces(node: NodeProcess, hash: string): Promise<string[]> {
   const questions: [string, unknown[]][] = [
     ['debug_traceTransaction', [hash, calls]],
@@ -54,7 +54,7 @@ test('behavior: the order in which the transactions of a block are traced makes 
   await node.result('hardhat_setCode', [contract, count])
   const hashes = await mineCalls(node, 10)
   const mixed = new Map<string, string[]>()
-  // 41 transactions; two at a time, as two clients ask.
+  // 41 transactions, two at a time, as from two clients.
   for (let turn = 0; turn < hashes.length; turn += 2) {
     const pair = [turn, turn + 1].map((at) => hashes[(at * 16) % hashes.length] ?? '')
     const found = await Promise.all(pair.map((hash) => traces(node, hash)))

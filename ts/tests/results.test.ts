@@ -34,7 +34,7 @@ let failed: string
 let block: string
 const asked = new Set<string>()
 
-/** Asks, and holds the result against its description. */
+/** Sends a request and compares the result with its description. */
 async function good<T>(name: string, params: Params = [], ask = node.result.bind(node)): Promise<T> {
   asked.add(name)
   const answer = await ask<T>(name, [...params])

@@ -38,16 +38,16 @@ const extraOfBlock = [
   'baseEvent',
 ]
 
-/** Members of a transaction that the schemas ask for since 2025 and the API document does not have. */
+/** Members of a transaction that the schemas require since 2025 and the API document does not have. */
 const missingOfTransaction = ['blockTimestamp']
 
-/** r and s: the API document says DATA(32), the schemas a QUANTITY. */
+/** r and s: DATA(32) in the API document, QUANTITY in the schemas. */
 const wordsOfTransaction = ['r', 's']
 
 /** The only schema that adds members to those of a block. */
 const extendsBlock = 'eth_simulateV1'
 
-/** Methods whose answers have a form of Rootstock: traces of the reference node, its listing of the pool. */
+/** Methods whose answers have a format of Rootstock: traces of the reference node, its listing of the pool. */
 const ownForm = /^(debug_trace|txpool_|trace_)/
 
 function adapted(method: string): Record<string, Schema> {

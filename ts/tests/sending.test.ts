@@ -5,12 +5,12 @@ import { NodeProcess } from './node.ts'
 
 /** Time limit for a busy machine. */
 const patient = '[rpc]\ntimeoutMs = 60000\n'
-/** Nonces of an account that the pool keeps. */
+/** Nonces of an account in the pool. */
 const slots = 16
 const keys = ['cow', 'cow1', 'cow2', 'cow3', 'cow4', 'cow5', 'cow6', 'cow7', 'cow8'].map((text) =>
   keccak256(stringToHex(text)),
 )
-/** Some tenths of a second. */
+/** A call that runs some tenths of a second. */
 const longCall = [{ data: '0x5b600056', gas: '0x5f5e100' }, 'latest']
 
 let node: NodeProcess
@@ -75,7 +75,7 @@ describe('one account', () => {
   })
   afterEach(() => own.stop())
 
-  /** Sends eight at a time and returns the hashes. */
+  /** Sends eight transactions at a time and returns the hashes. */
   async function sendAtOnce(count: number): Promise<Set<string>> {
     const hashes = new Set<string>()
     const eighth = async () => {
@@ -124,7 +124,7 @@ describe('one account', () => {
       if (error === undefined) continue
       const block = await own.result<{ gasLimit: string }>('eth_getBlockByNumber', ['latest', false])
       const [, most, blockLimit] = /gas limit of (\d+) \(one .* gas limit of (\d+)\)/.exec(error.message) ?? []
-      // The next block's, a step below the head's.
+      // The limit of the next block, a step below that of the head.
       expect(Number(block.gasLimit) - Number(blockLimit)).toBeLessThan(10_000)
       expect(await sendWith(Number(most))).toHaveProperty('result')
     }

@@ -4,7 +4,7 @@ import { NodeProcess, runCommand, scratchFolder } from './node.ts'
 import { describeWithRedis, RedisProcess } from './redis.ts'
 import { Client } from './webSocket.ts'
 
-// Several nodes and a server each: on a busy machine they take their time to start.
+// Each test starts several nodes and a server, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const first = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
@@ -19,7 +19,7 @@ interface Log {
   readonly removed: boolean
 }
 
-/** A node that builds the same blocks out of the same transactions as every other. */
+/** Starts a node that builds the same blocks from the same transactions as every other. */
 function startNode(redis: RedisProcess, settings = '', ...flags: string[]): Promise<NodeProcess> {
   return NodeProcess.start(
     ['--workers', '2', '--store', redis.url, ...flags],
@@ -33,13 +33,13 @@ async function keys(redis: RedisProcess, ...parameters: string[]): Promise<{ key
   return JSON.parse(output) as { key: string }
 }
 
-/** HTTP status of a request with a key. */
+/** Returns the HTTP status of a request with a key. */
 async function status(node: NodeProcess, key: string): Promise<number> {
   const body = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}'
   return (await fetch(`${node.url}/${key}`, { method: 'POST', headers: json, body })).status
 }
 
-/** Statuses over several connections, so that all workers are met. */
+/** Returns statuses over several connections, so that all workers are reached. */
 async function statuses(node: NodeProcess, key: string): Promise<number[]> {
   return [...new Set(await Promise.all(Array.from({ length: 10 }, () => status(node, key))))]
 }
@@ -240,7 +240,7 @@ describeWithRedis('a reorganisation between two nodes', () => {
     expect(others[0]?.hash).not.toBe(own.hash)
     expect(await b.result('eth_getFilterChanges', [id])).toEqual(others.map(({ hash }) => hash))
     expect(await b.result('eth_getFilterLogs', [id])).toEqual(others.map(({ hash }) => hash))
-    // The first node takes the same way by and by.
+    // The first node gets there, too, after a while.
     expect(await a.result('evm_revert', [snapshot])).toBe(true)
     expect(await a.result('eth_getFilterChanges', [id])).toEqual([])
     await Promise.all([a.stop(), b.stop()])

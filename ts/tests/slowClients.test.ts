@@ -6,7 +6,7 @@ import { fakeServer } from './fakeServer.ts'
 const version = '{"jsonrpc":"2.0","id":1,"method":"net_version"}'
 const head = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n'
 const getCode = `{"id":1,"method":"eth_getCode","params":["0x${'00'.repeat(20)}","latest"]}`
-/** Its answer has 40 MB: more than the system keeps for a connection. */
+/** A batch with an answer of 40 MB, more than the system buffers for a connection. */
 const large = `[${Array(200).fill(getCode).join()}]`
 const post = (body: string) => `${head}Content-Length: ${body.length}\r\n\r\n${body}`
 
@@ -76,7 +76,7 @@ describe.each([
   test('behavior: a body in pieces that arrives in time, and another body after it', async () => {
     const port = await serve({ ...settings, bodyMs: 5000 })
     const line = new Line(port)
-    // uWebSockets wants the first line of a request in one piece.
+    // uWebSockets needs the first line of a request in one piece.
     const [firstLine = '', ...rest] = post(version).split(/(?<=\n)/)
     line.socket.write(firstLine)
     for (const byte of rest.join('')) {
@@ -142,7 +142,7 @@ describe.each([
       return third.status
     }
     await expect.poll(isTaken, { timeout: 10_000 }).toBe('200')
-    // A paused socket does not see its end.
+    // A paused socket does not notice that it was closed.
     deaf.socket.resume()
     await deaf.closed
     expect(deaf.text.length).toBeLessThan(40_000_000)

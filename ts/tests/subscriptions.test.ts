@@ -59,7 +59,7 @@ describe('subscriptions of a node with several workers', () => {
     expect([log]).toEqual(await node.result('eth_getLogs', [{ blockHash, address: contract }]))
     expect(resultsOf(got, hashes)).toEqual([hash])
     expect(resultsOf(got, nobody)).toEqual([])
-    // With instant mining it may be in its block when it is looked up.
+    // With instant mining the transaction may be mined when it is looked up.
     expect(resultsOf(got, whole)).toMatchObject([{ hash, from: second, to: contract }])
     expect(await client.result('eth_unsubscribe', [logs])).toBe(true)
     expect(await client.result('eth_unsubscribe', [logs])).toBe(false)
@@ -85,7 +85,7 @@ describe('subscriptions of a node with several workers', () => {
     await node.result('evm_mine')
     const [before] = (await client.take(1)).map((one) => one.params.result as Head)
     await node.result('evm_revert', [snapshot])
-    // Another time, or the same block would come out.
+    // A different time, because the same block would result otherwise.
     await node.result('evm_increaseTime', [60])
     await node.result('evm_mine')
     const [after] = (await client.take(1)).map((one) => one.params.result as Head)

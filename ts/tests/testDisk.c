@@ -1,23 +1,23 @@
-// A disk for tests, preloaded into a process (LD_PRELOAD, Linux): it fails when it is told to, and it loses what was not
-// synced when its power is cut. It stands between the C library and whatever writes below one folder: the database engine,
-// the node's own files and those of Node.js alike.
+// A disk for tests, preloaded into a process (LD_PRELOAD, Linux): it fails on demand, and it loses unsynced writes when its
+// power is cut. It is between the C library and all code that writes below one folder: the database engine, the files of
+// the node and those of Node.js.
 //
-// Counted are the calls that change something below DISK_ROOT: writes, truncations, preallocations, syncs, new names (open with
+// Calls that change files below DISK_ROOT are counted: writes, truncations, preallocations, syncs, new names (open with
 // O_CREAT, rename, link) and removed ones. The file DISK_CONTROL, eight numbers of 64 bits, is shared with the test:
-//   0 calls      counted so far
-//   1 failFrom   the first call that fails; 0: none does
-//   2 failUntil  the last one
-//   3 error      errno of these. With ENOSPC syncs and removals succeed, and a write that grows a file is cut short first
-//   4 cutAt      the power is cut before this call; 0: it is not
-//   5 seed       says what survives the cut
+//   0 calls      number of counted calls
+//   1 failFrom   the first failing call; 0: no call fails
+//   2 failUntil  the last failing call
+//   3 error      errno of failing calls. With ENOSPC syncs and removals succeed, and a write that grows a file is cut short first
+//   4 cutAt      the power is cut before this call; 0: never
+//   5 seed       decides which writes survive the cut
 //
-// The model of a cut. What was written to a file after its last sync (fsync, fdatasync) may have reached the disk or not: all of
-// it, nothing, the first writes of it, the first writes and part of the next, or any of its pages of 4 KiB, with zeros where
-// others are missing. Names that were made, moved or removed in a folder after its last sync: the first so many of these
-// changes survive. sync_file_range promises nothing. Each file and each folder draws for itself.
+// The model of a cut. Writes to a file after its last sync (fsync, fdatasync) may have reached the disk or not: all of
+// them, no write, the first writes, the first writes and part of the next, or any of the pages of 4 KiB, with zeros in place of
+// missing pages. Of the names that were created, moved or removed in a folder after its last sync, a random number of the first
+// changes survives. sync_file_range has no effect. Each file and each folder has its own random choice.
 //
-// Not modelled: a new folder whose own name is lost, a rename between folders that is undone on one side only, damage to what
-// was synced, a sync that failed and succeeds when it is repeated although the pages are lost, writes through mmap or stdio.
+// Not modelled: a new folder whose name is lost, a rename between folders that is undone on one side only, damage to
+// synced data, a failed sync that succeeds when repeated although the pages are lost, writes through mmap or stdio.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -38,7 +38,7 @@
 enum { CALLS, FAIL_FROM, FAIL_UNTIL, ERROR, CUT_AT, SEED, NUMBERS = 8 };
 enum { OPEN_FILES = 1 << 16, PAGE = 4096, SECTOR = 512 };
 
-// What can fail for want of room.
+// Calls that can fail with ENOSPC.
 enum kind { TAKES_ROOM, NEEDS_NONE };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -49,13 +49,13 @@ static size_t rootLength;
 // A file that is open by a name below the root.
 static struct open_file { char *path; dev_t device; ino_t inode; } files[OPEN_FILES];
 
-// What a write replaced.
+// The bytes that a write replaced.
 struct write_undo { off_t offset, length; size_t count; char *bytes; };
-// A file with writes that are not synced.
+// A file with unsynced writes.
 struct dirty { dev_t device; ino_t inode; int descriptor; struct write_undo *undos; size_t count; struct dirty *next; };
 static struct dirty *dirtyFiles;
 
-// A change of a name that is not synced. `grave` holds what the name stood for before.
+// An unsynced change of a name. `grave` is the previous file of the name.
 enum change { MADE, MOVED, REMOVED };
 struct name_undo { enum change change; char *folder, *path, *from, *grave; int isKept; struct name_undo *previous; };
 static struct name_undo *lastName;
@@ -88,7 +88,7 @@ __attribute__((constructor)) static void start(void) {
   control = mapped;
 }
 
-// The name without doubled slashes if it lies below the root, else NULL.
+// Returns the name without doubled slashes if it is below the root, else NULL.
 static char *below(const char *path) {
   if (!control || !path || path[0] != '/') return NULL;
   char clean[PATH_MAX];
@@ -105,7 +105,7 @@ static char *folderOf(const char *path) {
   return strndup(path, strrchr(path, '/') - path);
 }
 
-// The name of an open file; NULL when it is none of ours. Descriptors may have been closed behind our back.
+// Returns the name of an open file; NULL if it is not below the root. The program may have closed descriptors by other calls.
 static const char *nameOf(int fd, struct stat *status) {
   if (!control || fd < 0 || fd >= OPEN_FILES || !files[fd].path) return NULL;
   if (fstat(fd, status) == 0 && status->st_dev == files[fd].device && status->st_ino == files[fd].inode)
@@ -141,7 +141,7 @@ static void readAll(int fd, char *bytes, size_t count, off_t at) {
   }
 }
 
-// Takes all writes from the given one on back. Returns the length that the given one left.
+// Undoes all writes from the given write on. Returns the file length before it.
 static void takeBack(struct dirty *file, size_t from) {
   for (size_t index = file->count; index-- > from;) {
     struct write_undo *undo = &file->undos[index];
@@ -161,7 +161,7 @@ static void loseWrites(struct dirty *file) {
     case 0: break;
     case 1: takeBack(file, 0); break;
     case 2: takeBack(file, kept); break;
-    case 3: // The next write in part, as far as it made the file longer.
+    case 3: // A part of the next write, if it extended the file.
       takeBack(file, kept);
       if (fstat(file->descriptor, &status)) _exit(98);
       if (kept < file->count && length > status.st_size) {
@@ -182,7 +182,7 @@ static void loseWrites(struct dirty *file) {
 static void cutPower(void) {
   state = control[SEED];
   for (struct dirty *file = dirtyFiles; file; file = file->next) loseWrites(file);
-  // For each folder: how many of its changes are lost, the last ones.
+  // For each folder: the number of its last changes that are lost.
   for (struct name_undo *last = lastName; last; last = last->previous) {
     if (last->isKept) continue;
     size_t count = 0;
@@ -203,7 +203,7 @@ static void cutPower(void) {
 
 // --- faults
 
-// Counts a call; the mutex is held. Returns whether it shall fail, and sets errno then.
+// Counts a call; the mutex is held. Returns whether the call fails, and sets errno then.
 static int fails(enum kind kind) {
   uint64_t call = ++control[CALLS];
   if (control[CUT_AT] && call >= control[CUT_AT]) cutPower();
@@ -213,12 +213,12 @@ static int fails(enum kind kind) {
   return 1;
 }
 
-// How much of a write succeeds although the disk has become full: half of it, at the first call that fails.
+// Length of a write that succeeds although the disk is full: half of it, at the first failing call.
 static size_t lastRoom(size_t count) {
   return control[ERROR] == ENOSPC && control[CALLS] == control[FAIL_FROM] && control[FAIL_UNTIL] > control[FAIL_FROM] ? count / 2 : 0;
 }
 
-// --- what is not synced
+// --- unsynced changes
 
 static struct dirty *dirtyOf(int fd, const struct stat *status) {
   struct dirty *file = dirtyFiles;
@@ -233,7 +233,7 @@ static struct dirty *dirtyOf(int fd, const struct stat *status) {
   return dirtyFiles = file;
 }
 
-// Remembers what a change of the bytes from `offset` to `end` is about to replace.
+// Stores the bytes from `offset` to `end` before a change.
 static void remember(int fd, const struct stat *status, off_t offset, off_t end) {
   struct dirty *file = dirtyOf(fd, status);
   if (!file) return;
@@ -278,7 +278,7 @@ static void rememberName(enum change change, const char *path, const char *from,
   lastName = one;
 }
 
-// Another name for what a name stands for; NULL when it stands for nothing.
+// Creates a second name for a file; returns NULL if the name does not exist.
 static char *bury(const char *path) {
   char grave[PATH_MAX + 32];
   snprintf(grave, sizeof grave, "%s/%llu-%d", graves, (unsigned long long)graveCount++, getpid());
@@ -335,7 +335,7 @@ int close(int fd) {
   return realClose(fd);
 }
 
-// A write at a position, or at that of the file when it is negative.
+// Writes at a position, or at the position of the file if it is negative.
 static ssize_t writeFile(int fd, const void *bytes, size_t count, off_t at) {
   struct stat status;
   int isOurs = control && fd >= 0 && fd < OPEN_FILES && files[fd].path;
@@ -365,7 +365,7 @@ ssize_t write(int fd, const void *bytes, size_t count) { return writeFile(fd, by
 ssize_t pwrite(int fd, const void *bytes, size_t count, off_t at) { return writeFile(fd, bytes, count, at); }
 ssize_t pwrite64(int fd, const void *bytes, size_t count, off_t at) { return writeFile(fd, bytes, count, at); }
 
-// Several pieces count as a write each. The first one that falls short ends the call.
+// Each piece counts as a write. The first short write ends the call.
 static ssize_t writePieces(int fd, const struct iovec *pieces, int count, off_t at) {
   ssize_t sum = 0;
   for (int index = 0; index < count; index++) {
@@ -390,7 +390,7 @@ ssize_t pwritev(int fd, const struct iovec *pieces, int count, off_t at) {
 }
 ssize_t pwritev64(int fd, const struct iovec *pieces, int count, off_t at) { return pwritev(fd, pieces, count, at); }
 
-// Its callers fall back to reads and writes.
+// Not supported; callers fall back to reads and writes.
 ssize_t copy_file_range(int from, off_t *fromAt, int to, off_t *toAt, size_t count, unsigned int flags) {
   if (isOurs(to)) { errno = EXDEV; return -1; }
   REAL(copy_file_range);
@@ -432,7 +432,7 @@ int fallocate(int fd, int mode, off_t offset, off_t length) {
 }
 int fallocate64(int fd, int mode, off_t offset, off_t length) { return fallocate(fd, mode, offset, length); }
 
-// No disk is asked: that would take time, and a cut is only played.
+// Does not sync the real disk, which would be slow: a cut is only simulated.
 static int sync_(int fd, int *isTaken) {
   struct stat status;
   *isTaken = 0;

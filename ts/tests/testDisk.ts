@@ -6,18 +6,18 @@ import { fileURLToPath } from 'node:url'
 
 const source = fileURLToPath(new URL('testDisk.c', import.meta.url))
 
-/** Numbers of the control file, see `testDisk.c`. */
+/** Indexes of the numbers in the control file, see `testDisk.c`. */
 const places = { calls: 0, failFrom: 1, failUntil: 2, error: 3, cutAt: 4, seed: 5 }
 const numbers = 8
 const forever = 2n ** 63n
 
-/** Why there can be no test disk on this machine. */
+/** Returns why this machine cannot have a test disk; undefined if it can. */
 export function testDiskObstacle(): string | undefined {
   if (process.platform !== 'linux') return 'needs Linux (LD_PRELOAD)'
   return spawnSync('cc', ['--version']).status === 0 ? undefined : 'needs a C compiler (cc)'
 }
 
-/** Builds the disk in a folder. Returns its path. */
+/** Builds the library in a folder and returns its path. */
 export function buildTestDisk(folder: string): string {
   const library = join(folder, 'testDisk.so')
   const { status, stderr } = spawnSync('cc', ['-O1', '-shared', '-fPIC', '-o', library, source, '-ldl', '-lpthread'])
@@ -35,11 +35,11 @@ export class TestDisk {
     mkdirSync(folder, { recursive: true })
     this.#control = `${folder}.control`
     writeFileSync(this.#control, Buffer.alloc(8 * numbers))
-    // libuv may write through io_uring, past the C library.
+    // libuv could write through io_uring, which bypasses the C library.
     this.variables = { LD_PRELOAD: library, DISK_ROOT: folder, DISK_CONTROL: this.#control, UV_USE_IO_URING: '0' }
   }
 
-  /** Calls that changed something, so far. */
+  /** Returns the number of counted calls. */
   get calls(): number {
     const file = openSync(this.#control, 'r')
     const bytes = Buffer.alloc(8)
@@ -48,7 +48,7 @@ export class TestDisk {
     return Number(bytes.readBigUInt64LE())
   }
 
-  /** The call `first`, counted from now, and those after it fail: `count` of them, or all until `heal`. */
+  /** Makes the call `first`, counted from now, and those after it fail: `count` calls, or all until `heal`. */
   fail(error: 'ENOSPC' | 'EIO', first: number, count?: number): void {
     const from = BigInt(this.calls + first)
     this.#set('error', BigInt(constants.errno[error]))
@@ -56,18 +56,18 @@ export class TestDisk {
     this.#set('failFrom', from)
   }
 
-  /** Nothing fails any more. */
+  /** Ends all failures. */
   heal(): void {
     this.#set('failFrom', 0n)
   }
 
-  /** The power is cut before the call `call`, counted from now. */
+  /** Cuts the power before the call `call`, counted from now. */
   cutPower(call: number, seed: number): void {
     this.#set('seed', BigInt(seed))
     this.#set('cutAt', BigInt(this.calls + call))
   }
 
-  /** After a cut. */
+  /** Restores the power after a cut. */
   restorePower(): void {
     this.#set('cutAt', 0n)
   }

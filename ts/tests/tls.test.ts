@@ -30,7 +30,7 @@ function ask(url: string, ca?: string): Promise<string> {
   })
 }
 
-/** Common name of the certificate that a new connection is shown. */
+/** Returns the common name of the certificate of a new connection. */
 function shownName(port: number, servername?: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const options = { port, host: '127.0.0.1', rejectUnauthorized: false, ...(servername && { servername }) }

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { runCommand, scratchFolder } from './node.ts'
 
-/** Where the imported part of the chain ends. */
+/** Number of the last imported block. */
 const lastBlock = 204
 
 describe('rewind and verify', { timeout: 120_000 }, () => {

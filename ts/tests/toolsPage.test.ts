@@ -5,12 +5,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Client, clients } from './clients/clients.ts'
 import { NodeProcess } from './node.ts'
 
-// docs/tools.md: each block runs as it is pasted; only the address is that of the node under test.
+// docs/tools.md: each block runs as pasted, with the address of the node under test.
 
 const page = readFileSync(fileURLToPath(new URL('../../docs/tools.md', import.meta.url)), 'utf8')
 const address = 'http://127.0.0.1:4444'
 
-/** Blocks by tool and file: the words behind the language of a fence are `tool/file`. */
+/** Blocks by tool and file: a fence has `tool/file` after its language. */
 function blocksOf(tool: string): ReadonlyMap<string, string> {
   const fences = page.matchAll(/^```\S+ ([^/\s]+)\/(\S+)\n(.*?)^```$/gms)
   return new Map([...fences].filter(([, name]) => name === tool).map(([, , file = '', text = '']) => [file, text]))

@@ -194,7 +194,7 @@ describe('--tools', () => {
     })
     await node.result('hardhat_reset')
     const fresh = await node.result<typeof metadata>('anvil_metadata')
-    // As at the start, with the block that has a present time.
+    // As at the start, with the block that has the current time.
     expect(fresh).toMatchObject({ latestBlockNumber: 1, snapshots: {} })
     expect(fresh.instanceId).not.toBe(metadata.instanceId)
   })
@@ -227,7 +227,7 @@ test('behavior: the blocks that --tools shows without REMASC are the same bytes'
     await node.result('eth_sendTransaction', [{ from: cow, data: '0x600a600c600039600a6000f3602a60005260206000f3' }])
     await node.result('evm_mine')
     await node.stop()
-    // Nothing is mined on a chain that is there.
+    // An existing chain gets no additional block.
     const again = await NodeProcess.start([...data, ...flags], settings)
     expect(await again.result('eth_blockNumber')).toBe('0x8')
     await again.stop()

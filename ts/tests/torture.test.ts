@@ -6,8 +6,8 @@ import { scratchFolder } from './node.ts'
 import { Random } from './random.ts'
 import type { Torture, TortureCase } from './tortureCase.ts'
 
-// A minute of each case of the folder `torture`, all at once: most of them wait for processes most of the time. Longer, alone
-// or from a given seed: `npm run torture`.
+// Runs a minute of each case of the folder `torture`, all at the same time, because most of them wait for processes. For longer
+// runs, single cases or a given seed: `npm run torture`.
 
 const minute = 60_000
 const folder = new URL('torture/', import.meta.url)
@@ -23,7 +23,7 @@ const timeout = rounds === undefined ? (minutes + 10) * minute : 0
 /** Cases that can run, and why others cannot. */
 const ready = new Map<string, Torture | string>()
 
-// One after the other, before the time begins: it may take a build.
+// Prepared one after the other before the time starts, because a case may need a build.
 beforeAll(async () => {
   for (const [name, file] of files) {
     if (!isWanted(name)) continue
@@ -45,7 +45,7 @@ describe('torture', { timeout, concurrent: true }, () => {
   }
 })
 
-/** Runs rounds with one seed after the other, until the time is over or as many have been. */
+/** Runs rounds with consecutive seeds until the time is over or the number of rounds is reached. */
 async function run(name: string, { round }: Torture): Promise<void> {
   const end = Date.now() + minutes * minute
   let seed = firstSeed

@@ -43,7 +43,7 @@ interface Trace {
   blockNumber?: number
 }
 
-/** Type and error of each call, one line each, calls inside indented. */
+/** Returns type and error of each call, one per line, inner calls indented. */
 function outline(call: Call, indent = ''): string[] {
   const line = `${indent}${call.type}${call.error === undefined ? '' : `: ${call.error}`}`
   return [line, ...(call.calls ?? []).flatMap((inner) => outline(inner, `${indent}  `))]
@@ -80,7 +80,7 @@ describe('traces of a contract', () => {
       writer: createWalletClient({ chain, transport, account }),
     }
   }
-  /** A call of the trace methods through viem, which has no types for them. */
+  /** Calls the trace methods through viem, which has no types for them. */
   const viem = <T>(method: string, params: unknown[]) =>
     clients().reader.request({ method, params } as never) as Promise<T>
 
@@ -201,7 +201,7 @@ describe('traces of a contract', () => {
       '*': { from: `0x${'0'.repeat(64)}`, to: `0x${'2a'.padStart(64, '0')}` },
     })
     expect(balance).toBe('=')
-    // It was made and destroyed in the same transaction.
+    // The contract was created and destroyed in the same transaction.
     expect(replay.stateDiff).not.toHaveProperty([child])
     expect(replay.stateDiff?.[account.address.toLowerCase()]).toMatchObject({
       code: '=',
@@ -384,7 +384,7 @@ describe('traces without end', () => {
       params: [endless, 'latest', { tracer: 'callTracer' }],
     })
     const headers = { 'content-type': 'application/json' }
-    // More than there are threads: the rest waits in the queue.
+    // More than the number of threads: the rest waits in the queue.
     const running = Array.from({ length: 12 }, () =>
       fetch(node.url, { method: 'POST', headers, body, signal: leaving.signal }),
     )
@@ -400,7 +400,7 @@ describe('traces without end', () => {
     expect(hasEnded).toBe(false)
     leaving.abort()
     await ended
-    // Were they still at work, this would wait a minute for a thread.
+    // If they were still running, this request would wait a minute for a thread.
     const options = { tracer: 'callTracer' }
     expect(await node.result('debug_traceCall', [{ to: account.address }, 'latest', options])).toMatchObject({
       type: 'CALL',

@@ -6,7 +6,7 @@ import { fakeServer } from './fakeServer.ts'
 import { exchange } from './rawSocket.ts'
 import { Client, shakenHands } from './webSocket.ts'
 
-// The WebSocket side over an addon from memory: frames, limits, refusals, closing.
+// The WebSocket server over a fake addon: frames, limits, refusals, closing.
 
 const version = '{"jsonrpc":"2.0","id":1,"method":"net_version","params":[]}'
 const versionAnswer = { jsonrpc: '2.0', id: 1, result: '33' }
@@ -247,7 +247,7 @@ describe('limits', () => {
   })
 })
 
-/** A masked frame of a client; the mask is zero. */
+/** Builds a masked frame of a client; the mask is zero. */
 function frame(first: number, payload: string | Buffer): Buffer {
   const data = Buffer.from(payload)
   const length =

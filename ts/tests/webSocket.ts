@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { type ClientOptions, WebSocket } from 'ws'
 
-/** How a connection ended. */
+/** Close code and reason of a connection. */
 export interface Closed {
   readonly code: number
   readonly reason: string
@@ -24,7 +24,7 @@ interface Answer {
 export class Client {
   readonly socket: WebSocket
   readonly closed: Promise<Closed>
-  /** Notifications that were not taken yet. */
+  /** Notifications that were not read yet. */
   notifications: Notification[] = []
   readonly #answers: string[] = []
   #onMessage: () => void = () => undefined
@@ -46,7 +46,7 @@ export class Client {
     })
   }
 
-  /** Connects to a node's URL. Rejects with what the server answered instead. */
+  /** Connects to the URL of a node. Rejects with the HTTP answer if the upgrade is refused. */
   static async open(url: string, options: ClientOptions = {}): Promise<Client> {
     const socket = new WebSocket(url.replace('http', 'ws'), options)
     const client = new Client(socket)
@@ -64,13 +64,13 @@ export class Client {
     return client
   }
 
-  /** Sends text or bytes as they are and returns the next answer, undefined when the connection closes instead. */
+  /** Sends text or bytes unchanged and returns the next answer; undefined if the connection closes instead. */
   async exchange(message: string | Buffer): Promise<Answer | undefined> {
     this.socket.send(message)
     return this.next()
   }
 
-  /** The next answer. */
+  /** Waits for the next answer; undefined after the time limit or when the connection closes. */
   async next(timeoutMs = 10_000): Promise<Answer | undefined> {
     await this.#until(() => this.#answers.length > 0 || this.socket.readyState > WebSocket.OPEN, timeoutMs)
     const text = this.#answers.shift()
@@ -110,7 +110,7 @@ export class Client {
   }
 }
 
-/** A connection that has shaken hands, for frames that no client sends. */
+/** Opens a connection and completes the handshake, for frames that no client sends. */
 export async function shakenHands(
   url: string,
 ): Promise<{ socket: Socket; received: () => Buffer; closed: Promise<void> }> {

@@ -5,12 +5,12 @@ import { table } from '../src/methods/table.ts'
 import { SocketClient } from './conformance/socketClient.ts'
 import { NodeProcess } from './node.ts'
 
-// Every parameter of every method with every kind of wrong value, generated from the table.
+// All parameters of all methods with all kinds of wrong values, generated from the table.
 
 const who = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const hash = `0x${'ab'.repeat(32)}`
 
-/** For each parameter that has to be right, the first of these that its schema takes. */
+/** Valid values: for each parameter, the first of these that its schema accepts. */
 const right: readonly unknown[] = [
   '0x01',
   who,
@@ -67,7 +67,7 @@ const wrong: readonly unknown[] = [
 interface Question {
   readonly method: string
   readonly params: unknown
-  /** The parameter that the refusal must name; undefined for a wrong number of parameters. */
+  /** The parameter in the expected refusal; undefined for a wrong number of parameters. */
   readonly name?: string
   readonly value?: unknown
 }
@@ -81,7 +81,7 @@ interface Answer {
 /** Forms that are accepted although a different form is documented, as in the reference. */
 function isReadAllTheSame(name: string, value: unknown): boolean {
   switch (name) {
-    // An id that cannot exist is not found; blanks in it are skipped.
+    // An unknown id is not found; blanks in it are skipped.
     case 'filterId':
     case 'subscriptionId':
       return typeof value !== 'object' && /^(0x)?[0-9a-f]*$/i.test(String(value).replaceAll(/\s/g, ''))
@@ -97,7 +97,7 @@ function isReadAllTheSame(name: string, value: unknown): boolean {
   }
 }
 
-/** Members of an object with values that are none of theirs. */
+/** Returns members of an object with invalid values. */
 function wrongMembers(schema: { properties?: Record<string, TSchema> }): [name: string, value: unknown][] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
     const check = Compile(member)
@@ -106,7 +106,7 @@ function wrongMembers(schema: { properties?: Record<string, TSchema> }): [name: 
   })
 }
 
-/** In objects decimal numbers are read too, an empty one is none, and switches are on or not. */
+/** In objects, decimal numbers are accepted, too, an empty number is absent, and flags are true or false. */
 function isReadInObjects({ type, pattern }: { type?: string; pattern?: string }, value: unknown): boolean {
   if (type === 'boolean') return true
   const isNumber = pattern?.includes('{0,64}') === true
@@ -127,12 +127,12 @@ function questions(): Question[] {
       for (const [index, { name, schema, isRequired }] of params.described.entries()) {
         const check = Compile(schema)
         for (const value of wrong) {
-          // Null for an optional parameter means that it is not given.
+          // Null for an optional parameter means absent.
           if (check.Check(value) || (value === null && !isRequired)) continue
           if (!isReadAllTheSame(name, value)) asked.push({ method, params: values.with(index, value), name, value })
         }
         for (const [member, value] of wrongMembers(schema)) {
-          // Tags of a trace_filter are understood in any case.
+          // trace_filter accepts block tags in upper or lower case.
           if (method === 'trace_filter' && member.endsWith('Block') && value === 'Latest') continue
           const whole = { ...(values[index] as object), [member]: value }
           asked.push({ method, params: values.with(index, whole), name: member, value })
@@ -159,7 +159,7 @@ describe.each(['HTTP', 'WebSocket'] as const)('over %s', (transport) => {
     } else {
       const client = await SocketClient.open(node.url)
       close = () => client.close()
-      // Subscriptions are made one by one.
+      // Subscriptions are created one by one.
       const alone = (method: string): boolean => method.endsWith('subscribe')
       ask = async (batch) => {
         const text = body(batch)

@@ -16,11 +16,11 @@ type Files = ReadonlyMap<string, string>
 
 /** A tool of the page. */
 export interface Client {
-  /** As in the fences of the page. */
+  /** Name of the tool in the fences of the page. */
   readonly name: string
-  /** Why it cannot run here; undefined when it can. */
+  /** Why the tool cannot run here; undefined if it can. */
   missing(): string | undefined
-  /** Exit code and everything that it printed. */
+  /** Exit code and output. */
   run(files: Files): Promise<{ code: number; output: string }>
 }
 
@@ -42,7 +42,7 @@ export const clients: readonly Client[] = [
       const folder = project(files)
       const programs = ['forge', 'cast'].map((name) => dirname(foundry(name) ?? ''))
       const path = [...programs, process.env.PATH].join(delimiter)
-      // It keeps files at home.
+      // Foundry writes files to the home folder.
       const env = { PATH: path, HOME: folder, FOUNDRY_SOLC: join(here, 'solc.mjs') }
       return runIn(folder, 'sh', ['-e', 'counter.sh'], env)
     },
@@ -93,7 +93,7 @@ function foundry(name: string): string | undefined {
   return existsSync(path) ? path : undefined
 }
 
-/** A Node.js that runs Hardhat 3: this one, else the one from npm. */
+/** Returns a Node.js that runs Hardhat 3: this one, else the one from npm. */
 function node22(): string | undefined {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   if (major > 22 || (major === 22 && minor >= 13)) return process.execPath
@@ -101,7 +101,7 @@ function node22(): string | undefined {
   return existsSync(other) ? other : undefined
 }
 
-/** A folder with these files and, where they are named, the packages of a project. */
+/** Creates a folder with files and, if named, the packages of a project. */
 function project(files: Files, packagesOf?: string): string {
   const folder = scratchFolder()
   for (const [name, text] of files) {

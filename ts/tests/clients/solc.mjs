@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// solc of npm as the program that Foundry runs: it would load one from elsewhere.
+// solc of npm as a program for Foundry, which would otherwise download a compiler.
 import { readFileSync } from 'node:fs'
 import solc from 'solc'
 

@@ -1,11 +1,11 @@
-/** Why a case failed. */
+/** A difference, which is the reason of a failed case. */
 export interface Failure {
   readonly what: string
   readonly expected: string
   readonly got: string
 }
 
-/** The first place where two JSON values differ. Numbers are compared by value, the order of members is free. */
+/** Returns the first difference of two JSON values. Numbers are compared by value, members in any order. */
 export function difference(expected: unknown, got: unknown, at = '$'): Failure | undefined {
   if (!isTree(expected) || !isTree(got) || Array.isArray(expected) !== Array.isArray(got)) {
     return expected === got ? undefined : { what: at, expected: short(expected), got: short(got) }
@@ -18,7 +18,7 @@ export function difference(expected: unknown, got: unknown, at = '$'): Failure |
   return undefined
 }
 
-/** An answer in which errors have free messages: only their codes are compared. */
+/** Returns an answer without error messages, so that only error codes are compared. */
 export function codesOnly(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(codesOnly)
   if (!isTree(value)) return value

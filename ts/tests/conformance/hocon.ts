@@ -5,7 +5,7 @@ export interface Tree {
   readonly [name: string]: Value
 }
 
-/** Reads a profile. Commas and line breaks both end a member. */
+/** Parses a profile. Commas and line breaks both end a member. */
 export function parseHocon(text: string): Tree {
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\]=:,\n]|[^\s{}[\]=:,"]+/g) ?? []
   let position = 0
@@ -44,7 +44,7 @@ function scalar(token: string): Value {
   return Number.isNaN(Number(token)) ? token : Number(token)
 }
 
-/** Objects of the same key are merged. */
+/** Merges objects with the same key. */
 function put(tree: Record<string, Value>, [first = '', ...rest]: readonly string[], value: Value): void {
   const old = tree[first]
   const inner = isTree(old) ? { ...old } : {}
@@ -57,7 +57,7 @@ function isTree(value: Value | undefined): value is Tree {
   return typeof value === 'object' && !Array.isArray(value)
 }
 
-/** The value at a dotted path. */
+/** Returns the value at a dotted path. */
 export function at(tree: Tree, path: string): Value | undefined {
   let found: Value | undefined = tree
   for (const name of path.split('.')) found = isTree(found) ? found[name] : undefined

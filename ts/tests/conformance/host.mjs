@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import { startNode } from '../../dist/index.js'
 
-// The node of this process: the package does not hand it out.
+// The native addon of this process, which the package does not export.
 const addon = createRequire(import.meta.url)('../../src/native/rhizome.node')
 
 let node

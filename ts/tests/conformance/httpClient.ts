@@ -3,12 +3,12 @@ import { connect } from 'node:net'
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import type { Got } from './judge.ts'
 
-/** Time for one answer; longer than any limit of the node. */
+/** Time limit of an answer, above any limit of the node. */
 const patienceMs = 20_000
 /** Time without data after which reading a plain connection ends. */
 const silenceMs = 300
 
-/** Sends one HTTP request with exactly these headers, and what HTTP itself needs. */
+/** Sends one HTTP request with exactly these headers, and the headers that HTTP needs. */
 export function send(
   url: string,
   method: string,
@@ -32,7 +32,7 @@ export function send(
     outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer in ${patienceMs} ms`)))
     outgoing.on('error', reject)
     outgoing.flushHeaders()
-    // A server refuses a large body by its announced length, and does not read it.
+    // A server refuses a large body by its declared length, without reading it.
     if ((body?.length ?? 0) < largeBody) outgoing.end(body)
     else setTimeout(() => outgoing.destroyed || outgoing.end(body), silenceMs)
   })

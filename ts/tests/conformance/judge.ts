@@ -7,23 +7,23 @@ export interface Got {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly text: string
-  /** The parsed text, undefined when it is empty. */
+  /** The parsed body; undefined if it is empty. */
   readonly body: unknown
   readonly closed?: { readonly code: number; readonly reason: string }
 }
 
-/** Answers another request at the same moment: its result, or its error. */
+/** Sends another request at the same point of the replay; returns its result or its error. */
 export type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>
 
 /** State from earlier steps. */
 export interface Memory {
-  /** Variables. */
+  /** Captured variables. */
   readonly captured: ReadonlyMap<string, unknown>
   /** Items that exist in the recording but not here, because this node was allowed to refuse them: lists lack them. */
   readonly refused: ReadonlySet<unknown>
 }
 
-/** Compares an answer with a step. Undefined when all is well. */
+/** Compares an answer with a step. Returns the difference, or undefined. */
 export async function judge(step: Step, got: Got, memory: Memory, ask: Ask): Promise<Failure | undefined> {
   const level = step.conformance?.level ?? 'exact'
   const product = step.conformance?.product
@@ -43,7 +43,7 @@ function asRecorded(step: Step, got: Got, memory: Memory): Failure | undefined {
   return status ?? comparedHeaders(step, got) ?? comparedBodies(step, got, memory)
 }
 
-/** The media type and what browsers look at. */
+/** Media type and CORS headers. */
 function comparedHeaders(step: Step, got: Got): Failure | undefined {
   if (step.responseHeaders === undefined) return undefined
   const isCompared = (name: string): boolean => name === 'content-type' || name.startsWith('access-control-')
@@ -60,7 +60,7 @@ function comparedBodies(step: Step, got: Got, memory: Memory): Failure | undefin
     return difference((step.responseText ?? '').trim(), got.text.trim(), 'text')
   }
   if (isCompressed) return undefined
-  // The reference leaves the envelope out of some refusals. This node never does (D7).
+  // The reference omits the envelope of some refusals. This node never does (D7).
   const isNaked = isTree(step.response) && 'error' in step.response && !('jsonrpc' in step.response)
   if (isNaked) return difference(step.response, isTree(got.body) ? { error: got.body.error } : got.body)
   const { conformance, volatile = [], unordered = [], expectBinds = {} } = step
@@ -131,7 +131,7 @@ async function ofMainChain(hashes: readonly string[], ask: Ask): Promise<Failure
   return undefined
 }
 
-/** A description in words: the recording is wrong or only one of the possibilities; the rest is not for a machine. */
+/** Descriptions in words that cannot be compared: the recording is wrong, or one of several valid answers. */
 function inWords(step: Step, product: Product, got: Got, recorded: Failure | undefined): Failure | undefined {
   if (product.httpStatus !== undefined) return undefined
   const isFix = step.conformance?.level === 'fix'
@@ -168,7 +168,7 @@ function wrongQuantity(minimum: string, answer: { result?: unknown } | undefined
   return { what: '$.result', expected: `a quantity of at least ${minimum}`, got: short(answer) }
 }
 
-/** The members of the result that differ from the recording; the others are as recorded. */
+/** Returns the members of the result that differ from the recording. */
 function wrongFields(
   step: Step,
   fields: Readonly<Record<string, unknown>>,
@@ -215,14 +215,14 @@ function sorted(value: unknown): unknown {
   return Array.isArray(value) ? value.toSorted((a, b) => (canonical(a) < canonical(b) ? -1 : 1)) : value
 }
 
-/** A text that does not depend on the order of members. */
+/** Returns a text that does not depend on the order of members. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, one: unknown) =>
     isTree(one) && !Array.isArray(one) ? Object.fromEntries(Object.entries(one).sort()) : one,
   )
 }
 
-/** Messages keep their order within one subscription only. */
+/** Sorts messages by subscription: only within a subscription their order is fixed. */
 function bySubscription(messages: unknown): unknown {
   if (!Array.isArray(messages)) return messages
   const of = (message: unknown): string =>

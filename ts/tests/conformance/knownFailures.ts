@@ -9,7 +9,7 @@ interface Entry {
   readonly reason: string
 }
 
-/** The cases of the suite rpc that are expected to fail. */
+/** Cases of the suite rpc that are expected to fail. */
 export class KnownFailures {
   readonly #reasons = new Map<string, string>()
 
@@ -20,13 +20,13 @@ export class KnownFailures {
     }
   }
 
-  /** Why a case is expected to fail; undefined for the others. */
+  /** Returns why a case is expected to fail; undefined if it is not. */
   reason(file: string, name: string): string | undefined {
     return this.#reasons.get(`${file} ${name}`)
   }
 }
 
-/** The list without the cases that pass: entries get shorter, and those without cases vanish. */
+/** Returns the list without the passing cases; entries without cases are removed. */
 export function withoutPassed(text: string, hasPassed: (file: string, name: string) => boolean): string {
   const entries = /^- suite: rpc\n {2}file: (\S+)\n {2}case: "(.*)"\n {2}reason: .*\n/gm
   return text.replace(entries, (entry, file: string, cases: string) => {
@@ -35,7 +35,7 @@ export function withoutPassed(text: string, hasPassed: (file: string, name: stri
   })
 }
 
-/** A small part of YAML: entries of the four keys, values on one line, plain or in double quotes. */
+/** Reads the subset of YAML in this file: entries with four keys, values on one line, plain or in double quotes. */
 function entriesOf(text: string): Entry[] {
   const entries: Record<string, string>[] = []
   for (const line of text.split('\n')) {

@@ -5,8 +5,8 @@ import { Replay } from './replay.ts'
 import { isListedAndPasses, printed } from './report.ts'
 
 /**
- * Runs all transcripts of a folder and prints failures, or every case as JSON. Returns the totals. With `isForgetting` the
- * cases that are listed as failing and pass leave the list.
+ * Runs all transcripts of a folder and prints failures, or every case as JSON. Returns the totals. With `isForgetting`,
+ * passing cases are removed from the list of known failures.
  */
 export async function run(
   root: string,

@@ -17,7 +17,7 @@ export function changeAt(root: unknown, path: string, change: (value: unknown) =
   apply(root, parse(path), change)
 }
 
-/** The first value at a path. */
+/** Returns the first value at a path. */
 export function valueAt(root: unknown, path: string): unknown {
   let found: unknown
   changeAt(root, path, (value) => {

@@ -19,7 +19,7 @@ export class Replay {
   readonly #transcripts: Transcripts
   readonly #known: KnownFailures
 
-  /** `root` is the folder of the project, `folder` the one of the transcripts. */
+  /** `root` is the folder of the project, `folder` that of the transcripts. */
   constructor(root: string, folder: string) {
     this.#root = root
     this.#transcripts = new Transcripts(folder)
@@ -27,7 +27,7 @@ export class Replay {
     this.groups = groupsOf(this.#transcripts.index.files)
   }
 
-  /** Runs the files of a group; `report` is called for each case as it ends. */
+  /** Runs the files of a group and calls `report` after each case. */
   async run(group: Group, report: (verdict: Verdict) => void): Promise<void> {
     const [first] = group.entries
     if (first === undefined) return

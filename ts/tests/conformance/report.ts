@@ -1,7 +1,7 @@
 import type { Failure } from './compare.ts'
 import type { KnownFailures } from './knownFailures.ts'
 
-/** One case with its verdict. A case that is listed as failing and passes has failed. */
+/** A case with its verdict. A passing case that is listed as a known failure counts as failed. */
 export interface Verdict {
   readonly file: string
   readonly name: string
@@ -33,7 +33,7 @@ export function verdictOf(
   return { file, name, title, result: 'failed', failure: unexpected }
 }
 
-/** A verdict as it is printed; undefined when there is nothing to say. */
+/** Returns the line to print for a verdict; undefined if nothing is printed. */
 export function printed(verdict: Verdict, isJson: boolean): string | undefined {
   const { file, name, title, result, failure } = verdict
   if (isJson) return JSON.stringify({ suite: 'rpc', file, case: name, result, ...failure, title })

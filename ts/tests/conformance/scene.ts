@@ -6,15 +6,15 @@ import { changeAt, valueAt } from './paths.ts'
 import { SocketClient } from './socketClient.ts'
 import { expanded, type FileEntry, type Step, type Transcripts } from './transcript.ts'
 
-/** A node and what the steps on it have brought about: captured values, connections. */
+/** A node and the state of the steps on it: captured values and connections. */
 export class Scene {
   readonly #node: HostedNode
   readonly #transcripts: Transcripts
   readonly #captured = new Map<string, unknown>()
   #shared: SocketClient | undefined
-  /** Accounts and transactions that only the recording has. */
+  /** Accounts and transactions that exist only in the recording. */
   readonly #refused = new Set<unknown>()
-  /** One of them may be a transaction that the recording has mined. */
+  /** Whether one of them may be a transaction that is mined in the recording. */
   #isBehind = false
   /** A separate connection for one step and its successor. */
   #own: { client: SocketClient; until: number } | undefined
@@ -36,7 +36,7 @@ export class Scene {
     return undefined
   }
 
-  /** Runs one step; why it failed, or undefined. */
+  /** Runs one step. Returns the difference, or undefined. */
   async run(entry: FileEntry, step: Step): Promise<Failure | undefined> {
     const bound = this.#withBinds(step)
     try {
@@ -78,7 +78,7 @@ export class Scene {
     }
   }
 
-  /** A submission that this node has no work for: the block comes from a file instead. */
+  /** Sends a step. If this node has no block template for a submission, imports the block from a file instead. */
   async #rpc(entry: FileEntry, step: Step): Promise<Failure | undefined> {
     const body = JSON.stringify(step.request)
     const got = await this.#post(step.expand === true ? expanded(body) : body)
@@ -93,7 +93,7 @@ export class Scene {
     if (typeof recorded === 'string' && recorded.length >= 42) this.#refused.add(recorded)
   }
 
-  /** Where transactions are mined at once, a refusal leaves the chain behind that of the recording: empty blocks follow. */
+  /** With instant mining, a refusal leaves the chain behind that of the recording: mines empty blocks. */
   async #catchUp({ headNumber }: Step): Promise<void> {
     if (!this.#isBehind || headNumber === undefined) return
     this.#isBehind = false
@@ -160,7 +160,7 @@ export class Scene {
     return client.ask(expanded(sent), step.response === '')
   }
 
-  /** "own connection": a new one, which the step that follows uses too. */
+  /** Returns the connection of a step. An "own connection" step opens a new one, which the next step uses, too. */
   async #client(step: Step): Promise<SocketClient> {
     const isOwn = /own connection|another connection/.test(step.note ?? '')
     if (this.#own !== undefined && (isOwn || step.n > this.#own.until)) {
@@ -182,7 +182,7 @@ export class Scene {
     return failure
   }
 
-  /** The result of a request, or its error. */
+  /** Returns the result of a request, or its error. */
   async #ask(method: string, params: readonly unknown[]): Promise<unknown> {
     const answer = (await this.#post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))).body
     return isTree(answer) ? (answer.error ?? answer.result) : answer

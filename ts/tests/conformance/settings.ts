@@ -1,9 +1,9 @@
 import { at, parseHocon, type Tree, type Value } from './hocon.ts'
 
-/** Settings as the configuration file of this node has them. */
+/** Settings with the names of this node's configuration file. */
 export type Settings = Record<string, unknown>
 
-/** A setting of the reference node and the one of this node that does the same. */
+/** A setting of the reference node and the equivalent setting of this node. */
 const sameSettings: readonly (readonly [reference: string, path: string])[] = [
   ['wallet.enabled', 'wallet'],
   ['miner.minGasPrice', 'miner.minimumGasPriceWei'],
@@ -20,7 +20,7 @@ const sameSettings: readonly (readonly [reference: string, path: string])[] = [
   ['rpc.providers.web.max_batch_requests_size', 'rpc.maxBatchRequests'],
   ['rpc.providers.web.http.hosts', 'http.hosts'],
   ['rpc.providers.web.http.max_aggregated_frame_size', 'http.maxBodyBytes'],
-  // Here it is the whole message that has a limit.
+  // Here the limit applies to the whole message.
   ['rpc.providers.web.ws.max_frame_size', 'ws.maxMessageBytes'],
 ]
 
@@ -33,7 +33,7 @@ const stockModules = {
   rsk: { deny: ['rsk_shutdown', 'rsk_flush', 'rsk_getStorageBytesAt'] },
 }
 
-/** This node's settings for a profile of the reference node and what a file adds to it. */
+/** Returns this node's settings for a profile of the reference node and the additions of a file. */
 export function settingsFor(
   profile: string,
   extraData: string,
@@ -45,12 +45,12 @@ export function settingsFor(
       .join('\n')}`,
   )
   const settings: Settings = {
-    // Transcripts are compared with the choices of the reference. Only for estimates they demand the document's (D24).
+    // Transcripts are compared with the choices of the reference, except estimates, which use the document's (D24).
     compat: 'reference',
     choices: { failedEstimate: 'estimate' },
     mining: at(theirs, 'miner.client.autoMine') === true ? 'auto' : 'off',
     miner: { extraData },
-    // Encrypting keys takes its time, on a busy machine more than a request usually has.
+    // Encrypting keys is slow, on a busy machine slower than the time limit of a request.
     rpc: { timeoutMs: 60_000 },
     http: { port: 0, workers: 1, compression: 'all' },
     log: { level: 'warn' },
@@ -75,7 +75,7 @@ export function settingsFor(
 
 function modulesOf(theirs: Tree): Settings {
   const modules = (at(theirs, 'rpc.modules') ?? {}) as Record<string, Tree>
-  // An empty list of allowed methods allows all; an empty one of denied methods takes the place of the stock one.
+  // An empty list of allowed methods allows all; an empty list of denied methods replaces the default list.
   const allowed = (value: Value | undefined): unknown => (Array.isArray(value) && value.length > 0 ? value : undefined)
   return Object.fromEntries(
     Object.entries(modules).map(([name, module]) => {
@@ -89,7 +89,7 @@ function modulesOf(theirs: Tree): Settings {
   )
 }
 
-/** The reference names methods without their prefix. */
+/** Profiles of the reference name methods without their prefix. */
 function timeoutsOf(module: string, timeouts: Value | undefined): unknown {
   if (typeof timeouts !== 'object') return undefined
   return Object.fromEntries(Object.entries(timeouts).map(([name, limit]) => [`${module}_${name}`, limit]))

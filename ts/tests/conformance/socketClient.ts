@@ -2,15 +2,15 @@ import { WebSocket } from 'ws'
 import { parsed } from './httpClient.ts'
 import type { Got } from './judge.ts'
 
-/** Time for an answer that must come. */
+/** Time limit of an expected answer. */
 const patienceMs = 10_000
-/** Time in which an answer that must not come does not come. */
+/** Time in which no answer must arrive. */
 const silenceMs = 200
 /** Time limit for the notification of an event. */
 const settleMs = 150
 const notificationLimitMs = 3000
 
-/** One WebSocket connection: answers by turns, pushed messages aside. */
+/** A WebSocket connection that keeps answers and pushed messages apart. */
 export class SocketClient {
   readonly #socket: WebSocket
   readonly #answers: string[] = []
@@ -43,7 +43,7 @@ export class SocketClient {
     })
   }
 
-  /** Sends a text; the next answer. With `isSilent` nothing is expected to come. */
+  /** Sends a text and returns the next answer. With `isSilent` no answer is expected. */
   async ask(text: string, isSilent: boolean): Promise<Got> {
     this.#socket.send(text)
     await this.#until(() => this.#answers.length > 0 || this.#closed !== undefined, isSilent ? silenceMs : patienceMs)

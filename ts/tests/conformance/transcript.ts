@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 
-// Recorded requests and answers of the reference node, and what a better product may or must answer instead.
+// Recorded requests and answers of the reference node, with the intended differences of this node.
 
 /** index.json of a folder of transcripts. */
 export interface Index {
@@ -65,7 +65,7 @@ export interface Product {
   readonly text?: string
 }
 
-/** A folder of transcripts; each file may be kept compressed. */
+/** A folder of transcripts; each file may be compressed. */
 export class Transcripts {
   readonly index: Index
   readonly #folder: string
@@ -90,7 +90,7 @@ export class Transcripts {
   }
 }
 
-/** `{{X*N}}` in a text stands for N times X. */
+/** Expands `{{X*N}}` in a text to N times X. */
 export function expanded(text: string): string {
   return text.replace(/\{\{(.+?)\*(\d+)\}\}/g, (_all, piece: string, count: string) => piece.repeat(Number(count)))
 }

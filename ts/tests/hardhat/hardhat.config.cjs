@@ -1,4 +1,4 @@
-// A Hardhat project as users have one, with a node that runs already as its network.
+// A Hardhat project like those of users, with a running node as its network.
 require('@nomicfoundation/hardhat-ethers')
 const { version } = require('./solc.cjs')
 

@@ -1,5 +1,5 @@
-// The configuration of a checkout of OpenZeppelin's contracts (OPENZEPPELIN), with a node that runs already as its network
-// and the compiler of the project that is tested.
+// The configuration of a checkout of OpenZeppelin's contracts (OPENZEPPELIN), with a running node as its network
+// and the compiler of the tested project.
 const { createRequire } = require('node:module')
 const root = process.env.OPENZEPPELIN
 const theirs = createRequire(`${root}/package.json`)
@@ -21,7 +21,7 @@ module.exports = {
   ...project,
   defaultNetwork: 'rhizome',
   networks: { rhizome: { url: process.env.RPC_URL } },
-  // A compiler that is newer than the checkout has new ones.
+  // A compiler more recent than the checkout has additional warnings.
   warnings: { '*': 'off' },
   paths: {
     ...project.paths,

@@ -1,4 +1,4 @@
-// The compiler of the project that is tested, for Hardhat, which would load one from elsewhere.
+// The compiler of the tested project, for Hardhat, which would otherwise download one.
 const { subtask } = require('hardhat/config')
 const { TASK_COMPILE_SOLIDITY_GET_SOLC_BUILD } = require('hardhat/builtin-tasks/task-names')
 

@@ -1,4 +1,4 @@
-// A Hardhat project whose tests use what fresh projects come with: fixtures, helpers for time and accounts, matchers.
+// A Hardhat project whose tests use the parts of new projects: fixtures, helpers for time and accounts, matchers.
 require('@nomicfoundation/hardhat-chai-matchers')
 require('@nomicfoundation/hardhat-network-helpers')
 const { version } = require('./solc.cjs')

@@ -1,5 +1,5 @@
-// Prints what a project sees of the chain: `head N` for each block, `log N` for each log of an address, by subscription;
-// after the given number of heads, what a filter brings, in which removed logs are negative. `npx hardhat run watch.mjs`.
+// Prints the events that a project receives: `head N` for each block, `log N` for each log of an address, by subscription;
+// after the given number of heads, the changes of a filter, with negative numbers for removed logs. `npx hardhat run watch.mjs`.
 import hre from 'hardhat'
 
 const { ethers, network } = hre

@@ -11,7 +11,7 @@ import type { Round, TortureCase } from '../tortureCase.ts'
 const sender = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const receiver = '0x00000000000000000000000000000000000000fe'
 const unwritable = -32002
-/** A small buffer, so that files are written and merged within some blocks. */
+/** A small write buffer, so that files are written and compacted within some blocks. */
 const settings = 'storage.writeBufferMegabytes = 1\nstorage.cacheMegabytes = 8\n'
 /** Number of writes that may succeed although the disk is full, because they fit into allocated blocks. */
 const patience = 300
@@ -34,7 +34,7 @@ async function failDisk({ random, folder }: Round, library: string): Promise<voi
   for (let faults = 1 + random.below(3); faults > 0; faults--) {
     for (let count = random.below(5); count > 0; count--) expect(await sent.send(node, random)).toBe(true)
     const error = random.pick(['ENOSPC', 'EIO'] as const)
-    // Now and then a few calls fail only.
+    // Sometimes only a few calls fail.
     const isPassing = random.below(4) === 0
     disk.fail(error, 1 + random.below(40), isPassing ? 1 + random.below(3) : undefined)
     const most = isPassing ? 60 : patience
@@ -66,10 +66,10 @@ async function failDisk({ random, folder }: Round, library: string): Promise<voi
 /** Transfers that were sent to a node. */
 class Transfers {
   readonly #acknowledged: string[] = []
-  /** Whether a write that failed could be found later: a sync of the log that failed leaves that open. */
+  /** Whether a failed write may be found later: after a failed sync of the log that is undefined. */
   #refused = 0
 
-  /** A block of one transfer, with some bytes so that files are filled. Whether it was taken. */
+  /** Mines a block of one transfer, with some bytes so that files fill. Returns whether it was accepted. */
   async send(node: NodeProcess, random: Random): Promise<boolean> {
     const data = random.hex(2000)
     const transfer = { from: sender, to: receiver, value: '0x1', gas: '0x30000', data }
@@ -98,7 +98,7 @@ class Transfers {
     expect([received, received >= count && received <= count + this.#refused]).toEqual([received, true])
     const nonces = ['latest', 'pending'].map((block) => node.result('eth_getTransactionCount', [sender, block]))
     const [mined, pending] = await Promise.all(nonces)
-    // Nothing that was refused waits.
+    // No refused transaction is in the pool.
     expect(pending).toBe(mined)
   }
 }

@@ -5,12 +5,12 @@ import { GoldenChain } from '../goldenChain.ts'
 import { NodeProcess, program } from '../node.ts'
 import type { Round, TortureCase } from '../tortureCase.ts'
 
-// kill -9 at any moment, while mining and while importing: no acknowledged block is lost, the next start finds a head whose
-// state is the state of its header, and an import goes on to the same end.
+// kill -9 at any time, while mining and while importing: no acknowledged block is lost, the next start finds a head with the
+// state of its header, and an import continues to the same end.
 
 const sender = '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826'
 const receiver = '0x00000000000000000000000000000000000000fe'
-/** Of the golden chain, so that a round is short; now and then all of it, so that old files are merged, too. */
+/** Blocks of the golden chain, few for a short round; sometimes all, so that old files are compacted, too. */
 const partBlocks = 400
 
 export const torture: TortureCase = {
@@ -41,7 +41,7 @@ async function mining({ random, folder }: Round): Promise<void> {
 
     const next = await NodeProcess.start(flags)
     const head = await blockNumber(next)
-    // At most the block that was under way comes on top of the acknowledged ones.
+    // At most the unfinished block follows the acknowledged blocks.
     expect(head - acknowledged).toBeGreaterThanOrEqual(0)
     expect(head - acknowledged).toBeLessThanOrEqual(1)
     await expectStateOfHead(next, head)
@@ -59,7 +59,7 @@ async function importing({ random, folder }: Round, chain: GoldenChain): Promise
   await chain.expectImport(data, blocks)
 }
 
-/** Imports and kills the process some time after its first new block. Returns the last block that it reported. */
+/** Imports and kills the process some time after its first new block. Returns the last reported block. */
 async function killedImport(chain: GoldenChain, blocks: number | undefined, data: string, ms: number): Promise<number> {
   const flags = ['--chain', chain.specification, '--data-dir', data, '--json']
   const child = spawn(process.execPath, [program, 'import', chain.file(blocks), ...flags])
@@ -84,7 +84,7 @@ async function killedImport(chain: GoldenChain, blocks: number | undefined, data
   return acknowledged
 }
 
-/** The head's flat state against its trie: the same accounts are read again while a further block makes the head an old one. */
+/** Compares the flat state of the head with its trie: reads the same accounts again after a further block made the head an old block. */
 async function expectStateOfHead(node: NodeProcess, head: number): Promise<void> {
   const accounts = [...(await node.result<string[]>('eth_accounts')), receiver, `0x${'0'.repeat(32)}01000008`]
   const block = `0x${head.toString(16)}`

@@ -8,9 +8,9 @@ import type { Round, TortureCase } from '../tortureCase.ts'
 // Loss of power while blocks are imported, at any write: unsynced writes may be lost. The next start finds a consistent chain,
 // with every acknowledged block if `storage.powerSafe` is on, and the import continues to the same end.
 
-/** A small buffer, so that files are written and merged within some blocks. */
+/** A small write buffer, so that files are written and compacted within some blocks. */
 const settings = { RHIZOME_STORAGE_WRITE_BUFFER_MEGABYTES: '1', RHIZOME_STORAGE_CACHE_MEGABYTES: '8' }
-/** Calls within which a cut falls: a start makes 70, an import some hundred. */
+/** Range of calls in which a cut happens: a start makes 70 calls, an import some hundred. */
 const reaches = [70, 140, 280, 560]
 
 interface Imported {
@@ -42,7 +42,7 @@ async function cutPower({ random, folder }: Round, chain: GoldenChain, library: 
       ...disk.variables,
     })
     disk.restorePower()
-    // Killed, or it came to the end before.
+    // Killed, or ended before.
     expect([code === 0 || code === -1, errors]).toEqual([true, ''])
     // The import may have ended before it reported the blocks that existed already.
     if (isPowerSafe) acknowledged = Math.max(acknowledged, lines(output).at(-1)?.number ?? 0)

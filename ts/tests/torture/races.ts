@@ -36,7 +36,7 @@ interface Client {
   readonly node: NodeProcess
   readonly accounts: readonly string[]
   readonly random: Random
-  /** The last transaction that it sent. */
+  /** The last transaction of this client. */
   sent: string
 }
 
@@ -46,7 +46,7 @@ async function round({ random, folder, timeMs }: Round): Promise<void> {
   const node = await NodeProcess.start(['--data-dir', data, '--workers', '2'], '[rpc]\ntimeoutMs = 60000\n')
   let head: number
   try {
-    // Without that of the coinbase, which has nothing.
+    // Without the account of the coinbase, which has no balance.
     const accounts = (await node.result<string[]>('eth_accounts')).slice(0, 10)
     await sendAtOnce(node, accounts[0] as string)
     await node.result('hardhat_impersonateAccount', [impersonated])
@@ -85,18 +85,18 @@ async function sendAtOnce(node: NodeProcess, from: string): Promise<void> {
   expect(Number(await node.result('eth_blockNumber'))).toBe(count)
 }
 
-/** Refusals that are right whatever the others do. */
+/** Refusals that are valid at any time. */
 const fullAccount = /nonce too high/
 const poor = /insufficient funds/
-/** It stays in the pool, for a reason. */
+/** The transaction stays in the pool with a reason. */
 const waits = /wasn't mined \((it waits: .+|no block can hold it.*)\)/
-/** The block was deleted between two looks. */
+/** The block was deleted between two reads. */
 const notThere = /not found|has just been deleted/
-/** The header of the block does not commit to a state that was changed by hand. */
+/** The header of the block does not commit to state that was set directly. */
 const changedByHand = /changed by hand/
 const pastTime = /^Invalid timestamp/
 
-/** Asks, and takes those refusals only that are expected. */
+/** Sends a request and accepts only the expected refusals. */
 async function ask(
   client: Client,
   method: string,
@@ -118,7 +118,7 @@ async function send(client: Client, transaction: object, refusals: readonly RegE
   if (typeof result === 'string') client.sent = result
 }
 
-/** Numbers of a step, as QUANTITY. */
+/** Returns a random QUANTITY below `bound`. */
 function some({ random }: Client, bound: number): string {
   return `0x${random.below(bound).toString(16)}`
 }
@@ -130,7 +130,7 @@ const steps: readonly ((client: Client) => Promise<unknown>)[] = [
   transfer,
   transfer,
   transfer,
-  // Around the most that one transaction can have, which changes from block to block.
+  // Close to the gas limit of a transaction, which changes from block to block.
   (client) =>
     send(
       client,
@@ -199,13 +199,13 @@ const steps: readonly ((client: Client) => Promise<unknown>)[] = [
   },
 ]
 
-/** Whether a transaction is in a block and succeeded there. */
+/** Returns whether a transaction is in a block and succeeded. */
 async function isMinedWell({ node }: Client, hash: string): Promise<boolean> {
   const receipt = await node.result<{ status: string } | null>('eth_getTransactionReceipt', [hash])
   return receipt?.status === '0x1'
 }
 
-/** Checks that must hold once the head no longer moves. */
+/** Checks invariants of the final state. */
 async function expectOrder(node: NodeProcess, accounts: readonly string[]): Promise<void> {
   await node.result('evm_setIntervalMining', [0])
   await node.result('evm_setAutomine', [true])

@@ -1,12 +1,12 @@
 import { buildDriver } from '../../../bench/rpc/driver.mjs'
 import { run } from '../../../bench/soak/soak.mjs'
 
-// The mixed load of `npm run bench -- --only soak` in one round: no answer may be lost or crossed, and memory has to stay
+// The mixed load of `npm run bench -- --only soak` in one round: no answer may be lost or swapped, and memory must stay
 // bounded.
 
 const minute = 60_000
 const leastMs = 6000
-/** The preparation of a long chain takes too much of a short run. */
+/** Minutes from which on a run uses a long chain, whose preparation is too slow for a short run. */
 const longMinutes = 5
 /** Limit of the memory of a node at the end; a short run cannot show growth. */
 const memoryLimitMib = 1024

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.0;
 
-/// Keeps its coins until a time: the sample of a fresh Hardhat project.
+/// Locks its coins until a time: the sample contract of a new Hardhat project.
 contract Lock {
     uint256 public unlockTime;
     address payable public owner;

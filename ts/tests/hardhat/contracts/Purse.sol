@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.0;
 
-/// A token that fails in every way that a test asks for.
+/// A token that fails in all ways that the tests need.
 contract Purse {
     mapping(address => uint256) public balanceOf;
     address public owner = msg.sender;

@@ -45,7 +45,7 @@ describe('Counter', () => {
     const heads = []
     await counter.connect(provider).on('Increased', (_by, step) => events.push(step))
     await provider.on('block', (number) => heads.push(number))
-    // The library does not wait for the answers to its subscriptions: this one comes after them.
+    // The library does not wait for the answers to its subscriptions; this answer follows them.
     await provider.send('eth_syncing', [])
     const before = await provider.getBlockNumber()
     const snapshot = await ask('evm_snapshot')
