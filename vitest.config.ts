@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: ['ts/src/**/*.test.ts', 'ts/tests/**/*.test.ts', 'scripts/**/*.test.mjs'],
     globalSetup: 'ts/tests/scratch.ts',
-    // Each file of ts/tests starts a node of its own; more at a time than processors only makes them slow.
+    // Each file of ts/tests starts a separate node; more files at a time than processors only slow them down.
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,

@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { compareRanks } from '../bench/keys/keys.mjs'
+import { pairLine, pairOf } from '../bench/pairs/ratio.mjs'
 import { canProfile, profileCommand, readProfile } from '../bench/profile/profile.mjs'
 import { rowBars } from '../bench/report/bars.mjs'
 import { writeReport } from '../bench/report/report.mjs'
@@ -421,6 +422,17 @@ test('behavior: a workload has the bars of the ceiling, of the best other and of
     ['5 x the reference', '4.5 x', false],
   ])
   expect(met({ name: 'light methods alone', isPaced: true, results }, 'rskj')).toEqual([])
+})
+
+test('behavior: two builds are compared round by round', () => {
+  const own = { rates: [100, 90, 110], p50s: [10, 10, 10], processors: [5, 5, 5] }
+  const other = { rates: [100, 100, 100], p50s: [11, 12, 13], processors: [10, 10, 10] }
+  expect(pairOf(own, other, false)).toEqual({ ratio: 1, low: 1, high: 1.1, processor: 2 })
+  // Paced workloads have a constant rate; their latency counts.
+  expect(pairOf(own, other, true).ratio).toBeCloseTo(1.2)
+  expect(pairLine({ name: 'x', ...pairOf(own, other, false), isSlower: true })).toMatch(
+    /^x +speed 1\.000 x \(1\.000 to 1\.100\), processor time 0\.500 x +SLOWER$/,
+  )
 })
 
 test('behavior: a profile is summed up by parts, threads and functions', () => {

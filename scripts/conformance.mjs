@@ -15,7 +15,7 @@ const suites = [...coreSuites, 'rpc']
 const usage = `npm run conformance -- DIR [--suite ${suites.join('|')}]... [--json] [--forget-passed]
   --forget-passed  takes steps of transcripts that pass out of the list of known failures`
 
-/** What to run: the folder, and of it the suites that are asked for, or those that there is data for. */
+/** Folder and suites to run: the named suites, otherwise all suites with data. */
 function parseCommand() {
   const options = {
     suite: { type: 'string', multiple: true, default: [] },
