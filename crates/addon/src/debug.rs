@@ -7,26 +7,26 @@ use napi::bindgen_prelude::Object;
 use napi::{Env, Result};
 use napi_derive::napi;
 use rhizome_answers::call_object::CallObject;
-use rhizome_answers::selector::Selector;
-use rhizome_answers::traces::options::TraceOptions;
+use rhizome_answers::block_id::BlockId;
+use rhizome_answers::tracing::options::TraceOptions;
 use rhizome_answers::{debug, parameters};
 
 /// Answers `debug_getRawBlock`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn debug_get_raw_block(block: String) -> Result<Reply> {
-    sync(|node| debug::get_raw_block::answer(node, &Selector::parse(&block)?))
+    sync(|node| debug::get_raw_block::answer(node, &BlockId::parse(&block)?))
 }
 
 /// Answers `debug_getRawHeader`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn debug_get_raw_header(block: String) -> Result<Reply> {
-    sync(|node| debug::get_raw_header::answer(node, &Selector::parse(&block)?))
+    sync(|node| debug::get_raw_header::answer(node, &BlockId::parse(&block)?))
 }
 
 /// Answers `debug_getRawReceipts`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn debug_get_raw_receipts(block: String) -> Result<Reply> {
-    sync(|node| debug::get_raw_receipts::answer(node, &Selector::parse(&block)?))
+    sync(|node| debug::get_raw_receipts::answer(node, &BlockId::parse(&block)?))
 }
 
 /// Answers `debug_wireProtocolQueueSize`.
@@ -66,7 +66,7 @@ pub fn debug_trace_block(
     token: i64,
 ) -> Result<Object<'_>> {
     traced(env, deadline_ms, token, move |node, limit| {
-        let (block, options) = (Selector::parse(&block)?, TraceOptions::parse(&options)?);
+        let (block, options) = (BlockId::parse(&block)?, TraceOptions::parse(&options)?);
         debug::trace_block::answer(node, &block, &options, &limit.deadline)
     })
 }
@@ -83,6 +83,6 @@ pub fn debug_trace_call(
 ) -> Result<Object<'_>> {
     traced(env, deadline_ms, token, move |node, limit| {
         let (call, options) = (CallObject::parse(&call)?, TraceOptions::parse(&options)?);
-        debug::trace_call::answer(node, &call, &Selector::parse(&block)?, &options, &limit.deadline)
+        debug::trace_call::answer(node, &call, &BlockId::parse(&block)?, &options, &limit.deadline)
     })
 }

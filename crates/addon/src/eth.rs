@@ -6,7 +6,7 @@ use crate::text::Text;
 use napi::Result;
 use napi_derive::napi;
 use rhizome_answers::objects::block::TransactionList;
-use rhizome_answers::selector::Selector;
+use rhizome_answers::block_id::BlockId;
 use rhizome_answers::{RpcError, eth, parameters};
 
 /// Answers `eth_protocolVersion`.
@@ -87,7 +87,7 @@ pub fn eth_get_balance(
     #[napi(ts_arg_type = "string")] address: Text,
     #[napi(ts_arg_type = "string")] block: Text,
 ) -> Result<Reply> {
-    sync(|node| eth::get_balance::answer(node, &parameters::address(&address)?, &Selector::parse(&block)?))
+    sync(|node| eth::get_balance::answer(node, &parameters::address(&address)?, &BlockId::parse(&block)?))
 }
 
 /// Answers `eth_getTransactionCount`.
@@ -96,7 +96,7 @@ pub fn eth_get_transaction_count(
     #[napi(ts_arg_type = "string")] address: Text,
     #[napi(ts_arg_type = "string")] block: Text,
 ) -> Result<Reply> {
-    sync(|node| eth::get_transaction_count::answer(node, &parameters::address(&address)?, &Selector::parse(&block)?))
+    sync(|node| eth::get_transaction_count::answer(node, &parameters::address(&address)?, &BlockId::parse(&block)?))
 }
 
 /// Answers `eth_getCode`.
@@ -105,7 +105,7 @@ pub fn eth_get_code(
     #[napi(ts_arg_type = "string")] address: Text,
     #[napi(ts_arg_type = "string")] block: Text,
 ) -> Result<Reply> {
-    sync(|node| eth::get_code::answer(node, &parameters::address(&address)?, &Selector::parse(&block)?))
+    sync(|node| eth::get_code::answer(node, &parameters::address(&address)?, &BlockId::parse(&block)?))
 }
 
 /// Answers `eth_getStorageAt`.
@@ -117,7 +117,7 @@ pub fn eth_get_storage_at(
 ) -> Result<Reply> {
     sync(|node| {
         let (address, position) = (parameters::address(&address)?, parameters::number(&position)?);
-        eth::get_storage_at::answer(node, &address, &position, &Selector::parse(&block)?)
+        eth::get_storage_at::answer(node, &address, &position, &BlockId::parse(&block)?)
     })
 }
 
@@ -132,7 +132,7 @@ pub fn eth_get_block_by_hash(#[napi(ts_arg_type = "string")] hash: Text, is_full
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_block_by_number(#[napi(ts_arg_type = "string")] block: Text, is_full: bool) -> Result<Reply> {
     let list = TransactionList::from_flag(is_full);
-    sync(|node| eth::get_block_by_number::answer(node, &Selector::parse(&block)?, list))
+    sync(|node| eth::get_block_by_number::answer(node, &BlockId::parse(&block)?, list))
 }
 
 /// Answers `eth_getBlocksByNumber`.
@@ -156,13 +156,13 @@ pub fn eth_get_uncle_count_by_block_hash(hash: String) -> Result<Reply> {
 /// Answers `eth_getBlockTransactionCountByNumber`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_block_transaction_count_by_number(block: String) -> Result<Reply> {
-    sync(|node| eth::get_block_transaction_count_by_number::answer(node, &Selector::parse(&block)?))
+    sync(|node| eth::get_block_transaction_count_by_number::answer(node, &BlockId::parse(&block)?))
 }
 
 /// Answers `eth_getUncleCountByBlockNumber`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_uncle_count_by_block_number(block: String) -> Result<Reply> {
-    sync(|node| eth::get_uncle_count_by_block_number::answer(node, &Selector::parse(&block)?))
+    sync(|node| eth::get_uncle_count_by_block_number::answer(node, &BlockId::parse(&block)?))
 }
 
 /// Answers `eth_getUncleByBlockHashAndIndex`.
@@ -182,14 +182,14 @@ pub fn eth_get_transaction_by_block_hash_and_index(hash: String, index: u32) -> 
 /// Answers `eth_getUncleByBlockNumberAndIndex`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_uncle_by_block_number_and_index(block: String, index: u32) -> Result<Reply> {
-    sync(|node| eth::get_uncle_by_block_number_and_index::answer(node, &Selector::parse(&block)?, position(index)?))
+    sync(|node| eth::get_uncle_by_block_number_and_index::answer(node, &BlockId::parse(&block)?, position(index)?))
 }
 
 /// Answers `eth_getTransactionByBlockNumberAndIndex`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_transaction_by_block_number_and_index(block: String, index: u32) -> Result<Reply> {
     sync(|node| {
-        eth::get_transaction_by_block_number_and_index::answer(node, &Selector::parse(&block)?, position(index)?)
+        eth::get_transaction_by_block_number_and_index::answer(node, &BlockId::parse(&block)?, position(index)?)
     })
 }
 
@@ -208,7 +208,7 @@ pub fn eth_get_transaction_receipt(#[napi(ts_arg_type = "string")] hash: Text) -
 /// Answers `eth_getBlockReceipts`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_block_receipts(block: String) -> Result<Reply> {
-    sync(|node| eth::get_block_receipts::answer(node, &Selector::parse(&block)?))
+    sync(|node| eth::get_block_receipts::answer(node, &BlockId::parse(&block)?))
 }
 
 /// Answers `eth_getHeaderByHash`.
@@ -220,7 +220,7 @@ pub fn eth_get_header_by_hash(hash: String) -> Result<Reply> {
 /// Answers `eth_getHeaderByNumber`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_header_by_number(block: String) -> Result<Reply> {
-    sync(|node| eth::get_header_by_number::answer(node, &Selector::parse(&block)?))
+    sync(|node| eth::get_header_by_number::answer(node, &BlockId::parse(&block)?))
 }
 
 /// Answers `eth_getRawTransactionByHash`.
@@ -245,7 +245,7 @@ pub fn eth_get_raw_transaction_by_block_hash_and_index(hash: String, index: u32)
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_get_raw_transaction_by_block_number_and_index(block: String, index: u32) -> Result<Reply> {
     sync(|node| {
-        eth::get_raw_transaction_by_block_number_and_index::answer(node, &Selector::parse(&block)?, position(index)?)
+        eth::get_raw_transaction_by_block_number_and_index::answer(node, &BlockId::parse(&block)?, position(index)?)
     })
 }
 

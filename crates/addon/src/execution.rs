@@ -10,7 +10,7 @@ use napi_derive::napi;
 use rhizome_answers::call_object::CallObject;
 use rhizome_answers::log_filter::LogQuery;
 use rhizome_answers::overrides::Overrides;
-use rhizome_answers::selector::Selector;
+use rhizome_answers::block_id::BlockId;
 use rhizome_answers::simulation::Simulation;
 use rhizome_answers::{eth, parameters};
 
@@ -42,7 +42,7 @@ pub fn eth_call(
 ) -> Result<Either<Reply, Object<'_>>> {
     let is_short = call.len() <= MAX_INLINE_CALL_BYTES && state_overrides.is_empty() && block_overrides.is_empty();
     inline_or_pooled(env, may_run_inline && is_short, deadline_ms, token, move |node, limit| {
-        let (call, block) = (CallObject::parse(&call)?, Selector::parse(&block)?);
+        let (call, block) = (CallObject::parse(&call)?, BlockId::parse(&block)?);
         let overrides = Overrides::parse(&state_overrides, &block_overrides)?;
         eth::call::answer(node, &call, &block, &overrides, &limit.deadline)
     })
@@ -64,7 +64,7 @@ pub fn eth_estimate_gas(
 ) -> Result<Either<Reply, Object<'_>>> {
     let is_short = call.len() <= MAX_INLINE_CALL_BYTES && state_overrides.is_empty() && block_overrides.is_empty();
     inline_or_pooled(env, may_run_inline && is_short, deadline_ms, token, move |node, limit| {
-        let (call, block) = (CallObject::parse(&call)?, Selector::parse(&block)?);
+        let (call, block) = (CallObject::parse(&call)?, BlockId::parse(&block)?);
         let overrides = Overrides::parse(&state_overrides, &block_overrides)?;
         eth::estimate_gas::answer(node, &call, &block, &overrides, &limit.deadline)
     })
@@ -80,7 +80,7 @@ pub fn eth_simulate(
     token: i64,
 ) -> Result<Object<'_>> {
     pooled(env, deadline_ms, token, move |node, limit| {
-        let (simulation, block) = (Simulation::parse(&simulation)?, Selector::parse(&block)?);
+        let (simulation, block) = (Simulation::parse(&simulation)?, BlockId::parse(&block)?);
         eth::simulate_v1::answer(node, &simulation, &block, &limit.deadline)
     })
 }
@@ -114,7 +114,7 @@ pub fn eth_get_proof(
 ) -> Result<Either<Reply, Object<'_>>> {
     let are_few = positions.len() <= MAX_INLINE_SLOTS;
     inline_or_pooled(env, may_run_inline && are_few, deadline_ms, token, move |node, limit| {
-        let (address, block) = (parameters::address(&address)?, Selector::parse(&block)?);
+        let (address, block) = (parameters::address(&address)?, BlockId::parse(&block)?);
         let positions = parameters::numbers(&positions)?;
         eth::get_proof::answer(node, &address, &positions, &block, &limit.deadline)
     })
@@ -131,7 +131,7 @@ pub fn eth_fee_history(
     token: i64,
 ) -> Result<Object<'_>> {
     pooled(env, deadline_ms, token, move |node, _limit| {
-        eth::fee_history::answer(node, &parameters::number(&count)?, &Selector::parse(&newest)?, &percentiles)
+        eth::fee_history::answer(node, &parameters::number(&count)?, &BlockId::parse(&newest)?, &percentiles)
     })
 }
 

@@ -5,7 +5,7 @@ use crate::reply::Reply;
 use napi::bindgen_prelude::Object;
 use napi::{Env, Result};
 use napi_derive::napi;
-use rhizome_answers::selector::Selector;
+use rhizome_answers::block_id::BlockId;
 use rhizome_answers::{parameters, rsk};
 
 /// Answers `rsk_flush`.
@@ -23,7 +23,7 @@ pub fn rsk_get_raw_block_header_by_hash(hash: String) -> Result<Reply> {
 /// Answers `rsk_getRawBlockHeaderByNumber`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn rsk_get_raw_block_header_by_number(block: String) -> Result<Reply> {
-    sync(|node| rsk::get_raw_block_header_by_number::answer(node, &Selector::parse(&block)?))
+    sync(|node| rsk::get_raw_block_header_by_number::answer(node, &BlockId::parse(&block)?))
 }
 
 /// Answers `rsk_getRawTransactionReceiptByHash`.
@@ -37,7 +37,7 @@ pub fn rsk_get_raw_transaction_receipt_by_hash(hash: String) -> Result<Reply> {
 pub fn rsk_get_storage_bytes_at(address: String, position: String, block: String) -> Result<Reply> {
     sync(|node| {
         let (address, position) = (parameters::address(&address)?, parameters::number(&position)?);
-        rsk::get_storage_bytes_at::answer(node, &address, &position, &Selector::parse(&block)?)
+        rsk::get_storage_bytes_at::answer(node, &address, &position, &BlockId::parse(&block)?)
     })
 }
 

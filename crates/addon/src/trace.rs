@@ -6,9 +6,9 @@ use napi::bindgen_prelude::Object;
 use napi::{Env, Result};
 use napi_derive::napi;
 use rhizome_answers::call_object::CallObject;
-use rhizome_answers::selector::Selector;
+use rhizome_answers::block_id::BlockId;
 use rhizome_answers::trace::filter::TraceFilter;
-use rhizome_answers::traces::options::ReplayParts;
+use rhizome_answers::tracing::options::ReplayParts;
 use rhizome_answers::{RpcError, parameters, trace};
 
 /// Answers `trace_transaction`.
@@ -23,7 +23,7 @@ pub fn trace_transaction(env: &Env, hash: String, deadline_ms: i64, token: i64) 
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn trace_block(env: &Env, block: String, deadline_ms: i64, token: i64) -> Result<Object<'_>> {
     traced(env, deadline_ms, token, move |node, limit| {
-        trace::block::answer(node, &Selector::parse(&block)?, &limit.deadline)
+        trace::block::answer(node, &BlockId::parse(&block)?, &limit.deadline)
     })
 }
 
@@ -61,7 +61,7 @@ pub fn trace_call(
 ) -> Result<Object<'_>> {
     traced(env, deadline_ms, token, move |node, limit| {
         let (call, wanted) = (CallObject::parse(&call)?, ReplayParts::parse(&types)?);
-        trace::call::answer(node, &call, wanted, &Selector::parse(&block)?, &limit.deadline)
+        trace::call::answer(node, &call, wanted, &BlockId::parse(&block)?, &limit.deadline)
     })
 }
 
@@ -90,7 +90,7 @@ pub fn trace_replay_block_transactions(
     token: i64,
 ) -> Result<Object<'_>> {
     traced(env, deadline_ms, token, move |node, limit| {
-        let (block, wanted) = (Selector::parse(&block)?, ReplayParts::parse(&types)?);
+        let (block, wanted) = (BlockId::parse(&block)?, ReplayParts::parse(&types)?);
         trace::replay_block_transactions::answer(node, &block, wanted, &limit.deadline)
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::json::JsonWriter;
 use rhizome_chain::{BuildError, ChainError, ImportError, LogSearchError, MineError};
+use rhizome_evm::{ExecError, Unexecutable};
 use rhizome_primitives::Bytes;
 use rhizome_trie::StateError;
 use std::io;
@@ -229,6 +230,25 @@ impl From<ChainError> for RpcError {
         match failure.is_write_fault() {
             true => Self::unwritable(failure.is_disk_full(), failure),
             false => Self::internal(failure),
+        }
+    }
+}
+
+impl From<ExecError> for RpcError {
+    /// The error of an execution that ended without a result.
+    fn from(error: ExecError) -> Self {
+        match error {
+            ExecError::DeadlineExceeded => Self::timed_out(),
+            ExecError::Override(reason) => Self::invalid_params(reason.to_string()),
+            error @ ExecError::BridgePart { .. } => Self::new(ErrorCode::Internal, error.to_string()),
+            ExecError::Unexecutable { reason: Unexecutable::LocalGas, .. } => {
+                Self::invalid_params("Invalid gas: less than the call costs before it starts")
+            }
+            ExecError::Unexecutable { reason: Unexecutable::Amount, .. } => {
+                Self::invalid_params("Invalid value: 2^255 wei or more")
+            }
+            ExecError::Unexecutable { reason, .. } => Self::new(ErrorCode::ServerError, reason.to_string()),
+            other => Self::internal(other),
         }
     }
 }

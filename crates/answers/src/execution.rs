@@ -1,14 +1,14 @@
 //! Runs calls on the state of a block without leaving a trace.
 
+use crate::block_id::{BlockId, BlockRef};
 use crate::call_object::CallObject;
-use crate::error::{ErrorCode, RpcError};
+use crate::error::RpcError;
 use crate::node::Node;
 use crate::overrides::Overrides;
-use crate::selector::{Place, Selector};
-use crate::traces::traced::Traced;
+use crate::tracing::traced::Traced;
 use rhizome_chain::ChainAncestry;
 use rhizome_evm::tracing::{Inspected, Inspection};
-use rhizome_evm::{BlockEnv, CallOutcome, Deadline, ExecError, StateOverrides, Unexecutable};
+use rhizome_evm::{BlockEnv, CallOutcome, Deadline, ExecError, StateOverrides};
 use rhizome_primitives::U256;
 use rhizome_trie::StateReader;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ impl Stage {
     /// brief executes at the head only: other states may have to be read from the disk node by node.
     pub(crate) fn pretended(
         node: &Node,
-        at: &Selector<'_>,
+        at: &BlockId<'_>,
         overrides: &Overrides,
         deadline: &Deadline,
     ) -> Result<Self, RpcError> {
@@ -43,14 +43,14 @@ impl Stage {
     }
 
     /// The selected block itself is the executing one, on the state after it.
-    pub(crate) fn at(node: &Node, at: &Selector<'_>) -> Result<Self, RpcError> {
+    pub(crate) fn at(node: &Node, at: &BlockId<'_>) -> Result<Self, RpcError> {
         let chain = node.chain();
         let place = at.find(node)?.ok_or_else(|| match at.number() {
             Some(number) => RpcError::invalid_params(format!("Invalid block number {number}")),
             None => at.not_found(),
         })?;
         match place {
-            Place::Mined(record) => {
+            BlockRef::Mined(record) => {
                 let parent = record.parent().map(|parent| chain.block(&parent)).transpose()?.flatten();
                 Ok(Self {
                     env: BlockEnv::from_header(&record.block.header),
@@ -60,11 +60,11 @@ impl Stage {
                     ancestry: chain.ancestry(parent.as_ref().unwrap_or(&record)),
                 })
             }
-            Place::Pending(draft) => Ok(Self {
-                env: draft.env.clone(),
+            BlockRef::Pending(pending) => Ok(Self {
+                env: pending.env.clone(),
                 overrides: StateOverrides::default(),
-                state: draft.state.clone(),
-                ancestry: chain.ancestry(&draft.parent),
+                state: pending.state.clone(),
+                ancestry: chain.ancestry(&pending.parent),
             }),
         }
     }
@@ -99,8 +99,8 @@ impl Stage {
         gas: u64,
         deadline: &Deadline,
     ) -> Result<CallOutcome, ExecError> {
-        let long_calls = node.long_calls();
-        if deadline.is_inline() && long_calls.skips(object) {
+        let slow_calls = &node.caches().slow_calls;
+        if deadline.is_inline() && slow_calls.skips(object) {
             return Err(ExecError::DeadlineExceeded);
         }
         let spec = node.chain().spec();
@@ -109,7 +109,7 @@ impl Stage {
         let ended = rhizome_evm::call_with(&self.overrides, spec, env, state, &self.ancestry, &request, deadline);
         // Where the clock has ended it, the thread had to wait for a processor or a disk, and that says little.
         if deadline.is_inline() && matches!(ended, Err(ExecError::DeadlineExceeded)) && !deadline.has_passed() {
-            long_calls.note(object);
+            slow_calls.note(object);
         }
         ended
     }
@@ -119,21 +119,4 @@ impl Stage {
 pub(crate) fn call_gas(node: &Node, object: &CallObject) -> u64 {
     let cap = node.options().call_gas_cap;
     object.gas.map_or(cap, |gas| gas.min(U256::from(cap)).saturating_to())
-}
-
-/// What a caller is told of an execution that ended without a result.
-pub(crate) fn to_rpc_error(error: ExecError) -> RpcError {
-    match error {
-        ExecError::DeadlineExceeded => RpcError::timed_out(),
-        ExecError::Override(reason) => RpcError::invalid_params(reason.to_string()),
-        error @ ExecError::BridgePart { .. } => RpcError::new(ErrorCode::Internal, error.to_string()),
-        ExecError::Unexecutable { reason: Unexecutable::LocalGas, .. } => {
-            RpcError::invalid_params("Invalid gas: less than the call costs before it starts")
-        }
-        ExecError::Unexecutable { reason: Unexecutable::Amount, .. } => {
-            RpcError::invalid_params("Invalid value: 2^255 wei or more")
-        }
-        ExecError::Unexecutable { reason, .. } => RpcError::new(ErrorCode::ServerError, reason.to_string()),
-        other => RpcError::internal(other),
-    }
 }

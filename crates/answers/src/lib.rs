@@ -6,12 +6,13 @@
 //!
 //! Must not know sockets, envelopes, routing, Node or threads, and must not write to the chain except through it.
 //!
-//! Start with `node` (what an answer is given), `selector` (which block is meant) and one of the answers.
+//! Start with `node` (the argument of every answer), `block_id` (the block of a request) and one of the answers.
 
 pub mod accounts;
 pub mod block_files;
+pub mod block_id;
 pub mod body;
-mod cache;
+mod caches;
 pub mod call_object;
 pub mod debug;
 mod delivery;
@@ -23,11 +24,9 @@ pub mod fair_queue;
 pub mod feed;
 mod gas_price;
 pub mod hardhat;
-mod head_reads;
 pub mod json;
 pub mod key_store;
 pub mod log_filter;
-mod long_calls;
 mod lookup;
 pub mod mining_schedule;
 mod mining_work;
@@ -40,18 +39,15 @@ pub mod objects;
 pub mod options;
 pub mod overrides;
 pub mod parameters;
-mod pending_state;
 pub mod personal;
 mod replay;
-mod replay_cache;
 mod revert;
 pub mod rsk;
 pub mod sco;
-pub mod selector;
 pub mod simulation;
 mod state;
 pub mod trace;
-pub mod traces;
+pub mod tracing;
 pub mod txpool;
 pub mod upkeep;
 pub mod web3;

@@ -1,13 +1,13 @@
 //! Finished texts of blocks, transactions and receipts, from the store where possible.
 
-use crate::cache::TextKind;
+use crate::block_id::BlockRef;
+use crate::caches::TextKind;
 use crate::error::{Answer, RpcError};
 use crate::json::{self, JsonWriter};
 use crate::node::Node;
 use crate::objects::block::{self, TransactionList};
 use crate::objects::receipt;
 use crate::objects::transaction::{self, TransactionPlace};
-use crate::selector::Place;
 use rhizome_chain::BlockRecord;
 use rhizome_primitives::{B256, Block, Transaction};
 
@@ -15,20 +15,20 @@ use rhizome_primitives::{B256, Block, Transaction};
 type Found = Result<Option<Vec<u8>>, RpcError>;
 
 /// A block as text.
-pub(crate) fn block_text(node: &Node, place: &Place, list: TransactionList) -> Answer {
+pub(crate) fn block_text(node: &Node, place: &BlockRef, list: TransactionList) -> Answer {
     let form = node.options().transaction_form;
     match place {
-        Place::Mined(record) => {
-            let text = node.texts().text::<RpcError>((record.hash, kind(list)), || {
+        BlockRef::Mined(record) => {
+            let text = node.caches().texts.text::<RpcError>((record.hash, kind(list)), || {
                 let mut json = JsonWriter::with_capacity(4096);
                 block::write_mined(&mut json, record, list, form);
                 Ok(Some(json.finish()))
             });
             text.map(or_null)
         }
-        Place::Pending(draft) => {
+        BlockRef::Pending(pending) => {
             let mut json = JsonWriter::with_capacity(4096);
-            block::write_draft(&mut json, draft, list, form);
+            block::write_pending(&mut json, pending, list, form);
             Ok(json.finish())
         }
     }
@@ -42,10 +42,10 @@ fn kind(list: TransactionList) -> TextKind {
 }
 
 /// The transaction at an index of a block as text, `null` when there is none.
-pub(crate) fn transaction_text(node: &Node, place: &Place, index: usize) -> Answer {
+pub(crate) fn transaction_text(node: &Node, place: &BlockRef, index: usize) -> Answer {
     match place {
-        Place::Mined(record) => indexed_transaction_text(node, record, index),
-        Place::Pending(_draft) => Ok(pending_transaction_text(node, index)),
+        BlockRef::Mined(record) => indexed_transaction_text(node, record, index),
+        BlockRef::Pending(_pending) => Ok(pending_transaction_text(node, index)),
     }
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn indexed_transaction_text(node: &Node, record: &BlockRecord, index:
 
 /// The transaction at an index of a mined block as text, if there is one.
 pub(crate) fn mined_transaction_text(node: &Node, block: &B256, index: usize) -> Found {
-    node.texts().text((*block, TextKind::Transaction(index)), || {
+    node.caches().texts.text((*block, TextKind::Transaction(index)), || {
         let Some(record) = node.chain().block(block)? else { return Ok(None) };
         let (Some(mined), Some(sender)) = (record.block.transactions.get(index), record.senders().get(index)) else {
             return Ok(None);
@@ -83,7 +83,7 @@ pub(crate) fn transaction_count(node: &Node, record: &BlockRecord) -> u64 {
     record.block.transactions.iter().filter(|transaction| form.counts(transaction)).count() as u64
 }
 
-/// A pending transaction: as the reference does, those of the pool are counted, whether they are in the draft or not.
+/// A pending transaction: as the reference does, those of the pool are counted, whether they are in the pending or not.
 fn pending_transaction_text(node: &Node, index: usize) -> Vec<u8> {
     let mut json = JsonWriter::with_capacity(1024);
     match node.chain().pool().pending_listed().get(index) {
@@ -98,7 +98,7 @@ fn pending_transaction_text(node: &Node, index: usize) -> Vec<u8> {
 
 /// The receipt at an index of a mined block as text, if there is one.
 pub(crate) fn receipt_text(node: &Node, block: &B256, index: usize) -> Found {
-    node.texts().text((*block, TextKind::Receipt(index)), || {
+    node.caches().texts.text((*block, TextKind::Receipt(index)), || {
         let (Some(record), Some(receipts)) = (node.chain().block(block)?, node.chain().receipts(block)?) else {
             return Ok(None);
         };
@@ -116,7 +116,7 @@ pub(crate) fn receipt_text(node: &Node, block: &B256, index: usize) -> Found {
 
 /// All receipts of a mined block as text; `null` when it was never executed.
 pub(crate) fn block_receipts_text(node: &Node, record: &BlockRecord) -> Answer {
-    let text = node.texts().text((record.hash, TextKind::Receipts), || {
+    let text = node.caches().texts.text((record.hash, TextKind::Receipts), || {
         let Some(receipts) = node.chain().receipts(&record.hash)? else { return Ok(None) };
         let mut json = JsonWriter::with_capacity(2048);
         json.begin_array();
@@ -142,11 +142,11 @@ pub(crate) fn or_null(text: Option<Vec<u8>>) -> Vec<u8> {
 }
 
 /// The header of a block as text.
-pub(crate) fn header_text(place: &Place) -> Vec<u8> {
+pub(crate) fn header_text(place: &BlockRef) -> Vec<u8> {
     let mut json = JsonWriter::with_capacity(2048);
     match place {
-        Place::Mined(record) => block::write_mined_header(&mut json, record),
-        Place::Pending(draft) => block::write_draft_header(&mut json, draft),
+        BlockRef::Mined(record) => block::write_mined_header(&mut json, record),
+        BlockRef::Pending(pending) => block::write_pending_header(&mut json, pending),
     }
     json.finish()
 }

@@ -1,19 +1,15 @@
 //! What every answer is given: the chain, the settings, the accounts and the store of finished texts.
 
 use crate::accounts::Accounts;
-use crate::cache::TextCache;
+use crate::caches::{Caches, TransactionPosition};
 use crate::error::{ErrorCode, RpcError};
 use crate::feed::deleted::DeletedBlocks;
 use crate::feed::pending_hashes::PendingFeed;
 use crate::feed::waiting::WaitingFeed;
-use crate::head_reads::{HeadReads, KeptHead, MinedPlace};
-use crate::long_calls::LongCalls;
 use crate::mining_schedule::MiningSchedule;
 use crate::options::AnswerOptions;
-use crate::pending_state::PendingStates;
-use crate::replay_cache::ReplayCache;
 use parking_lot::Mutex;
-use rhizome_chain::{BlockRecord, Chain, ChainEvent, Head};
+use rhizome_chain::{BlockRecord, Chain, ChainEvent};
 use rhizome_primitives::{B256, keccak256};
 use rhizome_trie::StateReader;
 use std::hash::{BuildHasher, RandomState};
@@ -25,15 +21,11 @@ pub struct Node {
     chain: Arc<Chain>,
     options: AnswerOptions,
     accounts: Accounts,
-    texts: TextCache,
+    caches: Caches,
     pending_feed: Arc<PendingFeed>,
     waiting_feed: Arc<WaitingFeed>,
     deleted: Arc<DeletedBlocks>,
-    pending_states: PendingStates,
-    replay_cache: ReplayCache,
     mining: Arc<MiningSchedule>,
-    long_calls: LongCalls,
-    head_reads: HeadReads,
     instance: Mutex<B256>,
     prints_chain: AtomicBool,
 }
@@ -47,8 +39,6 @@ impl Node {
 
     /// A node over an open chain.
     pub fn with_accounts(chain: Arc<Chain>, options: AnswerOptions, accounts: Accounts) -> Self {
-        let texts = TextCache::new(options.cache_bytes);
-        let replay_cache = ReplayCache::new(options.replay_bytes);
         let pending_feed = Arc::new(PendingFeed::default());
         let deleted = Arc::new(DeletedBlocks::default());
         let waiting_feed = Arc::new(WaitingFeed::default());
@@ -64,18 +54,14 @@ impl Node {
         }));
         let mining = Arc::new(MiningSchedule::new(options.mining));
         Self {
+            caches: Caches::new(options.cache_bytes, options.replay_bytes),
             chain,
             options,
             accounts,
-            texts,
             pending_feed,
             waiting_feed,
             deleted,
-            pending_states: PendingStates::default(),
-            replay_cache,
             mining,
-            long_calls: LongCalls::default(),
-            head_reads: HeadReads::default(),
             instance: Mutex::new(random_id()),
             prints_chain: AtomicBool::new(true),
         }
@@ -134,8 +120,8 @@ impl Node {
         self.chain.config().clock.now()
     }
 
-    pub(crate) fn texts(&self) -> &TextCache {
-        &self.texts
+    pub(crate) fn caches(&self) -> &Caches {
+        &self.caches
     }
 
     /// The state after a block: at the head with what was read of it lately.
@@ -143,31 +129,14 @@ impl Node {
         let head = self.chain.head();
         // A change by hand leaves the hash as it is.
         match head.record.hash == record.hash && head.record.state_root == record.state_root {
-            true => Ok(self.head_reads.of(&head).state()),
+            true => Ok(self.caches.head.of(&head).state()),
             false => Ok(self.chain.state_at(record)?),
         }
     }
 
-    /// The head, with what was read of it lately.
-    pub(crate) fn kept_head(&self, head: &Arc<Head>) -> Arc<KeptHead> {
-        self.head_reads.of(head)
-    }
-
     /// Where a transaction lies on the best chain.
-    pub(crate) fn mined_place(&self, hash: &B256) -> Result<Option<MinedPlace>, RpcError> {
-        self.kept_head(&self.chain.head()).transaction(&self.chain, hash)
-    }
-
-    pub(crate) fn long_calls(&self) -> &LongCalls {
-        &self.long_calls
-    }
-
-    pub(crate) fn pending_states(&self) -> &PendingStates {
-        &self.pending_states
-    }
-
-    pub(crate) fn replay_cache(&self) -> &ReplayCache {
-        &self.replay_cache
+    pub(crate) fn transaction_position(&self, hash: &B256) -> Result<Option<TransactionPosition>, RpcError> {
+        self.caches.head.of(&self.chain.head()).transaction(&self.chain, hash)
     }
 
     pub(crate) fn pending_feed(&self) -> &PendingFeed {

@@ -47,7 +47,7 @@ pub fn answer(node: &Node, executors: &[ExecutorStats]) -> Answer {
     json.end_object();
     let (blocks, receipts) = chain.cache_reads();
     let caches = [
-        ("answers", node.texts().reads()),
+        ("answers", node.caches().texts.reads()),
         ("blocks", blocks),
         ("receipts", receipts),
         ("values", store.value_cache_reads),

@@ -1,9 +1,8 @@
 //! Executes a mined transaction again, for what its receipt does not keep.
 
 use crate::error::RpcError;
-use crate::execution::to_rpc_error;
 use crate::node::Node;
-use crate::traces::subject::BlockSubject;
+use crate::tracing::subject::BlockSubject;
 use rhizome_chain::MinedTransaction;
 use rhizome_evm::tracing::Inspection;
 use rhizome_evm::{Deadline, TransactionOutcome};
@@ -17,7 +16,7 @@ pub(crate) fn transaction(
     let missing = || RpcError::internal(format!("block {} has no transaction {}", mined.record.hash, mined.index));
     let subject = BlockSubject::of_block(node, &mined.record)?.ok_or_else(missing)?;
     let mut replay = subject.replay(node, deadline)?;
-    replay.advance_to(mined.index).map_err(to_rpc_error)?;
-    let inspected = replay.step(Inspection::default()).map_err(to_rpc_error)?;
+    replay.advance_to(mined.index)?;
+    let inspected = replay.step(Inspection::default())?;
     Ok(inspected.ok_or_else(missing)?.outcome)
 }

@@ -2,10 +2,10 @@
 
 use crate::dispatch::dispatch;
 use crate::estimates::{deploy, node};
+use rhizome_answers::block_id::BlockId;
 use rhizome_answers::call_object::CallObject;
 use rhizome_answers::options::EstimateSearch;
 use rhizome_answers::overrides::Overrides;
-use rhizome_answers::selector::Selector;
 use rhizome_answers::{Answer, ErrorCode, Node, eth, evm, hardhat};
 use rhizome_evm::Deadline;
 use rhizome_primitives::{Address, BRIDGE, U256};
@@ -28,12 +28,12 @@ fn brief() -> Deadline {
 
 fn call(node: &Node, call: &Value, block: &str, deadline: &Deadline) -> Answer {
     let object = CallObject::parse(&call.to_string())?;
-    eth::call::answer(node, &object, &Selector::parse(block)?, &Overrides::default(), deadline)
+    eth::call::answer(node, &object, &BlockId::parse(block)?, &Overrides::default(), deadline)
 }
 
 fn estimate(node: &Node, call: &Value, deadline: &Deadline) -> Answer {
     let object = CallObject::parse(&call.to_string())?;
-    eth::estimate_gas::answer(node, &object, &Selector::LATEST, &Overrides::default(), deadline)
+    eth::estimate_gas::answer(node, &object, &BlockId::LATEST, &Overrides::default(), deadline)
 }
 
 fn is_too_long(answer: &Answer) -> bool {

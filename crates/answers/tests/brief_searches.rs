@@ -1,9 +1,9 @@
 //! `eth_getLogs` and `eth_getProof` that answer at once or not at all, and proofs whose nodes others have read.
 
 use crate::node::{chain_a, import, reference_options, regtest};
+use rhizome_answers::block_id::BlockId;
 use rhizome_answers::log_filter::LogQuery;
 use rhizome_answers::options::MiningMode;
-use rhizome_answers::selector::Selector;
 use rhizome_answers::{Answer, ErrorCode, Node, eth, hardhat};
 use rhizome_chain::{BlockRecord, Clock};
 use rhizome_evm::Deadline;
@@ -71,7 +71,7 @@ fn a_brief_search_finds_the_same_logs_or_is_left_to_others() {
 /// Checks a proof, brief and not, of an account and a cell after a block.
 fn check_proof(node: &Node, record: &BlockRecord, address: &Address, cell: U256) -> bool {
     let block = format!("hash:{:#x}", record.hash);
-    let ask = |deadline| eth::get_proof::answer(node, address, &[cell], &Selector::parse(&block).unwrap(), &deadline);
+    let ask = |deadline| eth::get_proof::answer(node, address, &[cell], &BlockId::parse(&block).unwrap(), &deadline);
     let answer = ask(Deadline::none()).unwrap();
     assert_eq!(ask(brief()).unwrap(), answer);
     let answer: Value = serde_json::from_slice(&answer).unwrap();
@@ -145,7 +145,7 @@ fn proofs_follow_a_reorganisation_and_a_change_by_hand() {
     assert_eq!(heads.len(), 2);
     let address = Address::repeat_byte(0x99);
     let balance = || {
-        let answer = eth::get_proof::answer(&node, &address, &[], &Selector::LATEST, &brief());
+        let answer = eth::get_proof::answer(&node, &address, &[], &BlockId::LATEST, &brief());
         answer.map(|text| serde_json::from_slice::<Value>(&text).unwrap()["balance"].clone())
     };
     assert_eq!(balance().unwrap(), "0x0");

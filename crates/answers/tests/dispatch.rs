@@ -1,9 +1,9 @@
 //! From the name of a method and its JSON parameters to its answer, as the server does it.
 
+use rhizome_answers::block_id::BlockId;
 use rhizome_answers::call_object::CallObject;
 use rhizome_answers::objects::block::TransactionList;
 use rhizome_answers::overrides::Overrides;
-use rhizome_answers::selector::Selector;
 use rhizome_answers::{Answer, Node, eth, evm, mnr, parameters};
 use rhizome_evm::Deadline;
 use serde_json::Value;
@@ -21,25 +21,25 @@ pub(crate) fn dispatch(node: &Node, method: &str, parameters: &[Value]) -> Answe
         "eth_blockNumber" => eth::block_number::answer(node),
         "eth_getWork" => eth::get_work::answer(node),
         "eth_pendingTransactions" => eth::pending_transactions::answer(node),
-        "eth_getBalance" => eth::get_balance::answer(node, &address()?, &Selector::parse(&block1)?),
-        "eth_getCode" => eth::get_code::answer(node, &address()?, &Selector::parse(&block1)?),
-        "eth_getTransactionCount" => eth::get_transaction_count::answer(node, &address()?, &Selector::parse(&block1)?),
+        "eth_getBalance" => eth::get_balance::answer(node, &address()?, &BlockId::parse(&block1)?),
+        "eth_getCode" => eth::get_code::answer(node, &address()?, &BlockId::parse(&block1)?),
+        "eth_getTransactionCount" => eth::get_transaction_count::answer(node, &address()?, &BlockId::parse(&block1)?),
         "eth_getStorageAt" => {
             let position = parameters::number(&second)?;
-            eth::get_storage_at::answer(node, &address()?, &position, &Selector::parse(&block2)?)
+            eth::get_storage_at::answer(node, &address()?, &position, &BlockId::parse(&block2)?)
         }
         "eth_getBlockByNumber" => {
             let list = TransactionList::from_flag(ask.value(1).as_bool().unwrap_or_default());
-            eth::get_block_by_number::answer(node, &Selector::parse(&block0)?, list)
+            eth::get_block_by_number::answer(node, &BlockId::parse(&block0)?, list)
         }
         "eth_getUncleCountByBlockNumber" => {
-            eth::get_uncle_count_by_block_number::answer(node, &Selector::parse(&block0)?)
+            eth::get_uncle_count_by_block_number::answer(node, &BlockId::parse(&block0)?)
         }
         "eth_getTransactionByHash" => eth::get_transaction_by_hash::answer(node, &transaction_hash()?),
         "eth_getTransactionReceipt" => eth::get_transaction_receipt::answer(node, &transaction_hash()?),
-        "eth_call" => eth::call::answer(node, &call()?, &Selector::parse(&block1)?, &overrides()?, &Deadline::none()),
+        "eth_call" => eth::call::answer(node, &call()?, &BlockId::parse(&block1)?, &overrides()?, &Deadline::none()),
         "eth_estimateGas" => {
-            eth::estimate_gas::answer(node, &call()?, &Selector::parse(&block1)?, &overrides()?, &Deadline::none())
+            eth::estimate_gas::answer(node, &call()?, &BlockId::parse(&block1)?, &overrides()?, &Deadline::none())
         }
         "eth_sendTransaction" => eth::send_transaction::answer(node, &call()?),
         "evm_startMining" => evm::start_mining::answer(node),

@@ -3,9 +3,9 @@
 
 use crate::node::{fresh, reference_options};
 use flate2::read::GzDecoder;
+use rhizome_answers::block_id::BlockId;
 use rhizome_answers::options::MiningMode;
-use rhizome_answers::selector::Selector;
-use rhizome_answers::traces::options::TraceOptions;
+use rhizome_answers::tracing::options::TraceOptions;
 use rhizome_answers::{Node, debug, trace};
 use rhizome_chain::Clock;
 use rhizome_evm::Deadline;
@@ -20,7 +20,7 @@ fn answer(node: &Node, method: &str, params: &Value) -> Value {
     let deadline = Deadline::none();
     let text = params[0].as_str().unwrap();
     let answer = match method {
-        "trace_block" => trace::block::answer(node, &Selector::parse(text).unwrap(), &deadline),
+        "trace_block" => trace::block::answer(node, &BlockId::parse(text).unwrap(), &deadline),
         "debug_traceTransaction" => {
             // As the server reads them.
             let options = match params[1]["tracer"].is_string() {

@@ -1,9 +1,9 @@
 //! Traces of single transactions start where others have stopped: they are those of whole blocks all the same.
 
 use crate::node::{chain_a, reference_options};
+use rhizome_answers::block_id::BlockId;
 use rhizome_answers::options::{AnswerOptions, MiningMode};
-use rhizome_answers::selector::Selector;
-use rhizome_answers::traces::options::{ReplayParts, TraceOptions};
+use rhizome_answers::tracing::options::{ReplayParts, TraceOptions};
 use rhizome_answers::{Node, debug, trace};
 use rhizome_evm::Deadline;
 use rhizome_primitives::B256;
@@ -32,7 +32,7 @@ fn of_transaction(node: &Node, hash: &B256, kind: &str) -> Value {
 /// One for each transaction of a block.
 fn of_block(node: &Node, number: u64, hashes: &[B256], kind: &str) -> Vec<Value> {
     let (deadline, number) = (Deadline::none(), format!("0x{number:x}"));
-    let at = Selector::parse(&number).unwrap();
+    let at = BlockId::parse(&number).unwrap();
     let text = match kind {
         "trace" => trace::block::answer(node, &at, &deadline),
         "parts" => trace::replay_block_transactions::answer(node, &at, parts(), &deadline),

@@ -2,13 +2,13 @@
 
 use rhizome_answers::json::JsonWriter;
 use rhizome_answers::options::TraceShape;
-use rhizome_answers::traces::Limit;
-use rhizome_answers::traces::call_tracer::{self, CallTracerForm};
-use rhizome_answers::traces::call_tree::CallTree;
-use rhizome_answers::traces::options::TraceOptions;
-use rhizome_answers::traces::struct_logs::StructLogs;
-use rhizome_answers::traces::traced::Traced;
-use rhizome_answers::traces::transaction_trace::{self, TracePlace, Window};
+use rhizome_answers::tracing::Limit;
+use rhizome_answers::tracing::call_tracer::{self, CallTracerForm};
+use rhizome_answers::tracing::call_tree::CallTree;
+use rhizome_answers::tracing::options::TraceOptions;
+use rhizome_answers::tracing::struct_logs::StructLogs;
+use rhizome_answers::tracing::traced::Traced;
+use rhizome_answers::tracing::transaction_trace::{self, TracePlace, Window};
 use rhizome_evm::Deadline;
 use rhizome_evm::tracing::{Inspection, Inspector};
 use serde_json::Value;

@@ -4,9 +4,9 @@ use super::record::Recording;
 use crate::error::RpcError;
 use crate::json::JsonWriter;
 use crate::node::Node;
-use crate::traces::Limit;
-use crate::traces::options::TraceOptions;
-use crate::traces::subject::BlockSubject;
+use crate::tracing::Limit;
+use crate::tracing::options::TraceOptions;
+use crate::tracing::subject::BlockSubject;
 use rhizome_evm::tracing::Inspected;
 use rhizome_evm::{BlockReplay, Deadline, ExecError};
 

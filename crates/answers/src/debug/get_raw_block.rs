@@ -1,12 +1,12 @@
 //! `debug_getRawBlock`.
 
+use crate::block_id::BlockId;
 use crate::error::Answer;
 use crate::json;
 use crate::node::Node;
-use crate::selector::Selector;
 
 /// The full encoding of a block: header with the merged-mining fields, transactions, uncles. `null` when unknown.
-pub fn answer(node: &Node, at: &Selector<'_>) -> Answer {
+pub fn answer(node: &Node, at: &BlockId<'_>) -> Answer {
     let place = at.find(node)?;
     Ok(place.map_or_else(json::null, |place| json::data(&place.block().encode())))
 }

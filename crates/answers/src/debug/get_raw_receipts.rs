@@ -1,18 +1,18 @@
 //! `debug_getRawReceipts`.
 
+use crate::block_id::{BlockId, BlockRef};
 use crate::error::Answer;
 use crate::json::{self, JsonWriter};
 use crate::node::Node;
-use crate::selector::{Place, Selector};
 use rhizome_primitives::Receipt;
 
 /// The receipts of a block as they stand in its receipts trie; `null` when unknown.
-pub fn answer(node: &Node, at: &Selector<'_>) -> Answer {
+pub fn answer(node: &Node, at: &BlockId<'_>) -> Answer {
     match at.find(node)? {
-        Some(Place::Mined(record)) => {
+        Some(BlockRef::Mined(record)) => {
             Ok(node.chain().receipts(&record.hash)?.map_or_else(json::null, |receipts| list(&receipts)))
         }
-        Some(Place::Pending(draft)) => Ok(list(&draft.receipts)),
+        Some(BlockRef::Pending(pending)) => Ok(list(&pending.receipts)),
         None => Ok(json::null()),
     }
 }

@@ -3,12 +3,12 @@
 use crate::error::RpcError;
 use crate::json::JsonWriter;
 use crate::options::TraceShape;
-use crate::traces::call_tracer::{self, CallTracerForm};
-use crate::traces::call_tree::CallTree;
-use crate::traces::options::{TraceOptions, Tracer};
-use crate::traces::struct_logs::StructLogs;
-use crate::traces::traced::Traced;
-use crate::traces::{Limit, prestate};
+use crate::tracing::call_tracer::{self, CallTracerForm};
+use crate::tracing::call_tree::CallTree;
+use crate::tracing::options::{TraceOptions, Tracer};
+use crate::tracing::struct_logs::StructLogs;
+use crate::tracing::traced::Traced;
+use crate::tracing::{Limit, prestate};
 use rhizome_evm::tracing::{Inspected, Inspection};
 use rhizome_evm::{Deadline, ExecError};
 

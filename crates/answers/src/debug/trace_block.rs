@@ -1,16 +1,16 @@
 //! `debug_traceBlockByHash` and `debug_traceBlockByNumber`.
 
 use super::block_tracing::BlockTracing;
+use crate::block_id::BlockId;
 use crate::error::{Answer, RpcError};
 use crate::json::{self, JsonWriter};
 use crate::node::Node;
-use crate::selector::Selector;
-use crate::traces::options::{TraceOptions, Tracer};
-use crate::traces::subject::BlockSubject;
+use crate::tracing::options::{TraceOptions, Tracer};
+use crate::tracing::subject::BlockSubject;
 use rhizome_evm::Deadline;
 
 /// The traces of all transactions of a block, `null` if there is no such block.
-pub fn answer(node: &Node, at: &Selector<'_>, options: &TraceOptions, deadline: &Deadline) -> Answer {
+pub fn answer(node: &Node, at: &BlockId<'_>, options: &TraceOptions, deadline: &Deadline) -> Answer {
     let Some(place) = at.find(node)? else { return Ok(json::null()) };
     let mut json = JsonWriter::with_capacity(4096);
     json.begin_array();

@@ -1,21 +1,21 @@
 //! `debug_traceCall`.
 
 use super::record::Recording;
+use crate::block_id::BlockId;
 use crate::call_object::CallObject;
 use crate::error::Answer;
 use crate::execution::Stage;
 use crate::json::JsonWriter;
 use crate::node::Node;
-use crate::selector::Selector;
-use crate::traces::Limit;
-use crate::traces::options::TraceOptions;
+use crate::tracing::Limit;
+use crate::tracing::options::TraceOptions;
 use rhizome_evm::Deadline;
 
 /// The trace of a call, executed as `eth_call` does.
 pub fn answer(
     node: &Node,
     object: &CallObject,
-    at: &Selector<'_>,
+    at: &BlockId<'_>,
     options: &TraceOptions,
     deadline: &Deadline,
 ) -> Answer {

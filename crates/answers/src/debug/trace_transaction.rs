@@ -4,8 +4,8 @@ use super::block_tracing::BlockTracing;
 use crate::error::Answer;
 use crate::json::{self, JsonWriter};
 use crate::node::Node;
-use crate::traces::options::TraceOptions;
-use crate::traces::subject::BlockSubject;
+use crate::tracing::options::TraceOptions;
+use crate::tracing::subject::BlockSubject;
 use rhizome_evm::Deadline;
 use rhizome_primitives::B256;
 

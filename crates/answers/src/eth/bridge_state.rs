@@ -1,9 +1,9 @@
 //! `eth_bridgeState`.
 
+use crate::block_id::BlockId;
 use crate::error::{Answer, ErrorCode, RpcError};
 use crate::json::JsonWriter;
 use crate::node::Node;
-use crate::selector::Selector;
 use crate::state;
 use rhizome_primitives::{BRIDGE, Network, U256, hex, rlp};
 use rhizome_trie::StateReader;
@@ -19,7 +19,7 @@ const HEIGHT_AND_HEADER_SIZE: usize = 4 + 80;
 /// What the Bridge knows at the best block: height of its Bitcoin chain, transactions that wait for signatures. The
 /// stored state is told as it is, also where the reference fails to decode its own form of it (chapter 11.1).
 pub fn answer(node: &Node) -> Answer {
-    answer_at(node.chain().spec().network, &*Selector::LATEST.state(node)?)
+    answer_at(node.chain().spec().network, &*BlockId::LATEST.state(node)?)
 }
 
 /// The same about any state.
@@ -69,7 +69,7 @@ fn waiting_hashes(cell: &[u8]) -> Result<Vec<String>, RpcError> {
 }
 
 fn cell(state: &dyn StateReader, name: &[u8]) -> Result<rhizome_primitives::Bytes, RpcError> {
-    state::cell(state, &BRIDGE, &U256::from_be_slice(name))
+    state::slot(state, &BRIDGE, &U256::from_be_slice(name))
 }
 
 #[cfg(test)]

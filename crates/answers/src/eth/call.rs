@@ -1,27 +1,27 @@
 //! `eth_call`.
 
+use crate::block_id::BlockId;
 use crate::call_object::CallObject;
 use crate::error::Answer;
-use crate::execution::{Stage, call_gas, to_rpc_error};
+use crate::execution::{Stage, call_gas};
 use crate::json;
 use crate::node::Node;
 use crate::options::CallOnHalt;
 use crate::overrides::Overrides;
 use crate::revert;
-use crate::selector::Selector;
 use rhizome_evm::{Deadline, End};
 
 /// What the call returns. Nothing is checked that a real transaction would fail on.
 pub fn answer(
     node: &Node,
     object: &CallObject,
-    at: &Selector<'_>,
+    at: &BlockId<'_>,
     overrides: &Overrides,
     deadline: &Deadline,
 ) -> Answer {
     let gas = call_gas(node, object);
     let stage = Stage::pretended(node, at, overrides, deadline)?;
-    let outcome = stage.execute(node, object, gas, deadline).map_err(to_rpc_error)?;
+    let outcome = stage.execute(node, object, gas, deadline)?;
     match outcome.end {
         End::Success => Ok(json::data(&outcome.output)),
         End::Revert => Err(revert::reverted(outcome.output)),

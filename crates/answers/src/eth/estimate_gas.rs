@@ -1,14 +1,14 @@
 //! `eth_estimateGas`.
 
+use crate::block_id::BlockId;
 use crate::call_object::CallObject;
 use crate::error::{Answer, RpcError};
-use crate::execution::{Stage, to_rpc_error};
+use crate::execution::Stage;
 use crate::json;
 use crate::node::Node;
 use crate::options::{EstimateBound, EstimateOnFailure, EstimateSearch};
 use crate::overrides::Overrides;
 use crate::revert;
-use crate::selector::Selector;
 use rhizome_evm::{CallOutcome, Deadline, End, ExecError, Unexecutable};
 use rhizome_primitives::U256;
 use rhizome_primitives::transaction::intrinsic_gas;
@@ -17,7 +17,7 @@ use rhizome_primitives::transaction::intrinsic_gas;
 pub fn answer(
     node: &Node,
     object: &CallObject,
-    at: &Selector<'_>,
+    at: &BlockId<'_>,
     overrides: &Overrides,
     deadline: &Deadline,
 ) -> Answer {
@@ -63,7 +63,7 @@ impl Run<'_> {
     /// As the reference: one run, and the error of an execution that reverts.
     fn reference_estimate(&self, cap: u64) -> Result<u64, RpcError> {
         let limit = self.object.gas.map_or(cap, |gas| at_most(gas, cap));
-        let outcome = self.with(limit).map_err(to_rpc_error)?;
+        let outcome = self.with(limit)?;
         match outcome.end {
             End::Revert => Err(revert::reverted(outcome.output)),
             End::Success if self.is_tight() => self.least(&outcome, self.intrinsic(), limit),
@@ -78,10 +78,8 @@ impl Run<'_> {
         let limit = given.unwrap_or(bound);
         let (limit, outcome) = match self.with(limit) {
             // A built-in contract that needs more than was given.
-            Err(ExecError::Unexecutable { reason: Unexecutable::LocalGas, .. }) => {
-                (bound, self.with(bound).map_err(to_rpc_error)?)
-            }
-            other => (limit, other.map_err(to_rpc_error)?),
+            Err(ExecError::Unexecutable { reason: Unexecutable::LocalGas, .. }) => (bound, self.with(bound)?),
+            other => (limit, other?),
         };
         let tells_failure = self.node.options().estimate_on_failure == EstimateOnFailure::CodeError;
         match outcome.end {
@@ -145,7 +143,7 @@ impl Run<'_> {
         match self.with(gas) {
             Ok(outcome) => Ok(outcome.end == End::Success && is_enough(&outcome)),
             Err(ExecError::Unexecutable { .. }) => Ok(false),
-            Err(error) => Err(to_rpc_error(error)),
+            Err(error) => Err(error.into()),
         }
     }
 }

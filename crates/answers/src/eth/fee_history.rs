@@ -1,10 +1,10 @@
 //! `eth_feeHistory`, for tools that ask every chain. This chain has no base fee that is burnt: its place is taken by the
 //! minimum gas price of a block, and what a transaction paid above it is its reward.
 
+use crate::block_id::{BlockId, BlockRef};
 use crate::error::{Answer, RpcError};
 use crate::json::JsonWriter;
 use crate::node::Node;
-use crate::selector::{Place, Selector};
 use rhizome_primitives::{Block, Receipt, U256};
 
 /// Most blocks of one answer; more are cut off, as elsewhere.
@@ -16,7 +16,7 @@ const MOST_PERCENTILES: usize = 100;
 /// that of the child on the main chain, or of the newest block itself.
 ///
 /// -32602 for a count of zero and for percentiles that do not rise from 0 to 100; -32600 for an unknown block.
-pub fn answer(node: &Node, count: &U256, newest: &Selector<'_>, percentiles: &[f64]) -> Answer {
+pub fn answer(node: &Node, count: &U256, newest: &BlockId<'_>, percentiles: &[f64]) -> Answer {
     if count.is_zero() {
         return Err(RpcError::invalid_params("Invalid block count: at least 1 is expected"));
     }
@@ -31,7 +31,7 @@ pub fn answer(node: &Node, count: &U256, newest: &Selector<'_>, percentiles: &[f
         oldest = block.block().header.number;
         if fees.len() < count {
             let parent = block.block().header.parent();
-            place = parent.map(|parent| node.chain().block(&parent)).transpose()?.flatten().map(Place::Mined);
+            place = parent.map(|parent| node.chain().block(&parent)).transpose()?.flatten().map(BlockRef::Mined);
         }
     }
     fees.reverse();
@@ -46,13 +46,13 @@ struct Fees {
 }
 
 impl Fees {
-    fn of(node: &Node, place: &Place, percentiles: &[f64]) -> Result<Self, RpcError> {
+    fn of(node: &Node, place: &BlockRef, percentiles: &[f64]) -> Result<Self, RpcError> {
         let header = &place.block().header;
         let limit: u64 = header.gas_limit_value().saturating_to();
         let rewards = match (percentiles.is_empty(), place) {
             (true, _) => Vec::new(),
-            (false, Place::Pending(draft)) => rewards(&draft.block, &draft.receipts, percentiles),
-            (false, Place::Mined(record)) => match node.chain().receipts(&record.hash)? {
+            (false, BlockRef::Pending(pending)) => rewards(&pending.block, &pending.receipts, percentiles),
+            (false, BlockRef::Mined(record)) => match node.chain().receipts(&record.hash)? {
                 Some(receipts) => rewards(&record.block, &receipts, percentiles),
                 None => rewards(&record.block, &[], percentiles),
             },
@@ -84,9 +84,9 @@ fn rewards(block: &Block, receipts: &[Receipt], percentiles: &[f64]) -> Vec<U256
 }
 
 /// The minimum gas price of the block after `newest`.
-fn next_price(node: &Node, newest: &Place) -> Result<U256, RpcError> {
+fn next_price(node: &Node, newest: &BlockRef) -> Result<U256, RpcError> {
     let own = newest.block().header.min_gas_price();
-    let Place::Mined(record) = newest else { return Ok(own) };
+    let BlockRef::Mined(record) = newest else { return Ok(own) };
     let child = node.chain().main_block(record.number().saturating_add(1))?;
     let child = child.filter(|child| child.parent() == Some(record.hash));
     Ok(child.map_or(own, |child| child.block.header.min_gas_price()))

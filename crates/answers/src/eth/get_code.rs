@@ -1,14 +1,14 @@
 //! `eth_getCode`.
 
+use crate::block_id::BlockId;
 use crate::error::Answer;
 use crate::json;
 use crate::node::Node;
-use crate::selector::Selector;
 use crate::state;
 use rhizome_primitives::Address;
 
 /// The code of a contract; `0x` where there is none.
-pub fn answer(node: &Node, address: &Address, at: &Selector<'_>) -> Answer {
+pub fn answer(node: &Node, address: &Address, at: &BlockId<'_>) -> Answer {
     let state = at.allow_pending(node, "eth_getCode")?.state(node)?;
     Ok(json::data(&state::code(&*state, address)?))
 }

@@ -1,13 +1,13 @@
 //! `eth_getHeaderByNumber`.
 
+use crate::block_id::BlockId;
 use crate::error::Answer;
 use crate::json;
 use crate::lookup;
 use crate::node::Node;
-use crate::selector::Selector;
 
 /// The block object without `size`, `transactions` and `uncles`; `null` when there is no such block.
-pub fn answer(node: &Node, at: &Selector<'_>) -> Answer {
+pub fn answer(node: &Node, at: &BlockId<'_>) -> Answer {
     let place = at.allow_pending(node, "eth_getHeaderByNumber")?.find(node)?;
     Ok(place.map_or_else(json::null, |place| lookup::header_text(&place)))
 }

@@ -1,9 +1,9 @@
 //! `eth_getProof` (EIP-1186, with the nodes of this chain's state: state chapter 6.3).
 
+use crate::block_id::{BlockId, BlockRef};
 use crate::error::{Answer, ErrorCode, RpcError};
 use crate::json::JsonWriter;
 use crate::node::Node;
-use crate::selector::{Place, Selector};
 use rhizome_evm::Deadline;
 use rhizome_primitives::{Address, B256, Bytes, EMPTY_CODE_HASH, EMPTY_ROOT, Rule, U256, keccak256, rlp};
 use rhizome_trie::{AccountState, StateReader, Trie, keys};
@@ -17,13 +17,13 @@ const MOST_KEYS: usize = 1024;
 ///
 /// -32602 at `pending` and for more than 1,024 keys, -32600 for an unknown block, -32000 for a block whose header does not
 /// commit to the state in the format of the nodes (RSKIP-126).
-pub fn answer(node: &Node, address: &Address, positions: &[U256], at: &Selector<'_>, deadline: &Deadline) -> Answer {
+pub fn answer(node: &Node, address: &Address, positions: &[U256], at: &BlockId<'_>, deadline: &Deadline) -> Answer {
     if positions.len() > MOST_KEYS {
         let message =
             format!("Invalid storage keys: {} of them, at most {MOST_KEYS} are proven at once", positions.len());
         return Err(RpcError::invalid_params(message));
     }
-    let Place::Mined(record) = at.refuse_pending("eth_getProof")?.locate(node)? else { return Err(at.not_found()) };
+    let BlockRef::Mined(record) = at.refuse_pending("eth_getProof")?.locate(node)? else { return Err(at.not_found()) };
     if record.block.header.state_root.as_ref() != record.state_root.as_slice() {
         let number = record.number();
         let message = match node.chain().spec().rules(number).is_active(Rule::Rskip126) {

@@ -1,13 +1,13 @@
 //! `eth_getRawTransactionByBlockNumberAndIndex`.
 
+use crate::block_id::BlockId;
 use crate::error::Answer;
 use crate::json;
 use crate::lookup;
 use crate::node::Node;
-use crate::selector::Selector;
 
 /// The signed bytes of a transaction of a block; `null` when there is none.
-pub fn answer(node: &Node, at: &Selector<'_>, index: usize) -> Answer {
+pub fn answer(node: &Node, at: &BlockId<'_>, index: usize) -> Answer {
     let place = at.allow_pending(node, "eth_getRawTransactionByBlockNumberAndIndex")?.find(node)?;
     let found = place.as_ref().and_then(|place| lookup::counted(node, place.block(), index));
     Ok(found.map_or_else(json::null, |transaction| json::data(transaction.encoded())))

@@ -1,15 +1,14 @@
 //! `eth_getStorageAt`.
 
+use crate::block_id::BlockId;
 use crate::error::Answer;
 use crate::json;
 use crate::node::Node;
-use crate::selector::Selector;
-use crate::state;
 use rhizome_primitives::{Address, U256};
 
 /// The word at a position. Cells of more than 32 bytes, which only system contracts have, read as zero.
-pub fn answer(node: &Node, address: &Address, position: &U256, at: &Selector<'_>) -> Answer {
-    let cell = state::cell_at(node, at, address, position)?;
+pub fn answer(node: &Node, address: &Address, position: &U256, at: &BlockId<'_>) -> Answer {
+    let cell = at.slot(node, address, position)?;
     let mut word = [0; 32];
     if let Some(room) = 32usize.checked_sub(cell.len()).and_then(|start| word.get_mut(start..)) {
         room.copy_from_slice(&cell);

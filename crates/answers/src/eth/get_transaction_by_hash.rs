@@ -9,7 +9,7 @@ use rhizome_primitives::B256;
 
 /// The transaction on the main chain, else in the pool (also one that waits for a nonce), else `null`.
 pub fn answer(node: &Node, hash: &B256) -> Answer {
-    if let Some(place) = node.mined_place(hash)?
+    if let Some(place) = node.transaction_position(hash)?
         && let Some(text) = lookup::mined_transaction_text(node, &place.block, place.index)?
     {
         return Ok(text);

@@ -8,7 +8,7 @@ use rhizome_primitives::B256;
 
 /// The receipt of a transaction on the main chain, else `null`.
 pub fn answer(node: &Node, hash: &B256) -> Answer {
-    match node.mined_place(hash)? {
+    match node.transaction_position(hash)? {
         Some(place) => lookup::receipt_text(node, &place.block, place.index).map(lookup::or_null),
         None => Ok(json::null()),
     }

@@ -1,11 +1,11 @@
 //! `eth_getUncleByBlockHashAndIndex`.
 
+use crate::block_id::BlockRef;
 use crate::error::Answer;
 use crate::json::{self, JsonWriter};
 use crate::lookup;
 use crate::node::Node;
 use crate::objects::block::{self, TransactionList};
-use crate::selector::Place;
 use rhizome_primitives::{B256, Header};
 
 /// The uncle; `null` when the block or the index is unknown.
@@ -20,7 +20,7 @@ pub(crate) fn uncle_text(node: &Node, uncle: Option<&Header>) -> Answer {
         return Ok(json::null());
     };
     if let Some(record) = node.chain().block(&uncle.hash())? {
-        return lookup::block_text(node, &Place::Mined(record), TransactionList::Hashes);
+        return lookup::block_text(node, &BlockRef::Mined(record), TransactionList::Hashes);
     }
     let mut json = JsonWriter::with_capacity(2048);
     block::write_uncle_header(&mut json, uncle);

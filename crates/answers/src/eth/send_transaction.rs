@@ -21,8 +21,8 @@ pub fn answer(node: &Node, object: &CallObject) -> Answer {
     }
     let signer =
         |from: &Address| accounts.signer(from, || format!("Could not find account for address: {}", written(from)));
-    let draft = draft(node, object, signer)?;
-    delivery::deliver(node, |chain| draft.submit(chain))
+    let pending = pending(node, object, signer)?;
+    delivery::deliver(node, |chain| pending.submit(chain))
 }
 
 /// A transaction that is signed when its nonce is known.
@@ -57,7 +57,7 @@ impl Draft {
 }
 
 /// The transaction that an object describes, with the defaults of this node.
-pub(crate) fn draft(
+pub(crate) fn pending(
     node: &Node,
     object: &CallObject,
     signer: impl FnOnce(&Address) -> Result<Signer, RpcError>,

@@ -1,12 +1,12 @@
 //! `eth_simulateV1`.
 
+use crate::block_id::{BlockId, BlockRef};
 use crate::error::{Answer, RpcError};
 use crate::json::JsonWriter;
 use crate::node::Node;
 use crate::objects::block::{TransactionList, write_simulated};
 use crate::objects::log;
 use crate::revert;
-use crate::selector::{Place, Selector};
 use crate::simulation::{self, SimulatedBlock, Simulation};
 use rhizome_chain::LogPosition;
 use rhizome_evm::{Deadline, End};
@@ -17,11 +17,11 @@ const REVERTED: i64 = 3;
 const HALTED: i64 = -32015;
 
 /// Blocks of calls on top of a block of the chain: each as a block object with `calls`.
-pub fn answer(node: &Node, request: &Simulation, at: &Selector<'_>, deadline: &Deadline) -> Answer {
+pub fn answer(node: &Node, request: &Simulation, at: &BlockId<'_>, deadline: &Deadline) -> Answer {
     if !node.options().has_overrides {
         return Err(RpcError::invalid_params("State override is not allowed"));
     }
-    let Place::Mined(base) = at.find(node)?.ok_or_else(|| at.not_found())? else {
+    let BlockRef::Mined(base) = at.find(node)?.ok_or_else(|| at.not_found())? else {
         return Err(RpcError::invalid_params("Invalid block: a simulation starts from a block of the chain"));
     };
     let blocks = simulation::run(node, request, &base, deadline)?;

@@ -24,7 +24,7 @@ impl TransactionList {
 
 /// What is known of a block beside its own bytes.
 struct Knowledge<'a> {
-    /// None for the draft of the next block.
+    /// None for the pending of the next block.
     hash: Option<B256>,
     size: usize,
     total_difficulty: U256,
@@ -42,29 +42,29 @@ pub fn write_mined(json: &mut JsonWriter, record: &BlockRecord, list: Transactio
     write(json, &record.block, &knowledge, list, form);
 }
 
-/// Writes the draft of the next block.
-pub fn write_draft(json: &mut JsonWriter, draft: &PendingBlock, list: TransactionList, form: TransactionForm) {
-    let block = shown_draft(draft);
+/// Writes the pending of the next block.
+pub fn write_pending(json: &mut JsonWriter, pending: &PendingBlock, list: TransactionList, form: TransactionForm) {
+    let block = shown_draft(pending);
     let knowledge =
-        Knowledge { hash: None, size: block.encode().len(), total_difficulty: U256::ZERO, senders: &draft.senders };
+        Knowledge { hash: None, size: block.encode().len(), total_difficulty: U256::ZERO, senders: &pending.senders };
     write(json, &block, &knowledge, list, form);
 }
 
-fn shown_draft(draft: &PendingBlock) -> Block {
-    Block { header: shown_header(draft), ..draft.block.clone() }
+fn shown_draft(pending: &PendingBlock) -> Block {
+    Block { header: shown_header(pending), ..pending.block.clone() }
 }
 
-/// The extra data of a draft is the miner's business and not shown.
-fn shown_header(draft: &PendingBlock) -> Header {
-    let mut header = draft.block.header.clone();
+/// The extra data of a pending is the miner's business and not shown.
+fn shown_header(pending: &PendingBlock) -> Header {
+    let mut header = pending.block.header.clone();
     header.extra_data = Bytes::new();
     header.forget_hash();
     header
 }
 
-/// The hash of a draft as it is shown.
-pub fn draft_hash(draft: &PendingBlock) -> B256 {
-    shown_header(draft).hash()
+/// The hash of a pending as it is shown.
+pub fn pending_hash(pending: &PendingBlock) -> B256 {
+    shown_header(pending).hash()
 }
 
 /// Writes the header of a block of the chain: its object without `size`, `transactions` and `uncles`.
@@ -72,9 +72,9 @@ pub fn write_mined_header(json: &mut JsonWriter, record: &BlockRecord) {
     write_header(json, &record.block, Some(&record.hash), &record.total_difficulty);
 }
 
-/// Writes the header of the draft of the next block.
-pub fn write_draft_header(json: &mut JsonWriter, draft: &PendingBlock) {
-    write_header(json, &shown_draft(draft), None, &U256::ZERO);
+/// Writes the header of the pending of the next block.
+pub fn write_pending_header(json: &mut JsonWriter, pending: &PendingBlock) {
+    write_header(json, &shown_draft(pending), None, &U256::ZERO);
 }
 
 fn write_header(json: &mut JsonWriter, block: &Block, hash: Option<&B256>, total_difficulty: &U256) {
@@ -256,7 +256,7 @@ fn bytes(field: &Option<Bytes>) -> &[u8] {
     field.as_ref().map_or(&[], |bytes| bytes.as_ref())
 }
 
-/// What the proof of work commits to; a draft, which has none yet, shows its own hash.
+/// What the proof of work commits to; a pending, which has none yet, shows its own hash.
 fn committed_hash(header: &Header) -> B256 {
     header.hash_for_merged_mining().unwrap_or_else(|_no_work_yet| header.hash())
 }

@@ -3,7 +3,7 @@
 use crate::accounts::{Signer, read_key};
 use crate::call_object::CallObject;
 use crate::error::Answer;
-use crate::eth::send_transaction::draft;
+use crate::eth::send_transaction::pending;
 use crate::json;
 use crate::node::Node;
 
@@ -13,6 +13,6 @@ pub fn answer(node: &Node, object: &CallObject, key: &[u8]) -> Answer {
     // A foreign chain is refused by its number here, not by what was sent (reference).
     let chain_id = object.chain_id.as_ref().map(|(number, _text)| (*number, number.to_string()));
     let object = CallObject { chain_id, ..object.clone() };
-    let draft = draft(node, &object, |_from| Ok(Signer::Key(key)))?;
-    Ok(json::data(draft.submit(node.chain())?.hash.as_slice()))
+    let pending = pending(node, &object, |_from| Ok(Signer::Key(key)))?;
+    Ok(json::data(pending.submit(node.chain())?.hash.as_slice()))
 }

@@ -3,7 +3,6 @@ use super::request::{BlockRequest, Simulation};
 use super::transfers::Transfers;
 use crate::call_object::CallObject;
 use crate::error::{ErrorCode, RpcError};
-use crate::execution::to_rpc_error;
 use crate::node::Node;
 use rhizome_chain::{BlockRecord, ChainAncestry};
 use rhizome_evm::tracing::Inspection;
@@ -85,9 +84,9 @@ impl Run<'_> {
         request.block.apply(&mut env);
         let state: Arc<dyn StateReader> = Arc::new(self.trie.clone());
         let spec = self.node.chain().spec();
-        let mut executor = BlockExecutor::new(spec, env.clone(), state, &self.ancestry).map_err(to_rpc_error)?;
+        let mut executor = BlockExecutor::new(spec, env.clone(), state, &self.ancestry)?;
         executor = executor.with_deadline(self.deadline.clone());
-        executor.apply_overrides(&request.state).map_err(to_rpc_error)?;
+        executor.apply_overrides(&request.state)?;
         let mut container = SublistState { gas_limit: env.gas_limit, ..SublistState::default() };
         let mut calls = Calls::default();
         for call in &request.calls {
@@ -102,7 +101,7 @@ impl Run<'_> {
             calls.senders.push(sender);
             calls.outcomes.push(outcome);
         }
-        let outcome = executor.finish().map_err(to_rpc_error)?;
+        let outcome = executor.finish()?;
         self.trie.apply(&outcome.delta).map_err(RpcError::internal)?;
         let mut header = header_of(&env, spec);
         header.state_root = self.trie.root_hash().into();
@@ -188,7 +187,7 @@ fn execute(
 
 /// Why a call cannot stand in its block.
 fn refusal(error: ExecError) -> RpcError {
-    let ExecError::Refused { reason, .. } = error else { return to_rpc_error(error) };
+    let ExecError::Refused { reason, .. } = error else { return error.into() };
     let code = match reason {
         TransactionRefusal::InitCodeSize { .. } => ErrorCode::SimulatedInitCode,
         TransactionRefusal::BlockGas { .. } => ErrorCode::SimulatedBlockGas,

@@ -1,16 +1,16 @@
 //! `trace_block`.
 
 use super::write_block;
+use crate::block_id::BlockId;
 use crate::error::Answer;
 use crate::json::{self, JsonWriter};
 use crate::node::Node;
-use crate::selector::Selector;
-use crate::traces::subject::BlockSubject;
-use crate::traces::transaction_trace::Window;
+use crate::tracing::subject::BlockSubject;
+use crate::tracing::transaction_trace::Window;
 use rhizome_evm::Deadline;
 
 /// The calls of all transactions of a block, `null` if there is no such block.
-pub fn answer(node: &Node, at: &Selector<'_>, deadline: &Deadline) -> Answer {
+pub fn answer(node: &Node, at: &BlockId<'_>, deadline: &Deadline) -> Answer {
     let Some(place) = at.find(node)? else { return Ok(json::null()) };
     let mut json = JsonWriter::with_capacity(2048);
     json.begin_array();

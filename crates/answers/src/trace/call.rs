@@ -1,18 +1,18 @@
 //! `trace_call`.
 
 use super::parts;
+use crate::block_id::BlockId;
 use crate::call_object::CallObject;
 use crate::error::Answer;
 use crate::execution::Stage;
 use crate::json::JsonWriter;
 use crate::node::Node;
-use crate::selector::Selector;
-use crate::traces::Limit;
-use crate::traces::options::ReplayParts;
+use crate::tracing::Limit;
+use crate::tracing::options::ReplayParts;
 use rhizome_evm::Deadline;
 
 /// A call, executed as `eth_call` does, with what was asked for of it.
-pub fn answer(node: &Node, object: &CallObject, wanted: ReplayParts, at: &Selector<'_>, deadline: &Deadline) -> Answer {
+pub fn answer(node: &Node, object: &CallObject, wanted: ReplayParts, at: &BlockId<'_>, deadline: &Deadline) -> Answer {
     let stage = Stage::at(node, at)?;
     let limit = Limit::new(node.options().trace_limits.bytes);
     let mut json = JsonWriter::with_capacity(2048);

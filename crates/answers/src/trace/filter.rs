@@ -1,13 +1,13 @@
 //! `trace_filter`.
 
 use super::write_block;
+use crate::block_id::{BlockId, BlockRef};
 use crate::error::{Answer, RpcError};
 use crate::json::JsonWriter;
 use crate::node::Node;
 use crate::parameters;
-use crate::selector::{Place, Selector};
-use crate::traces::subject::BlockSubject;
-use crate::traces::transaction_trace::Window;
+use crate::tracing::subject::BlockSubject;
+use crate::tracing::transaction_trace::Window;
 use rhizome_chain::PendingBlock;
 use rhizome_evm::Deadline;
 use rhizome_primitives::Address;
@@ -55,7 +55,7 @@ impl TraceFilter {
         &self,
         node: &Node,
         json: &mut JsonWriter,
-        place: &Place,
+        place: &BlockRef,
         window: &mut Window,
         deadline: &Deadline,
     ) -> Result<(), RpcError> {
@@ -85,11 +85,11 @@ fn number(members: &Map<String, Value>, name: &str) -> Result<Option<usize>, Rpc
     number.map(Some).ok_or_else(|| RpcError::invalid_params(format!("Invalid {name}: a whole number is expected.")))
 }
 
-/// Blocks of the main chain, then the draft.
+/// Blocks of the main chain, then the pending.
 #[derive(Default)]
 struct Range {
     mined: Option<(u64, u64)>,
-    draft: Option<Arc<PendingBlock>>,
+    pending: Option<Arc<PendingBlock>>,
 }
 
 /// The traces of the transactions that match, in the order of the chain.
@@ -117,11 +117,11 @@ pub fn answer(node: &Node, filter: &TraceFilter, deadline: &Deadline) -> Answer 
                 return Err(RpcError::timed_out());
             }
             let Some(record) = node.chain().main_block(number)? else { break };
-            filter.write(node, &mut json, &Place::Mined(record), &mut window, deadline)?;
+            filter.write(node, &mut json, &BlockRef::Mined(record), &mut window, deadline)?;
         }
     }
-    if let (Some(draft), false) = (range.draft, window.is_closed()) {
-        filter.write(node, &mut json, &Place::Pending(draft), &mut window, deadline)?;
+    if let (Some(pending), false) = (range.pending, window.is_closed()) {
+        filter.write(node, &mut json, &BlockRef::Pending(pending), &mut window, deadline)?;
     }
     json.end_array();
     Ok(json.finish())
@@ -130,21 +130,21 @@ pub fn answer(node: &Node, filter: &TraceFilter, deadline: &Deadline) -> Answer 
 /// A first block that does not exist means no blocks, a last one the head.
 fn range(node: &Node, filter: &TraceFilter) -> Result<Range, RpcError> {
     let head = node.chain().head().number();
-    let first = Selector::parse(&filter.from_block)?.find(node)?;
-    let last = Selector::parse(&filter.to_block)?.find(node)?;
+    let first = BlockId::parse(&filter.from_block)?.find(node)?;
+    let last = BlockId::parse(&filter.to_block)?.find(node)?;
     let Some(first) = first else { return Ok(Range::default()) };
     let reversed = || RpcError::invalid_params("fromBlock cannot be greater than toBlock");
     match (first, last) {
-        (Place::Pending(draft), Some(Place::Pending(_))) => Ok(Range { mined: None, draft: Some(draft) }),
-        (Place::Pending(_), None) => Ok(Range::default()),
-        (Place::Pending(_), Some(Place::Mined(_))) => Err(reversed()),
-        (Place::Mined(first), Some(Place::Pending(draft))) => {
-            Ok(Range { mined: Some((first.number(), head)), draft: Some(draft) })
+        (BlockRef::Pending(pending), Some(BlockRef::Pending(_))) => Ok(Range { mined: None, pending: Some(pending) }),
+        (BlockRef::Pending(_), None) => Ok(Range::default()),
+        (BlockRef::Pending(_), Some(BlockRef::Mined(_))) => Err(reversed()),
+        (BlockRef::Mined(first), Some(BlockRef::Pending(pending))) => {
+            Ok(Range { mined: Some((first.number(), head)), pending: Some(pending) })
         }
-        (Place::Mined(first), None) => Ok(Range { mined: Some((first.number(), head)), draft: None }),
-        (Place::Mined(first), Some(Place::Mined(last))) if first.number() > last.number() => Err(reversed()),
-        (Place::Mined(first), Some(Place::Mined(last))) => {
-            Ok(Range { mined: Some((first.number(), last.number())), draft: None })
+        (BlockRef::Mined(first), None) => Ok(Range { mined: Some((first.number(), head)), pending: None }),
+        (BlockRef::Mined(first), Some(BlockRef::Mined(last))) if first.number() > last.number() => Err(reversed()),
+        (BlockRef::Mined(first), Some(BlockRef::Mined(last))) => {
+            Ok(Range { mined: Some((first.number(), last.number())), pending: None })
         }
     }
 }

@@ -4,8 +4,8 @@ use super::write_block;
 use crate::error::Answer;
 use crate::json::{self, JsonWriter};
 use crate::node::Node;
-use crate::traces::subject::BlockSubject;
-use crate::traces::transaction_trace::Window;
+use crate::tracing::subject::BlockSubject;
+use crate::tracing::transaction_trace::Window;
 use rhizome_evm::Deadline;
 use rhizome_primitives::B256;
 

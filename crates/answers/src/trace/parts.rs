@@ -3,12 +3,12 @@
 use crate::error::RpcError;
 use crate::json::JsonWriter;
 use crate::options::TraceShape;
-use crate::traces::call_tree::CallTree;
-use crate::traces::options::ReplayParts;
-use crate::traces::traced::Traced;
-use crate::traces::transaction_trace::{self, Window};
-use crate::traces::vm_trace::VmTrace;
-use crate::traces::{Limit, state_diff};
+use crate::tracing::call_tree::CallTree;
+use crate::tracing::options::ReplayParts;
+use crate::tracing::traced::Traced;
+use crate::tracing::transaction_trace::{self, Window};
+use crate::tracing::vm_trace::VmTrace;
+use crate::tracing::{Limit, state_diff};
 use rhizome_evm::tracing::{FrameEnd, FrameStart, Inspected, Inspection, Inspector, LeafCall, Step, StepEnd};
 use rhizome_evm::{ExecError, State};
 use rhizome_primitives::{Address, Log, U256};

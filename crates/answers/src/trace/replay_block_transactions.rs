@@ -1,18 +1,18 @@
 //! `trace_replayBlockTransactions`.
 
 use super::parts;
+use crate::block_id::BlockId;
 use crate::error::{Answer, RpcError};
 use crate::json::{self, JsonWriter};
 use crate::node::Node;
-use crate::selector::Selector;
-use crate::traces::Limit;
-use crate::traces::options::ReplayParts;
-use crate::traces::subject::BlockSubject;
+use crate::tracing::Limit;
+use crate::tracing::options::ReplayParts;
+use crate::tracing::subject::BlockSubject;
 use rhizome_evm::tracing::Inspected;
 use rhizome_evm::{BlockReplay, Deadline, ExecError};
 
 /// The transactions of a block, executed again, with what was asked for of each; `null` if there is no such block.
-pub fn answer(node: &Node, at: &Selector<'_>, wanted: ReplayParts, deadline: &Deadline) -> Answer {
+pub fn answer(node: &Node, at: &BlockId<'_>, wanted: ReplayParts, deadline: &Deadline) -> Answer {
     let Some(place) = at.find(node)? else { return Ok(json::null()) };
     let mut json = JsonWriter::with_capacity(2048);
     json.begin_array();

@@ -4,9 +4,9 @@ use super::replay_block_transactions::write_next;
 use crate::error::Answer;
 use crate::json::{self, JsonWriter};
 use crate::node::Node;
-use crate::traces::Limit;
-use crate::traces::options::ReplayParts;
-use crate::traces::subject::BlockSubject;
+use crate::tracing::Limit;
+use crate::tracing::options::ReplayParts;
+use crate::tracing::subject::BlockSubject;
 use rhizome_evm::Deadline;
 use rhizome_primitives::B256;
 

@@ -4,7 +4,7 @@ use super::write_block;
 use crate::error::Answer;
 use crate::json::{self, JsonWriter};
 use crate::node::Node;
-use crate::traces::subject::BlockSubject;
+use crate::tracing::subject::BlockSubject;
 use rhizome_evm::Deadline;
 use rhizome_primitives::B256;
 

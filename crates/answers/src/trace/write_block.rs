@@ -1,15 +1,14 @@
 //! The traces of the transactions of a block, as `trace_*` methods return them.
 
 use crate::error::RpcError;
-use crate::execution::to_rpc_error;
 use crate::json::JsonWriter;
 use crate::node::Node;
 use crate::options::TraceShape;
-use crate::traces::Limit;
-use crate::traces::call_tree::CallTree;
-use crate::traces::subject::BlockSubject;
-use crate::traces::traced::Traced;
-use crate::traces::transaction_trace::{self, TracePlace, Window};
+use crate::tracing::Limit;
+use crate::tracing::call_tree::CallTree;
+use crate::tracing::subject::BlockSubject;
+use crate::tracing::traced::Traced;
+use crate::tracing::transaction_trace::{self, TracePlace, Window};
 use rhizome_evm::tracing::Inspection;
 use rhizome_evm::{BlockReplay, Deadline};
 
@@ -31,7 +30,7 @@ pub(super) fn write(
         if deadline.has_passed() {
             return Err(RpcError::timed_out());
         }
-        replay.advance_to(index).map_err(to_rpc_error)?;
+        replay.advance_to(index)?;
         write_next(node, json, subject, &mut replay, index, window)?;
     }
     Ok(())

@@ -14,8 +14,8 @@ pub fn answer(node: &Node) -> Answer {
     if !node.options().explains_waiting {
         return tree(node, |json, pooled| write(json, pooled, None));
     }
-    let draft = node.chain().pending_block(node.now())?;
-    let reasons = WaitReasons::new(&draft.block, &draft.skipped);
+    let pending = node.chain().pending_block(node.now())?;
+    let reasons = WaitReasons::new(&pending.block, &pending.skipped);
     let pool = node.chain().pool();
     let mut next_nonces = HashMap::new();
     tree(node, |json, pooled| {

@@ -1,7 +1,6 @@
 //! How large a trace may get.
 
 use crate::error::{ErrorCode, RpcError};
-use crate::execution::to_rpc_error;
 use rhizome_evm::ExecError;
 
 /// So many bytes, of which some are used up.
@@ -43,7 +42,7 @@ impl Limit {
     pub(crate) fn explain(&self, error: ExecError) -> RpcError {
         match error {
             ExecError::StoppedByInspector => self.exceeded(),
-            other => to_rpc_error(other),
+            other => other.into(),
         }
     }
 

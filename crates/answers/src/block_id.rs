@@ -1,18 +1,19 @@
 //! Which block a question is about.
 
+use crate::caches::HeadCache;
 use crate::error::{ErrorCode, RpcError};
-use crate::head_reads::KeptHead;
 use crate::node::Node;
 use crate::options::PendingOnPartial;
 use crate::parameters;
+use crate::state;
 use rhizome_chain::{BlockRecord, PendingBlock};
-use rhizome_primitives::{B256, Block};
-use rhizome_trie::StateReader;
+use rhizome_primitives::{Address, B256, Block, Bytes, U256};
+use rhizome_trie::{AccountState, StateReader};
 use std::sync::Arc;
 
 /// A block as a caller names it. `text` is kept as sent: the messages quote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Selector<'a> {
+pub struct BlockId<'a> {
     target: Target,
     text: &'a str,
 }
@@ -32,26 +33,26 @@ enum Target {
 }
 
 /// The block that a selector found.
-pub enum Place {
+pub enum BlockRef {
     /// A block of the chain, on the main chain or beside it.
     Mined(Arc<BlockRecord>),
-    /// The draft of the next block.
+    /// The pending of the next block.
     Pending(Arc<PendingBlock>),
 }
 
-impl Place {
-    /// The block itself; that of a draft has no mining fields.
+impl BlockRef {
+    /// The block itself; that of a pending has no mining fields.
     pub fn block(&self) -> &Block {
         match self {
             Self::Mined(record) => &record.block,
-            Self::Pending(draft) => &draft.block,
+            Self::Pending(pending) => &pending.block,
         }
     }
 }
 
-impl<'a> Selector<'a> {
+impl<'a> BlockId<'a> {
     /// The head.
-    pub const LATEST: Selector<'static> = Selector { target: Target::Latest, text: "latest" };
+    pub const LATEST: BlockId<'static> = BlockId { target: Target::Latest, text: "latest" };
 
     /// Reads `latest`, `earliest`, `pending`, `0x<number>`, `0x<64 digits>`, `<64 digits>`, `hash:0x..` or `canonical:0x..`.
     pub fn parse(text: &'a str) -> Result<Self, RpcError> {
@@ -87,7 +88,7 @@ impl<'a> Selector<'a> {
             .map_err(|_overflow| RpcError::invalid_params(format!("Invalid block number {text}: above 64 bits")))
     }
 
-    /// Whether the draft block is asked for.
+    /// Whether the pending block is asked for.
     pub fn is_pending(&self) -> bool {
         self.target == Target::Pending
     }
@@ -102,14 +103,14 @@ impl<'a> Selector<'a> {
     }
 
     /// The head with what was read of it lately, when it is the head that is named, as far as that can be told without reading.
-    pub(crate) fn kept_head(&self, node: &Node) -> Option<Arc<KeptHead>> {
+    pub(crate) fn cached_head(&self, node: &Node) -> Option<Arc<HeadCache>> {
         let head = node.chain().head();
         let is_head = match self.target {
             Target::Latest => true,
             Target::Number(number) => number == head.number(),
             _ => false,
         };
-        is_head.then(|| node.kept_head(&head))
+        is_head.then(|| node.caches().head.of(&head))
     }
 
     /// The height, when the selector names one.
@@ -138,11 +139,11 @@ impl<'a> Selector<'a> {
     }
 
     /// The block, or none when there is no such block.
-    pub fn find(&self, node: &Node) -> Result<Option<Place>, RpcError> {
+    pub fn find(&self, node: &Node) -> Result<Option<BlockRef>, RpcError> {
         let chain = node.chain();
         let record = match self.target {
-            Target::Latest => return Ok(Some(Place::Mined(chain.head().record.clone()))),
-            Target::Pending => return Ok(Some(Place::Pending(chain.pending_block(node.now())?))),
+            Target::Latest => return Ok(Some(BlockRef::Mined(chain.head().record.clone()))),
+            Target::Pending => return Ok(Some(BlockRef::Pending(chain.pending_block(node.now())?))),
             Target::Earliest => chain.main_block(0)?,
             Target::Number(number) => chain.main_block(number)?,
             Target::Hash(hash) | Target::NamedHash(hash) => chain.block(&hash)?,
@@ -154,19 +155,35 @@ impl<'a> Selector<'a> {
                 found => found,
             },
         };
-        Ok(record.map(Place::Mined))
+        Ok(record.map(BlockRef::Mined))
     }
 
     /// The block; -32600 when there is no such block.
-    pub fn locate(&self, node: &Node) -> Result<Place, RpcError> {
+    pub fn locate(&self, node: &Node) -> Result<BlockRef, RpcError> {
         self.find(node)?.ok_or_else(|| self.not_found())
     }
 
     /// The state after the block, at `pending` that after the waiting transactions; -32600 when there is no such block.
     pub fn state(&self, node: &Node) -> Result<Arc<dyn StateReader>, RpcError> {
         match self.locate(node)? {
-            Place::Mined(record) => node.state_at(&record),
-            Place::Pending(draft) => node.pending_states().state(node, &draft),
+            BlockRef::Mined(record) => node.state_at(&record),
+            BlockRef::Pending(pending) => node.caches().pending_state.state(node.chain(), &pending),
+        }
+    }
+
+    /// Reads an account in the state after the block.
+    pub(crate) fn account(&self, node: &Node, address: &Address) -> Result<AccountState, RpcError> {
+        match self.cached_head(node) {
+            Some(head) => head.account(address),
+            None => state::account(&*self.state(node)?, address),
+        }
+    }
+
+    /// Reads a storage slot in the state after the block.
+    pub(crate) fn slot(&self, node: &Node, address: &Address, position: &U256) -> Result<Bytes, RpcError> {
+        match self.cached_head(node) {
+            Some(head) => head.slot(address, position),
+            None => state::slot(&*self.state(node)?, address, position),
         }
     }
 
@@ -201,22 +218,22 @@ mod tests {
             (canonical.as_str(), Target::CanonicalHash(B256::repeat_byte(0xab))),
         ];
         for (text, target) in forms {
-            assert_eq!(Selector::parse(text).unwrap(), Selector { target, text });
+            assert_eq!(BlockId::parse(text).unwrap(), BlockId { target, text });
         }
     }
 
     #[test]
     fn refuses_the_rest() {
         for text in ["", "0x", "Latest", "safe", "4", "-1", "0xg", " 0x0", "hash:0x12", "0x10000000000000000"] {
-            assert_eq!(Selector::parse(text).unwrap_err().code, ErrorCode::InvalidParams, "{text}");
+            assert_eq!(BlockId::parse(text).unwrap_err().code, ErrorCode::InvalidParams, "{text}");
         }
     }
 
     #[test]
     fn names_what_is_missing() {
-        assert_eq!(Selector::parse("0x99").unwrap().not_found().message, "Block 0x99 not found");
+        assert_eq!(BlockId::parse("0x99").unwrap().not_found().message, "Block 0x99 not found");
         let text = format!("hash:0x{}", "ab".repeat(32));
-        let message = Selector::parse(&text).unwrap().not_found().message;
+        let message = BlockId::parse(&text).unwrap().not_found().message;
         assert_eq!(message, format!("Block with hash 0x{} not found", "ab".repeat(32)));
     }
 }

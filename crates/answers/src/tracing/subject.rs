@@ -2,12 +2,11 @@
 
 use super::traced::Traced;
 use super::transaction_trace::TracePlace;
+use crate::block_id::BlockRef;
+use crate::caches::ReplayKey;
 use crate::error::{ErrorCode, RpcError};
-use crate::execution::to_rpc_error;
 use crate::node::Node;
-use crate::objects::block::draft_hash;
-use crate::replay_cache::Base;
-use crate::selector::Place;
+use crate::objects::block::pending_hash;
 use rhizome_chain::{BlockRecord, ChainAncestry, PendingBlock};
 use rhizome_evm::{BlockReplay, Deadline, ReplayedBlock, TransactionOutcome};
 use rhizome_primitives::{Address, B256, Block, Transaction};
@@ -32,13 +31,13 @@ enum Content {
 
 impl BlockSubject {
     /// The block of a place; none for the genesis block, which executes nothing.
-    pub(crate) fn at(node: &Node, place: &Place) -> Result<Option<Self>, RpcError> {
+    pub(crate) fn at(node: &Node, place: &BlockRef) -> Result<Option<Self>, RpcError> {
         match place {
-            Place::Mined(record) => Self::of_block(node, record),
-            Place::Pending(draft) => {
-                let parent = Arc::clone(&draft.parent);
+            BlockRef::Mined(record) => Self::of_block(node, record),
+            BlockRef::Pending(pending) => {
+                let parent = Arc::clone(&pending.parent);
                 let ancestry = node.chain().ancestry(&parent);
-                Ok(Some(Self { content: Content::Pending(Arc::clone(draft)), parent, ancestry }))
+                Ok(Some(Self { content: Content::Pending(Arc::clone(pending)), parent, ancestry }))
             }
         }
     }
@@ -58,7 +57,7 @@ impl BlockSubject {
     pub(crate) fn block(&self) -> &Block {
         match &self.content {
             Content::Mined(record) => &record.block,
-            Content::Pending(draft) => &draft.block,
+            Content::Pending(pending) => &pending.block,
         }
     }
 
@@ -66,7 +65,7 @@ impl BlockSubject {
     pub(crate) fn senders(&self) -> &[Address] {
         match &self.content {
             Content::Mined(record) => record.senders(),
-            Content::Pending(draft) => &draft.senders,
+            Content::Pending(pending) => &pending.senders,
         }
     }
 
@@ -75,11 +74,11 @@ impl BlockSubject {
         Some((self.block().transactions.get(index)?, *self.senders().get(index)?))
     }
 
-    /// The hash; of a draft the one that it has as it is shown.
+    /// The hash; of a pending the one that it has as it is shown.
     fn hash(&self) -> B256 {
         match &self.content {
             Content::Mined(record) => record.hash,
-            Content::Pending(draft) => draft_hash(draft),
+            Content::Pending(pending) => pending_hash(pending),
         }
     }
 
@@ -96,14 +95,14 @@ impl BlockSubject {
     /// The transaction at an index with what came of it.
     pub(crate) fn traced(&self, index: usize, outcome: TransactionOutcome) -> Option<Traced> {
         let (transaction, sender) = self.transaction(index)?;
-        let is_draft = matches!(self.content, Content::Pending(_));
-        Some(Traced { is_draft, ..Traced::of_transaction(transaction, sender, outcome) })
+        let is_pending = matches!(self.content, Content::Pending(_));
+        Some(Traced { is_pending, ..Traced::of_transaction(transaction, sender, outcome) })
     }
 
     /// Ready for the first transaction.
     pub(crate) fn replay<'s>(&'s self, node: &'s Node, deadline: &Deadline) -> Result<BlockReplay<'s>, RpcError> {
         let state = node.chain().state_at(&self.parent)?;
-        BlockReplay::new(self.replayed(node), state, deadline).map_err(to_rpc_error)
+        BlockReplay::new(self.replayed(node), state, deadline).map_err(RpcError::from)
     }
 
     /// Ready for the transaction at `index`. Those before it are executed once for all who ask about a stored block.
@@ -115,14 +114,14 @@ impl BlockSubject {
     ) -> Result<BlockReplay<'s>, RpcError> {
         match &self.content {
             Content::Mined(record) => {
-                let base = Base { block: record.hash, parent_state: self.parent.state_root };
+                let key = ReplayKey { block: record.hash, parent_state: self.parent.state_root };
                 // The trie of exactly that root, whatever becomes of the head meanwhile.
                 let open = || Ok(Arc::new(node.chain().state_trie(&self.parent)?) as _);
-                node.replay_cache().branch(base, self.replayed(node), index, &open, deadline)
+                node.caches().replays.branch(key, self.replayed(node), index, &open, deadline)
             }
             Content::Pending(_) => {
                 let mut replay = self.replay(node, deadline)?;
-                replay.advance_to(index).map_err(to_rpc_error)?;
+                replay.advance_to(index)?;
                 Ok(replay)
             }
         }

@@ -1,50 +1,46 @@
 //! The state as if the waiting transactions were mined, but before the fees of their block are distributed.
 
 use crate::error::RpcError;
-use crate::execution::to_rpc_error;
-use crate::node::Node;
 use parking_lot::Mutex;
-use rhizome_chain::PendingBlock;
+use rhizome_chain::{Chain, PendingBlock};
 use rhizome_evm::BlockExecutor;
 use rhizome_primitives::Bytes;
 use rhizome_trie::{StateDelta, StateError, StateReader};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// The state of the draft that was asked for last.
+/// The state of the pending that was asked for last.
 #[derive(Default)]
-pub(crate) struct PendingStates(Mutex<Option<Known>>);
+pub(crate) struct PendingStateCache(Mutex<Option<Known>>);
 
 type Known = (Arc<PendingBlock>, Arc<dyn StateReader>);
 
-impl PendingStates {
-    /// The state of a draft without its last transaction, REMASC's.
-    pub(crate) fn state(&self, node: &Node, draft: &Arc<PendingBlock>) -> Result<Arc<dyn StateReader>, RpcError> {
+impl PendingStateCache {
+    /// The state of a pending without its last transaction, REMASC's.
+    pub(crate) fn state(&self, chain: &Chain, pending: &Arc<PendingBlock>) -> Result<Arc<dyn StateReader>, RpcError> {
         let mut kept = self.0.lock();
-        if let Some((_, state)) = kept.as_ref().filter(|(known, _)| Arc::ptr_eq(known, draft)) {
+        if let Some((_, state)) = kept.as_ref().filter(|(known, _)| Arc::ptr_eq(known, pending)) {
             return Ok(Arc::clone(state));
         }
-        let state = execute(node, draft)?;
-        *kept = Some((Arc::clone(draft), Arc::clone(&state)));
+        let state = execute(chain, pending)?;
+        *kept = Some((Arc::clone(pending), Arc::clone(&state)));
         Ok(state)
     }
 }
 
-fn execute(node: &Node, draft: &PendingBlock) -> Result<Arc<dyn StateReader>, RpcError> {
-    let chain = node.chain();
-    let base = chain.state_at(&draft.parent)?;
-    let waiting = draft.block.transactions.iter().zip(&draft.senders);
+fn execute(chain: &Chain, pending: &PendingBlock) -> Result<Arc<dyn StateReader>, RpcError> {
+    let base = chain.state_at(&pending.parent)?;
+    let waiting = pending.block.transactions.iter().zip(&pending.senders);
     let mut waiting = waiting.filter(|(transaction, _)| !transaction.has_remasc_form()).peekable();
     if waiting.peek().is_none() {
         return Ok(base);
     }
-    let ancestry = chain.ancestry(&draft.parent);
-    let mut executor =
-        BlockExecutor::new(chain.spec(), draft.env.clone(), Arc::clone(&base), &ancestry).map_err(to_rpc_error)?;
+    let ancestry = chain.ancestry(&pending.parent);
+    let mut executor = BlockExecutor::new(chain.spec(), pending.env.clone(), Arc::clone(&base), &ancestry)?;
     for (transaction, sender) in waiting {
-        executor.execute(transaction, *sender).map_err(to_rpc_error)?;
+        executor.execute(transaction, *sender)?;
     }
-    let delta = executor.finish().map_err(to_rpc_error)?.delta;
+    let delta = executor.finish()?.delta;
     Ok(Arc::new(ChangedState { base, delta }))
 }
 

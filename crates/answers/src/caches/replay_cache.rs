@@ -3,7 +3,6 @@
 //! Explorers trace one transaction of a block after another, and each needs those before it.
 
 use crate::error::RpcError;
-use crate::execution::to_rpc_error;
 use lru::LruCache;
 use parking_lot::{Mutex, MutexGuard};
 use rhizome_evm::{BlockReplay, Deadline, ReplayLog, ReplayedBlock};
@@ -20,7 +19,7 @@ const ENTRY_BYTES: usize = 512;
 
 /// What decides about an execution: all else follows from the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Base {
+pub(crate) struct ReplayKey {
     /// Hash of the block.
     pub(crate) block: B256,
     /// Root of the state after its parent, which can be changed by hand on development networks.
@@ -32,18 +31,18 @@ pub(crate) type Open<'o> = dyn Fn() -> Result<Arc<dyn StateReader>, RpcError> + 
 
 /// A bounded store of executed blocks.
 pub(crate) struct ReplayCache {
-    entries: Mutex<Entries>,
+    entries: Mutex<ReplayEntries>,
     /// Bytes.
     limit: usize,
 }
 
-struct Entries {
+struct ReplayEntries {
     /// Without a limit of its own.
-    logs: LruCache<Base, Entry>,
+    logs: LruCache<ReplayKey, ReplayEntry>,
     bytes: usize,
 }
 
-struct Entry {
+struct ReplayEntry {
     log: Arc<SharedLog>,
     bytes: usize,
 }
@@ -54,26 +53,26 @@ type SharedLog = Mutex<Option<ReplayLog>>;
 impl ReplayCache {
     /// A cache that holds about `limit` bytes.
     pub(crate) fn new(limit: usize) -> Self {
-        let entries = Mutex::new(Entries { logs: LruCache::unbounded(), bytes: 0 });
+        let entries = Mutex::new(ReplayEntries { logs: LruCache::unbounded(), bytes: 0 });
         Self { entries, limit }
     }
 
     /// Stands before the transaction at `index` of a block. Executes those before it that nobody has executed yet.
     pub(crate) fn branch<'e>(
         &self,
-        base: Base,
+        key: ReplayKey,
         replayed: ReplayedBlock<'e>,
         index: usize,
         open: &Open<'_>,
         deadline: &Deadline,
     ) -> Result<BlockReplay<'e>, RpcError> {
         let reader = open()?;
-        let shared = self.entry(base);
+        let shared = self.entry(key);
         let mut held = wait(&shared, deadline)?;
         // Taken out meanwhile: what panics is not kept.
         let (mut log, is_new) = match held.take() {
             Some(log) => (log, false),
-            None => (ReplayLog::new(replayed, open()?).map_err(to_rpc_error)?, true),
+            None => (ReplayLog::new(replayed, open()?)?, true),
         };
         let grows = log.reached() < index;
         let result = match grows {
@@ -82,29 +81,29 @@ impl ReplayCache {
         };
         let result = result.and_then(|()| log.branch(index, replayed, reader, deadline));
         if is_new || grows {
-            self.weigh(&base, &shared, ENTRY_BYTES + log.memory_size());
+            self.weigh(&key, &shared, ENTRY_BYTES + log.memory_size());
         }
         *held = Some(log);
-        result.map_err(to_rpc_error)
+        result.map_err(RpcError::from)
     }
 
-    fn entry(&self, base: Base) -> Arc<SharedLog> {
+    fn entry(&self, key: ReplayKey) -> Arc<SharedLog> {
         let mut entries = self.entries.lock();
-        if let Some(entry) = entries.logs.get(&base) {
+        if let Some(entry) = entries.logs.get(&key) {
             return Arc::clone(&entry.log);
         }
         let log = Arc::<SharedLog>::default();
-        entries.logs.put(base, Entry { log: Arc::clone(&log), bytes: ENTRY_BYTES });
+        entries.logs.put(key, ReplayEntry { log: Arc::clone(&log), bytes: ENTRY_BYTES });
         entries.bytes += ENTRY_BYTES;
         entries.shrink_to(self.limit);
         log
     }
 
     /// Notes how much a log holds now. Nothing is to be done if it was dropped meanwhile.
-    fn weigh(&self, base: &Base, log: &Arc<SharedLog>, bytes: usize) {
+    fn weigh(&self, key: &ReplayKey, log: &Arc<SharedLog>, bytes: usize) {
         let mut entries = self.entries.lock();
-        let Entries { logs, bytes: sum } = &mut *entries;
-        if let Some(entry) = logs.peek_mut(base).filter(|entry| Arc::ptr_eq(&entry.log, log)) {
+        let ReplayEntries { logs, bytes: sum } = &mut *entries;
+        if let Some(entry) = logs.peek_mut(key).filter(|entry| Arc::ptr_eq(&entry.log, log)) {
             *sum = sum.saturating_sub(entry.bytes).saturating_add(bytes);
             entry.bytes = bytes;
         }
@@ -112,7 +111,7 @@ impl ReplayCache {
     }
 }
 
-impl Entries {
+impl ReplayEntries {
     /// Drops what was not asked for longest.
     fn shrink_to(&mut self, limit: usize) {
         while self.bytes > limit
@@ -176,7 +175,7 @@ mod tests {
         senders: Vec<Address>,
         state: Trie,
         reads: Arc<AtomicUsize>,
-        base: Base,
+        key: ReplayKey,
     }
 
     impl World {
@@ -204,29 +203,29 @@ mod tests {
             state.save_code(COUNTER, Bytes::copy_from_slice(&COUNT)).unwrap();
             state.set_storage_word(COUNTER, U256::ZERO, U256::from(count)).unwrap();
             trie.apply(&state.into_delta()).unwrap();
-            let base = Base { block: B256::ZERO, parent_state: trie.root_hash() };
+            let key = ReplayKey { block: B256::ZERO, parent_state: trie.root_hash() };
             let senders = vec![sender; transactions.len()];
             let block = Block { header, transactions, uncles: Vec::new() };
-            Self { spec, block, senders, state: trie, reads: Arc::default(), base }
+            Self { spec, block, senders, state: trie, reads: Arc::default(), key }
         }
 
         /// The block under another hash.
-        fn numbered(&self, number: u8) -> Base {
-            Base { block: B256::repeat_byte(number), ..self.base }
+        fn numbered(&self, number: u8) -> ReplayKey {
+            ReplayKey { block: B256::repeat_byte(number), ..self.key }
         }
 
         /// What the transaction at an index returns.
-        fn ask(&self, cache: &ReplayCache, base: Base, index: usize, deadline: &Deadline) -> Result<U256, RpcError> {
+        fn ask(&self, cache: &ReplayCache, key: ReplayKey, index: usize, deadline: &Deadline) -> Result<U256, RpcError> {
             let (spec, block, senders) = (&self.spec, &self.block, self.senders.as_slice());
             let replayed = ReplayedBlock { spec, block, senders, ancestry: &Alone };
             let open = || Ok(Arc::new(Counted(self.state.clone(), Arc::clone(&self.reads))) as _);
-            let mut replay = cache.branch(base, replayed, index, &open, deadline)?;
+            let mut replay = cache.branch(key, replayed, index, &open, deadline)?;
             let inspected = replay.step(Inspection::default()).unwrap().unwrap();
             Ok(U256::from_be_slice(&inspected.outcome.output))
         }
 
         fn count(&self, cache: &ReplayCache, index: usize) -> u64 {
-            self.ask(cache, self.base, index, &Deadline::none()).unwrap().to()
+            self.ask(cache, self.key, index, &Deadline::none()).unwrap().to()
         }
 
         fn reads(&self) -> usize {
@@ -262,9 +261,9 @@ mod tests {
     #[test]
     fn who_waits_has_a_deadline() {
         let (world, cache) = (World::new(10), ReplayCache::new(1 << 20));
-        let shared = cache.entry(world.base);
+        let shared = cache.entry(world.key);
         let held = shared.lock();
-        let refused = world.ask(&cache, world.base, 2, &Deadline::at(std::time::Instant::now())).unwrap_err();
+        let refused = world.ask(&cache, world.key, 2, &Deadline::at(std::time::Instant::now())).unwrap_err();
         assert_eq!(refused.code, RpcError::timed_out().code);
         drop(held);
         assert_eq!(world.count(&cache, 2), 13);

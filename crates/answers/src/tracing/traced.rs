@@ -21,7 +21,7 @@ pub struct Traced {
     /// It ends a block.
     pub is_remasc: bool,
     /// Its block is not mined yet.
-    pub is_draft: bool,
+    pub is_pending: bool,
     /// How it ended.
     pub end: End,
     /// Return data, reason of a REVERT, or the code of the new contract.
@@ -45,7 +45,7 @@ impl Traced {
             input: transaction.data().clone(),
             hash: transaction.hash(),
             is_remasc: transaction.has_remasc_form(),
-            is_draft: false,
+            is_pending: false,
             end: outcome.end,
             output: outcome.output,
             gas_used: outcome.gas_used,
@@ -64,7 +64,7 @@ impl Traced {
             input: request.data.clone(),
             hash: B256::ZERO,
             is_remasc: false,
-            is_draft: false,
+            is_pending: false,
             end: outcome.end,
             output: outcome.output,
             gas_used: outcome.gas_used,

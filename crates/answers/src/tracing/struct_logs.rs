@@ -319,7 +319,7 @@ fn write_plain(json: &mut JsonWriter, traced: &Traced) {
     json.key("transferInvoke");
     write_transfer(json, traced.to.unwrap_or_default(), traced.sender, &traced.value);
     // The reference has empty data in a REMASC transaction of its own making and none in one that it has read.
-    match traced.input.is_empty() && !(traced.is_remasc && traced.is_draft) {
+    match traced.input.is_empty() && !(traced.is_remasc && traced.is_pending) {
         true => json.key("msgData").null(),
         false => json.key("msgData").base64(&traced.input),
     }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Values of each kind that are kept of a head: some megabytes at the most.
 const VALUES: usize = 8192;
 /// Longer cells are not kept.
-const LONGEST_CELL: usize = 128;
+const MAX_SLOT_BYTES: usize = 128;
 /// Bytes of values that are kept by their keys, code among them.
 const VALUE_BYTES: u64 = 4 << 20;
 /// What an entry takes beside its key and its value, about.
@@ -23,17 +23,17 @@ const ENTRY_BYTES: usize = 64;
 
 /// What is kept of the latest head. That of another head takes its place with the first question.
 #[derive(Default)]
-pub(crate) struct HeadReads(ArcSwapOption<KeptHead>);
+pub(crate) struct LatestHeadCache(ArcSwapOption<HeadCache>);
 
-impl HeadReads {
+impl LatestHeadCache {
     /// What is kept of this head.
-    pub(crate) fn of(&self, head: &Arc<Head>) -> Arc<KeptHead> {
+    pub(crate) fn of(&self, head: &Arc<Head>) -> Arc<HeadCache> {
         if let Some(kept) = &*self.0.load()
             && Arc::ptr_eq(&kept.head, head)
         {
             return Arc::clone(kept);
         }
-        let fresh = Arc::new(KeptHead::new(Arc::clone(head)));
+        let fresh = Arc::new(HeadCache::new(Arc::clone(head)));
         self.0.store(Some(Arc::clone(&fresh)));
         fresh
     }
@@ -41,7 +41,7 @@ impl HeadReads {
 
 /// Where a transaction lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct MinedPlace {
+pub(crate) struct TransactionPosition {
     /// Hash of its block.
     pub(crate) block: B256,
     /// Its position there.
@@ -49,21 +49,21 @@ pub(crate) struct MinedPlace {
 }
 
 /// A head, its state, and what was read of them: accounts and cells by their names, so that no key has to be made.
-pub(crate) struct KeptHead {
+pub(crate) struct HeadCache {
     head: Arc<Head>,
-    state: Arc<KeptState>,
+    state: Arc<CachedState>,
     accounts: Cache<Address, AccountState>,
-    cells: Cache<(Address, U256), Bytes>,
-    transactions: Cache<B256, MinedPlace>,
+    slots: Cache<(Address, U256), Bytes>,
+    transactions: Cache<B256, TransactionPosition>,
 }
 
-impl KeptHead {
+impl HeadCache {
     fn new(head: Arc<Head>) -> Self {
         Self {
-            state: Arc::new(KeptState::new(head.state())),
+            state: Arc::new(CachedState::new(head.state())),
             head,
             accounts: Cache::new(VALUES),
-            cells: Cache::new(VALUES),
+            slots: Cache::new(VALUES),
             transactions: Cache::new(VALUES),
         }
     }
@@ -84,25 +84,25 @@ impl KeptHead {
     }
 
     /// The stored bytes of a cell.
-    pub(crate) fn cell(&self, address: &Address, position: &U256) -> Result<Bytes, RpcError> {
+    pub(crate) fn slot(&self, address: &Address, position: &U256) -> Result<Bytes, RpcError> {
         let name = (*address, *position);
-        if let Some(cell) = self.cells.get(&name) {
-            return Ok(cell);
+        if let Some(slot) = self.slots.get(&name) {
+            return Ok(slot);
         }
-        let cell = state::cell(&*self.state.state, address, position)?;
-        if cell.len() <= LONGEST_CELL {
-            self.cells.insert(name, cell.clone());
+        let slot = state::slot(&*self.state.state, address, position)?;
+        if slot.len() <= MAX_SLOT_BYTES {
+            self.slots.insert(name, slot.clone());
         }
-        Ok(cell)
+        Ok(slot)
     }
 
     /// Where a transaction lies on the best chain.
-    pub(crate) fn transaction(&self, chain: &Chain, hash: &B256) -> Result<Option<MinedPlace>, RpcError> {
+    pub(crate) fn transaction(&self, chain: &Chain, hash: &B256) -> Result<Option<TransactionPosition>, RpcError> {
         if let Some(place) = self.transactions.get(hash) {
             return Ok(Some(place));
         }
         let Some(mined) = chain.transaction(hash)? else { return Ok(None) };
-        let place = MinedPlace { block: mined.record.hash, index: mined.index };
+        let place = TransactionPosition { block: mined.record.hash, index: mined.index };
         // Another head may have come meanwhile: then this is not of ours.
         if self.head.is_current() {
             self.transactions.insert(*hash, place);
@@ -112,13 +112,13 @@ impl KeptHead {
 }
 
 /// A state that never changes, and what was read of it.
-struct KeptState {
+struct CachedState {
     state: Arc<dyn StateReader>,
     values: Cache<Vec<u8>, Option<Bytes>, ValueWeight>,
     lengths: Cache<Vec<u8>, Option<(usize, B256)>>,
 }
 
-impl KeptState {
+impl CachedState {
     fn new(state: Arc<dyn StateReader>) -> Self {
         let values = Cache::with_weighter(VALUES, VALUE_BYTES, ValueWeight);
         Self { state, values, lengths: Cache::new(VALUES) }
@@ -134,7 +134,7 @@ impl Weighter<Vec<u8>, Option<Bytes>> for ValueWeight {
     }
 }
 
-impl StateReader for KeptState {
+impl StateReader for CachedState {
     fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StateError> {
         if let Some(value) = self.values.get(key) {
             return Ok(value);
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn values_and_absence_are_read_once() {
         let counted = Arc::new(Counted::default());
-        let state = KeptState::new(Arc::clone(&counted) as _);
+        let state = CachedState::new(Arc::clone(&counted) as _);
         let reads = |key: &[u8]| {
             let before = counted.0.load(Ordering::Relaxed);
             assert_eq!(state.get(key).unwrap(), counted.get(key).unwrap());
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn no_more_bytes_are_kept_than_there_is_room_for() {
-        let state = KeptState::new(Arc::new(Counted::default()));
+        let state = CachedState::new(Arc::new(Counted::default()));
         for number in 0..50_000_u32 {
             state.get(&[&[250], &number.to_be_bytes()[..]].concat()).unwrap();
         }
