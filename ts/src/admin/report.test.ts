@@ -64,7 +64,7 @@ describe('Reporter', () => {
     expect(method?.curve).toHaveLength(18)
     expect(method?.curve.filter((rate) => rate > 0)).toEqual([60, 12])
     vi.advanceTimersByTime(265_000)
-    // The slow ones are forgotten, the others are within sight.
+    // The slow requests are too old, the others are within the window.
     expect((await reporter.report()).requests).toMatchObject({
       count: 360,
       perSecond: 0,

@@ -171,7 +171,7 @@ describe('apps', () => {
       const flipped = Buffer.from(bytes)
       flipped[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7))
       const { apps: read } = readApps(flipped.toString('latin1'))
-      // White space, some of which differs from other white space by a bit, says nothing.
+      // White space has no meaning, and some white space differs by one bit from other white space.
       if (read !== undefined) expect(read).toEqual(apps)
       if (read !== undefined && (bytes[bit >> 3] ?? 0) > 0x20) taken.push(flipped.toString('latin1'))
     }

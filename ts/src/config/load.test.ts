@@ -53,7 +53,7 @@ test('error: a data directory for an ephemeral node', () => {
   expect(configProblems({ file: file('ephemeral = true\n'), environment: { RHIZOME_DATA_DIR: 'x' } })).toEqual([
     both.replace('dataDir', 'RHIZOME_DATA_DIR'),
   ])
-  // A flag is there to overrule the file.
+  // A flag overrides the file.
   expect(dataDirOf(loadConfig({ file: path, flags: flag }))).toBeNull()
   expect(dataDirOf(loadConfig({ file: path, environment: { RHIZOME_EPHEMERAL: 'true' } }))).toBeNull()
 })

@@ -7,7 +7,7 @@ const methods = ['get', 'head', 'post', 'options', 'put', 'patch', 'del', 'trace
 
 /** A counted connection, seen from one of its requests. */
 export interface CountedConnection {
-  /** To be called once, when the connection has closed. */
+  /** Must be called once, when the connection has closed. */
   readonly release: () => void
   /** Calls `write`. When `write` returns true, the response has ended, and the handler for the end of the connection is set again. */
   end(write: () => boolean): void

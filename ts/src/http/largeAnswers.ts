@@ -8,24 +8,24 @@ import type { MemoryBudget, Reservation } from '../rpc/memoryBudget.ts'
 import type { RequestContext } from '../rpc/requestContext.ts'
 import { ended, isLastOf, type Outgoing, onAborted, send, writeHead } from './reply.ts'
 
-/** The part of an answer that is written at a time. uWebSockets has taken what it takes of it when `tryEnd` returns. */
+/** Buffer for the part of an answer to write next. It can be reused when `tryEnd` has returned. */
 const part = Buffer.allocUnsafeSlow(256 * 1024)
-/** Smaller answers fit into what the system keeps for a connection, or nearly so. */
+/** Smaller answers fit into the send buffer of a connection, or nearly so. */
 const largeBytes = 256 * 1024
 /**
- * The same where the connection closes behind the answer. uWebSockets reads requests again while a part of the last answer
- * is still to be written.
+ * The same limit for the last answer of a connection. uWebSockets continues to read requests while a part of the last
+ * answer is unwritten.
  */
 const lastLargeBytes = 32 * 1024
 
 export interface LargeAnswerSettings {
   /** Time for a client to take a large answer; 0: no limit. */
   readonly writeMs: number
-  /** Of all large answers of the worker that are not read yet. */
+  /** Limit of the large answers of the worker that clients have not read yet. */
   readonly maxUnreadBytes: number
 }
 
-/** Sends answers that clients may take long to read: neither for ever, nor so many that memory runs out. */
+/** Sends large answers in parts, with limits of time and of unread bytes. */
 export class LargeAnswers {
   readonly #settings: LargeAnswerSettings
   readonly #memory: MemoryBudget
@@ -36,7 +36,7 @@ export class LargeAnswers {
     this.#memory = memory
   }
 
-  /** Sends any answer to a client; `onAborted` is replaced. `busy` is sent instead when too much waits to be read already. */
+  /** Sends an answer of any size; replaces `onAborted`. Sends `busy` instead if there are too many unread bytes. */
   send(
     response: HttpResponse,
     outgoing: Outgoing,
@@ -69,7 +69,7 @@ export class LargeAnswers {
     }
     onAborted(response, finish)
     let isScheduled = false
-    /** Writes the next part, and the one after it when there is time, until the system takes no more. */
+    /** Writes the next part, and schedules another until the send buffer is full. */
     const writePart = (): void => {
       isScheduled = false
       if (isOver) return
@@ -81,7 +81,7 @@ export class LargeAnswers {
           if (!hasHead) writeHead(response, outgoing)
           if (!hasHead && isLast) response.writeHeader('Connection', 'close')
           hasHead = true
-          // `tryEnd` cannot close the connection: when this is the end of it, nothing more is read until it times out.
+          // `tryEnd` cannot close the connection, so it is paused until its timeout: no further request is read.
           if (isLast) response.pause()
           const offset = response.getWriteOffset()
           const length = body.copy(offset, part)
@@ -102,7 +102,7 @@ export class LargeAnswers {
     if (writeMs > 0) timer = setTimeout(() => response.close(), writeMs)
     response.onWritable(() => {
       schedule()
-      // uWebSockets has nothing to wait for itself.
+      // Nothing was written here, so uWebSockets has nothing to retry.
       return true
     })
     schedule()

@@ -47,7 +47,7 @@ describe('latencyMs', () => {
   test('behavior: none, and within a class', () => {
     expect(latencyMs([], 0.5)).toBeNull()
     expect(latencyMs(classes(), 0.99)).toBeNull()
-    // All between 0.25 and 0.5 ms: the middle one is taken for the middle.
+    // All latencies between 0.25 and 0.5 ms: the median is interpolated to the middle of the class.
     expect(latencyMs(classes([2, 100]), 0.5)).toBeCloseTo(0.375)
     expect(latencyMs(classes([0, 100]), 0.5)).toBeCloseTo(0.05)
   })

@@ -41,7 +41,7 @@ const names = {
 const network = (one: { net: string }) => names[one.net as keyof typeof names]
 const raw = (one: { raw: string }): Hex => `0x${one.raw}`
 
-/** The fault of what must not be proven. */
+/** Returns the fault of a verification that must fail. */
 function faultOf(attempt: () => unknown): string | undefined {
   try {
     attempt()
@@ -142,7 +142,7 @@ describe('headers', () => {
 interface Listed {
   readonly key: string
   readonly value: string | null
-  /** Deepest first. */
+  /** Proof nodes, deepest first. */
   readonly nodes: readonly string[]
 }
 
@@ -200,7 +200,7 @@ describe('proofs', () => {
     }
   })
 
-  /** The answer that eth_getProof gives. */
+  /** Returns the answer of eth_getProof. */
   function answerFor({ account }: (typeof accounts)[number]): AccountProof {
     const wrapped = (nodes: Uint8Array[]) => nodes.map((node) => hexOf(encode(node)))
     const above = account.account.nodes.length
@@ -277,7 +277,7 @@ describe('proofs', () => {
     }
   })
 
-  /** Each byte of an element changed. */
+  /** Returns copies of an element, each with one byte changed. */
   function* changes(element: string): Generator<Hex> {
     const whole = bytesOf(element, 'element')
     for (let at = 0; at < whole.length; at++) yield hexOf(whole.with(at, (whole[at] as number) ^ (1 << (at % 8))))
