@@ -51,7 +51,8 @@ export interface Refusal {
   }
 }
 
-export interface LaneReport {
+/** Threads and queue of an executor. */
+export interface ExecutorReport {
   readonly threads: number
   readonly waiting: number
   readonly running: number
@@ -106,7 +107,7 @@ export interface NodeReport {
     readonly filters: number | null
   }
   readonly pool: { readonly pending: number; readonly queued: number } | null
-  readonly lanes: { readonly pool: LaneReport; readonly trace: LaneReport } | null
+  readonly lanes: { readonly pool: ExecutorReport; readonly trace: ExecutorReport } | null
   readonly memory: { readonly residentBytes: number; readonly cacheBytes: number; readonly writeBufferBytes: number }
   readonly database: { readonly fileBytes: number; readonly compactionBytes: number } | null
 }

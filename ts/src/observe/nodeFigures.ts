@@ -1,5 +1,5 @@
 /** Statistics of an executor: a thread pool and its queue. */
-interface LaneFigures {
+interface ExecutorStats {
   readonly threads: number
   readonly waiting: number
   readonly running: number
@@ -21,7 +21,7 @@ export interface NodeFigures {
   readonly highestBlock: number
   readonly pendingTransactions: number
   readonly queuedTransactions: number
-  readonly lanes: Readonly<Record<'pool' | 'trace', LaneFigures>>
+  readonly lanes: Readonly<Record<'pool' | 'trace', ExecutorStats>>
   /** Caches of finished answers, and of stored blocks, receipts and long values. */
   readonly caches: Readonly<Record<'answers' | 'blocks' | 'receipts' | 'values', CacheReads>>
   readonly store: {
