@@ -4,7 +4,7 @@ import { assertDataExists, withCore } from './openCore.ts'
 import { addChainOptions, addDevelopmentOptions, configFrom, type Parsed } from './options.ts'
 
 export function infoCommand(): Command {
-  const command = new Command('info').description('Show network, head and size of a data directory')
+  const command = new Command('info').description('Show network and head of a data directory')
   return addDevelopmentOptions(addChainOptions(command))
     .option('--json', 'print JSON')
     .action(async (options: Parsed & { json?: boolean }) => {

@@ -28,7 +28,7 @@ export function keysCommand(): Command {
       .action(create),
   )
   keys.addCommand(
-    described(subcommand('edit', 'Change an app; what no flag names stays as it is'))
+    described(subcommand('edit', 'Change an app; only the given flags have an effect'))
       .argument('<name>', 'the app', appName)
       .action(edit),
   )
