@@ -1,7 +1,7 @@
-//! Speed of execution beside plain revm, on one thread: `cargo bench -p rhizome-evm --profile release`.
+//! Speed of execution compared with plain revm, on one thread: `cargo bench -p rhizome-evm --profile release`.
 //!
-//! Small programs, in gas a second, and the transactions of the chain `load`: the senders are known, the state is in memory
-//! and has no trie. A line is `name: value unit`.
+//! Runs small programs, in gas per second, and the transactions of the chain `load`, with known senders and a state in
+//! memory without a trie. Each line of output is `name: value unit`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
@@ -24,7 +24,7 @@ use rhizome_trie::{MemoryNodes, StateDelta, StateError, StateReader, genesis};
 
 type Failure = Box<dyn Error>;
 
-/// Each program is a loop that ends when its gas does.
+/// Programs; each is a loop until out of gas.
 const PROGRAMS: [(&str, &str); 5] = [
     // PUSH1 3; JUMPDEST; DUP1; MUL; PUSH1 7; ADD; PUSH1 2; JUMP
     ("arithmetic", "60035b800260070160025600"),
@@ -38,9 +38,9 @@ const PROGRAMS: [(&str, &str); 5] = [
     ("calls of a built-in contract", "5b600060006000600060045afa5060005600"),
 ];
 const PROGRAM_GAS: u64 = 100_000_000;
-/// Where the programs live.
+/// Address of the programs.
 const PROGRAM: Address = Address::repeat_byte(0x77);
-/// Of several runs the fastest counts: whatever else the machine does only makes them slower.
+/// Number of runs, of which the fastest counts: other load on the machine only makes runs slower.
 const RUNS: usize = 5;
 
 fn main() -> Result<(), Failure> {
@@ -92,7 +92,7 @@ fn run_plain_program(code: &Bytes) -> Result<f64, Failure> {
     Ok(start.elapsed().as_secs_f64())
 }
 
-/// State without a trie.
+/// A state in memory without a trie.
 #[derive(Default)]
 struct Memory(RwLock<HashMap<Vec<u8>, Bytes>>);
 
@@ -171,7 +171,7 @@ fn open(name: &str) -> Result<impl BufRead, Failure> {
     Ok(BufReader::new(GzDecoder::new(File::open(folder.join(name))?)))
 }
 
-/// Seconds of execution alone.
+/// Returns the seconds of execution.
 fn execute_load(load: &Load) -> Result<f64, Failure> {
     let nodes = Arc::new(MemoryNodes::default());
     let (first, trie) = genesis(&load.spec, nodes)?;
@@ -194,8 +194,8 @@ fn execute_load(load: &Load) -> Result<f64, Failure> {
     Ok(seconds)
 }
 
-/// Seconds of execution alone, and how many transactions did not succeed. The rules are Ethereum's: the prices differ, so
-/// each transaction has gas enough and pays nothing.
+/// Returns the seconds of execution and the number of failed transactions. The rules and prices are those of Ethereum, so
+/// each transaction has four times its gas limit and pays no fee.
 fn execute_load_plainly(load: &Load) -> Result<(f64, usize), Failure> {
     let mut database = CacheDB::<EmptyDB>::default();
     for account in &load.spec.genesis.alloc {
@@ -204,8 +204,8 @@ fn execute_load_plainly(load: &Load) -> Result<(f64, usize), Failure> {
             info = info.with_code(Bytecode::new_raw(code.clone()));
         }
         database.insert_account_info(account.address, info);
-        for (slot, cell) in &account.storage {
-            database.insert_account_storage(account.address, (*slot).into(), U256::from_be_slice(cell))?;
+        for (slot, value) in &account.storage {
+            database.insert_account_storage(account.address, (*slot).into(), U256::from_be_slice(value))?;
         }
     }
     let mut evm =

@@ -32,12 +32,12 @@ impl<'e> Evm<'e> {
 
     /// Runs a first frame and all frames that it starts.
     pub(crate) fn run(&mut self, top: TopFrame, tracer: &mut impl Tracer) -> Result<FinishedFrame, ExecError> {
-        let wide;
+        let limited;
         let table = if top.gas < UNBOUNDED_MEMORY_GAS {
             &*self.instructions
         } else {
-            wide = Box::new(instructions(&self.machine.rules, true));
-            &*wide
+            limited = Box::new(instructions(&self.machine.rules, true));
+            &*limited
         };
         self.memory.free_child_context();
         let machine = &mut self.machine;

@@ -1,4 +1,4 @@
-//! The instructions that differ from those of revm, and the table that puts both together.
+//! The instructions that differ from revm, and the table that combines them with the instructions of revm.
 
 mod accounts;
 mod calls;

@@ -109,7 +109,7 @@ impl State {
         state
     }
 
-    /// Replaces the reader by another one over the same base. Returns the previous reader.
+    /// Replaces the reader by a different reader over the same base. Returns the previous reader.
     pub(crate) fn replace_reader(&mut self, reader: Arc<dyn StateReader>) -> Arc<dyn StateReader> {
         std::mem::replace(&mut self.reader, reader)
     }

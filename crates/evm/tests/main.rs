@@ -1,4 +1,4 @@
-//! Golden data of the state, of the machine and of transactions, replayed case by case.
+//! Replays the golden data of the state, the machine and transactions.
 
 mod vectors;
 
@@ -9,7 +9,7 @@ use flate2::read::GzDecoder;
 use serde_json::Value;
 use vectors::bridge::Outcome;
 
-/// The file of that name, without `.json`, below the folder of golden data.
+/// Reads a file of golden data. `name` has no extension.
 fn load(name: &str) -> Value {
     let folder: PathBuf = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/").into();
     let plain = folder.join(format!("{name}.json"));
@@ -52,7 +52,7 @@ macro_rules! replays {
 
 replays!(activation calls create gas localcalls opcodes precompiles random remasc selfdestruct traces transactions);
 
-/// What is implemented is exact; everything else says that it is not.
+/// The implemented parts of the Bridge are exact. The other parts fail as not implemented.
 #[test]
 fn bridge() {
     let files: [(&str, usize, usize); 11] = [
@@ -80,11 +80,11 @@ fn bridge() {
         });
         replayed.unwrap_or_else(|mismatch| panic!("{name}: {mismatch}"));
         assert!(failed.is_empty(), "{name}:\n{}", failed.join("\n"));
-        assert_eq!(counts, [same, stopped], "{name}: steps that are exact, steps that stop");
+        assert_eq!(counts, [same, stopped], "{name}: exact steps, not implemented steps");
     }
 }
 
-/// Counts the cases that are exact and those that stop.
+/// Counts exact cases and cases that are not implemented.
 fn count(cases: &Value, check: impl Fn(&Value) -> Result<Outcome, vectors::Mismatch>) -> [usize; 2] {
     let mut counts = [0, 0];
     for case in vectors::cases(cases) {
@@ -97,7 +97,7 @@ fn count(cases: &Value, check: impl Fn(&Value) -> Result<Outcome, vectors::Misma
     counts
 }
 
-/// Plain multisig federations are implemented, those with emergency keys are not.
+/// Plain multisig federations are implemented, federations with emergency keys are not.
 #[test]
 fn scripts_of_federations() {
     assert_eq!(count(&load("bridge/scripts"), vectors::bridge::check_scripts), [18, 90]);

@@ -1,4 +1,4 @@
-//! Instructions that look at other accounts. Built-in contracts are told by all 32 bytes of the operand.
+//! Instructions that read other accounts. All 32 bytes of the operand identify a precompile.
 
 use revm::interpreter::{Host, InstructionResult, num_words};
 use rhizome_primitives::{Address, B256, EMPTY_CODE_HASH, I256, Rules, U256};
@@ -10,40 +10,40 @@ use crate::precompiles::{PrecompileEntry, precompile_at};
 
 const COPY_COST_PER_WORD: u64 = 3;
 
-/// The account that an operand addresses: its upper 12 bytes do not matter.
+/// Returns the address in an operand, whose upper 12 bytes are ignored.
 #[inline]
 pub(crate) fn address_of(operand: U256) -> Address {
     Address::from_word(B256::from(operand))
 }
 
-/// The built-in contract that an operand addresses.
+/// Returns the precompile that an operand identifies.
 #[inline]
 pub(crate) fn precompile_of(operand: &U256, machine: &Machine<'_>) -> Option<&'static PrecompileEntry> {
     match machine.moved_precompiles {
-        None => precompile_in_place(operand, &machine.rules),
+        None => fixed_precompile(operand, &machine.rules),
         Some(_) => machine.precompile_at(&address_of(*operand)),
     }
 }
 
 #[inline]
-fn precompile_in_place(operand: &U256, rules: &Rules) -> Option<&'static PrecompileEntry> {
+fn fixed_precompile(operand: &U256, rules: &Rules) -> Option<&'static PrecompileEntry> {
     let [low, rest @ ..] = operand.as_limbs();
-    // All of them have small addresses.
+    // All precompiles have addresses below 2^32.
     if rest != &[0; 3] || *low > u64::from(u32::MAX) {
         return None;
     }
     precompile_at(&address_of(*operand), rules)
 }
 
-/// A balance as BALANCE pushes it: a negative one without sign extension.
+/// Returns a balance as BALANCE pushes it: a negative balance has no sign extension.
 fn balance_word(balance: I256) -> U256 {
     if !balance.is_negative() {
         return balance.into_raw();
     }
-    // The smallest number of bytes that hold the number and its sign.
+    // The smallest number of bytes for the number with its sign.
     let bits = (!balance.into_raw()).bit_len() + 1;
-    let kept = bits.div_ceil(8) * 8;
-    if kept >= 256 { balance.into_raw() } else { balance.into_raw() & ((U256::ONE << kept) - U256::ONE) }
+    let width = bits.div_ceil(8) * 8;
+    if width >= 256 { balance.into_raw() } else { balance.into_raw() & ((U256::ONE << width) - U256::ONE) }
 }
 
 pub(super) fn balance(context: Context<'_, '_>) -> InstructionOutcome {
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn negative_balances_lose_their_sign_extension() {
+    fn negative_balances_have_no_sign_extension() {
         for (balance, word) in [(0, 0), (5, 5), (-5, 0xfb), (-128, 0x80), (-129, 0xff7f), (-256, 0xff00), (-1, 0xff)] {
             assert_eq!(balance_word(I256::try_from(balance).unwrap()), U256::from(word), "{balance}");
         }
@@ -120,11 +120,11 @@ mod tests {
     }
 
     #[test]
-    fn built_in_contracts_need_the_whole_operand() {
+    fn precompiles_are_identified_by_the_whole_operand() {
         let rules = Rules::all();
-        assert!(precompile_in_place(&U256::from(1), &rules).is_some());
-        assert!(precompile_in_place(&U256::from(0x0100_0006), &rules).is_some());
-        assert!(precompile_in_place(&(U256::from(1) + (U256::ONE << 160)), &rules).is_none());
-        assert!(precompile_in_place(&U256::from(0x0a), &rules).is_none());
+        assert!(fixed_precompile(&U256::from(1), &rules).is_some());
+        assert!(fixed_precompile(&U256::from(0x0100_0006), &rules).is_some());
+        assert!(fixed_precompile(&(U256::from(1) + (U256::ONE << 160)), &rules).is_none());
+        assert!(fixed_precompile(&U256::from(0x0a), &rules).is_none());
     }
 }

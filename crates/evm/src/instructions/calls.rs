@@ -1,4 +1,4 @@
-//! The CALL family: its gas in the order of the reference, and calls that need no frame.
+//! The CALL family: gas in the order of the reference, and calls without a frame.
 
 use std::ops::Range;
 
@@ -18,20 +18,20 @@ pub(super) const CALL: u8 = 0;
 pub(super) const CALLCODE: u8 = 1;
 pub(super) const DELEGATECALL: u8 = 2;
 pub(super) const STATICCALL: u8 = 3;
-/// STATICCALL before RSKIP-103: asks for six items and takes seven, a value among them.
+/// STATICCALL before RSKIP-103: checks for six items and takes seven, including a value.
 pub(super) const STATICCALL_WITH_VALUE: u8 = 4;
 
 const BASE_COST: u64 = 700;
 const NEW_ACCOUNT_COST: u64 = 25_000;
 const VALUE_COST: u64 = 9_000;
-/// Added to the requested gas when value moves. The caller pays for it.
+/// Added to the requested gas of a call with value. The caller pays for it.
 const STIPEND: u64 = 2_300;
 
-/// A call after its gas was paid.
+/// A call whose gas was charged.
 pub(super) struct ChargedCall {
     pub(super) target: Address,
     pub(super) target_account: AccountIndex,
-    /// Who receives the value and whose storage is used.
+    /// The account that receives the value and whose storage the code uses.
     pub(super) context_account: AccountIndex,
     pub(super) value: U256,
     pub(super) gas: u64,
@@ -39,11 +39,11 @@ pub(super) struct ChargedCall {
     /// Ranges of the caller's memory.
     pub(super) input: Range<usize>,
     pub(super) output: Range<usize>,
-    /// The offset of the output as it was on the stack, of which the size may be zero.
+    /// Offset of the output as on the stack, also if the size is zero.
     pub(super) output_offset: U256,
 }
 
-/// Operands of the stack, in its order.
+/// Operands, in the order of the stack.
 struct Operands {
     gas: U256,
     target: U256,
@@ -75,8 +75,8 @@ pub(super) fn call<const KIND: u8>(context: Context<'_, '_>) -> InstructionOutco
     let gas = lend_gas(interpreter, machine, operands.gas, !operands.value.is_zero())?;
     expand(interpreter, machine.gas_params(), output_end);
 
-    let is_stateless = matches!(KIND, CALLCODE | DELEGATECALL);
-    let context_account = if is_stateless { interpreter.extend.account } else { target_account };
+    let uses_own_account = matches!(KIND, CALLCODE | DELEGATECALL);
+    let context_account = if uses_own_account { interpreter.extend.account } else { target_account };
     let request = ChargedCall {
         target,
         target_account,
@@ -112,7 +112,7 @@ fn pop_operands<const KIND: u8>(interpreter: &mut Interpreter<RskInterpreter>) -
         return Ok(Operands { gas, target, value, input_offset, input_size, output_offset, output_size });
     }
     if KIND == STATICCALL_WITH_VALUE && interpreter.stack.len() == 6 {
-        // The reference runs into an empty stack after its own check and has no text for that.
+        // The reference pops an empty stack after its own check, an error without a message.
         return Err(InstructionResult::InvalidImmediateEncoding);
     }
     let [gas, target, value, input_offset, input_size, output_offset, output_size] =
@@ -124,7 +124,7 @@ fn range_before(end: usize, size: U256) -> Range<usize> {
     end - size.saturating_to::<usize>()..end
 }
 
-/// Takes what the callee gets. A call may take everything: there is no 64th part that stays.
+/// Charges the gas of the callee. It can be all gas left: RSK has no rule of 63/64 (EIP-150).
 fn lend_gas(
     interpreter: &mut Interpreter<RskInterpreter>,
     machine: &Machine<'_>,
@@ -158,14 +158,14 @@ fn call_account<const KIND: u8>(
     request: ChargedCall,
 ) -> InstructionOutcome {
     if interpreter.input.depth >= machine.active_rules.depth_limit as usize {
-        return decline(interpreter, request.gas);
+        return fail_call(interpreter, request.gas);
     }
     expand(interpreter, machine.gas_params(), request.input.end);
     let own_account = interpreter.extend.account;
     let balance = machine.state.balance_at(own_account).or_stop(machine)?;
     if !covers(balance, request.value) {
         clear_return_buffer(interpreter, machine);
-        return decline(interpreter, request.gas);
+        return fail_call(interpreter, request.gas);
     }
     let code =
         machine.state.executable_code(request.target_account, machine.active_rules.has_old_opcodes).or_stop(machine)?;
@@ -194,20 +194,20 @@ fn call_account<const KIND: u8>(
     Err(InstructionResult::Suspend)
 }
 
-/// A call that does not happen: its gas comes back.
-pub(super) fn decline(interpreter: &mut Interpreter<RskInterpreter>, gas: u64) -> InstructionOutcome {
+/// Fails a call without execution and returns its gas.
+pub(super) fn fail_call(interpreter: &mut Interpreter<RskInterpreter>, gas: u64) -> InstructionOutcome {
     interpreter.gas.erase_cost(gas);
     push(interpreter, U256::ZERO)
 }
 
-/// Calls without a frame empty the return buffer from RSKIP-171 on.
+/// Clears the return buffer after a call without a frame, from RSKIP-171 on.
 pub(super) fn clear_return_buffer(interpreter: &mut Interpreter<RskInterpreter>, machine: &Machine<'_>) {
     if machine.active_rules.clears_return_buffer {
         interpreter.return_data.0.clear();
     }
 }
 
-/// MovedPrecompiles a covered amount, creating the receiver also for zero.
+/// Transfers a covered amount. Creates the receiver if absent, also for zero.
 pub(super) fn move_value(
     machine: &mut Machine<'_>,
     from: AccountIndex,

@@ -10,20 +10,20 @@ use super::memory::{expand, expansion_cost, range_end};
 use crate::frame_request::{CreateFrameRequest, FrameRequest};
 use crate::machine::OrStop;
 
-/// Longest code of a contract, in bytes (EIP-170).
+/// Largest size of contract code, in bytes (EIP-170).
 pub(crate) const CODE_SIZE_LIMIT: usize = 24_576;
-/// Longest init code, in bytes (RSKIP-438).
+/// Largest size of init code, in bytes (RSKIP-438).
 pub(crate) const INIT_CODE_SIZE_LIMIT: usize = 49_152;
-/// No new code starts with this (RSKIP-544).
+/// First byte that new code must not have (RSKIP-544).
 pub(crate) const REJECTED_CODE_PREFIX: u8 = 0xef;
 
 const CREATE_COST: u64 = 32_000;
 const HASH_COST_PER_WORD: u64 = 6;
-/// Price of init code (RSKIP-438).
+/// Price per word of init code (RSKIP-438).
 pub(crate) const INIT_CODE_COST_PER_WORD: u64 = 2;
 const DEPOSIT_COST_PER_BYTE: u64 = 200;
 
-/// What it costs to store code of that many bytes.
+/// Returns the price of storing code of this size in bytes.
 pub(crate) fn deposit_cost(length: usize) -> u64 {
     DEPOSIT_COST_PER_BYTE.saturating_mul(length as u64)
 }
@@ -75,7 +75,7 @@ pub(super) fn create<const IS_CREATE2: bool>(context: Context<'_, '_>) -> Instru
     } else {
         created_address(&creator, &nonce)
     };
-    // The init code gets everything, and a collision loses it.
+    // The init code receives all gas. A collision spends it.
     let gas = interpreter.gas.remaining();
     interpreter.gas.spend_all();
     interpreter.extend.peak_gas = interpreter.gas.limit();

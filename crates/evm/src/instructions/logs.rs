@@ -1,4 +1,4 @@
-//! LOG0 to LOG4: a static frame is found out before anything is paid.
+//! LOG0 to LOG4: the check for a static frame precedes the charge.
 
 use revm::interpreter::{Host, InstructionResult};
 use rhizome_primitives::{B256, Bytes, Log};

@@ -1,4 +1,4 @@
-//! Memory with the limit of 2^30 bytes, charged and expanded apart.
+//! Memory up to 2^30 bytes. Charge and expansion are separate steps.
 
 use revm::context_interface::cfg::GasParams;
 use revm::interpreter::{InstructionResult, Interpreter, num_words};
@@ -6,10 +6,10 @@ use rhizome_primitives::U256;
 
 use super::context::RskInterpreter;
 
-/// No range may end beyond this, in bytes.
+/// Largest end of a range, in bytes.
 pub(super) const LIMIT: usize = 1 << 30;
 
-/// Where a range of memory ends; 0 for an empty one wherever it is. Out of gas beyond the limit.
+/// Returns the end of a memory range; 0 for an empty range at any offset. Fails with out of gas beyond the limit.
 #[inline]
 pub(super) fn range_end(offset: U256, size: U256) -> Result<usize, InstructionResult> {
     if size.is_zero() {
@@ -22,7 +22,7 @@ pub(super) fn range_end(offset: U256, size: U256) -> Result<usize, InstructionRe
     }
 }
 
-/// What it costs to have memory up to `end` bytes, beyond what was paid for the memory there is.
+/// Returns the price of an expansion of the memory to `end` bytes.
 #[inline]
 pub(super) fn expansion_cost(interpreter: &Interpreter<RskInterpreter>, params: &GasParams, end: usize) -> u64 {
     let words = num_words(end);
@@ -33,7 +33,7 @@ pub(super) fn expansion_cost(interpreter: &Interpreter<RskInterpreter>, params: 
     params.memory_cost(words) - memory.expansion_cost
 }
 
-/// Makes memory reach `end` bytes without a charge.
+/// Expands the memory to `end` bytes without a charge.
 #[inline]
 pub(super) fn expand(interpreter: &mut Interpreter<RskInterpreter>, params: &GasParams, end: usize) {
     let words = num_words(end);

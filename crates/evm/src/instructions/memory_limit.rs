@@ -1,6 +1,6 @@
-//! Memory instructions for frames with so much gas that gas alone does not keep memory below 2^30 bytes.
+//! Memory instructions for frames whose gas pays for more than 2^30 bytes of memory, which is the limit.
 //!
-//! No block can give that much, only a local call without a gas cap. The ordinary table does not look at the limit.
+//! Only a local call without a gas cap has that much gas. The default table has no check of the limit.
 
 use revm::bytecode::opcode;
 use revm::interpreter::Instruction;
@@ -12,16 +12,16 @@ use super::context::{Context, InstructionOutcome, RskInterpreter};
 use super::memory::range_end;
 use crate::machine::Machine;
 
-/// From this gas limit on the wide instructions are needed: less gas does not pay for 2^30 bytes and a word.
+/// Gas limit from which these instructions are needed: less gas does not pay for 2^30 bytes and a word.
 pub(crate) const UNBOUNDED_MEMORY_GAS: u64 = 1 << 41;
 
-/// An instruction that first looks at the memory range which it is going to touch.
+/// Defines an instruction that checks its memory range before it executes.
 macro_rules! checked {
     ($name:ident, $check:expr, $instruction:expr) => {
         fn $name(context: Context<'_, '_>) -> InstructionOutcome {
             let check: fn(&[U256]) -> Option<(U256, U256)> = $check;
             let stack = context.interpreter.stack.data();
-            // The operands with the top of the stack first. Too few are the instruction's own concern.
+            // Operands, top of the stack first. The instruction itself checks their number.
             let mut operands = [U256::ZERO; 3];
             for (operand, item) in operands.iter_mut().zip(stack.iter().rev()) {
                 *operand = *item;
@@ -34,17 +34,17 @@ macro_rules! checked {
     };
 }
 
-/// Offset on top, size at the given place.
+/// Returns the range with the offset on top and the size at the given position.
 fn range(operands: &[U256], size: usize) -> Option<(U256, U256)> {
     Some((*operands.first()?, *operands.get(size)?))
 }
 
-/// A range of fixed size at the top of the stack.
+/// Returns a range of fixed size with the offset on top.
 fn word(operands: &[U256], size: usize) -> Option<(U256, U256)> {
     Some((*operands.first()?, U256::from(size)))
 }
 
-/// Source and destination, whichever ends later.
+/// Returns the range of source or destination that ends later.
 fn copy(operands: &[U256]) -> Option<(U256, U256)> {
     Some((*operands.first()?.max(operands.get(1)?), *operands.get(2)?))
 }
@@ -58,8 +58,8 @@ checked!(calldatacopy, |operands| range(operands, 2), system::calldatacopy::<Rsk
 checked!(ret, |operands| range(operands, 1), control::ret::<RskInterpreter, Machine<'_>>);
 checked!(revert, |operands| range(operands, 1), control::revert::<RskInterpreter, Machine<'_>>);
 
-/// Replaces the instructions of revm that touch memory without a limit.
-pub(super) fn widen(table: &mut Instructions<'_>) {
+/// Replaces the instructions of revm that access memory without a limit.
+pub(super) fn limit_memory(table: &mut Instructions<'_>) {
     let mut set = |byte: u8, instruction| table[usize::from(byte)] = instruction;
     set(opcode::MLOAD, Instruction::new(mload));
     set(opcode::MSTORE, Instruction::new(mstore));

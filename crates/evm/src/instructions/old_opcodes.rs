@@ -23,7 +23,7 @@ pub(super) fn dupn(context: Context<'_, '_>) -> InstructionOutcome {
     skip_byte(interpreter)
 }
 
-/// Exchanges the top with the item below the one at the popped index.
+/// Exchanges the top with the item below the popped index.
 pub(super) fn swapn(context: Context<'_, '_>) -> InstructionOutcome {
     let interpreter = context.interpreter;
     if interpreter.stack.len() < 3 {
@@ -36,7 +36,7 @@ pub(super) fn swapn(context: Context<'_, '_>) -> InstructionOutcome {
     skip_byte(interpreter)
 }
 
-/// The operand, as a number of 31 bits. The reference has no text for a larger one.
+/// Pops a number of 31 bits. The reference fails without a message for a larger number.
 fn pop_index(interpreter: &mut Interpreter<RskInterpreter>) -> Result<usize, InstructionResult> {
     let operand = interpreter.stack.pop()?;
     if operand.bit_len() > 31 {
@@ -45,7 +45,7 @@ fn pop_index(interpreter: &mut Interpreter<RskInterpreter>) -> Result<usize, Ins
     Ok(operand.saturating_to())
 }
 
-/// The byte after the instruction is not executed. Beyond the end of the code there is nothing but STOP.
+/// Skips the byte after the instruction. The code continues with STOP beyond its end.
 fn skip_byte(interpreter: &mut Interpreter<RskInterpreter>) -> InstructionOutcome {
     let length = match &interpreter.extend.original_code {
         None => interpreter.bytecode.bytecode_len(),

@@ -1,4 +1,4 @@
-//! CODESIZE and CODECOPY: the code that runs is not always the code that contracts see.
+//! CODESIZE and CODECOPY. The executed code can differ from the code that contracts see.
 
 use revm::interpreter::interpreter_types::LegacyBytecode;
 use revm::interpreter::{Host, InstructionResult, num_words};

@@ -1,9 +1,9 @@
-//! Calls of built-in contracts by the CALL family. They run inside the instruction, without a frame.
+//! Calls of precompiles by the CALL family. They run inside the instruction, without a frame.
 
 use revm::interpreter::{Host, InstructionResult, Interpreter};
 use rhizome_primitives::{BRIDGE, Bytes, U256};
 
-use super::calls::{ChargedCall, clear_return_buffer, decline, move_value};
+use super::calls::{ChargedCall, clear_return_buffer, fail_call, move_value};
 use super::context::{InstructionOutcome, RskInterpreter, covers, push};
 use super::memory::{LIMIT, expand};
 use crate::machine::{Machine, OrStop};
@@ -19,13 +19,13 @@ pub(super) fn call(
         machine.note_precompile_call(&entry.address);
     }
     if interpreter.input.depth >= machine.active_rules.depth_limit as usize {
-        return decline(interpreter, request.gas);
+        return fail_call(interpreter, request.gas);
     }
     let own_account = interpreter.extend.account;
     let balance = machine.state.balance_at(own_account).or_stop(machine)?;
     if !covers(balance, request.value) {
         clear_return_buffer(interpreter, machine);
-        return decline(interpreter, request.gas);
+        return fail_call(interpreter, request.gas);
     }
     let length = match entry.input_limit {
         Some(limit) if machine.active_rules.truncates_precompile_input => request.input.len().min(limit),
@@ -93,7 +93,7 @@ pub(super) fn call(
         }
         machine.state.revert(checkpoint);
         interpreter.return_data.0.clear();
-        return decline(interpreter, gas_left);
+        return fail_call(interpreter, gas_left);
     }
     interpreter.gas.erase_cost(gas_left);
     let output = match result {
@@ -107,7 +107,7 @@ pub(super) fn call(
     push(interpreter, U256::ONE)
 }
 
-/// Into the out range; before RSKIP-150 all of it, growing memory without a charge.
+/// Copies the output to the output range. Before RSKIP-150 the whole output is copied and memory grows without a charge.
 fn write_output(
     interpreter: &mut Interpreter<RskInterpreter>,
     machine: &Machine<'_>,
@@ -124,7 +124,8 @@ fn write_output(
     if output.is_empty() {
         return Ok(());
     }
-    // The offset is cut to 32 bits with a sign. A negative one is an error; memory of gigabytes never was on any chain.
+    // The offset is truncated to a signed number of 32 bits. A negative offset is an error. No block has used gigabytes of
+    // memory.
     let [low, ..] = request.output_offset.as_limbs();
     let offset = usize::try_from(*low as u32 as i32).map_err(|_negative| InstructionResult::PrecompileError)?;
     let end = offset + output.len();

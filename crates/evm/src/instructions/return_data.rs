@@ -1,4 +1,4 @@
-//! RETURNDATACOPY: what cannot be paid fails before what is out of bounds.
+//! RETURNDATACOPY: the check of gas precedes the check of bounds.
 
 use revm::interpreter::{Host, InstructionResult, num_words};
 

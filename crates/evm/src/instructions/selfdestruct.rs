@@ -1,4 +1,4 @@
-//! SELFDESTRUCT: the balance moves at once, the account goes at the end of the transaction.
+//! SELFDESTRUCT: the balance is transferred at once, the account is deleted at the end of the transaction.
 
 use revm::interpreter::InstructionResult;
 
@@ -7,7 +7,7 @@ use super::context::{Context, InstructionOutcome, charge};
 use crate::machine::OrStop;
 
 const BASE_COST: u64 = 5_000;
-/// Due when the heir does not exist, whether it inherits something or not.
+/// Charged if the heir does not exist, also if the balance is zero.
 const NEW_ACCOUNT_COST: u64 = 25_000;
 
 pub(super) fn selfdestruct(context: Context<'_, '_>) -> InstructionOutcome {

@@ -1,4 +1,4 @@
-//! SLOAD and SSTORE: old prices that look at the current value alone, refunds that are never taken back.
+//! SLOAD and SSTORE with the prices before EIP-1283: only the current value counts, and refunds are never subtracted.
 
 use revm::interpreter::InstructionResult;
 

@@ -1,4 +1,4 @@
-//! Which instruction stands behind which byte, by the rules of a block.
+//! The instruction table under the rules of a block.
 
 use revm::bytecode::opcode::{self, OpCode};
 use revm::interpreter::instructions::gas_table;
@@ -13,14 +13,14 @@ use crate::machine::Machine;
 const DUPN: u8 = 0xa8;
 const SWAPN: u8 = 0xa9;
 const TXINDEX: u8 = 0xaa;
-/// Begins a code header; never executed.
+/// First byte of a code header. Never executed.
 const HEADER: u8 = 0xfc;
 
-/// The instructions of a block.
+/// The instruction table of a block.
 pub(crate) type Instructions<'e> = InstructionTable<RskInterpreter, Machine<'e>>;
 
-/// What every instruction costs before it looks at anything. Bytes without an instruction cost the frame everything
-/// anyway, so this does not depend on the rules.
+/// Fixed price of each instruction. It does not depend on the rules, because an inactive instruction spends all gas of
+/// the frame.
 pub(crate) const GAS: GasTable = static_gas();
 
 const fn static_gas() -> GasTable {
@@ -30,7 +30,7 @@ const fn static_gas() -> GasTable {
     table[opcode::EXTCODESIZE as usize] = 700;
     table[opcode::EXTCODECOPY as usize] = 700;
     table[opcode::EXTCODEHASH as usize] = 400;
-    // These look at operands or at the frame before they cost anything.
+    // These instructions check operands or the frame before they charge gas.
     let mut later = 0;
     while later < CHARGED_LATER.len() {
         table[CHARGED_LATER[later] as usize] = 0;
@@ -58,7 +58,7 @@ const CHARGED_LATER: [u8; 13] = [
     opcode::SELFDESTRUCT,
 ];
 
-/// Instructions of revm that never existed here.
+/// Instructions of revm that RSK never had.
 const NEVER: [u8; 7] = [
     opcode::CLZ,
     opcode::BLOBHASH,
@@ -69,8 +69,8 @@ const NEVER: [u8; 7] = [
     opcode::EXCHANGE,
 ];
 
-/// Instructions that came with a rule.
-const GATED: [(u8, Rule); 13] = [
+/// Instructions that a rule activates.
+const ACTIVATED: [(u8, Rule); 13] = [
     (opcode::SHL, Rule::Rskip120),
     (opcode::SHR, Rule::Rskip120),
     (opcode::SAR, Rule::Rskip120),
@@ -86,11 +86,12 @@ const GATED: [(u8, Rule); 13] = [
     (opcode::PUSH0, Rule::Rskip398),
 ];
 
-/// The instructions under these rules, for frames with less than [`super::UNBOUNDED_MEMORY_GAS`] or without a bound.
-pub(crate) fn instructions<'e>(rules: &Rules, is_wide: bool) -> Instructions<'e> {
+/// Returns the instruction table under these rules. `has_memory_limit`: for frames with at least
+/// [`super::UNBOUNDED_MEMORY_GAS`].
+pub(crate) fn instructions<'e>(rules: &Rules, has_memory_limit: bool) -> Instructions<'e> {
     let mut table = instruction_table::<RskInterpreter, Machine<'e>>();
-    if is_wide {
-        memory_limit::widen(&mut table);
+    if has_memory_limit {
+        memory_limit::limit_memory(&mut table);
     }
     let mut set = |byte: u8, instruction| table[usize::from(byte)] = instruction;
 
@@ -130,7 +131,7 @@ pub(crate) fn instructions<'e>(rules: &Rules, is_wide: bool) -> Instructions<'e>
     for byte in NEVER {
         set(byte, Instruction::unknown());
     }
-    for (byte, rule) in GATED {
+    for (byte, rule) in ACTIVATED {
         if !rules.is_active(rule) {
             set(byte, Instruction::unknown());
         }
@@ -138,16 +139,16 @@ pub(crate) fn instructions<'e>(rules: &Rules, is_wide: bool) -> Instructions<'e>
     table
 }
 
-/// True if the byte is an instruction under these rules.
+/// Whether the byte is an instruction under these rules.
 pub(crate) fn is_instruction(byte: u8, rules: &Rules) -> bool {
     stack_use(byte).is_some()
         && byte != HEADER
-        && GATED.iter().all(|(gated, rule)| *gated != byte || rules.is_active(*rule))
+        && ACTIVATED.iter().all(|(activated, rule)| *activated != byte || rules.is_active(*rule))
         && (!matches!(byte, DUPN | SWAPN | TXINDEX) || !rules.is_active(Rule::Rskip191))
 }
 
-/// How many items an instruction wants on the stack and how many it leaves in their place, whether it is active or not.
-/// None for a byte that never was an instruction.
+/// Returns the number of items that an instruction takes from the stack and pushes, active or not. `None` for a byte that
+/// never was an instruction.
 pub(crate) fn stack_use(byte: u8) -> Option<(usize, usize)> {
     match byte {
         DUPN => Some((2, 2)),
@@ -165,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn instructions_come_and_go() {
+    fn instructions_depend_on_the_rules() {
         let is_active = |byte, rules| is_instruction(byte, &rules);
         assert!(!is_active(opcode::PUSH0, Rules::none()) && is_active(opcode::PUSH0, Rules::all()));
         assert!(is_active(TXINDEX, Rules::none()) && !is_active(TXINDEX, Rules::all()));

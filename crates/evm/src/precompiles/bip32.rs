@@ -10,7 +10,7 @@ use rhizome_bitcoin::{base58check, hash160};
 use sha2::Sha512;
 
 const PAYLOAD_LENGTH: usize = 78;
-/// 82 bytes, of which the first is not zero, never need more digits.
+/// Largest number of Base58 digits of 82 bytes whose first byte is not zero.
 const TEXT_LIMIT: usize = 112;
 const MAIN_VERSION: u32 = 0x0488_b21e;
 const TEST_VERSION: u32 = 0x0435_87cf;
@@ -27,7 +27,7 @@ pub(super) struct ExtendedKey {
 }
 
 impl ExtendedKey {
-    /// Reads `xpub…` or `tpub…`; the version bytes must fit the prefix.
+    /// Parses `xpub…` or `tpub…`. The version bytes must match the prefix.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
         let version = match text.first_chunk::<4>()? {
             b"xpub" => MAIN_VERSION,
@@ -51,7 +51,7 @@ impl ExtendedKey {
         })
     }
 
-    /// Child of a public key, without hardening. None in the cases that BIP-32 calls invalid.
+    /// Derives a child without hardening. Returns `None` in the cases that BIP-32 calls invalid.
     pub(super) fn child(&self, number: u32) -> Option<Self> {
         let key = self.public_key();
         let mut mac = Hmac::<Sha512>::new_from_slice(&self.chain_code).ok()?;
@@ -89,7 +89,7 @@ impl ExtendedKey {
     }
 }
 
-/// A point from 33 bytes (tag 2 or 3).
+/// Reads a point from 33 bytes (tag 2 or 3).
 pub(super) fn read_compressed(bytes: &[u8; 33]) -> Option<AffinePoint> {
     if !matches!(bytes.first()?, 2 | 3) {
         return None;
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_other_texts() {
+    fn rejects_other_texts() {
         let broken = MASTER.replace("duB", "duC");
         for text in ["", "xpub", "xprv", &MASTER[..110], broken.as_str(), &"x".repeat(5000)] {
             assert!(ExtendedKey::parse(text.as_bytes()).is_none(), "{text}");

@@ -16,7 +16,7 @@ impl Precompile for Blake2f {
     }
 
     fn run(&self, input: &[u8], ctx: &mut PrecompileContext<'_>) -> Result<PrecompileOutput, PrecompileFailure> {
-        // The reference leaves block execution with an error when a transaction without data calls this contract.
+        // The reference aborts the execution of the block if a transaction without data calls this precompile.
         if input.is_empty() && ctx.is_direct && !ctx.rules.is_active(Rule::Rskip552) {
             return Err(PrecompileFailure::BlakeWithoutData);
         }
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn fails_in_its_own_ways() {
+    fn rejects_invalid_input_and_unpaid_work() {
         let spec = ChainSpec::regtest();
         let env = golden::env(&golden::load("precompiles")["cases"][0]["env"]);
         let ancestry = FixedAncestry::new(None, &spec);
@@ -79,7 +79,7 @@ mod tests {
         assert!(matches!(Blake2f.run(&[], &mut ctx), Err(PrecompileFailure::Failed)));
         ctx.rules = ctx.rules.without(Rule::Rskip552);
         assert!(matches!(Blake2f.run(&[], &mut ctx), Err(PrecompileFailure::BlakeWithoutData)));
-        // Four billion rounds for nothing.
+        // Four billion rounds without payment.
         ctx.is_local_call = true;
         let result = Blake2f.run(&[0xff; INPUT_LENGTH], &mut ctx);
         assert!(matches!(result, Err(PrecompileFailure::Fatal(ExecError::DeadlineExceeded))));

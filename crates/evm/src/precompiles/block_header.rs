@@ -1,4 +1,4 @@
-//! Block header contract (0x01000010; RSKIP-119, RSKIP-536): fields of the ancestors of the executing block.
+//! Block header precompile (0x01000010; RSKIP-119, RSKIP-536): header fields of the ancestors of the executing block.
 
 use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use crate::block_env::AncestorBlock;
@@ -6,9 +6,9 @@ use rhizome_primitives::abi::{self, selector};
 use rhizome_primitives::{Address, I256, Rule, Rules, U256};
 use std::sync::Arc;
 
-/// Ancestors at this depth and beyond are not served.
+/// Depth from which ancestors are not available.
 const DEPTH_LIMIT: u16 = 4000;
-/// What precedes the merged mining hash in the coinbase transaction of the Bitcoin block.
+/// Prefix of the merged mining hash in the coinbase transaction of the Bitcoin block.
 const TAG: &[u8; 9] = b"RSKBLOCK:";
 const TAGGED_HASH_LENGTH: usize = 32;
 
@@ -30,7 +30,7 @@ enum HeaderField {
 }
 
 impl HeaderField {
-    /// HeaderField and depth that a call asks for.
+    /// Parses the requested field and depth.
     fn parse(input: &[u8], rules: &Rules) -> Option<(Self, I256)> {
         let (method, arguments) = selector(input)?;
         let field = match method {
@@ -50,7 +50,7 @@ impl HeaderField {
         Some((field, arguments.integer(0)?))
     }
 
-    /// The bytes to return. None is the reference's null: a field that the header does not have.
+    /// Returns the bytes of the field. `None` is the `null` of the reference, if the header does not have the field.
     fn read(self, block: &AncestorBlock) -> Result<Option<Vec<u8>>, PrecompileFailure> {
         let header = &block.header;
         let bytes = match self {
@@ -102,7 +102,7 @@ impl Precompile for BlockHeader {
     }
 }
 
-/// Depth 0 is the parent. The genesis block is within reach only as the parent.
+/// Returns the ancestor at a depth; depth 0 is the parent. The genesis block is only available as the parent.
 fn ancestor(depth: u16, ctx: &PrecompileContext<'_>) -> Result<Option<Arc<AncestorBlock>>, PrecompileFailure> {
     let Some(parent) = ctx.env.number.checked_sub(1) else { return Ok(None) };
     let depth_blocks = u64::from(depth);
@@ -120,7 +120,7 @@ fn non_empty(bytes: &[u8]) -> Option<Vec<u8>> {
     (!bytes.is_empty()).then(|| bytes.to_vec())
 }
 
-/// What follows the last tag and its hash; nothing without a tag, none when the hash is cut.
+/// Returns the bytes after the last tag and its hash: empty without a tag, `None` if the hash is truncated.
 fn merged_mining_tags(coinbase: &[u8]) -> Option<&[u8]> {
     match coinbase.windows(TAG.len()).rposition(|window| window == TAG) {
         Some(position) => coinbase.get(position + TAG.len() + TAGGED_HASH_LENGTH..),
@@ -128,7 +128,7 @@ fn merged_mining_tags(coinbase: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Minimal big-endian two's complement.
+/// Returns the shortest big-endian two's complement.
 fn signed_bytes(value: U256, is_negative: bool) -> Vec<u8> {
     let sign = if is_negative { 0xff } else { 0 };
     let mut bytes = vec![sign];
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_signed() {
+    fn encodes_signed_numbers() {
         let positive = |value: u64| signed_bytes(U256::from(value), false);
         assert_eq!(positive(0), [0]);
         assert_eq!(positive(0x7f), [0x7f]);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn tags() {
+    fn finds_merged_mining_tags() {
         let hash = [7; TAGGED_HASH_LENGTH];
         assert_eq!(merged_mining_tags(b"no tag here"), Some(&[][..]));
         assert_eq!(merged_mining_tags(&[&TAG[..], &hash].concat()), Some(&[][..]));

@@ -1,6 +1,6 @@
 //! alt_bn128 addition, multiplication and pairing check (0x06, 0x07, 0x08; RSKIP-137).
 //!
-//! Invalid points are a success without output before RSKIP-197 and a failure from then on.
+//! An invalid point is a success without output before RSKIP-197, and a failure from then on.
 
 use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use revm::precompile::EthPrecompileResult;

@@ -1,7 +1,7 @@
-//! ecrecover (0x01): address of the signer, or nothing.
+//! ecrecover (0x01): address of the signer, or empty output.
 //!
-//! Two habits of this chain: only the last byte of the `v` word counts, and a recovered point at infinity gives the
-//! "address" of the empty string instead of no output.
+//! RSK differs from Ethereum in two points: only the last byte of the `v` word counts, and a recovered point at infinity
+//! returns the "address" of the empty string instead of empty output.
 
 use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use super::padding::padded;
@@ -11,7 +11,7 @@ use k256::{AffinePoint, FieldBytes};
 use revm::precompile::crypto;
 use rhizome_primitives::{Bytes, U256, keccak256};
 
-/// Order of the curve.
+/// The order of the curve.
 const ORDER: U256 = U256::from_limbs([0xbfd2_5e8c_d036_4141, 0xbaae_dce6_af48_a03b, 0xffff_ffff_ffff_fffe, u64::MAX]);
 
 pub(super) struct EcRecover;
@@ -31,7 +31,7 @@ impl Precompile for EcRecover {
     }
 }
 
-/// The signer as a word. `hash ++ v ++ r ++ s`; `s` may be cut, its missing bytes are zeros.
+/// Returns the signer as a word. Input: `hash ++ v ++ r ++ s`. Missing bytes of `s` are zeros.
 fn recover(input: &[u8]) -> Option<[u8; 32]> {
     if input.len() < 96 {
         return None;
@@ -51,7 +51,7 @@ fn recover(input: &[u8]) -> Option<[u8; 32]> {
     if let Ok(word) = crypto().secp256k1_ecrecover(&signature, parity, &hash) {
         return Some(word);
     }
-    // With r and s in range there are two reasons left: r is not an abscissa of the curve, or the key is infinity.
+    // With r and s in range two reasons remain: r is not an abscissa of the curve, or the key is the point at infinity.
     let point = AffinePoint::decompress(&FieldBytes::from(r), Choice::from(parity));
     bool::from(point.is_some()).then(address_of_infinity)
 }
@@ -74,13 +74,13 @@ mod tests {
     }
 
     #[test]
-    fn infinity_has_an_address() {
+    fn recovers_an_address_for_infinity() {
         let word = address_of_infinity();
         assert_eq!(hex::encode(word), "000000000000000000000000dcc703c0e500b653ca82273b7bfad8045d85a470");
     }
 
     #[test]
-    fn order_is_that_of_the_curve() {
+    fn the_order_is_that_of_the_curve() {
         let expected = hex::decode("fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141").unwrap();
         assert_eq!(ORDER.to_be_bytes::<32>().to_vec(), expected);
     }

@@ -1,4 +1,4 @@
-//! Environment contract (0x01000011; RSKIP-203): how deep the caller is.
+//! Environment precompile (0x01000011; RSKIP-203): depth of the caller.
 
 use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use rhizome_primitives::U256;
@@ -17,7 +17,7 @@ impl Precompile for Environment {
     fn run(&self, input: &[u8], ctx: &mut PrecompileContext<'_>) -> Result<PrecompileOutput, PrecompileFailure> {
         match selector(input) {
             Some((GET_CALL_STACK_DEPTH, _)) => {
-                // A transaction that calls directly counts as the first level.
+                // A direct call by a transaction is the first level.
                 let depth = if ctx.is_direct { 1 } else { u64::from(ctx.call_depth) + 1 };
                 Ok(PrecompileOutput::Output(abi::encode_word(U256::from(depth))))
             }

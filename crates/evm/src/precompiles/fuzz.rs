@@ -1,4 +1,4 @@
-//! Random input for every built-in contract under every set of rules: no panic, and no work that was not paid for.
+//! Random input for each precompile under each set of rules: no panic, and no work without payment.
 
 use super::corpus::fuzz_corpus;
 use super::golden::{self, FixedAncestry};
@@ -11,14 +11,15 @@ use rhizome_primitives::{Address, BRIDGE, ChainSpec, Rule, Rules, U256, address,
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// More than any block has.
+/// Gas of a call, more than any block has.
 const GAS: u64 = 10_000_000;
-/// What that much gas may take at most, on a busy machine too.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// Calls with a price of up to this many units are made more than a few times.
+/// Largest time of a call with that gas, also on a busy machine.
+const TIME_LIMIT: Duration = Duration::from_secs(20);
+/// Largest price of calls that are made frequently.
 const CHEAP: u64 = 100_000;
 
-/// Who may do what at the Bridge of regtest: a federator, those who vote for the fee, the cap and the whitelist, anybody.
+/// Callers with different rights at the Bridge of regtest: a federator, the voters for fee, locking cap and whitelist, and
+/// an account without rights.
 const CALLERS: [Address; 5] = [
     address!("6b045752f4d650a510a353bbf7e52988331e7f5b"),
     address!("53f8f6dabd612b6137215ddd7758bb5cdd638922"),
@@ -27,7 +28,7 @@ const CALLERS: [Address; 5] = [
     Address::ZERO,
 ];
 
-/// Inputs of the golden calls, as starting points.
+/// Returns the inputs of the golden calls as seeds.
 fn inputs() -> Vec<Vec<u8>> {
     let file = golden::load("precompiles");
     let data = file["cases"].as_array().unwrap().iter().filter_map(|case| case["tx"]["data"].as_str());
@@ -35,7 +36,7 @@ fn inputs() -> Vec<Vec<u8>> {
     golden.chain(bridge_inputs()).collect()
 }
 
-/// A call of every method of the Bridge whose arguments decode, whatever their types: bytes and lists are empty or short.
+/// Returns a call of each method of the Bridge with arguments that decode as any type: bytes and lists are empty or short.
 fn bridge_inputs() -> impl Iterator<Item = Vec<u8>> {
     selectors().flat_map(|selector| {
         let arguments = [vec![0; 256], [[0; 31].as_slice(), &[0x80], &[0; 127], &[80], &[1; 224]].concat()];
@@ -43,7 +44,7 @@ fn bridge_inputs() -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// The rules of each height at which some change, for a network with all of them.
+/// Returns the rules of each height at which a rule changes, for a network with all rules.
 fn rule_sets() -> Vec<Rules> {
     let mut sets = vec![Rules::none(), Rules::all()];
     let mut rules = Rules::none();
@@ -60,7 +61,7 @@ fn input(random: &mut Random, known: &[Vec<u8>]) -> Vec<u8> {
         0 => random.bytes(300),
         1 => lengths(random),
         2 => {
-            // A selector, in most cases.
+            // Usually a selector.
             let mut input = random.pick(known).iter().copied().take(4).collect::<Vec<u8>>();
             for _ in 0..random.below(8) {
                 input.extend(word(random).to_be_bytes::<32>());
@@ -75,7 +76,7 @@ fn input(random: &mut Random, known: &[Vec<u8>]) -> Vec<u8> {
     }
 }
 
-/// Small, huge and negative numbers, offsets among them.
+/// Returns a small, huge or negative number, or an offset.
 fn word(random: &mut Random) -> U256 {
     match random.below(5) {
         0 => U256::from(32 * random.below(8)),
@@ -86,7 +87,7 @@ fn word(random: &mut Random) -> U256 {
     }
 }
 
-/// Three lengths and some bytes, as modular exponentiation reads them.
+/// Returns three lengths and random bytes, the input of modexp.
 fn lengths(random: &mut Random) -> Vec<u8> {
     let mut input = Vec::new();
     for _ in 0..3 {
@@ -97,19 +98,19 @@ fn lengths(random: &mut Random) -> Vec<u8> {
     input
 }
 
-/// What calls need besides their input.
-struct Bench {
+/// The inputs of a call beside its data.
+struct FuzzEnvironment {
     spec: ChainSpec,
     sets: Vec<Rules>,
     file: Value,
 }
 
-impl Bench {
+impl FuzzEnvironment {
     fn new() -> Self {
         Self { spec: ChainSpec::regtest(), sets: rule_sets(), file: golden::load("precompiles") }
     }
 
-    /// Calls a contract in an environment that is random, if it exists there and the call is paid.
+    /// Calls a precompile in a random environment, if it is active there and the gas covers its price.
     fn call(&self, address: &Address, data: &[u8], random: &mut Random) {
         let rules = *random.pick(&self.sets);
         let Some(entry) = precompile_at(address, &rules) else { return };
@@ -125,7 +126,7 @@ impl Bench {
         ctx.caller = *random.pick(&CALLERS);
         ctx.value = word(random) >> 1;
         let Ok(price) = entry.precompile.required_gas(data, &mut ctx) else { return };
-        // Local calls are not always paid: those that cost too much must be stopped by the contract itself.
+        // A direct local call does not pay. The precompile itself must reject such a call if it is too expensive.
         let is_unpaid = ctx.is_local_call && ctx.is_direct;
         if price > GAS && !(is_unpaid && price > super::pricing::UNPAID_WORK_LIMIT) {
             return;
@@ -133,39 +134,39 @@ impl Bench {
         if price > CHEAP && random.below(16) != 0 && !is_unpaid {
             return;
         }
-        let began = Instant::now();
+        let start = Instant::now();
         let result = entry.precompile.run(data, &mut ctx);
-        let shown = || format!("{} with {} for {price}", entry.address, hex::encode(data));
-        assert!(began.elapsed() < PATIENCE, "{}: {:?}", shown(), began.elapsed());
+        let call = || format!("{} with {} for {price}", entry.address, hex::encode(data));
+        assert!(start.elapsed() < TIME_LIMIT, "{}: {:?}", call(), start.elapsed());
         if is_unpaid && price > super::pricing::UNPAID_WORK_LIMIT {
-            assert!(matches!(result, Err(PrecompileFailure::Fatal(_))), "{}: {result:?}", shown());
+            assert!(matches!(result, Err(PrecompileFailure::Fatal(_))), "{}: {result:?}", call());
         }
     }
 }
 
 #[test]
-fn fuzz_every_contract_under_every_rule() {
-    let (known, bench) = (inputs(), Bench::new());
+fn fuzz_each_precompile_under_each_rule_set() {
+    let (seeds, environment) = (inputs(), FuzzEnvironment::new());
     with_random(|random| {
-        let data = input(random, &known);
-        TABLE.iter().for_each(|entry| bench.call(&entry.address, &data, random));
+        let data = input(random, &seeds);
+        TABLE.iter().for_each(|entry| environment.call(&entry.address, &data, random));
     });
 }
 
-/// The first byte says which contract.
+/// The first byte selects the precompile.
 #[test]
 fn fuzz_corpus_precompile() {
-    let bench = Bench::new();
+    let environment = FuzzEnvironment::new();
     fuzz_corpus("precompile", 16, &[], |data, random| {
         if let Some((which, input)) = data.split_first() {
-            bench.call(&TABLE[usize::from(*which) % TABLE.len()].address, input, random);
+            environment.call(&TABLE[usize::from(*which) % TABLE.len()].address, input, random);
         }
     });
 }
 
 #[test]
 fn fuzz_corpus_bridge() {
-    let bench = Bench::new();
+    let environment = FuzzEnvironment::new();
     let seeds: Vec<Vec<u8>> = bridge_inputs().collect();
-    fuzz_corpus("bridge", 16, &seeds, |input, random| bench.call(&BRIDGE, input, random));
+    fuzz_corpus("bridge", 16, &seeds, |input, random| environment.call(&BRIDGE, input, random));
 }

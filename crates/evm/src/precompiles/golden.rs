@@ -1,7 +1,7 @@
-//! Replays the golden calls of built-in contracts without a virtual machine.
+//! Replays the golden calls of precompiles without a virtual machine.
 //!
-//! Nearly all of them are made by the same small program: copy the call data to memory, call the contract with it, store
-//! success + 1 in cell 1 and the gas that it took in cell 2, return the output.
+//! Nearly all of them use the same small program: copy the call data to memory, call the precompile with it, store
+//! success + 1 in slot 1 and the spent gas in slot 2, return the output.
 
 use super::interface::{PrecompileContext, PrecompileFailure, PrecompileOutput};
 use super::table::precompile_at;
@@ -19,13 +19,14 @@ const VECTORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/
 static NO_DEADLINE: LazyLock<Deadline> = LazyLock::new(Deadline::none);
 const PROGRAM: &str = "0x00000000000000000000000000000000c0de0001";
 
-/// A golden file of the given name, unpacked.
+/// Reads the golden file of the given name.
 pub(super) fn load(name: &str) -> Value {
     let file = std::fs::File::open(format!("{VECTORS}{name}.json.gz")).unwrap();
     serde_json::from_reader(GzDecoder::new(file)).unwrap()
 }
 
-/// Runs all cases of precompiles.json whose name starts with `prefix`; `count` of them must have the usual program.
+/// Replays all cases of precompiles.json whose name starts with `prefix`. Exactly `count` of them must have the program
+/// above.
 pub(super) fn replay(prefix: &str, count: usize) {
     let file = load("precompiles");
     let mut replayed = 0;
@@ -42,11 +43,11 @@ pub(super) fn replay(prefix: &str, count: usize) {
     assert_eq!(replayed, count, "cases of {prefix}");
 }
 
-/// What the program calls.
+/// The call of the program.
 struct Call {
     to: Address,
     gas: u64,
-    /// Gas between the two readings of the gas counter that the contract does not take.
+    /// Gas between the two reads of the gas counter beside the price of the precompile.
     overhead: Option<u64>,
 }
 
@@ -68,9 +69,9 @@ impl Call {
     fn check(&self, name: &str, case: &Value, file: &Value) {
         let rules = rules(case["fork"].as_str().unwrap());
         let spec = ChainSpec::regtest();
-        let cells = &case["expect"]["post"][PROGRAM]["storage"];
-        let flag = cells["0x1"].as_str().map(number);
-        let taken = cells["0x2"].as_str().map(number).unwrap_or_default();
+        let slots = &case["expect"]["post"][PROGRAM]["storage"];
+        let flag = slots["0x1"].as_str().map(number);
+        let taken = slots["0x2"].as_str().map(number).unwrap_or_default();
         let Some(entry) = precompile_at(&self.to, &rules) else {
             assert_eq!(flag, Some(U256::from(2)), "{name}: a plain account");
             return;
@@ -107,7 +108,7 @@ impl Call {
                 assert_eq!(taken, U256::from(overhead + price), "{name}: gas");
                 assert_eq!(hex::encode(output.unwrap_or_default()), hex::encode(expected), "{name}: output");
             }
-            // The old program returns 96 bytes of memory that start with the output, or with what was there before.
+            // The old program returns 96 bytes of memory that start with the output, or with the previous bytes.
             None => {
                 let output = output.filter(|output| !output.is_empty()).unwrap_or(Bytes::from_static(&[0xee; 32]));
                 let length = output.len().min(expected.len());
@@ -117,7 +118,7 @@ impl Call {
     }
 }
 
-/// The operand of the PUSH at the start of the code, and what follows.
+/// Splits the operand of the PUSH at the start of the code from the rest.
 fn push(code: &str) -> Option<(U256, &str)> {
     let opcode = usize::from_str_radix(code.get(..2)?, 16).ok()?;
     let length = 2 * (opcode.checked_sub(0x5f).filter(|length| *length <= 32)?);
@@ -125,7 +126,7 @@ fn push(code: &str) -> Option<(U256, &str)> {
     Some((operand, code.get(2 + length..)?))
 }
 
-/// A context of a call from the top frame.
+/// Returns the context of a call from the first frame.
 pub(super) fn context<'a>(
     spec: &'a ChainSpec,
     rules: Rules,
@@ -141,7 +142,7 @@ pub(super) fn spec_of(case: &Value) -> ChainSpec {
     ChainSpec::by_name(case["network"].as_str().unwrap_or(Network::Regtest.name())).unwrap()
 }
 
-/// The rules of a regime such as `vetiver900-RSKIP453`.
+/// Returns the rules of a regime, for example `vetiver900-RSKIP453`.
 pub(super) fn rules(regime: &str) -> Rules {
     let text = std::fs::read_to_string(format!("{VECTORS}forks.json")).unwrap();
     let forks: Value = serde_json::from_str(&text).unwrap();
@@ -170,32 +171,32 @@ pub(super) fn env(value: &Value) -> BlockEnv {
     }
 }
 
-/// A state with the balances and cells of `pre`.
+/// Returns a state with the balances and storage slots of `pre`.
 pub(super) fn state_of(pre: &Value) -> State {
-    let mut state = State::new(Arc::new(Nothing));
+    let mut state = State::new(Arc::new(EmptyReader));
     for (address, account) in pre.as_object().unwrap() {
         let Ok(address) = address.parse::<Address>() else { continue };
         if account["account"] != false {
             let balance = I256::try_from(number_at(account, "balance")).unwrap();
             state.add_balance(address, balance).unwrap();
         }
-        for (slot, cell) in account["storage"].as_object().into_iter().flatten() {
-            let bytes = hex_bytes(cell.as_str().unwrap());
+        for (slot, value) in account["storage"].as_object().into_iter().flatten() {
+            let bytes = hex_bytes(value.as_str().unwrap());
             state.set_storage_bytes(address, number(slot), Some(bytes.into())).unwrap();
         }
     }
     state
 }
 
-struct Nothing;
+struct EmptyReader;
 
-impl StateReader for Nothing {
+impl StateReader for EmptyReader {
     fn get(&self, _key: &[u8]) -> Result<Option<Bytes>, StateError> {
         Ok(None)
     }
 }
 
-/// The listed blocks of a branch.
+/// A list of ancestors.
 pub(super) struct FixedAncestry(HashMap<u64, Arc<AncestorBlock>>);
 
 impl FixedAncestry {
@@ -233,8 +234,8 @@ fn header(value: &Value, spec: &ChainSpec) -> Header {
     header
 }
 
-/// The given hash of an uncle cannot be put into a header. What counts is its order relative to the hash of the block at
-/// the same height.
+/// Returns the header of an uncle. It cannot have the given hash, only the same order relative to the hash of the block at
+/// its height, which is relevant for REMASC.
 fn uncle_header(value: &Value, blocks: &[Value], spec: &ChainSpec) -> Header {
     let mut uncle = header(value, spec);
     let Some(rival) = blocks.iter().find(|block| block["number"] == value["number"]) else { return uncle };
@@ -250,7 +251,7 @@ pub(super) fn number(text: &str) -> U256 {
     text.parse().unwrap_or_else(|_| panic!("number {text}"))
 }
 
-/// The named number, zero if it is not there.
+/// Reads the named number, zero if absent.
 pub(super) fn number_at(value: &Value, name: &str) -> U256 {
     value[name].as_str().map(number).unwrap_or_default()
 }
@@ -267,7 +268,7 @@ fn bytes(value: &Value) -> Vec<u8> {
     value.as_str().map(hex_bytes).unwrap_or_default()
 }
 
-/// Bytes of hex digits, of which there may be an odd number.
+/// Decodes hex digits, also an odd number of them.
 pub(super) fn hex_bytes(text: &str) -> Vec<u8> {
     let digits = text.trim_start_matches("0x");
     hex::decode(if digits.len().is_multiple_of(2) { digits.to_owned() } else { format!("0{digits}") }).unwrap()

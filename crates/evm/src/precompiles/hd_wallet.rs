@@ -20,7 +20,7 @@ const MULTISIG_KEYS: std::ops::RangeInclusive<usize> = 2..=15;
 
 pub(super) struct HdWallet;
 
-/// A call with its arguments, decoded but not yet checked.
+/// A call with decoded arguments, not yet validated.
 enum HdWalletCall<'a> {
     ToBase58Check { hash: &'a [u8], version: I256 },
     Derive { key: &'a [u8], path: &'a [u8] },
@@ -51,7 +51,7 @@ impl<'a> HdWalletCall<'a> {
         }
     }
 
-    fn answer(&self) -> Option<Bytes> {
+    fn execute(&self) -> Option<Bytes> {
         match self {
             Self::ToBase58Check { hash, version } => to_base58_check(hash, *version),
             Self::Derive { key, path } => {
@@ -72,7 +72,7 @@ impl Precompile for HdWallet {
 
     fn run(&self, input: &[u8], _ctx: &mut PrecompileContext<'_>) -> Result<PrecompileOutput, PrecompileFailure> {
         let output =
-            HdWalletCall::parse(input).and_then(|request| request.answer()).ok_or(PrecompileFailure::Failed)?;
+            HdWalletCall::parse(input).and_then(|request| request.execute()).ok_or(PrecompileFailure::Failed)?;
         Ok(PrecompileOutput::Output(output))
     }
 }
@@ -85,7 +85,7 @@ fn to_base58_check(hash: &[u8], version: I256) -> Option<Bytes> {
     Some(abi::encode_bytes(base58check::encode(&payload).as_bytes()))
 }
 
-/// Numbers between slashes. The path as a whole starts and ends with a digit.
+/// Parses numbers separated by slashes. The path must start and end with a digit.
 fn parse_path(path: &[u8]) -> Option<Vec<u32>> {
     let path = std::str::from_utf8(path).ok()?;
     let is_digit = |character: Option<char>| character.and_then(digit_value).is_some();
@@ -98,7 +98,7 @@ fn parse_path(path: &[u8]) -> Option<Vec<u32>> {
     path.split('/').map(parse_level).collect()
 }
 
-/// A decimal number below 2^31. The reference reads it with a general integer parser, which takes a sign.
+/// Parses a decimal number below 2^31. As in the reference, it can have a sign.
 fn parse_level(chunk: &str) -> Option<u32> {
     let (is_negative, digits) = match chunk.strip_prefix('-') {
         Some(digits) => (true, digits),
@@ -113,9 +113,9 @@ fn parse_level(chunk: &str) -> Option<u32> {
     if is_negative && value != 0 { None } else { u32::try_from(value).ok() }
 }
 
-/// Value of a decimal digit of any script, as far as it is in the first Unicode plane: the reference's parser takes them.
+/// Returns the value of a decimal digit of any script in the first Unicode plane, all of which the reference accepts.
 fn digit_value(character: char) -> Option<u32> {
-    /// The zero of every run of ten decimal digits.
+    /// The zero of each run of ten decimal digits.
     const ZEROS: [u16; 37] = [
         0x0030, 0x0660, 0x06f0, 0x07c0, 0x0966, 0x09e6, 0x0a66, 0x0ae6, 0x0b66, 0x0be6, 0x0c66, 0x0ce6, 0x0d66, 0x0de6,
         0x0e50, 0x0ed0, 0x0f20, 0x1040, 0x1090, 0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90, 0x1b50, 0x1bb0, 0x1c40,
@@ -125,7 +125,7 @@ fn digit_value(character: char) -> Option<u32> {
     ZEROS.iter().map(|zero| code.wrapping_sub(u32::from(*zero))).find(|value| *value < 10)
 }
 
-/// Hash of the script `m <keys> n OP_CHECKMULTISIG` with the keys compressed and sorted.
+/// Returns the hash of the script `m <keys> n OP_CHECKMULTISIG` with compressed and sorted keys.
 fn multisig_script_hash(required: I256, keys: &[&[u8]]) -> Option<Bytes> {
     if !MULTISIG_KEYS.contains(&keys.len()) {
         return None;
@@ -145,7 +145,7 @@ fn multisig_script_hash(required: I256, keys: &[&[u8]]) -> Option<Bytes> {
     Some(abi::encode_bytes(&hash160(&script)))
 }
 
-/// A public key of 33 or 65 bytes. The long form may name the parity of y in its tag (6 or 7).
+/// Reads a public key of 33 or 65 bytes. The tag of the long form can contain the parity of y (6 or 7).
 fn read_key(bytes: &[u8]) -> Option<AffinePoint> {
     if let Ok(compressed) = <&[u8; 33]>::try_from(bytes) {
         return read_compressed(compressed);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn paths() {
+    fn parses_paths() {
         let parse = |path: &str| parse_path(path.as_bytes());
         assert_eq!(parse("0/2147483647"), Some(vec![0, 2_147_483_647]));
         assert_eq!(parse("1/+2/-0/-000"), Some(vec![1, 2, 0, 0]));
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn keys() {
+    fn reads_keys() {
         let x = "50863ad64a87ae8a2fe83c1af1a8403cb53f53e486d8511dad8a04887e5b2352";
         let y = "2cd470243453a299fa9e77237716103abc11a1df38855ed6f2ee187e9c582ba6";
         let key = |tag: &str, rest: &[&str]| read_key(&hex::decode([&[tag], rest].concat().concat()).unwrap());
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn versions() {
+    fn checks_versions() {
         assert!(to_base58_check(&[0; 20], I256::try_from(255).unwrap()).is_some());
         assert!(to_base58_check(&[0; 20], I256::try_from(256).unwrap()).is_none());
         assert!(to_base58_check(&[0; 20], I256::MINUS_ONE).is_none());

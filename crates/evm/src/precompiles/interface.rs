@@ -7,23 +7,23 @@ use crate::state::State;
 use rhizome_bridge::BlockIndex;
 use rhizome_primitives::{Address, B256, Bytes, ChainSpec, Log, Rules, U256};
 
-/// What a contract that did not fail leaves for its caller.
+/// The result of a precompile that did not fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PrecompileOutput {
     /// Return data.
     Output(Bytes),
-    /// The reference's "null". From RSKIP-197 on callers treat it as a failure.
+    /// The `null` of the reference. From RSKIP-197 on callers treat it as a failure.
     NoValue,
 }
 
-/// Why a contract did not produce an output.
+/// The reason why a precompile has no result.
 #[derive(Debug)]
 pub enum PrecompileFailure {
-    /// The ordinary failure: before RSKIP-197 the calling frame halts, later the call fails.
+    /// The precompile failed. Before RSKIP-197 the calling frame halts, from then on the call fails.
     Failed,
-    /// The execution cannot go on: what is needed is not implemented or could not be read.
+    /// The execution cannot continue: a part is not implemented, or a read failed.
     Fatal(ExecError),
-    /// BLAKE2 called by a transaction without data before RSKIP-552: no valid block contains it.
+    /// A transaction without data called BLAKE2 before RSKIP-552. No valid block contains it.
     BlakeWithoutData,
 }
 
@@ -33,22 +33,23 @@ impl<E: Into<ExecError>> From<E> for PrecompileFailure {
     }
 }
 
-/// A built-in contract. Calls never panic, whatever the input.
+/// A precompile. Calls must not panic, whatever the input.
 pub trait Precompile: Sync {
-    /// The price of a call. The caller must have it before [`Precompile::run`]: it bounds work and memory.
+    /// Returns the price of a call in gas, which bounds work and memory. The caller must compare it with its gas before
+    /// [`Precompile::run`].
     fn required_gas(&self, input: &[u8], ctx: &mut PrecompileContext<'_>) -> Result<u64, PrecompileFailure>;
 
-    /// Executes a call. On failure the caller undoes the state, but not the logs.
+    /// Executes a call. After a failure the caller reverts the state, but not the logs.
     fn run(&self, input: &[u8], ctx: &mut PrecompileContext<'_>) -> Result<PrecompileOutput, PrecompileFailure>;
 
-    /// The most that a call with so many bytes of input takes, in the units of a brief execution (8 ns). None: more
-    /// than such an execution may take.
+    /// Returns the largest work of a call with input of this length in bytes, in units of the inline budget (8 ns). `None`:
+    /// more than the budget.
     fn inline_work(&self, _input_length: u64) -> Option<u64> {
         None
     }
 }
 
-/// The instruction that makes a call. Transactions count as CALL.
+/// The instruction of a call. A transaction counts as CALL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallScheme {
     /// CALL.
@@ -61,7 +62,7 @@ pub enum CallScheme {
     StaticCall,
 }
 
-/// What a contract can see of its caller and its block.
+/// Caller and block of a call, and the state that it can change.
 pub struct PrecompileContext<'a> {
     /// The chain.
     pub spec: &'a ChainSpec,
@@ -69,40 +70,40 @@ pub struct PrecompileContext<'a> {
     pub rules: Rules,
     /// The executing block.
     pub env: &'a BlockEnv,
-    /// The blocks below it.
+    /// Ancestors of the executing block.
     pub ancestry: &'a dyn Ancestry,
     /// State of the transaction.
     pub state: &'a mut State,
     /// Logs of the calling frame.
     pub logs: &'a mut Vec<Log>,
-    /// The last transaction of the block calls REMASC.
+    /// Whether the REMASC transaction of the block makes this call.
     pub is_remasc_transaction: bool,
-    /// Depth of the calling frame; 0 when a transaction calls directly.
+    /// Depth of the calling frame; 0 if the transaction calls directly.
     pub call_depth: u32,
-    /// Called by a transaction, not by a contract.
+    /// Whether a transaction, not a contract, makes this call.
     pub is_direct: bool,
-    /// Local execution, outside of any block.
+    /// Whether this is part of a local call.
     pub is_local_call: bool,
     /// The calling contract, or the sender of the transaction.
     pub caller: Address,
-    /// Wei that the call brings. With direct calls it has not arrived yet.
+    /// Value of the call in wei. A direct call transfers it after the execution.
     pub value: U256,
-    /// How the contract is called.
+    /// Instruction of the call.
     pub call_scheme: CallScheme,
     /// Position of the transaction in its block.
     pub transaction_index: usize,
-    /// Hash of the transaction; zero in local execution.
+    /// Hash of the transaction; zero in local calls.
     pub transaction_hash: B256,
-    /// The compressed key that signed the transaction, if that calls directly and is signed.
+    /// Compressed public key of the signature, if a signed transaction calls directly.
     pub public_key: &'a dyn Fn() -> Option<[u8; 33]>,
-    /// When local execution has to end.
+    /// Deadline of local calls.
     pub deadline: &'a Deadline,
     /// Bitcoin blocks that the Bridge has added to its main chain while it computed the price of the call.
     pub block_index: BlockIndex,
 }
 
 impl<'a> PrecompileContext<'a> {
-    /// The context of a CALL without value by the zero address, in a block, at depth 0. Callers set the other fields.
+    /// Returns the context of a CALL without value by the zero address, in a block, at depth 0. Callers set the other fields.
     pub fn new(
         spec: &'a ChainSpec,
         rules: Rules,

@@ -1,7 +1,8 @@
-//! The built-in contracts: one file per contract, one row each in [`table`].
+//! The precompiles: one file per precompile, and one row of [`table`].
 //!
-//! A contract says what it costs and what it answers. How a call reaches it (gas, value, memory, failure rules) is the
-//! business of the caller.
+//! A precompile computes its price and its output. The caller handles gas, value, memory and the rules of failures.
+//!
+//! `docs/contributing/add-a-precompile.md` shows how to add one.
 
 mod bip32;
 mod blake2f;

@@ -1,6 +1,6 @@
 //! Addition and multiplication on secp256k1 (0x01000016, 0x01000017; RSKIP-516).
 //!
-//! Points are `x ++ y`; 64 zero bytes are the identity, in input and output. A point off the curve is a failure.
+//! A point is `x ++ y`; 64 zero bytes are the identity, in input and output. A point that is not on the curve is a failure.
 
 use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use super::padding::padded;
@@ -45,7 +45,7 @@ fn read_point(input: &[u8], offset: usize) -> Option<ProjectivePoint> {
 
 fn settle(point: Option<ProjectivePoint>) -> Result<PrecompileOutput, PrecompileFailure> {
     let encoded = point.ok_or(PrecompileFailure::Failed)?.to_affine().to_encoded_point(false);
-    // Uncompressed points are a tag and 64 bytes, the identity is a tag alone.
+    // An uncompressed point is a tag and 64 bytes, the identity is a tag only.
     let coordinates = padded::<64>(encoded.as_bytes(), 1);
     Ok(PrecompileOutput::Output(Bytes::copy_from_slice(&coordinates)))
 }

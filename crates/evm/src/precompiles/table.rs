@@ -1,4 +1,4 @@
-//! Which built-in contract lives where, and what callers and contracts agree on.
+//! The table of precompiles: address, activation and input limit.
 
 use super::bn128::{Bn128Add, Bn128Mul, Bn128Pairing};
 use super::interface::Precompile;
@@ -8,15 +8,15 @@ use super::{
 };
 use rhizome_primitives::{Address, Rule, Rules, address};
 
-/// One row of the table.
+/// A row of the table.
 pub struct PrecompileEntry {
-    /// Where the contract is called.
+    /// Address of the precompile.
     pub address: Address,
-    /// The rule that brings it; none if it has always been there.
+    /// Rule that activates the precompile; `None` if it is always active.
     pub since: Option<Rule>,
-    /// Longest input of a call by a contract from RSKIP-516 on, in bytes. Longer input is cut.
+    /// Largest input of a call by a contract from RSKIP-516 on, in bytes. Longer input is truncated.
     pub input_limit: Option<usize>,
-    /// The contract.
+    /// Implementation.
     pub precompile: &'static dyn Precompile,
 }
 
@@ -29,7 +29,7 @@ const fn row(
     PrecompileEntry { address, since, input_limit, precompile }
 }
 
-/// All built-in contracts, in the order of their addresses.
+/// All precompiles, in the order of their addresses.
 pub static TABLE: [PrecompileEntry; 16] = [
     row(address!("0000000000000000000000000000000000000001"), None, Some(128), &ecrecover::EcRecover),
     row(address!("0000000000000000000000000000000000000002"), None, None, &sha256::Sha256),
@@ -49,9 +49,9 @@ pub static TABLE: [PrecompileEntry; 16] = [
     row(address!("0000000000000000000000000000000001000017"), Some(Rule::Rskip516), Some(96), &Secp256k1Mul),
 ];
 
-/// The built-in contract at an address, if it is active under `rules`.
+/// Returns the precompile at an address if it is active under `rules`.
 pub fn precompile_at(address: &Address, rules: &Rules) -> Option<&'static PrecompileEntry> {
-    // Nearly all calls go elsewhere and leave here.
+    // Fast path: nearly all addresses are no precompiles.
     let [prefix @ .., _, _, _, _] = &address.0.0;
     if prefix != &[0; 16] {
         return None;
@@ -66,7 +66,7 @@ mod tests {
     use rhizome_primitives::{BRIDGE, REMASC};
 
     #[test]
-    fn finds_active_contracts() {
+    fn finds_active_precompiles() {
         for entry in &TABLE {
             assert!(precompile_at(&entry.address, &Rules::all()).is_some());
             assert_eq!(precompile_at(&entry.address, &Rules::none()).is_some(), entry.since.is_none());
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn other_addresses_are_plain() {
+    fn finds_no_precompile_at_other_addresses() {
         for address in [
             Address::ZERO,
             address!("000000000000000000000000000000000000000a"),

@@ -15,7 +15,7 @@ pub struct AccessKey {
     pub(super) part: AccountPart,
 }
 
-/// A part of an account with a trie key of its own.
+/// A part of an account with a separate trie key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum AccountPart {
     Account,

@@ -69,7 +69,7 @@ pub(super) enum Deletion {
     None,
     /// The base has an account value: everything below its key is deleted.
     Whole,
-    /// The base has no account value: what it has below the account key (a mark) is hidden, but stays in the trie.
+    /// The base has no account value: a value below the account key (a mark) is hidden, but stays in the trie.
     Hiding,
 }
 

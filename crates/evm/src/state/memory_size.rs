@@ -9,7 +9,7 @@ use super::code::Code;
 use super::undo::Undo;
 use crate::hash_maps::HashMap;
 
-/// Returns the bytes of the parts of a state, with what they own on the heap.
+/// Returns the memory of the parts of a state in bytes, including the heap.
 pub(super) fn of(
     accounts: &Vec<AccountRecord>,
     index: &HashMap<Address, AccountIndex>,

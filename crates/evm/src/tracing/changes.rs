@@ -71,8 +71,8 @@ pub(crate) fn view_after(
 pub(crate) fn complete(state: &mut State, changes: &mut [AccountChange]) -> Result<(), ExecError> {
     for change in changes {
         change.before = view(state, change.address)?;
-        for cell in &mut change.slots {
-            cell.before = word(state, change.address, cell.slot)?;
+        for slot in &mut change.slots {
+            slot.before = word(state, change.address, slot.slot)?;
         }
     }
     Ok(())

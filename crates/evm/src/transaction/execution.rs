@@ -72,7 +72,7 @@ impl Execution {
 }
 
 impl Evm<'_> {
-    /// Executes a message. The changes of a failed message are reverted, except those that the reference preserves.
+    /// Executes a message. The changes of a failed message are reverted, except changes that the reference preserves.
     pub(crate) fn execute(&mut self, message: &Message, tracer: &mut impl Tracer) -> Result<Execution, ExecError> {
         let checkpoint = self.machine.state.checkpoint();
         match message.to {

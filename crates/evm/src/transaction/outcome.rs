@@ -1,4 +1,4 @@
-//! The result of a transaction, and what it leaves to later transactions.
+//! The result of a transaction, and the state of its sublist.
 
 use rhizome_primitives::{Address, Bytes, Log, Rules, U256};
 

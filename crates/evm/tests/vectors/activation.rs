@@ -1,4 +1,4 @@
-//! Cases of the kind `activation`: the accounts that the first block of a rule sets up.
+//! Cases of the kind `activation`: accounts that the first block of a rule creates.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::world::{FixedAncestry, check_state, trie_of};
 use super::{Mismatch, Verdict, regime};
 
-/// Any block but the first.
+/// Number of the block; any number except 0.
 const NUMBER: u64 = 100;
 
 pub(super) fn check(case: &Value) -> Verdict {

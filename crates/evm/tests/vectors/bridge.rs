@@ -316,11 +316,11 @@ fn check_transaction(step: &Value, spec: &ChainSpec, trie: &Trie) -> Checked {
     let transaction = Transaction::decode(&bytes_at(step, "raw")?).map_err(|error| Mismatch::broken("raw", error))?;
     equal("hash", hash_at(step, "txHash")?, transaction.hash())?;
     let reader = Arc::new(trie.clone());
-    let mut container = SublistState { gas_limit: env.gas_limit, ..SublistState::default() };
+    let mut sublist = SublistState { gas_limit: env.gas_limit, ..SublistState::default() };
     let mut executor = BlockExecutor::new(spec, env, reader.clone(), &ancestry)
         .map_err(|error| Mismatch::broken("execution", error))?
         .with_fee_payment(FeePayment::Immediate);
-    match executor.execute_in(&transaction, address_at(step, "sender")?, false, &mut container) {
+    match executor.execute_in(&transaction, address_at(step, "sender")?, false, &mut sublist) {
         Err(ExecError::Refused { .. }) => equal("executed", expect["executed"] == true, false)?,
         Err(error) => return stopped(error),
         Ok(outcome) => {

@@ -17,10 +17,10 @@ use std::fmt::{self, Debug, Display};
 
 use serde_json::Value;
 
-/// How a case failed.
+/// The reason why a case failed.
 #[derive(Debug, Clone)]
 pub(crate) struct Mismatch {
-    /// What was looked at.
+    /// The compared value.
     pub(crate) what: String,
     pub(crate) expected: String,
     pub(crate) got: String,
@@ -41,7 +41,7 @@ impl Display for Mismatch {
 /// The result of a case.
 pub(crate) type Verdict = Result<(), Mismatch>;
 
-/// Fails unless both are the same.
+/// Fails unless both values are equal.
 fn equal<T: PartialEq + Debug>(what: &str, expected: T, got: T) -> Verdict {
     if expected == got {
         return Ok(());
@@ -49,12 +49,12 @@ fn equal<T: PartialEq + Debug>(what: &str, expected: T, got: T) -> Verdict {
     Err(Mismatch { what: what.to_owned(), expected: format!("{expected:?}"), got: format!("{got:?}") })
 }
 
-/// The cases of a file.
+/// Returns the cases of a file.
 pub(crate) fn cases(file: &Value) -> impl Iterator<Item = &Value> {
     file["cases"].as_array().into_iter().flatten()
 }
 
-/// Replays one case of a file. `forks` is the content of `forks.json`, which says what the names of regimes mean.
+/// Replays one case of a file. `forks` is the content of `forks.json`, which defines the regimes.
 pub(crate) fn check(file: &Value, forks: &Value, case: &Value) -> Verdict {
     match file["kind"].as_str() {
         Some("state") => transaction::check(file, forks, case),

@@ -1,11 +1,11 @@
-//! Regimes such as `vetiver900-RSKIP453`: rules that are on or off whatever the height.
+//! Regimes, for example `vetiver900-RSKIP453`: sets of rules that are active at all heights.
 
 use rhizome_primitives::{ChainSpec, Rule};
 use serde_json::Value;
 
 use super::Mismatch;
 
-/// A network under the rules of a regime from block 0 on.
+/// Returns a network under the rules of a regime from block 0 on.
 pub(super) fn spec_of(network: Option<&str>, forks: &Value, regime: &str) -> Result<ChainSpec, Mismatch> {
     let broken = |error: &dyn std::fmt::Display| Mismatch::broken("chain specification", error);
     let spec = ChainSpec::by_name(network.unwrap_or("regtest")).map_err(|error| broken(&error))?;
@@ -16,7 +16,7 @@ pub(super) fn spec_of(network: Option<&str>, forks: &Value, regime: &str) -> Res
     }))
 }
 
-/// A rule as the golden data name it.
+/// Returns the name of a rule in the golden data.
 pub(super) fn name_of(rule: Rule) -> String {
     match rule {
         Rule::AreBridgeTxsPaid => "ARE_BRIDGE_TXS_PAID".to_owned(),

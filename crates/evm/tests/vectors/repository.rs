@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{Mismatch, Verdict, equal};
 
-/// Runs one script and compares what is in the trie after it.
+/// Runs one script and compares the trie after it.
 pub(crate) fn check(case: &Value) -> Verdict {
     let mut run = Run::new();
     for (number, step) in case["steps"].as_array().into_iter().flatten().enumerate() {
@@ -40,7 +40,7 @@ impl Run {
         Run { state: State::new(Arc::new(trie.clone())), trie, layers: Vec::new() }
     }
 
-    /// Brings the changes into the trie; without a layer that happens after every operation.
+    /// Writes the changes to the trie. Without a layer this happens after each operation.
     fn flush(&mut self) -> Result<(), rhizome_trie::TrieError> {
         if self.layers.is_empty() {
             let state = std::mem::replace(&mut self.state, State::new(Arc::new(self.trie.clone())));
@@ -124,7 +124,7 @@ fn word(value: &Value) -> Result<U256, Mismatch> {
     U256::from_str_radix(text, 16).map_err(broken(text))
 }
 
-/// Hex, null, or a repeated byte.
+/// Reads hex digits, null, or a repeated byte.
 fn bytes(value: &Value) -> Result<Option<Bytes>, Mismatch> {
     let decode = |text: &str| hex::decode(text).map_err(broken(text));
     if let Some(count) = value["n"].as_u64() {

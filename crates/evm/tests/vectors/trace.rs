@@ -1,4 +1,4 @@
-//! Cases of the kind `trace`: one transaction that is looked at while it runs.
+//! Cases of the kind `trace`: one transaction with an inspector.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::transaction::{container_of, index_of, transaction_of};
 use super::world::{FixedAncestry, env_of, trie_of};
 use super::{Mismatch, Verdict, equal, regime};
 
-/// A transaction with its sender and what was seen of it.
+/// A transaction with its sender and its inspected outcome.
 pub(crate) type Ran = (Transaction, Address, Inspected<TransactionOutcome>);
 
 /// Executes the transaction of a case.
@@ -33,7 +33,7 @@ pub(crate) fn run(file: &Value, forks: &Value, case: &Value, inspection: Inspect
     Ok((transaction, sender, inspected))
 }
 
-/// Without the texts of the traces, which are not made here.
+/// Checks the outcome, without the text of traces.
 pub(super) fn check(file: &Value, forks: &Value, case: &Value) -> Verdict {
     let inspection = Inspection { inspector: None, changes_limit: Some(usize::MAX) };
     let (_, sender, inspected) = run(file, forks, case, inspection)?;

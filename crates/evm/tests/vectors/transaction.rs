@@ -45,7 +45,7 @@ pub(super) fn check(file: &Value, forks: &Value, case: &Value) -> Verdict {
             equal("executed", expect["executed"] == true, true)?;
             check_outcome(&outcome, expect)?;
             if !has_remasc {
-                // Only a test configuration of the reference pays the miner.
+                // Only in a test configuration of the reference the miner receives fees.
                 let coinbase = address_at(env, "coinbase")?;
                 let paid = executor.state().add_balance(coinbase, I256::from_raw(outcome.fee));
                 paid.map_err(|error| Mismatch::broken("fee", error))?;
@@ -56,7 +56,7 @@ pub(super) fn check(file: &Value, forks: &Value, case: &Value) -> Verdict {
     check_state(trie, state, expect)
 }
 
-/// The position of the transaction in its block; the first where the case gives none.
+/// Returns the position of the transaction in its block, 0 if absent.
 pub(super) fn index_of(env: &Value) -> Result<usize, Mismatch> {
     Ok(small_at(env, "txIndex")? as usize)
 }
@@ -73,7 +73,7 @@ pub(super) fn container_of(env: &Value, spec: &ChainSpec, limits: &Value) -> Res
     })
 }
 
-/// The given encoding, or one with another signature where there is none.
+/// Returns the given transaction, with a different signature if the case has none.
 pub(super) fn transaction_of(value: &Value, spec: &ChainSpec) -> Result<Transaction, Mismatch> {
     if let Some(raw) = value["raw"].as_str() {
         return Transaction::decode(&hex_bytes(raw)?).map_err(|error| Mismatch::broken("raw", error));
@@ -106,30 +106,30 @@ fn check_outcome(outcome: &TransactionOutcome, expect: &Value) -> Verdict {
     let mut got = outcome.deleted.clone();
     deleted.sort_unstable();
     got.sort_unstable();
-    // Deletions of a failed transaction are not listed either.
+    // Deletions of a failed transaction are not listed.
     equal("deleted", deleted, got)
 }
 
-/// The way in which execution ended, with the name of the exception.
+/// Checks the end of an execution, with the name of the exception.
 pub(super) fn check_end(end: End, expect: &Value) -> Verdict {
     equal("reverted", expect["reverted"] == true, end == End::Revert)?;
     let expected = &expect["exception"];
     let expected = expected.as_str().or(expected["class"].as_str()).map(simple_name);
     let exception = match end {
         End::Success | End::Revert => None,
-        // Called by the transaction itself, a contract fails with an exception of its own.
+        // A precompile that the transaction calls directly fails with a different exception.
         End::Halt(HaltReason::PrecompileFailed) if expected == Some("VMException") => expected,
         End::Halt(reason) => reason.class().map(simple_name),
     };
     equal("exception", expected, exception)
 }
 
-/// The name of a class without what it is in.
+/// Returns the name of a class without its package.
 fn simple_name(class: &str) -> &str {
     class.rsplit(['.', '$']).next().unwrap_or(class)
 }
 
-/// Output in full or, where it is long, as size and hash.
+/// Checks the output, given in full, or as size and hash if it is long.
 pub(super) fn check_output(output: &Bytes, expect: &Value) -> Verdict {
     if let Some(hashed) = expect["outputHash"].as_str() {
         equal("output size", small_at(expect, "outputSize")?, output.len() as u64)?;

@@ -1,4 +1,4 @@
-//! What a case starts from: accounts, block, ancestors.
+//! The inputs of a case: accounts, block, ancestors.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::fields::{address_at, bytes_at, hash_at, hex_bytes, number, number_at, optional_address_at, small_at};
 use super::{Mismatch, Verdict, equal};
 
-/// The trie of the accounts in `pre`, checked against `preRoot`.
+/// Returns the trie of the accounts in `pre`, checked against `preRoot`.
 pub(super) fn trie_of(case: &Value) -> Result<Trie, Mismatch> {
     let mut delta = StateDelta::default();
     for (address, account) in case["pre"].as_object().into_iter().flatten() {
@@ -29,10 +29,10 @@ pub(super) fn trie_of(case: &Value) -> Result<Trie, Mismatch> {
         if !code.is_empty() {
             delta.writes.insert(code_key_of(&key), Some(code));
         }
-        for (slot, cell) in account["storage"].as_object().into_iter().flatten() {
+        for (slot, value) in account["storage"].as_object().into_iter().flatten() {
             let slot = B256::from(number(slot)?);
-            let cell = hex_bytes(cell.as_str().unwrap_or_default())?;
-            delta.writes.insert(storage_key_of(&key, &slot), Some(cell));
+            let value = hex_bytes(value.as_str().unwrap_or_default())?;
+            delta.writes.insert(storage_key_of(&key, &slot), Some(value));
         }
     }
     let mut trie = Trie::empty(Arc::new(MemoryNodes::default()));
@@ -41,7 +41,7 @@ pub(super) fn trie_of(case: &Value) -> Result<Trie, Mismatch> {
     Ok(trie)
 }
 
-/// Checks the state that an execution left: first what the case lists of it, then its root.
+/// Checks the state after an execution: first the listed accounts, then the root.
 pub(super) fn check_state(mut trie: Trie, state: State, expect: &Value) -> Verdict {
     trie.apply(&state.into_delta()).map_err(|error| Mismatch::broken("post", error))?;
     let get = |key: &[u8]| trie.get(key).map_err(|error| Mismatch::broken("post", error));
@@ -58,10 +58,10 @@ pub(super) fn check_state(mut trie: Trie, state: State, expect: &Value) -> Verdi
         equal(&what("contract mark"), account["contract"] == true, get(&mark_key_of(&key))?.is_some())?;
         let code = get(&code_key_of(&key))?.map_or(0, |code| code.len());
         equal(&what("code size"), account["codeSize"].as_u64().unwrap_or(0), code as u64)?;
-        for (slot, cell) in account["storage"].as_object().into_iter().flatten() {
+        for (slot, value) in account["storage"].as_object().into_iter().flatten() {
             let stored = get(&storage_key_of(&key, &B256::from(number(slot)?)))?;
-            let expected = hex_bytes(cell.as_str().unwrap_or_default())?;
-            equal(&what(&format!("cell {slot}")), Some(expected), stored)?;
+            let expected = hex_bytes(value.as_str().unwrap_or_default())?;
+            equal(&what(&format!("slot {slot}")), Some(expected), stored)?;
         }
     }
     equal("state root", hash_at(expect, "stateRoot")?, trie.root_hash())
@@ -87,16 +87,16 @@ pub(super) fn env_of(case: &Value) -> Result<BlockEnv, Mismatch> {
     })
 }
 
-/// The listed blocks of a branch.
+/// A list of ancestors.
 pub(super) struct FixedAncestry(HashMap<u64, Arc<AncestorBlock>>);
 
 impl FixedAncestry {
-    /// No ancestors at all.
+    /// Returns an empty list.
     pub(super) fn none() -> FixedAncestry {
         FixedAncestry(HashMap::new())
     }
 
-    /// The ancestors of the case, and the parent's hash where only that is given.
+    /// Returns the ancestors of a case. If only the hash of the parent is given, the parent has just that hash.
     pub(super) fn new(file: &Value, case: &Value, spec: &ChainSpec) -> Result<FixedAncestry, Mismatch> {
         let mut blocks = HashMap::new();
         if let (Some(parent), Ok(hash)) =
@@ -144,7 +144,8 @@ fn header_of(value: &Value, spec: &ChainSpec) -> Result<Header, Mismatch> {
     Ok(header)
 }
 
-/// The hash of an uncle cannot be put into a header. What counts is its order relative to that of the block beside it.
+/// Returns the header of an uncle. It cannot have the given hash, only the same order relative to the hash of the block at
+/// its height, which is relevant for REMASC.
 fn uncle_of(value: &Value, blocks: &[Value], spec: &ChainSpec) -> Result<Header, Mismatch> {
     let mut uncle = header_of(value, spec)?;
     if let Some(rival) = blocks.iter().find(|block| block["number"] == value["number"]) {

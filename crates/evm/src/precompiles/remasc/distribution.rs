@@ -1,8 +1,8 @@
-//! The arithmetic of REMASC: who gets what when the fees of a block become due. No state, no chain access.
+//! The arithmetic of REMASC: the payments for a block that matures. No access to state or chain.
 
 use rhizome_primitives::{Address, B256, RemascParams, U256};
 
-/// A block of the height that is due: the rewarded one, or one of its siblings.
+/// A block at the matured height: the rewarded block or a sibling.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate {
     pub(super) hash: B256,
@@ -11,7 +11,7 @@ pub(super) struct Candidate {
     pub(super) uncle_count: u32,
 }
 
-/// A sibling, where it was included and by whom.
+/// A sibling with the block that has included it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sibling {
     pub(super) block: Candidate,
@@ -19,7 +19,7 @@ pub(super) struct Sibling {
     pub(super) publisher: Address,
 }
 
-/// The numbers that REMASC keeps between blocks.
+/// The stored balances of REMASC.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Balances {
     pub(super) reward: U256,
@@ -28,25 +28,25 @@ pub(super) struct Balances {
     pub(super) is_rule_broken: bool,
 }
 
-/// Everything a distribution depends on.
+/// The inputs of a distribution.
 pub(super) struct RewardRound<'a> {
     pub(super) params: &'a RemascParams,
-    /// RSKIP-85.
+    /// Whether RSKIP-85 is active.
     pub(super) has_minimum_payments: bool,
     pub(super) beneficiary: Address,
-    /// None if they are not known.
+    /// `None` if unknown.
     pub(super) federators: Option<&'a [Address]>,
-    /// Of the executing block.
+    /// Minimum gas price of the executing block.
     pub(super) minimum_gas_price: U256,
     /// Height of the rewarded block.
     pub(super) height: u64,
     pub(super) rewarded: Candidate,
-    /// By height of inclusion, then by position.
+    /// Sorted by height of inclusion, then by position.
     pub(super) siblings: &'a [Sibling],
     pub(super) before: Balances,
 }
 
-/// Result of a distribution. Balances that stay untouched are not written.
+/// The result of a distribution. `None` leaves a balance unchanged.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Distribution {
     pub(super) payments: Vec<(Address, U256)>,
@@ -62,17 +62,17 @@ impl Distribution {
     }
 }
 
-/// Why nothing is distributed.
+/// The reason why a distribution failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DistributionError {
-    /// A number left 256 bits, or a parameter makes no sense. The reference fails too.
+    /// A number exceeds 256 bits, or a parameter is invalid. The reference fails too.
     OutOfRange,
-    /// A share for the federation is due, and its members are not known.
+    /// The federation has a share, but its members are unknown.
     UnknownFederation,
 }
 
 impl RewardRound<'_> {
-    /// The payments and balances of the executing block.
+    /// Computes the payments and balances of the executing block.
     pub(super) fn distribute(&self) -> Result<Distribution, DistributionError> {
         let mut result = Distribution::default();
         let balance = add(self.before.reward, self.rewarded.paid_fees)?;
@@ -128,7 +128,7 @@ impl RewardRound<'_> {
                 result.federation = Some(pot);
                 return Ok(());
             }
-            // Before RSKIP-85 the pot is paid and kept all the same.
+            // Before RSKIP-85 the balance is paid, but not reduced.
             result.federation = Some(U256::ZERO);
         }
         for federator in others {
@@ -191,7 +191,7 @@ fn multiply(value: U256, factor: u64) -> Result<U256, DistributionError> {
     value.checked_mul(U256::from(factor)).ok_or(DistributionError::OutOfRange)
 }
 
-/// Quotient and remainder.
+/// Returns quotient and remainder.
 fn divide(value: U256, divisor: u64) -> Result<(U256, U256), DistributionError> {
     if divisor == 0 { Err(DistributionError::OutOfRange) } else { Ok(value.div_rem(U256::from(divisor))) }
 }

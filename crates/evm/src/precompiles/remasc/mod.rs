@@ -1,4 +1,4 @@
-//! REMASC (0x01000008): distributes the fees of the block that has matured, driven by the last transaction of every block.
+//! REMASC (0x01000008): distributes the fees of the block that matures. The last transaction of each block calls it.
 
 mod distribution;
 mod slots;
@@ -39,13 +39,13 @@ impl Precompile for RemascPrecompile {
         } else {
             return Err(PrecompileFailure::Failed);
         };
-        // Every execution leaves this cell behind, static calls included.
+        // Each execution writes this slot, also a static call.
         slots::write_siblings(ctx.state)?;
         Ok(PrecompileOutput::Output(output))
     }
 }
 
-/// `[reward balance, burned balance, empty list, flag]`, where the flag is a raw byte.
+/// Encodes `[reward balance, burned balance, empty list, flag]`. The flag is a raw byte.
 fn state_for_debugging(ctx: &mut PrecompileContext<'_>) -> Result<Bytes, StateError> {
     let balances = slots::read(ctx.state)?;
     let mut items = Vec::new();
@@ -83,7 +83,7 @@ fn process_miners_fees(ctx: &mut PrecompileContext<'_>) -> Result<(), Precompile
     }
 }
 
-/// Uncles at the height of the rewarded block, as the blocks above it have included them.
+/// Returns the uncles at the height of the rewarded block that its descendants have included.
 fn siblings(ctx: &PrecompileContext<'_>, height: u64) -> Result<Vec<Sibling>, PrecompileFailure> {
     let mut siblings = Vec::new();
     for included_at in height + 1..=height.saturating_add(ctx.spec.constants.uncle_generation_limit) {
@@ -104,13 +104,13 @@ fn candidate(hash: B256, header: &Header) -> Candidate {
     }
 }
 
-/// The members of the active federation; none if only the Bridge could tell them.
+/// Returns the members of the active federation; `None` if it is not the genesis federation.
 fn federators(ctx: &mut PrecompileContext<'_>) -> Result<Option<&'static [Address]>, StateError> {
     let is_genesis = !slots::has_later_federation(ctx.state)?;
     Ok(if is_genesis { genesis_federation(ctx.spec.network) } else { None })
 }
 
-/// A block that the distribution cannot do without.
+/// Returns an ancestor that the distribution needs.
 fn ancestor(ctx: &PrecompileContext<'_>, number: u64) -> Result<Arc<AncestorBlock>, AncestryError> {
     let missing = || AncestryError { number, reason: Box::new(MissingAncestor) };
     ctx.ancestry.ancestor(number)?.ok_or_else(missing)
@@ -120,7 +120,7 @@ fn ancestor(ctx: &PrecompileContext<'_>, number: u64) -> Result<Arc<AncestorBloc
 #[error("there is no such block")]
 struct MissingAncestor;
 
-/// Pays, logs and writes the balances.
+/// Transfers the payments, emits their logs and writes the balances.
 fn settle(ctx: &mut PrecompileContext<'_>, rewarded: B256, result: &Distribution) -> Result<(), PrecompileFailure> {
     for (to, value) in &result.payments {
         let amount = I256::try_from(*value).ok().ok_or(PrecompileFailure::Failed)?;
@@ -187,12 +187,13 @@ mod tests {
                 let balance = state.balance(address).unwrap();
                 assert_eq!(balance.into_raw(), golden::number_at(account, "balance"), "{name}: balance of {address}");
             }
-            let cells = &expect["post"][REMASC.to_string().to_lowercase()]["storage"];
-            for cell in ["rewardBalance", "burnedBalance", "federationBalance", "brokenSelectionRule", "siblings"] {
-                let slot = rhizome_primitives::U256::from_be_slice(cell.as_bytes());
+            let slots = &expect["post"][REMASC.to_string().to_lowercase()]["storage"];
+            for slot_name in ["rewardBalance", "burnedBalance", "federationBalance", "brokenSelectionRule", "siblings"]
+            {
+                let slot = rhizome_primitives::U256::from_be_slice(slot_name.as_bytes());
                 let stored = state.storage_bytes(REMASC, &slot).unwrap().map(hex::encode_prefixed);
-                let expected = cells[hex::encode_prefixed(cell)].as_str().map(str::to_owned);
-                assert_eq!(stored, expected, "{name}: {cell}");
+                let expected = slots[hex::encode_prefixed(slot_name)].as_str().map(str::to_owned);
+                assert_eq!(stored, expected, "{name}: {slot_name}");
             }
             replayed += 1;
         }
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn only_its_transaction_drives_it() {
+    fn rejects_calls_outside_of_the_remasc_transaction() {
         let spec = ChainSpec::regtest();
         let env = golden::env(&golden::load("remasc")["cases"][0]["env"]);
         let ancestry = FixedAncestry::new(None, &spec);
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_it_cannot_know() {
+    fn fails_without_federation_or_ancestor() {
         let file = golden::load("remasc");
         let is_payment = |case: &&Value| case["name"] == "remasc-payment/vetiver900";
         let case = file["cases"].as_array().unwrap().iter().find(is_payment).unwrap();

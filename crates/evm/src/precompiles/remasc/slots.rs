@@ -1,20 +1,20 @@
-//! The storage cells of REMASC. Numbers are words; the flag and the list of siblings, empty since long ago, are bytes.
+//! The storage slots of REMASC. Numbers are words. The flag, and the list of siblings (always empty), are bytes.
 
 use super::distribution::{Balances, Distribution};
 use crate::state::State;
 use rhizome_primitives::{BRIDGE, Bytes, REMASC, U256};
 use rhizome_trie::StateError;
 
-const REWARD: U256 = cell(b"rewardBalance");
-const BURNED: U256 = cell(b"burnedBalance");
-const FEDERATION: U256 = cell(b"federationBalance");
-const SIBLINGS: U256 = cell(b"siblings");
-const BROKEN_RULE: U256 = cell(b"brokenSelectionRule");
-/// A cell of the Bridge, absent as long as the genesis federation is the active one.
-const NEW_FEDERATION: U256 = cell(b"newFederation");
+const REWARD: U256 = slot(b"rewardBalance");
+const BURNED: U256 = slot(b"burnedBalance");
+const FEDERATION: U256 = slot(b"federationBalance");
+const SIBLINGS: U256 = slot(b"siblings");
+const BROKEN_RULE: U256 = slot(b"brokenSelectionRule");
+/// A slot of the Bridge, absent while the genesis federation is active.
+const NEW_FEDERATION: U256 = slot(b"newFederation");
 
-/// The right-aligned ASCII name.
-const fn cell<const N: usize>(name: &[u8; N]) -> U256 {
+/// Returns the right-aligned ASCII name.
+const fn slot<const N: usize>(name: &[u8; N]) -> U256 {
     let mut word = [0; 32];
     let (_, tail) = word.split_at_mut(32 - N);
     tail.copy_from_slice(name);
@@ -22,18 +22,18 @@ const fn cell<const N: usize>(name: &[u8; N]) -> U256 {
 }
 
 pub(super) fn read(state: &mut State) -> Result<Balances, StateError> {
-    let mut number = |cell: &U256| state.storage_word(REMASC, cell).map(Option::unwrap_or_default);
+    let mut number = |slot: &U256| state.storage_word(REMASC, slot).map(Option::unwrap_or_default);
     let (reward, burned, federation) = (number(&REWARD)?, number(&BURNED)?, number(&FEDERATION)?);
     let flag = state.storage_bytes(REMASC, &BROKEN_RULE)?.unwrap_or_default();
     Ok(Balances { reward, burned, federation, is_rule_broken: flag.first().is_some_and(|byte| *byte != 0) })
 }
 
-/// Writes what the distribution has set.
+/// Writes the balances that a distribution has set.
 pub(super) fn write(state: &mut State, distribution: &Distribution) -> Result<(), StateError> {
     let numbers = [(REWARD, distribution.reward), (BURNED, distribution.burned), (FEDERATION, distribution.federation)];
-    for (cell, value) in numbers {
+    for (slot, value) in numbers {
         if let Some(value) = value {
-            state.set_storage_word(REMASC, cell, value)?;
+            state.set_storage_word(REMASC, slot, value)?;
         }
     }
     if let Some(is_broken) = distribution.is_rule_broken {
@@ -46,7 +46,7 @@ pub(super) fn write_siblings(state: &mut State) -> Result<(), StateError> {
     state.set_storage_bytes(REMASC, SIBLINGS, Some(Bytes::from_static(&[0xc0])))
 }
 
-/// Whether the Bridge's storage names a federation after the one of the genesis.
+/// Whether the storage of the Bridge has a federation after the genesis federation.
 pub(super) fn has_later_federation(state: &mut State) -> Result<bool, StateError> {
     Ok(state.storage_bytes(BRIDGE, &NEW_FEDERATION)?.is_some_and(|bytes| !bytes.is_empty()))
 }
@@ -57,7 +57,7 @@ mod tests {
     use rhizome_primitives::hex;
 
     #[test]
-    fn names() {
+    fn slots_are_right_aligned_names() {
         let expected = hex!("7369626c696e6773");
         assert_eq!(SIBLINGS, U256::from_be_slice(&expected));
         assert_eq!(BROKEN_RULE, U256::from_be_slice(b"brokenSelectionRule"));
