@@ -16,6 +16,7 @@ const crates = {
   chain: ['primitives', 'trie', 'pow', 'evm', 'storage'],
   answers: ['primitives', 'trie', 'evm', 'chain'],
   addon: ['primitives', 'evm', 'chain', 'answers'],
+  conformance: ['primitives', 'trie', 'bitcoin', 'pow', 'evm', 'chain', 'answers'],
 }
 
 /** External crates that only one crate of the workspace may name. */

@@ -46,7 +46,7 @@ function folderOf(folder, suite, asked) {
 
 /** Runs suites of the Rust core; their totals. Everything but the totals is passed on. */
 async function runCore(folder, asked, isJson) {
-  const program = ['run', '--release', '--locked', '--quiet', '-p', 'rhizome-answers', '--example', 'conformance', '--']
+  const program = ['run', '--release', '--locked', '--quiet', '-p', 'rhizome-conformance', '--']
   const parameters = [folder, ...asked.flatMap((suite) => ['--suite', suite]), ...(isJson ? ['--json'] : [])]
   const stdio = ['inherit', 'pipe', 'pipe']
   const child = spawn('cargo', [...program, ...parameters], { cwd: root, stdio, env: await cargoEnvironment() })

@@ -53,7 +53,12 @@ export async function setup(parts = { addon: true }) {
   ]
   const addon = parts.addon && {
     name: 'addon',
-    inputs: () => fingerprint(root, ['Cargo.toml', 'Cargo.lock', 'crates'], ['tests', 'benches', 'examples', 'target']),
+    inputs: () =>
+      fingerprint(
+        root,
+        ['Cargo.toml', 'Cargo.lock', 'crates'],
+        ['tests', 'benches', 'examples', 'conformance', 'target'],
+      ),
     isThere: () => hasAddon(root),
     build: () => buildAddon(root),
   }

@@ -4,11 +4,11 @@ use flate2::read::GzDecoder;
 use serde_json::Value;
 
 use crate::known_failures::KnownFailures;
-use crate::report::Report;
+use crate::report::SuiteReport;
 use crate::{chains, vectors_folder};
 
-fn report() -> Report {
-    Report::new(KnownFailures::read(&vectors_folder().join("known-failures.yaml")).unwrap(), false)
+fn report() -> SuiteReport {
+    SuiteReport::new(KnownFailures::read(&vectors_folder().join("known-failures.yaml")).unwrap(), false)
 }
 
 #[test]

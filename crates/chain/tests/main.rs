@@ -2,18 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
-// One runner for golden data: the conformance example runs the same code over any folder.
-#[path = "../../answers/examples/conformance/chains.rs"]
+// One runner for golden data: the conformance program runs the same code over any folder.
+#[path = "../../conformance/src/chains.rs"]
 mod chains;
 #[path = "../../primitives/tests/corpus.rs"]
 mod corpus;
-#[path = "../../answers/examples/conformance/known_failures.rs"]
+#[path = "../../conformance/src/known_failures.rs"]
 mod known_failures;
 #[path = "../../primitives/tests/mutation.rs"]
 mod mutation;
-#[path = "../../answers/examples/conformance/report.rs"]
+#[path = "../../conformance/src/report.rs"]
 mod report;
-#[path = "../../answers/examples/conformance/vectors.rs"]
+#[path = "../../conformance/src/vectors.rs"]
 mod vectors;
 
 mod block_files;

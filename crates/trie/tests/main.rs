@@ -3,13 +3,13 @@
 #![allow(clippy::unwrap_used)]
 
 // The runner of golden data is shared with the conformance program, which runs it over any folder.
-#[path = "../../answers/examples/conformance/known_failures.rs"]
+#[path = "../../conformance/src/known_failures.rs"]
 mod known_failures;
-#[path = "../../answers/examples/conformance/report.rs"]
+#[path = "../../conformance/src/report.rs"]
 mod report;
-#[path = "../../answers/examples/conformance/state/mod.rs"]
+#[path = "../../conformance/src/state/mod.rs"]
 mod state;
-#[path = "../../answers/examples/conformance/vectors.rs"]
+#[path = "../../conformance/src/vectors.rs"]
 mod vectors;
 
 #[path = "../../primitives/tests/corpus.rs"]
@@ -23,13 +23,13 @@ mod history;
 use std::path::Path;
 
 use crate::known_failures::KnownFailures;
-use crate::report::Report;
+use crate::report::SuiteReport;
 
 #[test]
 fn golden_data() {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors"));
     let known = KnownFailures::read(&folder.join("known-failures.yaml")).unwrap();
-    let mut report = Report::new(known, false);
+    let mut report = SuiteReport::new(known, false);
     state::run(&folder.join("state"), |_| None, &mut report).unwrap();
     assert!(report.finish(), "golden data failed, see the output");
     // An absent folder or a renamed field must not pass as success.

@@ -1,4 +1,4 @@
-//! `nodes.json` (node bytes) and `ops-*.json` (sequences of operations).
+//! `nodes.json` (encodings of nodes) and `ops-*.json` (sequences of operations).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use rhizome_primitives::{B256, hex, keccak256};
 use rhizome_trie::{MemoryNodes, NodeSource, StateDelta, Trie, TrieError, diff};
 use serde_json::Value;
 
-use crate::report::{Failure, Report, Verdict, broken, equal};
-use crate::vectors::Fields;
+use crate::report::{CaseFailure, CaseResult, SuiteReport, broken, equal};
+use crate::vectors::VectorFields;
 
-pub(crate) fn check_nodes(json: &Value, report: &mut Report) -> Verdict {
+pub(crate) fn check_nodes(json: &Value, report: &mut SuiteReport) -> CaseResult {
     for case in json.member("cases")?.items()? {
         report.case(case.member("name")?.text()?, || check_node_case(case));
     }
@@ -23,7 +23,7 @@ pub(crate) fn check_nodes(json: &Value, report: &mut Report) -> Verdict {
     Ok(())
 }
 
-/// Offers a message as the root of a trie.
+/// Returns `true` if a message is rejected as the root of a trie.
 fn is_refused(message: Vec<u8>) -> bool {
     let hash = keccak256(&message);
     let nodes = MemoryNodes::default();
@@ -31,13 +31,13 @@ fn is_refused(message: Vec<u8>) -> bool {
     matches!(Trie::open(hash, Arc::new(nodes)).get(&[]), Err(TrieError::Message { .. }))
 }
 
-fn check_node_case(case: &Value) -> Verdict {
+fn check_node_case(case: &Value) -> CaseResult {
     let mut trie = trie_of(case.member("entries")?)?;
     check_roots(case, &trie)?;
     let secure = trie.orchid_root(true).map_err(|error| broken("old root", error))?;
     equal("orchidRootSecure", case.member("orchidRootSecure")?.parsed()?, secure)?;
     check_views(case, &trie)?;
-    // Once more from stored messages.
+    // Again, from stored messages.
     let nodes = Arc::new(MemoryNodes::default());
     nodes.insert(trie.commit());
     let reopened = Trie::open(trie.root_hash(), nodes);
@@ -45,15 +45,15 @@ fn check_node_case(case: &Value) -> Verdict {
     check_views(case, &reopened)
 }
 
-/// `root` and `orchidRoot`.
-fn check_roots(case: &Value, trie: &Trie) -> Verdict {
+/// Compares `root` and `orchidRoot`.
+fn check_roots(case: &Value, trie: &Trie) -> CaseResult {
     equal("root", case.member("root")?.parsed()?, trie.root_hash())?;
-    // The old root commits to all messages in the old format (`omsg`).
+    // The Orchid root commits to all messages in the Orchid format (`omsg`).
     let orchid = trie.orchid_root(false).map_err(|error| broken("old root", error))?;
     equal("orchidRoot", case.member("orchidRoot")?.parsed()?, orchid)
 }
 
-fn check_views(case: &Value, trie: &Trie) -> Verdict {
+fn check_views(case: &Value, trie: &Trie) -> CaseResult {
     let expected = case.member("nodes")?.items()?;
     let views: Vec<_> = trie.nodes().collect::<Result<_, _>>().map_err(|error| broken("nodes", error))?;
     equal("number of nodes", expected.len(), views.len())?;
@@ -71,8 +71,8 @@ fn check_views(case: &Value, trie: &Trie) -> Verdict {
     Ok(())
 }
 
-/// A trie made of a list of [key, value], put one after the other.
-pub(crate) fn trie_of(entries: &Value) -> Result<Trie, Failure> {
+/// Returns a trie with the entries `[key, value]`, put in order.
+pub(crate) fn trie_of(entries: &Value) -> Result<Trie, CaseFailure> {
     let mut trie = Trie::empty(Arc::new(MemoryNodes::default()));
     for entry in entries.items()? {
         let [key, value] = entry.items()? else { continue };
@@ -81,8 +81,8 @@ pub(crate) fn trie_of(entries: &Value) -> Result<Trie, Failure> {
     Ok(trie)
 }
 
-/// All entries of a trie against a sorted list of [key, value].
-pub(crate) fn check_entries(what: &str, expected: &Value, trie: &Trie) -> Verdict {
+/// Compares all entries of a trie with a list of `[key, value]`.
+pub(crate) fn check_entries(what: &str, expected: &Value, trie: &Trie) -> CaseResult {
     let mut wanted = BTreeMap::new();
     for entry in expected.items()? {
         if let [key, value] = entry.items()? {
@@ -97,9 +97,9 @@ pub(crate) fn check_entries(what: &str, expected: &Value, trie: &Trie) -> Verdic
     equal(what, wanted, found)
 }
 
-pub(crate) fn check_operations(json: &Value, report: &mut Report) -> Verdict {
+pub(crate) fn check_operations(json: &Value, report: &mut SuiteReport) -> CaseResult {
     let operations = json.member("ops")?.items()?;
-    let mut replay = Replay::new();
+    let mut replay = TrieHistory::new();
     let mut done = 0;
     for checkpoint in json.member("checkpoints")?.items()? {
         let n = checkpoint.member("n")?.number()? as usize;
@@ -114,22 +114,22 @@ pub(crate) fn check_operations(json: &Value, report: &mut Report) -> Verdict {
     Ok(())
 }
 
-/// The same history three times: single operations, batches between checkpoints on a trie that is stored and opened again
-/// at each, and the entries put into a fresh trie.
-struct Replay {
+/// Applies a history in three ways: as single operations; as batches on a trie that is stored and reopened at each
+/// checkpoint; as entries of a new trie.
+struct TrieHistory {
     trie: Trie,
     nodes: Arc<MemoryNodes>,
     stored_root: B256,
 }
 
-impl Replay {
-    fn new() -> Replay {
+impl TrieHistory {
+    fn new() -> TrieHistory {
         let nodes = Arc::new(MemoryNodes::default());
         let trie = Trie::empty(nodes.clone());
-        Replay { stored_root: trie.root_hash(), trie, nodes }
+        TrieHistory { stored_root: trie.root_hash(), trie, nodes }
     }
 
-    fn run(&mut self, operations: &[Value]) -> Verdict {
+    fn run(&mut self, operations: &[Value]) -> CaseResult {
         for operation in operations {
             let result = match operation.items()? {
                 [kind, key, value] if kind == "p" => self.trie.put(&key.bytes()?, &value.bytes()?),
@@ -142,7 +142,7 @@ impl Replay {
         Ok(())
     }
 
-    fn check(&mut self, checkpoint: &Value) -> Verdict {
+    fn check(&mut self, checkpoint: &Value) -> CaseResult {
         check_roots(checkpoint, &self.trie)?;
         let size = self.trie.children_size().map_err(|error| broken("children size", error))?;
         equal("cs", checkpoint.member("cs")?.number()?, size)?;
@@ -152,7 +152,7 @@ impl Replay {
         self.check_rebuilt().map_err(|error| broken("rebuilding", error))?
     }
 
-    fn check_batch(&mut self) -> Result<Verdict, TrieError> {
+    fn check_batch(&mut self) -> Result<CaseResult, TrieError> {
         let source: Arc<dyn NodeSource> = self.nodes.clone();
         let mut stored = Trie::open(self.stored_root, source);
         stored.apply(&diff(&stored, &self.trie)?)?;
@@ -161,7 +161,7 @@ impl Replay {
         Ok(equal("root of the stored trie", self.trie.root_hash(), self.stored_root))
     }
 
-    fn check_rebuilt(&self) -> Result<Verdict, TrieError> {
+    fn check_rebuilt(&self) -> Result<CaseResult, TrieError> {
         let mut delta = StateDelta::default();
         for entry in self.trie.entries() {
             let (key, value) = entry?;

@@ -6,15 +6,15 @@ use rhizome_primitives::{Block, Bloom, Receipt, Rule, Transaction, hex, uncles_h
 use rhizome_trie::{MemoryNodes, genesis, list_root};
 use serde_json::Value;
 
-use super::{each_case, spec};
-use crate::report::{Failure, Report, Verdict, broken, equal};
-use crate::vectors::Fields;
+use super::cases::{each_case, spec};
+use crate::report::{CaseFailure, CaseResult, SuiteReport, broken, equal};
+use crate::vectors::VectorFields;
 
-pub(crate) fn check_genesis(json: &Value, report: &mut Report) -> Verdict {
+pub(crate) fn check_genesis(json: &Value, report: &mut SuiteReport) -> CaseResult {
     each_case(json, report, check_first_block)
 }
 
-fn check_first_block(case: &Value) -> Verdict {
+fn check_first_block(case: &Value) -> CaseResult {
     let spec = spec(case)?;
     let (block, state) = genesis(&spec, Arc::new(MemoryNodes::default())).map_err(|error| broken("genesis", error))?;
     let header = &block.header;
@@ -41,11 +41,11 @@ fn check_first_block(case: &Value) -> Verdict {
     Ok(())
 }
 
-pub(crate) fn check_real(json: &Value, report: &mut Report) -> Verdict {
+pub(crate) fn check_real(json: &Value, report: &mut SuiteReport) -> CaseResult {
     each_case(json, report, check_block)
 }
 
-fn check_block(case: &Value) -> Verdict {
+fn check_block(case: &Value) -> CaseResult {
     let spec = spec(case)?;
     let is_orchid = !spec.is_active(Rule::Rskip126, case.member("number")?.number()?);
     let transactions = check_transactions(case)?;
@@ -62,7 +62,7 @@ fn check_block(case: &Value) -> Verdict {
     equal("uncles hash", hex::encode(uncles_hash(&block.uncles)), hex::encode(&block.header.uncles_hash))
 }
 
-fn check_receipts(case: &Value, encodings: &[Value], is_orchid: bool) -> Verdict {
+fn check_receipts(case: &Value, encodings: &[Value], is_orchid: bool) -> CaseResult {
     let mut bloom = Bloom::ZERO;
     let mut receipts = Vec::new();
     for raw in encodings {
@@ -77,13 +77,14 @@ fn check_receipts(case: &Value, encodings: &[Value], is_orchid: bool) -> Verdict
     equal("bloom", case.member("bloom")?.text()?, hex::encode(bloom.as_bytes()).as_str())
 }
 
-fn check_root(case: &Value, field: &str, items: &[Vec<u8>], is_orchid: bool) -> Verdict {
+fn check_root(case: &Value, field: &str, items: &[Vec<u8>], is_orchid: bool) -> CaseResult {
     let root = list_root(items.iter().map(Vec::as_slice), is_orchid).map_err(|error| broken(field, error))?;
     equal(field, case.member(field)?.parsed()?, root)
 }
 
-fn check_transactions(case: &Value) -> Result<Vec<Transaction>, Failure> {
-    let texts = |field: &str| case.member(field)?.items()?.iter().map(Fields::text).collect::<Result<Vec<_>, _>>();
+fn check_transactions(case: &Value) -> Result<Vec<Transaction>, CaseFailure> {
+    let texts =
+        |field: &str| case.member(field)?.items()?.iter().map(VectorFields::text).collect::<Result<Vec<_>, _>>();
     let mut transactions = Vec::new();
     for ((raw, hash), sender) in texts("transactions")?.into_iter().zip(texts("txHashes")?).zip(texts("senders")?) {
         let bytes = hex::decode(raw).map_err(|error| broken("transaction", error))?;

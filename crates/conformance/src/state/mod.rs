@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::report::Report;
-use crate::vectors::{Check, VectorError, run_files};
+use crate::report::SuiteReport;
+use crate::vectors::{FileCheck, VectorError, run_files};
 
 mod genesis;
 mod keys;
@@ -12,17 +12,17 @@ mod orchid;
 mod proofs;
 pub(crate) mod tries;
 
-/// Runs the files of `folder`. `other` knows the files that need more than the trie.
+/// Runs the files of `folder`. `other` returns the checks of files that need more than the trie.
 pub(crate) fn run(
     folder: &Path,
-    other: impl Fn(&str) -> Option<Check>,
-    report: &mut Report,
+    other: impl Fn(&str) -> Option<FileCheck>,
+    report: &mut SuiteReport,
 ) -> Result<(), VectorError> {
     report.enter_suite("state");
     run_files(folder, |name| check_of(name).or_else(|| other(name)), report)
 }
 
-fn check_of(file: &str) -> Option<Check> {
+fn check_of(file: &str) -> Option<FileCheck> {
     Some(match file {
         "nodes.json" => tries::check_nodes,
         name if name.starts_with("ops-") => tries::check_operations,

@@ -1,4 +1,4 @@
-//! Blocks in memory.
+//! An ancestry in memory.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rhizome_pow::{Ancestry, LookUpError};
 use rhizome_primitives::{B256, Header};
 
-/// Headers with the hashes of the uncles of their blocks.
+/// Headers and uncle hashes by block hash.
 #[derive(Default)]
 pub(crate) struct Blocks {
     headers: HashMap<B256, Arc<Header>>,

@@ -1,17 +1,17 @@
-//! `activations.json`: heights of all rules and the constants of all networks.
+//! `activations.json`: activation heights of all rules and constants of all networks.
 
 use rhizome_primitives::{ChainSpec, Rule};
 use serde_json::Value;
 
-use super::{each_case, spec};
-use crate::report::{Report, Verdict, broken, equal};
-use crate::vectors::Fields;
+use super::cases::{each_case, spec};
+use crate::report::{CaseResult, SuiteReport, broken, equal};
+use crate::vectors::VectorFields;
 
-pub(crate) fn check(json: &Value, report: &mut Report) -> Verdict {
+pub(crate) fn check(json: &Value, report: &mut SuiteReport) -> CaseResult {
     each_case(json, report, check_network)
 }
 
-fn check_network(case: &Value) -> Verdict {
+fn check_network(case: &Value) -> CaseResult {
     let spec = spec(case)?;
     equal("chainId", case.member("chainId")?.number()?, u64::from(spec.chain_id))?;
     let heights = case.member("rules")?;
@@ -24,7 +24,7 @@ fn check_network(case: &Value) -> Verdict {
     check_constants(case.member("constants")?, &spec)
 }
 
-fn check_rule(spec: &ChainSpec, rule: Rule, height: Option<u64>) -> Verdict {
+fn check_rule(spec: &ChainSpec, rule: Rule, height: Option<u64>) -> CaseResult {
     let name = rule.name();
     equal(name, height, spec.height(rule))?;
     let Some(height) = height else {
@@ -37,7 +37,7 @@ fn check_rule(spec: &ChainSpec, rule: Rule, height: Option<u64>) -> Verdict {
     equal(format!("{name} at the end"), true, spec.rules(u64::MAX).is_active(rule))
 }
 
-fn check_constants(expected: &Value, spec: &ChainSpec) -> Verdict {
+fn check_constants(expected: &Value, spec: &ChainSpec) -> CaseResult {
     let constants = &spec.constants;
     for (name, got) in [
         ("durationLimit", u64::from(constants.duration_limit)),

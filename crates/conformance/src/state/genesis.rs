@@ -1,4 +1,4 @@
-//! `genesis.json` and `activation.json`: first blocks, and the accounts of precompiled contracts.
+//! `genesis.json` and `activation.json`: genesis blocks, and the accounts of precompiles.
 
 use std::sync::Arc;
 
@@ -8,32 +8,32 @@ use rhizome_trie::{MemoryNodes, SetUpMode, Trie, activation_delta, genesis, orch
 use serde_json::Value;
 
 use super::tries::{check_entries, trie_of};
-use crate::report::{Failure, Report, Verdict, broken, equal};
-use crate::vectors::Fields;
+use crate::report::{CaseFailure, CaseResult, SuiteReport, broken, equal};
+use crate::vectors::VectorFields;
 
-pub(crate) fn check_genesis(json: &Value, report: &mut Report) -> Verdict {
+pub(crate) fn check_genesis(json: &Value, report: &mut SuiteReport) -> CaseResult {
     let networks = json.member("networks")?.as_object().into_iter().flatten();
     for (name, network) in networks {
         report.case(name, || check_network(name, network));
         if network.optional("rules").is_none() {
-            // The network as it is built in must be the one of the file.
+            // The built-in specification of the network must agree with the file.
             report.case(&format!("{name}, built in"), || check_built_in(name, network));
         }
     }
     Ok(())
 }
 
-fn spec_of(name: &str) -> Result<ChainSpec, Failure> {
+fn spec_of(name: &str) -> Result<ChainSpec, CaseFailure> {
     ChainSpec::by_name(name).map_err(|error| broken("chain specification", error))
 }
 
-fn check_built_in(name: &str, network: &Value) -> Verdict {
+fn check_built_in(name: &str, network: &Value) -> CaseResult {
     let (block, _) = genesis(&spec_of(name)?, Arc::new(MemoryNodes::default())).map_err(|e| broken("genesis", e))?;
     equal("hash", network.member("hash")?.parsed()?, block.hash())
 }
 
-fn check_network(name: &str, network: &Value) -> Verdict {
-    let rules = network.optional("rules").map_or(Ok(name), Fields::text)?;
+fn check_network(name: &str, network: &Value) -> CaseResult {
+    let rules = network.optional("rules").map_or(Ok(name), VectorFields::text)?;
     let mut spec = spec_of(rules)?;
     spec.genesis = genesis_spec(network)?;
     let source = Arc::new(MemoryNodes::default());
@@ -60,11 +60,11 @@ fn check_network(name: &str, network: &Value) -> Verdict {
     equal("hash of headerRlpForHash", keccak256(header.encode_for_hash()), block.hash())
 }
 
-fn genesis_spec(network: &Value) -> Result<GenesisSpec, Failure> {
+fn genesis_spec(network: &Value) -> Result<GenesisSpec, CaseFailure> {
     let header = network.member("header")?;
     let bytes = |name: &str| header.member(name)?.bytes();
-    let number = |name: &str| Ok::<_, Failure>(U256::from_be_slice(&bytes(name)?));
-    let low = |name: &str| Ok::<_, Failure>(number(name)?.saturating_to::<u64>());
+    let number = |name: &str| Ok::<_, CaseFailure>(U256::from_be_slice(&bytes(name)?));
+    let low = |name: &str| Ok::<_, CaseFailure>(number(name)?.saturating_to::<u64>());
     Ok(GenesisSpec {
         alloc: network.member("alloc")?.items()?.iter().map(account).collect::<Result<_, _>>()?,
         parent_hash: header.member("parentHash")?.parsed()?,
@@ -77,15 +77,15 @@ fn genesis_spec(network: &Value) -> Result<GenesisSpec, Failure> {
         bitcoin_header: bytes("bitcoinMergedMiningHeader")?.into(),
         merkle_proof: bytes("bitcoinMergedMiningMerkleProof")?.into(),
         bitcoin_coinbase: bytes("bitcoinMergedMiningCoinbaseTransaction")?.into(),
-        state_root: header.optional("stateRoot").map(Fields::parsed).transpose()?,
+        state_root: header.optional("stateRoot").map(VectorFields::parsed).transpose()?,
         expected_hash: None,
     })
 }
 
-fn account(account: &Value) -> Result<GenesisAccount, Failure> {
+fn account(account: &Value) -> Result<GenesisAccount, CaseFailure> {
     let mut storage = Vec::new();
-    for cell in account.member("storage")?.items()? {
-        if let [slot, bytes] = cell.items()? {
+    for entry in account.member("storage")?.items()? {
+        if let [slot, bytes] = entry.items()? {
             storage.push((B256::left_padding_from(&slot.bytes()?), bytes.bytes()?.into()));
         }
     }
@@ -93,13 +93,13 @@ fn account(account: &Value) -> Result<GenesisAccount, Failure> {
         address: account.member("address")?.parsed()?,
         balance: account.member("balance")?.parsed()?,
         nonce: account.member("nonce")?.parsed()?,
-        code: account.optional("code").map(Fields::bytes).transpose()?.map(Into::into),
+        code: account.optional("code").map(VectorFields::bytes).transpose()?.map(Into::into),
         storage,
     })
 }
 
-fn addresses(list: &Value) -> Result<Vec<Address>, Failure> {
-    list.items()?.iter().map(Fields::parsed).collect()
+fn addresses(list: &Value) -> Result<Vec<Address>, CaseFailure> {
+    list.items()?.iter().map(VectorFields::parsed).collect()
 }
 
 fn sorted(mut addresses: Vec<Address>) -> Vec<Address> {
@@ -107,7 +107,7 @@ fn sorted(mut addresses: Vec<Address>) -> Vec<Address> {
     addresses
 }
 
-pub(crate) fn check_activations(json: &Value, report: &mut Report) -> Verdict {
+pub(crate) fn check_activations(json: &Value, report: &mut SuiteReport) -> CaseResult {
     for case in json.member("cases")?.items()? {
         let name = format!("{} {}", case.member("network")?.text()?, case.member("height")?.number()?);
         report.case(&name, || check_activation(case));
@@ -115,7 +115,7 @@ pub(crate) fn check_activations(json: &Value, report: &mut Report) -> Verdict {
     Ok(())
 }
 
-fn check_activation(case: &Value) -> Verdict {
+fn check_activation(case: &Value) -> CaseResult {
     let spec = spec_of(case.member("network")?.text()?)?;
     let height = case.member("height")?.number()?;
     for (field, wanted) in [("ensure", SetUpMode::Keep), ("create", SetUpMode::Overwrite)] {

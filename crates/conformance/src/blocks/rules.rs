@@ -9,16 +9,16 @@ use rhizome_pow::{Tip, is_better};
 use rhizome_primitives::{Bytes, ChainSpec, Header, I256, SublistGasLimits, U256};
 use serde_json::Value;
 
-use super::{each_case, spec_of};
-use crate::report::{Failure, Report, Verdict, broken, equal};
-use crate::vectors::Fields;
+use super::cases::{each_case, spec_of};
+use crate::report::{CaseFailure, CaseResult, SuiteReport, broken, equal};
+use crate::vectors::VectorFields;
 
-/// The time at which the timestamp cases are judged; they give distances from it.
+/// The current time in the timestamp cases, whose members are offsets from it. Seconds since 1970.
 const NOW: u64 = 1_700_000_000;
 
-type CheckRow = fn(&[Value]) -> Verdict;
+type CheckRow = fn(&[Value]) -> CaseResult;
 
-pub(crate) fn check(json: &Value, report: &mut Report) -> Verdict {
+pub(crate) fn check(json: &Value, report: &mut SuiteReport) -> CaseResult {
     each_case(json, report, check_tips)?;
     let tables: [(&str, CheckRow); 7] = [
         ("gasLimit", check_gas_limit),
@@ -37,10 +37,10 @@ pub(crate) fn check(json: &Value, report: &mut Report) -> Verdict {
     Ok(())
 }
 
-fn check_tips(case: &Value) -> Verdict {
+fn check_tips(case: &Value) -> CaseResult {
     let tip = |prefix: &str| {
         let field = |name: &str| case.member(&format!("{prefix}{name}"));
-        Ok::<_, Failure>(Tip {
+        Ok::<_, CaseFailure>(Tip {
             total_difficulty: field("TotalDifficulty")?.parsed()?,
             paid_fees: U256::from(field("Fees")?.number()?),
             hash: field("Hash")?.parsed()?,
@@ -49,16 +49,16 @@ fn check_tips(case: &Value) -> Verdict {
     equal("newIsBest", case.member("newIsBest")?.boolean()?, is_better(&tip("new")?, &tip("current")?))
 }
 
-fn unusable(row: &[Value]) -> Verdict {
+fn unusable(row: &[Value]) -> CaseResult {
     Err(broken("row", format!("{row:?}")))
 }
 
-/// A header and the one after it.
+/// Returns a header and its child.
 fn pair(spec: &ChainSpec) -> (Header, Header) {
     (Header::new(10, spec), Header::new(11, spec))
 }
 
-fn check_gas_limit(row: &[Value]) -> Verdict {
+fn check_gas_limit(row: &[Value]) -> CaseResult {
     let [before, after, valid] = row else { return unusable(row) };
     let spec = spec_of("mainnet")?;
     let (mut parent, mut child) = pair(&spec);
@@ -67,7 +67,7 @@ fn check_gas_limit(row: &[Value]) -> Verdict {
     equal("valid", valid.boolean()?, gas_limit_range(&child, &parent, &spec).is_ok())
 }
 
-fn check_minimum_gas_price(row: &[Value]) -> Verdict {
+fn check_minimum_gas_price(row: &[Value]) -> CaseResult {
     let [before, after, valid] = row else { return unusable(row) };
     let (mut parent, mut child) = pair(&spec_of("mainnet")?);
     let price = |value: &Value| value.as_i64().and_then(|price| I256::try_from(price).ok());
@@ -76,26 +76,26 @@ fn check_minimum_gas_price(row: &[Value]) -> Verdict {
     equal("valid", valid.boolean()?, minimum_gas_price_range(&child, &parent).is_ok())
 }
 
-fn check_gas_price_cap(row: &[Value]) -> Verdict {
+fn check_gas_price_cap(row: &[Value]) -> CaseResult {
     let [minimum, price, valid] = row else { return unusable(row) };
     let found = gas_price_is_below_cap(U256::from(minimum.number()?), U256::from(price.number()?));
     equal("valid", valid.boolean()?, found)
 }
 
-fn check_sublist_gas_limits(row: &[Value]) -> Verdict {
+fn check_sublist_gas_limits(row: &[Value]) -> CaseResult {
     let [minimum, limit, parallel, sequential] = row else { return unusable(row) };
     let found = SublistGasLimits::divide(minimum.number()?, 2, U256::from(limit.number()?));
     equal("parallel", U256::from(parallel.number()?), found.parallel)?;
     equal("sequential", U256::from(sequential.number()?), found.sequential)
 }
 
-fn check_edges(row: &[Value]) -> Verdict {
+fn check_edges(row: &[Value]) -> CaseResult {
     let [transactions, edges, valid] = row else { return unusable(row) };
     let edges: Vec<i16> = edges.items()?.iter().filter_map(Value::as_i64).map(|edge| edge as i16).collect();
     equal("valid", valid.boolean()?, edges_are_valid(&edges, 2, transactions.number()? as usize))
 }
 
-fn check_timestamp(row: &[Value]) -> Verdict {
+fn check_timestamp(row: &[Value]) -> CaseResult {
     let [net, number, block_offset, bitcoin_offset, valid] = row else { return unusable(row) };
     let at = |offset: &Value| NOW.saturating_add_signed(offset.as_i64().unwrap_or_default());
     let spec = spec_of(net.text()?)?;
@@ -106,7 +106,7 @@ fn check_timestamp(row: &[Value]) -> Verdict {
     equal("valid", valid.boolean()?, timestamp(&header, &spec, NOW).is_ok())
 }
 
-fn check_gas_used(row: &[Value]) -> Verdict {
+fn check_gas_used(row: &[Value]) -> CaseResult {
     let [limit, used, valid] = row else { return unusable(row) };
     equal("valid", valid.boolean()?, gas_used_fits(&limit.bytes()?, used.number()?))
 }

@@ -1,4 +1,4 @@
-//! `keys.json`: keys, account values, cells.
+//! `keys.json`: keys, account values, storage slots.
 
 use rhizome_primitives::{B256, I256, U256, hex};
 use rhizome_trie::keys::{
@@ -7,17 +7,17 @@ use rhizome_trie::keys::{
 use rhizome_trie::{AccountState, list_key};
 use serde_json::Value;
 
-use crate::report::{Report, Verdict, broken, equal};
-use crate::vectors::Fields;
+use crate::report::{CaseResult, SuiteReport, broken, equal};
+use crate::vectors::VectorFields;
 
-pub(crate) fn check(json: &Value, report: &mut Report) -> Verdict {
+pub(crate) fn check(json: &Value, report: &mut SuiteReport) -> CaseResult {
     for account in json.member("accounts")?.items()? {
         let name = format!("account {}", account.member("addr")?.text()?);
         report.case(&name, || check_account(account));
     }
-    for cell in json.member("storage")?.items()? {
-        let name = format!("cell {} {}", cell.member("addr")?.text()?, cell.member("slot")?.text()?);
-        report.case(&name, || check_cell(cell));
+    for slot in json.member("storage")?.items()? {
+        let name = format!("slot {} {}", slot.member("addr")?.text()?, slot.member("slot")?.text()?);
+        report.case(&name, || check_slot(slot));
     }
     for value in json.member("values")?.items()? {
         let name = format!("word {}", value.member("word")?.text()?);
@@ -34,11 +34,11 @@ pub(crate) fn check(json: &Value, report: &mut Report) -> Verdict {
     Ok(())
 }
 
-fn same_hex(what: &str, expected: &Value, got: &[u8]) -> Verdict {
+fn same_hex(what: &str, expected: &Value, got: &[u8]) -> CaseResult {
     equal(what, hex::encode(expected.bytes()?), hex::encode(got))
 }
 
-fn check_account(account: &Value) -> Verdict {
+fn check_account(account: &Value) -> CaseResult {
     let address = account.member("addr")?.bytes()?;
     let keys = [
         ("accountKey", account_key(&address), KeyPart::Account),
@@ -54,24 +54,24 @@ fn check_account(account: &Value) -> Verdict {
     Ok(())
 }
 
-fn check_cell(cell: &Value) -> Verdict {
-    let address = cell.member("addr")?.bytes()?;
-    let slot: B256 = cell.member("slot")?.parsed()?;
+fn check_slot(case: &Value) -> CaseResult {
+    let address = case.member("addr")?.bytes()?;
+    let slot: B256 = case.member("slot")?.parsed()?;
     let key = storage_key(&address, &slot);
-    same_hex("key", cell.member("key")?, &key)?;
+    same_hex("key", case.member("key")?, &key)?;
     let parsed = StateKey { address: &address, part: KeyPart::Slot(slot) };
     equal("key read back", Some(parsed), StateKey::parse(&key))
 }
 
-fn check_word(value: &Value) -> Verdict {
+fn check_word(value: &Value) -> CaseResult {
     let word = U256::from_be_slice(&value.member("word")?.bytes()?);
     let stored = encode_slot_value(word);
-    let expected = value.optional("stored").map(Fields::bytes).transpose()?;
+    let expected = value.optional("stored").map(VectorFields::bytes).transpose()?;
     equal("stored", expected.as_ref().map(hex::encode), stored.as_ref().map(hex::encode))?;
     equal("word read back", Some(word), decode_slot_value(&stored.unwrap_or_default()))
 }
 
-fn check_state(state: &Value) -> Verdict {
+fn check_state(state: &Value) -> CaseResult {
     let account = AccountState {
         nonce: state.member("nonce")?.parsed::<U256>()?,
         balance: state.member("balance")?.parsed::<I256>()?,

@@ -1,4 +1,4 @@
-//! Reading golden data: files (plain or gzip-compressed) and fields of JSON objects.
+//! Readers of golden data: files (plain or gzip-compressed) and fields of JSON objects.
 
 #![allow(dead_code, reason = "the test programs that include this file use a part of it")]
 
@@ -10,9 +10,9 @@ use flate2::read::GzDecoder;
 use rhizome_primitives::hex;
 use serde_json::Value;
 
-use crate::report::{Failure, Report, Verdict};
+use crate::report::{CaseFailure, CaseResult, SuiteReport};
 
-/// Why a file of golden data cannot be used.
+/// Errors of reading a file of golden data.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum VectorError {
     #[error("{}: {error}", .path.display())]
@@ -22,14 +22,14 @@ pub(crate) enum VectorError {
 }
 
 /// Checks the cases of one file.
-pub(crate) type Check = fn(&Value, &mut Report) -> Verdict;
+pub(crate) type FileCheck = fn(&Value, &mut SuiteReport) -> CaseResult;
 
-/// Runs the files of a folder. `check_of` knows by the name (without `.gz`) what is in a file; files that it does not
-/// know are named on the error output, so that none is overlooked.
+/// Runs the files of a folder. `check_of` returns the check for a file name (without `.gz`). Names of files without a
+/// check are printed to standard error.
 pub(crate) fn run_files(
     folder: &Path,
-    check_of: impl Fn(&str) -> Option<Check>,
-    report: &mut Report,
+    check_of: impl Fn(&str) -> Option<FileCheck>,
+    report: &mut SuiteReport,
 ) -> Result<(), VectorError> {
     for path in json_files(folder)? {
         let name = plain_name(&path);
@@ -46,7 +46,7 @@ pub(crate) fn run_files(
     Ok(())
 }
 
-/// The JSON files of a folder, plain or compressed, in the order of their names.
+/// Returns the JSON files of a folder, plain or compressed, sorted by name.
 pub(crate) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, VectorError> {
     let failed = |error| VectorError::Read { path: folder.to_owned(), error };
     let mut files = Vec::new();
@@ -61,13 +61,13 @@ pub(crate) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, VectorError> {
     Ok(files)
 }
 
-/// Name of a file without its folder and without `.gz`.
+/// Returns the name of a file without its folder and without `.gz`.
 pub(crate) fn plain_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.strip_suffix(".gz").unwrap_or(&name).to_owned()
 }
 
-/// The bytes of a file, decompressed if its name ends in `.gz`.
+/// Reads a file and decompresses it if its name ends in `.gz`.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, VectorError> {
     let failed = |error| VectorError::Read { path: path.to_owned(), error };
     let mut file = File::open(path).map_err(failed)?;
@@ -80,33 +80,33 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, VectorError> {
     Ok(bytes)
 }
 
-/// A JSON file.
+/// Reads a JSON file.
 pub(crate) fn read_json(path: &Path) -> Result<Value, VectorError> {
     serde_json::from_slice(&read(path)?).map_err(|error| VectorError::Json { path: path.to_owned(), error })
 }
 
-/// Fields of golden data. A field that is missing or of another kind fails the case.
-pub(crate) trait Fields {
-    /// The member of an object.
-    fn member(&self, name: &str) -> Result<&Value, Failure>;
-    /// The member, or None if it is missing or null.
+/// Access to JSON values of golden data. A missing member or a value of a different type fails the case.
+pub(crate) trait VectorFields {
+    /// Returns a member of an object.
+    fn member(&self, name: &str) -> Result<&Value, CaseFailure>;
+    /// Returns a member; `None` if it is missing or null.
     fn optional(&self, name: &str) -> Option<&Value>;
-    /// The value itself as a list.
-    fn items(&self) -> Result<&[Value], Failure>;
-    /// The value itself as text.
-    fn text(&self) -> Result<&str, Failure>;
-    /// The value itself as bytes: hex with or without prefix, or a repeated byte `{"rep": "ab", "n": 3}`.
-    fn bytes(&self) -> Result<Vec<u8>, Failure>;
-    /// The value itself as a number that is written as such.
-    fn number(&self) -> Result<u64, Failure>;
-    /// The value itself as true or false.
-    fn boolean(&self) -> Result<bool, Failure>;
-    /// The value itself as an object of this type in decimal or hex notation.
-    fn parsed<T: std::str::FromStr>(&self) -> Result<T, Failure>;
+    /// Returns the value as a list.
+    fn items(&self) -> Result<&[Value], CaseFailure>;
+    /// Returns the value as text.
+    fn text(&self) -> Result<&str, CaseFailure>;
+    /// Returns the value as bytes: hex with or without prefix, or a repeated byte `{"rep": "ab", "n": 3}`.
+    fn bytes(&self) -> Result<Vec<u8>, CaseFailure>;
+    /// Returns the value of a JSON number.
+    fn number(&self) -> Result<u64, CaseFailure>;
+    /// Returns the value of a JSON boolean.
+    fn boolean(&self) -> Result<bool, CaseFailure>;
+    /// Parses text as a `T`, for integers in decimal or hex notation.
+    fn parsed<T: std::str::FromStr>(&self) -> Result<T, CaseFailure>;
 }
 
-impl Fields for Value {
-    fn member(&self, name: &str) -> Result<&Value, Failure> {
+impl VectorFields for Value {
+    fn member(&self, name: &str) -> Result<&Value, CaseFailure> {
         self.get(name).ok_or_else(|| unusable(self, &format!("an object with `{name}`")))
     }
 
@@ -114,15 +114,15 @@ impl Fields for Value {
         self.get(name).filter(|value| !value.is_null())
     }
 
-    fn items(&self) -> Result<&[Value], Failure> {
+    fn items(&self) -> Result<&[Value], CaseFailure> {
         self.as_array().map(Vec::as_slice).ok_or_else(|| unusable(self, "a list"))
     }
 
-    fn text(&self) -> Result<&str, Failure> {
+    fn text(&self) -> Result<&str, CaseFailure> {
         self.as_str().ok_or_else(|| unusable(self, "text"))
     }
 
-    fn bytes(&self) -> Result<Vec<u8>, Failure> {
+    fn bytes(&self) -> Result<Vec<u8>, CaseFailure> {
         let decode = |text: &str| hex::decode(text.strip_prefix("0x").unwrap_or(text)).ok();
         let bytes = match self {
             Value::String(text) => decode(text),
@@ -137,24 +137,24 @@ impl Fields for Value {
         bytes.ok_or_else(|| unusable(self, "bytes in hex"))
     }
 
-    fn number(&self) -> Result<u64, Failure> {
+    fn number(&self) -> Result<u64, CaseFailure> {
         self.as_u64().ok_or_else(|| unusable(self, "a number"))
     }
 
-    fn boolean(&self) -> Result<bool, Failure> {
+    fn boolean(&self) -> Result<bool, CaseFailure> {
         self.as_bool().ok_or_else(|| unusable(self, "true or false"))
     }
 
-    fn parsed<T: std::str::FromStr>(&self) -> Result<T, Failure> {
+    fn parsed<T: std::str::FromStr>(&self) -> Result<T, CaseFailure> {
         self.text()?.parse().map_err(|_unreadable| unusable(self, std::any::type_name::<T>()))
     }
 }
 
-fn unusable(value: &Value, expected: &str) -> Failure {
+fn unusable(value: &Value, expected: &str) -> CaseFailure {
     let mut got = value.to_string();
     if got.len() > 200 {
         got.truncate((0..=200).rev().find(|at| got.is_char_boundary(*at)).unwrap_or(0));
         got.push('…');
     }
-    Failure { what: "golden data".to_owned(), expected: expected.to_owned(), got }
+    CaseFailure { what: "golden data".to_owned(), expected: expected.to_owned(), got }
 }

@@ -1,14 +1,14 @@
-//! `receipts.json`: encodings and blooms of receipts, roots and blooms of lists of them.
+//! `receipts.json`: encodings and blooms of receipts; roots and blooms of lists of receipts.
 
 use rhizome_primitives::{Bloom, Log, Receipt, hex};
 use rhizome_trie::list_root;
 use serde_json::Value;
 
-use super::each_case;
-use crate::report::{Failure, Report, Verdict, broken, equal};
-use crate::vectors::Fields;
+use super::cases::each_case;
+use crate::report::{CaseFailure, CaseResult, SuiteReport, broken, equal};
+use crate::vectors::VectorFields;
 
-pub(crate) fn check(json: &Value, report: &mut Report) -> Verdict {
+pub(crate) fn check(json: &Value, report: &mut SuiteReport) -> CaseResult {
     each_case(json, report, check_receipt)?;
     let cases = json.member("cases")?.items()?;
     for (index, block) in json.member("blocks")?.items()?.iter().enumerate() {
@@ -17,14 +17,14 @@ pub(crate) fn check(json: &Value, report: &mut Report) -> Verdict {
     Ok(())
 }
 
-fn check_receipt(case: &Value) -> Verdict {
+fn check_receipt(case: &Value) -> CaseResult {
     let receipt = receipt(case)?;
     equal("bloom", case.member("bloom")?.text()?, hex::encode(receipt.bloom.as_bytes()).as_str())?;
     equal("encoded", case.member("encoded")?.text()?, hex::encode(receipt.encode()).as_str())?;
     equal("decoded", Ok(receipt), Receipt::decode(&case.member("encoded")?.bytes()?))
 }
 
-fn check_block(block: &Value, cases: &[Value]) -> Verdict {
+fn check_block(block: &Value, cases: &[Value]) -> CaseResult {
     let mut bloom = Bloom::ZERO;
     let mut encoded = Vec::new();
     for index in block.member("receipts")?.items()? {
@@ -41,7 +41,7 @@ fn check_block(block: &Value, cases: &[Value]) -> Verdict {
     Ok(())
 }
 
-fn receipt(case: &Value) -> Result<Receipt, Failure> {
+fn receipt(case: &Value) -> Result<Receipt, CaseFailure> {
     let logs = case.member("logs")?.items()?.iter().map(log).collect::<Result<Vec<_>, _>>()?;
     Ok(Receipt {
         success: case.member("success")?.boolean()?,
@@ -52,7 +52,7 @@ fn receipt(case: &Value) -> Result<Receipt, Failure> {
     })
 }
 
-fn log(log: &Value) -> Result<Log, Failure> {
-    let topics = log.member("topics")?.items()?.iter().map(Fields::parsed).collect::<Result<_, _>>()?;
+fn log(log: &Value) -> Result<Log, CaseFailure> {
+    let topics = log.member("topics")?.items()?.iter().map(VectorFields::parsed).collect::<Result<_, _>>()?;
     Ok(Log { address: log.member("address")?.parsed()?, topics, data: log.member("data")?.bytes()?.into() })
 }

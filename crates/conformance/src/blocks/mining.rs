@@ -1,4 +1,4 @@
-//! `mining.json`: targets, compressed coinbases, building of proofs.
+//! `mining.json`: targets, compressed coinbases, Merkle proofs of mining solutions.
 
 use rhizome_bitcoin::coinbase::{compress, synthetic, transaction_id};
 use rhizome_bitcoin::merkle::root_of;
@@ -7,11 +7,11 @@ use rhizome_pow::{MiningSolution, target};
 use rhizome_primitives::{B256, hex};
 use serde_json::Value;
 
-use super::each_case;
-use crate::report::{Failure, Report, Verdict, broken, equal};
-use crate::vectors::Fields;
+use super::cases::each_case;
+use crate::report::{CaseFailure, CaseResult, SuiteReport, broken, equal};
+use crate::vectors::VectorFields;
 
-pub(crate) fn check(json: &Value, report: &mut Report) -> Verdict {
+pub(crate) fn check(json: &Value, report: &mut SuiteReport) -> CaseResult {
     each_case(json, report, |case| match case.member("kind")?.text()? {
         "target" => {
             let found = target(case.member("difficulty")?.parsed()?);
@@ -28,20 +28,20 @@ pub(crate) fn check(json: &Value, report: &mut Report) -> Verdict {
     })
 }
 
-fn same(case: &Value, field: &str, got: String) -> Verdict {
+fn same(case: &Value, field: &str, got: String) -> CaseResult {
     equal(field, case.member(field)?.text()?, got.as_str())
 }
 
-/// The proofs do not depend on the coinbase.
+/// Returns a coinbase transaction. The proofs do not depend on its content.
 fn any_coinbase() -> Vec<u8> {
     synthetic(&[1; 32], 0)
 }
 
-fn digests(case: &Value, field: &str) -> Result<Vec<[u8; 32]>, Failure> {
+fn digests(case: &Value, field: &str) -> Result<Vec<[u8; 32]>, CaseFailure> {
     case.member(field)?.items()?.iter().map(|digest| Ok(digest.parsed::<B256>()?.0)).collect()
 }
 
-fn check_coinbase(case: &Value) -> Verdict {
+fn check_coinbase(case: &Value) -> CaseResult {
     let coinbase = case.member("coinbase")?.bytes()?;
     let compressed = compress(&coinbase);
     same(case, "compressed", hex::encode(&compressed))?;
@@ -50,7 +50,7 @@ fn check_coinbase(case: &Value) -> Verdict {
     same(case, "txid", hex::encode(display(split.hash())))
 }
 
-fn check_proof_from_transactions(case: &Value) -> Verdict {
+fn check_proof_from_transactions(case: &Value) -> CaseResult {
     let ids = digests(case, "txHashes")?;
     let work =
         MiningSolution::from_transactions(&[0; 80], &any_coinbase(), &ids).map_err(|error| broken("work", error))?;
@@ -59,7 +59,7 @@ fn check_proof_from_transactions(case: &Value) -> Verdict {
     same(case, "merkleRoot", hex::encode(display(root_of(&leaves))))
 }
 
-fn check_proof(case: &Value, work: &MiningSolution) -> Verdict {
+fn check_proof(case: &Value, work: &MiningSolution) -> CaseResult {
     same(case, "beforeRskip92", hex::encode(work.merkle_proof(false)))?;
     same(case, "rskip92", hex::encode(work.merkle_proof(true)))
 }

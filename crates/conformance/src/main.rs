@@ -1,7 +1,7 @@
 //! Runs golden data: `npm run conformance -- DIR [--suite state|blocks|evm|bridge|chains]... [--json]`.
 //!
-//! DIR has a folder for each suite, or is the folder of one. Each failure is printed with what was expected; the exit code
-//! is 1 if a case fails, or if one passes that `tests/vectors/known-failures.yaml` says must fail.
+//! DIR has a folder for each suite, or is the folder of one suite. Each failure is printed with the expected value. The exit
+//! code is 1 if a case fails, or if a case passes that `tests/vectors/known-failures.yaml` lists as failing.
 
 mod blocks;
 mod chains;
@@ -15,32 +15,36 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use known_failures::{KnownFailures, KnownFailuresError};
-use report::Report;
-use vectors::{Check, VectorError, run_files};
+use report::SuiteReport;
+use vectors::{FileCheck, VectorError, run_files};
 
 const USAGE: &str = "usage: conformance DIR [--suite state|blocks|evm|bridge|chains]... [--json]";
 
-/// Runs the files of a folder.
-type Run = fn(&Path, &mut Report) -> Result<(), VectorError>;
+/// Runs the files of the folder of a suite.
+type SuiteRunner = fn(&Path, &mut SuiteReport) -> Result<(), VectorError>;
 
-const SUITES: &[(&str, Run)] =
+const SUITES: &[(&str, SuiteRunner)] =
     &[("state", run_state), ("blocks", run_blocks), ("evm", evm::run), ("bridge", run_bridge), ("chains", chains::run)];
 
-fn run_state(folder: &Path, report: &mut Report) -> Result<(), VectorError> {
-    let other = |file: &str| (file == "repo.json").then_some(evm::check_repository as Check);
+fn run_state(folder: &Path, report: &mut SuiteReport) -> Result<(), VectorError> {
+    let other = |file: &str| (file == "repo.json").then_some(evm::check_repository as FileCheck);
     state::run(folder, other, report)
 }
 
-fn run_blocks(folder: &Path, report: &mut Report) -> Result<(), VectorError> {
+fn run_blocks(folder: &Path, report: &mut SuiteReport) -> Result<(), VectorError> {
     let other = |file: &str| match file {
-        "chain_regtest.json" => Some((|json, report| chains::check_import_results("regtest", json, report)) as Check),
-        "chain_testnet.json" => Some((|json, report| chains::check_import_results("testnet", json, report)) as Check),
+        "chain_regtest.json" => {
+            Some((|json, report| chains::check_import_results("regtest", json, report)) as FileCheck)
+        }
+        "chain_testnet.json" => {
+            Some((|json, report| chains::check_import_results("testnet", json, report)) as FileCheck)
+        }
         _ => None,
     };
     blocks::run(folder, other, report)
 }
 
-fn run_bridge(folder: &Path, report: &mut Report) -> Result<(), VectorError> {
+fn run_bridge(folder: &Path, report: &mut SuiteReport) -> Result<(), VectorError> {
     report.enter_suite("bridge");
     run_files(folder, evm::bridge_check_of, report)
 }
@@ -67,7 +71,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Why nothing was run.
+/// Reasons for not running any case.
 #[derive(Debug, thiserror::Error)]
 enum RunError {
     #[error("no folder given")]
@@ -91,7 +95,7 @@ enum RunError {
 #[derive(Debug, Default)]
 struct Command {
     folder: PathBuf,
-    /// Empty: all that there is data for.
+    /// Names of the suites to run. Empty: all suites with data in the folder.
     suites: Vec<String>,
     is_json: bool,
     is_help: bool,
@@ -125,14 +129,14 @@ impl Command {
         Ok(command)
     }
 
-    /// Says whether all cases went as they should.
+    /// Runs the suites. Returns `true` if no case failed unexpectedly.
     fn run(&self) -> Result<bool, RunError> {
         let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/known-failures.yaml"));
         let known =
             KnownFailures::read(path).map_err(|error| RunError::KnownFailures { path: path.to_owned(), error })?;
-        // Panics of the code under test become failures with their text; the default output would come on top.
+        // Panics of the code under test are recorded as failures with their text: the default output would repeat it.
         std::panic::set_hook(Box::new(|_| {}));
-        let mut report = Report::new(known, self.is_json);
+        let mut report = SuiteReport::new(known, self.is_json);
         for (name, run) in SUITES {
             let is_asked_for = self.suites.iter().any(|suite| suite == name);
             if !is_asked_for && !self.suites.is_empty() {
@@ -152,7 +156,7 @@ impl Command {
         Ok(report.finish())
     }
 
-    /// Where the files of a suite are, if there are any.
+    /// Returns the folder of a suite: below the given folder, or the given folder itself.
     fn folder_of(&self, suite: &str) -> Option<PathBuf> {
         let below = self.folder.join(suite);
         if below.is_dir() {

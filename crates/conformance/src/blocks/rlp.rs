@@ -1,18 +1,18 @@
-//! `rlp.json`: writers, the lenient reader, the parsers of numbers.
+//! `rlp.json`: RLP encoders, the lenient decoder, parsers of numbers.
 
 use rhizome_primitives::rlp::{self, Item};
 use rhizome_primitives::{DecodeError, I256, U256, hex};
 use serde_json::{Value, json};
 
-use super::each_case;
-use crate::report::{Report, Verdict, broken, equal};
-use crate::vectors::Fields;
+use super::cases::each_case;
+use crate::report::{CaseResult, SuiteReport, broken, equal};
+use crate::vectors::VectorFields;
 
-pub(crate) fn check(json: &Value, report: &mut Report) -> Verdict {
+pub(crate) fn check(json: &Value, report: &mut SuiteReport) -> CaseResult {
     each_case(json, report, check_case)
 }
 
-fn check_case(case: &Value) -> Verdict {
+fn check_case(case: &Value) -> CaseResult {
     let value = case.get("value").unwrap_or(&Value::Null);
     let encoded = |out: Vec<u8>| equal("encoded", case.member("encoded")?.text()?, hex::encode(out).as_str());
     match case.member("kind")?.text()? {
@@ -58,7 +58,7 @@ fn written(write: impl FnOnce(&mut Vec<u8>)) -> String {
     hex::encode(collect(write))
 }
 
-fn check_integer(case: &Value) -> Verdict {
+fn check_integer(case: &Value) -> CaseResult {
     let value: U256 = case.member("value")?.parsed()?;
     let digits = value.to_be_bytes::<32>();
     let same = |field: &str, got: String| equal(field, case.member(field)?.text()?, got.as_str());
@@ -73,7 +73,7 @@ fn check_integer(case: &Value) -> Verdict {
     }
 }
 
-fn check_null(case: &Value) -> Verdict {
+fn check_null(case: &Value) -> CaseResult {
     let same = |field: &str, got: String| equal(field, case.member(field)?.text()?, got.as_str());
     same("coinNonNullZero", written(|out| rlp::put_price(out, None)))?;
     same("signedCoinNonNullZero", written(|out| rlp::put_minimum_gas_price(out, None)))?;
@@ -82,7 +82,7 @@ fn check_null(case: &Value) -> Verdict {
     same("address", written(|out| rlp::put_address(out, None)))
 }
 
-fn check_decoding(case: &Value) -> Verdict {
+fn check_decoding(case: &Value) -> CaseResult {
     let data = case.member("bytes")?.bytes()?;
     let items = rlp::decode_all(&data).and_then(|items| tree(&items));
     equal("ok", case.member("ok")?.boolean()?, items.is_ok())?;
@@ -100,7 +100,7 @@ fn tree(items: &[Item<'_>]) -> Result<Value, DecodeError> {
     items.iter().map(parse).collect()
 }
 
-fn check_parsing(case: &Value) -> Verdict {
+fn check_parsing(case: &Value) -> CaseResult {
     let data = case.member("bytes")?.bytes()?;
     let shown = |number: Result<String, DecodeError>| number.unwrap_or_else(|_| "error".to_owned());
     let unsigned = shown(rlp::read_u256(&data, "n").map(|number| number.to_string()));

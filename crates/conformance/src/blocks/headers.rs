@@ -1,25 +1,25 @@
-//! `headers.json`, `headers_real.json`, `pow.json`: headers of every version and the verdict on their proof of work.
+//! `headers.json`, `headers_real.json`, `pow.json`: headers of all versions and the validity of their proof of work.
 
 use rhizome_pow::{PowError, proof_of_work};
 use rhizome_primitives::{ChainSpec, Header, hex};
 use serde_json::Value;
 
-use super::{each_case, spec};
-use crate::report::{Failure, Report, Verdict, equal};
-use crate::vectors::Fields;
+use super::cases::{each_case, spec};
+use crate::report::{CaseFailure, CaseResult, SuiteReport, equal};
+use crate::vectors::VectorFields;
 
-pub(crate) fn check(json: &Value, report: &mut Report) -> Verdict {
+pub(crate) fn check(json: &Value, report: &mut SuiteReport) -> CaseResult {
     each_case(json, report, check_case)
 }
 
-fn check_case(case: &Value) -> Verdict {
+fn check_case(case: &Value) -> CaseResult {
     let spec = spec(case)?;
     let raw = case.member("raw")?.bytes()?;
     let decoded = Header::decode(&raw, &spec);
-    let decodes = case.optional("decodes").map_or(Ok(true), Fields::boolean)?;
+    let decodes = case.optional("decodes").map_or(Ok(true), VectorFields::boolean)?;
     equal("decodes", decodes, decoded.is_ok())?;
     let Ok(header) = decoded else { return Ok(()) };
-    let canonical = case.optional("canonical").map_or(Ok(true), Fields::boolean)?;
+    let canonical = case.optional("canonical").map_or(Ok(true), VectorFields::boolean)?;
     equal("canonical", canonical, header.encode() == raw)?;
     check_hashes(case, &header)?;
     if let Some(fields) = case.optional("fields") {
@@ -28,15 +28,15 @@ fn check_case(case: &Value) -> Verdict {
     check_work(case, &header, &spec)
 }
 
-/// A text field, where there is one.
-fn same(case: &Value, field: &str, got: Option<String>) -> Verdict {
+/// Compares a text member, if present.
+fn same(case: &Value, field: &str, got: Option<String>) -> CaseResult {
     match case.optional(field) {
         Some(expected) => equal(field, Some(expected.text()?.to_owned()), got),
         None => Ok(()),
     }
 }
 
-fn check_hashes(case: &Value, header: &Header) -> Verdict {
+fn check_hashes(case: &Value, header: &Header) -> CaseResult {
     if let Some(number) = case.optional("number") {
         equal("number", number.number()?, header.number)?;
     }
@@ -59,7 +59,7 @@ fn check_hashes(case: &Value, header: &Header) -> Verdict {
     same(case, "compressed", Some(hex::encode(header.encode_compressed())))
 }
 
-fn check_fields(fields: &Value, header: &Header) -> Verdict {
+fn check_fields(fields: &Value, header: &Header) -> CaseResult {
     let shown = |field: &str, got: String| {
         equal(field, fields.get(field).and_then(Value::as_str).unwrap_or_default(), got.as_str())
     };
@@ -82,25 +82,25 @@ fn check_fields(fields: &Value, header: &Header) -> Verdict {
     equal("gasUsed", fields.member("gasUsed")?.number()?, header.gas_used)?;
     equal("timestamp", fields.member("timestamp")?.number()?, header.timestamp)?;
     equal("uncleCount", fields.member("uncleCount")?.number()?, u64::from(header.uncle_count))?;
-    let numbers = |edges: &Value| -> Result<Vec<i16>, Failure> {
+    let numbers = |edges: &Value| -> Result<Vec<i16>, CaseFailure> {
         Ok(edges.items()?.iter().filter_map(Value::as_i64).map(|edge| edge as i16).collect())
     };
     let edges = fields.optional("edges").map(numbers);
     equal("edges", edges.transpose()?, header.edges.clone())
 }
 
-fn check_work(case: &Value, header: &Header, spec: &ChainSpec) -> Verdict {
+fn check_work(case: &Value, header: &Header, spec: &ChainSpec) -> CaseResult {
     let Some(expected) = case.optional("powValid") else { return Ok(()) };
     let verdict = proof_of_work(header, spec);
     equal("powValid", expected.boolean()?, verdict.is_ok())?;
     match (verdict, case.optional("powReason")) {
-        // Where the reference aborts with an exception, any failing step is right.
+        // If the reference aborts with an exception, any failing step is accepted.
         (Err(error), Some(reason)) if reason != "exception" => equal("powReason", reason.text()?, reason_of(&error)),
         _ => Ok(()),
     }
 }
 
-/// The name of a failing step in the files.
+/// Returns the name that the files give to a failing step.
 fn reason_of(error: &PowError) -> &'static str {
     match error {
         PowError::FallbackSignature(_) => "fallback-signature",

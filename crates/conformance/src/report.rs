@@ -1,4 +1,4 @@
-//! Cases, their verdicts, and what is printed about them.
+//! Results of cases and their output.
 
 #![allow(dead_code, reason = "the test programs that include this file use a part of it")]
 
@@ -8,33 +8,33 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::known_failures::KnownFailures;
 
-/// Why a case failed.
+/// The difference that fails a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Failure {
-    /// What was looked at.
+pub(crate) struct CaseFailure {
+    /// The compared value, as named in the output.
     pub(crate) what: String,
     pub(crate) expected: String,
     pub(crate) got: String,
 }
 
 /// The result of one case.
-pub(crate) type Verdict = Result<(), Failure>;
+pub(crate) type CaseResult = Result<(), CaseFailure>;
 
-/// Fails unless both are the same.
-pub(crate) fn equal<T: PartialEq + Debug>(what: impl Display, expected: T, got: T) -> Verdict {
+/// Fails if the values differ.
+pub(crate) fn equal<T: PartialEq + Debug>(what: impl Display, expected: T, got: T) -> CaseResult {
     if expected == got {
         return Ok(());
     }
-    Err(Failure { what: what.to_string(), expected: format!("{expected:?}"), got: format!("{got:?}") })
+    Err(CaseFailure { what: what.to_string(), expected: format!("{expected:?}"), got: format!("{got:?}") })
 }
 
-/// Makes an error of the code under test the failure of a case that expects success.
-pub(crate) fn broken(what: impl Display, error: impl Display) -> Failure {
-    Failure { what: what.to_string(), expected: "success".to_owned(), got: error.to_string() }
+/// Returns the failure of a case that expects success, for an error of the code under test.
+pub(crate) fn broken(what: impl Display, error: impl Display) -> CaseFailure {
+    CaseFailure { what: what.to_string(), expected: "success".to_owned(), got: error.to_string() }
 }
 
-/// Adds up verdicts and prints failures as they come.
-pub(crate) struct Report {
+/// Counts the results of cases and prints each failure at once.
+pub(crate) struct SuiteReport {
     suite: &'static str,
     file: String,
     known: KnownFailures,
@@ -42,13 +42,13 @@ pub(crate) struct Report {
     passed: usize,
     failed: usize,
     known_failed: usize,
-    /// Cases that end at something that is not implemented, by what that is.
+    /// Number of cases that end at an unimplemented part, by the name of the part.
     stopped: BTreeMap<String, usize>,
 }
 
-impl Report {
-    pub(crate) fn new(known: KnownFailures, is_json: bool) -> Report {
-        Report {
+impl SuiteReport {
+    pub(crate) fn new(known: KnownFailures, is_json: bool) -> SuiteReport {
+        SuiteReport {
             suite: "",
             file: String::new(),
             known,
@@ -60,18 +60,18 @@ impl Report {
         }
     }
 
-    /// The following cases belong to this suite.
+    /// Starts a suite: the following cases belong to it.
     pub(crate) fn enter_suite(&mut self, suite: &'static str) {
         self.suite = suite;
     }
 
-    /// The following cases belong to this file.
+    /// Starts a file: the following cases belong to it.
     pub(crate) fn enter_file(&mut self, file: &str) {
         file.clone_into(&mut self.file);
     }
 
-    /// Runs one case. A panic in it is a failure like any other.
-    pub(crate) fn case(&mut self, name: &str, check: impl FnOnce() -> Verdict) {
+    /// Runs one case. A panic counts as a failure.
+    pub(crate) fn case(&mut self, name: &str, check: impl FnOnce() -> CaseResult) {
         let verdict = catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<String>().cloned();
             let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
@@ -80,13 +80,13 @@ impl Report {
         self.record(name, verdict);
     }
 
-    /// A case that ended at something that is not implemented, as it should.
+    /// Records a case that ends at an unimplemented part, as expected.
     pub(crate) fn stop(&mut self, name: &str, part: &str) {
         *self.stopped.entry(part.to_owned()).or_default() += 1;
         self.print(name, "stopped", Some(&broken("not implemented", part)));
     }
 
-    fn record(&mut self, name: &str, verdict: Verdict) {
+    fn record(&mut self, name: &str, verdict: CaseResult) {
         let known = self.known.reason(self.suite, &self.file, name);
         let (result, failure) = match (verdict, known) {
             (Ok(()), None) => ("passed", None),
@@ -94,7 +94,7 @@ impl Report {
             (Err(failure), Some(_)) => ("known-failure", Some(failure)),
             (Ok(()), Some(reason)) => {
                 let expected = format!("a failure, as listed: {reason}");
-                let failure = Failure { what: "known failure".to_owned(), expected, got: "passed".to_owned() };
+                let failure = CaseFailure { what: "known failure".to_owned(), expected, got: "passed".to_owned() };
                 ("failed", Some(failure))
             }
         };
@@ -106,7 +106,7 @@ impl Report {
         self.print(name, result, failure.as_ref());
     }
 
-    fn print(&self, name: &str, result: &str, failure: Option<&Failure>) {
+    fn print(&self, name: &str, result: &str, failure: Option<&CaseFailure>) {
         if self.is_json {
             let mut line = serde_json::json!({
                 "suite": self.suite, "file": self.file, "case": name, "result": result,
@@ -124,7 +124,7 @@ impl Report {
         }
     }
 
-    /// Prints the totals (to the error output when the lines are JSON) and says whether the run succeeded.
+    /// Prints the totals: to standard error if the lines are JSON. Returns `true` if no case failed.
     pub(crate) fn finish(&self) -> bool {
         let mut totals = format!("{} passed, {} failed", self.passed, self.failed);
         if self.known_failed > 0 {
@@ -142,7 +142,7 @@ impl Report {
         self.failed == 0
     }
 
-    /// Number of cases that ran.
+    /// Returns the number of cases that ran.
     pub(crate) fn cases(&self) -> usize {
         self.passed + self.failed + self.known_failed + self.stopped.values().sum::<usize>()
     }

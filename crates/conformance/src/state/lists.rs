@@ -1,13 +1,13 @@
-//! `lists.json`: transactions and receipts roots, and the nodes that prove a receipt.
+//! `lists.json`: transaction roots, receipt roots, and proofs of receipts.
 
 use rhizome_primitives::{Bloom, Bytes, Log, Receipt, hex, keccak256};
 use rhizome_trie::{ProofOutcome, list_key, list_root, list_trie, verify};
 use serde_json::Value;
 
-use crate::report::{Failure, Report, Verdict, broken, equal};
-use crate::vectors::Fields;
+use crate::report::{CaseFailure, CaseResult, SuiteReport, broken, equal};
+use crate::vectors::VectorFields;
 
-pub(crate) fn check(json: &Value, report: &mut Report) -> Verdict {
+pub(crate) fn check(json: &Value, report: &mut SuiteReport) -> CaseResult {
     for case in json.member("cases")?.items()? {
         let (kind, n) = (case.member("kind")?.text()?, case.member("n")?.number()?);
         report.case(&format!("{kind} {n}"), || check_case(case));
@@ -15,7 +15,7 @@ pub(crate) fn check(json: &Value, report: &mut Report) -> Verdict {
     Ok(())
 }
 
-fn check_case(case: &Value) -> Verdict {
+fn check_case(case: &Value) -> CaseResult {
     let items: Vec<Bytes> = case.member("items")?.items()?.iter().map(item).collect::<Result<_, _>>()?;
     for (field, is_orchid) in [("root", false), ("orchidRoot", true)] {
         let root = list_root(items.iter().map(AsRef::as_ref), is_orchid).map_err(|error| broken(field, error))?;
@@ -27,7 +27,7 @@ fn check_case(case: &Value) -> Verdict {
     }
 }
 
-fn check_proofs(items: &[Bytes], expected: &[Value]) -> Verdict {
+fn check_proofs(items: &[Bytes], expected: &[Value]) -> CaseResult {
     let trie = list_trie(items.iter().cloned()).map_err(|error| broken("trie", error))?;
     for ((index, expected), item) in (0..).zip(expected).zip(items) {
         let key = list_key(index);
@@ -43,7 +43,7 @@ fn check_proofs(items: &[Bytes], expected: &[Value]) -> Verdict {
     Ok(())
 }
 
-fn encode_receipt(item: &Value) -> Result<Bytes, Failure> {
+fn encode_receipt(item: &Value) -> Result<Bytes, CaseFailure> {
     let logs = item.member("logs")?.items()?.iter().map(log).collect::<Result<Vec<_>, _>>()?;
     let receipt = Receipt {
         success: item.member("ok")?.boolean()?,
@@ -55,13 +55,13 @@ fn encode_receipt(item: &Value) -> Result<Bytes, Failure> {
     Ok(receipt.encode().into())
 }
 
-fn log(log: &Value) -> Result<Log, Failure> {
-    let topics = log.member("topics")?.items()?.iter().map(Fields::parsed).collect::<Result<_, _>>()?;
+fn log(log: &Value) -> Result<Log, CaseFailure> {
+    let topics = log.member("topics")?.items()?.iter().map(VectorFields::parsed).collect::<Result<_, _>>()?;
     Ok(Log { address: log.member("address")?.parsed()?, topics, data: log.member("data")?.bytes()?.into() })
 }
 
-/// The bytes of a transaction, or of a receipt given by its parts.
-fn item(item: &Value) -> Result<Bytes, Failure> {
+/// Returns the encoding of a list item: a transaction as hex, or a receipt by its fields.
+fn item(item: &Value) -> Result<Bytes, CaseFailure> {
     if item.is_string() {
         return Ok(item.bytes()?.into());
     }

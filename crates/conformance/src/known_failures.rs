@@ -1,28 +1,28 @@
 //! The list of vectors that are known to fail, `tests/vectors/known-failures.yaml`.
 //!
 //! The list is a small part of YAML: comments, blank lines, `[]` for an empty list, and entries of the four keys below
-//! with values on one line, plain or in double quotes. Anything else is refused.
+//! with values on one line, plain or in double quotes. Other YAML is rejected.
 
 #![allow(dead_code, reason = "the test programs that include this file use a part of it")]
 
 use std::path::Path;
 
-/// One entry of the list.
+/// An entry of the list.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-struct Entry {
+struct KnownFailure {
     suite: String,
     file: String,
-    /// The name of a case, or the beginning of names followed by `*`.
+    /// The name of a case, or a prefix of names followed by `*`.
     case: String,
     reason: String,
 }
 
-impl Entry {
+impl KnownFailure {
     fn names(&self, suite: &str, file: &str, case: &str) -> bool {
         self.suite == suite
             && self.file == file
             && match self.case.strip_suffix('*') {
-                Some(beginning) => case.starts_with(beginning),
+                Some(prefix) => case.starts_with(prefix),
                 None => self.case == case,
             }
     }
@@ -56,7 +56,7 @@ pub(crate) enum KnownFailuresError {
 /// The cases that are expected to fail.
 #[derive(Debug, Default)]
 pub(crate) struct KnownFailures {
-    entries: Vec<Entry>,
+    entries: Vec<KnownFailure>,
 }
 
 impl KnownFailures {
@@ -64,13 +64,13 @@ impl KnownFailures {
         Self::parse(&std::fs::read_to_string(path)?)
     }
 
-    /// Why a case is expected to fail; None for the others.
+    /// Returns the reason for which a case is expected to fail; `None` if it is not listed.
     pub(crate) fn reason(&self, suite: &str, file: &str, case: &str) -> Option<String> {
         self.entries.iter().find(|entry| entry.names(suite, file, case)).map(|entry| entry.reason.clone())
     }
 
     fn parse(text: &str) -> Result<KnownFailures, KnownFailuresError> {
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<KnownFailure> = Vec::new();
         let mut lines = 0;
         for (line, text) in (1..).zip(text.lines()) {
             lines = line;
@@ -81,7 +81,7 @@ impl KnownFailures {
             let pair = match content.strip_prefix("- ") {
                 Some(pair) => {
                     check_last(&entries, line)?;
-                    entries.push(Entry::default());
+                    entries.push(KnownFailure::default());
                     pair
                 }
                 None => content,
@@ -98,7 +98,7 @@ impl KnownFailures {
     }
 }
 
-fn check_last(entries: &[Entry], line: usize) -> Result<(), KnownFailuresError> {
+fn check_last(entries: &[KnownFailure], line: usize) -> Result<(), KnownFailuresError> {
     match entries.last() {
         Some(entry) if !entry.is_complete() => Err(KnownFailuresError::Incomplete { line }),
         _ => Ok(()),
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_name_cases_or_beginnings_of_names() {
+    fn matches_full_names_and_prefixes() {
         let text = "# why\n- suite: evm\n  file: calls.json\n  case: \"deep*\"\n  reason: bridge: not yet\n\n- suite: state\n  \
                     file: a.json\n  case: one\n  reason: r\n";
         let list = KnownFailures::parse(text).unwrap();
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_it_does_not_understand() {
+    fn rejects_unknown_syntax_and_incomplete_entries() {
         for text in ["suite: x", "- suite: x\n", "- suite: x\n  colour: y\n", "- suite: x\n  suite: y\n", "text"] {
             assert!(KnownFailures::parse(text).is_err(), "{text}");
         }

@@ -8,11 +8,11 @@ use rhizome_primitives::{Bytes, ChainSpec, Header, uncles_hash};
 use serde_json::Value;
 
 use super::ancestry::Blocks;
-use super::{each_case, spec, spec_of};
-use crate::report::{Failure, Report, Verdict, broken, equal};
-use crate::vectors::Fields;
+use super::cases::{each_case, spec, spec_of};
+use crate::report::{CaseFailure, CaseResult, SuiteReport, broken, equal};
+use crate::vectors::VectorFields;
 
-pub(crate) fn check_hashes(json: &Value, report: &mut Report) -> Verdict {
+pub(crate) fn check_hashes(json: &Value, report: &mut SuiteReport) -> CaseResult {
     each_case(json, report, |case| {
         let spec = spec(case)?;
         let mut uncles = Vec::new();
@@ -23,12 +23,12 @@ pub(crate) fn check_hashes(json: &Value, report: &mut Report) -> Verdict {
     })
 }
 
-pub(crate) fn check_rules(json: &Value, report: &mut Report) -> Verdict {
+pub(crate) fn check_rules(json: &Value, report: &mut SuiteReport) -> CaseResult {
     let spec = spec_of("regtest")?;
     each_case(json, report, |case| check_candidate(case, &spec))
 }
 
-/// The blocks of a case by their names.
+/// The blocks of a case, by id.
 struct Graph<'s> {
     spec: &'s ChainSpec,
     headers: HashMap<String, Arc<Header>>,
@@ -36,12 +36,12 @@ struct Graph<'s> {
 }
 
 impl Graph<'_> {
-    fn header(&self, id: &Value) -> Result<&Arc<Header>, Failure> {
+    fn header(&self, id: &Value) -> Result<&Arc<Header>, CaseFailure> {
         let id = id.text()?;
         self.headers.get(id).ok_or_else(|| broken("block graph", format!("no block {id}")))
     }
 
-    fn new_header(&self, number: u64, parent: Option<&Value>, id: &str) -> Result<Header, Failure> {
+    fn new_header(&self, number: u64, parent: Option<&Value>, id: &str) -> Result<Header, CaseFailure> {
         let mut header = Header::new(number, self.spec);
         if let Some(parent) = parent {
             header.parent_hash = self.header(parent)?.hash().into();
@@ -50,12 +50,12 @@ impl Graph<'_> {
         Ok(header)
     }
 
-    fn add(&mut self, node: &Value) -> Verdict {
+    fn add(&mut self, node: &Value) -> CaseResult {
         let id = node.member("id")?.text()?;
         let header = Arc::new(self.new_header(node.member("number")?.number()?, node.optional("parent"), id)?);
-        let uncles = node.optional("uncles").map_or(Ok(&[][..]), Fields::items)?;
-        let uncles = uncles.iter().map(|uncle| Ok(self.header(uncle)?.hash())).collect::<Result<_, Failure>>()?;
-        if node.optional("stored").map_or(Ok(true), Fields::boolean)? {
+        let uncles = node.optional("uncles").map_or(Ok(&[][..]), VectorFields::items)?;
+        let uncles = uncles.iter().map(|uncle| Ok(self.header(uncle)?.hash())).collect::<Result<_, CaseFailure>>()?;
+        if node.optional("stored").map_or(Ok(true), VectorFields::boolean)? {
             self.stored.add(&header, uncles);
         }
         self.headers.insert(id.to_owned(), header);
@@ -63,7 +63,7 @@ impl Graph<'_> {
     }
 }
 
-fn check_candidate(case: &Value, spec: &ChainSpec) -> Verdict {
+fn check_candidate(case: &Value, spec: &ChainSpec) -> CaseResult {
     let mut graph = Graph { spec, headers: HashMap::new(), stored: Blocks::default() };
     for node in case.member("blocks")?.items()? {
         graph.add(node)?;
@@ -73,10 +73,10 @@ fn check_candidate(case: &Value, spec: &ChainSpec) -> Verdict {
     let uncles = case.member("candidateUncles")?.items()?;
     let uncles: Vec<_> = uncles.iter().map(|uncle| graph.header(uncle)).collect::<Result<_, _>>()?;
     let family = Family::of(&candidate, &graph.stored, spec).map_err(|error| broken("family", error))?;
-    let mut seen = HashSet::new();
+    let mut checked = HashSet::new();
     let verdict = check_count(uncles.len(), spec).and_then(|()| {
-        let mut places = uncles.iter().enumerate();
-        places.try_for_each(|(position, uncle)| family.check_place(position, uncle, &mut seen))
+        let mut positions = uncles.iter().enumerate();
+        positions.try_for_each(|(position, uncle)| family.check_place(position, uncle, &mut checked))
     });
     equal("valid", case.member("valid")?.boolean()?, verdict.is_ok())
 }

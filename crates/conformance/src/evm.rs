@@ -1,21 +1,21 @@
-//! Golden data of the machine: transactions, local calls, activations, traces, calls of the Bridge, and the scripts of
-//! repository operations.
+//! Golden data of the EVM: transactions, local calls, activations, traces, Bridge calls, and sequences of repository
+//! operations.
 
 use std::path::Path;
 
 use rhizome_answers::eth::bridge_state;
 use serde_json::Value;
 
-use crate::report::{Failure, Report, Verdict, broken, equal};
-use crate::vectors::{Check, Fields, VectorError, json_files, plain_name, read_json};
+use crate::report::{CaseFailure, CaseResult, SuiteReport, broken, equal};
+use crate::vectors::{FileCheck, VectorError, VectorFields, json_files, plain_name, read_json};
 
-#[path = "../../../evm/tests/vectors/mod.rs"]
+#[path = "../../evm/tests/vectors/mod.rs"]
 mod cases;
-#[path = "../../tests/traces.rs"]
+#[path = "../../answers/tests/traces.rs"]
 mod traces;
 
 /// Runs the files of `folder`.
-pub(crate) fn run(folder: &Path, report: &mut Report) -> Result<(), VectorError> {
+pub(crate) fn run(folder: &Path, report: &mut SuiteReport) -> Result<(), VectorError> {
     report.enter_suite("evm");
     let forks = read_json(&folder.join("forks.json"))?;
     for path in json_files(folder)? {
@@ -34,15 +34,15 @@ pub(crate) fn run(folder: &Path, report: &mut Report) -> Result<(), VectorError>
 }
 
 /// Checks `repo.json` of the suite `state`.
-pub(crate) fn check_repository(json: &Value, report: &mut Report) -> Verdict {
+pub(crate) fn check_repository(json: &Value, report: &mut SuiteReport) -> CaseResult {
     for case in cases::cases(json) {
         report.case(name_of(case), || cases::repository::check(case).map_err(failure));
     }
     Ok(())
 }
 
-/// What checks a file of the suite `bridge`: most hold calls or transactions.
-pub(crate) fn bridge_check_of(name: &str) -> Option<Check> {
+/// Returns the check of a file of the suite `bridge`. Most files hold calls or transactions.
+pub(crate) fn bridge_check_of(name: &str) -> Option<FileCheck> {
     match name {
         "scripts.json" => Some(check_scripts),
         "bridge-state.json" => Some(check_bridge_states),
@@ -51,8 +51,8 @@ pub(crate) fn bridge_check_of(name: &str) -> Option<Check> {
     }
 }
 
-/// Scripts of federations. The flyover form belongs to a part of the Bridge that is not implemented.
-fn check_scripts(json: &Value, report: &mut Report) -> Verdict {
+/// Checks scripts of federations. The flyover form is not implemented.
+fn check_scripts(json: &Value, report: &mut SuiteReport) -> CaseResult {
     for case in cases::cases(json) {
         let (version, network) = (case.member("type")?.text()?, case.member("network")?.text()?);
         let size = case.member("memberBtcKeys")?.items()?.len();
@@ -66,8 +66,8 @@ fn check_scripts(json: &Value, report: &mut Report) -> Verdict {
     Ok(())
 }
 
-/// What the Bridge tells of itself, to a local call and as `eth_bridgeState`.
-fn check_bridge_states(json: &Value, report: &mut Report) -> Verdict {
+/// Checks the state that the Bridge returns to a local call and that `eth_bridgeState` returns.
+fn check_bridge_states(json: &Value, report: &mut SuiteReport) -> CaseResult {
     for case in cases::cases(json) {
         let note = case.member("note")?.text()?;
         report.case(&format!("encoded: {note}"), || implemented(cases::bridge::check_encoded_state(json, case)));
@@ -76,7 +76,7 @@ fn check_bridge_states(json: &Value, report: &mut Report) -> Verdict {
     Ok(())
 }
 
-fn check_bridge_answer(case: &Value) -> Verdict {
+fn check_bridge_answer(case: &Value) -> CaseResult {
     let (spec, trie) = cases::bridge::stored_state(case).map_err(failure)?;
     let expected = match case.optional("resultJson") {
         Some(json) => json.text()?.to_owned(),
@@ -89,8 +89,8 @@ fn check_bridge_answer(case: &Value) -> Verdict {
     equal("answer", expected, got)
 }
 
-/// Fails a case that ends at something that is not implemented: such cases are listed as known failures.
-fn implemented(outcome: Result<cases::bridge::Outcome, cases::Mismatch>) -> Verdict {
+/// Makes an outcome that stops at an unimplemented part a failure. Such cases are listed as known failures.
+fn implemented(outcome: Result<cases::bridge::Outcome, cases::Mismatch>) -> CaseResult {
     match outcome {
         Ok(cases::bridge::Outcome::Same) => Ok(()),
         Ok(cases::bridge::Outcome::Stopped(part)) => Err(broken("not implemented", part)),
@@ -99,7 +99,7 @@ fn implemented(outcome: Result<cases::bridge::Outcome, cases::Mismatch>) -> Verd
 }
 
 /// Checks the scenarios of a file of the suite `bridge`.
-fn check_bridge(json: &Value, report: &mut Report) -> Verdict {
+fn check_bridge(json: &Value, report: &mut SuiteReport) -> CaseResult {
     cases::bridge::replay(json, |name, outcome| match outcome {
         Ok(cases::bridge::Outcome::Same) => report.case(name, || Ok(())),
         Ok(cases::bridge::Outcome::Stopped(part)) => report.stop(name, &part),
@@ -112,6 +112,6 @@ fn name_of(case: &Value) -> &str {
     case["name"].as_str().unwrap_or("a case without a name")
 }
 
-fn failure(mismatch: cases::Mismatch) -> Failure {
-    Failure { what: mismatch.what, expected: mismatch.expected, got: mismatch.got }
+fn failure(mismatch: cases::Mismatch) -> CaseFailure {
+    CaseFailure { what: mismatch.what, expected: mismatch.expected, got: mismatch.got }
 }

@@ -1,4 +1,4 @@
-//! Golden chains: imported block by block, compared after each; arrivals in disorder; blocks that must be refused.
+//! Golden chains, compared after each imported block; arrivals in disorder; invalid blocks.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,12 +16,12 @@ use rhizome_trie::keys::{REMASC_SENDER, account_key, code_key, mark_key, storage
 use rhizome_trie::{AccountState, StateReader};
 use serde_json::Value;
 
-use crate::report::{Failure, Report, Verdict, broken, equal};
-use crate::vectors::{Fields, VectorError};
+use crate::report::{CaseFailure, CaseResult, SuiteReport, broken, equal};
+use crate::vectors::{VectorError, VectorFields};
 
 /// Runs the chains of a folder: `<name>.json.gz` with `<name>.blocks.txt.gz` (and `<name>.arrivals.txt.gz`), and
 /// `invalid.json.gz`.
-pub(crate) fn run(folder: &Path, report: &mut Report) -> Result<(), VectorError> {
+pub(crate) fn run(folder: &Path, report: &mut SuiteReport) -> Result<(), VectorError> {
     report.enter_suite("chains");
     for name in chain_names(folder)? {
         report.enter_file(&format!("{name}.json"));
@@ -47,12 +47,12 @@ pub(crate) fn run(folder: &Path, report: &mut Report) -> Result<(), VectorError>
 }
 
 /// Checks `chain_regtest.json` or `chain_testnet.json` of the block data: blocks of all kinds on the genesis of a network.
-pub(crate) fn check_import_results(network: &str, json: &Value, report: &mut Report) -> Verdict {
+pub(crate) fn check_import_results(network: &str, json: &Value, report: &mut SuiteReport) -> CaseResult {
     let chain = open(ChainSpec::by_name(network).map_err(|error| broken("network", error))?)?;
     for (position, case) in json.member("cases")?.items()?.iter().enumerate() {
         let label = case.member("label")?.text()?;
         let outcome = import(&chain, &case.member("raw")?.bytes()?);
-        let stopped = matches!(outcome, Err(Stop::Bridge { .. }));
+        let stopped = matches!(outcome, Err(ImportStop::Bridge { .. }));
         report.case(&format!("{position}: {label}"), || check_import_result(&chain, case, outcome));
         if stopped {
             break;
@@ -61,8 +61,8 @@ pub(crate) fn check_import_results(network: &str, json: &Value, report: &mut Rep
     Ok(())
 }
 
-fn check_import_result(chain: &Chain, case: &Value, outcome: Result<Imported, Stop>) -> Verdict {
-    let imported = outcome.map_err(Failure::from)?;
+fn check_import_result(chain: &Chain, case: &Value, outcome: Result<Imported, ImportStop>) -> CaseResult {
+    let imported = outcome.map_err(CaseFailure::from)?;
     equal("result", case.member("result")?.text()?, imported.name()).map_err(|failure| imported.explain(failure))?;
     let best = chain.head();
     equal("best block", case.member("bestHash")?.parsed::<B256>()?, best.hash())?;
@@ -71,13 +71,13 @@ fn check_import_result(chain: &Chain, case: &Value, outcome: Result<Imported, St
     let hash: B256 = case.member("hash")?.parsed()?;
     let stored = chain.receipts(&hash).map_err(|error| broken("receipts", error))?;
     let stored: Vec<Vec<u8>> = stored.iter().flat_map(|stored| stored.iter()).map(|receipt| receipt.encode()).collect();
-    let expected: Vec<Vec<u8>> = receipts.items()?.iter().map(Fields::bytes).collect::<Result<_, _>>()?;
+    let expected: Vec<Vec<u8>> = receipts.items()?.iter().map(VectorFields::bytes).collect::<Result<_, _>>()?;
     equal("receipts", expected, stored)?;
     let total: U256 = case.member("totalDifficulty")?.parsed()?;
     equal("total difficulty", total, record(chain, &hash)?.total_difficulty)
 }
 
-fn check_chain(json: &Value, blocks: &Path, report: &mut Report) -> Verdict {
+fn check_chain(json: &Value, blocks: &Path, report: &mut SuiteReport) -> CaseResult {
     let chain = open(spec(json)?)?;
     let expected = json.member("blocks")?.items()?;
     let raws = read_blocks(blocks)?;
@@ -86,15 +86,15 @@ fn check_chain(json: &Value, blocks: &Path, report: &mut Report) -> Verdict {
     let streamed = chain.import_stream(raws.into_iter(), |block| {
         let imported = Imported(block.result);
         let Some(expected) = expected.next() else { return ControlFlow::Break(()) };
-        let is_good = imported.name() == "IMPORTED_BEST";
+        let is_best = imported.name() == "IMPORTED_BEST";
         report.case(&block_name(expected), || {
             equal("result", "IMPORTED_BEST", imported.name()).map_err(|failure| imported.explain(failure))?;
             check_block(&chain, expected)
         });
-        if is_good { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        if is_best { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     if let Err(error) = streamed {
-        stop = Some(Failure::from(Stop::from(error)));
+        stop = Some(CaseFailure::from(ImportStop::from(error)));
     }
     let rest = expected.len();
     if let Some(failure) = stop {
@@ -108,7 +108,7 @@ fn check_chain(json: &Value, blocks: &Path, report: &mut Report) -> Verdict {
     Ok(())
 }
 
-fn check_arrivals(json: &Value, arrivals: &Path, report: &mut Report) -> Verdict {
+fn check_arrivals(json: &Value, arrivals: &Path, report: &mut SuiteReport) -> CaseResult {
     let chain = open(spec(json)?)?;
     let blocks = ["blocks", "sideBlocks"].map(|name| json.get(name).and_then(Value::as_array));
     let blocks: BTreeMap<&str, &Value> = blocks
@@ -122,7 +122,7 @@ fn check_arrivals(json: &Value, arrivals: &Path, report: &mut Report) -> Verdict
         let before = chain.head();
         let outcome = import(&chain, &raw);
         report.case(&format!("arrival {position}"), || {
-            let imported = outcome.map_err(Failure::from)?;
+            let imported = outcome.map_err(CaseFailure::from)?;
             let result = arrival.member("result")?.text()?;
             equal("result", result, imported.name()).map_err(|failure| imported.explain(failure))?;
             let best = arrival.member("bestAfter")?;
@@ -131,7 +131,7 @@ fn check_arrivals(json: &Value, arrivals: &Path, report: &mut Report) -> Verdict
             let total: U256 = best.member("totalDifficulty")?.parsed()?;
             equal("total difficulty after it", total, head.record.total_difficulty)?;
             let depth = reorganisation_depth(&chain, &before.record)?;
-            let expected = arrival.optional("reorgDepth").map_or(Ok(0), Fields::number)?;
+            let expected = arrival.optional("reorgDepth").map_or(Ok(0), VectorFields::number)?;
             equal("depth of the reorganisation", expected, depth)?;
             match blocks.get(arrival.member("hash")?.text()?) {
                 Some(block) if result.starts_with("IMPORTED") => check_block(&chain, block),
@@ -142,8 +142,8 @@ fn check_arrivals(json: &Value, arrivals: &Path, report: &mut Report) -> Verdict
     check_end(&chain, json, report)
 }
 
-/// How many blocks of the branch that ended in `before` are off the best chain now.
-fn reorganisation_depth(chain: &Chain, before: &Arc<BlockRecord>) -> Result<u64, Failure> {
+/// Returns the number of blocks of the branch ending in `before` that are no longer on the best chain.
+fn reorganisation_depth(chain: &Chain, before: &Arc<BlockRecord>) -> Result<u64, CaseFailure> {
     let mut depth = 0;
     let mut cursor = Arc::clone(before);
     while !chain.is_main(&cursor).map_err(|error| broken("main chain", error))? {
@@ -153,8 +153,8 @@ fn reorganisation_depth(chain: &Chain, before: &Arc<BlockRecord>) -> Result<u64,
     Ok(depth)
 }
 
-/// A stored block against what the data says about it.
-fn check_block(chain: &Chain, expected: &Value) -> Verdict {
+/// Compares a stored block with its description in the golden data.
+fn check_block(chain: &Chain, expected: &Value) -> CaseResult {
     let hash: B256 = expected.member("hash")?.parsed()?;
     let record = record(chain, &hash)?;
     let header = &record.block.header;
@@ -194,8 +194,8 @@ fn check_block(chain: &Chain, expected: &Value) -> Verdict {
     Ok(())
 }
 
-/// Head and final state.
-fn check_end(chain: &Chain, json: &Value, report: &mut Report) -> Verdict {
+/// Compares the head and the final state.
+fn check_end(chain: &Chain, json: &Value, report: &mut SuiteReport) -> CaseResult {
     let best = json.member("best")?;
     let head = chain.head();
     report.case("best block", || {
@@ -210,7 +210,7 @@ fn check_end(chain: &Chain, json: &Value, report: &mut Report) -> Verdict {
             readers.iter().try_for_each(|(name, state)| {
                 check_account(*state, address, account).map_err(|failure| {
                     let what = format!("{} ({name})", failure.what);
-                    Failure { what, ..failure }
+                    CaseFailure { what, ..failure }
                 })
             })
         });
@@ -218,7 +218,7 @@ fn check_end(chain: &Chain, json: &Value, report: &mut Report) -> Verdict {
     Ok(())
 }
 
-fn check_account(state: &dyn StateReader, address: &str, expected: &Value) -> Verdict {
+fn check_account(state: &dyn StateReader, address: &str, expected: &Value) -> CaseResult {
     let address = hex::decode(address).map_err(|error| broken("address", error))?;
     let address = if address == [0] { REMASC_SENDER } else { address.as_slice() };
     let read = |key: &[u8]| state.get(key).map_err(|error| broken("state", error));
@@ -230,29 +230,29 @@ fn check_account(state: &dyn StateReader, address: &str, expected: &Value) -> Ve
     let mark = expected.optional("storageMark").is_some_and(|mark| mark.as_bool() == Some(true));
     equal("storage mark", mark, read(&mark_key(address))?.is_some())?;
     let code = read(&code_key(address))?;
-    let code_hash = expected.optional("codeHash").map(Fields::parsed::<B256>).transpose()?;
+    let code_hash = expected.optional("codeHash").map(VectorFields::parsed::<B256>).transpose()?;
     equal("code hash", code_hash, code.map(|code| keccak256(&code)))?;
-    let Some(cells) = expected.get("storage").and_then(Value::as_object) else { return Ok(()) };
-    for (slot, value) in cells {
+    let Some(slots) = expected.get("storage").and_then(Value::as_object) else { return Ok(()) };
+    for (slot, value) in slots {
         let slot = hex::decode(slot).map_err(|error| broken("slot", error))?;
         let key = storage_key(address, &B256::left_padding_from(&slot));
-        let cell = read(&key)?.map(|cell| cell.to_vec());
-        equal(format!("cell {}", hex::encode(&slot)), Some(value.bytes()?), cell)?;
+        let stored = read(&key)?.map(|value| value.to_vec());
+        equal(format!("slot {}", hex::encode(&slot)), Some(value.bytes()?), stored)?;
     }
     Ok(())
 }
 
-fn check_invalid(json: &Value, folder: &Path, report: &mut Report) -> Verdict {
+fn check_invalid(json: &Value, folder: &Path, report: &mut SuiteReport) -> CaseResult {
     let mut groups: Vec<(String, u64, &Value)> = Vec::new();
     for group in json.member("groups")?.items()? {
         groups.push((group.member("base")?.text()?.to_owned(), group.member("prefix")?.number()?, group));
     }
-    // Groups on the same base, the lowest first: each goes on where the one before ended.
+    // Groups on the same base chain are sorted by height: each continues from the previous height.
     groups.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
-    let mut base: Option<Base> = None;
+    let mut base: Option<BaseChain> = None;
     for (name, prefix, group) in groups {
         if base.as_ref().is_none_or(|base| base.name != name) {
-            base = Some(Base::open(&name, folder)?);
+            base = Some(BaseChain::open(&name, folder)?);
         }
         let Some(base) = base.as_mut() else { continue };
         let ready = base.advance(prefix, group.member("prefixHash")?.parsed()?);
@@ -267,10 +267,10 @@ fn check_invalid(json: &Value, folder: &Path, report: &mut Report) -> Verdict {
     Ok(())
 }
 
-/// One block offered on top of a base; the base is as before afterwards.
-fn check_offered(chain: &Chain, prefix: u64, case: &Value) -> Verdict {
+/// Imports one block on top of a base chain and rewinds the chain afterwards.
+fn check_offered(chain: &Chain, prefix: u64, case: &Value) -> CaseResult {
     let outcome = import(chain, &case.member("rlp")?.bytes()?);
-    let verdict = outcome.map_err(Failure::from).and_then(|imported| {
+    let verdict = outcome.map_err(CaseFailure::from).and_then(|imported| {
         equal(case.member("what")?.text()?, case.member("result")?.text()?, imported.name())
             .map_err(|failure| imported.explain(failure))
     });
@@ -280,22 +280,22 @@ fn check_offered(chain: &Chain, prefix: u64, case: &Value) -> Verdict {
     verdict
 }
 
-struct Base {
+struct BaseChain {
     name: String,
     chain: Arc<Chain>,
     rest: std::vec::IntoIter<Vec<u8>>,
-    /// Why it cannot go on; all groups above fail for the same reason.
-    end: Verdict,
+    /// The failure of the import, if any: all groups at greater heights fail with it.
+    end: CaseResult,
 }
 
-impl Base {
-    fn open(name: &str, folder: &Path) -> Result<Self, Failure> {
+impl BaseChain {
+    fn open(name: &str, folder: &Path) -> Result<Self, CaseFailure> {
         let json = read_json(&folder.join(format!("{name}.json.gz"))).map_err(|error| broken("base", error))?;
         let rest = read_blocks(&folder.join(format!("{name}.blocks.txt.gz")))?.into_iter();
         Ok(Self { name: name.to_owned(), chain: open(spec(&json)?)?, rest, end: Ok(()) })
     }
 
-    fn advance(&mut self, prefix: u64, hash: B256) -> Verdict {
+    fn advance(&mut self, prefix: u64, hash: B256) -> CaseResult {
         if self.end.is_ok() {
             self.end = self.import_up_to(prefix);
         }
@@ -303,10 +303,10 @@ impl Base {
         equal("head of the base", hash, self.chain.head().hash())
     }
 
-    fn import_up_to(&mut self, prefix: u64) -> Verdict {
+    fn import_up_to(&mut self, prefix: u64) -> CaseResult {
         while self.chain.head().number() < prefix {
             let raw = self.rest.next().ok_or_else(|| broken("base", "too few blocks"))?;
-            let imported = import(&self.chain, &raw).map_err(Failure::from)?;
+            let imported = import(&self.chain, &raw).map_err(CaseFailure::from)?;
             equal("result of a block of the base", "IMPORTED_BEST", imported.name())
                 .map_err(|failure| imported.explain(failure))?;
         }
@@ -317,7 +317,7 @@ impl Base {
 struct Imported(Result<ImportOutcome, BlockDecodeError>);
 
 impl Imported {
-    /// The result as the reference calls it.
+    /// Returns the name that the reference node gives to the result.
     fn name(&self) -> &'static str {
         match &self.0 {
             Err(_) => "UNDECODABLE",
@@ -325,24 +325,24 @@ impl Imported {
         }
     }
 
-    /// Adds the reason of a refusal to a failure.
-    fn explain(&self, failure: Failure) -> Failure {
+    /// Adds the reason of a rejection to a failure.
+    fn explain(&self, failure: CaseFailure) -> CaseFailure {
         let reason = match &self.0 {
             Err(error) => error.to_string(),
             Ok(ImportOutcome::Invalid(invalid)) => invalid.to_string(),
             Ok(_) => return failure,
         };
-        Failure { got: format!("{}: {reason}", failure.got), ..failure }
+        CaseFailure { got: format!("{}: {reason}", failure.got), ..failure }
     }
 }
 
-/// Why an import could not go on.
-enum Stop {
+/// Errors that end an import.
+enum ImportStop {
     Bridge { number: u64, error: String },
     Other(String),
 }
 
-impl From<ImportError> for Stop {
+impl From<ImportError> for ImportStop {
     fn from(error: ImportError) -> Self {
         match &error {
             ImportError::BridgePart { number, .. } => Self::Bridge { number: *number, error: error.to_string() },
@@ -351,31 +351,31 @@ impl From<ImportError> for Stop {
     }
 }
 
-impl From<Stop> for Failure {
-    fn from(stop: Stop) -> Self {
+impl From<ImportStop> for CaseFailure {
+    fn from(stop: ImportStop) -> Self {
         match stop {
-            Stop::Bridge { number, error } => broken(format!("import stopped at block {number}"), error),
-            Stop::Other(error) => broken("import", error),
+            ImportStop::Bridge { number, error } => broken(format!("import stopped at block {number}"), error),
+            ImportStop::Other(error) => broken("import", error),
         }
     }
 }
 
-fn import(chain: &Chain, raw: &[u8]) -> Result<Imported, Stop> {
+fn import(chain: &Chain, raw: &[u8]) -> Result<Imported, ImportStop> {
     match PreparedBlock::decode(raw, chain.spec()) {
         Err(error) => Ok(Imported(Err(error))),
         Ok(prepared) => Ok(Imported(Ok(chain.import_prepared(prepared)?))),
     }
 }
 
-fn spec(json: &Value) -> Result<ChainSpec, Failure> {
+fn spec(json: &Value) -> Result<ChainSpec, CaseFailure> {
     ChainSpec::from_json(&json.member("spec")?.to_string()).map_err(|error| broken("chain specification", error))
 }
 
-fn open(spec: ChainSpec) -> Result<Arc<Chain>, Failure> {
+fn open(spec: ChainSpec) -> Result<Arc<Chain>, CaseFailure> {
     Chain::open(ChainConfig::new(Arc::new(spec), DataDir::Temporary)).map_err(|error| broken("open", error))
 }
 
-fn record(chain: &Chain, hash: &B256) -> Result<Arc<BlockRecord>, Failure> {
+fn record(chain: &Chain, hash: &B256) -> Result<Arc<BlockRecord>, CaseFailure> {
     let record = chain.block(hash).map_err(|error| broken("block", error))?;
     record.ok_or_else(|| broken("block", format!("{hash} is not stored")))
 }
@@ -384,7 +384,7 @@ fn block_name(expected: &Value) -> String {
     expected.get("number").map_or_else(|| "block".to_owned(), |number| format!("block {number}"))
 }
 
-/// Names of the chains of a folder, in order: those that have blocks beside their description.
+/// Returns the sorted names of the chains in a folder. A description without a file of blocks is not a chain.
 fn chain_names(folder: &Path) -> Result<Vec<String>, VectorError> {
     let failed = |error| VectorError::Read { path: folder.to_owned(), error };
     let mut names = Vec::new();
@@ -406,8 +406,8 @@ fn read_json(path: &Path) -> Result<Value, VectorError> {
         .map_err(|error| VectorError::Json { path: path.to_owned(), error })
 }
 
-/// The encoded blocks of a file of lines.
-fn read_blocks(path: &Path) -> Result<Vec<Vec<u8>>, Failure> {
+/// Reads encoded blocks from a file with one block a line.
+fn read_blocks(path: &Path) -> Result<Vec<Vec<u8>>, CaseFailure> {
     let failed = |error: String| broken(path.display(), error);
     let file = File::open(PathBuf::from(path)).map_err(|error| failed(error.to_string()))?;
     let mut blocks = Vec::new();

@@ -1,4 +1,4 @@
-//! `difficulty.json`, `difficulty_mainnet.json`, `fork_detection.json`: what follows from the blocks before.
+//! `difficulty.json`, `difficulty_mainnet.json`, `fork_detection.json`: values derived from the preceding blocks.
 
 use std::sync::Arc;
 
@@ -7,15 +7,15 @@ use rhizome_primitives::{Bytes, Header, U256, hex};
 use serde_json::Value;
 
 use super::ancestry::Blocks;
-use super::{each_case, spec, spec_of};
-use crate::report::{Failure, Report, Verdict, broken, equal};
-use crate::vectors::Fields;
+use super::cases::{each_case, spec, spec_of};
+use crate::report::{CaseFailure, CaseResult, SuiteReport, broken, equal};
+use crate::vectors::VectorFields;
 
-pub(crate) fn check(json: &Value, report: &mut Report) -> Verdict {
+pub(crate) fn check(json: &Value, report: &mut SuiteReport) -> CaseResult {
     each_case(json, report, check_case)
 }
 
-fn check_case(case: &Value) -> Verdict {
+fn check_case(case: &Value) -> CaseResult {
     let number = |field: &str| case.member(field)?.number();
     let found = difficulty(
         &spec(case)?,
@@ -28,8 +28,8 @@ fn check_case(case: &Value) -> Verdict {
     equal("expected", case.member("expected")?.parsed()?, found)
 }
 
-/// Rows `[number, timestamp, uncle count, difficulty in hex]`, each following from the one before.
-pub(crate) fn check_consecutive(json: &Value, report: &mut Report) -> Verdict {
+/// Checks rows `[number, timestamp, uncle count, difficulty in hex]`; the difficulty follows from the preceding row.
+pub(crate) fn check_consecutive(json: &Value, report: &mut SuiteReport) -> CaseResult {
     let spec = spec_of("mainnet")?;
     let rows = json.member("cases")?.items()?;
     for (parent, block) in rows.iter().zip(rows.iter().skip(1)) {
@@ -51,16 +51,16 @@ pub(crate) fn check_consecutive(json: &Value, report: &mut Report) -> Verdict {
     Ok(())
 }
 
-fn from_hex(number: &Value) -> Result<U256, Failure> {
+fn from_hex(number: &Value) -> Result<U256, CaseFailure> {
     U256::from_str_radix(number.text()?, 16).map_err(|error| broken("difficulty", error))
 }
 
-fn unusable(row: &[Value]) -> Verdict {
+fn unusable(row: &[Value]) -> CaseResult {
     Err(broken("row", format!("{row:?}")))
 }
 
-/// Rows `[number, uncle count, bitcoin header, fork data or null]` of consecutive mainnet blocks.
-pub(crate) fn check_fork_detection(json: &Value, report: &mut Report) -> Verdict {
+/// Checks rows `[number, uncle count, bitcoin header, fork data or null]` of consecutive mainnet blocks.
+pub(crate) fn check_fork_detection(json: &Value, report: &mut SuiteReport) -> CaseResult {
     let spec = spec_of("mainnet")?;
     let mut blocks = Blocks::default();
     let mut parent: Option<Arc<Header>> = None;
