@@ -6,28 +6,24 @@ use crate::node::Node;
 use crate::replay;
 use crate::revert;
 use rhizome_chain::{
-    BlockTime, Chain, MinedBlock, MinedTransaction, PoolRejection, SkippedTransaction, SubmittedTransaction,
-    WaitReason, WaitReasons,
+    Chain, MinedBlock, MinedTransaction, PoolRejection, SkippedTransaction, SubmittedTransaction, WaitReason,
+    WaitReasons,
 };
 use rhizome_evm::{Deadline, End};
 use rhizome_primitives::B256;
 
-/// The hash of a transaction that `submit` hands to the pool. With instant mining the answer comes after its block, and a
+/// Returns the hash of a transaction that `submit` adds to the pool. With instant mining the answer comes after its block, and a
 /// failed execution is returned as an error although the transaction is mined.
-pub(crate) fn deliver(node: &Node, submit: impl FnOnce(&Chain) -> Result<SubmittedTransaction, RpcError>) -> Answer {
+pub(crate) fn deliver(
+    node: &Node,
+    submit: impl FnOnce(&Chain) -> Result<SubmittedTransaction, RpcError> + Send + 'static,
+) -> Answer {
     let chain = node.chain();
     if !node.mines_on_submission() {
         return Ok(json::data(submit(chain)?.hash.as_slice()));
     }
-    // Held until the answer is known: another submission gets a block of its own, and a way back comes before or after.
-    let mut guard = chain.lock_head();
-    let submitted = submit(chain)?;
-    let mined = guard.mine(node.now(), BlockTime::Clock).inspect_err(|_| {
-        // A transaction that its sender was told is not taken must not be mined later.
-        chain.pool().remove(&[submitted.hash]);
-    })?;
+    let (submitted, mined) = chain.submit_and_mine(node.now(), submit)?;
     let Some(index) = mined.record.block.transactions.iter().position(|one| one.hash() == submitted.hash) else {
-        drop(guard);
         return Err(not_mined(node, &submitted.hash, &mined));
     };
     let receipts = chain.receipts(&mined.record.hash)?;

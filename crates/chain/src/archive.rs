@@ -1,9 +1,10 @@
-//! The stored blocks behind caches: what readers and the writer share.
+//! The stored blocks behind caches, shared by readers and the importer.
 
 pub(crate) mod ancestry;
 pub(crate) mod log_search;
 pub(crate) mod reads;
 pub(crate) mod record;
+pub(crate) mod side_branch;
 
 use std::collections::VecDeque;
 use std::mem;
@@ -14,16 +15,19 @@ use parking_lot::RwLock;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use rhizome_evm::AncestorBlock;
-use rhizome_primitives::{B256, ChainSpec};
+use rhizome_primitives::{B256, ChainSpec, EMPTY_ROOT};
 use rhizome_storage::{CacheStats, RawReceipts, Store, StoredReceipts};
 
-use crate::{BlockRecord, ChainError};
+use crate::archive::ancestry::walk_to_main;
+use crate::archive::record::BlockRecord;
+use crate::archive::side_branch::{AncestorPosition, SideBranch};
+use crate::error::ChainError;
 
-/// Blocks whose header is kept for the rules that look at ancestors; the longest window has 449.
+/// Headers cached for the rules that read ancestors. The longest window has 449.
 const ANCESTORS: usize = 600;
-/// Undecoded receipts get this part of what decoded ones have.
+/// Divisor of the memory of decoded receipts: the share of undecoded ones.
 const RAW_RECEIPTS_SHARE: u64 = 8;
-/// What a cached block or list of receipts is assumed to take when the caches are laid out.
+/// Assumed size of a cached block or list of receipts, in bytes, when the caches are laid out.
 const TYPICAL_BYTES: u64 = 16 * 1024;
 
 pub(crate) struct Archive {
@@ -31,17 +35,18 @@ pub(crate) struct Archive {
     pub(crate) store: Arc<Store>,
     records: Cache<B256, Arc<BlockRecord>, RecordWeight>,
     receipts: Cache<B256, Arc<StoredReceipts>, ReceiptsWeight>,
-    /// Of the few blocks that brief searches look at.
+    /// For log searches over a few blocks.
     raw_receipts: Cache<B256, Arc<RawReceipts>, RawReceiptsWeight>,
     ancestors: Cache<B256, Arc<AncestorBlock>>,
     /// Executed blocks that are not written yet, oldest first.
     unwritten: RwLock<VecDeque<Arc<AncestorBlock>>>,
-    /// Counts deletions and replacements, which a reader that fills a cache at the same time must not undo.
+    pub(crate) side_branch: RwLock<SideBranch>,
+    /// Number of deletions and replacements. A reader that fills a cache at the same time must not undo one.
     changes: AtomicU64,
 }
 
 impl Drop for Archive {
-    /// On another thread: there may be a million small pieces.
+    /// Frees up to a million small allocations on another thread.
     fn drop(&mut self) {
         let records = mem::replace(&mut self.records, Cache::with_weighter(0, 0, RecordWeight));
         let receipts = mem::replace(&mut self.receipts, Cache::with_weighter(0, 0, ReceiptsWeight));
@@ -62,11 +67,12 @@ impl Archive {
             raw_receipts: Cache::with_weighter(items, bytes / RAW_RECEIPTS_SHARE, RawReceiptsWeight),
             ancestors: Cache::new(ANCESTORS),
             unwritten: RwLock::default(),
+            side_branch: RwLock::default(),
             changes: AtomicU64::new(0),
         }
     }
 
-    /// Look-ups of blocks and of receipts.
+    /// Returns the cache look-ups of blocks and of receipts.
     pub(crate) fn cache_reads(&self) -> (CacheStats, CacheStats) {
         let blocks = CacheStats { hits: self.records.hits(), misses: self.records.misses() };
         let receipts = CacheStats { hits: self.receipts.hits(), misses: self.receipts.misses() };
@@ -80,7 +86,7 @@ impl Archive {
         })
     }
 
-    /// A block that must be there because something else refers to it.
+    /// Returns a block to which something else refers. Fails if it is missing.
     pub(crate) fn known_record(&self, hash: &B256) -> Result<Arc<BlockRecord>, ChainError> {
         self.record(hash)?.ok_or(ChainError::MissingBlock { hash: *hash })
     }
@@ -89,12 +95,12 @@ impl Archive {
         self.read_through(&self.receipts, hash, || Ok(self.store.receipts(hash)?))
     }
 
-    /// The receipts of a block, undecoded, for searches that will look at the same few blocks again.
+    /// Returns the receipts of a block, undecoded, for searches that read the same few blocks again.
     pub(crate) fn raw_receipts(&self, hash: &B256) -> Result<Option<Arc<RawReceipts>>, ChainError> {
         self.read_through(&self.raw_receipts, hash, || Ok(self.store.raw_receipts(hash)?))
     }
 
-    /// Header and uncles of a block, written or about to be.
+    /// Returns header and uncles of a block, written or in flight.
     pub(crate) fn ancestor(&self, hash: &B256) -> Result<Option<Arc<AncestorBlock>>, ChainError> {
         if let Some(ancestor) = self.ancestors.get(hash) {
             return Ok(Some(ancestor));
@@ -108,36 +114,68 @@ impl Archive {
         })
     }
 
-    /// A block that must be there because something else refers to it.
+    /// Returns header and uncles of a block to which something else refers. Fails if it is missing.
     pub(crate) fn known_ancestor(&self, hash: &B256) -> Result<Arc<AncestorBlock>, ChainError> {
         self.ancestor(hash)?.ok_or(ChainError::MissingBlock { hash: *hash })
     }
 
-    /// A block that was executed, as an ancestor of the next ones.
+    /// Returns the head on disk. Fails if its state is missing.
+    pub(crate) fn stored_head(&self) -> Result<Arc<BlockRecord>, ChainError> {
+        let hash = self.store.head()?.ok_or(ChainError::MissingHeight { number: 0 })?;
+        let record = self.known_record(&hash)?;
+        let root = record.state_root;
+        if root != EMPTY_ROOT && self.store.node(&root)?.is_none() {
+            return Err(ChainError::MissingState { number: record.number(), hash, root });
+        }
+        Ok(record)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn ancestor_reads(&self) -> u64 {
+        self.ancestors.hits() + self.ancestors.misses()
+    }
+
+    /// Adds an executed block as an ancestor of the next ones.
     pub(crate) fn push_unwritten(&self, block: AncestorBlock) -> Arc<AncestorBlock> {
         let block = Arc::new(block);
         self.unwritten.write().push_back(Arc::clone(&block));
         block
     }
 
-    /// The oldest unwritten block has been written, or came to nothing.
+    /// Removes the oldest unwritten block: it was written or discarded.
     pub(crate) fn pop_unwritten(&self) {
         self.unwritten.write().pop_front();
     }
 
-    /// A block that was just written.
-    pub(crate) fn remember(&self, record: &Arc<BlockRecord>, receipts: StoredReceipts) {
+    /// Makes a block beside the best chain, and those below it, available to look-ups by number.
+    pub(crate) fn follow_side_branch(&self, block: AncestorPosition, parent: &B256) -> Result<(), ChainError> {
+        if self.side_branch.write().extend(block, parent) {
+            return Ok(());
+        }
+        let number = block.number.saturating_sub(1);
+        let (mut side, fork) = walk_to_main(self, AncestorPosition { number, hash: *parent })?;
+        side.reverse();
+        let hashes = side.into_iter().chain([block]).map(|position| position.hash).collect();
+        *self.side_branch.write() = SideBranch::new(fork, hashes);
+        Ok(())
+    }
+
+    /// Caches a block that was just written. `is_replaced`: its row without execution was replaced.
+    pub(crate) fn remember(&self, record: &Arc<BlockRecord>, receipts: StoredReceipts, is_replaced: bool) {
+        if is_replaced {
+            self.changes.fetch_add(1, Ordering::AcqRel);
+        }
         self.records.insert(record.hash, Arc::clone(record));
         self.receipts.insert(record.hash, Arc::new(receipts));
     }
 
-    /// A block whose state was replaced, once that is on disk.
+    /// Caches a block whose state was replaced on disk.
     pub(crate) fn replace_record(&self, record: &Arc<BlockRecord>) {
         self.changes.fetch_add(1, Ordering::AcqRel);
         self.records.insert(record.hash, Arc::clone(record));
     }
 
-    /// Keeps the headers of blocks that are about to be deleted, highest first.
+    /// Caches the headers of blocks that are about to be deleted, highest first.
     pub(crate) fn remember_deleted(&self, records: &[Arc<BlockRecord>]) {
         for record in records.iter().take(ANCESTORS) {
             let ancestor = AncestorBlock::new(&record.block, record.hash, record.total_difficulty);
@@ -145,13 +183,13 @@ impl Archive {
         }
     }
 
-    /// Header and uncles of a written block.
+    /// Caches header and uncles of a written block.
     pub(crate) fn remember_ancestor(&self, block: &Arc<AncestorBlock>) {
         self.ancestors.insert(block.hash, Arc::clone(block));
     }
 
-    /// After blocks were deleted from the disk. Headers stay: executions that began before still ask for them, and nothing
-    /// is taken for stored because its header is known.
+    /// Clears the caches after blocks were deleted from the disk. Headers stay: running executions still read them, and no block
+    /// counts as stored because its header is cached.
     pub(crate) fn forget_all(&self) {
         self.changes.fetch_add(1, Ordering::AcqRel);
         self.records.clear();

@@ -1,4 +1,4 @@
-//! Addresses that peers may not come from. Kept on disk.
+//! Addresses from which peers are rejected. Stored on disk.
 
 use crate::ChainError;
 use parking_lot::Mutex;
@@ -13,11 +13,11 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AddressBlock {
     address: IpAddr,
-    /// Leading bits that all addresses of the block share; none for a single address.
+    /// Leading bits that all addresses of the block share. `None` for a single address.
     bits: Option<u8>,
 }
 
-/// Not an address, a name, an address of this machine itself, or a mask that does not fit.
+/// The text is not an address, or is a host name, an address of this machine, or an invalid mask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not an address or a block of addresses")]
 pub struct AddressBlockError;
@@ -41,7 +41,7 @@ impl FromStr for AddressBlock {
 }
 
 impl fmt::Display for AddressBlock {
-    /// IPv6 in full groups, as the reference writes it.
+    /// Writes IPv6 in full groups, like the reference.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.address {
             IpAddr::V4(address) => write!(formatter, "{address}")?,
@@ -62,28 +62,28 @@ pub struct Bans {
 }
 
 impl Bans {
-    /// The stored list. Lines that are no addresses are left out.
+    /// Reads the stored list. Skips lines that are not addresses.
     pub(crate) fn open(store: Arc<Store>) -> Result<Self, ChainError> {
         let blocks = store.bans()?.lines().filter_map(|line| line.parse().ok()).collect();
         Ok(Self { store, blocks: Mutex::new(blocks) })
     }
 
-    /// All of them, IPv4 first.
+    /// Returns all banned addresses, IPv4 first.
     pub fn list(&self) -> Vec<AddressBlock> {
         self.blocks.lock().iter().copied().collect()
     }
 
-    /// Bans. On disk when it returns.
+    /// Bans an address. The ban is on disk when the call returns.
     pub fn add(&self, block: AddressBlock) -> Result<(), ChainError> {
         self.change(|blocks| blocks.insert(block))
     }
 
-    /// Lifts a ban, if there is one.
+    /// Removes a ban, if present.
     pub fn remove(&self, block: &AddressBlock) -> Result<(), ChainError> {
         self.change(|blocks| blocks.remove(block))
     }
 
-    /// A list that cannot be written stays as it was.
+    /// Changes the list. It stays the same if it cannot be written.
     fn change(&self, change: impl FnOnce(&mut BTreeSet<AddressBlock>) -> bool) -> Result<(), ChainError> {
         let mut blocks = self.blocks.lock();
         let mut changed = blocks.clone();
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_is_kept() {
+    fn the_list_survives_a_restart() {
         let identity = rhizome_storage::ChainIdentity { chain_id: 33, genesis: rhizome_primitives::B256::ZERO };
         let dir = tempfile::tempdir().unwrap();
         let options = rhizome_storage::StoreOptions::default();

@@ -7,31 +7,31 @@ use rhizome_primitives::{Address, Bytes, ChainSpec, Rule, U256};
 
 use crate::{BlockTemplateOptions, PoolOptions};
 
-/// Where the chain is kept.
+/// Location of the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DataDir {
-    /// In this folder, which is created when it is missing.
+    /// In this folder. Created if absent.
     Path(PathBuf),
-    /// In a temporary folder that is removed at the end.
+    /// In a temporary folder, removed when the chain is closed.
     Temporary,
 }
 
-/// The time, in seconds since 1970. A value of the configuration, so that tests and fixed-clock nodes can set it.
+/// Source of the time, in seconds since 1970. Part of the configuration: tests and nodes with a fixed clock set it.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> u64 + Send + Sync>);
 
 impl Clock {
-    /// A clock that asks `now`.
+    /// Creates a clock from a function.
     pub fn new(now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }
 
-    /// The clock of the machine.
+    /// Returns the clock of the machine.
     pub fn system() -> Self {
         Self::new(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
     }
 
-    /// Seconds since 1970.
+    /// Returns the seconds since 1970.
     pub fn now(&self) -> u64 {
         (self.0)()
     }

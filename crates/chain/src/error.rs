@@ -4,7 +4,7 @@ use rhizome_storage::StorageError;
 use rhizome_trie::genesis::GenesisError;
 use rhizome_trie::{StateError, TrieError};
 
-/// What can go wrong with us while a chain is read or written; never a verdict about a block.
+/// Failure of the node while it reads or writes a chain. Never a verdict about a block.
 #[derive(Debug, thiserror::Error)]
 pub enum ChainError {
     /// The database failed.
@@ -24,10 +24,10 @@ pub enum ChainError {
     StoredBlock {
         /// Hash of the block.
         hash: B256,
-        /// What is wrong with it.
+        /// The fault.
         source: DecodeError,
     },
-    /// A block that another one refers to is not stored.
+    /// A referenced block is not stored.
     #[error("block {hash} is missing from the database")]
     MissingBlock {
         /// Hash of the block.
@@ -39,7 +39,7 @@ pub enum ChainError {
         /// The height.
         number: u64,
     },
-    /// The state of the best block is not in the database, so the chain cannot go on.
+    /// The state of the best block is not in the database, so the chain cannot continue.
     #[error("the state of block {number} ({hash}) is missing: no node {root}")]
     MissingState {
         /// Number of the block.
@@ -49,27 +49,44 @@ pub enum ChainError {
         /// Root of its state.
         root: B256,
     },
+    /// A block that was stored without execution is invalid.
+    #[error("stored block {hash} is invalid: {reason}")]
+    InvalidStoredBlock {
+        /// Hash of the block.
+        hash: B256,
+        /// The rule that it breaks.
+        reason: String,
+    },
+    /// A thread could not be started.
+    #[error("a thread of the importer cannot be started: {source}")]
+    Thread {
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The importer has ended, or failed at this job.
+    #[error("the importer has stopped")]
+    ImporterStopped,
 }
 
 impl ChainError {
-    /// Whether the disk refuses to be written: the same may succeed later.
+    /// Whether a write to the disk failed. The same write may succeed later.
     pub fn is_write_fault(&self) -> bool {
         matches!(self, Self::Storage(error) if error.is_write_fault())
     }
 
-    /// Whether that is for want of room.
+    /// Whether the disk is full.
     pub fn is_disk_full(&self) -> bool {
         matches!(self, Self::Storage(StorageError::DiskFull { .. }))
     }
 }
 
-/// Why a block could be neither imported nor refused. Nothing was written.
+/// Failure that left a block neither imported nor rejected. Nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// The node itself failed.
     #[error(transparent)]
     Chain(#[from] ChainError),
-    /// A transaction needs a part of the Bridge that this node does not have. The block is neither valid nor invalid.
+    /// A transaction needs a part of the Bridge that this node lacks. The block is neither valid nor invalid.
     #[error(
         "block {number} ({block}): transaction {index} ({transaction}): bridge part not implemented: {part} (stage {stage})"
     )]
@@ -82,19 +99,19 @@ pub enum ImportError {
         index: usize,
         /// Hash of the transaction.
         transaction: B256,
-        /// The method, or the cell that has a value of a later stage.
+        /// The method, or the storage slot with a value of a later stage.
         part: &'static str,
         /// The stage that brings it (bridge chapter 14.2).
         stage: u8,
     },
-    /// Execution stopped for a reason that is no verdict about the block.
+    /// The execution stopped without a verdict about the block.
     #[error("block {number} ({block}) could not be executed: {source}")]
     Execution {
         /// Number of the block.
         number: u64,
         /// Hash of the block.
         block: B256,
-        /// What stopped it.
+        /// The failure.
         source: ExecError,
     },
 }
@@ -117,10 +134,10 @@ impl From<StateError> for ImportError {
     }
 }
 
-/// Why bytes are not a block.
+/// Fault of the encoding of a block.
 #[derive(Debug, thiserror::Error)]
 pub enum BlockDecodeError {
-    /// Not the encoding of a block.
+    /// The bytes do not encode a block.
     #[error(transparent)]
     Encoding(#[from] DecodeError),
     /// The header names other transactions.

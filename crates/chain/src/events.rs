@@ -5,10 +5,10 @@ use rhizome_primitives::B256;
 
 use crate::SkippedTransaction;
 
-/// What happened to the chain or the pool.
+/// Change of the chain or of the pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChainEvent {
-    /// The best block is another one.
+    /// The best block has changed.
     NewHead {
         /// Its number.
         number: u64,
@@ -30,7 +30,7 @@ pub enum ChainEvent {
 
 type ChainListener = Arc<dyn Fn(&ChainEvent) + Send + Sync>;
 
-/// Those who want to know.
+/// The listeners of a chain.
 #[derive(Default)]
 pub(crate) struct ChainListeners(RwLock<Vec<ChainListener>>);
 
@@ -39,10 +39,10 @@ impl ChainListeners {
         self.0.write().push(listener.into());
     }
 
-    /// Calls every listener on this thread. Called by the writer after it has published, in the order of what happened;
-    /// a listener must neither block nor write.
+    /// Calls every listener on this thread. The importer calls it after publication, in the order of the events. A listener must
+    /// neither block nor write.
     pub(crate) fn emit(&self, event: &ChainEvent) {
-        // Called on a copy, so that a listener may add another one.
+        // A copy, so that a listener may add a listener.
         let listeners = self.0.read().clone();
         for listener in listeners {
             listener(event);

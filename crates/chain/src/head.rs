@@ -1,5 +1,6 @@
 pub(crate) mod branch_change;
 pub(crate) mod fork_choice;
+pub(crate) mod publisher;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -8,10 +9,9 @@ use rhizome_primitives::{B256, Bytes};
 use rhizome_storage::{CachedNodes, Store};
 use rhizome_trie::{StateError, StateReader, Trie};
 
-use crate::BlockRecord;
+use crate::archive::record::BlockRecord;
 
-/// The best block at one moment. Immutable: whoever holds it goes on reading the same block and state, whatever the
-/// writer does.
+/// The best block at one moment. Immutable: it always shows the same block and state, also after the importer has moved on.
 pub struct Head {
     /// The block.
     pub record: Arc<BlockRecord>,
@@ -27,30 +27,30 @@ impl Head {
         Self { record, generation, state }
     }
 
-    /// Number of the block.
+    /// Returns the number of the block.
     pub fn number(&self) -> u64 {
         self.record.number()
     }
 
-    /// Hash of the block.
+    /// Returns the hash of the block.
     pub fn hash(&self) -> B256 {
         self.record.hash
     }
 
-    /// Whether nothing has begun to change the flat state or the best chain since this became the head: what was read of
-    /// the best chain before this says so is that of this head.
+    /// Whether no change of the flat state or of the best chain has begun since this became the head. Data of the best chain that
+    /// was read before this returns true belongs to this head.
     pub fn is_current(&self) -> bool {
         self.state.is_current()
     }
 
-    /// The state after the block: one look-up a value while this is the head, the trie afterwards.
+    /// Returns the state after the block: one look-up per value while this is the head, the trie afterwards.
     pub fn state(&self) -> Arc<dyn StateReader> {
         Arc::clone(&self.state) as _
     }
 }
 
-/// Reads flat rows as long as they are those of its block. The writer raises the generation before it changes a row, so
-/// a value is right when the generation has not moved after it was read; otherwise the trie is asked.
+/// Reads flat rows while they belong to its block. The importer raises the generation before it changes a row, so a value is right
+/// if the generation is the same after the read. Otherwise the trie is read.
 struct HeadStateReader {
     store: Arc<Store>,
     generation: u64,

@@ -1,31 +1,38 @@
-//! Making blocks on a chain whose proof of work a node can find by itself.
+//! Mines blocks on a chain whose proof of work a node can find by itself.
 
 pub(crate) mod block_builder;
+pub(crate) mod block_settings;
 pub(crate) mod block_templates;
-pub(crate) mod development;
+pub(crate) mod snapshots;
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rhizome_pow::{LookUpError, SolveError, fork_detection_data, solve};
-use rhizome_primitives::{Address, B256, Header, Transaction};
+use rhizome_primitives::{Address, B256, Header};
 
-use crate::mining::block_builder::BuildError;
-use crate::{
-    AdmittedTransaction, BlockRecord, Chain, ChainEvent, HeadGuard, ImportError, ImportOutcome, InvalidBlock,
-    PendingBlock, PoolRejection, PreparedBlock, SkippedTransaction,
-};
+use crate::archive::record::BlockRecord;
+use crate::error::{ChainError, ImportError};
+use crate::import::head_writer::HeadWriter;
+use crate::import::importer::Importer;
+use crate::import::invalid_block::InvalidBlock;
+use crate::import::outcome::{BlockOrigin, ImportOutcome};
+use crate::import::prepared_block::PreparedBlock;
+use crate::mining::block_builder::skipped::SkippedTransaction;
+use crate::mining::block_builder::{BlockBuilder, BuildError, PendingBlock};
+use crate::mining::block_templates::BlockTemplates;
 
 /// Bitcoin headers tried for one block: enough for every difficulty up to some hundred thousands.
 const MAX_ATTEMPTS: u32 = 1 << 22;
 
-/// What became of a submitted transaction.
+/// A transaction that the pool admitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SubmittedTransaction {
     /// Its hash.
     pub hash: B256,
-    /// Who signed it.
+    /// Its sender.
     pub sender: Address,
-    /// Whether it can be mined now; otherwise it waits for a nonce before it.
+    /// Whether it can be mined now. Otherwise it waits for a lower nonce.
     pub is_pending: bool,
 }
 
@@ -38,6 +45,9 @@ pub enum MineError {
     /// No proof of work was found.
     #[error(transparent)]
     Solve(#[from] SolveError),
+    /// The importer has stopped.
+    #[error(transparent)]
+    Importer(ChainError),
     /// The ancestors for the fork detection data could not be read.
     #[error("the ancestors cannot be read: {0}")]
     Ancestors(#[source] LookUpError),
@@ -47,7 +57,7 @@ pub enum MineError {
     /// The block breaks a rule.
     #[error("the mined block is invalid: {0}")]
     Invalid(#[source] InvalidBlock),
-    /// The time that was asked for is not after the head's.
+    /// The requested time is not after the head's.
     #[error("Invalid timestamp {timestamp}: it must be after the head's, {head}")]
     Time {
         /// Seconds since 1970.
@@ -55,7 +65,7 @@ pub enum MineError {
         /// Of the head.
         head: u64,
     },
-    /// The block is stored, but another one is the best.
+    /// The block is stored, but another block is the best.
     #[error("the mined block {hash} did not become the best one")]
     NotBest {
         /// Of the mined block.
@@ -63,14 +73,14 @@ pub enum MineError {
     },
 }
 
-/// The time of a block that is mined.
+/// Time of a mined block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockTime {
-    /// What was set for the next block, or the clock with the development offset.
+    /// The time set for the next block, or the clock with the development offset.
     Clock,
-    /// This time, in seconds since 1970; it must be after the head's.
+    /// This time, in seconds since 1970. It must be after the head's.
     At(u64),
-    /// So many seconds after the head; for 0 as [`BlockTime::Clock`].
+    /// This number of seconds after the head; 0 is [`BlockTime::Clock`].
     After(u64),
 }
 
@@ -79,58 +89,34 @@ pub enum BlockTime {
 pub struct MinedBlock {
     /// The block.
     pub record: Arc<BlockRecord>,
-    /// Pending transactions that were looked at and did not get in, each with its reason.
+    /// Pending transactions that the block skips, each with its reason.
     pub skipped: Vec<SkippedTransaction>,
 }
 
-impl Chain {
-    /// Puts a transaction into the pool, or says which rule it breaks.
-    pub fn submit(&self, transaction: Transaction) -> Result<SubmittedTransaction, PoolRejection> {
-        Ok(self.submitted(self.pool().add(transaction)?))
-    }
-
-    /// Puts the transaction that `sign` makes of the next nonce of an account into the pool ([`crate::TransactionPool::add_next`]).
-    pub fn submit_next<E: From<PoolRejection>>(
-        &self,
-        sender: &Address,
-        sign: impl FnMut(u64) -> Result<Transaction, E>,
-    ) -> Result<SubmittedTransaction, E> {
-        Ok(self.submitted(self.pool().add_next(sender, sign)?))
-    }
-
-    fn submitted(&self, admitted: AdmittedTransaction) -> SubmittedTransaction {
-        for hash in admitted.now_pending {
-            self.emit(&ChainEvent::PendingTransaction { hash });
-        }
-        SubmittedTransaction { hash: admitted.hash, sender: admitted.sender, is_pending: admitted.is_pending }
-    }
-
-    /// Builds a block on the best one from the pool, finds its proof of work and imports it. `now` is in seconds; the
-    /// development offset is added to it and then forgotten.
-    pub fn mine(&self, now: u64) -> Result<Arc<BlockRecord>, MineError> {
-        self.mine_at(now, BlockTime::Clock)
-    }
-
-    /// [`Chain::mine`] with a time for the block.
-    pub fn mine_at(&self, now: u64, time: BlockTime) -> Result<Arc<BlockRecord>, MineError> {
-        Ok(self.lock_head().mine(now, time)?.record)
-    }
-
-    /// The fork detection data that miners put behind the hash of a block, where its height needs them.
-    pub(crate) fn fork_data(&self, header: &Header, parent: &BlockRecord) -> Result<Option<[u8; 12]>, MineError> {
-        if !header.expects_fork_detection_data() {
-            return Ok(None);
-        }
-        let parent = Arc::new(parent.block.header.clone());
-        fork_detection_data(&parent, self.archive.as_ref()).map_err(MineError::Ancestors)
-    }
+/// Mines on the best block, and hands block templates to other miners.
+pub(crate) struct Miner {
+    pub(crate) importer: Arc<Importer>,
+    pub(crate) builder: BlockBuilder,
+    pub(crate) templates: Mutex<BlockTemplates>,
 }
 
-impl HeadGuard<'_> {
-    /// [`Chain::mine_at`].
-    pub fn mine(&mut self, now: u64, time: BlockTime) -> Result<MinedBlock, MineError> {
-        let chain = self.chain;
-        let head = chain.head();
+impl Miner {
+    /// Builds a block on the best one from the pool, finds its proof of work and imports it. `now` is in seconds; the development
+    /// offset is added to it and then ends.
+    pub(crate) fn mine(self: &Arc<Self>, now: u64, time: BlockTime) -> Result<MinedBlock, MineError> {
+        let miner = Arc::clone(self);
+        self.importer.run(move |writer| miner.mine_with(writer, now, time)).map_err(MineError::Importer)?
+    }
+
+    /// [`Miner::mine`] as part of a command of the importer.
+    pub(crate) fn mine_with(
+        &self,
+        writer: &mut HeadWriter,
+        now: u64,
+        time: BlockTime,
+    ) -> Result<MinedBlock, MineError> {
+        let BlockBuilder { publisher, settings, config, .. } = &self.builder;
+        let head = publisher.head();
         let before = head.record.block.header.timestamp;
         let (timestamp, is_chosen) = match time {
             BlockTime::At(timestamp) if timestamp <= before => {
@@ -138,21 +124,23 @@ impl HeadGuard<'_> {
             }
             BlockTime::At(timestamp) => (timestamp, true),
             BlockTime::After(seconds) if seconds > 0 => (before.saturating_add(seconds), true),
-            BlockTime::Clock | BlockTime::After(_) => (chain.next_timestamp(&head, now), false),
+            BlockTime::Clock | BlockTime::After(_) => (settings.timestamp_after(&head, now), false),
         };
-        let (built, _pool_version) = chain.build(&head, timestamp, Some(&self.writer))?;
+        let (built, _pool_version) = self.builder.build(&head, timestamp, true)?;
         let unfit = built.unfit();
-        let PendingBlock { mut block, parent, skipped, .. } = built;
-        let fork_data = chain.fork_data(&block.header, &parent)?;
-        solve(&mut block.header, fork_data, chain.spec(), MAX_ATTEMPTS)?;
+        let PendingBlock { mut block, parent, skipped, state, .. } = built;
+        // The import changes nodes in place that the state of the built block would share.
+        drop(state);
+        let fork_data = fork_data(&self.builder, &block.header, &parent)?;
+        solve(&mut block.header, fork_data, &config.spec, MAX_ATTEMPTS)?;
         let hash = block.hash();
-        let outcome = self.import(PreparedBlock::new(block, chain.spec()))?;
-        chain.pool().remove(&unfit);
+        let outcome = writer.import(PreparedBlock::new(block), BlockOrigin::Mined)?;
+        publisher.pool().remove(&unfit);
         match outcome {
             ImportOutcome::ImportedBest => {
-                chain.end_time_setting(timestamp, now, is_chosen);
-                chain.report_all_skipped(&skipped);
-                Ok(MinedBlock { record: Arc::clone(&chain.head().record), skipped })
+                settings.end_time_setting(timestamp, now, is_chosen);
+                self.builder.reported.report(&skipped, publisher.listeners());
+                Ok(MinedBlock { record: Arc::clone(&publisher.head().record), skipped })
             }
             ImportOutcome::Invalid(invalid) => Err(MineError::Invalid(invalid)),
             ImportOutcome::ImportedNotBest | ImportOutcome::Exists | ImportOutcome::NoParent => {
@@ -162,11 +150,20 @@ impl HeadGuard<'_> {
     }
 }
 
+/// Returns the fork detection data that miners put behind the hash of a block. `None` if its height needs none.
+fn fork_data(builder: &BlockBuilder, header: &Header, parent: &BlockRecord) -> Result<Option<[u8; 12]>, MineError> {
+    if !header.expects_fork_detection_data() {
+        return Ok(None);
+    }
+    let parent = Arc::new(parent.block.header.clone());
+    fork_detection_data(&parent, builder.archive.as_ref()).map_err(MineError::Ancestors)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ChainConfig, Clock, DataDir};
-    use rhizome_primitives::{Bytes, ChainSpec, U256, UnsignedTransaction, keccak256};
+    use crate::{Chain, ChainConfig, Clock, DataDir};
+    use rhizome_primitives::{Bytes, ChainSpec, Transaction, U256, UnsignedTransaction, keccak256};
 
     const NOW: u64 = 1_700_000_000;
 

@@ -8,14 +8,18 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use rhizome_primitives::{B256, Bytes, Receipt, hex};
-use rhizome_trie::{MemoryNodes, StateError};
+use rhizome_trie::{MemoryNodes, StateError, Trie};
 
-use crate::import::preparation::{BLOCKS_AHEAD, run_ahead};
-use crate::import::{Verified, VerifiedBlock};
-
+use crate::archive::record::BlockRecord;
+use crate::error::{ChainError, ImportError};
+use crate::import::invalid_block::InvalidBlock;
+use crate::import::prepared_block::PreparedBlock;
+use crate::import::read_ahead::read_ahead;
 use crate::import::rules::ImportFailure;
-use crate::{BlockRecord, Chain, ChainError, ImportError, InvalidBlock, PreparedBlock};
+use crate::import::steps::{ImportSteps, VerifiedBlock};
 
+/// Blocks that are read ahead.
+const BLOCKS_AHEAD: usize = 32;
 /// Shown for a value that is not stored.
 const MISSING: &str = "nothing";
 
@@ -91,27 +95,31 @@ pub enum VerificationError {
 /// Field, expected and found value.
 type FieldMismatch = (String, String, String);
 
-impl Chain {
-    /// Executes the blocks of the best chain from `from` to `to`, both included, on the stored states before them, and
-    /// compares the outcome with their headers and with what is stored: receipts, senders, total difficulty, the nodes
-    /// of the state, the index of transactions and that of logs. Then compares the flat state of the head, all of it, with
-    /// the head's trie. Writes nothing. `on_part` is told about each good block, and from time to time about the state,
-    /// and decides whether to go on. Blocks must not be imported meanwhile. A state that
-    /// was changed by hand is not compared with the header, but blocks are executed on it.
-    pub fn verify_range(
+/// Verifies stored blocks. Writes nothing.
+pub(crate) struct ChainVerifier<'a> {
+    pub(crate) steps: &'a ImportSteps,
+}
+
+impl ChainVerifier<'_> {
+    /// Executes the blocks of the best chain from `from` to `to`, both included, on the stored states before them. Compares the
+    /// results with the headers and with the stored receipts, senders, total difficulties, trie nodes, transaction index and log
+    /// index. Then compares the flat state of the head with its trie. `on_part` gets each verified part and may end the
+    /// verification. No block must be imported meanwhile. A state that was replaced by hand is not compared with the header, but
+    /// blocks are executed on it.
+    pub(crate) fn verify_range(
         &self,
         from: u64,
         to: u64,
         mut on_part: impl FnMut(VerifiedPart<'_>) -> ControlFlow<()>,
     ) -> Result<Verification, VerificationError> {
-        let head = self.head().number();
+        let head = self.steps.publisher.head().number();
         if from > to || to > head {
             return Err(VerificationError::Range { from, to, head });
         }
         let mut found = Verification { blocks: 0, keys: 0, difference: None };
         let mut number = from;
         let prepare = |number| self.stored_block(number);
-        let end = run_ahead(from..=to, BLOCKS_AHEAD, prepare, |stored| {
+        let end = read_ahead(from..=to, BLOCKS_AHEAD, prepare, |stored| {
             let checked = stored.map_err(ImportError::from).and_then(|(record, prepared)| {
                 let mismatch = self.mismatch(&record, prepared)?;
                 Ok((record, mismatch))
@@ -140,11 +148,11 @@ impl Chain {
         found: Verification,
         mut on_part: impl FnMut(VerifiedPart<'_>) -> ControlFlow<()>,
     ) -> Result<Verification, VerificationError> {
-        let head = self.head();
+        let head = self.steps.publisher.head();
         let (number, hash) = (head.number(), head.hash());
-        let compared = self.state_trie(&head.record).and_then(|trie| {
-            flat_state::compare(&self.archive.store, &trie, |keys| on_part(VerifiedPart::State { keys }))
-        });
+        let trie = self.steps.archive.trie(head.record.state_root);
+        let compared =
+            flat_state::compare(&self.steps.archive.store, &trie, |keys| on_part(VerifiedPart::State { keys }));
         let (keys, mismatch) =
             compared.map_err(|source| VerificationError::State { number, source: Box::new(source) })?;
         let difference = mismatch.map(|(field, expected, got)| Difference { number, hash, field, expected, got });
@@ -153,10 +161,11 @@ impl Chain {
 
     /// A block as the database has it, past the caches.
     fn stored_block(&self, number: u64) -> Result<(BlockRecord, PreparedBlock), ChainError> {
-        let hash = self.main_hash(number)?.ok_or(ChainError::MissingHeight { number })?;
-        let stored = self.archive.store.block(&hash)?.ok_or(ChainError::MissingBlock { hash })?;
-        let record = BlockRecord::from_stored(hash, stored, self.spec())?;
-        let prepared = PreparedBlock::new(record.block.clone(), self.spec());
+        let hash = self.steps.archive.store.main_hash(number)?.ok_or(ChainError::MissingHeight { number })?;
+        let stored = self.steps.archive.store.block(&hash)?.ok_or(ChainError::MissingBlock { hash })?;
+        let record = BlockRecord::from_stored(hash, stored, &self.steps.config.spec)?;
+        let prepared = PreparedBlock::new(record.block.clone());
+        prepared.prepare_all(&self.steps.config.spec);
         Ok((record, prepared))
     }
 
@@ -165,16 +174,16 @@ impl Chain {
             return Ok(Some(("hash".into(), record.hash.to_string(), prepared.hash.to_string())));
         }
         let Some(below) = record.number().checked_sub(1) else { return Ok(self.genesis_mismatch(record)?) };
-        let parent = self.main_hash(below)?.ok_or(ChainError::MissingHeight { number: below })?;
+        let parent = self.steps.archive.store.main_hash(below)?.ok_or(ChainError::MissingHeight { number: below })?;
         if record.parent() != Some(parent) {
             let got = hex::encode_prefixed(&record.block.header.parent_hash);
             return Ok(Some(("parentHash".into(), parent.to_string(), got)));
         }
-        let parent = self.archive.known_record(&parent)?;
-        let trie = self.state_trie(&parent)?;
-        let ancestor = self.archive.known_ancestor(&parent.hash)?;
-        match self.verify(prepared, &ancestor, Arc::new(trie.clone()), || trie) {
-            Ok(verified) => Ok(self.stored_mismatch(record, verified)?),
+        let parent = self.steps.archive.known_record(&parent)?;
+        let mut trie = self.steps.archive.trie(parent.state_root);
+        let ancestor = self.steps.archive.known_ancestor(&parent.hash)?;
+        match self.steps.verify(prepared, &ancestor, &mut trie) {
+            Ok(verified) => Ok(self.stored_mismatch(record, verified, &trie)?),
             Err(ImportFailure::Invalid(invalid)) => Ok(Some(rule_mismatch(&invalid))),
             Err(ImportFailure::Error(error)) => Err(error),
         }
@@ -182,17 +191,22 @@ impl Chain {
 
     /// The hash of the genesis was compared when the chain was opened.
     fn genesis_mismatch(&self, record: &BlockRecord) -> Result<Option<FieldMismatch>, ChainError> {
-        let (_genesis, trie) = rhizome_trie::genesis(self.spec(), Arc::new(MemoryNodes::default()))?;
+        let (_genesis, trie) = rhizome_trie::genesis(&self.steps.config.spec, Arc::new(MemoryNodes::default()))?;
         Ok(compare("stateRoot", &trie.root_hash(), &self.executed_state_root(record)?))
     }
 
     /// The stored root of the state that the transactions of a block led to, whatever was put in its place.
     fn executed_state_root(&self, record: &BlockRecord) -> Result<B256, ChainError> {
-        Ok(self.original_state_root(&record.hash)?.unwrap_or(record.state_root))
+        Ok(self.steps.archive.store.original_state_root(&record.hash)?.unwrap_or(record.state_root))
     }
 
-    fn stored_mismatch(&self, stored: &BlockRecord, verified: Verified) -> Result<Option<FieldMismatch>, ChainError> {
-        let Verified { block: VerifiedBlock { record, receipts, nodes, .. }, trie } = verified;
+    fn stored_mismatch(
+        &self,
+        stored: &BlockRecord,
+        verified: VerifiedBlock,
+        trie: &Trie,
+    ) -> Result<Option<FieldMismatch>, ChainError> {
+        let VerifiedBlock { record, receipts, nodes, .. } = verified;
         let executed_root = self.executed_state_root(stored)?;
         if let Some(mismatch) = compare("stateRoot", &record.state_root, &executed_root)
             .or_else(|| compare("totalDifficulty", &record.total_difficulty, &stored.total_difficulty))
@@ -208,7 +222,7 @@ impl Chain {
                 return Ok(Some((format!("stateNodes[{hash}]"), computed, text(found.as_ref()))));
             }
         }
-        let store = &self.archive.store;
+        let store = &self.steps.archive.store;
         if let Some(mismatch) = receipts_mismatch(&receipts, store.receipts(&record.hash)?.as_ref()) {
             return Ok(Some(mismatch));
         }

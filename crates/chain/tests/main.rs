@@ -20,6 +20,7 @@ mod block_files;
 mod development;
 mod directory;
 mod golden;
+mod importer;
 mod logs;
 mod old_state_roots;
 mod pipeline;

@@ -10,7 +10,8 @@ use rhizome_bitcoin::coinbase::{synthetic, transaction_id};
 use rhizome_bitcoin::merkle::root_of;
 use rhizome_bitcoin::{BitcoinHeader, display};
 use rhizome_chain::{
-    BlockTime, Chain, ChainConfig, ImportOutcome, MiningSolution, PoolOptions, PoolRejection, SubPool,
+    BlockTime, Chain, ChainConfig, ChainError, ImportOutcome, MineError, MiningSolution, PoolOptions, PoolRejection,
+    SubPool,
 };
 use rhizome_primitives::{
     Address, B256, Bytes, ChainSpec, I256, SignatureError, Transaction, U256, UnsignedTransaction, keccak256,
@@ -32,9 +33,13 @@ fn open() -> Arc<Chain> {
 #[derive(Debug, thiserror::Error)]
 enum SendError {
     #[error(transparent)]
-    TransactionPool(#[from] PoolRejection),
+    Pool(#[from] PoolRejection),
     #[error(transparent)]
     Signature(#[from] SignatureError),
+    #[error(transparent)]
+    Mine(#[from] MineError),
+    #[error(transparent)]
+    Chain(#[from] ChainError),
 }
 
 fn sender(name: &str) -> Address {
@@ -61,7 +66,7 @@ fn send(chain: &Chain, name: &str, from: &Address) -> B256 {
                 assert!(submitted.is_pending, "a gap before the next nonce");
                 return submitted.hash;
             }
-            Err(SendError::TransactionPool(PoolRejection::NonceTooHigh)) => thread::yield_now(),
+            Err(SendError::Pool(PoolRejection::NonceTooHigh)) => thread::yield_now(),
             Err(refused) => panic!("{refused}"),
         }
     }
@@ -121,10 +126,9 @@ fn a_chosen_time_is_that_of_the_block() {
                     if let Ok(mined) = chain.mine_at(NOW, BlockTime::At(timestamp)) {
                         assert_eq!(mined.block.header.timestamp, timestamp);
                     }
-                    let mut guard = chain.lock_head();
-                    let before = chain.head().record.block.header.timestamp;
-                    let mined = guard.mine(NOW, BlockTime::After(7)).unwrap();
-                    assert_eq!(mined.record.block.header.timestamp, before + 7);
+                    let mined = chain.mine_at(NOW, BlockTime::After(7)).unwrap();
+                    let parent = chain.block(&mined.parent().unwrap()).unwrap().unwrap();
+                    assert_eq!(mined.block.header.timestamp, parent.block.header.timestamp + 7);
                 }
             });
         }
@@ -147,7 +151,7 @@ fn submit_solution(chain: &Chain, extra: u32) {
 }
 
 /// One thing that moves the head, or reads what is moving.
-fn step(chain: &Chain, names: &[(&str, Address)], random: &mut u64) {
+fn step(chain: &Arc<Chain>, names: &[(&str, Address)], random: &mut u64) {
     let (name, from) = &names[next(random, names.len() as u64) as usize];
     match next(random, 14) {
         0..3 => drop(chain.mine(NOW).unwrap()),
@@ -156,21 +160,28 @@ fn step(chain: &Chain, names: &[(&str, Address)], random: &mut u64) {
         6 | 7 => drop(chain.revert(1 + next(random, 4)).unwrap()),
         8 => {
             let wei = I256::try_from(next(random, 1 << 40)).unwrap();
-            chain.change_state(|state| state.set_balance(Address::repeat_byte(9), wei)).unwrap();
+            chain.change_state(move |state| state.set_balance(Address::repeat_byte(9), wei)).unwrap();
         }
-        9 => chain.change_state(|state| state.set_nonce(*from, U256::from(next(random, 4)))).unwrap(),
+        9 => {
+            let (from, nonce) = (*from, U256::from(next(random, 4)));
+            chain.change_state(move |state| state.set_nonce(from, nonce)).unwrap();
+        }
         10 => submit_solution(chain, next(random, 3) as u32),
         11 => {
             let draft = chain.pending_block(NOW).unwrap();
             assert_eq!(draft.block.header.number, draft.parent.number() + 1);
         }
         12 => {
-            let mut guard = chain.lock_head();
-            let sent = chain.submit_next(from, |nonce| transfer(name, nonce));
-            let mined = guard.mine(NOW, BlockTime::Clock).unwrap();
-            if let Ok(sent) = sent {
-                let is_mined = mined.record.block.transactions.iter().any(|one| one.hash() == sent.hash);
-                assert!(is_mined, "sent alone, mined at once: {:?}", mined.skipped);
+            let (name, from) = (name.to_string(), *from);
+            let sent =
+                chain.submit_and_mine(NOW, move |chain| chain.submit_next(&from, |nonce| transfer(&name, nonce)));
+            match sent {
+                Ok((sent, mined)) => {
+                    let is_mined = mined.record.block.transactions.iter().any(|one| one.hash() == sent.hash);
+                    assert!(is_mined, "sent alone, mined at once: {:?}", mined.skipped);
+                }
+                Err(SendError::Pool(_)) => {}
+                Err(error) => panic!("{error}"),
             }
         }
         _ if next(random, 4) == 0 => chain.reset().unwrap(),

@@ -27,7 +27,7 @@ fn unsigned(nonce: u64) -> UnsignedTransaction {
 }
 
 fn give(chain: &Chain, wei: u64) {
-    chain.change_state(|state| state.set_balance(RICH, I256::try_from(wei).unwrap())).unwrap();
+    chain.change_state(move |state| state.set_balance(RICH, I256::try_from(wei).unwrap())).unwrap();
 }
 
 /// As every reader sees it at the head, and as the trie has it at a height.
@@ -125,12 +125,12 @@ fn waiting_transactions_follow_the_state() {
     let first = chain.submit(Transaction::sign(unsigned(1), 33, &keccak256("cow")).unwrap()).unwrap();
     assert!(!first.is_pending, "the nonce before it is missing");
     let sender = first.sender;
-    chain.change_state(|state| state.set_nonce(sender, U256::from(1))).unwrap();
+    chain.change_state(move |state| state.set_nonce(sender, U256::from(1))).unwrap();
     assert_eq!(chain.pool().next_nonce(&sender).unwrap(), 2);
     let draft = chain.pending_block(NOW).unwrap();
     assert_eq!(draft.block.transactions.len(), 2);
     // A draft of the state before is not used any more.
-    chain.change_state(|state| state.set_nonce(sender, U256::from(9))).unwrap();
+    chain.change_state(move |state| state.set_nonce(sender, U256::from(9))).unwrap();
     assert_eq!(chain.pending_block(NOW).unwrap().block.transactions.len(), 1);
     assert_eq!(chain.mine(NOW).unwrap().block.transactions.len(), 1);
 }

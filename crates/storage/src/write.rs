@@ -172,7 +172,10 @@ impl Store {
         heights.insert(write.number, self.blocks_at(write.number)?);
         if let Some(entries) = heights.get_mut(&write.number) {
             let entry = HeightEntry { hash: write.hash, total_difficulty: write.total_difficulty, is_main: false };
-            entries.push(entry);
+            // A block that was stored without execution is written again.
+            if entries.iter().all(|known| known.hash != write.hash) {
+                entries.push(entry);
+            }
         }
         if let Some(best) = &write.head_change {
             let changes = best.retracted.iter().map(|block| (block, false));

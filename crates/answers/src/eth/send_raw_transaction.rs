@@ -23,7 +23,7 @@ pub fn admit(node: &Node, transaction: Transaction) -> Answer {
     transaction
         .recover_sender()
         .map_err(|error| RpcError::invalid_params(format!("Invalid input: invalid signature, {error}")))?;
-    delivery::deliver(node, |chain| Ok(chain.submit(transaction)?))
+    delivery::deliver(node, move |chain| Ok(chain.submit(transaction)?))
 }
 
 fn read(node: &Node, raw: &Bytes) -> Result<Transaction, RpcError> {

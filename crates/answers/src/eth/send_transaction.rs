@@ -22,7 +22,7 @@ pub fn answer(node: &Node, object: &CallObject) -> Answer {
     let signer =
         |from: &Address| accounts.signer(from, || format!("Could not find account for address: {}", written(from)));
     let pending = pending(node, object, signer)?;
-    delivery::deliver(node, |chain| pending.submit(chain))
+    delivery::deliver(node, move |chain| pending.submit(chain))
 }
 
 /// A transaction that is signed when its nonce is known.

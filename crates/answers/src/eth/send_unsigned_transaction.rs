@@ -11,5 +11,5 @@ pub fn answer(node: &Node, object: &CallObject) -> Answer {
     node.require_development()?;
     let signer = |from: &_| Ok(node.accounts().signer_or_impersonator(from));
     let pending = pending(node, object, signer)?;
-    delivery::deliver(node, |chain| pending.submit(chain))
+    delivery::deliver(node, move |chain| pending.submit(chain))
 }

@@ -10,6 +10,7 @@ pub fn answer(node: &Node, address: &Address, balance: &U256) -> Answer {
     let chain = node.require_development()?;
     let balance =
         I256::try_from(*balance).map_err(|_sign| RpcError::invalid_params("Invalid balance: 2^255 or more"))?;
-    chain.change_state(|state| state.set_balance(*address, balance))?;
+    let address = *address;
+    chain.change_state(move |state| state.set_balance(address, balance))?;
     Ok(json::boolean(true))
 }

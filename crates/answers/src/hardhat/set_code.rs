@@ -7,11 +7,12 @@ use rhizome_primitives::{Address, Bytes};
 
 /// Gives an account code, or takes it away; true.
 pub fn answer(node: &Node, address: &Address, code: &Bytes) -> Answer {
-    node.require_development()?.change_state(|state| {
+    let (address, code) = (*address, code.clone());
+    node.require_development()?.change_state(move |state| {
         if !code.is_empty() {
-            state.setup_contract(*address)?;
+            state.setup_contract(address)?;
         }
-        state.save_code(*address, code.clone())
+        state.save_code(address, code)
     })?;
     Ok(json::boolean(true))
 }

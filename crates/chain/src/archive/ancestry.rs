@@ -5,24 +5,20 @@ use rhizome_pow::LookUpError;
 use rhizome_primitives::{B256, Header};
 
 use crate::archive::Archive;
-use crate::{BlockRecord, ChainError};
+use crate::archive::record::BlockRecord;
+use crate::archive::side_branch::{AncestorPosition, SideAncestor};
+use crate::error::ChainError;
 
 /// The ancestors of a block that executes on top of a parent, the parent included. Follows the parent's own branch,
-/// wherever the best chain goes meanwhile.
+/// whichever way the best chain goes.
 pub struct ChainAncestry {
     archive: Arc<Archive>,
     parent: AncestorPosition,
-    branch: OnceLock<Branch>,
+    branch: OnceLock<BranchWalk>,
 }
 
-#[derive(Clone, Copy)]
-struct AncestorPosition {
-    number: u64,
-    hash: B256,
-}
-
-/// The part of the branch that is off the best chain (highest first), and the block where it leaves it.
-struct Branch {
+/// The part of a branch that is off the best chain (highest first), and the block where it leaves the best chain.
+struct BranchWalk {
     side: Vec<AncestorPosition>,
     fork: AncestorPosition,
 }
@@ -32,47 +28,64 @@ impl ChainAncestry {
         Self { archive, parent: AncestorPosition { number, hash }, branch: OnceLock::new() }
     }
 
-    /// Hash of the ancestor with this number; none above the parent.
+    /// Returns the hash of the ancestor with this number. `None` above the parent.
     pub fn hash(&self, number: u64) -> Result<Option<B256>, ChainError> {
         if number >= self.parent.number {
             return Ok((number == self.parent.number).then_some(self.parent.hash));
         }
-        let branch = self.branch()?;
-        if let Some(position) = branch.side.iter().find(|position| position.number == number) {
-            return Ok(Some(position.hash));
-        }
+        let fork = match self.archive.side_branch.read().ancestor(self.parent, number) {
+            Some(SideAncestor::OnBranch(hash)) => return Ok(Some(hash)),
+            Some(SideAncestor::BelowFork(fork)) => fork,
+            None => {
+                let branch = self.branch()?;
+                if let Some(position) = branch.side.iter().find(|position| position.number == number) {
+                    return Ok(Some(position.hash));
+                }
+                branch.fork
+            }
+        };
         let hash = self.archive.store.main_hash(number)?;
-        // Readers run beside the writer: the index speaks for this branch only if the branch still meets it.
-        if self.archive.is_main(branch.fork.number, &branch.fork.hash)? {
+        // Readers run beside the importer: the index by height holds for this branch only while the fork is on the best chain.
+        if self.archive.is_main(fork.number, &fork.hash)? {
             return Ok(hash);
         }
-        let mut cursor = branch.fork;
+        let mut cursor = fork;
         while cursor.number > number {
-            cursor = self.below(cursor)?;
+            cursor = parent_position(&self.archive, cursor)?;
         }
         Ok(Some(cursor.hash))
     }
 
-    fn branch(&self) -> Result<&Branch, ChainError> {
+    fn branch(&self) -> Result<&BranchWalk, ChainError> {
         if let Some(branch) = self.branch.get() {
             return Ok(branch);
         }
-        let mut side = Vec::new();
-        let mut cursor = self.parent;
-        while !self.archive.is_main(cursor.number, &cursor.hash)? {
-            side.push(cursor);
-            cursor = self.below(cursor)?;
-        }
-        Ok(self.branch.get_or_init(|| Branch { side, fork: cursor }))
-    }
-
-    fn below(&self, position: AncestorPosition) -> Result<AncestorPosition, ChainError> {
-        let missing = || ChainError::MissingBlock { hash: position.hash };
-        let hash = self.archive.known_ancestor(&position.hash)?.header.parent().ok_or_else(missing)?;
-        Ok(AncestorPosition { number: position.number.checked_sub(1).ok_or_else(missing)?, hash })
+        let (side, fork) = walk_to_main(&self.archive, self.parent)?;
+        Ok(self.branch.get_or_init(|| BranchWalk { side, fork }))
     }
 }
 
+/// Returns the blocks from `block` down to the best chain, highest first, and the block of the best chain below them.
+pub(crate) fn walk_to_main(
+    archive: &Archive,
+    block: AncestorPosition,
+) -> Result<(Vec<AncestorPosition>, AncestorPosition), ChainError> {
+    let mut side = Vec::new();
+    let mut cursor = block;
+    while !archive.is_main(cursor.number, &cursor.hash)? {
+        side.push(cursor);
+        cursor = parent_position(archive, cursor)?;
+    }
+    Ok((side, cursor))
+}
+
+fn parent_position(archive: &Archive, block: AncestorPosition) -> Result<AncestorPosition, ChainError> {
+    let missing = || ChainError::MissingBlock { hash: block.hash };
+    let hash = archive.known_ancestor(&block.hash)?.header.parent().ok_or_else(missing)?;
+    Ok(AncestorPosition { number: block.number.checked_sub(1).ok_or_else(missing)?, hash })
+}
+
+/// Returns the parent of a stored block.
 pub(crate) fn parent_of(archive: &Archive, record: &BlockRecord) -> Result<Arc<BlockRecord>, ChainError> {
     archive.known_record(&record.parent().ok_or(ChainError::MissingBlock { hash: record.hash })?)
 }
@@ -104,17 +117,22 @@ impl rhizome_pow::Ancestry for Archive {
             if header.number <= number {
                 return Ok((header.number == number).then(|| Arc::new(header.clone())));
             }
-            // On the best chain the index by height replaces the walk.
-            cursor = if self.is_main(header.number, &cursor)? {
-                match self.store.main_hash(number).map_err(ChainError::from)? {
-                    Some(hash) => hash,
-                    None => return Ok(None),
+            let position = AncestorPosition { number: header.number, hash: cursor };
+            let on_branch = self.side_branch.read().ancestor(position, number);
+            // On the best chain and on the indexed branch, the index by height replaces the walk.
+            cursor = match on_branch {
+                Some(SideAncestor::OnBranch(hash)) => hash,
+                Some(SideAncestor::BelowFork(fork)) => fork.hash,
+                None if self.is_main(header.number, &cursor)? => {
+                    match self.store.main_hash(number).map_err(ChainError::from)? {
+                        Some(hash) => hash,
+                        None => return Ok(None),
+                    }
                 }
-            } else {
-                match header.parent() {
+                None => match header.parent() {
                     Some(parent) => parent,
                     None => return Ok(None),
-                }
+                },
             };
         }
     }

@@ -1,4 +1,4 @@
-//! What changes on the best chain when another block becomes its tip.
+//! The blocks that leave and join the best chain when another block becomes its tip.
 
 use std::sync::Arc;
 
@@ -6,18 +6,19 @@ use rhizome_primitives::B256;
 
 use crate::archive::Archive;
 use crate::archive::ancestry::parent_of;
-use crate::{BlockRecord, ChainError};
+use crate::archive::record::BlockRecord;
+use crate::error::ChainError;
 
 /// The blocks that leave and join the best chain.
 pub(crate) struct BranchChange {
     /// Highest first.
     pub(crate) retracted: Vec<Arc<BlockRecord>>,
-    /// Lowest first; the new tip is the last one.
+    /// Lowest first. The new tip is the last one.
     pub(crate) enacted: Vec<Arc<BlockRecord>>,
 }
 
 impl BranchChange {
-    /// From the tip `old` to the tip `new`, whose ancestors are stored.
+    /// Plans the change from the tip `old` to the tip `new`, whose ancestors are stored.
     pub(crate) fn plan(archive: &Archive, old: &Arc<BlockRecord>, new: &Arc<BlockRecord>) -> Result<Self, ChainError> {
         let mut change = Self { retracted: Vec::new(), enacted: Vec::new() };
         let (mut low, mut high) = (Arc::clone(old), Arc::clone(new));
@@ -35,12 +36,12 @@ impl BranchChange {
     }
 }
 
-/// Number and hash of each record.
-pub(crate) fn places(records: &[Arc<BlockRecord>]) -> Vec<(u64, B256)> {
+/// Returns number and hash of each record.
+pub(crate) fn positions(records: &[Arc<BlockRecord>]) -> Vec<(u64, B256)> {
     records.iter().map(|record| (record.number(), record.hash)).collect()
 }
 
-/// Hash of each record.
+/// Returns the hash of each record.
 pub(crate) fn hashes(records: &[Arc<BlockRecord>]) -> Vec<B256> {
     records.iter().map(|record| record.hash).collect()
 }

@@ -1,14 +1,14 @@
-//! Which of two tips is the best block.
+//! The choice between two tips.
 
 use rhizome_pow::{Tip, is_better};
+use rhizome_primitives::{B256, Header, U256};
 
-use crate::BlockRecord;
+use crate::archive::record::BlockRecord;
 
-/// Whether `new` takes the place of `current` as the best block.
-pub(crate) fn replaces(new: &BlockRecord, current: &BlockRecord) -> bool {
-    is_better(&tip(new), &tip(current))
-}
-
-fn tip(record: &BlockRecord) -> Tip {
-    Tip { total_difficulty: record.total_difficulty, paid_fees: record.block.header.paid_fees, hash: record.hash }
+/// Whether a block with this header and total difficulty replaces `head` as the best block. Needs no execution: the fees in
+/// the header are compared with the result when the block is executed.
+pub(crate) fn replaces(hash: B256, header: &Header, total_difficulty: U256, head: &BlockRecord) -> bool {
+    let current =
+        Tip { total_difficulty: head.total_difficulty, paid_fees: head.block.header.paid_fees, hash: head.hash };
+    is_better(&Tip { total_difficulty, paid_fees: header.paid_fees, hash }, &current)
 }

@@ -1,48 +1,53 @@
-//! Files of blocks, one a line: `number,hash,totalDifficulty,block`, the number decimal, the rest hex without prefix. The
-//! reference node's ExportBlocks writes them and its ImportBlocks reads them.
+//! Files of blocks, one block per line: `number,hash,totalDifficulty,block`, the number decimal, the rest hex without prefix.
+//! ExportBlocks of the reference node writes them, its ImportBlocks reads them.
 
 use std::io::{self, BufRead, Read, Write};
 use std::ops::ControlFlow;
 
 use rhizome_primitives::{B256, Block, ChainSpec, U256, hex};
 
-use crate::import::pipeline::{Flow, ImportPipeline};
-use crate::{BlockDecodeError, Chain, ChainError, ImportError, ImportOutcome, InvalidBlock, PreparedBlock};
+use crate::archive::Archive;
+use crate::error::{BlockDecodeError, ChainError, ImportError};
+use crate::import::feed::{PreparedItem, feed};
+use crate::import::importer::{BlockReport, Importer};
+use crate::import::invalid_block::InvalidBlock;
+use crate::import::outcome::ImportOutcome;
+use crate::import::prepared_block::PreparedBlock;
 
-/// No block comes near this size, but a file that is no block file may have no line ends at all.
+/// Much larger than any block. Another file may have no line ends at all.
 const MAX_LINE_BYTES: u64 = 64 << 20;
 
-/// Why a file of blocks could not be imported to its end. The blocks of the lines before stay imported.
+/// Error that ended the import of a file. The blocks of the lines before stay imported.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}: {fault}")]
 pub struct BlockFileError {
     /// The line, from 1.
     pub line: u64,
-    /// What is wrong with it.
+    /// The fault.
     pub fault: LineFault,
 }
 
-/// What is wrong with a line.
+/// Fault of a line.
 #[derive(Debug, thiserror::Error)]
 pub enum LineFault {
     /// The file could not be read.
     #[error("cannot be read: {0}")]
     Read(#[from] io::Error),
-    /// Longer than any block.
+    /// The line is longer than any block.
     #[error("longer than {} bytes", MAX_LINE_BYTES)]
     TooLong,
-    /// Not four fields.
+    /// The line does not have four fields.
     #[error("{count} fields instead of number,hash,totalDifficulty,block")]
     Fields {
         /// Fields found.
         count: usize,
     },
-    /// A field that is no number, hash or hex text.
+    /// A field is not a number, hash or hex text.
     #[error("the {field} is not {expected}")]
     Field {
-        /// Which field.
+        /// Name of the field.
         field: &'static str,
-        /// What it should be.
+        /// Expected content.
         expected: &'static str,
     },
     /// The last field is not a block.
@@ -72,7 +77,7 @@ pub enum LineFault {
         /// Of the block.
         actual: U256,
     },
-    /// The parent of the block is not stored: the file is of another chain, or begins too high.
+    /// The parent of the block is not stored: the file belongs to another chain or begins too high.
     #[error("block {number} does not connect: its parent {parent} is unknown")]
     NoParent {
         /// Number of the block.
@@ -114,107 +119,104 @@ pub struct ImportedLine {
     pub transactions: usize,
     /// Gas that it used.
     pub gas_used: u64,
-    /// What became of it.
+    /// Outcome of the import.
     pub result: LineResult,
 }
 
-/// What became of the block of a line.
+/// Outcome of the import of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineResult {
-    /// It is the best block now.
+    /// The block became the best block.
     Best,
-    /// It is stored beside the best chain.
+    /// The block is stored beside the best chain.
     Side,
-    /// It was known before.
+    /// The block was already stored.
     Known,
 }
 
-/// A line that has been read.
-struct ReadLine {
+/// A line, parsed.
+struct ParsedLine {
     block: Block,
     hash: B256,
     total_difficulty: U256,
 }
 
-/// A line that has been read and prepared. A file that was imported in part begins with many blocks that are known:
-/// those are not worth the work.
-enum PreparedLine {
-    Known(ReadLine),
-    New { prepared: PreparedBlock, total_difficulty: U256 },
-}
-
-impl Chain {
-    /// Imports the blocks of a file. `on_line` is told about each and decides whether to go on. Returns the number of
-    /// lines whose blocks are on disk now.
-    pub fn import_blocks(
-        &self,
-        file: impl BufRead,
-        mut on_line: impl FnMut(&ImportedLine) -> ControlFlow<()>,
-    ) -> Result<u64, BlockFileError> {
-        let mut count = 0;
-        let prepare = |text: Result<String, LineFault>| self.prepare_line(&text?);
-        let take = |row: &mut ImportPipeline<'_, _, _>, line: Result<PreparedLine, LineFault>| match line {
-            Ok(line) => take_line(row, line),
-            Err(fault) => row.skip(Err(fault)),
-        };
-        let fault = self.import_in_a_row(Lines(file), prepare, take, |line, outcome| {
-            let line = match line.and_then(|line: TakenLine| line.imported(count + 1, outcome)) {
-                Ok(line) => line,
-                Err(fault) => return ControlFlow::Break(Some(fault)),
-            };
-            count += 1;
-            on_line(&line).map_break(|()| None)
-        });
-        fault.map_or(Ok(count), |fault| Err(BlockFileError { line: count + 1, fault }))
-    }
-
-    fn prepare_line(&self, text: &str) -> Result<PreparedLine, LineFault> {
-        let line = ReadLine::parse(text, self.spec())?;
-        if self.archive.store.has_block(&line.hash).map_err(ImportError::from)? {
-            return Ok(PreparedLine::Known(line));
-        }
-        let prepared = PreparedBlock::new(line.block, self.spec()).with_matching_transactions()?;
-        Ok(PreparedLine::New { prepared, total_difficulty: line.total_difficulty })
-    }
-
-    /// Writes the blocks of the best chain from `from` to `to`, both included, as lines. Returns how many.
-    pub fn export_blocks(
-        &self,
-        from: u64,
-        to: u64,
-        file: &mut impl Write,
-        mut on_block: impl FnMut(u64) -> ControlFlow<()>,
-    ) -> Result<u64, ExportError> {
-        let mut count = 0;
-        for number in from..=to.min(self.head().number()) {
-            let hash = self.main_hash(number)?.ok_or(ChainError::MissingHeight { number })?;
-            let stored = self.archive.store.block(&hash).map_err(ChainError::from)?;
-            let stored = stored.ok_or(ChainError::MissingBlock { hash })?;
-            let difficulty = signed_bytes(stored.total_difficulty);
-            let (hash, difficulty, raw) = (hex::encode(hash), hex::encode(difficulty), hex::encode(&stored.raw));
-            writeln!(file, "{number},{hash},{difficulty},{raw}")?;
-            count += 1;
-            if on_block(number).is_break() {
-                break;
-            }
-        }
-        file.flush()?;
-        Ok(count)
-    }
-}
-
-/// What is told about a line, except what became of its block.
-struct TakenLine {
+/// Report about a line, except the outcome of its block.
+struct LineNote {
     number: u64,
     hash: B256,
     parent: B256,
     state_root: B256,
     transactions: usize,
     gas_used: u64,
+    total_difficulty: U256,
 }
 
-impl TakenLine {
-    fn new(block: &Block, hash: B256) -> Self {
+/// Imports the blocks of a file. `on_line` gets each result and may end the import. Returns the number of lines whose blocks are
+/// on disk.
+pub(crate) fn import(
+    importer: &Importer,
+    file: impl BufRead,
+    mut on_line: impl FnMut(&ImportedLine) -> ControlFlow<()>,
+) -> Result<u64, BlockFileError> {
+    let mut count = 0;
+    let prepare = |text: Result<String, LineFault>| match text.and_then(|text| prepare_line(importer, &text)) {
+        Ok((note, block)) => PreparedItem { note: Ok(note), block: Some(block) },
+        Err(fault) => PreparedItem { note: Err(fault), block: None },
+    };
+    let fed = feed(importer, BlockFileLines(file), true, prepare, |note: Result<LineNote, LineFault>, report| {
+        let line = match note.and_then(|note| note.imported(count + 1, report)) {
+            Ok(line) => line,
+            Err(fault) => return ControlFlow::Break(Some(fault)),
+        };
+        count += 1;
+        on_line(&line).map_break(|()| None)
+    });
+    let fault = fed.unwrap_or_else(|error| Some(Some(ImportError::from(error).into())));
+    fault.flatten().map_or(Ok(count), |fault| Err(BlockFileError { line: count + 1, fault }))
+}
+
+fn prepare_line(importer: &Importer, text: &str) -> Result<(LineNote, PreparedBlock), LineFault> {
+    let steps = &importer.steps;
+    let ParsedLine { block, hash, total_difficulty } = ParsedLine::parse(text, &steps.config.spec)?;
+    let note = LineNote::new(&block, hash, total_difficulty);
+    let mut prepared = PreparedBlock::new(block);
+    prepared.claimed_total_difficulty = Some(total_difficulty);
+    // A file that was imported in part begins with many stored blocks: those are not worth the work.
+    if !steps.archive.store.has_block(&hash).map_err(ImportError::from)? {
+        prepared = prepared.with_matching_transactions(&steps.config.spec)?;
+    }
+    Ok((note, prepared))
+}
+
+/// Writes the blocks of the best chain from `from` to `to`, both included, as lines. Returns the number of lines.
+pub(crate) fn export(
+    archive: &Archive,
+    from: u64,
+    to: u64,
+    file: &mut impl Write,
+    mut on_block: impl FnMut(u64) -> ControlFlow<()>,
+) -> Result<u64, ExportError> {
+    let mut count = 0;
+    for number in from..=to {
+        let hash = archive.store.main_hash(number).map_err(ChainError::from)?;
+        let hash = hash.ok_or(ChainError::MissingHeight { number })?;
+        let stored = archive.store.block(&hash).map_err(ChainError::from)?;
+        let stored = stored.ok_or(ChainError::MissingBlock { hash })?;
+        let difficulty = signed_bytes(stored.total_difficulty);
+        let (hash, difficulty, raw) = (hex::encode(hash), hex::encode(difficulty), hex::encode(&stored.raw));
+        writeln!(file, "{number},{hash},{difficulty},{raw}")?;
+        count += 1;
+        if on_block(number).is_break() {
+            break;
+        }
+    }
+    file.flush()?;
+    Ok(count)
+}
+
+impl LineNote {
+    fn new(block: &Block, hash: B256, total_difficulty: U256) -> Self {
         let header = &block.header;
         Self {
             number: header.number,
@@ -223,12 +225,19 @@ impl TakenLine {
             state_root: B256::try_from(header.state_root.as_ref()).unwrap_or_default(),
             transactions: block.transactions.len(),
             gas_used: header.gas_used,
+            total_difficulty,
         }
     }
 
-    fn imported(self, line: u64, outcome: Result<ImportOutcome, ImportError>) -> Result<ImportedLine, LineFault> {
-        let Self { number, hash, parent, state_root, transactions, gas_used } = self;
-        let result = match outcome? {
+    fn imported(self, line: u64, report: BlockReport) -> Result<ImportedLine, LineFault> {
+        let Self { number, hash, parent, state_root, transactions, gas_used, total_difficulty: stated } = self;
+        let outcome = match report {
+            BlockReport::Done(result) => result?,
+            BlockReport::WrongTotalDifficulty { actual } => return Err(LineFault::TotalDifficulty { stated, actual }),
+            // Reported behind a failed block only, where the import has ended.
+            BlockReport::Cancelled => ImportOutcome::NoParent,
+        };
+        let result = match outcome {
             ImportOutcome::ImportedBest => LineResult::Best,
             ImportOutcome::ImportedNotBest => LineResult::Side,
             ImportOutcome::Exists => LineResult::Known,
@@ -239,27 +248,7 @@ impl TakenLine {
     }
 }
 
-/// Puts the block of a line into the row, once its total difficulty has been compared.
-fn take_line(
-    row: &mut ImportPipeline<'_, Result<TakenLine, LineFault>, LineFault>,
-    line: PreparedLine,
-) -> Flow<LineFault> {
-    let (block, hash, stated) = match &line {
-        PreparedLine::Known(known) => (&known.block, known.hash, known.total_difficulty),
-        PreparedLine::New { prepared, total_difficulty } => (&prepared.block, prepared.hash, *total_difficulty),
-    };
-    let note = match row.expected_total_difficulty(block) {
-        Ok(Some(actual)) if actual != stated => Err(LineFault::TotalDifficulty { stated, actual }),
-        Ok(_) => Ok(TakenLine::new(block, hash)),
-        Err(error) => Err(ImportError::from(error).into()),
-    };
-    match line {
-        PreparedLine::New { prepared, .. } if note.is_ok() => row.import(note, prepared),
-        _ => row.skip(note),
-    }
-}
-
-/// Why an export stopped.
+/// Error that ended an export.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// The chain could not be read.
@@ -270,7 +259,7 @@ pub enum ExportError {
     Write(#[from] io::Error),
 }
 
-/// The bytes of a difficulty as the reference writes them: with a leading zero where the top bit is set.
+/// Returns the bytes of a difficulty like the reference: with a leading zero if the top bit is set.
 fn signed_bytes(number: U256) -> Vec<u8> {
     let mut bytes = number.to_be_bytes_trimmed_vec();
     if bytes.first().is_none_or(|first| *first >= 0x80) {
@@ -279,7 +268,7 @@ fn signed_bytes(number: U256) -> Vec<u8> {
     bytes
 }
 
-impl ReadLine {
+impl ParsedLine {
     fn parse(line: &str, spec: &ChainSpec) -> Result<Self, LineFault> {
         let fields: Vec<&str> = line.trim_end().split(',').collect();
         let [number, hash, total_difficulty, raw] = fields.as_slice() else {
@@ -302,10 +291,10 @@ impl ReadLine {
     }
 }
 
-/// The lines of a file, of bounded length. Ends after a failure.
-struct Lines<R>(R);
+/// Reads the lines of a file, of bounded length. Ends after a failure.
+struct BlockFileLines<R>(R);
 
-impl<R: BufRead> Iterator for Lines<R> {
+impl<R: BufRead> Iterator for BlockFileLines<R> {
     type Item = Result<String, LineFault>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -332,9 +321,9 @@ mod tests {
     }
 
     #[test]
-    fn foreign_lines_are_named() {
+    fn malformed_lines_are_described() {
         let spec = ChainSpec::regtest();
-        let fault = |line: &str| match ReadLine::parse(line, &spec) {
+        let fault = |line: &str| match ParsedLine::parse(line, &spec) {
             Err(fault) => fault.to_string(),
             Ok(_) => String::new(),
         };

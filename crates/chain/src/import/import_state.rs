@@ -1,4 +1,4 @@
-//! The state of the head, as the writer keeps it from block to block: its trie, and the values that were read lately.
+//! The state that the importer executes on: the trie after the last compared block, and values in front of the flat rows.
 
 use std::mem;
 use std::sync::Arc;
@@ -8,34 +8,43 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use rhizome_primitives::{B256, Bytes, keccak256};
 use rhizome_storage::Store;
-use rhizome_trie::{NodeSource, SourceError, StateDelta, StateError, StateReader, Trie};
+use rhizome_trie::{NodeSource, SourceError, StateDelta, StateError, StateReader, Trie, TrieError, diff};
 
-/// What a loaded node takes, roughly, in bytes.
+/// Memory of a loaded trie node, estimated, in bytes.
 const NODE_BYTES: usize = 256;
 /// Levels that stay loaded when the trie is trimmed: up to 2^16 nodes.
 const TRIM_LEVELS: usize = 16;
-/// Values of the state that stay in memory, as a share of what nodes may take.
+/// Values get this share of the memory of the nodes.
 const VALUES_SHARE: usize = 4;
-/// What a value takes besides its bytes, roughly: its key and its places in the cache.
+/// Memory of a cached value besides its bytes, estimated: its key and its entries in the cache.
 const VALUE_BYTES: usize = 160;
 
-/// What only the writer touches.
+/// State of the importer. Between two jobs it is that of the head.
 pub(crate) struct ImportState {
     trie: Trie,
     source: Arc<CountingSource>,
-    /// Loaded nodes at which it is trimmed.
+    /// Number of loaded nodes at which the trie is trimmed.
     budget: usize,
-    values: Arc<Values>,
+    values: Arc<CachedValues>,
+    /// Present while a branch beside the best chain is executed.
+    branch: Option<BranchState>,
 }
 
-/// What is known of the keys of the state.
-type Values = Cache<Vec<u8>, CachedValue, CachedValueWeight>;
+/// The state of a branch, relative to the head.
+struct BranchState {
+    head_trie: Trie,
+    /// Difference between the state of the head and that of the last written block of the branch.
+    delta: Arc<StateDelta>,
+}
+
+/// Values of the keys of the state.
+type CachedValues = Cache<Vec<u8>, CachedValue, CachedValueWeight>;
 
 #[derive(Clone)]
 enum CachedValue {
-    /// None for a key without one.
+    /// `None` for a key without a value.
     Value(Option<Bytes>),
-    /// Of code, which is asked for at each call, while its bytes are kept elsewhere.
+    /// For code: each call asks for it, and the bytes are cached elsewhere.
     LengthAndHash(usize, B256),
 }
 
@@ -43,8 +52,8 @@ enum CachedValue {
 struct CachedValueWeight;
 
 impl Weighter<Vec<u8>, CachedValue> for CachedValueWeight {
-    fn weight(&self, _key: &Vec<u8>, known: &CachedValue) -> u64 {
-        let bytes = match known {
+    fn weight(&self, _key: &Vec<u8>, cached: &CachedValue) -> u64 {
+        let bytes = match cached {
             CachedValue::Value(Some(value)) => value.len(),
             CachedValue::Value(None) | CachedValue::LengthAndHash(..) => 0,
         };
@@ -53,7 +62,7 @@ impl Weighter<Vec<u8>, CachedValue> for CachedValueWeight {
 }
 
 impl Drop for ImportState {
-    /// On another thread: there may be a million nodes and values.
+    /// Frees up to a million nodes and values on another thread.
     fn drop(&mut self) {
         self.take_trie().drop_in_background();
         let values = mem::replace(&mut self.values, Arc::new(empty_cache(0)));
@@ -61,112 +70,159 @@ impl Drop for ImportState {
     }
 }
 
-fn empty_cache(bytes: usize) -> Values {
+fn empty_cache(bytes: usize) -> CachedValues {
     Cache::with_weighter(bytes / VALUE_BYTES, bytes as u64, CachedValueWeight)
 }
 
 impl ImportState {
-    /// On the state with this root. Nodes stay in memory up to about `memory_bytes`.
+    /// Opens the state with a root. Trie nodes take up to about `memory_bytes`.
     pub(crate) fn open(root: B256, store: &Arc<Store>, memory_bytes: usize) -> Self {
         let source = Arc::new(CountingSource { store: Arc::clone(store), loads: AtomicUsize::new(0) });
         let trie = Trie::open(root, Arc::clone(&source) as _);
         let values = Arc::new(empty_cache(memory_bytes / VALUES_SHARE));
-        Self { trie, source, budget: memory_bytes / NODE_BYTES, values }
+        Self { trie, source, budget: memory_bytes / NODE_BYTES, values, branch: None }
     }
 
-    /// The state of the head.
+    /// Returns the trie after the last compared block.
     pub(crate) fn trie(&self) -> &Trie {
         &self.trie
     }
 
-    /// The state after the last block for the writer's own reads, until the next change. `behind` is what the head on disk
-    /// still lacks of it, oldest first; it deletes no account.
-    pub(crate) fn state(&self, behind: impl IntoIterator<Item = Arc<StateDelta>>) -> Arc<dyn StateReader> {
+    /// Returns the state after the last executed block, valid until the next change. `in_flight` are the changes of executed
+    /// blocks that are not written yet, oldest first. They must not delete accounts.
+    pub(crate) fn reader(&self, in_flight: impl IntoIterator<Item = Arc<StateDelta>>) -> Arc<dyn StateReader> {
         let (values, store) = (Arc::clone(&self.values), Arc::clone(&self.source.store));
-        Arc::new(ImportStateReader { values, behind: behind.into_iter().collect(), store })
+        let branch = self.branch.as_ref().map(|branch| Arc::clone(&branch.delta));
+        Arc::new(ImportStateReader { values, unwritten: branch.into_iter().chain(in_flight).collect(), store })
     }
 
-    /// Gives the state of the head away to be changed: what nobody else holds is changed in place. If nothing becomes of
-    /// the change, its nodes are loaded again.
+    /// Hands out the trie to be changed. Nodes without another owner are changed in place. If the change fails, the nodes are
+    /// loaded again.
     pub(crate) fn take_trie(&mut self) -> Trie {
         let unchanged = self.trie_at(self.trie.root_hash());
         mem::replace(&mut self.trie, unchanged)
     }
 
-    /// Takes back the trie that was given away, after as many blocks as the values have gone on.
+    /// Takes back the trie that was handed out, after the blocks whose values are cached.
     pub(crate) fn put_trie(&mut self, trie: Trie) {
         self.trie = trie;
     }
 
-    /// Another state, which may become that of the head.
+    /// Opens another state with the same source of nodes.
     pub(crate) fn trie_at(&self, root: B256) -> Trie {
         Trie::open(root, Arc::clone(&self.source) as _)
     }
 
-    /// Goes on to the state after another block. `flat` is the difference between both.
+    /// Moves to the state after another block. `flat` is the difference between both states.
     pub(crate) fn advance(&mut self, trie: Trie, flat: &StateDelta) {
         self.trie = trie;
         self.advance_values(flat);
     }
 
-    /// Goes on to the state after another block, whose trie is not made yet.
+    /// Moves to the state after an executed block whose trie is not computed yet.
     pub(crate) fn advance_values(&mut self, flat: &StateDelta) {
         if !flat.wiped.is_empty() {
             self.values.clear();
         }
         for (key, value) in &flat.writes {
-            self.values.insert(key.clone(), CachedValue::Value(written(value)));
+            self.values.insert(key.clone(), CachedValue::Value(non_empty(value)));
         }
     }
 
-    /// Goes back to the state with this root, which is that of the head, after a block could not be written.
+    /// Returns to the state with this root, that of the head, after a failure.
     pub(crate) fn reopen(&mut self, root: B256) {
+        self.branch = None;
         self.trie = self.trie_at(root);
         self.values.clear();
     }
 
-    /// Whether so many nodes are in memory that the trie should be trimmed, which has made `made` of them.
+    /// Moves to the state of a block beside the best chain. Readers go through the difference to the head from here on.
+    pub(crate) fn enter_branch(&mut self, root: B256) -> Result<(), TrieError> {
+        let trie = self.trie_at(root);
+        let delta = Arc::new(diff(&self.trie, &trie)?);
+        let head_trie = mem::replace(&mut self.trie, trie);
+        self.branch = Some(BranchState { head_trie, delta });
+        self.values.clear();
+        Ok(())
+    }
+
+    /// Adds the changes of a block of the branch that was written.
+    pub(crate) fn extend_branch(&mut self, delta: &StateDelta) {
+        if let Some(branch) = &mut self.branch {
+            let writes = delta.writes.iter().map(|(key, value)| (key.clone(), value.clone()));
+            Arc::make_mut(&mut branch.delta).writes.extend(writes);
+        }
+    }
+
+    /// Computes the difference to the head again: a block has deleted an account.
+    pub(crate) fn refresh_branch(&mut self) -> Result<(), TrieError> {
+        if let Some(branch) = &mut self.branch {
+            branch.delta = Arc::new(diff(&branch.head_trie, &self.trie)?);
+        }
+        Ok(())
+    }
+
+    /// Returns the difference between the state of the head and `trie`.
+    pub(crate) fn difference_from_head(&self, trie: &Trie) -> Result<StateDelta, TrieError> {
+        diff(self.branch.as_ref().map_or(&self.trie, |branch| &branch.head_trie), trie)
+    }
+
+    /// The tip of the branch, with this trie, is the head now.
+    pub(crate) fn adopt_branch(&mut self, trie: Trie, delta: &StateDelta) {
+        self.branch = None;
+        self.advance(trie, delta);
+    }
+
+    /// Leaves the branch for the head.
+    pub(crate) fn leave_branch(&mut self) {
+        if let Some(branch) = self.branch.take() {
+            self.trie = branch.head_trie;
+            self.values.clear();
+        }
+    }
+
+    /// Whether the memory for nodes is used up by loaded ones and by `made` new ones.
     pub(crate) fn is_full(&self, made: usize) -> bool {
         self.source.loads.load(Ordering::Relaxed).saturating_add(made) > self.budget
     }
 
-    /// Forgets all nodes but those near the root. All must be on disk.
+    /// Drops all nodes but those near the root. All must be on disk.
     pub(crate) fn trim(&mut self) {
         self.trie = self.trie.trimmed(TRIM_LEVELS);
         self.source.loads.store(0, Ordering::Relaxed);
     }
 }
 
-/// A key without a value and one with an empty value are the same.
-fn written(value: &Option<Bytes>) -> Option<Bytes> {
+/// A key without a value and a key with an empty value are the same.
+fn non_empty(value: &Option<Bytes>) -> Option<Bytes> {
     value.clone().filter(|value| !value.is_empty())
 }
 
-/// What the writer keeps in memory, in front of the rows of the head on disk, which nobody changes but itself.
+/// Reads cached values, then changes that are not on disk, then the flat rows of the head, which only the importer changes.
 struct ImportStateReader {
-    values: Arc<Values>,
-    behind: Vec<Arc<StateDelta>>,
+    values: Arc<CachedValues>,
+    /// Oldest first.
+    unwritten: Vec<Arc<StateDelta>>,
     store: Arc<Store>,
 }
 
 impl ImportStateReader {
-    /// A value that the head on disk lacks.
-    fn behind(&self, key: &[u8]) -> Option<Option<Bytes>> {
-        self.behind.iter().rev().find_map(|delta| delta.writes.get(key)).map(written)
+    fn unwritten(&self, key: &[u8]) -> Option<Option<Bytes>> {
+        self.unwritten.iter().rev().find_map(|delta| delta.writes.get(key)).map(non_empty)
     }
 }
 
 impl StateReader for ImportStateReader {
     fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StateError> {
-        let known = self.values.get(key);
-        if let Some(CachedValue::Value(value)) = known {
+        let cached = self.values.get(key);
+        if let Some(CachedValue::Value(value)) = cached {
             return Ok(value);
         }
-        let value = match self.behind(key) {
+        let value = match self.unwritten(key) {
             Some(value) => value,
             None => self.store.flat_get(key).map_err(|error| StateError::Reader(Box::new(error)))?,
         };
-        if known.is_none() {
+        if cached.is_none() {
             self.values.insert(key.to_vec(), CachedValue::Value(value.clone()));
         }
         Ok(value)
@@ -176,19 +232,19 @@ impl StateReader for ImportStateReader {
         let value = match self.values.get(key) {
             Some(CachedValue::LengthAndHash(length, hash)) => return Ok(Some((length, hash))),
             Some(CachedValue::Value(value)) => Some(value),
-            None => self.behind(key),
+            None => self.unwritten(key),
         };
         let found = match value {
             Some(value) => value.map(|value| (value.len(), keccak256(&value))),
             None => self.store.flat_length_and_hash(key).map_err(|error| StateError::Reader(Box::new(error)))?,
         };
-        let known = found.map_or(CachedValue::Value(None), |(length, hash)| CachedValue::LengthAndHash(length, hash));
-        self.values.insert(key.to_vec(), known);
+        let cached = found.map_or(CachedValue::Value(None), |(length, hash)| CachedValue::LengthAndHash(length, hash));
+        self.values.insert(key.to_vec(), cached);
         Ok(found)
     }
 }
 
-/// The database, counting what is loaded from it.
+/// The database. Counts the loaded nodes.
 struct CountingSource {
     store: Arc<Store>,
     loads: AtomicUsize,

@@ -26,7 +26,7 @@ pub enum InvalidBlock {
         index: usize,
         /// Its hash.
         transaction: B256,
-        /// Why there is none.
+        /// Why no sender could be recovered.
         reason: SignatureError,
     },
     /// The nonces of a sender are not consecutive from its account on.
@@ -53,7 +53,7 @@ pub enum InvalidBlock {
         transaction: B256,
         /// Its gas price.
         price: U256,
-        /// The block's minimum; none when missing or negative.
+        /// The block's minimum. `None` if missing or negative.
         minimum: Option<U256>,
     },
     /// A gas price above 100 times the block's minimum (RSKIP-252).
@@ -107,7 +107,7 @@ pub enum InvalidBlock {
         /// Number of the block.
         number: u64,
     },
-    /// A transaction may not be in this block.
+    /// The block must not contain a transaction.
     #[error("transaction {index} ({transaction}) cannot be executed: {reason}")]
     Transaction {
         /// Position in the block.
@@ -117,14 +117,14 @@ pub enum InvalidBlock {
         /// Why.
         reason: TransactionRefusal,
     },
-    /// A transaction makes the reference break off.
+    /// The reference aborts at a transaction.
     #[error("transaction {index} ({transaction}) cannot be executed: {reason}")]
     Unexecutable {
         /// Position in the block.
         index: usize,
         /// Its hash.
         transaction: B256,
-        /// What it breaks off at.
+        /// The operation at which it aborts.
         reason: Unexecutable,
     },
     /// Two parallel sublists touch the same state, one of them writing (RSKIP-144).
@@ -186,4 +186,40 @@ pub enum InvalidBlock {
         /// Sum over the transactions.
         computed: U256,
     },
+    /// The hash is remembered from an earlier import.
+    #[error("block {hash} is known to be invalid: {reason}")]
+    KnownInvalid {
+        /// Hash of the block.
+        hash: B256,
+        /// The rule that it broke.
+        reason: String,
+    },
+    /// An ancestor, stored without execution, turned out to be invalid.
+    #[error("its ancestor {number} ({hash}) is invalid: {reason}")]
+    Ancestor {
+        /// Number of the ancestor.
+        number: u64,
+        /// Hash of the ancestor.
+        hash: B256,
+        /// The rule that it breaks.
+        reason: String,
+    },
+}
+
+impl InvalidBlock {
+    /// Whether every block with the same hash breaks the rule, at any time. False for rules that look at the clock, and for
+    /// the parts of a block that its hash does not cover: transactions and uncles until their roots match, and the proof of
+    /// merged mining.
+    pub(crate) fn holds_for_hash(&self) -> bool {
+        !matches!(
+            self,
+            Self::ParentHash { .. }
+                | Self::Header(_)
+                | Self::Uncles(_)
+                | Self::TransactionsRoot { .. }
+                | Self::ProofOfWork(_)
+                | Self::ForkDetection(_)
+                | Self::KnownInvalid { .. }
+        )
+    }
 }

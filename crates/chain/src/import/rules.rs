@@ -1,20 +1,22 @@
-//! The rules of an import that need more than the header: transactions, roots, REMASC, edges, and the comparison of a
-//! block with what its execution gave.
+//! Consensus rules of a block: those before execution, and the comparison of its header with the result.
 
 use std::collections::HashMap;
 
 use rhizome_evm::BlockOutcome;
 use rhizome_pow::{ForkDetectionError, UncleRuleError};
-use rhizome_pow::{check_fork_detection, check_uncles, header_rules, sublists};
+use rhizome_pow::{check_fork_detection, check_header, check_uncles, header_rules, sublists};
 use rhizome_primitives::{Address, B256, Block, ChainSpec, Header, I256, Rule, U256, hex};
 use rhizome_trie::keys::{REMASC_SENDER, account_keys};
 use rhizome_trie::{AccountState, StateError, StateReader, Trie, orchid_state_root};
 
 use crate::archive::Archive;
+use crate::config::OldStateRoots;
+use crate::error::{ChainError, ImportError};
+use crate::import::invalid_block::InvalidBlock;
 use crate::import::prepared_block::PreparedBlock;
-use crate::{ChainError, ImportError, InvalidBlock, OldStateRoots};
 
-/// A refused block, or a failure on our side.
+/// A rejected block, or a failure of the node.
+#[derive(Debug)]
 pub(crate) enum ImportFailure {
     Invalid(InvalidBlock),
     Error(ImportError),
@@ -32,56 +34,65 @@ impl<E: Into<ImportError>> From<E> for ImportFailure {
     }
 }
 
-/// What the rules look at besides the block.
+/// Input of the rules besides the block.
 pub(crate) struct RuleContext<'a> {
     pub(crate) archive: &'a Archive,
     pub(crate) parent: &'a Header,
-    pub(crate) state: &'a dyn StateReader,
+    /// Seconds since 1970.
     pub(crate) now: u64,
 }
 
-/// All rules that come before execution, in the order of the reference. Returns the sender of each transaction.
+/// Checks all rules that need no state, cheapest first: header and proof of work, then the body, then the signatures.
+/// Returns the sender of each transaction.
 pub(crate) fn check_rules(
     prepared: &mut PreparedBlock,
     context: &RuleContext<'_>,
 ) -> Result<Vec<Address>, ImportFailure> {
     let spec: &ChainSpec = &context.archive.spec;
-    let block = &prepared.block;
-    let (header, parent) = (&block.header, context.parent);
-    transaction_fields(block)?;
-    let senders = senders(prepared)?;
-    nonces(block, &senders, context.state)?;
-    header_rules::minimum_gas_price_range(header, parent).map_err(InvalidBlock::from)?;
-    header_rules::number(header, parent).map_err(InvalidBlock::from)?;
-    header_rules::difficulty_rule(header, parent, spec).map_err(InvalidBlock::from)?;
-    header_rules::gas_limit_range(header, parent, spec).map_err(InvalidBlock::from)?;
-    gas_prices(block, spec)?;
-    uncles(block, context)?;
-    let computed = std::mem::replace(&mut prepared.transactions_root, Ok(B256::ZERO))?;
+    check_header(&prepared.block.header, context.parent, spec, context.now).map_err(InvalidBlock::from)?;
+    survives_encoding(&prepared.block.header, spec)?;
+    prepared.take_proof_of_work(spec).map_err(InvalidBlock::ProofOfWork)?;
+    fork_detection(&prepared.block.header, context)?;
+    let computed = prepared.take_transactions_root(spec)?;
     let block = &prepared.block;
     let header = &block.header;
     if header.transactions_root.as_ref() != computed.as_slice() {
         let header = hex::encode_prefixed(&header.transactions_root);
         return Err(InvalidBlock::TransactionsRoot { header, computed }.into());
     }
-    std::mem::replace(&mut prepared.proof_of_work, Ok(())).map_err(InvalidBlock::ProofOfWork)?;
+    uncles(block, context)?;
     let count = block.transactions.len();
     if !count.checked_sub(1).is_some_and(|last| block.is_remasc(last)) {
         return Err(InvalidBlock::Remasc { count }.into());
     }
-    header_rules::timestamp(header, spec, context.now).map_err(InvalidBlock::from)?;
-    header_rules::gas_limit_floor(header, spec).map_err(InvalidBlock::from)?;
-    header_rules::extra_data(header, spec).map_err(InvalidBlock::from)?;
-    fork_detection(header, context)?;
     if !sublists::header_edges_are_valid(header, count, spec) {
         return Err(InvalidBlock::Edges { edges: header.edges.clone().unwrap_or_default(), count }.into());
     }
-    survives_encoding(header, spec)?;
-    Ok(senders)
+    transaction_fields(block)?;
+    gas_prices(block, spec)?;
+    Ok(senders(prepared)?)
 }
 
-/// The reference does not compare the version of a header with its height, but it cannot read most blocks of another
-/// version back from its own database, so they do not spread. Those that can be read back are accepted.
+/// Whether the checks of a block that need neither state nor signatures succeed, as far as they can be made ahead.
+pub(crate) fn is_worth_recovering(prepared: &PreparedBlock, archive: &Archive, now: u64) -> Result<bool, ChainError> {
+    let header = &prepared.block.header;
+    let fits_parent = match header.parent() {
+        Some(parent) => match archive.ancestor(&parent)? {
+            Some(parent) => check_header(header, &parent.header, &archive.spec, now).is_ok(),
+            // The parent comes right before, so the importer decides.
+            None => true,
+        },
+        None => false,
+    };
+    let has_root = || match prepared.transactions_root(&archive.spec) {
+        Ok(computed) => header.transactions_root.as_ref() == computed.as_slice(),
+        Err(_) => false,
+    };
+    Ok(fits_parent && prepared.proof_of_work(&archive.spec).is_ok() && has_root())
+}
+
+/// Rejects a header that changes when it is encoded and decoded. The reference does not compare the version of a header with its
+/// height, but it cannot read most blocks of another version back from its own database. Blocks that it can read back are accepted.
 fn survives_encoding(header: &Header, spec: &ChainSpec) -> Result<(), InvalidBlock> {
     match Header::decode(&header.encode(), spec) {
         Ok(decoded) if decoded.hash() == header.hash() => Ok(()),
@@ -100,8 +111,9 @@ fn transaction_fields(block: &Block) -> Result<(), InvalidBlock> {
 }
 
 fn senders(prepared: &PreparedBlock) -> Result<Vec<Address>, InvalidBlock> {
-    let mut senders = Vec::with_capacity(prepared.senders.len());
-    for (index, (transaction, sender)) in prepared.block.transactions.iter().zip(&prepared.senders).enumerate() {
+    let recovered = prepared.senders();
+    let mut senders = Vec::with_capacity(recovered.len());
+    for (index, (transaction, sender)) in prepared.block.transactions.iter().zip(recovered).enumerate() {
         let no_sender = |reason| InvalidBlock::Sender { index, transaction: transaction.hash(), reason };
         senders.push((*sender).map_err(no_sender)?);
     }
@@ -109,7 +121,7 @@ fn senders(prepared: &PreparedBlock) -> Result<Vec<Address>, InvalidBlock> {
 }
 
 /// Rule 2: the nonces of each sender go up by one from its account in the parent's state, REMASC's sender included.
-fn nonces(block: &Block, senders: &[Address], state: &dyn StateReader) -> Result<(), ImportFailure> {
+pub(crate) fn check_nonces(block: &Block, senders: &[Address], state: &dyn StateReader) -> Result<(), ImportFailure> {
     let addresses: Vec<_> = (senders.iter().enumerate())
         .map(|(index, sender)| if block.is_remasc(index) { REMASC_SENDER } else { sender.as_slice() })
         .collect();
@@ -181,7 +193,7 @@ fn fork_detection(header: &Header, context: &RuleContext<'_>) -> Result<(), Impo
     })
 }
 
-/// The archive only fails with our own errors; the rules carry them without knowing what they are.
+/// The archive fails with errors of this crate only; the rules pass them on unread.
 fn look_up_failure(source: rhizome_pow::LookUpError) -> ImportError {
     match source.downcast::<ChainError>() {
         Ok(error) => ImportError::Chain(*error),
@@ -189,14 +201,14 @@ fn look_up_failure(source: rhizome_pow::LookUpError) -> ImportError {
     }
 }
 
-/// What execution gave, in the form of the header.
+/// Result of an execution, in the form of the header.
 pub(crate) struct ExecutionResult<'a> {
     pub(crate) outcome: &'a BlockOutcome,
     pub(crate) state_root: B256,
     pub(crate) receipts_root: B256,
 }
 
-/// Compares the state root of a block before RSKIP-126 with the state after it, where that is asked for.
+/// Compares the state root of a block before RSKIP-126 with the state after it, if the configuration asks for it.
 pub(crate) fn check_old_state_root(
     header: &Header,
     state: &Trie,
@@ -213,7 +225,7 @@ pub(crate) fn check_old_state_root(
     Err(InvalidBlock::OldStateRoot { header: hex::encode_prefixed(&header.state_root), computed }.into())
 }
 
-/// The comparison after execution. [`check_old_state_root`] compares the state roots before RSKIP-126.
+/// Compares the header with the result of the execution. State roots before RSKIP-126: [`check_old_state_root`].
 pub(crate) fn check_outcome(
     header: &Header,
     executed: &ExecutionResult<'_>,
@@ -241,4 +253,46 @@ pub(crate) fn check_outcome(
         return Err(InvalidBlock::PaidFees { header: header.paid_fees, computed: outcome.paid_fees });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rhizome_pow::solve;
+
+    use super::*;
+    use crate::{Chain, ChainConfig, DataDir};
+
+    #[test]
+    fn senders_are_recovered_after_header_proof_of_work_and_root() {
+        let now = 1_700_000_000;
+        let open = || Chain::open(ChainConfig::new(Arc::new(ChainSpec::regtest()), DataDir::Temporary)).unwrap();
+        let block = open().mine(now).unwrap().block.clone();
+        let chain = open();
+        let archive = &chain.importer().steps.archive;
+        let parent = chain.head().record.block.header.clone();
+        let changed = |change: fn(&mut Header), is_solved: bool| {
+            let mut block = block.clone();
+            change(&mut block.header);
+            if is_solved {
+                solve(&mut block.header, None, chain.spec(), u32::MAX).unwrap();
+            }
+            block.header = block.header.clone();
+            PreparedBlock::new(block)
+        };
+        let right = changed(|_| {}, false);
+        assert!(is_worth_recovering(&right, archive, now).unwrap());
+        let wrong = [
+            changed(|header| header.transactions_root = vec![7; 32].into(), true),
+            changed(|header| header.number += 1, true),
+            changed(|header| header.timestamp += 1, false),
+        ];
+        for mut prepared in wrong {
+            assert!(!is_worth_recovering(&prepared, archive, now).unwrap());
+            let context = RuleContext { archive, parent: &parent, now };
+            assert!(matches!(check_rules(&mut prepared, &context), Err(ImportFailure::Invalid(_))));
+            assert!(!prepared.has_senders());
+        }
+    }
 }

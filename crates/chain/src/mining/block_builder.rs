@@ -1,5 +1,5 @@
-//! Blocks on top of the best one: which transactions go in, what the header says. Finding the proof of work is the
-//! business of `mining`.
+//! Builds blocks on the best one: selects transactions of the pool, executes them and fills in the header. The proof of work is
+//! found elsewhere (`mining`).
 
 mod layout;
 pub(crate) mod skipped;
@@ -8,35 +8,42 @@ pub(crate) mod targets;
 mod uncles;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
-
-use skipped::{SkippedTransaction, WaitReason};
 
 use layout::{BlockLayout, Placement};
 use parking_lot::Mutex;
 use rhizome_evm::{BlockEnv, BlockExecutor, ExecError};
 use rhizome_pow::{LookUpError, difficulty, header_rules};
 use rhizome_primitives::{
-    Address, B256, Block, Bytes, Header, Receipt, Rule, Transaction, largest_transaction_gas, rlp, uncles_hash,
+    Address, B256, Block, Bytes, ChainSpec, Header, Receipt, Rule, Transaction, largest_transaction_gas, rlp,
+    uncles_hash,
 };
+use rhizome_storage::CachedNodes;
 use rhizome_trie::{StateReader, Trie, list_root, orchid_state_root};
+use skipped::{ReportedReasons, SkippedTransaction, WaitReason};
 
+use crate::archive::Archive;
+use crate::archive::ancestry::ChainAncestry;
+use crate::archive::record::BlockRecord;
+use crate::config::ChainConfig;
+use crate::error::ChainError;
+use crate::head::Head;
+use crate::head::publisher::HeadPublisher;
 use crate::import::import_state::ImportState;
 use crate::import::prepared_block::is_orchid;
+use crate::mining::block_settings::BlockSettings;
 use crate::txpool::{ByPrice, PooledTransaction};
-use crate::{BlockRecord, Chain, ChainError, Head};
 
 /// No transaction costs less gas.
 const LEAST_GAS: u64 = 21_000;
 
-/// Attempts at a draft while the chain goes back, a millisecond apart.
-const MOST_ATTEMPTS: usize = 2_000;
+/// Attempts at a pending block while the chain goes back, a millisecond apart.
+const MAX_ATTEMPTS: usize = 2_000;
 
-/// A block without proof of work, and what its execution gave.
+/// A block without proof of work, and the result of its execution.
 pub struct PendingBlock {
-    /// The block. It has no mining elements, so its hash is not the one that it will have.
+    /// The block. It has no mining elements yet, so its hash is not final.
     pub block: Block,
     /// One for each transaction.
     pub receipts: Vec<Receipt>,
@@ -73,29 +80,34 @@ pub enum BuildError {
     Ancestors(#[source] LookUpError),
 }
 
-/// The draft made last, so that readers of the pending block share it.
-#[derive(Default)]
-pub(crate) struct PendingBlockCache {
-    last: Mutex<Option<CachedPendingBlock>>,
-    /// Counts what outdates drafts besides the head, the pool and the time.
-    version: AtomicU64,
+/// Builds blocks, and keeps the last pending block for its readers.
+pub(crate) struct BlockBuilder {
+    pub(crate) config: Arc<ChainConfig>,
+    pub(crate) archive: Arc<Archive>,
+    pub(crate) publisher: Arc<HeadPublisher>,
+    pub(crate) settings: Arc<BlockSettings>,
+    /// State of the importer: its trie has the nodes of the head loaded.
+    pub(crate) state: Arc<Mutex<ImportState>>,
+    /// Locked while a block is built: other readers wait for the same block.
+    pub(crate) last: Mutex<Option<CachedPendingBlock>>,
+    pub(crate) reported: ReportedReasons,
 }
 
-impl PendingBlockCache {
-    /// The last draft no longer says what would be mined: there is another possible uncle, or a developer has chosen
-    /// something for the next block. Never waits for a draft that is being made.
-    pub(crate) fn outdate(&self) {
-        self.version.fetch_add(1, Ordering::AcqRel);
-    }
+/// A pending block, valid while everything else here is the same.
+pub(crate) struct CachedPendingBlock {
+    basis: PendingBasis,
+    block: Arc<PendingBlock>,
 }
 
-struct CachedPendingBlock {
-    /// Generation of the head: another one with each block and with each change of the state by hand.
+/// What a pending block depends on.
+#[derive(PartialEq, Eq)]
+struct PendingBasis {
+    /// Changes with each head and with each replacement of its state.
     generation: u64,
-    version: u64,
+    side_version: u64,
+    settings_version: u64,
     pool_version: u64,
     timestamp: u64,
-    block: Arc<PendingBlock>,
 }
 
 /// What goes into a block.
@@ -105,36 +117,35 @@ struct BlockContent {
     skipped: Vec<SkippedTransaction>,
 }
 
-impl Chain {
-    /// The block that would be mined now: on the best block, from the pool. Kept until the best block, the pool or its
-    /// time changes. `now` is in seconds.
-    pub fn pending_block(&self, now: u64) -> Result<Arc<PendingBlock>, BuildError> {
-        // Held while building: other readers wait for the same block.
-        let mut kept = self.drafts.last.lock();
+impl BlockBuilder {
+    /// Returns the block that would be mined now: on the best block, from the pool. `now` is in seconds. Cached until the best
+    /// block, the pool, the settings or the time of the block change.
+    pub(crate) fn pending_block(&self, now: u64) -> Result<Arc<PendingBlock>, BuildError> {
+        let mut last = self.last.lock();
         let mut attempts = 0;
         loop {
-            let head = self.head();
-            let generation = head.generation;
-            let timestamp = self.next_timestamp(&head, now);
-            let version = self.drafts.version.load(Ordering::Acquire);
-            if let Some(draft) = kept.as_ref().filter(|draft| {
-                draft.generation == generation
-                    && draft.version == version
-                    && draft.timestamp == timestamp
-                    && draft.pool_version == self.pool().version()
-            }) {
-                return Ok(Arc::clone(&draft.block));
+            let head = self.publisher.head();
+            let mut basis = PendingBasis {
+                generation: head.generation,
+                side_version: self.publisher.side_version(),
+                settings_version: self.settings.version(),
+                pool_version: self.publisher.pool().version(),
+                timestamp: self.settings.timestamp_after(&head, now),
+            };
+            if let Some(cached) = last.as_ref().filter(|cached| cached.basis == basis) {
+                return Ok(Arc::clone(&cached.block));
             }
-            match self.build(&head, timestamp, None) {
+            match self.build(&head, basis.timestamp, false) {
                 Ok((block, pool_version)) => {
                     let block = Arc::new(block);
                     let shared = Arc::clone(&block);
-                    *kept = Some(CachedPendingBlock { generation, version, pool_version, timestamp, block });
+                    basis.pool_version = pool_version;
+                    *last = Some(CachedPendingBlock { basis, block });
                     return Ok(shared);
                 }
-                // Blocks below are just being deleted; the head that is left is published next. The writer is not waited
-                // for: it may wait for works, whose lock the caller may hold.
-                Err(_gone) if !head.is_current() && attempts < MOST_ATTEMPTS => {
+                // The blocks below are being deleted, and the remaining head is published next. The importer is not waited for:
+                // it may wait for block templates, whose lock the caller may hold.
+                Err(_deleted) if !head.is_current() && attempts < MAX_ATTEMPTS => {
                     attempts += 1;
                     thread::sleep(Duration::from_millis(1));
                 }
@@ -143,34 +154,18 @@ impl Chain {
         }
     }
 
-    /// Time of the next block: what was set for it, what follows from a fixed interval, or the clock with the development
-    /// offset, but after the parent. A fixed clock stands at the time of the parent.
-    pub(crate) fn next_timestamp(&self, head: &Head, now: u64) -> u64 {
-        let parent = head.record.block.header.timestamp;
-        if let Some(timestamp) = self.development.next_timestamp() {
-            return timestamp.max(parent.saturating_add(1));
-        }
-        if let Some(interval) = self.block_interval() {
-            return parent.saturating_add(interval);
-        }
-        if self.config().has_fixed_clock {
-            return parent.saturating_add(self.time_offset());
-        }
-        self.development.clock(now).max(parent.saturating_add(1))
-    }
-
-    /// Builds a block on `head` from the pool. Also says which version of the pool it is of. `writer` is given where the head
-    /// cannot move meanwhile.
+    /// Builds a block on `head` from the pool. Returns the version of the pool with it. `is_importer`: the importer calls, so the
+    /// head cannot move meanwhile.
     pub(crate) fn build(
         &self,
         head: &Head,
         timestamp: u64,
-        writer: Option<&ImportState>,
+        is_importer: bool,
     ) -> Result<(PendingBlock, u64), BuildError> {
-        let (order, pool_version) = self.pool().by_price();
+        let (order, pool_version) = self.publisher.pool().by_price();
         let (mut header, uncles) = self.template(&head.record, timestamp)?;
         let env = BlockEnv::from_header(&header);
-        let ancestry = self.ancestry(&head.record);
+        let ancestry = ChainAncestry::new(Arc::clone(&self.archive), head.number(), head.hash());
         let mut executor = BlockExecutor::new(self.spec(), env.clone(), head.state(), &ancestry)?;
         let mut layout = BlockLayout::of(self.spec(), &header);
         let mut content = self.fill(&mut executor, &mut layout, order, &header)?;
@@ -180,15 +175,12 @@ impl Chain {
         let mut outcome = executor.finish()?;
         header.edges = header.edges.map(|_none_yet| layout.edges());
         layout.arrange(&mut content.transactions, &mut content.senders, &mut outcome.receipts);
-        let mut trie = match writer {
-            Some(writer) => writer.trie().clone(),
-            None => self.loaded_trie(head)?,
-        };
+        let mut trie = self.loaded_trie(head, is_importer);
         trie.apply(&outcome.delta).map_err(ChainError::from)?;
         let orchid = is_orchid(self.spec(), header.number);
         let receipts: Vec<Vec<u8>> = outcome.receipts.iter().map(Receipt::encode).collect();
         let root = |items: &mut dyn Iterator<Item = &[u8]>| list_root(items, orchid).map_err(ChainError::from);
-        let has_old_root = self.config().old_state_roots.covers(self.spec(), header.number);
+        let has_old_root = self.config.old_state_roots.covers(self.spec(), header.number);
         let state_root = if has_old_root { orchid_state_root(&trie) } else { Ok(trie.root_hash()) };
         header.state_root = state_root.map_err(ChainError::from)?.into();
         header.receipts_root = root(&mut receipts.iter().map(Vec::as_slice))?.into();
@@ -212,16 +204,16 @@ impl Chain {
 
     /// The header before execution, and the uncles that it names.
     fn template(&self, parent: &BlockRecord, timestamp: u64) -> Result<(Header, Vec<Header>), BuildError> {
-        let (spec, config) = (self.spec(), self.config());
+        let (spec, config) = (self.spec(), &self.config);
         let before = &parent.block.header;
         let mut header = Header::new(before.number.saturating_add(1), spec);
         header.parent_hash = parent.hash.into();
-        header.coinbase = Some(self.coinbase());
+        header.coinbase = Some(self.settings.coinbase());
         header.timestamp = timestamp;
-        header.gas_limit = targets::gas_limit(before.gas_limit_value(), self.target_gas_limit(), spec);
-        header.minimum_gas_price = Some(targets::minimum_gas_price(before, self.minimum_gas_price()));
+        header.gas_limit = targets::gas_limit(before.gas_limit_value(), self.settings.target_gas_limit(), spec);
+        header.minimum_gas_price = Some(targets::minimum_gas_price(before, self.settings.minimum_gas_price()));
         header.extra_data = if config.extra_data.is_empty() { extra_data() } else { config.extra_data.clone() };
-        let uncles = uncles::find(self, &header)?;
+        let uncles = uncles::find(&self.archive, &header, config.clock.now())?;
         header.uncles_hash = uncles_hash(&uncles).into();
         // At most ten.
         header.uncle_count = uncles.len() as u32;
@@ -278,17 +270,22 @@ impl Chain {
         if gas > limit { WaitReason::BlockGas { gas, limit, block_limit } } else { WaitReason::NoRoom }
     }
 
-    /// The trie of the head, with the nodes that the writer has loaded, unless it is busy.
-    fn loaded_trie(&self, head: &Head) -> Result<Trie, ChainError> {
-        let writer = self.writer.try_lock().filter(|_writer| self.head().generation == head.generation);
-        match writer {
-            Some(writer) => Ok(writer.trie().clone()),
-            None => self.state_trie(&head.record),
+    fn spec(&self) -> &ChainSpec {
+        &self.config.spec
+    }
+
+    /// Returns the trie of the head, with loaded nodes if the importer is not busy.
+    fn loaded_trie(&self, head: &Head, is_importer: bool) -> Trie {
+        let root = head.record.state_root;
+        let state = if is_importer { Some(self.state.lock()) } else { self.state.try_lock() };
+        match state.filter(|state| state.trie().root_hash() == root) {
+            Some(state) => state.trie().clone(),
+            None => Trie::open(root, Arc::new(CachedNodes::new(&self.archive.store))),
         }
     }
 }
 
-/// What blocks of this program say about who made them: a list of 1 and a name.
+/// Returns the extra data of blocks without configured ones: a list of 1 and the name of this program.
 fn extra_data() -> Bytes {
     let mut elements = Vec::new();
     rlp::put_u64(&mut elements, 1);
@@ -304,7 +301,7 @@ mod tests {
     use rhizome_primitives::{ChainSpec, hex};
 
     use super::*;
-    use crate::{ChainConfig, Clock, DataDir, ImportOutcome, PoolOptions};
+    use crate::{Chain, ChainConfig, Clock, DataDir, ImportOutcome, PoolOptions};
 
     const BLOCKS: &[u8] =
         include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/rpc/chain-a.blocks.gz"));
@@ -336,8 +333,8 @@ mod tests {
             for transaction in &block.transactions[..block.transactions.len() - 1] {
                 chain.submit(transaction.clone()).unwrap();
             }
-            let draft = chain.pending_block(block.header.timestamp).unwrap();
-            assert_eq!(draft.block.header.mining_base_hash(), block.header.mining_base_hash(), "block {number}");
+            let pending = chain.pending_block(block.header.timestamp).unwrap();
+            assert_eq!(pending.block.header.mining_base_hash(), block.header.mining_base_hash(), "block {number}");
         }
     }
 }

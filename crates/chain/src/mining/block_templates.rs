@@ -1,4 +1,4 @@
-//! Work for other miners: blocks that wait for the proof of work of a Bitcoin miner.
+//! Templates of blocks for other miners, which find the proof of work of a Bitcoin block.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,7 +6,12 @@ use std::sync::Arc;
 use rhizome_pow::{MiningSolution, MiningSolutionError, PowError, SolveError, proof_of_work, target};
 use rhizome_primitives::{B256, Block, U256, hex};
 
-use crate::{Chain, ImportError, ImportOutcome, MineError, PreparedBlock};
+use crate::error::ImportError;
+use crate::import::head_writer::HeadWriter;
+use crate::import::outcome::{BlockOrigin, ImportOutcome};
+use crate::import::prepared_block::PreparedBlock;
+use crate::mining::block_builder::BlockBuilder;
+use crate::mining::{MineError, Miner, fork_data};
 
 /// Blocks that a solution is accepted for.
 const MAX_TEMPLATES: usize = 20;
@@ -72,12 +77,16 @@ pub enum SubmissionError {
         hash: B256,
     },
     /// The Bitcoin header is above the target, or the proof does not lead to it.
-    #[error("Invalid block supplied by miner: {} {} at height {number}", hex::encode(hash), hex::encode(work))]
+    #[error(
+        "Invalid block supplied by miner: {} {} at height {number}",
+        hex::encode(hash),
+        hex::encode(hash_for_merged_mining)
+    )]
     ProofOfWork {
         /// Hash that the block would have.
         hash: B256,
         /// Its hash for merged mining.
-        work: B256,
+        hash_for_merged_mining: B256,
         /// Its number.
         number: u64,
         /// The failing step.
@@ -100,6 +109,8 @@ pub(crate) struct BlockTemplates {
     /// Fees of the work that miners were told last.
     notified_fees: U256,
     submitted_at: Option<u64>,
+    /// Version of the state that the kept blocks are built on.
+    state_version: u64,
 }
 
 /// The newest work and what it was made of.
@@ -108,17 +119,19 @@ struct CurrentTemplate {
     generation: u64,
     pool_version: u64,
     at: u64,
-    /// Of what a developer has chosen for the block.
-    choices: u64,
+    settings_version: u64,
 }
 
 impl BlockTemplates {
-    /// The state below the blocks is another one: none of them is valid any more.
-    pub(crate) fn forget(&mut self) {
-        self.kept.clear();
+    /// Drops the templates of another state: none of them is valid any more.
+    fn follow_state(&mut self, state_version: u64) {
+        if self.state_version != state_version {
+            self.state_version = state_version;
+            self.kept.clear();
+        }
     }
 
-    /// A work that was kept before keeps its age.
+    /// Keeps a template. One that was kept before keeps its age.
     fn keep(&mut self, hash: B256, block: Block) {
         let block = Arc::new(block);
         match self.kept.iter_mut().find(|(known, _)| *known == hash) {
@@ -131,7 +144,7 @@ impl BlockTemplates {
     }
 
     /// Miners change over for another parent, and for much higher fees.
-    fn is_worth_telling(&self, parent: &B256, fees: U256, options: &BlockTemplateOptions) -> bool {
+    fn is_worth_notifying(&self, parent: &B256, fees: U256, options: &BlockTemplateOptions) -> bool {
         if self.current.as_ref().is_none_or(|current| current.template.parent != *parent) {
             return true;
         }
@@ -149,17 +162,17 @@ impl BlockTemplates {
     }
 }
 
-impl Chain {
-    /// The work on the best block; none when mining was never on. While mining is off it stays what it was. `now` is in
-    /// seconds; the development offset is added to it and then forgotten.
-    pub fn block_template(&self, now: u64) -> Result<Option<BlockTemplate>, MineError> {
+impl Miner {
+    /// Returns the template on the best block. `None` if mining was never on; while mining is off the template stays the same.
+    /// `now` is in seconds; the development offset is added to it and then ends.
+    pub(crate) fn block_template(&self, now: u64) -> Result<Option<BlockTemplate>, MineError> {
         let mut templates = self.templates.lock();
         self.follow_head(&mut templates, now)?;
         Ok(templates.current.as_ref().map(|current| current.template))
     }
 
-    /// [`Chain::work`] for a miner: who asks next is not told to change over.
-    pub fn fetch_block_template(&self, now: u64) -> Result<Option<BlockTemplate>, MineError> {
+    /// [`Miner::block_template`] for a miner: the next caller is not told to change over.
+    pub(crate) fn fetch_block_template(&self, now: u64) -> Result<Option<BlockTemplate>, MineError> {
         let mut templates = self.templates.lock();
         self.follow_head(&mut templates, now)?;
         Ok(templates.current.as_mut().map(|current| {
@@ -169,74 +182,97 @@ impl Chain {
         }))
     }
 
-    /// Builds another work now, whether or not the present one is outdated.
-    pub fn renew_block_template(&self, now: u64) -> Result<(), MineError> {
+    /// Builds another template now, whether or not the current one is outdated.
+    pub(crate) fn renew_block_template(&self, now: u64) -> Result<(), MineError> {
         self.build_template(&mut self.templates.lock(), now)
     }
 
-    /// Completes the block that a solution is for and imports it. When it becomes the best block, the work on top of it
-    /// is built at once.
-    pub fn submit_solution(&self, solution: &MiningSolution, now: u64) -> Result<SubmittedBlock, SubmissionError> {
-        let work = solution.hash_for_merged_mining()?;
-        let interval = self.config().block_templates.submission_interval;
-        // From here on neither the head nor the state under the work changes.
-        let mut guard = self.lock_head();
-        let template = self.templates.lock().find_for_submission(work, now, interval)?;
+    /// Completes the block that a solution is for and imports it. If it becomes the best block, the template on top of it is built
+    /// at once.
+    pub(crate) fn submit_solution(
+        self: &Arc<Self>,
+        solution: MiningSolution,
+        now: u64,
+    ) -> Result<SubmittedBlock, SubmissionError> {
+        let hash = solution.hash_for_merged_mining()?;
+        let miner = Arc::clone(self);
+        let import = move |writer: &mut HeadWriter| miner.import_solution(writer, hash, &solution, now);
+        let submitted = self.importer.run(import).map_err(ImportError::from)??;
+        if matches!(submitted.outcome, ImportOutcome::ImportedBest) {
+            // The solution is imported. A failure here shows again when the next template is requested.
+            drop(self.follow_head(&mut self.templates.lock(), now));
+        }
+        Ok(submitted)
+    }
+
+    /// Runs on the importer: neither the head nor the state below the template changes meanwhile.
+    fn import_solution(
+        &self,
+        writer: &mut HeadWriter,
+        hash_for_merged_mining: B256,
+        solution: &MiningSolution,
+        now: u64,
+    ) -> Result<SubmittedBlock, SubmissionError> {
+        let BlockBuilder { config, publisher, .. } = &self.builder;
+        let interval = config.block_templates.submission_interval;
+        let template = {
+            let mut templates = self.templates.lock();
+            templates.follow_state(publisher.state_version());
+            templates.find_for_submission(hash_for_merged_mining, now, interval)?
+        };
         let mut block = Block::clone(&template);
-        solution.complete(&mut block.header, self.spec());
+        solution.complete(&mut block.header, &config.spec);
         let (hash, number) = (block.hash(), block.header.number);
-        proof_of_work(&block.header, self.spec()).map_err(|source| SubmissionError::ProofOfWork {
+        proof_of_work(&block.header, &config.spec).map_err(|source| SubmissionError::ProofOfWork {
             hash,
-            work,
+            hash_for_merged_mining,
             number,
             source: Box::new(source),
         })?;
-        let outcome = guard.import(PreparedBlock::new(block, self.spec()))?;
-        drop(guard);
-        if matches!(outcome, ImportOutcome::ImportedBest) {
-            // The solution is in. What fails here fails again, and is told, when the next work is asked for.
-            drop(self.follow_head(&mut self.templates.lock(), now));
-        }
+        let outcome = writer.import(PreparedBlock::new(block), BlockOrigin::MiningSolution)?;
         Ok(SubmittedBlock { outcome, hash, number })
     }
 
     fn follow_head(&self, templates: &mut BlockTemplates, now: u64) -> Result<(), MineError> {
-        if !self.is_automining() {
+        let BlockBuilder { config, publisher, settings, .. } = &self.builder;
+        if !settings.is_automining() {
             return Ok(());
         }
-        let (generation, pool_version) = (self.head().generation, self.pool().version());
-        let choices = self.development.choices();
+        let (generation, pool_version) = (publisher.head().generation, publisher.pool().version());
+        let settings_version = settings.version();
         let is_fresh = templates.current.as_ref().is_some_and(|current| {
             current.generation == generation
-                && current.choices == choices
-                && (!self.config().block_templates.follows_pool || current.pool_version == pool_version)
-                && now.saturating_sub(current.at) < self.config().block_templates.refresh_seconds
+                && current.settings_version == settings_version
+                && (!config.block_templates.follows_pool || current.pool_version == pool_version)
+                && now.saturating_sub(current.at) < config.block_templates.refresh_seconds
         });
         if is_fresh { Ok(()) } else { self.build_template(templates, now) }
     }
 
     fn build_template(&self, templates: &mut BlockTemplates, now: u64) -> Result<(), MineError> {
-        // Taken before, so that what moves meanwhile outdates the work.
-        let (generation, pool_version) = (self.head().generation, self.pool().version());
-        let choices = self.development.choices();
-        let draft = self.pending_block(now)?;
-        self.end_time_setting(draft.block.header.timestamp, now, false);
-        self.pool().remove(&draft.unfit());
-        self.report_all_skipped(&draft.skipped);
-        let header = &draft.block.header;
-        let fork_data = self.fork_data(header, &draft.parent)?;
+        let BlockBuilder { config, publisher, settings, reported, .. } = &self.builder;
+        // Read before the block is built: a later change outdates the template.
+        let (generation, pool_version) = (publisher.head().generation, publisher.pool().version());
+        let (settings_version, state_version) = (settings.version(), publisher.state_version());
+        let pending = self.builder.pending_block(now)?;
+        settings.end_time_setting(pending.block.header.timestamp, now, false);
+        publisher.pool().remove(&pending.unfit());
+        reported.report(&pending.skipped, publisher.listeners());
+        let header = &pending.block.header;
+        let fork_data = fork_data(&self.builder, header, &pending.parent)?;
         if header.expects_fork_detection_data() && fork_data.is_none() {
             return Err(SolveError::NoForkData.into());
         }
         let hash = header.hash_for_mining_with(&fork_data.unwrap_or_default()).map_err(SolveError::from)?;
-        let (parent, fees) = (draft.parent.hash, header.paid_fees);
-        let notify = templates.is_worth_telling(&parent, fees, &self.config().block_templates);
+        let (parent, fees) = (pending.parent.hash, header.paid_fees);
+        let notify = templates.is_worth_notifying(&parent, fees, &config.block_templates);
         if notify {
             templates.notified_fees = fees;
         }
-        let work = BlockTemplate { hash, target: target(header.difficulty_value()), fees, parent, notify };
-        templates.current = Some(CurrentTemplate { template: work, generation, pool_version, at: now, choices });
-        templates.keep(hash, draft.block.clone());
+        let template = BlockTemplate { hash, target: target(header.difficulty_value()), fees, parent, notify };
+        templates.current = Some(CurrentTemplate { template, generation, pool_version, at: now, settings_version });
+        templates.follow_state(state_version);
+        templates.keep(hash, pending.block.clone());
         Ok(())
     }
 }
@@ -244,7 +280,7 @@ impl Chain {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ChainConfig, Clock, DataDir};
+    use crate::{Chain, ChainConfig, Clock, DataDir};
     use rhizome_bitcoin::coinbase::{synthetic, transaction_id};
     use rhizome_bitcoin::merkle::root_of;
     use rhizome_bitcoin::{BitcoinHeader, display};

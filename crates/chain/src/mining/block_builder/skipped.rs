@@ -7,11 +7,11 @@ use parking_lot::Mutex;
 use rhizome_evm::{ExecError, TransactionRefusal};
 use rhizome_primitives::{Address, B256, Block, Transaction, U256};
 
+use crate::events::{ChainEvent, ChainListeners};
 use crate::txpool::PooledTransaction;
-use crate::{Chain, ChainEvent};
 
 /// Bound on the transactions of one block that are reported: a full pool must not flood the log.
-const MOST_TOLD: usize = 20;
+const MAX_REPORTED: usize = 20;
 
 /// A pending transaction that a block does not take.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,26 +124,21 @@ impl WaitReason {
     }
 }
 
-/// Reasons that were reported for the last block: a reason that stays is reported once.
+/// Reasons reported for the last block. A reason that stays the same is reported once.
 #[derive(Default)]
 pub(crate) struct ReportedReasons(Mutex<HashMap<B256, Discriminant<WaitReason>>>);
 
-impl Chain {
-    /// Tells listeners that a transaction waits.
-    pub fn report_skipped(&self, left: SkippedTransaction) {
-        self.emit(&ChainEvent::TransactionSkipped(left));
-    }
-
-    /// Tells listeners which transactions were left out of a block that was just mined, or given to miners.
-    pub(crate) fn report_all_skipped(&self, skipped: &[SkippedTransaction]) {
-        let mut told = self.told.0.lock();
-        let of_block = skipped.iter().take(MOST_TOLD);
+impl ReportedReasons {
+    /// Reports to the listeners which transactions were skipped by a block that was mined or given to miners.
+    pub(crate) fn report(&self, skipped: &[SkippedTransaction], listeners: &ChainListeners) {
+        let mut reported = self.0.lock();
+        let of_block = skipped.iter().take(MAX_REPORTED);
         let now: HashMap<B256, Discriminant<WaitReason>> =
-            of_block.clone().map(|left| (left.hash, discriminant(&left.reason))).collect();
-        for left in of_block.filter(|left| told.get(&left.hash) != now.get(&left.hash)) {
-            self.emit(&ChainEvent::TransactionSkipped(left.clone()));
+            of_block.clone().map(|skipped| (skipped.hash, discriminant(&skipped.reason))).collect();
+        for skipped in of_block.filter(|skipped| reported.get(&skipped.hash) != now.get(&skipped.hash)) {
+            listeners.emit(&ChainEvent::TransactionSkipped(skipped.clone()));
         }
-        *told = now;
+        *reported = now;
     }
 }
 

@@ -6,28 +6,28 @@ use rhizome_pow::{Family, UncleRuleError, check_candidate};
 use rhizome_primitives::{B256, Header};
 
 use super::BuildError;
-use crate::{BlockRecord, Chain, ChainError};
+use crate::archive::Archive;
+use crate::archive::record::BlockRecord;
+use crate::error::ChainError;
 
 /// The uncles of a block under construction, of which number and parent are known: siblings of its last ancestors that
 /// no ancestor has named and that satisfy the rules, at most as many as the network allows, in the order of the
 /// reference.
-pub(super) fn find(chain: &Chain, header: &Header) -> Result<Vec<Header>, BuildError> {
-    let constants = &chain.spec().constants;
+pub(super) fn find(archive: &Archive, header: &Header, now: u64) -> Result<Vec<Header>, BuildError> {
+    let constants = &archive.spec.constants;
     let lowest = header.number.saturating_sub(constants.uncle_generation_limit);
-    let ancestors = window(chain, header, lowest)?;
-    let mut siblings = siblings(chain, &ancestors)?;
+    let ancestors = window(archive, header, lowest)?;
+    let mut siblings = siblings(archive, &ancestors)?;
     if siblings.is_empty() {
         return Ok(Vec::new());
     }
     let buckets = buckets(ancestors.len().saturating_add(siblings.len()));
     siblings.sort_by_key(|sibling| bucket(&sibling.hash, buckets));
-    let archive = chain.archive.as_ref();
-    let family = Family::of(header, archive, chain.spec()).map_err(unreadable)?;
-    let now = chain.config().clock.now();
+    let family = Family::of(header, archive, &archive.spec).map_err(unreadable)?;
     let mut uncles = Vec::new();
     for sibling in siblings {
         let candidate = &sibling.block.header;
-        match check_candidate(candidate, &family, archive, chain.spec(), now) {
+        match check_candidate(candidate, &family, archive, &archive.spec, now) {
             Ok(()) => uncles.push(candidate.clone()),
             Err(UncleRuleError::LookUp(failure)) => return Err(BuildError::Ancestors(failure)),
             // Named before, or without the relation to its parent that only uncles need.
@@ -48,11 +48,11 @@ fn unreadable(error: UncleRuleError) -> BuildError {
 }
 
 /// The ancestors from number `lowest` up to the parent.
-fn window(chain: &Chain, header: &Header, lowest: u64) -> Result<Vec<Arc<BlockRecord>>, ChainError> {
+fn window(archive: &Archive, header: &Header, lowest: u64) -> Result<Vec<Arc<BlockRecord>>, ChainError> {
     let mut ancestors = Vec::new();
     let mut next = header.parent();
     while let Some(hash) = next {
-        let Some(record) = chain.block(&hash)?.filter(|record| record.number() >= lowest) else { break };
+        let Some(record) = archive.record(&hash)?.filter(|record| record.number() >= lowest) else { break };
         next = record.parent();
         ancestors.push(record);
     }
@@ -61,15 +61,15 @@ fn window(chain: &Chain, header: &Header, lowest: u64) -> Result<Vec<Arc<BlockRe
 }
 
 /// Other children of those ancestors whose child is an ancestor too, in the order of numbers, then of arrival.
-fn siblings(chain: &Chain, ancestors: &[Arc<BlockRecord>]) -> Result<Vec<Arc<BlockRecord>>, ChainError> {
+fn siblings(archive: &Archive, ancestors: &[Arc<BlockRecord>]) -> Result<Vec<Arc<BlockRecord>>, ChainError> {
     let mut siblings = Vec::new();
     for pair in ancestors.windows(2) {
         let [parent, ancestor] = pair else { continue };
-        for entry in chain.blocks_at(ancestor.number())? {
+        for entry in archive.store.blocks_at(ancestor.number())? {
             if entry.hash == ancestor.hash {
                 continue;
             }
-            siblings.extend(chain.block(&entry.hash)?.filter(|record| record.parent() == Some(parent.hash)));
+            siblings.extend(archive.record(&entry.hash)?.filter(|record| record.parent() == Some(parent.hash)));
         }
     }
     Ok(siblings)

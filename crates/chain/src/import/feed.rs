@@ -1,0 +1,152 @@
+//! A source of many blocks: prepares them ahead, in parallel, and feeds them to the importer in order.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+
+use crate::error::ChainError;
+use crate::import::importer::{BlockReport, Importer, SourceControl};
+use crate::import::outcome::{BlockOrigin, ImportOutcome};
+use crate::import::prepared_block::PreparedBlock;
+use crate::import::read_ahead::thread_pool;
+use crate::import::rules::is_worth_recovering;
+
+/// Most blocks of one source that are under way: being prepared, queued, or in flight.
+const BLOCKS_UNDER_WAY: usize = 32;
+
+/// An item of a source, prepared.
+pub(crate) struct PreparedItem<N> {
+    /// Data that the source reports with the result.
+    pub(crate) note: N,
+    /// `None` if the item is not a block.
+    pub(crate) block: Option<PreparedBlock>,
+}
+
+/// An item under way.
+struct PendingItem<N> {
+    note: Receiver<N>,
+    report: Receiver<BlockReport>,
+}
+
+impl<N> PendingItem<N> {
+    /// Returns the result of the item if it is known.
+    fn poll(&self) -> Option<(Option<N>, BlockReport)> {
+        match self.report.try_recv() {
+            Ok(report) => Some((self.note.recv().ok(), report)),
+            Err(TryRecvError::Disconnected) => Some((self.note.recv().ok(), stopped())),
+            Err(TryRecvError::Empty) => None,
+        }
+    }
+
+    fn wait(&self) -> (Option<N>, BlockReport) {
+        let report = self.report.recv().unwrap_or_else(|_| stopped());
+        (self.note.recv().ok(), report)
+    }
+}
+
+fn stopped() -> BlockReport {
+    BlockReport::Done(Err(ChainError::ImporterStopped.into()))
+}
+
+/// Feeds the items of a source to the importer. `prepare` runs ahead on all cores. `on_report` gets each result in order, after
+/// the block is on disk, until it breaks: then the blocks under way are dropped. Blocks that are
+/// already written are reported, too. `stops_at_failure`: nothing is imported behind a block that is not.
+pub(crate) fn feed<T: Send, N: Send + 'static, B>(
+    importer: &Importer,
+    items: impl Iterator<Item = T>,
+    stops_at_failure: bool,
+    prepare: impl Fn(T) -> PreparedItem<N> + Sync,
+    mut on_report: impl FnMut(N, BlockReport) -> ControlFlow<B>,
+) -> Result<Option<B>, ChainError> {
+    let source = Arc::new(SourceControl::new(stops_at_failure));
+    let prepare = &prepare;
+    let mut pending: VecDeque<PendingItem<N>> = VecDeque::new();
+    let mut report = |(note, report): (Option<N>, BlockReport)| match note {
+        Some(note) => on_report(note, report),
+        // A panic in `prepare`: the scope passes it on.
+        None => ControlFlow::Continue(()),
+    };
+    let run = |spawn: &dyn Fn(T) -> Result<PendingItem<N>, ChainError>| {
+        let mut broken = None;
+        for item in items {
+            pending.push_back(spawn(item)?);
+            while broken.is_none()
+                && let Some(done) = match pending.front() {
+                    Some(front) if pending.len() >= BLOCKS_UNDER_WAY => Some(front.wait()),
+                    Some(front) => front.poll(),
+                    None => None,
+                }
+            {
+                pending.pop_front();
+                broken = report(done).break_value();
+            }
+            if broken.is_some() {
+                break;
+            }
+        }
+        while broken.is_none()
+            && let Some(front) = pending.pop_front()
+        {
+            broken = report(front.wait()).break_value();
+        }
+        if broken.is_some() {
+            source.cancel();
+            for item in pending.drain(..) {
+                let (note, result) = item.wait();
+                if matches!(
+                    &result,
+                    BlockReport::Done(Ok(ImportOutcome::ImportedBest | ImportOutcome::ImportedNotBest))
+                ) {
+                    // The source has ended: the answer changes nothing.
+                    drop(report((note, result)));
+                }
+            }
+        }
+        Ok(broken)
+    };
+    let enqueue = |deliver: &dyn Fn(Delivery<T, N>), item: T| {
+        let (block_sender, block) = sync_channel(1);
+        let (note_sender, note) = sync_channel(1);
+        deliver(Delivery { item, block: block_sender, note: note_sender });
+        let report = importer.queue(block, BlockOrigin::File, &source)?;
+        Ok(PendingItem { note, report })
+    };
+    match thread_pool() {
+        Some(pool) => pool.in_place_scope(|scope| {
+            run(&|item| enqueue(&|delivery| scope.spawn(move |_| delivery.make(importer, prepare)), item))
+        }),
+        None => run(&|item| enqueue(&|delivery| delivery.make(importer, prepare), item)),
+    }
+}
+
+/// An item to be prepared, and where its parts go.
+struct Delivery<T, N> {
+    item: T,
+    block: std::sync::mpsc::SyncSender<Option<PreparedBlock>>,
+    note: std::sync::mpsc::SyncSender<N>,
+}
+
+impl<T, N> Delivery<T, N> {
+    fn make(self, importer: &Importer, prepare: impl Fn(T) -> PreparedItem<N>) {
+        let PreparedItem { note, block } = prepare(self.item);
+        if let Some(block) = &block {
+            recover_ahead(importer, block);
+        }
+        // The source waits for the note, the importer for the block, unless the chain is being closed.
+        drop(self.note.send(note));
+        drop(self.block.send(block));
+    }
+}
+
+/// Recovers the senders of a block that the importer will need. Cheaper checks come first.
+fn recover_ahead(importer: &Importer, block: &PreparedBlock) {
+    let archive = &importer.steps.archive;
+    if importer.invalid.verdict(&block.hash).is_some() || archive.store.has_block(&block.hash).unwrap_or(false) {
+        return;
+    }
+    // A failure shows again when the importer makes the same checks.
+    if is_worth_recovering(block, archive, importer.steps.config.clock.now()).unwrap_or(false) {
+        block.senders();
+    }
+}

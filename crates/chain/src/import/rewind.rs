@@ -1,0 +1,49 @@
+//! Going back to a lower block of the best chain.
+
+use std::sync::Arc;
+
+use rhizome_storage::Rewind;
+
+use crate::error::ChainError;
+use crate::head::branch_change::BranchChange;
+use crate::import::head_writer::HeadWriter;
+use crate::import::import_state::ImportState;
+
+/// Heights deleted in one batch. Bounds the memory of a long way back; the chain is consistent after each batch.
+const HEIGHTS_PER_BATCH: u64 = 1000;
+
+/// Makes the block of the best chain at `height` the head, deletes all blocks above it, on the best chain and off it, and
+/// empties the pool. A height above the head only deletes the blocks above that height.
+pub(crate) fn rewind(writer: &mut HeadWriter, height: u64) -> Result<(), ChainError> {
+    let mut top = writer.steps.archive.store.highest_number()?.unwrap_or_default();
+    loop {
+        let lowest = top.saturating_sub(HEIGHTS_PER_BATCH).max(height);
+        delete_above(writer, lowest)?;
+        if lowest == height || lowest == 0 {
+            break;
+        }
+        top = lowest;
+    }
+    // Blocks on the deleted ones may be valid on another state.
+    writer.invalid.clear();
+    writer.steps.publisher.pool().clear();
+    Ok(())
+}
+
+fn delete_above(writer: &mut HeadWriter, height: u64) -> Result<(), ChainError> {
+    let (archive, publisher) = (&writer.steps.archive, &writer.steps.publisher);
+    let mut state = writer.state.lock();
+    let head = publisher.head();
+    let target = match head.number() <= height {
+        true => Arc::clone(&head.record),
+        false => archive.main_record(height)?.ok_or(ChainError::MissingHeight { number: height })?,
+    };
+    let flat = state.difference_from_head(&state.trie_at(target.state_root))?;
+    let change = BranchChange::plan(archive, &head.record, &target)?;
+    archive.remember_deleted(&change.retracted);
+    let generation = archive.store.delete_above(&Rewind { height, head: target.hash, flat: &flat })?;
+    *state = ImportState::open(target.state_root, &archive.store, writer.steps.config.cache_bytes);
+    archive.forget_all();
+    publisher.publish(target, generation, &change, &[]);
+    Ok(())
+}

@@ -1,0 +1,275 @@
+//! The steps of an import, in order: rules, execution, comparison with the header, write, publication.
+
+use std::mem;
+use std::sync::Arc;
+
+use rhizome_evm::{AncestorBlock, BlockOutcome, Deadline, ExecError, execute_block};
+use rhizome_primitives::{Address, B256, Block, Bytes, Receipt, U256};
+use rhizome_storage::{BlockWrite, HeadChange, StoredReceipts};
+use rhizome_trie::{NodeBatch, StateDelta, StateReader, Trie, list_root};
+
+use crate::archive::Archive;
+use crate::archive::ancestry::ChainAncestry;
+use crate::archive::record::{BlockRecord, UNEXECUTED, total_difficulty};
+use crate::archive::side_branch::AncestorPosition;
+use crate::config::ChainConfig;
+use crate::error::{ChainError, ImportError};
+use crate::head::branch_change::{BranchChange, positions};
+use crate::head::publisher::HeadPublisher;
+use crate::import::invalid_block::InvalidBlock;
+use crate::import::prepared_block::{PreparedBlock, is_orchid};
+use crate::import::rules::{
+    ExecutionResult, ImportFailure, RuleContext, check_nonces, check_old_state_root, check_outcome, check_rules,
+};
+
+/// Parts of the chain that the steps use. Shared by the importer and its threads.
+pub(crate) struct ImportSteps {
+    pub(crate) config: Arc<ChainConfig>,
+    pub(crate) archive: Arc<Archive>,
+    pub(crate) publisher: Arc<HeadPublisher>,
+}
+
+/// A block that satisfies all rules that need no state.
+pub(crate) struct CheckedBlock {
+    pub(crate) block: Block,
+    pub(crate) hash: B256,
+    pub(crate) raw: Vec<u8>,
+    pub(crate) senders: Vec<Address>,
+    pub(crate) total_difficulty: U256,
+    /// Whether the block is stored without execution.
+    is_stored: bool,
+}
+
+/// An executed block. Its header is not compared with the result yet.
+pub(crate) struct ExecutedBlock {
+    checked: CheckedBlock,
+    outcome: BlockOutcome,
+    pub(crate) delta: Arc<StateDelta>,
+}
+
+/// A block that passed all checks and is not written yet.
+pub(crate) struct VerifiedBlock {
+    pub(crate) record: Arc<BlockRecord>,
+    raw: Vec<u8>,
+    pub(crate) receipts: Vec<Receipt>,
+    encoded_receipts: Vec<Bytes>,
+    /// Changes of the block to the state.
+    pub(crate) delta: Arc<StateDelta>,
+    /// Trie nodes that the block adds.
+    pub(crate) nodes: NodeBatch,
+    is_stored: bool,
+}
+
+impl CheckedBlock {
+    pub(crate) fn as_ancestor(&self) -> AncestorBlock {
+        AncestorBlock::new(&self.block, self.hash, self.total_difficulty)
+    }
+}
+
+impl ExecutedBlock {
+    pub(crate) fn as_ancestor(&self) -> AncestorBlock {
+        self.checked.as_ancestor()
+    }
+}
+
+impl ImportSteps {
+    /// Checks all rules that need no state.
+    pub(crate) fn check(
+        &self,
+        mut prepared: PreparedBlock,
+        parent: &AncestorBlock,
+    ) -> Result<CheckedBlock, ImportFailure> {
+        let now = self.config.clock.now();
+        let context = RuleContext { archive: &self.archive, parent: &parent.header, now };
+        let senders = check_rules(&mut prepared, &context)?;
+        let PreparedBlock { block, hash, raw, .. } = prepared;
+        let total_difficulty = total_difficulty(parent.total_difficulty, &block);
+        Ok(CheckedBlock { block, hash, raw, senders, total_difficulty, is_stored: false })
+    }
+
+    /// Executes a block on the state after its parent.
+    pub(crate) fn execute(
+        &self,
+        checked: CheckedBlock,
+        state: Arc<dyn StateReader>,
+    ) -> Result<ExecutedBlock, ImportFailure> {
+        let CheckedBlock { block, hash, senders, .. } = &checked;
+        check_nonces(block, senders, &*state)?;
+        let missing = ChainError::MissingBlock { hash: *hash };
+        let parent = block.header.parent().ok_or(missing)?;
+        let ancestry = ChainAncestry::new(Arc::clone(&self.archive), block.header.number.saturating_sub(1), parent);
+        let mut outcome = execute_block(&self.config.spec, block, senders, state, &ancestry, &Deadline::none())
+            .map_err(|error| execution_failure(error, block, *hash))?;
+        let delta = Arc::new(mem::take(&mut outcome.delta));
+        Ok(ExecutedBlock { checked, outcome, delta })
+    }
+
+    /// Compares the header with the result of the execution. `trie` moves from the state of the parent to that of the block;
+    /// after a failure its content is undefined.
+    pub(crate) fn compare(&self, executed: ExecutedBlock, trie: &mut Trie) -> Result<VerifiedBlock, ImportFailure> {
+        let ExecutedBlock { checked, outcome, delta } = executed;
+        let CheckedBlock { block, raw, senders, total_difficulty, is_stored, .. } = checked;
+        let spec = &self.config.spec;
+        let encoded_receipts: Vec<Bytes> = outcome.receipts.iter().map(|receipt| receipt.encode().into()).collect();
+        let items = encoded_receipts.iter().map(AsRef::as_ref);
+        let receipts_root = list_root(items, is_orchid(spec, block.header.number))?;
+        trie.apply(&delta)?;
+        let nodes = trie.commit();
+        let state_root = trie.root_hash();
+        check_outcome(&block.header, &ExecutionResult { outcome: &outcome, state_root, receipts_root }, spec)?;
+        check_old_state_root(&block.header, trie, spec, self.config.old_state_roots)?;
+        let record = Arc::new(BlockRecord::new(block, raw.len(), total_difficulty, state_root, senders));
+        Ok(VerifiedBlock { record, raw, receipts: outcome.receipts, encoded_receipts, delta, nodes, is_stored })
+    }
+
+    /// Makes all checks of an import without writing. `trie` is the state of the parent.
+    pub(crate) fn verify(
+        &self,
+        prepared: PreparedBlock,
+        parent: &AncestorBlock,
+        trie: &mut Trie,
+    ) -> Result<VerifiedBlock, ImportFailure> {
+        let checked = self.check(prepared, parent)?;
+        let executed = self.execute(checked, Arc::new(trie.clone()))?;
+        self.compare(executed, trie)
+    }
+
+    /// Writes a child of the best block and makes it the best block.
+    pub(crate) fn write_child(&self, block: VerifiedBlock) -> Result<(), ImportError> {
+        let change = BranchChange { retracted: Vec::new(), enacted: vec![Arc::clone(&block.record)] };
+        let delta = Arc::clone(&block.delta);
+        self.write_best(block, &change, &delta)
+    }
+
+    /// Writes a block and makes it the best block. `flat` is the difference between the state of the head and its own.
+    pub(crate) fn write_best(
+        &self,
+        block: VerifiedBlock,
+        change: &BranchChange,
+        flat: &StateDelta,
+    ) -> Result<(), ImportError> {
+        let record = Arc::clone(&block.record);
+        let generation = self.write(block, Some((change, flat)))?;
+        self.publisher.publish(record, generation, change, &change.retracted);
+        Ok(())
+    }
+
+    /// Writes a block beside the best chain.
+    pub(crate) fn write_side(&self, block: VerifiedBlock) -> Result<(), ImportError> {
+        self.write(block, None)?;
+        self.publisher.note_side_change();
+        Ok(())
+    }
+
+    /// Writes a block beside the best chain without executing it.
+    pub(crate) fn write_unexecuted(&self, checked: CheckedBlock) -> Result<(), ImportError> {
+        let CheckedBlock { block, hash, raw, senders, total_difficulty, .. } = checked;
+        let parent = block.header.parent().ok_or(ChainError::MissingBlock { hash })?;
+        self.archive.store.write_block(BlockWrite {
+            hash,
+            number: block.header.number,
+            raw: &raw,
+            total_difficulty,
+            state_root: UNEXECUTED,
+            senders: &senders,
+            transaction_hashes: &[],
+            receipts: &[],
+            encoded_receipts: &[],
+            nodes: NodeBatch::default(),
+            head_change: None,
+        })?;
+        let position = AncestorPosition { number: block.header.number, hash };
+        self.archive.follow_side_branch(position, &parent)?;
+        self.archive.remember_ancestor(&Arc::new(AncestorBlock::new(&block, hash, total_difficulty)));
+        self.publisher.note_side_change();
+        Ok(())
+    }
+
+    /// Reads a block that was stored without execution.
+    pub(crate) fn unexecuted(&self, hash: B256) -> Result<CheckedBlock, ChainError> {
+        let stored = self.archive.store.block(&hash)?.ok_or(ChainError::MissingBlock { hash })?;
+        let decoded = Block::decode(&stored.raw, &self.config.spec);
+        let block = decoded.map_err(|source| ChainError::StoredBlock { hash, source })?;
+        let (senders, total_difficulty) = (stored.senders, stored.total_difficulty);
+        Ok(CheckedBlock { block, hash, raw: stored.raw.to_vec(), senders, total_difficulty, is_stored: true })
+    }
+
+    /// Returns the generation of the flat state after the write.
+    fn write(&self, block: VerifiedBlock, best: Option<(&BranchChange, &StateDelta)>) -> Result<u64, ImportError> {
+        let VerifiedBlock { record, raw, receipts, encoded_receipts, nodes, is_stored, .. } = block;
+        let transaction_hashes: Vec<B256> =
+            record.block.transactions.iter().map(|transaction| transaction.hash()).collect();
+        let (enacted, retracted) =
+            best.map(|(change, _)| (positions(&change.enacted), positions(&change.retracted))).unwrap_or_default();
+        let head_change = best.map(|(_, flat)| HeadChange { enacted: &enacted, retracted: &retracted, flat });
+        let generation = self.archive.store.write_block(BlockWrite {
+            hash: record.hash,
+            number: record.number(),
+            raw: &raw,
+            total_difficulty: record.total_difficulty,
+            state_root: record.state_root,
+            senders: record.senders(),
+            transaction_hashes: &transaction_hashes,
+            receipts: &receipts,
+            encoded_receipts: &encoded_receipts,
+            nodes,
+            head_change,
+        })?;
+        self.archive.remember(&record, StoredReceipts { transaction_hashes, receipts }, is_stored);
+        Ok(generation)
+    }
+}
+
+/// Separates verdicts about a block from failures of the node.
+fn execution_failure(error: ExecError, block: &Block, hash: B256) -> ImportFailure {
+    let number = block.header.number;
+    let transaction = |index: usize| block.transactions.get(index).map_or(B256::ZERO, |transaction| transaction.hash());
+    let invalid = match error {
+        ExecError::Refused { index, reason } => {
+            InvalidBlock::Transaction { index, transaction: transaction(index), reason }
+        }
+        ExecError::Unexecutable { index, reason } => {
+            InvalidBlock::Unexecutable { index, transaction: transaction(index), reason }
+        }
+        ExecError::Conflict => InvalidBlock::SublistConflict,
+        ExecError::SequentialContract { index } => {
+            InvalidBlock::SequentialContract { index, transaction: transaction(index) }
+        }
+        ExecError::Edges { transactions } => {
+            InvalidBlock::Edges { edges: block.header.edges.clone().unwrap_or_default(), count: transactions }
+        }
+        ExecError::BridgePart { part, stage, index, .. } => {
+            let transaction = transaction(index);
+            return ImportFailure::Error(ImportError::BridgePart {
+                number,
+                block: hash,
+                index,
+                transaction,
+                part,
+                stage,
+            });
+        }
+        source => return ImportFailure::Error(ImportError::Execution { number, block: hash, source }),
+    };
+    ImportFailure::Invalid(invalid)
+}
+
+#[cfg(test)]
+mod tests {
+    use rhizome_primitives::{ChainSpec, Header, Transaction};
+
+    use super::*;
+
+    #[test]
+    fn a_missing_part_of_the_bridge_is_no_verdict() {
+        let header = Header::new(7, &ChainSpec::regtest());
+        let block = Block { header, transactions: vec![Transaction::remasc(7)], uncles: Vec::new() };
+        let error = ExecError::BridgePart { part: "addSignature", stage: 6, number: 7, index: 0, hash: B256::ZERO };
+        let ImportFailure::Error(error) = execution_failure(error, &block, B256::repeat_byte(1)) else {
+            panic!("the block was judged");
+        };
+        let text = error.to_string();
+        let hash = block.transactions[0].hash().to_string();
+        assert!(text.contains("block 7") && text.contains("addSignature (stage 6)") && text.contains(&hash), "{text}");
+    }
+}

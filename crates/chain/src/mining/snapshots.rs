@@ -1,0 +1,84 @@
+//! Snapshots of a development chain. None of it is on disk.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use rhizome_primitives::B256;
+
+use crate::error::ChainError;
+use crate::head::publisher::HeadPublisher;
+use crate::import::head_writer::HeadWriter;
+use crate::import::rewind::rewind;
+use crate::import::state_change::restore_state;
+use crate::mining::block_settings::{BlockSettings, ChosenSettings};
+
+/// The snapshots. The id of each is its position plus one.
+pub(crate) struct Snapshots {
+    snapshots: Mutex<Vec<Snapshot>>,
+    publisher: Arc<HeadPublisher>,
+    settings: Arc<BlockSettings>,
+}
+
+#[derive(Clone, Copy)]
+struct Snapshot {
+    height: u64,
+    block: B256,
+    /// Root of the state after the block, which may have been replaced by hand.
+    state_root: B256,
+    settings: (ChosenSettings, i64),
+}
+
+impl Snapshots {
+    pub(crate) fn new(publisher: Arc<HeadPublisher>, settings: Arc<BlockSettings>) -> Self {
+        Self { snapshots: Mutex::default(), publisher, settings }
+    }
+
+    /// Takes a snapshot of the head. Returns its id: 1, 2, and so on.
+    pub(crate) fn take(&self) -> u64 {
+        let mut snapshots = self.snapshots.lock();
+        let head = self.publisher.head();
+        snapshots.push(Snapshot {
+            height: head.number(),
+            block: head.hash(),
+            state_root: head.record.state_root,
+            settings: self.settings.save(),
+        });
+        snapshots.len() as u64
+    }
+
+    /// Returns id, height and block hash of each snapshot.
+    pub(crate) fn list(&self) -> Vec<(u64, u64, B256)> {
+        let snapshots = self.snapshots.lock();
+        (1..).zip(snapshots.iter()).map(|(id, snapshot)| (id, snapshot.height, snapshot.block)).collect()
+    }
+
+    /// Goes back to a snapshot: deletes the blocks above it, undoes changes of its state and of the settings, and empties the
+    /// pool. The snapshot stays, later ones are removed. Returns false if there is no such snapshot.
+    pub(crate) fn revert(&self, writer: &mut HeadWriter, id: u64) -> Result<bool, ChainError> {
+        let Some(position) = id.checked_sub(1).and_then(|position| usize::try_from(position).ok()) else {
+            return Ok(false);
+        };
+        // Not locked while blocks are deleted: `evm_snapshot` runs on a worker, which must not wait. A snapshot that is taken
+        // meanwhile is removed below.
+        let Some(snapshot) = self.snapshots.lock().get(position).copied() else { return Ok(false) };
+        rewind(writer, snapshot.height)?;
+        restore_state(writer, &snapshot.block, snapshot.state_root)?;
+        self.settings.restore(snapshot.settings);
+        self.publisher.pool().follow_target(self.settings.target_gas_limit());
+        self.snapshots.lock().truncate(position.saturating_add(1));
+        Ok(true)
+    }
+
+    /// Goes back to the genesis and its original state, and removes all snapshots and chosen settings.
+    pub(crate) fn reset(&self, writer: &mut HeadWriter) -> Result<(), ChainError> {
+        rewind(writer, 0)?;
+        let genesis = self.publisher.head().hash();
+        if let Some(root) = writer.steps.archive.store.original_state_root(&genesis)? {
+            restore_state(writer, &genesis, root)?;
+        }
+        self.settings.reset();
+        self.publisher.pool().follow_target(self.settings.target_gas_limit());
+        self.snapshots.lock().clear();
+        Ok(())
+    }
+}
