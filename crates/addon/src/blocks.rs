@@ -1,6 +1,7 @@
 //! Operations on many blocks: import, export, rewind, verification. Each runs on a separate thread.
 
-use crate::executors::{guarded, promise, settle};
+use crate::deferred::{promise, settle};
+use crate::executors::guarded;
 use crate::node::alone;
 use crate::process::{self, Running};
 use crate::reply::refusal;

@@ -9,7 +9,7 @@
 //! own way.
 #![expect(unsafe_code, reason = "promises by their handles, on the thread that made them")]
 
-use crate::executors::{self, DeferredReply};
+use crate::deferred::{self, DeferredReply};
 use crate::optimizations::optimizations;
 use crate::reply::{Reply, refusal};
 use crate::uv::{self, Waker, Wakeup};
@@ -80,7 +80,7 @@ impl PendingReply {
                     waker.wake();
                 }
             }
-            Self::ThreadSafeFunction(reply) => executors::settle(reply, answer),
+            Self::ThreadSafeFunction(reply) => deferred::settle(reply, answer),
         }
     }
 }
@@ -88,7 +88,7 @@ impl PendingReply {
 /// Makes a promise. Returns its native end and its value in JavaScript.
 pub(crate) fn promise(env: &Env) -> Result<(PendingReply, Object<'_>)> {
     if !optimizations().libuv_completions || !uv::is_available() {
-        let (reply, promise) = executors::promise(env)?;
+        let (reply, promise) = deferred::promise(env)?;
         return Ok((PendingReply::ThreadSafeFunction(reply), promise));
     }
     let completions = completions(env)?;

@@ -6,8 +6,8 @@ use crate::text::Text;
 use napi::bindgen_prelude::Object;
 use napi::{Env, Result};
 use napi_derive::napi;
-use rhizome_answers::call_object::CallObject;
 use rhizome_answers::block_id::BlockId;
+use rhizome_answers::call_object::CallObject;
 use rhizome_answers::tracing::options::TraceOptions;
 use rhizome_answers::{debug, parameters};
 

@@ -5,8 +5,8 @@ use crate::reply::Reply;
 use crate::text::Text;
 use napi::Result;
 use napi_derive::napi;
-use rhizome_answers::objects::block::TransactionList;
 use rhizome_answers::block_id::BlockId;
+use rhizome_answers::objects::block::TransactionList;
 use rhizome_answers::{RpcError, eth, parameters};
 
 /// Answers `eth_protocolVersion`.

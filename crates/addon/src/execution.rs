@@ -7,10 +7,10 @@ use crate::text::Text;
 use napi::bindgen_prelude::{Either, Object};
 use napi::{Env, Result};
 use napi_derive::napi;
+use rhizome_answers::block_id::BlockId;
 use rhizome_answers::call_object::CallObject;
 use rhizome_answers::log_filter::LogQuery;
 use rhizome_answers::overrides::Overrides;
-use rhizome_answers::block_id::BlockId;
 use rhizome_answers::simulation::Simulation;
 use rhizome_answers::{eth, parameters};
 

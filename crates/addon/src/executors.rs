@@ -7,7 +7,7 @@ use crate::pool::{JobOutcome, Pool};
 use crate::process::{self, Running};
 use crate::reply::{Reply, refusal};
 use napi::bindgen_prelude::{Either, Object};
-use napi::{Env, JsDeferred, Result};
+use napi::{Env, Result};
 use rhizome_answers::{Answer, ErrorCode, Node, RpcError};
 use rhizome_evm::Deadline;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,10 +17,6 @@ use std::time::{Duration, Instant};
 
 /// Time limit of an inline call. It ends executions that the gas-like budget of [`Deadline::inline`] does not end.
 const INLINE_TIME_LIMIT: Duration = Duration::from_micros(300);
-
-type Resolver = Box<dyn FnOnce(Env) -> Result<Reply> + Send>;
-/// The native end of a promise, which any thread can settle.
-pub(crate) type DeferredReply = JsDeferred<Reply, Resolver>;
 
 /// The conditions that end an execution.
 pub(crate) struct ExecutionLimit {
@@ -110,20 +106,6 @@ fn queued<'e>(
     };
     pool.submit(owner::current(), Box::new(job));
     Ok(promise)
-}
-
-/// Makes a promise for work on a separate thread. It settles behind the progress reports of that thread, which
-/// [`completions`] would overtake.
-pub(crate) fn promise(env: &Env) -> Result<(DeferredReply, Object<'_>)> {
-    env.create_deferred::<Reply, Resolver>()
-}
-
-/// Settles a promise.
-pub(crate) fn settle(reply: DeferredReply, answer: Answer) {
-    match answer {
-        Ok(text) => reply.resolve(Box::new(move |_env| Ok(Reply(text)))),
-        Err(error) => reply.reject(refusal(error)),
-    }
 }
 
 /// Turns a panic into an internal error, which ends one answer instead of the process.

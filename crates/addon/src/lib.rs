@@ -15,6 +15,7 @@ mod changes;
 mod completions;
 mod config;
 pub mod debug;
+mod deferred;
 pub mod eth;
 pub mod evm;
 pub mod execution;

@@ -1,7 +1,8 @@
 //! Opens, closes and describes the node; registers listeners; cancels executions.
 
 use crate::config::NodeConfig;
-use crate::executors::{guarded, promise, settle, sync};
+use crate::deferred::{promise, settle};
+use crate::executors::{guarded, sync};
 use crate::miner::TimedMiner;
 use crate::optimizations::optimizations;
 use crate::pool::Pool;

@@ -215,7 +215,13 @@ mod tests {
         }
 
         /// What the transaction at an index returns.
-        fn ask(&self, cache: &ReplayCache, key: ReplayKey, index: usize, deadline: &Deadline) -> Result<U256, RpcError> {
+        fn ask(
+            &self,
+            cache: &ReplayCache,
+            key: ReplayKey,
+            index: usize,
+            deadline: &Deadline,
+        ) -> Result<U256, RpcError> {
             let (spec, block, senders) = (&self.spec, &self.block, self.senders.as_slice());
             let replayed = ReplayedBlock { spec, block, senders, ancestry: &Alone };
             let open = || Ok(Arc::new(Counted(self.state.clone(), Arc::clone(&self.reads))) as _);

@@ -1,0 +1,24 @@
+//! Promises of JavaScript that a Rust thread settles.
+
+use crate::reply::{Reply, refusal};
+use napi::bindgen_prelude::Object;
+use napi::{Env, JsDeferred, Result};
+use rhizome_answers::Answer;
+
+type Resolver = Box<dyn FnOnce(Env) -> Result<Reply> + Send>;
+/// The native end of a promise, which any thread can settle.
+pub(crate) type DeferredReply = JsDeferred<Reply, Resolver>;
+
+/// Makes a promise for work on a separate thread. It settles behind the progress reports of that thread, which
+/// [`crate::completions`] would overtake.
+pub(crate) fn promise(env: &Env) -> Result<(DeferredReply, Object<'_>)> {
+    env.create_deferred::<Reply, Resolver>()
+}
+
+/// Settles a promise.
+pub(crate) fn settle(reply: DeferredReply, answer: Answer) {
+    match answer {
+        Ok(text) => reply.resolve(Box::new(move |_env| Ok(Reply(text)))),
+        Err(error) => reply.reject(refusal(error)),
+    }
+}
