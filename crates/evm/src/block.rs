@@ -14,7 +14,7 @@ use crate::machine::Machine;
 use crate::overrides::StateOverrides;
 use crate::state::{AccessSet, Checkpoint, State};
 use crate::tracing::{EnclosingTransaction, Inspected, InspectingTracer, Inspection, complete, view_after};
-use crate::tracing::{NoOpTracer, Tracer};
+use crate::tracing::{InterpreterTracer, NoOpTracer};
 use crate::transaction::{FeePayment, SublistState, TransactionContext, TransactionOutcome};
 
 /// Executes transactions on the state of the parent block.
@@ -242,7 +242,7 @@ impl<'e> BlockExecutor<'e> {
         sender: Address,
         is_remasc: bool,
         sublist: &mut SublistState,
-        tracer: &mut impl Tracer,
+        tracer: &mut impl InterpreterTracer,
     ) -> Result<TransactionOutcome, ExecError> {
         self.evm.machine.state.settle();
         self.last = None;
@@ -256,8 +256,8 @@ impl<'e> BlockExecutor<'e> {
         if is_remasc {
             self.pay_postponed_fees()?;
         }
-        let place = TransactionContext { index: self.executed.transactions(), is_remasc, payment: self.payment };
-        let result = self.evm.transact(transaction, sender, place, sublist, tracer);
+        let context = TransactionContext { index: self.executed.transactions(), is_remasc, payment: self.payment };
+        let result = self.evm.transact(transaction, sender, context, sublist, tracer);
         let outcome = match result {
             Ok(outcome) => outcome,
             Err(error) => {

@@ -16,7 +16,7 @@ use crate::machine::{Machine, Origin};
 use crate::overrides::StateOverrides;
 use crate::state::{Checkpoint, State};
 use crate::tracing::{EnclosingTransaction, Inspected, InspectingTracer, Inspection, complete, view_after};
-use crate::tracing::{NoOpTracer, Tracer};
+use crate::tracing::{InterpreterTracer, NoOpTracer};
 use crate::transaction::{GAS_LIMIT_LIMIT, Message, granted_refund, local_intrinsic_gas};
 
 /// Added to an estimate when value moved between contracts.
@@ -138,7 +138,11 @@ pub fn inspect_call(
     Ok(Inspected { outcome, accounts })
 }
 
-fn execute(evm: &mut Evm<'_>, request: &CallRequest, tracer: &mut impl Tracer) -> Result<CallOutcome, ExecError> {
+fn execute(
+    evm: &mut Evm<'_>,
+    request: &CallRequest,
+    tracer: &mut impl InterpreterTracer,
+) -> Result<CallOutcome, ExecError> {
     if request.value.bit(255) {
         return Err(ExecError::Unexecutable { index: 0, reason: Unexecutable::Amount });
     }

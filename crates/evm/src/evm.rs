@@ -8,7 +8,7 @@ use crate::frame_request::FrameRequest;
 use crate::halt::HaltReason;
 use crate::instructions::{GAS, Instructions, RskInterpreter, UNBOUNDED_MEMORY_GAS, instructions};
 use crate::machine::Machine;
-use crate::tracing::Tracer;
+use crate::tracing::InterpreterTracer;
 
 /// Instructions between two checks of the deadline.
 const STEPS_PER_CHECK: u32 = 512;
@@ -31,7 +31,11 @@ impl<'e> Evm<'e> {
     }
 
     /// Runs a first frame and all frames that it starts.
-    pub(crate) fn run(&mut self, top: TopFrame, tracer: &mut impl Tracer) -> Result<FinishedFrame, ExecError> {
+    pub(crate) fn run(
+        &mut self,
+        top: TopFrame,
+        tracer: &mut impl InterpreterTracer,
+    ) -> Result<FinishedFrame, ExecError> {
         let limited;
         let table = if top.gas < UNBOUNDED_MEMORY_GAS {
             &*self.instructions
@@ -83,7 +87,7 @@ impl<'e> Evm<'e> {
 }
 
 /// Runs instructions until the frame ends or requests another frame.
-fn interpret<'e, T: Tracer>(
+fn interpret<'e, T: InterpreterTracer>(
     interpreter: &mut Interpreter<RskInterpreter>,
     machine: &mut Machine<'e>,
     table: &Instructions<'e>,

@@ -5,7 +5,8 @@
 //! precompiles, exceed any budget.
 //!
 //! Measured: a `balanceOf` (21,751 gas) takes 4.4 µs in this crate, with the budget and without it; the difference is below
-//! the noise. An inline call saves the way to a thread of the pool and back, about ten times that (docs/benchmarks.md).
+//! the noise. An inline call saves a round trip to the pool, which takes about ten times as long
+//! (docs/design/inline-calls.md). `npm run bench -- --without inline-calls` measures the node without inline calls.
 //!
 //! Fallback: a call that exceeds the budget fails with [`ExecError::DeadlineExceeded`] and the caller runs it again in the
 //! pool, with a time limit only. The result is the same, because the budget is invisible to contracts.
@@ -23,7 +24,7 @@ use rhizome_primitives::{Rule, U256};
 use crate::error::ExecError;
 use crate::instructions::{RskInterpreter, precompile_of};
 use crate::machine::Machine;
-use crate::tracing::Tracer;
+use crate::tracing::InterpreterTracer;
 
 /// Units of work of an inline call. A unit is the time of a simple instruction, at most 8 ns.
 const UNITS: u64 = 20_000;
@@ -164,7 +165,7 @@ fn check_clock(machine: &Machine<'_>) -> Result<(), ExecError> {
     if machine.deadline.has_passed() { Err(ExecError::DeadlineExceeded) } else { Ok(()) }
 }
 
-impl Tracer for InlineBudget {
+impl InterpreterTracer for InlineBudget {
     const HAS_STEPS: bool = true;
 
     #[inline]
@@ -277,7 +278,7 @@ mod tests {
             assert!(!fits(code), "{code:x?}");
         }
         assert!(fits(&hex!("4340")));
-        for entry in &crate::precompiles::table::TABLE {
+        for entry in crate::precompiles::table::TABLE {
             let code = [&hex!("6000600060806000600073")[..], entry.address.as_slice(), &hex!("5af1")].concat();
             let has_price = entry.precompile.inline_work(128).is_some();
             assert_eq!(fits(&code), has_price, "{}", entry.address);

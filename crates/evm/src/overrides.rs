@@ -92,7 +92,7 @@ impl StateOverrides {
             if self.accounts.iter().any(|other| other.address == to) {
                 return Err(OverrideRefusal::MovedToOverridden(to));
             }
-            if moved.iter().any(|(taken, _)| *taken == to) {
+            if moved.iter().any(|(new, _)| *new == to) {
                 return Err(OverrideRefusal::MovedTwice(to));
             }
             moved.push((to, entry));

@@ -3,7 +3,7 @@
 //! An [`Inspector`] receives events in order while the code runs. It can stop the execution by an error, which bounds the
 //! size of traces. Formats of traces are not defined here.
 //!
-//! [`Tracer`] is the hook of the interpreter loop, resolved at compile time: [`NoOpTracer`] costs nothing,
+//! [`InterpreterTracer`] is the hook of the interpreter loop, resolved at compile time: [`NoOpTracer`] costs nothing,
 //! [`InspectingTracer`] passes events to an [`Inspector`].
 
 mod changes;
@@ -25,7 +25,7 @@ pub use changes::{AccountChange, AccountView, SlotChange};
 pub(crate) use changes::{complete, view_after};
 pub(crate) use inspecting::InspectingTracer;
 pub use instruction_names::instruction_name;
-pub(crate) use tracer::{NoOpTracer, Tracer};
+pub(crate) use tracer::{InterpreterTracer, NoOpTracer};
 
 /// The instruction, or the kind of transaction, that starts a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

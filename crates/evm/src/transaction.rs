@@ -12,7 +12,7 @@ use crate::error::{ExecError, Unexecutable};
 use crate::evm::Evm;
 use crate::frame::End;
 use crate::machine::Origin;
-use crate::tracing::Tracer;
+use crate::tracing::InterpreterTracer;
 
 pub use message::charged_intrinsic_gas;
 pub(crate) use message::{GAS_LIMIT_LIMIT, Message, local_intrinsic_gas};
@@ -40,7 +40,7 @@ impl Evm<'_> {
         sender: Address,
         context: TransactionContext,
         sublist: &mut SublistState,
-        tracer: &mut impl Tracer,
+        tracer: &mut impl InterpreterTracer,
     ) -> Result<TransactionOutcome, ExecError> {
         let message =
             Message::of_transaction(transaction, sender, context.is_remasc, self.machine.spec, &self.machine.rules);
@@ -75,7 +75,7 @@ impl Evm<'_> {
         message: &Message,
         sublist: &SublistState,
         payment: FeePayment,
-        tracer: &mut impl Tracer,
+        tracer: &mut impl InterpreterTracer,
     ) -> Result<TransactionOutcome, ExecError> {
         let index = self.machine.origin.index;
         check(&mut self.machine, transaction, message, sublist)?;

@@ -3,7 +3,7 @@
 use revm::interpreter::{Host, InstructionResult, num_words};
 use rhizome_primitives::{Address, B256, EMPTY_CODE_HASH, I256, Rules, U256};
 
-use super::context::{Context, InstructionOutcome, charge, push};
+use super::context::{InstructionOutcome, OpcodeContext, charge, push};
 use super::memory::{expand, expansion_cost, range_end};
 use crate::machine::{Machine, OrStop};
 use crate::precompiles::{PrecompileEntry, precompile_at};
@@ -46,8 +46,8 @@ fn balance_word(balance: I256) -> U256 {
     if width >= 256 { balance.into_raw() } else { balance.into_raw() & ((U256::ONE << width) - U256::ONE) }
 }
 
-pub(super) fn balance(context: Context<'_, '_>) -> InstructionOutcome {
-    let Context { interpreter, host: machine } = context;
+pub(super) fn balance(context: OpcodeContext<'_, '_>) -> InstructionOutcome {
+    let OpcodeContext { interpreter, host: machine } = context;
     let Some(([], top)) = interpreter.stack.popn_top() else {
         return Err(InstructionResult::StackUnderflow);
     };
@@ -55,14 +55,14 @@ pub(super) fn balance(context: Context<'_, '_>) -> InstructionOutcome {
     Ok(())
 }
 
-pub(super) fn selfbalance(context: Context<'_, '_>) -> InstructionOutcome {
-    let Context { interpreter, host: machine } = context;
+pub(super) fn selfbalance(context: OpcodeContext<'_, '_>) -> InstructionOutcome {
+    let OpcodeContext { interpreter, host: machine } = context;
     let balance = machine.state.balance_at(interpreter.extend.account).or_stop(machine)?;
     push(interpreter, balance_word(balance))
 }
 
-pub(super) fn extcodesize(context: Context<'_, '_>) -> InstructionOutcome {
-    let Context { interpreter, host: machine } = context;
+pub(super) fn extcodesize(context: OpcodeContext<'_, '_>) -> InstructionOutcome {
+    let OpcodeContext { interpreter, host: machine } = context;
     let Some(([], top)) = interpreter.stack.popn_top() else {
         return Err(InstructionResult::StackUnderflow);
     };
@@ -74,8 +74,8 @@ pub(super) fn extcodesize(context: Context<'_, '_>) -> InstructionOutcome {
     Ok(())
 }
 
-pub(super) fn extcodehash(context: Context<'_, '_>) -> InstructionOutcome {
-    let Context { interpreter, host: machine } = context;
+pub(super) fn extcodehash(context: OpcodeContext<'_, '_>) -> InstructionOutcome {
+    let OpcodeContext { interpreter, host: machine } = context;
     let Some(([], top)) = interpreter.stack.popn_top() else {
         return Err(InstructionResult::StackUnderflow);
     };
@@ -89,8 +89,8 @@ pub(super) fn extcodehash(context: Context<'_, '_>) -> InstructionOutcome {
     Ok(())
 }
 
-pub(super) fn extcodecopy(context: Context<'_, '_>) -> InstructionOutcome {
-    let Context { interpreter, host: machine } = context;
+pub(super) fn extcodecopy(context: OpcodeContext<'_, '_>) -> InstructionOutcome {
+    let OpcodeContext { interpreter, host: machine } = context;
     let Some([account, to, from, size]) = interpreter.stack.popn() else {
         return Err(InstructionResult::StackUnderflow);
     };

@@ -6,7 +6,7 @@ use revm::interpreter::{Host, InstructionResult, Interpreter};
 use rhizome_primitives::{Address, I256, U256};
 
 use super::accounts::{address_of, precompile_of};
-use super::context::{Context, InstructionOutcome, RskInterpreter, charge, covers, push, saturated_gas};
+use super::context::{InstructionOutcome, OpcodeContext, RskInterpreter, charge, covers, push, saturated_gas};
 use super::memory::{expand, expansion_cost, range_end};
 use super::precompiles;
 use crate::frame_request::{CallFrameRequest, FrameRequest};
@@ -54,8 +54,8 @@ struct Operands {
     output_size: U256,
 }
 
-pub(super) fn call<const KIND: u8>(context: Context<'_, '_>) -> InstructionOutcome {
-    let Context { interpreter, host: machine } = context;
+pub(super) fn call<const KIND: u8>(context: OpcodeContext<'_, '_>) -> InstructionOutcome {
+    let OpcodeContext { interpreter, host: machine } = context;
     let operands = pop_operands::<KIND>(interpreter)?;
     if KIND == CALL && interpreter.runtime_flag.is_static && !operands.value.is_zero() {
         return Err(InstructionResult::CallNotAllowedInsideStatic);

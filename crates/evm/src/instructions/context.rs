@@ -32,7 +32,7 @@ pub(crate) struct FrameState {
 /// The interpreter of revm with the state of an RSK frame.
 pub(crate) type RskInterpreter = EthInterpreter<FrameState>;
 /// The operands of an instruction: interpreter and machine.
-pub(super) type Context<'c, 'e> = InstructionContext<'c, Machine<'e>, RskInterpreter>;
+pub(super) type OpcodeContext<'c, 'e> = InstructionContext<'c, Machine<'e>, RskInterpreter>;
 /// The result of an instruction.
 pub(super) type InstructionOutcome = Result<(), InstructionResult>;
 

@@ -5,7 +5,7 @@ use rhizome_primitives::transaction::created_address;
 use rhizome_primitives::{B256, Bytes, U256, keccak256};
 
 use super::calls::move_value;
-use super::context::{Context, InstructionOutcome, charge, covers, push};
+use super::context::{InstructionOutcome, OpcodeContext, charge, covers, push};
 use super::memory::{expand, expansion_cost, range_end};
 use crate::frame_request::{CreateFrameRequest, FrameRequest};
 use crate::machine::OrStop;
@@ -28,8 +28,8 @@ pub(crate) fn deposit_cost(length: usize) -> u64 {
     DEPOSIT_COST_PER_BYTE.saturating_mul(length as u64)
 }
 
-pub(super) fn create<const IS_CREATE2: bool>(context: Context<'_, '_>) -> InstructionOutcome {
-    let Context { interpreter, host: machine } = context;
+pub(super) fn create<const IS_CREATE2: bool>(context: OpcodeContext<'_, '_>) -> InstructionOutcome {
+    let OpcodeContext { interpreter, host: machine } = context;
     if interpreter.runtime_flag.is_static {
         return Err(InstructionResult::StateChangeDuringStaticCall);
     }

@@ -3,15 +3,15 @@
 use revm::interpreter::{Host, InstructionResult};
 use rhizome_primitives::{B256, Bytes, Log};
 
-use super::context::{Context, InstructionOutcome, charge};
+use super::context::{InstructionOutcome, OpcodeContext, charge};
 use super::memory::{expand, expansion_cost, range_end};
 
 const BASE_COST: u64 = 375;
 const TOPIC_COST: u64 = 375;
 const BYTE_COST: u64 = 8;
 
-pub(super) fn log<const TOPICS: usize>(context: Context<'_, '_>) -> InstructionOutcome {
-    let Context { interpreter, host: machine } = context;
+pub(super) fn log<const TOPICS: usize>(context: OpcodeContext<'_, '_>) -> InstructionOutcome {
+    let OpcodeContext { interpreter, host: machine } = context;
     if interpreter.runtime_flag.is_static {
         return Err(InstructionResult::StateChangeDuringStaticCall);
     }

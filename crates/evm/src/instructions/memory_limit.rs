@@ -8,7 +8,7 @@ use revm::interpreter::instructions::{control, memory, system};
 use rhizome_primitives::U256;
 
 use super::Instructions;
-use super::context::{Context, InstructionOutcome, RskInterpreter};
+use super::context::{InstructionOutcome, OpcodeContext, RskInterpreter};
 use super::memory::range_end;
 use crate::machine::Machine;
 
@@ -18,7 +18,7 @@ pub(crate) const UNBOUNDED_MEMORY_GAS: u64 = 1 << 41;
 /// Defines an instruction that checks its memory range before it executes.
 macro_rules! checked {
     ($name:ident, $check:expr, $instruction:expr) => {
-        fn $name(context: Context<'_, '_>) -> InstructionOutcome {
+        fn $name(context: OpcodeContext<'_, '_>) -> InstructionOutcome {
             let check: fn(&[U256]) -> Option<(U256, U256)> = $check;
             let stack = context.interpreter.stack.data();
             // Operands, top of the stack first. The instruction itself checks their number.

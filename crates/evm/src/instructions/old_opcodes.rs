@@ -4,15 +4,15 @@ use revm::interpreter::interpreter_types::{Jumps, LegacyBytecode};
 use revm::interpreter::{InstructionResult, Interpreter};
 use rhizome_primitives::U256;
 
-use super::context::{Context, InstructionOutcome, RskInterpreter, push};
+use super::context::{InstructionOutcome, OpcodeContext, RskInterpreter, push};
 
-pub(super) fn txindex(context: Context<'_, '_>) -> InstructionOutcome {
+pub(super) fn txindex(context: OpcodeContext<'_, '_>) -> InstructionOutcome {
     let index = context.host.origin.index;
     push(context.interpreter, U256::from(index))
 }
 
 /// Copies the item at the popped index.
-pub(super) fn dupn(context: Context<'_, '_>) -> InstructionOutcome {
+pub(super) fn dupn(context: OpcodeContext<'_, '_>) -> InstructionOutcome {
     let interpreter = context.interpreter;
     if interpreter.stack.len() < 2 {
         return Err(InstructionResult::StackUnderflow);
@@ -24,7 +24,7 @@ pub(super) fn dupn(context: Context<'_, '_>) -> InstructionOutcome {
 }
 
 /// Exchanges the top with the item below the popped index.
-pub(super) fn swapn(context: Context<'_, '_>) -> InstructionOutcome {
+pub(super) fn swapn(context: OpcodeContext<'_, '_>) -> InstructionOutcome {
     let interpreter = context.interpreter;
     if interpreter.stack.len() < 3 {
         return Err(InstructionResult::StackUnderflow);

@@ -4,12 +4,12 @@ use revm::interpreter::interpreter_types::LegacyBytecode;
 use revm::interpreter::{Host, InstructionResult, num_words};
 use rhizome_primitives::U256;
 
-use super::context::{Context, InstructionOutcome, charge, push};
+use super::context::{InstructionOutcome, OpcodeContext, charge, push};
 use super::memory::{expand, expansion_cost, range_end};
 
 const COPY_COST_PER_WORD: u64 = 3;
 
-pub(super) fn codesize(context: Context<'_, '_>) -> InstructionOutcome {
+pub(super) fn codesize(context: OpcodeContext<'_, '_>) -> InstructionOutcome {
     let interpreter = context.interpreter;
     let length = match &interpreter.extend.original_code {
         None => interpreter.bytecode.bytecode_len(),
@@ -18,8 +18,8 @@ pub(super) fn codesize(context: Context<'_, '_>) -> InstructionOutcome {
     push(interpreter, U256::from(length))
 }
 
-pub(super) fn codecopy(context: Context<'_, '_>) -> InstructionOutcome {
-    let Context { interpreter, host: machine } = context;
+pub(super) fn codecopy(context: OpcodeContext<'_, '_>) -> InstructionOutcome {
+    let OpcodeContext { interpreter, host: machine } = context;
     let Some([to, from, size]) = interpreter.stack.popn() else {
         return Err(InstructionResult::StackUnderflow);
     };

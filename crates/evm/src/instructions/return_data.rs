@@ -2,13 +2,13 @@
 
 use revm::interpreter::{Host, InstructionResult, num_words};
 
-use super::context::{Context, InstructionOutcome, charge};
+use super::context::{InstructionOutcome, OpcodeContext, charge};
 use super::memory::{expand, expansion_cost, range_end};
 
 const COPY_COST_PER_WORD: u64 = 3;
 
-pub(super) fn returndatacopy(context: Context<'_, '_>) -> InstructionOutcome {
-    let Context { interpreter, host: machine } = context;
+pub(super) fn returndatacopy(context: OpcodeContext<'_, '_>) -> InstructionOutcome {
+    let OpcodeContext { interpreter, host: machine } = context;
     let Some([to, from, size]) = interpreter.stack.popn() else {
         return Err(InstructionResult::StackUnderflow);
     };

@@ -3,15 +3,15 @@
 use revm::interpreter::InstructionResult;
 
 use super::accounts::address_of;
-use super::context::{Context, InstructionOutcome, charge};
+use super::context::{InstructionOutcome, OpcodeContext, charge};
 use crate::machine::OrStop;
 
 const BASE_COST: u64 = 5_000;
 /// Charged if the heir does not exist, also if the balance is zero.
 const NEW_ACCOUNT_COST: u64 = 25_000;
 
-pub(super) fn selfdestruct(context: Context<'_, '_>) -> InstructionOutcome {
-    let Context { interpreter, host: machine } = context;
+pub(super) fn selfdestruct(context: OpcodeContext<'_, '_>) -> InstructionOutcome {
+    let OpcodeContext { interpreter, host: machine } = context;
     if interpreter.runtime_flag.is_static {
         return Err(InstructionResult::StateChangeDuringStaticCall);
     }

@@ -2,15 +2,15 @@
 
 use revm::interpreter::InstructionResult;
 
-use super::context::{Context, InstructionOutcome, charge};
+use super::context::{InstructionOutcome, OpcodeContext, charge};
 use crate::machine::OrStop;
 
 const SET_COST: u64 = 20_000;
 const RESET_COST: u64 = 5_000;
 const CLEAR_REFUND: i64 = 15_000;
 
-pub(super) fn sload(context: Context<'_, '_>) -> InstructionOutcome {
-    let Context { interpreter, host: machine } = context;
+pub(super) fn sload(context: OpcodeContext<'_, '_>) -> InstructionOutcome {
+    let OpcodeContext { interpreter, host: machine } = context;
     let Some(([], top)) = interpreter.stack.popn_top() else {
         return Err(InstructionResult::StackUnderflow);
     };
@@ -19,8 +19,8 @@ pub(super) fn sload(context: Context<'_, '_>) -> InstructionOutcome {
     Ok(())
 }
 
-pub(super) fn sstore(context: Context<'_, '_>) -> InstructionOutcome {
-    let Context { interpreter, host: machine } = context;
+pub(super) fn sstore(context: OpcodeContext<'_, '_>) -> InstructionOutcome {
+    let OpcodeContext { interpreter, host: machine } = context;
     if interpreter.runtime_flag.is_static {
         return Err(InstructionResult::StateChangeDuringStaticCall);
     }

@@ -56,20 +56,20 @@ fn rule_sets() -> Vec<Rules> {
     sets
 }
 
-fn input(random: &mut Random, known: &[Vec<u8>]) -> Vec<u8> {
+fn input(random: &mut Random, seeds: &[Vec<u8>]) -> Vec<u8> {
     match random.below(6) {
         0 => random.bytes(300),
         1 => lengths(random),
         2 => {
             // Usually a selector.
-            let mut input = random.pick(known).iter().copied().take(4).collect::<Vec<u8>>();
+            let mut input = random.pick(seeds).iter().copied().take(4).collect::<Vec<u8>>();
             for _ in 0..random.below(8) {
                 input.extend(word(random).to_be_bytes::<32>());
             }
             input
         }
         _ => {
-            let mut input = random.pick(known).clone();
+            let mut input = random.pick(seeds).clone();
             random.mutate(&mut input);
             input
         }

@@ -71,7 +71,7 @@ impl Call {
         let spec = ChainSpec::regtest();
         let slots = &case["expect"]["post"][PROGRAM]["storage"];
         let flag = slots["0x1"].as_str().map(number);
-        let taken = slots["0x2"].as_str().map(number).unwrap_or_default();
+        let spent = slots["0x2"].as_str().map(number).unwrap_or_default();
         let Some(entry) = precompile_at(&self.to, &rules) else {
             assert_eq!(flag, Some(U256::from(2)), "{name}: a plain account");
             return;
@@ -105,7 +105,7 @@ impl Call {
         let expected = bytes(&case["expect"]["output"]);
         match self.overhead {
             Some(overhead) => {
-                assert_eq!(taken, U256::from(overhead + price), "{name}: gas");
+                assert_eq!(spent, U256::from(overhead + price), "{name}: gas");
                 assert_eq!(hex::encode(output.unwrap_or_default()), hex::encode(expected), "{name}: output");
             }
             // The old program returns 96 bytes of memory that start with the output, or with the previous bytes.

@@ -30,7 +30,7 @@ const fn row(
 }
 
 /// All precompiles, in the order of their addresses.
-pub static TABLE: [PrecompileEntry; 16] = [
+pub static TABLE: &[PrecompileEntry] = &[
     row(address!("0000000000000000000000000000000000000001"), None, Some(128), &ecrecover::EcRecover),
     row(address!("0000000000000000000000000000000000000002"), None, None, &sha256::Sha256),
     row(address!("0000000000000000000000000000000000000003"), None, None, &ripemd160::Ripemd160),
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn finds_active_precompiles() {
-        for entry in &TABLE {
+        for entry in TABLE {
             assert!(precompile_at(&entry.address, &Rules::all()).is_some());
             assert_eq!(precompile_at(&entry.address, &Rules::none()).is_some(), entry.since.is_none());
         }

@@ -42,7 +42,7 @@ impl AccountIndex {
 /// A value of the trie with its value in the base.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tracked<T> {
-    /// False until the reader was asked: `base` and `current` are not valid yet.
+    /// False until the value was read: `base` and `current` are not valid yet.
     pub(super) is_loaded: bool,
     pub(super) base: T,
     pub(super) current: T,
@@ -167,7 +167,7 @@ impl AccountRecord {
 
     pub(super) fn read_slot(&mut self, slot: &U256, reader: &dyn StateReader) -> Result<SlotRecord, StateError> {
         let key = keys::storage_key_of(self.key(), &B256::from(*slot));
-        let value = reader.get(&key)?.map_or(SlotValue::ABSENT, SlotValue::of_bytes);
+        let value = reader.get(&key)?.map_or(StoredValue::ABSENT, StoredValue::of_bytes);
         Ok(SlotRecord { key, base: value.clone(), current: value, is_written: false })
     }
 }
@@ -190,55 +190,55 @@ impl AccountParts {
 pub(super) struct SlotRecord {
     /// The trie key; empty until first needed.
     pub(super) key: Vec<u8>,
-    pub(super) base: SlotValue,
-    pub(super) current: SlotValue,
+    pub(super) base: StoredValue,
+    pub(super) current: StoredValue,
     pub(super) is_written: bool,
 }
 
 impl SlotRecord {
     /// Returns a slot that the base does not have.
     pub(super) fn absent() -> SlotRecord {
-        SlotRecord { key: Vec::new(), base: SlotValue::ABSENT, current: SlotValue::ABSENT, is_written: false }
+        SlotRecord { key: Vec::new(), base: StoredValue::ABSENT, current: StoredValue::ABSENT, is_written: false }
     }
 }
 
 /// The value of a storage slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum SlotValue {
+pub(super) enum StoredValue {
     /// A word, stored without leading zero bytes. Zero: the slot is absent.
     Word(U256),
     /// Bytes that are not the stored form of a word. Never empty.
     Raw(Bytes),
 }
 
-impl SlotValue {
-    pub(super) const ABSENT: SlotValue = SlotValue::Word(U256::ZERO);
+impl StoredValue {
+    pub(super) const ABSENT: StoredValue = StoredValue::Word(U256::ZERO);
 
-    pub(super) fn of_bytes(bytes: Bytes) -> SlotValue {
+    pub(super) fn of_bytes(bytes: Bytes) -> StoredValue {
         match bytes.first() {
-            None => SlotValue::ABSENT,
-            Some(first) if *first != 0 && bytes.len() <= 32 => SlotValue::Word(U256::from_be_slice(&bytes)),
-            Some(_) => SlotValue::Raw(bytes),
+            None => StoredValue::ABSENT,
+            Some(first) if *first != 0 && bytes.len() <= 32 => StoredValue::Word(U256::from_be_slice(&bytes)),
+            Some(_) => StoredValue::Raw(bytes),
         }
     }
 
     pub(super) fn is_absent(&self) -> bool {
-        *self == SlotValue::ABSENT
+        *self == StoredValue::ABSENT
     }
 
     /// Returns the value as a word; `None` if it is absent or longer than a word.
     #[inline]
     pub(super) fn word(&self) -> Option<U256> {
         match self {
-            SlotValue::Word(word) => (!word.is_zero()).then_some(*word),
-            SlotValue::Raw(bytes) => keys::decode_slot_value(bytes),
+            StoredValue::Word(word) => (!word.is_zero()).then_some(*word),
+            StoredValue::Raw(bytes) => keys::decode_slot_value(bytes),
         }
     }
 
     pub(super) fn bytes(&self) -> Option<Bytes> {
         match self {
-            SlotValue::Word(word) => keys::encode_slot_value(*word),
-            SlotValue::Raw(bytes) => Some(bytes.clone()),
+            StoredValue::Word(word) => keys::encode_slot_value(*word),
+            StoredValue::Raw(bytes) => Some(bytes.clone()),
         }
     }
 }

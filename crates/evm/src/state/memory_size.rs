@@ -4,7 +4,7 @@ use std::mem::size_of;
 
 use rhizome_primitives::{Address, U256};
 
-use super::account::{AccountIndex, AccountParts, AccountRecord, SlotIndex, SlotRecord, SlotValue};
+use super::account::{AccountIndex, AccountParts, AccountRecord, SlotIndex, SlotRecord, StoredValue};
 use super::code::Code;
 use super::undo::Undo;
 use crate::hash_maps::HashMap;
@@ -45,11 +45,11 @@ impl SlotRecord {
     }
 }
 
-impl SlotValue {
+impl StoredValue {
     fn heap_size(&self) -> usize {
         match self {
-            SlotValue::Word(_) => 0,
-            SlotValue::Raw(bytes) => bytes.len(),
+            StoredValue::Word(_) => 0,
+            StoredValue::Raw(bytes) => bytes.len(),
         }
     }
 }

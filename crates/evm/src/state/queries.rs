@@ -104,7 +104,7 @@ impl State {
         let index = self.locate(account.into());
         let reader = Arc::clone(&self.reader);
         let prefix = keys::mark_key_of(self.account_at(index).key());
-        let known = self.account_at(index).parts.slots.clone();
+        let loaded = self.account_at(index).parts.slots.clone();
         let mut is_stopped = false;
         if self.account_at(index).parts.deletion == Deletion::None {
             reader.visit_keys(&prefix, &mut |key| {
@@ -112,7 +112,7 @@ impl State {
                     return ControlFlow::Continue(());
                 };
                 let slot = U256::from_be_bytes(slot.0);
-                if known.contains_key(&slot) {
+                if loaded.contains_key(&slot) {
                     return ControlFlow::Continue(());
                 }
                 let next = visit(slot);
@@ -120,7 +120,7 @@ impl State {
                 next
             })?;
         }
-        for (slot, index) in known {
+        for (slot, index) in loaded {
             if is_stopped || !self.slot_at(index).current.is_absent() && visit(slot).is_break() {
                 break;
             }

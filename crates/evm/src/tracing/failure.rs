@@ -42,8 +42,8 @@ impl Failure {
                 format!("Index {} out of bounds for length {}", step.position, step.code_length)
             }
             HaltReason::GasOverflow => {
-                let asked = step.operand(0).saturating_to::<u64>().min(i64::MAX as u64);
-                let wrapped = asked.wrapping_add(2_300) as i64;
+                let requested = step.operand(0).saturating_to::<u64>().min(i64::MAX as u64);
+                let wrapped = requested.wrapping_add(2_300) as i64;
                 let cost = if let Price::Whole(cost) | Price::Call(cost) = price { cost } else { 0 };
                 format!("Got invalid gas value, tried operation: {cost} + {wrapped}")
             }

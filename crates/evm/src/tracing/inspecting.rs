@@ -7,7 +7,7 @@ use rhizome_primitives::{Address, B256, Bytes, I256, U256};
 
 use super::inner_hash::InnerTransaction;
 use super::prices::{Price, memory_growth, price, range_end};
-use super::tracer::Tracer;
+use super::tracer::InterpreterTracer;
 use super::{
     CallKind, EnclosingTransaction, Failure, FrameEnd, FrameStart, Inspector, LeafCall, LeafEnd, RefusedDeposit, Step,
     StepEnd,
@@ -237,7 +237,7 @@ impl<'o> InspectingTracer<'o> {
     }
 }
 
-impl Tracer for InspectingTracer<'_> {
+impl InterpreterTracer for InspectingTracer<'_> {
     const HAS_STEPS: bool = true;
 
     fn frame_start(&mut self, frame: &Frame, machine: &mut Machine<'_>) -> Result<(), ExecError> {

@@ -8,7 +8,7 @@ use crate::instructions::RskInterpreter;
 use crate::machine::Machine;
 
 /// Hooks of the interpreter loop, resolved at compile time. An error stops the execution.
-pub(crate) trait Tracer {
+pub(crate) trait InterpreterTracer {
     /// Whether the step hooks are called.
     const HAS_STEPS: bool;
 
@@ -55,6 +55,6 @@ pub(crate) trait Tracer {
 /// A tracer without hooks, from which the compiler removes all calls.
 pub(crate) struct NoOpTracer;
 
-impl Tracer for NoOpTracer {
+impl InterpreterTracer for NoOpTracer {
     const HAS_STEPS: bool = false;
 }

@@ -13,7 +13,7 @@ use crate::halt::HaltReason;
 use crate::instructions::deposit_cost;
 use crate::precompiles::{PrecompileContext, PrecompileEntry, PrecompileFailure, PrecompileOutput};
 use crate::state::Checkpoint;
-use crate::tracing::Tracer;
+use crate::tracing::InterpreterTracer;
 
 /// The result of a message before refund and fee.
 #[derive(Debug)]
@@ -73,7 +73,11 @@ impl Execution {
 
 impl Evm<'_> {
     /// Executes a message. The changes of a failed message are reverted, except changes that the reference preserves.
-    pub(crate) fn execute(&mut self, message: &Message, tracer: &mut impl Tracer) -> Result<Execution, ExecError> {
+    pub(crate) fn execute(
+        &mut self,
+        message: &Message,
+        tracer: &mut impl InterpreterTracer,
+    ) -> Result<Execution, ExecError> {
         let checkpoint = self.machine.state.checkpoint();
         match message.to {
             None => self.create(message, checkpoint, tracer),
@@ -88,7 +92,7 @@ impl Evm<'_> {
         &mut self,
         message: &Message,
         checkpoint: Checkpoint,
-        tracer: &mut impl Tracer,
+        tracer: &mut impl InterpreterTracer,
     ) -> Result<Execution, ExecError> {
         let address = created_address(&message.sender.address(), &message.nonce);
         let state = &mut self.machine.state;
@@ -151,7 +155,7 @@ impl Evm<'_> {
         message: &Message,
         to: Address,
         checkpoint: Checkpoint,
-        tracer: &mut impl Tracer,
+        tracer: &mut impl InterpreterTracer,
     ) -> Result<Execution, ExecError> {
         let account = self.machine.state.locate(to.into());
         let code = self.machine.state.executable_code(account, self.machine.active_rules.has_old_opcodes)?;
@@ -176,7 +180,7 @@ impl Evm<'_> {
         address: Address,
         input: Bytes,
         checkpoint: Checkpoint,
-        tracer: &mut impl Tracer,
+        tracer: &mut impl InterpreterTracer,
     ) -> Result<Option<FinishedFrame>, ExecError> {
         if message.gas_limit < message.intrinsic_gas {
             self.machine.state.revert(checkpoint);

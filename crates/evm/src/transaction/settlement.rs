@@ -68,6 +68,6 @@ pub(crate) fn granted_refund(execution: &Execution, deleted: usize) -> u64 {
     if execution.end != End::Success {
         return 0;
     }
-    let asked = execution.refund.saturating_add(DELETION_REFUND.saturating_mul(deleted as u64));
-    asked.min(execution.gas_spent / 2)
+    let requested = execution.refund.saturating_add(DELETION_REFUND.saturating_mul(deleted as u64));
+    requested.min(execution.gas_spent / 2)
 }
