@@ -30,51 +30,51 @@ export interface BodyLimits {
   /** Opens the reservation of a body that is copied. */
   readonly open: () => Reservation
   readonly openLarge: () => LargeBody
-  readonly intake: Intake
+  readonly throttle: BodyThrottle
 }
 
 /** Bytes of large bodies that a worker reads in one turn of its event loop. */
 const bytesPerTurn = 1_048_576
 
 /** Limits the bytes of large bodies that a worker reads in a turn: pauses their connections and resumes a few in each turn. */
-export class Intake {
+export class BodyThrottle {
   /** Paused responses, in the order in which they are resumed. */
-  readonly #held = new Set<HttpResponse>()
+  readonly #paused = new Set<HttpResponse>()
   #leftBytes = bytesPerTurn
-  #isEndNoted = false
+  #isScheduled = false
 
   /** Counts a piece that is not the last one. Pauses a large body if the turn has read enough. */
   take(response: HttpResponse, bytes: number, isLarge: boolean): void {
     this.#leftBytes -= bytes
-    if (isLarge && (this.#leftBytes <= 0 || this.#held.size > 0)) {
-      this.#held.add(response)
+    if (isLarge && (this.#leftBytes <= 0 || this.#paused.size > 0)) {
+      this.#paused.add(response)
       response.pause()
     }
-    if (this.#isEndNoted) return
-    this.#isEndNoted = true
+    if (this.#isScheduled) return
+    this.#isScheduled = true
     setImmediate(() => this.#begin())
   }
 
   /** Resumes the connection of a complete body, so that its next request is read. */
   release(response: HttpResponse): void {
-    if (this.#held.delete(response)) response.resume()
+    if (this.#paused.delete(response)) response.resume()
   }
 
   /** Drops a response whose client has hung up. */
   forget(response: HttpResponse): void {
-    this.#held.delete(response)
+    this.#paused.delete(response)
   }
 
   /** Begins a turn: resumes as many bodies as can deliver the bytes of one turn. */
   #begin(): void {
-    this.#isEndNoted = false
+    this.#isScheduled = false
     this.#leftBytes = bytesPerTurn
-    for (const response of [...this.#held].slice(0, bodiesPerTurn)) {
-      this.#held.delete(response)
+    for (const response of [...this.#paused].slice(0, bodiesPerTurn)) {
+      this.#paused.delete(response)
       response.resume()
     }
-    if (this.#held.size === 0) return
-    this.#isEndNoted = true
+    if (this.#paused.size === 0) return
+    this.#isScheduled = true
     setImmediate(() => this.#begin())
   }
 }
@@ -92,7 +92,7 @@ const blockBytes = 65_536
  */
 export function readBody(
   response: HttpResponse,
-  { maxBytes, timeMs, open, openLarge, intake }: BodyLimits,
+  { maxBytes, timeMs, open, openLarge, throttle }: BodyLimits,
   done: (body: Body) => void,
 ): () => void {
   let pieces: Pieces | undefined
@@ -112,12 +112,12 @@ export function readBody(
   }
   const fail = (fault: 'too large' | 'too slow' | 'no memory'): void => {
     drop()
-    intake.release(response)
+    throttle.release(response)
     done({ fault })
   }
   const finish = (bytes: Buffer | LargeBody, reservation: Reservation): void => {
     stop()
-    intake.release(response)
+    throttle.release(response)
     reservation.count(bytes.length)
     done({ bytes, held: reservation })
   }
@@ -149,12 +149,12 @@ export function readBody(
     } else pieces?.add(new Uint8Array(chunk))
     if (isLast) finish(large ?? (pieces ?? new Pieces()).joined(), held)
     else {
-      intake.take(response, chunk.byteLength, isLarge)
+      throttle.take(response, chunk.byteLength, isLarge)
       if (timeMs > 0) timer ??= setTimeout(() => fail('too slow'), timeMs)
     }
   })
   return () => {
-    intake.forget(response)
+    throttle.forget(response)
     if (!isDone) drop()
   }
 }

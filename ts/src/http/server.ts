@@ -12,7 +12,7 @@ import { isRequestId } from '../rpc/requestId.ts'
 import type { BodyServer, Reply } from '../rpc/serve.ts'
 import { admissionRefused, clientInfoOf, refused, withLimits } from './admission.ts'
 import { apiKeyOf } from './apiKey.ts'
-import { type Body, Intake, owned, readBody, release } from './body.ts'
+import { type Body, BodyThrottle, owned, readBody, release } from './body.ts'
 import { clientAddress, peerAddress } from './clientAddress.ts'
 import { compressed, isWorthCompressing } from './compression.ts'
 import { type Connections, routesBehind } from './connections.ts'
@@ -66,7 +66,7 @@ export class HttpServer {
   readonly #connections: Connections | undefined
   readonly #memory: MemoryBudget
   readonly #answers: LargeAnswers
-  readonly #intake = new Intake()
+  readonly #throttle = new BodyThrottle()
   #running = 0
 
   constructor(
@@ -278,7 +278,7 @@ export class HttpServer {
     }
     // A chunked request is answered after the whole packet is parsed: see `send`.
     const serveLater = (body: Body): unknown => setImmediate(serve, owned(body))
-    const limits = { maxBytes, timeMs, open, openLarge: this.#bodies.openLarge, intake: this.#intake }
+    const limits = { maxBytes, timeMs, open, openLarge: this.#bodies.openLarge, throttle: this.#throttle }
     const stopReading = readBody(response, limits, isLastOf(response) ? serveLater : serve)
     onAborted(response, () => {
       stopReading()
