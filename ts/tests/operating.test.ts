@@ -21,14 +21,14 @@ describe('SIGHUP', () => {
 
     writeFileSync(file, 'storage.cacheMegabytes = 64\n[rpc]\nmaxBatchRequests = 1\n')
     node.child.kill('SIGHUP')
-    await expect.poll(() => node.errors).toContain('next start')
+    await expect.poll(() => node.errors).toContain('these settings need a restart')
     expect(lines(node)).toMatchObject([{ thread: 'main', settings: ['storage.cacheMegabytes'] }])
     const all = async () => Promise.all(Array.from({ length: 12 }, batch))
     await expect.poll(async () => (await all()).every((answer) => !Array.isArray(answer))).toBe(true)
 
     writeFileSync(file, '[rpc]\nmaxBatchRequest = 5\n')
     node.child.kill('SIGHUP')
-    await expect.poll(() => node.errors).toContain('the old one stays')
+    await expect.poll(() => node.errors).toContain('invalid configuration; keeping the current one')
     expect(lines(node).at(-1).problems).toEqual([expect.stringMatching(/^rpc\.maxBatchRequest: no such setting/)])
     expect(await batch()).toMatchObject({ error: { code: -32600 } })
     expect(await node.stop('SIGTERM')).toBe(0)
