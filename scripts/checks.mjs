@@ -1,5 +1,6 @@
 // The static checks that CI runs before the tests. Each returns its problems as lines.
 import { checkDependencies } from './check-dependencies.mjs'
+import { checkReferences } from './check-docs.mjs'
 import { checkFloors } from './check-floors.mjs'
 import { checkMethods } from './check-methods.mjs'
 import { checkPins } from './check-pins.mjs'
@@ -20,6 +21,7 @@ export function checks(root) {
     ['format and lint of TypeScript', () => local('@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.')],
     ['types of TypeScript', () => local('typescript/bin/tsc', '-p', '.')],
     ["types of the operator's page", () => local('typescript/bin/tsc', '-p', 'ts/src/admin/page')],
+    ['files and symbols named in documents', () => report(checkReferences(root))],
     ['floors', () => report(checkFloors(root))],
     ['pins', () => report(checkPins(root))],
     ['licences and sources', () => report(checkDependencies(root))],
