@@ -1,4 +1,4 @@
-//! From the name of a method and its JSON parameters to its answer, as the server does it.
+//! Calls answers by method name and JSON parameters, like the server.
 
 use rhizome_answers::block_id::BlockId;
 use rhizome_answers::call_object::CallObject;
@@ -8,15 +8,15 @@ use rhizome_answers::{Answer, Node, eth, evm, mnr, parameters};
 use rhizome_evm::Deadline;
 use serde_json::Value;
 
-/// The answer of one of the methods that the tests ask for.
+/// Returns the answer of a method. Only methods that the tests call are listed.
 pub(crate) fn dispatch(node: &Node, method: &str, parameters: &[Value]) -> Answer {
-    let ask = Ask(parameters);
-    let (first, second) = (ask.text(0), ask.text(1));
-    let (block0, block1, block2) = (ask.block(0), ask.block(1), ask.block(2));
+    let sent = Parameters(parameters);
+    let (first, second) = (sent.text(0), sent.text(1));
+    let (block0, block1, block2) = (sent.block(0), sent.block(1), sent.block(2));
     let address = || parameters::address(&first);
     let transaction_hash = || parameters::transaction_hash(&first);
-    let call = || CallObject::parse(&ask.value(0).to_string());
-    let overrides = || Overrides::parse(&ask.object(2), "");
+    let call = || CallObject::parse(&sent.value(0).to_string());
+    let overrides = || Overrides::parse(&sent.object(2), "");
     match method {
         "eth_blockNumber" => eth::block_number::answer(node),
         "eth_getWork" => eth::get_work::answer(node),
@@ -29,7 +29,7 @@ pub(crate) fn dispatch(node: &Node, method: &str, parameters: &[Value]) -> Answe
             eth::get_storage_at::answer(node, &address()?, &position, &BlockId::parse(&block2)?)
         }
         "eth_getBlockByNumber" => {
-            let list = TransactionList::from_flag(ask.value(1).as_bool().unwrap_or_default());
+            let list = TransactionList::from_flag(sent.value(1).as_bool().unwrap_or_default());
             eth::get_block_by_number::answer(node, &BlockId::parse(&block0)?, list)
         }
         "eth_getUncleCountByBlockNumber" => {
@@ -47,10 +47,10 @@ pub(crate) fn dispatch(node: &Node, method: &str, parameters: &[Value]) -> Answe
         "mnr_getWork" => mnr::get_work::answer(node),
         "mnr_submitBitcoinBlock" => mnr::submit_bitcoin_block::answer(node, &first),
         "mnr_submitBitcoinBlockTransactions" => {
-            mnr::submit_bitcoin_block_transactions::answer(node, &second, &ask.text(2), &ask.text(3))
+            mnr::submit_bitcoin_block_transactions::answer(node, &second, &sent.text(2), &sent.text(3))
         }
         "mnr_submitBitcoinBlockPartialMerkle" => {
-            let (coinbase, branch, count) = (ask.text(2), ask.text(3), ask.text(4));
+            let (coinbase, branch, count) = (sent.text(2), sent.text(3), sent.text(4));
             mnr::submit_bitcoin_block_partial_merkle::answer(node, &second, &coinbase, &branch, &count)
         }
         _ => unreachable!("{method}"),
@@ -58,9 +58,9 @@ pub(crate) fn dispatch(node: &Node, method: &str, parameters: &[Value]) -> Answe
 }
 
 /// The parameters of a method.
-struct Ask<'a>(&'a [Value]);
+struct Parameters<'a>(&'a [Value]);
 
-impl Ask<'_> {
+impl Parameters<'_> {
     fn value(&self, at: usize) -> &Value {
         self.0.get(at).unwrap_or(&Value::Null)
     }
@@ -72,12 +72,12 @@ impl Ask<'_> {
         }
     }
 
-    /// A parameter as JSON; empty where there is none.
+    /// Returns a parameter as JSON; empty if it is absent or null.
     fn object(&self, at: usize) -> String {
         self.0.get(at).filter(|value| !value.is_null()).map(Value::to_string).unwrap_or_default()
     }
 
-    /// A selector in the one form that crosses the border.
+    /// Returns a block id in the form that TypeScript passes.
     fn block(&self, at: usize) -> String {
         match self.value(at) {
             Value::Null => "latest".into(),

@@ -1,4 +1,4 @@
-//! `eth_estimateGas`: the four rules of the API document, and estimates that are just enough.
+//! `eth_estimateGas`: the four rules of the API document, and exact estimates.
 
 use crate::dispatch::dispatch;
 use crate::node::{regtest, vector};
@@ -29,26 +29,26 @@ fn estimate(node: &Node, call: &Value) -> u64 {
     quantity(&ask(node, "eth_estimateGas", std::slice::from_ref(call)).unwrap())
 }
 
-/// Deploys a contract of this runtime code.
+/// Deploys a contract with the runtime code. Returns its address.
 pub(crate) fn deploy(node: &Node, runtime: &str) -> Value {
     let length = runtime.len() / 2;
-    // Copies what follows these 12 bytes to memory and returns it.
+    // These 12 bytes copy the following code to memory and return it.
     let data = format!("0x60{length:02x}600c60003960{length:02x}6000f3{runtime}");
     let call = json!({ "from": SENDER, "data": data, "gas": "0x100000" });
     let hash = ask(node, "eth_sendTransaction", &[call]).unwrap();
     ask(node, "eth_getTransactionReceipt", &[hash]).unwrap()["contractAddress"].clone()
 }
 
-/// What a transaction with so much gas came to.
+/// Returns `true` if the transaction succeeds with this gas limit.
 fn succeeds(node: &Node, call: &Value, gas: u64) -> bool {
     let mut call = call.clone();
     call["gas"] = json!(format!("{gas:#x}"));
     ask(node, "eth_sendTransaction", &[call]).is_ok()
 }
 
-/// `PUSH1 1 PUSH1 0 SSTORE STOP`: writes a cell.
+/// `PUSH1 1 PUSH1 0 SSTORE STOP`: writes a storage slot.
 const WRITES: &str = "600160005500";
-/// The same, then `PUSH1 0 PUSH1 0 SSTORE STOP`, which gives a refund.
+/// The same, then `PUSH1 0 PUSH1 0 SSTORE STOP`, for a refund.
 const WRITES_AND_CLEARS: &str = "6001600055600060005500";
 /// `PUSH1 0 PUSH1 0 REVERT`.
 const REVERTS: &str = "60006000fd";
@@ -56,7 +56,7 @@ const REVERTS: &str = "60006000fd";
 const LOOPS: &str = "5b600056";
 
 #[test]
-fn rule_1_the_whole_execution_is_simulated_and_nothing_is_added() {
+fn rule_1_simulates_the_whole_execution_without_side_effects() {
     let node = node(EstimateSearch::Single);
     let writer = deploy(&node, WRITES);
     let head = ask(&node, "eth_blockNumber", &[]).unwrap();
@@ -64,13 +64,13 @@ fn rule_1_the_whole_execution_is_simulated_and_nothing_is_added() {
     let gas = estimate(&node, &call);
     assert!(gas >= 21_000 + 20_000, "{gas}");
     assert_eq!(ask(&node, "eth_blockNumber", &[]).unwrap(), head);
-    let cell = ask(&node, "eth_getStorageAt", &[writer, json!("0x0"), json!("latest")]).unwrap();
-    assert_eq!(cell, json!(format!("0x{}", "0".repeat(64))));
+    let stored = ask(&node, "eth_getStorageAt", &[writer, json!("0x0"), json!("latest")]).unwrap();
+    assert_eq!(stored, json!(format!("0x{}", "0".repeat(64))));
     assert!(succeeds(&node, &call, gas));
 }
 
 #[test]
-fn rule_2_an_execution_that_fails_has_an_estimate() {
+fn rule_2_estimates_failing_executions() {
     let node = node(EstimateSearch::Single);
     let poor = format!("0x{}", "77".repeat(20));
     assert_eq!(estimate(&node, &json!({ "from": poor, "to": SENDER, "value": "0xffffffffffff" })), 21_000);
@@ -82,9 +82,9 @@ fn rule_2_an_execution_that_fails_has_an_estimate() {
 }
 
 #[test]
-fn rule_3_an_estimate_may_be_higher_than_what_is_used() {
+fn rule_3_estimates_may_exceed_the_gas_used() {
     let node = node(EstimateSearch::Single);
-    // What the refund gives back is not subtracted.
+    // The refund is not subtracted.
     let call = json!({ "from": SENDER, "to": deploy(&node, WRITES_AND_CLEARS) });
     let gas = estimate(&node, &call);
     let hash = ask(&node, "eth_sendTransaction", &[json!({ "from": SENDER, "to": call["to"], "gas": "0x100000" })]);
@@ -94,20 +94,20 @@ fn rule_3_an_estimate_may_be_higher_than_what_is_used() {
 }
 
 #[test]
-fn rule_4_without_gas_the_pending_block_is_the_bound() {
+fn rule_4_limits_estimates_without_gas_to_the_pending_block() {
     let node = node(EstimateSearch::Single);
     let looper = deploy(&node, LOOPS);
     let call = json!({ "from": SENDER, "to": looper });
     let bound = estimate(&node, &call);
     let block = ask(&node, "eth_getBlockByNumber", &[json!("latest"), json!(false)]).unwrap();
-    // A block of two parallel lists and a sequential one: no transaction can have all of its gas.
+    // A block has two parallel sublists and a sequential one: no transaction can use all of its gas.
     assert!(bound <= quantity(&block["gasLimit"]) && bound > 1_000_000, "{bound} {}", block["gasLimit"]);
     let limited = json!({ "from": SENDER, "to": looper, "gas": "0x186a0" });
     assert_eq!(estimate(&node, &limited), 100_000);
 }
 
 #[test]
-fn tight_estimates_are_just_enough() {
+fn tight_estimates_are_minimal() {
     let node = node(EstimateSearch::Tight);
     let plain = json!({ "from": SENDER, "to": format!("0x{}", "11".repeat(20)), "value": "0x1" });
     assert_eq!(estimate(&node, &plain), 21_000);
@@ -119,14 +119,14 @@ fn tight_estimates_are_just_enough() {
     }
 }
 
-/// Every transaction of a recorded chain is sent again, with exactly the gas of its estimate.
+/// Sends every transaction of a recorded chain again, with its estimate as gas limit.
 #[test]
 fn tight_estimates_suffice_for_every_transaction_of_a_chain() {
     let node = node(EstimateSearch::Tight);
     let (mut sent, mut lowered) = (0, 0);
     for transaction in transactions("chain-a.blocks") {
         let sender = transaction.recover_sender().unwrap();
-        // The nonces of the senders go on as in the recording, and with them the addresses of their contracts.
+        // Nonces are the same as in the recording, so the contracts have the same addresses.
         let is_repeatable = transaction.to() != Some(BRIDGE);
         let mut call = json!({
             "from": sender.to_string().to_lowercase(),
@@ -137,21 +137,21 @@ fn tight_estimates_suffice_for_every_transaction_of_a_chain() {
         if !is_repeatable {
             call = json!({ "from": call["from"], "to": call["from"] });
         }
-        let asked = [call.clone(), json!("latest")];
-        let given = transaction.gas_limit().min(U256::from(6_000_000)).saturating_to();
-        if ask(&node, "eth_call", &asked).is_err() || !is_affordable(&node, &call) {
-            succeeds(&node, &call, given);
+        let parameters = [call.clone(), json!("latest")];
+        let recorded_gas = transaction.gas_limit().min(U256::from(6_000_000)).saturating_to();
+        if ask(&node, "eth_call", &parameters).is_err() || !is_affordable(&node, &call) {
+            succeeds(&node, &call, recorded_gas);
             continue;
         }
         let gas = estimate(&node, &call);
         assert!(succeeds(&node, &call, gas), "{} fails with {gas}", transaction.hash());
         sent += 1;
-        lowered += usize::from(gas < given);
+        lowered += usize::from(gas < recorded_gas);
     }
-    assert!(sent > 50 && lowered > 40, "{sent} sent, {lowered} with less gas than was given");
+    assert!(sent > 50 && lowered > 40, "{sent} sent, {lowered} with less gas than recorded");
 }
 
-/// Calls do not look at the balance of the sender, transactions do.
+/// Returns `true` if the sender has the value of the call. Calls do not check balances, transactions do.
 fn is_affordable(node: &Node, call: &Value) -> bool {
     let balance = ask(node, "eth_getBalance", &[call["from"].clone(), json!("latest")]).unwrap();
     let value = call["value"].as_str().map_or(U256::ZERO, |text| text.parse().unwrap());

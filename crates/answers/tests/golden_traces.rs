@@ -1,4 +1,4 @@
-//! The traces of `evm/traces.json`.
+//! Golden traces: `evm/traces.json`.
 
 use crate::cases;
 use crate::traces;
@@ -9,7 +9,7 @@ use std::fs::File;
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/evm/");
 
 #[test]
-fn are_written_as_the_reference_writes_them() {
+fn equal_the_traces_of_the_reference() {
     let packed = File::open(format!("{FOLDER}traces.json.gz")).unwrap();
     let file: Value = serde_json::from_reader(GzDecoder::new(packed)).unwrap();
     let forks: Value = serde_json::from_reader(File::open(format!("{FOLDER}forks.json")).unwrap()).unwrap();

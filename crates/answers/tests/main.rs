@@ -1,18 +1,18 @@
-//! Answers without the JSON-RPC layer. Recorded transcripts are replayed by the runner in `ts/tests/conformance`.
+//! Tests of answers below the JSON-RPC layer. Recorded transcripts are replayed by the runner in `ts/tests/conformance`.
 
 #![allow(clippy::unwrap_used)]
 
-mod brief_calls;
-mod brief_searches;
 #[path = "../../evm/tests/vectors/mod.rs"]
-#[expect(dead_code, reason = "the other kinds of cases are checked elsewhere")]
+#[expect(dead_code, reason = "the tests of evm check the other kinds of cases")]
 mod cases;
-mod development;
 mod dispatch;
 mod estimates;
 mod golden_traces;
-mod head_reads;
+mod head_cache;
+mod inline_calls;
+mod inline_searches;
 mod mining;
+mod mining_and_events;
 mod node;
 mod random_traces;
 mod replays;

@@ -1,4 +1,4 @@
-//! Mining by others, against recordings.
+//! Mining by external miners, compared with recordings.
 
 use crate::dispatch::dispatch;
 use crate::node::{reference_options, regtest, steps};
@@ -15,11 +15,11 @@ fn ask(node: &Node, method: &str, parameters: &[Value]) -> Result<Value, (i32, S
     answer.map(|text| serde_json::from_slice(&text).unwrap()).map_err(|error| (error.code.number(), error.message))
 }
 
-/// Solves a work as the recording's miner does. `others` are the ids of further transactions, wire order; `tail` goes
-/// behind the hash.
-fn solve(work: &Value, others: &[Digest], tail: &[u8]) -> (String, String, Vec<Digest>) {
-    let hash = work["blockHashForMergedMining"].as_str().unwrap();
-    let target = work["target"].as_str().unwrap().parse::<B256>().unwrap();
+/// Solves a block template like the miner of the recording. `others`: ids of further transactions in wire order. `tail`:
+/// bytes after the hash in the coinbase.
+fn solve(template: &Value, others: &[Digest], tail: &[u8]) -> (String, String, Vec<Digest>) {
+    let hash = template["blockHashForMergedMining"].as_str().unwrap();
+    let target = template["target"].as_str().unwrap().parse::<B256>().unwrap();
     let message = [b"RSKBLOCK:".as_slice(), &hex::decode(hash).unwrap(), tail].concat();
     let length = u8::try_from(message.len()).unwrap();
     let coinbase = [
@@ -39,10 +39,10 @@ fn solve(work: &Value, others: &[Digest], tail: &[u8]) -> (String, String, Vec<D
             return (hex::encode(header), hex::encode(coinbase), ids);
         }
     }
-    unreachable!("a third of all headers is good enough")
+    unreachable!("a third of all headers meets the target")
 }
 
-fn work_of(node: &Node) -> Value {
+fn template_of(node: &Node) -> Value {
     ask(node, "mnr_getWork", &[]).unwrap()
 }
 
@@ -51,12 +51,12 @@ fn displayed(id: &Digest) -> String {
 }
 
 #[test]
-fn the_three_forms_of_a_solution() {
+fn accepts_the_three_forms_of_a_solution() {
     let node = regtest(reference_options(MiningMode::Off), Clock::new(|| 1_700_000_000));
     let others: Vec<Digest> = (0..4_u8).map(|seed| [seed; 32]).collect();
     let best = json!("0x494d504f525445445f42455354");
 
-    let (header, coinbase, _) = solve(&work_of(&node), &[], &[]);
+    let (header, coinbase, _) = solve(&template_of(&node), &[], &[]);
     let whole = json!(format!("{header}01{coinbase}"));
     let answer = ask(&node, "mnr_submitBitcoinBlock", std::slice::from_ref(&whole)).unwrap();
     assert_eq!((&answer["blockImportedResult"], &answer["blockIncludedHeight"]), (&best, &json!("0x1")));
@@ -66,7 +66,7 @@ fn the_three_forms_of_a_solution() {
     );
     assert_eq!(ask(&node, "mnr_submitBitcoinBlock", &[whole]).unwrap()["blockImportedResult"], "0x4558495354");
 
-    let (header, coinbase, ids) = solve(&work_of(&node), &others[..2], &[]);
+    let (header, coinbase, ids) = solve(&template_of(&node), &others[..2], &[]);
     let submit = |ids: &[Digest]| {
         let ids: Vec<String> = ids.iter().map(displayed).collect();
         let parameters = [json!("0x00"), json!(header), json!(coinbase), json!(ids.join(" "))];
@@ -77,7 +77,7 @@ fn the_three_forms_of_a_solution() {
     assert!(message.ends_with(" at height 2"), "{message}");
     assert_eq!(submit(&ids).unwrap()["blockImportedResult"], best);
 
-    let (header, coinbase, ids) = solve(&work_of(&node), &others, &[7; 124]);
+    let (header, coinbase, ids) = solve(&template_of(&node), &others, &[7; 124]);
     let right = root_of(&ids[2..4]);
     let last = root_of(&[root_of(&[ids[4], ids[4]]), root_of(&[ids[4], ids[4]])]);
     let submit = |write: fn(&Digest) -> String| {
@@ -89,34 +89,33 @@ fn the_three_forms_of_a_solution() {
     assert_eq!(submit(|id| hex::encode(id)).unwrap()["blockIncludedHeight"], "0x3");
 }
 
-/// What file 12 does with works, with works of this node on a chain of its own: siblings of one work, uncles. The file goes on
-/// from block 12 of a chain that calls the Bridge, so of its recorded submissions only those that need no chain are replayed:
-/// the ones that no node takes, word for word.
+/// Repeats transcript 12 with templates of this node: siblings of one template, uncles. The transcript starts at block 12 of a
+/// chain that calls the Bridge, so only its submissions that every node rejects are replayed; error texts are compared.
 #[test]
-fn siblings_and_refusals() {
+fn siblings_become_uncles_and_invalid_submissions_are_rejected() {
     let node = regtest(reference_options(MiningMode::Off), Clock::new(|| 1_700_000_000));
     let submit = |block: String| ask(&node, "mnr_submitBitcoinBlock", &[json!(block)]);
-    let work = work_of(&node);
-    assert_eq!((&work["notify"], &work["feesPaidToMiner"]), (&json!(true), &json!("0")));
-    assert_eq!(work_of(&node)["notify"], false);
+    let template = template_of(&node);
+    assert_eq!((&template["notify"], &template["feesPaidToMiner"]), (&json!(true), &json!("0")));
+    assert_eq!(template_of(&node)["notify"], false);
     let as_array = ask(&node, "eth_getWork", &[]).unwrap();
-    assert_eq!(as_array, json!([work["blockHashForMergedMining"], B256::ZERO.to_string(), work["target"]]));
+    assert_eq!(as_array, json!([template["blockHashForMergedMining"], B256::ZERO.to_string(), template["target"]]));
     let mut results = Vec::new();
     for extra in 0..3 {
-        let (header, coinbase, _) = solve(&work, &[], &[extra]);
+        let (header, coinbase, _) = solve(&template, &[], &[extra]);
         results.push(submit(format!("{header}01{coinbase}")).unwrap());
     }
     let names: Vec<&Value> = results.iter().map(|result| &result["blockImportedResult"]).collect();
     let side = "0x494d504f525445445f4e4f545f42455354";
     assert_eq!(names, ["0x494d504f525445445f42455354", side, side]);
     ask(&node, "evm_stopMining", &[]).unwrap();
-    assert_eq!(work_of(&node)["parentBlockHash"], results[0]["blockHash"]);
+    assert_eq!(template_of(&node)["parentBlockHash"], results[0]["blockHash"]);
     ask(&node, "evm_startMining", &[]).unwrap();
-    let (header, coinbase, _) = solve(&work_of(&node), &[], &[]);
+    let (header, coinbase, _) = solve(&template_of(&node), &[], &[]);
     submit(format!("{header}01{coinbase}")).unwrap();
     assert_eq!(ask(&node, "eth_getUncleCountByBlockNumber", &[json!("latest")]).unwrap(), "0x2");
 
-    // The recorded submissions that no node takes.
+    // The recorded submissions that every node rejects.
     for step in steps("12-scenario-mining-uncles-reorg.json") {
         if [26, 28].contains(&step["n"].as_u64().unwrap()) {
             let parameters = step["request"]["params"].as_array().unwrap();

@@ -1,4 +1,4 @@
-//! Nodes for tests, and the files they are fed with.
+//! Nodes for tests and their input files.
 
 use flate2::read::GzDecoder;
 use rhizome_answers::Node;
@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A file of `tests/vectors/rpc`, compressed or not.
+/// Reads a file of `tests/vectors/rpc`, compressed or not.
 pub(crate) fn vector(name: &str) -> Vec<u8> {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/rpc"));
     let plain = folder.join(name);
@@ -24,22 +24,22 @@ pub(crate) fn vector(name: &str) -> Vec<u8> {
     text
 }
 
-/// The steps of a transcript.
+/// Returns the steps of a transcript.
 pub(crate) fn steps(file: &str) -> Vec<Value> {
     serde_json::from_slice(&vector(file)).unwrap()
 }
 
-/// The settings under which the transcripts were recorded.
+/// Returns the settings of the recorded transcripts.
 pub(crate) fn reference_options(mining: MiningMode) -> AnswerOptions {
     AnswerOptions { mining, has_wallet: true, ..AnswerOptions::reference() }
 }
 
-/// A fresh regtest chain in a temporary folder.
+/// Returns a node with a new regtest chain in a temporary folder.
 pub(crate) fn regtest(options: AnswerOptions, clock: Clock) -> Node {
     fresh(ChainSpec::regtest(), options, clock)
 }
 
-/// A fresh chain in a temporary folder.
+/// Returns a node with a new chain in a temporary folder.
 pub(crate) fn fresh(spec: ChainSpec, options: AnswerOptions, clock: Clock) -> Node {
     let mut config = ChainConfig::new(Arc::new(spec), DataDir::Temporary);
     config.coinbase = address!("ec4ddeb4380ad69b3e509baad9f158cdf4e4681d");
@@ -52,9 +52,9 @@ pub(crate) fn fresh(spec: ChainSpec, options: AnswerOptions, clock: Clock) -> No
     Node::new(chain, options)
 }
 
-/// The node of the `reads` transcripts: chain A, then its side blocks.
+/// Returns the node of the `reads` transcripts: chain A with its side blocks.
 pub(crate) fn chain_a(options: AnswerOptions) -> Node {
-    // The clock of the recording stood at the time of the last block.
+    // The clock of the recording is the time of the last block.
     let node = regtest(options, Clock::new(|| 0x6553_f484));
     for file in ["chain-a.blocks", "chain-a.side.blocks"] {
         import(&node, file);

@@ -1,5 +1,5 @@
-//! Random programs in blocks of the reference, across all upgrades, with its traces of them: `chains/random-traces.json`.
-//! Among them are creations whose code is refused, calls of accounts without code, and every way to run out of gas.
+//! Random programs in blocks of the reference node, across all upgrades, with its traces: `chains/random-traces.json`. They
+//! include creations with rejected code, calls of accounts without code, and all causes of out-of-gas.
 
 use crate::node::{fresh, reference_options};
 use flate2::read::GzDecoder;
@@ -16,13 +16,13 @@ use std::ops::ControlFlow;
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/chains/random-traces.json.gz");
 
-fn answer(node: &Node, method: &str, params: &Value) -> Value {
+fn answer_of(node: &Node, method: &str, params: &Value) -> Value {
     let deadline = Deadline::none();
     let text = params[0].as_str().unwrap();
     let answer = match method {
         "trace_block" => trace::block::answer(node, &BlockId::parse(text).unwrap(), &deadline),
         "debug_traceTransaction" => {
-            // As the server reads them.
+            // Like the options that TypeScript passes.
             let options = match params[1]["tracer"].is_string() {
                 true => json!({"tracer": params[1]["tracer"], "withLog": params[1]["tracerConfig"]["withLog"]}),
                 false => json!({"disableStack": true, "disableMemory": true, "disableStorage": true}),
@@ -36,7 +36,7 @@ fn answer(node: &Node, method: &str, params: &Value) -> Value {
 }
 
 #[test]
-fn are_those_of_the_reference() {
+fn traces_equal_the_reference() {
     let file: Value = serde_json::from_reader(GzDecoder::new(File::open(FILE).unwrap())).unwrap();
     let rules = json!({"network": "regtest", "consensusRules": file["consensusRules"]});
     let spec = ChainSpec::from_json(&rules.to_string()).unwrap();
@@ -45,7 +45,7 @@ fn are_those_of_the_reference() {
     node.chain().import_blocks(lines.join("\n").as_bytes(), |_line| ControlFlow::Continue(())).unwrap();
     let mut compared = 0;
     for case in file["answers"].as_array().unwrap() {
-        let got = answer(&node, case["method"].as_str().unwrap(), &case["params"]);
+        let got = answer_of(&node, case["method"].as_str().unwrap(), &case["params"]);
         assert!(got == case["result"], "{} {}:\n{}\n{got}", case["method"], case["params"], case["result"]);
         compared += 1;
     }

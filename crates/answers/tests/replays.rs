@@ -1,4 +1,4 @@
-//! Traces of single transactions start where others have stopped: they are those of whole blocks all the same.
+//! Traces of single transactions start at cached states: they equal the traces of whole blocks.
 
 use crate::node::{chain_a, reference_options};
 use rhizome_answers::block_id::BlockId;
@@ -10,7 +10,7 @@ use rhizome_primitives::B256;
 use serde_json::{Value, json};
 use std::thread;
 
-/// The answers about a transaction that have a counterpart for its block.
+/// Kinds of traces that exist for a transaction and for its block.
 const KINDS: [&str; 5] =
     ["{}", r#"{"tracer":"callTracer","tracerConfig":{"withLog":true}}"#, PRESTATE, "parts", "trace"];
 const PRESTATE: &str = r#"{"tracer":"prestateTracer","tracerConfig":{"diffMode":true}}"#;
@@ -29,7 +29,7 @@ fn of_transaction(node: &Node, hash: &B256, kind: &str) -> Value {
     serde_json::from_slice(&text.unwrap()).unwrap()
 }
 
-/// One for each transaction of a block.
+/// Returns one trace for each transaction of a block.
 fn of_block(node: &Node, number: u64, hashes: &[B256], kind: &str) -> Vec<Value> {
     let (deadline, number) = (Deadline::none(), format!("0x{number:x}"));
     let at = BlockId::parse(&number).unwrap();
@@ -58,7 +58,7 @@ fn of_block(node: &Node, number: u64, hashes: &[B256], kind: &str) -> Vec<Value>
     }
 }
 
-/// Every transaction of a chain, with what is right for each kind.
+/// Returns all transactions of a chain with the expected trace of each kind.
 fn expected(node: &Node) -> Vec<(B256, Vec<Value>)> {
     let mut all = Vec::new();
     for number in 1..=node.chain().head().number() {
@@ -74,7 +74,7 @@ fn expected(node: &Node) -> Vec<(B256, Vec<Value>)> {
 
 #[test]
 fn single_transactions_are_traced_as_in_their_blocks() {
-    // With room for the whole chain, for some blocks, for none.
+    // The cache has room for the whole chain, for some blocks, or for no block.
     let document = AnswerOptions::document();
     for options in [
         document.clone(),
@@ -85,27 +85,27 @@ fn single_transactions_are_traced_as_in_their_blocks() {
         let node = chain_a(options);
         let expected = expected(&node);
         assert!(expected.len() > 100, "{} transactions", expected.len());
-        // A step that is prime to the number of transactions leads to each of them, in an order of its own.
+        // A step coprime to the number of transactions visits all of them, out of order.
         let step = [37, 41, 43].into_iter().find(|prime| !expected.len().is_multiple_of(*prime)).unwrap();
-        for turn in 0..expected.len() {
-            let (hash, right) = &expected[turn * step % expected.len()];
-            for (kind, right) in KINDS.iter().zip(right) {
-                assert_eq!(of_transaction(&node, hash, kind), *right, "{kind} of {hash} with {bytes} bytes");
+        for round in 0..expected.len() {
+            let (hash, wanted) = &expected[round * step % expected.len()];
+            for (kind, trace) in KINDS.iter().zip(wanted) {
+                assert_eq!(of_transaction(&node, hash, kind), *trace, "{kind} of {hash} with {bytes} bytes");
             }
         }
     }
 }
 
 #[test]
-fn threads_that_trace_the_same_blocks_get_the_same() {
+fn concurrent_traces_of_the_same_blocks_are_equal() {
     let node = chain_a(AnswerOptions { replay_bytes: 1 << 20, ..AnswerOptions::document() });
     let expected = expected(&node);
     thread::scope(|scope| {
         for first in 0..4 {
             let (node, expected) = (&node, &expected);
             scope.spawn(move || {
-                for (hash, right) in expected.iter().skip(first).step_by(1 + first % 2) {
-                    assert_eq!(of_transaction(node, hash, KINDS[1]), right[1], "{hash}");
+                for (hash, traces) in expected.iter().skip(first).step_by(1 + first % 2) {
+                    assert_eq!(of_transaction(node, hash, KINDS[1]), traces[1], "{hash}");
                 }
             });
         }

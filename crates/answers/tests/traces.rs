@@ -18,7 +18,7 @@ use super::cases::{Mismatch, Verdict};
 
 const SIZE_LIMIT: usize = 64 << 20;
 
-/// Compares every trace of a case with what the reference wrote.
+/// Compares all traces of a case with the output of the reference node.
 pub(crate) fn check(file: &Value, forks: &Value, case: &Value) -> Verdict {
     let execute = |inspector: &mut dyn Inspector| {
         let inspection = Inspection { inspector: Some(inspector), changes_limit: None };
@@ -76,7 +76,7 @@ fn compare(
     difference(name, expected, &got)
 }
 
-/// The first place where two values differ.
+/// Returns the first difference between two values.
 fn difference(at: &str, expected: &Value, got: &Value) -> Verdict {
     match (expected, got) {
         (Value::Object(one), Value::Object(other)) => {

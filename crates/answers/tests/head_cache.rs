@@ -1,4 +1,4 @@
-//! What is kept of a head must not outlive it.
+//! The head cache must not return values of a previous head.
 
 use crate::dispatch::dispatch;
 use crate::node::{import, reference_options, regtest};
@@ -20,7 +20,7 @@ fn ask(node: &Node, method: &str, parameters: &[Value]) -> Value {
     serde_json::from_slice(&dispatch(node, method, parameters).unwrap()).unwrap()
 }
 
-/// Everything that the stored blocks of a node mention: hashes of transactions and addresses.
+/// Returns all transaction hashes and addresses in the stored blocks of a node.
 fn names(node: &Node) -> (BTreeSet<B256>, BTreeSet<String>) {
     let (mut transactions, mut addresses) = (BTreeSet::new(), BTreeSet::new());
     for number in 0..=node.chain().highest_number().unwrap() {
@@ -34,7 +34,7 @@ fn names(node: &Node) -> (BTreeSet<B256>, BTreeSet<String>) {
     (transactions, addresses)
 }
 
-/// All that is answered from what is kept of a head, twice: as it is found, and as it is kept.
+/// Returns the results of all reads that use the head cache. Each read runs twice: the second one hits the cache.
 fn answers(node: &Node, (transactions, addresses): &(BTreeSet<B256>, BTreeSet<String>)) -> Vec<Value> {
     let once = || {
         let mut found = Vec::new();
@@ -53,8 +53,8 @@ fn answers(node: &Node, (transactions, addresses): &(BTreeSet<B256>, BTreeSet<St
             found.push(ask(node, "eth_getBalance", &[json!(address), json!("latest")]));
             found.push(ask(node, "eth_getTransactionCount", &[json!(address), json!("latest")]));
             for position in 0..3 {
-                let cell = [json!(address), json!(format!("0x{position}")), json!("latest")];
-                found.push(ask(node, "eth_getStorageAt", &cell));
+                let slot = [json!(address), json!(format!("0x{position}")), json!("latest")];
+                found.push(ask(node, "eth_getStorageAt", &slot));
             }
         }
         for number in 0..=10 {
@@ -67,7 +67,7 @@ fn answers(node: &Node, (transactions, addresses): &(BTreeSet<B256>, BTreeSet<St
     found
 }
 
-/// A node that was asked before each change answers as one that was never asked.
+/// A node with a filled cache answers like a new node after each change of the best chain.
 #[test]
 fn answers_follow_the_best_chain() {
     let fresh = || regtest(reference_options(MiningMode::Off), Clock::system());
@@ -89,12 +89,12 @@ fn answers_follow_the_best_chain() {
     import(&other, "deep-reorg.blocks");
     other.chain().rewind(2).unwrap();
     assert_eq!(rewound, answers(&other, &names));
-    // The same blocks once more.
+    // Imports the same blocks again.
     import(&node, "deep-reorg.blocks");
     assert_eq!(answers(&node, &names), replaced);
 }
 
-/// The chain that the chain's own tests import in disorder.
+/// Returns a file of golden chains, decompressed.
 fn unpacked(file: &str) -> String {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/chains"));
     let mut text = String::new();
@@ -102,11 +102,11 @@ fn unpacked(file: &str) -> String {
     text
 }
 
-/// While others ask all the time, a head is never answered for with what belongs to another one.
+/// Two threads read without pause while the head changes.
 #[test]
-fn what_is_read_while_the_head_changes_is_not_kept() {
-    let about: Value = serde_json::from_str(&unpacked("uncles-and-reorgs.json.gz")).unwrap();
-    let spec = Arc::new(ChainSpec::from_json(&about["spec"].to_string()).unwrap());
+fn does_not_cache_values_read_during_a_change_of_the_head() {
+    let description: Value = serde_json::from_str(&unpacked("uncles-and-reorgs.json.gz")).unwrap();
+    let spec = Arc::new(ChainSpec::from_json(&description["spec"].to_string()).unwrap());
     let chain = Chain::open(ChainConfig::new(spec, DataDir::Temporary)).unwrap();
     let node = Arc::new(Node::new(chain, AnswerOptions::reference()));
     let is_over = Arc::new(AtomicBool::new(false));
@@ -131,7 +131,7 @@ fn what_is_read_while_the_head_changes_is_not_kept() {
         let raw = hex::decode(line.rsplit(',').next().unwrap()).unwrap();
         let prepared = PreparedBlock::decode(&raw, node.chain().spec()).unwrap();
         node.chain().import_prepared(prepared).unwrap();
-        // Nothing changes now.
+        // The head does not change here: only this thread imports blocks.
         let head = node.chain().head();
         let branch = node.chain().ancestry(&head.record);
         for number in head.number().saturating_sub(8)..=head.number() {

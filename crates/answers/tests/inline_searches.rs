@@ -1,4 +1,5 @@
-//! `eth_getLogs` and `eth_getProof` that answer at once or not at all, and proofs whose nodes others have read.
+//! Inline `eth_getLogs` and `eth_getProof`: within the inline budget, or rejected with `ResourceExhausted`. Proofs from
+//! cached trie nodes.
 
 use crate::node::{chain_a, import, reference_options, regtest};
 use rhizome_answers::block_id::BlockId;
@@ -14,8 +15,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Long enough for any machine: what ends these searches is the work that they are.
-fn brief() -> Deadline {
+/// A time limit that no machine reaches: these searches end at the budget of inline calls.
+fn inline() -> Deadline {
     Deadline::inline(Duration::from_secs(3600))
 }
 
@@ -23,12 +24,12 @@ fn logs(node: &Node, filter: &Value, deadline: &Deadline) -> Answer {
     eth::get_logs::answer(node, &LogQuery::parse(&filter.to_string())?, deadline, deadline)
 }
 
-fn is_too_long(answer: &Answer) -> bool {
+fn exceeds_inline_budget(answer: &Answer) -> bool {
     matches!(answer, Err(error) if error.code == ErrorCode::ResourceExhausted)
 }
 
 #[test]
-fn a_brief_search_finds_the_same_logs_or_is_left_to_others() {
+fn inline_searches_find_the_same_logs_or_are_rejected() {
     let node = chain_a(reference_options(MiningMode::Off));
     let head = node.chain().head().number();
     let all = logs(&node, &json!({ "fromBlock": "0x0" }), &Deadline::none()).unwrap();
@@ -49,8 +50,8 @@ fn a_brief_search_finds_the_same_logs_or_is_left_to_others() {
                 filter.as_object_mut().unwrap().remove("blockHash");
             }
             let full = logs(&node, &filter, &Deadline::none());
-            let tried = logs(&node, &filter, &brief());
-            if is_too_long(&tried) {
+            let tried = logs(&node, &filter, &inline());
+            if exceeds_inline_budget(&tried) {
                 assert!(length > 16, "{filter}");
             } else {
                 found += usize::from(full != Ok(b"[]".to_vec()));
@@ -59,25 +60,26 @@ fn a_brief_search_finds_the_same_logs_or_is_left_to_others() {
         }
     }
     assert!(found > 100, "{found}");
-    // Without a condition every block of a range is looked at.
+    // A filter without conditions reads every block of the range.
     let range = |last: u64| json!({ "fromBlock": "0x1", "toBlock": format!("{last:#x}") });
-    assert_eq!(logs(&node, &range(16), &brief()), logs(&node, &range(16), &Deadline::none()));
-    assert!(is_too_long(&logs(&node, &range(17), &brief())));
+    assert_eq!(logs(&node, &range(16), &inline()), logs(&node, &range(16), &Deadline::none()));
+    assert!(exceeds_inline_budget(&logs(&node, &range(17), &inline())));
     let many = vec![json!(format!("0x{}", "77".repeat(20))); 9];
-    assert!(is_too_long(&logs(&node, &json!({ "address": many }), &brief())));
-    assert!(logs(&node, &json!({ "address": many[..8] }), &brief()).is_ok());
+    assert!(exceeds_inline_budget(&logs(&node, &json!({ "address": many }), &inline())));
+    assert!(logs(&node, &json!({ "address": many[..8] }), &inline()).is_ok());
 }
 
-/// Checks a proof, brief and not, of an account and a cell after a block.
-fn check_proof(node: &Node, record: &BlockRecord, address: &Address, cell: U256) -> bool {
+/// Checks the proof of an account and of a storage slot after a block, read inline and in the pool. Returns `true` if both
+/// exist.
+fn check_proof(node: &Node, record: &BlockRecord, address: &Address, slot: U256) -> bool {
     let block = format!("hash:{:#x}", record.hash);
-    let ask = |deadline| eth::get_proof::answer(node, address, &[cell], &BlockId::parse(&block).unwrap(), &deadline);
+    let ask = |deadline| eth::get_proof::answer(node, address, &[slot], &BlockId::parse(&block).unwrap(), &deadline);
     let answer = ask(Deadline::none()).unwrap();
-    assert_eq!(ask(brief()).unwrap(), answer);
+    assert_eq!(ask(inline()).unwrap(), answer);
     let answer: Value = serde_json::from_slice(&answer).unwrap();
     let messages = |list: &Value| -> Vec<Bytes> {
         let texts = list.as_array().unwrap().iter().map(|node| node.as_str().unwrap());
-        // A byte string of 56 to 255 bytes; shorter ones have one byte less before them.
+        // The header of an RLP string has two bytes for 56 to 255 bytes, one byte for less.
         texts
             .map(|text| hex::decode(text).unwrap())
             .map(|rlp| rlp[usize::from(rlp[0] > 0xb7) + 1..].to_vec().into())
@@ -89,15 +91,15 @@ fn check_proof(node: &Node, record: &BlockRecord, address: &Address, cell: U256)
     let value = state.get(&key).unwrap();
     assert_eq!(proven, committed(value.as_ref()), "{address} {}", record.number());
     let storage = answer["storageHash"].as_str().unwrap().parse().unwrap();
-    let cell_key = keys::storage_key(address.as_slice(), &cell.into());
+    let slot_key = keys::storage_key(address.as_slice(), &slot.into());
     let bits = key.len() * 8 + 1;
-    let proven = verify(storage, &cell_key, bits, &messages(&answer["storageProof"][0]["proof"])).unwrap();
-    let stored = state.get(&cell_key).unwrap();
+    let proven = verify(storage, &slot_key, bits, &messages(&answer["storageProof"][0]["proof"])).unwrap();
+    let stored = state.get(&slot_key).unwrap();
     assert_eq!(proven, committed(stored.as_ref()), "{address} {}", record.number());
     value.is_some() && stored.is_some()
 }
 
-/// What a node says about its value.
+/// Returns the outcome of a proof for a stored value.
 fn committed(value: Option<&Bytes>) -> ProofOutcome {
     match value {
         None => ProofOutcome::Absent,
@@ -113,7 +115,7 @@ fn blocks(node: &Node) -> Vec<Arc<BlockRecord>> {
 }
 
 #[test]
-fn proofs_hold_at_every_block_whatever_was_read_before() {
+fn proofs_are_valid_at_every_block_with_any_cached_nodes() {
     let node = chain_a(reference_options(MiningMode::Off));
     let blocks = blocks(&node);
     let records =
@@ -131,7 +133,7 @@ fn proofs_hold_at_every_block_whatever_was_read_before() {
 }
 
 #[test]
-fn proofs_follow_a_reorganisation_and_a_change_by_hand() {
+fn proofs_follow_a_reorganisation_and_state_set_by_hardhat_methods() {
     let node = regtest(reference_options(MiningMode::Off), Clock::system());
     let mut heads = BTreeSet::new();
     for file in ["deep-reorg.replaced.blocks", "deep-reorg.blocks"] {
@@ -145,7 +147,7 @@ fn proofs_follow_a_reorganisation_and_a_change_by_hand() {
     assert_eq!(heads.len(), 2);
     let address = Address::repeat_byte(0x99);
     let balance = || {
-        let answer = eth::get_proof::answer(&node, &address, &[], &BlockId::LATEST, &brief());
+        let answer = eth::get_proof::answer(&node, &address, &[], &BlockId::LATEST, &inline());
         answer.map(|text| serde_json::from_slice::<Value>(&text).unwrap()["balance"].clone())
     };
     assert_eq!(balance().unwrap(), "0x0");

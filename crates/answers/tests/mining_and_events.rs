@@ -1,4 +1,4 @@
-//! `evm_*` and signing.
+//! Mining on demand, block files, events for filters and subscriptions, and choices of the API document.
 
 use crate::dispatch::dispatch;
 use crate::node::{chain_a, import, reference_options, regtest};
@@ -11,9 +11,8 @@ use rhizome_primitives::B256;
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 
-/// What is submitted while mining is stopped waits, and is mined when it starts again.
 #[test]
-fn stopped_mining_waits() {
+fn transactions_wait_in_the_pool_while_mining_is_stopped() {
     let options = AnswerOptions { mining: MiningMode::Auto, has_wallet: true, ..AnswerOptions::document() };
     let node = regtest(options, Clock::system());
     let ask = |method: &str, parameters: &[Value]| -> Value {
@@ -32,9 +31,8 @@ fn stopped_mining_waits() {
     assert_eq!(ask("eth_getTransactionReceipt", &[hash])["status"], "0x1");
 }
 
-/// The defaults of the API document where they differ from the reference.
 #[test]
-fn document_choices() {
+fn document_mode_differs_from_the_reference_as_the_api_document_says() {
     let node = chain_a(AnswerOptions::document());
     let ask = |method: &str, parameters: Value| -> Result<Value, i32> {
         let answer = dispatch(&node, method, parameters.as_array().unwrap());
@@ -54,22 +52,21 @@ fn document_choices() {
     assert_eq!(gas(json!({ "to": "0x7986b3df570230288501eea3d890bd66948c9b79" })), 21_000);
     assert_eq!(gas(json!({ "to": "0x7986b3df570230288501eea3d890bd66948c9b79", "gas": "0x1" })), 21_000);
     assert!(gas(json!({})) >= 53_000);
-    // The bound: what the pool accepts on top of the head, which lends 6,800,000 to its sequential list.
+    // The upper bound is the limit of the pool on top of the head: its sequential sublist has 6,800,000 gas.
     assert!(gas(json!({ "to": lab, "data": "0x14441821" })) >= 6_800_000);
-    // A creation by the called contract is estimated by its need, not by what was lent to it.
+    // The estimate of a creation by a contract counts the gas used, not the gas passed to the creation.
     let make = "0x516517ab0000000000000000000000000000000000000000000000000000000000000001";
     let maker = "0x271905cc3d21d8d11f3213e4130108295e578434";
     let creation = gas(json!({ "to": maker, "data": make }));
     assert!((100_000..1_000_000).contains(&creation), "{creation}");
-    // r and s are words.
+    // r and s have 32 bytes.
     let block = ask("eth_getBlockByNumber", json!(["0x4", true])).unwrap();
     let words = block["transactions"].as_array().unwrap().iter().filter(|one| one["v"] != "0x0");
     assert!(words.clone().count() > 0 && words.clone().all(|one| one["s"].as_str().unwrap().len() == 66));
 }
 
-/// What one node writes, another one reads.
 #[test]
-fn files_of_blocks() {
+fn imports_an_exported_file_of_blocks() {
     let node = chain_a(AnswerOptions::document());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("some.blocks");
@@ -90,9 +87,8 @@ fn files_of_blocks() {
     assert!(block_files::import(&other, "/nowhere", |_line| ControlFlow::Continue(())).is_err());
 }
 
-/// A poll continues where the last one ended, also across blocks that left the main chain.
 #[test]
-fn movements_of_the_main_chain() {
+fn polls_continue_at_the_cursor_across_deleted_blocks() {
     let node = regtest(reference_options(MiningMode::Auto), Clock::system());
     let mine = || node.chain().mine(node.chain().config().clock.now()).unwrap().hash;
     let since = |number, hash| -> Value {
@@ -104,9 +100,9 @@ fn movements_of_the_main_chain() {
     assert_eq!(moved["hashes"], json!([first.to_string(), second.to_string()]));
     assert_eq!(moved["cursor"], json!({ "number": 2, "hash": second.to_string() }));
     assert_eq!(since(2, second), json!({ "hashes": [], "removed": [], "cursor": moved["cursor"] }));
-    // Deleted blocks cannot be shown any more; what replaces them is.
+    // Deleted blocks are not reported as removed; the blocks that replace them are reported.
     node.chain().rewind(1).unwrap();
-    // Another time, or the same block would come out.
+    // A different timestamp: otherwise the same block is mined.
     node.chain().increase_time(60);
     let third = mine();
     let cursor = json!({ "number": 2, "hash": third.to_string() });
@@ -118,9 +114,9 @@ fn movements_of_the_main_chain() {
     assert_eq!(since(2, third)["hashes"], json!([fourth.to_string()]));
 }
 
-/// Blocks that lost against a heavier branch are named from the highest down, and so are their logs.
+/// Blocks of an abandoned branch and their logs are reported from the highest block down.
 #[test]
-fn removed_blocks_and_logs() {
+fn reports_removed_blocks_and_logs_in_descending_order() {
     let node = regtest(reference_options(MiningMode::Off), Clock::system());
     import(&node, "deep-reorg.replaced.blocks");
     let abandoned: Vec<B256> = (1..=3).map(|number| node.chain().main_hash(number).unwrap().unwrap()).collect();
@@ -130,7 +126,7 @@ fn removed_blocks_and_logs() {
     let removed: Vec<String> = abandoned.iter().rev().map(B256::to_string).collect();
     assert_eq!(moved["removed"], json!(removed));
     assert_eq!(moved["hashes"].as_array().unwrap().len(), 7);
-    // In small steps, too: the removed blocks come with the first.
+    // In small steps the first result holds all removed blocks.
     let step = main_hashes_since::answer(&node, 3, &abandoned[2], 2).unwrap();
     let step: Value = serde_json::from_slice(&step).unwrap();
     assert_eq!((&step["removed"], step["cursor"]["number"].as_u64()), (&json!(removed), Some(2)));
@@ -144,9 +140,9 @@ fn removed_blocks_and_logs() {
     assert!(heights.is_sorted_by(|before, after| before >= after), "{heights:?}");
 }
 
-/// One look at a block serves all subscriptions: each log comes once, with those that take it.
+/// A block is read once for all subscriptions: each log is returned once, with the indexes of the matching queries.
 #[test]
-fn matching_logs_and_heads() {
+fn matches_the_logs_of_a_block_with_all_queries() {
     let node = regtest(reference_options(MiningMode::Off), Clock::system());
     import(&node, "deep-reorg.replaced.blocks");
     let hash = node.chain().main_hash(2).unwrap().unwrap();
@@ -156,13 +152,13 @@ fn matching_logs_and_heads() {
         serde_json::from_slice(&matching_logs::answer(&node, &hash, &queries(texts), removed).unwrap()).unwrap()
     };
     let lab = r#"{"address":"0x77045e71a7a2c50903d88e564cd72fab11e82051"}"#;
-    let nobody = r#"{"address":"0x0000000000000000000000000000000000000001"}"#;
-    let found = ask(&[lab, nobody, "{}"], true);
+    let other = r#"{"address":"0x0000000000000000000000000000000000000001"}"#;
+    let found = ask(&[lab, other, "{}"], true);
     assert_eq!(found[0]["queries"], json!([0, 2]));
     assert_eq!((&found[0]["log"]["blockHash"], &found[0]["log"]["removed"]), (&json!(hash.to_string()), &json!(true)));
     let mined = ask(&["{}"], false);
     assert_eq!((&mined[0]["queries"], &mined[0]["log"]["removed"]), (&json!([0]), &json!(false)));
-    assert_eq!(ask(&[nobody], false), json!([]));
+    assert_eq!(ask(&[other], false), json!([]));
     assert_eq!(matching_logs::answer(&node, &B256::ZERO, &queries(&["{}"]), false).unwrap(), b"[]");
     let shown: Value = serde_json::from_slice(&head::answer(&node, &hash).unwrap()).unwrap();
     assert_eq!(
