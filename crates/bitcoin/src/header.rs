@@ -1,7 +1,7 @@
 //! The 80-byte Bitcoin header.
 
 use crate::digest::{Digest, sha256d};
-use crate::message::{MessageError, Reader};
+use crate::message::{MessageError, MessageReader};
 
 /// Size of a Bitcoin header, bytes.
 pub const HEADER_SIZE: usize = 80;
@@ -14,7 +14,7 @@ impl BitcoinHeader {
     /// Reads the header element of an RSK header. Before RSKIP-98 the 80 bytes may be followed by Bitcoin transactions,
     /// which must be well formed and do not affect the hash.
     pub fn parse(element: &[u8]) -> Result<Self, MessageError> {
-        let mut reader = Reader::new(element);
+        let mut reader = MessageReader::new(element);
         let header = Self(reader.array()?);
         if !reader.is_empty() {
             reader.transactions()?;

@@ -48,7 +48,7 @@ pub struct BitcoinBlock {
 impl BitcoinBlock {
     /// Reads a block. Bytes after the last transaction are ignored, like in Bitcoin libraries.
     pub fn parse(bytes: &[u8]) -> Result<Self, MessageError> {
-        let mut reader = Reader::new(bytes);
+        let mut reader = MessageReader::new(bytes);
         let header = BitcoinHeader::parse(&reader.array::<80>()?)?;
         let transactions = reader.transactions()?;
         let transaction_ids = transactions.iter().map(|transaction| sha256d(transaction)).collect();
@@ -59,16 +59,16 @@ impl BitcoinBlock {
 
 /// Reads one transaction with or without witness and returns its bytes without the witness. Bytes after it are ignored.
 pub fn strip_witness(bytes: &[u8]) -> Result<Vec<u8>, MessageError> {
-    Reader::new(bytes).transaction()
+    MessageReader::new(bytes).transaction()
 }
 
 /// A cursor over a Bitcoin message.
-pub(crate) struct Reader<'a> {
+pub(crate) struct MessageReader<'a> {
     data: &'a [u8],
     offset: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> MessageReader<'a> {
     pub(crate) fn new(data: &'a [u8]) -> Self {
         Self { data, offset: 0 }
     }

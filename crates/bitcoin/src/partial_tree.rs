@@ -2,7 +2,7 @@
 
 use crate::digest::Digest;
 use crate::merkle::{MerkleError, parent};
-use crate::message::Reader;
+use crate::message::MessageReader;
 
 /// Maximum number of transactions of a Bitcoin block of one million bytes.
 const MAX_TRANSACTIONS: u32 = 1_000_000 / 60;
@@ -18,7 +18,7 @@ pub struct PartialTree {
 impl PartialTree {
     /// Reads a proof element; `None` if the declared sizes do not add up to its size.
     pub fn parse(proof: &[u8]) -> Option<Self> {
-        let mut reader = Reader::new(proof);
+        let mut reader = MessageReader::new(proof);
         let transaction_count = u32::from_le_bytes(reader.array().ok()?);
         let hash_count = i32::try_from(reader.number().ok()?).ok()?;
         let mut hashes = Vec::new();

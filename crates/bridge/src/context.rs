@@ -43,12 +43,12 @@ pub struct Call<'a> {
 }
 
 /// A call and the constants of its network.
-pub(crate) struct Context<'a> {
+pub(crate) struct CallContext<'a> {
     pub(crate) call: &'a Call<'a>,
     pub(crate) constants: &'static Constants,
 }
 
-impl Context<'_> {
+impl CallContext<'_> {
     pub(crate) fn has(&self, rule: Rule) -> bool {
         self.call.rules.is_active(rule)
     }

@@ -1,6 +1,6 @@
 //! Dispatch from methods to their implementations.
 
-use crate::context::Context;
+use crate::context::CallContext;
 use crate::error::{MethodFailure, Result, not_implemented};
 use crate::federation::{self, FederationProperty, Role};
 use crate::federation_votes::{self, KeyType};
@@ -72,7 +72,7 @@ pub(crate) fn run(
     method: Method,
     arguments: Arguments<'_>,
     storage: &mut Storage<'_>,
-    ctx: &Context<'_>,
+    ctx: &CallContext<'_>,
     logs: &mut Vec<Log>,
 ) -> Result<ReturnValue> {
     use Method as M;

@@ -1,7 +1,7 @@
 //! Votes in elections (docs/spec/bridge.md, 9.1).
 
 use crate::constants::Authorizer;
-use crate::context::Context;
+use crate::context::CallContext;
 use crate::error::{MethodFailure, Result};
 use crate::slots::access::SlotAccess;
 use crate::slots::election::{Election, VoteSpec};
@@ -22,7 +22,7 @@ pub(crate) enum VoteOutcome {
 pub(crate) fn vote(
     election: &mut Slot<Election>,
     slots: &mut SlotAccess<'_>,
-    ctx: &Context<'_>,
+    ctx: &CallContext<'_>,
     authorizer: &Authorizer,
     spec: &VoteSpec,
 ) -> Result<VoteOutcome> {

@@ -1,6 +1,6 @@
 //! Events of the Bridge (docs/spec/bridge.md, 10).
 
-use crate::context::Context;
+use crate::context::CallContext;
 use crate::units::WEI_PER_SATOSHI;
 use rhizome_primitives::{Address, B256, BRIDGE, Log, Rule, U256, keccak256, rlp};
 
@@ -12,7 +12,7 @@ fn log(logs: &mut Vec<Log>, signature: &str, indexed: &[Address], data: Vec<u8>)
     logs.push(Log { address: BRIDGE, topics: topics.collect(), data: data.into() });
 }
 
-pub(crate) fn update_collections(logs: &mut Vec<Log>, ctx: &Context<'_>) {
+pub(crate) fn update_collections(logs: &mut Vec<Log>, ctx: &CallContext<'_>) {
     let caller = ctx.caller();
     if ctx.has(Rule::Rskip146) {
         return log(logs, "update_collections(address)", &[], caller.into_word().to_vec());
@@ -24,7 +24,7 @@ pub(crate) fn update_collections(logs: &mut Vec<Log>, ctx: &Context<'_>) {
 }
 
 /// A peg-out request to the P2PKH address of `hash`.
-pub(crate) fn release_received(logs: &mut Vec<Log>, ctx: &Context<'_>, hash: &[u8; 20], wei: U256) {
+pub(crate) fn release_received(logs: &mut Vec<Log>, ctx: &CallContext<'_>, hash: &[u8; 20], wei: U256) {
     let address = ctx.constants.key_address(*hash);
     let (signature, destination) = match ctx.has(Rule::Rskip326) {
         false => ("release_request_received(address,bytes,uint256)", hash.as_slice()),
@@ -36,26 +36,26 @@ pub(crate) fn release_received(logs: &mut Vec<Log>, ctx: &Context<'_>, hash: &[u
     log(logs, signature, &[ctx.caller()], data);
 }
 
-pub(crate) fn release_rejected(logs: &mut Vec<Log>, ctx: &Context<'_>, wei: U256, reason: u64) {
+pub(crate) fn release_rejected(logs: &mut Vec<Log>, ctx: &CallContext<'_>, wei: U256, reason: u64) {
     let data = words(&[logged_amount(ctx, wei), U256::from(reason)]);
     log(logs, "release_request_rejected(address,uint256,int256)", &[ctx.caller()], data);
 }
 
 /// Returns the amount in satoshis until RSKIP-427, then in wei.
-fn logged_amount(ctx: &Context<'_>, wei: U256) -> U256 {
+fn logged_amount(ctx: &CallContext<'_>, wei: U256) -> U256 {
     if ctx.has(Rule::Rskip427) { wei } else { wei / WEI_PER_SATOSHI }
 }
 
-pub(crate) fn union_cap_increased(logs: &mut Vec<Log>, ctx: &Context<'_>, previous: U256, next: U256) {
+pub(crate) fn union_cap_increased(logs: &mut Vec<Log>, ctx: &CallContext<'_>, previous: U256, next: U256) {
     let signature = "union_bridge_locking_cap_increased(address,uint256,uint256)";
     log(logs, signature, &[ctx.caller()], words(&[previous, next]));
 }
 
-pub(crate) fn union_requested(logs: &mut Vec<Log>, ctx: &Context<'_>, wei: U256) {
+pub(crate) fn union_requested(logs: &mut Vec<Log>, ctx: &CallContext<'_>, wei: U256) {
     log(logs, "union_rbtc_requested(address,uint256)", &[ctx.caller()], words(&[wei]));
 }
 
-pub(crate) fn union_released(logs: &mut Vec<Log>, ctx: &Context<'_>, wei: U256) {
+pub(crate) fn union_released(logs: &mut Vec<Log>, ctx: &CallContext<'_>, wei: U256) {
     log(logs, "union_rbtc_released(address,uint256)", &[ctx.caller()], words(&[wei]));
 }
 

@@ -1,7 +1,7 @@
 //! The active federation and the federations beside it (docs/spec/bridge.md, 8.5). Only the genesis federation is
 //! implemented.
 
-use crate::context::Context;
+use crate::context::CallContext;
 use crate::error::{MethodFailure, Result, not_implemented};
 use crate::genesis_federation::{genesis_federation, genesis_keys};
 use crate::return_value::ReturnValue;
@@ -44,7 +44,7 @@ pub(crate) fn require_genesis_federation(storage: &mut Storage<'_>) -> Result<()
 }
 
 /// Fails if there is a federation in the role.
-pub(crate) fn require_no(storage: &mut Storage<'_>, ctx: &Context<'_>, role: Role) -> Result<()> {
+pub(crate) fn require_no(storage: &mut Storage<'_>, ctx: &CallContext<'_>, role: Role) -> Result<()> {
     match role {
         Role::Retiring => require_genesis_federation(storage),
         Role::Proposed if ctx.has(Rule::Rskip419) => storage.slots.require_absent(&keys::PROPOSED_FEDERATION),
@@ -53,20 +53,20 @@ pub(crate) fn require_no(storage: &mut Storage<'_>, ctx: &Context<'_>, role: Rol
 }
 
 /// Returns the keys of the active federation in the order of its members.
-pub(crate) fn active_keys(storage: &mut Storage<'_>, ctx: &Context<'_>) -> Result<Vec<[u8; 33]>> {
+pub(crate) fn active_keys(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<Vec<[u8; 33]>> {
     require_genesis_federation(storage)?;
     genesis_keys(ctx.call.network).ok_or_else(|| not_implemented("genesis federation", 0))
 }
 
 /// Rejects callers that are not members of a live federation.
-pub(crate) fn require_member(storage: &mut Storage<'_>, ctx: &Context<'_>) -> Result<()> {
+pub(crate) fn require_member(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<()> {
     require_genesis_federation(storage)?;
     if is_genesis_member(ctx.call.network, &ctx.caller()) { Ok(()) } else { Err(MethodFailure::Rejected) }
 }
 
 pub(crate) fn active_property(
     storage: &mut Storage<'_>,
-    ctx: &Context<'_>,
+    ctx: &CallContext<'_>,
     property: FederationProperty,
 ) -> Result<ReturnValue> {
     let size = active_keys(storage, ctx)?.len() as u64;
@@ -84,7 +84,7 @@ pub(crate) fn active_property(
 /// Returns a property of an absent federation. Fails if there is a federation in the role.
 pub(crate) fn other_property(
     storage: &mut Storage<'_>,
-    ctx: &Context<'_>,
+    ctx: &CallContext<'_>,
     role: Role,
     property: FederationProperty,
 ) -> Result<ReturnValue> {
@@ -96,19 +96,19 @@ pub(crate) fn other_property(
 }
 
 /// Returns the key of a member. Members of the genesis federation use one key for everything.
-pub(crate) fn active_key(storage: &mut Storage<'_>, ctx: &Context<'_>, index: i32) -> Result<ReturnValue> {
+pub(crate) fn active_key(storage: &mut Storage<'_>, ctx: &CallContext<'_>, index: i32) -> Result<ReturnValue> {
     let keys = active_keys(storage, ctx)?;
     let key = usize::try_from(index).ok().and_then(|index| keys.get(index));
     key.map(|key| ReturnValue::Bytes(key.to_vec())).ok_or(MethodFailure::Rejected)
 }
 
 /// Returns the key of a member of an absent federation. Fails if there is a federation in the role.
-pub(crate) fn other_key(storage: &mut Storage<'_>, ctx: &Context<'_>, role: Role) -> Result<ReturnValue> {
+pub(crate) fn other_key(storage: &mut Storage<'_>, ctx: &CallContext<'_>, role: Role) -> Result<ReturnValue> {
     require_no(storage, ctx, role)?;
     Ok(ReturnValue::Bytes(Vec::new()))
 }
 
-pub(crate) fn active_redeem_script(storage: &mut Storage<'_>, ctx: &Context<'_>) -> Result<ReturnValue> {
+pub(crate) fn active_redeem_script(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<ReturnValue> {
     Ok(ReturnValue::Bytes(redeem_script(&active_keys(storage, ctx)?)))
 }
 

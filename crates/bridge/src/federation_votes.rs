@@ -1,12 +1,12 @@
 //! Votes for a federation up to its commit, and views of the pending federation (docs/spec/bridge.md, 8.3 and 9.4).
 
-use crate::context::Context;
+use crate::context::CallContext;
 use crate::election::{self, VoteOutcome};
 use crate::error::{MethodFailure, Result, not_implemented};
 use crate::federation::{Role, require_no};
 use crate::return_value::ReturnValue;
 use crate::slots::election::VoteSpec;
-use crate::slots::pending_federation::{Member, PublicKey};
+use crate::slots::pending_federation::{FederationMember, PublicKey};
 use crate::storage::Storage;
 use k256::elliptic_curve::sec1::{FromEncodedPoint, ToEncodedPoint};
 use k256::{AffinePoint, EncodedPoint};
@@ -43,32 +43,32 @@ impl KeyType {
 /// A vote with its arguments decoded.
 enum FederationVote {
     Create,
-    Add(Member),
+    Add(FederationMember),
     Commit([u8; 32]),
     Rollback,
 }
 
-pub(crate) fn vote_create(storage: &mut Storage<'_>, ctx: &Context<'_>) -> Result<ReturnValue> {
+pub(crate) fn vote_create(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<ReturnValue> {
     vote(storage, ctx, b"create", &[])
 }
 
 /// Votes to add a member: one key for everything, or a key for each use.
-pub(crate) fn vote_add(storage: &mut Storage<'_>, ctx: &Context<'_>, keys: &[&[u8]]) -> Result<ReturnValue> {
+pub(crate) fn vote_add(storage: &mut Storage<'_>, ctx: &CallContext<'_>, keys: &[&[u8]]) -> Result<ReturnValue> {
     let function: &[u8] = if keys.len() == 1 { b"add" } else { b"add-multi" };
     vote(storage, ctx, function, keys)
 }
 
-pub(crate) fn vote_commit(storage: &mut Storage<'_>, ctx: &Context<'_>, hash: &[u8]) -> Result<ReturnValue> {
+pub(crate) fn vote_commit(storage: &mut Storage<'_>, ctx: &CallContext<'_>, hash: &[u8]) -> Result<ReturnValue> {
     vote(storage, ctx, b"commit", &[hash])
 }
 
-pub(crate) fn vote_rollback(storage: &mut Storage<'_>, ctx: &Context<'_>) -> Result<ReturnValue> {
+pub(crate) fn vote_rollback(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<ReturnValue> {
     vote(storage, ctx, b"rollback", &[])
 }
 
 fn vote(
     storage: &mut Storage<'_>,
-    ctx: &Context<'_>,
+    ctx: &CallContext<'_>,
     function: &'static [u8],
     arguments: &[&[u8]],
 ) -> Result<ReturnValue> {
@@ -114,10 +114,10 @@ fn decode_vote(function: &[u8], arguments: &[&[u8]]) -> Result<Option<Federation
     Ok(match (function, arguments) {
         (b"create", _) => Some(FederationVote::Create),
         (b"rollback", _) => Some(FederationVote::Rollback),
-        (b"add", [key]) => decode_key(key)?.map(|key| FederationVote::Add(Member::with_one_key(key))),
+        (b"add", [key]) => decode_key(key)?.map(|key| FederationVote::Add(FederationMember::with_one_key(key))),
         (_, [hash]) => Some(FederationVote::Commit((*hash).try_into().map_err(|_length| MethodFailure::Rejected)?)),
         (_, [bitcoin, rsk, mst]) => match (decode_key(bitcoin)?, decode_key(rsk)?, decode_key(mst)?) {
-            (Some(bitcoin), Some(rsk), Some(mst)) => Some(FederationVote::Add(Member { bitcoin, rsk, mst })),
+            (Some(bitcoin), Some(rsk), Some(mst)) => Some(FederationVote::Add(FederationMember { bitcoin, rsk, mst })),
             _ => None,
         },
         _ => None,
@@ -133,7 +133,7 @@ fn decode_key(bytes: &[u8]) -> Result<Option<PublicKey>> {
 }
 
 /// Returns the code of a vote as if it won now.
-fn dry_run(storage: &mut Storage<'_>, ctx: &Context<'_>, vote: &FederationVote) -> Result<i64> {
+fn dry_run(storage: &mut Storage<'_>, ctx: &CallContext<'_>, vote: &FederationVote) -> Result<i64> {
     let pending = storage.pending.get(&mut storage.slots)?;
     Ok(match (vote, pending) {
         (FederationVote::Create, Some(_)) => PENDING_EXISTS,

@@ -1,7 +1,7 @@
 //! The fee per kilobyte and its votes (docs/spec/bridge.md, 9.5).
 
 use crate::constants::MAXIMUM_FEE_PER_KB;
-use crate::context::Context;
+use crate::context::CallContext;
 use crate::election::{self, VoteOutcome};
 use crate::error::Result;
 use crate::return_value::ReturnValue;
@@ -16,11 +16,11 @@ const ALREADY_VOTED: i64 = -1;
 const TOO_HIGH: i64 = -2;
 
 /// Returns the fee in satoshis for 1000 bytes.
-pub(crate) fn fee_per_kb(storage: &mut Storage<'_>, ctx: &Context<'_>) -> Result<u64> {
+pub(crate) fn fee_per_kb(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<u64> {
     Ok(storage.fee_per_kb.get(&mut storage.slots)?.unwrap_or(ctx.constants.fee_per_kb))
 }
 
-pub(crate) fn vote(storage: &mut Storage<'_>, ctx: &Context<'_>, fee: I256) -> Result<ReturnValue> {
+pub(crate) fn vote(storage: &mut Storage<'_>, ctx: &CallContext<'_>, fee: I256) -> Result<ReturnValue> {
     let authorizer = &ctx.constants.fee_change;
     let Ok(fee) = i64::try_from(fee) else { return Ok(ReturnValue::code(NOT_AUTHORIZED)) };
     if !authorizer.contains(&ctx.caller()) {

@@ -6,7 +6,7 @@ pub(crate) mod store;
 mod target;
 
 use crate::constants::{HEADER_DEPTH_LIMIT, SECONDS_BETWEEN_HEADERS};
-use crate::context::Context;
+use crate::context::CallContext;
 use crate::error::{MethodFailure, Result};
 use crate::federation::{require_genesis_federation, require_member};
 use crate::return_value::ReturnValue;
@@ -59,7 +59,11 @@ impl<E: Into<MethodFailure>> From<E> for HeaderFailure {
     }
 }
 
-pub(crate) fn receive_headers(storage: &mut Storage<'_>, ctx: &Context<'_>, headers: &[&[u8]]) -> Result<ReturnValue> {
+pub(crate) fn receive_headers(
+    storage: &mut Storage<'_>,
+    ctx: &CallContext<'_>,
+    headers: &[&[u8]],
+) -> Result<ReturnValue> {
     let is_public = ctx.has(Rule::Rskip124) && !ctx.has(Rule::Rskip200);
     if !is_public {
         require_member(storage, ctx)?;
@@ -84,7 +88,7 @@ pub(crate) fn receive_headers(storage: &mut Storage<'_>, ctx: &Context<'_>, head
     Ok(ReturnValue::None)
 }
 
-pub(crate) fn receive_header(storage: &mut Storage<'_>, ctx: &Context<'_>, received: &[u8]) -> Result<ReturnValue> {
+pub(crate) fn receive_header(storage: &mut Storage<'_>, ctx: &CallContext<'_>, received: &[u8]) -> Result<ReturnValue> {
     if received.len() != HEADER_SIZE {
         return Ok(ReturnValue::code(NOT_A_HEADER));
     }
@@ -118,31 +122,31 @@ pub(crate) fn receive_header(storage: &mut Storage<'_>, ctx: &Context<'_>, recei
 }
 
 /// Returns true if the chain work of a child does not fit into the old form (mainnet, until RSKIP-434).
-fn has_excessive_work(ctx: &Context<'_>, parent: &StoredHeader) -> bool {
+fn has_excessive_work(ctx: &CallContext<'_>, parent: &StoredHeader) -> bool {
     let limit = ctx.constants.excessive_work_height;
     limit.is_some_and(|limit| parent.height.wrapping_add(1) >= limit) && !ctx.has(Rule::Rskip434)
 }
 
-pub(crate) fn best_height(storage: &mut Storage<'_>, ctx: &Context<'_>) -> Result<ReturnValue> {
+pub(crate) fn best_height(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<ReturnValue> {
     Ok(ReturnValue::code(i64::from(best_header(storage, ctx)?.height)))
 }
 
 /// Returns the height of the lowest header. Does not open the store.
-pub(crate) fn initial_height(storage: &mut Storage<'_>, ctx: &Context<'_>) -> Result<ReturnValue> {
+pub(crate) fn initial_height(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<ReturnValue> {
     require_genesis_federation(storage)?;
     Ok(ReturnValue::number(u64::from(lowest_height(ctx).unsigned_abs())))
 }
 
-pub(crate) fn best_header_bytes(storage: &mut Storage<'_>, ctx: &Context<'_>) -> Result<ReturnValue> {
+pub(crate) fn best_header_bytes(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<ReturnValue> {
     Ok(bytes_of(Some(best_header(storage, ctx)?)))
 }
 
-pub(crate) fn header_by_hash(storage: &mut Storage<'_>, ctx: &Context<'_>, hash: [u8; 32]) -> Result<ReturnValue> {
+pub(crate) fn header_by_hash(storage: &mut Storage<'_>, ctx: &CallContext<'_>, hash: [u8; 32]) -> Result<ReturnValue> {
     best_header(storage, ctx)?;
     Ok(bytes_of(header(storage, &B256::from(hash))?))
 }
 
-pub(crate) fn header_by_height(storage: &mut Storage<'_>, ctx: &Context<'_>, height: i32) -> Result<ReturnValue> {
+pub(crate) fn header_by_height(storage: &mut Storage<'_>, ctx: &CallContext<'_>, height: i32) -> Result<ReturnValue> {
     best_header(storage, ctx)?;
     match main_chain_header(storage, ctx, height) {
         Ok(found) => Ok(bytes_of(found)),
@@ -151,13 +155,13 @@ pub(crate) fn header_by_height(storage: &mut Storage<'_>, ctx: &Context<'_>, hei
     }
 }
 
-pub(crate) fn parent_by_hash(storage: &mut Storage<'_>, ctx: &Context<'_>, hash: [u8; 32]) -> Result<ReturnValue> {
+pub(crate) fn parent_by_hash(storage: &mut Storage<'_>, ctx: &CallContext<'_>, hash: [u8; 32]) -> Result<ReturnValue> {
     best_header(storage, ctx)?;
     let Some(child) = header(storage, &B256::from(hash))? else { return Ok(bytes_of(None)) };
     Ok(bytes_of(parent(storage, &child)?))
 }
 
-pub(crate) fn hash_at_depth(storage: &mut Storage<'_>, ctx: &Context<'_>, depth: i32) -> Result<ReturnValue> {
+pub(crate) fn hash_at_depth(storage: &mut Storage<'_>, ctx: &CallContext<'_>, depth: i32) -> Result<ReturnValue> {
     let best = best_header(storage, ctx)?;
     if depth < 0 || depth > best.height - lowest_height(ctx) {
         return Err(MethodFailure::Rejected);
@@ -167,7 +171,7 @@ pub(crate) fn hash_at_depth(storage: &mut Storage<'_>, ctx: &Context<'_>, depth:
 }
 
 /// Returns hashes of the main chain at growing distances, from the best header to the lowest.
-pub(crate) fn block_locator(storage: &mut Storage<'_>, ctx: &Context<'_>) -> Result<ReturnValue> {
+pub(crate) fn block_locator(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<ReturnValue> {
     let best = best_header(storage, ctx)?;
     let lowest = lowest_height(ctx);
     let mut texts = vec![hex::encode(best.hash()).into_bytes()];

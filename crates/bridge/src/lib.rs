@@ -39,7 +39,7 @@ mod update_collections;
 mod whitelist;
 
 use constants::constants;
-use context::Context;
+use context::CallContext;
 pub use context::{Call, CallMode};
 pub use error::{BridgeError, CallFailure};
 use error::{MethodFailure, not_implemented};
@@ -133,7 +133,7 @@ pub fn run(
     Ok(value.encode().or_else(|| has_call_modes.then(Bytes::new)))
 }
 
-fn context_of<'a>(call: &'a Call<'a>) -> Result<Context<'a>, MethodFailure> {
+fn context_of<'a>(call: &'a Call<'a>) -> Result<CallContext<'a>, MethodFailure> {
     let constants = constants(call.network).ok_or_else(|| not_implemented("the constants of the devnet", 0))?;
-    Ok(Context { call, constants })
+    Ok(CallContext { call, constants })
 }

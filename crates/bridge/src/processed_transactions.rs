@@ -1,6 +1,6 @@
 //! Look-ups of processed Bitcoin transactions (docs/spec/bridge.md, 2.4 and 3.3.6).
 
-use crate::context::Context;
+use crate::context::CallContext;
 use crate::error::{MethodFailure, Result};
 use crate::return_value::ReturnValue;
 use crate::slots::keys::{PROCESSED, processed_word};
@@ -8,7 +8,7 @@ use crate::storage::Storage;
 use rhizome_primitives::{Rule, hex};
 
 /// Returns the RSK height at which a Bitcoin transaction was processed. `id`: hexadecimal text, display order.
-fn processed_height(storage: &mut Storage<'_>, ctx: &Context<'_>, id: &[u8]) -> Result<Option<u64>> {
+fn processed_height(storage: &mut Storage<'_>, ctx: &CallContext<'_>, id: &[u8]) -> Result<Option<u64>> {
     let is_lower_case = id.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
     let id = hex::decode(id).ok().filter(|_| is_lower_case).and_then(|id| <[u8; 32]>::try_from(id).ok());
     let id = id.ok_or(MethodFailure::Rejected)?;
@@ -19,11 +19,11 @@ fn processed_height(storage: &mut Storage<'_>, ctx: &Context<'_>, id: &[u8]) -> 
 }
 
 /// Returns the height, or -1 if the transaction was not processed.
-pub(crate) fn height(storage: &mut Storage<'_>, ctx: &Context<'_>, id: &[u8]) -> Result<ReturnValue> {
+pub(crate) fn height(storage: &mut Storage<'_>, ctx: &CallContext<'_>, id: &[u8]) -> Result<ReturnValue> {
     let height = processed_height(storage, ctx, id)?;
     Ok(ReturnValue::code(height.map_or(-1, |height| height as i64)))
 }
 
-pub(crate) fn is_processed(storage: &mut Storage<'_>, ctx: &Context<'_>, id: &[u8]) -> Result<ReturnValue> {
+pub(crate) fn is_processed(storage: &mut Storage<'_>, ctx: &CallContext<'_>, id: &[u8]) -> Result<ReturnValue> {
     Ok(ReturnValue::flag(processed_height(storage, ctx, id)?.is_some()))
 }

@@ -1,6 +1,6 @@
 //! Peg-out requests (docs/spec/bridge.md, 7.1).
 
-use crate::context::Context;
+use crate::context::CallContext;
 use crate::error::{MethodFailure, Result};
 use crate::events;
 use crate::return_value::ReturnValue;
@@ -19,7 +19,7 @@ const FEE_ABOVE_VALUE: u64 = 3;
 const ESTIMATED_OUTPUTS: u64 = 2;
 
 /// Queues a request for the value of the call, or rejects it with a refund.
-pub(crate) fn release(storage: &mut Storage<'_>, ctx: &Context<'_>, logs: &mut Vec<Log>) -> Result<ReturnValue> {
+pub(crate) fn release(storage: &mut Storage<'_>, ctx: &CallContext<'_>, logs: &mut Vec<Log>) -> Result<ReturnValue> {
     let wei = ctx.call.value;
     if !ctx.call.is_direct {
         if !ctx.has(Rule::Rskip185) {
@@ -48,7 +48,7 @@ pub(crate) fn release(storage: &mut Storage<'_>, ctx: &Context<'_>, logs: &mut V
 }
 
 /// Returns the reason to reject an amount; `None` if it is accepted.
-fn rejection(storage: &mut Storage<'_>, ctx: &Context<'_>, satoshis: u64) -> Result<Option<u64>> {
+fn rejection(storage: &mut Storage<'_>, ctx: &CallContext<'_>, satoshis: u64) -> Result<Option<u64>> {
     if !ctx.has(Rule::Rskip219) {
         return Ok((satoshis <= ctx.constants.legacy_minimum_peg_out).then_some(LOW_AMOUNT));
     }

@@ -1,7 +1,7 @@
 //! Estimated sizes and fees of peg-outs (docs/spec/bridge.md, 7.2 and 7.7).
 
 use crate::coins::read_active_coins;
-use crate::context::Context;
+use crate::context::CallContext;
 use crate::error::{MethodFailure, Result};
 use crate::federation::active_keys;
 use crate::fee_per_kb::fee_per_kb;
@@ -16,14 +16,14 @@ const INPUTS: u64 = 2;
 const SIGNATURE_SIZE: u64 = 72;
 
 /// Returns the estimated fee of a peg-out with `outputs` outputs, in satoshis.
-pub(crate) fn estimated_fee(storage: &mut Storage<'_>, ctx: &Context<'_>, outputs: u64) -> Result<u64> {
+pub(crate) fn estimated_fee(storage: &mut Storage<'_>, ctx: &CallContext<'_>, outputs: u64) -> Result<u64> {
     let size = peg_out_size(&active_keys(storage, ctx)?, ctx.has(Rule::Rskip271), INPUTS, outputs);
     let fee = fee_per_kb(storage, ctx)?.checked_mul(size).ok_or(MethodFailure::Rejected)?;
     Ok(fee / 1000)
 }
 
 /// Returns the estimated fee of the next batch with one more request. Without coins there is no transaction to simulate.
-pub(crate) fn estimate_next_batch(storage: &mut Storage<'_>, ctx: &Context<'_>) -> Result<ReturnValue> {
+pub(crate) fn estimate_next_batch(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<ReturnValue> {
     let requests = storage.queue.get(&mut storage.slots)?.0.len() as u64;
     if requests == 0 && !ctx.has(Rule::Rskip385) {
         return Ok(ReturnValue::number(0));

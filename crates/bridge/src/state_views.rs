@@ -1,7 +1,7 @@
 //! Views of the state for federation clients and for debugging (docs/spec/bridge.md, 2.4 and 11.2).
 
 use crate::coins::read_active_coins;
-use crate::context::Context;
+use crate::context::CallContext;
 use crate::error::Result;
 use crate::headers::store::best_header;
 use crate::return_value::ReturnValue;
@@ -24,7 +24,7 @@ pub(crate) fn svp_state(storage: &mut Storage<'_>) -> Result<ReturnValue> {
 }
 
 /// Returns the state for debugging as an RLP list.
-pub(crate) fn whole_state(storage: &mut Storage<'_>, ctx: &Context<'_>) -> Result<ReturnValue> {
+pub(crate) fn whole_state(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<ReturnValue> {
     let best = best_header(storage, ctx)?.height;
     read_active_coins(storage)?;
     storage.signatures.get(&mut storage.slots)?;

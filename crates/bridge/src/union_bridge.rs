@@ -1,7 +1,7 @@
 //! The union bridge: amount lent, limits, permissions and events (RSKIP-502, RSKIP-529; docs/spec/bridge.md, 9.8 and 9.9).
 
 use crate::constants::{Authorizer, INITIAL_UNION_CAP};
-use crate::context::Context;
+use crate::context::CallContext;
 use crate::error::{MethodFailure, Result};
 use crate::events;
 use crate::return_value::ReturnValue;
@@ -33,19 +33,19 @@ impl UnionEvent {
     }
 }
 
-fn require_authorizer(ctx: &Context<'_>, authorizer: &Authorizer) -> Result<()> {
+fn require_authorizer(ctx: &CallContext<'_>, authorizer: &Authorizer) -> Result<()> {
     if authorizer.contains(&ctx.caller()) { Ok(()) } else { Err(MethodFailure::Rejected) }
 }
 
 /// Returns the address of the union bridge; the zero address if it is not set.
-fn union_contract(storage: &mut Storage<'_>, ctx: &Context<'_>) -> Result<Address> {
+fn union_contract(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<Address> {
     if !ctx.constants.has_union_bridge {
         return Ok(Address::ZERO);
     }
     Ok(storage.union.address.get(&mut storage.slots)?.unwrap_or_default())
 }
 
-fn is_union_contract(storage: &mut Storage<'_>, ctx: &Context<'_>) -> Result<bool> {
+fn is_union_contract(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<bool> {
     Ok(union_contract(storage, ctx)? == ctx.caller())
 }
 
@@ -67,7 +67,7 @@ fn change_permissions(storage: &mut Storage<'_>, [requests, releases]: [bool; 2]
     storage.union.releases.set(Some(releases));
 }
 
-pub(crate) fn address(storage: &mut Storage<'_>, ctx: &Context<'_>) -> Result<ReturnValue> {
+pub(crate) fn address(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<ReturnValue> {
     Ok(ReturnValue::Word(union_contract(storage, ctx)?.into_word().into()))
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn locking_cap(storage: &mut Storage<'_>) -> Result<ReturnValue> {
     Ok(ReturnValue::Word(cap(storage)?))
 }
 
-pub(crate) fn set_address(storage: &mut Storage<'_>, ctx: &Context<'_>, address: Address) -> Result<ReturnValue> {
+pub(crate) fn set_address(storage: &mut Storage<'_>, ctx: &CallContext<'_>, address: Address) -> Result<ReturnValue> {
     if !ctx.constants.has_union_bridge {
         return Err(MethodFailure::Rejected);
     }
@@ -86,7 +86,7 @@ pub(crate) fn set_address(storage: &mut Storage<'_>, ctx: &Context<'_>, address:
 
 pub(crate) fn increase_cap(
     storage: &mut Storage<'_>,
-    ctx: &Context<'_>,
+    ctx: &CallContext<'_>,
     logs: &mut Vec<Log>,
     next: I256,
 ) -> Result<ReturnValue> {
@@ -104,7 +104,7 @@ pub(crate) fn increase_cap(
 /// Lends `amount` wei to the union bridge.
 pub(crate) fn request(
     storage: &mut Storage<'_>,
-    ctx: &Context<'_>,
+    ctx: &CallContext<'_>,
     logs: &mut Vec<Log>,
     amount: I256,
 ) -> Result<ReturnValue> {
@@ -127,7 +127,7 @@ pub(crate) fn request(
 }
 
 /// Accepts the value of the call as a repayment. With a negative code the caller is refunded.
-pub(crate) fn release(storage: &mut Storage<'_>, ctx: &Context<'_>, logs: &mut Vec<Log>) -> Result<ReturnValue> {
+pub(crate) fn release(storage: &mut Storage<'_>, ctx: &CallContext<'_>, logs: &mut Vec<Log>) -> Result<ReturnValue> {
     let value = ctx.call.value;
     let result = accept_repayment(storage, ctx, logs, value)?;
     if result != SUCCESS && !value.is_zero() {
@@ -136,7 +136,7 @@ pub(crate) fn release(storage: &mut Storage<'_>, ctx: &Context<'_>, logs: &mut V
     Ok(ReturnValue::code(result))
 }
 
-fn accept_repayment(storage: &mut Storage<'_>, ctx: &Context<'_>, logs: &mut Vec<Log>, value: U256) -> Result<i64> {
+fn accept_repayment(storage: &mut Storage<'_>, ctx: &CallContext<'_>, logs: &mut Vec<Log>, value: U256) -> Result<i64> {
     if !is_union_contract(storage, ctx)? {
         return Ok(NOT_AUTHORIZED);
     }
@@ -165,7 +165,7 @@ fn accept_repayment(storage: &mut Storage<'_>, ctx: &Context<'_>, logs: &mut Vec
 /// Enables or disables requests and releases.
 pub(crate) fn set_permissions(
     storage: &mut Storage<'_>,
-    ctx: &Context<'_>,
+    ctx: &CallContext<'_>,
     logs: &mut Vec<Log>,
     next: [bool; 2],
 ) -> Result<ReturnValue> {
@@ -184,7 +184,7 @@ pub(crate) fn event(storage: &mut Storage<'_>, event: UnionEvent) -> Result<Retu
 /// Stores an event. Empty data delete it.
 pub(crate) fn set_event(
     storage: &mut Storage<'_>,
-    ctx: &Context<'_>,
+    ctx: &CallContext<'_>,
     event: UnionEvent,
     data: &[u8],
 ) -> Result<ReturnValue> {

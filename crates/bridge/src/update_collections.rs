@@ -1,7 +1,7 @@
 //! `updateCollections` on a Bridge without coins (docs/spec/bridge.md, 7.3 and 7.5).
 
 use crate::coins::read_active_coins;
-use crate::context::Context;
+use crate::context::CallContext;
 use crate::error::Result;
 use crate::events;
 use crate::federation::{Role, require_member, require_no};
@@ -17,7 +17,7 @@ const REQUESTS_PER_CALL: usize = 30;
 /// Without coins no request can be paid, so all requests stay in the queue.
 pub(crate) fn update_collections(
     storage: &mut Storage<'_>,
-    ctx: &Context<'_>,
+    ctx: &CallContext<'_>,
     logs: &mut Vec<Log>,
 ) -> Result<ReturnValue> {
     require_member(storage, ctx)?;
@@ -44,7 +44,7 @@ pub(crate) fn update_collections(
 }
 
 /// Returns the RSK height of the next batch of peg-outs; 0 until RSKIP-271. Sets 0 if the height is absent.
-pub(crate) fn next_peg_out_height(storage: &mut Storage<'_>, ctx: &Context<'_>) -> Result<u64> {
+pub(crate) fn next_peg_out_height(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<u64> {
     if !ctx.has(Rule::Rskip271) {
         return Ok(0);
     }

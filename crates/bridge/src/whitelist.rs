@@ -1,6 +1,6 @@
 //! Methods of the lock whitelist (docs/spec/bridge.md, 9.6).
 
-use crate::context::Context;
+use crate::context::CallContext;
 use crate::error::{MethodFailure, Result};
 use crate::headers::store::best_header;
 use crate::return_value::ReturnValue;
@@ -17,7 +17,7 @@ const DELAY_SET: i64 = -1;
 const INVALID_DELAY: i64 = -2;
 const UNLIMITED: i64 = 0;
 
-fn is_authorized(ctx: &Context<'_>) -> bool {
+fn is_authorized(ctx: &CallContext<'_>) -> bool {
     ctx.constants.whitelist_change.contains(&ctx.caller())
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn size(storage: &mut Storage<'_>) -> Result<ReturnValue> {
 }
 
 /// Returns the address at `index` in the order of the hashes; the empty string if there is none.
-pub(crate) fn address_at(storage: &mut Storage<'_>, ctx: &Context<'_>, index: i32) -> Result<ReturnValue> {
+pub(crate) fn address_at(storage: &mut Storage<'_>, ctx: &CallContext<'_>, index: i32) -> Result<ReturnValue> {
     let entries = &storage.whitelist.get(&mut storage.slots)?.entries;
     let hash = usize::try_from(index).ok().and_then(|index| entries.keys().nth(index));
     let address = hash.map(|hash| ctx.constants.key_address(*hash).into_bytes());
@@ -34,7 +34,7 @@ pub(crate) fn address_at(storage: &mut Storage<'_>, ctx: &Context<'_>, index: i3
 }
 
 /// Returns the maximum of a one-off entry in satoshis, 0 for an unlimited entry.
-pub(crate) fn entry_of(storage: &mut Storage<'_>, ctx: &Context<'_>, address: &[u8]) -> Result<ReturnValue> {
+pub(crate) fn entry_of(storage: &mut Storage<'_>, ctx: &CallContext<'_>, address: &[u8]) -> Result<ReturnValue> {
     let Some(hash) = ctx.constants.address_hash(address) else { return Ok(ReturnValue::code(ABSENT)) };
     Ok(ReturnValue::code(match storage.whitelist.get(&mut storage.slots)?.entries.get(&hash) {
         None => ABSENT,
@@ -45,7 +45,7 @@ pub(crate) fn entry_of(storage: &mut Storage<'_>, ctx: &Context<'_>, address: &[
 
 pub(crate) fn add_one_off(
     storage: &mut Storage<'_>,
-    ctx: &Context<'_>,
+    ctx: &CallContext<'_>,
     address: &[u8],
     maximum: I256,
 ) -> Result<ReturnValue> {
@@ -54,12 +54,12 @@ pub(crate) fn add_one_off(
     add(storage, ctx, hash, WhitelistEntry::Once(maximum))
 }
 
-pub(crate) fn add_unlimited(storage: &mut Storage<'_>, ctx: &Context<'_>, address: &[u8]) -> Result<ReturnValue> {
+pub(crate) fn add_unlimited(storage: &mut Storage<'_>, ctx: &CallContext<'_>, address: &[u8]) -> Result<ReturnValue> {
     let Some(hash) = ctx.constants.address_hash(address) else { return Ok(ReturnValue::code(MALFORMED)) };
     add(storage, ctx, hash, WhitelistEntry::Always)
 }
 
-fn add(storage: &mut Storage<'_>, ctx: &Context<'_>, hash: [u8; 20], entry: WhitelistEntry) -> Result<ReturnValue> {
+fn add(storage: &mut Storage<'_>, ctx: &CallContext<'_>, hash: [u8; 20], entry: WhitelistEntry) -> Result<ReturnValue> {
     if !is_authorized(ctx) {
         return Ok(ReturnValue::code(NOT_AUTHORIZED));
     }
@@ -71,7 +71,7 @@ fn add(storage: &mut Storage<'_>, ctx: &Context<'_>, hash: [u8; 20], entry: Whit
     Ok(ReturnValue::code(SUCCESS))
 }
 
-pub(crate) fn remove(storage: &mut Storage<'_>, ctx: &Context<'_>, address: &[u8]) -> Result<ReturnValue> {
+pub(crate) fn remove(storage: &mut Storage<'_>, ctx: &CallContext<'_>, address: &[u8]) -> Result<ReturnValue> {
     if !is_authorized(ctx) {
         return Ok(ReturnValue::code(NOT_AUTHORIZED));
     }
@@ -83,7 +83,7 @@ pub(crate) fn remove(storage: &mut Storage<'_>, ctx: &Context<'_>, address: &[u8
 
 /// Sets the number of Bitcoin blocks until the whitelist is disabled. Opens the header store, also for callers that are
 /// not authorized.
-pub(crate) fn set_disable_delay(storage: &mut Storage<'_>, ctx: &Context<'_>, delay: I256) -> Result<ReturnValue> {
+pub(crate) fn set_disable_delay(storage: &mut Storage<'_>, ctx: &CallContext<'_>, delay: I256) -> Result<ReturnValue> {
     let best = best_header(storage, ctx)?.height;
     if !is_authorized(ctx) {
         return Ok(ReturnValue::code(NOT_AUTHORIZED));

@@ -1,12 +1,12 @@
-//! The difficulty of a block from its parent.
+//! The difficulty of a block, computed from its parent.
 
 use rhizome_primitives::{ChainSpec, Rule, U256};
 
-/// A pause of this many seconds drops the difficulty to the minimum, except where RSKIP-97 ended that.
+/// Seconds between parent and block that reset the difficulty to the minimum, until RSKIP-97.
 const RESET_AFTER_SECONDS: i64 = 600;
 
-/// Difficulty that block `number` must have. `uncle_count` is the field of its own header, not the length of its list
-/// of uncles; times are in seconds.
+/// Returns the difficulty that block `number` must have. `uncle_count` is the field of the header, not the length of the
+/// list of uncles. Times are in seconds.
 pub fn difficulty(
     spec: &ChainSpec,
     number: u64,
@@ -21,7 +21,7 @@ pub fn difficulty(
         Some(minimum) if rules.is_active(Rule::Rskip290) => minimum,
         _ => constants.minimum_difficulty,
     };
-    // Decoding keeps times below 2^63. The sum wraps there as the reference's does.
+    // Decoding limits times to values below 2^63. The sum wraps like in the reference.
     let (time, parent_time) = (timestamp.cast_signed(), parent_timestamp.cast_signed());
     if !rules.is_active(Rule::Rskip97) && time >= parent_time.wrapping_add(RESET_AFTER_SECONDS) {
         return minimum;
@@ -31,7 +31,7 @@ pub fn difficulty(
         return parent_difficulty;
     }
     let duration = constants.duration_limit.cast_signed();
-    // 32-bit arithmetic that wraps is the rule: a huge uncle count gives a negative limit.
+    // Consensus requires wrapping 32-bit arithmetic: a huge uncle count gives a negative limit.
     let limit = i64::from(uncle_count.cast_signed().wrapping_add(1).wrapping_mul(duration));
     let divisor = if rules.is_active(Rule::Rskip156) {
         constants.difficulty_bound_divisor_at_end

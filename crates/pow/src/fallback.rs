@@ -1,4 +1,4 @@
-//! Blocks signed by one of two fallback keys instead of mined: mainnet before RSKIP-98, at low difficulty only.
+//! Fallback blocks: signed by one of two keys instead of mined. Mainnet before RSKIP-98, at low difficulty only.
 
 use crate::merged_mining::present;
 use k256::ecdsa::{RecoveryId, Signature, VerifyingKey};
@@ -14,24 +14,24 @@ const ODD_KEY: [u8; 65] = hex!(
     "04b55031870df5de88bdb84f65bd1c6f8331c633e759caa5ac7cad3fa4f8a36791e995804bba1558ddcf330a67ff5bfa253fa1d8789735f97a97e849686527976e"
 );
 
-/// Half of the order of secp256k1, rounded down. `s` must be below it.
+/// Half of the order of secp256k1, rounded down. `s` must be lower.
 const HALF_ORDER: [u8; 32] = hex!("7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0");
 
-/// Why a fallback signature is not accepted.
+/// Why a fallback signature is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FallbackError {
-    /// The element is missing or not a list of v, r, s in their only accepted spelling.
+    /// The element is missing or is not a list of v, r, s in canonical form.
     #[error("the fallback signature is malformed")]
     Malformed,
-    /// There is no hash for merged mining to sign.
+    /// The header has no hash for merged mining.
     #[error("there is no hash for merged mining")]
     NoHash(#[source] HeaderError),
-    /// Not a signature of the fallback key of this block number.
+    /// The signature is not by the fallback key of this block number.
     #[error("the fallback signature is not by the fallback key")]
     OtherKey,
 }
 
-/// Is this header to be judged by signature instead of by proof of work?
+/// Returns true if the header needs a signature instead of a proof of work.
 pub(crate) fn is_fallback(header: &Header, spec: &ChainSpec) -> bool {
     !spec.rules(header.number).is_active(Rule::Rskip98)
         && present(&header.bitcoin_coinbase).is_none()
@@ -54,7 +54,7 @@ fn parse(element: &[u8]) -> Option<(RecoveryId, Signature)> {
     let parts = rlp::decode_list(element).ok()?.list("fallback signature").ok()?;
     let [v, r, s] = parts.as_slice() else { return None };
     let &[v] = v.bytes() else { return None };
-    // 31 would mean a recovery id of 4, which no key has.
+    // 31 would be a recovery id of 4, which does not exist.
     let recovery = RecoveryId::from_byte(v.checked_sub(27)?)?;
     let (r, s) = (scalar(r.bytes())?, scalar(s.bytes())?);
     if s >= HALF_ORDER {
@@ -63,7 +63,7 @@ fn parse(element: &[u8]) -> Option<(RecoveryId, Signature)> {
     Some((recovery, Signature::from_scalars(r, s).ok()?))
 }
 
-/// A number in minimal signed form, at most 256 bits.
+/// Decodes a number in minimal signed form of at most 256 bits.
 fn scalar(bytes: &[u8]) -> Option<[u8; 32]> {
     let digits = match bytes {
         [] => return None,
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scalars_have_one_spelling() {
+    fn scalars_have_one_form() {
         assert!(scalar(&[]).is_none());
         assert!(scalar(&[0, 1]).is_none(), "needless zero");
         assert!(scalar(&[0x80]).is_none(), "negative");

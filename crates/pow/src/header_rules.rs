@@ -1,16 +1,16 @@
-//! Rules that need a header, its parent and the clock, in the order in which an import runs them.
+//! Rules for a header, its parent and the clock, in the order in which an import checks them.
 //!
-//! The chain interleaves them with rules about transactions, uncles and proof of work; each is a function of its own
-//! for that, and [`check_header`] runs all of them.
+//! An import interleaves them with rules for transactions, uncles and proof of work, so each rule is a separate function.
+//! [`check_header`] checks all of them.
 
 use crate::difficulty::difficulty;
 pub use crate::timestamps::{timestamp, timestamp_after_parent};
 use rhizome_primitives::{ChainSpec, Header, I256, U256};
 
-/// A gas price above this many times the block's minimum makes a block invalid (RSKIP-252).
+/// Maximum ratio of a gas price to the minimum gas price of the block (RSKIP-252).
 const GAS_PRICE_CAP_FACTOR: u64 = 100;
 
-/// Which rule a header breaks. Values are those compared.
+/// The rule that a header breaks, with the compared values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderRuleError {
     /// The minimum gas price moved by more than one percent, or is missing.
@@ -29,18 +29,18 @@ pub enum HeaderRuleError {
         /// Of its parent.
         parent: u64,
     },
-    /// Not the difficulty that follows from the parent.
+    /// The difficulty does not follow from the parent.
     #[error("difficulty {found}, expected {expected}")]
     Difficulty {
         /// Of the header.
         found: U256,
-        /// What the formula gives.
+        /// Result of the formula.
         expected: U256,
     },
     /// The gas limit moved by more than a 1024th of the parent's, or is missing.
     #[error("gas limit {found:?} is not within one 1024th of the parent's {parent:?}")]
     GasLimitRange {
-        /// Of the header; none when missing or above 256 bits.
+        /// Of the header; `None` if missing or above 256 bits.
         found: Option<U256>,
         /// Of its parent.
         parent: Option<U256>,
@@ -52,10 +52,10 @@ pub enum HeaderRuleError {
         timestamp: u64,
         /// The clock, seconds.
         now: u64,
-        /// What the network allows, seconds.
+        /// Maximum of the network, seconds.
         drift: u64,
     },
-    /// RSKIP-179 wants a Bitcoin header, and there is none to read a time from.
+    /// RSKIP-179 requires the time of a Bitcoin header, and the header is missing or malformed.
     #[error("no Bitcoin header to compare the timestamp with")]
     NoBitcoinTime,
     /// Too far from the time of the Bitcoin header (RSKIP-179).
@@ -65,7 +65,7 @@ pub enum HeaderRuleError {
         timestamp: u64,
         /// Of the Bitcoin header, seconds.
         bitcoin: u64,
-        /// Difference that is already too much, seconds.
+        /// Smallest rejected difference, seconds.
         limit: u64,
     },
     /// Not later than the parent (uncles and relayed blocks only).
@@ -76,25 +76,25 @@ pub enum HeaderRuleError {
         /// Of its parent, seconds.
         parent: u64,
     },
-    /// Below the smallest gas limit of the network.
+    /// Below the minimum gas limit of the network.
     #[error("gas limit {found:?} is below {floor}")]
     GasLimitFloor {
-        /// Of the header; none when missing or above 256 bits.
+        /// Of the header; `None` if missing or above 256 bits.
         found: Option<U256>,
-        /// The smallest allowed.
+        /// Minimum of the network.
         floor: u64,
     },
-    /// Too much extra data.
+    /// The extra data exceed the limit of the network.
     #[error("{length} bytes of extra data, at most {limit} are allowed")]
     ExtraData {
-        /// Bytes found.
+        /// Size in bytes.
         length: usize,
-        /// Bytes allowed.
+        /// Maximum in bytes.
         limit: usize,
     },
 }
 
-/// All rules of this module that an import applies, in its order. `now_seconds` is the local clock.
+/// Checks all rules of this module that apply to an import, in its order. `now_seconds` is the local clock.
 pub fn check_header(
     header: &Header,
     parent: &Header,
@@ -119,7 +119,7 @@ pub fn minimum_gas_price_range(header: &Header, parent: &Header) -> Result<(), H
     if allowed { Ok(()) } else { Err(HeaderRuleError::MinimumGasPrice { found, parent: before }) }
 }
 
-/// Lowest and highest minimum gas price of a child; none when 256 bits cannot hold the highest.
+/// Returns the lowest and the highest minimum gas price of a child; `None` if the highest exceeds 256 bits.
 pub fn minimum_gas_price_bounds(parent: I256) -> Option<(I256, I256)> {
     let step = parent.checked_div(I256::try_from(100).ok()?)?.max(I256::ONE);
     Some((parent.checked_sub(step)?.max(I256::ZERO), parent.checked_add(step)?))
@@ -133,7 +133,7 @@ pub fn number(header: &Header, parent: &Header) -> Result<(), HeaderRuleError> {
     Err(HeaderRuleError::Number { found: header.number, parent: parent.number })
 }
 
-/// Rule 5: the difficulty is the one that follows from the parent.
+/// Rule 5: the difficulty follows from the parent.
 pub fn difficulty_rule(header: &Header, parent: &Header, spec: &ChainSpec) -> Result<(), HeaderRuleError> {
     let expected = difficulty(
         spec,
@@ -156,20 +156,21 @@ pub fn gas_limit_range(header: &Header, parent: &Header, spec: &ChainSpec) -> Re
     if allowed { Ok(()) } else { Err(HeaderRuleError::GasLimitRange { found, parent: before }) }
 }
 
-/// Lowest and highest gas limit of a child; none when 256 bits cannot hold the highest.
+/// Returns the lowest and the highest gas limit of a child; `None` if the highest exceeds 256 bits.
 pub fn gas_limit_bounds(parent: U256, spec: &ChainSpec) -> Option<(U256, U256)> {
     let divisor = U256::from(spec.constants.gas_limit_bound_divisor.max(1));
     // The exact bounds floor(parent * 1023 / 1024) and floor(parent * 1025 / 1024).
     Some((parent.checked_sub(parent.div_ceil(divisor))?, parent.checked_add(parent / divisor)?))
 }
 
-/// Rule 8, one transaction: is its gas price at most 100 times the block's minimum? No cap while that is 0.
+/// Rule 8 for one transaction: returns true if its gas price is at most 100 times the minimum of the block. A minimum of 0
+/// means no cap.
 pub fn gas_price_is_below_cap(block_minimum: U256, gas_price: U256) -> bool {
     let cap = block_minimum.checked_mul(U256::from(GAS_PRICE_CAP_FACTOR));
     block_minimum.is_zero() || cap.is_none_or(|cap| gas_price <= cap)
 }
 
-/// Rule 14: the gas limit is not below the floor.
+/// Rule 14: the gas limit is at least the minimum of the network.
 pub fn gas_limit_floor(header: &Header, spec: &ChainSpec) -> Result<(), HeaderRuleError> {
     let found = gas_limit(header);
     let floor = spec.constants.min_gas_limit;
@@ -179,19 +180,20 @@ pub fn gas_limit_floor(header: &Header, spec: &ChainSpec) -> Result<(), HeaderRu
     Err(HeaderRuleError::GasLimitFloor { found, floor })
 }
 
-/// Rule 15: the extra data is not too long.
+/// Rule 15: the extra data are within the limit of the network.
 pub fn extra_data(header: &Header, spec: &ChainSpec) -> Result<(), HeaderRuleError> {
     let (length, limit) = (header.extra_data.len(), spec.constants.maximum_extra_data_size);
     if length <= limit { Ok(()) } else { Err(HeaderRuleError::ExtraData { length, limit }) }
 }
 
-/// Uncles: is the gas used within the gas limit, of which only the low 64 bits count, signed? A missing limit is 0.
+/// Rule for uncles: returns true if the gas used is within the gas limit, of which only the low 64 bits count, signed. A
+/// missing limit is 0.
 pub fn gas_used_fits(gas_limit: &[u8], gas_used: u64) -> bool {
     let low = gas_limit.iter().fold(0_u64, |sum, byte| (sum << 8) | u64::from(*byte));
     i64::try_from(gas_used).is_ok_and(|used| used <= low.cast_signed())
 }
 
-/// The gas limit as a number; none when the bytes are missing or hold more than 256 bits.
+/// Returns the gas limit as a number; `None` if the bytes are missing or have more than 256 bits.
 fn gas_limit(header: &Header) -> Option<U256> {
     if header.gas_limit.is_empty() { None } else { U256::try_from_be_slice(strip_zeros(&header.gas_limit)) }
 }

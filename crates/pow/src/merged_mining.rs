@@ -1,61 +1,59 @@
-//! The proof of work rule: a Bitcoin header that meets the target and a coinbase that commits to the block.
+//! The proof of work rule: a Bitcoin header that meets the target, and a coinbase that commits to the block.
 
 use crate::fallback::{self, FallbackError};
-use crate::work::target;
+use crate::mining_solution::target;
 use rhizome_bitcoin::coinbase::{TAG, last_position};
+use rhizome_bitcoin::header::HEADER_SIZE;
 use rhizome_bitcoin::merkle::{self, MerkleError, NODE_SIZE};
 use rhizome_bitcoin::partial_tree::PartialTree;
 use rhizome_bitcoin::{BitcoinHeader, CompressedCoinbase, Digest, MessageError, display};
 use rhizome_primitives::{Bytes, ChainSpec, Header, HeaderError, Rule, U256};
 
-/// Bytes that may follow the hash for merged mining in a coinbase.
+/// Maximum number of bytes after the hash for merged mining in a coinbase.
 const MAX_BYTES_AFTER_HASH: usize = 128;
 
-/// The tag must start within this many bytes of the tail.
+/// Number of bytes of the tail in which the tag must start.
 const TAG_WINDOW: usize = 64;
 
-/// Bytes of the longest proof from RSKIP-180 on: 30 nodes.
+/// Maximum size of a proof from RSKIP-180 on: 30 nodes.
 const MAX_PROOF_SIZE: usize = 960;
 
-/// Bytes of a Bitcoin header.
-const BITCOIN_HEADER_SIZE: usize = 80;
-
-/// The step of the rule at which a header fails.
+/// The step of the rule that a header fails.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PowError {
-    /// A block that is judged by signature (before RSKIP-98) is not signed by the right key.
+    /// A fallback block (before RSKIP-98) without a valid signature.
     #[error("fallback signature not accepted")]
     FallbackSignature(#[source] FallbackError),
-    /// The Merkle proof is missing or has an impossible size.
+    /// The Merkle proof is missing or has an invalid size.
     #[error("the Merkle proof has the wrong format")]
     MerkleProofFormat,
-    /// There is no compressed coinbase.
+    /// The compressed coinbase is missing.
     #[error("the compressed coinbase is missing")]
     CoinbaseMissing,
-    /// There is no Bitcoin header.
+    /// The Bitcoin header is missing.
     #[error("the Bitcoin header is missing")]
     BitcoinHeaderMissing,
     /// From RSKIP-98 on the Bitcoin header has exactly 80 bytes.
     #[error("the Bitcoin header has {size} bytes")]
     BitcoinHeaderSize {
-        /// Bytes found.
+        /// Size in bytes.
         size: usize,
     },
-    /// The Bitcoin header cannot be read.
+    /// The Bitcoin header does not decode.
     #[error("the Bitcoin header is malformed")]
     BitcoinHeaderMalformed(#[source] MessageError),
-    /// Too little work.
+    /// The hash does not meet the target.
     #[error("the Bitcoin block hash {hash:#066x} is above the target {target:#066x}")]
     AboveTarget {
         /// Hash of the Bitcoin header as a number.
         hash: U256,
-        /// What it may be at most.
+        /// Maximum hash.
         target: U256,
     },
     /// The compressed coinbase is shorter than a midstate.
     #[error("the compressed coinbase has only {size} bytes")]
     CoinbaseTruncated {
-        /// Bytes found.
+        /// Size in bytes.
         size: usize,
     },
     /// The header has no hash for merged mining, for example because the coinbase does not carry the fork detection
@@ -77,16 +75,16 @@ pub enum PowError {
         /// Offset of the tag with this block's hash.
         position: usize,
     },
-    /// Too many bytes behind the hash.
+    /// Too many bytes after the hash.
     #[error("{count} bytes follow the hash for merged mining")]
     TooManyBytesAfterTag {
-        /// Bytes found.
+        /// Size in bytes.
         count: usize,
     },
-    /// A coinbase that could be an inner node of the Merkle tree.
+    /// The coinbase could be an inner node of the Merkle tree.
     #[error("the coinbase has {size} bytes, not more than 64")]
     CoinbaseTooShort {
-        /// Its claimed size; negative when the byte count of the midstate is.
+        /// Declared size; negative if the byte count of the midstate is.
         size: i64,
     },
     /// The coinbase is not in the block of the Bitcoin header.
@@ -94,7 +92,7 @@ pub enum PowError {
     MerkleProof(#[source] MerkleError),
 }
 
-/// The proof of work of a header, without looking at any other block.
+/// Checks the proof of work of a header. Does not read other blocks.
 pub fn proof_of_work(header: &Header, spec: &ChainSpec) -> Result<(), PowError> {
     if fallback::is_fallback(header, spec) {
         return fallback::check(header).map_err(PowError::FallbackSignature);
@@ -103,7 +101,7 @@ pub fn proof_of_work(header: &Header, spec: &ChainSpec) -> Result<(), PowError> 
     let proof = Proof::read(header, rules.is_active(Rule::Rskip92), rules.is_active(Rule::Rskip180))?;
     let coinbase = present(&header.bitcoin_coinbase).ok_or(PowError::CoinbaseMissing)?;
     let element = present(&header.bitcoin_header).ok_or(PowError::BitcoinHeaderMissing)?;
-    if rules.is_active(Rule::Rskip98) && element.len() != BITCOIN_HEADER_SIZE {
+    if rules.is_active(Rule::Rskip98) && element.len() != HEADER_SIZE {
         return Err(PowError::BitcoinHeaderSize { size: element.len() });
     }
     let bitcoin = BitcoinHeader::parse(element).map_err(PowError::BitcoinHeaderMalformed)?;
@@ -118,7 +116,7 @@ pub fn proof_of_work(header: &Header, spec: &ChainSpec) -> Result<(), PowError> 
     proof.verify(coinbase.hash(), bitcoin.merkle_root()).map_err(PowError::MerkleProof)
 }
 
-/// Steps 6 to 10: the coinbase commits to this block, at the right place.
+/// Steps 6 to 10: the coinbase commits to this block, at a valid position.
 fn check_commitment(header: &Header, coinbase: &CompressedCoinbase<'_>) -> Result<(), PowError> {
     let hash = header.hash_for_merged_mining().map_err(PowError::NoHash)?;
     let commitment = [TAG.as_slice(), hash.as_slice()].concat();
@@ -134,12 +132,12 @@ fn check_commitment(header: &Header, coinbase: &CompressedCoinbase<'_>) -> Resul
     if count > MAX_BYTES_AFTER_HASH {
         return Err(PowError::TooManyBytesAfterTag { count });
     }
-    // The byte count is a signed number and the sum wraps.
+    // Consensus requires a signed byte count and a sum that wraps.
     let size = coinbase.midstate.byte_count.wrapping_add(tail.len() as u64).cast_signed();
     if size <= 64 { Err(PowError::CoinbaseTooShort { size }) } else { Ok(()) }
 }
 
-/// The Merkle proof element, checked for its format.
+/// A Merkle proof with a valid format.
 enum Proof<'a> {
     Siblings(&'a [u8]),
     Tree(PartialTree),
@@ -166,7 +164,7 @@ impl<'a> Proof<'a> {
     }
 }
 
-/// An empty element counts as missing.
+/// Returns the bytes of an element; `None` if it is missing or empty.
 pub(crate) fn present(element: &Option<Bytes>) -> Option<&[u8]> {
     element.as_ref().map(Bytes::as_ref).filter(|bytes| !bytes.is_empty())
 }

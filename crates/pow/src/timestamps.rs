@@ -1,11 +1,11 @@
-//! Times of blocks: against the clock, against the Bitcoin header that proves the work, against the parent.
+//! Rules for timestamps: against the clock, the Bitcoin header of the proof of work, and the parent.
 
 use crate::header_rules::HeaderRuleError;
 use rhizome_bitcoin::BitcoinHeader;
 use rhizome_primitives::{ChainSpec, Header, Rule};
 
-/// A block may not be later than the local clock by more than the network allows, and its time must be near that of
-/// its Bitcoin header. Networks without a bound on the drift have no rule about time at all.
+/// A block must not be later than the local clock by more than the drift of the network, and its time must be close to the
+/// time of its Bitcoin header. Networks with a drift of 0 have no rule for timestamps.
 pub fn timestamp(header: &Header, spec: &ChainSpec, now_seconds: u64) -> Result<(), HeaderRuleError> {
     let drift = spec.constants.max_seconds_in_future;
     if drift == 0 {
@@ -17,8 +17,7 @@ pub fn timestamp(header: &Header, spec: &ChainSpec, now_seconds: u64) -> Result<
     bitcoin_time_link(header, spec)
 }
 
-/// What uncles and relayed blocks must satisfy besides [`timestamp`]: to be later than their parent. A block itself
-/// need not be when it is imported.
+/// Additional rule for uncles and relayed blocks: later than the parent. It does not apply to imported blocks.
 pub fn timestamp_after_parent(header: &Header, parent: &Header, spec: &ChainSpec) -> Result<(), HeaderRuleError> {
     if spec.constants.max_seconds_in_future != 0 && header.timestamp <= parent.timestamp {
         return Err(HeaderRuleError::NotAfterParent { timestamp: header.timestamp, parent: parent.timestamp });

@@ -1,101 +1,102 @@
-//! Rules about the uncles that a block names.
+//! Rules for the uncles of a block.
 
-use crate::ancestry::{Ancestry, LookUpError};
+use crate::block_lookup::{BlockLookup, LookUpError};
 use crate::fork_detection::{ForkDetectionError, check_fork_detection};
 use crate::header_rules::{self, HeaderRuleError};
 use crate::merged_mining::{PowError, proof_of_work};
 use rhizome_primitives::{B256, Block, ChainSpec, Header};
 use std::collections::HashSet;
 
-/// Why the uncles of a block make it invalid. `index` is the position in its list.
+/// Why the uncles of a block are invalid. `index` is the position in the list of uncles.
 #[derive(Debug, thiserror::Error)]
 pub enum UncleRuleError {
-    /// The header names another list of uncles.
+    /// The uncles hash in the header differs from the hash of the list.
     #[error("the uncles hash in the header is not that of the uncles")]
     Hash,
-    /// More uncles than a block may have.
+    /// The list exceeds the limit of the network.
     #[error("{count} uncles, at most {limit} are allowed")]
     TooMany {
-        /// Uncles found.
+        /// Number of uncles.
         count: usize,
-        /// Uncles allowed.
+        /// Maximum number of uncles.
         limit: usize,
     },
     /// An uncle without valid proof of work.
     #[error("uncle {index} has no valid proof of work")]
     ProofOfWork {
-        /// Which uncle.
+        /// Position of the uncle.
         index: usize,
         /// The failing step.
         source: PowError,
     },
-    /// An uncle with wrong fork detection data.
+    /// An uncle with invalid fork detection data.
     #[error("uncle {index} has wrong fork detection data")]
     ForkDetection {
-        /// Which uncle.
+        /// Position of the uncle.
         index: usize,
-        /// What is wrong.
+        /// The violation.
         source: ForkDetectionError,
     },
     /// An uncle that breaks a rule about its header or about its parent.
     #[error("uncle {index} breaks a header rule")]
     Header {
-        /// Which uncle.
+        /// Position of the uncle.
         index: usize,
         /// The rule.
         source: HeaderRuleError,
     },
-    /// An uncle that used more gas than its limit.
+    /// An uncle that used more gas than its gas limit.
     #[error("uncle {index} used {gas_used} gas, more than its limit")]
     GasUsed {
-        /// Which uncle.
+        /// Position of the uncle.
         index: usize,
-        /// Gas used in its header.
+        /// Gas used in the header of the uncle.
         gas_used: u64,
     },
-    /// An uncle that is not older than the block, or too old for it.
+    /// An uncle that is not older than the block, or too old.
     #[error("uncle {index} of number {number} is outside the window of block {block}")]
     Age {
-        /// Which uncle.
+        /// Position of the uncle.
         index: usize,
-        /// Its number.
+        /// Number of the uncle.
         number: u64,
-        /// Number of the block that names it.
+        /// Number of the block.
         block: u64,
     },
-    /// The same uncle twice.
-    #[error("uncle {index} stands in the list twice")]
+    /// The list contains the uncle twice.
+    #[error("uncle {index} is in the list twice")]
     Repeated {
-        /// Which uncle.
+        /// Position of the uncle.
         index: usize,
     },
     /// An uncle that is an ancestor of the block.
     #[error("uncle {index} is an ancestor of the block")]
     IsAncestor {
-        /// Which uncle.
+        /// Position of the uncle.
         index: usize,
     },
-    /// An uncle that an ancestor has already named.
-    #[error("uncle {index} was named before")]
-    AlreadyNamed {
-        /// Which uncle.
+    /// An uncle that a recent ancestor of the block already includes.
+    #[error("uncle {index} is already included in an ancestor of the block")]
+    AlreadyIncluded {
+        /// Position of the uncle.
         index: usize,
     },
-    /// An uncle whose parent is not among the last ancestors of the block.
+    /// An uncle whose parent is not a recent ancestor of the block.
     #[error("the parent of uncle {index} is not a recent ancestor of the block")]
     NoCommonParent {
-        /// Which uncle.
+        /// Position of the uncle.
         index: usize,
     },
-    /// The store failed.
+    /// The block store failed.
     #[error("look-up of an ancestor failed")]
     LookUp(#[source] LookUpError),
 }
 
-/// Rule 9: uncles hash, number of uncles, and each uncle against the clock, the window of ancestors and its parent.
+/// Rule 9: checks the uncles hash, the number of uncles, and each uncle against the clock, the window of recent ancestors and
+/// its parent.
 pub fn check_uncles(
     block: &Block,
-    ancestry: &dyn Ancestry,
+    blocks: &dyn BlockLookup,
     spec: &ChainSpec,
     now_seconds: u64,
 ) -> Result<(), UncleRuleError> {
@@ -106,45 +107,45 @@ pub fn check_uncles(
         return Ok(());
     }
     check_count(block.uncles.len(), spec)?;
-    let family = Family::of(&block.header, ancestry, spec)?;
+    let window = UncleWindow::of(&block.header, blocks, spec)?;
     let mut seen = HashSet::new();
     for (index, uncle) in block.uncles.iter().enumerate() {
-        check_alone(index, uncle, ancestry, spec, now_seconds)?;
-        family.check_place(index, uncle, &mut seen)?;
-        check_against_parent(index, uncle, ancestry, spec)?;
+        check_standalone(index, uncle, blocks, spec, now_seconds)?;
+        window.check(index, uncle, &mut seen)?;
+        check_against_parent(index, uncle, blocks, spec)?;
     }
     Ok(())
 }
 
-/// Points 3 to 6 for an uncle that a block under construction may name; `family` is that of the block.
+/// Checks points 3 to 6 for an uncle of a block under construction. `window` belongs to that block.
 pub fn check_candidate(
     uncle: &Header,
-    family: &Family,
-    ancestry: &dyn Ancestry,
+    window: &UncleWindow,
+    blocks: &dyn BlockLookup,
     spec: &ChainSpec,
     now_seconds: u64,
 ) -> Result<(), UncleRuleError> {
-    check_alone(0, uncle, ancestry, spec, now_seconds)?;
-    family.check_place(0, uncle, &mut HashSet::new())?;
-    check_against_parent(0, uncle, ancestry, spec)
+    check_standalone(0, uncle, blocks, spec, now_seconds)?;
+    window.check(0, uncle, &mut HashSet::new())?;
+    check_against_parent(0, uncle, blocks, spec)
 }
 
-/// Point 2: at most as many uncles as the network allows.
+/// Point 2: the number of uncles is within the limit of the network.
 pub fn check_count(count: usize, spec: &ChainSpec) -> Result<(), UncleRuleError> {
     let limit = spec.constants.uncle_list_limit;
     if count <= limit { Ok(()) } else { Err(UncleRuleError::TooMany { count, limit }) }
 }
 
-/// Point 3: what an uncle must satisfy for itself.
-fn check_alone(
+/// Point 3: rules that do not depend on the block.
+fn check_standalone(
     index: usize,
     uncle: &Header,
-    ancestry: &dyn Ancestry,
+    blocks: &dyn BlockLookup,
     spec: &ChainSpec,
     now_seconds: u64,
 ) -> Result<(), UncleRuleError> {
     proof_of_work(uncle, spec).map_err(|source| UncleRuleError::ProofOfWork { index, source })?;
-    check_fork_detection(uncle, spec, ancestry).map_err(|error| match error {
+    check_fork_detection(uncle, spec, blocks).map_err(|error| match error {
         ForkDetectionError::LookUp(source) => UncleRuleError::LookUp(source),
         source => UncleRuleError::ForkDetection { index, source },
     })?;
@@ -155,15 +156,15 @@ fn check_alone(
     Err(UncleRuleError::GasUsed { index, gas_used: uncle.gas_used })
 }
 
-/// Second half of point 6: an uncle against its parent, which the caller has found to be an ancestor of the block.
+/// Second half of point 6: rules that compare an uncle with its parent, which is a known ancestor of the block.
 fn check_against_parent(
     index: usize,
     uncle: &Header,
-    ancestry: &dyn Ancestry,
+    blocks: &dyn BlockLookup,
     spec: &ChainSpec,
 ) -> Result<(), UncleRuleError> {
     let hash = uncle.parent().ok_or(UncleRuleError::NoCommonParent { index })?;
-    let parent = ancestry.header(&hash).map_err(UncleRuleError::LookUp)?;
+    let parent = blocks.header(&hash).map_err(UncleRuleError::LookUp)?;
     let parent = parent.ok_or(UncleRuleError::NoCommonParent { index })?;
     header_rules::minimum_gas_price_range(uncle, &parent)
         .and_then(|()| header_rules::number(uncle, &parent))
@@ -173,35 +174,36 @@ fn check_against_parent(
         .map_err(|source| UncleRuleError::Header { index, source })
 }
 
-/// The last ancestors of a block and the uncles that they name.
-pub struct Family {
+/// The recent ancestors of a block and their uncles.
+pub struct UncleWindow {
     number: u64,
     generations: u64,
     ancestors: HashSet<B256>,
-    named: HashSet<B256>,
+    included: HashSet<B256>,
 }
 
-impl Family {
-    /// Collects the window of a block under test or under construction: ancestors up to seven numbers below its own.
-    pub fn of(header: &Header, ancestry: &dyn Ancestry, spec: &ChainSpec) -> Result<Self, UncleRuleError> {
+impl UncleWindow {
+    /// Collects the window of a block: its ancestors within the generation limit of the network, and their uncles.
+    pub fn of(header: &Header, blocks: &dyn BlockLookup, spec: &ChainSpec) -> Result<Self, UncleRuleError> {
         let generations = spec.constants.uncle_generation_limit;
         let lowest = header.number.saturating_sub(generations);
-        let mut family = Self { number: header.number, generations, ancestors: HashSet::new(), named: HashSet::new() };
+        let mut window =
+            Self { number: header.number, generations, ancestors: HashSet::new(), included: HashSet::new() };
         let mut next = header.parent();
         while let Some(hash) = next {
-            let Some(ancestor) = ancestry.header(&hash).map_err(UncleRuleError::LookUp)? else { break };
+            let Some(ancestor) = blocks.header(&hash).map_err(UncleRuleError::LookUp)? else { break };
             if ancestor.number < lowest {
                 break;
             }
-            family.named.extend(ancestry.uncle_hashes(&hash).map_err(UncleRuleError::LookUp)?.unwrap_or_default());
-            family.ancestors.insert(hash);
+            window.included.extend(blocks.uncle_hashes(&hash).map_err(UncleRuleError::LookUp)?.unwrap_or_default());
+            window.ancestors.insert(hash);
             next = ancestor.parent();
         }
-        Ok(family)
+        Ok(window)
     }
 
-    /// Points 4, 5 and the first half of 6; `seen` collects the uncles of one list.
-    pub fn check_place(&self, index: usize, uncle: &Header, seen: &mut HashSet<B256>) -> Result<(), UncleRuleError> {
+    /// Checks points 4, 5 and the first half of 6. `seen` collects the hashes of the uncles of one list.
+    pub fn check(&self, index: usize, uncle: &Header, seen: &mut HashSet<B256>) -> Result<(), UncleRuleError> {
         let age = UncleRuleError::Age { index, number: uncle.number, block: self.number };
         // uncle.number - 1 >= number - generations, without going below zero.
         if uncle.number >= self.number || uncle.number.saturating_add(self.generations) < self.number.saturating_add(1)
@@ -215,8 +217,8 @@ impl Family {
         if self.ancestors.contains(&hash) {
             return Err(UncleRuleError::IsAncestor { index });
         }
-        if self.named.contains(&hash) {
-            return Err(UncleRuleError::AlreadyNamed { index });
+        if self.included.contains(&hash) {
+            return Err(UncleRuleError::AlreadyIncluded { index });
         }
         if uncle.parent().is_some_and(|parent| self.ancestors.contains(&parent)) {
             return Ok(());

@@ -1,6 +1,6 @@
 //! Chain specifications and headers for the cases.
 
-use rhizome_pow::{Ancestry, LookUpError};
+use rhizome_pow::{BlockLookup, LookUpError};
 use rhizome_primitives::{B256, ChainSpec, Header};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ impl Blocks {
     }
 }
 
-impl Ancestry for Blocks {
+impl BlockLookup for Blocks {
     fn header(&self, hash: &B256) -> Result<Option<Arc<Header>>, LookUpError> {
         Ok(self.headers.get(hash).cloned())
     }

@@ -13,7 +13,7 @@ struct Cases {
 }
 
 #[test]
-fn real_mainnet_blocks_carry_what_their_ancestors_give() {
+fn real_mainnet_blocks_contain_the_computed_data() {
     let file: Cases = vectors::read("fork_detection");
     assert_eq!(file.cases.len(), 549);
     let spec = ChainSpec::mainnet();

@@ -1,4 +1,4 @@
-//! Foreign bytes in the Bitcoin parts of a header: every reader gives a verdict, in bounded time.
+//! Random bytes in the Bitcoin parts of a header: every parser returns a verdict in bounded time.
 
 use crate::mutation::{Random, with_random};
 use crate::{chains, vectors};
@@ -21,7 +21,7 @@ struct Case {
     raw: String,
 }
 
-/// Real headers and made-up ones of every era.
+/// Real and synthetic headers of every set of rules.
 fn headers() -> Vec<(ChainSpec, Header)> {
     let read = |file| vectors::read::<Cases>(file).cases.into_iter();
     let cases = read("headers_real").chain(read("pow"));
@@ -98,7 +98,7 @@ fn fuzz_bitcoin_messages() {
     with_random(|random| {
         for _ in 0..20 {
             let mut bytes = bitcoin_block(random);
-            // As it was made it is well formed, unless it has no coinbase.
+            // The generated block is well formed, unless it has no coinbase.
             assert_eq!(BitcoinBlock::parse(&bytes).is_ok(), bytes[80] > 0);
             random.mutate(&mut bytes);
             if random.below(6) == 0 {

@@ -39,7 +39,7 @@ fn tables() -> Tables {
     vectors::read("rules")
 }
 
-/// Two headers that differ in what the closure sets from a number.
+/// Two headers with the fields that `set` writes from `before` and `after`.
 fn pair<T>(before: T, after: T, set: impl Fn(&mut Header, T)) -> (Header, Header) {
     let spec = ChainSpec::mainnet();
     let (mut parent, mut child) = (Header::new(10, &spec), Header::new(11, &spec));

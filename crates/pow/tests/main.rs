@@ -1,4 +1,4 @@
-//! The golden vectors of the header rules, and foreign bytes.
+//! Golden vectors of the header rules, and fuzz tests.
 
 #![allow(clippy::unwrap_used)]
 

@@ -59,7 +59,7 @@ fn check(file: &str, count: usize) {
         let (Ok(header), Some(valid)) = (header, case.pow_valid) else { continue };
         let verdict = proof_of_work(&header, &spec);
         assert_eq!(verdict.is_ok(), valid, "{name}: {verdict:?}");
-        // Where the reference aborts with an exception, any failing step is right.
+        // If the reference aborts with an exception, any failing step is accepted.
         if let (Err(error), Some(expected)) = (verdict, case.pow_reason.filter(|reason| reason != "exception")) {
             assert_eq!(reason(&error), expected, "{name}: {error}");
         }
@@ -81,7 +81,7 @@ fn real_headers() {
     check("headers_real", 38);
 }
 
-/// Whatever stands in a header, the rule gives a verdict.
+/// The rule returns a verdict for any content of a header.
 #[test]
 fn altered_headers_get_a_verdict() {
     let Cases { cases } = vectors::read("headers_real");

@@ -2,7 +2,7 @@
 
 use crate::chains::Blocks;
 use crate::vectors;
-use rhizome_pow::uncles::{Family, check_count};
+use rhizome_pow::uncles::{UncleWindow, check_count};
 use rhizome_primitives::{B256, Bytes, ChainSpec, Header};
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
@@ -46,7 +46,7 @@ fn header(number: u64, parent: Option<&B256>, id: &str, spec: &ChainSpec) -> Hea
 }
 
 #[test]
-fn place_of_uncles_in_the_family() {
+fn uncles_against_the_window() {
     let Cases { cases } = vectors::read("uncle_rules");
     assert_eq!(cases.len(), 60);
     let spec = ChainSpec::regtest();
@@ -66,11 +66,11 @@ fn place_of_uncles_in_the_family() {
         }
         let parent = &hashes[&case.candidate_parent];
         let candidate = header(case.candidate_number, Some(parent), "candidate", &spec);
-        let family = Family::of(&candidate, &blocks, &spec).unwrap();
+        let window = UncleWindow::of(&candidate, &blocks, &spec).unwrap();
         let mut seen = HashSet::new();
         let verdict = check_count(case.candidate_uncles.len(), &spec).and_then(|()| {
             let mut uncles = case.candidate_uncles.iter().enumerate();
-            uncles.try_for_each(|(position, uncle)| family.check_place(position, &headers[uncle], &mut seen))
+            uncles.try_for_each(|(position, uncle)| window.check(position, &headers[uncle], &mut seen))
         });
         assert_eq!(verdict.is_ok(), case.valid, "case {index}: {verdict:?}");
     }

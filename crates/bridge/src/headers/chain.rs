@@ -3,7 +3,7 @@
 use super::store::{best_header, check_deadline, header, index, parent, put, set_head};
 use super::{HeaderFailure, target};
 use crate::constants::BitcoinRules;
-use crate::context::Context;
+use crate::context::CallContext;
 use crate::slots::stored_header::{StoredHeader, display_hash};
 use crate::storage::Storage;
 use rhizome_bitcoin::BitcoinHeader;
@@ -30,7 +30,7 @@ fn stored_parent(storage: &mut Storage<'_>, child: &StoredHeader) -> Verdict<Sto
 }
 
 /// Adds a header to the store, and to the main chain if it becomes the best header.
-pub(super) fn add_header(storage: &mut Storage<'_>, ctx: &Context<'_>, added: BitcoinHeader) -> Verdict {
+pub(super) fn add_header(storage: &mut Storage<'_>, ctx: &CallContext<'_>, added: BitcoinHeader) -> Verdict {
     let head = best_header(storage, ctx)?;
     let hash = display_hash(added.hash());
     if header(storage, &hash)?.is_some() {
@@ -61,7 +61,7 @@ pub(super) fn add_header(storage: &mut Storage<'_>, ctx: &Context<'_>, added: Bi
 /// Returns the headers of a new branch above the fork, the highest first.
 fn branch_above_fork(
     storage: &mut Storage<'_>,
-    ctx: &Context<'_>,
+    ctx: &CallContext<'_>,
     added: &StoredHeader,
     parent: &StoredHeader,
     head: &StoredHeader,
@@ -82,7 +82,7 @@ fn branch_above_fork(
 
 fn check_difficulty(
     storage: &mut Storage<'_>,
-    ctx: &Context<'_>,
+    ctx: &CallContext<'_>,
     parent: &StoredHeader,
     header: &BitcoinHeader,
 ) -> Verdict {
@@ -100,7 +100,7 @@ fn check_difficulty(
 
 fn check_testnet_difficulty(
     storage: &mut Storage<'_>,
-    ctx: &Context<'_>,
+    ctx: &CallContext<'_>,
     parent: &StoredHeader,
     header: &BitcoinHeader,
 ) -> Verdict {
@@ -120,7 +120,7 @@ fn check_testnet_difficulty(
 /// Checks the target after an interval, which follows from the duration of the interval.
 fn check_change(
     storage: &mut Storage<'_>,
-    ctx: &Context<'_>,
+    ctx: &CallContext<'_>,
     parent: &StoredHeader,
     header: &BitcoinHeader,
 ) -> Verdict {

@@ -4,7 +4,7 @@ use super::HeaderFailure;
 use super::store::{best_header, header, main_chain_header};
 use crate::coinbase_information::witness_root;
 use crate::constants::BitcoinRules;
-use crate::context::Context;
+use crate::context::CallContext;
 use crate::error::{MethodFailure, Result};
 use crate::return_value::ReturnValue;
 use crate::slots::stored_header::StoredHeader;
@@ -35,7 +35,7 @@ const EXCEPTION_HEADER: [u8; 80] = hex!(
 );
 
 /// Returns the gas of a call. Opens the store.
-pub(crate) fn price(storage: &mut Storage<'_>, ctx: &Context<'_>, arguments: Arguments<'_>) -> Result<u64> {
+pub(crate) fn price(storage: &mut Storage<'_>, ctx: &CallContext<'_>, arguments: Arguments<'_>) -> Result<u64> {
     let (Some(block), Some(branch)) = (arguments.word_at(1), arguments.words(3)) else { return Ok(BASE_GAS) };
     let best = best_header(storage, ctx)?.height;
     let Some(block) = confirmed_block(storage, ctx, B256::from(block))? else { return Ok(BASE_GAS) };
@@ -50,7 +50,7 @@ pub(crate) fn price(storage: &mut Storage<'_>, ctx: &Context<'_>, arguments: Arg
 /// Bit i of the path is set if hash i is the left child.
 pub(crate) fn confirmations(
     storage: &mut Storage<'_>,
-    ctx: &Context<'_>,
+    ctx: &CallContext<'_>,
     transaction: [u8; 32],
     block: [u8; 32],
     path: i32,
@@ -86,7 +86,7 @@ pub(crate) fn confirmations(
     Ok(ReturnValue::code(if is_root { count } else { DIFFERENT_ROOT }))
 }
 
-fn confirmed_block(storage: &mut Storage<'_>, ctx: &Context<'_>, hash: B256) -> Result<Option<StoredHeader>> {
+fn confirmed_block(storage: &mut Storage<'_>, ctx: &CallContext<'_>, hash: B256) -> Result<Option<StoredHeader>> {
     let is_exception = ctx.call.block_number == EXCEPTION_NUMBER
         && hash == EXCEPTION_HASH
         && ctx.constants.bitcoin == BitcoinRules::Testnet;

@@ -5,7 +5,7 @@
 
 use super::HeaderFailure;
 use crate::constants::FirstBlock;
-use crate::context::Context;
+use crate::context::CallContext;
 use crate::error::{BridgeError, MethodFailure, Result};
 use crate::federation::require_genesis_federation;
 use crate::slots::keys::{self, BLOCK_AT_HEIGHT, CHAIN_HEAD};
@@ -25,7 +25,7 @@ fn first_header(block: &FirstBlock) -> Result<StoredHeader> {
 }
 
 /// Returns the best header. Opens the store: writes the first blocks into an empty store.
-pub(crate) fn best_header(storage: &mut Storage<'_>, ctx: &Context<'_>) -> Result<StoredHeader> {
+pub(crate) fn best_header(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<StoredHeader> {
     let head = read_header(storage, &CHAIN_HEAD.word())?;
     if storage.is_header_store_open {
         return head.ok_or(MethodFailure::Rejected);
@@ -55,7 +55,7 @@ fn start_with(storage: &mut Storage<'_>, first: &StoredHeader) -> Result<()> {
 }
 
 /// Returns the lowest height of an open store.
-pub(super) fn lowest_height(ctx: &Context<'_>) -> i32 {
+pub(super) fn lowest_height(ctx: &CallContext<'_>) -> i32 {
     let constants = ctx.constants;
     constants.checkpoint.as_ref().map_or(constants.genesis.height, |checkpoint| checkpoint.height)
 }
@@ -97,7 +97,7 @@ pub(super) fn index(storage: &mut Storage<'_>, header: &StoredHeader) {
 /// Returns the header of the main chain at a height. Fails with `Invalid` if the height is out of reach.
 pub(super) fn main_chain_header(
     storage: &mut Storage<'_>,
-    ctx: &Context<'_>,
+    ctx: &CallContext<'_>,
     height: i32,
 ) -> HeaderResult<Option<StoredHeader>> {
     let best = best_header(storage, ctx)?.height;
@@ -129,7 +129,7 @@ fn indexed_header(storage: &mut Storage<'_>, height: i32) -> Result<Option<Store
 /// Walks down from the best header. Returns `None` if the walk leaves the store.
 pub(super) fn header_at_depth(
     storage: &mut Storage<'_>,
-    ctx: &Context<'_>,
+    ctx: &CallContext<'_>,
     depth: i32,
 ) -> HeaderResult<Option<StoredHeader>> {
     let best = best_header(storage, ctx)?;
@@ -145,7 +145,7 @@ pub(super) fn header_at_depth(
 }
 
 /// Ends a long walk of a local call whose deadline has passed. `position` is the height or the number of the step.
-pub(super) fn check_deadline(ctx: &Context<'_>, position: i32) -> Result<()> {
+pub(super) fn check_deadline(ctx: &CallContext<'_>, position: i32) -> Result<()> {
     if position % HEADERS_PER_CHECK == 0 && (ctx.call.is_past_deadline)() {
         return Err(BridgeError::DeadlineExceeded.into());
     }

@@ -2,7 +2,7 @@
 
 use super::access::{SlotAccess, decode_elements};
 use super::keys::{PENDING_VERSION, SlotKey};
-use super::slot::SlotValue;
+use super::slot::StoredValue;
 use crate::error::Result;
 use rhizome_primitives::{Rule, keccak256, rlp};
 
@@ -14,20 +14,20 @@ pub(crate) type PublicKey = [u8; 33];
 
 /// The keys of a federation member for Bitcoin, for Rootstock and for other uses. Members are sorted by these fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Member {
+pub(crate) struct FederationMember {
     pub(crate) bitcoin: PublicKey,
     pub(crate) rsk: PublicKey,
     pub(crate) mst: PublicKey,
 }
 
-impl Member {
+impl FederationMember {
     /// A member that uses one key for everything.
-    pub(crate) fn with_one_key(key: PublicKey) -> Member {
-        Member { bitcoin: key, rsk: key, mst: key }
+    pub(crate) fn with_one_key(key: PublicKey) -> FederationMember {
+        FederationMember { bitcoin: key, rsk: key, mst: key }
     }
 
     /// Returns true if a key is equal to the key of `other` for the same use.
-    pub(crate) fn shares_key(&self, other: &Member) -> bool {
+    pub(crate) fn shares_key(&self, other: &FederationMember) -> bool {
         self.bitcoin == other.bitcoin || self.rsk == other.rsk || self.mst == other.mst
     }
 }
@@ -35,7 +35,7 @@ impl Member {
 /// A federation before its commit; members in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct PendingFederation {
-    pub(crate) members: Vec<Member>,
+    pub(crate) members: Vec<FederationMember>,
 }
 
 impl PendingFederation {
@@ -64,12 +64,12 @@ impl PendingFederation {
     fn decode(bytes: &[u8], has_three_keys: bool) -> Option<Self> {
         let member = |item: &rlp::Item<'_>| {
             if !has_three_keys {
-                return Some(Member::with_one_key(item.bytes().try_into().ok()?));
+                return Some(FederationMember::with_one_key(item.bytes().try_into().ok()?));
             }
             let keys = item.list("member").ok()?;
             let [bitcoin, rsk, mst] = keys.as_slice() else { return None };
             let key = |item: &rlp::Item<'_>| item.bytes().try_into().ok();
-            Some(Member { bitcoin: key(bitcoin)?, rsk: key(rsk)?, mst: key(mst)? })
+            Some(FederationMember { bitcoin: key(bitcoin)?, rsk: key(rsk)?, mst: key(mst)? })
         };
         let members = decode_elements(bytes)?.iter().map(member).collect::<Option<_>>()?;
         Some(Self { members })
@@ -77,7 +77,7 @@ impl PendingFederation {
 }
 
 /// The pending federation, if there is one.
-impl SlotValue for Option<PendingFederation> {
+impl StoredValue for Option<PendingFederation> {
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
         let Some(bytes) = slots.read(key)? else { return Ok(None) };
         let has_three_keys = slots.has(Rule::Rskip123) && slots.read(&PENDING_VERSION)?.is_some();
@@ -107,10 +107,15 @@ mod tests {
     #[test]
     fn pending_federations_survive_a_round_trip() {
         let (key, other) = ([2; 33], [3; 33]);
-        let members = vec![Member { rsk: other, ..Member::with_one_key(key) }, Member::with_one_key(other)];
+        let members = vec![
+            FederationMember { rsk: other, ..FederationMember::with_one_key(key) },
+            FederationMember::with_one_key(other),
+        ];
         let pending = PendingFederation { members };
         assert_eq!(PendingFederation::decode(&pending.encode_members(), true), Some(pending.clone()));
-        let plain = PendingFederation { members: vec![Member::with_one_key(key), Member::with_one_key(other)] };
+        let plain = PendingFederation {
+            members: vec![FederationMember::with_one_key(key), FederationMember::with_one_key(other)],
+        };
         assert_eq!(PendingFederation::decode(&pending.encode_keys(), false), Some(plain));
         assert_eq!(PendingFederation::decode(&[0xc0], true), Some(PendingFederation::default()));
         assert_eq!(PendingFederation::decode(&[0xc1, 1], true), None);

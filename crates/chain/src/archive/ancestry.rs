@@ -100,7 +100,7 @@ impl rhizome_evm::Ancestry for ChainAncestry {
     }
 }
 
-impl rhizome_pow::Ancestry for Archive {
+impl rhizome_pow::BlockLookup for Archive {
     fn header(&self, hash: &B256) -> Result<Option<Arc<Header>>, LookUpError> {
         Ok(self.ancestor(hash)?.map(|ancestor| Arc::new(ancestor.header.clone())))
     }

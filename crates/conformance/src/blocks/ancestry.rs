@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rhizome_pow::{Ancestry, LookUpError};
+use rhizome_pow::{BlockLookup, LookUpError};
 use rhizome_primitives::{B256, Header};
 
 /// Headers and uncle hashes by block hash.
@@ -20,7 +20,7 @@ impl Blocks {
     }
 }
 
-impl Ancestry for Blocks {
+impl BlockLookup for Blocks {
     fn header(&self, hash: &B256) -> Result<Option<Arc<Header>>, LookUpError> {
         Ok(self.headers.get(hash).cloned())
     }

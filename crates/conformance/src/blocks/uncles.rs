@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use rhizome_pow::uncles::{Family, check_count};
+use rhizome_pow::uncles::{UncleWindow, check_count};
 use rhizome_primitives::{Bytes, ChainSpec, Header, uncles_hash};
 use serde_json::Value;
 
@@ -72,11 +72,11 @@ fn check_candidate(case: &Value, spec: &ChainSpec) -> CaseResult {
     let candidate = graph.new_header(number, Some(case.member("candidateParent")?), "candidate")?;
     let uncles = case.member("candidateUncles")?.items()?;
     let uncles: Vec<_> = uncles.iter().map(|uncle| graph.header(uncle)).collect::<Result<_, _>>()?;
-    let family = Family::of(&candidate, &graph.stored, spec).map_err(|error| broken("family", error))?;
+    let window = UncleWindow::of(&candidate, &graph.stored, spec).map_err(|error| broken("window", error))?;
     let mut checked = HashSet::new();
     let verdict = check_count(uncles.len(), spec).and_then(|()| {
         let mut positions = uncles.iter().enumerate();
-        positions.try_for_each(|(position, uncle)| family.check_place(position, uncle, &mut checked))
+        positions.try_for_each(|(position, uncle)| window.check(position, uncle, &mut checked))
     });
     equal("valid", case.member("valid")?.boolean()?, verdict.is_ok())
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rhizome_pow::{Family, UncleRuleError, check_candidate};
+use rhizome_pow::{UncleRuleError, UncleWindow, check_candidate};
 use rhizome_primitives::{B256, Header};
 
 use super::BuildError;
@@ -23,11 +23,11 @@ pub(super) fn find(archive: &Archive, header: &Header, now: u64) -> Result<Vec<H
     }
     let buckets = buckets(ancestors.len().saturating_add(siblings.len()));
     siblings.sort_by_key(|sibling| bucket(&sibling.hash, buckets));
-    let family = Family::of(header, archive, &archive.spec).map_err(unreadable)?;
+    let window = UncleWindow::of(header, archive, &archive.spec).map_err(unreadable)?;
     let mut uncles = Vec::new();
     for sibling in siblings {
         let candidate = &sibling.block.header;
-        match check_candidate(candidate, &family, archive, &archive.spec, now) {
+        match check_candidate(candidate, &window, archive, &archive.spec, now) {
             Ok(()) => uncles.push(candidate.clone()),
             Err(UncleRuleError::LookUp(failure)) => return Err(BuildError::Ancestors(failure)),
             // Named before, or without the relation to its parent that only uncles need.

@@ -1,4 +1,4 @@
-//! The other side of the proof of work: the target, what a miner hands in, and finding a proof of low difficulty.
+//! Mining: the target, the solution of a miner, and the search for a proof of low difficulty.
 
 use rhizome_bitcoin::coinbase::{self, TAG, compress, last_position, tagged_hash};
 use rhizome_bitcoin::merkle::{proof_of_siblings, root_of, siblings_of_first};
@@ -7,16 +7,16 @@ use rhizome_bitcoin::{BitcoinBlock, BitcoinHeader, Digest, MessageError, display
 use rhizome_primitives::header::ForkDetectionData;
 use rhizome_primitives::{B256, Bytes, ChainSpec, Header, HeaderError, Rule, U256};
 
-/// Version that blocks of made-up Bitcoin chains carry.
+/// Version of synthetic Bitcoin blocks.
 const BITCOIN_VERSION: u32 = 0x2000_0000;
 
-/// Where a coinbase without tag is read: the position "none", -1, plus the length of the tag.
+/// Offset of the hash in a coinbase without tag: the position of an absent tag, -1, plus the length of the tag.
 const UNTAGGED_HASH_AT: usize = TAG.len() - 1;
 
 /// Easiest compact target of Bitcoin's own regtest.
 const BITCOIN_REGTEST_BITS: u32 = 0x207f_ffff;
 
-/// Highest hash that a difficulty allows: 2^256 / difficulty, with difficulties below 3 counting as 3.
+/// Returns the maximum hash of a difficulty: 2^256 / difficulty. Difficulties below 3 count as 3.
 pub fn target(difficulty: U256) -> U256 {
     let divisor = difficulty.max(U256::from(3));
     // 2^256 = divisor * quotient of (2^256 - 1) + remainder + 1.
@@ -24,44 +24,45 @@ pub fn target(difficulty: U256) -> U256 {
     if remainder.wrapping_add(U256::ONE) == divisor { quotient.saturating_add(U256::ONE) } else { quotient }
 }
 
-/// Why a solution cannot be put into a header.
+/// Why a solution is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MiningSolutionError {
-    /// Not a Bitcoin block, header or transaction.
+    /// The bytes are not a Bitcoin block, header or transaction.
     #[error("not a Bitcoin message")]
     Message(#[from] MessageError),
-    /// The proof of a block's coinbase needs at least the coinbase itself.
+    /// The list of Merkle hashes is empty; it must start with the id of the coinbase.
     #[error("the list of Merkle hashes is empty")]
     NoHashes,
-    /// The coinbase is too short for a hash for merged mining.
+    /// The coinbase is too short to contain a hash for merged mining.
     #[error("the coinbase carries no hash for merged mining")]
     NoTag,
 }
 
-/// A solved Bitcoin block, as far as a header needs it.
+/// The parts of a solved Bitcoin block that a header needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MiningSolution {
     header: BitcoinHeader,
     coinbase: Vec<u8>,
-    /// The coinbase's id and its siblings up to the root, wire order.
+    /// Id of the coinbase and its siblings up to the root, wire order.
     branch: Vec<Digest>,
     transaction_count: u32,
 }
 
 impl MiningSolution {
-    /// From a whole Bitcoin block.
+    /// Reads a solution from a Bitcoin block.
     pub fn from_block(block: &[u8]) -> Result<Self, MiningSolutionError> {
         let block = BitcoinBlock::parse(block)?;
         Self::from_ids(block.header, block.coinbase, &block.transaction_ids)
     }
 
-    /// From an 80-byte header, the coinbase and all transaction ids in display order, coinbase first.
+    /// Reads a solution from an 80-byte header, the coinbase, and all transaction ids in display order, coinbase first.
     pub fn from_transactions(header: &[u8], coinbase: &[u8], ids: &[Digest]) -> Result<Self, MiningSolutionError> {
         let ids: Vec<Digest> = ids.iter().map(|id| display(*id)).collect();
         Self::from_ids(BitcoinHeader::parse(header)?, read_coinbase(coinbase)?, &ids)
     }
 
-    /// From an 80-byte header, the coinbase and its Merkle branch in wire order: its own id first, then the siblings.
+    /// Reads a solution from an 80-byte header, the coinbase, and its Merkle branch in wire order: the id of the coinbase,
+    /// then the siblings.
     pub fn from_branch(
         header: &[u8],
         coinbase: &[u8],
@@ -82,8 +83,8 @@ impl MiningSolution {
         Ok(Self { header, coinbase, branch, transaction_count: ids.len() as u32 })
     }
 
-    /// The hash for merged mining of the block that this work is for: the 32 bytes behind the last tag. Without a tag
-    /// the reference takes the bytes from the ninth on, and so names them when it refuses the work.
+    /// Returns the hash for merged mining of the block that is solved: the 32 bytes after the last tag. Without a tag the
+    /// reference reads the bytes from the ninth on and reports them when it rejects the solution.
     pub fn hash_for_merged_mining(&self) -> Result<B256, MiningSolutionError> {
         let hash = match last_position(&self.coinbase, TAG) {
             Some(_) => tagged_hash(&self.coinbase),
@@ -92,7 +93,7 @@ impl MiningSolution {
         hash.map(B256::from).ok_or(MiningSolutionError::NoTag)
     }
 
-    /// The Merkle proof element: list of siblings when RSKIP-92 is active, else a partial tree.
+    /// Returns the Merkle proof element: a list of siblings if `short` (RSKIP-92 is active), otherwise a partial tree.
     pub fn merkle_proof(&self, short: bool) -> Vec<u8> {
         if short {
             return proof_of_siblings(self.branch.get(1..).unwrap_or_default());
@@ -100,8 +101,8 @@ impl MiningSolution {
         PartialTree::of_first_leaf(&self.branch, self.transaction_count).encode()
     }
 
-    /// Writes the three mining elements. The header must not have been hashed before; whether the work is enough is
-    /// for [`crate::proof_of_work`] to say.
+    /// Writes the three mining elements into a header that was not hashed before. Does not check the proof of work: see
+    /// [`crate::proof_of_work`].
     pub fn complete(&self, header: &mut Header, spec: &ChainSpec) {
         let short = spec.rules(header.number).is_active(Rule::Rskip92);
         header.bitcoin_header = Some(Bytes::copy_from_slice(self.header.as_bytes()));
@@ -110,7 +111,7 @@ impl MiningSolution {
     }
 }
 
-/// The coinbase of a solution without its witness, which its id does not cover.
+/// Reads a coinbase and removes its witness, which the id does not cover.
 fn read_coinbase(bytes: &[u8]) -> Result<Vec<u8>, MiningSolutionError> {
     Ok(rhizome_bitcoin::message::strip_witness(bytes)?)
 }
@@ -118,23 +119,23 @@ fn read_coinbase(bytes: &[u8]) -> Result<Vec<u8>, MiningSolutionError> {
 /// Why no proof of work was found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SolveError {
-    /// The header cannot have a hash for merged mining.
+    /// The header has no hash for merged mining.
     #[error("the header has no hash for merged mining")]
     NoHash(#[from] HeaderError),
-    /// The header needs fork detection data, which were not given.
+    /// The header needs fork detection data, and the argument is absent.
     #[error("fork detection data are missing")]
     NoForkData,
     /// All attempts were above the target.
     #[error("no proof of work found in {attempts} attempts")]
     Exhausted {
-        /// Bitcoin headers tried.
+        /// Number of Bitcoin headers tried.
         attempts: u32,
     },
 }
 
-/// Finds a proof of work of low difficulty and writes it into the header: a Bitcoin block made up of a coinbase alone
-/// whose time is that of the header. `fork_data` are those of [`crate::fork_detection_data`], where the header needs
-/// them. About one attempt in three succeeds at the lowest difficulty.
+/// Finds a proof of work of low difficulty and writes it into the header: a synthetic Bitcoin block that contains only a
+/// coinbase and has the timestamp of the header. `fork_data` is the result of [`crate::fork_detection_data`], required if the
+/// header has such data. At the lowest difficulty about one attempt in three succeeds.
 pub fn solve(
     header: &mut Header,
     fork_data: Option<ForkDetectionData>,
