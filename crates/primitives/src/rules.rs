@@ -300,7 +300,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sets_hold_what_was_added() {
+    fn sets_contain_the_added_rules() {
         let rules = Rules::none().with(Rule::Rskip85).with(Rule::RskipUmm);
         assert!(rules.is_active(Rule::Rskip85) && rules.is_active(Rule::RskipUmm) && !rules.is_active(Rule::Rskip87));
         assert_eq!(rules.without(Rule::Rskip85).iter().collect::<Vec<_>>(), [Rule::RskipUmm]);
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found() {
+    fn rules_are_found_by_name() {
         assert_eq!(Rule::by_name("rskipUMM"), Some(Rule::RskipUmm));
         assert_eq!(Rule::by_name("rskip86"), None);
         assert!(Rule::ALL.iter().all(|&rule| Rule::by_name(rule.name()) == Some(rule)));

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_found() {
+    fn upgrades_are_found_by_name() {
         assert_eq!(Upgrade::by_name("orchid060"), Some(Upgrade::Orchid060));
         assert_eq!(Upgrade::by_name("Orchid"), None);
     }

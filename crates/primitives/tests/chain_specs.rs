@@ -39,8 +39,8 @@ fn contracts_in_the_genesis() {
     assert_eq!(account("5f000000000000000000000000000000000000aa").nonce, 7);
     let contract = account("5f00000000000000000000000000000000000001");
     assert_eq!(contract.code.as_deref().unwrap().as_ref(), hex!("60203560003555"));
-    let cells: Vec<_> = contract.storage.iter().map(|(slot, cell)| (slot[31], slot[0], cell.len())).collect();
-    assert_eq!(cells, [(1, 0, 1), (2, 0, 32), (1, 0xff, 3)]);
+    let slots: Vec<_> = contract.storage.iter().map(|(slot, value)| (slot[31], slot[0], value.len())).collect();
+    assert_eq!(slots, [(1, 0, 1), (2, 0, 32), (1, 0xff, 3)]);
     assert_eq!(account("5f00000000000000000000000000000000000002").storage, []);
 }
 

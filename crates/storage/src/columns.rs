@@ -22,6 +22,7 @@ use crate::{log_shard, record};
 
 pub(crate) const META: &str = rocksdb::DEFAULT_COLUMN_FAMILY_NAME;
 pub(crate) const NODES: &str = "nodes";
+/// The name on the disk stays, so that existing directories open.
 pub(crate) const NODE_BATCHES: &str = "packs";
 pub(crate) const FLAT: &str = "flat";
 pub(crate) const BLOCKS: &str = "blocks";

@@ -74,10 +74,10 @@ impl Engine {
     fn restore_journal(&self) -> Result<(), StorageError> {
         let mut rows = self.db.raw_iterator_cf(self.column(columns::NODE_BATCHES)?);
         rows.seek_to_first();
-        while let Some((key, pack)) = rows.item() {
+        while let Some((key, encoded)) = rows.item() {
             let damaged = || StorageError::damaged_row(columns::NODE_BATCHES, key, "cannot be decoded");
             let sequence = key.try_into().map_err(|_length| damaged())?;
-            self.journal.restore(u64::from_be_bytes(sequence), NodeBatch::decode(pack).ok_or_else(damaged)?);
+            self.journal.restore(u64::from_be_bytes(sequence), NodeBatch::decode(encoded).ok_or_else(damaged)?);
             rows.next();
         }
         rows.status().map_err(|source| StorageError::Engine { operation: "read the node batches", source })

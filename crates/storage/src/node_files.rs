@@ -8,10 +8,10 @@
 //! the batch that deletes the flushed node batches from the journal, after all the data it refers to is on the disk.
 //! Anything that a crash leaves beyond that row is overwritten or removed.
 //!
-//! Measured with 2,000,000 nodes of 104 bytes in batches of 5,000 (AMD EPYC, 2 cores, `cargo bench -p rhizome-storage
-//! --profile release`): 346,000 nodes a second are written, against 178,000 as rows of a RocksDB column; 238 MB on the
-//! disk against 281; random reads 83,000 a second against 90,000. Imports write far more nodes than they read. Nothing
-//! here depends on the processor or the system.
+//! Measured with 2,000,000 nodes of 104 bytes in batches of 5,000 (AMD EPYC, 2 cores, three runs of `cargo bench -p
+//! rhizome-storage --profile release`): 1.9 to 2.5 times as many nodes are written a second as in rows of a RocksDB
+//! column (346,000 against 178,000 on an idle machine), in 238 MB instead of 281; random reads take about the same
+//! time. Imports write far more nodes than they read. Nothing here depends on the processor, so there is no fallback.
 
 use std::fs::{self, File};
 use std::io;

@@ -122,9 +122,9 @@ impl Store {
         batch.put_cf(engine.column(RECEIPTS)?, write.hash, row);
         let transactions = engine.column(TRANSACTIONS)?;
         // In key order, which speeds up the insertion: see `columns.rs`.
-        let mut places: Vec<(&B256, u32)> = write.transaction_hashes.iter().zip(0..).collect();
-        places.sort_unstable();
-        for (hash, index) in places {
+        let mut transaction_indexes: Vec<(&B256, u32)> = write.transaction_hashes.iter().zip(0..).collect();
+        transaction_indexes.sort_unstable();
+        for (hash, index) in transaction_indexes {
             batch.merge_cf(transactions, hash, record::encode_location(&write.hash, index));
         }
         log_index::add_to_batch(&self.database, &mut batch, write.number, write.receipts)?;
@@ -160,7 +160,7 @@ impl Store {
         let column = engine.column(NODE_BATCHES)?;
         // Only the writer takes sequence numbers, so the next one stays valid until the row is in the journal.
         let sequence = engine.journal.next_sequence().to_be_bytes();
-        nodes.with_encoded(|pack| batch.put_cf(column, sequence, pack));
+        nodes.with_encoded(|encoded| batch.put_cf(column, sequence, encoded));
         engine.journal.append(nodes);
         Ok(())
     }

@@ -54,7 +54,7 @@ fn an_unusable_directory_is_named_in_the_error() {
 }
 
 #[test]
-fn damaged_files_are_an_error() {
+fn damaged_files_fail_the_start() {
     let dir = tempfile::tempdir().unwrap();
     drop(Store::open(dir.path(), &identity(), &small()).unwrap());
     for entry in fs::read_dir(dir.path().join("chain")).unwrap() {

@@ -30,7 +30,7 @@ fn wiping_an_account_deletes_all_keys_below_it() {
     let account = [5_u8; 31];
     let key = |tail: &[u8]| [account.as_slice(), tail].concat();
     let block = TestBlock::new(1, "a").with_flat(&account, Some(b"account")).with_flat(&key(&[0x80]), Some(&[1; 40]));
-    let block = block.with_flat(&key(&[0xff; 43]), Some(b"cell")).with_flat(&[6; 31], Some(b"neighbour"));
+    let block = block.with_flat(&key(&[0xff; 43]), Some(b"slot")).with_flat(&[6; 31], Some(b"neighbour"));
     block.with_flat(&[4; 44], Some(b"below no account")).write_best(&store);
     let mut next = TestBlock::new(2, "b").with_flat(&key(&[0]), Some(b"reborn"));
     next.flat.wiped.insert(account.to_vec());

@@ -111,8 +111,8 @@ impl<'a> StateKey<'a> {
             [] => KeyPart::Account,
             [CODE] => KeyPart::Code,
             [STORAGE] => KeyPart::Mark,
-            [STORAGE, cell @ ..] => {
-                let slot = cell.get(HASH_PREFIX..).filter(|slot| (1..=32).contains(&slot.len()))?;
+            [STORAGE, value @ ..] => {
+                let slot = value.get(HASH_PREFIX..).filter(|slot| (1..=32).contains(&slot.len()))?;
                 KeyPart::Slot(B256::left_padding_from(slot))
             }
             _ => return None,
@@ -138,8 +138,8 @@ pub fn encode_slot_value(word: U256) -> Option<Bytes> {
 }
 
 /// Decodes a slot value; `None` if it is longer than a word, which only slots of the Bridge are.
-pub fn decode_slot_value(cell: &[u8]) -> Option<U256> {
-    (cell.len() <= 32).then(|| U256::from_be_slice(cell))
+pub fn decode_slot_value(value: &[u8]) -> Option<U256> {
+    (value.len() <= 32).then(|| U256::from_be_slice(value))
 }
 
 fn strip(bytes: &[u8]) -> &[u8] {

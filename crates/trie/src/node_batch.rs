@@ -69,9 +69,9 @@ impl NodeBatch {
         self.messages.len() + self.len() * (size_of::<B256>() + size_of::<usize>())
     }
 
-    /// Passes the encoded batch to `show`: the messages, the length of each in 3 bytes, and their number in 4 bytes
+    /// Passes the encoded batch to `use_encoded`: the messages, the length of each in 3 bytes, and their number in 4 bytes
     /// (both big-endian). Hashes are computed again on decoding.
-    pub fn with_encoded<T>(&mut self, show: impl FnOnce(&[u8]) -> T) -> T {
+    pub fn with_encoded<T>(&mut self, use_encoded: impl FnOnce(&[u8]) -> T) -> T {
         let end = self.messages.len();
         let ends = self.starts.iter().skip(1).copied().chain([end]);
         for (start, end) in self.starts.iter().zip(ends) {
@@ -80,16 +80,16 @@ impl NodeBatch {
             self.messages.extend(length.iter().skip(size_of::<u32>() - LENGTH_BYTES));
         }
         self.messages.extend((self.hashes.len() as u32).to_be_bytes());
-        let shown = show(&self.messages);
+        let result = use_encoded(&self.messages);
         self.messages.truncate(end);
-        shown
+        result
     }
 
     /// Decodes the result of [`NodeBatch::with_encoded`]; `None` if malformed.
-    pub fn decode(pack: &[u8]) -> Option<Self> {
-        let (pack, count) = pack.split_last_chunk::<4>()?;
+    pub fn decode(encoded: &[u8]) -> Option<Self> {
+        let (encoded, count) = encoded.split_last_chunk::<4>()?;
         let lengths = (u32::from_be_bytes(*count) as usize).checked_mul(LENGTH_BYTES)?;
-        let (messages, lengths) = pack.split_at(pack.len().checked_sub(lengths)?);
+        let (messages, lengths) = encoded.split_at(encoded.len().checked_sub(lengths)?);
         let (lengths, _) = lengths.as_chunks::<LENGTH_BYTES>();
         let (mut starts, mut parts, mut rest) = (Vec::new(), Vec::new(), messages);
         for [high, middle, low] in lengths {
@@ -121,8 +121,8 @@ impl NodeBatch {
     }
 
     pub(crate) fn set_hash(&mut self, index: usize, hash: &B256) {
-        if let Some(place) = self.hashes.get_mut(index) {
-            *place = *hash;
+        if let Some(target) = self.hashes.get_mut(index) {
+            *target = *hash;
         }
     }
 
@@ -192,13 +192,13 @@ mod tests {
     fn encoded_batches_round_trip_and_truncated_ones_are_rejected() {
         for count in [0, 1, 2, 100] {
             let mut rows = rows(count);
-            let pack = rows.with_encoded(<[u8]>::to_vec);
-            assert_eq!(NodeBatch::decode(&pack), Some(rows));
+            let encoded = rows.with_encoded(<[u8]>::to_vec);
+            assert_eq!(NodeBatch::decode(&encoded), Some(rows));
         }
-        let pack = rows(5).with_encoded(<[u8]>::to_vec);
-        for length in 0..pack.len() {
-            assert_eq!(NodeBatch::decode(&pack[..length]), None, "{length}");
-            assert_eq!(NodeBatch::decode(&pack[length + 1..]).filter(|rows| rows.len() == 5), None, "{length}");
+        let encoded = rows(5).with_encoded(<[u8]>::to_vec);
+        for length in 0..encoded.len() {
+            assert_eq!(NodeBatch::decode(&encoded[..length]), None, "{length}");
+            assert_eq!(NodeBatch::decode(&encoded[length + 1..]).filter(|rows| rows.len() == 5), None, "{length}");
         }
         assert_eq!(NodeBatch::decode(&[0xff; 40]), None);
     }

@@ -108,7 +108,7 @@ impl History {
 
 proptest! {
     #[test]
-    fn fuzz_only_the_contents_count(operations in vec(operation(), 1..120)) {
+    fn fuzz_roots_depend_only_on_the_contents(operations in vec(operation(), 1..120)) {
         let mut history = History::new();
         for operation in &operations {
             history.run(operation)?;

@@ -270,8 +270,8 @@ fn read_account(key: &str, account: &SpecField<'_>) -> Result<GenesisAccount, Sp
         contract.allow(&["code", "data"])?;
         code = Some(contract.required("code")?.bytes()?);
         if let Some(data) = contract.optional("data")? {
-            for (slot, cell) in data.members()? {
-                storage.push((B256::from(left_padded::<32>(slot, &cell.path, 1)?), cell.bytes()?));
+            for (slot, value) in data.members()? {
+                storage.push((B256::from(left_padded::<32>(slot, &value.path, 1)?), value.bytes()?));
             }
         }
     }

@@ -85,8 +85,8 @@ pub(super) fn hash_all<M: AsRef<[u8]>>(processor: X64V4Token, messages: &[M]) ->
         permute(processor, &mut states);
         for (lane, (input, _)) in inputs.iter_mut().zip(is_last).enumerate().filter(|(_, (_, is_last))| *is_last) {
             let hash = states.squeeze(lane);
-            if let Some(place) = input.take().and_then(|input| hashes.get_mut(input.index)) {
-                *place = hash;
+            if let Some(target) = input.take().and_then(|input| hashes.get_mut(input.index)) {
+                *target = hash;
             }
         }
     }

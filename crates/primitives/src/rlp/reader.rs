@@ -62,8 +62,8 @@ impl<'a> Item<'a> {
         let mut got = 0;
         for element in self.elements(what)? {
             let element = element?;
-            if let Some(place) = found.get_mut(got) {
-                *place = element;
+            if let Some(target) = found.get_mut(got) {
+                *target = element;
             }
             got += 1;
         }
