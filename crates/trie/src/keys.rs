@@ -111,8 +111,8 @@ impl<'a> StateKey<'a> {
             [] => KeyPart::Account,
             [CODE] => KeyPart::Code,
             [STORAGE] => KeyPart::Mark,
-            [STORAGE, value @ ..] => {
-                let slot = value.get(HASH_PREFIX..).filter(|slot| (1..=32).contains(&slot.len()))?;
+            [STORAGE, hashed_slot @ ..] => {
+                let slot = hashed_slot.get(HASH_PREFIX..).filter(|slot| (1..=32).contains(&slot.len()))?;
                 KeyPart::Slot(B256::left_padding_from(slot))
             }
             _ => return None,
