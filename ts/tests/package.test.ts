@@ -74,7 +74,7 @@ describe.skipIf(process.platform === 'win32')('a release without publishing', ()
     execFileSync('tar', ['xzOf', join(out, file), `package/${path}`], { encoding: 'utf8' })
 })
 
-test('error: a step that there is none of', () => {
+test('error: an unknown step', () => {
   const parameters = [join(root, 'scripts/release/release.mjs'), 'fly']
   const { stderr, status } = spawnSync(process.execPath, parameters, { encoding: 'utf8' })
   expect([status, stderr]).toEqual([1, expect.stringMatching(/^release: fly is not one of the steps check, /)])
