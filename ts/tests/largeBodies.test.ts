@@ -64,7 +64,7 @@ describe('a body above 64 KB', () => {
   const batchOf = (count: number) =>
     `[${Array(count)
       .fill(version)
-      .join(' '.repeat(2 * kilo) + ',')}]`
+      .join(`${' '.repeat(2 * kilo)},`)}]`
 
   test.each<[string, string, object]>([
     ['that is no JSON', `${version} ${'{'.repeat(100 * kilo)}`, { id: null, error: { code: -32700 } }],
