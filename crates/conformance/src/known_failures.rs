@@ -1,14 +1,13 @@
 //! The list of vectors that are known to fail, `tests/vectors/known-failures.yaml`.
-//!
-//! The list is a small part of YAML: comments, blank lines, `[]` for an empty list, and entries of the four keys below
-//! with values on one line, plain or in double quotes. Other YAML is rejected.
 
 #![allow(dead_code, reason = "the test programs that include this file use a part of it")]
 
+use serde::Deserialize;
 use std::path::Path;
 
 /// An entry of the list.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct KnownFailure {
     suite: String,
     file: String,
@@ -26,20 +25,6 @@ impl KnownFailure {
                 None => self.case == case,
             }
     }
-
-    fn field(&mut self, name: &str) -> Option<&mut String> {
-        match name {
-            "suite" => Some(&mut self.suite),
-            "file" => Some(&mut self.file),
-            "case" => Some(&mut self.case),
-            "reason" => Some(&mut self.reason),
-            _ => None,
-        }
-    }
-
-    fn is_complete(&self) -> bool {
-        [&self.suite, &self.file, &self.case, &self.reason].iter().all(|field| !field.is_empty())
-    }
 }
 
 /// Why the list cannot be used.
@@ -47,10 +32,8 @@ impl KnownFailure {
 pub(crate) enum KnownFailuresError {
     #[error("cannot read it: {0}")]
     Read(#[from] std::io::Error),
-    #[error("line {line}: expected `- suite: …` or one of the keys suite, file, case, reason")]
-    Line { line: usize },
-    #[error("line {line}: the entry before it lacks one of the keys suite, file, case, reason")]
-    Incomplete { line: usize },
+    #[error("expected a list of entries with suite, file, case and reason: {0}")]
+    Syntax(#[from] serde_yaml_ng::Error),
 }
 
 /// The cases that are expected to fail.
@@ -70,38 +53,9 @@ impl KnownFailures {
     }
 
     fn parse(text: &str) -> Result<KnownFailures, KnownFailuresError> {
-        let mut entries: Vec<KnownFailure> = Vec::new();
-        let mut lines = 0;
-        for (line, text) in (1..).zip(text.lines()) {
-            lines = line;
-            let content = text.trim();
-            if content.is_empty() || content.starts_with('#') || content == "[]" {
-                continue;
-            }
-            let pair = match content.strip_prefix("- ") {
-                Some(pair) => {
-                    check_last(&entries, line)?;
-                    entries.push(KnownFailure::default());
-                    pair
-                }
-                None => content,
-            };
-            let (key, value) = pair.split_once(": ").ok_or(KnownFailuresError::Line { line })?;
-            let field = entries.last_mut().and_then(|entry| entry.field(key)).filter(|field| field.is_empty());
-            let field = field.ok_or(KnownFailuresError::Line { line })?;
-            let value = value.trim();
-            let unquoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
-            unquoted.unwrap_or(value).clone_into(field);
-        }
-        check_last(&entries, lines + 1)?;
-        Ok(KnownFailures { entries })
-    }
-}
-
-fn check_last(entries: &[KnownFailure], line: usize) -> Result<(), KnownFailuresError> {
-    match entries.last() {
-        Some(entry) if !entry.is_complete() => Err(KnownFailuresError::Incomplete { line }),
-        _ => Ok(()),
+        // A file with comments only is null.
+        let entries: Option<Vec<KnownFailure>> = serde_yaml_ng::from_str(text)?;
+        Ok(KnownFailures { entries: entries.unwrap_or_default() })
     }
 }
 
@@ -111,7 +65,7 @@ mod tests {
 
     #[test]
     fn matches_full_names_and_prefixes() {
-        let text = "# why\n- suite: evm\n  file: calls.json\n  case: \"deep*\"\n  reason: bridge: not yet\n\n- suite: state\n  \
+        let text = "# why\n- suite: evm\n  file: calls.json\n  case: \"deep*\"\n  reason: \"bridge: not yet\"\n\n- suite: state\n  \
                     file: a.json\n  case: one\n  reason: r\n";
         let list = KnownFailures::parse(text).unwrap();
         assert_eq!(list.reason("evm", "calls.json", "deeper"), Some("bridge: not yet".to_owned()));
