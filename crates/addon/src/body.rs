@@ -13,9 +13,9 @@ use std::sync::Arc;
 const BLOCK_BYTES: usize = 64 << 10;
 
 /// A body. Its memory is free when it is closed, whenever JavaScript collects the handle.
-pub struct LargeBody(Arc<Mutex<State>>);
+pub struct LargeBody(Arc<Mutex<LargeBodyState>>);
 
-enum State {
+enum LargeBodyState {
     /// The blocks so far.
     Arriving(Vec<Vec<u8>>),
     /// A thread of the pool has the blocks.
@@ -27,7 +27,7 @@ enum State {
 
 impl LargeBody {
     fn add(&self, piece: &[u8]) {
-        let State::Arriving(blocks) = &mut *self.0.lock() else { return };
+        let LargeBodyState::Arriving(blocks) = &mut *self.0.lock() else { return };
         let room = blocks.last().map_or(0, |last| last.capacity() - last.len());
         let (fitting, rest) = piece.split_at(room.min(piece.len()));
         if let Some(last) = blocks.last_mut() {
@@ -43,7 +43,7 @@ impl LargeBody {
     /// Calls `read` with a range of the bytes of a body that was split.
     fn read<T>(&self, start: u32, end: u32, read: impl FnOnce(&[u8]) -> Option<T>) -> Result<T> {
         let joined = match &*self.0.lock() {
-            State::Joined(bytes) => Some(Arc::clone(bytes)),
+            LargeBodyState::Joined(bytes) => Some(Arc::clone(bytes)),
             _ => None,
         };
         let (start, end) = (usize::try_from(start).ok(), usize::try_from(end).ok());
@@ -55,7 +55,7 @@ impl LargeBody {
 /// Opens an empty body.
 #[napi(catch_unwind, ts_return_type = "object")]
 pub fn open_body() -> External<LargeBody> {
-    External::new(LargeBody(Arc::new(Mutex::new(State::Arriving(Vec::new())))))
+    External::new(LargeBody(Arc::new(Mutex::new(LargeBodyState::Arriving(Vec::new())))))
 }
 
 /// Copies a piece to the end of a body.
@@ -76,13 +76,13 @@ pub fn split_body<'e>(
     let state = Arc::clone(&body.0);
     pooled(env, deadline_ms, token, move |_node, _limit| {
         let most_requests = usize::try_from(most_requests).map_err(RpcError::internal)?;
-        let State::Arriving(blocks) = std::mem::replace(&mut *state.lock(), State::Splitting) else {
+        let LargeBodyState::Arriving(blocks) = std::mem::replace(&mut *state.lock(), LargeBodyState::Splitting) else {
             return Err(RpcError::internal("a body is split once, and before it is closed"));
         };
         let joined = Arc::new(blocks.concat());
         drop(blocks);
-        if let splitting @ State::Splitting = &mut *state.lock() {
-            *splitting = State::Joined(Arc::clone(&joined));
+        if let splitting @ LargeBodyState::Splitting = &mut *state.lock() {
+            *splitting = LargeBodyState::Joined(Arc::clone(&joined));
         }
         Ok(body::split(&joined, most_requests))
     })
@@ -91,7 +91,7 @@ pub fn split_body<'e>(
 /// Frees the memory of a body.
 #[napi(catch_unwind)]
 pub fn close_body(#[napi(ts_arg_type = "object")] body: &External<LargeBody>) {
-    *body.0.lock() = State::Closed;
+    *body.0.lock() = LargeBodyState::Closed;
 }
 
 /// Returns a part of a body that was split. The range, in bytes, begins and ends between characters.

@@ -13,10 +13,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Weak callback: it does not keep the worker running.
-type Callback = ThreadsafeFunction<(), (), (), Status, false, true>;
+type NotifyFunction = ThreadsafeFunction<(), (), (), Status, false, true>;
 
 struct Listener {
-    callback: Callback,
+    callback: NotifyFunction,
     /// Whether a notification is pending.
     is_called: Arc<AtomicBool>,
 }

@@ -132,7 +132,7 @@ struct Choices {
     traces: Traces,
     time_offset: TimeOffset,
     state_override: StateOverride,
-    waiting: Waiting,
+    waiting: WaitingChoice,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -194,7 +194,7 @@ enum StateOverride {
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Waiting {
+enum WaitingChoice {
     Explained,
     Reference,
 }
@@ -227,7 +227,7 @@ impl NodeConfig {
             OldRoots::Checked => OldStateRoots::Checked,
         };
         chain.keeps_time_offset = matches!(self.choices.time_offset, TimeOffset::Lasting);
-        chain.pool.fits_next_block = matches!(self.choices.waiting, Waiting::Explained);
+        chain.pool.fits_next_block = matches!(self.choices.waiting, WaitingChoice::Explained);
         if is_development {
             // No limits: a development network has a single user.
             chain.pool.has_rate_limiter = false;
@@ -300,7 +300,7 @@ impl NodeConfig {
             },
             begins_with_block: self.begins_with_block,
             has_wallet: self.has_wallet,
-            explains_waiting: matches!(self.choices.waiting, Waiting::Explained),
+            explains_waiting: matches!(self.choices.waiting, WaitingChoice::Explained),
             call_gas_cap: self.call_gas_cap,
             estimate_bound: match self.choices.estimate_cap {
                 EstimateCap::Block => EstimateBound::PendingBlock,

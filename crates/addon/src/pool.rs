@@ -36,11 +36,11 @@ pub(crate) struct Pool {
 
 /// Queue from which the threads take jobs.
 struct Queue {
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<PoolQueue>,
     has_job: Condvar,
 }
 
-struct Waiting {
+struct PoolQueue {
     jobs: FairQueue<Job>,
     is_closed: bool,
 }
@@ -57,7 +57,7 @@ struct Counts {
 impl Pool {
     /// Starts the threads, whose names contain `name`. The queue holds at most `waiting` jobs.
     pub(crate) fn start(name: &str, threads: usize, waiting: usize) -> std::io::Result<Self> {
-        let waiting = Mutex::new(Waiting { jobs: FairQueue::new(waiting), is_closed: false });
+        let waiting = Mutex::new(PoolQueue { jobs: FairQueue::new(waiting), is_closed: false });
         let queue = Arc::new(Queue { waiting, has_job: Condvar::new() });
         let counts = Arc::<Counts>::default();
         start_rayon();

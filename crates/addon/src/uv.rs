@@ -28,15 +28,15 @@ struct HandleMemory {
     hook: sys::napi_async_cleanup_hook_handle,
 }
 
-type Callback = unsafe extern "C" fn(*mut c_void);
+type UvCallback = unsafe extern "C" fn(*mut c_void);
 
 struct Functions {
     handle_size: unsafe extern "C" fn(c_int) -> usize,
-    async_init: unsafe extern "C" fn(*mut c_void, *mut c_void, Callback) -> c_int,
+    async_init: unsafe extern "C" fn(*mut c_void, *mut c_void, UvCallback) -> c_int,
     async_send: unsafe extern "C" fn(*mut c_void) -> c_int,
     reference: unsafe extern "C" fn(*mut c_void),
     unreference: unsafe extern "C" fn(*mut c_void),
-    close: unsafe extern "C" fn(*mut c_void, Callback),
+    close: unsafe extern "C" fn(*mut c_void, UvCallback),
 }
 
 /// Looked up once per process. `None` if a symbol is missing or a handle is larger than [`HANDLE_BYTES`].
@@ -103,7 +103,7 @@ impl Waker {
 
 impl Wakeup {
     /// Makes a handle whose waker makes the loop call `callback` on this thread. Does not keep the loop running.
-    pub(crate) fn new(env: &Env, callback: Callback) -> Result<Self> {
+    pub(crate) fn new(env: &Env, callback: UvCallback) -> Result<Self> {
         let functions =
             FUNCTIONS.as_ref().ok_or_else(|| Error::new(Status::GenericFailure, "libuv is not available"))?;
         let mut uv_loop = null_mut();

@@ -2,7 +2,7 @@
 
 use super::access::{SlotAccess, decode_elements};
 use super::keys::SlotKey;
-use super::slot::StoredValue;
+use super::slot::SlotEncoding;
 use crate::error::Result;
 use rhizome_primitives::{Address, rlp};
 
@@ -111,7 +111,7 @@ impl Election {
     }
 }
 
-impl StoredValue for Election {
+impl SlotEncoding for Election {
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
         let Some(bytes) = slots.read(key)? else { return Ok(Self::default()) };
         Self::decode(&bytes).ok_or_else(|| key.malformed())

@@ -2,7 +2,7 @@
 
 use super::access::{SlotAccess, decode_elements};
 use super::keys::{PENDING_VERSION, SlotKey};
-use super::slot::StoredValue;
+use super::slot::SlotEncoding;
 use crate::error::Result;
 use rhizome_primitives::{Rule, keccak256, rlp};
 
@@ -77,7 +77,7 @@ impl PendingFederation {
 }
 
 /// The pending federation, if there is one.
-impl StoredValue for Option<PendingFederation> {
+impl SlotEncoding for Option<PendingFederation> {
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
         let Some(bytes) = slots.read(key)? else { return Ok(None) };
         let has_three_keys = slots.has(Rule::Rskip123) && slots.read(&PENDING_VERSION)?.is_some();

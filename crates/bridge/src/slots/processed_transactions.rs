@@ -2,7 +2,7 @@
 
 use super::access::{SlotAccess, decode_elements};
 use super::keys::SlotKey;
-use super::slot::StoredValue;
+use super::slot::SlotEncoding;
 use crate::error::Result;
 use rhizome_primitives::rlp;
 
@@ -38,7 +38,7 @@ impl ProcessedTransactions {
     }
 }
 
-impl StoredValue for ProcessedTransactions {
+impl SlotEncoding for ProcessedTransactions {
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
         let Some(bytes) = slots.read(key)? else { return Ok(Self(Vec::new())) };
         Self::decode(&bytes).ok_or_else(|| key.malformed())

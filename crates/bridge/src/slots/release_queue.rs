@@ -2,7 +2,7 @@
 
 use super::access::{SlotAccess, decode_elements};
 use super::keys::{QUEUE_WITH_HASH, SlotKey};
-use super::slot::StoredValue;
+use super::slot::SlotEncoding;
 use crate::error::Result;
 use rhizome_primitives::{B256, Rule, rlp};
 
@@ -35,7 +35,7 @@ impl ReleaseQueue {
     }
 }
 
-impl StoredValue for ReleaseQueue {
+impl SlotEncoding for ReleaseQueue {
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
         let mut requests = load_requests(slots, key, false)?;
         if slots.has(Rule::Rskip146) {

@@ -6,7 +6,7 @@ use crate::error::Result;
 use rhizome_primitives::{Address, Bytes, Rule, U256, rlp};
 
 /// A value with its storage format. Some values occupy two slots; `key` is the first one.
-pub(crate) trait StoredValue: Sized {
+pub(crate) trait SlotEncoding: Sized {
     /// Reads the value.
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self>;
 
@@ -33,7 +33,7 @@ pub(crate) struct Slot<T> {
     is_changed: bool,
 }
 
-impl<T: StoredValue> Slot<T> {
+impl<T: SlotEncoding> Slot<T> {
     /// A slot that the save writes even if the call only reads it.
     pub(crate) fn saved_if_loaded(key: SlotKey) -> Self {
         Self { key, condition: SaveCondition::Loaded, rule: None, value: None, is_changed: false }
@@ -83,7 +83,7 @@ impl<T: StoredValue> Slot<T> {
 }
 
 /// An RLP integer of 64 bits, if present.
-impl StoredValue for Option<u64> {
+impl SlotEncoding for Option<u64> {
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
         slots.read_u64_at(&key.word(), key)
     }
@@ -97,7 +97,7 @@ impl StoredValue for Option<u64> {
 }
 
 /// An RLP integer of 256 bits, if present.
-impl StoredValue for Option<U256> {
+impl SlotEncoding for Option<U256> {
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
         slots.read_number(key)
     }
@@ -111,7 +111,7 @@ impl StoredValue for Option<U256> {
 }
 
 /// A flag as an RLP integer, if present.
-impl StoredValue for Option<bool> {
+impl SlotEncoding for Option<bool> {
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
         Ok(slots.read_number(key)?.map(|number| !number.is_zero()))
     }
@@ -122,7 +122,7 @@ impl StoredValue for Option<bool> {
 }
 
 /// An address as an RLP string, if present.
-impl StoredValue for Option<Address> {
+impl SlotEncoding for Option<Address> {
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
         let Some(bytes) = slots.read(key)? else { return Ok(None) };
         let address = rlp::decode_all(&bytes).ok().and_then(|items| Address::try_from(items.first()?.bytes()).ok());
@@ -138,7 +138,7 @@ impl StoredValue for Option<Address> {
 }
 
 /// Raw bytes. Empty bytes delete the slot.
-impl StoredValue for Bytes {
+impl SlotEncoding for Bytes {
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
         Ok(slots.read(key)?.unwrap_or_default())
     }
@@ -151,7 +151,7 @@ impl StoredValue for Bytes {
 /// A list of which only the empty one is implemented.
 pub(crate) struct EmptyList;
 
-impl StoredValue for EmptyList {
+impl SlotEncoding for EmptyList {
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
         match slots.read(key)?.as_ref().map(AsRef::as_ref) {
             None | Some([0xc0]) => Ok(Self),

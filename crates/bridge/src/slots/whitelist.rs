@@ -2,7 +2,7 @@
 
 use super::access::{SlotAccess, decode_elements};
 use super::keys::{SlotKey, UNLIMITED_WHITELIST};
-use super::slot::StoredValue;
+use super::slot::SlotEncoding;
 use crate::error::Result;
 use rhizome_primitives::{Rule, rlp};
 use std::collections::BTreeMap;
@@ -83,7 +83,7 @@ fn put_signed(out: &mut Vec<u8>, number: i64) {
     rlp::put_bytes(out, digits);
 }
 
-impl StoredValue for Whitelist {
+impl SlotEncoding for Whitelist {
     /// The unlimited entries are not read if the first slot is absent.
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
         let Some(one_off) = slots.read(key)? else { return Ok(Self::empty()) };
