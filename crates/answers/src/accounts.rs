@@ -57,11 +57,11 @@ struct Account {
     until: Option<Instant>,
 }
 
-/// Who signs a transaction.
+/// The signature source of a transaction.
 pub(crate) enum Signer {
     /// The account itself, with its key.
     Key(B256),
-    /// Nobody: the node claims that the account did.
+    /// No key: the node sends as an impersonated account.
     Impersonated,
 }
 
@@ -83,7 +83,7 @@ impl Account {
 }
 
 impl Accounts {
-    /// A node that signs for nobody.
+    /// Returns no accounts: the node does not sign.
     pub fn none() -> Self {
         Self::default()
     }
@@ -109,7 +109,7 @@ impl Accounts {
         addresses
     }
 
-    /// The key of an unlocked account; `missing` words the refusal when there is none.
+    /// Returns the key of an unlocked account. `missing` is the error text if there is no key.
     pub fn key(&self, address: &Address, missing: impl FnOnce() -> String) -> Result<B256, RpcError> {
         let Some(wallet) = &self.wallet else {
             return Err(RpcError::invalid_params("Local wallet is disabled in this node"));
@@ -117,7 +117,7 @@ impl Accounts {
         wallet.unlocked_key(address).ok_or_else(|| RpcError::invalid_params(missing()))
     }
 
-    /// Who signs transactions of an address; `missing` words the refusal when nobody does.
+    /// Returns the signer of an address. `missing` is the error text if the node has neither key nor impersonation.
     pub(crate) fn signer(&self, address: &Address, missing: impl FnOnce() -> String) -> Result<Signer, RpcError> {
         if self.impersonated.lock().contains(address) {
             return Ok(Signer::Impersonated);
@@ -128,7 +128,7 @@ impl Accounts {
         }
     }
 
-    /// The key of an address where it can be used, else nothing but its name.
+    /// Returns the key of an unlocked account, otherwise an impersonation of the address.
     pub(crate) fn signer_or_impersonator(&self, address: &Address) -> Signer {
         self.key(address, String::new).map_or(Signer::Impersonated, Signer::Key)
     }
@@ -222,7 +222,7 @@ impl Accounts {
         key.ok_or_else(|| RpcError::new(ErrorCode::ServerError, "account is locked"))
     }
 
-    /// -32604 on a node that signs for nobody.
+    /// Fails with -32604 on a node without accounts.
     fn wallet(&self) -> Result<&Wallet, RpcError> {
         let disabled = || RpcError::new(ErrorCode::WalletDisabled, "The local wallet feature is disabled");
         self.wallet.as_ref().ok_or_else(disabled)

@@ -12,8 +12,8 @@ use std::ops::ControlFlow;
 /// Room for reading ahead and for writing behind, in bytes.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// Imports a file of blocks. `report` gets `{"number","hash","stateRoot","result"}` for each and says whether to go on.
-/// The answer counts: `{"blocks","best","side","known","head"}`. A failure names file, line, block and rule.
+/// Imports a file of blocks. `report` receives `{"number","hash","stateRoot","result"}` for each block and returns whether to
+/// continue. Returns the counts `{"blocks","best","side","known","head"}`. Errors name file, line, block and rule.
 pub fn import(node: &Node, path: &str, mut report: impl FnMut(String) -> ControlFlow<()>) -> Answer {
     let file = File::open(path).map_err(|error| failed(path, &error))?;
     let (mut best, mut side, mut known) = (0, 0, 0);
@@ -30,9 +30,8 @@ pub fn import(node: &Node, path: &str, mut report: impl FnMut(String) -> Control
     Ok(counts(&[("blocks", blocks), ("best", best), ("side", side), ("known", known), ("head", head)]))
 }
 
-/// Writes the blocks of the main chain from one height to another. `report` gets `{"number"}` for each and says whether to
-/// go on.
-/// The answer is `{"blocks","from","to"}`.
+/// Writes the blocks of the main chain from one height to another. `report` receives `{"number"}` for each block and returns
+/// whether to continue. Returns `{"blocks","from","to"}`.
 pub fn export(
     node: &Node,
     path: &str,

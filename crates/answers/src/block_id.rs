@@ -28,7 +28,7 @@ enum Target {
     Hash(B256),
     /// A hash in an object: same block, other words when it is missing.
     NamedHash(B256),
-    /// A hash in an object that must lie on the main chain.
+    /// A hash with `requireCanonical`: the block must be on the main chain.
     CanonicalHash(B256),
 }
 
@@ -93,7 +93,7 @@ impl<'a> BlockId<'a> {
         self.target == Target::Pending
     }
 
-    /// Whether it is the head, as far as that can be told without reading.
+    /// Returns `true` if the id names the head, without a database read. May return `false` for a hash of the head.
     pub(crate) fn is_head(&self, node: &Node) -> bool {
         match self.target {
             Target::Latest => true,
@@ -102,7 +102,7 @@ impl<'a> BlockId<'a> {
         }
     }
 
-    /// The head with what was read of it lately, when it is the head that is named, as far as that can be told without reading.
+    /// Returns the cache of the head if the id names the head, without a database read.
     pub(crate) fn cached_head(&self, node: &Node) -> Option<Arc<HeadCache>> {
         let head = node.chain().head();
         let is_head = match self.target {
@@ -138,7 +138,7 @@ impl<'a> BlockId<'a> {
         Ok(self)
     }
 
-    /// The block, or none when there is no such block.
+    /// Returns the block; `None` if it does not exist.
     pub fn find(&self, node: &Node) -> Result<Option<BlockRef>, RpcError> {
         let chain = node.chain();
         let record = match self.target {

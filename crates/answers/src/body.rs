@@ -1,5 +1,5 @@
-//! A large request body, split into its requests: where the parts of each one are. Nothing is copied, and nothing but the
-//! envelopes is looked into.
+//! A large request body, split into requests: the byte ranges of their members. Nothing is copied, and only the envelopes
+//! are parsed.
 
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -16,7 +16,7 @@ const TOLD_PARAMETERS: usize = 8;
 /// Elements of a batch that are no requests do not count, up to this number for each request that is allowed.
 const FAULTY_PER_REQUEST: usize = 20;
 
-/// What is wrong with a body as a whole.
+/// Faults of a body as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyFault {
     /// Not JSON, or not UTF-8.
@@ -31,7 +31,7 @@ pub enum BodyFault {
     LongBatch,
 }
 
-/// What is wrong with a request.
+/// Faults of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RequestFault {
     None = 0,
@@ -87,7 +87,7 @@ fn split_requests(body: &[u8], most_requests: usize) -> Result<(bool, Vec<Reques
     Ok((true, members.into_iter().map(|members| split.parts(members)).collect()))
 }
 
-/// Refuses what nests too deep or has too many values, before anything is read. What is unbalanced is not JSON.
+/// Rejects bodies that are nested too deeply or have too many values, before parsing. Unbalanced brackets are not JSON.
 fn measure(text: &[u8]) -> Result<(), BodyFault> {
     let (mut depth, mut deepest, mut values, mut last) = (0_usize, 0, 1_usize, 0_u8);
     let mut at = 0;
@@ -136,32 +136,32 @@ fn end_of_string(text: &[u8], start: usize) -> Option<usize> {
 
 /// The members of an envelope; the last of several equal ones counts.
 #[derive(Default)]
-struct Members<'a> {
+struct Envelope<'a> {
     jsonrpc: Option<&'a RawValue>,
     id: Option<&'a RawValue>,
     method: Option<&'a RawValue>,
     params: Option<&'a RawValue>,
 }
 
-/// None for what is no object.
-fn members(raw: &RawValue) -> Option<Members<'_>> {
+/// Returns the members of an object; `None` for other values.
+fn members(raw: &RawValue) -> Option<Envelope<'_>> {
     raw.get().starts_with('{').then(|| serde_json::from_str(raw.get()).ok()).flatten()
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for Envelope<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
+        struct EnvelopeVisitor;
 
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Members<'de>;
+        impl<'de> Visitor<'de> for EnvelopeVisitor {
+            type Value = Envelope<'de>;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.write_str("an object")
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Members::default();
-                // A name may have escapes that are no text; then it is none of ours.
+                let mut members = Envelope::default();
+                // A name with invalid escapes is not a member of the envelope.
                 while let Some(name) = map.next_key::<&'de RawValue>()? {
                     let name = serde_json::from_str::<String>(name.get()).unwrap_or_default();
                     match name.as_str() {
@@ -178,7 +178,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
             }
         }
 
-        deserializer.deserialize_map(Reader)
+        deserializer.deserialize_map(EnvelopeVisitor)
     }
 }
 
@@ -191,9 +191,9 @@ impl Splitter<'_> {
         self.parts(members(raw))
     }
 
-    fn parts(&self, members: Option<Members<'_>>) -> Request {
+    fn parts(&self, members: Option<Envelope<'_>>) -> Request {
         let mut request = Request { fault: None, id: 0..0, method: 0..0, count: Some(0), params: Vec::new() };
-        let Some(Members { jsonrpc, id, method, params }) = members else {
+        let Some(Envelope { jsonrpc, id, method, params }) = members else {
             request.fault = Some(RequestFault::NoObject);
             return request;
         };

@@ -1,4 +1,4 @@
-//! Everything that answers keep between requests. A cache takes the chain or the state that it reads as an argument and
+//! Data that answers keep between requests. A cache takes the chain or the state that it reads as an argument and
 //! knows neither [`crate::Node`] nor another cache.
 //!
 //! | Cache | Key | An entry is valid | Bound |
@@ -7,7 +7,7 @@
 //! | [`LatestHeadCache`] | account, storage slot, state key, transaction hash | while the head is the same | 8,192 values of each kind, 4 MB of state values |
 //! | [`PendingStateCache`] | the pending block | while the pending block is the same | one state |
 //! | [`ReplayCache`] | block hash, state root of the parent | always | `replay_bytes`, least recently used first |
-//! | [`SlowCallFilter`] | contract, function selector | for 31 calls | 1,024 places of 8 bytes |
+//! | [`SlowCallFilter`] | contract, function selector | for 31 calls | 1,024 entries of 8 bytes |
 
 mod head_cache;
 mod pending_state_cache;

@@ -1,4 +1,4 @@
-//! `debug_*`: what goes on inside the node, what it stores in its raw form, and what executions did.
+//! `debug_*`: internals of the node, stored data in raw form, and traces of executions.
 
 pub mod account_transaction_quota;
 mod block_tracing;

@@ -53,7 +53,7 @@ fn not_mined(node: &Node, hash: &B256, mined: &MinedBlock) -> RpcError {
     error.with_hint(format!("it waits: {text}"))
 }
 
-/// What a mined transaction that failed returned; receipts do not keep it, so the transaction runs once more.
+/// Returns the error of a failed transaction. Receipts do not store the return data, so the transaction is executed again.
 fn failure(node: &Node, mined: &MinedTransaction) -> RpcError {
     match replay::transaction(node, mined, &Deadline::none()) {
         Ok(outcome) => match outcome.end {

@@ -1,4 +1,4 @@
-//! What a caller is told when a question has no answer: one closed table of codes, one error shape.
+//! Errors of requests: one closed table of codes, one shape.
 
 use crate::json::JsonWriter;
 use rhizome_chain::{BuildError, ChainError, ImportError, LogSearchError, MineError};
@@ -134,18 +134,18 @@ pub struct RpcError {
     pub message: String,
     /// Return bytes of a revert.
     pub data: Option<Bytes>,
-    /// More about a refusal, where there is something to say.
+    /// Details of a rejection, if any.
     pub details: Option<Box<Details>>,
-    /// What went wrong inside, for the log only.
+    /// The internal cause, for the log only.
     pub cause: Option<String>,
 }
 
-/// What helps a caller to ask again in a way that works.
+/// Advice for a corrected request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Details {
     /// For people: where the fault is and what would have been accepted.
     pub hint: String,
-    /// For programs: a JSON object, the `data` of the error, where there is one.
+    /// The `data` of the error for programs: a JSON object, if any.
     pub data: Option<Vec<u8>>,
 }
 
@@ -160,14 +160,14 @@ impl RpcError {
         Self::new(ErrorCode::InvalidParams, message)
     }
 
-    /// The same error with words for people that say how to go on. Not for an error that carries `data`.
+    /// Adds a hint for developers. Must not be called on an error with `data`.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.details = Some(Box::new(Details { hint: hint.into(), data: None }));
         self
     }
 
-    /// -32603. The caller learns nothing but that; the log learns `cause`.
+    /// Returns -32603. Only the log contains `cause`.
     pub fn internal(cause: impl std::fmt::Display) -> Self {
         Self {
             code: ErrorCode::Internal,
@@ -178,7 +178,7 @@ impl RpcError {
         }
     }
 
-    /// -32011 for a question that used up its time or whose caller went away.
+    /// Returns -32011 for a request that exceeded its time limit or whose caller has disconnected.
     pub fn timed_out() -> Self {
         Self::new(ErrorCode::ResourceExhausted, "Execution has got timeout out.")
     }
@@ -293,7 +293,7 @@ impl From<LogSearchError> for RpcError {
     }
 }
 
-/// Why the disk refuses to be written, for strangers: without names of files.
+/// Returns the text of a write failure for callers: it contains no file names.
 pub(crate) fn write_fault_text(is_full: bool) -> &'static str {
     if is_full { "no space left on its disk" } else { "its disk fails" }
 }

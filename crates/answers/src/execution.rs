@@ -22,8 +22,8 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// The selected block itself is the executing one, on the state after it, apart from what is pretended. What is to be
-    /// brief executes at the head only: other states may have to be read from the disk node by node.
+    /// Prepares an execution in the selected block, on the state after it, with the overrides. Inline calls execute at the head
+    /// only: other states may need one disk read for each trie node.
     pub(crate) fn pretended(
         node: &Node,
         at: &BlockId<'_>,
@@ -74,7 +74,7 @@ impl Stage {
         self.env.number
     }
 
-    /// Runs the call as `eth_call` does, and looks on.
+    /// Executes the call like `eth_call`, with an inspector.
     pub(crate) fn inspect(
         &self,
         node: &Node,
@@ -115,7 +115,7 @@ impl Stage {
     }
 }
 
-/// The gas of a call: what it asks for, up to the cap.
+/// Returns the gas limit of a call: its `gas`, up to the cap.
 pub(crate) fn call_gas(node: &Node, object: &CallObject) -> u64 {
     let cap = node.options().call_gas_cap;
     object.gas.map_or(cap, |gas| gas.min(U256::from(cap)).saturating_to())

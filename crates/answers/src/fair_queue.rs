@@ -63,8 +63,7 @@ impl<J> FairQueue<J> {
         Self { apps: Rounds::default(), length: 0, limit }
     }
 
-    /// Queues a job. When the queue is full, the newest job of the longest line has to go, which may be this one: it is
-    /// given back.
+    /// Queues a job. If the queue is full, returns the last job of the longest line, which may be the new job.
     #[must_use]
     pub fn push(&mut self, owner: Owner, job: J) -> Option<J> {
         let refused = if self.length < self.limit {
@@ -93,7 +92,7 @@ impl<J> FairQueue<J> {
         job
     }
 
-    /// Takes the newest job out of the longest line, unless that of `owner` would then be the longest.
+    /// Takes the last job out of the longest line, unless the line of `owner` would then be the longest.
     fn make_room(&mut self, owner: Owner) -> Option<J> {
         let lines = self.apps.lines.iter().flat_map(|(app, connections)| {
             connections

@@ -1,4 +1,4 @@
-//! What filters and subscriptions ask between two polls. Not methods of the interface: heights are plain numbers here.
+//! Answers to filters and subscriptions between two polls. They are not RPC methods: heights are JSON numbers.
 
 pub(crate) mod deleted;
 pub mod head;

@@ -1,4 +1,4 @@
-//! `hardhat_*`, which answer as `anvil_*` too: what developers do to the state and to senders. Development networks only.
+//! `hardhat_*` with the aliases `anvil_*`: changes of the state and of senders. Development networks only.
 
 pub mod auto_impersonate_account;
 pub mod drop_all_transactions;

@@ -63,7 +63,7 @@ impl JsonWriter {
         self.out.push(b']');
     }
 
-    /// Writes a member name; names are ours and need no escaping.
+    /// Writes a member name. Names are constants that need no escaping.
     #[inline]
     pub fn key(&mut self, name: &str) -> &mut Self {
         self.separate();

@@ -1,5 +1,5 @@
 //! Encrypted keys on disk: one Web3 Secret Storage file (version 3) an account, as other tools write and read them.
-//! What is inside is the business of whoever encrypts.
+//! The content is opaque to this module: encryption and decryption are done elsewhere.
 
 use crate::error::RpcError;
 use parking_lot::Mutex;
@@ -88,7 +88,7 @@ fn write(folder: &Path, address: &Address, encrypted: &str) -> std::io::Result<(
     file.write_all(encrypted.as_bytes())?;
     file.sync_all()?;
     fs::rename(fresh, path)?;
-    // The name, too: who got the address may send funds there. Windows keeps names in its journal.
+    // Also syncs the name: the address may receive funds already. Windows stores names in its journal.
     if cfg!(unix) { fs::File::open(folder)?.sync_all() } else { Ok(()) }
 }
 

@@ -7,17 +7,17 @@ use crate::json::{self, JsonWriter};
 use crate::node::Node;
 use crate::objects::block::{self, TransactionList};
 use crate::objects::receipt;
-use crate::objects::transaction::{self, TransactionPlace};
+use crate::objects::transaction::{self, MinedPosition};
 use rhizome_chain::BlockRecord;
 use rhizome_primitives::{B256, Block, Transaction};
 
-/// A text, if what it is about exists.
+/// A finished text; `None` if its subject does not exist.
 type Found = Result<Option<Vec<u8>>, RpcError>;
 
 /// A block as text.
-pub(crate) fn block_text(node: &Node, place: &BlockRef, list: TransactionList) -> Answer {
+pub(crate) fn block_text(node: &Node, block: &BlockRef, list: TransactionList) -> Answer {
     let form = node.options().transaction_form;
-    match place {
+    match block {
         BlockRef::Mined(record) => {
             let text = node.caches().texts.text::<RpcError>((record.hash, kind(list)), || {
                 let mut json = JsonWriter::with_capacity(4096);
@@ -42,14 +42,14 @@ fn kind(list: TransactionList) -> TextKind {
 }
 
 /// The transaction at an index of a block as text, `null` when there is none.
-pub(crate) fn transaction_text(node: &Node, place: &BlockRef, index: usize) -> Answer {
-    match place {
+pub(crate) fn transaction_text(node: &Node, block: &BlockRef, index: usize) -> Answer {
+    match block {
         BlockRef::Mined(record) => indexed_transaction_text(node, record, index),
         BlockRef::Pending(_pending) => Ok(pending_transaction_text(node, index)),
     }
 }
 
-/// The transaction at an index of a mined block as text, `null` where look-ups by index know none.
+/// Returns the transaction at an index of a mined block as text; `null` if look-ups by index do not find it.
 pub(crate) fn indexed_transaction_text(node: &Node, record: &BlockRecord, index: usize) -> Answer {
     match counted(node, &record.block, index) {
         Some(_known) => mined_transaction_text(node, &record.hash, index).map(or_null),
@@ -65,8 +65,8 @@ pub(crate) fn mined_transaction_text(node: &Node, block: &B256, index: usize) ->
             return Ok(None);
         };
         let mut json = JsonWriter::with_capacity(1024);
-        let place = transaction_place(&record, index);
-        transaction::write(&mut json, mined, sender, Some(&place), node.options().transaction_form);
+        let position = mined_position(&record, index);
+        transaction::write(&mut json, mined, sender, Some(&position), node.options().transaction_form);
         Ok(Some(json.finish()))
     })
 }
@@ -77,7 +77,7 @@ pub(crate) fn counted<'a>(node: &Node, block: &'a Block, index: usize) -> Option
     block.transactions.get(index).filter(|transaction| form.counts(transaction))
 }
 
-/// Number of transactions of a mined block, as counts tell it.
+/// Returns the number of transactions of a mined block, as counted by the RPC methods.
 pub(crate) fn transaction_count(node: &Node, record: &BlockRecord) -> u64 {
     let form = node.options().transaction_form;
     record.block.transactions.iter().filter(|transaction| form.counts(transaction)).count() as u64
@@ -109,7 +109,7 @@ pub(crate) fn receipt_text(node: &Node, block: &B256, index: usize) -> Found {
         };
         let first_log_index = receipts.logs_before(index) as u64;
         let mut json = JsonWriter::with_capacity(2048);
-        receipt::write(&mut json, mined, sender, found, &transaction_place(&record, index), first_log_index);
+        receipt::write(&mut json, mined, sender, found, &mined_position(&record, index), first_log_index);
         Ok(Some(json.finish()))
     })
 }
@@ -127,7 +127,7 @@ pub(crate) fn block_receipts_text(node: &Node, record: &BlockRecord) -> Answer {
             if !form.counts(mined) {
                 continue;
             }
-            receipt::write(&mut json, mined, sender, found, &transaction_place(record, index), first_log_index);
+            receipt::write(&mut json, mined, sender, found, &mined_position(record, index), first_log_index);
             first_log_index += found.logs.len() as u64;
         }
         json.end_array();
@@ -142,15 +142,15 @@ pub(crate) fn or_null(text: Option<Vec<u8>>) -> Vec<u8> {
 }
 
 /// The header of a block as text.
-pub(crate) fn header_text(place: &BlockRef) -> Vec<u8> {
+pub(crate) fn header_text(block: &BlockRef) -> Vec<u8> {
     let mut json = JsonWriter::with_capacity(2048);
-    match place {
+    match block {
         BlockRef::Mined(record) => block::write_mined_header(&mut json, record),
         BlockRef::Pending(pending) => block::write_pending_header(&mut json, pending),
     }
     json.finish()
 }
 
-fn transaction_place(record: &BlockRecord, index: usize) -> TransactionPlace {
-    TransactionPlace { block_hash: record.hash, block_number: record.number(), index: index as u64 }
+fn mined_position(record: &BlockRecord, index: usize) -> MinedPosition {
+    MinedPosition { block_hash: record.hash, block_number: record.number(), index: index as u64 }
 }

@@ -1,11 +1,11 @@
-//! When this node mines by itself: after a submission, every so often, or both. Starts as the settings say; developers
+//! The schedule of automatic mining: after a submission, at an interval, or both. Initialised from the settings; methods
 //! change it while the node runs.
 
 use crate::options::MiningMode;
 use parking_lot::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-/// The schedule, shared by those who submit and the thread that mines by time.
+/// The schedule, shared by submitting requests and the interval thread.
 #[derive(Debug, Default)]
 pub struct MiningSchedule {
     plan: Mutex<Plan>,
@@ -21,7 +21,7 @@ struct Plan {
 }
 
 impl MiningSchedule {
-    /// What the settings ask for.
+    /// Returns the schedule of a setting.
     pub fn new(mode: MiningMode) -> Self {
         let (is_instant, interval) = match mode {
             MiningMode::Auto => (true, None),
@@ -36,7 +36,7 @@ impl MiningSchedule {
         self.plan.lock().is_instant
     }
 
-    /// Whether blocks come about by themselves at all.
+    /// Returns `true` if the node mines blocks automatically.
     pub fn is_on(&self) -> bool {
         let plan = self.plan.lock();
         plan.is_instant || plan.interval.is_some()

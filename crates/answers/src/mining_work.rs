@@ -1,4 +1,4 @@
-//! Solutions of miners: from hex to a block, and what the miner is told.
+//! Solutions of external miners: decoding, import and the result.
 
 use crate::error::{Answer, ErrorCode, RpcError};
 use crate::json::JsonWriter;
@@ -28,7 +28,7 @@ pub(crate) fn hashes(what: &str, text: &str) -> Result<Vec<[u8; 32]>, RpcError> 
     text.split_ascii_whitespace().map(digest).collect()
 }
 
-/// -32602 for what is no Bitcoin message.
+/// Returns -32602 for a malformed Bitcoin message.
 pub(crate) fn malformed(error: MiningSolutionError) -> RpcError {
     RpcError::invalid_params(error.to_string())
 }

@@ -1,4 +1,4 @@
-//! What every answer is given: the chain, the settings, the accounts and the store of finished texts.
+//! The context of all answers: chain, options, accounts and caches.
 
 use crate::accounts::Accounts;
 use crate::caches::{Caches, TransactionPosition};
@@ -45,7 +45,7 @@ impl Node {
         let (feed, lost, waiting) = (Arc::clone(&pending_feed), Arc::clone(&deleted), Arc::clone(&waiting_feed));
         chain.on_event(Box::new(move |event| match event {
             ChainEvent::PendingTransaction { hash } => feed.push(*hash),
-            // The chain went back: what it lost is not stored any more.
+            // The chain was rewound: the deleted blocks are no longer stored.
             ChainEvent::NewHead { number, enacted, retracted, .. } if enacted.is_empty() => {
                 retracted.iter().for_each(|hash| lost.push(*hash, *number));
             }
@@ -87,7 +87,7 @@ impl Node {
         &self.mining
     }
 
-    /// The chain, for methods that change it by hand; -32601 where that is not for play.
+    /// Returns the chain for methods that change it. Fails with -32601 unless the network is a development network.
     pub(crate) fn require_development(&self) -> Result<&Arc<Chain>, RpcError> {
         match self.chain.spec().is_development() {
             true => Ok(&self.chain),
@@ -95,12 +95,12 @@ impl Node {
         }
     }
 
-    /// Whether what happens on the chain may be printed.
+    /// Returns `true` if chain events are printed.
     pub fn prints_chain(&self) -> bool {
         self.prints_chain.load(Ordering::Acquire)
     }
 
-    /// Lets what happens on the chain be printed, or not.
+    /// Turns the printing of chain events on or off.
     pub(crate) fn print_chain(&self, is_on: bool) {
         self.prints_chain.store(is_on, Ordering::Release);
     }
@@ -124,7 +124,7 @@ impl Node {
         &self.caches
     }
 
-    /// The state after a block: at the head with what was read of it lately.
+    /// Returns the state after a block; at the head through the head cache.
     pub(crate) fn state_at(&self, record: &BlockRecord) -> Result<Arc<dyn StateReader>, RpcError> {
         let head = self.chain.head();
         // A change by hand leaves the hash as it is.
@@ -134,7 +134,7 @@ impl Node {
         }
     }
 
-    /// Where a transaction lies on the best chain.
+    /// Returns the position of a transaction on the best chain.
     pub(crate) fn transaction_position(&self, hash: &B256) -> Result<Option<TransactionPosition>, RpcError> {
         self.caches.head.of(&self.chain.head()).transaction(&self.chain, hash)
     }

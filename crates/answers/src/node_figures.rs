@@ -1,4 +1,4 @@
-//! What the node measures about itself.
+//! Statistics of the node.
 
 use crate::error::{Answer, write_fault_text};
 use crate::json::JsonWriter;
@@ -10,7 +10,7 @@ use rhizome_chain::SubPool;
 pub struct ExecutorStats {
     /// E.g. `pool`.
     pub name: &'static str,
-    /// How many threads it has.
+    /// Number of threads.
     pub threads: usize,
     /// Jobs that wait for a thread.
     pub waiting: usize,

@@ -1,4 +1,4 @@
-//! What a node holds.
+//! Extent of the stored chain and state.
 
 use crate::error::Answer;
 use crate::json::JsonWriter;

@@ -1,4 +1,4 @@
-//! The JSON shapes that several answers share. Members stand in the order of the reference.
+//! The JSON shapes that several answers share. Members are in the order of the reference.
 
 pub mod block;
 pub mod log;

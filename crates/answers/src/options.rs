@@ -19,7 +19,7 @@ pub enum MiningMode {
 /// Answer of `eth_estimateGas` when the simulated execution fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EstimateOnFailure {
-    /// An estimate all the same (API document).
+    /// Returns an estimate anyway (API document).
     Estimate,
     /// The error where code reverts or halts; an estimate where only the sender's balance is missing.
     CodeError,
@@ -27,7 +27,7 @@ pub enum EstimateOnFailure {
     Error,
 }
 
-/// Which number `eth_estimateGas` tells of an execution that succeeds.
+/// The estimate of `eth_estimateGas` for a successful execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EstimateSearch {
     /// That of one run: the most gas that was spent or lent at the same time (reference).
@@ -96,7 +96,7 @@ pub enum PendingOnPartial {
     Served,
 }
 
-/// What bounds an estimate without `gas`.
+/// The upper bound of an estimate without `gas`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EstimateBound {
     /// The gas limit of the pending block, as far as the pool accepts it (API document).
@@ -119,7 +119,7 @@ pub enum Listening {
 pub enum TraceShape {
     /// As most nodes write them: all calls, real outputs, short error names.
     Standard,
-    /// As the reference node writes them, with what it leaves out.
+    /// Like the reference node, with its omissions.
     Reference,
 }
 
@@ -148,7 +148,8 @@ pub struct AnswerOptions {
     pub client_version: String,
     /// How blocks come into being, until a developer says otherwise.
     pub mining: MiningMode,
-    /// A chain begins with an empty block after its genesis, whose time lies far back: suites ask for the head's time first.
+    /// A new chain starts with an empty block after the genesis block, whose timestamp is old: test suites read the time of the
+    /// head first.
     pub begins_with_block: bool,
     /// Whether the development accounts sign for callers.
     pub has_wallet: bool,
@@ -170,7 +171,7 @@ pub struct AnswerOptions {
     pub transaction_form: TransactionForm,
     /// `pending` on partially supported methods.
     pub pending_on_partial: PendingOnPartial,
-    /// What `net_listening` says.
+    /// Result of `net_listening`.
     pub listening: Listening,
     /// Limits of log searches.
     pub log_limits: LogLimits,
@@ -180,7 +181,7 @@ pub struct AnswerOptions {
     pub trace_limits: TraceLimits,
     /// `eth_gasPrice` = best minimum gas price * this / 100.
     pub gas_price_percent: u64,
-    /// Price of `eth_sendTransaction` without `gasPrice`; none: what `eth_gasPrice` says.
+    /// Price of `eth_sendTransaction` without `gasPrice`. `None`: the price of `eth_gasPrice`.
     pub default_gas_price: Option<U256>,
     /// Room for finished block, transaction and receipt texts, in bytes.
     pub cache_bytes: usize,

@@ -1,4 +1,4 @@
-//! How a failed execution is told to the caller.
+//! Errors of failed executions.
 
 use crate::error::{ErrorCode, RpcError};
 use rhizome_evm::HaltReason;
@@ -22,7 +22,7 @@ pub(crate) fn halted_when_mined() -> RpcError {
     RpcError::new(ErrorCode::Reverted, format!("{PREFIX}transaction reverted"))
 }
 
-/// The error of a call that halted, when it is told at all.
+/// Returns the error of a halted call, for options that report it.
 pub(crate) fn halted(reason: HaltReason) -> RpcError {
     RpcError::new(ErrorCode::Reverted, format!("{PREFIX}{}", name(reason)))
 }

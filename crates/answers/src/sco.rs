@@ -1,6 +1,6 @@
-//! `sco_*`: how peers behave, and which addresses are banned.
+//! `sco_*`: scores of peers and banned addresses.
 //!
-//! This node does not speak the peer protocol: nobody is scored. The list of banned addresses is kept all the same.
+//! This node does not implement the peer protocol, so no peer has a score. The list of banned addresses is maintained.
 
 pub mod ban_address;
 pub mod banned_addresses;

@@ -1,6 +1,6 @@
-//! Blocks of calls on top of a block of the chain, of which nothing is kept.
+//! Simulation of blocks of calls on top of a block of the chain. The results are not stored.
 //!
-//! `request` says what is asked for, `blocks` lays the blocks out, `run` executes them, `transfers` watches coins move.
+//! `request` parses the request, `blocks` arranges the blocks, `run` executes them, `transfers` records value transfers.
 
 mod blocks;
 mod request;

@@ -1,8 +1,8 @@
 //! Traces of transactions, blocks and calls.
 //!
-//! Recorders look on at an execution ([`call_tree`], [`struct_logs`], [`vm_trace`]) and end it when they hold more than they
-//! may. Writers make JSON of what was recorded ([`call_tracer`], [`transaction_trace`], [`prestate`], [`state_diff`]).
-//! [`subject`] says what is executed.
+//! Recorders inspect an execution ([`call_tree`], [`struct_logs`], [`vm_trace`]) and end it if they exceed their size limit.
+//! Writers make JSON of the records ([`call_tracer`], [`transaction_trace`], [`prestate`], [`state_diff`]). [`subject`]
+//! is the executed block.
 
 pub mod call_tracer;
 pub mod call_tree;

@@ -1,4 +1,4 @@
-//! What an operator does with a data directory: going back, and executing blocks again.
+//! Maintenance of a data directory: rewind and verification.
 
 use crate::error::{Answer, RpcError};
 use crate::json::JsonWriter;
@@ -23,10 +23,9 @@ pub fn rewind(node: &Node, to: u64) -> Answer {
     Ok(json.finish())
 }
 
-/// Executes the main chain from one height to another again and compares the head's state in its two forms. `report` gets
-/// `{"number","hash"}` for each block that is as it should be, then `{"keys"}` from time to time, and says whether to go
-/// on. The answer is `{"from","to","blocks","keys","difference"}`; the difference is null or
-/// `{"number","hash","field","expected","got"}`.
+/// Executes the main chain from one height to another again and compares the flat state of the head with its trie. `report`
+/// receives `{"number","hash"}` for each valid block, then `{"keys"}` at intervals, and returns whether to continue. Returns
+/// `{"from","to","blocks","keys","difference"}`; the difference is null or `{"number","hash","field","expected","got"}`.
 pub fn verify(node: &Node, from: u64, to: u64, mut report: impl FnMut(String) -> ControlFlow<()>) -> Answer {
     let verified = node.chain().verify_range(from, to, |part| report(part_text(&part)));
     let Verification { blocks, keys, difference } = verified.map_err(RpcError::internal)?;

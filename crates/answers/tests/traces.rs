@@ -8,7 +8,7 @@ use rhizome_answers::tracing::call_tree::CallTree;
 use rhizome_answers::tracing::options::TraceOptions;
 use rhizome_answers::tracing::struct_logs::StructLogs;
 use rhizome_answers::tracing::traced::Traced;
-use rhizome_answers::tracing::transaction_trace::{self, TracePlace, Window};
+use rhizome_answers::tracing::transaction_trace::{self, TraceLocation, Window};
 use rhizome_evm::Deadline;
 use rhizome_evm::tracing::{Inspection, Inspector};
 use serde_json::Value;
@@ -41,7 +41,7 @@ pub(crate) fn check(file: &Value, forks: &Value, case: &Value) -> Verdict {
         let form = CallTracerForm { shape: TraceShape::Reference, has_only_top, has_logs, first_log: 0 };
         compare(name, expect, |json| call_tracer::write(json, &traced, &tree, form, &limit))?;
     }
-    let place = TracePlace {
+    let location = TraceLocation {
         block_hash: parsed(&expect["blockHash"], "blockHash")?,
         block_number: number_of(&case["env"]["number"])?,
         transaction_hash: traced.hash,
@@ -50,7 +50,7 @@ pub(crate) fn check(file: &Value, forks: &Value, case: &Value) -> Verdict {
     compare("trace_transaction", expect, |json| {
         json.begin_array();
         let window = &mut Window::all();
-        transaction_trace::write(json, &traced, &tree, TraceShape::Reference, Some(&place), window, &limit)?;
+        transaction_trace::write(json, &traced, &tree, TraceShape::Reference, Some(&location), window, &limit)?;
         json.end_array();
         Ok(())
     })

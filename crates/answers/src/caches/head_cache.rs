@@ -1,4 +1,4 @@
-//! What was read of the head lately: most callers ask a few accounts, contracts, blocks and transactions again and again.
+//! Recent reads of the head: most callers read a few accounts, contracts, blocks and transactions repeatedly.
 
 use crate::error::RpcError;
 use crate::state;
@@ -12,21 +12,21 @@ use rhizome_trie::{StateError, StateReader};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Values of each kind that are kept of a head: some megabytes at the most.
+/// Maximum number of values of each kind: a few megabytes.
 const VALUES: usize = 8192;
-/// Longer cells are not kept.
+/// Longer slots are not cached.
 const MAX_SLOT_BYTES: usize = 128;
-/// Bytes of values that are kept by their keys, code among them.
+/// Bytes of cached state values, including code.
 const VALUE_BYTES: u64 = 4 << 20;
-/// What an entry takes beside its key and its value, about.
+/// Estimated bytes of an entry besides key and value.
 const ENTRY_BYTES: usize = 64;
 
-/// What is kept of the latest head. That of another head takes its place with the first question.
+/// The cache of the current head. The first read of a new head replaces it.
 #[derive(Default)]
 pub(crate) struct LatestHeadCache(ArcSwapOption<HeadCache>);
 
 impl LatestHeadCache {
-    /// What is kept of this head.
+    /// Returns the cache of a head.
     pub(crate) fn of(&self, head: &Arc<Head>) -> Arc<HeadCache> {
         if let Some(kept) = &*self.0.load()
             && Arc::ptr_eq(&kept.head, head)
@@ -39,16 +39,16 @@ impl LatestHeadCache {
     }
 }
 
-/// Where a transaction lies.
+/// Position of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TransactionPosition {
     /// Hash of its block.
     pub(crate) block: B256,
-    /// Its position there.
+    /// Index in the block.
     pub(crate) index: usize,
 }
 
-/// A head, its state, and what was read of them: accounts and cells by their names, so that no key has to be made.
+/// A head, its state, and recent reads: accounts and slots by address, so that no trie key has to be computed.
 pub(crate) struct HeadCache {
     head: Arc<Head>,
     state: Arc<CachedState>,
@@ -68,12 +68,12 @@ impl HeadCache {
         }
     }
 
-    /// The state after the head.
+    /// Returns the state after the head.
     pub(crate) fn state(&self) -> Arc<dyn StateReader> {
         Arc::clone(&self.state) as _
     }
 
-    /// The account at an address; an unknown one is empty.
+    /// Returns the account at an address; an absent account is empty.
     pub(crate) fn account(&self, address: &Address) -> Result<AccountState, RpcError> {
         if let Some(account) = self.accounts.get(address) {
             return Ok(account);
@@ -83,7 +83,7 @@ impl HeadCache {
         Ok(account)
     }
 
-    /// The stored bytes of a cell.
+    /// Returns the stored bytes of a slot.
     pub(crate) fn slot(&self, address: &Address, position: &U256) -> Result<Bytes, RpcError> {
         let name = (*address, *position);
         if let Some(slot) = self.slots.get(&name) {
@@ -96,22 +96,22 @@ impl HeadCache {
         Ok(slot)
     }
 
-    /// Where a transaction lies on the best chain.
+    /// Returns the position of a transaction on the best chain.
     pub(crate) fn transaction(&self, chain: &Chain, hash: &B256) -> Result<Option<TransactionPosition>, RpcError> {
-        if let Some(place) = self.transactions.get(hash) {
-            return Ok(Some(place));
+        if let Some(position) = self.transactions.get(hash) {
+            return Ok(Some(position));
         }
         let Some(mined) = chain.transaction(hash)? else { return Ok(None) };
-        let place = TransactionPosition { block: mined.record.hash, index: mined.index };
-        // Another head may have come meanwhile: then this is not of ours.
+        let position = TransactionPosition { block: mined.record.hash, index: mined.index };
+        // The head may have changed: then the position belongs to a different head.
         if self.head.is_current() {
-            self.transactions.insert(*hash, place);
+            self.transactions.insert(*hash, position);
         }
-        Ok(Some(place))
+        Ok(Some(position))
     }
 }
 
-/// A state that never changes, and what was read of it.
+/// An immutable state and its recent reads.
 struct CachedState {
     state: Arc<dyn StateReader>,
     values: Cache<Vec<u8>, Option<Bytes>, ValueWeight>,
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Every value has as many bytes as the first byte of its key says; zero: there is none.
+    /// The first byte of a key is the length of its value; zero: no value. Counts reads.
     #[derive(Default)]
     struct Counted(AtomicUsize);
 
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn values_and_absence_are_read_once() {
+    fn caches_values_and_absent_keys() {
         let counted = Arc::new(Counted::default());
         let state = CachedState::new(Arc::clone(&counted) as _);
         let reads = |key: &[u8]| {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_bytes_are_kept_than_there_is_room_for() {
+    fn evicts_values_above_the_limit_in_bytes() {
         let state = CachedState::new(Arc::new(Counted::default()));
         for number in 0..50_000_u32 {
             state.get(&[&[250], &number.to_be_bytes()[..]].concat()).unwrap();

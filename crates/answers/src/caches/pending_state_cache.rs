@@ -1,4 +1,4 @@
-//! The state as if the waiting transactions were mined, but before the fees of their block are distributed.
+//! The state after the transactions of the pending block, before its fees are distributed.
 
 use crate::error::RpcError;
 use parking_lot::Mutex;
@@ -9,14 +9,14 @@ use rhizome_trie::{StateDelta, StateError, StateReader};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// The state of the pending that was asked for last.
+/// The state of the last requested pending block.
 #[derive(Default)]
 pub(crate) struct PendingStateCache(Mutex<Option<Known>>);
 
 type Known = (Arc<PendingBlock>, Arc<dyn StateReader>);
 
 impl PendingStateCache {
-    /// The state of a pending without its last transaction, REMASC's.
+    /// Returns the state of a pending block without its last transaction, the REMASC transaction.
     pub(crate) fn state(&self, chain: &Chain, pending: &Arc<PendingBlock>) -> Result<Arc<dyn StateReader>, RpcError> {
         let mut kept = self.0.lock();
         if let Some((_, state)) = kept.as_ref().filter(|(known, _)| Arc::ptr_eq(known, pending)) {
@@ -65,19 +65,19 @@ impl StateReader for ChangedState {
         let is_changed = |key: &[u8]| {
             self.delta.writes.contains_key(key) || self.delta.wiped.iter().any(|account| key.starts_with(account))
         };
-        let mut has_seen_enough = false;
+        let mut is_stopped = false;
         self.base.visit_keys(prefix, &mut |key| {
             if is_changed(key) {
                 return ControlFlow::Continue(());
             }
             let next = visit(key);
-            has_seen_enough = next.is_break();
+            is_stopped = next.is_break();
             next
         })?;
         let written = self.delta.writes.range(prefix.to_vec()..).take_while(|(key, _)| key.starts_with(prefix));
         for (key, value) in written {
             let is_there = value.as_ref().is_some_and(|value| !value.is_empty());
-            if has_seen_enough || is_there && visit(key).is_break() {
+            if is_stopped || is_there && visit(key).is_break() {
                 break;
             }
         }
@@ -102,13 +102,13 @@ mod tests {
             visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
         ) -> Result<(), StateError> {
             let keys: [&[u8]; 4] = [&[1, 4], &[1, 6], &[2], &[3]];
-            let _has_seen_all = keys.into_iter().try_for_each(visit);
+            let _is_stopped = keys.into_iter().try_for_each(visit);
             Ok(())
         }
     }
 
     #[test]
-    fn changes_hide_what_was_there() {
+    fn changes_hide_values_of_the_base_state() {
         let mut delta = StateDelta::default();
         delta.wiped.insert(vec![1]);
         delta.writes.insert(vec![1, 5], Some(Bytes::from_static(b"new")));

@@ -1,6 +1,6 @@
-//! Blocks that were executed again for a trace, kept for the traces of their other transactions.
+//! Executions of blocks for traces, cached for the traces of their other transactions.
 //!
-//! Explorers trace one transaction of a block after another, and each needs those before it.
+//! Explorers trace one transaction of a block after another, and each trace needs the preceding transactions.
 
 use crate::error::RpcError;
 use lru::LruCache;
@@ -11,22 +11,22 @@ use rhizome_trie::StateReader;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Who waits for another request to execute the same block looks at its own deadline so often.
-const LOOK: Duration = Duration::from_millis(5);
+/// Interval at which a request that waits for a shared execution checks its deadline.
+const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 
-/// What an entry takes beside its log, in bytes.
+/// Bytes of an entry besides its log.
 const ENTRY_BYTES: usize = 512;
 
-/// What decides about an execution: all else follows from the block.
+/// The inputs of an execution that the block hash does not cover, and the block hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct ReplayKey {
     /// Hash of the block.
     pub(crate) block: B256,
-    /// Root of the state after its parent, which can be changed by hand on development networks.
+    /// Root of the state after its parent, which methods can change on development networks.
     pub(crate) parent_state: B256,
 }
 
-/// Opens the state after the parent.
+/// Returns the state after the parent.
 pub(crate) type Open<'o> = dyn Fn() -> Result<Arc<dyn StateReader>, RpcError> + 'o;
 
 /// A bounded store of executed blocks.
@@ -37,7 +37,7 @@ pub(crate) struct ReplayCache {
 }
 
 struct ReplayEntries {
-    /// Without a limit of its own.
+    /// Unbounded: the sum of bytes is the limit.
     logs: LruCache<ReplayKey, ReplayEntry>,
     bytes: usize,
 }
@@ -47,17 +47,18 @@ struct ReplayEntry {
     bytes: usize,
 }
 
-/// None until somebody has begun. Held while a block executes: a second request for it waits instead of doing the same.
+/// `None` before the first execution. Locked during the execution of a block: other requests for the block wait.
 type SharedLog = Mutex<Option<ReplayLog>>;
 
 impl ReplayCache {
-    /// A cache that holds about `limit` bytes.
+    /// Creates a cache of approximately `limit` bytes.
     pub(crate) fn new(limit: usize) -> Self {
         let entries = Mutex::new(ReplayEntries { logs: LruCache::unbounded(), bytes: 0 });
         Self { entries, limit }
     }
 
-    /// Stands before the transaction at `index` of a block. Executes those before it that nobody has executed yet.
+    /// Returns a replay positioned before the transaction at `index` of a block. Executes preceding transactions that are not
+    /// in the cache.
     pub(crate) fn branch<'e>(
         &self,
         key: ReplayKey,
@@ -69,7 +70,7 @@ impl ReplayCache {
         let reader = open()?;
         let shared = self.entry(key);
         let mut held = wait(&shared, deadline)?;
-        // Taken out meanwhile: what panics is not kept.
+        // The log is taken out during the execution: it is lost after a panic.
         let (mut log, is_new) = match held.take() {
             Some(log) => (log, false),
             None => (ReplayLog::new(replayed, open()?)?, true),
@@ -99,7 +100,7 @@ impl ReplayCache {
         log
     }
 
-    /// Notes how much a log holds now. Nothing is to be done if it was dropped meanwhile.
+    /// Updates the size of a log. Does nothing if the log was evicted.
     fn weigh(&self, key: &ReplayKey, log: &Arc<SharedLog>, bytes: usize) {
         let mut entries = self.entries.lock();
         let ReplayEntries { logs, bytes: sum } = &mut *entries;
@@ -112,7 +113,7 @@ impl ReplayCache {
 }
 
 impl ReplayEntries {
-    /// Drops what was not asked for longest.
+    /// Evicts the least recently used logs.
     fn shrink_to(&mut self, limit: usize) {
         while self.bytes > limit
             && let Some((_, dropped)) = self.logs.pop_lru()
@@ -124,7 +125,7 @@ impl ReplayEntries {
 
 fn wait<'s>(shared: &'s SharedLog, deadline: &Deadline) -> Result<MutexGuard<'s, Option<ReplayLog>>, RpcError> {
     loop {
-        if let Some(held) = shared.try_lock_for(LOOK) {
+        if let Some(held) = shared.try_lock_for(CHECK_INTERVAL) {
             return Ok(held);
         }
         if deadline.has_passed() {
@@ -145,7 +146,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;
 
-    /// Adds one to cell 0 and returns the sum.
+    /// Adds one to slot 0 and returns the sum.
     const COUNT: [u8; 19] = hex!("6001600054018060005560005260206000f300");
     const COUNTER: Address = Address::repeat_byte(1);
 
@@ -157,7 +158,7 @@ mod tests {
         }
     }
 
-    /// A state that counts how often it is read, and takes its time.
+    /// A slow state that counts reads.
     struct Counted(Trie, Arc<AtomicUsize>);
 
     impl StateReader for Counted {
@@ -168,7 +169,7 @@ mod tests {
         }
     }
 
-    /// A block with calls of the counter on a state in which it stands somewhere.
+    /// A block with calls of the counter contract, and a state with a value of the counter.
     struct World {
         spec: ChainSpec,
         block: Block,
@@ -209,12 +210,12 @@ mod tests {
             Self { spec, block, senders, state: trie, reads: Arc::default(), key }
         }
 
-        /// The block under another hash.
+        /// Returns the key of the block under a different hash.
         fn numbered(&self, number: u8) -> ReplayKey {
             ReplayKey { block: B256::repeat_byte(number), ..self.key }
         }
 
-        /// What the transaction at an index returns.
+        /// Returns the output of the transaction at an index.
         fn ask(
             &self,
             cache: &ReplayCache,
@@ -240,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn transactions_are_executed_once_for_all_who_ask() {
+    fn executes_transactions_once_for_all_requests() {
         let (world, cache) = (World::new(10), ReplayCache::new(1 << 20));
         assert_eq!(world.count(&cache, 5), 16);
         let reads = world.reads();
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_at_the_same_time_waits() {
+    fn concurrent_requests_share_an_execution() {
         let (alone, shared) = (World::new(10), World::new(10));
         alone.count(&ReplayCache::new(1 << 20), 6);
         let cache = ReplayCache::new(1 << 20);
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_has_a_deadline() {
+    fn waiting_ends_at_the_deadline() {
         let (world, cache) = (World::new(10), ReplayCache::new(1 << 20));
         let shared = cache.entry(world.key);
         let held = shared.lock();
@@ -276,14 +277,14 @@ mod tests {
     }
 
     #[test]
-    fn another_state_of_the_parent_is_another_block() {
+    fn a_different_parent_state_is_a_different_entry() {
         let cache = ReplayCache::new(1 << 20);
         let (one, other) = (World::new(10), World::new(50));
         assert_eq!((one.count(&cache, 3), other.count(&cache, 3), one.count(&cache, 2)), (14, 54, 13));
     }
 
     #[test]
-    fn holds_no_more_than_it_may() {
+    fn stays_within_the_limit() {
         let world = World::new(10);
         let ask = |cache: &ReplayCache, number: u8, index| {
             let found = world.ask(cache, world.numbered(number), index, &Deadline::none()).unwrap();
@@ -303,7 +304,7 @@ mod tests {
         }
         let entries = cache.entries.lock();
         assert!(entries.logs.len() >= 2 && entries.logs.contains(&world.numbered(19)));
-        // Room for none: still right, and nothing stays.
+        // Without room the results are the same and nothing is cached.
         for limit in [0, needed / 2] {
             let small = ReplayCache::new(limit);
             [7, 2, 7].into_iter().for_each(|index| ask(&small, 1, index));

@@ -1,4 +1,4 @@
-//! Finished texts of things that never change: blocks, transactions and receipts under the hash of their block.
+//! Finished texts of immutable objects: blocks, transactions and receipts by block hash.
 
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
@@ -6,10 +6,10 @@ use rhizome_chain::CacheStats;
 use rhizome_primitives::B256;
 use std::sync::Arc;
 
-/// What a text is assumed to take when the cache is laid out, in bytes.
+/// Assumed size of a text, in bytes: determines the capacity of the cache.
 const TYPICAL_BYTES: usize = 2048;
 
-/// What a text shows of its block.
+/// Content of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum TextKind {
     /// The block with transaction hashes.
@@ -34,23 +34,24 @@ struct TextWeight;
 
 impl Weighter<Key, Arc<[u8]>> for TextWeight {
     fn weight(&self, _key: &Key, text: &Arc<[u8]>) -> u64 {
-        // The entry itself takes room, too.
+        // The entry itself has 128 bytes.
         text.len() as u64 + 128
     }
 }
 
 impl TextCache {
-    /// A cache that holds about `bytes` of text.
+    /// Creates a cache of approximately `bytes` of text.
     pub(crate) fn new(bytes: usize) -> Self {
         Self(Cache::with_weighter((bytes / TYPICAL_BYTES).max(1), bytes as u64, TextWeight))
     }
 
-    /// Look-ups since the start.
+    /// Returns hits and misses since the start.
     pub(crate) fn reads(&self) -> CacheStats {
         CacheStats { hits: self.0.hits(), misses: self.0.misses() }
     }
 
-    /// The stored text, or what `make` writes, which is stored. What is not there may come later: that is not stored.
+    /// Returns the cached text, otherwise the text that `make` returns, which is cached. `None` is not cached: the object may
+    /// be stored later.
     pub(crate) fn text<E>(
         &self,
         key: Key,
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_and_absence_are_not_kept() {
+    fn does_not_cache_errors_and_absent_objects() {
         let cache = TextCache::new(1 << 20);
         let key = (B256::ZERO, TextKind::BlockWithHashes);
         assert_eq!(cache.text(key, || Err("no")), Err("no"));

@@ -5,7 +5,7 @@ use crate::json::{self, JsonWriter};
 use crate::node::Node;
 use rhizome_primitives::Address;
 
-/// Virtual gas that the rate limiter grants an account; null for one that it has not met. Milliseconds, gas.
+/// Returns the virtual gas that the rate limiter grants an account; null for an unknown account. Milliseconds, gas.
 pub fn answer(node: &Node, address: &Address) -> Answer {
     let Some(quota) = node.chain().pool().quota(address) else { return Ok(json::null()) };
     let mut json = JsonWriter::new();

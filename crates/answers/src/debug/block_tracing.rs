@@ -19,7 +19,7 @@ pub(super) struct BlockTracing<'s> {
 }
 
 impl<'s> BlockTracing<'s> {
-    /// Stands before the first transaction.
+    /// Prepares the state before the first transaction.
     pub(super) fn new(
         node: &'s Node,
         subject: &'s BlockSubject,
@@ -30,7 +30,7 @@ impl<'s> BlockTracing<'s> {
         Ok(Self::standing(node, subject, options, deadline, replay, 0))
     }
 
-    /// Stands before the transaction at `index`.
+    /// Prepares the state before the transaction at `index`.
     pub(super) fn before(
         node: &'s Node,
         subject: &'s BlockSubject,

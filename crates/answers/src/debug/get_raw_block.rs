@@ -7,6 +7,6 @@ use crate::node::Node;
 
 /// The full encoding of a block: header with the merged-mining fields, transactions, uncles. `null` when unknown.
 pub fn answer(node: &Node, at: &BlockId<'_>) -> Answer {
-    let place = at.find(node)?;
-    Ok(place.map_or_else(json::null, |place| json::data(&place.block().encode())))
+    let block = at.find(node)?;
+    Ok(block.map_or_else(json::null, |block| json::data(&block.block().encode())))
 }

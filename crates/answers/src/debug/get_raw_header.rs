@@ -8,6 +8,6 @@ use crate::node::Node;
 /// The full encoding of a header, with everything that its proof of work is made of: the first element of the raw block.
 /// `null` when unknown.
 pub fn answer(node: &Node, at: &BlockId<'_>) -> Answer {
-    let place = at.find(node)?;
-    Ok(place.map_or_else(json::null, |place| json::data(&place.block().header.encode())))
+    let block = at.find(node)?;
+    Ok(block.map_or_else(json::null, |block| json::data(&block.block().header.encode())))
 }

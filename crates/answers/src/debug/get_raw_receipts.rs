@@ -6,7 +6,7 @@ use crate::json::{self, JsonWriter};
 use crate::node::Node;
 use rhizome_primitives::Receipt;
 
-/// The receipts of a block as they stand in its receipts trie; `null` when unknown.
+/// Returns the receipts of a block as encoded in its receipts trie; `null` if the block is unknown.
 pub fn answer(node: &Node, at: &BlockId<'_>) -> Answer {
     match at.find(node)? {
         Some(BlockRef::Mined(record)) => {

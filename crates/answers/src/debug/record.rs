@@ -12,7 +12,7 @@ use crate::tracing::{Limit, prestate};
 use rhizome_evm::tracing::{Inspected, Inspection};
 use rhizome_evm::{Deadline, ExecError};
 
-/// What decides about the text beside the execution.
+/// Inputs of the trace text besides the execution.
 pub(super) struct Recording<'a> {
     pub(super) options: &'a TraceOptions,
     pub(super) shape: TraceShape,
@@ -23,7 +23,7 @@ pub(super) struct Recording<'a> {
 }
 
 impl Recording<'_> {
-    /// Executes with the tracer and writes what it has recorded. Returns how many logs the execution left.
+    /// Executes with the tracer and writes its records. Returns the number of logs of the execution.
     pub(super) fn write(
         &self,
         json: &mut JsonWriter,

@@ -11,10 +11,10 @@ use rhizome_evm::Deadline;
 
 /// The traces of all transactions of a block, `null` if there is no such block.
 pub fn answer(node: &Node, at: &BlockId<'_>, options: &TraceOptions, deadline: &Deadline) -> Answer {
-    let Some(place) = at.find(node)? else { return Ok(json::null()) };
+    let Some(block) = at.find(node)? else { return Ok(json::null()) };
     let mut json = JsonWriter::with_capacity(4096);
     json.begin_array();
-    if let Some(subject) = BlockSubject::at(node, &place)? {
+    if let Some(subject) = BlockSubject::at(node, &block)? {
         let mut tracing = BlockTracing::new(node, &subject, options, deadline)?;
         for transaction in &subject.block().transactions {
             if deadline.has_passed() {

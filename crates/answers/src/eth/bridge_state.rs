@@ -8,16 +8,16 @@ use crate::state;
 use rhizome_primitives::{BRIDGE, Network, U256, hex, rlp};
 use rhizome_trie::StateReader;
 
-/// Cell with the head of the Bitcoin header chain (Bridge chapter 3.1, 5.1).
+/// Storage slot of the head of the Bitcoin header chain (docs/spec/bridge.md, 3.1 and 5.1).
 const CHAIN_HEAD: &[u8] = b"blockStoreChainHead";
-/// Cell with the peg-out transactions that wait for signatures (Bridge chapter 3.3.7).
+/// Storage slot of the peg-out transactions that wait for signatures (docs/spec/bridge.md, 3.3.7).
 const WAITING_FOR_SIGNATURES: &[u8] = b"rskTxsWaitingFS";
 /// Bytes of a stored header: chain work of 12 or, from RSKIP-454, 32 bytes, height of 4, header of 80.
 const WORK_SIZES: [usize; 2] = [12, 32];
 const HEIGHT_AND_HEADER_SIZE: usize = 4 + 80;
 
-/// What the Bridge knows at the best block: height of its Bitcoin chain, transactions that wait for signatures. The
-/// stored state is told as it is, also where the reference fails to decode its own form of it (chapter 11.1).
+/// Returns the state of the Bridge at the best block: height of its Bitcoin chain, transactions that wait for signatures.
+/// Also decodes states that the reference node fails to decode (docs/spec/bridge.md, 11.1).
 pub fn answer(node: &Node) -> Answer {
     answer_at(node.chain().spec().network, &*BlockId::LATEST.state(node)?)
 }
@@ -38,7 +38,7 @@ pub fn answer_at(network: Network, state: &dyn StateReader) -> Answer {
     Ok(json.finish())
 }
 
-/// A Bridge that has seen no header stands at the checkpoint of its network.
+/// Returns the height of the Bitcoin chain. Without headers it is the checkpoint of the network.
 fn bitcoin_height(network: Network, head: &[u8]) -> Result<i64, RpcError> {
     let checkpoint = match network {
         Network::Mainnet => 499_968,

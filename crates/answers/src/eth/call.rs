@@ -11,7 +11,7 @@ use crate::overrides::Overrides;
 use crate::revert;
 use rhizome_evm::{Deadline, End};
 
-/// What the call returns. Nothing is checked that a real transaction would fail on.
+/// Returns the output of a call. Skips the checks of nonce, balance and signature of a transaction.
 pub fn answer(
     node: &Node,
     object: &CallObject,

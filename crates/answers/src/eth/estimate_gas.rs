@@ -21,7 +21,7 @@ pub fn answer(
     overrides: &Overrides,
     deadline: &Deadline,
 ) -> Answer {
-    let run = Run { node, object, stage: Stage::pretended(node, at, overrides, deadline)?, deadline };
+    let run = Estimation { node, object, stage: Stage::pretended(node, at, overrides, deadline)?, deadline };
     let bound = bound(node);
     let estimate = match node.options().estimate_on_failure {
         EstimateOnFailure::Error => run.reference_estimate(bound)?,
@@ -44,14 +44,14 @@ fn largest_gas_limit(node: &Node) -> u64 {
     chain.pool().transaction_gas(&chain.head().record).limit.saturating_to()
 }
 
-struct Run<'a> {
+struct Estimation<'a> {
     node: &'a Node,
     object: &'a CallObject,
     stage: Stage,
     deadline: &'a Deadline,
 }
 
-impl Run<'_> {
+impl Estimation<'_> {
     fn with(&self, gas: u64) -> Result<CallOutcome, ExecError> {
         self.stage.execute(self.node, self.object, gas, self.deadline)
     }
@@ -71,13 +71,14 @@ impl Run<'_> {
         }
     }
 
-    /// As the API document: always an estimate, unless failing code is to be told. A `gas` that cannot even start the execution is not looked at.
+    /// Estimates as in the API document: also for failing code, unless the options report failures. A `gas` below the intrinsic
+    /// cost is ignored.
     fn estimate(&self, bound: u64) -> Result<u64, RpcError> {
         let least = self.intrinsic();
         let given = self.object.gas.map(|gas| at_most(gas, bound)).filter(|gas| *gas >= least);
         let limit = given.unwrap_or(bound);
         let (limit, outcome) = match self.with(limit) {
-            // A built-in contract that needs more than was given.
+            // A precompile that needs more gas than its limit.
             Err(ExecError::Unexecutable { reason: Unexecutable::LocalGas, .. }) => (bound, self.with(bound)?),
             other => (limit, other?),
         };
@@ -92,18 +93,18 @@ impl Run<'_> {
                 estimate => Ok(estimate),
             },
             End::Revert => Ok(outcome.peak_gas.clamp(least, limit.max(least))),
-            // All of the gas, unless what was built at the end was refused.
+            // A halt uses all gas, except for a creation whose code is rejected at the end.
             End::Halt(_) => Ok(outcome.estimate(limit).max(least)),
         }
     }
 
-    /// What the transaction costs before it starts.
+    /// Returns the intrinsic gas of the transaction.
     fn intrinsic(&self) -> u64 {
         let rules = self.node.chain().spec().rules(self.stage.number());
         intrinsic_gas(self.object.to.is_none(), &self.object.data, &rules)
     }
 
-    /// The first of growing amounts that leads to the same result, starting with what was used.
+    /// Returns the smallest gas limit with the same result. The search starts with the gas used.
     fn needed(&self, full: &CallOutcome, least: u64, limit: u64) -> Result<u64, RpcError> {
         let mut gas = full.gas_used.saturating_add(full.refund).max(least);
         while gas < limit {
@@ -122,7 +123,7 @@ impl Run<'_> {
     fn least(&self, full: &CallOutcome, least: u64, limit: u64) -> Result<u64, RpcError> {
         let is_steady = limit > least && self.suffices(limit - 1, |outcome| is_same(outcome, full))?;
         let is_enough = |outcome: &CallOutcome| !is_steady || is_same(outcome, full);
-        // Between the two: too little, and enough. Most transactions need what they use before the refund.
+        // Bisection between a failing and a sufficient limit. Most transactions need the gas used before the refund.
         let (mut too_little, mut enough) = (least.saturating_sub(1), limit);
         let used = full.gas_used.saturating_add(full.refund);
         let mut probes = [used, used.saturating_sub(1)].into_iter();
@@ -138,7 +139,7 @@ impl Run<'_> {
         Ok(enough)
     }
 
-    /// Whether the execution succeeds with so much gas and passes the test.
+    /// Returns `true` if the execution succeeds with `gas` and passes the test.
     fn suffices(&self, gas: u64, is_enough: impl Fn(&CallOutcome) -> bool) -> Result<bool, RpcError> {
         match self.with(gas) {
             Ok(outcome) => Ok(outcome.end == End::Success && is_enough(&outcome)),

@@ -12,10 +12,11 @@ const MOST_BLOCKS: u64 = 1024;
 /// Most percentiles of one question.
 const MOST_PERCENTILES: usize = 100;
 
-/// Minimum gas prices, shares of used gas and rewards of the blocks up to `newest`, oldest first. The price after them is
-/// that of the child on the main chain, or of the newest block itself.
+/// Returns minimum gas prices, gas used ratios and rewards of the blocks up to the last one, oldest first. The price after
+/// them is the price of the child on the main chain; without a child, the price of the last block.
 ///
-/// -32602 for a count of zero and for percentiles that do not rise from 0 to 100; -32600 for an unknown block.
+/// Fails with -32602 for a count of zero and for percentiles that do not ascend from 0 to 100; with -32600 for an unknown
+/// block.
 pub fn answer(node: &Node, count: &U256, newest: &BlockId<'_>, percentiles: &[f64]) -> Answer {
     if count.is_zero() {
         return Err(RpcError::invalid_params("Invalid block count: at least 1 is expected"));
@@ -25,20 +26,20 @@ pub fn answer(node: &Node, count: &U256, newest: &BlockId<'_>, percentiles: &[f6
     let newest = newest.locate(node)?;
     let next = next_price(node, &newest)?;
     let (mut fees, mut oldest) = (Vec::with_capacity(count), 0);
-    let mut place = Some(newest);
-    while let Some(block) = place.take() {
+    let mut current = Some(newest);
+    while let Some(block) = current.take() {
         fees.push(Fees::of(node, &block, percentiles)?);
         oldest = block.block().header.number;
         if fees.len() < count {
             let parent = block.block().header.parent();
-            place = parent.map(|parent| node.chain().block(&parent)).transpose()?.flatten().map(BlockRef::Mined);
+            current = parent.map(|parent| node.chain().block(&parent)).transpose()?.flatten().map(BlockRef::Mined);
         }
     }
     fees.reverse();
     Ok(written(oldest, &fees, &next, !percentiles.is_empty()))
 }
 
-/// What a block tells of its prices.
+/// Gas prices and gas use of a block.
 struct Fees {
     minimum: U256,
     used_share: f64,
@@ -46,10 +47,10 @@ struct Fees {
 }
 
 impl Fees {
-    fn of(node: &Node, place: &BlockRef, percentiles: &[f64]) -> Result<Self, RpcError> {
-        let header = &place.block().header;
+    fn of(node: &Node, block: &BlockRef, percentiles: &[f64]) -> Result<Self, RpcError> {
+        let header = &block.block().header;
         let limit: u64 = header.gas_limit_value().saturating_to();
-        let rewards = match (percentiles.is_empty(), place) {
+        let rewards = match (percentiles.is_empty(), block) {
             (true, _) => Vec::new(),
             (false, BlockRef::Pending(pending)) => rewards(&pending.block, &pending.receipts, percentiles),
             (false, BlockRef::Mined(record)) => match node.chain().receipts(&record.hash)? {

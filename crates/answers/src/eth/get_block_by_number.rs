@@ -10,7 +10,7 @@ use crate::objects::block::TransactionList;
 /// The block, the pending at `pending`, `null` when there is none.
 pub fn answer(node: &Node, at: &BlockId<'_>, list: TransactionList) -> Answer {
     match at.allow_pending(node, "eth_getBlockByNumber")?.find(node)? {
-        Some(place) => lookup::block_text(node, &place, list),
+        Some(block) => lookup::block_text(node, &block, list),
         None => Ok(json::null()),
     }
 }

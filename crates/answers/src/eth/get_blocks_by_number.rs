@@ -5,7 +5,7 @@ use crate::json::JsonWriter;
 use crate::node::Node;
 use crate::parameters;
 
-/// Every block known at a height: hash, total difficulty, whether it lies on the main chain.
+/// Returns all known blocks at a height: hash, total difficulty, and whether the block is on the main chain.
 pub fn answer(node: &Node, number: &str) -> Answer {
     let invalid = || RpcError::invalid_params(format!("invalid blocknumber {number}"));
     if number == "0x" {

@@ -8,6 +8,6 @@ use crate::node::Node;
 
 /// The block object without `size`, `transactions` and `uncles`; `null` when there is no such block.
 pub fn answer(node: &Node, at: &BlockId<'_>) -> Answer {
-    let place = at.allow_pending(node, "eth_getHeaderByNumber")?.find(node)?;
-    Ok(place.map_or_else(json::null, |place| lookup::header_text(&place)))
+    let block = at.allow_pending(node, "eth_getHeaderByNumber")?.find(node)?;
+    Ok(block.map_or_else(json::null, |block| lookup::header_text(&block)))
 }

@@ -11,12 +11,12 @@ use rhizome_trie::{AccountState, StateReader, Trie, keys};
 /// Most storage keys of one question.
 const MOST_KEYS: usize = 1024;
 
-/// An account of the state after a block, with the nodes that prove it against the state root of the block's header. Each
-/// node is an RLP byte string, root first; nodes that are embedded in their parent are elements of their own. Storage
-/// proofs start at the node whose hash is `storageHash`.
+/// Returns an account of the state after a block, with its proof against the state root in the header of the block. Each
+/// node is an RLP byte string, root first; embedded nodes are separate elements. Storage proofs start at the node with the
+/// hash `storageHash`.
 ///
-/// -32602 at `pending` and for more than 1,024 keys, -32600 for an unknown block, -32000 for a block whose header does not
-/// commit to the state in the format of the nodes (RSKIP-126).
+/// Fails with -32602 at `pending` and for more than 1,024 keys, with -32600 for an unknown block, with -32000 for a block
+/// whose header does not commit to the state in the format of the nodes (RSKIP-126).
 pub fn answer(node: &Node, address: &Address, positions: &[U256], at: &BlockId<'_>, deadline: &Deadline) -> Answer {
     if positions.len() > MOST_KEYS {
         let message =
@@ -56,7 +56,7 @@ impl Proven<'_> {
             .quantity_wide(&account.as_ref().map(|found| found.balance.unsigned_abs()).unwrap_or_default());
         json.key("codeHash").hash(&self.code_hash()?);
         json.key("nonce").quantity_wide(&account.as_ref().map(|found| found.nonce).unwrap_or_default());
-        // Without an account there is no storage: the mark of a contract, which may stand alone, is none.
+        // An absent account has no storage, even if the storage mark of a contract exists.
         let has_storage = account.is_some();
         json.key("storageHash").hash(&self.storage_hash(has_storage)?);
         json.key("storageProof").begin_array();
@@ -93,7 +93,7 @@ impl Proven<'_> {
         Ok(found.map_or(EMPTY_CODE_HASH, |(_length, hash)| hash))
     }
 
-    /// Keccak of the node that storage hangs from: the one that the account's node names as its left child.
+    /// Returns the Keccak hash of the storage root: the left child of the node of the account.
     fn storage_hash(&self, has_storage: bool) -> Result<B256, RpcError> {
         let below = self.prove_below_account(&keys::mark_key(self.address.as_slice()), has_storage)?;
         Ok(below.first().map_or(EMPTY_ROOT, keccak256))

@@ -6,7 +6,7 @@ use crate::json;
 use crate::node::Node;
 use rhizome_primitives::{Address, U256};
 
-/// The word at a position. Cells of more than 32 bytes, which only system contracts have, read as zero.
+/// Returns the word at a position. Slots of more than 32 bytes, which only precompiles have, read as zero.
 pub fn answer(node: &Node, address: &Address, position: &U256, at: &BlockId<'_>) -> Answer {
     let cell = at.slot(node, address, position)?;
     let mut word = [0; 32];

@@ -7,10 +7,10 @@ use crate::node::Node;
 use crate::objects::transaction;
 use rhizome_primitives::B256;
 
-/// The transaction on the main chain, else in the pool (also one that waits for a nonce), else `null`.
+/// Returns the transaction on the main chain or in the pool, including queued transactions; otherwise `null`.
 pub fn answer(node: &Node, hash: &B256) -> Answer {
-    if let Some(place) = node.transaction_position(hash)?
-        && let Some(text) = lookup::mined_transaction_text(node, &place.block, place.index)?
+    if let Some(position) = node.transaction_position(hash)?
+        && let Some(text) = lookup::mined_transaction_text(node, &position.block, position.index)?
     {
         return Ok(text);
     }

@@ -9,7 +9,7 @@ use rhizome_primitives::B256;
 /// The receipt of a transaction on the main chain, else `null`.
 pub fn answer(node: &Node, hash: &B256) -> Answer {
     match node.transaction_position(hash)? {
-        Some(place) => lookup::receipt_text(node, &place.block, place.index).map(lookup::or_null),
+        Some(position) => lookup::receipt_text(node, &position.block, position.index).map(lookup::or_null),
         None => Ok(json::null()),
     }
 }

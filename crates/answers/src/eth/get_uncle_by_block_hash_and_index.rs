@@ -14,7 +14,7 @@ pub fn answer(node: &Node, hash: &B256, index: usize) -> Answer {
     uncle_text(node, record.as_ref().and_then(|record| record.block.uncles.get(index)))
 }
 
-/// An uncle as text: the whole block when the node knows it, else what the header tells.
+/// Returns an uncle as text: the whole block if it is stored, otherwise the members of the header.
 pub(crate) fn uncle_text(node: &Node, uncle: Option<&Header>) -> Answer {
     let Some(uncle) = uncle else {
         return Ok(json::null());

@@ -3,7 +3,7 @@
 use crate::error::Answer;
 use crate::json;
 
-/// Zero: what a sender pays is the gas price alone, and the minimum gets in.
+/// Returns zero: the gas price is the only fee, and the minimum gas price is accepted.
 pub fn answer() -> Answer {
     Ok(json::quantity(0))
 }

@@ -72,7 +72,7 @@ fn encoding_refusal(raw: &[u8], error: &DecodeError) -> RpcError {
     RpcError::invalid_params(format!("Invalid input: {text}"))
 }
 
-/// The first item, of several in a row, that cannot be read.
+/// Returns the first invalid item of consecutive RLP items.
 fn first_fault(mut rest: &[u8]) -> Option<(&[u8], DecodeError)> {
     while !rest.is_empty() {
         match rlp::Item::first(rest) {

@@ -52,14 +52,14 @@ fn write_call(json: &mut JsonWriter, simulated: &SimulatedBlock, index: usize) {
     json.key("returnData").data(&outcome.output);
     json.key("logs").begin_array();
     for (position, log) in (first..).zip(simulated.logs(index)) {
-        let place = LogPosition {
+        let position = LogPosition {
             block_number: simulated.block.header.number,
             block_hash: simulated.block.hash(),
             transaction_hash: transaction.hash(),
             transaction_index: index as u64,
             log_index: position as u64,
         };
-        log::write(json, log, &place, Some(false));
+        log::write(json, log, &position, Some(false));
     }
     json.end_array();
     // In the words of execution-apis, which tools look for.

@@ -3,7 +3,7 @@
 use crate::error::Answer;
 use crate::json;
 
-/// Always true. What miners say about themselves does not change `eth_hashrate`.
+/// Returns true. Reports of miners do not change `eth_hashrate`.
 pub fn answer() -> Answer {
     Ok(json::boolean(true))
 }

@@ -5,7 +5,7 @@ use crate::json;
 use crate::node::Node;
 use std::time::Duration;
 
-/// A block each so many milliseconds from now on, none for 0; true.
+/// Mines a block at each interval of `milliseconds`; 0 turns this off. Returns true.
 pub fn answer(node: &Node, milliseconds: u64) -> Answer {
     node.require_development()?;
     node.mining().set_interval(Some(Duration::from_millis(milliseconds)));

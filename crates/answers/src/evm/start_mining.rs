@@ -5,8 +5,8 @@ use crate::json;
 use crate::node::Node;
 use rhizome_chain::SubPool;
 
-/// Ends `evm_stopMining`. With instant mining, what was submitted meanwhile is mined at once. Where others mine, the
-/// next work is built at once, at the time that `evm_increaseTime` has set.
+/// Ends `evm_stopMining`. With instant mining, waiting transactions are mined at once. With external miners, the next block
+/// template is built at once, at the time that `evm_increaseTime` has set.
 pub fn answer(node: &Node) -> Answer {
     let was_stopped = !node.chain().is_automining();
     node.chain().set_automine(true);

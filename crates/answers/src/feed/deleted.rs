@@ -1,4 +1,4 @@
-//! Blocks that were deleted when the chain went back (`evm_revert`, `evm_reset`): who stood on one finds its way by them.
+//! Blocks that a rewind deleted (`evm_revert`, `evm_reset`). Cursors on deleted blocks are resolved with them.
 
 use parking_lot::Mutex;
 use rhizome_primitives::B256;
@@ -21,8 +21,8 @@ impl DeletedBlocks {
         deleted.push_back((hash, height));
     }
 
-    /// The lowest height that the chain went back to since it lost the block: up to there it is still what it was. None
-    /// for a block that is not remembered.
+    /// Returns the lowest height of the chain since the block was deleted: up to it the chain is unchanged. `None` for a block
+    /// that is not remembered.
     pub(crate) fn way_back(&self, hash: &B256) -> Option<u64> {
         let deleted = self.0.lock();
         let at = deleted.iter().rposition(|(known, _height)| known == hash)?;

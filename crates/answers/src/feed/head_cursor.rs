@@ -12,7 +12,7 @@ pub fn answer(node: &Node) -> Answer {
     Ok(json.finish())
 }
 
-/// Writes a cursor that stands on a block.
+/// Writes a cursor at a block.
 pub(crate) fn write_cursor(json: &mut JsonWriter, record: &BlockRecord) {
     json.begin_object();
     // Heights stay far below 2^53, so every reader keeps them exact.

@@ -7,8 +7,8 @@ use crate::node::Node;
 use crate::objects::log;
 use rhizome_primitives::B256;
 
-/// The matching logs of the blocks in the given order; unknown blocks bring none. Logs of removed blocks stand in
-/// reverse. The query's own place is not looked at.
+/// Returns the matching logs of the blocks in the given order. Unknown blocks have no logs. Logs of removed blocks are in
+/// reverse order. The block range of the query is ignored.
 pub fn answer(node: &Node, hashes: &[B256], query: &LogQuery, removed: bool) -> Answer {
     let mut json = JsonWriter::with_capacity(1024);
     json.begin_array();

@@ -20,7 +20,7 @@ pub fn answer(node: &Node, number: u64, hash: &B256, most: u64) -> Answer {
     json.key("hashes").begin_array();
     for height in fork.saturating_add(1)..=last {
         let Some(record) = node.chain().main_block(height)? else { break };
-        // The chain may change while it is read: what does not follow belongs to the next answer.
+        // The chain may change while it is read: a block of a different branch belongs to the next answer.
         if record.block.header.parent() != Some(standing.hash) {
             break;
         }
@@ -60,7 +60,7 @@ fn way(node: &Node, number: u64, hash: &B256) -> Result<Way, RpcError> {
             _ => break,
         }
     }
-    // The block was deleted: what is left of its branch ends where the chain went back to.
+    // The block was deleted: the rest of its branch ends at the height of the rewind.
     let head = chain.head().record.clone();
     let fork = node.deleted().way_back(&hash).unwrap_or(height).min(head.number());
     Ok(Way { standing: chain.main_block(fork)?.unwrap_or(head), removed })

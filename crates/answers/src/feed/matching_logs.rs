@@ -8,8 +8,8 @@ use crate::objects::log;
 use rhizome_chain::{FoundLog, LogFilter};
 use rhizome_primitives::B256;
 
-/// `[{"queries","log"}]`: the logs of a block that at least one of the queries takes, each with the positions of those
-/// queries. Logs of a removed block stand in reverse. The queries' own places are not looked at.
+/// Returns `[{"queries","log"}]`: the logs of a block that match at least one query, each with the indexes of the matching
+/// queries. Logs of a removed block are in reverse order. The block ranges of the queries are ignored.
 pub fn answer(node: &Node, hash: &B256, queries: &[LogQuery], removed: bool) -> Answer {
     let logs = node.chain().logs_in_block(hash)?;
     let mut found = logs.as_ref().map_or_else(Vec::new, |logs| logs.matching(&LogFilter::default()));

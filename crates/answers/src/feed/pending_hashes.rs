@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use rhizome_primitives::B256;
 use std::collections::VecDeque;
 
-/// Hashes that are remembered. Who polls less often than the pool turns over so many misses the oldest.
+/// Number of remembered hashes. A poll after more new transactions misses the oldest hashes.
 const MEMORY: usize = 16_384;
 
 /// The last hashes that became executable. Positions count all of them, from 0.
@@ -45,7 +45,7 @@ impl PendingFeed {
     }
 }
 
-/// `{"hashes","position"}`: what became executable since a position, and where the next question continues.
+/// Returns `{"hashes","position"}`: transactions that became executable since a position, and the position of the next poll.
 pub fn answer(node: &Node, position: u64) -> Answer {
     let (hashes, end) = node.pending_feed().since(position);
     let mut json = JsonWriter::with_capacity(64 + 70 * hashes.len());

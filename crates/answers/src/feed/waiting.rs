@@ -25,7 +25,7 @@ impl WaitingFeed {
     }
 }
 
-/// `[{"hash","from","nonce","reason","isDropped"}]`: what came since the last question.
+/// Returns `[{"hash","from","nonce","reason","isDropped"}]`: the changes since the last poll.
 pub fn answer(node: &Node) -> Answer {
     let waiting = std::mem::take(&mut *node.waiting_feed().0.lock());
     let mut json = JsonWriter::new();

@@ -4,7 +4,7 @@ use crate::error::Answer;
 use crate::json::JsonWriter;
 use crate::node::Node;
 
-/// Which node this is and where its chain and its snapshots are. The instance id is another one after each start and reset.
+/// Returns the version of the node, its head and its snapshots. The instance id changes with each start and reset.
 pub fn answer(node: &Node) -> Answer {
     let chain = node.require_development()?;
     let head = chain.head();

@@ -6,7 +6,7 @@ use crate::json::JsonWriter;
 use crate::node::Node;
 use rhizome_primitives::Upgrade;
 
-/// What the node runs with: head, newest upgrade, prices. The minimum gas price of the head stands for the base fee, as in
+/// Returns head, latest upgrade and prices of the node. The minimum gas price of the head is the base fee, as in
 /// `eth_feeHistory`.
 pub fn answer(node: &Node) -> Answer {
     let chain = node.require_development()?;

@@ -4,7 +4,7 @@ use crate::error::Answer;
 use crate::json;
 use crate::node::Node;
 
-/// Whether what happens on the chain is printed from now on; null.
+/// Turns the printing of chain events on or off. Returns null.
 pub fn answer(node: &Node, is_on: bool) -> Answer {
     node.require_development()?;
     node.print_chain(is_on);

@@ -5,7 +5,7 @@ use crate::json::JsonWriter;
 use crate::mining_work::not_available;
 use crate::node::Node;
 
-/// The block that waits for a proof of work; who asks next is not notified of it.
+/// Returns the block template that waits for a proof of work. `notify` is true in the first result for a template only.
 pub fn answer(node: &Node) -> Answer {
     let work = node.chain().fetch_block_template(node.now())?.ok_or_else(|| not_available("mnr_getWork"))?;
     let mut json = JsonWriter::new();

@@ -1,7 +1,7 @@
 //! Block objects.
 
 use crate::json::JsonWriter;
-use crate::objects::transaction::{self, TransactionPlace};
+use crate::objects::transaction::{self, MinedPosition};
 use crate::options::{ShownRemasc, TransactionForm};
 use rhizome_chain::{BlockRecord, PendingBlock};
 use rhizome_primitives::{Address, B256, Block, Bytes, EMPTY_ROOT, Header, Transaction, U256};
@@ -22,9 +22,9 @@ impl TransactionList {
     }
 }
 
-/// What is known of a block beside its own bytes.
+/// Data of a block that its encoding does not contain.
 struct Knowledge<'a> {
-    /// None for the pending of the next block.
+    /// `None` for the pending block.
     hash: Option<B256>,
     size: usize,
     total_difficulty: U256,
@@ -211,19 +211,19 @@ fn write_transactions(
         TransactionList::Objects => {
             for (index, mined) in listed(block, form) {
                 let Some(sender) = knowledge.senders.get(index) else { break };
-                let place = knowledge.hash.map(|block_hash| TransactionPlace {
+                let position = knowledge.hash.map(|block_hash| MinedPosition {
                     block_hash,
                     block_number: block.header.number,
                     index: index as u64,
                 });
-                transaction::write(json, mined, sender, place.as_ref(), form);
+                transaction::write(json, mined, sender, position.as_ref(), form);
             }
         }
     }
     json.end_array();
 }
 
-/// The members from `minimumGasPrice` on: those that only this chain has.
+/// Writes the members from `minimumGasPrice` on, which only Rootstock has.
 fn write_tail(json: &mut JsonWriter, block: &Block) {
     let header = &block.header;
     match header.minimum_gas_price {
@@ -256,7 +256,7 @@ fn bytes(field: &Option<Bytes>) -> &[u8] {
     field.as_ref().map_or(&[], |bytes| bytes.as_ref())
 }
 
-/// What the proof of work commits to; a pending, which has none yet, shows its own hash.
+/// Returns the hash for merged mining; the block hash for a pending block, which has no proof of work.
 fn committed_hash(header: &Header) -> B256 {
     header.hash_for_merged_mining().unwrap_or_else(|_no_work_yet| header.hash())
 }

@@ -5,14 +5,14 @@ use rhizome_chain::LogPosition;
 use rhizome_primitives::LogRef;
 
 /// Writes a log. `removed` is written in results of log searches and filters, not in receipts.
-pub fn write<'a>(json: &mut JsonWriter, log: impl Into<LogRef<'a>>, place: &LogPosition, removed: Option<bool>) {
+pub fn write<'a>(json: &mut JsonWriter, log: impl Into<LogRef<'a>>, position: &LogPosition, removed: Option<bool>) {
     let log = log.into();
     json.begin_object();
-    json.key("logIndex").quantity(place.log_index);
-    json.key("blockNumber").quantity(place.block_number);
-    json.key("blockHash").hash(&place.block_hash);
-    json.key("transactionHash").hash(&place.transaction_hash);
-    json.key("transactionIndex").quantity(place.transaction_index);
+    json.key("logIndex").quantity(position.log_index);
+    json.key("blockNumber").quantity(position.block_number);
+    json.key("blockHash").hash(&position.block_hash);
+    json.key("transactionHash").hash(&position.transaction_hash);
+    json.key("transactionIndex").quantity(position.transaction_index);
     json.key("address").data(log.address.as_slice());
     json.key("data").data(log.data);
     json.key("topics").begin_array();
@@ -34,7 +34,7 @@ mod tests {
     #[test]
     fn members_in_order() {
         let log = Log { address: Address::repeat_byte(1), topics: vec![B256::ZERO], data: Bytes::new() };
-        let place = LogPosition {
+        let position = LogPosition {
             block_number: 4,
             block_hash: B256::repeat_byte(2),
             transaction_hash: B256::repeat_byte(3),
@@ -42,7 +42,7 @@ mod tests {
             log_index: 17,
         };
         let mut json = JsonWriter::new();
-        write(&mut json, &log, &place, Some(false));
+        write(&mut json, &log, &position, Some(false));
         let text = String::from_utf8(json.finish()).unwrap();
         let expected = format!(
             "{{\"logIndex\":\"0x11\",\"blockNumber\":\"0x4\",\"blockHash\":\"0x{}\",\"transactionHash\":\"0x{}\",\

@@ -2,7 +2,7 @@
 
 use crate::json::JsonWriter;
 use crate::objects::log;
-use crate::objects::transaction::{self, TransactionPlace};
+use crate::objects::transaction::{self, MinedPosition};
 use rhizome_chain::LogPosition;
 use rhizome_primitives::transaction::created_address;
 use rhizome_primitives::{Address, Receipt, Transaction};
@@ -13,15 +13,15 @@ pub fn write(
     mined: &Transaction,
     sender: &Address,
     receipt: &Receipt,
-    place: &TransactionPlace,
+    position: &MinedPosition,
     first_log_index: u64,
 ) {
     let hash = mined.hash();
     json.begin_object();
     json.key("transactionHash").hash(&hash);
-    json.key("transactionIndex").quantity(place.index);
-    json.key("blockHash").hash(&place.block_hash);
-    json.key("blockNumber").quantity(place.block_number);
+    json.key("transactionIndex").quantity(position.index);
+    json.key("blockHash").hash(&position.block_hash);
+    json.key("blockNumber").quantity(position.block_number);
     json.key("cumulativeGasUsed").quantity(receipt.cumulative_gas);
     json.key("gasUsed").quantity(receipt.gas_used);
     // A creation that failed shows the address that it would have made.
@@ -33,10 +33,10 @@ pub fn write(
     json.key("logs").begin_array();
     for (log, log_index) in receipt.logs.iter().zip(first_log_index..) {
         let log_place = LogPosition {
-            block_number: place.block_number,
-            block_hash: place.block_hash,
+            block_number: position.block_number,
+            block_hash: position.block_hash,
             transaction_hash: hash,
-            transaction_index: place.index,
+            transaction_index: position.index,
             log_index,
         };
         log::write(json, log, &log_place, None);

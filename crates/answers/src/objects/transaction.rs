@@ -4,9 +4,9 @@ use crate::json::JsonWriter;
 use crate::options::{SignatureForm, TransactionForm};
 use rhizome_primitives::{Address, B256, Transaction, U256};
 
-/// Where a mined transaction stands.
+/// Position of a mined transaction.
 #[derive(Debug, Clone, Copy)]
-pub struct TransactionPlace {
+pub struct MinedPosition {
     /// Hash of the block.
     pub block_hash: B256,
     /// Height of the block.
@@ -15,21 +15,21 @@ pub struct TransactionPlace {
     pub index: u64,
 }
 
-/// Writes a transaction. Without a place it is pending: the members that name the block are null.
+/// Writes a transaction. Without a position it is pending: the members of the block are null.
 pub fn write(
     json: &mut JsonWriter,
     transaction: &Transaction,
     sender: &Address,
-    place: Option<&TransactionPlace>,
+    position: Option<&MinedPosition>,
     form: TransactionForm,
 ) {
     json.begin_object();
     json.key("hash").hash(&transaction.hash());
     json.key("nonce").quantity_wide(&transaction.nonce());
-    if let Some(place) = place {
-        json.key("blockHash").hash(&place.block_hash);
-        json.key("blockNumber").quantity(place.block_number);
-        json.key("transactionIndex").quantity(place.index);
+    if let Some(position) = position {
+        json.key("blockHash").hash(&position.block_hash);
+        json.key("blockNumber").quantity(position.block_number);
+        json.key("transactionIndex").quantity(position.index);
     } else {
         json.key("blockHash").null();
         json.key("blockNumber").null();

@@ -5,7 +5,7 @@ use crate::json;
 use crate::node::Node;
 use std::time::Duration;
 
-/// A new account is open for so long.
+/// Time for which a new account is unlocked.
 const UNLOCKED: Duration = Duration::from_secs(30 * 60);
 
 /// Stores an encrypted key and unlocks its account for 30 minutes; the address.

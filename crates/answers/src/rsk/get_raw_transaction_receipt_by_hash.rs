@@ -5,7 +5,7 @@ use crate::json;
 use crate::node::Node;
 use rhizome_primitives::B256;
 
-/// The receipt of a transaction of the main chain as it stands in the receipts trie, else `null`.
+/// Returns the receipt of a transaction of the main chain as encoded in the receipts trie; otherwise `null`.
 pub fn answer(node: &Node, hash: &B256) -> Answer {
     let Some(mined) = node.chain().transaction(hash)? else { return Ok(json::null()) };
     let receipts = node.chain().receipts(&mined.record.hash)?;

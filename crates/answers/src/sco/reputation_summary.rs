@@ -3,7 +3,7 @@
 use crate::error::Answer;
 use crate::json::JsonWriter;
 
-/// What is counted, in the order of the reference.
+/// Names of the counters, in the order of the reference.
 const COUNTERS: [&str; 17] = [
     "count",
     "successfulHandshakes",

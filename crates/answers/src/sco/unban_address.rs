@@ -5,7 +5,7 @@ use crate::error::Answer;
 use crate::json;
 use crate::node::Node;
 
-/// Lifts a ban; nothing happens where there is none.
+/// Lifts the ban of an address, if any.
 pub fn answer(node: &Node, text: &str) -> Answer {
     node.chain().bans().remove(&block(text)?)?;
     Ok(json::null())

@@ -1,14 +1,14 @@
 use super::request::{BlockRequest, Simulation};
 use crate::error::{ErrorCode, RpcError};
 
-/// Blocks of a simulation, with those that fill gaps between their numbers.
+/// Maximum number of blocks of a simulation, including blocks that fill gaps between numbers.
 const MAX_BLOCKS: u64 = 256;
 
 /// A block to be simulated, with its number and time decided.
 pub(super) struct Planned<'a> {
     pub(super) number: u64,
     pub(super) time: u64,
-    /// None for a block that fills a gap.
+    /// `None` for a block that fills a gap.
     pub(super) request: Option<&'a BlockRequest>,
 }
 

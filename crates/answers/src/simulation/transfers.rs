@@ -2,7 +2,7 @@ use rhizome_evm::tracing::{CallKind, FrameEnd, FrameStart, Inspector, LeafCall, 
 use rhizome_evm::{End, ExecError, State};
 use rhizome_primitives::{Address, B256, Log, U256, address, b256};
 
-/// Who seems to emit the logs of transfers.
+/// The address in the logs of value transfers.
 const EMITTER: Address = address!("eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee");
 /// `Transfer(address,address,uint256)`.
 const TRANSFER: B256 = b256!("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef");

@@ -11,7 +11,7 @@ use crate::tracing::Limit;
 use crate::tracing::options::ReplayParts;
 use rhizome_evm::Deadline;
 
-/// A call, executed as `eth_call` does, with what was asked for of it.
+/// Executes a call like `eth_call`. Returns the requested parts.
 pub fn answer(node: &Node, object: &CallObject, wanted: ReplayParts, at: &BlockId<'_>, deadline: &Deadline) -> Answer {
     let stage = Stage::at(node, at)?;
     let limit = Limit::new(node.options().trace_limits.bytes);

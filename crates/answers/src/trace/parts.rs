@@ -1,4 +1,4 @@
-//! What `trace_call` and the replays return: the output with the parts that were asked for.
+//! Results of `trace_call` and the replays: the output with the requested parts.
 
 use crate::error::RpcError;
 use crate::json::JsonWriter;

@@ -11,12 +11,12 @@ use crate::tracing::subject::BlockSubject;
 use rhizome_evm::tracing::Inspected;
 use rhizome_evm::{BlockReplay, Deadline, ExecError};
 
-/// The transactions of a block, executed again, with what was asked for of each; `null` if there is no such block.
+/// Executes the transactions of a block again. Returns the requested parts of each; `null` for an unknown block.
 pub fn answer(node: &Node, at: &BlockId<'_>, wanted: ReplayParts, deadline: &Deadline) -> Answer {
-    let Some(place) = at.find(node)? else { return Ok(json::null()) };
+    let Some(block) = at.find(node)? else { return Ok(json::null()) };
     let mut json = JsonWriter::with_capacity(2048);
     json.begin_array();
-    if let Some(subject) = BlockSubject::at(node, &place)? {
+    if let Some(subject) = BlockSubject::at(node, &block)? {
         let limit = Limit::new(node.options().trace_limits.bytes);
         let mut replay = subject.replay(node, deadline)?;
         for (index, transaction) in subject.block().transactions.iter().enumerate() {

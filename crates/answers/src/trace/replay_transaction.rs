@@ -10,7 +10,7 @@ use crate::tracing::subject::BlockSubject;
 use rhizome_evm::Deadline;
 use rhizome_primitives::B256;
 
-/// A transaction on the main chain, executed again, with what was asked for of it; else `null`.
+/// Executes a transaction of the main chain again. Returns the requested parts; otherwise `null`.
 pub fn answer(node: &Node, hash: &B256, wanted: ReplayParts, deadline: &Deadline) -> Answer {
     let Some(mined) = node.chain().transaction(hash)? else { return Ok(json::null()) };
     let Some(subject) = BlockSubject::of_block(node, &mined.record)? else { return Ok(json::null()) };

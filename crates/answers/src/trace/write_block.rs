@@ -8,7 +8,7 @@ use crate::tracing::Limit;
 use crate::tracing::call_tree::CallTree;
 use crate::tracing::subject::BlockSubject;
 use crate::tracing::traced::Traced;
-use crate::tracing::transaction_trace::{self, TracePlace, Window};
+use crate::tracing::transaction_trace::{self, TraceLocation, Window};
 use rhizome_evm::tracing::Inspection;
 use rhizome_evm::{BlockReplay, Deadline};
 
@@ -48,7 +48,7 @@ pub(super) fn write_one(
     write_next(node, json, subject, &mut replay, index, &mut Window::all())
 }
 
-/// The replay stands before the transaction at `index`.
+/// Writes the transaction at `index`, which must be the next transaction of the replay.
 fn write_next(
     node: &Node,
     json: &mut JsonWriter,
@@ -64,27 +64,27 @@ fn write_next(
     let inspected = replay.step(inspection).map_err(|error| limit.explain(error))?;
     let traced = inspected.and_then(|inspected| subject.traced(index, inspected.outcome));
     let (Some(mut traced), Some((transaction, _))) = (traced, subject.transaction(index)) else { return Ok(()) };
-    let mut place = subject.place(index, transaction);
+    let mut location = subject.location(index, transaction);
     if shape == TraceShape::Reference {
-        move_to_main_chain(node, &mut place, &mut traced)?;
+        move_to_main_chain(node, &mut location, &mut traced)?;
     }
-    transaction_trace::write(json, &traced, &tree, shape, Some(&place), window, &limit)
+    transaction_trace::write(json, &traced, &tree, shape, Some(&location), window, &limit)
 }
 
-/// The reference looks up place and receipt of a transaction by its hash: they are those on the main chain, whatever block
+/// The reference looks up location and receipt of a transaction by its hash: they are those on the main chain, whatever block
 /// is traced, and a transaction that is not there has used no gas.
-fn move_to_main_chain(node: &Node, place: &mut TracePlace, traced: &mut Traced) -> Result<(), RpcError> {
-    let Some(mined) = node.chain().transaction(&place.transaction_hash)? else {
+fn move_to_main_chain(node: &Node, location: &mut TraceLocation, traced: &mut Traced) -> Result<(), RpcError> {
+    let Some(mined) = node.chain().transaction(&location.transaction_hash)? else {
         traced.gas_used = 0;
         return Ok(());
     };
-    if mined.record.hash == place.block_hash {
+    if mined.record.hash == location.block_hash {
         return Ok(());
     }
     let receipts = node.chain().receipts(&mined.record.hash)?;
     traced.gas_used =
         receipts.and_then(|receipts| receipts.get(mined.index).map(|receipt| receipt.gas_used)).unwrap_or(0);
-    place.block_hash = mined.record.hash;
-    place.position = mined.index;
+    location.block_hash = mined.record.hash;
+    location.position = mined.index;
     Ok(())
 }

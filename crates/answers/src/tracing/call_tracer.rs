@@ -1,6 +1,6 @@
 //! Writes a tree of calls as the `callTracer` does, in the shape of geth or in that of the reference.
 
-use super::call_tree::{CallTree, Deed, LogRecord, Node, NodeEnd};
+use super::call_tree::{CallNode, CallTree, Deed, LogRecord, NodeEnd};
 use super::limit::Limit;
 use super::traced::Traced;
 use crate::error::RpcError;
@@ -13,7 +13,7 @@ use rhizome_primitives::{Bytes, REMASC};
 
 const REVERTED: &str = "execution reverted";
 
-/// What is written.
+/// Form of the output.
 #[derive(Debug, Clone, Copy)]
 pub struct CallTracerForm {
     /// Whose shape.
@@ -34,7 +34,7 @@ pub fn write(
     form: CallTracerForm,
     limit: &Limit,
 ) -> Result<(), RpcError> {
-    let mut writer = Writer { json, tree, form, limit, kept: Vec::new() };
+    let mut writer = CallTraceWriter { json, tree, form, limit, kept: Vec::new() };
     if form.has_logs {
         writer.kept = kept_logs(tree);
     }
@@ -53,13 +53,13 @@ fn kept_logs(tree: &CallTree) -> Vec<usize> {
 }
 
 /// The logs of a call and those of the calls inside it that were not undone.
-fn collect_logs<'n>(tree: &'n CallTree, node: &'n Node, records: &mut Vec<&'n LogRecord>) {
+fn collect_logs<'n>(tree: &'n CallTree, node: &'n CallNode, records: &mut Vec<&'n LogRecord>) {
     records.extend(&node.logs);
     let children = node.children.iter().filter_map(|index| tree.nodes.get(*index));
     children.filter(|child| child.is_kept()).for_each(|child| collect_logs(tree, child, records));
 }
 
-struct Writer<'a> {
+struct CallTraceWriter<'a> {
     json: &'a mut JsonWriter,
     tree: &'a CallTree,
     form: CallTracerForm,
@@ -68,7 +68,7 @@ struct Writer<'a> {
     kept: Vec<usize>,
 }
 
-impl Writer<'_> {
+impl CallTraceWriter<'_> {
     fn is_reference(&self) -> bool {
         self.form.shape == TraceShape::Reference
     }
@@ -120,7 +120,7 @@ impl Writer<'_> {
         self.limit.check(self.json.len())
     }
 
-    fn calls(&mut self, traced: &Traced, root: Option<&Node>) -> Result<(), RpcError> {
+    fn calls(&mut self, traced: &Traced, root: Option<&CallNode>) -> Result<(), RpcError> {
         if self.form.has_only_top {
             return Ok(());
         }
@@ -156,7 +156,7 @@ impl Writer<'_> {
         self.json.end_array();
     }
 
-    fn top_logs(&mut self, traced: &Traced, root: Option<&Node>, is_failed: bool) {
+    fn top_logs(&mut self, traced: &Traced, root: Option<&CallNode>, is_failed: bool) {
         match root {
             // The reference shows those of the receipt, which a failed transaction does not have.
             Some(root) if !self.is_reference() => self.logs(root, is_failed),
@@ -172,7 +172,7 @@ impl Writer<'_> {
         }
     }
 
-    fn children(&mut self, parent: &Node, is_undone: bool) -> Result<(), RpcError> {
+    fn children(&mut self, parent: &CallNode, is_undone: bool) -> Result<(), RpcError> {
         let tree = self.tree;
         let is_reference = self.is_reference();
         let nodes = parent.children.iter().filter_map(|index| tree.nodes.get(*index));
@@ -188,7 +188,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn node(&mut self, node: &Node, is_undone: bool) -> Result<(), RpcError> {
+    fn node(&mut self, node: &CallNode, is_undone: bool) -> Result<(), RpcError> {
         self.json.begin_object();
         match node.deed {
             Deed::SelfDestruct => self.self_destruct(node),
@@ -204,7 +204,7 @@ impl Writer<'_> {
         self.limit.check(self.json.len())
     }
 
-    fn self_destruct(&mut self, node: &Node) {
+    fn self_destruct(&mut self, node: &CallNode) {
         let is_reference = self.is_reference();
         self.json.key("type").text(if is_reference { "NONE" } else { "SELFDESTRUCT" });
         self.json.key("from").data(node.from.as_slice());
@@ -217,7 +217,7 @@ impl Writer<'_> {
         }
     }
 
-    fn reference_call(&mut self, node: &Node, kind: CallKind) {
+    fn reference_call(&mut self, node: &CallNode, kind: CallKind) {
         self.json.key("type").text(if kind.is_creation() { "CREATE" } else { name(kind) });
         self.json.key("from").data(node.from.as_slice());
         if !kind.is_creation() {
@@ -250,7 +250,7 @@ impl Writer<'_> {
         }
     }
 
-    fn standard_call(&mut self, node: &Node, kind: CallKind) {
+    fn standard_call(&mut self, node: &CallNode, kind: CallKind) {
         self.json.key("type").text(name(kind));
         self.json.key("from").data(node.from.as_slice());
         if node.is_kept() || !kind.is_creation() {
@@ -283,7 +283,7 @@ impl Writer<'_> {
         }
     }
 
-    fn logs(&mut self, node: &Node, is_undone: bool) {
+    fn logs(&mut self, node: &CallNode, is_undone: bool) {
         let mut records: Vec<&LogRecord> = Vec::new();
         match self.is_reference() {
             true => collect_logs(self.tree, node, &mut records),
@@ -324,8 +324,8 @@ impl Writer<'_> {
     }
 }
 
-/// Why a transaction halted; none if it did not, or if no code of its own did.
-pub(super) fn failure_of(traced: &Traced, root: Option<&Node>) -> Option<Failure> {
+/// Returns the failure of a transaction; `None` if it succeeded, or if it executed no code.
+pub(super) fn failure_of(traced: &Traced, root: Option<&CallNode>) -> Option<Failure> {
     let End::Halt(reason) = traced.end else { return None };
     let root = root?;
     Some(match &root.end {

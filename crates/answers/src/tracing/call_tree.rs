@@ -5,12 +5,12 @@ use rhizome_evm::tracing::{CallKind, Failure, FrameEnd, FrameStart, Inspector, L
 use rhizome_evm::{End, ExecError, State};
 use rhizome_primitives::{Address, Bytes, Log, U256};
 
-/// What a node counts beside its bytes, about as much as its JSON takes.
+/// Size of a call besides its data, in bytes: an estimate of its JSON.
 const NODE_SIZE: usize = 600;
-/// What a log counts beside its bytes.
+/// Size of a log besides its data, in bytes.
 const LOG_SIZE: usize = 300;
 
-/// What stands at a node.
+/// Kind of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Deed {
     /// A call or creation.
@@ -34,10 +34,10 @@ pub(crate) enum NodeEnd {
 
 /// One call, creation or self-destruct.
 #[derive(Debug, Clone)]
-pub(crate) struct Node {
+pub(crate) struct CallNode {
     pub(crate) deed: Deed,
     pub(crate) from: Address,
-    /// Whose code runs, or what is created.
+    /// The account of the executed code, or the created account.
     pub(crate) to: Address,
     /// Whose storage and balance it works on.
     pub(crate) account: Address,
@@ -53,8 +53,8 @@ pub(crate) struct Node {
     pub(crate) logs: Vec<LogRecord>,
 }
 
-impl Node {
-    /// Whether what it did stayed, as far as it depends on itself.
+impl CallNode {
+    /// Returns `true` if the call itself did not revert its changes.
     pub(crate) fn is_kept(&self) -> bool {
         matches!(self.end, NodeEnd::Success | NodeEnd::Leaf(LeafEnd::Transferred | LeafEnd::PrecompileSucceeded))
     }
@@ -72,8 +72,7 @@ impl Node {
         }
     }
 
-    /// Whether the reference shows it: not what ran no code on an account of its own, and a creation only if its init code
-    /// ran well.
+    /// Returns `true` if the reference shows the call: it omits calls that execute no code, and failed creations.
     pub(crate) fn is_in_reference(&self) -> bool {
         match &self.end {
             _ if self.refused_deposit.is_some() => true,
@@ -94,10 +93,10 @@ pub(crate) struct LogRecord {
     pub(crate) position: usize,
 }
 
-/// The calls of one transaction. The first node is the code that it ran itself; there is none if it ran none.
+/// The calls of one transaction. The first node is the code executed by the transaction itself, if any.
 #[derive(Debug)]
 pub struct CallTree {
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<CallNode>,
     open: Vec<usize>,
     logs: usize,
     limit: Limit,
@@ -106,17 +105,17 @@ pub struct CallTree {
 }
 
 impl CallTree {
-    /// An empty tree. `has_reference_messages`: failures of inner calls are told in the words of the reference, too.
+    /// Creates an empty tree. `has_reference_messages`: failures of inner calls have the error texts of the reference.
     pub fn new(limit: Limit, wants_logs: bool, has_reference_messages: bool) -> Self {
         Self { nodes: Vec::new(), open: Vec::new(), logs: 0, limit, wants_logs, has_reference_messages }
     }
 
     /// The code that the transaction ran itself.
-    pub(crate) fn root(&self) -> Option<&Node> {
+    pub(crate) fn root(&self) -> Option<&CallNode> {
         self.nodes.first()
     }
 
-    fn add(&mut self, node: Node) -> Result<usize, ExecError> {
+    fn add(&mut self, node: CallNode) -> Result<usize, ExecError> {
         self.limit.take(NODE_SIZE + 2 * (node.input.len() + node.output.len()))?;
         let index = self.nodes.len();
         if let Some(parent) = self.open.last().and_then(|parent| self.nodes.get_mut(*parent)) {
@@ -133,7 +132,7 @@ impl Inspector for CallTree {
     }
 
     fn frame_start(&mut self, start: &FrameStart<'_>, _state: &mut State) -> Result<(), ExecError> {
-        let index = self.add(Node {
+        let index = self.add(CallNode {
             deed: Deed::Call(start.kind),
             from: start.from,
             to: start.to,
@@ -171,7 +170,7 @@ impl Inspector for CallTree {
             CallKind::CallCode | CallKind::DelegateCall => call.from,
             _ => call.to,
         };
-        self.add(Node {
+        self.add(CallNode {
             deed: Deed::Call(call.kind),
             from: call.from,
             to: call.to,
@@ -190,7 +189,7 @@ impl Inspector for CallTree {
     }
 
     fn selfdestruct(&mut self, account: Address, heir: Address, balance: U256) -> Result<(), ExecError> {
-        self.add(Node {
+        self.add(CallNode {
             deed: Deed::SelfDestruct,
             from: account,
             to: heir,

@@ -3,7 +3,7 @@
 use crate::error::{ErrorCode, RpcError};
 use rhizome_evm::ExecError;
 
-/// So many bytes, of which some are used up.
+/// A limit in bytes and the bytes used.
 #[derive(Debug, Clone, Copy)]
 pub struct Limit {
     bytes: usize,
@@ -16,18 +16,18 @@ impl Limit {
         Self { bytes, left: bytes }
     }
 
-    /// The same limit for what comes after some bytes.
+    /// Returns the limit with additional used bytes.
     #[must_use]
     pub(crate) fn after(&self, bytes: usize) -> Self {
         Self { bytes: self.bytes, left: self.bytes.saturating_sub(bytes) }
     }
 
-    /// What is left of it, in bytes.
+    /// Returns the remaining bytes.
     pub(crate) fn left(&self) -> usize {
         self.left
     }
 
-    /// Uses up some bytes. Ends the execution when there are not so many.
+    /// Uses bytes. Ends the execution if fewer are left.
     pub(crate) fn take(&mut self, bytes: usize) -> Result<(), ExecError> {
         self.left = self.left.checked_sub(bytes).ok_or(ExecError::StoppedByInspector)?;
         Ok(())
@@ -38,7 +38,7 @@ impl Limit {
         if length > self.bytes { Err(self.exceeded()) } else { Ok(()) }
     }
 
-    /// What the caller is told of an execution that was ended.
+    /// Returns the error of an execution that was ended by the limit.
     pub(crate) fn explain(&self, error: ExecError) -> RpcError {
         match error {
             ExecError::StoppedByInspector => self.exceeded(),

@@ -69,7 +69,7 @@ fn differing(cells: &[SlotChange]) -> impl Iterator<Item = &SlotChange> {
     cells.iter().filter(|cell| cell.before != cell.after)
 }
 
-/// Members of an account; those that say nothing are left out, but for the balance.
+/// Writes the members of an account. Empty members except the balance are omitted.
 fn write_view(json: &mut JsonWriter, view: &AccountView, options: &TraceOptions) {
     json.key("balance").quantity_wide(&amount(view.balance));
     if !view.nonce.is_zero() {
@@ -80,12 +80,12 @@ fn write_view(json: &mut JsonWriter, view: &AccountView, options: &TraceOptions)
     }
 }
 
-/// The cells that are not zero.
+/// Returns the slots that are not zero.
 fn present<'c>(cells: impl Iterator<Item = (&'c U256, &'c U256)>) -> impl Iterator<Item = (&'c U256, &'c U256)> {
     cells.filter(|(_, word)| !word.is_zero())
 }
 
-/// The member is left out if there are no cells.
+/// Writes the storage. The member is omitted if there are no slots.
 fn write_storage<'c>(json: &mut JsonWriter, cells: impl Iterator<Item = (&'c U256, &'c U256)>) {
     let mut cells = cells.peekable();
     if cells.peek().is_none() {
@@ -98,7 +98,7 @@ fn write_storage<'c>(json: &mut JsonWriter, cells: impl Iterator<Item = (&'c U25
     json.end_object();
 }
 
-/// Senders of calls may owe what they send: they had nothing then.
+/// Returns the balance; zero if it is negative. Senders of calls may have negative balances.
 pub(super) fn amount(balance: I256) -> U256 {
     if balance.is_negative() { U256::ZERO } else { balance.into_raw() }
 }

@@ -1,5 +1,5 @@
-//! Writes what an execution changed in the state, as the `stateDiff` of OpenEthereum: `"="` where nothing changed,
-//! `{"+": new}`, `{"-": old}` and `{"*": {"from", "to"}}`.
+//! Writes state changes in the form of OpenEthereum's `stateDiff`: `"="` for an unchanged value, `{"+": new}`,
+//! `{"-": old}` and `{"*": {"from", "to"}}`.
 
 use super::prestate::amount;
 use crate::json::JsonWriter;

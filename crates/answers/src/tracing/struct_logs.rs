@@ -1,8 +1,8 @@
 //! Records every instruction in the shape of the reference (`rskTracer`), as JSON text while the code runs.
 //!
-//! Each frame shows its storage at every step, as a map that grows with what it reads and writes. Steps share the map: a
-//! cell that turns out to be absent goes from the steps before it, too, as far back as the map reaches. So the places of
-//! maps stay open in the text until the end.
+//! Each frame shows its storage at every step, as a map that grows with its reads and writes. Steps share the map: a slot
+//! that turns out to be absent is also removed from the preceding steps of the same map. So the maps are inserted into the
+//! text at the end.
 
 use super::call_tracer::reference_error;
 use super::limit::Limit;
@@ -18,14 +18,14 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-/// The storage of contracts with more cells is not listed.
-const LISTED_CELLS: usize = 10_000;
-/// Bytes of a cell in JSON.
-const CELL_SIZE: usize = 136;
+/// Maximum number of slots: the storage of larger contracts is not listed.
+const MAX_LISTED_SLOTS: usize = 10_000;
+/// Bytes of a slot in JSON.
+const SLOT_SIZE: usize = 136;
 /// Bytes of a step in JSON beside stack, memory and storage.
 const STEP_SIZE: usize = 120;
-/// Cells counted between two looks at the deadline.
-const CELLS_PER_LOOK: usize = 1024;
+/// Number of slots between two checks of the deadline.
+const SLOTS_PER_CHECK: usize = 1024;
 
 const SLOAD: u8 = 0x54;
 const SSTORE: u8 = 0x55;
@@ -37,15 +37,15 @@ type Shared = Rc<RefCell<Cells>>;
 struct FrameLog {
     account: Address,
     cells: Shared,
-    /// What the result calls `storageSize`.
+    /// The member `storageSize` of the result.
     storage_size: usize,
-    /// The cell that the instruction before has used.
+    /// The slot used by the preceding instruction.
     used: Option<U256>,
     /// Init code inside a transaction, and everything that it calls, is not shown.
     is_hidden: bool,
 }
 
-/// What is left of the first frame.
+/// The result of the first frame.
 struct Finished {
     account: Address,
     initial: Cells,
@@ -146,7 +146,7 @@ impl StructLogs {
         }
     }
 
-    /// The storage of an account before its frame: the cells unless there are too many, and how many there are.
+    /// Returns the storage of an account before its frame: the slots, unless there are too many, and their number.
     fn storage(&self, account: Address, state: &mut State) -> Result<(Cells, usize), ExecError> {
         let mut cells = Cells::new();
         if !state.is_contract(account)? {
@@ -155,16 +155,16 @@ impl StructLogs {
         let (mut slots, mut count, mut is_late) = (Vec::new(), 0, false);
         state.visit_slots(account, &mut |slot| {
             count += 1;
-            if count <= LISTED_CELLS {
+            if count <= MAX_LISTED_SLOTS {
                 slots.push(slot);
             }
-            is_late = count % CELLS_PER_LOOK == 0 && self.deadline.has_passed();
+            is_late = count % SLOTS_PER_CHECK == 0 && self.deadline.has_passed();
             if is_late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         if is_late {
             return Err(ExecError::DeadlineExceeded);
         }
-        if count <= LISTED_CELLS {
+        if count <= MAX_LISTED_SLOTS {
             for slot in slots {
                 if let Some(word) = state.storage_word(account, &slot)? {
                     cells.insert(slot, word);
@@ -176,7 +176,7 @@ impl StructLogs {
 }
 
 impl FrameLog {
-    /// Takes note of the cell that the instruction before has used.
+    /// Adds the slot used by the preceding instruction.
     fn refresh(&mut self, state: &mut State) -> Result<(), ExecError> {
         let Some(slot) = self.used.take() else { return Ok(()) };
         match state.storage_word(self.account, &slot)? {
@@ -210,7 +210,7 @@ impl Inspector for StructLogs {
             true => (Cells::new(), 0),
             false => self.storage(start.account, state)?,
         };
-        self.limit.take(CELL_SIZE * cells.len())?;
+        self.limit.take(SLOT_SIZE * cells.len())?;
         if !is_inner {
             self.first = Some(Finished {
                 account: start.account,
@@ -231,7 +231,7 @@ impl Inspector for StructLogs {
     fn frame_end(&mut self, end: &FrameEnd<'_>) -> Result<(), ExecError> {
         let Some(frame) = self.frames.pop() else { return Ok(()) };
         if let (true, Some(first)) = (self.frames.is_empty(), &mut self.first) {
-            self.limit.take(2 * end.output.len() + CELL_SIZE * frame.cells.borrow().len())?;
+            self.limit.take(2 * end.output.len() + SLOT_SIZE * frame.cells.borrow().len())?;
             first.last = frame.cells;
             first.storage_size = frame.storage_size;
             first.output = end.output.to_vec();
@@ -256,7 +256,7 @@ impl Inspector for StructLogs {
         let count = cells.borrow().len();
         let options = self.options;
         let shown = [(options.hides_stack, 67 * step.stack.len()), (options.hides_memory, step.memory.len() / 32 * 67)];
-        let storage = if options.hides_storage { 0 } else { CELL_SIZE * count };
+        let storage = if options.hides_storage { 0 } else { SLOT_SIZE * count };
         let columns: usize = shown.iter().filter(|(is_hidden, _)| !is_hidden).map(|(_, size)| size).sum();
         self.limit.take(STEP_SIZE + columns + storage)?;
 
@@ -318,7 +318,7 @@ fn write_plain(json: &mut JsonWriter, traced: &Traced) {
     json.key("programInvoke").null();
     json.key("transferInvoke");
     write_transfer(json, traced.to.unwrap_or_default(), traced.sender, &traced.value);
-    // The reference has empty data in a REMASC transaction of its own making and none in one that it has read.
+    // The reference has empty data in a REMASC transaction that it builds and null in a decoded one.
     match traced.input.is_empty() && !(traced.is_remasc && traced.is_pending) {
         true => json.key("msgData").null(),
         false => json.key("msgData").base64(&traced.input),

@@ -1,7 +1,7 @@
-//! What is executed for a trace: the transactions of a block.
+//! The block that is executed for a trace.
 
 use super::traced::Traced;
-use super::transaction_trace::TracePlace;
+use super::transaction_trace::TraceLocation;
 use crate::block_id::BlockRef;
 use crate::caches::ReplayKey;
 use crate::error::{ErrorCode, RpcError};
@@ -30,9 +30,9 @@ enum Content {
 }
 
 impl BlockSubject {
-    /// The block of a place; none for the genesis block, which executes nothing.
-    pub(crate) fn at(node: &Node, place: &BlockRef) -> Result<Option<Self>, RpcError> {
-        match place {
+    /// Returns a mined or pending block; `None` for the genesis block, which executes nothing.
+    pub(crate) fn at(node: &Node, block: &BlockRef) -> Result<Option<Self>, RpcError> {
+        match block {
             BlockRef::Mined(record) => Self::of_block(node, record),
             BlockRef::Pending(pending) => {
                 let parent = Arc::clone(&pending.parent);
@@ -42,7 +42,7 @@ impl BlockSubject {
         }
     }
 
-    /// A stored block; none for the genesis block.
+    /// Returns a stored block; `None` for the genesis block.
     pub(crate) fn of_block(node: &Node, record: &Arc<BlockRecord>) -> Result<Option<Self>, RpcError> {
         let Some(parent_hash) = record.parent() else { return Ok(None) };
         if record.number() == 0 {
@@ -74,7 +74,7 @@ impl BlockSubject {
         Some((self.block().transactions.get(index)?, *self.senders().get(index)?))
     }
 
-    /// The hash; of a pending the one that it has as it is shown.
+    /// Returns the hash; for a pending block the hash in its block object.
     fn hash(&self) -> B256 {
         match &self.content {
             Content::Mined(record) => record.hash,
@@ -83,8 +83,8 @@ impl BlockSubject {
     }
 
     /// Where the transaction at an index stands.
-    pub(crate) fn place(&self, index: usize, transaction: &Transaction) -> TracePlace {
-        TracePlace {
+    pub(crate) fn location(&self, index: usize, transaction: &Transaction) -> TraceLocation {
+        TraceLocation {
             block_hash: self.hash(),
             block_number: self.block().header.number,
             transaction_hash: transaction.hash(),
@@ -92,7 +92,7 @@ impl BlockSubject {
         }
     }
 
-    /// The transaction at an index with what came of it.
+    /// Returns the transaction at an index with its outcome.
     pub(crate) fn traced(&self, index: usize, outcome: TransactionOutcome) -> Option<Traced> {
         let (transaction, sender) = self.transaction(index)?;
         let is_pending = matches!(self.content, Content::Pending(_));
@@ -105,7 +105,8 @@ impl BlockSubject {
         BlockReplay::new(self.replayed(node), state, deadline).map_err(RpcError::from)
     }
 
-    /// Ready for the transaction at `index`. Those before it are executed once for all who ask about a stored block.
+    /// Prepares the execution of the transaction at `index`. For a stored block, the preceding transactions are executed once
+    /// for all requests.
     pub(crate) fn replay_from<'s>(
         &'s self,
         node: &'s Node,
@@ -115,7 +116,7 @@ impl BlockSubject {
         match &self.content {
             Content::Mined(record) => {
                 let key = ReplayKey { block: record.hash, parent_state: self.parent.state_root };
-                // The trie of exactly that root, whatever becomes of the head meanwhile.
+                // The trie of this root: the head may change during the execution.
                 let open = || Ok(Arc::new(node.chain().state_trie(&self.parent)?) as _);
                 node.caches().replays.branch(key, self.replayed(node), index, &open, deadline)
             }

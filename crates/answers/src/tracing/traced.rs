@@ -1,4 +1,4 @@
-//! What is known of a traced transaction or call without having looked on.
+//! The inputs and the outcome of a traced transaction or call.
 
 use rhizome_evm::{CallOutcome, CallRequest, End, TransactionOutcome};
 use rhizome_primitives::{Address, B256, Bytes, Log, REMASC, Transaction, U256, rlp};
@@ -73,7 +73,7 @@ impl Traced {
         }
     }
 
-    /// What the REMASC transaction paid, in order: each payment leaves a log with receiver and amount.
+    /// Returns the payments of the REMASC transaction in order: each emits a log with receiver and amount.
     pub(crate) fn payments(&self) -> Vec<(Address, U256)> {
         if !self.is_remasc {
             return Vec::new();

@@ -1,7 +1,7 @@
 //! Writes a tree of calls as the list that `trace_*` methods return: one object a call, depth first.
 
 use super::call_tracer::{failure_of, reference_error};
-use super::call_tree::{CallTree, Deed, Node, NodeEnd};
+use super::call_tree::{CallNode, CallTree, Deed, NodeEnd};
 use super::limit::Limit;
 use super::traced::Traced;
 use crate::error::RpcError;
@@ -11,9 +11,9 @@ use rhizome_evm::tracing::{CallKind, Failure, LeafEnd};
 use rhizome_evm::{End, HaltReason};
 use rhizome_primitives::{Address, B256, REMASC, U256};
 
-/// Where the transaction stands.
+/// Position of a traced transaction.
 #[derive(Debug, Clone, Copy)]
-pub struct TracePlace {
+pub struct TraceLocation {
     /// Hash of the block.
     pub block_hash: B256,
     /// Its height.
@@ -27,9 +27,9 @@ pub struct TracePlace {
 /// Which of the objects are written.
 #[derive(Debug, Clone, Copy)]
 pub struct Window {
-    /// So many are left out first.
+    /// Number of objects to skip.
     pub skip: usize,
-    /// So many are written then.
+    /// Number of objects to write after them.
     pub take: usize,
 }
 
@@ -56,40 +56,40 @@ impl Window {
     }
 }
 
-/// Writes the objects of a transaction as elements of an open array. Those of a call have no place.
+/// Writes the objects of a transaction as elements of an open array. Those of a call have no location.
 pub fn write(
     json: &mut JsonWriter,
     traced: &Traced,
     tree: &CallTree,
     shape: TraceShape,
-    place: Option<&TracePlace>,
+    location: Option<&TraceLocation>,
     window: &mut Window,
     limit: &Limit,
 ) -> Result<(), RpcError> {
     let is_reference = shape == TraceShape::Reference;
-    Writer { json, tree, is_reference, place, window, limit, address: Vec::new() }.top(traced)
+    TransactionTraceWriter { json, tree, is_reference, location, window, limit, address: Vec::new() }.top(traced)
 }
 
-struct Writer<'a> {
+struct TransactionTraceWriter<'a> {
     json: &'a mut JsonWriter,
     tree: &'a CallTree,
     is_reference: bool,
-    place: Option<&'a TracePlace>,
+    location: Option<&'a TraceLocation>,
     window: &'a mut Window,
     limit: &'a Limit,
     /// Positions that lead from the top to the present object.
     address: Vec<usize>,
 }
 
-/// What becomes of a call.
-enum Told<'a> {
+/// The `result` or `error` of a call.
+enum ActionResult<'a> {
     Error(String),
     Output { gas_used: u64, output: &'a [u8] },
     Code { gas_used: u64, code: &'a [u8], address: Address },
     Nothing,
 }
 
-impl Writer<'_> {
+impl TransactionTraceWriter<'_> {
     fn top(&mut self, traced: &Traced) -> Result<(), RpcError> {
         let tree = self.tree;
         let root = tree.root();
@@ -112,7 +112,7 @@ impl Writer<'_> {
         self.limit.check(self.json.len())
     }
 
-    fn top_object(&mut self, traced: &Traced, root: Option<&Node>, children: usize) {
+    fn top_object(&mut self, traced: &Traced, root: Option<&CallNode>, children: usize) {
         let gas = if root.is_some() || !self.is_reference { traced.gas } else { 0 };
         self.json.begin_object();
         self.json.key("action").begin_object();
@@ -122,25 +122,25 @@ impl Writer<'_> {
         }
         self.json.end_object();
         let result = match self.top_error(traced, root) {
-            Some(error) => Told::Error(error),
+            Some(error) => ActionResult::Error(error),
             None => match traced.created {
                 Some(address) if traced.to.is_none() => {
-                    Told::Code { gas_used: traced.gas_used, code: &traced.output, address }
+                    ActionResult::Code { gas_used: traced.gas_used, code: &traced.output, address }
                 }
                 _ => {
                     let output: &[u8] = if self.is_reference { &[] } else { &traced.output };
-                    Told::Output { gas_used: traced.gas_used, output }
+                    ActionResult::Output { gas_used: traced.gas_used, output }
                 }
             },
         };
         self.rest(if traced.to.is_none() { "create" } else { "call" }, children, result);
     }
 
-    fn top_error(&self, traced: &Traced, root: Option<&Node>) -> Option<String> {
+    fn top_error(&self, traced: &Traced, root: Option<&CallNode>) -> Option<String> {
         match traced.end {
             End::Success => None,
             End::Revert => Some("Reverted".to_owned()),
-            // The reference shows no failure of a built-in contract that the transaction itself calls.
+            // The reference shows no failure of a precompile that is called by the transaction itself.
             End::Halt(_) if self.is_reference => {
                 failure_of(traced, root).map(|failure| reference_error(&failure, true))
             }
@@ -148,7 +148,7 @@ impl Writer<'_> {
         }
     }
 
-    fn visible(&self, node: &Node) -> Vec<usize> {
+    fn visible(&self, node: &CallNode) -> Vec<usize> {
         let nodes = node.children.iter().copied();
         let is_shown = |index: &usize| {
             !self.is_reference || self.tree.nodes.get(*index).is_some_and(|child| child.is_in_reference())
@@ -156,7 +156,7 @@ impl Writer<'_> {
         nodes.filter(is_shown).collect()
     }
 
-    fn children(&mut self, parent: &Node) -> Result<(), RpcError> {
+    fn children(&mut self, parent: &CallNode) -> Result<(), RpcError> {
         let tree = self.tree;
         for (position, index) in self.visible(parent).into_iter().enumerate() {
             if self.window.is_closed() {
@@ -174,7 +174,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn node(&mut self, node: &Node) {
+    fn node(&mut self, node: &CallNode) {
         let children = self.visible(node).len();
         self.json.begin_object();
         self.json.key("action").begin_object();
@@ -184,7 +184,7 @@ impl Writer<'_> {
                 self.json.key("refundAddress").data(node.to.as_slice());
                 self.json.key("balance").quantity_wide(&node.value);
                 self.json.end_object();
-                return self.rest("suicide", children, Told::Nothing);
+                return self.rest("suicide", children, ActionResult::Nothing);
             }
             Deed::Call(kind) => kind,
         };
@@ -206,13 +206,15 @@ impl Writer<'_> {
             _ => None,
         };
         let result = match (&node.end, failure) {
-            (_, Some(failure)) => Told::Error(self.error_of(failure)),
-            (NodeEnd::Reverted, _) => Told::Error("Reverted".to_owned()),
+            (_, Some(failure)) => ActionResult::Error(self.error_of(failure)),
+            (NodeEnd::Reverted, _) => ActionResult::Error("Reverted".to_owned()),
             (NodeEnd::Leaf(end), _) if leaf_error(*end).is_some() => {
-                Told::Error(leaf_error(*end).unwrap_or_default().to_owned())
+                ActionResult::Error(leaf_error(*end).unwrap_or_default().to_owned())
             }
-            _ if kind.is_creation() => Told::Code { gas_used: node.gas_used, code: &node.output, address: node.to },
-            _ => Told::Output { gas_used: node.gas_used, output: &node.output },
+            _ if kind.is_creation() => {
+                ActionResult::Code { gas_used: node.gas_used, code: &node.output, address: node.to }
+            }
+            _ => ActionResult::Output { gas_used: node.gas_used, output: &node.output },
         };
         self.rest(if kind.is_creation() { "create" } else { "call" }, children, result);
     }
@@ -229,7 +231,7 @@ impl Writer<'_> {
         self.json.key("action").begin_object();
         self.call_action("call", REMASC, receiver, 0, &[], amount);
         self.json.end_object();
-        self.rest("call", 0, Told::Output { gas_used: 0, output: &[] });
+        self.rest("call", 0, ActionResult::Output { gas_used: 0, output: &[] });
     }
 
     fn call_action(&mut self, kind: &str, from: Address, to: Address, gas: u64, input: &[u8], value: &U256) {
@@ -252,12 +254,12 @@ impl Writer<'_> {
     }
 
     /// Everything after the action.
-    fn rest(&mut self, kind: &str, children: usize, result: Told<'_>) {
-        if let Some(place) = self.place {
-            self.json.key("blockHash").hash(&place.block_hash);
-            self.json.key("blockNumber").number(place.block_number as i64);
-            self.json.key("transactionHash").hash(&place.transaction_hash);
-            self.json.key("transactionPosition").number(place.position as i64);
+    fn rest(&mut self, kind: &str, children: usize, result: ActionResult<'_>) {
+        if let Some(location) = self.location {
+            self.json.key("blockHash").hash(&location.block_hash);
+            self.json.key("blockNumber").number(location.block_number as i64);
+            self.json.key("transactionHash").hash(&location.transaction_hash);
+            self.json.key("transactionPosition").number(location.position as i64);
         }
         self.json.key("type").text(kind);
         self.json.key("subtraces").number(children as i64);
@@ -265,18 +267,18 @@ impl Writer<'_> {
         self.address.iter().for_each(|position| self.json.number(*position as i64));
         self.json.end_array();
         match result {
-            Told::Nothing => self.json.key("result").null(),
-            Told::Error(error) => {
+            ActionResult::Nothing => self.json.key("result").null(),
+            ActionResult::Error(error) => {
                 self.json.key("result").null();
                 self.json.key("error").text(&error);
             }
-            Told::Output { gas_used, output } => {
+            ActionResult::Output { gas_used, output } => {
                 self.json.key("result").begin_object();
                 self.json.key("gasUsed").quantity(gas_used);
                 self.json.key("output").data(output);
                 self.json.end_object();
             }
-            Told::Code { gas_used, code, address } => {
+            ActionResult::Code { gas_used, code, address } => {
                 self.json.key("result").begin_object();
                 self.json.key("gasUsed").quantity(gas_used);
                 self.json.key("code").data(code);

@@ -7,7 +7,7 @@ use rhizome_evm::tracing::{FrameEnd, FrameStart, Inspector, Step, StepEnd, instr
 use rhizome_evm::{ExecError, State};
 use rhizome_primitives::U256;
 
-/// Bytes of a step in JSON beside what it pushes and writes.
+/// Bytes of a step in JSON without its pushes and writes.
 const STEP_SIZE: usize = 160;
 /// Bytes of a pushed word in JSON.
 const WORD_SIZE: usize = 69;
@@ -47,7 +47,7 @@ pub struct VmTrace {
 }
 
 impl VmTrace {
-    /// For the transaction at a position of what is traced.
+    /// Creates the recorder of the transaction at a position in the traced block.
     pub fn new(limit: Limit, position: usize) -> Self {
         Self { limit, frames: Vec::new(), text: None, position }
     }
@@ -168,7 +168,7 @@ impl Inspector for VmTrace {
     }
 }
 
-/// How many words from the top of the stack are shown: for DUP and SWAP all that they reach.
+/// Returns the number of words from the top of the stack that are shown: for DUP and SWAP all words they access.
 fn pushed(instruction: u8) -> usize {
     match instruction {
         0x01..=0x0b | 0x10..=0x1d | 0x20 | 0x30..=0x36 | 0x38 | 0x3a | 0x3b | 0x3d | 0x3f..=0x48 => 1,

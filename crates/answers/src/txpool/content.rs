@@ -9,7 +9,7 @@ use rhizome_primitives::{B256, U256};
 use std::collections::HashMap;
 
 /// The pool with whole transactions. `gasPrice` and `value` are DATA of the shortest bytes, zero is `0x00`. With
-/// `AnswerOptions::explains_waiting` the `reason` of each says what it waits for.
+/// `AnswerOptions::explains_waiting` each has a `reason` for waiting.
 pub fn answer(node: &Node) -> Answer {
     if !node.options().explains_waiting {
         return tree(node, |json, pooled| write(json, pooled, None));

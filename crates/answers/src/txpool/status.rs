@@ -5,7 +5,7 @@ use crate::json::JsonWriter;
 use crate::node::Node;
 use rhizome_chain::SubPool;
 
-/// How many transactions are pending and queued, as JSON numbers.
+/// Returns the numbers of pending and queued transactions, as JSON numbers.
 pub fn answer(node: &Node) -> Answer {
     let pool = node.chain().pool();
     let mut json = JsonWriter::new();
