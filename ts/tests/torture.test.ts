@@ -54,7 +54,8 @@ async function run(name: string, { round }: Torture): Promise<void> {
     try {
       await round({ random: new Random(seed), folder, timeMs: end - Date.now() })
     } catch (error) {
-      process.stderr.write(`npm run torture -- --only ${name} --rounds 1 --seed ${seed}\n`)
+      const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
+      process.stderr.write(`${reason}\nnpm run torture -- --only ${name} --rounds 1 --seed ${seed}\n`)
       throw error
     }
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
