@@ -167,7 +167,7 @@ impl AccountRecord {
 
     pub(super) fn read_slot(&mut self, slot: &U256, reader: &dyn StateReader) -> Result<SlotRecord, StateError> {
         let key = keys::storage_key_of(self.key(), &B256::from(*slot));
-        let value = reader.get(&key)?.map_or(StoredValue::ABSENT, StoredValue::of_bytes);
+        let value = reader.get(&key)?.map_or(SlotContent::ABSENT, SlotContent::of_bytes);
         Ok(SlotRecord { key, base: value.clone(), current: value, is_written: false })
     }
 }
@@ -190,55 +190,55 @@ impl AccountParts {
 pub(super) struct SlotRecord {
     /// The trie key; empty until first needed.
     pub(super) key: Vec<u8>,
-    pub(super) base: StoredValue,
-    pub(super) current: StoredValue,
+    pub(super) base: SlotContent,
+    pub(super) current: SlotContent,
     pub(super) is_written: bool,
 }
 
 impl SlotRecord {
     /// Returns a slot that the base does not have.
     pub(super) fn absent() -> SlotRecord {
-        SlotRecord { key: Vec::new(), base: StoredValue::ABSENT, current: StoredValue::ABSENT, is_written: false }
+        SlotRecord { key: Vec::new(), base: SlotContent::ABSENT, current: SlotContent::ABSENT, is_written: false }
     }
 }
 
 /// The value of a storage slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum StoredValue {
+pub(super) enum SlotContent {
     /// A word, stored without leading zero bytes. Zero: the slot is absent.
     Word(U256),
     /// Bytes that are not the stored form of a word. Never empty.
     Raw(Bytes),
 }
 
-impl StoredValue {
-    pub(super) const ABSENT: StoredValue = StoredValue::Word(U256::ZERO);
+impl SlotContent {
+    pub(super) const ABSENT: SlotContent = SlotContent::Word(U256::ZERO);
 
-    pub(super) fn of_bytes(bytes: Bytes) -> StoredValue {
+    pub(super) fn of_bytes(bytes: Bytes) -> SlotContent {
         match bytes.first() {
-            None => StoredValue::ABSENT,
-            Some(first) if *first != 0 && bytes.len() <= 32 => StoredValue::Word(U256::from_be_slice(&bytes)),
-            Some(_) => StoredValue::Raw(bytes),
+            None => SlotContent::ABSENT,
+            Some(first) if *first != 0 && bytes.len() <= 32 => SlotContent::Word(U256::from_be_slice(&bytes)),
+            Some(_) => SlotContent::Raw(bytes),
         }
     }
 
     pub(super) fn is_absent(&self) -> bool {
-        *self == StoredValue::ABSENT
+        *self == SlotContent::ABSENT
     }
 
     /// Returns the value as a word; `None` if it is absent or longer than a word.
     #[inline]
     pub(super) fn word(&self) -> Option<U256> {
         match self {
-            StoredValue::Word(word) => (!word.is_zero()).then_some(*word),
-            StoredValue::Raw(bytes) => keys::decode_slot_value(bytes),
+            SlotContent::Word(word) => (!word.is_zero()).then_some(*word),
+            SlotContent::Raw(bytes) => keys::decode_slot_value(bytes),
         }
     }
 
     pub(super) fn bytes(&self) -> Option<Bytes> {
         match self {
-            StoredValue::Word(word) => keys::encode_slot_value(*word),
-            StoredValue::Raw(bytes) => Some(bytes.clone()),
+            SlotContent::Word(word) => keys::encode_slot_value(*word),
+            SlotContent::Raw(bytes) => Some(bytes.clone()),
         }
     }
 }

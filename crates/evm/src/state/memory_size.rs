@@ -4,7 +4,7 @@ use std::mem::size_of;
 
 use rhizome_primitives::{Address, U256};
 
-use super::account::{AccountIndex, AccountParts, AccountRecord, SlotIndex, SlotRecord, StoredValue};
+use super::account::{AccountIndex, AccountParts, AccountRecord, SlotContent, SlotIndex, SlotRecord};
 use super::code::Code;
 use super::undo::Undo;
 use crate::hash_maps::HashMap;
@@ -45,11 +45,11 @@ impl SlotRecord {
     }
 }
 
-impl StoredValue {
+impl SlotContent {
     fn heap_size(&self) -> usize {
         match self {
-            StoredValue::Word(_) => 0,
-            StoredValue::Raw(bytes) => bytes.len(),
+            SlotContent::Word(_) => 0,
+            SlotContent::Raw(bytes) => bytes.len(),
         }
     }
 }

@@ -4,7 +4,7 @@ use rhizome_primitives::{Bytes, I256, U256};
 use rhizome_trie::account::AccountState;
 
 use super::access::AccountPart;
-use super::account::{AccountIndex, AccountParts, Deletion, StoredValue};
+use super::account::{AccountIndex, AccountParts, Deletion, SlotContent};
 use super::code::Code;
 use super::undo::Undo;
 use super::{AccountId, Read, State};
@@ -86,13 +86,13 @@ impl State {
     /// Writes a storage slot as a word; zero removes it. An absent account is created and marked, also for zero.
     pub fn set_storage_word(&mut self, account: impl Into<AccountId>, slot: U256, word: U256) -> Read<()> {
         let index = self.locate(account.into());
-        self.write_storage(index, slot, StoredValue::Word(word))
+        self.write_storage(index, slot, SlotContent::Word(word))
     }
 
     /// Writes the bytes of a storage slot; `None` or empty removes it. An absent account is created and marked.
     pub fn set_storage_bytes(&mut self, account: impl Into<AccountId>, slot: U256, bytes: Option<Bytes>) -> Read<()> {
         let index = self.locate(account.into());
-        self.write_storage(index, slot, StoredValue::of_bytes(bytes.unwrap_or_default()))
+        self.write_storage(index, slot, SlotContent::of_bytes(bytes.unwrap_or_default()))
     }
 
     /// Deletes the account with mark, code and storage. A later write creates a new account.
@@ -130,7 +130,7 @@ impl State {
     }
 
     pub(crate) fn set_storage_word_at(&mut self, index: AccountIndex, slot: U256, word: U256) -> Read<()> {
-        self.write_storage(index, slot, StoredValue::Word(word))
+        self.write_storage(index, slot, SlotContent::Word(word))
     }
 
     pub(crate) fn add_balance_at(&mut self, index: AccountIndex, amount: I256) -> Read<()> {
@@ -178,7 +178,7 @@ impl State {
         Ok(())
     }
 
-    fn write_storage(&mut self, index: AccountIndex, slot: U256, value: StoredValue) -> Read<()> {
+    fn write_storage(&mut self, index: AccountIndex, slot: U256, value: SlotContent) -> Read<()> {
         if !self.exists_at(index)? {
             self.write_value(index, AccountState::default())?;
             self.write_mark(index)?;

@@ -4,7 +4,7 @@ use rhizome_primitives::{Address, U256};
 use rhizome_trie::account::AccountState;
 
 use super::State;
-use super::account::{AccountIndex, AccountParts, SlotIndex, StoredValue};
+use super::account::{AccountIndex, AccountParts, SlotContent, SlotIndex};
 use super::code::Code;
 
 /// A position in the undo log, valid only for the state that returned it, until [`State::settle`].
@@ -17,7 +17,7 @@ pub(super) enum Undo {
     Value { account: AccountIndex, previous: Option<AccountState>, was_written: bool },
     Mark { account: AccountIndex, previous: bool, was_written: bool },
     Code { account: AccountIndex, previous: Code, was_written: bool },
-    Slot { slot: SlotIndex, previous: StoredValue, was_written: bool },
+    Slot { slot: SlotIndex, previous: SlotContent, was_written: bool },
     Deletion { account: AccountIndex, previous: Box<AccountParts> },
     Transient { address: Address, slot: U256, previous: U256 },
 }
