@@ -27,12 +27,12 @@ export function methodsPage(): string {
   return [
     '# Methods',
     '',
-    'Written from the table of methods by `npm run docs`; do not edit. `rpc.discover` answers the same as an OpenRPC document.',
+    'Generated from the method table by `npm run docs`; do not edit. `rpc.discover` returns the same as an OpenRPC document.',
     '',
-    'Parameters are positional; those with `?` may be left out or null. QUANTITY is `0x` and hex without leading zeros, DATA',
-    '`0x` and two digits a byte, DATA(n) n bytes. What is wrong with a parameter is answered with -32602 and its name.',
+    'Parameters are positional; parameters with `?` are optional and may be null. QUANTITY is `0x` and hex without leading zeros, DATA',
+    '`0x` and two digits a byte, DATA(n) n bytes. An invalid parameter is -32602 with its name.',
     '',
-    'Units are compute units: what a call costs an app that has a rate or a quota. Unknown methods cost 1, as does what is no request.',
+    'Units are compute units: the price of a call for an app with a rate or quota. Unknown methods and invalid requests cost 1.',
     '',
     ...modules,
     '## Known, but not offered',
@@ -50,7 +50,7 @@ export function methodsPage(): string {
 function moduleSection(module: string, shapes: Map<string, Described>): string {
   const specs = table.filter((spec) => spec.module === module)
   const note = isOffByDefault(module)
-    ? 'Served on regtest and devnet; elsewhere when the configuration says so.\n\n'
+    ? 'Served on regtest and devnet, on other networks if the configuration enables them.\n\n'
     : ''
   const lines = specs.map(
     (spec) => `| ${signature(spec)} | ${words(schemaOf(spec), shapes)} | ${price(spec)} | ${about(spec)} |`,

@@ -190,7 +190,7 @@ export const table: readonly MethodSpec<Context>[] = [
     module: 'rpc',
     cost: 5,
     answerBytes: (context) => context.discover().length,
-    doc: 'What is served, as an OpenRPC document.',
+    doc: 'The served methods as an OpenRPC document.',
   }),
   spec(eth_protocolVersion, {
     name: 'eth_protocolVersion',
@@ -272,7 +272,7 @@ export const table: readonly MethodSpec<Context>[] = [
     module: 'eth',
     cost: 1,
     contracts: addressAt(0),
-    doc: 'A storage cell of a contract.',
+    doc: 'A storage slot of a contract.',
   }),
   spec(eth_getBlockByHash, {
     name: 'eth_getBlockByHash',
@@ -357,7 +357,7 @@ export const table: readonly MethodSpec<Context>[] = [
     module: 'eth',
     cost: 10,
     contracts: addressAt(0),
-    doc: 'An account and cells of its storage, with the nodes that prove them.',
+    doc: 'An account and storage slots, with the trie nodes that prove them.',
   }),
   spec(eth_getBlockReceipts, {
     name: 'eth_getBlockReceipts',
@@ -406,7 +406,7 @@ export const table: readonly MethodSpec<Context>[] = [
     name: 'eth_feeHistory',
     module: 'eth',
     cost: 10,
-    doc: 'Minimum gas prices, shares of used gas and what was paid above the minimum.',
+    doc: 'Minimum gas prices, ratios of gas used, and prices paid above the minimum.',
   }),
   spec(eth_pendingTransactions, {
     name: 'eth_pendingTransactions',
@@ -498,14 +498,14 @@ export const table: readonly MethodSpec<Context>[] = [
     cost: 5,
     isWrite: true,
     hasOwnLimit: true,
-    doc: 'What a filter found since the last poll.',
+    doc: 'New results of a filter since its last poll.',
   }),
   spec(eth_getFilterLogs, {
     name: 'eth_getFilterLogs',
     module: 'eth',
     cost: 20,
     hasOwnLimit: true,
-    doc: 'What eth_getLogs finds now by a log filter, or all hashes since another filter was installed.',
+    doc: 'The result of eth_getLogs for a log filter; for other filters all hashes since the installation.',
   }),
   spec(eth_uninstallFilter, {
     name: 'eth_uninstallFilter',
@@ -520,7 +520,7 @@ export const table: readonly MethodSpec<Context>[] = [
     cost: 1,
     contracts: subscribed,
     isForSubscribers: true,
-    doc: 'Tells a WebSocket connection of new heads, logs or pending transactions from now on.',
+    doc: 'Subscribes a WebSocket connection to new heads, logs or pending transactions.',
   }),
   spec(eth_unsubscribe, {
     name: 'eth_unsubscribe',
@@ -702,7 +702,7 @@ export const table: readonly MethodSpec<Context>[] = [
     cost: 5,
     isWrite: true,
     contracts: rewritten,
-    doc: 'Writes a storage cell.',
+    doc: 'Writes a storage slot.',
   }),
   spec(hardhat_setCoinbase, {
     name: 'hardhat_setCoinbase',
@@ -745,7 +745,7 @@ export const table: readonly MethodSpec<Context>[] = [
     name: 'anvil_nodeInfo',
     module: 'hardhat',
     cost: 1,
-    doc: 'What the node runs with. The minimum gas price stands for the base fee.',
+    doc: 'Head, upgrade and prices of the node. The base fee is the minimum gas price.',
   }),
   spec(anvil_autoImpersonateAccount, {
     name: 'anvil_autoImpersonateAccount',
@@ -941,7 +941,7 @@ export const table: readonly MethodSpec<Context>[] = [
     alias: 'chain_getRawTransactionReceiptByHash',
     module: 'rsk',
     cost: 2,
-    doc: 'A receipt as it stands in the receipts trie.',
+    doc: 'A receipt in the encoding of the receipts trie.',
   }),
   spec(rsk_getTransactionReceiptNodesByHash, {
     name: 'rsk_getTransactionReceiptNodesByHash',
@@ -957,7 +957,7 @@ export const table: readonly MethodSpec<Context>[] = [
     module: 'rsk',
     cost: 1,
     contracts: addressAt(0),
-    doc: 'The stored bytes of a cell, of any length.',
+    doc: 'The stored bytes of a storage slot, of any length.',
   }),
   spec(debug_getRawHeader, {
     name: 'debug_getRawHeader',
@@ -975,7 +975,7 @@ export const table: readonly MethodSpec<Context>[] = [
     name: 'debug_getRawReceipts',
     module: 'debug',
     cost: 5,
-    doc: 'The receipts of a block as they stand in its receipts trie.',
+    doc: 'The receipts of a block in the encoding of its receipts trie.',
   }),
   spec(eth_netHashrate, {
     name: 'eth_netHashrate',
@@ -987,13 +987,13 @@ export const table: readonly MethodSpec<Context>[] = [
     name: 'eth_bridgeState',
     module: 'eth',
     cost: 1,
-    doc: 'What the Bridge knows: height of its Bitcoin chain, transactions that wait for signatures.',
+    doc: 'State of the Bridge: height of its Bitcoin chain, transactions that wait for signatures.',
   }),
   spec(txpool_content, {
     name: 'txpool_content',
     module: 'txpool',
     cost: 20,
-    doc: 'The transactions of the pool, by sender and nonce; the `reason` of each says what it waits for.',
+    doc: 'The transactions of the pool by sender and nonce, each with the `reason` for which it waits.',
   }),
   spec(txpool_inspect, {
     name: 'txpool_inspect',
