@@ -55,8 +55,8 @@ pub(crate) fn genesis_keys(network: Network) -> Option<Vec<[u8; 33]>> {
     Some(keys)
 }
 
-/// Returns the addresses of the genesis federation, in the order of payment. The devnet has no
-/// federation.
+/// Returns the addresses of the genesis federation, in the order of payment; `None` on the devnet,
+/// which has no federation.
 pub fn genesis_federation(network: Network) -> Option<&'static [Address]> {
     static MAINNET_MEMBERS: OnceLock<Vec<Address>> = OnceLock::new();
     static TESTNET_MEMBERS: OnceLock<Vec<Address>> = OnceLock::new();
