@@ -5,7 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rhizome_primitives::{Address, Bytes, ChainSpec, Rule, U256};
 
-use crate::{BlockTemplateOptions, PoolOptions};
+use crate::mining::block_template_options::BlockTemplateOptions;
+use crate::txpool::options::PoolOptions;
 
 /// Location of the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,29 +44,29 @@ impl fmt::Debug for Clock {
     }
 }
 
-/// Which state roots in the format before RSKIP-107 a block is refused for. Blocks before RSKIP-126 carry them. The reference
-/// compares none of them; releases of that time did from RSKIP-85 on.
+/// State roots in the format before RSKIP-107 that are compared with the state. Blocks before RSKIP-126 carry them. The reference
+/// does not compare them; releases of that time did from RSKIP-85 on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OldStateRoots {
-    /// None: they are names that nothing is compared with.
+    /// No root is compared.
     #[default]
     Unchecked,
-    /// Those of blocks from RSKIP-85 on.
+    /// The roots of blocks from RSKIP-85 on.
     SinceRskip85,
-    /// All.
+    /// All roots.
     Checked,
 }
 
 impl OldStateRoots {
-    /// Whether the root of this block is an old one that is compared.
+    /// Whether the root of a block with this number is in the old format and compared.
     pub(crate) fn covers(self, spec: &ChainSpec, number: u64) -> bool {
         let rules = spec.rules(number);
-        let is_wanted = match self {
+        let is_compared = match self {
             Self::Unchecked => false,
             Self::SinceRskip85 => rules.is_active(Rule::Rskip85),
             Self::Checked => true,
         };
-        is_wanted && !rules.is_active(Rule::Rskip126)
+        is_compared && !rules.is_active(Rule::Rskip126)
     }
 }
 
@@ -74,7 +75,7 @@ impl OldStateRoots {
 pub struct ChainConfig {
     /// The network: genesis, upgrade heights, constants.
     pub spec: Arc<ChainSpec>,
-    /// Where it is kept.
+    /// Location of the database.
     pub data_dir: DataDir,
     /// Receiver of the fees of mined blocks.
     pub coinbase: Address,
@@ -84,34 +85,33 @@ pub struct ChainConfig {
     pub minimum_gas_price: U256,
     /// Gas limit that mined blocks move toward.
     pub target_gas_limit: u64,
-    /// Memory for caches, in bytes: half for the database, a quarter each for decoded blocks and receipts. The writer
-    /// keeps as much again of the head's state.
+    /// Memory for caches, in bytes: half for the database, a quarter each for decoded blocks and receipts. The importer
+    /// uses the same amount again for the state of the head.
     pub cache_bytes: usize,
-    /// Memory for rows that are not yet in the database's files, in bytes.
+    /// Memory for rows that are not in the database's files yet, in bytes.
     pub write_buffer_bytes: usize,
-    /// Files that the database keeps open.
+    /// Maximum number of open database files.
     pub max_open_files: i32,
-    /// Wait for the disk at every block, so that a loss of power takes nothing away. Without it a loss of power may
-    /// cost the last blocks (never part of one), the death of the process nothing.
+    /// Waits for the disk at every block, so that no block is lost with the power. Otherwise a loss of power may cost the last
+    /// blocks, each as a whole. The end of the process never costs a block.
     pub is_power_safe: bool,
-    /// Which state roots before RSKIP-126 are compared with the state, at the cost of a walk through the whole state for
-    /// each such block.
+    /// State roots before RSKIP-126 that are compared with the state. Each such block costs a walk through the whole state.
     pub old_state_roots: OldStateRoots,
     /// Settings of the transaction pool.
     pub pool: PoolOptions,
-    /// Settings of the work for other miners.
+    /// Settings of block templates for other miners.
     pub block_templates: BlockTemplateOptions,
-    /// What time it is.
+    /// Source of the time.
     pub clock: Clock,
-    /// The time of a new block is its parent's plus the development offset, whatever the clock says: blocks that were
-    /// mined so before come out the same again.
+    /// The time of a new block is its parent's plus the development offset, independent of the clock: mining the same blocks
+    /// again gives the same hashes.
     pub has_fixed_clock: bool,
-    /// The development offset stays when a block was built; otherwise it is for one block.
+    /// The development offset stays after a block was built. Otherwise it applies to one block.
     pub keeps_time_offset: bool,
 }
 
 impl ChainConfig {
-    /// The defaults for a network.
+    /// Returns the defaults for a network.
     pub fn new(spec: Arc<ChainSpec>, data_dir: DataDir) -> Self {
         let target_gas_limit = spec.constants.target_gas_limit;
         Self {

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 use rhizome_primitives::B256;
 
-use crate::SkippedTransaction;
+use crate::mining::skipped_transaction::SkippedTransaction;
 
 /// Change of the chain or of the pool.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,6 +14,7 @@ mod pipeline;
 pub(crate) mod prepared_block;
 pub(crate) mod read_ahead;
 pub(crate) mod recovery;
+mod report;
 pub(crate) mod rewind;
 pub(crate) mod rules;
 pub(crate) mod state_change;

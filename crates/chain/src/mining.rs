@@ -2,7 +2,9 @@
 
 pub(crate) mod block_builder;
 pub(crate) mod block_settings;
+pub(crate) mod block_template_options;
 pub(crate) mod block_templates;
+pub(crate) mod skipped_transaction;
 pub(crate) mod snapshots;
 
 use std::sync::Arc;
@@ -18,9 +20,9 @@ use crate::import::importer::Importer;
 use crate::import::invalid_block::InvalidBlock;
 use crate::import::outcome::{BlockOrigin, ImportOutcome};
 use crate::import::prepared_block::PreparedBlock;
-use crate::mining::block_builder::skipped::SkippedTransaction;
 use crate::mining::block_builder::{BlockBuilder, BuildError, PendingBlock};
 use crate::mining::block_templates::BlockTemplates;
+use crate::mining::skipped_transaction::SkippedTransaction;
 
 /// Bitcoin headers tried for one block: enough for every difficulty up to some hundred thousands.
 const MAX_ATTEMPTS: u32 = 1 << 22;
@@ -239,15 +241,15 @@ mod tests {
     }
 
     #[test]
-    fn the_pending_block_is_what_is_mined() {
+    fn the_pending_block_is_mined() {
         let chain = open();
         chain.submit(transfer("cow", 0, Address::repeat_byte(1))).unwrap();
-        let draft = chain.pending_block(NOW).unwrap();
-        assert!(Arc::ptr_eq(&draft, &chain.pending_block(NOW).unwrap()), "kept");
+        let pending = chain.pending_block(NOW).unwrap();
+        assert!(Arc::ptr_eq(&pending, &chain.pending_block(NOW).unwrap()), "kept");
         let mined = chain.mine(NOW).unwrap();
-        assert_eq!(draft.block.header.state_root, mined.block.header.state_root);
-        assert_eq!(draft.block.transactions, mined.block.transactions);
-        assert_eq!(draft.senders, mined.senders());
+        assert_eq!(pending.block.header.state_root, mined.block.header.state_root);
+        assert_eq!(pending.block.transactions, mined.block.transactions);
+        assert_eq!(pending.senders, mined.senders());
         assert_eq!(chain.pending_block(NOW).unwrap().block.transactions.len(), 1);
     }
 

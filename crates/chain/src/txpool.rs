@@ -1,26 +1,31 @@
-//! Transactions that wait for a block.
+//! The transaction pool: transactions that wait for a block.
 //!
-//! Pending ones can be mined now: their nonces follow the account's without a gap. Queued ones wait for a nonce before
-//! them. The pool judges against the best block that it was told of last; reading accounts happens outside its lock.
+//! Pending ones can be mined now: their nonces follow the account's without a gap. Queued ones wait for a lower nonce. The pool
+//! checks transactions against the last best block that it received. It reads accounts outside its lock.
 
 mod admission;
 mod content;
 mod fee_market;
+pub(crate) mod options;
 mod order;
 mod placement;
 mod quota;
 mod rejection;
 #[cfg(test)]
 mod tests;
+mod transaction;
 
 pub use admission::{ACCOUNT_SLOTS, MAX_SIZE};
 pub use content::SubPool;
+pub use options::PoolOptions;
 pub use order::ByPrice;
 pub use quota::Quota;
 pub use rejection::PoolRejection;
+pub use transaction::{AdmittedTransaction, PooledTransaction, TransactionGas};
 
+use crate::archive::record::BlockRecord;
+use crate::config::Clock;
 use crate::mining::block_builder::targets::next_gas_limit;
-use crate::{BlockRecord, Clock};
 use admission::SenderAccount;
 use content::PoolContent;
 use fee_market::FeeMarket;
@@ -32,74 +37,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Settings of a pool.
-#[derive(Debug, Clone)]
-pub struct PoolOptions {
-    /// Blocks after which a transaction is dropped.
-    pub outdated_blocks: u64,
-    /// Seconds after which a transaction is dropped; none: never.
-    pub outdated_seconds: Option<u64>,
-    /// Whether accounts that send too much are refused.
-    pub has_rate_limiter: bool,
-    /// Transactions that the pool holds at most.
-    pub max_transactions: usize,
-    /// Bytes of transactions that the pool holds at most.
-    pub max_bytes: usize,
-    /// On development networks, whether a transaction is refused that has too much gas for the next block. The reference
-    /// looks at the best block only, so that some wait in vain.
-    pub fits_next_block: bool,
-}
-
-impl Default for PoolOptions {
-    fn default() -> Self {
-        Self {
-            outdated_blocks: 10,
-            outdated_seconds: Some(650),
-            has_rate_limiter: true,
-            max_transactions: 50_000,
-            max_bytes: 128 << 20,
-            fits_next_block: true,
-        }
-    }
-}
-
-/// A transaction in the pool.
-#[derive(Debug)]
-pub struct PooledTransaction {
-    /// The transaction.
-    pub transaction: Transaction,
-    /// Who sent it.
-    pub sender: Address,
-    /// Its hash.
-    pub hash: B256,
-    /// Its nonce.
-    pub nonce: u64,
-    /// Length of its encoding, in bytes.
-    pub size: usize,
-    /// What it can cost its sender at most, in wei.
-    highest_cost: U256,
-    /// Whether its receiver is one that the rate limiter leaves alone.
-    is_to_contract: bool,
-    /// Position among all arrivals.
-    sequence: u64,
-    arrived_seconds: u64,
-    arrived_block: u64,
-}
-
-/// What became of a transaction that was admitted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AdmittedTransaction {
-    /// Its hash.
-    pub hash: B256,
-    /// Who sent it.
-    pub sender: Address,
-    /// Whether it can be mined now; otherwise it waits for a nonce before it.
-    pub is_pending: bool,
-    /// Transactions that became pending through it, itself first.
-    pub now_pending: Vec<B256>,
-}
-
-/// The best block, as the pool needs it.
+/// The best block and its state, for the pool.
 #[derive(Clone)]
 pub struct PoolHead {
     /// The block.
@@ -108,14 +46,14 @@ pub struct PoolHead {
     pub state: Arc<dyn StateReader>,
 }
 
-/// The pool. PipelineState by all threads; every method takes its lock for a short time only.
+/// The pool. Shared by all threads. Every method holds its lock for a short time only.
 pub struct TransactionPool {
     spec: Arc<ChainSpec>,
     options: PoolOptions,
     clock: Clock,
-    /// Gas limit toward which the next block moves. `None`: the pool judges by the best block alone.
+    /// Gas limit toward which the next block moves. `None`: the pool compares with the best block only.
     next_block_target: Option<AtomicU64>,
-    /// Held from the choice of a nonce to the admission of the transaction that uses it. Taken before `inner`.
+    /// Locked from the choice of a nonce to the admission of its transaction. Locked before `inner`.
     next_nonces: Mutex<()>,
     inner: Mutex<PoolState>,
     version: AtomicU64,
@@ -123,7 +61,7 @@ pub struct TransactionPool {
 
 struct PoolState {
     head: PoolHead,
-    /// Counts changes of the head.
+    /// Number of changes of the head.
     head_count: u64,
     content: PoolContent,
     quotas: Quotas,
@@ -131,7 +69,7 @@ struct PoolState {
     next_sequence: u64,
 }
 
-/// An account at one moment of the pool, read outside the lock.
+/// An account at one moment of the pool. Read outside the lock.
 struct AccountSnapshot {
     head: PoolHead,
     head_count: u64,
@@ -139,16 +77,7 @@ struct AccountSnapshot {
     next_nonce: u64,
 }
 
-/// How much gas a transaction can have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TransactionGas {
-    /// The most gas of one transaction.
-    pub limit: U256,
-    /// Gas limit of the block that this is a part of.
-    pub block_limit: U256,
-}
-
-/// A transaction that was judged against a head, outside the lock.
+/// A transaction that was checked against a head, outside the lock.
 struct PoolCandidate {
     transaction: Transaction,
     sender: Address,
@@ -157,7 +86,7 @@ struct PoolCandidate {
 }
 
 impl TransactionPool {
-    /// An empty pool on a best block. `recent` are the last blocks up to it, oldest first, for the fee market: up to 50.
+    /// Creates an empty pool on a best block. `recent` are the last blocks up to it, at most 50, oldest first, for the fee market.
     /// Blocks of this node move toward `target_gas_limit`.
     pub fn new(
         spec: Arc<ChainSpec>,
@@ -178,18 +107,18 @@ impl TransactionPool {
             next_sequence: 0,
         };
         let (next_nonces, inner) = (Mutex::new(()), Mutex::new(inner));
-        // On other networks the next block is usually made elsewhere.
+        // On other networks another node usually makes the next block.
         let next_block_target =
             (options.fits_next_block && spec.is_development()).then_some(AtomicU64::new(target_gas_limit));
         Self { spec, options, clock, next_block_target, next_nonces, inner, version: AtomicU64::new(0) }
     }
 
-    /// Changes with every change of the content.
+    /// Returns a number that changes with every change of the content.
     pub fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
 
-    /// Admits a transaction or says which rule it breaks. Queued successors that it makes executable become pending.
+    /// Admits a transaction. Fails with the rule that it breaks. Queued successors that can be mined now become pending.
     pub fn add(&self, transaction: Transaction) -> Result<AdmittedTransaction, PoolRejection> {
         self.refuse_known(&transaction.hash())?;
         let sender = transaction.recover_sender()?;
@@ -197,37 +126,39 @@ impl TransactionPool {
             return Err(PoolRejection::SignatureNotAccepted);
         }
         loop {
-            let seen = self.look(&sender)?;
-            let candidate = self.judge(transaction.clone(), sender, &seen)?;
+            let snapshot = self.read_account(&sender)?;
+            let candidate = self.check(transaction.clone(), sender, &snapshot)?;
             let mut inner = self.inner.lock();
-            // Another head means another account; judge again.
-            if inner.head_count == seen.head_count {
+            // The account may have changed with the head.
+            if inner.head_count == snapshot.head_count {
                 return self.admit(&mut inner, candidate);
             }
         }
     }
 
-    /// Admits the transaction that `sign` makes of the next nonce of an account. Two calls at the same time use two
-    /// nonces. `sign` is called again when a block or another transaction of the account has used the nonce meanwhile.
+    /// Admits the transaction that `sign` makes of the next nonce of an account. Concurrent calls use different nonces. `sign` is
+    /// called again if a block or another transaction of the account used the nonce meanwhile.
     pub fn add_next<E: From<PoolRejection>>(
         &self,
         sender: &Address,
         mut sign: impl FnMut(u64) -> Result<Transaction, E>,
     ) -> Result<AdmittedTransaction, E> {
-        let _turn = self.next_nonces.lock();
+        let _guard = self.next_nonces.lock();
         loop {
-            let seen = self.look(sender).map_err(PoolRejection::from)?;
-            let candidate = self.judge(sign(seen.next_nonce)?, *sender, &seen)?;
+            let snapshot = self.read_account(sender).map_err(PoolRejection::from)?;
+            let candidate = self.check(sign(snapshot.next_nonce)?, *sender, &snapshot)?;
             let mut inner = self.inner.lock();
             self.drop_outdated(&mut inner);
-            if inner.head_count == seen.head_count && inner.next_nonce(sender, &seen.account) == seen.next_nonce {
+            if inner.head_count == snapshot.head_count
+                && inner.next_nonce(sender, &snapshot.account) == snapshot.next_nonce
+            {
                 return Ok(self.admit(&mut inner, candidate)?);
             }
         }
     }
 
     /// Reads the account of a sender at the pool's head, and its next nonce at the same moment.
-    fn look(&self, sender: &Address) -> Result<AccountSnapshot, StateError> {
+    fn read_account(&self, sender: &Address) -> Result<AccountSnapshot, StateError> {
         loop {
             let (head, head_count) = {
                 let inner = self.inner.lock();
@@ -243,14 +174,14 @@ impl TransactionPool {
         }
     }
 
-    /// Checks all rules that need no look at the other transactions of the pool.
-    fn judge(
+    /// Checks all rules that do not depend on other transactions of the pool.
+    fn check(
         &self,
         transaction: Transaction,
         sender: Address,
-        seen: &AccountSnapshot,
+        snapshot: &AccountSnapshot,
     ) -> Result<PoolCandidate, PoolRejection> {
-        let AccountSnapshot { head, account, .. } = seen;
+        let AccountSnapshot { head, account, .. } = snapshot;
         let is_to_contract = match transaction.to() {
             Some(receiver) if self.options.has_rate_limiter => admission::is_contract(head.state.as_ref(), &receiver)?,
             _ => true,
@@ -260,8 +191,8 @@ impl TransactionPool {
         Ok(PoolCandidate { transaction, sender, account: *account, is_to_contract })
     }
 
-    /// The most gas that a transaction can have on top of a block: what the reference compares with, and where this node
-    /// knows the gas limit of the next block no more than fits into that.
+    /// Returns the maximum gas of a transaction on top of a block: the limit of the reference and, if this node knows the gas limit
+    /// of the next block, at most that.
     pub fn transaction_gas(&self, head: &BlockRecord) -> TransactionGas {
         let (best, limit) = (head.number(), head.block.header.gas_limit_value());
         let of_best = TransactionGas { limit: largest_transaction_gas(&self.spec, best, limit), block_limit: limit };
@@ -271,8 +202,8 @@ impl TransactionPool {
         if next < of_best.limit { TransactionGas { limit: next, block_limit: next_limit } } else { of_best }
     }
 
-    /// Tells the pool of a new best block: `enacted` blocks joined the best chain (lowest first), `retracted` ones left
-    /// it. Included transactions go, those of abandoned blocks come back if they are still good. Hashes of
+    /// Moves the pool to a new best block: `enacted` blocks joined the best chain (lowest first), `retracted` ones left it. Removes
+    /// included transactions and adds transactions of retracted blocks again if they are still valid. Returns the hashes of
     /// transactions that became pending.
     pub fn follow(&self, head: PoolHead, enacted: &[Arc<BlockRecord>], retracted: &[Arc<BlockRecord>]) -> Vec<B256> {
         let touched = self.known_senders(enacted.iter().chain(retracted));
@@ -281,12 +212,12 @@ impl TransactionPool {
             return now_pending;
         }
         let included: HashSet<B256> = transactions_of(enacted).map(Transaction::hash).collect();
-        // Lowest block first, so that the nonces come in order.
+        // Lowest block first: the nonces are in order.
         for transaction in retracted.iter().rev().flat_map(|record| &record.block.transactions) {
             if included.contains(&transaction.hash()) {
                 continue;
             }
-            // What is no longer good is forgotten, as it would be if it came from outside.
+            // A transaction that is no longer valid is dropped.
             if let Ok(admitted) = self.add(transaction.clone()) {
                 now_pending.extend(admitted.now_pending);
             }
@@ -294,13 +225,13 @@ impl TransactionPool {
         now_pending
     }
 
-    /// Tells the pool that the state after the best block was changed by hand. Hashes of transactions that became pending.
+    /// Moves the pool to another state after the best block. Returns the hashes of transactions that became pending.
     pub(crate) fn follow_state(&self, head: PoolHead) -> Vec<B256> {
         let senders = self.pending().into_iter().chain(self.queued()).map(|entry| entry.sender).collect();
         self.move_to(head, senders, &[])
     }
 
-    /// Another best block, or another state of it, from which the nonces of the `touched` senders are read again.
+    /// Moves to another best block, or to another state of it, and reads the nonces of the `touched` senders again.
     fn move_to(&self, head: PoolHead, touched: HashSet<Address>, enacted: &[Arc<BlockRecord>]) -> Vec<B256> {
         let read = |sender: &Address| SenderAccount::read(head.state.as_ref(), sender);
         let accounts: Vec<_> = touched.into_iter().map(|sender| (sender, read(&sender))).collect();
@@ -313,7 +244,7 @@ impl TransactionPool {
             transactions_of(enacted).for_each(|transaction| drop(inner.content.take(&transaction.hash())));
         }
         for (sender, account) in accounts {
-            // An account that cannot be read sends nothing: all its nonces count as used.
+            // If an account cannot be read, all its nonces count as used.
             let nonce = account.map_or(u64::MAX, |account| account.nonce);
             now_pending.extend(inner.content.rebalance(&sender, nonce));
         }
@@ -322,14 +253,14 @@ impl TransactionPool {
         now_pending
     }
 
-    /// Senders in these blocks that have something in the pool.
+    /// Returns the senders in these blocks that have transactions in the pool.
     fn known_senders<'a>(&self, records: impl Iterator<Item = &'a Arc<BlockRecord>>) -> HashSet<Address> {
         let inner = self.inner.lock();
         let senders = records.flat_map(|record| record.senders());
         senders.filter(|sender| inner.content.contains_sender(sender)).copied().collect()
     }
 
-    /// Forgets transactions that turned out to be impossible, for example while a block was built.
+    /// Removes transactions that can never be mined, as found while a block was built.
     pub fn remove(&self, hashes: &[B256]) {
         let mut inner = self.inner.lock();
         if hashes.iter().filter(|hash| inner.content.give_up(hash)).count() > 0 {
@@ -337,32 +268,32 @@ impl TransactionPool {
         }
     }
 
-    /// Blocks of this node move toward another gas limit.
+    /// Changes the gas limit that blocks of this node move toward.
     pub(crate) fn follow_target(&self, gas_limit: u64) {
         if let Some(target) = &self.next_block_target {
             target.store(gas_limit, Ordering::Release);
         }
     }
 
-    /// Forgets everything.
+    /// Removes all transactions.
     pub fn clear(&self) {
         self.inner.lock().content.clear();
         self.changed();
     }
 
-    /// A transaction of either kind.
+    /// Returns a transaction, pending or queued.
     pub fn get(&self, hash: &B256) -> Option<Arc<PooledTransaction>> {
         let mut inner = self.inner.lock();
         self.drop_outdated(&mut inner);
         inner.content.get(hash).map(|(entry, _)| Arc::clone(entry))
     }
 
-    /// All pending transactions: senders in no order, nonces ascending.
+    /// Returns all pending transactions: senders in no order, nonces ascending.
     pub fn pending(&self) -> Vec<Arc<PooledTransaction>> {
         self.all(SubPool::Pending)
     }
 
-    /// All pending transactions in the order in which the reference lists them.
+    /// Returns all pending transactions in the order of the reference's lists.
     pub fn pending_listed(&self) -> Vec<Arc<PooledTransaction>> {
         let mut inner = self.inner.lock();
         self.drop_outdated(&mut inner);
@@ -371,7 +302,7 @@ impl TransactionPool {
         pending
     }
 
-    /// All queued transactions: senders in no order, nonces ascending.
+    /// Returns all queued transactions: senders in no order, nonces ascending.
     pub fn queued(&self) -> Vec<Arc<PooledTransaction>> {
         self.all(SubPool::Queued)
     }
@@ -382,32 +313,31 @@ impl TransactionPool {
         inner.content.all(kind).cloned().collect()
     }
 
-    /// How many transactions there are of a kind.
+    /// Returns the number of transactions of a kind.
     pub fn count(&self, kind: SubPool) -> usize {
         let mut inner = self.inner.lock();
         self.drop_outdated(&mut inner);
         inner.content.count(kind)
     }
 
-    /// The nonce that the next transaction of an account should have: the first that neither the best block nor a pending
-    /// transaction has used.
+    /// Returns the nonce of the next transaction of an account: the first that neither the best block nor a pending transaction uses.
     pub fn next_nonce(&self, sender: &Address) -> Result<u64, StateError> {
-        Ok(self.look(sender)?.next_nonce)
+        Ok(self.read_account(sender)?.next_nonce)
     }
 
-    /// The pending transactions in the order for a block, and the version that they are of.
+    /// Returns the pending transactions in the order for a block, and their version.
     pub fn by_price(&self) -> (ByPrice, u64) {
         let mut inner = self.inner.lock();
         self.drop_outdated(&mut inner);
         (ByPrice::new(inner.content.pending_by_sender(), inner.content.most_pending()), self.version())
     }
 
-    /// Virtual gas of an account that the rate limiter knows.
+    /// Returns the virtual gas of an account, if the rate limiter knows it.
     pub fn quota(&self, address: &Address) -> Option<Quota> {
         self.inner.lock().quotas.get(address)
     }
 
-    /// The price that transactions usually pay, while there is competition for the gas of blocks.
+    /// Returns the usual gas price, while there is competition for the gas of blocks.
     pub fn market_price(&self) -> Option<U256> {
         self.inner.lock().market.price()
     }

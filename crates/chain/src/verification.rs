@@ -1,5 +1,5 @@
-//! A range of the best chain executed again, compared with the headers and with everything that is stored about it; then
-//! the state of the head, compared in its two forms.
+//! Executes a range of the best chain again and compares it with the headers and with everything stored about it. Then compares
+//! the flat state of the head with its trie.
 
 mod flat_state;
 mod log_index;
@@ -23,48 +23,48 @@ const BLOCKS_AHEAD: usize = 32;
 /// Shown for a value that is not stored.
 const MISSING: &str = "nothing";
 
-/// The first thing that is not as it should be.
+/// The first difference that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// Number of the block.
     pub number: u64,
     /// Its hash in the index of heights.
     pub hash: B256,
-    /// What differs, with the names of the interface: `stateRoot`, `receipts[2].gasUsed`.
+    /// The field, with the names of the interface: `stateRoot`, `receipts[2].gasUsed`.
     pub field: String,
-    /// What the header says or the execution gave.
+    /// Value of the header or of the execution.
     pub expected: String,
-    /// What was found.
+    /// Stored value.
     pub got: String,
 }
 
-/// What a verification found.
+/// Result of a verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verification {
-    /// Blocks that are as they should be.
+    /// Number of blocks without a difference.
     pub blocks: u64,
-    /// Keys of the head's state that are as they should be. They are looked at when all blocks are.
+    /// Number of keys of the head's state without a difference. They are compared after the blocks.
     pub keys: u64,
-    /// What is not.
+    /// The first difference, if any.
     pub difference: Option<Difference>,
 }
 
-/// What was found to be as it should be.
+/// Part of the chain without a difference.
 #[derive(Debug)]
 pub enum VerifiedPart<'a> {
     /// A block.
     Block(&'a BlockRecord),
-    /// So many keys of the head's state up to now.
+    /// Keys of the head's state, up to now.
     State {
         /// Number of keys.
         keys: u64,
     },
 }
 
-/// Why a range could not be verified.
+/// Failure to verify a range.
 #[derive(Debug, thiserror::Error)]
 pub enum VerificationError {
-    /// The range does not lie on the chain.
+    /// The range is not on the chain.
     #[error("there are no blocks {from} to {to}: the head is block {head}")]
     Range {
         /// First block asked for.
@@ -79,15 +79,15 @@ pub enum VerificationError {
     State {
         /// Number of the block.
         number: u64,
-        /// What cannot be read.
+        /// The failure.
         source: Box<ChainError>,
     },
-    /// What a block needs cannot be read, or the node does not know a rule.
+    /// Data for the execution of a block cannot be read, or the node lacks a rule.
     #[error("block {number} cannot be verified: {source}")]
     Block {
         /// Number of the block.
         number: u64,
-        /// What is missing.
+        /// The failure.
         source: Box<ImportError>,
     },
 }
@@ -159,7 +159,7 @@ impl ChainVerifier<'_> {
         Ok(Verification { keys, difference, ..found })
     }
 
-    /// A block as the database has it, past the caches.
+    /// Reads a block from the database without the caches.
     fn stored_block(&self, number: u64) -> Result<(BlockRecord, PreparedBlock), ChainError> {
         let hash = self.steps.archive.store.main_hash(number)?.ok_or(ChainError::MissingHeight { number })?;
         let stored = self.steps.archive.store.block(&hash)?.ok_or(ChainError::MissingBlock { hash })?;
@@ -189,13 +189,13 @@ impl ChainVerifier<'_> {
         }
     }
 
-    /// The hash of the genesis was compared when the chain was opened.
+    /// Compares the genesis. Its hash was compared when the chain was opened.
     fn genesis_mismatch(&self, record: &BlockRecord) -> Result<Option<FieldMismatch>, ChainError> {
         let (_genesis, trie) = rhizome_trie::genesis(&self.steps.config.spec, Arc::new(MemoryNodes::default()))?;
         Ok(compare("stateRoot", &trie.root_hash(), &self.executed_state_root(record)?))
     }
 
-    /// The stored root of the state that the transactions of a block led to, whatever was put in its place.
+    /// Returns the stored root of the state that the transactions of a block led to, also if it was replaced.
     fn executed_state_root(&self, record: &BlockRecord) -> Result<B256, ChainError> {
         Ok(self.steps.archive.store.original_state_root(&record.hash)?.unwrap_or(record.state_root))
     }
@@ -249,7 +249,7 @@ fn compare<T: PartialEq + ToString>(field: &str, expected: &T, got: &T) -> Optio
     (expected != got).then(|| (field.into(), expected.to_string(), got.to_string()))
 }
 
-/// The first element that differs or is missing in one of the lists.
+/// Returns the first element that differs or is missing in one of the lists.
 fn compare_lists<T: PartialEq + ToString>(field: &str, expected: &[T], got: &[T]) -> Option<FieldMismatch> {
     let index = (0..expected.len().max(got.len())).find(|index| expected.get(*index) != got.get(*index))?;
     let element = |list: &[T]| list.get(index).map_or_else(|| MISSING.into(), T::to_string);
@@ -274,7 +274,7 @@ fn hex_of(receipt: &Receipt) -> String {
     hex::encode_prefixed(receipt.encode())
 }
 
-/// A broken rule as a comparison: what the block says, and what was computed.
+/// Converts a broken rule into a comparison of the block's value with the computed one.
 fn rule_mismatch(invalid: &InvalidBlock) -> FieldMismatch {
     let of_roots = |field: &str, header: &str, computed: &B256| (field.into(), header.into(), computed.to_string());
     match invalid {

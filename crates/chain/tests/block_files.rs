@@ -24,7 +24,7 @@ fn import_damaged(damage: impl Fn(&str) -> String) -> (BlockFileError, u64) {
 }
 
 #[test]
-fn what_is_exported_is_what_was_imported() {
+fn an_export_equals_the_imported_file() {
     let chain = temporary(CHAIN);
     let lines = lines(FILE);
     let mut seen = Vec::new();
@@ -45,19 +45,19 @@ fn what_is_exported_is_what_was_imported() {
 }
 
 #[test]
-fn a_stop_leaves_out_what_was_executed_ahead() {
+fn a_stop_drops_blocks_executed_ahead() {
     let chain = temporary("regtest-basic");
     let lines = lines("regtest-basic.blocks.txt.gz");
     let mut last = 0;
     let stopped = chain.import_blocks(lines.join("\n").as_bytes(), |line| {
         last += 1;
         assert_eq!(line.line, last);
-        // On disk when it is told.
+        // The block is on disk when it is reported.
         assert!(chain.head().number() >= line.number);
         if line.line == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     let stopped = stopped.unwrap();
-    // What was written until that moment is told, too: no more than the ten that may be on their way.
+    // Blocks that were written until then are reported, too: at most the ten that may be in flight.
     assert!((5..16).contains(&stopped), "{stopped}");
     assert_eq!((last, chain.head().number(), chain.highest_number().unwrap()), (stopped, stopped, stopped));
     assert_eq!(import(&chain, &lines).unwrap(), 230);
@@ -65,7 +65,7 @@ fn a_stop_leaves_out_what_was_executed_ahead() {
 }
 
 #[test]
-fn blocks_may_come_again() {
+fn stored_blocks_are_known() {
     let chain = temporary(CHAIN);
     let lines = lines(FILE);
     let order = [0, 0, 1, 2, 1, 2, 3, 3, 4];
@@ -80,9 +80,9 @@ fn blocks_may_come_again() {
     assert_eq!(chain.head().number(), 5);
 }
 
-/// What the writer forgets it reads again, from disk or from the block that is on its way there.
+/// The importer reads evicted values again, from disk or from a block in flight.
 #[test]
-fn an_import_needs_no_memory_of_its_own() {
+fn an_import_works_with_small_caches() {
     for (chain, file, height) in [(CHAIN, FILE, 12), ("testnet-rules", "testnet-rules.blocks.txt.gz", 100)] {
         let dir = tempfile::tempdir().unwrap();
         let small = ChainConfig { cache_bytes: 1024, ..config(spec(chain), Some(dir.path())) };
@@ -93,7 +93,7 @@ fn an_import_needs_no_memory_of_its_own() {
 }
 
 #[test]
-fn a_corrupt_line_is_named_and_the_blocks_before_it_stay() {
+fn a_corrupt_line_is_reported_and_earlier_blocks_stay() {
     let (error, head) = import_damaged(|line| line.replace(',', ";"));
     assert!(matches!(error, BlockFileError { line: 4, fault: LineFault::Fields { count: 1 } }), "{error}");
     assert_eq!(head, 3);
@@ -106,7 +106,7 @@ fn a_corrupt_line_is_named_and_the_blocks_before_it_stay() {
 }
 
 #[test]
-fn a_line_that_contradicts_its_block_is_refused() {
+fn a_line_that_contradicts_its_block_is_rejected() {
     let change = |field: usize, value: &'static str| {
         move |line: &str| {
             let mut fields: Vec<&str> = line.split(',').collect();
@@ -126,7 +126,7 @@ fn a_line_that_contradicts_its_block_is_refused() {
 }
 
 #[test]
-fn a_file_of_another_chain_is_refused() {
+fn a_file_of_another_chain_is_rejected() {
     let chain = Chain::open(config(ChainSpec::regtest(), None)).unwrap();
     let error = import(&chain, &lines(FILE)).unwrap_err();
     assert!(matches!(error, BlockFileError { line: 1, fault: LineFault::NoParent { number: 1, .. } }), "{error}");
@@ -139,7 +139,7 @@ fn a_file_that_begins_too_high_does_not_connect() {
     assert!(matches!(error, BlockFileError { line: 1, fault: LineFault::NoParent { number: 2, .. } }), "{error}");
 }
 
-/// Whatever a file holds, its import ends with a line that is named, and a longer good prefix is never lost.
+/// Every damaged file ends with an error that names the line, and a longer valid prefix stays imported.
 #[test]
 fn fuzz_damaged_files() {
     let lines = lines(FILE);
@@ -170,7 +170,7 @@ fn fuzz_damaged_files() {
     assert_eq!(import(&chain, &lines).unwrap(), lines.len() as u64);
 }
 
-/// As `fuzz_damaged_files`, with files of several lines.
+/// Like `fuzz_damaged_files`, but with files of several lines.
 #[test]
 fn fuzz_corpus_block_file() {
     let chain = temporary(CHAIN);

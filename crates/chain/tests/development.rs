@@ -6,7 +6,7 @@ use rhizome_primitives::B256;
 use crate::{import, lines, temporary};
 
 #[test]
-fn a_snapshot_can_be_gone_back_to_again_and_again() {
+fn a_snapshot_can_be_reverted_to_many_times() {
     let chain = temporary("min-gas");
     let lines = lines("min-gas.blocks.txt.gz");
     assert_eq!(chain.snapshot(), 1);
@@ -35,7 +35,7 @@ fn a_snapshot_can_be_gone_back_to_again_and_again() {
 }
 
 #[test]
-fn going_back_from_a_branch_restores_the_state() {
+fn a_rewind_from_a_branch_restores_the_state() {
     let chain = temporary("uncles-and-reorgs");
     let lines = lines("uncles-and-reorgs.arrivals.txt.gz");
     lines[..400].iter().for_each(|line| drop(import(&chain, line)));
@@ -50,7 +50,7 @@ fn going_back_from_a_branch_restores_the_state() {
 }
 
 #[test]
-fn listeners_hear_of_every_change_in_order() {
+fn listeners_get_every_change_in_order() {
     let chain = temporary("uncles-and-reorgs");
     let heads: Arc<Mutex<Vec<B256>>> = Arc::default();
     let best: Arc<Mutex<Vec<B256>>> = Arc::new(Mutex::new(vec![chain.head().hash()]));

@@ -25,7 +25,7 @@ fn a_restart_keeps_the_head() {
 }
 
 #[test]
-fn a_directory_of_another_chain_is_refused() {
+fn a_directory_of_another_chain_is_rejected() {
     let dir = tempfile::tempdir().unwrap();
     drop(Chain::open(config(ChainSpec::regtest(), Some(dir.path()))).unwrap());
     let error = Chain::open(config(ChainSpec::devnet(), Some(dir.path()))).err().unwrap();
@@ -34,7 +34,7 @@ fn a_directory_of_another_chain_is_refused() {
 }
 
 #[test]
-fn a_directory_that_is_in_use_is_refused() {
+fn a_directory_in_use_is_rejected() {
     let dir = tempfile::tempdir().unwrap();
     let chain = Chain::open(config(ChainSpec::regtest(), Some(dir.path()))).unwrap();
     let error = Chain::open(config(ChainSpec::regtest(), Some(dir.path()))).err().unwrap();
@@ -44,7 +44,7 @@ fn a_directory_that_is_in_use_is_refused() {
 }
 
 #[test]
-fn a_directory_that_is_a_file_is_named() {
+fn a_file_instead_of_a_directory_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("taken");
     fs::write(&file, b"").unwrap();

@@ -31,7 +31,7 @@ fn all_logs(chain: &Chain) -> Vec<(Log, LogPosition)> {
     found
 }
 
-/// The first logs that are found, so many at most.
+/// Returns the first logs that match, at most `limit`.
 fn search_first(
     chain: &Chain,
     filter: &LogFilter,
@@ -55,7 +55,7 @@ fn search(chain: &Chain, filter: &LogFilter, from: u64, to: u64) -> Vec<(Log, Lo
 }
 
 #[test]
-fn a_search_finds_what_the_receipts_hold() {
+fn a_search_finds_the_logs_of_the_receipts() {
     // After this chain's reorganisations the index also names blocks that are off the best chain.
     let chain = temporary("uncles-and-reorgs");
     lines("uncles-and-reorgs.arrivals.txt.gz").iter().for_each(|line| drop(import(&chain, line)));
@@ -89,7 +89,7 @@ fn a_search_finds_what_the_receipts_hold() {
 }
 
 #[test]
-fn a_search_ends_where_it_is_told() {
+fn a_search_ends_when_the_visitor_breaks() {
     let chain = temporary("uncles-and-reorgs");
     lines("uncles-and-reorgs.arrivals.txt.gz").iter().for_each(|line| drop(import(&chain, line)));
     let filter = LogFilter::default();

@@ -1,7 +1,7 @@
 //! State roots of blocks before RSKIP-126, in the format before RSKIP-107.
 //!
-//! The golden chains are from a node that compares none of them. Most of their old roots were made from the account encoding
-//! of today, in which numbers have a sign; history has numbers without one. Some are roots of today, some made up.
+//! The golden chains come from a node that does not compare these roots. Most of their old roots use the current account encoding,
+//! with signed numbers; historical roots use unsigned numbers. Some are roots in the current format, some are arbitrary.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -126,7 +126,7 @@ fn assert_refused(chain: &Chain, block: Block) {
 }
 
 #[test]
-fn a_tampered_root_is_refused_where_roots_are_checked() {
+fn a_tampered_root_is_rejected_if_roots_are_checked() {
     let blocks = mined(2);
     let checked = open(OldStateRoots::Checked);
     assert!(is_good(&checked, &blocks[0]));

@@ -1,4 +1,4 @@
-//! A row of blocks in which one is wrong, when others were already executed on top of it.
+//! A sequence of blocks in which one is wrong, while others are already executed on top of it.
 
 use std::ops::ControlFlow;
 
@@ -18,7 +18,7 @@ fn mined() -> Vec<Block> {
     (0..BLOCKS).map(|_| chain.mine(now).unwrap().block.clone()).collect()
 }
 
-/// The same blocks with a change of one, on which those above it build.
+/// Changes one of the blocks, and builds the later ones on it.
 fn spoiled(blocks: &[Block], wrong: usize, spoil: fn(&mut Header), spec: &ChainSpec) -> Vec<Block> {
     let mut blocks = blocks.to_vec();
     spoil(&mut blocks[wrong].header);
@@ -28,7 +28,7 @@ fn spoiled(blocks: &[Block], wrong: usize, spoil: fn(&mut Header), spec: &ChainS
             block.header.parent_hash = B256::into(parent);
         }
         solve(&mut block.header, None, spec, u32::MAX).unwrap();
-        // A clone does not remember the hash that it had to have for its proof of work.
+        // A clone does not cache the hash from before the proof of work.
         block.header = block.header.clone();
         parent = Some(block.hash());
     }
@@ -47,7 +47,7 @@ fn outcomes(chain: &Chain, blocks: &[Block]) -> Vec<&'static str> {
 }
 
 #[test]
-fn what_was_executed_on_a_wrong_block_comes_to_nothing() {
+fn blocks_executed_on_a_wrong_block_are_dropped() {
     let spoilers: [fn(&mut Header); 3] = [
         |header| header.state_root = vec![7; 32].into(),
         |header| header.receipts_root = vec![7; 32].into(),
@@ -59,14 +59,14 @@ fn what_was_executed_on_a_wrong_block_comes_to_nothing() {
         let wrong = spoiled(&right, 2, spoil, chain.spec());
         let mut expected = vec!["NO_PARENT"; BLOCKS];
         expected[..3].copy_from_slice(&["IMPORTED_BEST", "IMPORTED_BEST", "INVALID_BLOCK"]);
-        // In one row: the right blocks above the wrong ones, and wrong ones again.
-        let row = [&wrong[..], &right[2..], &wrong[2..]].concat();
+        // In one sequence: the right blocks above the wrong ones, and wrong ones again.
+        let sequence = [&wrong[..], &right[2..], &wrong[2..]].concat();
         expected.extend(["IMPORTED_BEST"; BLOCKS - 2]);
         expected.push("INVALID_BLOCK");
         expected.extend(["NO_PARENT"; BLOCKS - 3]);
-        assert_eq!(outcomes(&chain, &row), expected);
+        assert_eq!(outcomes(&chain, &sequence), expected);
         assert_eq!(chain.head().hash(), right[BLOCKS - 1].hash());
-        // The writer goes on from the right state.
+        // The importer continues from the right state.
         chain.mine(chain.config().clock.now()).unwrap();
         assert_eq!(chain.head().number(), BLOCKS as u64 + 1);
     }

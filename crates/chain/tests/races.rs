@@ -1,4 +1,4 @@
-//! Many threads on one chain: whatever the order, nothing that they do may fail or contradict another.
+//! Many threads on one chain: no order of their calls may fail or give contradictory results.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -150,7 +150,7 @@ fn submit_solution(chain: &Chain, extra: u32) {
     }
 }
 
-/// One thing that moves the head, or reads what is moving.
+/// Moves the head once, or reads while it moves.
 fn step(chain: &Arc<Chain>, names: &[(&str, Address)], random: &mut u64) {
     let (name, from) = &names[next(random, names.len() as u64) as usize];
     match next(random, 14) {
@@ -190,7 +190,7 @@ fn step(chain: &Arc<Chain>, names: &[(&str, Address)], random: &mut u64) {
 }
 
 #[test]
-fn whatever_moves_the_head_leaves_a_chain_that_verifies() {
+fn concurrent_moves_of_the_head_leave_a_valid_chain() {
     let seed = std::env::var("RHIZOME_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
     let steps = std::env::var("RHIZOME_STEPS").ok().and_then(|steps| steps.parse().ok()).unwrap_or(150);
     println!("RHIZOME_SEED={seed} RHIZOME_STEPS={steps}");
@@ -205,7 +205,7 @@ fn whatever_moves_the_head_leaves_a_chain_that_verifies() {
             });
         }
     });
-    // What was set by hand may have left a gap or an empty account; the pool must have noticed.
+    // A replaced state may have left a gap or an empty account. The pool must follow it.
     for pooled in chain.pool().pending() {
         assert!(pooled.nonce < chain.pool().next_nonce(&pooled.sender).unwrap());
     }

@@ -10,7 +10,7 @@ use rhizome_trie::keys::{REMASC_SENDER, account_key};
 
 use crate::{import, lines, temporary};
 
-/// The account that sends REMASC transactions counts the blocks, so a state tells which block it is of.
+/// The nonce of the sender of REMASC transactions is the number of the block, so a state identifies its block.
 #[test]
 fn a_head_shows_its_own_state_while_the_chain_moves_on() {
     let chain = temporary("uncles-and-reorgs");

@@ -51,10 +51,10 @@ fn verified_blocks(chain: &Chain) -> u64 {
 }
 
 #[test]
-fn a_changed_state_outlives_a_restart_and_the_chain_on_it_verifies() {
+fn a_changed_state_survives_a_restart_and_verifies() {
     let dir = tempfile::tempdir().unwrap();
     let chain = open(Some(dir.path()));
-    // At the genesis, then on a block of its own, twice.
+    // Once at the genesis, then twice on block 1.
     give(&chain, 1_000_000);
     assert_eq!(balance_at(&chain, 0), wei(1_000_000));
     let genesis = chain.head().record.clone();
@@ -90,7 +90,7 @@ fn a_changed_state_outlives_a_restart_and_the_chain_on_it_verifies() {
 }
 
 #[test]
-fn snapshots_know_the_state_of_their_block() {
+fn snapshots_restore_the_state_of_their_block() {
     let chain = open(None);
     chain.mine(NOW).unwrap();
     let before = chain.snapshot();
@@ -107,7 +107,7 @@ fn snapshots_know_the_state_of_their_block() {
 }
 
 #[test]
-fn other_nodes_refuse_blocks_on_a_changed_state() {
+fn other_nodes_reject_blocks_on_a_changed_state() {
     let chain = open(None);
     give(&chain, 11);
     let mined = chain.mine(NOW).unwrap();
@@ -127,9 +127,9 @@ fn waiting_transactions_follow_the_state() {
     let sender = first.sender;
     chain.change_state(move |state| state.set_nonce(sender, U256::from(1))).unwrap();
     assert_eq!(chain.pool().next_nonce(&sender).unwrap(), 2);
-    let draft = chain.pending_block(NOW).unwrap();
-    assert_eq!(draft.block.transactions.len(), 2);
-    // A draft of the state before is not used any more.
+    let pending = chain.pending_block(NOW).unwrap();
+    assert_eq!(pending.block.transactions.len(), 2);
+    // The pending block on the state before is outdated.
     chain.change_state(move |state| state.set_nonce(sender, U256::from(9))).unwrap();
     assert_eq!(chain.pending_block(NOW).unwrap().block.transactions.len(), 1);
     assert_eq!(chain.mine(NOW).unwrap().block.transactions.len(), 1);

@@ -24,7 +24,7 @@ fn verify(chain: &Chain, from: u64, to: u64) -> Result<Verification, Verificatio
     chain.verify_range(from, to, |_| ControlFlow::Continue(()))
 }
 
-/// What is stored about a block, to be written again with changes.
+/// The stored data of a block, to be written again with changes.
 struct Stored {
     total_difficulty: U256,
     state_root: B256,
@@ -32,7 +32,7 @@ struct Stored {
     flat: Option<StateDelta>,
 }
 
-/// Imports the chain, changes what is stored about a block, and verifies. Returns field, expected and found value.
+/// Imports the chain, changes the stored data of a block, and verifies. Returns field, expected and found value.
 fn damaged(number: u64, change: impl FnOnce(&Chain, &mut Stored)) -> (u64, String, String, String) {
     let dir = tempfile::tempdir().unwrap();
     let chain = open(dir.path());
@@ -81,7 +81,7 @@ fn damaged(number: u64, change: impl FnOnce(&Chain, &mut Stored)) -> (u64, Strin
 }
 
 #[test]
-fn damage_is_found_and_named() {
+fn damage_is_found_and_described() {
     let found = damaged(DAMAGED, |_, stored| stored.total_difficulty += U256::ONE);
     assert_eq!((found.0, found.1.as_str()), (DAMAGED, "totalDifficulty"));
     assert_eq!(found.2.parse::<u64>().unwrap() + 1, found.3.parse::<u64>().unwrap());
@@ -114,7 +114,7 @@ fn hide_node(dir: &Path, hash: &B256) {
 }
 
 #[test]
-fn a_lost_node_is_named() {
+fn a_lost_node_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let chain = open(dir.path());
     lines(FILE).iter().for_each(|line| drop(import(&chain, line)));
@@ -144,7 +144,7 @@ fn one_changed_row_of_the_flat_state_is_found() {
     let remasc = account_key(REMASC_SENDER);
     let found = damaged_flat(&remasc, Some(&[0xc0]));
     assert_eq!((found.0, found.2.as_str()), (field(&remasc), "0xc0"));
-    // Has not changed since the genesis, and is gone.
+    // A row that has not changed since the genesis is deleted.
     let still = account_key(address!("0000000000000000000000000000000000000001").as_slice());
     let found = damaged_flat(&still, None);
     assert_eq!((found.0, found.2.as_str()), (field(&still), "nothing"));
@@ -213,7 +213,7 @@ fn a_block_that_is_missing_in_the_log_index_is_found() {
 }
 
 #[test]
-fn ranges_off_the_chain_are_refused() {
+fn ranges_off_the_chain_are_rejected() {
     let dir = tempfile::tempdir().unwrap();
     let chain = open(dir.path());
     lines(FILE)[..3].iter().for_each(|line| drop(import(&chain, line)));

@@ -9,10 +9,11 @@ use rhizome_primitives::{B256, Block, ChainSpec, U256, hex};
 use crate::archive::Archive;
 use crate::error::{BlockDecodeError, ChainError, ImportError};
 use crate::import::feed::{PreparedItem, feed};
-use crate::import::importer::{BlockReport, Importer};
+use crate::import::importer::Importer;
 use crate::import::invalid_block::InvalidBlock;
 use crate::import::outcome::ImportOutcome;
 use crate::import::prepared_block::PreparedBlock;
+use crate::import::report::BlockReport;
 
 /// Much larger than any block. Another file may have no line ends at all.
 const MAX_LINE_BYTES: u64 = 64 << 20;

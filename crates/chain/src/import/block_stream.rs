@@ -6,9 +6,10 @@ use rhizome_primitives::B256;
 
 use crate::error::{BlockDecodeError, ImportError};
 use crate::import::feed::{PreparedItem, feed};
-use crate::import::importer::{BlockReport, Importer};
+use crate::import::importer::Importer;
 use crate::import::outcome::ImportOutcome;
 use crate::import::prepared_block::PreparedBlock;
+use crate::import::report::BlockReport;
 
 /// A block of a stream after its import.
 #[derive(Debug)]

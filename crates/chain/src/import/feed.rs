@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
 use crate::error::ChainError;
-use crate::import::importer::{BlockReport, Importer, SourceControl};
+use crate::import::importer::Importer;
 use crate::import::outcome::{BlockOrigin, ImportOutcome};
 use crate::import::prepared_block::PreparedBlock;
 use crate::import::read_ahead::thread_pool;
+use crate::import::report::{BlockReport, SourceControl};
 use crate::import::rules::is_worth_recovering;
 
 /// Most blocks of one source that are under way: being prepared, queued, or in flight.

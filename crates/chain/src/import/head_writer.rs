@@ -11,12 +11,12 @@ use crate::error::{ChainError, ImportError};
 use crate::head::fork_choice;
 use crate::import::branch;
 use crate::import::import_state::ImportState;
-use crate::import::importer::{BlockReport, BlockReporter};
 use crate::import::invalid_block::InvalidBlock;
 use crate::import::invalid_blocks::InvalidBlocks;
 use crate::import::outcome::{BlockOrigin, ImportOutcome};
 use crate::import::pipeline::{BlockFate, ImportPipeline};
 use crate::import::prepared_block::PreparedBlock;
+use crate::import::report::{BlockReport, BlockReporter};
 use crate::import::rules::ImportFailure;
 use crate::import::steps::{CheckedBlock, ExecutedBlock, ImportSteps};
 

@@ -2,12 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use parking_lot::Mutex;
-use rhizome_primitives::U256;
 
 use crate::error::{ChainError, ImportError};
 use crate::import::head_writer::HeadWriter;
@@ -15,6 +14,7 @@ use crate::import::import_state::ImportState;
 use crate::import::invalid_blocks::InvalidBlocks;
 use crate::import::outcome::{BlockOrigin, ImportOutcome};
 use crate::import::prepared_block::PreparedBlock;
+use crate::import::report::{BlockReport, BlockReporter, SourceControl};
 use crate::import::steps::ImportSteps;
 
 /// Jobs that wait in the queue. A source of blocks waits when it is full.
@@ -44,63 +44,6 @@ struct QueuedBlock {
     /// Yields the block when it is prepared. `None` if the source has no block after all.
     prepared: Receiver<Option<PreparedBlock>>,
     reporter: BlockReporter,
-}
-
-/// Result of a queued block.
-#[derive(Debug)]
-pub(crate) enum BlockReport {
-    Done(Result<ImportOutcome, ImportError>),
-    /// The source claims another total difficulty. The block was not imported.
-    WrongTotalDifficulty {
-        actual: U256,
-    },
-    /// The source was cancelled before the block was written.
-    Cancelled,
-}
-
-/// Reports the result of a block to its source.
-#[derive(Clone)]
-pub(crate) struct BlockReporter {
-    report: Sender<BlockReport>,
-    source: Arc<SourceControl>,
-}
-
-/// State shared by the importer and a source of blocks.
-#[derive(Default)]
-pub(crate) struct SourceControl {
-    is_cancelled: AtomicBool,
-    /// Whether a block that is not imported cancels the source.
-    stops_at_failure: bool,
-}
-
-impl SourceControl {
-    pub(crate) fn new(stops_at_failure: bool) -> Self {
-        Self { is_cancelled: AtomicBool::new(false), stops_at_failure }
-    }
-
-    /// Drops the blocks of the source that are not written yet.
-    pub(crate) fn cancel(&self) {
-        self.is_cancelled.store(true, Ordering::Release);
-    }
-}
-
-impl BlockReporter {
-    /// Whether the source was cancelled: no more of its blocks are written.
-    pub(crate) fn is_cancelled(&self) -> bool {
-        self.source.is_cancelled.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn report(self, report: BlockReport) {
-        let is_imported = match &report {
-            BlockReport::Done(Ok(outcome)) => outcome.is_stored(),
-            _ => false,
-        };
-        if !is_imported && self.source.stops_at_failure {
-            self.source.cancel();
-        }
-        // The source may have ended.
-        drop(self.report.send(report));
-    }
 }
 
 impl Importer {

@@ -15,7 +15,7 @@ use rhizome_trie::{StateDelta, Trie};
 
 use crate::error::{ChainError, ImportError};
 use crate::import::import_state::ImportState;
-use crate::import::importer::BlockReporter;
+use crate::import::report::BlockReporter;
 use crate::import::rules::ImportFailure;
 use crate::import::steps::{ExecutedBlock, ImportSteps, VerifiedBlock};
 

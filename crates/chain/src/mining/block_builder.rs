@@ -1,4 +1,4 @@
-//! Builds blocks on the best one: selects transactions of the pool, executes them and fills in the header. The proof of work is
+//! Builds blocks on the best block: selects transactions of the pool, executes them and fills in the header. The proof of work is
 //! found elsewhere (`mining`).
 
 mod layout;
@@ -21,7 +21,7 @@ use rhizome_primitives::{
 };
 use rhizome_storage::CachedNodes;
 use rhizome_trie::{StateReader, Trie, list_root, orchid_state_root};
-use skipped::{ReportedReasons, SkippedTransaction, WaitReason};
+use skipped::ReportedReasons;
 
 use crate::archive::Archive;
 use crate::archive::ancestry::ChainAncestry;
@@ -33,6 +33,7 @@ use crate::head::publisher::HeadPublisher;
 use crate::import::import_state::ImportState;
 use crate::import::prepared_block::is_orchid;
 use crate::mining::block_settings::BlockSettings;
+use crate::mining::skipped_transaction::{SkippedTransaction, WaitReason};
 use crate::txpool::{ByPrice, PooledTransaction};
 
 /// No transaction costs less gas.
@@ -49,30 +50,30 @@ pub struct PendingBlock {
     pub receipts: Vec<Receipt>,
     /// Sender of each transaction, zero for REMASC.
     pub senders: Vec<Address>,
-    /// The block on which it stands.
+    /// Its parent.
     pub parent: Arc<BlockRecord>,
-    /// The state after it.
+    /// The state after the block.
     pub state: Arc<dyn StateReader>,
-    /// What its transactions see of it.
+    /// Environment of its transactions.
     pub env: BlockEnv,
-    /// Pending transactions that were looked at and do not go in, each with its reason.
+    /// Pending transactions that the block skips, each with its reason.
     pub skipped: Vec<SkippedTransaction>,
 }
 
 impl PendingBlock {
-    /// Transactions of the pool that no block can hold.
+    /// Returns the transactions of the pool that no block can contain.
     pub(crate) fn unfit(&self) -> Vec<B256> {
         self.skipped.iter().filter(|left| left.reason.is_final()).map(|left| left.hash).collect()
     }
 }
 
-/// Why no block could be built.
+/// Failure to build a block.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// The node itself failed.
+    /// The node failed.
     #[error(transparent)]
     Chain(#[from] ChainError),
-    /// Execution failed for a reason that no transaction is to blame for.
+    /// The execution failed, but not because of a transaction.
     #[error("the block cannot be executed: {0}")]
     Execution(#[from] ExecError),
     /// The ancestors against which uncles are judged could not be read.
@@ -99,7 +100,7 @@ pub(crate) struct CachedPendingBlock {
     block: Arc<PendingBlock>,
 }
 
-/// What a pending block depends on.
+/// Versions of everything that a pending block depends on.
 #[derive(PartialEq, Eq)]
 struct PendingBasis {
     /// Changes with each head and with each replacement of its state.
@@ -110,7 +111,7 @@ struct PendingBasis {
     timestamp: u64,
 }
 
-/// What goes into a block.
+/// Body of a block under construction.
 struct BlockContent {
     transactions: Vec<Transaction>,
     senders: Vec<Address>,
@@ -202,7 +203,7 @@ impl BlockBuilder {
         Ok((built, pool_version))
     }
 
-    /// The header before execution, and the uncles that it names.
+    /// Returns the header before execution, and the uncles that it names.
     fn template(&self, parent: &BlockRecord, timestamp: u64) -> Result<(Header, Vec<Header>), BuildError> {
         let (spec, config) = (self.spec(), &self.config);
         let before = &parent.block.header;
@@ -223,7 +224,7 @@ impl BlockBuilder {
         Ok((header, uncles))
     }
 
-    /// Executes transactions of the pool as long as one may fit.
+    /// Executes transactions of the pool while another transaction may fit.
     fn fill(
         &self,
         executor: &mut BlockExecutor<'_>,
@@ -247,7 +248,8 @@ impl BlockBuilder {
                 },
             };
             order.pass_over();
-            content.skipped.push(SkippedTransaction::new(&candidate, reason));
+            let PooledTransaction { hash, sender, nonce, .. } = *candidate;
+            content.skipped.push(SkippedTransaction { hash, sender, nonce, reason });
         }
         Ok(content)
     }
@@ -262,7 +264,7 @@ impl BlockBuilder {
         (!is_fitting).then_some(WaitReason::Price { price, minimum })
     }
 
-    /// Why a transaction finds no room: the block has too little gas for it, or others were there before.
+    /// Returns why a transaction has no room: the block has too little gas for it, or other transactions came first.
     fn room_fault(&self, candidate: &PooledTransaction, header: &Header) -> WaitReason {
         let block_limit = header.gas_limit_value();
         let limit = largest_transaction_gas(self.spec(), header.number, block_limit);
@@ -313,12 +315,12 @@ mod tests {
         encoded.map(|raw| Block::decode(&hex::decode(raw).unwrap(), spec).unwrap()).collect()
     }
 
-    /// The reference built these blocks from its pool; from the same transactions the same headers come out.
+    /// The reference built these blocks from its pool. The same transactions give the same headers.
     #[test]
-    fn blocks_are_those_that_the_reference_builds() {
+    fn builds_the_same_blocks_as_the_reference() {
         let spec = Arc::new(ChainSpec::regtest());
         let blocks = blocks(&spec);
-        // In block 5 senders of equal price stand in another order, which nothing prescribes.
+        // In block 5 senders of equal price have another order, which no rule prescribes.
         for number in [1, 2, 3, 4, 6, 7, 8, 9] {
             let block = &blocks[number];
             let mut config = ChainConfig::new(Arc::clone(&spec), DataDir::Temporary);

@@ -1,5 +1,5 @@
 //! Settings of the blocks that this node builds, and the time of the next block. A developer may change them while the node
-//! runs; none of it is on disk.
+//! runs. They are not stored.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -129,7 +129,7 @@ impl BlockSettings {
     }
 
     /// Returns the time of the next block on `head`: the set time, the fixed interval, or the clock with the offset, but after
-    /// the parent. A fixed clock stands at the time of the parent.
+    /// the parent. A fixed clock shows the time of the parent.
     pub(crate) fn timestamp_after(&self, head: &Head, now: u64) -> u64 {
         let parent = head.record.block.header.timestamp;
         if let Some(timestamp) = self.next_timestamp() {
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_interval_goes_by_the_parent_and_leaves_the_clock_where_it_ended() {
+    fn a_fixed_interval_follows_the_parent_and_then_the_clock_continues() {
         let chain = open(|_config| {});
         assert_eq!(mined_at(&chain, NOW), NOW);
         assert_eq!(chain.set_block_interval(Some(600)), None);
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_chosen_goes_into_drafts_and_blocks_until_a_snapshot_takes_it_back() {
+    fn chosen_settings_apply_until_a_snapshot_is_restored() {
         let chain = open(|_config| {});
         let (ours, other) = (chain.coinbase(), Address::repeat_byte(7));
         let floor = chain.spec().constants.min_gas_limit;
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn work_for_other_miners_is_built_again_for_another_coinbase() {
+    fn a_template_is_built_again_for_another_coinbase() {
         let chain = open(|_config| {});
         chain.set_automine(true);
         let before = chain.block_template(NOW).unwrap().unwrap().hash;

@@ -11,43 +11,25 @@ use crate::import::head_writer::HeadWriter;
 use crate::import::outcome::{BlockOrigin, ImportOutcome};
 use crate::import::prepared_block::PreparedBlock;
 use crate::mining::block_builder::BlockBuilder;
+use crate::mining::block_template_options::BlockTemplateOptions;
 use crate::mining::{MineError, Miner, fork_data};
 
-/// Blocks that a solution is accepted for.
+/// Number of templates for which a solution is accepted.
 const MAX_TEMPLATES: usize = 20;
 
-/// Fees must rise by so many percent before miners are told to change over.
+/// Fees in percent of the last notified ones from which miners should change over.
 const NOTIFIED_RISE_PERCENT: u64 = 110;
 
-/// Settings of the work for other miners.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BlockTemplateOptions {
-    /// Whether a change of the pool outdates the work. Otherwise transactions get in with the next refresh or head.
-    pub follows_pool: bool,
-    /// Risen fees below this, in wei, are not worth telling miners.
-    pub notified_fees: U256,
-    /// Seconds between two submissions; 0: no limit.
-    pub submission_interval: u64,
-    /// Seconds after which a work is built anew, so that its time and its transactions are not too old.
-    pub refresh_seconds: u64,
-}
-
-impl Default for BlockTemplateOptions {
-    fn default() -> Self {
-        Self { follows_pool: false, notified_fees: U256::ZERO, submission_interval: 0, refresh_seconds: 60 }
-    }
-}
-
-/// What a miner has to solve.
+/// A block for a miner, without its proof of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockTemplate {
     /// The hash for merged mining that goes into the Bitcoin coinbase.
     pub hash: B256,
     /// Highest hash that a Bitcoin header may have.
     pub target: U256,
-    /// What the block pays its miner, in wei.
+    /// Fees of the block, in wei.
     pub fees: U256,
-    /// The block that it stands on.
+    /// Hash of the parent.
     pub parent: B256,
     /// Whether miners should change over to it.
     pub notify: bool,
@@ -56,7 +38,7 @@ pub struct BlockTemplate {
 /// A solution that became a block.
 #[derive(Debug)]
 pub struct SubmittedBlock {
-    /// What became of the block.
+    /// Outcome of the import.
     pub outcome: ImportOutcome,
     /// Its hash.
     pub hash: B256,
@@ -64,13 +46,13 @@ pub struct SubmittedBlock {
     pub number: u64,
 }
 
-/// Why a solution is none. The words are those of the reference: pools match on them.
+/// Rejection of a solution, in the words of the reference: mining pools match on them.
 #[derive(Debug, thiserror::Error)]
 pub enum SubmissionError {
-    /// Too soon after the last submission.
+    /// The last submission was too recent.
     #[error("Cannot publish block, block submission rate limit exceeded")]
     TooSoon,
-    /// The work is not one of the last.
+    /// The template is not among the last ones.
     #[error("Cannot publish block, could not find hash {hash} in the cache")]
     UnknownTemplate {
         /// The hash that the coinbase commits to.
@@ -92,7 +74,7 @@ pub enum SubmissionError {
         /// The failing step.
         source: Box<PowError>,
     },
-    /// The coinbase commits to nothing.
+    /// The coinbase has no commitment.
     #[error(transparent)]
     Solution(#[from] MiningSolutionError),
     /// The block could not be imported.
@@ -104,16 +86,16 @@ pub enum SubmissionError {
 #[derive(Default)]
 pub(crate) struct BlockTemplates {
     current: Option<CurrentTemplate>,
-    /// The last ones by their hash, oldest first.
+    /// The last templates by their hash, oldest first.
     kept: VecDeque<(B256, Arc<Block>)>,
-    /// Fees of the work that miners were told last.
+    /// Fees of the last template with a notification.
     notified_fees: U256,
     submitted_at: Option<u64>,
     /// Version of the state that the kept blocks are built on.
     state_version: u64,
 }
 
-/// The newest work and what it was made of.
+/// The current template, with the versions that it was built from.
 struct CurrentTemplate {
     template: BlockTemplate,
     generation: u64,
@@ -123,7 +105,7 @@ struct CurrentTemplate {
 }
 
 impl BlockTemplates {
-    /// Drops the templates of another state: none of them is valid any more.
+    /// Drops the templates of another state: they are no longer valid.
     fn follow_state(&mut self, state_version: u64) {
         if self.state_version != state_version {
             self.state_version = state_version;
@@ -131,7 +113,7 @@ impl BlockTemplates {
         }
     }
 
-    /// Keeps a template. One that was kept before keeps its age.
+    /// Adds a template. A known one keeps its age.
     fn keep(&mut self, hash: B256, block: Block) {
         let block = Arc::new(block);
         match self.kept.iter_mut().find(|(known, _)| *known == hash) {
@@ -143,7 +125,7 @@ impl BlockTemplates {
         }
     }
 
-    /// Miners change over for another parent, and for much higher fees.
+    /// Whether miners should change over: for another parent, and for much higher fees.
     fn is_worth_notifying(&self, parent: &B256, fees: U256, options: &BlockTemplateOptions) -> bool {
         if self.current.as_ref().is_none_or(|current| current.template.parent != *parent) {
             return true;
@@ -171,7 +153,7 @@ impl Miner {
         Ok(templates.current.as_ref().map(|current| current.template))
     }
 
-    /// [`Miner::block_template`] for a miner: the next caller is not told to change over.
+    /// [`Miner::block_template`] for a miner: the next caller does not get the request to change over.
     pub(crate) fn fetch_block_template(&self, now: u64) -> Result<Option<BlockTemplate>, MineError> {
         let mut templates = self.templates.lock();
         self.follow_head(&mut templates, now)?;
@@ -298,7 +280,7 @@ mod tests {
         chain
     }
 
-    /// A Bitcoin block for a work; each `extra` gives another one.
+    /// Returns a Bitcoin block for a template. Each `extra` gives a different block.
     fn bitcoin_block(work: &BlockTemplate, extra: u32, is_solved: bool) -> MiningSolution {
         let coinbase = synthetic(&work.hash.0, extra);
         let root = root_of(&[transaction_id(&coinbase)]);
@@ -353,7 +335,7 @@ mod tests {
                 other => panic!("{other:?}"),
             }
         }
-        // The work was built when there were no siblings yet.
+        // The template was built before there were siblings.
         assert_eq!(chain.pending_block(NOW).unwrap().block.uncles.len(), 10);
         for left in [10, 1, 0] {
             chain.renew_block_template(NOW).unwrap();
@@ -386,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_solutions_are_refused_in_the_words_of_the_reference() {
+    fn wrong_solutions_are_rejected_in_the_words_of_the_reference() {
         let chain = open(|_config| {});
         let mut work = chain.fetch_block_template(NOW).unwrap().unwrap();
         let failure = chain.submit_solution(&bitcoin_block(&work, 0, false), NOW).unwrap_err().to_string();
@@ -434,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn miners_are_told_of_much_higher_fees() {
+    fn miners_are_notified_of_much_higher_fees() {
         let chain = open(|config| {
             config.block_templates = BlockTemplateOptions {
                 follows_pool: true,
@@ -455,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn submissions_keep_their_distance() {
+    fn submissions_have_a_minimum_interval() {
         let chain = open(|config| config.block_templates.submission_interval = 10);
         let work = chain.fetch_block_template(NOW).unwrap().unwrap();
         chain.submit_solution(&bitcoin_block(&work, 0, true), NOW).unwrap();

@@ -1,4 +1,4 @@
-//! Snapshots of a development chain. None of it is on disk.
+//! Snapshots of a development chain. They are not stored.
 
 use std::sync::Arc;
 

@@ -1,12 +1,13 @@
-//! The rules that a transaction must satisfy by itself, against the best block and against its sender's account.
+//! Rules of a transaction that depend on the best block and on the sender's account only.
 
-use super::{PoolRejection, TransactionGas};
+use super::rejection::PoolRejection;
+use super::transaction::TransactionGas;
 use rhizome_evm::charged_intrinsic_gas;
 use rhizome_primitives::{Address, ChainSpec, Header, Rule, Transaction, U256};
 use rhizome_trie::keys::{account_key, mark_key};
 use rhizome_trie::{AccountState, StateError, StateReader};
 
-/// Nonces from the account's on that the pool keeps.
+/// Number of nonces of an account, from its own on, that the pool accepts.
 pub const ACCOUNT_SLOTS: u64 = 16;
 
 /// Bytes of the longest transaction.
@@ -15,21 +16,21 @@ pub const MAX_SIZE: usize = 128 * 1024;
 /// Bytes of the longest init code (RSKIP-438).
 const MAX_INIT_CODE_SIZE: usize = 49_152;
 
-/// No transaction may ask for more gas.
+/// Maximum gas of any transaction.
 const GAS_CAP: U256 = U256::from_limbs([1 << 60, 0, 0, 0]);
 
 /// Highest gas price as a multiple of the best block's minimum (RSKIP-252).
 const GAS_PRICE_CAP_FACTOR: u64 = 80;
 
-/// A replacement must pay at least this many percent of the price of what it replaces.
+/// Minimum price of a replacement, in percent of the price of the replaced transaction.
 const BUMP_PERCENT: u64 = 140;
 
-/// An account as the pool sees it.
+/// Account of a sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SenderAccount {
     pub(super) exists: bool,
     pub(super) nonce: u64,
-    /// Never negative here: a debt buys nothing.
+    /// Zero if the account has a debt.
     pub(super) balance: U256,
 }
 
@@ -48,7 +49,7 @@ pub(super) fn is_contract(state: &dyn StateReader, address: &Address) -> Result<
     Ok(state.length_and_hash(&mark_key(address.as_slice()))?.is_some())
 }
 
-/// Rules 3 to 15, in order.
+/// Checks rules 3 to 15, in order.
 pub(super) fn check(
     transaction: &Transaction,
     sender: &Address,
@@ -94,7 +95,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Rules 9 to 11.
+/// Checks rules 9 to 11.
 fn check_nonce(transaction: &Transaction, account: &SenderAccount) -> Result<(), PoolRejection> {
     let bytes = transaction.nonce_bytes();
     if bytes.len() > 8 {
@@ -113,13 +114,13 @@ fn check_nonce(transaction: &Transaction, account: &SenderAccount) -> Result<(),
     Ok(())
 }
 
-/// Rule 16: is the new price enough to replace a pending transaction of the old price?
+/// Rule 16: whether the new price is enough to replace a pending transaction of the old price.
 pub(super) fn may_replace(new: U256, old: U256) -> bool {
     let bumped = old.checked_mul(U256::from(BUMP_PERCENT)).map(|product| product / U256::from(100));
     new > old && bumped.is_some_and(|bumped| new >= bumped)
 }
 
-/// What a transaction can cost its sender at most; the largest number when 256 bits do not hold it.
+/// Returns the maximum cost of a transaction for its sender, in wei. Saturates at 256 bits.
 pub(super) fn highest_cost(transaction: &Transaction) -> U256 {
     let gas = transaction.gas_limit().saturating_mul(transaction.gas_price());
     transaction.value().saturating_add(gas)

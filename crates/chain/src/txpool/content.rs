@@ -1,17 +1,17 @@
-//! The transactions in the pool: which are pending and which queued, per sender and nonce.
+//! The transactions in the pool, pending and queued, by sender and nonce.
 
-use super::PooledTransaction;
+use super::transaction::PooledTransaction;
 use rhizome_primitives::{Address, B256, U256};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Both kinds of transactions. Of one sender a nonce is in at most one kind, and pending nonces follow each other.
+/// Pending and queued transactions. A nonce of a sender is in at most one of both, and pending nonces have no gap.
 #[derive(Default)]
 pub(super) struct PoolContent {
     by_hash: HashMap<B256, PoolPosition>,
     senders: HashMap<Address, SenderTransactions>,
-    /// By price, then youngest first: what is given up first stands first.
+    /// By price, then most recent first: the first is evicted first.
     pending_by_price: BTreeSet<PriceKey>,
     queued_by_price: BTreeSet<PriceKey>,
     by_arrival: BTreeMap<u64, B256>,
@@ -21,7 +21,7 @@ pub(super) struct PoolContent {
 
 type PriceKey = (U256, Reverse<u64>, B256);
 
-/// Where a transaction is.
+/// Position of a transaction.
 #[derive(Clone)]
 struct PoolPosition {
     sender: Address,
@@ -34,12 +34,12 @@ struct SenderTransactions {
     queued: BTreeMap<u64, Arc<PooledTransaction>>,
 }
 
-/// The kinds.
+/// Part of the pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubPool {
     /// Can be mined now.
     Pending,
-    /// Waits for a nonce before it.
+    /// Waits for a lower nonce.
     Queued,
 }
 
@@ -55,23 +55,23 @@ impl PoolContent {
         self.senders.get(sender)?.pending.get(&nonce)
     }
 
-    /// Pending transactions of a sender, by nonce.
+    /// Returns the pending transactions of a sender, by nonce.
     pub(super) fn pending_of(&self, sender: &Address) -> impl Iterator<Item = &Arc<PooledTransaction>> {
         self.senders.get(sender).into_iter().flat_map(|account| account.pending.values())
     }
 
-    /// The nonce after the last pending one.
+    /// Returns the nonce after the last pending one.
     pub(super) fn nonce_after_pending(&self, sender: &Address) -> Option<u64> {
         let (last, _) = self.senders.get(sender)?.pending.last_key_value()?;
         Some(last.saturating_add(1))
     }
 
-    /// All transactions of a kind: senders in no order, nonces ascending.
+    /// Returns all transactions of a kind: senders in no order, nonces ascending.
     pub(super) fn all(&self, kind: SubPool) -> impl Iterator<Item = &Arc<PooledTransaction>> {
         self.senders.values().flat_map(move |account| account.of(kind).values())
     }
 
-    /// Pending transactions of each sender, nonces ascending.
+    /// Returns the pending transactions of each sender, nonces ascending.
     pub(super) fn pending_by_sender(&self) -> impl Iterator<Item = Vec<Arc<PooledTransaction>>> + '_ {
         let senders = self.senders.values().filter(|account| !account.pending.is_empty());
         senders.map(|account| account.pending.values().cloned().collect())
@@ -85,7 +85,7 @@ impl PoolContent {
         self.by_hash.len()
     }
 
-    /// Sum of the sizes, in bytes.
+    /// Returns the sum of the sizes, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -94,7 +94,7 @@ impl PoolContent {
         self.senders.contains_key(sender)
     }
 
-    /// Inserts a transaction; one of the same sender and nonce makes room.
+    /// Inserts a transaction. Replaces one of the same sender and nonce.
     pub(super) fn insert(&mut self, entry: Arc<PooledTransaction>, kind: SubPool) {
         let (sender, nonce, hash) = (entry.sender, entry.nonce, entry.hash);
         self.remove_at(&sender, nonce);
@@ -107,13 +107,13 @@ impl PoolContent {
         self.most_pending = self.most_pending.max(self.pending_by_price.len());
     }
 
-    /// Takes a transaction out whose followers stay what they are: its block has come.
+    /// Removes an included transaction. Its followers stay pending or queued.
     pub(super) fn take(&mut self, hash: &B256) -> Option<Arc<PooledTransaction>> {
         let position = self.by_hash.get(hash)?.clone();
         self.remove_at(&position.sender, position.nonce)
     }
 
-    /// Takes a transaction out for good: pending ones that followed it wait for its nonce now. False when unknown.
+    /// Evicts a transaction: pending followers wait for its nonce now. Returns false if it is unknown.
     pub(super) fn give_up(&mut self, hash: &B256) -> bool {
         let Some((entry, kind)) = self.get(hash) else { return false };
         let (sender, nonce) = (entry.sender, entry.nonce);
@@ -125,7 +125,7 @@ impl PoolContent {
         true
     }
 
-    /// How many transactions were pending at most at one time.
+    /// Returns the highest number of pending transactions so far.
     pub(super) fn most_pending(&self) -> usize {
         self.most_pending
     }
@@ -146,7 +146,7 @@ impl PoolContent {
         Some(entry)
     }
 
-    /// Takes the queued transaction of this nonce out.
+    /// Removes the queued transaction of a nonce.
     pub(super) fn take_queued(&mut self, sender: &Address, nonce: u64) -> Option<Arc<PooledTransaction>> {
         if !self.senders.get(sender)?.queued.contains_key(&nonce) {
             return None;
@@ -154,8 +154,8 @@ impl PoolContent {
         self.remove_at(sender, nonce)
     }
 
-    /// Drops nonces that the account has used and sorts the rest into pending (without a gap from `account_nonce` on)
-    /// and queued. Hashes of those that became pending.
+    /// Drops nonces that the account has used and sorts the rest into pending (without a gap from `account_nonce` on) and queued.
+    /// Returns the hashes of transactions that became pending.
     pub(super) fn rebalance(&mut self, sender: &Address, account_nonce: u64) -> Vec<B256> {
         let Some(account) = self.senders.get(sender) else { return Vec::new() };
         let mut entries: BTreeMap<u64, (Arc<PooledTransaction>, SubPool)> = BTreeMap::new();
@@ -179,9 +179,9 @@ impl PoolContent {
         promoted
     }
 
-    /// Transactions that arrived at `before` or earlier in seconds, or in a block below `block`.
+    /// Returns the transactions that arrived at `before_seconds` or earlier, or at a block below `below_block`.
     pub(super) fn outdated(&self, before_seconds: Option<u64>, below_block: u64) -> Vec<B256> {
-        // Arrival order is time order and, but for reorganisations, block order.
+        // Arrival order is time order and, except for reorganisations, block order.
         let oldest = self.by_arrival.values().filter_map(|hash| self.get(hash).map(|(entry, _)| entry));
         oldest
             .take_while(|entry| {
@@ -191,7 +191,7 @@ impl PoolContent {
             .collect()
     }
 
-    /// The transaction to give up first: queued ones before pending ones, then the cheapest, then the youngest.
+    /// Returns the transaction to evict first: queued before pending, then the cheapest, then the most recent.
     pub(super) fn least_wanted(&self) -> Option<(&Arc<PooledTransaction>, SubPool)> {
         let (_, _, hash) = self.queued_by_price.first().or_else(|| self.pending_by_price.first())?;
         self.get(hash)

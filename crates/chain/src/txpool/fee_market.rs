@@ -1,16 +1,16 @@
-//! How full the last blocks were and what their transactions paid.
+//! Fullness of the last blocks and gas prices of their transactions.
 
-use crate::BlockRecord;
+use crate::archive::record::BlockRecord;
 use rhizome_primitives::U256;
 use std::collections::VecDeque;
 
 /// Blocks over which the fullness is averaged.
 const BLOCK_WINDOW: usize = 50;
 
-/// Transactions whose prices are remembered.
+/// Number of transactions whose prices are remembered.
 const PRICE_WINDOW: usize = 512;
 
-/// Average fullness from which on a market for fees is assumed.
+/// Average fullness from which a market for fees is assumed.
 const FULLNESS_OF_MARKET: f64 = 0.9;
 
 /// A window over the last blocks of the best chain.

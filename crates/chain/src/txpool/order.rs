@@ -1,47 +1,47 @@
-//! The order in which pending transactions are offered for a block.
+//! Order of the pending transactions for a block.
 //!
-//! The highest gas price goes first. Of equal prices the reference takes them as its hash tables and its heap have them,
-//! which is the same on every machine. It is followed here, so that drafts and blocks come out like those of the reference.
+//! The highest gas price goes first. The order of equal prices follows from the hash tables and the heap of the reference, which are
+//! the same on every machine. This order is the same, so pending blocks and mined blocks equal those of the reference.
 
-use super::PooledTransaction;
+use super::transaction::PooledTransaction;
 use rhizome_primitives::{Address, B256, U256};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Sorts pending transactions as the reference lists them. `most_pending`: how many were pending at most at one time.
+/// Sorts pending transactions like the lists of the reference. `most_pending`: highest number of pending transactions so far.
 pub(super) fn list(pending: &mut [Arc<PooledTransaction>], most_pending: usize) {
     let table = HashTable::grown_for(most_pending);
     pending.sort_by_key(|entry| place_in(&table, entry));
 }
 
-/// The bucket, and in it the order of arrival.
+/// Returns the bucket and, within it, the order of arrival.
 fn place_in(table: &HashTable, entry: &PooledTransaction) -> (usize, u64) {
     (table.bucket(hash_code(&entry.hash)), entry.sequence)
 }
 
-/// Pending transactions, the highest gas price first, but those of one sender always by nonce.
+/// Pending transactions, the highest gas price first. The transactions of one sender are always in the order of nonces.
 pub struct ByPrice {
     senders: Vec<Sender>,
     heads: PriceHeap,
-    /// Whose transaction was taken last.
+    /// Sender of the last taken transaction.
     last: Option<usize>,
 }
 
 struct Sender {
     waiting: VecDeque<Arc<PooledTransaction>>,
-    /// One of its transactions is not in the block, so the others cannot be.
+    /// Whether a transaction of the sender is not in the block, so later ones cannot be.
     is_closed: bool,
 }
 
 impl ByPrice {
-    /// From the transactions of each sender, nonces ascending. `most_pending`: how many were pending at most at one time.
+    /// Orders the transactions of each sender, nonces ascending. `most_pending`: highest number of pending transactions so far.
     pub(super) fn new(senders: impl Iterator<Item = Vec<Arc<PooledTransaction>>>, most_pending: usize) -> Self {
         let mut senders: Vec<_> = senders.collect();
         let (transactions, accounts) = (HashTable::grown_for(most_pending), HashTable::grown_for(senders.len()));
         senders.sort_by_cached_key(|waiting| {
             let account = waiting.first().map(|first| accounts.bucket(address_code(&first.sender)));
-            // Who comes to a bucket later stands before those that are there.
+            // A later sender precedes the earlier ones of its bucket.
             (account, Reverse(waiting.iter().map(|entry| place_in(&transactions, entry)).min()))
         });
         let senders = senders.into_iter().map(|waiting| Sender { waiting: waiting.into(), is_closed: false }).collect();
@@ -52,7 +52,7 @@ impl ByPrice {
         order
     }
 
-    /// The best transaction left.
+    /// Takes the best remaining transaction.
     pub fn take(&mut self) -> Option<Arc<PooledTransaction>> {
         loop {
             let index = self.heads.pop()?;
@@ -66,7 +66,7 @@ impl ByPrice {
         }
     }
 
-    /// The transaction taken last is not in the block: those of its sender that follow it are not offered.
+    /// Skips the last taken transaction: later ones of its sender are not offered.
     pub fn pass_over(&mut self) {
         if let Some(sender) = self.last.and_then(|index| self.senders.get_mut(index)) {
             sender.is_closed = true;
@@ -80,7 +80,7 @@ impl ByPrice {
     }
 }
 
-/// A table of chained buckets that is iterated bucket by bucket. It doubles when it is three quarters full.
+/// A hash table with chained buckets, iterated by bucket. It doubles when three quarters full.
 struct HashTable {
     buckets: usize,
 }
@@ -99,18 +99,18 @@ impl HashTable {
     }
 }
 
-/// The last four bytes.
+/// Returns the last four bytes.
 fn hash_code(hash: &B256) -> u32 {
     hash.iter().skip(28).fold(0, |code, byte| (code << 8) | u32::from(*byte))
 }
 
-/// A polynomial in 31 over signed bytes.
+/// Computes a polynomial in 31 over signed bytes.
 fn address_code(address: &Address) -> u32 {
     address.iter().fold(1, |code: u32, byte| code.wrapping_mul(31).wrapping_add_signed(i32::from(byte.cast_signed())))
 }
 
-/// A binary heap, the highest price on top. Unlike that of the standard library it is defined what becomes of equal
-/// prices: nothing passes its like on the way up or down.
+/// A binary heap with the highest price on top. In contrast to the standard library the order of equal prices is defined: no entry
+/// passes an equal one on the way up or down.
 #[derive(Default)]
 struct PriceHeap(Vec<(U256, usize)>);
 
@@ -145,7 +145,7 @@ impl PriceHeap {
         }
     }
 
-    /// Whether the first place holds a higher price than the second.
+    /// Whether the entry at the first index has a higher price than the one at the second.
     fn is_above(&self, first: usize, second: usize) -> bool {
         matches!((self.0.get(first), self.0.get(second)), (Some((first, _)), Some((second, _))) if first > second)
     }

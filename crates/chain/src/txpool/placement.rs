@@ -1,4 +1,4 @@
-//! The last rules of admission, under the lock: replacement, quota, funds for everything, and room.
+//! The last rules of admission, under the lock: replacement, quota, funds for all transactions, and room.
 
 use super::admission::{self, SenderAccount};
 use super::content::SubPool;
@@ -10,7 +10,7 @@ use rhizome_primitives::{Address, B256, U256};
 use std::sync::Arc;
 
 impl TransactionPool {
-    /// Rules 16 to 19 and the place in the pool. The rest was checked against the same head.
+    /// Checks rules 16 to 19 and inserts the transaction. The other rules were checked against the same head.
     pub(super) fn admit(
         &self,
         inner: &mut PoolState,
@@ -29,7 +29,7 @@ impl TransactionPool {
         Ok(AdmittedTransaction { hash, sender, is_pending, now_pending })
     }
 
-    /// Queued transactions whose turn has come are judged once more; one that fails is dropped and ends the row.
+    /// Promotes queued transactions that can be mined now. Checks them again; the first that fails is dropped, and later ones stay.
     fn promote_successors(
         &self,
         inner: &mut PoolState,
@@ -52,7 +52,7 @@ impl TransactionPool {
         }
     }
 
-    /// Puts a candidate among the pending (true) or queued transactions.
+    /// Inserts a candidate as pending (true) or queued.
     fn place(&self, inner: &mut PoolState, candidate: PoolCandidate) -> Result<bool, PoolRejection> {
         let PoolCandidate { transaction, sender, account, is_to_contract } = candidate;
         let nonce: u64 = transaction.nonce().saturating_to();
@@ -86,14 +86,14 @@ impl TransactionPool {
         }
         let kind = |is_pending: bool| if is_pending { SubPool::Pending } else { SubPool::Queued };
         self.make_room(inner, &entry, kind(is_pending))?;
-        // A transaction before this one may just have been given up.
+        // A transaction with a lower nonce may just have been evicted.
         let is_pending = nonce <= inner.next_nonce(&sender, &account);
         inner.next_sequence += 1;
         inner.content.insert(Arc::new(entry), kind(is_pending));
         Ok(is_pending)
     }
 
-    /// Gives up what is wanted least until there is room; the newcomer must be wanted more than that.
+    /// Evicts transactions until there is room. The new transaction must be worth more than each of them.
     fn make_room(&self, inner: &mut PoolState, entry: &PooledTransaction, kind: SubPool) -> Result<(), PoolRejection> {
         while inner.content.len() >= self.options.max_transactions
             || inner.content.bytes().saturating_add(entry.size) > self.options.max_bytes
@@ -118,7 +118,7 @@ impl PoolState {
     fn spend_quota(&mut self, entry: &PooledTransaction, account_nonce: u64, replaced_price: Option<U256>) -> bool {
         let best = &self.head.record.block.header;
         let block_gas_limit = best.gas_limit_value().saturating_to();
-        // Whole seconds are enough for a limiter that counts in thousands of them.
+        // The limiter counts thousands of seconds, so whole seconds are exact enough.
         let now_ms = entry.arrived_seconds.saturating_mul(1000);
         let spending = Spending {
             sender: entry.sender,

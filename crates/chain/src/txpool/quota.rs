@@ -1,9 +1,9 @@
-//! The rate limiter: each account has virtual gas that refills with time and pays for what it sends.
+//! The rate limiter: each account has virtual gas, which refills with time and pays for its transactions.
 
 use lru::LruCache;
 use rhizome_primitives::{Address, U256};
 
-/// Accounts that are remembered; the one not seen for the longest time is forgotten first.
+/// Maximum number of accounts. The least recently used is evicted.
 const MAX_ACCOUNTS: usize = 400_000;
 
 /// Seconds after which an empty account is full again.
@@ -12,14 +12,14 @@ const SECONDS_TO_FULL: u64 = 2000;
 /// Virtual gas of one account.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quota {
-    /// When it was last refilled, milliseconds since 1970.
+    /// Time of the last refill, in milliseconds since 1970.
     pub timestamp_ms: u64,
-    /// What is there to spend.
+    /// Available virtual gas.
     pub available_virtual_gas: f64,
 }
 
 impl Quota {
-    /// Adds what the time since the last refill gives. A clock that went back takes away, as in the reference.
+    /// Adds the virtual gas for the time since the last refill. A clock that went back reduces it, as in the reference.
     fn refresh(&mut self, now_ms: u64, per_second: u64) {
         let seconds = (now_ms as f64 - self.timestamp_ms as f64) / 1000.0;
         self.timestamp_ms = now_ms;
@@ -28,7 +28,7 @@ impl Quota {
     }
 }
 
-/// One transaction, as the rate limiter sees it.
+/// A transaction, for the rate limiter.
 pub(super) struct Spending {
     pub(super) sender: Address,
     /// The next nonce of the sender, pending transactions included.
@@ -43,11 +43,11 @@ pub(super) struct Spending {
     pub(super) block_gas_limit: u64,
     /// Its minimum gas price.
     pub(super) block_minimum: U256,
-    /// The usual gas price, while blocks are nearly full.
+    /// Usual gas price, while blocks are nearly full.
     pub(super) market_price: Option<U256>,
 }
 
-/// The virtual gas of all accounts seen lately.
+/// Virtual gas of recently used accounts.
 pub(super) struct Quotas(LruCache<Address, Quota>);
 
 impl Quotas {
@@ -59,7 +59,7 @@ impl Quotas {
         self.0.peek(address).copied()
     }
 
-    /// An account that may start to collect because it was named as a receiver.
+    /// Adds an account that received a transaction: its virtual gas starts to refill.
     pub(super) fn notice_receiver(&mut self, address: &Address, is_contract: bool, now_ms: u64, block_gas_limit: u64) {
         if self.0.contains(address) || !is_contract {
             let per_second = per_second(block_gas_limit);
@@ -67,8 +67,8 @@ impl Quotas {
         }
     }
 
-    /// Spends for a transaction; false when the sender has not enough. The first transaction ever of an account that
-    /// is not known yet always passes and takes what is there.
+    /// Pays for a transaction. Returns false if the sender has too little virtual gas. The first transaction of an unknown account
+    /// always passes and uses up its virtual gas.
     pub(super) fn spend(&mut self, spending: &Spending, now_ms: u64) -> bool {
         let is_first = !self.0.contains(&spending.sender) && spending.account_nonce == 0 && spending.nonce == 0;
         let per_second = per_second(spending.block_gas_limit);
@@ -96,7 +96,7 @@ impl Quotas {
     }
 }
 
-/// Virtual gas that an account gets each second: nine tenths of a block's gas limit.
+/// Returns the virtual gas that an account gets each second: nine tenths of a block's gas limit.
 fn per_second(block_gas_limit: u64) -> u64 {
     (block_gas_limit as f64 * 0.9).round() as u64
 }
@@ -106,7 +106,7 @@ fn maximum(per_second: u64) -> u64 {
 }
 
 impl Spending {
-    /// Virtual gas: the gas limit times factors for what makes a transaction a burden.
+    /// Returns the virtual gas of the transaction: its gas limit times factors for its load on the pool.
     fn cost(&self) -> f64 {
         let future_nonce = if self.nonce == self.account_nonce { 1.0 } else { 2.0 };
         let nonce = 1.0 + 4.0 / (self.account_nonce as f64 + 1.0);

@@ -1,19 +1,18 @@
-//! Why a transaction is not admitted.
+//! Rejections of transactions by the pool.
 
 use rhizome_primitives::{SignatureError, U256};
 use rhizome_trie::StateError;
 
-/// The first rule that a transaction breaks. The texts are those of the reference wherever it has one: clients match
-/// on them.
+/// The first rule that a transaction breaks. The texts equal those of the reference if it has one: clients match on them.
 #[derive(Debug, thiserror::Error)]
 pub enum PoolRejection {
-    /// Known already, and executable.
+    /// The transaction is already pending.
     #[error("pending transaction with same hash already exists")]
     AlreadyPending,
-    /// Known already, and waiting for a nonce.
+    /// The transaction is already queued.
     #[error("queued transaction with same hash already exists")]
     AlreadyQueued,
-    /// There is no sender: no valid signature.
+    /// The signature is not valid, so there is no sender.
     #[error("the transaction has no sender: {0}")]
     NoSender(#[from] SignatureError),
     /// Signed for another chain, or with a value of `s` that is not the lower one.
@@ -33,7 +32,7 @@ pub enum PoolRejection {
         /// Bytes allowed.
         limit: usize,
     },
-    /// Of the form that only the last transaction of a block may have.
+    /// The transaction has the form of the REMASC transaction.
     #[error("transaction is a remasc transaction")]
     Remasc,
     /// More gas than fits into a block or below the cap of 2^60.
@@ -41,9 +40,9 @@ pub enum PoolRejection {
     GasLimit {
         /// Of the transaction.
         gas_limit: U256,
-        /// The most that a transaction can have.
+        /// Maximum gas of a transaction.
         limit: U256,
-        /// Gas limit of the block whose part that is.
+        /// Gas limit of the block.
         block_limit: U256,
     },
     /// A nonce of more than eight bytes.
@@ -73,10 +72,10 @@ pub enum PoolRejection {
     /// A gas price above 80 times the minimum of the best block (RSKIP-252).
     #[error("transaction's gas price exceeds cap")]
     GasPriceTooHigh,
-    /// Does not pay enough more than the pending transaction of the same nonce.
+    /// The price is not high enough above that of the pending transaction with the same nonce.
     #[error("gas price not enough to bump transaction")]
     Underpriced,
-    /// The rate limiter says no.
+    /// The rate limiter rejects the transaction.
     #[error("account exceeds quota")]
     QuotaExceeded,
     /// The balance does not pay for this and all other pending transactions of the sender.

@@ -68,7 +68,7 @@ fn refusal(world: &PoolTest, transaction: Transaction) -> String {
 }
 
 #[test]
-fn a_gap_queues_and_its_filling_promotes() {
+fn a_filled_gap_promotes_queued_transactions() {
     let world = PoolTest::new();
     assert!(!world.chain.submit(transfer("cow", 2, PRICE)).unwrap().is_pending);
     assert!(!world.chain.submit(transfer("cow", 1, PRICE)).unwrap().is_pending);
@@ -161,7 +161,7 @@ fn the_best_price_goes_first_and_nonces_in_order() {
 }
 
 #[test]
-fn transactions_grow_old() {
+fn old_transactions_are_dropped() {
     let world = PoolTest::new();
     world.pool().add(transfer("cow", 0, PRICE)).unwrap();
     world.pool().add(transfer("cow", 3, PRICE)).unwrap();
@@ -177,7 +177,7 @@ fn transactions_grow_old() {
 }
 
 #[test]
-fn a_full_pool_keeps_what_pays_most() {
+fn a_full_pool_keeps_the_highest_prices() {
     let options = PoolOptions { max_transactions: 2, has_rate_limiter: false, ..PoolOptions::default() };
     let world = PoolTest::with(options);
     world.pool().add(transfer("cow", 0, PRICE)).unwrap();
@@ -274,7 +274,7 @@ fn equal_prices_go_as_in_the_reference() {
 }
 
 #[test]
-fn what_is_admitted_fits_into_the_next_block() {
+fn admitted_transactions_fit_into_the_next_block() {
     let world = PoolTest::new();
     for _block in 0..40 {
         let sender = transfer("cow", 0, PRICE).recover_sender().unwrap();
@@ -295,7 +295,7 @@ fn stuck() -> (PoolTest, Transaction) {
     let mut config = ChainConfig::new(Arc::new(ChainSpec::regtest()), DataDir::Temporary);
     config.clock = Clock::new(move || shown.load(Ordering::Relaxed));
     config.pool = PoolOptions { has_rate_limiter: false, fits_next_block: false, ..PoolOptions::default() };
-    // The gas limit stays what it is.
+    // The gas limit stays the same.
     config.target_gas_limit = 10_000_000;
     let world = PoolTest { chain: Chain::open(config).unwrap(), time };
     let heavy = sign("cow", UnsignedTransaction { gas_limit: 9_000_000, ..unsigned(0, PRICE) });
@@ -305,17 +305,17 @@ fn stuck() -> (PoolTest, Transaction) {
 }
 
 #[test]
-fn what_waits_has_a_reason_that_is_told_once() {
+fn a_reason_for_waiting_is_reported_once() {
     let (world, heavy) = stuck();
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&told);
+    let reported = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&reported);
     world.chain.on_event(Box::new(move |event| {
         if let ChainEvent::TransactionSkipped(left) = event {
-            heard.lock().push(left.clone());
+            sink.lock().push(left.clone());
         }
     }));
-    let draft = world.chain.pending_block(START).unwrap();
-    let reasons = WaitReasons::new(&draft.block, &draft.skipped);
+    let pending = world.chain.pending_block(START).unwrap();
+    let reasons = WaitReasons::new(&pending.block, &pending.skipped);
     let texts: Vec<String> = [0, 1]
         .map(|nonce| {
             let pooled = world.pool().pending().into_iter().find(|pooled| pooled.nonce == nonce).unwrap();
@@ -328,12 +328,12 @@ fn what_waits_has_a_reason_that_is_told_once() {
     assert_eq!(texts, [own.to_owned(), behind]);
     assert_eq!(world.mine().block.transactions.len(), 1);
     world.mine();
-    let told: Vec<(B256, String)> = told.lock().iter().map(|left| (left.hash, left.reason.to_string())).collect();
-    assert_eq!(told, [(heavy.hash(), own.to_owned())]);
+    let texts: Vec<(B256, String)> = reported.lock().iter().map(|left| (left.hash, left.reason.to_string())).collect();
+    assert_eq!(texts, [(heavy.hash(), own.to_owned())]);
 }
 
 #[test]
-fn a_sender_is_freed_when_what_is_stuck_is_replaced_dropped_or_outdated() {
+fn a_stuck_transaction_frees_its_sender_when_replaced_dropped_or_outdated() {
     let is_free = |world: &PoolTest| {
         let mined = world.mine().block.transactions.len();
         assert_eq!((mined, world.counts()), (3, (0, 0)), "both, and REMASC");

@@ -1,4 +1,4 @@
-//! The state of the head in its two forms: the flat rows against the trie, and the trie against the flat rows.
+//! Comparison of the flat rows of the head with its trie.
 
 use std::ops::ControlFlow;
 
@@ -14,8 +14,8 @@ const REPORTED_KEYS: u64 = 10_000;
 /// Longer values are shown as their length and hash.
 const SHOWN_BYTES: usize = 64;
 
-/// Walks both in the order of the keys. Returns how many are the same, and the first that is not. `report` gets the number
-/// of keys from time to time and says whether to go on.
+/// Walks both in the order of the keys. Returns the number of equal keys and the first difference. `report` gets the number of keys
+/// from time to time and may end the comparison.
 pub(super) fn compare(
     store: &Store,
     trie: &Trie,
@@ -39,7 +39,7 @@ fn is_same(key: &[u8], value: &Bytes, row: &FlatEntry) -> bool {
     *row.key == *key && row.length == value.len() && row.hash == keccak256(value)
 }
 
-/// The lower key is the one that the other side lacks.
+/// Describes a difference. The lower key is missing on the other side.
 fn mismatch(
     store: &Store,
     entry: Option<(Vec<u8>, Bytes)>,
@@ -60,7 +60,7 @@ fn mismatch(
 }
 
 fn shown_row(store: &Store, row: &FlatEntry) -> Result<String, ChainError> {
-    // The bytes of a long value may be missing: that is a difference, not a failure to compare.
+    // The bytes of a long value may be missing: that is a difference, not a failure.
     let value = if row.length > SHOWN_BYTES { None } else { store.flat_get(&row.key)? };
     Ok(shown(&value.unwrap_or_default(), row.length, row.hash))
 }

@@ -1,12 +1,12 @@
-//! The log index against the receipts of a block. Nothing is ever taken out of the index (blocks leave the best chain, their
-//! entries stay), so an entry too many is no fault: searches confirm with the receipts. An entry too few hides a log.
+//! Comparison of the log index with the receipts of a block. Entries are never removed from the index, also if their block leaves
+//! the best chain, so a surplus entry is no fault: searches check the receipts. A missing entry hides a log.
 
 use rhizome_primitives::{Address, B256, Log, Receipt};
 use rhizome_storage::{LogIndexQuery, StorageError, Store};
 
 use super::{FieldMismatch, MISSING};
 
-/// The first address or topic of the receipts' logs under which the index does not know the block.
+/// Returns the first address or topic of the logs for which the index lacks the block.
 pub(super) fn mismatch(
     store: &Store,
     number: u64,
@@ -16,7 +16,7 @@ pub(super) fn mismatch(
         let found = store.log_candidates(&LogIndexQuery { addresses, topics }, number, number)?;
         Ok(found.is_some_and(|numbers| numbers.contains(&number)))
     };
-    let missing = |place: String| Some((place, format!("block {number}"), MISSING.into()));
+    let missing = |field: String| Some((field, format!("block {number}"), MISSING.into()));
     for log in distinct(receipts) {
         if !is_indexed(&[log.address], &[])? {
             return Ok(missing(format!("logIndex[{}]", log.address)));
@@ -32,7 +32,7 @@ pub(super) fn mismatch(
     Ok(None)
 }
 
-/// Logs that differ in address or topics: most of a block are alike.
+/// Returns the logs that differ in address or topics: most logs of a block are equal.
 fn distinct(receipts: &[Receipt]) -> Vec<&Log> {
     let mut logs: Vec<&Log> = receipts.iter().flat_map(|receipt| &receipt.logs).collect();
     logs.sort_unstable_by(|left, right| (left.address, &left.topics).cmp(&(right.address, &right.topics)));

@@ -1,4 +1,4 @@
-//! Where the transactions of a block go while it is built.
+//! Arrangement of the transactions of a block under construction.
 
 use rhizome_evm::{BlockExecutor, ExecError, SublistState};
 use rhizome_primitives::{Address, ChainSpec, Header, Receipt, Transaction};
@@ -6,12 +6,12 @@ use rhizome_primitives::{Address, ChainSpec, Header, Receipt, Transaction};
 use super::sublists::Sublists;
 use crate::txpool::PooledTransaction;
 
-/// What became of a transaction.
+/// Result of adding a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Placement {
-    /// It was executed and is in the block.
+    /// The transaction was executed and is in the block.
     Placed,
-    /// It does not fit; nothing was changed.
+    /// The transaction does not fit. Nothing was changed.
     NoRoom,
 }
 
@@ -32,7 +32,7 @@ impl BlockLayout {
         Self::List(SublistState { gas_limit: gas_limit.saturating_to(), ..SublistState::default() })
     }
 
-    /// Highest gas limit that another transaction can have.
+    /// Returns the highest gas limit that another transaction can have.
     pub(super) fn gas_left(&self) -> u64 {
         match self {
             Self::List(block) => block.gas_limit.saturating_sub(block.gas_used),
@@ -68,7 +68,7 @@ impl BlockLayout {
         }
     }
 
-    /// Ends of the parallel sublists.
+    /// Returns the ends of the parallel sublists.
     pub(super) fn edges(&self) -> Vec<i16> {
         match self {
             Self::List(_) => Vec::new(),
@@ -76,7 +76,7 @@ impl BlockLayout {
         }
     }
 
-    /// Brings what stands in the order of execution into the order of the block.
+    /// Sorts lists in the order of execution into the order of the block.
     pub(super) fn arrange(
         &self,
         transactions: &mut Vec<Transaction>,

@@ -1,7 +1,7 @@
-//! Dividing the transactions of a block into sublists that can run at the same time (RSKIP-144).
+//! Divides the transactions of a block into sublists that can run at the same time (RSKIP-144).
 //!
-//! Transactions are executed one after another. What each one touched decides where it goes: beside what it depends on,
-//! or where most room is. One that depends on two parallel sublists goes into the sequential one, which runs last.
+//! Transactions are executed one after another. The accessed keys of a transaction decide its sublist: the sublist that it depends
+//! on, otherwise the emptiest. A transaction that depends on two parallel sublists goes into the sequential one, which runs last.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -17,14 +17,14 @@ const MAX_TRANSACTIONS: usize = i16::MAX as usize;
 
 /// The sublists under construction.
 pub(super) struct Sublists {
-    /// The parallel ones; the last one is the sequential one.
+    /// The parallel sublists, then the sequential one.
     lists: Vec<SublistUsage>,
-    /// SublistUsage of each transaction, in the order of execution.
-    places: Vec<usize>,
+    /// Sublist of each transaction, in the order of execution.
+    assigned: Vec<usize>,
     senders: HashMap<Address, usize>,
     written: HashMap<AccessKey, usize>,
     read: HashMap<AccessKey, BTreeSet<usize>>,
-    /// Accounts deleted so far, by any sublist: who touches one of them goes where it was deleted.
+    /// Holds the accounts deleted so far: a transaction that touches one goes into the sublist that deleted it.
     container: SublistState,
 }
 
@@ -51,7 +51,7 @@ impl Sublists {
         lists.push(sublist(limits.sequential));
         Self {
             lists,
-            places: Vec::new(),
+            assigned: Vec::new(),
             senders: HashMap::new(),
             written: HashMap::new(),
             read: HashMap::new(),
@@ -60,8 +60,8 @@ impl Sublists {
     }
 
     pub(super) fn gas_left(&self) -> u64 {
-        // Edges are 16-bit numbers, and REMASC is still to come.
-        if self.places.len() >= MAX_TRANSACTIONS {
+        // Edges are 16-bit numbers, and REMASC follows.
+        if self.assigned.len() >= MAX_TRANSACTIONS {
             return 0;
         }
         let left = self.lists.iter().map(|list| list.gas_limit.saturating_sub(list.gas_used));
@@ -73,23 +73,23 @@ impl Sublists {
         executor: &mut BlockExecutor<'_>,
         candidate: &PooledTransaction,
     ) -> Result<Placement, ExecError> {
-        // Room is judged afterwards, when it is known where the transaction goes.
+        // The room is checked afterwards, when the sublist is known.
         self.container.gas_used = 0;
         let deleted_before = self.container.deleted.clone();
         let (outcome, access) =
             executor.execute_tracked(&candidate.transaction, candidate.sender, false, &mut self.container)?;
         let gas_limit = candidate.transaction.gas_limit().saturating_to();
-        let place = if outcome.calls_sequential_contract {
+        let sublist = if outcome.calls_sequential_contract {
             self.sequential()
         } else {
             self.choose(&candidate.sender, &access, gas_limit)
         };
-        let Some(place) = self.with_room(place, gas_limit) else {
+        let Some(sublist) = self.with_room(sublist, gas_limit) else {
             executor.undo_last();
             self.container.deleted = deleted_before;
             return Ok(Placement::NoRoom);
         };
-        self.enter(place, candidate.sender, &access, outcome.gas_used);
+        self.enter(sublist, candidate.sender, &access, outcome.gas_used);
         Ok(Placement::Placed)
     }
 
@@ -108,7 +108,7 @@ impl Sublists {
         self.lists.len().saturating_sub(1)
     }
 
-    /// The sublist that a transaction depends on; the emptiest one that has room when it depends on none.
+    /// Returns the sublist that a transaction depends on. Without one, the emptiest sublist that has room.
     fn choose(&self, sender: &Address, access: &AccessSet, gas_limit: u64) -> usize {
         let sequential = self.sequential();
         let mut needed: BTreeSet<usize> = self.senders.get(sender).copied().into_iter().collect();
@@ -123,42 +123,42 @@ impl Sublists {
         }
     }
 
-    /// The parallel sublist with the least gas used among those that have room.
+    /// Returns the parallel sublist with the least gas used among the sublists that have room.
     fn emptiest(&self, gas_limit: u64) -> Option<usize> {
         let parallel = self.lists.iter().enumerate().take(self.sequential());
         let with_room = parallel.filter(|(_, list)| list.has_room(gas_limit));
         with_room.min_by_key(|(_, list)| list.gas_used).map(|(index, _)| index)
     }
 
-    /// The sublist itself, or the sequential one if it is full; none when that is full too.
-    fn with_room(&self, place: usize, gas_limit: u64) -> Option<usize> {
-        [place, self.sequential()]
+    /// Returns the sublist, or the sequential one if it is full. `None` if both are full.
+    fn with_room(&self, sublist: usize, gas_limit: u64) -> Option<usize> {
+        [sublist, self.sequential()]
             .into_iter()
-            .find(|place| self.lists.get(*place).is_some_and(|list| list.has_room(gas_limit)))
+            .find(|sublist| self.lists.get(*sublist).is_some_and(|list| list.has_room(gas_limit)))
     }
 
-    fn enter(&mut self, place: usize, sender: Address, access: &AccessSet, gas_used: u64) {
-        self.count(place, gas_used);
-        if place == self.sequential() {
-            self.senders.insert(sender, place);
+    fn enter(&mut self, sublist: usize, sender: Address, access: &AccessSet, gas_used: u64) {
+        self.count(sublist, gas_used);
+        if sublist == self.sequential() {
+            self.senders.insert(sender, sublist);
         } else {
-            self.senders.entry(sender).or_insert(place);
+            self.senders.entry(sender).or_insert(sublist);
         }
         for key in access.reads() {
-            self.read.entry(*key).or_default().insert(place);
+            self.read.entry(*key).or_default().insert(sublist);
         }
-        self.written.extend(access.writes().iter().map(|key| (*key, place)));
+        self.written.extend(access.writes().iter().map(|key| (*key, sublist)));
     }
 
-    fn count(&mut self, place: usize, gas_used: u64) {
-        self.places.push(place);
-        if let Some(list) = self.lists.get_mut(place) {
+    fn count(&mut self, sublist: usize, gas_used: u64) {
+        self.assigned.push(sublist);
+        if let Some(list) = self.lists.get_mut(sublist) {
             list.gas_used = list.gas_used.saturating_add(gas_used);
             list.count += 1;
         }
     }
 
-    /// Running counts of the parallel sublists that are not empty.
+    /// Returns the running counts of the parallel sublists that are not empty.
     pub(super) fn edges(&self) -> Vec<i16> {
         let parallel = self.lists.iter().take(self.sequential()).filter(|list| list.count > 0);
         let ends = parallel.scan(0_usize, |end, list| {
@@ -168,22 +168,22 @@ impl Sublists {
         ends.filter_map(|end| i16::try_from(end).ok()).collect()
     }
 
-    /// Orders by sublist, and counts gas anew in each.
+    /// Sorts by sublist, and counts the cumulative gas again in each.
     pub(super) fn arrange(
         &self,
         transactions: &mut Vec<Transaction>,
         senders: &mut Vec<Address>,
         receipts: &mut Vec<Receipt>,
     ) {
-        reorder(transactions, &self.places);
-        reorder(senders, &self.places);
-        reorder(receipts, &self.places);
-        let mut places = self.places.clone();
-        places.sort_unstable();
+        reorder(transactions, &self.assigned);
+        reorder(senders, &self.assigned);
+        reorder(receipts, &self.assigned);
+        let mut sublists = self.assigned.clone();
+        sublists.sort_unstable();
         let mut cumulative = 0;
         let mut current = None;
-        for (receipt, place) in receipts.iter_mut().zip(places) {
-            if current.replace(place) != Some(place) {
+        for (receipt, sublist) in receipts.iter_mut().zip(sublists) {
+            if current.replace(sublist) != Some(sublist) {
                 cumulative = 0;
             }
             cumulative = receipt.gas_used.saturating_add(cumulative);
@@ -192,11 +192,11 @@ impl Sublists {
     }
 }
 
-/// Sorts items by the place of each; those of one place keep their order.
-fn reorder<T>(items: &mut Vec<T>, places: &[usize]) {
-    let mut placed: Vec<(usize, T)> = places.iter().copied().zip(items.drain(..)).collect();
-    placed.sort_by_key(|(place, _)| *place);
-    items.extend(placed.into_iter().map(|(_, item)| item));
+/// Sorts items by their sublist. Items of one sublist keep their order.
+fn reorder<T>(items: &mut Vec<T>, sublists: &[usize]) {
+    let mut assigned: Vec<(usize, T)> = sublists.iter().copied().zip(items.drain(..)).collect();
+    assigned.sort_by_key(|(sublist, _)| *sublist);
+    items.extend(assigned.into_iter().map(|(_, item)| item));
 }
 
 #[cfg(test)]
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn items_are_grouped_by_place() {
+    fn items_are_grouped_by_sublist() {
         let mut items = vec!['a', 'b', 'c', 'd', 'e'];
         reorder(&mut items, &[1, 0, 2, 0, 1]);
         assert_eq!(items, ['b', 'd', 'a', 'e', 'c']);

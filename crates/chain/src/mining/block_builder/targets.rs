@@ -1,33 +1,33 @@
-//! Values of a header that move a step at a time toward what the miner wants.
+//! Header values that move toward the settings of the miner, one step per block.
 
 use rhizome_pow::header_rules::{gas_limit_bounds, minimum_gas_price_bounds};
 use rhizome_primitives::{Bytes, ChainSpec, Header, I256, U256};
 
-/// Gas limit of a child, in minimal signed form, as miners write it.
+/// Returns the gas limit of a child in minimal signed form, as miners write it.
 pub(super) fn gas_limit(parent: U256, target: u64, spec: &ChainSpec) -> Bytes {
     signed_bytes(next_gas_limit(parent, target, spec))
 }
 
-/// Gas limit of a child, as near to `target` as the rules allow.
+/// Returns the gas limit of a child, as near to `target` as the rules allow.
 pub(crate) fn next_gas_limit(parent: U256, target: u64, spec: &ChainSpec) -> U256 {
     let target = U256::from(target.max(spec.constants.min_gas_limit));
     let (_, highest) = gas_limit_bounds(parent, spec).unwrap_or((parent, parent));
-    // A step down is as long as a step up, although the rules allow one more for some limits.
+    // A step down is as large as a step up, although the rules allow one more for some limits.
     let step = highest.saturating_sub(parent);
     target.clamp(parent.saturating_sub(step), highest)
 }
 
-/// Minimum gas price of a child, as near to `wish` as the rules allow.
-pub(super) fn minimum_gas_price(parent: &Header, wish: U256) -> I256 {
+/// Returns the minimum gas price of a child, as near to `target` as the rules allow.
+pub(super) fn minimum_gas_price(parent: &Header, target: U256) -> I256 {
     let before = parent.minimum_gas_price.unwrap_or_default();
-    let wish = I256::try_from(wish).unwrap_or(I256::MAX);
+    let target = I256::try_from(target).unwrap_or(I256::MAX);
     match minimum_gas_price_bounds(before) {
-        Some((lowest, highest)) => wish.clamp(lowest, highest),
+        Some((lowest, highest)) => target.clamp(lowest, highest),
         None => before,
     }
 }
 
-/// Big-endian with a leading zero byte where the top bit would be set; zero is one zero byte.
+/// Encodes big-endian, with a leading zero byte if the top bit is set. Zero is one zero byte.
 fn signed_bytes(value: U256) -> Bytes {
     let bytes = value.to_be_bytes_trimmed_vec();
     match bytes.first() {
@@ -62,10 +62,10 @@ mod tests {
 
     #[test]
     fn the_minimum_gas_price_moves_by_a_percent() {
-        let price = |parent: i64, wish: u64| {
+        let price = |parent: i64, target: u64| {
             let mut header = Header::new(1, &ChainSpec::regtest());
             header.minimum_gas_price = Some(I256::try_from(parent).unwrap());
-            minimum_gas_price(&header, U256::from(wish))
+            minimum_gas_price(&header, U256::from(target))
         };
         let expected = |value: i64| I256::try_from(value).unwrap();
         assert_eq!(price(0, 100), expected(1));

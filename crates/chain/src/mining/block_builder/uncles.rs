@@ -1,4 +1,4 @@
-//! Blocks beside the best chain that a new block can name as its uncles.
+//! Selects the uncles of a new block among the blocks beside the best chain.
 
 use std::sync::Arc;
 
@@ -10,9 +10,8 @@ use crate::archive::Archive;
 use crate::archive::record::BlockRecord;
 use crate::error::ChainError;
 
-/// The uncles of a block under construction, of which number and parent are known: siblings of its last ancestors that
-/// no ancestor has named and that satisfy the rules, at most as many as the network allows, in the order of the
-/// reference.
+/// Returns the uncles of a block under construction whose number and parent are set: siblings of its last ancestors that no
+/// ancestor names and that satisfy the rules, up to the limit of the network, in the order of the reference.
 pub(super) fn find(archive: &Archive, header: &Header, now: u64) -> Result<Vec<Header>, BuildError> {
     let constants = &archive.spec.constants;
     let lowest = header.number.saturating_sub(constants.uncle_generation_limit);
@@ -30,7 +29,7 @@ pub(super) fn find(archive: &Archive, header: &Header, now: u64) -> Result<Vec<H
         match check_candidate(candidate, &window, archive, &archive.spec, now) {
             Ok(()) => uncles.push(candidate.clone()),
             Err(UncleRuleError::LookUp(failure)) => return Err(BuildError::Ancestors(failure)),
-            // Named before, or without the relation to its parent that only uncles need.
+            // An ancestor names it, or it breaks a rule about its parent that holds for uncles only.
             Err(_unfit) => {}
         }
         if uncles.len() == constants.uncle_list_limit {
@@ -47,7 +46,7 @@ fn unreadable(error: UncleRuleError) -> BuildError {
     }
 }
 
-/// The ancestors from number `lowest` up to the parent.
+/// Returns the ancestors from number `lowest` up to the parent.
 fn window(archive: &Archive, header: &Header, lowest: u64) -> Result<Vec<Arc<BlockRecord>>, ChainError> {
     let mut ancestors = Vec::new();
     let mut next = header.parent();
@@ -60,7 +59,7 @@ fn window(archive: &Archive, header: &Header, lowest: u64) -> Result<Vec<Arc<Blo
     Ok(ancestors)
 }
 
-/// Other children of those ancestors whose child is an ancestor too, in the order of numbers, then of arrival.
+/// Returns the other children of ancestors, in the order of numbers, then of arrival.
 fn siblings(archive: &Archive, ancestors: &[Arc<BlockRecord>]) -> Result<Vec<Arc<BlockRecord>>, ChainError> {
     let mut siblings = Vec::new();
     for pair in ancestors.windows(2) {
@@ -75,8 +74,8 @@ fn siblings(archive: &Archive, ancestors: &[Arc<BlockRecord>]) -> Result<Vec<Arc
     Ok(siblings)
 }
 
-/// The reference collects ancestors and their siblings in a hash table and takes the uncles in the order of the table.
-/// Nothing prescribes that order, but the hash of the uncles depends on it.
+/// Returns the size of the hash table in which the reference collects ancestors and siblings. Its order is the order of the uncles.
+/// No rule prescribes that order, but the hash of the uncles depends on it.
 fn buckets(entries: usize) -> u32 {
     let mut buckets = 16_u32;
     while entries > buckets as usize / 4 * 3 {
@@ -85,7 +84,7 @@ fn buckets(entries: usize) -> u32 {
     buckets
 }
 
-/// The bucket of a block: its last four bytes, the upper two folded into the lower.
+/// Returns the bucket of a block: its last four bytes, the upper two folded into the lower.
 fn bucket(hash: &B256, buckets: u32) -> u32 {
     let code = hash.last_chunk().map_or(0, |last| u32::from_be_bytes(*last));
     (code ^ (code >> 16)) & (buckets - 1)
