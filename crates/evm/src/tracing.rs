@@ -10,6 +10,7 @@ mod changes;
 mod failure;
 mod inner_hash;
 mod inspecting;
+mod instruction;
 mod instruction_names;
 mod prices;
 mod tracer;

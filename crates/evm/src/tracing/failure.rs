@@ -4,7 +4,7 @@ use revm::bytecode::opcode;
 use rhizome_primitives::{B256, hex};
 
 use super::Failure;
-use super::inspecting::Instruction;
+use super::instruction::Instruction;
 use super::instruction_names::instruction_name;
 use super::prices::Price;
 use crate::halt::HaltReason;

@@ -6,6 +6,7 @@ use revm::interpreter::{CallInput, InstructionResult, Interpreter};
 use rhizome_primitives::{Address, B256, Bytes, I256, U256};
 
 use super::inner_hash::InnerTransaction;
+use super::instruction::{Instruction, code_of};
 use super::prices::{Price, memory_growth, price, range_end};
 use super::tracer::InterpreterTracer;
 use super::{
@@ -16,85 +17,6 @@ use crate::error::ExecError;
 use crate::frame::{End, FinishedFrame, Frame, FrameKind};
 use crate::instructions::{RskInterpreter, address_of, precompile_of};
 use crate::machine::Machine;
-
-/// Largest number of operands that an instruction takes.
-const OPERANDS: usize = 7;
-
-/// An instruction with the state of the frame before it.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Instruction {
-    pub(super) byte: u8,
-    pub(super) position: usize,
-    /// Gas left before the instruction.
-    pub(super) gas: u64,
-    pub(super) account: Address,
-    pub(super) stack_length: usize,
-    pub(super) memory_length: usize,
-    pub(super) code_length: usize,
-    pub(super) return_data_length: usize,
-    /// Operands, top of the stack first.
-    operands: [U256; OPERANDS],
-}
-
-impl Instruction {
-    fn read(interpreter: &Interpreter<RskInterpreter>) -> Instruction {
-        let mut operands = [U256::ZERO; OPERANDS];
-        for (operand, word) in operands.iter_mut().zip(interpreter.stack.data().iter().rev()) {
-            *operand = *word;
-        }
-        Instruction {
-            byte: interpreter.bytecode.opcode(),
-            position: interpreter.bytecode.pc(),
-            gas: interpreter.gas.remaining(),
-            account: interpreter.input.target_address,
-            stack_length: interpreter.stack.len(),
-            memory_length: interpreter.memory.len(),
-            code_length: code_of(interpreter).len(),
-            return_data_length: interpreter.return_data.0.len(),
-            operands,
-        }
-    }
-
-    /// Returns an operand, zero beyond the end of the stack.
-    pub(super) fn operand(&self, index: usize) -> U256 {
-        self.operands.get(index).copied().unwrap_or_default()
-    }
-
-    pub(super) fn address_operand(&self, index: usize) -> Address {
-        address_of(self.operand(index))
-    }
-
-    fn call_kind(&self) -> Option<CallKind> {
-        Some(match self.byte {
-            opcode::CALL => CallKind::Call,
-            opcode::CALLCODE => CallKind::CallCode,
-            opcode::DELEGATECALL => CallKind::DelegateCall,
-            opcode::STATICCALL => CallKind::StaticCall,
-            opcode::CREATE => CallKind::Create,
-            opcode::CREATE2 => CallKind::Create2,
-            _ => return None,
-        })
-    }
-
-    /// Returns the value that a call or creation transfers.
-    fn moved_value(&self) -> U256 {
-        match self.byte {
-            opcode::CALL | opcode::CALLCODE => self.operand(2),
-            opcode::CREATE | opcode::CREATE2 => self.operand(0),
-            _ => U256::ZERO,
-        }
-    }
-
-    /// Returns offset and size of the input of a call or creation.
-    fn input_range(&self) -> (U256, U256) {
-        let first = match self.byte {
-            opcode::CALL | opcode::CALLCODE => 3,
-            opcode::CREATE | opcode::CREATE2 => 1,
-            _ => 2,
-        };
-        (self.operand(first), self.operand(first + 1))
-    }
-}
 
 /// A frame that has not ended.
 struct OpenFrame {
@@ -442,14 +364,6 @@ impl InspectingTracer<'_> {
 /// Whether the reference records calls of a precompile: Bridge, REMASC and the precompiles with an ABI.
 fn is_native(address: &Address) -> bool {
     matches!(address.0.0, [.., 0x01, 0x00, 0x00, 0x06 | 0x08 | 0x09 | 0x10 | 0x11])
-}
-
-/// Returns the code as contracts see it.
-fn code_of(interpreter: &Interpreter<RskInterpreter>) -> &[u8] {
-    match &interpreter.extend.original_code {
-        Some(code) => code,
-        None => interpreter.bytecode.original_byte_slice(),
-    }
 }
 
 /// Whether the gas covers memory up to the end of the range. Otherwise the instruction fails.

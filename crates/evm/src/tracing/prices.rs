@@ -3,7 +3,7 @@
 use revm::bytecode::opcode;
 use rhizome_primitives::U256;
 
-use super::inspecting::Instruction;
+use super::instruction::Instruction;
 use crate::error::ExecError;
 use crate::instructions::{GAS, INIT_CODE_COST_PER_WORD};
 use crate::machine::Machine;
