@@ -1,14 +1,14 @@
-use std::io::{BufRead, Write};
+mod commands;
+
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use rhizome_evm::{Deadline, State};
-use rhizome_pow::MiningSolution;
-use rhizome_primitives::{Address, B256, Block, Bytes, ChainSpec, EMPTY_ROOT, Transaction, U256};
+use rhizome_evm::Deadline;
+use rhizome_primitives::{B256, Block, Bytes, ChainSpec, EMPTY_ROOT};
 use rhizome_storage::{BlockWrite, CacheStats, ChainIdentity, Durability, HeadChange, Store, StoreOptions, StoreStats};
-use rhizome_trie::{MemoryNodes, StateError, StateReader, Trie, diff};
+use rhizome_trie::{MemoryNodes, StateReader, Trie, diff};
 
 use crate::archive::Archive;
 use crate::archive::ancestry::ChainAncestry;
@@ -21,23 +21,17 @@ use crate::error::{ChainError, ImportError};
 use crate::events::ChainEvent;
 use crate::head::Head;
 use crate::head::publisher::HeadPublisher;
-use crate::import::block_file::{self, BlockFileError, ExportError, ImportedLine};
-use crate::import::block_stream::{self, StreamedBlock};
 use crate::import::import_state::ImportState;
 use crate::import::importer::Importer;
-use crate::import::outcome::{BlockOrigin, ImportOutcome};
-use crate::import::prepared_block::PreparedBlock;
+use crate::import::recovery;
 use crate::import::steps::ImportSteps;
-use crate::import::{recovery, rewind, state_change};
+use crate::mining::Miner;
+use crate::mining::block_builder::BlockBuilder;
 use crate::mining::block_builder::skipped::ReportedReasons;
-use crate::mining::block_builder::{BlockBuilder, BuildError, PendingBlock};
 use crate::mining::block_settings::BlockSettings;
-use crate::mining::block_templates::{BlockTemplate, BlockTemplates, SubmissionError, SubmittedBlock};
-use crate::mining::skipped_transaction::SkippedTransaction;
+use crate::mining::block_templates::BlockTemplates;
 use crate::mining::snapshots::Snapshots;
-use crate::mining::{BlockTime, MineError, MinedBlock, Miner, SubmittedTransaction};
-use crate::txpool::{AdmittedTransaction, PoolHead, PoolRejection, TransactionPool};
-use crate::verification::{ChainVerifier, Verification, VerificationError, VerifiedPart};
+use crate::txpool::{PoolHead, TransactionPool};
 
 /// Blocks that the fee market of the pool reads at the start.
 const FEE_MARKET_BLOCKS: u64 = 50;
@@ -272,260 +266,6 @@ impl Chain {
     /// Returns the statistics of the database.
     pub fn store_figures(&self) -> Result<StoreStats, ChainError> {
         Ok(self.archive.store.stats()?)
-    }
-
-    /// Validates, executes and stores a block, and makes it the best block if it is.
-    pub fn import_block(&self, block: Block) -> Result<ImportOutcome, ImportError> {
-        self.import_prepared(PreparedBlock::new(block))
-    }
-
-    /// [`Chain::import_block`] for a prepared block.
-    pub fn import_prepared(&self, prepared: PreparedBlock) -> Result<ImportOutcome, ImportError> {
-        self.importer.import(prepared, BlockOrigin::Caller)
-    }
-
-    /// Imports encoded blocks in order. `on_block` gets each result and may end the stream. An error ends the stream; the blocks
-    /// before it stay imported.
-    pub fn import_stream(
-        &self,
-        blocks: impl Iterator<Item = Vec<u8>>,
-        on_block: impl FnMut(StreamedBlock) -> ControlFlow<()>,
-    ) -> Result<(), ImportError> {
-        block_stream::import(&self.importer, blocks, on_block)
-    }
-
-    /// Imports the blocks of a file. `on_line` gets each result and may end the import. Returns the number of lines whose blocks are
-    /// on disk.
-    pub fn import_blocks(
-        &self,
-        file: impl BufRead,
-        on_line: impl FnMut(&ImportedLine) -> ControlFlow<()>,
-    ) -> Result<u64, BlockFileError> {
-        block_file::import(&self.importer, file, on_line)
-    }
-
-    /// Writes the blocks of the best chain from `from` to `to`, both included, as lines. Returns the number of lines.
-    pub fn export_blocks(
-        &self,
-        from: u64,
-        to: u64,
-        file: &mut impl Write,
-        on_block: impl FnMut(u64) -> ControlFlow<()>,
-    ) -> Result<u64, ExportError> {
-        block_file::export(&self.archive, from, to.min(self.head().number()), file, on_block)
-    }
-
-    /// Executes a range of the best chain again and compares it with everything stored about it, then compares the flat state of
-    /// the head with its trie. Writes nothing. `on_part` gets each verified part and may end the verification. No block must be
-    /// imported meanwhile.
-    pub fn verify_range(
-        &self,
-        from: u64,
-        to: u64,
-        on_part: impl FnMut(VerifiedPart<'_>) -> ControlFlow<()>,
-    ) -> Result<Verification, VerificationError> {
-        ChainVerifier { steps: &self.importer.steps }.verify_range(from, to, on_part)
-    }
-
-    /// Makes the block of the best chain at `height` the head, deletes all blocks above it, on the best chain and off it, and
-    /// empties the pool. A height above the head only deletes the blocks above that height.
-    pub fn rewind(&self, height: u64) -> Result<(), ChainError> {
-        self.importer.run(move |writer| rewind::rewind(writer, height))?
-    }
-
-    /// Changes the state after the best block. Only for development networks: the caller has to check.
-    pub fn change_state(
-        &self,
-        change: impl FnOnce(&mut State) -> Result<(), StateError> + Send + 'static,
-    ) -> Result<(), ChainError> {
-        self.importer.run(move |writer| state_change::change_state(writer, change))?
-    }
-
-    /// Takes a snapshot of the head. Returns its id: 1, 2, and so on.
-    pub fn snapshot(&self) -> u64 {
-        self.snapshots.take()
-    }
-
-    /// Returns id, height and block hash of each snapshot.
-    pub fn snapshots(&self) -> Vec<(u64, u64, B256)> {
-        self.snapshots.list()
-    }
-
-    /// Goes back to a snapshot: deletes the blocks above it, undoes changes of its state and of the settings for later blocks, and
-    /// empties the pool. The snapshot stays, later ones are removed. Returns false if there is no such snapshot.
-    pub fn revert(&self, id: u64) -> Result<bool, ChainError> {
-        let snapshots = Arc::clone(&self.snapshots);
-        self.importer.run(move |writer| snapshots.revert(writer, id))?
-    }
-
-    /// Goes back to the genesis and its original state, and removes all snapshots and settings for later blocks.
-    pub fn reset(&self) -> Result<(), ChainError> {
-        let snapshots = Arc::clone(&self.snapshots);
-        self.importer.run(move |writer| snapshots.reset(writer))?
-    }
-
-    /// Adds a transaction to the pool. Fails with the rule that it breaks.
-    pub fn submit(&self, transaction: Transaction) -> Result<SubmittedTransaction, PoolRejection> {
-        Ok(self.submitted(self.pool().add(transaction)?))
-    }
-
-    /// Adds the transaction that `sign` makes of the next nonce of an account to the pool ([`TransactionPool::add_next`]).
-    pub fn submit_next<E: From<PoolRejection>>(
-        &self,
-        sender: &Address,
-        sign: impl FnMut(u64) -> Result<Transaction, E>,
-    ) -> Result<SubmittedTransaction, E> {
-        Ok(self.submitted(self.pool().add_next(sender, sign)?))
-    }
-
-    fn submitted(&self, admitted: AdmittedTransaction) -> SubmittedTransaction {
-        for hash in admitted.now_pending {
-            self.publisher.listeners().emit(&ChainEvent::PendingTransaction { hash });
-        }
-        SubmittedTransaction { hash: admitted.hash, sender: admitted.sender, is_pending: admitted.is_pending }
-    }
-
-    /// Submits a transaction and mines a block for it. Nothing else moves the head in between, so the next submission gets another
-    /// block. If no block can be mined, the transaction leaves the pool.
-    pub fn submit_and_mine<E: From<MineError> + From<ChainError> + Send + 'static>(
-        self: &Arc<Self>,
-        now: u64,
-        submit: impl FnOnce(&Self) -> Result<SubmittedTransaction, E> + Send + 'static,
-    ) -> Result<(SubmittedTransaction, MinedBlock), E> {
-        let chain = Arc::clone(self);
-        self.importer.run(move |writer| {
-            let submitted = submit(&chain)?;
-            let mined = chain.miner.mine_with(writer, now, BlockTime::Clock).inspect_err(|_| {
-                // The caller gets an error for the transaction, so it must not be mined later.
-                chain.pool().remove(&[submitted.hash]);
-            })?;
-            Ok((submitted, mined))
-        })?
-    }
-
-    /// Builds a block on the best one from the pool, finds its proof of work and imports it. `now` is in seconds; the development
-    /// offset is added to it and then ends.
-    pub fn mine(&self, now: u64) -> Result<Arc<BlockRecord>, MineError> {
-        self.mine_at(now, BlockTime::Clock)
-    }
-
-    /// [`Chain::mine`] with a time for the block.
-    pub fn mine_at(&self, now: u64, time: BlockTime) -> Result<Arc<BlockRecord>, MineError> {
-        Ok(self.miner.mine(now, time)?.record)
-    }
-
-    /// Returns the block that would be mined now. `now` is in seconds.
-    pub fn pending_block(&self, now: u64) -> Result<Arc<PendingBlock>, BuildError> {
-        self.miner.builder.pending_block(now)
-    }
-
-    /// Reports to the listeners that a transaction waits.
-    pub fn report_skipped(&self, skipped: SkippedTransaction) {
-        self.publisher.listeners().emit(&ChainEvent::TransactionSkipped(skipped));
-    }
-
-    /// Returns the template on the best block. `None` if mining was never on; while mining is off the template stays the same.
-    pub fn block_template(&self, now: u64) -> Result<Option<BlockTemplate>, MineError> {
-        self.miner.block_template(now)
-    }
-
-    /// [`Chain::block_template`] for a miner: the next caller does not get the request to change over.
-    pub fn fetch_block_template(&self, now: u64) -> Result<Option<BlockTemplate>, MineError> {
-        self.miner.fetch_block_template(now)
-    }
-
-    /// Builds another template now, whether or not the current one is outdated.
-    pub fn renew_block_template(&self, now: u64) -> Result<(), MineError> {
-        self.miner.renew_block_template(now)
-    }
-
-    /// Completes the block that a solution is for and imports it.
-    pub fn submit_solution(&self, solution: &MiningSolution, now: u64) -> Result<SubmittedBlock, SubmissionError> {
-        self.miner.submit_solution(solution.clone(), now)
-    }
-
-    /// Returns the receiver of the fees of the blocks that this node builds.
-    pub fn coinbase(&self) -> Address {
-        self.settings.coinbase()
-    }
-
-    /// Sets the receiver of the fees.
-    pub fn set_coinbase(&self, coinbase: Address) {
-        self.settings.set_coinbase(coinbase);
-    }
-
-    /// Sets the minimum gas price that built blocks move toward, in wei.
-    pub fn set_minimum_gas_price(&self, price: U256) {
-        self.settings.set_minimum_gas_price(price);
-    }
-
-    /// Returns the gas limit that built blocks move toward.
-    pub fn target_gas_limit(&self) -> u64 {
-        self.settings.target_gas_limit()
-    }
-
-    /// Sets the gas limit that built blocks move toward. Returns false if it is below the minimum of the network.
-    pub fn set_target_gas_limit(&self, gas_limit: u64) -> bool {
-        let is_allowed = gas_limit >= self.spec().constants.min_gas_limit;
-        if is_allowed {
-            self.settings.set_target_gas_limit(gas_limit);
-            self.pool().follow_target(gas_limit);
-        }
-        is_allowed
-    }
-
-    /// Returns the seconds from a block to the next one, if they are fixed.
-    pub fn block_interval(&self) -> Option<u64> {
-        self.settings.block_interval()
-    }
-
-    /// Fixes the seconds from a block to the next one, or leaves them to the clock. Returns the previous setting.
-    pub fn set_block_interval(&self, seconds: Option<u64>) -> Option<u64> {
-        self.settings.set_block_interval(seconds)
-    }
-
-    /// Adds to the offset of the next block's time. Returns the total offset in seconds.
-    pub fn increase_time(&self, seconds: u64) -> u64 {
-        self.settings.increase_time(&self.head(), seconds)
-    }
-
-    /// Sets the time of the next block, in seconds since 1970. Fails if it is not after the head's.
-    pub fn set_next_timestamp(&self, timestamp: u64) -> Result<(), MineError> {
-        self.require_after_head(timestamp)?;
-        self.settings.set_next_timestamp(timestamp);
-        Ok(())
-    }
-
-    /// Sets the clock: the next block has this time, plus the seconds that pass until it is built. `now` is the machine's clock.
-    /// Returns the seconds by which the clock moved ahead. Fails if the time is not after the head's.
-    pub fn set_time(&self, timestamp: u64, now: u64) -> Result<u64, MineError> {
-        self.require_after_head(timestamp)?;
-        Ok(self.settings.set_clock(timestamp, now))
-    }
-
-    fn require_after_head(&self, timestamp: u64) -> Result<(), MineError> {
-        let head = self.head().record.block.header.timestamp;
-        if timestamp > head { Ok(()) } else { Err(MineError::Time { timestamp, head }) }
-    }
-
-    /// Returns the seconds that the next block's time is ahead of the clock.
-    pub fn time_offset(&self) -> u64 {
-        self.settings.time_offset()
-    }
-
-    /// Ends the offset. Returns the previous one.
-    pub fn clear_time_offset(&self) -> u64 {
-        self.settings.clear_time_offset()
-    }
-
-    /// Whether mining is on: submitted transactions may be mined at once, and block templates follow the head.
-    pub fn is_automining(&self) -> bool {
-        self.settings.is_automining()
-    }
-
-    /// Switches mining on or off.
-    pub fn set_automine(&self, is_on: bool) {
-        self.settings.set_automine(is_on);
     }
 }
 
