@@ -461,7 +461,11 @@ describe('refused by method or contract', () => {
       coreTexts.length = 0
       const params = `[{"to":"${listed}"},"latest",${accounts}]`
       await post({ path: keys.contract ?? '', body: `{"id":1,"method":"eth_estimateGas","params":${params}}` })
-      expect(coreTexts.join()).not.toMatch(/code|\\u/)
+      // The core reads the last of equal members, like JSON.parse: see the tests of overrides.rs.
+      for (const text of coreTexts.filter((one) => one.startsWith('{'))) {
+        const { [listed]: override } = JSON.parse(text) as Record<string, { code?: string | null } | undefined>
+        expect(override?.code ?? null).toBeNull()
+      }
     }
   })
 

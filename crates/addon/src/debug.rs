@@ -46,7 +46,7 @@ pub fn debug_account_transaction_quota(address: String) -> Result<Reply> {
 pub fn debug_trace_transaction(
     env: &Env,
     hash: String,
-    options: String,
+    #[napi(ts_arg_type = "string | Buffer")] options: Text,
     deadline_ms: i64,
     token: i64,
 ) -> Result<Object<'_>> {
@@ -61,7 +61,7 @@ pub fn debug_trace_transaction(
 pub fn debug_trace_block(
     env: &Env,
     block: String,
-    options: String,
+    #[napi(ts_arg_type = "string | Buffer")] options: Text,
     deadline_ms: i64,
     token: i64,
 ) -> Result<Object<'_>> {
@@ -77,12 +77,12 @@ pub fn debug_trace_call(
     env: &Env,
     #[napi(ts_arg_type = "string | Buffer")] call: Text<512>,
     block: String,
-    options: String,
+    #[napi(ts_arg_type = "string | Buffer")] options: Text,
     deadline_ms: i64,
     token: i64,
 ) -> Result<Object<'_>> {
     traced(env, deadline_ms, token, move |node, limit| {
-        let (call, options) = (CallObject::parse(&call)?, TraceOptions::parse(&options)?);
+        let (call, options) = (CallObject::parse(&call)?, TraceOptions::parse_for_call(&options)?);
         debug::trace_call::answer(node, &call, &BlockId::parse(&block)?, &options, &limit.deadline)
     })
 }

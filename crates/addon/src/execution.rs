@@ -10,7 +10,6 @@ use napi_derive::napi;
 use rhizome_answers::block_id::BlockId;
 use rhizome_answers::call_object::CallObject;
 use rhizome_answers::log_filter::LogQuery;
-use rhizome_answers::overrides::Overrides;
 use rhizome_answers::simulation::Simulation;
 use rhizome_answers::{eth, parameters};
 
@@ -42,8 +41,8 @@ pub fn eth_call(
 ) -> Result<Either<Reply, Object<'_>>> {
     let is_short = call.len() <= MAX_INLINE_CALL_BYTES && state_overrides.is_empty() && block_overrides.is_empty();
     inline_or_pooled(env, may_run_inline && is_short, deadline_ms, token, move |node, limit| {
-        let (call, block) = (CallObject::parse(&call)?, BlockId::parse(&block)?);
-        let overrides = Overrides::parse(&state_overrides, &block_overrides)?;
+        let (call, overrides) = CallObject::parse_with_overrides(&call, &state_overrides, &block_overrides)?;
+        let block = BlockId::parse(&block)?;
         eth::call::answer(node, &call, &block, &overrides, &limit.deadline)
     })
 }
@@ -64,8 +63,8 @@ pub fn eth_estimate_gas(
 ) -> Result<Either<Reply, Object<'_>>> {
     let is_short = call.len() <= MAX_INLINE_CALL_BYTES && state_overrides.is_empty() && block_overrides.is_empty();
     inline_or_pooled(env, may_run_inline && is_short, deadline_ms, token, move |node, limit| {
-        let (call, block) = (CallObject::parse(&call)?, BlockId::parse(&block)?);
-        let overrides = Overrides::parse(&state_overrides, &block_overrides)?;
+        let (call, overrides) = CallObject::parse_with_overrides(&call, &state_overrides, &block_overrides)?;
+        let block = BlockId::parse(&block)?;
         eth::estimate_gas::answer(node, &call, &block, &overrides, &limit.deadline)
     })
 }
@@ -155,7 +154,7 @@ pub fn eth_send_transaction(
     token: i64,
 ) -> Result<Object<'_>> {
     pooled(env, deadline_ms, token, move |node, _limit| {
-        eth::send_transaction::answer(node, &CallObject::parse(&transaction)?)
+        eth::send_transaction::answer(node, &CallObject::parse_transaction(&transaction)?)
     })
 }
 
@@ -163,12 +162,12 @@ pub fn eth_send_transaction(
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn eth_send_unsigned_transaction(
     env: &Env,
-    transaction: String,
+    #[napi(ts_arg_type = "string | Buffer")] transaction: Text<USUAL_CALL>,
     deadline_ms: i64,
     token: i64,
 ) -> Result<Object<'_>> {
     pooled(env, deadline_ms, token, move |node, _limit| {
-        eth::send_unsigned_transaction::answer(node, &CallObject::parse(&transaction)?)
+        eth::send_unsigned_transaction::answer(node, &CallObject::parse_transaction(&transaction)?)
     })
 }
 

@@ -1,4 +1,8 @@
 //! The ways a request executes: on the caller's thread, inline with a time limit, or in a pool with a promise.
+//!
+//! Preliminary, from one quick run of the bench on a busy machine, not interleaved: without inline calls, `eth_call` of
+//! `balanceOf` took 43 instead of 29 microseconds of processor time, `eth_getLogs` of one block 171 instead of 109.
+//! `BENCH_RHIZOME_WITHOUT=inline-calls` measures it.
 
 use crate::completions;
 use crate::optimizations::optimizations;

@@ -75,6 +75,12 @@ pub fn personal_sign(data: String, key: String) -> Result<Reply> {
     sync(|_node| personal::sign::answer(&parameters::bytes(&key)?, &parameters::bytes(&data)?))
 }
 
+/// Returns the sender of a transaction to send, as JSON: an address or null.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn transaction_sender(#[napi(ts_arg_type = "string | Buffer")] transaction: Text) -> Result<Reply> {
+    sync(|_node| Ok(personal::send_transaction::sender(&CallObject::parse_transaction(&transaction)?)))
+}
+
 /// Answers `personal_sendTransaction` with a decrypted key.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn personal_send_transaction(
@@ -85,7 +91,11 @@ pub fn personal_send_transaction(
     token: i64,
 ) -> Result<Object<'_>> {
     pooled(env, deadline_ms, token, move |node, _limit| {
-        personal::send_transaction::answer(node, &CallObject::parse(&transaction)?, &parameters::bytes(&key)?)
+        personal::send_transaction::answer(
+            node,
+            &CallObject::parse_transaction(&transaction)?,
+            &parameters::bytes(&key)?,
+        )
     })
 }
 

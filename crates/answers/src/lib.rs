@@ -44,6 +44,7 @@ mod replay;
 mod revert;
 pub mod rsk;
 pub mod sco;
+mod sent;
 pub mod simulation;
 mod state;
 pub mod trace;

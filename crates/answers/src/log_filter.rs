@@ -1,13 +1,15 @@
-//! The object that describes a log search.
+//! Object that describes a log search.
 
 use crate::error::RpcError;
 use crate::node::Node;
-use crate::parameters;
+use crate::sent::{self, Location, Sent};
 use rhizome_chain::LogFilter;
 use rhizome_primitives::{Address, B256};
 use serde_json::{Map, Value};
 
-/// What is searched, and where.
+const EXPECTED: &str = "an object with fromBlock, toBlock or blockHash, address, topics";
+
+/// Criteria and range of a log search.
 #[derive(Debug, Clone)]
 pub struct LogQuery {
     /// Addresses and topics.
@@ -54,12 +56,27 @@ impl LogQuery {
 
     fn read(value: &Value) -> Result<Self, RpcError> {
         let Value::Object(members) = value else {
-            return Err(RpcError::invalid_params("Invalid filter: an object is expected."));
+            return Err(
+                RpcError::invalid_params("Invalid filter object").with_hint(format!("filter: expected {EXPECTED}"))
+            );
         };
-        Ok(Self {
-            filter: LogFilter { addresses: addresses(members.get("address"))?, topics: topics(members.get("topics"))? },
-            place: place(members)?,
-        })
+        // In the order of the reference: the members, then their combination.
+        let from = bound(members, "fromBlock")?;
+        let to = bound(members, "toBlock")?;
+        let addresses = addresses(members.get("address"))?;
+        let hash =
+            members.get("blockHash").map(|hash| sent::hash(&Sent::from(hash).as_text(), "block hash", at("blockHash")));
+        let hash = hash.transpose()?;
+        let topics = topics(members.get("topics"))?;
+        let place = match hash {
+            None => Place::Range { from: from.unwrap_or(Bound::Latest), to: to.unwrap_or(Bound::Latest) },
+            Some(hash) if from.is_none() && to.is_none() => Place::Block(hash),
+            Some(_) => return Err(RpcError::invalid_params("Cannot specify both blockHash and fromBlock/toBlock")),
+        };
+        if is_reversed(from, to) {
+            return Err(RpcError::invalid_params("fromBlock cannot be greater than toBlock"));
+        }
+        Ok(Self { filter: LogFilter { addresses, topics }, place })
     }
 
     /// The place as of the present head. Bounds above the head are lowered to it.
@@ -97,49 +114,45 @@ fn range(from: Bound, to: Bound, head: u64) -> Result<SearchPlace, RpcError> {
     Ok(SearchPlace::Range(first, last.min(head)))
 }
 
-fn place(members: &Map<String, Value>) -> Result<Place, RpcError> {
-    let (from, to) = (members.get("fromBlock"), members.get("toBlock"));
-    if let Some(hash) = members.get("blockHash") {
-        let hash = parameters::block_hash(hash.as_str().unwrap_or_default())?;
-        if from.is_some() || to.is_some() {
-            return Err(RpcError::invalid_params("Cannot specify both blockHash and fromBlock/toBlock"));
-        }
-        return Ok(Place::Block(hash));
+/// Whether a range ends before it begins, at any head.
+fn is_reversed(from: Option<Bound>, to: Option<Bound>) -> bool {
+    match (from, to) {
+        (Some(Bound::Latest | Bound::Pending), Some(Bound::Earliest)) => true,
+        (Some(Bound::Number(from)), Some(Bound::Number(to))) => from > to,
+        _ => false,
     }
-    Ok(Place::Range { from: bound(from)?, to: bound(to)? })
 }
 
-fn bound(value: Option<&Value>) -> Result<Bound, RpcError> {
-    let text = match value {
-        None => return Ok(Bound::Latest),
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
-    };
+fn at(member: &str) -> Location<'_> {
+    Location { owner: "filter", member }
+}
+
+/// Reads a bound of the range. `None` if it is absent.
+fn bound(members: &Map<String, Value>, name: &str) -> Result<Option<Bound>, RpcError> {
+    let Some(value) = members.get(name) else { return Ok(None) };
+    let text = sent::numbered_block(&Sent::from(value).as_text(), at(name))?;
     match text.as_str() {
-        "earliest" => return Ok(Bound::Earliest),
-        "latest" => return Ok(Bound::Latest),
-        "pending" => return Ok(Bound::Pending),
-        "" => return Err(RpcError::invalid_params("Invalid block identifier: empty or null.")),
+        "earliest" => return Ok(Some(Bound::Earliest)),
+        "latest" => return Ok(Some(Bound::Latest)),
+        "pending" => return Ok(Some(Bound::Pending)),
         _ => {}
     }
-    let number = text
-        .strip_prefix("0x")
-        .filter(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
-        .and_then(|digits| u64::from_str_radix(digits, 16).ok());
-    number.map(Bound::Number).ok_or_else(|| RpcError::invalid_params(format!("Invalid block identifier '{text}'")))
+    let number = text.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    let number = number.map(Bound::Number);
+    number.map(Some).ok_or_else(|| RpcError::invalid_params(format!("Invalid block identifier '{text}'")))
 }
 
+/// Reads one address or a list of them.
 fn addresses(value: Option<&Value>) -> Result<Vec<Address>, RpcError> {
+    let address = |value: &Value| Ok(sent::address(&Sent::Text(Sent::from(value).as_text()), at("address"))?);
     match value {
         None | Some(Value::Null) => Ok(Vec::new()),
-        Some(Value::Array(list)) => {
-            list.iter().map(|one| parameters::address(one.as_str().unwrap_or_default())).collect()
-        }
-        Some(one) => Ok(vec![parameters::address(one.as_str().unwrap_or_default())?]),
+        Some(Value::Array(list)) => list.iter().map(address).collect(),
+        Some(one) => Ok(vec![address(one)?]),
     }
 }
 
-/// Positions in order; none is "anything". A single text is the first position.
+/// Reads topics by position; `None` matches any topic. A single text is the first position.
 fn topics(value: Option<&Value>) -> Result<Vec<Option<Vec<B256>>>, RpcError> {
     match value {
         None | Some(Value::Null) => Ok(Vec::new()),
@@ -152,6 +165,7 @@ fn position(value: &Value) -> Result<Option<Vec<B256>>, RpcError> {
     match value {
         Value::Null => Ok(None),
         Value::Array(alternatives) => {
+            // Null among alternatives is dropped: [A, null] means A.
             let wanted: Vec<B256> =
                 alternatives.iter().filter(|one| !one.is_null()).map(topic).collect::<Result<_, _>>()?;
             Ok(Some(wanted).filter(|wanted| !wanted.is_empty()))
@@ -161,7 +175,7 @@ fn position(value: &Value) -> Result<Option<Vec<B256>>, RpcError> {
 }
 
 fn topic(value: &Value) -> Result<B256, RpcError> {
-    parameters::hash(value.as_str().unwrap_or_default(), "topic")
+    Ok(sent::hash(&Sent::from(value).as_text(), "topic", at("topics"))?)
 }
 
 #[cfg(test)]
@@ -205,10 +219,22 @@ mod tests {
         assert_eq!(message(r#"{"blockHash":null}"#), "Invalid block hash: incorrect length.");
         assert_eq!(message(r#"{"fromBlock":null}"#), "Invalid block identifier 'null'");
         assert_eq!(message(r#"{"fromBlock":""}"#), "Invalid block identifier: empty or null.");
-        for bad in ["safe", "4", "zz", "0x10000000000000000"] {
-            let json = format!(r#"{{"toBlock":"{bad}"}}"#);
-            assert_eq!(message(&json), format!("Invalid block identifier '{bad}'"));
+        for (bound, refusal) in [
+            ("\"zz\"", "Invalid block identifier 'zz'"),
+            ("\"safe\"", "invalid blocknumber safe"),
+            ("\"4\"", "invalid blocknumber 4"),
+            ("\"0x10000000000000000\"", "Invalid block number 0x10000000000000000"),
+            ("{}", "Invalid block identifier: empty or null."),
+            ("1e30", "Invalid block identifier '1.0E30'"),
+        ] {
+            assert_eq!(message(&format!(r#"{{"toBlock":{bound}}}"#)), refusal);
         }
+        assert_eq!(message("null"), "Invalid filter object");
+        assert_eq!(message(r#"{"fromBlock":"0x5","toBlock":"0x0"}"#), "fromBlock cannot be greater than toBlock");
+        assert_eq!(message(r#"{"fromBlock":"zz","address":"zz"}"#), "Invalid block identifier 'zz'");
+        assert_eq!(message(r#"{"topics":["zz"],"toBlock":"zz"}"#), "Invalid block identifier 'zz'");
+        let address = "Invalid address: null, empty or invalid hex value.";
+        assert_eq!(message(r#"{"blockHash":"zz","address":"zz"}"#), address);
     }
 
     #[test]

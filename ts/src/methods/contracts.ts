@@ -1,43 +1,42 @@
-import { jsonIn } from '../rpc/jsonText.ts'
-import type { CallObject } from '../rpc/parameters/callObject.ts'
-import type { LogCriteria } from '../rpc/parameters/logFilter.ts'
+import { membersOf } from '../rpc/largeObject.ts'
+import { LargeText } from '../rpc/largeText.ts'
+import { address } from '../rpc/parameters/address.ts'
 import { readWanted, type Wanted } from '../rpc/parameters/subscription.ts'
-import type { TraceFilter } from '../rpc/parameters/traceFilter.ts'
 
 // Addresses that a request names, for allow lists of contracts. Null stands for an address that no list can contain: a
 // contract creation, logs of all addresses, and an override of code or storage, with which an allowed address could
 // execute any code.
 
-type Contracts = (params: readonly unknown[]) => readonly (string | null)[]
+/** `values` are read parameters, `sent` are those of the request: the core reads objects, so they are looked up there. */
+type Contracts = (values: readonly unknown[], sent: readonly unknown[]) => readonly (string | null)[]
 
 /** Returns a parameter that is an address. */
 export function addressAt(index: number): Contracts {
-  return (params) => [params[index] as string]
+  return (values) => [values[index] as string]
 }
 
 /** Returns `to` of a call or transaction, and the accounts of the state overrides at `overridesIndex`. */
 export function calledAt(index: number, overridesIndex?: number): Contracts {
-  return (params) => {
-    const to = (params[index] as CallObject).to ?? null
-    const overrides = overridesIndex === undefined ? undefined : params[overridesIndex]
-    return overrides === undefined ? [to] : [to, ...overridden(parsed(overrides) ?? [])]
+  return (_values, sent) => {
+    const overrides = overridesIndex === undefined ? undefined : sent[overridesIndex]
+    return [...called([sent[index]]), ...overridden(overrides)]
   }
 }
 
 /** Returns `address` of a log filter. */
 export function loggedAt(index: number): Contracts {
-  return (params) => anyOf(inCriteria(params[index], 'address'))
+  return (_values, sent) => addressesOf(sent[index], 'address')
 }
 
 /** Returns `toAddress` of a trace filter. */
 export function tracedAt(index: number): Contracts {
-  return (params) => anyOf(inCriteria(params[index], 'toAddress'))
+  return (_values, sent) => addressesOf(sent[index], 'toAddress')
 }
 
 /** Returns `to` of all calls of a simulation, and the accounts of its state overrides. */
 export function simulatedAt(index: number): Contracts {
-  return (params) => {
-    const simulation = parsed(params[index])
+  return (_values, sent) => {
+    const simulation = sent[index]
     const blocks = isObject(simulation) ? simulation.blockStateCalls : undefined
     if (!Array.isArray(blocks)) return [null]
     return blocks.flatMap((block) =>
@@ -46,20 +45,28 @@ export function simulatedAt(index: number): Contracts {
   }
 }
 
-/** Parses JSON text. Undefined if it is invalid or too large: it could then name any address. */
-function parsed(text: unknown): unknown {
-  return typeof text === 'string' ? jsonIn(text) : undefined
+/** Returns the canonical form of an address; null for other values, which the core rejects or which name no contract. */
+function addressIn(value: unknown): string | null {
+  try {
+    return address.read(value)
+  } catch {
+    return null
+  }
 }
 
-/** Returns the addresses of a filter; undefined if it is too large to be parsed here. */
-function inCriteria(filter: unknown, name: 'address' | 'toAddress'): readonly string[] | undefined {
-  return Buffer.isBuffer(filter) ? undefined : (filter as LogCriteria & TraceFilter)[name]
+/** Returns the addresses of a filter; null for any address, and for filters that are malformed or too large to be parsed. */
+function addressesOf(filter: unknown, name: 'address' | 'toAddress'): readonly (string | null)[] {
+  const value = isObject(filter) ? filter[name] : undefined
+  return value === undefined || value === null ? [null] : anyOf([value].flat().map(addressIn))
 }
 
 function called(calls: unknown): (string | null)[] {
   if (calls === undefined || calls === null) return []
   if (!Array.isArray(calls)) return [null]
-  return calls.map((call) => (isObject(call) && typeof call.to === 'string' ? call.to : null))
+  return calls.map((call) => {
+    const members = call instanceof LargeText ? membersOf(call) : call
+    return isObject(members) ? addressIn(members.to) : null
+  })
 }
 
 /** For methods that replace code or storage of an account: no account is allowed. */
@@ -73,7 +80,7 @@ export const subscribed: Contracts = ([kind, options]) => {
 }
 
 /** Returns the addresses of a filter. An empty list matches all addresses. */
-function anyOf(addresses: readonly string[] | undefined): readonly (string | null)[] {
+function anyOf(addresses: readonly (string | null)[] | undefined): readonly (string | null)[] {
   return addresses === undefined || addresses.length === 0 ? [null] : addresses
 }
 
@@ -84,7 +91,7 @@ const harmless = ['balance', 'nonce']
 function overridden(overrides: unknown): (string | null)[] {
   if (overrides === undefined || overrides === null) return []
   if (!isObject(overrides)) return [null]
-  return Object.entries(overrides).map(([account, members]) => (isHarmless(members) ? account : null))
+  return Object.entries(overrides).map(([account, members]) => (isHarmless(members) ? addressIn(account) : null))
 }
 
 function isHarmless(members: unknown): boolean {
@@ -93,7 +100,7 @@ function isHarmless(members: unknown): boolean {
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LargeText)
 }
 
 /** Returns the receiver of a signed transaction; null if it cannot be read, so that the request is rejected. */

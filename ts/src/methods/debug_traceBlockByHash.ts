@@ -8,8 +8,6 @@ import { defineMethod } from './context.ts'
 export const debug_traceBlockByHash = defineMethod({
   params: positional([blockHash], [traceOptions]),
   result: values.orNull(traces.tracerResults),
-  answer: (context, [hash, options = {}], request) =>
-    request.run((deadlineMs, token) =>
-      context.native.debugTraceBlock(hash, JSON.stringify(options), deadlineMs, token),
-    ),
+  answer: (context, [hash, options = '{}'], request) =>
+    request.run((deadlineMs, token) => context.native.debugTraceBlock(hash, options, deadlineMs, token)),
 })

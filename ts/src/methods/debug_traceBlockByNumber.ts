@@ -8,8 +8,6 @@ import { defineMethod } from './context.ts'
 export const debug_traceBlockByNumber = defineMethod({
   params: positional([tracedBlock], [traceOptions]),
   result: values.orNull(traces.tracerResults),
-  answer: (context, [block, options = {}], request) =>
-    request.run((deadlineMs, token) =>
-      context.native.debugTraceBlock(block, JSON.stringify(options), deadlineMs, token),
-    ),
+  answer: (context, [block, options = '{}'], request) =>
+    request.run((deadlineMs, token) => context.native.debugTraceBlock(block, options, deadlineMs, token)),
 })

@@ -8,8 +8,6 @@ import { defineMethod } from './context.ts'
 export const debug_traceTransaction = defineMethod({
   params: positional([transactionHash], [traceOptions]),
   result: values.orNull(traces.tracerResult),
-  answer: (context, [hash, options = {}], request) =>
-    request.run((deadlineMs, token) =>
-      context.native.debugTraceTransaction(hash, JSON.stringify(options), deadlineMs, token),
-    ),
+  answer: (context, [hash, options = '{}'], request) =>
+    request.run((deadlineMs, token) => context.native.debugTraceTransaction(hash, options, deadlineMs, token)),
 })

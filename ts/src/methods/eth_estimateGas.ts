@@ -1,6 +1,6 @@
 import { positional } from '../rpc/method.ts'
 import { estimateBlock } from '../rpc/parameters/block.ts'
-import { callObject, callText } from '../rpc/parameters/callObject.ts'
+import { callObject } from '../rpc/parameters/callObject.ts'
 import { blockOverrides, stateOverrides } from '../rpc/parameters/overrides.ts'
 import * as values from '../rpc/results/values.ts'
 import { defineMethod } from './context.ts'
@@ -10,6 +10,6 @@ export const eth_estimateGas = defineMethod({
   result: values.quantity,
   answer: (context, [call, block = 'latest', state = '', pretended = ''], request) =>
     request.run((deadlineMs, token, mayRunInline) =>
-      context.native.ethEstimateGas(callText(call), block, state, pretended, deadlineMs, token, mayRunInline),
+      context.native.ethEstimateGas(call, block, state, pretended, deadlineMs, token, mayRunInline),
     ),
 })

@@ -1,5 +1,5 @@
 import { positional } from '../rpc/method.ts'
-import { callText, transactionObject } from '../rpc/parameters/callObject.ts'
+import { transactionObject } from '../rpc/parameters/callObject.ts'
 import * as values from '../rpc/results/values.ts'
 import { defineMethod } from './context.ts'
 
@@ -7,5 +7,5 @@ export const eth_sendTransaction = defineMethod({
   params: positional([transactionObject]),
   result: values.hash,
   answer: (context, [transaction], request) =>
-    request.run((deadlineMs, token) => context.native.ethSendTransaction(callText(transaction), deadlineMs, token)),
+    request.run((deadlineMs, token) => context.native.ethSendTransaction(transaction, deadlineMs, token)),
 })

@@ -7,7 +7,5 @@ export const eth_sendUnsignedTransaction = defineMethod({
   params: positional([transactionObject]),
   result: values.hash,
   answer: (context, [transaction], request) =>
-    request.run((deadlineMs, token) =>
-      context.native.ethSendUnsignedTransaction(JSON.stringify(transaction), deadlineMs, token),
-    ),
+    request.run((deadlineMs, token) => context.native.ethSendUnsignedTransaction(transaction, deadlineMs, token)),
 })

@@ -1,6 +1,6 @@
 import { invalidParams } from '../rpc/errors.ts'
 import { positional } from '../rpc/method.ts'
-import { callText, transactionObject } from '../rpc/parameters/callObject.ts'
+import { transactionObject } from '../rpc/parameters/callObject.ts'
 import { passphrase } from '../rpc/parameters/secret.ts'
 import * as values from '../rpc/results/values.ts'
 import { defineMethod } from './context.ts'
@@ -10,12 +10,12 @@ export const personal_sendTransaction = defineMethod({
   params: positional([transactionObject, passphrase]),
   result: values.hash,
   async answer(context, [transaction, passphrase], request) {
-    const { from } = transaction
-    if (from === undefined) throw invalidParams('from is null')
+    const from = JSON.parse(context.native.transactionSender(transaction).toString()) as string | null
+    if (from === null) throw invalidParams('from is null')
     const key = await storedKey(context, from, passphrase)
     if (key === undefined) throw invalidParams(`Could not find account for address: ${from.toLowerCase()}`)
     return request.run((deadlineMs, token) =>
-      context.native.personalSendTransaction(callText(transaction), key, deadlineMs, token),
+      context.native.personalSendTransaction(transaction, key, deadlineMs, token),
     )
   },
 })

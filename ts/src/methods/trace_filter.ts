@@ -8,7 +8,5 @@ export const trace_filter = defineMethod({
   params: positional([traceFilter]),
   result: values.listOf(traces.transactionTrace),
   answer: (context, [filter], request) =>
-    request.run((deadlineMs, token) =>
-      context.native.traceFilter(Buffer.isBuffer(filter) ? filter : JSON.stringify(filter), deadlineMs, token),
-    ),
+    request.run((deadlineMs, token) => context.native.traceFilter(filter, deadlineMs, token)),
 })

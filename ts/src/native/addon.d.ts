@@ -55,13 +55,13 @@ export declare function debugGetRawHeader(block: string): string | Buffer
 export declare function debugGetRawReceipts(block: string): string | Buffer
 
 /** Answers `debug_traceBlockByHash` and `debug_traceBlockByNumber`. */
-export declare function debugTraceBlock(block: string, options: string, deadlineMs: number, token: number): Promise<string | Buffer>
+export declare function debugTraceBlock(block: string, options: string | Buffer, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `debug_traceCall`. */
-export declare function debugTraceCall(call: string | Buffer, block: string, options: string, deadlineMs: number, token: number): Promise<string | Buffer>
+export declare function debugTraceCall(call: string | Buffer, block: string, options: string | Buffer, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `debug_traceTransaction`. */
-export declare function debugTraceTransaction(hash: string, options: string, deadlineMs: number, token: number): Promise<string | Buffer>
+export declare function debugTraceTransaction(hash: string, options: string | Buffer, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `debug_wireProtocolQueueSize`. */
 export declare function debugWireProtocolQueueSize(): string | Buffer
@@ -208,7 +208,7 @@ export declare function ethSendRawTransaction(data: string | Buffer, deadlineMs:
 export declare function ethSendTransaction(transaction: string | Buffer, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `eth_sendUnsignedTransaction`. */
-export declare function ethSendUnsignedTransaction(transaction: string, deadlineMs: number, token: number): Promise<string | Buffer>
+export declare function ethSendUnsignedTransaction(transaction: string | Buffer, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `eth_sign`. */
 export declare function ethSign(address: string, data: string | Buffer, deadlineMs: number, token: number): Promise<string | Buffer>
@@ -482,6 +482,9 @@ export declare function traceReplayTransaction(hash: string, types: string, dead
 
 /** Answers `trace_transaction`. */
 export declare function traceTransaction(hash: string, deadlineMs: number, token: number): Promise<string | Buffer>
+
+/** Returns the sender of a transaction to send, as JSON: an address or null. */
+export declare function transactionSender(transaction: string | Buffer): string | Buffer
 
 /** Answers `txpool_content`. */
 export declare function txpoolContent(deadlineMs: number, token: number): Promise<string | Buffer>

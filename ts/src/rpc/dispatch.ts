@@ -27,7 +27,7 @@ export interface MethodSpec<Context> {
   /** Size of the answer if it is known in advance. Each kilobyte costs one more unit. */
   readonly answerBytes?: (context: Context) => number
   /** Returns the addresses that a call with these parameters names, null for any address. Absent: it names none. */
-  readonly contracts?: (params: readonly unknown[]) => readonly (string | null)[]
+  readonly contracts?: (values: readonly unknown[], sent: readonly unknown[]) => readonly (string | null)[]
   /** Changes the chain or the pool: in a batch it waits for all earlier requests, and later requests wait for it. */
   readonly isWrite?: boolean
   /** Needs a WebSocket connection: unknown over HTTP and in batches, and requires a request id. */
@@ -168,8 +168,8 @@ export class Dispatcher<Context> {
       throw wrongArity(call.method, params, call.params?.length)
     }
     const within = timeoutMs === undefined ? request : request.within(timeoutMs)
-    const values = params.read(call.params, presumesBlock)
-    if (caller?.contracts !== undefined) checkContracts(spec, values, caller.contracts)
+    const values = params.read(call.params, presumesBlock, call)
+    if (caller?.contracts !== undefined) checkContracts(spec, values, call.params, caller.contracts)
     return spec.method.answer(this.#context, values, within)
   }
 
@@ -220,9 +220,10 @@ export class Dispatcher<Context> {
 function checkContracts<Context>(
   spec: MethodSpec<Context>,
   values: readonly unknown[],
+  sent: readonly unknown[],
   allowed: ReadonlySet<string>,
 ): void {
-  for (const contract of spec.contracts?.(values) ?? []) {
+  for (const contract of spec.contracts?.(values, sent) ?? []) {
     if (contract === null || !allowed.has(contract.toLowerCase())) throw contractNotAllowed()
   }
 }

@@ -2,6 +2,7 @@ import { code, invalidRequest, RpcError } from './errors.ts'
 import { exactId, exactIds } from './ids.ts'
 import { isTooDeep } from './levels.ts'
 import { LongAnswer, type Message } from './longAnswer.ts'
+import { elementSpans, memberSpan, skipSpace } from './spans.ts'
 
 /** Finished JSON text of a result. Long ones are bytes and never become a string. */
 export type Answer = string | Buffer
@@ -12,6 +13,8 @@ export interface Call {
   readonly method: string
   /** Positional parameters; undefined if they were sent by name. */
   readonly params: readonly unknown[] | undefined
+  /** Returns the JSON text of a parameter as it was sent. Bytes if it is large. */
+  paramText(index: number): string | Buffer
 }
 
 /** Element of a body that is not a request, with its error. */
@@ -43,7 +46,8 @@ export function parse(body: string, maxBatchRequests: number): Parsed {
   const request = readRequest(value)
   if ('error' in request) return { kind: 'single', call: { id: exactId(request.id, body), error: request.error } }
   const { id, method, params } = request
-  return { kind: 'single', call: { id: id === undefined ? null : exactId(id, body), method, params } }
+  const exact = id === undefined ? null : exactId(id, body)
+  return { kind: 'single', call: new SmallCall(exact, method, params, body, () => skipSpace(body, 0)) }
 }
 
 function parseBatch(elements: unknown[], body: string, maxBatchRequests: number): Parsed {
@@ -56,12 +60,48 @@ function parseBatch(elements: unknown[], body: string, maxBatchRequests: number)
     requests.map((request) => request.id ?? null),
     body,
   )
+  let spans: readonly number[] | undefined
   const calls = requests.map((request, index): Call | Refused => {
     const id = ids[index] ?? 'null'
     if ('error' in request) return { id, error: request.error }
-    return { id: request.id === undefined ? null : id, method: request.method, params: request.params }
+    const exact = request.id === undefined ? null : id
+    return new SmallCall(exact, request.method, request.params, body, () => {
+      spans ??= elementSpans(body, skipSpace(body, 0))
+      return spans[2 * index] ?? 0
+    })
   })
   return { kind: 'batch', calls }
+}
+
+/** Request of a small body. */
+class SmallCall implements Call {
+  readonly id: string | null
+  readonly method: string
+  readonly params: readonly unknown[] | undefined
+  readonly #body: string
+  readonly #start: () => number
+  /** Spans of the parameters, from the first use on. */
+  #spans: readonly number[] | undefined
+
+  /** `start` returns the offset of the request in the body. */
+  constructor(
+    id: string | null,
+    method: string,
+    params: readonly unknown[] | undefined,
+    body: string,
+    start: () => number,
+  ) {
+    this.id = id
+    this.method = method
+    this.params = params
+    this.#body = body
+    this.#start = start
+  }
+
+  paramText(index: number): string {
+    this.#spans ??= elementSpans(this.#body, memberSpan(this.#body, this.#start(), 'params')?.[0] ?? 0)
+    return this.#body.slice(this.#spans[2 * index], this.#spans[2 * index + 1])
+  }
 }
 
 function hasMethod(element: unknown): boolean {

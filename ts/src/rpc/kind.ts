@@ -17,8 +17,15 @@ export interface Kind<T> {
   readonly whenAbsent?: T
   /** Converts a value. Throws RpcError -32602 if it is not of this kind. */
   read(value: unknown): T
+  /** The JSON text crosses to the core as it was sent, which reads it; `read` is not called. */
+  readonly crossesAsText?: true
   /** Converts a value whose text is too large to be parsed here. Absent: rejected. */
   readLarge?(text: LargeText): T
+}
+
+/** Declares an object that crosses to the core as it was sent. The core reads it. */
+export function objectText(name: string, expects: string, schema: TSchema): Kind<string | Buffer> {
+  return { name, expects, schema, crossesAsText: true, read: (value) => JSON.stringify(value) }
 }
 
 /** Returns the kind with another parameter name. */

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import type { Answer } from './envelope.ts'
+import type { Answer, Call } from './envelope.ts'
 import { invalidParams, RpcError } from './errors.ts'
 import { type Kind, readLarge } from './kind.ts'
 import { LargeText } from './largeText.ts'
@@ -24,7 +24,7 @@ export interface Params<T extends readonly unknown[]> {
   /** Returns whether a number of parameters is valid. With `presumes`, trailing required parameters with a default may be absent. */
   hasArity(count: number, presumes: boolean): boolean
   /** Returns the values in order, undefined for absent or null optional parameters. */
-  read(sent: readonly unknown[], presumes: boolean): T
+  read(sent: readonly unknown[], presumes: boolean, source?: Pick<Call, 'paramText'>): T
 }
 
 /** Declares parameters: required, then optional ones. */
@@ -42,12 +42,13 @@ export function positional<const R extends readonly Kind<unknown>[], const O ext
       return { name, expects, schema, isRequired, isPresumable: isRequired && index >= presumable }
     }),
     hasArity: (count, presumes) => count >= (presumes ? presumable : required.length) && count <= kinds.length,
-    read(sent, presumes) {
+    read(sent, presumes, source) {
       const faults: Faults = {}
       const values = kinds.map((kind, index) => {
         const value = sent[index]
         if (index >= required.length && (value === undefined || value === null)) return undefined
         if (value === undefined && presumes && kind.whenAbsent !== undefined) return kind.whenAbsent
+        if (source !== undefined && kind.crossesAsText === true) return source.paramText(index)
         try {
           return value instanceof LargeText ? readLarge(kind, value) : kind.read(value)
         } catch (error) {

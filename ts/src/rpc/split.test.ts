@@ -3,12 +3,10 @@ import { heapBody } from '../../tests/heapBody.ts'
 import { membersOf } from './largeObject.ts'
 import { LargeText } from './largeText.ts'
 import { bytes, ofAnySize } from './parameters/bytes.ts'
-import { callObject, callText } from './parameters/callObject.ts'
 import { list } from './parameters/list.ts'
 import { numberKind } from './parameters/number.ts'
 import { readSplit } from './split.ts'
 
-const who = `0x${'ab'.repeat(20)}`
 const long = 'ab'.repeat(40_000)
 const large = (value: unknown) => new LargeText(Buffer.from(JSON.stringify(value)))
 
@@ -22,6 +20,7 @@ describe('bodies', () => {
     expect([parsed.call.id, parsed.call.method]).toEqual(['1.0', 'a'])
     const [one, two] = parsed.call.params ?? []
     expect([one, (two as LargeText).content?.toString()]).toEqual([{ x: 1 }, long])
+    expect(parsed.call.paramText(0).toString()).toBe('{"x":1}')
   })
 
   test('behavior: a small parameter after a large one is parsed', () => {
@@ -56,23 +55,9 @@ describe('large values', () => {
     expect(membersOf(large([1]))).toBeUndefined()
   })
 
-  test('behavior: a call with large data keeps its other members, and its data crosses as bytes', () => {
-    const call = callObject.readLarge?.(large({ to: who, gas: 21000, data: `0x${long}` }))
-    expect(call).toMatchObject({ to: who, gas: '0x5208' })
-    const text = callText(call ?? {}).toString()
-    expect(JSON.parse(text)).toEqual({ to: who, gas: '0x5208', data: `0x${long}` })
-  })
-
-  test('error: as for small values', () => {
-    const refusal = (message: string) => expect.objectContaining({ message, code: -32602 })
-    const read = (value: unknown) => () => callObject.readLarge?.(large(value))
-    expect(read([long])).toThrow(refusal('Invalid call object'))
-    expect(read({ to: '0x1', data: long })).toThrow(refusal('Invalid address: null, empty or invalid hex value.'))
-    expect(read({ data: `0x${long}`, input: '0x01' })).toThrow(
-      refusal('Invalid input: data and input are both given and differ'),
-    )
+  test('error: an odd number of digits', () => {
     const odd = () => ofAnySize(bytes).readLarge?.(large(`0x${long}a`))
-    expect(odd).toThrow(refusal('Invalid data format: invalid hex value.'))
+    expect(odd).toThrow(expect.objectContaining({ message: 'Invalid data format: invalid hex value.', code: -32602 }))
   })
 
   test('behavior: a list is read in parts', () => {

@@ -60,6 +60,11 @@ class SplitCall implements Call {
     return this.#params
   }
 
+  paramText(index: number): Buffer {
+    const [start = 0, end = 0] = this.#spans.slice(1 + 2 * index)
+    return this.#body.bytes(start, end)
+  }
+
   #read(count: number, spans: readonly number[]): readonly unknown[] {
     const values: unknown[] = new Array(count)
     let parsedBytes = 0

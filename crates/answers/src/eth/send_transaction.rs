@@ -71,7 +71,7 @@ pub(crate) fn pending(
     {
         return Err(RpcError::invalid_params(format!("Invalid chainId: {text}")));
     }
-    let gas = object.gas.or(object.gas_limit).unwrap_or(U256::from(DEFAULT_GAS));
+    let gas = object.gas.unwrap_or(U256::from(DEFAULT_GAS));
     let price = object.gas_price.or(node.options().default_gas_price);
     let unsigned = UnsignedTransaction {
         nonce: U256::ZERO,

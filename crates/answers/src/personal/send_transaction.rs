@@ -7,6 +7,11 @@ use crate::eth::send_transaction::pending;
 use crate::json;
 use crate::node::Node;
 
+/// Returns the sender as JSON: an address or null.
+pub fn sender(object: &CallObject) -> Vec<u8> {
+    object.from.map_or_else(|| b"null".to_vec(), |from| json::data(from.as_slice()))
+}
+
 /// Signs with a key and hands the transaction to the pool; its hash. Does not mine with instant mining (reference).
 pub fn answer(node: &Node, object: &CallObject, key: &[u8]) -> Answer {
     let key = read_key(key)?;

@@ -1,17 +1,21 @@
 use crate::call_object::CallObject;
 use crate::error::RpcError;
-use crate::overrides::{BlockOverrides, Overrides};
+use crate::overrides::{BlockOverrides, block_overrides, state_overrides};
+use crate::sent::{Fault, FaultClass};
 use rhizome_evm::StateOverrides;
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
-/// What `eth_simulateV1` is asked for.
+const EXPECTED: &str = "an object with blockStateCalls, traceTransfers, validation, returnFullTransactions";
+const MEMBER: &str = "simulation.blockStateCalls";
+const EXPECTED_BLOCKS: &str = "objects with blockOverrides, stateOverrides and calls";
+
+/// Parameter of `eth_simulateV1`.
 #[derive(Debug, Clone, Default)]
 pub struct Simulation {
     pub(crate) blocks: Vec<BlockRequest>,
-    /// Transfers of coins show up as logs.
+    /// Transfers of coins appear as logs.
     pub(crate) traces_transfers: bool,
-    /// Calls must satisfy what transactions must, but for their signature.
+    /// Calls must satisfy the rules of transactions, except for the signature.
     pub(crate) validates: bool,
     /// Blocks list transaction objects instead of hashes.
     pub(crate) is_full: bool,
@@ -25,60 +29,56 @@ pub(crate) struct BlockRequest {
     pub(crate) calls: Vec<CallObject>,
 }
 
-/// The members as they were sent.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SimulationMembers<'a> {
-    #[serde(borrow)]
-    block_state_calls: Vec<&'a RawValue>,
-    trace_transfers: Option<bool>,
-    validation: Option<bool>,
-    return_full_transactions: Option<bool>,
-}
-
-/// The members of one block as they were sent.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct BlockMembers<'a> {
-    #[serde(borrow)]
-    block_overrides: Option<&'a RawValue>,
-    state_overrides: Option<&'a RawValue>,
-    calls: Option<Vec<&'a RawValue>>,
-}
-
 impl Simulation {
     /// Reads the JSON text of the first parameter.
     pub fn parse(json: &str) -> Result<Self, RpcError> {
-        let refused = || RpcError::invalid_params("Invalid simulation: an object with blockStateCalls is expected.");
-        let members: SimulationMembers<'_> = object(json).ok_or_else(refused)?;
-        Ok(Self {
-            blocks: members.block_state_calls.into_iter().map(BlockRequest::read).collect::<Result<_, _>>()?,
-            traces_transfers: members.trace_transfers.unwrap_or_default(),
-            validates: members.validation.unwrap_or_default(),
-            is_full: members.return_full_transactions.unwrap_or_default(),
-        })
+        Ok(Self::read(&serde_json::from_str(json).unwrap_or_default())?)
+    }
+
+    fn read(value: &Value) -> Result<Self, Fault> {
+        let members = object(value, "simulation", EXPECTED)?;
+        let blocks = list(members.get("blockStateCalls").unwrap_or(&Value::Null))?;
+        let blocks = blocks.iter().map(BlockRequest::read).collect::<Result<_, _>>()?;
+        let [traces_transfers, validates, is_full] =
+            ["traceTransfers", "validation", "returnFullTransactions"].map(|name| match members.get(name) {
+                None | Some(Value::Null) => Ok(false),
+                Some(Value::Bool(is_set)) => Ok(*is_set),
+                Some(_) => Err(Fault {
+                    class: FaultClass::OnlyHere,
+                    message: "Invalid input: must be a boolean".into(),
+                    hint: Some(format!("{name}: expected true or false")),
+                }),
+            });
+        Ok(Self { blocks, traces_transfers: traces_transfers?, validates: validates?, is_full: is_full? })
     }
 }
 
 impl BlockRequest {
-    fn read<'a>(json: &'a RawValue) -> Result<Self, RpcError> {
-        let refused =
-            || RpcError::invalid_params("Invalid blockStateCalls: objects with a list of calls are expected.");
-        let members: BlockMembers<'_> = object(json.get()).ok_or_else(refused)?;
-        let text = |overrides: Option<&'a RawValue>| overrides.map_or("", RawValue::get);
-        let Overrides { state, block } =
-            Overrides::parse(text(members.state_overrides), text(members.block_overrides))?;
-        let calls = members.calls.unwrap_or_default();
-        let calls = calls.into_iter().map(|call| CallObject::parse(call.get())).collect::<Result<_, _>>()?;
+    fn read(value: &Value) -> Result<Self, Fault> {
+        let members = object(value, MEMBER, EXPECTED_BLOCKS)?;
+        let present = |name| members.get(name).filter(|value| !value.is_null());
+        let block = present("blockOverrides").map(block_overrides).transpose()?.unwrap_or_default();
+        let state = present("stateOverrides").map(state_overrides).transpose()?.unwrap_or_default();
+        let calls = present("calls").map(list).transpose()?.map_or(&[][..], Vec::as_slice);
+        let calls = calls.iter().map(CallObject::parse_value).collect::<Result<_, _>>()?;
         Ok(Self { block, state, calls })
     }
 }
 
-/// None for what is no object with such members.
-fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Option<T> {
-    // A list would do as well, one member after the other.
-    let is_object = json.trim_start().starts_with('{');
-    is_object.then(|| serde_json::from_str(json).ok()).flatten()
+fn object<'a>(value: &'a Value, name: &str, expected: &str) -> Result<&'a Map<String, Value>, Fault> {
+    value.as_object().ok_or_else(|| Fault {
+        class: FaultClass::Form,
+        message: format!("Invalid {name}: must be an object"),
+        hint: Some(format!("{name}: expected {expected}")),
+    })
+}
+
+fn list(value: &Value) -> Result<&Vec<Value>, Fault> {
+    value.as_array().ok_or_else(|| Fault {
+        class: FaultClass::Form,
+        message: "Invalid simulation: an array is expected".into(),
+        hint: Some(format!("{MEMBER}: expected {EXPECTED_BLOCKS}")),
+    })
 }
 
 #[cfg(test)]

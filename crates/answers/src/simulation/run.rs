@@ -140,7 +140,7 @@ fn transaction(
     let sender = call.from.unwrap_or_default();
     let next = executor.state().nonce(sender)?;
     let room = container.gas_limit.saturating_sub(container.gas_used);
-    let asked = call.gas.or(call.gas_limit).map_or(room, |gas| gas.saturating_to());
+    let asked = call.gas.map_or(room, |gas| gas.saturating_to());
     if asked > room {
         let message = format!("block gas limit reached: {} of {} are used", container.gas_used, container.gas_limit);
         return Err(RpcError::new(ErrorCode::SimulatedBlockGas, message));

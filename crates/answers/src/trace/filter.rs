@@ -5,13 +5,13 @@ use crate::block_id::{BlockId, BlockRef};
 use crate::error::{Answer, RpcError};
 use crate::json::JsonWriter;
 use crate::node::Node;
-use crate::parameters;
+use crate::sent::{self, Fault, Location, MAX_SAFE_INTEGER, Sent, shortened};
 use crate::tracing::subject::BlockSubject;
 use crate::tracing::transaction_trace::Window;
 use rhizome_chain::PendingBlock;
 use rhizome_evm::Deadline;
 use rhizome_primitives::Address;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// What is looked for. Addresses are those of the transactions, not of the calls inside.
@@ -28,19 +28,34 @@ pub struct TraceFilter {
 }
 
 impl TraceFilter {
-    /// Reads `{fromBlock?, toBlock?, fromAddress?: [], toAddress?: [], after?, count?}`.
+    /// Reads `{fromBlock?, toBlock?, fromAddress?, toAddress?, after?, count?}`. Null members count as absent.
     pub fn parse(json: &str) -> Result<Self, RpcError> {
         let Ok(Value::Object(members)) = serde_json::from_str(json) else {
-            return Err(RpcError::invalid_params("Invalid trace_filter parameters."));
+            return Err(refusal("Invalid trace_filter parameters."));
         };
-        Ok(Self {
-            from_block: block(&members, "fromBlock", "earliest"),
-            to_block: block(&members, "toBlock", "latest"),
-            senders: addresses(&members, "fromAddress")?,
-            receivers: addresses(&members, "toAddress")?,
-            after: number(&members, "after")?.unwrap_or_default(),
-            count: number(&members, "count")?,
-        })
+        let mut filter = Self {
+            from_block: "earliest".into(),
+            to_block: "latest".into(),
+            senders: Vec::new(),
+            receivers: Vec::new(),
+            after: 0,
+            count: None,
+        };
+        for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
+            match name.as_str() {
+                "fromBlock" => filter.from_block = block(value, name)?,
+                "toBlock" => filter.to_block = block(value, name)?,
+                "fromAddress" => filter.senders = addresses(value, name)?,
+                "toAddress" => filter.receivers = addresses(value, name)?,
+                "after" => filter.after = number(value, name)?,
+                "count" => filter.count = Some(number(value, name)?),
+                _ => {
+                    let name = shortened(name);
+                    return Err(refusal(format!("Invalid trace_filter parameters: unknown member {name}")));
+                }
+            }
+        }
+        Ok(filter)
     }
 
     fn matches(&self, sender: Address, receiver: Option<Address>) -> bool {
@@ -70,19 +85,44 @@ impl TraceFilter {
     }
 }
 
-fn block(members: &Map<String, Value>, name: &str, preset: &str) -> String {
-    members.get(name).and_then(Value::as_str).unwrap_or(preset).to_owned()
+fn refusal(message: impl Into<String>) -> RpcError {
+    let expected = "an object with fromBlock, toBlock, fromAddress, toAddress, after, count";
+    RpcError::invalid_params(message).with_hint(format!("filter: expected {expected}"))
 }
 
-fn addresses(members: &Map<String, Value>, name: &str) -> Result<Vec<Address>, RpcError> {
-    let list = members.get(name).and_then(Value::as_array).into_iter().flatten();
-    list.map(|address| parameters::address(address.as_str().unwrap_or_default())).collect()
+fn block(value: &Value, member: &str) -> Result<String, RpcError> {
+    let text = Sent::from(value).quoted().into_owned();
+    let lower = text.to_ascii_lowercase();
+    let is_tag = matches!(lower.as_str(), "latest" | "earliest" | "pending");
+    Ok(sent::numbered_block(if is_tag { &lower } else { &text }, Location { owner: "filter", member })?)
 }
 
-fn number(members: &Map<String, Value>, name: &str) -> Result<Option<usize>, RpcError> {
-    let Some(value) = members.get(name) else { return Ok(None) };
-    let number = value.as_u64().and_then(|number| usize::try_from(number).ok());
-    number.map(Some).ok_or_else(|| RpcError::invalid_params(format!("Invalid {name}: a whole number is expected.")))
+/// Reads one address or a list of them. The error is that of the reference, which measures the whole parameter as text.
+fn addresses(value: &Value, member: &str) -> Result<Vec<Address>, RpcError> {
+    let at = Location { owner: "filter", member };
+    let read = |value: &Value| {
+        sent::address(&Sent::from(value), at).map_err(|fault| {
+            let message = "invalid argument 0: hex string has length 0, want 40 for RSK address".into();
+            RpcError::from(Fault { message, ..fault })
+        })
+    };
+    match value {
+        Value::Array(list) => list.iter().map(read).collect(),
+        one => Ok(vec![read(one)?]),
+    }
+}
+
+fn number(value: &Value, name: &str) -> Result<usize, RpcError> {
+    let refused = |message: String| {
+        RpcError::invalid_params(message).with_hint(format!("filter.{name}: expected a whole number"))
+    };
+    if let Some(number) = value.as_f64().filter(|number| number.fract() == 0.0 && number.abs() <= MAX_SAFE_INTEGER) {
+        let negative =
+            if name == "after" { "After value cannot be negative." } else { "Count value cannot be negative." };
+        return if number < 0.0 { Err(refused(negative.into())) } else { Ok(number as usize) };
+    }
+    let text = Sent::from(value).quoted().into_owned();
+    Err(refused(format!("Invalid {name} {}: must be a whole number", shortened(&text))))
 }
 
 /// Blocks of the main chain, then the pending.
@@ -162,6 +202,15 @@ mod tests {
         assert_eq!((filter.after, filter.count), (3, None));
         assert!(!filter.matches(Address::ZERO, None) && !filter.matches(Address::ZERO, Some(Address::ZERO)));
         assert!(filter.matches(Address::ZERO, Some(Address::with_last_byte(7))));
-        assert!(TraceFilter::parse(r#"{"count":-1}"#).is_err() && TraceFilter::parse("null").is_err());
+        for (json, message) in [
+            (r#"{"count":-1}"#, "Count value cannot be negative."),
+            (r#"{"count":1.5}"#, "Invalid count 1.5: must be a whole number"),
+            (r#"{"mode":"union"}"#, "Invalid trace_filter parameters: unknown member mode"),
+            (r#"{"toAddress":"0x1"}"#, "invalid argument 0: hex string has length 0, want 40 for RSK address"),
+            (r#"{"fromBlock":"4"}"#, "invalid blocknumber 4"),
+            ("null", "Invalid trace_filter parameters."),
+        ] {
+            assert_eq!(TraceFilter::parse(json).unwrap_err().message, message);
+        }
     }
 }

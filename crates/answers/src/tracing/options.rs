@@ -1,7 +1,8 @@
 //! Which tracer, and what it shows.
 
 use crate::error::RpcError;
-use serde_json::{Map, Value};
+use crate::sent::{Sent, shortened};
+use serde_json::Value;
 
 /// A tracer by name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -36,34 +37,84 @@ pub struct TraceOptions {
     pub hides_storage: bool,
 }
 
+/// Names of the switches, in the order of `TraceOptions::set`.
+const SWITCHES: [&str; 7] =
+    ["onlyTopCall", "withLog", "diffMode", "disableCode", "disableMemory", "disableStack", "disableStorage"];
+const EXPECTED: &str = "an object with tracer (rskTracer, callTracer, prestateTracer), tracerConfig, onlyTopCall, withLog, \
+    diffMode, disableCode, disableMemory, disableStack, disableStorage";
+
 impl TraceOptions {
-    /// Reads `{tracer?, onlyTopCall?, withLog?, diffMode?, disableCode?, disableMemory?, disableStack?, disableStorage?}`
-    /// with booleans.
+    /// Reads `{tracer?, tracerConfig?, ..switches}`. Switches are members of the options or of `tracerConfig`. The case of
+    /// tracers and switches is ignored, `"true"` counts as true, unknown members are ignored.
     pub fn parse(json: &str) -> Result<Self, RpcError> {
-        let Ok(Value::Object(members)) = serde_json::from_str(json) else {
-            return Err(RpcError::invalid_params("Invalid trace options: an object is expected."));
+        Self::read(&serde_json::from_str(json).unwrap_or_default())
+    }
+
+    /// Like [`TraceOptions::parse`], but rejects overrides, because they would change the execution.
+    pub fn parse_for_call(json: &str) -> Result<Self, RpcError> {
+        let value: Value = serde_json::from_str(json).unwrap_or_default();
+        let is_given = |name: &&str| value.get(name).is_some_and(|value| !value.is_null());
+        match ["stateOverrides", "blockOverrides"].into_iter().find(is_given) {
+            Some(name) => Err(refusal(format!("Invalid trace options: {name} are not supported"))),
+            None => Self::read(&value),
+        }
+    }
+
+    fn read(value: &Value) -> Result<Self, RpcError> {
+        let Value::Object(members) = value else { return Err(refusal("Invalid trace options")) };
+        let config = match members.get("tracerConfig") {
+            None | Some(Value::Null) => None,
+            Some(Value::Object(config)) => Some(config),
+            Some(_) => return Err(refusal("Invalid tracerConfig: an object is expected")),
         };
-        let tracer = match members.get("tracer").and_then(Value::as_str) {
-            None | Some("rskTracer") => Tracer::StructLogs,
-            Some("callTracer") => Tracer::Calls,
-            Some("prestateTracer") => Tracer::Prestate,
-            Some(other) => return Err(RpcError::invalid_params(format!("Invalid tracer: {other}"))),
-        };
-        Ok(Self {
-            tracer,
-            has_only_top: is_set(&members, "onlyTopCall"),
-            has_logs: is_set(&members, "withLog"),
-            is_diff: is_set(&members, "diffMode"),
-            hides_code: is_set(&members, "disableCode"),
-            hides_memory: is_set(&members, "disableMemory"),
-            hides_stack: is_set(&members, "disableStack"),
-            hides_storage: is_set(&members, "disableStorage"),
-        })
+        let mut options = Self { tracer: tracer(members.get("tracer"))?, ..Self::default() };
+        for (name, value) in members.iter().chain(config.into_iter().flatten()) {
+            if is_set(value) {
+                options.set(name);
+            }
+        }
+        Ok(options)
+    }
+
+    fn set(&mut self, name: &str) {
+        let flags = [
+            &mut self.has_only_top,
+            &mut self.has_logs,
+            &mut self.is_diff,
+            &mut self.hides_code,
+            &mut self.hides_memory,
+            &mut self.hides_stack,
+            &mut self.hides_storage,
+        ];
+        for (switch, flag) in SWITCHES.iter().zip(flags) {
+            if switch.eq_ignore_ascii_case(name) {
+                *flag = true;
+            }
+        }
     }
 }
 
-fn is_set(members: &Map<String, Value>, name: &str) -> bool {
-    members.get(name) == Some(&Value::Bool(true))
+fn refusal(message: impl Into<String>) -> RpcError {
+    RpcError::invalid_params(message).with_hint(format!("options: expected {EXPECTED}"))
+}
+
+fn tracer(value: Option<&Value>) -> Result<Tracer, RpcError> {
+    let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(Tracer::StructLogs) };
+    let name = value.as_str().unwrap_or_default().to_ascii_lowercase();
+    match name.as_str() {
+        "rsktracer" => Ok(Tracer::StructLogs),
+        "calltracer" => Ok(Tracer::Calls),
+        "prestatetracer" => Ok(Tracer::Prestate),
+        _ => Err(refusal(format!("Invalid tracer: {}", shortened(&Sent::from(value).quoted())))),
+    }
+}
+
+fn is_set(value: &Value) -> bool {
+    match value {
+        Value::Bool(is_set) => *is_set,
+        Value::String(text) => text.eq_ignore_ascii_case("true"),
+        _ => false,
+    }
 }
 
 /// What `trace_call` and the replays show.
@@ -106,8 +157,19 @@ mod tests {
         assert_eq!(TraceOptions::parse("{}").unwrap(), TraceOptions::default());
         let parsed = TraceOptions::parse(r#"{"tracer":"callTracer","withLog":true,"onlyTopCall":false}"#).unwrap();
         assert_eq!(parsed, TraceOptions { tracer: Tracer::Calls, has_logs: true, ..TraceOptions::default() });
-        assert!(TraceOptions::parse(r#"{"tracer":"4byteTracer"}"#).is_err());
-        assert!(TraceOptions::parse("[]").is_err());
+        let parsed =
+            TraceOptions::parse(r#"{"tracer":"CALLTRACER","tracerConfig":{"WITHLOG":"True"},"disableCode":"no"}"#);
+        assert_eq!(parsed.unwrap(), TraceOptions { tracer: Tracer::Calls, has_logs: true, ..TraceOptions::default() });
+        let message = |json| TraceOptions::parse_for_call(json).unwrap_err().message;
+        for (json, refusal) in [
+            (r#"{"tracer":"4byteTracer"}"#, "Invalid tracer: 4byteTracer"),
+            (r#"{"tracer":""}"#, "Invalid tracer: "),
+            (r#"{"tracerConfig":"x"}"#, "Invalid tracerConfig: an object is expected"),
+            ("[]", "Invalid trace options"),
+            (r#"{"blockOverrides":{}}"#, "Invalid trace options: blockOverrides are not supported"),
+        ] {
+            assert_eq!(message(json), refusal);
+        }
     }
 
     #[test]

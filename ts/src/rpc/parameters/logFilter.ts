@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { invalidParams, type RpcError } from '../errors.ts'
-import { type Kind, memberText, readMember, refuseLate } from '../kind.ts'
+import { type Kind, memberText, objectText, readMember, refuseLate } from '../kind.ts'
 import type { LargeText } from '../largeText.ts'
 import { address } from './address.ts'
 import { numberedBlock } from './block.ts'
@@ -63,14 +63,8 @@ export const logFilter: Kind<LogFilter> = {
   },
 }
 
-/** Parameter of eth_getLogs. A large one crosses as it was sent. */
-export const searchFilter: Kind<LogFilter | Buffer> = {
-  name: logFilter.name,
-  expects: logFilter.expects,
-  schema,
-  read: logFilter.read,
-  readLarge: ({ bytes }) => bytes,
-}
+/** Parameter of eth_getLogs. `crates/answers/src/log_filter.rs` reads it. */
+export const searchFilter = objectText(logFilter.name, logFilter.expects, schema)
 
 /** Reads the members `address` and `topics` of an object parameter called `owner`. */
 export function readCriteria(owner: string, members: Record<string, unknown>): LogCriteria {

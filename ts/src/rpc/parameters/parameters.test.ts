@@ -7,7 +7,6 @@ import { positional } from '../method.ts'
 import { address } from './address.ts'
 import { callBlock, estimateBlock, numberedBlock, stateBlock } from './block.ts'
 import { bytes, prefixedBytes } from './bytes.ts'
-import { callObject, callText, transactionObject } from './callObject.ts'
 import { filterId } from './filterId.ts'
 import { flag } from './flag.ts'
 import { blockHash, transactionHash } from './hash.ts'
@@ -18,8 +17,6 @@ import { seconds } from './seconds.ts'
 import { snapshotId } from './snapshotId.ts'
 import { text } from './text.ts'
 import { tracedBlock, tracedBlockOrHash } from './tracedBlock.ts'
-import { traceFilter } from './traceFilter.ts'
-import { callTraceOptions, traceOptions } from './traceOptions.ts'
 import { tracePosition } from './tracePosition.ts'
 import { traceTypes } from './traceTypes.ts'
 import { word } from './word.ts'
@@ -234,69 +231,6 @@ describe('bytes', () => {
   ])
 })
 
-describe('callObject', () => {
-  accepts(callObject, [
-    [{}, {}],
-    [{ to: null, unknown: 1, type: '0x2', accessList: [] }, {}],
-    [
-      { from: who, to: who, gas: 21000, value: '0x0', data: '' },
-      { from: who, to: who, gas: '0x5208', value: '0x0', data: '0x' },
-    ],
-    [{ value: '', gas: '0x' }, {}],
-    [{ gasLimit: '0x1', gas: '0x2' }, { gas: '0x2' }],
-    [{ gasLimit: '0x1' }, {}],
-    [{ data: '0x', input: '0x01' }, { data: '0x01' }],
-    [{ data: '0x313ce567', input: '0x' }, { data: '0x313ce567' }],
-    [{ data: '0xAB', input: '0xab' }, { data: '0xAB' }],
-    [{ chainId: '0x1' }, { chainId: '0x1' }],
-  ])
-  refuses(callObject, [
-    [null, 'Invalid call object'],
-    ['x', 'Invalid call object'],
-    [[], 'Invalid call object'],
-    [{ to: '' }, 'Invalid address: null, empty or invalid hex value.'],
-    [{ data: 'zz' }, 'Invalid data format: invalid hex value.'],
-    [{ gas: 'zz' }, 'Invalid param zz: value must be a valid hex or string number.'],
-    [{ gasPrice: '1.5' }, 'Invalid param 1.5: value must be a valid hex or string number.'],
-    [{ gas: '-1' }, 'Invalid param -1: value must be a valid hex or string number.'],
-    [{ data: '0x01', input: '0x02' }, 'Invalid input: data and input are both given and differ'],
-  ])
-
-  test('behavior: the text is the JSON of the call, whatever it has', () => {
-    for (const call of [
-      {},
-      { to: who },
-      { data: '0x' },
-      { to: who, data: '0x01' },
-      { from: who, to: who, data: '0x01' },
-      { to: who, data: '0x01', chainId: '"33' },
-      { to: who, value: '0x0', data: '0x01' },
-    ]) {
-      expect(JSON.parse(callText(call).toString())).toEqual(call)
-    }
-  })
-
-  test('error: the hint names the member', () => {
-    expect(() => callObject.read({ gas: 'zz' })).toThrow(
-      expect.objectContaining({ hint: 'call.gas: expected a number, 0x and hex digits, or decimal' }),
-    )
-  })
-})
-
-describe('transactionObject', () => {
-  accepts(transactionObject, [
-    [
-      { from: who, chainId: 33 },
-      { from: who, chainId: '33' },
-    ],
-  ])
-  refuses(transactionObject, [
-    [{ from: who, value: '' }, 'Number values should not contain letters or hex values should start with 0x.'],
-    [{ from: who, value: '0x' }, 'Invalid param 0x: no digits'],
-    [{ from: who, value: '-1' }, 'Invalid param -1: value must be a valid hex or string number.'],
-  ])
-})
-
 describe('logFilter', () => {
   accepts(logFilter, [
     [{}, {}],
@@ -421,16 +355,6 @@ describe('the first of two faults', () => {
     [{ fromBlock: 1e30 }, "Invalid block identifier '1.0E30'"],
     [{ topics: [`0x${'z'.repeat(63)}`] }, 'Invalid topic format: invalid hex value'],
   ])
-  refuses(callObject, [
-    [{ gasLimit: 'yy', gas: 'zz' }, 'Invalid param zz: value must be a valid hex or string number.'],
-    [{ gas: 'abc', data: 'zz' }, 'Invalid data format: invalid hex value.'],
-  ])
-  refuses(transactionObject, [
-    [{ to: who, gas: '0x' }, 'from is null'],
-    [{ to: who, gas: 'zz' }, 'Invalid param zz: value must be a valid hex or string number.'],
-    [5, 'from is null'],
-  ])
-
   test.each([
     [[null, '0x0', 'zz'], "Invalid block identifier 'zz'"],
     [[null, 'zz', null], 'Invalid param zz: value must be a valid hex or string number.'],
@@ -445,33 +369,6 @@ describe('the first of two faults', () => {
 })
 
 describe('traces', () => {
-  accepts(traceOptions, [
-    [{}, { tracer: 'rskTracer' }],
-    [{ tracer: null, tracerConfig: null }, { tracer: 'rskTracer' }],
-    [
-      { tracer: 'CALLTRACER', tracerConfig: { withLog: true } },
-      { tracer: 'callTracer', withLog: true },
-    ],
-    [
-      {
-        DISABLESTACK: 'True',
-        disableMemory: 'no',
-        disableStorage: false,
-        disableCode: { toString: 1 },
-        withLog: ['true'],
-      },
-      { tracer: 'rskTracer', disableStack: true },
-    ],
-    [{ timeout: '5s', foo: {} }, { tracer: 'rskTracer' }],
-  ])
-  refuses(traceOptions, [
-    ['callTracer', 'Invalid trace options'],
-    [[], 'Invalid trace options'],
-    [{ tracer: '' }, 'Invalid tracer: '],
-    [{ tracer: '{ fault: function() {} }' }, 'Invalid tracer: { fault: function() {} }'],
-    [{ tracerConfig: 'x' }, 'Invalid tracerConfig: an object is expected'],
-  ])
-  refuses(callTraceOptions, [[{ blockOverrides: {} }, 'Invalid trace options: blockOverrides are not supported']])
   accepts(traceTypes, [
     [[], []],
     [
@@ -482,22 +379,6 @@ describe('traces', () => {
   refuses(traceTypes, [
     ['trace', 'Invalid trace types: an array is expected'],
     [['Trace'], 'Invalid trace type: Trace'],
-  ])
-  accepts(traceFilter, [
-    [{}, {}],
-    [
-      { fromBlock: '0x1', toBlock: null, fromAddress: who, toAddress: [] },
-      { fromBlock: '0x1', fromAddress: [who], toAddress: [] },
-    ],
-    [
-      { after: 0, count: 5 },
-      { after: 0, count: 5 },
-    ],
-  ])
-  refuses(traceFilter, [
-    [{ count: 1.5 }, 'Invalid count 1.5: must be a whole number'],
-    [{ count: -1 }, 'Count value cannot be negative.'],
-    [{ mode: 'union' }, 'Invalid trace_filter parameters: unknown member mode'],
   ])
   accepts(tracedBlock, [
     ['latest', 'latest'],
