@@ -1,8 +1,8 @@
 //! Answers: a typed question in, the finished JSON text of its result out, or an [`RpcError`].
 //!
 //! Every answer is a file named after its method, with one function `answer`; `eth/get_balance.rs` answers
-//! `eth_getBalance`. Shapes that several answers share stand in `objects`, the words of refusals where they arise,
-//! the codes in `error`.
+//! `eth_getBalance`. `objects` has shapes that several answers share, `error` has the codes; error texts are where they
+//! arise.
 //!
 //! Must not know sockets, envelopes, routing, Node or threads, and must not write to the chain except through it.
 //!

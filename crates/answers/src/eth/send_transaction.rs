@@ -16,7 +16,7 @@ const DEFAULT_GAS: u64 = 90_000;
 pub fn answer(node: &Node, object: &CallObject) -> Answer {
     let accounts = node.accounts();
     if object.from.is_none() {
-        // A node without accounts says so first. Nobody has the zero address.
+        // A node without accounts reports that first. No account has the zero address.
         accounts.key(&Address::ZERO, || "from is null".into())?;
     }
     let signer =
@@ -37,8 +37,8 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Signs it and hands it to the pool. Without a nonce of its own it takes the account's next one, which no other
-    /// submission gets.
+    /// Signs the transaction and submits it to the pool. Without a nonce it takes the next one of the account, which no
+    /// other submission gets.
     pub(crate) fn submit(&self, chain: &Chain) -> Result<SubmittedTransaction, RpcError> {
         match self.nonce {
             Some(nonce) => Ok(chain.submit(self.sign(nonce)?)?),

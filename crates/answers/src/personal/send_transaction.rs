@@ -15,7 +15,7 @@ pub fn sender(object: &CallObject) -> Vec<u8> {
 /// Signs with a key and hands the transaction to the pool; its hash. Does not mine with instant mining (reference).
 pub fn answer(node: &Node, object: &CallObject, key: &[u8]) -> Answer {
     let key = read_key(key)?;
-    // A foreign chain is refused by its number here, not by what was sent (reference).
+    // The error for a foreign chain has its number here, not the sent text (reference).
     let chain_id = object.chain_id.as_ref().map(|(number, _text)| (*number, number.to_string()));
     let object = CallObject { chain_id, ..object.clone() };
     let pending = pending(node, &object, |_from| Ok(Signer::Key(key)))?;

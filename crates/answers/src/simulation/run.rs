@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Calls of a whole simulation.
 const MAX_CALLS: usize = 1000;
 
-/// A block with what came of its calls.
+/// A block with the results of its calls.
 pub(crate) struct SimulatedBlock {
     pub(crate) block: Block,
     /// Sender of each call.
@@ -185,7 +185,7 @@ fn execute(
     Ok(outcome)
 }
 
-/// Why a call cannot stand in its block.
+/// Returns the error for a call that its block cannot contain.
 fn refusal(error: ExecError) -> RpcError {
     let ExecError::Refused { reason, .. } = error else { return error.into() };
     let code = match reason {

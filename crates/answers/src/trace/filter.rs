@@ -14,7 +14,7 @@ use rhizome_primitives::Address;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What is looked for. Addresses are those of the transactions, not of the calls inside.
+/// Criteria of a search. Addresses are those of the transactions, not of their inner calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceFilter {
     from_block: String,

@@ -1,4 +1,4 @@
-//! Which tracer, and what it shows.
+//! Selection of a tracer, and options of its output.
 
 use crate::error::RpcError;
 use crate::sent::{Sent, shortened};
@@ -117,12 +117,12 @@ fn is_set(value: &Value) -> bool {
     }
 }
 
-/// What `trace_call` and the replays show.
+/// Parts in the results of `trace_call` and the replays.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReplayParts {
     /// `trace`: the calls.
     pub has_trace: bool,
-    /// `stateDiff`: what changed in the state.
+    /// `stateDiff`: changes of the state.
     pub has_state_diff: bool,
     /// `vmTrace`: every instruction.
     pub has_vm_trace: bool,
