@@ -1,9 +1,10 @@
 // The static checks that CI runs before the tests. Each returns its problems as lines.
 import { checkDependencies } from './check-dependencies.mjs'
 import { checkReferences } from './check-docs.mjs'
-import { checkFloors } from './check-floors.mjs'
+import { checkCircles, checkFloors } from './check-floors.mjs'
 import { checkMethods } from './check-methods.mjs'
 import { checkPins } from './check-pins.mjs'
+import { checkProse } from './check-prose.mjs'
 import { checkDocs } from './docs.mjs'
 import { cargoEnvironment } from './setup/cargo.mjs'
 import { run, SetupError } from './setup/run.mjs'
@@ -23,6 +24,8 @@ export function checks(root) {
     ["types of the operator's page", () => local('typescript/bin/tsc', '-p', 'ts/src/admin/page')],
     ['files and symbols named in documents', () => report(checkReferences(root))],
     ['floors', () => report(checkFloors(root))],
+    ['circles and names of types', () => report(checkCircles(root).problems)],
+    ['prose', () => report(checkProse(root))],
     ['pins', () => report(checkPins(root))],
     ['licences and sources', () => report(checkDependencies(root))],
     ['methods', () => report(checkMethods(root))],
