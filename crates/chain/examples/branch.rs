@@ -18,9 +18,15 @@ enum SendError {
     #[error(transparent)]
     Pool(#[from] PoolRejection),
     #[error(transparent)]
-    Mine(#[from] MineError),
+    Mine(Box<MineError>),
     #[error(transparent)]
     Chain(#[from] ChainError),
+}
+
+impl From<MineError> for SendError {
+    fn from(error: MineError) -> Self {
+        Self::Mine(Box::new(error))
+    }
 }
 
 fn open(name: &'static str) -> Result<Arc<Chain>, Box<dyn Error>> {

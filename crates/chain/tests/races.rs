@@ -37,9 +37,15 @@ enum SendError {
     #[error(transparent)]
     Signature(#[from] SignatureError),
     #[error(transparent)]
-    Mine(#[from] MineError),
+    Mine(Box<MineError>),
     #[error(transparent)]
     Chain(#[from] ChainError),
+}
+
+impl From<MineError> for SendError {
+    fn from(error: MineError) -> Self {
+        Self::Mine(Box::new(error))
+    }
 }
 
 fn sender(name: &str) -> Address {
