@@ -27,7 +27,7 @@ const samples = 40
 /** Allowed growth of memory after the first quarter of the run. */
 const growthLimit = 1.25
 /** Shorter runs do not check memory: the node is still warming up. */
-const leastMinutes = 1
+const leastMinutes = 3
 
 /** `order` reorders the requests of a group. */
 export async function run(report, { minutes, isQuick = false, order = (requests) => requests }) {
