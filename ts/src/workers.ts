@@ -13,12 +13,6 @@ import type { FromWorker, ToWorker, WorkerStart } from './workerMessages.ts'
 // The bundle of the worker is next to the bundle of this file.
 const program = new URL('./worker.js', import.meta.url)
 
-/**
- * Three semi-spaces of 4 MB instead of 16 MB. Survivors of a full semi-space are copied in one step: with batches of 50 full
- * blocks from 100 connections that took up to 18 ms of processor time, now 8 ms.
- */
-const maxYoungGenerationSizeMb = 12
-
 /** The worker threads of a node. Each serves HTTP and WebSocket on the shared ports. */
 export class Workers {
   /** One shared number: the open WebSocket connections of all workers. */
@@ -51,7 +45,7 @@ export class Workers {
         connections,
         counters: counters[index]?.memory,
       }
-      const worker = new Worker(program, { workerData, execArgv: [], resourceLimits: { maxYoungGenerationSizeMb } })
+      const worker = new Worker(program, { workerData, execArgv: [] })
       worker.on('error', (error) => {
         logger.error({ worker: index, reason: error.stack ?? error.message }, 'worker failed')
         onFailure(error.message)

@@ -167,6 +167,8 @@ export function writeResult(id: string, result: Answer): Message {
 
 /** Shorter texts are joined: that takes less time than sending pieces. */
 const pieceLength = 16_384
+/** The same for the answers of a batch, which are many short pieces. */
+const joinedLength = 131_072
 
 /** Returns an error with its envelope. `withHint` adds location of the fault and expected value to the message. */
 export function writeError(id: string, error: RpcError, withHint: boolean): string {
@@ -184,7 +186,7 @@ export function writeBatch(answers: readonly Message[]): Message | undefined {
     length += answer.length
     isText &&= typeof answer === 'string'
   }
-  if (isText && length < pieceLength) return `[${answers.join(',')}]`
+  if (isText && length < joinedLength) return `[${answers.join(',')}]`
   const pieces = answers.flatMap((answer, index) => [index === 0 ? '[' : ',', ...LongAnswer.piecesOf(answer)])
   return new LongAnswer([...pieces, ']'])
 }
