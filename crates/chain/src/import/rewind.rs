@@ -45,5 +45,7 @@ fn delete_above(writer: &mut HeadWriter, height: u64) -> Result<(), ChainError> 
     *state = ImportState::open(target.state_root, &archive.store, writer.steps.config.cache_bytes);
     archive.forget_all();
     publisher.publish(target, generation, &change, &[]);
+    // The same block may be mined again, without a change by hand of the state after it.
+    publisher.note_state_change();
     Ok(())
 }
