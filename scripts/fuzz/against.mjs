@@ -3,6 +3,7 @@
 // PATH starts the reference, see reference.mjs. Each chain has its own seed, which reproduces its programs.
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -24,12 +25,14 @@ const heightScale = 15
 /** Sends `cases` transactions and returns the number of differences. */
 export async function searchAgainst(root, program, cases, seed) {
   const { startNode } = await import(`${root}/ts/dist/index.js`)
+  // The native addon of this process, which the package does not export.
+  const addon = createRequire(import.meta.url)(`${root}/ts/src/native/rhizome.node`)
   const totals = { transactions: 0, blocks: 0, answers: 0, differences: 0 }
   const chains = Math.ceil(cases / chainLength)
   for (let chain = 0; chain < chains && totals.differences < shownDifferences; chain++) {
     const length = Math.min(chainLength, cases - chain * chainLength)
     const folder = mkdtempSync(join(tmpdir(), 'rhizome-against-'))
-    const search = new Search(root, folder, program, seed + chain, startNode)
+    const search = new Search(root, folder, program, seed + chain, startNode, addon)
     try {
       await search.run(length)
     } finally {
@@ -61,6 +64,7 @@ class Search {
   #random
   #reference
   #startNode
+  #addon
   #node
   #chainFile
   /** Answers of the reference: method, parameters, answer. */
@@ -68,11 +72,12 @@ class Search {
   #known = []
   #contracts = []
 
-  constructor(root, folder, program, seed, startNode) {
+  constructor(root, folder, program, seed, startNode, addon) {
     this.#folder = folder
     this.#seed = seed
     this.#random = new Random(seed)
     this.#startNode = startNode
+    this.#addon = addon
     const heights = this.#random.isOne(2) ? upgradeHeights(root) : undefined
     this.rules = heights === undefined ? 'the rules of today' : 'all upgrades'
     if (heights !== undefined) {
@@ -194,7 +199,7 @@ class Search {
       log: { level: 'error' },
       modules: { debug: { enabled: true }, trace: { enabled: true } },
     })
-    await this.#node.native
+    await this.#addon
       .importBlocks(file, '{}', () => undefined)
       .catch((error) => {
         this.#show(`import: ${error.message}`)
