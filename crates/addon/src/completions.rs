@@ -172,8 +172,30 @@ unsafe extern "C" fn on_wakeup(_handle: *mut c_void) {
         }
         sys::napi_get_reference_value(completions.env, completions.settle_some, &mut function);
         sys::napi_get_global(completions.env, &mut global);
-        sys::napi_make_callback(completions.env, null_mut(), global, function, 0, null(), null_mut());
+        let status = sys::napi_make_callback(completions.env, null_mut(), global, function, 0, null(), null_mut());
+        if status == sys::Status::napi_pending_exception {
+            report_exception(completions.env);
+        }
         sys::napi_close_handle_scope(completions.env, scope);
+    }
+}
+
+/// Reports an exception that JavaScript did not catch. Otherwise Node-API would keep it: further callbacks would be refused,
+/// and a clean-up hook of the ending worker, in which no handle may be made, would make one for it.
+///
+/// # Safety
+///
+/// Runs on the thread of the environment, in an open handle scope.
+unsafe fn report_exception(env: sys::napi_env) {
+    let mut exception = null_mut();
+    // Safety: as above.
+    unsafe {
+        if sys::napi_get_and_clear_last_exception(env, &mut exception) == sys::Status::napi_ok
+            && sys::napi_fatal_exception(env, exception) != sys::Status::napi_ok
+        {
+            // The worker is ending, or its handler of uncaught exceptions has failed.
+            sys::napi_get_and_clear_last_exception(env, &mut exception);
+        }
     }
 }
 
