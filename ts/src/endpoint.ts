@@ -11,6 +11,7 @@ import type { Context } from './methods/context.ts'
 import { entriesFor, servedModules } from './methods/entries.ts'
 import { openRpcDocument } from './methods/openRpc.ts'
 import { largeBodies } from './native/largeBody.ts'
+import { objectFault } from './native/objectFault.ts'
 import type { Counters } from './observe/counters.ts'
 import type { Health } from './observe/health.ts'
 import { Dispatcher, type Observer } from './rpc/dispatch.ts'
@@ -59,7 +60,8 @@ export class Endpoint {
     }
     // Behind the start, and not in front of a caller.
     setTimeout(() => context.discover(), 1000).unref()
-    const dispatcher = new Dispatcher(entries, context, settings.dispatch, (request) => {
+    const dispatch = { ...settings.dispatch, objectFault: objectFault(native) }
+    const dispatcher = new Dispatcher(entries, context, dispatch, (request) => {
       counters?.count(request.method, request.elapsedMs, request.errorCode)
       observe(request)
     })

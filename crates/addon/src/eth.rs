@@ -7,7 +7,7 @@ use napi::Result;
 use napi_derive::napi;
 use rhizome_answers::block_id::BlockId;
 use rhizome_answers::objects::block::TransactionList;
-use rhizome_answers::{RpcError, eth, parameters};
+use rhizome_answers::{RpcError, eth, object_fault, parameters};
 
 /// Answers `eth_protocolVersion`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
@@ -258,4 +258,10 @@ pub fn eth_max_priority_fee_per_gas() -> Result<Reply> {
 /// Converts an index.
 fn position(index: u32) -> std::result::Result<usize, RpcError> {
     usize::try_from(index).map_err(RpcError::internal)
+}
+
+/// Returns the fault of an object of a request by the name of the parameter: `{"message","hint","shows"}` or `null`.
+#[napi(catch_unwind, ts_return_type = "string | Buffer")]
+pub fn object_fault(name: String, #[napi(ts_arg_type = "string | Buffer")] object: Text) -> Result<Reply> {
+    sync(|_node| object_fault::answer(&name, &object))
 }

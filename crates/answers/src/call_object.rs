@@ -64,7 +64,7 @@ impl Use {
 impl CallObject {
     /// Reads the JSON text of the object of a call.
     pub fn parse(json: &str) -> Result<Self, RpcError> {
-        Ok(Self::parse_call(json)?)
+        Ok(Self::read_call(json)?)
     }
 
     /// Reads the JSON texts of a call and of its overrides; empty texts of overrides mean none.
@@ -73,7 +73,7 @@ impl CallObject {
         state_overrides: &str,
         block_overrides: &str,
     ) -> Result<(Self, Overrides), RpcError> {
-        let call = match Self::parse_call(call) {
+        let call = match Self::read_call(call) {
             Err(fault) if fault.class != FaultClass::Form => {
                 // A fault of form in a later parameter takes precedence.
                 Overrides::parse(state_overrides, block_overrides)?;
@@ -86,6 +86,11 @@ impl CallObject {
 
     /// Reads the JSON text of a transaction to send.
     pub fn parse_transaction(json: &str) -> Result<Self, RpcError> {
+        Ok(Self::read_transaction(json)?)
+    }
+
+    /// [`CallObject::parse_transaction`] with the class of the fault.
+    pub(crate) fn read_transaction(json: &str) -> Result<Self, Fault> {
         let members = Members::parse(json);
         let get = |name: &str| members.as_ref().and_then(|members| members.get(name));
         let read = match &members {
@@ -95,9 +100,9 @@ impl CallObject {
         // The reference checks the sender before it uses other members.
         let has_sender = get("from").is_some_and(|from| from != Sent::Null);
         read.map_err(|fault| match fault.class {
-            FaultClass::Form => fault.into(),
-            _ if has_sender => fault.into(),
-            _ => RpcError::from(Fault { message: "from is null".into(), ..fault }),
+            FaultClass::Form => fault,
+            _ if has_sender => fault,
+            _ => Fault { class: FaultClass::Form, message: "from is null".into(), ..fault },
         })
     }
 
@@ -107,7 +112,8 @@ impl CallObject {
         Self::read(|name| Map::get(members, name).map(Sent::from), Use::Call)
     }
 
-    fn parse_call(json: &str) -> Result<Self, Fault> {
+    /// [`CallObject::parse`] with the class of the fault.
+    pub(crate) fn read_call(json: &str) -> Result<Self, Fault> {
         let members = Members::parse(json).ok_or_else(|| Use::Call.fault("Invalid call object"))?;
         Self::read(|name| members.get(name), Use::Call)
     }

@@ -35,6 +35,7 @@ pub mod net;
 pub mod node;
 pub mod node_figures;
 pub mod node_info;
+pub mod object_fault;
 pub mod objects;
 pub mod options;
 pub mod overrides;

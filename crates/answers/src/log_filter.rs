@@ -14,11 +14,12 @@ const EXPECTED: &str = "an object with fromBlock, toBlock or blockHash, address,
 pub struct LogQuery {
     /// Addresses and topics.
     pub filter: LogFilter,
-    place: Place,
+    range: RequestedRange,
 }
 
+/// Blocks of a search as the request names them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Place {
+enum RequestedRange {
     Block(B256),
     Range { from: Bound, to: Bound },
 }
@@ -31,15 +32,15 @@ enum Bound {
     Number(u64),
 }
 
-/// Where a query looks, measured against the head.
+/// Blocks of a search at the current head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SearchPlace {
-    /// One block, on the main chain or beside it.
+pub enum SearchRange {
+    /// One block, of the main chain or of a branch.
     Block(B256),
-    /// Main chain blocks, both bounds included.
+    /// Blocks of the main chain from the first number to the second, both included.
     Range(u64, u64),
-    /// No block at all.
-    Nowhere,
+    /// No block.
+    Empty,
 }
 
 impl LogQuery {
@@ -68,30 +69,32 @@ impl LogQuery {
             members.get("blockHash").map(|hash| sent::hash(&Sent::from(hash).as_text(), "block hash", at("blockHash")));
         let hash = hash.transpose()?;
         let topics = topics(members.get("topics"))?;
-        let place = match hash {
-            None => Place::Range { from: from.unwrap_or(Bound::Latest), to: to.unwrap_or(Bound::Latest) },
-            Some(hash) if from.is_none() && to.is_none() => Place::Block(hash),
+        let range = match hash {
+            None => RequestedRange::Range { from: from.unwrap_or(Bound::Latest), to: to.unwrap_or(Bound::Latest) },
+            Some(hash) if from.is_none() && to.is_none() => RequestedRange::Block(hash),
             Some(_) => return Err(RpcError::invalid_params("Cannot specify both blockHash and fromBlock/toBlock")),
         };
         if is_reversed(from, to) {
             return Err(RpcError::invalid_params("fromBlock cannot be greater than toBlock"));
         }
-        Ok(Self { filter: LogFilter { addresses, topics }, place })
+        Ok(Self { filter: LogFilter { addresses, topics }, range })
     }
 
-    /// The place as of the present head. Bounds above the head are lowered to it.
-    pub fn search_place(&self, node: &Node) -> Result<SearchPlace, RpcError> {
-        match &self.place {
-            Place::Block(hash) => Ok(SearchPlace::Block(*hash)),
-            Place::Range { from, to } => range(*from, *to, node.chain().head().number()),
+    /// Returns the blocks to search at the current head. Bounds above the head are lowered to it.
+    ///
+    /// Fails with -32602 if the first block is above the last.
+    pub fn search_range(&self, node: &Node) -> Result<SearchRange, RpcError> {
+        match &self.range {
+            RequestedRange::Block(hash) => Ok(SearchRange::Block(*hash)),
+            RequestedRange::Range { from, to } => range(*from, *to, node.chain().head().number()),
         }
     }
 }
 
-fn range(from: Bound, to: Bound, head: u64) -> Result<SearchPlace, RpcError> {
+fn range(from: Bound, to: Bound, head: u64) -> Result<SearchRange, RpcError> {
     let first = match from {
-        // Pending logs are not served: there is nothing from there on.
-        Bound::Pending => return Ok(SearchPlace::Nowhere),
+        // Logs of pending blocks are not served.
+        Bound::Pending => return Ok(SearchRange::Empty),
         Bound::Earliest => 0,
         Bound::Latest => head,
         Bound::Number(number) => number,
@@ -101,20 +104,20 @@ fn range(from: Bound, to: Bound, head: u64) -> Result<SearchPlace, RpcError> {
         Bound::Latest | Bound::Pending => head,
         Bound::Number(number) => number,
     };
-    // A block that does not exist yet has no logs, whatever the default upper bound says.
+    // A range that starts above the head is empty. It is not reversed, though its upper bound is the head.
     if first > head && (to == Bound::Latest || to == Bound::Pending) {
-        return Ok(SearchPlace::Nowhere);
+        return Ok(SearchRange::Empty);
     }
     if first > last {
         return Err(RpcError::invalid_params("fromBlock cannot be greater than toBlock"));
     }
     if first > head {
-        return Ok(SearchPlace::Nowhere);
+        return Ok(SearchRange::Empty);
     }
-    Ok(SearchPlace::Range(first, last.min(head)))
+    Ok(SearchRange::Range(first, last.min(head)))
 }
 
-/// Whether a range ends before it begins, at any head.
+/// Returns whether a range ends before it begins at any head.
 fn is_reversed(from: Option<Bound>, to: Option<Bound>) -> bool {
     match (from, to) {
         (Some(Bound::Latest | Bound::Pending), Some(Bound::Earliest)) => true,
@@ -210,10 +213,10 @@ mod tests {
     }
 
     #[test]
-    fn places() {
+    fn requested_ranges() {
         let hash = format!("0x{}", "ab".repeat(32));
         let query = LogQuery::parse(&format!(r#"{{"blockHash":"{hash}"}}"#)).unwrap();
-        assert_eq!(query.place, Place::Block(B256::repeat_byte(0xab)));
+        assert_eq!(query.range, RequestedRange::Block(B256::repeat_byte(0xab)));
         let both = format!(r#"{{"blockHash":"{hash}","toBlock":"0x1"}}"#);
         assert_eq!(message(&both), "Cannot specify both blockHash and fromBlock/toBlock");
         assert_eq!(message(r#"{"blockHash":null}"#), "Invalid block hash: incorrect length.");
@@ -241,14 +244,14 @@ mod tests {
     fn ranges_against_the_head() {
         use Bound::{Earliest, Latest, Number, Pending};
         let head = 31;
-        assert_eq!(range(Latest, Latest, head), Ok(SearchPlace::Range(31, 31)));
-        assert_eq!(range(Earliest, Pending, head), Ok(SearchPlace::Range(0, 31)));
-        assert_eq!(range(Number(4), Number(0x9999), head), Ok(SearchPlace::Range(4, 31)));
-        assert_eq!(range(Latest, Number(0x99), head), Ok(SearchPlace::Range(31, 31)));
-        for nowhere in
+        assert_eq!(range(Latest, Latest, head), Ok(SearchRange::Range(31, 31)));
+        assert_eq!(range(Earliest, Pending, head), Ok(SearchRange::Range(0, 31)));
+        assert_eq!(range(Number(4), Number(0x9999), head), Ok(SearchRange::Range(4, 31)));
+        assert_eq!(range(Latest, Number(0x99), head), Ok(SearchRange::Range(31, 31)));
+        for empty in
             [range(Pending, Pending, head), range(Number(99), Latest, head), range(Number(99), Number(99), head)]
         {
-            assert_eq!(nowhere, Ok(SearchPlace::Nowhere));
+            assert_eq!(empty, Ok(SearchRange::Empty));
         }
         for reversed in
             [range(Number(6), Number(3), head), range(Latest, Number(4), head), range(Latest, Earliest, head)]

@@ -101,7 +101,7 @@ pub enum ImportError {
         transaction: B256,
         /// The method, or the storage slot with a value of a later stage.
         part: &'static str,
-        /// The stage that brings it (bridge chapter 14.2).
+        /// The stage that brings it (docs/spec/bridge.md, 14.2).
         stage: u8,
     },
     /// The execution stopped without a verdict about the block.

@@ -6,6 +6,7 @@ pub(crate) mod block_template_options;
 pub(crate) mod block_templates;
 pub(crate) mod skipped_transaction;
 pub(crate) mod snapshots;
+pub(crate) mod submission;
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ import {
 } from './errors.ts'
 import { eventLoopBudget } from './eventLoopBudget.ts'
 import type { Message } from './longAnswer.ts'
-import { type Method, type Params, wrongArity } from './method.ts'
+import { type Method, type ObjectFault, type Params, wrongArity } from './method.ts'
 import type { RequestContext } from './requestContext.ts'
 
 /** Entry of the method table. */
@@ -56,6 +56,8 @@ export interface DispatchSettings {
   readonly hasHints: boolean
   /** Required parameters with a default may be omitted. */
   readonly presumesBlock: boolean
+  /** Decides, after another parameter was rejected, whether an object has a fault that takes precedence. */
+  readonly objectFault?: ObjectFault
 }
 
 /** Called for each request after its answer. `defect` is an internal failure, for the log only. */
@@ -163,12 +165,12 @@ export class Dispatcher<Context> {
         throw invalidRequest('invalid request', 'id: expected a string or a number')
     }
     const { spec, params, timeoutMs } = served
-    const { presumesBlock } = this.#settings
+    const { presumesBlock, objectFault } = this.#settings
     if (call.params === undefined || !params.hasArity(call.params.length, presumesBlock)) {
       throw wrongArity(call.method, params, call.params?.length)
     }
     const within = timeoutMs === undefined ? request : request.within(timeoutMs)
-    const values = params.read(call.params, presumesBlock, call)
+    const values = params.read(call.params, presumesBlock, call, objectFault)
     if (caller?.contracts !== undefined) checkContracts(spec, values, call.params, caller.contracts)
     return spec.method.answer(this.#context, values, within)
   }

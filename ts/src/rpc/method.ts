@@ -23,9 +23,15 @@ export interface Params<T extends readonly unknown[]> {
   }[]
   /** Returns whether a number of parameters is valid. With `presumes`, trailing required parameters with a default may be absent. */
   hasArity(count: number, presumes: boolean): boolean
-  /** Returns the values in order, undefined for absent or null optional parameters. */
-  read(sent: readonly unknown[], presumes: boolean, source?: Pick<Call, 'paramText'>): T
+  /**
+   * Returns the values in order, undefined for absent or null optional parameters. Objects are not checked, unless another
+   * parameter has a fault: then `objectFault` decides which one is reported.
+   */
+  read(sent: readonly unknown[], presumes: boolean, source?: Pick<Call, 'paramText'>, objectFault?: ObjectFault): T
 }
+
+/** Returns the fault of an object that the core reads, by the name of its parameter. */
+export type ObjectFault = (name: string, text: string | Buffer) => RpcError | undefined
 
 /** Declares parameters: required, then optional ones. */
 export function positional<const R extends readonly Kind<unknown>[], const O extends readonly Kind<unknown>[] = []>(
@@ -42,24 +48,48 @@ export function positional<const R extends readonly Kind<unknown>[], const O ext
       return { name, expects, schema, isRequired, isPresumable: isRequired && index >= presumable }
     }),
     hasArity: (count, presumes) => count >= (presumes ? presumable : required.length) && count <= kinds.length,
-    read(sent, presumes, source) {
-      const faults: Faults = {}
-      const values = kinds.map((kind, index) => {
-        const value = sent[index]
-        if (index >= required.length && (value === undefined || value === null)) return undefined
-        if (value === undefined && presumes && kind.whenAbsent !== undefined) return kind.whenAbsent
-        if (source !== undefined && kind.crossesAsText === true) return source.paramText(index)
-        try {
-          return value instanceof LargeText ? readLarge(kind, value) : kind.read(value)
-        } catch (error) {
-          return postpone(faults, error, value === null && kind.looksForNull !== true)
-        }
-      })
-      const fault = faults.inUse ?? faults.onlyHere
-      if (fault !== undefined) throw fault
-      return values as [...Required<R>, ...Optional<O>]
+    read(sent, presumes, source, objectFault) {
+      const read = (checkObject?: ObjectFault) =>
+        readValues(kinds, required.length, sent, presumes, source, checkObject) as [...Required<R>, ...Optional<O>]
+      try {
+        return read()
+      } catch (error) {
+        // The core reads objects later. A fault of an object may take precedence.
+        if (objectFault !== undefined && kinds.some((kind) => kind.crossesAsText)) read(objectFault)
+        throw error
+      }
     },
   }
+}
+
+function readValues(
+  kinds: readonly Kind<unknown>[],
+  required: number,
+  sent: readonly unknown[],
+  presumes: boolean,
+  source: Pick<Call, 'paramText'> | undefined,
+  checkObject: ObjectFault | undefined,
+): unknown[] {
+  const faults: Faults = {}
+  const values = kinds.map((kind, index) => {
+    const value = sent[index]
+    if (index >= required && (value === undefined || value === null)) return undefined
+    if (value === undefined && presumes && kind.whenAbsent !== undefined) return kind.whenAbsent
+    try {
+      if (source === undefined || kind.crossesAsText !== true) {
+        return value instanceof LargeText ? readLarge(kind, value) : kind.read(value)
+      }
+      const text = source.paramText(index)
+      const fault = checkObject?.(kind.name, text)
+      if (fault !== undefined) throw fault
+      return text
+    } catch (error) {
+      return postpone(faults, error, value === null && kind.looksForNull !== true)
+    }
+  })
+  const fault = faults.inUse ?? faults.onlyHere
+  if (fault !== undefined) throw fault
+  return values
 }
 
 /** Late faults of parameters: faults of form in later parameters take precedence. */

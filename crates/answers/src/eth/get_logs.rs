@@ -2,7 +2,7 @@
 
 use crate::error::{Answer, Details, ErrorCode, RpcError};
 use crate::json::JsonWriter;
-use crate::log_filter::{LogQuery, SearchPlace};
+use crate::log_filter::{LogQuery, SearchRange};
 use crate::node::Node;
 use crate::objects::log;
 use crate::options::LogLimits;
@@ -14,14 +14,14 @@ use std::ops::ControlFlow;
 pub fn answer(node: &Node, query: &LogQuery, deadline: &Deadline, cancellation: &Deadline) -> Answer {
     let mut json = JsonWriter::with_capacity(1024);
     json.begin_array();
-    match query.search_place(node)? {
-        SearchPlace::Nowhere => {}
-        SearchPlace::Block(hash) => {
+    match query.search_range(node)? {
+        SearchRange::Empty => {}
+        SearchRange::Block(hash) => {
             let logs = node.chain().logs_in_block(&hash)?;
             let found = logs.iter().flat_map(|logs| logs.matching(&query.filter));
             found.for_each(|found| log::write(&mut json, found.log, &found.position, Some(false)));
         }
-        SearchPlace::Range(first, last) => {
+        SearchRange::Range(first, last) => {
             let is_wide = last - first >= node.options().log_limits.blocks;
             let (cap, deadline) = match is_wide {
                 true => (Some(node.options().log_limits.logs).filter(|logs| *logs > 0), deadline),

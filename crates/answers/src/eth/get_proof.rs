@@ -1,4 +1,4 @@
-//! `eth_getProof` (EIP-1186, with the nodes of this chain's state: state chapter 6.3).
+//! `eth_getProof`: EIP-1186 with nodes of the unitrie (docs/spec/state.md, 6.3).
 
 use crate::block_id::{BlockId, BlockRef};
 use crate::error::{Answer, ErrorCode, RpcError};
@@ -8,7 +8,7 @@ use rhizome_evm::Deadline;
 use rhizome_primitives::{Address, B256, Bytes, EMPTY_CODE_HASH, EMPTY_ROOT, Rule, U256, keccak256, rlp};
 use rhizome_trie::{AccountState, StateReader, Trie, keys};
 
-/// Most storage keys of one question.
+/// Maximum number of storage keys of a request.
 const MOST_KEYS: usize = 1024;
 
 /// Returns an account of the state after a block, with its proof against the state root in the header of the block. Each

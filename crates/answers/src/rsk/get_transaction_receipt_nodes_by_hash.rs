@@ -6,8 +6,8 @@ use crate::node::Node;
 use rhizome_primitives::{B256, Bytes};
 use rhizome_trie::{list_key, list_trie};
 
-/// The nodes on the way to a receipt in the receipts trie of its block, leaf first, root last, as they are hashed (state
-/// chapter 6.1). `null` when the block or the transaction in it is unknown.
+/// Returns the nodes from a receipt to the root of the receipts trie of its block, leaf first, as they are hashed
+/// (docs/spec/state.md, 6.1). `null` if the block or the transaction in it is unknown.
 pub fn answer(node: &Node, block: &B256, transaction: &B256) -> Answer {
     let Some(receipts) = node.chain().receipts(block)? else { return Ok(json::null()) };
     let hashes = receipts.transaction_hashes();

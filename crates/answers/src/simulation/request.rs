@@ -32,11 +32,13 @@ pub(crate) struct BlockRequest {
 impl Simulation {
     /// Reads the JSON text of the first parameter.
     pub fn parse(json: &str) -> Result<Self, RpcError> {
-        Ok(Self::read(&serde_json::from_str(json).unwrap_or_default())?)
+        Ok(Self::read(json)?)
     }
 
-    fn read(value: &Value) -> Result<Self, Fault> {
-        let members = object(value, "simulation", EXPECTED)?;
+    /// [`Simulation::parse`] with the class of the fault.
+    pub(crate) fn read(json: &str) -> Result<Self, Fault> {
+        let value: Value = serde_json::from_str(json).unwrap_or_default();
+        let members = object(&value, "simulation", EXPECTED)?;
         let blocks = list(members.get("blockStateCalls").unwrap_or(&Value::Null))?;
         let blocks = blocks.iter().map(BlockRequest::read).collect::<Result<_, _>>()?;
         let [traces_transfers, validates, is_full] =

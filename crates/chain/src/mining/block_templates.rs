@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use rhizome_pow::{MiningSolution, MiningSolutionError, PowError, SolveError, proof_of_work, target};
-use rhizome_primitives::{B256, Block, U256, hex};
+use rhizome_pow::{MiningSolution, SolveError, proof_of_work, target};
+use rhizome_primitives::{B256, Block, U256};
 
 use crate::error::ImportError;
 use crate::import::head_writer::HeadWriter;
@@ -12,6 +12,7 @@ use crate::import::outcome::{BlockOrigin, ImportOutcome};
 use crate::import::prepared_block::PreparedBlock;
 use crate::mining::block_builder::BlockBuilder;
 use crate::mining::block_template_options::BlockTemplateOptions;
+use crate::mining::submission::{SubmissionError, SubmittedBlock};
 use crate::mining::{MineError, Miner, fork_data};
 
 /// Number of templates for which a solution is accepted.
@@ -33,53 +34,6 @@ pub struct BlockTemplate {
     pub parent: B256,
     /// Whether miners should change over to it.
     pub notify: bool,
-}
-
-/// A solution that became a block.
-#[derive(Debug)]
-pub struct SubmittedBlock {
-    /// Outcome of the import.
-    pub outcome: ImportOutcome,
-    /// Its hash.
-    pub hash: B256,
-    /// Its number.
-    pub number: u64,
-}
-
-/// Rejection of a solution, in the words of the reference: mining pools match on them.
-#[derive(Debug, thiserror::Error)]
-pub enum SubmissionError {
-    /// The last submission was too recent.
-    #[error("Cannot publish block, block submission rate limit exceeded")]
-    TooSoon,
-    /// The template is not among the last ones.
-    #[error("Cannot publish block, could not find hash {hash} in the cache")]
-    UnknownTemplate {
-        /// The hash that the coinbase commits to.
-        hash: B256,
-    },
-    /// The Bitcoin header is above the target, or the proof does not lead to it.
-    #[error(
-        "Invalid block supplied by miner: {} {} at height {number}",
-        hex::encode(hash),
-        hex::encode(hash_for_merged_mining)
-    )]
-    ProofOfWork {
-        /// Hash that the block would have.
-        hash: B256,
-        /// Its hash for merged mining.
-        hash_for_merged_mining: B256,
-        /// Its number.
-        number: u64,
-        /// The failing step.
-        source: Box<PowError>,
-    },
-    /// The coinbase has no commitment.
-    #[error(transparent)]
-    Solution(#[from] MiningSolutionError),
-    /// The block could not be imported.
-    #[error(transparent)]
-    Import(#[from] ImportError),
 }
 
 /// The templates of a chain.
@@ -266,7 +220,7 @@ mod tests {
     use rhizome_bitcoin::coinbase::{synthetic, transaction_id};
     use rhizome_bitcoin::merkle::root_of;
     use rhizome_bitcoin::{BitcoinHeader, display};
-    use rhizome_primitives::{Address, Bytes, ChainSpec, Transaction, UnsignedTransaction, keccak256};
+    use rhizome_primitives::{Address, Bytes, ChainSpec, Transaction, UnsignedTransaction, hex, keccak256};
 
     const NOW: u64 = 1_700_000_000;
 

@@ -1,18 +1,20 @@
 import { readdirSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { RpcError } from '../errors.ts'
+import { invalidParams, RpcError } from '../errors.ts'
 import type { Kind } from '../kind.ts'
 import { positional } from '../method.ts'
 import { address } from './address.ts'
 import { callBlock, estimateBlock, numberedBlock, stateBlock } from './block.ts'
 import { bytes, prefixedBytes } from './bytes.ts'
+import { callObject } from './callObject.ts'
 import { filterId } from './filterId.ts'
 import { flag } from './flag.ts'
 import { blockHash, transactionHash } from './hash.ts'
 import { listIndex } from './listIndex.ts'
 import { logFilter } from './logFilter.ts'
 import { storagePosition } from './number.ts'
+import { stateOverrides } from './overrides.ts'
 import { seconds } from './seconds.ts'
 import { snapshotId } from './snapshotId.ts'
 import { text } from './text.ts'
@@ -366,7 +368,37 @@ describe('the first of two faults', () => {
     const params = positional([address, storagePosition, stateBlock])
     expect(() => params.read(sent, false)).toThrow(expect.objectContaining({ code: -32602, message }))
   })
+  test.each([
+    [[{ call: 'form' }, 'zz'], 'call form'],
+    [[{ call: 'in use' }, 'zz'], "Invalid block identifier 'zz'"],
+    [[{ call: 'form' }, '4'], 'call form'],
+    [[{ call: 'in use' }, '4'], 'invalid blocknumber 4'],
+    [[{ call: 'only here' }, '4'], 'invalid blocknumber 4'],
+    [[{}, '4', { stateOverrides: 'form' }], 'stateOverrides form'],
+    [[{}, 'zz', { stateOverrides: 'form' }], "Invalid block identifier 'zz'"],
+    [[{}, 'zz'], "Invalid block identifier 'zz'"],
+  ])('order: of %j with an object', (sent, message) => {
+    const source = { paramText: (index: number) => JSON.stringify(sent[index]) }
+    const params = positional([callObject, stateBlock], [stateOverrides])
+    const read = () => params.read(sent, false, source, (name, text) => faultIn(JSON.parse(String(text)), name))
+    expect(read).toThrow(expect.objectContaining({ code: -32602, message }))
+  })
+  test('behavior: objects are not checked while there is no other fault', () => {
+    const params = positional([callObject, stateBlock])
+    expect(params.read([{}, 'latest'], false, { paramText: () => '{}' }, () => expect.unreachable())).toEqual([
+      '{}',
+      'latest',
+    ])
+  })
 })
+
+function faultIn(object: Record<string, string>, name: string): RpcError | undefined {
+  const shows = object[name]
+  if (shows === undefined) return undefined
+  const fault = invalidParams(`${name} ${shows}`)
+  if (shows !== 'form') fault.shows = shows as 'in use' | 'only here'
+  return fault
+}
 
 describe('traces', () => {
   accepts(traceTypes, [
