@@ -8,9 +8,8 @@ use crate::overrides;
 use crate::sent::{Fault, FaultClass};
 use crate::simulation::Simulation;
 
-/// Returns the fault of an object: `{"message","hint","shows"}` with a class of late faults in `shows`, or `null` if there
-/// is none. `name` is the name of the parameter; faults of other objects than calls, transactions, overrides and
-/// simulations are not looked for.
+/// Returns the fault of an object: `{"message","hint","shows"}`, or `null` if there is none. `shows` is absent for faults
+/// of form. `name` is the name of the parameter. Only calls, transactions, overrides and simulations are checked.
 pub fn answer(name: &str, json: &str) -> Answer {
     let value = || serde_json::from_str(json).unwrap_or_default();
     let fault = match name {

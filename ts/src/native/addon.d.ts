@@ -360,6 +360,9 @@ export declare function nodeFigures(): string
 /** Returns network, chain id, genesis, head, highest block and size on disk. */
 export declare function nodeInfo(): string
 
+/** Returns the fault of an object of a request by the name of the parameter: `{"message","hint","shows"}` or `null`. */
+export declare function objectFault(name: string, object: string | Buffer): string | Buffer
+
 /**
  * Sets the listener of this worker for changes of the head, in place of an earlier listener. Changes in quick succession
  * cause a single call. Does not keep the worker running.
