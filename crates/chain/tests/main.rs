@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
 // One runner for golden data: the conformance program runs the same code over any folder.
-#[path = "../../conformance/src/chains.rs"]
+#[path = "../../conformance/src/chains/mod.rs"]
 mod chains;
 #[path = "../../primitives/tests/corpus.rs"]
 mod corpus;

@@ -6,7 +6,7 @@ use std::path::Path;
 use rhizome_answers::eth::bridge_state;
 use serde_json::Value;
 
-use crate::report::{CaseFailure, CaseResult, SuiteReport, broken, equal};
+use crate::report::{CaseFailure, CaseResult, SuiteReport, equal};
 use crate::vectors::{FileCheck, VectorError, VectorFields, json_files, plain_name, read_json};
 
 #[path = "../../evm/tests/vectors/mod.rs"]
@@ -51,17 +51,13 @@ pub(crate) fn bridge_check_of(name: &str) -> Option<FileCheck> {
     }
 }
 
-/// Checks scripts of federations. The flyover form is not implemented.
+/// Checks scripts of federations.
 fn check_scripts(json: &Value, report: &mut SuiteReport) -> CaseResult {
     for case in cases::cases(json) {
         let (version, network) = (case.member("type")?.text()?, case.member("network")?.text()?);
         let size = case.member("memberBtcKeys")?.items()?.len();
         let name = format!("{version} {network} of {size}");
-        report.case(&name, || implemented(cases::bridge::check_scripts(case)));
-        if case["result"]["flyoverRedeemScript"].is_string() {
-            let flyover = "the flyover form of a redeem script";
-            report.case(&format!("flyover {name}"), || Err(broken("not implemented", flyover)));
-        }
+        record(&name, cases::bridge::check_scripts(case), report);
     }
     Ok(())
 }
@@ -70,7 +66,7 @@ fn check_scripts(json: &Value, report: &mut SuiteReport) -> CaseResult {
 fn check_bridge_states(json: &Value, report: &mut SuiteReport) -> CaseResult {
     for case in cases::cases(json) {
         let note = case.member("note")?.text()?;
-        report.case(&format!("encoded: {note}"), || implemented(cases::bridge::check_encoded_state(json, case)));
+        record(&format!("encoded: {note}"), cases::bridge::check_encoded_state(json, case), report);
         report.case(&format!("answer: {note}"), || check_bridge_answer(case));
     }
     Ok(())
@@ -89,23 +85,18 @@ fn check_bridge_answer(case: &Value) -> CaseResult {
     equal("answer", expected, got)
 }
 
-/// Makes an outcome that stops at an unimplemented part a failure. Such cases are listed as known failures.
-fn implemented(outcome: Result<cases::bridge::Outcome, cases::Mismatch>) -> CaseResult {
-    match outcome {
-        Ok(cases::bridge::Outcome::Same) => Ok(()),
-        Ok(cases::bridge::Outcome::Stopped(part)) => Err(broken("not implemented", part)),
-        Err(mismatch) => Err(failure(mismatch)),
-    }
-}
-
 /// Checks the scenarios of a file of the suite `bridge`.
 fn check_bridge(json: &Value, report: &mut SuiteReport) -> CaseResult {
-    cases::bridge::replay(json, |name, outcome| match outcome {
+    cases::bridge::replay(json, |name, outcome| record(name, outcome, report)).map_err(failure)
+}
+
+/// Records the outcome of a case of the Bridge.
+fn record(name: &str, outcome: Result<cases::bridge::Outcome, cases::Mismatch>, report: &mut SuiteReport) {
+    match outcome {
         Ok(cases::bridge::Outcome::Same) => report.case(name, || Ok(())),
         Ok(cases::bridge::Outcome::Stopped(part)) => report.stop(name, &part),
         Err(mismatch) => report.case(name, || Err(failure(mismatch))),
-    })
-    .map_err(failure)
+    }
 }
 
 fn name_of(case: &Value) -> &str {

@@ -1,5 +1,7 @@
 //! Golden chains, compared after each imported block; arrivals in disorder; invalid blocks.
 
+mod bridge;
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -81,6 +83,9 @@ fn check_chain(json: &Value, blocks: &Path, report: &mut SuiteReport) -> CaseRes
     let chain = open(spec(json)?)?;
     let expected = json.member("blocks")?.items()?;
     let raws = read_blocks(blocks)?;
+    if bridge::has_bridge_data(json) {
+        bridge::check(&spec(json)?, json, &raws, report)?;
+    }
     let mut expected = expected.iter();
     let mut stop = None;
     let streamed = chain.import_stream(raws.into_iter(), |block| {
