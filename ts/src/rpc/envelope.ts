@@ -45,9 +45,9 @@ export function parse(body: string, maxBatchRequests: number): Parsed {
   if (Array.isArray(value)) return parseBatch(value, body, maxBatchRequests)
   const request = readRequest(value)
   if ('error' in request) return { kind: 'single', call: { id: exactId(request.id, body), error: request.error } }
-  const { id, method, params } = request
+  const { id } = request
   const exact = id === undefined ? null : exactId(id, body)
-  return { kind: 'single', call: new SmallCall(exact, method, params, body, () => skipSpace(body, 0)) }
+  return { kind: 'single', call: new SmallCall(exact, request, new SmallBody(body, false), 0) }
 }
 
 function parseBatch(elements: unknown[], body: string, maxBatchRequests: number): Parsed {
@@ -60,17 +60,34 @@ function parseBatch(elements: unknown[], body: string, maxBatchRequests: number)
     requests.map((request) => request.id ?? null),
     body,
   )
-  let spans: readonly number[] | undefined
+  const source = new SmallBody(body, true)
   const calls = requests.map((request, index): Call | Refused => {
     const id = ids[index] ?? 'null'
     if ('error' in request) return { id, error: request.error }
-    const exact = request.id === undefined ? null : id
-    return new SmallCall(exact, request.method, request.params, body, () => {
-      spans ??= elementSpans(body, skipSpace(body, 0))
-      return spans[2 * index] ?? 0
-    })
+    return new SmallCall(request.id === undefined ? null : id, request, source, index)
   })
   return { kind: 'batch', calls }
+}
+
+/** Small body, with the spans of its parameters for the requests that need them. */
+class SmallBody {
+  readonly #text: string
+  readonly #isBatch: boolean
+  #requests: readonly number[] | undefined
+
+  constructor(text: string, isBatch: boolean) {
+    this.#text = text
+    this.#isBatch = isBatch
+  }
+
+  /** Returns the JSON text of a parameter of a request. */
+  paramText(request: number, index: number): string {
+    const start = skipSpace(this.#text, 0)
+    if (this.#isBatch) this.#requests ??= elementSpans(this.#text, start)
+    const params = memberSpan(this.#text, this.#requests?.[2 * request] ?? start, 'params')?.[0] ?? 0
+    const spans = elementSpans(this.#text, params)
+    return this.#text.slice(spans[2 * index], spans[2 * index + 1])
+  }
 }
 
 /** Request of a small body. */
@@ -78,29 +95,20 @@ class SmallCall implements Call {
   readonly id: string | null
   readonly method: string
   readonly params: readonly unknown[] | undefined
-  readonly #body: string
-  readonly #start: () => number
-  /** Spans of the parameters, from the first use on. */
-  #spans: readonly number[] | undefined
+  readonly #body: SmallBody
+  readonly #index: number
 
-  /** `start` returns the offset of the request in the body. */
-  constructor(
-    id: string | null,
-    method: string,
-    params: readonly unknown[] | undefined,
-    body: string,
-    start: () => number,
-  ) {
+  /** `index` is the position of the request in a batch. */
+  constructor(id: string | null, { method, params }: Read, body: SmallBody, index: number) {
     this.id = id
     this.method = method
     this.params = params
     this.#body = body
-    this.#start = start
+    this.#index = index
   }
 
   paramText(index: number): string {
-    this.#spans ??= elementSpans(this.#body, memberSpan(this.#body, this.#start(), 'params')?.[0] ?? 0)
-    return this.#body.slice(this.#spans[2 * index], this.#spans[2 * index + 1])
+    return this.#body.paramText(this.#index, index)
   }
 }
 
