@@ -41,6 +41,7 @@ function fakeBodies(): Partial<Addon> {
     splitBody: async (handle) => JSON.stringify(split(of(handle).toString())),
     bodyText: (handle, start, end) => of(handle).toString('utf8', start, end),
     bodyBytes: (handle, start, end) => of(handle).subarray(start, end),
+    bodyPart: (handle, start, end) => of(handle).subarray(start, end),
     closeBody: (handle) => {
       bodies.delete(handle)
     },
@@ -52,7 +53,7 @@ export function fakeAddon(cancelled: number[] = []): Addon {
   const answers: Partial<Addon> = {
     netVersion: () => '"33"',
     ethChainId: () => '"0x21"',
-    web3Sha3: (data) => JSON.stringify(`hash of ${data.length}`),
+    web3Sha3: (data) => JSON.stringify(`hash of ${String(data).length}`),
     ethGetBalance: (address, block) => JSON.stringify([address, block]),
     ethGetCode: () => Buffer.from(`"0x${'ab'.repeat(100_000)}"`),
     ethGetBlockByNumber: () => JSON.stringify({ extraData: 'x'.repeat(5000) }),

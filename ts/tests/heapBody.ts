@@ -13,6 +13,7 @@ export function heapBody(split: (text: string) => string, bytes = Buffer.alloc(0
     split: async () => split(whole.toString()),
     text: (start, end) => whole.toString('utf8', start, end),
     bytes: (start, end) => whole.subarray(start, end),
+    part: (start, end) => whole.subarray(start, end),
     close() {},
   }
 }

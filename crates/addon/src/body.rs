@@ -7,6 +7,8 @@ use napi::{Env, Error, Result};
 use napi_derive::napi;
 use parking_lot::Mutex;
 use rhizome_answers::{RpcError, body};
+use std::ops::{Deref, Range};
+use std::str;
 use std::sync::Arc;
 
 /// Capacity of a block, unless a piece is larger. Clients that send single bytes cause no allocation for each of them.
@@ -40,15 +42,44 @@ impl LargeBody {
         }
     }
 
-    /// Calls `read` with a range of the bytes of a body that was split.
-    fn read<T>(&self, start: u32, end: u32, read: impl FnOnce(&[u8]) -> Option<T>) -> Result<T> {
-        let joined = match &*self.0.lock() {
+    fn part(&self, start: u32, end: u32) -> BodyPart {
+        BodyPart { body: Arc::clone(&self.0), range: start as usize..end as usize }
+    }
+}
+
+/// A range of a body that was split. It begins and ends between characters.
+pub struct BodyPart {
+    body: Arc<Mutex<LargeBodyState>>,
+    range: Range<usize>,
+}
+
+impl BodyPart {
+    /// Returns the text. It shares the memory of the body, also after the body is closed.
+    pub(crate) fn text(&self) -> Result<BodyText> {
+        let bytes = match &*self.body.lock() {
             LargeBodyState::Joined(bytes) => Some(Arc::clone(bytes)),
             _ => None,
         };
-        let (start, end) = (usize::try_from(start).ok(), usize::try_from(end).ok());
-        let bytes = joined.as_ref().zip(start.zip(end)).and_then(|(bytes, (start, end))| bytes.get(start..end));
-        bytes.and_then(read).ok_or_else(|| Error::from_reason("no such range in a body"))
+        let text = bytes.filter(|bytes| bytes.get(self.range.clone()).is_some_and(|part| str::from_utf8(part).is_ok()));
+        let bytes = text.ok_or_else(|| Error::from_reason("no such range in a body"))?;
+        Ok(BodyText { bytes, range: self.range.clone() })
+    }
+}
+
+/// Text in the memory of a body.
+pub(crate) struct BodyText {
+    bytes: Arc<Vec<u8>>,
+    /// A range of UTF-8.
+    range: Range<usize>,
+}
+
+impl Deref for BodyText {
+    type Target = str;
+
+    #[expect(unsafe_code, reason = "a large text is checked once")]
+    fn deref(&self) -> &str {
+        // Safety: the range was checked, and the bytes do not change.
+        unsafe { str::from_utf8_unchecked(self.bytes.get(self.range.clone()).unwrap_or_default()) }
     }
 }
 
@@ -97,11 +128,21 @@ pub fn close_body(#[napi(ts_arg_type = "object")] body: &External<LargeBody>) {
 /// Returns a part of a body that was split. The range, in bytes, begins and ends between characters.
 #[napi(catch_unwind)]
 pub fn body_text(#[napi(ts_arg_type = "object")] body: &External<LargeBody>, start: u32, end: u32) -> Result<String> {
-    body.read(start, end, |bytes| std::str::from_utf8(bytes).ok().map(str::to_owned))
+    Ok(body.part(start, end).text()?.to_owned())
 }
 
 /// Returns a copy of a part of a body that was split, in bytes.
 #[napi(catch_unwind)]
 pub fn body_bytes(#[napi(ts_arg_type = "object")] body: &External<LargeBody>, start: u32, end: u32) -> Result<Buffer> {
-    body.read(start, end, |bytes| Some(Buffer::from(bytes)))
+    Ok(Buffer::from(body.part(start, end).text()?.as_bytes()))
+}
+
+/// Returns a part of a body that was split, for functions that take texts. The bytes are not copied.
+#[napi(catch_unwind, ts_return_type = "object")]
+pub fn body_part(
+    #[napi(ts_arg_type = "object")] body: &External<LargeBody>,
+    start: u32,
+    end: u32,
+) -> External<BodyPart> {
+    External::new(body.part(start, end))
 }

@@ -46,7 +46,7 @@ pub fn debug_account_transaction_quota(address: String) -> Result<Reply> {
 pub fn debug_trace_transaction(
     env: &Env,
     hash: String,
-    #[napi(ts_arg_type = "string | Buffer")] options: Text,
+    #[napi(ts_arg_type = "string | object")] options: Text,
     deadline_ms: i64,
     token: i64,
 ) -> Result<Object<'_>> {
@@ -61,7 +61,7 @@ pub fn debug_trace_transaction(
 pub fn debug_trace_block(
     env: &Env,
     block: String,
-    #[napi(ts_arg_type = "string | Buffer")] options: Text,
+    #[napi(ts_arg_type = "string | object")] options: Text,
     deadline_ms: i64,
     token: i64,
 ) -> Result<Object<'_>> {
@@ -75,9 +75,9 @@ pub fn debug_trace_block(
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn debug_trace_call(
     env: &Env,
-    #[napi(ts_arg_type = "string | Buffer")] call: Text<512>,
+    #[napi(ts_arg_type = "string | object")] call: Text<512>,
     block: String,
-    #[napi(ts_arg_type = "string | Buffer")] options: Text,
+    #[napi(ts_arg_type = "string | object")] options: Text,
     deadline_ms: i64,
     token: i64,
 ) -> Result<Object<'_>> {

@@ -262,6 +262,6 @@ fn position(index: u32) -> std::result::Result<usize, RpcError> {
 
 /// Returns the fault of an object of a request by the name of the parameter: `{"message","hint","shows"}` or `null`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
-pub fn object_fault(name: String, #[napi(ts_arg_type = "string | Buffer")] object: Text) -> Result<Reply> {
+pub fn object_fault(name: String, #[napi(ts_arg_type = "string | object")] object: Text) -> Result<Reply> {
     sync(|_node| object_fault::answer(&name, &object))
 }

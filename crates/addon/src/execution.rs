@@ -31,10 +31,10 @@ const MAX_INLINE_SLOTS: usize = 8;
 #[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_call(
     env: &Env,
-    #[napi(ts_arg_type = "string | Buffer")] call: Text<USUAL_CALL>,
+    #[napi(ts_arg_type = "string | object")] call: Text<USUAL_CALL>,
     #[napi(ts_arg_type = "string")] block: Text,
-    #[napi(ts_arg_type = "string | Buffer")] state_overrides: Text,
-    #[napi(ts_arg_type = "string | Buffer")] block_overrides: Text,
+    #[napi(ts_arg_type = "string | object")] state_overrides: Text,
+    #[napi(ts_arg_type = "string | object")] block_overrides: Text,
     deadline_ms: i64,
     token: i64,
     may_run_inline: bool,
@@ -53,10 +53,10 @@ pub fn eth_call(
 #[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_estimate_gas(
     env: &Env,
-    #[napi(ts_arg_type = "string | Buffer")] call: Text<USUAL_CALL>,
+    #[napi(ts_arg_type = "string | object")] call: Text<USUAL_CALL>,
     #[napi(ts_arg_type = "string")] block: Text,
-    #[napi(ts_arg_type = "string | Buffer")] state_overrides: Text,
-    #[napi(ts_arg_type = "string | Buffer")] block_overrides: Text,
+    #[napi(ts_arg_type = "string | object")] state_overrides: Text,
+    #[napi(ts_arg_type = "string | object")] block_overrides: Text,
     deadline_ms: i64,
     token: i64,
     may_run_inline: bool,
@@ -73,7 +73,7 @@ pub fn eth_estimate_gas(
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn eth_simulate(
     env: &Env,
-    #[napi(ts_arg_type = "string | Buffer")] simulation: Text<USUAL_CALL>,
+    #[napi(ts_arg_type = "string | object")] simulation: Text<USUAL_CALL>,
     block: String,
     deadline_ms: i64,
     token: i64,
@@ -88,7 +88,7 @@ pub fn eth_simulate(
 #[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_get_logs(
     env: &Env,
-    #[napi(ts_arg_type = "string | Buffer")] filter: Text<USUAL_CALL>,
+    #[napi(ts_arg_type = "string | object")] filter: Text<USUAL_CALL>,
     deadline_ms: i64,
     token: i64,
     may_run_inline: bool,
@@ -138,7 +138,7 @@ pub fn eth_fee_history(
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn eth_send_raw_transaction(
     env: &Env,
-    #[napi(ts_arg_type = "string | Buffer")] data: Text<USUAL_TRANSACTION>,
+    #[napi(ts_arg_type = "string | object")] data: Text<USUAL_TRANSACTION>,
     deadline_ms: i64,
     token: i64,
 ) -> Result<Object<'_>> {
@@ -149,7 +149,7 @@ pub fn eth_send_raw_transaction(
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn eth_send_transaction(
     env: &Env,
-    #[napi(ts_arg_type = "string | Buffer")] transaction: Text<USUAL_CALL>,
+    #[napi(ts_arg_type = "string | object")] transaction: Text<USUAL_CALL>,
     deadline_ms: i64,
     token: i64,
 ) -> Result<Object<'_>> {
@@ -162,7 +162,7 @@ pub fn eth_send_transaction(
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn eth_send_unsigned_transaction(
     env: &Env,
-    #[napi(ts_arg_type = "string | Buffer")] transaction: Text<USUAL_CALL>,
+    #[napi(ts_arg_type = "string | object")] transaction: Text<USUAL_CALL>,
     deadline_ms: i64,
     token: i64,
 ) -> Result<Object<'_>> {
@@ -176,7 +176,7 @@ pub fn eth_send_unsigned_transaction(
 pub fn eth_sign(
     env: &Env,
     address: String,
-    #[napi(ts_arg_type = "string | Buffer")] data: Text,
+    #[napi(ts_arg_type = "string | object")] data: Text,
     deadline_ms: i64,
     token: i64,
 ) -> Result<Object<'_>> {

@@ -77,7 +77,7 @@ pub fn personal_sign(data: String, key: String) -> Result<Reply> {
 
 /// Returns the sender of a transaction to send, as JSON: an address or null.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
-pub fn transaction_sender(#[napi(ts_arg_type = "string | Buffer")] transaction: Text) -> Result<Reply> {
+pub fn transaction_sender(#[napi(ts_arg_type = "string | object")] transaction: Text) -> Result<Reply> {
     sync(|_node| Ok(personal::send_transaction::sender(&CallObject::parse_transaction(&transaction)?)))
 }
 
@@ -85,7 +85,7 @@ pub fn transaction_sender(#[napi(ts_arg_type = "string | Buffer")] transaction: 
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn personal_send_transaction(
     env: &Env,
-    #[napi(ts_arg_type = "string | Buffer")] transaction: Text<512>,
+    #[napi(ts_arg_type = "string | object")] transaction: Text<512>,
     key: String,
     deadline_ms: i64,
     token: i64,

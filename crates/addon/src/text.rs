@@ -1,6 +1,8 @@
-//! Texts from JavaScript. Short texts are read in one call without an allocation, large ones are buffers of bytes.
+//! Texts from JavaScript. Short texts are read in one call without an allocation, large ones are buffers of bytes or parts
+//! of a large body.
 
-use napi::bindgen_prelude::{FromNapiValue, Uint8Array};
+use crate::body::{BodyPart, BodyText};
+use napi::bindgen_prelude::{External, FromNapiRef, FromNapiValue, Uint8Array};
 use napi::{Error, Result, Status, sys};
 use std::ffi::c_char;
 use std::ops::Deref;
@@ -17,6 +19,7 @@ pub struct Text<const ROOM: usize = HASH>(Kept<ROOM>);
 enum Kept<const ROOM: usize> {
     Short { room: [u8; ROOM], length: usize },
     Long(String),
+    Shared(BodyText),
 }
 
 impl<const ROOM: usize> Deref for Text<ROOM> {
@@ -30,6 +33,7 @@ impl<const ROOM: usize> Deref for Text<ROOM> {
                 str::from_utf8_unchecked(room.get(..*length).unwrap_or_default())
             },
             Kept::Long(text) => text,
+            Kept::Shared(text) => text,
         }
     }
 }
@@ -37,8 +41,8 @@ impl<const ROOM: usize> Deref for Text<ROOM> {
 impl<const ROOM: usize> From<Text<ROOM>> for String {
     fn from(text: Text<ROOM>) -> Self {
         match text.0 {
-            Kept::Short { .. } => (*text).to_owned(),
             Kept::Long(text) => text,
+            _ => (*text).to_owned(),
         }
     }
 }
@@ -56,6 +60,10 @@ impl<const ROOM: usize> FromNapiValue for Text<ROOM> {
         }
         // Bytes of a large request.
         if Status::from(status) == Status::StringExpected {
+            // Safety: as above.
+            if let Ok(part) = unsafe { External::<BodyPart>::from_napi_ref(env, value) } {
+                return part.text().map(|text| Self(Kept::Shared(text)));
+            }
             // Safety: as above.
             let bytes = unsafe { Uint8Array::from_napi_value(env, value) }?;
             let text = String::from_utf8(bytes.to_vec());

@@ -31,7 +31,7 @@ pub fn trace_block(env: &Env, block: String, deadline_ms: i64, token: i64) -> Re
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn trace_filter(
     env: &Env,
-    #[napi(ts_arg_type = "string | Buffer")] filter: Text<512>,
+    #[napi(ts_arg_type = "string | object")] filter: Text<512>,
     deadline_ms: i64,
     token: i64,
 ) -> Result<Object<'_>> {
@@ -53,7 +53,7 @@ pub fn trace_get(env: &Env, hash: String, position: u32, deadline_ms: i64, token
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn trace_call(
     env: &Env,
-    #[napi(ts_arg_type = "string | Buffer")] call: Text<512>,
+    #[napi(ts_arg_type = "string | object")] call: Text<512>,
     types: String,
     block: String,
     deadline_ms: i64,

@@ -21,7 +21,7 @@ pub fn web3_client_version() -> Result<Reply> {
 #[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn web3_sha3(
     env: &Env,
-    #[napi(ts_arg_type = "string | Buffer")] data: Text,
+    #[napi(ts_arg_type = "string | object")] data: Text,
     deadline_ms: i64,
     token: i64,
 ) -> Result<Either<Reply, Object<'_>>> {

@@ -30,6 +30,9 @@ export declare function anvilSetLoggingEnabled(isOn: boolean): string | Buffer
 /** Returns a copy of a part of a body that was split, in bytes. */
 export declare function bodyBytes(body: object, start: number, end: number): Buffer
 
+/** Returns a part of a body that was split, for functions that take texts. The bytes are not copied. */
+export declare function bodyPart(body: object, start: number, end: number): object
+
 /** Returns a part of a body that was split. The range, in bytes, begins and ends between characters. */
 export declare function bodyText(body: object, start: number, end: number): string
 
@@ -55,13 +58,13 @@ export declare function debugGetRawHeader(block: string): string | Buffer
 export declare function debugGetRawReceipts(block: string): string | Buffer
 
 /** Answers `debug_traceBlockByHash` and `debug_traceBlockByNumber`. */
-export declare function debugTraceBlock(block: string, options: string | Buffer, deadlineMs: number, token: number): Promise<string | Buffer>
+export declare function debugTraceBlock(block: string, options: string | object, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `debug_traceCall`. */
-export declare function debugTraceCall(call: string | Buffer, block: string, options: string | Buffer, deadlineMs: number, token: number): Promise<string | Buffer>
+export declare function debugTraceCall(call: string | object, block: string, options: string | object, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `debug_traceTransaction`. */
-export declare function debugTraceTransaction(hash: string, options: string | Buffer, deadlineMs: number, token: number): Promise<string | Buffer>
+export declare function debugTraceTransaction(hash: string, options: string | object, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `debug_wireProtocolQueueSize`. */
 export declare function debugWireProtocolQueueSize(): string | Buffer
@@ -82,7 +85,7 @@ export declare function ethBridgeState(): string | Buffer
  * Answers `eth_call`. Overrides are JSON objects; an empty text means none. Answers inline if `may_run_inline` and
  * the call is short.
  */
-export declare function ethCall(call: string | Buffer, block: string, stateOverrides: string | Buffer, blockOverrides: string | Buffer, deadlineMs: number, token: number, mayRunInline: boolean): string | Buffer | Promise<string | Buffer>
+export declare function ethCall(call: string | object, block: string, stateOverrides: string | object, blockOverrides: string | object, deadlineMs: number, token: number, mayRunInline: boolean): string | Buffer | Promise<string | Buffer>
 
 /** Answers `eth_chainId`. */
 export declare function ethChainId(): string | Buffer
@@ -94,7 +97,7 @@ export declare function ethCoinbase(): string | Buffer
  * Answers `eth_estimateGas`. Overrides are JSON objects; an empty text means none. Answers inline if `may_run_inline` and
  * the call is short.
  */
-export declare function ethEstimateGas(call: string | Buffer, block: string, stateOverrides: string | Buffer, blockOverrides: string | Buffer, deadlineMs: number, token: number, mayRunInline: boolean): string | Buffer | Promise<string | Buffer>
+export declare function ethEstimateGas(call: string | object, block: string, stateOverrides: string | object, blockOverrides: string | object, deadlineMs: number, token: number, mayRunInline: boolean): string | Buffer | Promise<string | Buffer>
 
 /** Answers `eth_feeHistory`. */
 export declare function ethFeeHistory(count: string, newest: string, percentiles: Array<number>, deadlineMs: number, token: number): Promise<string | Buffer>
@@ -133,7 +136,7 @@ export declare function ethGetHeaderByHash(hash: string): string | Buffer
 export declare function ethGetHeaderByNumber(block: string): string | Buffer
 
 /** Answers `eth_getLogs`. Answers inline if `may_run_inline` and few blocks have to be searched. */
-export declare function ethGetLogs(filter: string | Buffer, deadlineMs: number, token: number, mayRunInline: boolean): string | Buffer | Promise<string | Buffer>
+export declare function ethGetLogs(filter: string | object, deadlineMs: number, token: number, mayRunInline: boolean): string | Buffer | Promise<string | Buffer>
 
 /**
  * Answers `eth_getProof`. `positions`: storage slots in the form of a parameter. Answers inline if `may_run_inline`
@@ -202,22 +205,22 @@ export declare function ethPendingTransactions(): string | Buffer
 export declare function ethProtocolVersion(): string | Buffer
 
 /** Answers `eth_sendRawTransaction`. */
-export declare function ethSendRawTransaction(data: string | Buffer, deadlineMs: number, token: number): Promise<string | Buffer>
+export declare function ethSendRawTransaction(data: string | object, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `eth_sendTransaction`. */
-export declare function ethSendTransaction(transaction: string | Buffer, deadlineMs: number, token: number): Promise<string | Buffer>
+export declare function ethSendTransaction(transaction: string | object, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `eth_sendUnsignedTransaction`. */
-export declare function ethSendUnsignedTransaction(transaction: string | Buffer, deadlineMs: number, token: number): Promise<string | Buffer>
+export declare function ethSendUnsignedTransaction(transaction: string | object, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `eth_sign`. */
-export declare function ethSign(address: string, data: string | Buffer, deadlineMs: number, token: number): Promise<string | Buffer>
+export declare function ethSign(address: string, data: string | object, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `eth_signTypedData_v4` for the hash of the data. */
 export declare function ethSignTypedData(address: string, hash: string): string | Buffer
 
 /** Answers `eth_simulateV1`. */
-export declare function ethSimulate(simulation: string | Buffer, block: string, deadlineMs: number, token: number): Promise<string | Buffer>
+export declare function ethSimulate(simulation: string | object, block: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `eth_submitHashrate`. */
 export declare function ethSubmitHashrate(): string | Buffer
@@ -361,7 +364,7 @@ export declare function nodeFigures(): string
 export declare function nodeInfo(): string
 
 /** Returns the fault of an object of a request by the name of the parameter: `{"message","hint","shows"}` or `null`. */
-export declare function objectFault(name: string, object: string | Buffer): string | Buffer
+export declare function objectFault(name: string, object: string | object): string | Buffer
 
 /**
  * Sets the listener of this worker for changes of the head, in place of an earlier listener. Changes in quick succession
@@ -403,7 +406,7 @@ export declare function personalLockAccount(address: string): string | Buffer
 export declare function personalNewAccountWithSeed(seed: string): string | Buffer
 
 /** Answers `personal_sendTransaction` with a decrypted key. */
-export declare function personalSendTransaction(transaction: string | Buffer, key: string, deadlineMs: number, token: number): Promise<string | Buffer>
+export declare function personalSendTransaction(transaction: string | object, key: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `personal_sign` with a decrypted key. */
 export declare function personalSign(data: string, key: string): string | Buffer
@@ -469,10 +472,10 @@ export declare function storeKey(key: string, encrypted: string): string | Buffe
 export declare function traceBlock(block: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `trace_call`. */
-export declare function traceCall(call: string | Buffer, types: string, block: string, deadlineMs: number, token: number): Promise<string | Buffer>
+export declare function traceCall(call: string | object, types: string, block: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `trace_filter`. */
-export declare function traceFilter(filter: string | Buffer, deadlineMs: number, token: number): Promise<string | Buffer>
+export declare function traceFilter(filter: string | object, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `trace_get`. */
 export declare function traceGet(hash: string, position: number, deadlineMs: number, token: number): Promise<string | Buffer>
@@ -487,7 +490,7 @@ export declare function traceReplayTransaction(hash: string, types: string, dead
 export declare function traceTransaction(hash: string, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Returns the sender of a transaction to send, as JSON: an address or null. */
-export declare function transactionSender(transaction: string | Buffer): string | Buffer
+export declare function transactionSender(transaction: string | object): string | Buffer
 
 /** Answers `txpool_content`. */
 export declare function txpoolContent(deadlineMs: number, token: number): Promise<string | Buffer>
@@ -510,4 +513,4 @@ export declare function verifyBlocks(from: number, to: number, onProgress: (erro
 export declare function web3ClientVersion(): string | Buffer
 
 /** Answers `web3_sha3`. Answers on the caller's thread if the text is short. */
-export declare function web3Sha3(data: string | Buffer, deadlineMs: number, token: number): string | Buffer | Promise<string | Buffer>
+export declare function web3Sha3(data: string | object, deadlineMs: number, token: number): string | Buffer | Promise<string | Buffer>

@@ -17,6 +17,7 @@ export function largeBodies(addon: Addon): () => LargeBody {
       split: (maxRequests, deadlineMs, token) => addon.splitBody(body, maxRequests, deadlineMs, token),
       text: (start, end) => addon.bodyText(body, start, end),
       bytes: (start, end) => addon.bodyBytes(body, start, end),
+      part: (start, end) => addon.bodyPart(body, start, end),
       close: () => addon.closeBody(body),
     }
   }

@@ -7,14 +7,17 @@ import { elementSpans, memberSpan, skipSpace } from './spans.ts'
 /** Finished JSON text of a result. Long ones are bytes and never become a string. */
 export type Answer = string | Buffer
 
+/** Text for functions of the core: a string, or a part of a large body. */
+export type CoreText = string | object
+
 /** Request of a body. `id` is the JSON text to echo, or null for a notification, which gets no answer. */
 export interface Call {
   readonly id: string | null
   readonly method: string
   /** Positional parameters; undefined if they were sent by name. */
   readonly params: readonly unknown[] | undefined
-  /** Returns the JSON text of a parameter as it was sent. Bytes if it is large. */
-  paramText(index: number): string | Buffer
+  /** Returns the JSON text of a parameter as it was sent, for the core. */
+  paramText(index: number): CoreText
 }
 
 /** Element of a body that is not a request, with its error. */

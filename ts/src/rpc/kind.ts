@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import type { CoreText } from './envelope.ts'
 import { invalidParams, RpcError } from './errors.ts'
 import { maxParsedBytes } from './largeBody.ts'
 import type { LargeText } from './largeText.ts'
@@ -24,7 +25,7 @@ export interface Kind<T> {
 }
 
 /** Declares an object that crosses to the core as it was sent. The core reads it. */
-export function objectText(name: string, expects: string, schema: TSchema): Kind<string | Buffer> {
+export function objectText(name: string, expects: string, schema: TSchema): Kind<CoreText> {
   return { name, expects, schema, crossesAsText: true, read: (value) => JSON.stringify(value) }
 }
 

@@ -11,7 +11,10 @@ export interface LargeBody {
   /** Says where the requests are: JSON, see `split.ts`. Executes in the pool, under a deadline. */
   split(maxRequests: number, deadlineMs: number, token: number): Promise<Answer>
   text(start: number, end: number): string
+  /** Returns a copy. */
   bytes(start: number, end: number): Buffer
+  /** Returns a text for functions of the core, without a copy. */
+  part(start: number, end: number): object
   /** Frees the memory. */
   close(): void
 }

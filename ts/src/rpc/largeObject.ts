@@ -30,7 +30,7 @@ export function membersOf(text: LargeText): Record<string, unknown> | undefined 
 }
 
 function parsed(bytes: Buffer): unknown {
-  return bytes.length > maxParsedBytes / 16 ? new LargeText(bytes) : JSON.parse(bytes.toString())
+  return bytes.length > maxParsedBytes / 16 ? new LargeText(() => bytes) : JSON.parse(bytes.toString())
 }
 
 function endOfValue(bytes: Buffer, start: number): number {

@@ -1,9 +1,16 @@
 /** JSON text of a parameter that is too large to be parsed on a worker. */
 export class LargeText {
-  readonly bytes: Buffer
+  readonly #read: () => Buffer
+  #bytes: Buffer | undefined
 
-  constructor(bytes: Buffer) {
-    this.bytes = bytes
+  /** `read` returns the text in UTF-8. It is called on first use: texts that only the core reads are not copied. */
+  constructor(read: () => Buffer) {
+    this.#read = read
+  }
+
+  get bytes(): Buffer {
+    this.#bytes ??= this.#read()
+    return this.#bytes
   }
 
   /** Characters between the quotation marks of a string without escapes; undefined for other values. */

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import type { Answer, Call } from './envelope.ts'
+import type { Answer, Call, CoreText } from './envelope.ts'
 import { invalidParams, RpcError } from './errors.ts'
 import { type Kind, readLarge } from './kind.ts'
 import { LargeText } from './largeText.ts'
@@ -31,7 +31,7 @@ export interface Params<T extends readonly unknown[]> {
 }
 
 /** Returns the fault of an object that the core reads, by the name of its parameter. */
-export type ObjectFault = (name: string, text: string | Buffer) => RpcError | undefined
+export type ObjectFault = (name: string, text: CoreText) => RpcError | undefined
 
 /** Declares parameters: required, then optional ones. */
 export function positional<const R extends readonly Kind<unknown>[], const O extends readonly Kind<unknown>[] = []>(

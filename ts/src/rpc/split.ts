@@ -60,9 +60,9 @@ class SplitCall implements Call {
     return this.#params
   }
 
-  paramText(index: number): Buffer {
+  paramText(index: number): object {
     const [start = 0, end = 0] = this.#spans.slice(1 + 2 * index)
-    return this.#body.bytes(start, end)
+    return this.#body.part(start, end)
   }
 
   #read(count: number, spans: readonly number[]): readonly unknown[] {
@@ -74,7 +74,7 @@ class SplitCall implements Call {
       const isLarge = parsedBytes + end - start > maxParsedBytes
       if (!isLarge) parsedBytes += end - start
       values[at / 2] = isLarge
-        ? new LargeText(this.#body.bytes(start, end))
+        ? new LargeText(() => this.#body.bytes(start, end))
         : (JSON.parse(this.#body.text(start, end)) as unknown)
     }
     return values
