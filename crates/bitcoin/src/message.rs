@@ -103,7 +103,7 @@ impl<'a> MessageReader<'a> {
 
     /// Reads a count of items. The reference reserves memory by its low 32 bits, so these must not be negative; a negative
     /// 64-bit number whose low half is positive counts as 0.
-    fn count(&mut self) -> Result<i64, MessageError> {
+    pub(crate) fn count(&mut self) -> Result<i64, MessageError> {
         let count = self.number()?;
         if (count as i32) < 0 {
             return Err(MessageError::Count { offset: self.offset, count });
@@ -111,7 +111,7 @@ impl<'a> MessageReader<'a> {
         Ok(count.max(0))
     }
 
-    fn sized_bytes(&mut self) -> Result<&'a [u8], MessageError> {
+    pub(crate) fn sized_bytes(&mut self) -> Result<&'a [u8], MessageError> {
         let length = i64::from(self.number()? as i32);
         if length > MAX_CLAIM {
             return Err(MessageError::Count { offset: self.offset, count: length });

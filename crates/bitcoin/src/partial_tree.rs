@@ -3,6 +3,7 @@
 use crate::digest::Digest;
 use crate::merkle::{MerkleError, parent};
 use crate::message::MessageReader;
+use crate::varint::put_varint;
 
 /// Maximum number of transactions of a Bitcoin block of one million bytes.
 const MAX_TRANSACTIONS: u32 = 1_000_000 / 60;
@@ -48,9 +49,9 @@ impl PartialTree {
     /// Returns the wire form.
     pub fn encode(&self) -> Vec<u8> {
         let mut encoded = self.transaction_count.to_le_bytes().to_vec();
-        write_number(&mut encoded, self.hashes.len());
+        put_varint(&mut encoded, self.hashes.len());
         encoded.extend(self.hashes.iter().flatten());
-        write_number(&mut encoded, self.flags.len());
+        put_varint(&mut encoded, self.flags.len());
         encoded.extend(&self.flags);
         encoded
     }
@@ -64,8 +65,8 @@ impl PartialTree {
         if leaves.contains(&coinbase) { Ok(()) } else { Err(MerkleError::CoinbaseMissing) }
     }
 
-    /// Returns the root and the matched leaves.
-    fn evaluate(&self) -> Result<(Digest, Vec<Digest>), MerkleError> {
+    /// Returns the root and the matched leaves, wire order. Fails if the shape is not that of a tree.
+    pub fn evaluate(&self) -> Result<(Digest, Vec<Digest>), MerkleError> {
         let count = self.transaction_count;
         if count == 0 || count > MAX_TRANSACTIONS {
             return Err(MerkleError::TransactionCount { count });
@@ -124,21 +125,6 @@ impl Walk<'_> {
 /// Number of levels above the leaves.
 fn height_of(transaction_count: u32) -> u32 {
     u32::BITS - transaction_count.saturating_sub(1).leading_zeros()
-}
-
-/// Writes a variable-length integer in its shortest form.
-fn write_number(target: &mut Vec<u8>, number: usize) {
-    match number {
-        0..=0xfc => target.push(number as u8),
-        0xfd..=0xffff => {
-            target.push(0xfd);
-            target.extend((number as u16).to_le_bytes());
-        }
-        _ => {
-            target.push(0xfe);
-            target.extend((number as u32).to_le_bytes());
-        }
-    }
 }
 
 #[cfg(test)]
