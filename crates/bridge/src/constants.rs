@@ -23,11 +23,21 @@ impl Authorizer {
 }
 
 /// The first Bitcoin block of a header store.
-pub(crate) struct FirstBlock {
-    pub(crate) height: i32,
+pub struct FirstBlock {
+    /// Height in the Bitcoin chain.
+    pub height: i32,
     /// Chain work up to and including the block.
-    pub(crate) work: U256,
-    pub(crate) header: [u8; 80],
+    pub work: U256,
+    /// The header.
+    pub header: [u8; 80],
+}
+
+impl FirstBlock {
+    /// Returns the time of the header, in seconds since 1970.
+    pub fn time(&self) -> u32 {
+        let [.., a, b, c, d, _, _, _, _, _, _, _, _] = self.header;
+        u32::from_le_bytes([a, b, c, d])
+    }
 }
 
 /// The difficulty rules of a Bitcoin network.
@@ -44,7 +54,6 @@ pub(crate) struct Constants {
     /// Highest target of a Bitcoin header.
     pub(crate) target_limit: U256,
     pub(crate) genesis: FirstBlock,
-    pub(crate) checkpoint: Option<FirstBlock>,
     /// Version bytes of P2PKH and P2SH addresses.
     pub(crate) address_versions: [u8; 2],
     /// Bitcoin height from which the index by height is complete (RSKIP-199).
@@ -118,14 +127,6 @@ static MAINNET: Constants = Constants {
     bitcoin: BitcoinRules::Mainnet,
     target_limit: BITCOIN_LIMIT,
     genesis: genesis(hex!("29ab5f49ffff001d1dac2b7c"), 4_295_032_833),
-    checkpoint: Some(FirstBlock {
-        height: 499_968,
-        work: U256::from_limbs([0x36c0_cee5_6408_96d3, 0xcd_6eae, 0, 0]),
-        header: hex!(
-            "00000020e37c80a7a8b850e3e89add09090b6b89b874496513ef89000000000000000000285ddc7985e7c34eb205d2c3129727f7bc1087"
-            "3e11e054b48d1a92786a42d7d2c8c8375a459600189b3aa792"
-        ),
-    }),
     address_versions: [0, 5],
     index_height: 696_022,
     search_depth: 4320,
@@ -160,14 +161,6 @@ static TESTNET: Constants = Constants {
     bitcoin: BitcoinRules::Testnet,
     target_limit: BITCOIN_LIMIT,
     genesis: genesis(hex!("dae5494dffff001d1aa4ae18"), 4_295_032_833),
-    checkpoint: Some(FirstBlock {
-        height: 1_413_216,
-        work: U256::from_limbs([0xa194_2223_f607_2a8d, 0xc1, 0, 0]),
-        header: hex!(
-            "00000020c4891929bff550199ebac0f3c8691f19d84633de53da8af346000000000000000c109cfe5b24faa1e0174b788c7e3e8f2fb340"
-            "bcee07a544914b167ad4c27b82b9a9995bf05f4c1908698a4b"
-        ),
-    }),
     address_versions: [111, 196],
     index_height: 2_039_594,
     search_depth: 4320,
@@ -202,7 +195,6 @@ static REGTEST: Constants = Constants {
     bitcoin: BitcoinRules::Regtest,
     target_limit: REGTEST_LIMIT,
     genesis: genesis(hex!("dae5494dffff7f2002000000"), 2),
-    checkpoint: None,
     address_versions: [111, 196],
     index_height: 10,
     search_depth: 5,

@@ -1,14 +1,17 @@
 //! Bitcoin headers: the methods that submit and read them (docs/spec/bridge.md, 5).
 
 mod chain;
+mod checkpoints;
 pub(crate) mod confirmations;
 pub(crate) mod store;
 mod target;
 
+pub use checkpoints::checkpoint;
+
 use crate::constants::{HEADER_DEPTH_LIMIT, SECONDS_BETWEEN_HEADERS};
 use crate::context::CallContext;
 use crate::error::{MethodFailure, Result};
-use crate::federation::{require_genesis_federation, require_member};
+use crate::federation::require_member;
 use crate::return_value::ReturnValue;
 use crate::slots::stored_header::{StoredHeader, display_hash};
 use crate::storage::Storage;
@@ -133,8 +136,7 @@ pub(crate) fn best_height(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> R
 
 /// Returns the height of the lowest header. Does not open the store.
 pub(crate) fn initial_height(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<ReturnValue> {
-    require_genesis_federation(storage)?;
-    Ok(ReturnValue::number(u64::from(lowest_height(ctx).unsigned_abs())))
+    Ok(ReturnValue::number(u64::from(lowest_height(storage, ctx)?.unsigned_abs())))
 }
 
 pub(crate) fn best_header_bytes(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<ReturnValue> {
@@ -163,7 +165,7 @@ pub(crate) fn parent_by_hash(storage: &mut Storage<'_>, ctx: &CallContext<'_>, h
 
 pub(crate) fn hash_at_depth(storage: &mut Storage<'_>, ctx: &CallContext<'_>, depth: i32) -> Result<ReturnValue> {
     let best = best_header(storage, ctx)?;
-    if depth < 0 || depth > best.height - lowest_height(ctx) {
+    if depth < 0 || depth > best.height - lowest_height(storage, ctx)? {
         return Err(MethodFailure::Rejected);
     }
     let found = header_at_depth(storage, ctx, depth).map_err(HeaderFailure::into_rejection)?;
@@ -173,7 +175,7 @@ pub(crate) fn hash_at_depth(storage: &mut Storage<'_>, ctx: &CallContext<'_>, de
 /// Returns hashes of the main chain at growing distances, from the best header to the lowest.
 pub(crate) fn block_locator(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<ReturnValue> {
     let best = best_header(storage, ctx)?;
-    let lowest = lowest_height(ctx);
+    let lowest = lowest_height(storage, ctx)?;
     let mut texts = vec![hex::encode(best.hash()).into_bytes()];
     let mut cursor = best.clone();
     let mut distance = 1_i32;

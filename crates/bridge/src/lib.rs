@@ -38,12 +38,14 @@ mod units;
 mod update_collections;
 mod whitelist;
 
+pub use constants::FirstBlock;
 use constants::constants;
 use context::CallContext;
 pub use context::{Call, CallMode};
 pub use error::{BridgeError, CallFailure};
 use error::{MethodFailure, not_implemented};
 pub use genesis_federation::genesis_federation;
+pub use headers::checkpoint;
 pub use methods::selectors;
 use methods::{Method, parse};
 use rhizome_primitives::{Address, B256, Bytes, Log, Network, Rule, Rules};

@@ -4,9 +4,11 @@
 use std::path::Path;
 
 use rhizome_answers::eth::bridge_state;
+use rhizome_evm::precompiles::checkpoint;
+use rhizome_primitives::{Network, hex};
 use serde_json::Value;
 
-use crate::report::{CaseFailure, CaseResult, SuiteReport, equal};
+use crate::report::{CaseFailure, CaseResult, SuiteReport, broken, equal};
 use crate::vectors::{FileCheck, VectorError, VectorFields, json_files, plain_name, read_json};
 
 #[path = "../../evm/tests/vectors/mod.rs"]
@@ -42,12 +44,12 @@ pub(crate) fn check_repository(json: &Value, report: &mut SuiteReport) -> CaseRe
 }
 
 /// Returns the check of a file of the suite `bridge`. Most files hold calls or transactions.
-pub(crate) fn bridge_check_of(name: &str) -> Option<FileCheck> {
+pub(crate) fn bridge_check_of(name: &str) -> FileCheck {
     match name {
-        "scripts.json" => Some(check_scripts),
-        "bridge-state.json" => Some(check_bridge_states),
-        "btc-checkpoints.json" => None,
-        _ => Some(check_bridge),
+        "scripts.json" => check_scripts,
+        "bridge-state.json" => check_bridge_states,
+        "btc-checkpoints.json" => check_checkpoints,
+        _ => check_bridge,
     }
 }
 
@@ -58,6 +60,24 @@ fn check_scripts(json: &Value, report: &mut SuiteReport) -> CaseResult {
         let size = case.member("memberBtcKeys")?.items()?.len();
         let name = format!("{version} {network} of {size}");
         record(&name, cases::bridge::check_scripts(case), report);
+    }
+    Ok(())
+}
+
+/// Checks the Bitcoin blocks that a store of headers can begin with.
+fn check_checkpoints(json: &Value, report: &mut SuiteReport) -> CaseResult {
+    for (name, network) in [("mainnet", Network::Mainnet), ("testnet", Network::Testnet)] {
+        for fields in json.member(name)?.items()? {
+            let field = |index: usize| fields.get(index).ok_or_else(|| broken("checkpoint", "too few fields"));
+            let height = field(0)?.number()?;
+            report.case(&format!("{name} {height}"), || {
+                let found = checkpoint(network, field(1)?.number()? as i64);
+                let found = found.ok_or_else(|| broken("checkpoint", "none"))?;
+                equal("height", height, found.height as u64)?;
+                equal("work", field(3)?.parsed()?, found.work)?;
+                equal("header", hex::encode(field(4)?.bytes()?), hex::encode(found.header))
+            });
+        }
     }
     Ok(())
 }

@@ -46,7 +46,7 @@ fn run_blocks(folder: &Path, report: &mut SuiteReport) -> Result<(), VectorError
 
 fn run_bridge(folder: &Path, report: &mut SuiteReport) -> Result<(), VectorError> {
     report.enter_suite("bridge");
-    run_files(folder, evm::bridge_check_of, report)
+    run_files(folder, |name| Some(evm::bridge_check_of(name)), report)
 }
 
 fn main() -> ExitCode {

@@ -4,6 +4,7 @@
 //! Headers are written at once, so they survive a call that fails. The save writes the index.
 
 use super::HeaderFailure;
+use super::checkpoints::{checkpoint_before, has_checkpoints};
 use crate::constants::FirstBlock;
 use crate::context::CallContext;
 use crate::error::{BridgeError, MethodFailure, Result};
@@ -19,7 +20,8 @@ const HEADERS_PER_CHECK: i32 = 256;
 
 type HeaderResult<T = ()> = std::result::Result<T, HeaderFailure>;
 
-fn first_header(block: &FirstBlock) -> Result<StoredHeader> {
+/// Decodes the first block of a store.
+pub(super) fn first_header(block: &FirstBlock) -> Result<StoredHeader> {
     let header = BitcoinHeader::parse(&block.header).map_err(|_malformed| MethodFailure::Rejected)?;
     Ok(StoredHeader { work: block.work, height: block.height, header })
 }
@@ -40,10 +42,9 @@ pub(crate) fn best_header(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> R
         }
     };
     if head.hash() == genesis.hash() {
-        // The creation time of the active federation selects the checkpoint.
-        require_genesis_federation(storage)?;
-        if let Some(checkpoint) = &ctx.constants.checkpoint {
-            head = first_header(checkpoint)?;
+        let creation = active_creation_time(storage, ctx)?;
+        if creation > 0 && has_checkpoints(ctx) {
+            head = checkpoint_before(ctx, creation)?;
             start_with(storage, &head)?;
         }
     }
@@ -54,10 +55,16 @@ fn start_with(storage: &mut Storage<'_>, first: &StoredHeader) -> Result<()> {
     put(storage, first).and_then(|()| set_head(storage, first)).map_err(HeaderFailure::into_rejection)
 }
 
-/// Returns the lowest height of an open store.
-pub(super) fn lowest_height(ctx: &CallContext<'_>) -> i32 {
-    let constants = ctx.constants;
-    constants.checkpoint.as_ref().map_or(constants.genesis.height, |checkpoint| checkpoint.height)
+/// Returns the lowest height of a store that opens under the active federation. The store is not read.
+pub(super) fn lowest_height(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<i32> {
+    let creation = active_creation_time(storage, ctx)?;
+    Ok(checkpoint_before(ctx, creation)?.height)
+}
+
+/// Returns the creation time of the active federation in milliseconds.
+fn active_creation_time(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<i64> {
+    require_genesis_federation(storage)?;
+    Ok(i64::try_from(ctx.constants.federation_creation).unwrap_or(i64::MAX))
 }
 
 /// Returns the stored header with this hash (display order).
@@ -169,7 +176,5 @@ mod tests {
         for (network, genesis) in known {
             assert_eq!(hash(&constants(network).unwrap().genesis), genesis);
         }
-        let checkpoint = constants(Network::Testnet).unwrap().checkpoint.as_ref().unwrap();
-        assert_eq!(hash(checkpoint), "0x000000000000001aa547c01c17edae35e21dd63fd7e6627daedf997bd3a54627");
     }
 }

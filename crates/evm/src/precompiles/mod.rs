@@ -36,5 +36,5 @@ mod mutation;
 
 pub use interface::{CallScheme, Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 pub(crate) use rhizome_bridge::is_free;
-pub use rhizome_bridge::{BridgeError, FederationScripts, federation_scripts, genesis_federation};
+pub use rhizome_bridge::{BridgeError, FederationScripts, checkpoint, federation_scripts, genesis_federation};
 pub use table::{PrecompileEntry, precompile_at};
