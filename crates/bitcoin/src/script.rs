@@ -1,5 +1,8 @@
 //! Bitcoin scripts as the reference's library reads and builds them (docs/spec/bridge.md, 4.2).
 
+use crate::digest::hash160;
+use sha2::{Digest as _, Sha256};
+
 /// Opcodes by their names in Bitcoin.
 pub mod opcode {
     #![allow(missing_docs, reason = "the names are those of Bitcoin")]
@@ -139,6 +142,16 @@ pub fn p2pkh_script(hash: &[u8; 20]) -> Vec<u8> {
 /// Returns the P2SH script of the hash of a redeem script.
 pub fn p2sh_script(hash: &[u8; 20]) -> Vec<u8> {
     [&[opcode::HASH160, 20][..], hash, &[opcode::EQUAL]].concat()
+}
+
+/// Returns the witness program of a redeem script: version 0 and its SHA-256.
+pub fn p2wsh_program(redeem_script: &[u8]) -> Vec<u8> {
+    [&[0, 32][..], &Sha256::digest(redeem_script)].concat()
+}
+
+/// Returns the output script of a redeem script whose signatures go into a witness behind P2SH.
+pub fn p2sh_p2wsh_script(redeem_script: &[u8]) -> Vec<u8> {
+    p2sh_script(&hash160(&p2wsh_program(redeem_script)))
 }
 
 /// Appends a push of bytes, in the shortest form of its length.
