@@ -1,6 +1,7 @@
 //! Golden chains, compared after each imported block; arrivals in disorder; invalid blocks.
 
 mod bridge;
+mod federation_changes;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -83,12 +84,13 @@ fn check_chain(json: &Value, blocks: &Path, report: &mut SuiteReport) -> CaseRes
     let chain = open(spec(json)?)?;
     let expected = json.member("blocks")?.items()?;
     let raws = read_blocks(blocks)?;
-    if bridge::has_bridge_data(json) {
+    let has_bridge_data = bridge::has_bridge_data(json);
+    if has_bridge_data {
         bridge::check(&spec(json)?, json, &raws, report)?;
     }
     let mut expected = expected.iter();
     let mut stop = None;
-    let streamed = chain.import_stream(raws.into_iter(), |block| {
+    let streamed = chain.import_stream(raws.iter().cloned(), |block| {
         let imported = Imported(block.result);
         let Some(expected) = expected.next() else { return ControlFlow::Break(()) };
         let is_best = imported.name() == "IMPORTED_BEST";
@@ -109,6 +111,9 @@ fn check_chain(json: &Value, blocks: &Path, report: &mut SuiteReport) -> CaseRes
     report.case("import to the end", || equal("blocks not imported", 0, rest));
     if rest == 0 {
         check_end(&chain, json, report)?;
+        if has_bridge_data {
+            federation_changes::check(&chain, json, &raws, report)?;
+        }
     }
     Ok(())
 }
