@@ -1,11 +1,11 @@
-// Parts of the core: the EVM beside plain revm, the trie, sender recovery. Runs the Rust benches, which print
+// Parts of the core: the EVM beside plain revm, the trie, sender recovery, the Bridge. Runs the Rust benches, which print
 // `name: value unit`.
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { cargoEnvironment } from '../../scripts/setup/cargo.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const benches = { evm: 'evm', trie: 'trie', primitives: 'recovery' }
+const benches = { evm: 'evm', trie: 'trie', primitives: 'recovery', bridge: 'bridge' }
 
 export async function run(report) {
   const env = await cargoEnvironment()

@@ -47,8 +47,8 @@ struct RecordedChain<'j> {
 }
 
 impl RecordedChain<'_> {
-    /// Returns the heights of blocks that change a federation, in order: without those that a fork at an earlier one covers,
-    /// and without those that have too few blocks after them.
+    /// Returns the heights of blocks that change a federation, in order. Skips heights that the fork at an earlier one covers,
+    /// and heights with too few blocks after them.
     fn changes(&self) -> Result<Vec<u64>, CaseFailure> {
         let names = FEDERATIONS.map(|name| B256::left_padding_from(name.as_bytes()).to_string());
         let mut heights = Vec::new();
