@@ -3,17 +3,23 @@
 //! A file has one line for each checkpoint that the creation time of a federation can select, in order: height, chain work and
 //! header.
 
-use super::store::first_header;
 use crate::constants::FirstBlock;
 use crate::context::CallContext;
 use crate::error::{MethodFailure, Result};
 use crate::slots::stored_header::StoredHeader;
+use rhizome_bitcoin::BitcoinHeader;
 use rhizome_primitives::{Network, U256, hex};
 
 const MAINNET: &str = include_str!("mainnet_checkpoints.txt");
 const TESTNET: &str = include_str!("testnet_checkpoints.txt");
 /// Seconds between the checkpoint and the creation time of the federation, at least.
 const WEEK: i64 = 604_800;
+
+/// Decodes the first block of a store.
+pub(super) fn first_header(block: &FirstBlock) -> Result<StoredHeader> {
+    let header = BitcoinHeader::parse(&block.header).map_err(|_malformed| MethodFailure::Rejected)?;
+    Ok(StoredHeader { work: block.work, height: block.height, header })
+}
 
 /// Returns the most recent checkpoint that is a week older than `creation`, the creation time of the active federation in
 /// milliseconds. The reference takes it for seconds. Without such a checkpoint, and without checkpoints of the network, the

@@ -4,27 +4,19 @@
 //! Headers are written at once, so they survive a call that fails. The save writes the index.
 
 use super::HeaderFailure;
-use super::checkpoints::{checkpoint_before, has_checkpoints};
-use crate::constants::FirstBlock;
+use super::checkpoints::{checkpoint_before, first_header, has_checkpoints};
 use crate::context::CallContext;
 use crate::error::{BridgeError, MethodFailure, Result};
 use crate::federation::require_genesis_federation;
 use crate::slots::keys::{self, BLOCK_AT_HEIGHT, CHAIN_HEAD};
 use crate::slots::stored_header::{StoredHeader, display_hash};
 use crate::storage::Storage;
-use rhizome_bitcoin::BitcoinHeader;
 use rhizome_primitives::{B256, Bytes, Rule, U256, rlp};
 
 /// Number of headers between two checks of the deadline.
 const HEADERS_PER_CHECK: i32 = 256;
 
 type HeaderResult<T = ()> = std::result::Result<T, HeaderFailure>;
-
-/// Decodes the first block of a store.
-pub(super) fn first_header(block: &FirstBlock) -> Result<StoredHeader> {
-    let header = BitcoinHeader::parse(&block.header).map_err(|_malformed| MethodFailure::Rejected)?;
-    Ok(StoredHeader { work: block.work, height: block.height, header })
-}
 
 /// Returns the best header. Opens the store: writes the first blocks into an empty store.
 pub(crate) fn best_header(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<StoredHeader> {
