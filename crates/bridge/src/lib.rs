@@ -12,6 +12,7 @@
 
 mod coinbase_information;
 mod coins;
+mod confirmation_order;
 mod constants;
 mod context;
 mod dispatch;
@@ -23,8 +24,10 @@ mod federation_votes;
 mod fee_per_kb;
 mod genesis_federation;
 mod headers;
+mod java_hash_set;
 mod locking_cap;
 mod methods;
+mod peg_out_index;
 mod placeholders;
 mod processed_transactions;
 mod redeem_script;
@@ -35,6 +38,7 @@ mod size_estimates;
 mod slots;
 mod state_views;
 mod storage;
+mod transaction_size;
 mod union_bridge;
 mod units;
 mod update_collections;
