@@ -12,6 +12,7 @@ const usage = `npm run bench -- [OPTION]...
   --against COMMIT     this build beside that of a commit, in interleaved pairs; fails if a workload is slower by 5 %
   --without NAME       this build beside itself without one of its optimizations, in interleaved pairs: inline-calls,
                        libuv-completions, batched-recovery
+  --reference SCRIPT   starts a built reference node (rskj.sh); imports of the Bridge are measured beside it
   --minutes N          also the soak, for N minutes (with --only soak: 10 by default)
   --json FILE          writes all results
   --report FILE.md     writes the document, with its plots in a folder of the same name
@@ -32,6 +33,7 @@ const own = {
   life: '../bench/life/life.mjs',
   boundary: '../bench/boundary/boundary.mjs',
   import: '../bench/import/import.mjs',
+  'bridge-import': '../bench/import/bridge.mjs',
   core: '../bench/core/core.mjs',
   soak: '../bench/soak/soak.mjs',
   keys: '../bench/keys/keys.mjs',
@@ -102,7 +104,7 @@ for (const [name, path] of Object.entries(own)) {
         Math.abs(result.value) < 100 ? result.value.toFixed(2) : Math.round(result.value).toLocaleString('en')
       process.stdout.write(`  ${result.name.padEnd(52)} ${value.padStart(12)} ${result.unit}\n`)
     },
-    { minutes: options.minutes ?? 10, isQuick: options.quick === true },
+    { minutes: options.minutes ?? 10, isQuick: options.quick === true, reference: options.reference },
   )
   save()
 }
@@ -130,6 +132,7 @@ function readOptions() {
         target: { type: 'string', multiple: true, default: [] },
         against: { type: 'string' },
         without: { type: 'string' },
+        reference: { type: 'string' },
         minutes: { type: 'string' },
         from: { type: 'string' },
         json: { type: 'string' },

@@ -44,13 +44,13 @@ export async function run(report, { isQuick = false } = {}) {
 }
 
 /**
- * Unpacks the chain and calls `measure` with a function that imports it once, into a new data directory, and returns
+ * Unpacks a chain and calls `measure` with a function that imports it once, into a new data directory, and returns
  * `{ seconds, processorSeconds }`. `program` and `env` choose another build.
  */
-export async function withImports(measure) {
+export async function withImports(measure, chain = 'load') {
   const folder = mkdtempSync(join(tmpdir(), 'rhizome-bench-'))
   try {
-    const [spec, blocks] = ['load.json', 'load.blocks.txt'].map((name) => unpack(name, folder))
+    const [spec, blocks] = [`${chain}.json`, `${chain}.blocks.txt`].map((name) => unpack(name, folder))
     const dataDir = join(folder, 'data')
     const flags = ['import', '--chain', spec, '--data-dir', dataDir, blocks]
     const importOnce = ({ program = thisProgram, env = {} } = {}) => {
@@ -62,7 +62,7 @@ export async function withImports(measure) {
       rmSync(dataDir, { recursive: true })
       return { seconds, processorSeconds }
     }
-    return await measure(importOnce, { spec, parameters: [thisProgram, ...flags] })
+    return await measure(importOnce, { folder, spec, blocks, parameters: [thisProgram, ...flags] })
   } finally {
     rmSync(folder, { recursive: true })
   }
@@ -83,7 +83,8 @@ function unpack(name, folder) {
   return file
 }
 
-function contentOf(spec) {
+/** Number of blocks and transactions of a chain, and its gas in millions. */
+export function contentOf(spec) {
   const { blocks } = JSON.parse(readFileSync(spec, 'utf8'))
   const sum = (amount) => blocks.reduce((total, block) => total + amount(block), 0)
   return {

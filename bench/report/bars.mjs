@@ -10,6 +10,7 @@ const mostSaturationGrowth = 3
 const mostSoakMs = 20
 const leastOfRecovery = 0.5
 const leastImportPercent = 1000
+const leastBridgePercent = 500
 const mostOfExecution = 2
 
 /** The bars of one workload; `reference` is the name under which the reference node was measured, if it was. */
@@ -76,6 +77,14 @@ export function bars({ comparison: { rows, facts = [] }, results }) {
     load,
     load >= leastImportPercent,
     load?.toFixed(0),
+  )
+  const bridge = results.find(({ name }) => name === 'import of the Bridge in percent of the reference')?.value
+  add(
+    'import of bridge-forks, in percent of the reference',
+    `${leastBridgePercent}`,
+    bridge,
+    bridge >= leastBridgePercent,
+    bridge?.toFixed(0),
   )
   const execution = results.find(({ name }) => name === 'evm: load by plain revm')?.value
   const imported = results.find(({ name }) => name === 'import of load, median')?.value
