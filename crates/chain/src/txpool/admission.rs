@@ -3,7 +3,7 @@
 use super::rejection::PoolRejection;
 use super::transaction::TransactionGas;
 use rhizome_evm::charged_intrinsic_gas;
-use rhizome_primitives::{Address, ChainSpec, Header, Rule, Transaction, U256};
+use rhizome_primitives::{Address, ChainSpec, Header, Rule, Rules, Transaction, U256};
 use rhizome_trie::keys::{account_key, mark_key};
 use rhizome_trie::{AccountState, StateError, StateReader};
 
@@ -30,17 +30,24 @@ const BUMP_PERCENT: u64 = 140;
 pub(super) struct SenderAccount {
     pub(super) exists: bool,
     pub(super) nonce: u64,
-    /// Zero if the account has a debt.
-    pub(super) balance: U256,
+    /// Zero without an account; `None` if the account has a debt, so that it pays for nothing.
+    pub(super) balance: Option<U256>,
 }
 
 impl SenderAccount {
     pub(super) fn read(state: &dyn StateReader, address: &Address) -> Result<Self, StateError> {
         let key = account_key(address.as_slice());
-        let Some(value) = state.get(&key)? else { return Ok(Self::default()) };
+        let Some(value) = state.get(&key)? else {
+            return Ok(Self { balance: Some(U256::ZERO), ..Self::default() });
+        };
         let account = AccountState::decode(&value).map_err(|reason| StateError::Account { key, reason })?;
-        let balance = if account.balance.is_negative() { U256::ZERO } else { account.balance.into_raw() };
+        let balance = (!account.balance.is_negative()).then(|| account.balance.into_raw());
         Ok(Self { exists: true, nonce: account.nonce.saturating_to(), balance })
+    }
+
+    /// Returns true if the balance covers a cost in wei.
+    pub(super) fn covers(&self, cost: U256) -> bool {
+        self.balance.is_some_and(|balance| cost <= balance)
     }
 }
 
@@ -58,10 +65,13 @@ pub(super) fn check(
     most: TransactionGas,
     spec: &ChainSpec,
 ) -> Result<(), PoolRejection> {
-    if !account.exists {
+    let rules = spec.rules(best.number);
+    let intrinsic_gas = charged_intrinsic_gas(transaction, sender, spec, &rules);
+    // A free transaction to the Bridge needs neither an account nor a balance for its gas.
+    let is_free = intrinsic_gas == 0;
+    if !account.exists && !is_free {
         return Err(PoolRejection::NoAccount);
     }
-    let rules = spec.rules(best.number);
     if transaction.is_creation() && rules.is_active(Rule::Rskip438) && transaction.data().len() > MAX_INIT_CODE_SIZE {
         return Err(PoolRejection::InitCodeSize);
     }
@@ -78,14 +88,14 @@ pub(super) fn check(
     }
     check_nonce(transaction, account)?;
     let price = transaction.gas_price();
-    if gas_limit.checked_mul(price).is_none_or(|cost| cost > account.balance) {
+    if !is_free && !gas_limit.checked_mul(price).is_some_and(|cost| account.covers(cost)) {
         return Err(PoolRejection::InsufficientFunds);
     }
     let minimum = best.min_gas_price();
     if price < minimum {
         return Err(PoolRejection::GasPriceTooLow);
     }
-    if gas_limit < U256::from(charged_intrinsic_gas(transaction, sender, spec, &rules)) {
+    if gas_limit < U256::from(intrinsic_gas) {
         return Err(PoolRejection::IntrinsicGas);
     }
     let cap = minimum.checked_mul(U256::from(GAS_PRICE_CAP_FACTOR));
@@ -120,8 +130,12 @@ pub(super) fn may_replace(new: U256, old: U256) -> bool {
     new > old && bumped.is_some_and(|bumped| new >= bumped)
 }
 
-/// Returns the maximum cost of a transaction for its sender, in wei. Saturates at 256 bits.
-pub(super) fn highest_cost(transaction: &Transaction) -> U256 {
+/// Returns the maximum cost of a transaction for its sender, in wei: without gas if the transaction is free in a block with
+/// these rules. Saturates at 256 bits.
+pub(super) fn highest_cost(transaction: &Transaction, sender: &Address, spec: &ChainSpec, rules: &Rules) -> U256 {
+    if charged_intrinsic_gas(transaction, sender, spec, rules) == 0 {
+        return transaction.value();
+    }
     let gas = transaction.gas_limit().saturating_mul(transaction.gas_price());
     transaction.value().saturating_add(gas)
 }

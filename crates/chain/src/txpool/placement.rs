@@ -60,10 +60,11 @@ impl TransactionPool {
         if replaced.is_some_and(|old| !admission::may_replace(transaction.gas_price(), old)) {
             return Err(PoolRejection::Underpriced);
         }
+        let rules = self.spec.rules(inner.head.record.number());
         let entry = PooledTransaction {
             hash: transaction.hash(),
             size: transaction.encoded().len(),
-            highest_cost: admission::highest_cost(&transaction),
+            highest_cost: admission::highest_cost(&transaction, &sender, &self.spec, &rules),
             transaction,
             sender,
             nonce,
@@ -80,7 +81,7 @@ impl TransactionPool {
             }
             let others = inner.content.pending_of(&sender).filter(|other| other.nonce != nonce);
             let total = others.fold(entry.highest_cost, |sum, other| sum.saturating_add(other.highest_cost));
-            if total > account.balance {
+            if !account.covers(total) {
                 return Err(PoolRejection::InsufficientFundsForAll);
             }
         }

@@ -244,15 +244,21 @@ fn a_reorganisation_brings_transactions_back() {
 }
 
 #[test]
-fn calls_of_missing_parts_of_the_bridge_wait() {
+fn free_transactions_need_neither_account_nor_gas() {
     let world = PoolTest::new();
-    // The registration of an empty Bitcoin transaction.
-    let data = [&[0x43, 0xdc, 0x06, 0x56][..], &[0; 96]].concat().into();
-    let call = UnsignedTransaction { to: Some(BRIDGE), gas_limit: 100_000, data, ..unsigned(0, PRICE) };
-    world.pool().add(sign("cow", call)).unwrap();
-    world.pool().add(transfer("cow1", 0, PRICE)).unwrap();
-    assert_eq!(world.mine().block.transactions.len(), 2);
-    assert_eq!(world.counts(), (1, 0));
+    // receiveHeaders without headers.
+    let data = [&[0xe5, 0x40, 0x0e, 0x7b][..], &[0; 31], &[32], &[0; 32]].concat();
+    let call = UnsignedTransaction { to: Some(BRIDGE), value: U256::ZERO, data: data.into(), ..unsigned(0, PRICE) };
+    let spent = UnsignedTransaction { value: U256::from(1), ..call.clone() };
+    assert_eq!(
+        refusal(&world, sign("federator1", spent)),
+        "insufficient funds to pay for pending and new transactions"
+    );
+    assert_eq!(refusal(&world, sign("nobody", call.clone())), "the sender account doesn't exist");
+    let free = sign("federator1", UnsignedTransaction { gas_limit: 1, ..call });
+    world.pool().add(free).unwrap();
+    let block = world.mine();
+    assert_eq!((block.block.transactions.len(), block.block.header.gas_used), (2, 0));
 }
 
 /// Calculated with the hash tables and the heap of the reference's platform; the same calculation gives the blocks of
