@@ -73,8 +73,12 @@ fn bridge() {
 #[test]
 fn rare_paths_of_the_bridge() {
     replay_bridge(&[
+        "bad-transactions",
+        "big-transactions",
         "burns",
         "coinbase-coins",
+        "confirmations",
+        "crossings",
         "cut-batches-1",
         "cut-batches-2",
         "cut-batches-3",
