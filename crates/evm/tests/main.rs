@@ -92,8 +92,11 @@ fn rare_paths_of_the_bridge() {
         "flyover-1",
         "flyover-2",
         "flyover-3",
+        "large-federations",
         "refunds",
         "signatures",
+        "svp-1",
+        "svp-2",
     ]);
 }
 
