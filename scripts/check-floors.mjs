@@ -34,6 +34,7 @@ const folders = {
   methods: ['rpc', 'observe', 'config', 'native', 'filters', 'subscriptions', 'auth', 'keystore'],
   keystore: ['rpc'],
   verify: [],
+  bridge: [],
   http: ['rpc', 'observe', 'config', 'native', 'filters', 'auth'],
   ws: ['rpc', 'observe', 'config', 'native', 'filters', 'auth'],
   admin: ['observe', 'config', 'auth', 'http'],
@@ -46,7 +47,8 @@ const packageOwners = {
   'prom-client': ['observe'],
   'smol-toml': ['config'],
   commander: ['cli', ''],
-  ethers: ['keystore'],
+  ethers: ['keystore', 'bridge'],
+  '@scure/btc-signer': ['bridge'],
   ioredis: ['redis'],
   jose: ['auth'],
 }

@@ -15,6 +15,7 @@ export async function buildBundle(root) {
       typedDataThread: 'ts/src/keystore/typedDataThread.ts',
       index: 'ts/src/index.ts',
       verify: 'ts/src/verify/index.ts',
+      bridge: 'ts/src/bridge/developmentBridge.ts',
     },
     platform: 'node',
     // Loads its native binary from its own folder.

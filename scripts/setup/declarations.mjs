@@ -11,6 +11,7 @@ const sources = [
   'ts/src/portProbe.ts',
   'ts/src/rpc/errors.ts',
   'ts/src/verify/index.ts',
+  'ts/src/bridge/developmentBridge.ts',
 ]
 
 const face = `import type { NodeSettings } from './settings.js'

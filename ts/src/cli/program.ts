@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { version } from '../version.ts'
+import { bridgeCommand } from './bridge.ts'
 import { configCommand } from './config.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
@@ -26,6 +27,7 @@ export function createProgram(): Command {
     infoCommand(),
     configCommand(),
     keysCommand(),
+    bridgeCommand(),
   ]
   for (const command of commands) {
     program.addCommand(command.copyInheritedSettings(program))
