@@ -7,7 +7,10 @@ import { runProgram, scratchFolder } from './node.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const { name } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { name: string }
-const [, example = ''] = /```ts\n(.*?)```/s.exec(readFileSync(join(root, 'docs/embedding.md'), 'utf8')) ?? []
+const [example, bridgeExample] = ['embedding', 'bridge'].map((page) => {
+  const [, code = ''] = /```ts\n(.*?)```/s.exec(readFileSync(join(root, `docs/${page}.md`), 'utf8')) ?? []
+  return code
+}) as [string, string]
 /** A project that has only the package installed, without types of Node.js. */
 const project = scratchFolder()
 
@@ -42,6 +45,10 @@ test('behavior: the program of the page has the right types and runs', async () 
   expect(output).toMatch(/^serving at http:\/\/127\.0\.0\.1:\d+\n/)
   expect(output).toContain('0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266')
   expect(output).toContain('development.accounts: is for network')
+})
+
+test('behavior: the program of the page about the Bridge has the right types', () => {
+  expect(problems(bridgeExample)).toBe('')
 })
 
 test('error: wrong settings and inner parts are refused by the compiler', () => {
