@@ -49,9 +49,9 @@ impl PartialTree {
     /// Returns the wire form.
     pub fn encode(&self) -> Vec<u8> {
         let mut encoded = self.transaction_count.to_le_bytes().to_vec();
-        put_varint(&mut encoded, self.hashes.len());
+        put_varint(&mut encoded, self.hashes.len() as u64);
         encoded.extend(self.hashes.iter().flatten());
-        put_varint(&mut encoded, self.flags.len());
+        put_varint(&mut encoded, self.flags.len() as u64);
         encoded.extend(&self.flags);
         encoded
     }

@@ -206,20 +206,20 @@ impl Transaction {
         if with_witnesses {
             bytes.extend([0, WITNESS_FLAG]);
         }
-        put_varint(&mut bytes, self.inputs.len());
+        put_varint(&mut bytes, self.inputs.len() as u64);
         for input in &self.inputs {
             bytes.extend(input.outpoint.txid);
             bytes.extend(input.outpoint.index.to_le_bytes());
             put_sized_bytes(&mut bytes, &input.script);
             bytes.extend(input.sequence.to_le_bytes());
         }
-        put_varint(&mut bytes, self.outputs.len());
+        put_varint(&mut bytes, self.outputs.len() as u64);
         for output in &self.outputs {
             output.encode(&mut bytes);
         }
         if with_witnesses {
             for input in &self.inputs {
-                put_varint(&mut bytes, input.witness.len());
+                put_varint(&mut bytes, input.witness.len() as u64);
                 for push in &input.witness {
                     put_sized_bytes(&mut bytes, push);
                 }

@@ -70,6 +70,28 @@ pub(crate) struct Constants {
     /// Percentage above the fee that a peg-out must cover.
     pub(crate) peg_out_gap: u64,
     pub(crate) blocks_between_batches: u64,
+    /// Confirmations of a Bitcoin transaction that the Bridge registers.
+    pub(crate) bitcoin_confirmations: i32,
+    /// RSK blocks between the creation of a peg-out and its signatures.
+    pub(crate) rsk_confirmations: u64,
+    /// Bitcoin height from which peg-outs are recognized by the index of their hashes (RSKIP-379).
+    pub(crate) peg_out_index_height: i32,
+    /// Maximum number of inputs of a migration (RSKIP-294).
+    pub(crate) migration_inputs: usize,
+    /// RSK blocks from the creation of a federation to its activation: until RSKIP-383, until RSKIP-419, and since.
+    pub(crate) activation_ages: [u64; 3],
+    /// RSK blocks from the activation to the begin and to the end of the migration.
+    pub(crate) migration_ages: [u64; 2],
+    /// The end of the migration while RSKIP-357 is active and RSKIP-374 is not.
+    pub(crate) long_migration_end: Option<u64>,
+    /// RSK blocks in which a proposed federation must prove that it can sign (RSKIP-419).
+    pub(crate) validation_period: u64,
+    /// Keys of the emergency branch, in ascending order.
+    pub(crate) emergency_keys: &'static [[u8; 33]],
+    /// Bitcoin blocks after which the emergency branch can spend.
+    pub(crate) emergency_delay: u32,
+    /// Hash of the P2SH address of the federation before the genesis federation.
+    pub(crate) old_federation: [u8; 20],
     pub(crate) federation_address: &'static str,
     /// As stored: milliseconds on regtest, seconds on mainnet and testnet.
     pub(crate) federation_creation: u64,
@@ -123,6 +145,24 @@ const TESTNET_FEE: [Address; 3] = [
     address!("f7d8befef29878e5c35fee23e6889ed88afb56b8"),
 ];
 
+const MAINNET_EMERGENCY_KEYS: [[u8; 33]; 4] = [
+    hex!("02370a9838e4d15708ad14a104ee5606b36caaaaf739d833e67770ce9fd9b3ec80"),
+    hex!("0257c293086c4d4fe8943deda5f890a37d11bebd140e220faa76258a41d077b4d4"),
+    hex!("03c2660a46aa73078ee6016dee953488566426cf55fc8011edd0085634d75395f9"),
+    hex!("03cd3e383ec6e12719a6c69515e5559bcbe037d0aa24c187e1e26ce932e22ad7b3"),
+];
+const TESTNET_EMERGENCY_KEYS: [[u8; 33]; 3] = [
+    hex!("0216c23b2ea8e4f11c3f9e22711addb1d16a93964796913830856b568cc3ea21d3"),
+    hex!("0275562901dd8faae20de0a4166362a4f82188db77dbed4ca887422ea1ec185f14"),
+    hex!("034db69f2112f4fb1bb6141bf6e2bd6631f0484d0bd95b16767902c9fe219d4a6f"),
+];
+const REGTEST_EMERGENCY_KEYS: [[u8; 33]; 4] = [
+    hex!("029cecea902067992d52c38b28bf0bb2345bda9b21eca76b16a17c477a64e43301"),
+    hex!("03284178e5fbcc63c54c3b38e3ef88adf2da6c526313650041b0ef955763634ebd"),
+    hex!("03ab0e2cd7ed158687fc13b88019990860cdb72b1f5777b58513312550ea1584bc"),
+    hex!("03b9fc46657cf72a1afa007ecf431de1cd27ff5cc8829fa625b66ca47b967e6b24"),
+];
+
 static MAINNET: Constants = Constants {
     bitcoin: BitcoinRules::Mainnet,
     target_limit: BITCOIN_LIMIT,
@@ -136,6 +176,17 @@ static MAINNET: Constants = Constants {
     minimum_peg_out: 400_000,
     peg_out_gap: 80,
     blocks_between_batches: 360,
+    bitcoin_confirmations: 100,
+    rsk_confirmations: 4000,
+    peg_out_index_height: 837_589 + 4320,
+    migration_inputs: 50,
+    activation_ages: [18_500, 40_320, 40_320],
+    migration_ages: [0, 10_585],
+    long_migration_end: Some(172_800),
+    validation_period: 20_000,
+    emergency_keys: &MAINNET_EMERGENCY_KEYS,
+    emergency_delay: 52_560,
+    old_federation: hex!("279d4b44e8cf5e3f04c0ea21c78f1a0ecaa4cd9f"),
     federation_address: "39AHNvUmzaYgewA8yCtBtNsfRz7QD7ZJYi",
     federation_creation: 1_514_948_400,
     fee_per_kb: 500_000,
@@ -170,6 +221,17 @@ static TESTNET: Constants = Constants {
     minimum_peg_out: 250_000,
     peg_out_gap: 80,
     blocks_between_batches: 360,
+    bitcoin_confirmations: 10,
+    rsk_confirmations: 10,
+    peg_out_index_height: 2_589_553 + 1440,
+    migration_inputs: 50,
+    activation_ages: [60, 120, 2400],
+    migration_ages: [60, 900],
+    long_migration_end: None,
+    validation_period: 2000,
+    emergency_keys: &TESTNET_EMERGENCY_KEYS,
+    emergency_delay: 52_560,
+    old_federation: hex!("9d0f4eb1edb9bcb7078b36f413a01fbe85fabf40"),
     federation_address: "2N1N5mdHWmRUfv49f7GnUeFfuyLcBQK7hj2",
     federation_creation: 1_538_967_600,
     fee_per_kb: 100_000,
@@ -204,6 +266,17 @@ static REGTEST: Constants = Constants {
     minimum_peg_out: 250_000,
     peg_out_gap: 20,
     blocks_between_batches: 50,
+    bitcoin_confirmations: 3,
+    rsk_confirmations: 3,
+    peg_out_index_height: 250 + 100,
+    migration_inputs: 10,
+    activation_ages: [10, 150, 150],
+    migration_ages: [15, 150],
+    long_migration_end: None,
+    validation_period: 125,
+    emergency_keys: &REGTEST_EMERGENCY_KEYS,
+    emergency_delay: 500,
+    old_federation: hex!("9d0f4eb1edb9bcb7078b36f413a01fbe85fabf40"),
     federation_address: "2N5muMepJizJE1gR7FbHJU6CD18V3BpNF9p",
     federation_creation: 1_451_606_400_000,
     fee_per_kb: 100_000,

@@ -2,7 +2,8 @@
 
 use crate::context::CallContext;
 use crate::error::{MethodFailure, Result, not_implemented};
-use crate::federation::{self, FederationProperty, Role};
+use crate::federation::views::{self, FederationProperty};
+use crate::federation::{self, Role};
 use crate::federation_votes::{self, KeyType};
 use crate::headers::confirmations::confirmations;
 use crate::methods::Method;
@@ -78,53 +79,47 @@ pub(crate) fn run(
     use Method as M;
     let arguments = DecodedArguments(arguments);
     match method {
-        M::GetFederationAddress => federation::active_property(storage, ctx, FederationProperty::Address),
-        M::GetFederationSize => federation::active_property(storage, ctx, FederationProperty::Size),
-        M::GetFederationThreshold => federation::active_property(storage, ctx, FederationProperty::Threshold),
-        M::GetFederationCreationTime => federation::active_property(storage, ctx, FederationProperty::CreationTime),
+        M::GetFederationAddress => views::property(storage, ctx, Role::Active, FederationProperty::Address),
+        M::GetFederationSize => views::property(storage, ctx, Role::Active, FederationProperty::Size),
+        M::GetFederationThreshold => views::property(storage, ctx, Role::Active, FederationProperty::Threshold),
+        M::GetFederationCreationTime => views::property(storage, ctx, Role::Active, FederationProperty::CreationTime),
         M::GetFederationCreationBlockNumber => {
-            federation::active_property(storage, ctx, FederationProperty::CreationBlock)
+            views::property(storage, ctx, Role::Active, FederationProperty::CreationBlock)
         }
-        M::GetFederatorPublicKey => federation::active_key(storage, ctx, arguments.int(0)?),
+        M::GetFederatorPublicKey => views::member_key(storage, ctx, Role::Active, arguments.int(0)?, KeyType::Bitcoin),
         M::GetFederatorPublicKeyOfType => {
-            arguments.key_type(1)?;
-            federation::active_key(storage, ctx, arguments.int(0)?)
+            let key = arguments.key_type(1)?;
+            views::member_key(storage, ctx, Role::Active, arguments.int(0)?, key)
         }
-        M::GetRetiringFederationAddress => {
-            federation::other_property(storage, ctx, Role::Retiring, FederationProperty::Address)
-        }
-        M::GetRetiringFederationSize => {
-            federation::other_property(storage, ctx, Role::Retiring, FederationProperty::Size)
-        }
+        M::GetRetiringFederationAddress => views::property(storage, ctx, Role::Retiring, FederationProperty::Address),
+        M::GetRetiringFederationSize => views::property(storage, ctx, Role::Retiring, FederationProperty::Size),
         M::GetRetiringFederationThreshold => {
-            federation::other_property(storage, ctx, Role::Retiring, FederationProperty::Threshold)
+            views::property(storage, ctx, Role::Retiring, FederationProperty::Threshold)
         }
         M::GetRetiringFederationCreationTime => {
-            federation::other_property(storage, ctx, Role::Retiring, FederationProperty::CreationTime)
+            views::property(storage, ctx, Role::Retiring, FederationProperty::CreationTime)
         }
         M::GetRetiringFederationCreationBlockNumber => {
-            federation::other_property(storage, ctx, Role::Retiring, FederationProperty::CreationBlock)
+            views::property(storage, ctx, Role::Retiring, FederationProperty::CreationBlock)
         }
-        M::GetRetiringFederatorPublicKey => federation::other_key(storage, ctx, Role::Retiring),
+        M::GetRetiringFederatorPublicKey => {
+            views::member_key(storage, ctx, Role::Retiring, arguments.int(0)?, KeyType::Bitcoin)
+        }
         M::GetRetiringFederatorPublicKeyOfType => {
-            arguments.key_type(1)?;
-            federation::other_key(storage, ctx, Role::Retiring)
+            let key = arguments.key_type(1)?;
+            views::member_key(storage, ctx, Role::Retiring, arguments.int(0)?, key)
         }
-        M::GetProposedFederationAddress => {
-            federation::other_property(storage, ctx, Role::Proposed, FederationProperty::Address)
-        }
-        M::GetProposedFederationSize => {
-            federation::other_property(storage, ctx, Role::Proposed, FederationProperty::Size)
-        }
+        M::GetProposedFederationAddress => views::property(storage, ctx, Role::Proposed, FederationProperty::Address),
+        M::GetProposedFederationSize => views::property(storage, ctx, Role::Proposed, FederationProperty::Size),
         M::GetProposedFederationCreationTime => {
-            federation::other_property(storage, ctx, Role::Proposed, FederationProperty::CreationTime)
+            views::property(storage, ctx, Role::Proposed, FederationProperty::CreationTime)
         }
         M::GetProposedFederationCreationBlockNumber => {
-            federation::other_property(storage, ctx, Role::Proposed, FederationProperty::CreationBlock)
+            views::property(storage, ctx, Role::Proposed, FederationProperty::CreationBlock)
         }
         M::GetProposedFederatorPublicKeyOfType => {
-            arguments.key_type(1)?;
-            federation::other_key(storage, ctx, Role::Proposed)
+            let key = arguments.key_type(1)?;
+            views::member_key(storage, ctx, Role::Proposed, arguments.int(0)?, key)
         }
         M::GetPendingFederationHash => federation_votes::pending_hash(storage),
         M::GetPendingFederationSize => federation_votes::pending_size(storage),
@@ -133,15 +128,18 @@ pub(crate) fn run(
             let key = arguments.key_type(1)?;
             federation_votes::pending_key(storage, arguments.int(0)?, key)
         }
-        M::GetActivePowpegRedeemScript => federation::active_redeem_script(storage, ctx),
-        M::GetActiveFederationCreationBlockHeight => federation::active_creation_height(storage),
-        M::CreateFederation => federation_votes::vote_create(storage, ctx),
-        M::AddFederatorPublicKey => federation_votes::vote_add(storage, ctx, &[arguments.bytes(0)?]),
-        M::AddFederatorPublicKeyMultikey => {
-            federation_votes::vote_add(storage, ctx, &[arguments.bytes(0)?, arguments.bytes(1)?, arguments.bytes(2)?])
-        }
-        M::CommitFederation => federation_votes::vote_commit(storage, ctx, arguments.bytes(0)?),
-        M::RollbackFederation => federation_votes::vote_rollback(storage, ctx),
+        M::GetActivePowpegRedeemScript => views::active_redeem_script(storage, ctx),
+        M::GetActiveFederationCreationBlockHeight => views::active_creation_height(storage, ctx),
+        M::CreateFederation => federation_votes::vote_create(storage, ctx, logs),
+        M::AddFederatorPublicKey => federation_votes::vote_add(storage, ctx, logs, &[arguments.bytes(0)?]),
+        M::AddFederatorPublicKeyMultikey => federation_votes::vote_add(
+            storage,
+            ctx,
+            logs,
+            &[arguments.bytes(0)?, arguments.bytes(1)?, arguments.bytes(2)?],
+        ),
+        M::CommitFederation => federation_votes::vote_commit(storage, ctx, logs, arguments.bytes(0)?),
+        M::RollbackFederation => federation_votes::vote_rollback(storage, ctx, logs),
 
         M::GetBtcBlockchainBestChainHeight => headers::best_height(storage, ctx),
         M::GetBtcBlockchainInitialBlockHeight => headers::initial_height(storage, ctx),
@@ -182,7 +180,7 @@ pub(crate) fn run(
         }
         M::GetQueuedPegoutsCount => release_requests::queue_size(storage),
         M::GetEstimatedFeesForNextPegOutEvent => size_estimates::estimate_next_batch(storage, ctx),
-        M::GetEstimatedFeesForPegOutAmount => size_estimates::estimate_for_amount(storage),
+        M::GetEstimatedFeesForPegOutAmount => size_estimates::estimate_for_amount(storage, ctx),
 
         M::GetBtcTxHashProcessedHeight => processed_transactions::height(storage, ctx, arguments.bytes(0)?),
         M::IsBtcTxHashAlreadyProcessed => processed_transactions::is_processed(storage, ctx, arguments.bytes(0)?),
@@ -217,7 +215,6 @@ pub(crate) fn run(
         }
         M::RegisterBtcCoinbaseTransaction => Err(not_implemented("registerBtcCoinbaseTransaction", 5)),
         M::AddSignature => {
-            federation::require_no(storage, ctx, Role::Proposed)?;
             federation::require_member(storage, ctx)?;
             Err(not_implemented("addSignature", 6))
         }

@@ -1,119 +1,134 @@
-//! The active federation and the federations beside it (docs/spec/bridge.md, 8.5). Only the genesis federation is
-//! implemented.
+//! Federations: members, scripts and addresses (docs/spec/bridge.md, 8.1 and 8.2).
+
+pub(crate) mod member_address;
+pub(crate) mod roles;
+pub(crate) mod views;
+
+pub(crate) use roles::{
+    Role, activation_age, active, active_coins, forget_retiring, is_activation_pending, live, migration_ages, proposed,
+    require_member, retiring, retiring_coins, update_creation_heights,
+};
 
 use crate::context::CallContext;
-use crate::error::{MethodFailure, Result, not_implemented};
-use crate::genesis_federation::{genesis_federation, genesis_keys};
-use crate::return_value::ReturnValue;
-use crate::scripts::{redeem_script, threshold};
-use crate::slots::keys;
-use crate::storage::Storage;
-use rhizome_primitives::{Address, I256, Network, Rule};
+use crate::error::{MethodFailure, Result};
+use crate::scripts;
+use crate::slots::pending_federation::FederationMember;
+use rhizome_bitcoin::BitcoinAddress;
+use rhizome_bitcoin::script::script_hash;
+use rhizome_primitives::{Address, B256};
 
-/// The block in which the genesis federation counts as created.
-const CREATION_BLOCK: u64 = 1;
-/// Size, threshold, time and block number of an absent federation.
-const ABSENT: I256 = I256::MINUS_ONE;
-
-/// The roles of federations that are not active.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
-    Retiring,
-    Proposed,
+/// The forms of redeem scripts of federations, by the numbers in their slots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FederationVersion {
+    Standard = 1000,
+    NonStandardErp = 2000,
+    P2shErp = 3000,
+    P2wshErp = 4000,
 }
 
-/// A property of a federation.
-#[derive(Clone, Copy)]
-pub(crate) enum FederationProperty {
-    Address,
-    Size,
-    Threshold,
-    CreationTime,
-    CreationBlock,
-}
+impl FederationVersion {
+    /// Returns the version of a number. Other numbers mean a standard multisig.
+    pub(crate) fn of_number(number: u64) -> Self {
+        match number {
+            2000 => Self::NonStandardErp,
+            3000 => Self::P2shErp,
+            4000 => Self::P2wshErp,
+            _ => Self::Standard,
+        }
+    }
 
-/// Returns true if the address belongs to a member of the genesis federation.
-pub(crate) fn is_genesis_member(network: Network, address: &Address) -> bool {
-    genesis_federation(network).is_some_and(|members| members.contains(address))
-}
+    pub(crate) fn number(self) -> u64 {
+        self as u64
+    }
 
-/// Fails if a federation was ever committed. Until then the genesis federation is active and is the only one.
-pub(crate) fn require_genesis_federation(storage: &mut Storage<'_>) -> Result<()> {
-    storage.slots.require_absent(&keys::NEW_FEDERATION)?;
-    storage.slots.require_absent(&keys::OLD_FEDERATION)
-}
-
-/// Fails if there is a federation in the role.
-pub(crate) fn require_no(storage: &mut Storage<'_>, ctx: &CallContext<'_>, role: Role) -> Result<()> {
-    match role {
-        Role::Retiring => require_genesis_federation(storage),
-        Role::Proposed if ctx.has(Rule::Rskip419) => storage.slots.require_absent(&keys::PROPOSED_FEDERATION),
-        Role::Proposed => Ok(()),
+    /// Returns true if signatures go into witnesses.
+    pub(crate) fn is_segwit(self) -> bool {
+        self == Self::P2wshErp
     }
 }
 
-/// Returns the keys of the active federation in the order of its members.
-pub(crate) fn active_keys(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<Vec<[u8; 33]>> {
-    require_genesis_federation(storage)?;
-    genesis_keys(ctx.call.network).ok_or_else(|| not_implemented("genesis federation", 0))
+/// A federation. Members are in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Federation {
+    pub(crate) version: FederationVersion,
+    pub(crate) members: Vec<FederationMember>,
+    /// As stored, in milliseconds; federations from before RSKIP-419 have seconds.
+    pub(crate) creation_time: i64,
+    /// RSK height.
+    pub(crate) creation_block: u64,
 }
 
-/// Rejects callers that are not members of a live federation.
-pub(crate) fn require_member(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<()> {
-    require_genesis_federation(storage)?;
-    if is_genesis_member(ctx.call.network, &ctx.caller()) { Ok(()) } else { Err(MethodFailure::Rejected) }
-}
+impl Federation {
+    /// Returns the number of signatures that a spend requires.
+    pub(crate) fn required_signatures(&self) -> usize {
+        scripts::threshold(self.members.len())
+    }
 
-pub(crate) fn active_property(
-    storage: &mut Storage<'_>,
-    ctx: &CallContext<'_>,
-    property: FederationProperty,
-) -> Result<ReturnValue> {
-    let size = active_keys(storage, ctx)?.len() as u64;
-    let creation_time = ctx.constants.federation_creation;
-    Ok(match property {
-        FederationProperty::Address => ReturnValue::Bytes(ctx.constants.federation_address.into()),
-        FederationProperty::Size => ReturnValue::number(size),
-        FederationProperty::Threshold => ReturnValue::number(threshold(size)),
-        FederationProperty::CreationTime if ctx.has(Rule::Rskip419) => ReturnValue::number(creation_time / 1000),
-        FederationProperty::CreationTime => ReturnValue::number(creation_time),
-        FederationProperty::CreationBlock => ReturnValue::number(CREATION_BLOCK),
-    })
-}
+    /// Returns true if signatures go into witnesses.
+    pub(crate) fn is_segwit(&self) -> bool {
+        self.version.is_segwit()
+    }
 
-/// Returns a property of an absent federation. Fails if there is a federation in the role.
-pub(crate) fn other_property(
-    storage: &mut Storage<'_>,
-    ctx: &CallContext<'_>,
-    role: Role,
-    property: FederationProperty,
-) -> Result<ReturnValue> {
-    require_no(storage, ctx, role)?;
-    Ok(match property {
-        FederationProperty::Address => ReturnValue::Bytes(Vec::new()),
-        _ => ReturnValue::Word(ABSENT.into_raw()),
-    })
-}
+    /// Returns true if the redeem script has an emergency branch.
+    pub(crate) fn is_erp(&self) -> bool {
+        self.version != FederationVersion::Standard
+    }
 
-/// Returns the key of a member. Members of the genesis federation use one key for everything.
-pub(crate) fn active_key(storage: &mut Storage<'_>, ctx: &CallContext<'_>, index: i32) -> Result<ReturnValue> {
-    let keys = active_keys(storage, ctx)?;
-    let key = usize::try_from(index).ok().and_then(|index| keys.get(index));
-    key.map(|key| ReturnValue::Bytes(key.to_vec())).ok_or(MethodFailure::Rejected)
-}
+    /// Returns the Bitcoin keys of the members, in ascending order.
+    pub(crate) fn bitcoin_keys(&self) -> Vec<[u8; 33]> {
+        self.members.iter().map(|member| member.bitcoin).collect()
+    }
 
-/// Returns the key of a member of an absent federation. Fails if there is a federation in the role.
-pub(crate) fn other_key(storage: &mut Storage<'_>, ctx: &CallContext<'_>, role: Role) -> Result<ReturnValue> {
-    require_no(storage, ctx, role)?;
-    Ok(ReturnValue::Bytes(Vec::new()))
-}
+    /// Returns the redeem script under the rules of the call. Fails if it is too large.
+    pub(crate) fn redeem_script(&self, ctx: &CallContext<'_>) -> Result<Vec<u8>> {
+        let script = scripts::redeem_script(self.version, &self.bitcoin_keys(), ctx.constants, &ctx.call.rules);
+        script.ok_or(MethodFailure::Rejected)
+    }
 
-pub(crate) fn active_redeem_script(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<ReturnValue> {
-    Ok(ReturnValue::Bytes(redeem_script(&active_keys(storage, ctx)?)))
-}
+    /// Returns the redeem script without the emergency branch. Fails for the constant script of testnet.
+    pub(crate) fn standard_redeem_script(&self, ctx: &CallContext<'_>) -> Result<Vec<u8>> {
+        if self.version == FederationVersion::NonStandardErp
+            && scripts::is_testnet_constant(ctx.constants, &ctx.call.rules)
+        {
+            return Err(MethodFailure::Rejected);
+        }
+        Ok(scripts::multisig(&self.bitcoin_keys()))
+    }
 
-pub(crate) fn active_creation_height(storage: &mut Storage<'_>) -> Result<ReturnValue> {
-    storage.slots.require_absent(&keys::NEXT_CREATION_HEIGHT)?;
-    storage.slots.require_absent(&keys::ACTIVE_CREATION_HEIGHT)?;
-    Ok(ReturnValue::number(0))
+    /// Returns the script that pays to the federation.
+    pub(crate) fn output_script(&self, ctx: &CallContext<'_>) -> Result<Vec<u8>> {
+        Ok(scripts::output_script(self.version, &self.redeem_script(ctx)?))
+    }
+
+    /// Returns the script that pays to the redeem script without the emergency branch.
+    pub(crate) fn standard_output_script(&self, ctx: &CallContext<'_>) -> Result<Vec<u8>> {
+        Ok(scripts::output_script(self.version, &self.standard_redeem_script(ctx)?))
+    }
+
+    /// Returns the redeem script of the flyover address with this derivation.
+    pub(crate) fn flyover_redeem_script(&self, ctx: &CallContext<'_>, derivation: &B256) -> Result<Vec<u8>> {
+        Ok(scripts::flyover_redeem_script(derivation, &self.redeem_script(ctx)?))
+    }
+
+    /// Returns the script that pays to the flyover address with this derivation.
+    pub(crate) fn flyover_output_script(&self, ctx: &CallContext<'_>, derivation: &B256) -> Result<Vec<u8>> {
+        Ok(scripts::output_script(self.version, &self.flyover_redeem_script(ctx, derivation)?))
+    }
+
+    /// Returns the address that an output script of the federation pays to.
+    pub(crate) fn address(&self, ctx: &CallContext<'_>) -> Result<BitcoinAddress> {
+        let hash = script_hash(&self.output_script(ctx)?).ok_or(MethodFailure::Rejected)?;
+        let [_key, version] = ctx.constants.address_versions;
+        Ok(BitcoinAddress { version, hash })
+    }
+
+    /// Returns the member with this RSK address: that of its RSK key.
+    pub(crate) fn member_at(&self, address: &Address) -> Option<&FederationMember> {
+        self.members.iter().find(|member| member_address::address_of(&member.rsk) == Some(*address))
+    }
+
+    /// Returns the member with this Bitcoin key.
+    pub(crate) fn member_with_bitcoin_key(&self, key: &[u8]) -> Option<&FederationMember> {
+        self.members.iter().find(|member| member.bitcoin == key)
+    }
 }

@@ -2,19 +2,24 @@
 
 use crate::context::CallContext;
 use crate::election::{self, VoteOutcome};
-use crate::error::{MethodFailure, Result, not_implemented};
-use crate::federation::{Role, require_no};
+use crate::error::{MethodFailure, Result};
+use crate::federation;
+use crate::federation_change;
 use crate::return_value::ReturnValue;
 use crate::slots::election::VoteSpec;
 use crate::slots::pending_federation::{FederationMember, PublicKey};
 use crate::storage::Storage;
 use k256::elliptic_curve::sec1::{FromEncodedPoint, ToEncodedPoint};
 use k256::{AffinePoint, EncodedPoint};
+use rhizome_primitives::Log;
 
 const SUCCESS: i64 = 1;
 const NOT_VOTED: i64 = -10;
 const NO_PENDING: i64 = -1;
 const PENDING_EXISTS: i64 = -1;
+const FEDERATION_PROPOSED: i64 = -4;
+const ACTIVATION_PENDING: i64 = -2;
+const FEDERATION_RETIRING: i64 = -3;
 const KEY_IN_USE: i64 = -2;
 const TOO_FEW_MEMBERS: i64 = -2;
 const DIFFERENT_HASH: i64 = -3;
@@ -38,6 +43,15 @@ impl KeyType {
             _ => Err(MethodFailure::Rejected),
         }
     }
+
+    /// Returns the key of a member for this use.
+    pub(crate) fn of_member(self, member: &FederationMember) -> &PublicKey {
+        match self {
+            KeyType::Bitcoin => &member.bitcoin,
+            KeyType::Rsk => &member.rsk,
+            KeyType::Mst => &member.mst,
+        }
+    }
 }
 
 /// A vote with its arguments decoded.
@@ -48,27 +62,46 @@ enum FederationVote {
     Rollback,
 }
 
-pub(crate) fn vote_create(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<ReturnValue> {
-    vote(storage, ctx, b"create", &[])
+pub(crate) fn vote_create(
+    storage: &mut Storage<'_>,
+    ctx: &CallContext<'_>,
+    logs: &mut Vec<Log>,
+) -> Result<ReturnValue> {
+    vote(storage, ctx, logs, b"create", &[])
 }
 
 /// Votes to add a member: one key for everything, or a key for each use.
-pub(crate) fn vote_add(storage: &mut Storage<'_>, ctx: &CallContext<'_>, keys: &[&[u8]]) -> Result<ReturnValue> {
+pub(crate) fn vote_add(
+    storage: &mut Storage<'_>,
+    ctx: &CallContext<'_>,
+    logs: &mut Vec<Log>,
+    keys: &[&[u8]],
+) -> Result<ReturnValue> {
     let function: &[u8] = if keys.len() == 1 { b"add" } else { b"add-multi" };
-    vote(storage, ctx, function, keys)
+    vote(storage, ctx, logs, function, keys)
 }
 
-pub(crate) fn vote_commit(storage: &mut Storage<'_>, ctx: &CallContext<'_>, hash: &[u8]) -> Result<ReturnValue> {
-    vote(storage, ctx, b"commit", &[hash])
+pub(crate) fn vote_commit(
+    storage: &mut Storage<'_>,
+    ctx: &CallContext<'_>,
+    logs: &mut Vec<Log>,
+    hash: &[u8],
+) -> Result<ReturnValue> {
+    vote(storage, ctx, logs, b"commit", &[hash])
 }
 
-pub(crate) fn vote_rollback(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<ReturnValue> {
-    vote(storage, ctx, b"rollback", &[])
+pub(crate) fn vote_rollback(
+    storage: &mut Storage<'_>,
+    ctx: &CallContext<'_>,
+    logs: &mut Vec<Log>,
+) -> Result<ReturnValue> {
+    vote(storage, ctx, logs, b"rollback", &[])
 }
 
 fn vote(
     storage: &mut Storage<'_>,
     ctx: &CallContext<'_>,
+    logs: &mut Vec<Log>,
     function: &'static [u8],
     arguments: &[&[u8]],
 ) -> Result<ReturnValue> {
@@ -87,22 +120,25 @@ fn vote(
         return Ok(ReturnValue::code(NOT_VOTED));
     }
     if outcome == VoteOutcome::Won {
-        let election = storage.federation_election.get_mut(&mut storage.slots)?;
         match vote {
             FederationVote::Create => {
                 storage.pending.set(Some(Default::default()));
-                election.clear();
+                storage.federation_election.get_mut(&mut storage.slots)?.clear();
             }
             FederationVote::Add(member) => {
                 let pending = storage.pending.get_mut(&mut storage.slots)?.get_or_insert_default();
                 pending.members.push(member);
                 pending.members.sort_unstable();
-                election.remove(&spec);
+                storage.federation_election.get_mut(&mut storage.slots)?.remove(&spec);
             }
-            FederationVote::Commit(_) => return Err(not_implemented("commitFederation", 7)),
+            FederationVote::Commit(_) => {
+                let pending = storage.pending.get(&mut storage.slots)?.clone().unwrap_or_default();
+                federation_change::commit(storage, ctx, logs, &pending)?;
+                storage.federation_election.get_mut(&mut storage.slots)?.remove(&spec);
+            }
             FederationVote::Rollback => {
                 storage.pending.set(None);
-                election.clear();
+                storage.federation_election.get_mut(&mut storage.slots)?.clear();
             }
         }
     }
@@ -114,22 +150,14 @@ fn decode_vote(function: &[u8], arguments: &[&[u8]]) -> Result<Option<Federation
     Ok(match (function, arguments) {
         (b"create", _) => Some(FederationVote::Create),
         (b"rollback", _) => Some(FederationVote::Rollback),
-        (b"add", [key]) => decode_key(key)?.map(|key| FederationVote::Add(FederationMember::with_one_key(key))),
+        (b"add", [key]) => compressed(key).map(|key| FederationVote::Add(FederationMember::with_one_key(key))),
         (_, [hash]) => Some(FederationVote::Commit((*hash).try_into().map_err(|_length| MethodFailure::Rejected)?)),
-        (_, [bitcoin, rsk, mst]) => match (decode_key(bitcoin)?, decode_key(rsk)?, decode_key(mst)?) {
+        (_, [bitcoin, rsk, mst]) => match (compressed(bitcoin), compressed(rsk), compressed(mst)) {
             (Some(bitcoin), Some(rsk), Some(mst)) => Some(FederationVote::Add(FederationMember { bitcoin, rsk, mst })),
             _ => None,
         },
         _ => None,
     })
-}
-
-fn decode_key(bytes: &[u8]) -> Result<Option<PublicKey>> {
-    if bytes == [0] {
-        // The reference accepts the point at infinity as a key.
-        return Err(not_implemented("a federation key that is no point", 7));
-    }
-    Ok(compressed(bytes))
 }
 
 /// Returns the code of a vote as if it won now.
@@ -138,9 +166,15 @@ fn dry_run(storage: &mut Storage<'_>, ctx: &CallContext<'_>, vote: &FederationVo
     Ok(match (vote, pending) {
         (FederationVote::Create, Some(_)) => PENDING_EXISTS,
         (FederationVote::Create, None) => {
-            require_no(storage, ctx, Role::Proposed)?;
-            require_no(storage, ctx, Role::Retiring)?;
-            SUCCESS
+            if federation::proposed(storage, ctx)?.is_some() {
+                FEDERATION_PROPOSED
+            } else if federation::is_activation_pending(storage, ctx)? {
+                ACTIVATION_PENDING
+            } else if federation::retiring(storage, ctx)?.is_some() {
+                FEDERATION_RETIRING
+            } else {
+                SUCCESS
+            }
         }
         (_, None) => NO_PENDING,
         (FederationVote::Rollback, Some(_)) => SUCCESS,
@@ -173,16 +207,12 @@ pub(crate) fn pending_key(storage: &mut Storage<'_>, index: i32, key: KeyType) -
     let Some(pending) = storage.pending.get(&mut storage.slots)? else { return Ok(ReturnValue::Bytes(Vec::new())) };
     let member = usize::try_from(index).ok().and_then(|index| pending.members.get(index));
     let member = member.ok_or(MethodFailure::Rejected)?;
-    Ok(ReturnValue::Bytes(match key {
-        KeyType::Bitcoin => member.bitcoin.to_vec(),
-        KeyType::Rsk => member.rsk.to_vec(),
-        KeyType::Mst => member.mst.to_vec(),
-    }))
+    Ok(ReturnValue::Bytes(key.of_member(member).to_vec()))
 }
 
 /// Returns the compressed form of a public key in any encoding: compressed, uncompressed or hybrid. `None` if it is not a
 /// point of the curve.
-fn compressed(bytes: &[u8]) -> Option<PublicKey> {
+pub(crate) fn compressed(bytes: &[u8]) -> Option<PublicKey> {
     let mut plain = bytes.to_vec();
     match bytes {
         [2 | 3, rest @ ..] if rest.len() == 32 => {}

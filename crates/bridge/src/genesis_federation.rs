@@ -3,9 +3,8 @@
 //! Members are sorted by their Bitcoin keys. Genesis members use one key for everything, so their addresses do not depend on
 //! RSKIP-415.
 
-use k256::elliptic_curve::sec1::{FromEncodedPoint, ToEncodedPoint};
-use k256::{AffinePoint, EncodedPoint};
-use rhizome_primitives::{Address, Network, hex, keccak256};
+use crate::federation::member_address::address_of;
+use rhizome_primitives::{Address, Network, hex};
 use std::sync::OnceLock;
 
 const MAINNET: [[u8; 33]; 15] = [
@@ -71,14 +70,6 @@ pub fn genesis_federation(network: Network) -> Option<&'static [Address]> {
     let members = members.get_or_init(|| keys.iter().filter_map(address_of).collect());
     // A key that is not a point has no address; then there is no federation to pay.
     (members.len() == keys.len()).then_some(members)
-}
-
-fn address_of(key: &[u8; 33]) -> Option<Address> {
-    let encoded = EncodedPoint::from_bytes(key).ok()?;
-    let point: AffinePoint = Option::from(AffinePoint::from_encoded_point(&encoded))?;
-    let coordinates = point.to_encoded_point(false);
-    let hash = keccak256(coordinates.as_bytes().get(1..)?);
-    Some(Address::from_slice(&hash[12..]))
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@
 //! the chapter.
 
 mod coinbase_information;
-mod coins;
 mod confirmation_order;
 mod constants;
 mod context;
@@ -20,6 +19,7 @@ mod election;
 mod error;
 mod events;
 mod federation;
+mod federation_change;
 mod federation_votes;
 mod fee_per_kb;
 mod genesis_federation;
@@ -48,15 +48,17 @@ pub use constants::FirstBlock;
 use constants::constants;
 use context::CallContext;
 pub use context::{Call, CallMode};
+use error::MethodFailure;
 pub use error::{BridgeError, CallFailure};
-use error::{MethodFailure, not_implemented};
+use federation::member_address::address_of;
 pub use genesis_federation::genesis_federation;
 pub use headers::checkpoint;
 pub use methods::selectors;
 use methods::{Method, parse};
-use rhizome_primitives::{Address, B256, Bytes, Log, Network, Rule, Rules};
+use rhizome_primitives::{Address, B256, Bytes, Log, Network, Rule, Rules, U256};
 pub use scripts::{FederationScripts, federation_scripts};
 pub use slots::access::Host;
+use slots::pending_federation::FederationMember;
 use storage::Storage;
 
 /// Gas of a call whose data do not select a method.
@@ -74,7 +76,7 @@ pub fn is_free(network: Network, rules: &Rules, sender: &Address) -> bool {
         && constants(network).is_some_and(|constants| {
             let authorizers = [&constants.federation_change, &constants.whitelist_change, &constants.fee_change];
             authorizers.iter().any(|authorizer| authorizer.contains(sender))
-                || federation::is_genesis_member(network, sender)
+                || genesis_federation(network).is_some_and(|members| members.contains(sender))
         })
 }
 
@@ -141,7 +143,40 @@ pub fn run(
     Ok(value.encode().or_else(|| has_call_modes.then(Bytes::new)))
 }
 
+/// Returns the addresses that REMASC pays for the block `height`, in the order of payment, under the rules of the executing
+/// block (docs/spec/bridge.md, 8.8). Saves nothing. The devnet has no federation.
+pub fn federators(
+    network: Network,
+    rules: Rules,
+    height: u64,
+    host: &mut dyn Host,
+) -> Result<Vec<Address>, CallFailure> {
+    let call = Call {
+        network,
+        rules,
+        block_number: height,
+        block_timestamp: 0,
+        caller: Address::ZERO,
+        value: U256::ZERO,
+        mode: CallMode::Call,
+        is_direct: false,
+        is_local: true,
+        transaction_hash: B256::ZERO,
+        public_key: &|| None,
+        is_past_deadline: &|| false,
+    };
+    let ctx = context_of(&call)?;
+    let mut storage = Storage::new(host, network, rules, Vec::new());
+    let federation = federation::active(&mut storage, &ctx)?;
+    let address = |member: &FederationMember| {
+        let key = if rules.is_active(Rule::Rskip415) { &member.rsk } else { &member.bitcoin };
+        address_of(key).ok_or(CallFailure::Rejected)
+    };
+    federation.members.iter().map(address).collect()
+}
+
+/// Fails on the devnet, whose constants the reference does not have either.
 fn context_of<'a>(call: &'a Call<'a>) -> Result<CallContext<'a>, MethodFailure> {
-    let constants = constants(call.network).ok_or_else(|| not_implemented("the constants of the devnet", 0))?;
+    let constants = constants(call.network).ok_or(MethodFailure::Rejected)?;
     Ok(CallContext { call, constants })
 }

@@ -1,12 +1,11 @@
 //! Estimated sizes and fees of peg-outs (docs/spec/bridge.md, 7.2 and 7.7).
 
-use crate::coins::read_active_coins;
 use crate::context::CallContext;
 use crate::error::{MethodFailure, Result};
-use crate::federation::active_keys;
+use crate::federation;
 use crate::fee_per_kb::fee_per_kb;
 use crate::return_value::ReturnValue;
-use crate::scripts::{redeem_script, threshold};
+use crate::scripts::{multisig, threshold};
 use crate::storage::Storage;
 use rhizome_primitives::Rule;
 
@@ -17,7 +16,8 @@ const SIGNATURE_SIZE: u64 = 72;
 
 /// Returns the estimated fee of a peg-out with `outputs` outputs, in satoshis.
 pub(crate) fn estimated_fee(storage: &mut Storage<'_>, ctx: &CallContext<'_>, outputs: u64) -> Result<u64> {
-    let size = peg_out_size(&active_keys(storage, ctx)?, ctx.has(Rule::Rskip271), INPUTS, outputs);
+    let size =
+        peg_out_size(&federation::active(storage, ctx)?.bitcoin_keys(), ctx.has(Rule::Rskip271), INPUTS, outputs);
     let fee = fee_per_kb(storage, ctx)?.checked_mul(size).ok_or(MethodFailure::Rejected)?;
     Ok(fee / 1000)
 }
@@ -29,22 +29,22 @@ pub(crate) fn estimate_next_batch(storage: &mut Storage<'_>, ctx: &CallContext<'
         return Ok(ReturnValue::number(0));
     }
     if ctx.has(Rule::Rskip305) {
-        read_active_coins(storage)?;
+        federation::active_coins(storage, ctx)?;
     }
     Ok(ReturnValue::number(estimated_fee(storage, ctx, requests + 2)?))
 }
 
 /// Estimates the fee of a peg-out of an amount. Without coins there is no such peg-out, for any amount.
-pub(crate) fn estimate_for_amount(storage: &mut Storage<'_>) -> Result<ReturnValue> {
+pub(crate) fn estimate_for_amount(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<ReturnValue> {
     storage.queue.get(&mut storage.slots)?;
-    read_active_coins(storage)?;
+    federation::active_coins(storage, ctx)?;
     Err(MethodFailure::Argument)
 }
 
 /// Returns the estimated size of a peg-out in bytes. `is_exact`: RSKIP-271 is active.
 fn peg_out_size(keys: &[[u8; 33]], is_exact: bool, inputs: u64, outputs: u64) -> u64 {
-    let script = redeem_script(keys).len() as u64;
-    let signatures = SIGNATURE_SIZE * threshold(keys.len() as u64);
+    let script = multisig(keys).len() as u64;
+    let signatures = SIGNATURE_SIZE * threshold(keys.len()) as u64;
     if !is_exact {
         return 4 + (signatures + script + 1 + 40) * inputs + (25 + 1 + 9) * outputs;
     }

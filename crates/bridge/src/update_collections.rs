@@ -1,13 +1,11 @@
 //! `updateCollections` on a Bridge without coins (docs/spec/bridge.md, 7.3 and 7.5).
 
-use crate::coins::read_active_coins;
 use crate::context::CallContext;
 use crate::error::Result;
 use crate::events;
-use crate::federation::{Role, require_member, require_no};
+use crate::federation::{self, require_member};
 use crate::fee_per_kb::fee_per_kb;
 use crate::return_value::ReturnValue;
-use crate::slots::keys::NEXT_CREATION_HEIGHT;
 use crate::storage::Storage;
 use rhizome_primitives::{Log, Rule};
 
@@ -21,10 +19,9 @@ pub(crate) fn update_collections(
     logs: &mut Vec<Log>,
 ) -> Result<ReturnValue> {
     require_member(storage, ctx)?;
-    require_no(storage, ctx, Role::Proposed)?;
     events::update_collections(logs, ctx);
-    read_active_coins(storage)?;
-    storage.read_confirmations()?;
+    federation::active_coins(storage, ctx)?;
+    storage.confirmations.get(&mut storage.slots)?;
     fee_per_kb(storage, ctx)?;
     if ctx.has(Rule::Rskip271) {
         let (number, next) = (ctx.call.block_number, next_peg_out_height(storage, ctx)?);
@@ -37,9 +34,7 @@ pub(crate) fn update_collections(
         queue.rotate_left(count);
     }
     storage.signatures.get(&mut storage.slots)?;
-    if ctx.has(Rule::Rskip186) {
-        storage.slots.require_absent(&NEXT_CREATION_HEIGHT)?;
-    }
+    federation::update_creation_heights(storage, ctx)?;
     Ok(ReturnValue::None)
 }
 

@@ -64,12 +64,6 @@ pub enum ExecError {
         /// Hash of the transaction; zero in local calls.
         hash: B256,
     },
-    /// The members of the federation are unknown without the Bridge.
-    #[error("the federation of block {number} is not the genesis federation")]
-    UnknownFederation {
-        /// Number of the executing block.
-        number: u64,
-    },
     /// The state could not be read.
     #[error(transparent)]
     State(#[from] StateError),

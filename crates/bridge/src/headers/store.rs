@@ -7,7 +7,7 @@ use super::HeaderFailure;
 use super::checkpoints::{checkpoint_before, first_header, has_checkpoints};
 use crate::context::CallContext;
 use crate::error::{BridgeError, MethodFailure, Result};
-use crate::federation::require_genesis_federation;
+use crate::federation;
 use crate::slots::keys::{self, BLOCK_AT_HEIGHT, CHAIN_HEAD};
 use crate::slots::stored_header::{StoredHeader, display_hash};
 use crate::storage::Storage;
@@ -55,8 +55,7 @@ pub(super) fn lowest_height(storage: &mut Storage<'_>, ctx: &CallContext<'_>) ->
 
 /// Returns the creation time of the active federation in milliseconds.
 fn active_creation_time(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<i64> {
-    require_genesis_federation(storage)?;
-    Ok(i64::try_from(ctx.constants.federation_creation).unwrap_or(i64::MAX))
+    Ok(federation::active(storage, ctx)?.creation_time)
 }
 
 /// Returns the stored header with this hash (display order).
@@ -71,7 +70,7 @@ pub(super) fn parent(storage: &mut Storage<'_>, child: &StoredHeader) -> Result<
 fn read_header(storage: &mut Storage<'_>, word: &U256) -> Result<Option<StoredHeader>> {
     let Some(bytes) = storage.slots.read_word(word)? else { return Ok(None) };
     let header = StoredHeader::decode(&bytes);
-    header.map(Some).ok_or_else(|| crate::error::not_implemented("a slot of the header store", 2))
+    header.map(Some).ok_or(MethodFailure::Rejected)
 }
 
 pub(super) fn put(storage: &mut Storage<'_>, header: &StoredHeader) -> HeaderResult {

@@ -1,7 +1,7 @@
 //! Reads and writes of single storage slots, through the machine that makes the call.
 
 use super::keys::SlotKey;
-use crate::error::{Result, not_implemented};
+use crate::error::{MethodFailure, Result};
 use rhizome_primitives::{Address, Bytes, Rule, Rules, U256, rlp};
 use rhizome_trie::StateError;
 
@@ -63,14 +63,6 @@ impl<'a> SlotAccess<'a> {
         number.map(Some).ok_or_else(|| key.malformed())
     }
 
-    /// Fails unless a slot with values that are not implemented is absent.
-    pub(crate) fn require_absent(&mut self, key: &SlotKey) -> Result<()> {
-        match self.read(key)? {
-            None => Ok(()),
-            Some(_) => Err(key.malformed()),
-        }
-    }
-
     /// Moves `wei` from the Bridge to `to`.
     pub(crate) fn pay(&mut self, to: Address, wei: U256) -> Result<()> {
         Ok(self.host.pay(to, wei)?)
@@ -78,9 +70,9 @@ impl<'a> SlotAccess<'a> {
 }
 
 impl SlotKey {
-    /// Returns the failure of a call that reads a value that is malformed or not implemented.
-    pub(crate) fn malformed(&self) -> crate::error::MethodFailure {
-        not_implemented(self.name, self.stage)
+    /// Returns the failure of a call that reads a value that is malformed: a call error, as in the reference.
+    pub(crate) fn malformed(&self) -> MethodFailure {
+        MethodFailure::Rejected
     }
 }
 

@@ -3,23 +3,21 @@
 use rhizome_primitives::{B256, Network, Rule, Rules, U256, hex, keccak256};
 
 /// The key of a slot, or of the slots of one kind.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SlotKey {
     pub(crate) name: &'static str,
-    /// The stage that implements the values that are not implemented (docs/spec/bridge.md, 14.2).
-    pub(crate) stage: u8,
     is_hashed: bool,
 }
 
 /// A key made of the name itself, right-aligned. It has at most 32 bytes.
-const fn short(name: &'static str, stage: u8) -> SlotKey {
+const fn short(name: &'static str) -> SlotKey {
     assert!(name.len() <= 32);
-    SlotKey { name, stage, is_hashed: false }
+    SlotKey { name, is_hashed: false }
 }
 
 /// A key made of the hash of the name.
-const fn long(name: &'static str, stage: u8) -> SlotKey {
-    SlotKey { name, stage, is_hashed: true }
+const fn long(name: &'static str) -> SlotKey {
+    SlotKey { name, is_hashed: true }
 }
 
 impl SlotKey {
@@ -29,44 +27,52 @@ impl SlotKey {
     }
 }
 
-pub(crate) const PROCESSED: SlotKey = short("btcTxHashesAP", 5);
-pub(crate) const QUEUE: SlotKey = short("releaseRequestQueue", 6);
-pub(crate) const QUEUE_WITH_HASH: SlotKey = short("releaseRequestQueueWithTxHash", 6);
-pub(crate) const CONFIRMATIONS: SlotKey = short("releaseTransactionSet", 6);
-pub(crate) const CONFIRMATIONS_WITH_HASH: SlotKey = short("releaseTransactionSetWithTxHash", 6);
-pub(crate) const SIGNATURES: SlotKey = short("rskTxsWaitingFS", 6);
+pub(crate) const PROCESSED: SlotKey = short("btcTxHashesAP");
+pub(crate) const QUEUE: SlotKey = short("releaseRequestQueue");
+pub(crate) const QUEUE_WITH_HASH: SlotKey = short("releaseRequestQueueWithTxHash");
+pub(crate) const CONFIRMATIONS: SlotKey = short("releaseTransactionSet");
+pub(crate) const CONFIRMATIONS_WITH_HASH: SlotKey = short("releaseTransactionSetWithTxHash");
+pub(crate) const SIGNATURES: SlotKey = short("rskTxsWaitingFS");
 /// Kind of the slots at [`coinbase_word`].
-pub(crate) const COINBASE_INFORMATION: SlotKey = short("coinbaseInformation", 5);
+pub(crate) const COINBASE_INFORMATION: SlotKey = short("coinbaseInformation");
 /// Kind of the slots at [`height_word`].
-pub(crate) const BLOCK_AT_HEIGHT: SlotKey = short("btcBlockHeight", 2);
-pub(crate) const HEADERS_TIMESTAMP: SlotKey = short("receiveHeadersLastTimestamp", 2);
-pub(crate) const NEXT_PEG_OUT_HEIGHT: SlotKey = short("nextPegoutHeight", 3);
-pub(crate) const SVP_SPEND_WAITING: SlotKey = short("svpSpendTxWaitingForSignatures", 7);
-pub(crate) const FEE_PER_KB: SlotKey = short("feePerKb", 4);
-pub(crate) const FEE_ELECTION: SlotKey = short("feePerKbElection", 4);
-pub(crate) const WHITELIST: SlotKey = short("lockWhitelist", 4);
-pub(crate) const UNLIMITED_WHITELIST: SlotKey = short("unlimitedLockWhitelist", 4);
-const ACTIVE_COINS: SlotKey = short("newFederationBtcUTXOs", 5);
-const ACTIVE_COINS_TESTNET: SlotKey = short("newFederationBtcUTXOsForTestnet", 5);
-const ACTIVE_COINS_TESTNET_LATER: SlotKey = short("newFedBtcUTXOsForTestnetPostHop", 5);
-pub(crate) const NEW_FEDERATION: SlotKey = short("newFederation", 7);
-pub(crate) const OLD_FEDERATION: SlotKey = short("oldFederation", 7);
-pub(crate) const PENDING_VERSION: SlotKey = short("pendingFederationFormatVersion", 4);
-pub(crate) const PENDING: SlotKey = short("pendingFederation", 4);
-pub(crate) const PROPOSED_FEDERATION: SlotKey = short("proposedFederation", 7);
-pub(crate) const FEDERATION_ELECTION: SlotKey = short("federationElection", 4);
-pub(crate) const ACTIVE_CREATION_HEIGHT: SlotKey = short("activeFedCreationBlockHeight", 7);
-pub(crate) const NEXT_CREATION_HEIGHT: SlotKey = short("nextFedCreationBlockHeight", 7);
-pub(crate) const LOCKING_CAP: SlotKey = short("lockingCap", 4);
-pub(crate) const UNION_ADDRESS: SlotKey = long("unionBridgeContractAddress", 4);
-pub(crate) const UNION_CAP: SlotKey = long("unionBridgeLockingCap", 4);
-pub(crate) const UNION_LENT: SlotKey = long("weisTransferredToUnionBridge", 4);
-pub(crate) const UNION_REQUESTS: SlotKey = long("unionBridgeRequestEnabled", 4);
-pub(crate) const UNION_RELEASES: SlotKey = long("unionBridgeReleaseEnabled", 4);
-pub(crate) const SUPER_EVENT: SlotKey = long("superEvent", 4);
-pub(crate) const BASE_EVENT: SlotKey = long("baseEvent", 4);
+pub(crate) const BLOCK_AT_HEIGHT: SlotKey = short("btcBlockHeight");
+pub(crate) const HEADERS_TIMESTAMP: SlotKey = short("receiveHeadersLastTimestamp");
+pub(crate) const NEXT_PEG_OUT_HEIGHT: SlotKey = short("nextPegoutHeight");
+pub(crate) const SVP_FUND_HASH: SlotKey = short("svpFundTxHashUnsigned");
+pub(crate) const SVP_FUND_SIGNED: SlotKey = short("svpFundTxSigned");
+pub(crate) const SVP_SPEND_HASH: SlotKey = short("svpSpendTxHashUnsigned");
+pub(crate) const SVP_SPEND_WAITING: SlotKey = short("svpSpendTxWaitingForSignatures");
+pub(crate) const FEE_PER_KB: SlotKey = short("feePerKb");
+pub(crate) const FEE_ELECTION: SlotKey = short("feePerKbElection");
+pub(crate) const WHITELIST: SlotKey = short("lockWhitelist");
+pub(crate) const UNLIMITED_WHITELIST: SlotKey = short("unlimitedLockWhitelist");
+const ACTIVE_COINS: SlotKey = short("newFederationBtcUTXOs");
+const ACTIVE_COINS_TESTNET: SlotKey = short("newFederationBtcUTXOsForTestnet");
+const ACTIVE_COINS_TESTNET_LATER: SlotKey = short("newFedBtcUTXOsForTestnetPostHop");
+pub(crate) const OLD_COINS: SlotKey = short("oldFederationBtcUTXOs");
+const NEW_FEDERATION_VERSION: SlotKey = short("newFederationFormatVersion");
+pub(crate) const NEW_FEDERATION: SlotKey = short("newFederation");
+const OLD_FEDERATION_VERSION: SlotKey = short("oldFederationFormatVersion");
+pub(crate) const OLD_FEDERATION: SlotKey = short("oldFederation");
+pub(crate) const PENDING_VERSION: SlotKey = short("pendingFederationFormatVersion");
+pub(crate) const PENDING: SlotKey = short("pendingFederation");
+const PROPOSED_FEDERATION_VERSION: SlotKey = short("proposedFederationFormatVersion");
+pub(crate) const PROPOSED_FEDERATION: SlotKey = short("proposedFederation");
+pub(crate) const FEDERATION_ELECTION: SlotKey = short("federationElection");
+pub(crate) const ACTIVE_CREATION_HEIGHT: SlotKey = short("activeFedCreationBlockHeight");
+pub(crate) const NEXT_CREATION_HEIGHT: SlotKey = short("nextFedCreationBlockHeight");
+pub(crate) const LAST_RETIRED_SCRIPT: SlotKey = short("lastRetiredFedP2SHScript");
+pub(crate) const LOCKING_CAP: SlotKey = short("lockingCap");
+pub(crate) const UNION_ADDRESS: SlotKey = long("unionBridgeContractAddress");
+pub(crate) const UNION_CAP: SlotKey = long("unionBridgeLockingCap");
+pub(crate) const UNION_LENT: SlotKey = long("weisTransferredToUnionBridge");
+pub(crate) const UNION_REQUESTS: SlotKey = long("unionBridgeRequestEnabled");
+pub(crate) const UNION_RELEASES: SlotKey = long("unionBridgeReleaseEnabled");
+pub(crate) const SUPER_EVENT: SlotKey = long("superEvent");
+pub(crate) const BASE_EVENT: SlotKey = long("baseEvent");
 /// Written at once, not by the save.
-pub(crate) const CHAIN_HEAD: SlotKey = short("blockStoreChainHead", 2);
+pub(crate) const CHAIN_HEAD: SlotKey = short("blockStoreChainHead");
 
 /// Returns the key of the coins of the active federation. The testnet changed its slot twice.
 pub(crate) fn active_coins(network: Network, rules: &Rules) -> SlotKey {
@@ -75,6 +81,15 @@ pub(crate) fn active_coins(network: Network, rules: &Rules) -> SlotKey {
         (true, true, true) => ACTIVE_COINS_TESTNET_LATER,
         (true, true, false) => ACTIVE_COINS_TESTNET,
         _ => ACTIVE_COINS,
+    }
+}
+
+/// Returns the key of the version of the new, old or proposed federation.
+pub(crate) fn version_of(federation: &SlotKey) -> SlotKey {
+    match *federation {
+        OLD_FEDERATION => OLD_FEDERATION_VERSION,
+        PROPOSED_FEDERATION => PROPOSED_FEDERATION_VERSION,
+        _ => NEW_FEDERATION_VERSION,
     }
 }
 
@@ -91,6 +106,26 @@ pub(crate) fn processed_word(id: &[u8; 32]) -> U256 {
 /// Returns the key of the witness root of a Bitcoin block.
 pub(crate) fn coinbase_word(block: &B256) -> U256 {
     compound(COINBASE_INFORMATION.name, &hex::encode(block))
+}
+
+/// Returns the key of the mark that a flyover used a Bitcoin transaction. `transaction` in display order.
+pub(crate) fn flyover_used_word(transaction: &B256, derivation: &B256) -> U256 {
+    compound("fastBridgeHashUsedInBtcTx", &format!("{}{}", hex::encode(transaction), hex::encode(derivation)))
+}
+
+/// Returns the key of the federation behind a flyover address.
+pub(crate) fn flyover_federation_word(script_hash: &[u8; 20]) -> U256 {
+    compound("fastBridgeFederationInformation", &hex::encode(script_hash))
+}
+
+/// Returns the key of the mark that the Bridge made a peg-out. `hash`: its index hash (docs/spec/bridge.md, 6.2).
+pub(crate) fn peg_out_index_word(hash: &[u8; 32]) -> U256 {
+    compound("pegoutTxSigHash", &hex::encode(hash))
+}
+
+/// Returns the key of the values of the coins that a transaction spends. `txid` in display order.
+pub(crate) fn outpoint_values_word(txid: &B256) -> U256 {
+    compound("releasesOutpointsValues", &hex::encode(txid))
 }
 
 /// Returns the key of the block hash at a height of the Bitcoin main chain.

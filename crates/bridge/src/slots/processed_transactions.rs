@@ -15,6 +15,11 @@ impl ProcessedTransactions {
         self.0.iter().find(|(known, _)| known == id).map(|(_, height)| *height)
     }
 
+    pub(crate) fn insert(&mut self, id: [u8; 32], height: u64) {
+        self.0.retain(|(known, _)| *known != id);
+        self.0.push((id, height));
+    }
+
     /// The order of the entries compares ids from their last byte to their first.
     fn encode(&self) -> Vec<u8> {
         let mut sorted = self.0.clone();

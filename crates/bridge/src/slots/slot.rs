@@ -1,9 +1,10 @@
 //! A typed slot: read on first use, held in memory, written by the save.
 
-use super::access::SlotAccess;
+use super::access::{SlotAccess, decode_elements};
 use super::keys::SlotKey;
 use crate::error::Result;
-use rhizome_primitives::{Address, Bytes, Rule, U256, rlp};
+use rhizome_bitcoin::Transaction;
+use rhizome_primitives::{Address, B256, Bytes, Rule, U256, rlp};
 
 /// A value with its storage format. Some values occupy two slots; `key` is the first one.
 pub(crate) trait SlotEncoding: Sized {
@@ -148,18 +149,106 @@ impl SlotEncoding for Bytes {
     }
 }
 
-/// A list of which only the empty one is implemented.
-pub(crate) struct EmptyList;
-
-impl SlotEncoding for EmptyList {
+/// A hash as an RLP string. An absent hash deletes the slot.
+impl SlotEncoding for Option<B256> {
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
-        match slots.read(key)?.as_ref().map(AsRef::as_ref) {
-            None | Some([0xc0]) => Ok(Self),
-            Some(_) => Err(key.malformed()),
-        }
+        let Some(bytes) = slots.read(key)? else { return Ok(None) };
+        let hash = rlp::decode_all(&bytes).ok().and_then(|items| B256::try_from(items.first()?.bytes()).ok());
+        hash.map(Some).ok_or_else(|| key.malformed())
     }
 
     fn save(&self, slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<()> {
-        slots.write(key, vec![0xc0])
+        let mut value = Vec::new();
+        if let Some(hash) = self {
+            rlp::put_bytes(&mut value, hash.as_slice());
+        }
+        slots.write(key, value)
+    }
+}
+
+/// A Bitcoin transaction as an RLP string. An absent transaction deletes the slot.
+impl SlotEncoding for Option<Transaction> {
+    fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
+        let Some(bytes) = slots.read(key)? else { return Ok(None) };
+        let items = rlp::decode_all(&bytes).ok();
+        let transaction = items.and_then(|items| Transaction::parse(items.first()?.bytes()).ok());
+        transaction.map(Some).ok_or_else(|| key.malformed())
+    }
+
+    fn save(&self, slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<()> {
+        let mut value = Vec::new();
+        if let Some(transaction) = self {
+            rlp::put_bytes(&mut value, &transaction.serialize());
+        }
+        slots.write(key, value)
+    }
+}
+
+/// A height that the save deletes if it was cleared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ClearableHeight(pub(crate) Option<u64>);
+
+impl SlotEncoding for ClearableHeight {
+    fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
+        Option::<u64>::load(slots, key).map(Self)
+    }
+
+    fn save(&self, slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<()> {
+        match self.0 {
+            Some(_) => self.0.save(slots, key),
+            None => slots.write(key, Vec::new()),
+        }
+    }
+}
+
+/// An output script as the only element of an RLP list, if present.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StoredScript(pub(crate) Option<Vec<u8>>);
+
+impl SlotEncoding for StoredScript {
+    fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
+        let Some(bytes) = slots.read(key)? else { return Ok(Self(None)) };
+        let script = decode_elements(&bytes).and_then(|items| Some(items.first()?.bytes().to_vec()));
+        script.map(|script| Self(Some(script))).ok_or_else(|| key.malformed())
+    }
+
+    fn save(&self, slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<()> {
+        let Some(script) = &self.0 else { return Ok(()) };
+        let mut item = Vec::new();
+        rlp::put_bytes(&mut item, script);
+        slots.write(key, rlp::list(&item))
+    }
+}
+
+/// A Bitcoin transaction that waits for signatures, and the RSK transaction that made it. Absence deletes the slot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SvpSpend(pub(crate) Option<(B256, Transaction)>);
+
+impl SvpSpend {
+    /// Returns the hash and the transaction as an RLP list.
+    pub(crate) fn encode(&self) -> Option<Vec<u8>> {
+        let (hash, transaction) = self.0.as_ref()?;
+        let mut items = Vec::new();
+        rlp::put_bytes(&mut items, hash.as_slice());
+        rlp::put_bytes(&mut items, &transaction.serialize());
+        Some(rlp::list(&items))
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let items = decode_elements(bytes)?;
+        let [hash, transaction] = items.as_slice() else { return None };
+        let transaction = Transaction::parse(transaction.bytes()).ok()?;
+        Some(Self(Some((B256::try_from(hash.bytes()).ok()?, transaction))))
+    }
+}
+
+impl SlotEncoding for SvpSpend {
+    fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
+        let Some(bytes) = slots.read(key)? else { return Ok(Self(None)) };
+        Self::decode(&bytes).ok_or_else(|| key.malformed())
+    }
+
+    fn save(&self, slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<()> {
+        slots.write(key, self.encode().unwrap_or_default())
     }
 }

@@ -37,6 +37,16 @@ impl Precompile for Bridge {
     }
 }
 
+/// Returns the addresses that REMASC pays for the block `height`.
+pub(super) fn federators(ctx: &mut PrecompileContext<'_>, height: u64) -> Result<Vec<Address>, PrecompileFailure> {
+    let mut account = BridgeAccount(ctx.state);
+    rhizome_bridge::federators(ctx.spec.network, ctx.rules, height, &mut account).map_err(|failure| match failure {
+        CallFailure::Rejected => PrecompileFailure::Failed,
+        CallFailure::Fatal(BridgeError::State(error)) => error.into(),
+        CallFailure::Fatal(_) => ExecError::DeadlineExceeded.into(),
+    })
+}
+
 /// Describes the call to the Bridge and translates its failures.
 fn with_call<T>(
     ctx: &mut PrecompileContext<'_>,

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use rhizome_evm::precompiles::{
-    BridgeError, CallScheme, PrecompileContext, PrecompileFailure, PrecompileOutput, federation_scripts, precompile_at,
+    CallScheme, PrecompileContext, PrecompileFailure, PrecompileOutput, federation_scripts, precompile_at,
 };
 use rhizome_evm::{BlockEnv, BlockExecutor, Deadline, ExecError, FeePayment, State, SublistState};
 use rhizome_primitives::{Address, B256, BRIDGE, Bytes, ChainSpec, I256, Log, Rule, Rules, Transaction, U256, hex};
@@ -102,25 +102,48 @@ pub(crate) fn check_encoded_state(file: &Value, case: &Value) -> Checked {
 
 /// Compares the scripts of a federation with the recorded ones.
 pub(crate) fn check_scripts(case: &Value) -> Checked {
-    let version = text(case, "type")?.split('-').next().unwrap_or_default();
+    let (version, upgrade) = text(case, "type")?.split_once('-').unwrap_or((text(case, "type")?, ""));
     let version = version.parse().map_err(|error| Mismatch::broken("type", error))?;
+    let rules: &[Rule] = if upgrade == "iris" { &[] } else { &[Rule::Rskip284, Rule::Rskip293] };
     let keys = items(&case["memberBtcKeys"]).filter_map(Value::as_str).map(|key| {
         let bytes = hex_bytes(key)?;
         bytes.as_ref().try_into().map_err(|error| Mismatch::broken(key, error))
     });
     let keys = keys.collect::<Result<Vec<[u8; 33]>, Mismatch>>()?;
-    let scripts = match federation_scripts(spec_of(case)?.network, version, &keys) {
-        Ok(scripts) => scripts,
-        Err(BridgeError::NotImplemented { part, stage }) => return Ok(not_implemented(part, stage)),
-        Err(error) => return Err(Mismatch::broken("scripts", error)),
-    };
-    equal("error", case["error"].as_str(), None)?;
     let result = &case["result"];
-    equal("version", result["formatVersion"].as_u64(), Some(u64::from(version)))?;
-    equal("signatures", result["requiredSignatures"].as_u64(), Some(scripts.required_signatures))?;
+    let derivation = match &result["flyoverDerivationHash"] {
+        Value::Null => B256::ZERO,
+        _ => B256::from_slice(&bytes_at(result, "flyoverDerivationHash")?),
+    };
+    let network = spec_of(case)?.network;
+    let scripts = federation_scripts(network, &rules.iter().copied().collect(), version, &keys, &derivation);
+    equal("error", case["error"].as_str(), scripts.is_none().then_some("ScriptCreationException"))?;
+    let Some(scripts) = scripts else { return Ok(Outcome::Same) };
+    let optional = |name| match &result[name] {
+        Value::Null => Ok(None),
+        _ => bytes_at(result, name).map(Some),
+    };
+    equal("version", result["formatVersion"].as_u64(), Some(version))?;
+    equal("signatures", result["requiredSignatures"].as_u64(), Some(scripts.required_signatures as u64))?;
     equal("redeem script", bytes_at(result, "redeemScript")?, scripts.redeem_script.into())?;
     equal("output script", bytes_at(result, "outputScript")?, scripts.output_script.into())?;
     equal("address", text(result, "address")?, scripts.address.as_str())?;
+    if version != 1000 {
+        equal(
+            "standard redeem script",
+            optional("defaultRedeemScript")?,
+            scripts.standard_redeem_script.map(Into::into),
+        )?;
+        equal(
+            "standard output script",
+            optional("defaultOutputScript")?,
+            scripts.standard_output_script.map(Into::into),
+        )?;
+    }
+    equal("flyover redeem script", optional("flyoverRedeemScript")?, Some(scripts.flyover_redeem_script.into()))?;
+    if let Some(script) = optional("flyoverOutputScript")? {
+        equal("flyover output script", script, scripts.flyover_output_script.into())?;
+    }
     Ok(Outcome::Same)
 }
 

@@ -34,8 +34,8 @@ pub(super) struct RewardRound<'a> {
     /// Whether RSKIP-85 is active.
     pub(super) has_minimum_payments: bool,
     pub(super) beneficiary: Address,
-    /// `None` if unknown.
-    pub(super) federators: Option<&'a [Address]>,
+    /// Members of the active federation, in the order of payment.
+    pub(super) federators: &'a [Address],
     /// Minimum gas price of the executing block.
     pub(super) minimum_gas_price: U256,
     /// Height of the rewarded block.
@@ -67,8 +67,6 @@ impl Distribution {
 pub(super) enum DistributionError {
     /// A number exceeds 256 bits, or a parameter is invalid. The reference fails too.
     OutOfRange,
-    /// The federation has a share, but its members are unknown.
-    UnknownFederation,
 }
 
 impl RewardRound<'_> {
@@ -119,7 +117,7 @@ impl RewardRound<'_> {
     }
 
     fn pay_federation(&self, share: U256, result: &mut Distribution) -> Result<(), DistributionError> {
-        let federators = self.federators.ok_or(DistributionError::UnknownFederation)?;
+        let federators = self.federators;
         let (last, others) = federators.split_last().ok_or(DistributionError::OutOfRange)?;
         let pot = add(self.before.federation, share)?;
         let (each, rest) = divide(pot, federators.len() as u64)?;

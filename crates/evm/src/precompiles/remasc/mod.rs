@@ -5,11 +5,10 @@ mod slots;
 
 use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use crate::block_env::{AncestorBlock, AncestryError};
-use crate::error::ExecError;
+use crate::precompiles::bridge::federators;
 use distribution::{Candidate, Distribution, DistributionError, RewardRound, Sibling};
-use rhizome_bridge::genesis_federation;
 use rhizome_primitives::abi;
-use rhizome_primitives::{Address, B256, Bytes, Header, I256, Log, REMASC, Rule, b256, rlp};
+use rhizome_primitives::{B256, Bytes, Header, I256, Log, REMASC, Rule, b256, rlp};
 use rhizome_trie::StateError;
 use std::sync::Arc;
 
@@ -63,11 +62,12 @@ fn process_miners_fees(ctx: &mut PrecompileContext<'_>) -> Result<(), Precompile
     let rewarded = ancestor(ctx, height)?;
     let siblings = siblings(ctx, height)?;
     let is_labs_moved = ctx.rules.is_active(Rule::Rskip218);
+    let federators = federators(ctx, height)?;
     let round = RewardRound {
         params,
         has_minimum_payments: ctx.rules.is_active(Rule::Rskip85),
         beneficiary: if is_labs_moved { params.labs_address_rskip218 } else { params.labs_address },
-        federators: federators(ctx)?,
+        federators: &federators,
         minimum_gas_price: ctx.env.minimum_gas_price,
         height,
         rewarded: candidate(rewarded.hash, &rewarded.header),
@@ -77,9 +77,6 @@ fn process_miners_fees(ctx: &mut PrecompileContext<'_>) -> Result<(), Precompile
     match round.distribute() {
         Ok(distribution) => settle(ctx, rewarded.hash, &distribution),
         Err(DistributionError::OutOfRange) => Err(PrecompileFailure::Failed),
-        Err(DistributionError::UnknownFederation) => {
-            Err(ExecError::UnknownFederation { number: ctx.env.number }.into())
-        }
     }
 }
 
@@ -102,12 +99,6 @@ fn candidate(hash: B256, header: &Header) -> Candidate {
         paid_fees: header.paid_fees,
         uncle_count: header.uncle_count,
     }
-}
-
-/// Returns the members of the active federation; `None` if it is not the genesis federation.
-fn federators(ctx: &mut PrecompileContext<'_>) -> Result<Option<&'static [Address]>, StateError> {
-    let is_genesis = !slots::has_later_federation(ctx.state)?;
-    Ok(if is_genesis { genesis_federation(ctx.spec.network) } else { None })
 }
 
 /// Returns an ancestor that the distribution needs.
@@ -218,16 +209,10 @@ mod tests {
     }
 
     #[test]
-    fn fails_without_federation_or_ancestor() {
+    fn fails_without_an_ancestor() {
         let file = golden::load("remasc");
         let is_payment = |case: &&Value| case["name"] == "remasc-payment/vetiver900";
         let case = file["cases"].as_array().unwrap().iter().find(is_payment).unwrap();
-        let later_federation = hex::encode_prefixed("newFederation");
-        let mut moved = case.clone();
-        moved["pre"][BRIDGE.to_string().to_lowercase()] = serde_json::json!({"storage": {later_federation: "0xc0"}});
-        let (result, ..) = run(&moved, &file["chains"], &[]);
-        assert!(matches!(result, Err(PrecompileFailure::Fatal(ExecError::UnknownFederation { .. }))));
-
         let (result, ..) = run(case, &serde_json::json!({}), &[]);
         assert!(matches!(result, Err(PrecompileFailure::Fatal(ExecError::Ancestry(_)))));
     }

@@ -2,7 +2,7 @@
 
 use super::distribution::{Balances, Distribution};
 use crate::state::State;
-use rhizome_primitives::{BRIDGE, Bytes, REMASC, U256};
+use rhizome_primitives::{Bytes, REMASC, U256};
 use rhizome_trie::StateError;
 
 const REWARD: U256 = slot(b"rewardBalance");
@@ -44,11 +44,6 @@ pub(super) fn write(state: &mut State, distribution: &Distribution) -> Result<()
 
 pub(super) fn write_siblings(state: &mut State) -> Result<(), StateError> {
     state.set_storage_bytes(REMASC, SIBLINGS, Some(Bytes::from_static(&[0xc0])))
-}
-
-/// Whether the storage of the Bridge has a federation after the genesis federation.
-pub(super) fn has_later_federation(state: &mut State) -> Result<bool, StateError> {
-    Ok(state.storage_bytes(BRIDGE, &NEW_FEDERATION)?.is_some_and(|bytes| !bytes.is_empty()))
 }
 
 #[cfg(test)]
