@@ -50,7 +50,7 @@ macro_rules! replays {
     };
 }
 
-replays!(activation calls create gas localcalls opcodes precompiles random remasc selfdestruct traces transactions);
+replays!(activation calls create gas localcalls opcodes precompiles random remasc remasc_federations selfdestruct traces transactions);
 
 #[test]
 fn bridge() {
