@@ -62,16 +62,13 @@ impl Distribution {
     }
 }
 
-/// The reason why a distribution failed.
+/// A number exceeds 256 bits, a parameter is invalid, or a share has no receiver. The reference fails too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum DistributionError {
-    /// A number exceeds 256 bits, or a parameter is invalid. The reference fails too.
-    OutOfRange,
-}
+pub(super) struct OutOfRange;
 
 impl RewardRound<'_> {
     /// Computes the payments and balances of the executing block.
-    pub(super) fn distribute(&self) -> Result<Distribution, DistributionError> {
+    pub(super) fn distribute(&self) -> Result<Distribution, OutOfRange> {
         let mut result = Distribution::default();
         let balance = add(self.before.reward, self.rewarded.paid_fees)?;
         result.reward = Some(balance);
@@ -116,11 +113,10 @@ impl RewardRound<'_> {
         self.siblings.iter().any(is_preferable)
     }
 
-    fn pay_federation(&self, share: U256, result: &mut Distribution) -> Result<(), DistributionError> {
-        let federators = self.federators;
-        let (last, others) = federators.split_last().ok_or(DistributionError::OutOfRange)?;
+    fn pay_federation(&self, share: U256, result: &mut Distribution) -> Result<(), OutOfRange> {
+        let (last, others) = self.federators.split_last().ok_or(OutOfRange)?;
         let pot = add(self.before.federation, share)?;
-        let (each, rest) = divide(pot, federators.len() as u64)?;
+        let (each, rest) = divide(pot, self.federators.len() as u64)?;
         if self.has_minimum_payments {
             if each < self.price_of(self.params.federator_minimum_payable_gas) {
                 result.federation = Some(pot);
@@ -136,7 +132,7 @@ impl RewardRound<'_> {
         Ok(())
     }
 
-    fn pay_single(&self, mut reward: U256, result: &mut Distribution) -> Result<(), DistributionError> {
+    fn pay_single(&self, mut reward: U256, result: &mut Distribution) -> Result<(), OutOfRange> {
         if self.before.is_rule_broken {
             let (penalty, _) = divide(reward, self.params.punishment_divisor)?;
             reward = subtract(reward, penalty)?;
@@ -146,7 +142,7 @@ impl RewardRound<'_> {
         Ok(())
     }
 
-    fn pay_with_siblings(&self, reward: U256, result: &mut Distribution) -> Result<(), DistributionError> {
+    fn pay_with_siblings(&self, reward: U256, result: &mut Distribution) -> Result<(), OutOfRange> {
         let count = self.siblings.len() as u64;
         let (publishers, _) = divide(reward, self.params.publishers_divisor)?;
         let miners = subtract(reward, publishers)?;
@@ -177,19 +173,19 @@ impl RewardRound<'_> {
     }
 }
 
-fn add(left: U256, right: U256) -> Result<U256, DistributionError> {
-    left.checked_add(right).ok_or(DistributionError::OutOfRange)
+fn add(left: U256, right: U256) -> Result<U256, OutOfRange> {
+    left.checked_add(right).ok_or(OutOfRange)
 }
 
-fn subtract(left: U256, right: U256) -> Result<U256, DistributionError> {
-    left.checked_sub(right).ok_or(DistributionError::OutOfRange)
+fn subtract(left: U256, right: U256) -> Result<U256, OutOfRange> {
+    left.checked_sub(right).ok_or(OutOfRange)
 }
 
-fn multiply(value: U256, factor: u64) -> Result<U256, DistributionError> {
-    value.checked_mul(U256::from(factor)).ok_or(DistributionError::OutOfRange)
+fn multiply(value: U256, factor: u64) -> Result<U256, OutOfRange> {
+    value.checked_mul(U256::from(factor)).ok_or(OutOfRange)
 }
 
 /// Returns quotient and remainder.
-fn divide(value: U256, divisor: u64) -> Result<(U256, U256), DistributionError> {
-    if divisor == 0 { Err(DistributionError::OutOfRange) } else { Ok(value.div_rem(U256::from(divisor))) }
+fn divide(value: U256, divisor: u64) -> Result<(U256, U256), OutOfRange> {
+    if divisor == 0 { Err(OutOfRange) } else { Ok(value.div_rem(U256::from(divisor))) }
 }

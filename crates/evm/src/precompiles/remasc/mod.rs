@@ -6,7 +6,7 @@ mod slots;
 use super::interface::{Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use crate::block_env::{AncestorBlock, AncestryError};
 use crate::precompiles::bridge::federators;
-use distribution::{Candidate, Distribution, DistributionError, RewardRound, Sibling};
+use distribution::{Candidate, Distribution, OutOfRange, RewardRound, Sibling};
 use rhizome_primitives::abi;
 use rhizome_primitives::{B256, Bytes, Header, I256, Log, REMASC, Rule, b256, rlp};
 use rhizome_trie::StateError;
@@ -76,7 +76,7 @@ fn process_miners_fees(ctx: &mut PrecompileContext<'_>) -> Result<(), Precompile
     };
     match round.distribute() {
         Ok(distribution) => settle(ctx, rewarded.hash, &distribution),
-        Err(DistributionError::OutOfRange) => Err(PrecompileFailure::Failed),
+        Err(OutOfRange) => Err(PrecompileFailure::Failed),
     }
 }
 
@@ -129,8 +129,9 @@ fn settle(ctx: &mut PrecompileContext<'_>, rewarded: B256, result: &Distribution
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ExecError;
     use crate::precompiles::golden::{self, FixedAncestry};
-    use rhizome_primitives::{BRIDGE, ChainSpec, Rules, hex};
+    use rhizome_primitives::{Address, BRIDGE, ChainSpec, Rules, address, hex};
     use serde_json::Value;
 
     fn run(
@@ -215,5 +216,26 @@ mod tests {
         let case = file["cases"].as_array().unwrap().iter().find(is_payment).unwrap();
         let (result, ..) = run(case, &serde_json::json!({}), &[]);
         assert!(matches!(result, Err(PrecompileFailure::Fatal(ExecError::Ancestry(_)))));
+    }
+
+    #[test]
+    fn pays_the_federation_of_the_rewarded_block() {
+        let file = golden::load("remasc");
+        let is_payment = |case: &&Value| case["name"] == "remasc-payment/vetiver900";
+        let mut case = file["cases"].as_array().unwrap().iter().find(is_payment).unwrap().clone();
+        // One member, with different keys for Bitcoin and Rootstock.
+        let bitcoin = "02cd53fc53a07f211641a677d250f6de99caf620e8e77071e811a28b3bcddf0be1";
+        let rsk = "0362634ab57dae9cb373a5d536e66a8c4f67468bbcfb063809bab643072d78a124";
+        let member = format!("b868f866a1{bitcoin}a1{rsk}a1{bitcoin}");
+        let federation = format!("0xf86e0101f86a{member}");
+        let names = [("newFederation", federation.as_str()), ("newFederationFormatVersion", "0x8203e8")];
+        let slots: serde_json::Map<String, Value> =
+            names.iter().map(|(name, value)| (hex::encode_prefixed(name), Value::from(*value))).collect();
+        case["pre"][BRIDGE.to_string().to_lowercase()] = serde_json::json!({ "storage": slots });
+        let (result, _, logs) = run(&case, &file["chains"], &[]);
+        result.unwrap();
+        let receivers: Vec<B256> = logs.iter().filter_map(|log| log.topics.get(1).copied()).collect();
+        let federator = address!("85845342b0d5260d516d6da5280a7df9a96d1925").into_word();
+        assert!(receivers.contains(&federator), "{receivers:?}");
     }
 }

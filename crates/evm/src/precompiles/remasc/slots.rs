@@ -10,8 +10,6 @@ const BURNED: U256 = slot(b"burnedBalance");
 const FEDERATION: U256 = slot(b"federationBalance");
 const SIBLINGS: U256 = slot(b"siblings");
 const BROKEN_RULE: U256 = slot(b"brokenSelectionRule");
-/// A slot of the Bridge, absent while the genesis federation is active.
-const NEW_FEDERATION: U256 = slot(b"newFederation");
 
 /// Returns the right-aligned ASCII name.
 const fn slot<const N: usize>(name: &[u8; N]) -> U256 {
