@@ -11,8 +11,8 @@ use crate::return_value::ReturnValue;
 use crate::storage::Storage;
 use crate::union_bridge::{self, UnionEvent};
 use crate::{
-    coinbase_information, fee_per_kb, headers, locking_cap, processed_transactions, release_requests, size_estimates,
-    state_views, update_collections, whitelist,
+    batches, coinbase_information, fee_estimates, fee_per_kb, headers, locking_cap, processed_transactions,
+    release_requests, state_views, update_collections, whitelist,
 };
 use rhizome_primitives::abi::Arguments;
 use rhizome_primitives::{Address, B256, I256, Log, Rule};
@@ -175,12 +175,10 @@ pub(crate) fn run(
 
         M::ReleaseBtc => release_requests::release(storage, ctx, logs),
         M::UpdateCollections => update_collections::update_collections(storage, ctx, logs),
-        M::GetNextPegoutCreationBlockNumber => {
-            Ok(ReturnValue::number(update_collections::next_peg_out_height(storage, ctx)?))
-        }
+        M::GetNextPegoutCreationBlockNumber => Ok(ReturnValue::number(batches::next_peg_out_height(storage, ctx)?)),
         M::GetQueuedPegoutsCount => release_requests::queue_size(storage),
-        M::GetEstimatedFeesForNextPegOutEvent => size_estimates::estimate_next_batch(storage, ctx),
-        M::GetEstimatedFeesForPegOutAmount => size_estimates::estimate_for_amount(storage, ctx),
+        M::GetEstimatedFeesForNextPegOutEvent => fee_estimates::estimate_next_batch(storage, ctx),
+        M::GetEstimatedFeesForPegOutAmount => fee_estimates::estimate_for_amount(storage, ctx, arguments.number(0)?),
 
         M::GetBtcTxHashProcessedHeight => processed_transactions::height(storage, ctx, arguments.bytes(0)?),
         M::IsBtcTxHashAlreadyProcessed => processed_transactions::is_processed(storage, ctx, arguments.bytes(0)?),

@@ -10,8 +10,12 @@
 //! Start reading at [`run`], then `methods` (the table), `dispatch`, `storage` (the slots), and one file for each subject of
 //! the chapter.
 
+mod balance_adjustment;
+mod batches;
+mod coin_selection;
 mod coinbase_information;
 mod confirmation_order;
+mod confirming;
 mod constants;
 mod context;
 mod dispatch;
@@ -21,27 +25,34 @@ mod events;
 mod federation;
 mod federation_change;
 mod federation_votes;
+mod fee_estimates;
 mod fee_per_kb;
 mod genesis_federation;
 mod headers;
 mod java_hash_set;
 mod locking_cap;
 mod methods;
+mod migration;
 mod peg_out_index;
+mod peg_out_requests;
 mod placeholders;
 mod processed_transactions;
 mod redeem_script;
+mod refunds;
 mod release_requests;
 mod return_value;
 mod scripts;
+mod settlement;
 mod size_estimates;
 mod slots;
 mod state_views;
 mod storage;
+mod transaction_builder;
 mod transaction_size;
 mod union_bridge;
 mod units;
 mod update_collections;
+mod wallet;
 mod whitelist;
 
 pub use constants::FirstBlock;

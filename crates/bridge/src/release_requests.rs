@@ -7,7 +7,7 @@ use crate::return_value::ReturnValue;
 use crate::size_estimates::estimated_fee;
 use crate::slots::release_queue::ReleaseRequest;
 use crate::storage::Storage;
-use crate::units::WEI_PER_SATOSHI;
+use crate::units::{WEI_PER_SATOSHI, satoshis_of};
 use rhizome_bitcoin::hash160;
 use rhizome_primitives::{Log, Rule};
 
@@ -16,7 +16,7 @@ const LOW_AMOUNT: u64 = 1;
 const CALLER_IS_CONTRACT: u64 = 2;
 const FEE_ABOVE_VALUE: u64 = 3;
 /// Number of outputs of the peg-out that gives the minimum.
-const ESTIMATED_OUTPUTS: u64 = 2;
+const ESTIMATED_OUTPUTS: usize = 2;
 
 /// Queues a request for the value of the call, or rejects it with a refund.
 pub(crate) fn release(storage: &mut Storage<'_>, ctx: &CallContext<'_>, logs: &mut Vec<Log>) -> Result<ReturnValue> {
@@ -30,7 +30,8 @@ pub(crate) fn release(storage: &mut Storage<'_>, ctx: &CallContext<'_>, logs: &m
     }
     let key = (ctx.call.public_key)().ok_or(MethodFailure::Rejected)?;
     let destination = hash160(&key);
-    let satoshis = u64::try_from(wei / WEI_PER_SATOSHI).map_err(|_too_large| MethodFailure::Rejected)?;
+    // A negative amount is below each minimum.
+    let satoshis = u64::try_from(satoshis_of(wei)).unwrap_or_default();
     if let Some(reason) = rejection(storage, ctx, satoshis)? {
         if ctx.has(Rule::Rskip185) {
             let refund = if ctx.has(Rule::Rskip427) { wei } else { wei - wei % WEI_PER_SATOSHI };

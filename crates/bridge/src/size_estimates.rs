@@ -1,63 +1,67 @@
-//! Estimated sizes and fees of peg-outs (docs/spec/bridge.md, 7.2 and 7.7).
+//! Estimated sizes of peg-outs and their fees (docs/spec/bridge.md, 7.2).
 
 use crate::context::CallContext;
 use crate::error::{MethodFailure, Result};
-use crate::federation;
+use crate::federation::{self, Federation};
 use crate::fee_per_kb::fee_per_kb;
-use crate::return_value::ReturnValue;
-use crate::scripts::{multisig, threshold};
 use crate::storage::Storage;
+use crate::transaction_size::{unsigned_size, weighted_size, with_script_sizes};
 use rhizome_primitives::Rule;
 
 /// Number of inputs of an estimated peg-out.
-const INPUTS: u64 = 2;
+const INPUTS: usize = 2;
 /// Estimated size of a signature, bytes.
-const SIGNATURE_SIZE: u64 = 72;
+const SIGNATURE_SIZE: usize = 72;
+/// Length of the output script of a federation.
+const FEDERATION_SCRIPT: usize = 23;
 
-/// Returns the estimated fee of a peg-out with `outputs` outputs, in satoshis.
-pub(crate) fn estimated_fee(storage: &mut Storage<'_>, ctx: &CallContext<'_>, outputs: u64) -> Result<u64> {
-    let size =
-        peg_out_size(&federation::active(storage, ctx)?.bitcoin_keys(), ctx.has(Rule::Rskip271), INPUTS, outputs);
-    let fee = fee_per_kb(storage, ctx)?.checked_mul(size).ok_or(MethodFailure::Rejected)?;
+/// Returns the estimated fee of a peg-out of the active federation with two inputs, in satoshis.
+pub(crate) fn estimated_fee(storage: &mut Storage<'_>, ctx: &CallContext<'_>, outputs: usize) -> Result<u64> {
+    let size = peg_out_size(ctx, &*federation::active(storage, ctx)?, INPUTS, outputs)?;
+    let fee = fee_per_kb(storage, ctx)?.checked_mul(size as u64).ok_or(MethodFailure::Rejected)?;
     Ok(fee / 1000)
 }
 
-/// Returns the estimated fee of the next batch with one more request. Without coins there is no transaction to simulate.
-pub(crate) fn estimate_next_batch(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<ReturnValue> {
-    let requests = storage.queue.get(&mut storage.slots)?.0.len() as u64;
-    if requests == 0 && !ctx.has(Rule::Rskip385) {
-        return Ok(ReturnValue::number(0));
-    }
-    if ctx.has(Rule::Rskip305) {
-        federation::active_coins(storage, ctx)?;
-    }
-    Ok(ReturnValue::number(estimated_fee(storage, ctx, requests + 2)?))
+/// Returns the estimated size of a peg-out in bytes, with at least one input and one output.
+pub(crate) fn peg_out_size(
+    ctx: &CallContext<'_>,
+    federation: &Federation,
+    inputs: usize,
+    outputs: usize,
+) -> Result<usize> {
+    let redeem_script = federation.redeem_script(ctx)?.len();
+    Ok(match federation.is_segwit() {
+        _ if !ctx.has(Rule::Rskip271) => old_size(redeem_script, federation.required_signatures(), inputs, outputs),
+        true => segwit_size(redeem_script, federation.required_signatures(), inputs, outputs),
+        false => legacy_size(redeem_script, federation.required_signatures(), inputs, outputs),
+    })
 }
 
-/// Estimates the fee of a peg-out of an amount. Without coins there is no such peg-out, for any amount.
-pub(crate) fn estimate_for_amount(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<ReturnValue> {
-    storage.queue.get(&mut storage.slots)?;
-    federation::active_coins(storage, ctx)?;
-    Err(MethodFailure::Argument)
+fn old_size(redeem_script: usize, required: usize, inputs: usize, outputs: usize) -> usize {
+    4 + (SIGNATURE_SIZE * required + redeem_script + 1 + 40) * inputs + (25 + 1 + 9) * outputs
 }
 
-/// Returns the estimated size of a peg-out in bytes. `is_exact`: RSKIP-271 is active.
-fn peg_out_size(keys: &[[u8; 33]], is_exact: bool, inputs: u64, outputs: u64) -> u64 {
-    let script = multisig(keys).len() as u64;
-    let signatures = SIGNATURE_SIZE * threshold(keys.len()) as u64;
-    if !is_exact {
-        return 4 + (signatures + script + 1 + 40) * inputs + (25 + 1 + 9) * outputs;
-    }
-    let input = 36 + varint_size(script) + script + 4;
-    let unsigned = 4 + varint_size(inputs) + inputs * input + varint_size(outputs) + 32 * outputs + 4;
-    unsigned + signatures * inputs
+fn legacy_size(redeem_script: usize, required: usize, inputs: usize, outputs: usize) -> usize {
+    let unsigned = unsigned_size(inputs, std::iter::repeat_n(FEDERATION_SCRIPT, outputs));
+    with_script_sizes(unsigned, std::iter::repeat_n(redeem_script, inputs)) + SIGNATURE_SIZE * required * inputs
 }
 
-fn varint_size(number: u64) -> u64 {
-    match number {
-        0..=0xfc => 1,
-        0xfd..=0xffff => 3,
-        0x1_0000..=0xffff_ffff => 5,
-        _ => 9,
+/// The reference measures a transaction without inputs, and adds only the size of their scripts.
+fn segwit_size(redeem_script: usize, required: usize, inputs: usize, outputs: usize) -> usize {
+    let unsigned = unsigned_size(0, std::iter::repeat_n(FEDERATION_SCRIPT, outputs));
+    weighted_size(unsigned, inputs, (SIGNATURE_SIZE * required + redeem_script) * inputs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_follow_the_formulas() {
+        assert_eq!(old_size(105, 2, 2, 2), 4 + (144 + 105 + 41) * 2 + 70);
+        assert_eq!(legacy_size(105, 2, 2, 2), 4 + 1 + 2 * (36 + 1 + 105 + 4) + 1 + 64 + 4 + 288);
+        assert_eq!(legacy_size(300, 2, 1, 253), 4 + 1 + (36 + 3 + 300 + 4) + 3 + 32 * 253 + 4 + 144);
+        let base = 4 + 1 + 1 + 64 + 4 + 72;
+        assert_eq!(segwit_size(201, 2, 2, 2), (base + 144 * 2 + 201 * 2 + 3 * base) / 4);
     }
 }

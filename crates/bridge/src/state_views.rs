@@ -1,11 +1,11 @@
 //! Views of the state for federation clients and for debugging (docs/spec/bridge.md, 2.4 and 11.2).
 
+use crate::batches::next_peg_out_height;
 use crate::context::CallContext;
 use crate::error::Result;
 use crate::headers::store::best_header;
 use crate::return_value::ReturnValue;
 use crate::storage::Storage;
-use crate::update_collections::next_peg_out_height;
 use rhizome_primitives::{Rule, rlp};
 
 /// The encoding of no transactions: a list in a list.

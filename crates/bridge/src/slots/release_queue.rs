@@ -7,7 +7,7 @@ use crate::error::Result;
 use rhizome_primitives::{B256, Rule, rlp};
 
 /// A queued peg-out request.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct ReleaseRequest {
     /// Hash of the P2PKH address to pay.
     pub(crate) destination: [u8; 20],

@@ -19,7 +19,7 @@ pub(crate) struct WaitingPegOut {
     pub(crate) hash: Option<B256>,
 }
 
-/// The transactions of both slots: those without hash, those with hash (since RSKIP-146), then those that the call has
+/// The transactions of both slots: without hash, with hash (since RSKIP-146), then the entries that the call has
 /// added. Each slot is sorted by the bytes of the transactions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct WaitingForConfirmations {
