@@ -8,7 +8,9 @@ pub mod address;
 pub mod base58check;
 pub mod coinbase;
 pub mod digest;
+pub mod ecdsa;
 pub mod header;
+pub mod interpreter;
 pub mod merkle;
 pub mod message;
 pub mod partial_tree;
@@ -21,6 +23,7 @@ pub use address::BitcoinAddress;
 pub use coinbase::CompressedCoinbase;
 pub use digest::{Digest, Midstate, display, hash160, sha256d};
 pub use header::BitcoinHeader;
+pub use interpreter::spends_correctly;
 pub use merkle::MerkleError;
 pub use message::{BitcoinBlock, MessageError};
 pub use script::{
