@@ -71,6 +71,17 @@ describe('commands', { timeout: 120_000 }, () => {
     expect(await command('sign')).toEqual({ code: 0, errors: '', result: [] })
   })
 
+  test('error: another network, and no node', async () => {
+    const testnet = await NodeProcess.start(['--network', 'testnet'])
+    const { code, errors } = await runCommand(['bridge', 'mine', '--url', testnet.url])
+    expect([code, errors]).toEqual([1, expect.stringContaining('is the node on regtest?')])
+    await testnet.stop()
+    expect(await runCommand(['bridge', 'state', '--url', 'http://127.0.0.1:1'])).toMatchObject({
+      code: 1,
+      errors: 'rhizome: no node answers at http://127.0.0.1:1\n',
+    })
+  })
+
   test.runIf(isComplete)('error: requests that the Bridge rejects, and wrong arguments', async () => {
     expect(await command('peg-out', '--btc', '0.0001')).toMatchObject({
       code: 1,
@@ -92,10 +103,6 @@ describe('commands', { timeout: 120_000 }, () => {
     ]) {
       expect((await command(...wrong)).code).toBe(2)
     }
-    expect(await runCommand(['bridge', 'state', '--url', 'http://127.0.0.1:1'])).toMatchObject({
-      code: 1,
-      errors: 'rhizome: no node answers at http://127.0.0.1:1\n',
-    })
   })
 })
 

@@ -1,5 +1,5 @@
 import { decodeRlp, Interface, type LogDescription, type Result, type RlpStructuredData, Wallet } from 'ethers'
-import type { NodeClient, Receipt } from './nodeClient.ts'
+import { type NodeClient, type Receipt, RejectedRequest } from './nodeClient.ts'
 
 /** Address of the Bridge. */
 export const bridgeAddress = '0x0000000000000000000000000000000001000006'
@@ -59,7 +59,11 @@ export class BridgeContract {
   /** Calls a view and returns its value. */
   async view<T>(method: string): Promise<T> {
     const data = bridgeInterface.encodeFunctionData(method)
-    const answer = await this.#node.request<string>('eth_call', [{ to: bridgeAddress, data }, 'latest'])
+    const call = { to: bridgeAddress, data }
+    const answer = await this.#node.request<string>('eth_call', [call, 'latest']).catch((error: unknown) => {
+      if (!(error instanceof RejectedRequest)) throw error
+      throw new Error(`the Bridge does not answer ${method}; is the node on regtest? (${error.message})`)
+    })
     if (answer === '0x') throw new Error(`the Bridge does not answer ${method}`)
     return (bridgeInterface.decodeFunctionResult(method, answer) as Result)[0] as T
   }

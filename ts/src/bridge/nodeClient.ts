@@ -17,6 +17,11 @@ export interface Receipt {
 /** Maximum number of blocks in which a transaction must be mined. */
 const maxBlocks = 5
 
+/** The node answered a request with an error. */
+export class RejectedRequest extends Error {
+  override name = 'RejectedRequest'
+}
+
 /** JSON-RPC client of a development node. */
 export class NodeClient {
   readonly #url: string
@@ -25,7 +30,7 @@ export class NodeClient {
     this.#url = url
   }
 
-  /** Sends a request. Throws if the node answers with an error. */
+  /** Sends a request. Throws RejectedRequest if the node answers with an error. */
   async request<T>(method: string, params: readonly unknown[] = []): Promise<T> {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
     let response: Response
@@ -35,7 +40,7 @@ export class NodeClient {
       throw new Error(`no node answers at ${this.#url}`)
     }
     const answer = (await response.json()) as { result?: T; error?: { message: string } }
-    if (answer.error !== undefined) throw new Error(`${method}: ${answer.error.message}`)
+    if (answer.error !== undefined) throw new RejectedRequest(`${method}: ${answer.error.message}`)
     return answer.result as T
   }
 
