@@ -4,7 +4,7 @@ use crate::error::{MethodFailure, Result};
 use crate::storage::Storage;
 use crate::transaction_builder::BuiltTransaction;
 use crate::units::WEI_PER_SATOSHI;
-use crate::wallet::Wallet;
+use crate::wallet::FederationWallet;
 use rhizome_primitives::{Address, U256};
 
 /// Receives what the peg-out did not spend.
@@ -13,7 +13,7 @@ const BURN_ADDRESS: Address = Address::repeat_byte(0xff);
 /// Burns the part of `satoshis` that the change returned to the federation because a smaller change would be dust.
 pub(crate) fn burn_raised_change(
     storage: &mut Storage<'_>,
-    wallet: &Wallet,
+    wallet: &FederationWallet,
     built: &BuiltTransaction,
     satoshis: i64,
 ) -> Result<()> {

@@ -8,7 +8,7 @@ use crate::settlement::{CoinList, settle};
 use crate::slots::release_queue::ReleaseRequest;
 use crate::storage::Storage;
 use crate::transaction_builder::{BuildFailure, build_peg_out};
-use crate::wallet::Wallet;
+use crate::wallet::FederationWallet;
 use rhizome_bitcoin::display;
 use rhizome_primitives::{B256, Log, Rule};
 use std::collections::HashSet;
@@ -20,7 +20,7 @@ pub(crate) fn pay_batch(
     storage: &mut Storage<'_>,
     ctx: &CallContext<'_>,
     logs: &mut Vec<Log>,
-    wallet: &mut Wallet,
+    wallet: &mut FederationWallet,
 ) -> Result<()> {
     let number = ctx.call.block_number;
     if number < next_peg_out_height(storage, ctx)? {

@@ -8,7 +8,7 @@ use crate::slots::release_queue::ReleaseRequest;
 use crate::storage::Storage;
 use crate::transaction_builder::build_peg_out;
 use crate::units::satoshis_of;
-use crate::wallet::Wallet;
+use crate::wallet::FederationWallet;
 use rhizome_bitcoin::hash160;
 use rhizome_primitives::{I256, Rule, hex};
 
@@ -46,7 +46,7 @@ pub(crate) fn estimate_for_amount(storage: &mut Storage<'_>, ctx: &CallContext<'
 fn simulated_fee(storage: &mut Storage<'_>, ctx: &CallContext<'_>, satoshis: u64) -> Result<Option<i64>> {
     let mut requests = storage.queue.get(&mut storage.slots)?.0.clone();
     requests.push(ReleaseRequest { destination: hash160(&RECIPIENT), satoshis, hash: None });
-    let mut wallet = Wallet::active(storage, ctx)?;
+    let mut wallet = FederationWallet::active(storage, ctx)?;
     let Ok(built) = build_peg_out(storage, ctx, &mut wallet, &requests)? else { return Ok(None) };
     let outputs = built.transaction.outputs.iter().map(|output| output.satoshis);
     let fee = built.input_values.iter().sum::<i64>() - outputs.sum::<i64>();

@@ -13,7 +13,7 @@ const LIST_THRESHOLD: usize = 6;
 const MINIMUM_TREE_CAPACITY: usize = 64;
 
 /// An element: its index in the caller's list, its hash, and its links in the tree of its bin.
-struct Node {
+struct TreeNode {
     index: usize,
     hash: i32,
     parent: Option<usize>,
@@ -32,7 +32,7 @@ struct Bin {
 
 /// A set of distinct elements in Java's order.
 pub(crate) struct JavaHashSet {
-    nodes: Vec<Node>,
+    nodes: Vec<TreeNode>,
     bins: Vec<Bin>,
 }
 
@@ -64,7 +64,7 @@ impl JavaHashSet {
 
     fn add(&mut self, index: usize, hash: i32) {
         let node = self.nodes.len();
-        self.nodes.push(Node { index, hash, parent: None, children: [None; 2], is_red: false });
+        self.nodes.push(TreeNode { index, hash, parent: None, children: [None; 2], is_red: false });
         let mask = self.bins.len() - 1;
         let mut bin = std::mem::take(&mut self.bins[hash as usize & mask]);
         if let Some(root) = bin.root {

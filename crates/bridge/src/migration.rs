@@ -8,7 +8,7 @@ use crate::fee_per_kb::fee_per_kb;
 use crate::settlement::{CoinList, settle, spent_outpoints};
 use crate::storage::Storage;
 use crate::transaction_builder::{BuildFailure, BuiltTransaction, build_migration};
-use crate::wallet::Wallet;
+use crate::wallet::FederationWallet;
 use rhizome_primitives::{Log, Rule};
 
 /// Moves coins of the retiring federation to the active one while the active one has the age for it. Forgets the retiring
@@ -19,7 +19,7 @@ pub(crate) fn migrate(storage: &mut Storage<'_>, ctx: &CallContext<'_>, logs: &m
     let (count, limit) = (stored.len(), ctx.constants.migration_inputs);
     let considered = if ctx.has(Rule::Rskip294) { count.min(limit) } else { count };
     let coins = SpendableCoins::new(&stored[..considered]);
-    let mut wallet = Wallet::of_federation(ctx, &retiring, coins)?;
+    let mut wallet = FederationWallet::of_federation(ctx, &retiring, coins)?;
     let balance = wallet.coins.balance();
     let created = federation::active(storage, ctx)?.creation_block;
     let age = i128::from(ctx.call.block_number) - i128::from(created);
@@ -54,7 +54,7 @@ fn move_coins(
     storage: &mut Storage<'_>,
     ctx: &CallContext<'_>,
     logs: &mut Vec<Log>,
-    wallet: &mut Wallet,
+    wallet: &mut FederationWallet,
 ) -> Result<()> {
     storage.confirmations.get(&mut storage.slots)?;
     let to = federation::active(storage, ctx)?.output_script(ctx)?;
@@ -71,7 +71,12 @@ fn move_coins(
 }
 
 /// Builds a transaction of all coins, or of a part that fits: half the amount as often as needed.
-fn build(storage: &mut Storage<'_>, ctx: &CallContext<'_>, wallet: &mut Wallet, to: &[u8]) -> Result<BuiltTransaction> {
+fn build(
+    storage: &mut Storage<'_>,
+    ctx: &CallContext<'_>,
+    wallet: &mut FederationWallet,
+    to: &[u8],
+) -> Result<BuiltTransaction> {
     let mut satoshis = wallet.coins.balance();
     loop {
         match build_migration(storage, ctx, wallet, to, satoshis)? {

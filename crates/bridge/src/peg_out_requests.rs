@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::settlement::{CoinList, settle, spent_outpoints};
 use crate::storage::Storage;
 use crate::transaction_builder::build_peg_out;
-use crate::wallet::Wallet;
+use crate::wallet::FederationWallet;
 use rhizome_primitives::Log;
 
 /// Maximum number of requests that a call processes.
@@ -17,7 +17,7 @@ pub(crate) fn pay_requests(
     storage: &mut Storage<'_>,
     ctx: &CallContext<'_>,
     logs: &mut Vec<Log>,
-    wallet: &mut Wallet,
+    wallet: &mut FederationWallet,
 ) -> Result<()> {
     let queue = &mut storage.queue.get_mut(&mut storage.slots)?.0;
     let first: Vec<_> = queue.drain(..queue.len().min(REQUESTS_PER_CALL)).collect();

@@ -8,7 +8,7 @@ use crate::settlement::{log_request, record_input_values, wait_for_confirmations
 use crate::slots::coins::Coin;
 use crate::storage::Storage;
 use crate::transaction_builder::build_empty_wallet;
-use crate::wallet::{FlyoverAddresses, Wallet};
+use crate::wallet::{FederationWallet, FlyoverAddresses};
 use rhizome_bitcoin::{
     BitcoinAddress, Transaction, TransactionOutput, display, p2pkh_script, p2sh_script, parse_script,
 };
@@ -48,7 +48,7 @@ pub(crate) fn build_refund(
         RefundSource::Federations => FlyoverAddresses::None,
         RefundSource::Flyover(derivation) => FlyoverAddresses::Derived(derivation, live[..spent.len()].to_vec()),
     };
-    let mut wallet = Wallet::new(ctx, &signer, &live, flyover, SpendableCoins::new(&coins))?;
+    let mut wallet = FederationWallet::new(ctx, &signer, &live, flyover, SpendableCoins::new(&coins))?;
     let [key_version, _script_version] = ctx.constants.address_versions;
     let script = if to.version == key_version { p2pkh_script(&to.hash) } else { p2sh_script(&to.hash) };
     let Ok(refund) = build_empty_wallet(storage, ctx, &mut wallet, &script)? else { return Ok(()) };

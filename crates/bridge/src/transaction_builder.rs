@@ -8,7 +8,7 @@ use crate::slots::coins::Coin;
 use crate::slots::release_queue::ReleaseRequest;
 use crate::storage::Storage;
 use crate::transaction_size::{MINIMUM_FEE_PER_KB, minimum_output, unsigned_size, weighted_size, with_script_sizes};
-use crate::wallet::{Spending, Wallet};
+use crate::wallet::{FederationWallet, InputPlaceholder};
 use rhizome_bitcoin::{Digest, OutPoint, Transaction, TransactionInput, TransactionOutput, display, p2pkh_script};
 use rhizome_primitives::Rule;
 use std::rc::Rc;
@@ -44,7 +44,7 @@ pub(crate) type BuildResult = std::result::Result<BuiltTransaction, BuildFailure
 pub(crate) fn build_peg_out(
     storage: &mut Storage<'_>,
     ctx: &CallContext<'_>,
-    wallet: &mut Wallet,
+    wallet: &mut FederationWallet,
     requests: &[ReleaseRequest],
 ) -> Result<BuildResult> {
     let output = |request: &ReleaseRequest| TransactionOutput {
@@ -60,7 +60,7 @@ pub(crate) fn build_peg_out(
 pub(crate) fn build_migration(
     storage: &mut Storage<'_>,
     ctx: &CallContext<'_>,
-    wallet: &mut Wallet,
+    wallet: &mut FederationWallet,
     to: &[u8],
     satoshis: i64,
 ) -> Result<BuildResult> {
@@ -75,7 +75,7 @@ pub(crate) fn build_svp_fund(
     ctx: &CallContext<'_>,
     outputs: Vec<TransactionOutput>,
 ) -> Result<BuildResult> {
-    let wallet = &mut Wallet::active(storage, ctx)?;
+    let wallet = &mut FederationWallet::active(storage, ctx)?;
     let change_script = &wallet.spendings.own_script()?;
     build(storage, ctx, wallet, &OutputPlan { outputs, change_script, version: version(ctx), recipients_pay: false })
 }
@@ -84,11 +84,11 @@ pub(crate) fn build_svp_fund(
 pub(crate) fn build_empty_wallet(
     storage: &mut Storage<'_>,
     ctx: &CallContext<'_>,
-    wallet: &mut Wallet,
+    wallet: &mut FederationWallet,
     to: &[u8],
 ) -> Result<BuildResult> {
     let fee_per_kb = satoshis_per_kb(storage, ctx)?;
-    let Wallet { coins, spendings } = wallet;
+    let FederationWallet { coins, spendings } = wallet;
     let selection = coins.select_all();
     let used = spendings.of_all(storage, ctx, selection.coins)?;
     let mut output = TransactionOutput { satoshis: selection.satoshis, script: to.to_vec() };
@@ -118,11 +118,11 @@ struct OutputPlan<'a> {
 fn build(
     storage: &mut Storage<'_>,
     ctx: &CallContext<'_>,
-    wallet: &mut Wallet,
+    wallet: &mut FederationWallet,
     plan: &OutputPlan<'_>,
 ) -> Result<BuildResult> {
     let fee_per_kb = satoshis_per_kb(storage, ctx)?.max(MINIMUM_FEE_PER_KB);
-    let Wallet { coins, spendings } = wallet;
+    let FederationWallet { coins, spendings } = wallet;
     let mut wanted = 0_i64;
     for output in &plan.outputs {
         wanted = wanted.checked_add(output.satoshis).ok_or(MethodFailure::Rejected)?;
@@ -191,7 +191,7 @@ fn subtract_fee(outputs: &mut [TransactionOutput], fee: i64) -> Result<std::resu
 fn assemble(
     version: u32,
     selection: Selection<'_>,
-    used: &[Rc<Spending>],
+    used: &[Rc<InputPlaceholder>],
     outputs: Vec<TransactionOutput>,
     is_segwit: bool,
 ) -> BuildResult {
@@ -203,7 +203,7 @@ fn assemble(
     if size > MAXIMUM_SIZE {
         return Err(BuildFailure::TooBig);
     }
-    let input = |(coin, spending): (&Rc<Coin>, &Rc<Spending>)| TransactionInput {
+    let input = |(coin, spending): (&Rc<Coin>, &Rc<InputPlaceholder>)| TransactionInput {
         outpoint: OutPoint { txid: display(Digest::from(coin.txid.0)), index: coin.index },
         script: spending.script.clone(),
         sequence: FINAL_SEQUENCE,
@@ -217,7 +217,7 @@ fn assemble(
 }
 
 /// Returns the size that the fee pays for.
-fn estimated_size(is_segwit: bool, used: &[Rc<Spending>], outputs: &[TransactionOutput]) -> usize {
+fn estimated_size(is_segwit: bool, used: &[Rc<InputPlaceholder>], outputs: &[TransactionOutput]) -> usize {
     let unsigned = unsigned_size(used.len(), outputs.iter().map(|output| output.script.len()));
     let signing = used.iter().map(|spending| spending.estimated_size).sum();
     if is_segwit { weighted_size(unsigned, used.len(), signing) } else { unsigned + signing }

@@ -11,7 +11,7 @@ use crate::migration::migrate;
 use crate::peg_out_requests::pay_requests;
 use crate::return_value::ReturnValue;
 use crate::storage::Storage;
-use crate::wallet::Wallet;
+use crate::wallet::FederationWallet;
 use rhizome_primitives::{Log, Rule};
 
 /// Advances everything that waits: coins to migrate, requests, confirmations, a new federation.
@@ -33,7 +33,7 @@ pub(crate) fn update_collections(
 }
 
 fn process_requests(storage: &mut Storage<'_>, ctx: &CallContext<'_>, logs: &mut Vec<Log>) -> Result<()> {
-    let mut wallet = Wallet::active(storage, ctx)?;
+    let mut wallet = FederationWallet::active(storage, ctx)?;
     storage.queue.get(&mut storage.slots)?;
     storage.confirmations.get(&mut storage.slots)?;
     fee_per_kb(storage, ctx)?;

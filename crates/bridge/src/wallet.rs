@@ -26,7 +26,7 @@ pub(crate) enum FlyoverAddresses {
 }
 
 /// The part of an input that follows from the redeem script of its coin.
-pub(crate) struct Spending {
+pub(crate) struct InputPlaceholder {
     /// Estimated size of signatures and redeem script, bytes.
     pub(crate) estimated_size: usize,
     /// Script without signatures.
@@ -42,16 +42,16 @@ pub(crate) struct Spendings {
     /// True if signatures go into witnesses.
     is_segwit: bool,
     /// By output script.
-    known: HashMap<Vec<u8>, Rc<Spending>>,
+    known: HashMap<Vec<u8>, Rc<InputPlaceholder>>,
 }
 
 /// The coins of federations, and what spends them.
-pub(crate) struct Wallet {
+pub(crate) struct FederationWallet {
     pub(crate) coins: SpendableCoins,
     pub(crate) spendings: Spendings,
 }
 
-impl Wallet {
+impl FederationWallet {
     /// Returns the wallet of the active federation with all its coins.
     pub(crate) fn active(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<Self> {
         let federation = federation::active(storage, ctx)?;
@@ -100,12 +100,12 @@ impl Spendings {
         storage: &mut Storage<'_>,
         ctx: &CallContext<'_>,
         coins: &[Rc<Coin>],
-    ) -> Result<Vec<Rc<Spending>>> {
+    ) -> Result<Vec<Rc<InputPlaceholder>>> {
         coins.iter().map(|coin| self.of(storage, ctx, coin)).collect()
     }
 
     /// Returns what spends a coin. A coin that no federation of the wallet owns is a call error.
-    fn of(&mut self, storage: &mut Storage<'_>, ctx: &CallContext<'_>, coin: &Coin) -> Result<Rc<Spending>> {
+    fn of(&mut self, storage: &mut Storage<'_>, ctx: &CallContext<'_>, coin: &Coin) -> Result<Rc<InputPlaceholder>> {
         if let Some(spending) = self.known.get(&coin.script) {
             return Ok(spending.clone());
         }
@@ -115,16 +115,18 @@ impl Spendings {
         Ok(spending)
     }
 
-    fn spending(&self, redeem_script: &[u8]) -> Result<Spending> {
+    fn spending(&self, redeem_script: &[u8]) -> Result<InputPlaceholder> {
         let script = RedeemScript::recognize(redeem_script)?;
         let estimated_size = SIGNATURE_SIZE * script.required_signatures()? + redeem_script.len();
         Ok(match self.is_segwit {
-            true => Spending {
+            true => InputPlaceholder {
                 estimated_size,
                 script: placeholders::segwit_script(&script),
                 witness: placeholders::segwit_witness(&script)?,
             },
-            false => Spending { estimated_size, script: placeholders::legacy_script(&script)?, witness: Vec::new() },
+            false => {
+                InputPlaceholder { estimated_size, script: placeholders::legacy_script(&script)?, witness: Vec::new() }
+            }
         })
     }
 
