@@ -12,7 +12,7 @@ use crate::storage::Storage;
 use crate::union_bridge::{self, UnionEvent};
 use crate::{
     batches, coinbase_information, fee_estimates, fee_per_kb, headers, locking_cap, processed_transactions,
-    release_requests, state_views, update_collections, whitelist,
+    release_requests, signing, state_views, update_collections, whitelist,
 };
 use rhizome_primitives::abi::Arguments;
 use rhizome_primitives::{Address, B256, I256, Log, Rule};
@@ -213,8 +213,8 @@ pub(crate) fn run(
         }
         M::RegisterBtcCoinbaseTransaction => Err(not_implemented("registerBtcCoinbaseTransaction", 5)),
         M::AddSignature => {
-            federation::require_member(storage, ctx)?;
-            Err(not_implemented("addSignature", 6))
+            let (key, request) = (arguments.bytes(0)?, arguments.bytes(2)?);
+            signing::add_signature(storage, ctx, logs, key, &arguments.list(1)?, request)
         }
         M::RegisterFastBridgeBtcTransaction => Err(not_implemented("registerFastBridgeBtcTransaction", 8)),
     }

@@ -12,6 +12,7 @@
 
 mod balance_adjustment;
 mod batches;
+mod bitcoin_signature;
 mod coin_selection;
 mod coinbase_information;
 mod confirmation_order;
@@ -43,6 +44,7 @@ mod release_requests;
 mod return_value;
 mod scripts;
 mod settlement;
+mod signing;
 mod size_estimates;
 mod slots;
 mod state_views;
