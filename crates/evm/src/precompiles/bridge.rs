@@ -37,7 +37,7 @@ impl Precompile for Bridge {
     }
 }
 
-/// Returns the addresses that REMASC pays for the block `height`; none if the Bridge cannot tell, as on the devnet.
+/// Returns the addresses that REMASC pays for the block `height`: no addresses if the federation is unknown, as on the devnet.
 pub(super) fn federators(ctx: &mut PrecompileContext<'_>, height: u64) -> Result<Vec<Address>, PrecompileFailure> {
     let mut account = BridgeAccount(ctx.state);
     match rhizome_bridge::federators(ctx.spec.network, ctx.rules, height, &mut account) {
