@@ -49,6 +49,7 @@ mod size_estimates;
 mod slots;
 mod state_views;
 mod storage;
+mod svp;
 mod transaction_builder;
 mod transaction_size;
 mod union_bridge;

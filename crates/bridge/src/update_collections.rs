@@ -3,7 +3,7 @@
 use crate::batches::pay_batch;
 use crate::confirming::confirm;
 use crate::context::CallContext;
-use crate::error::{Result, not_implemented};
+use crate::error::Result;
 use crate::events;
 use crate::federation;
 use crate::fee_per_kb::fee_per_kb;
@@ -11,6 +11,7 @@ use crate::migration::migrate;
 use crate::peg_out_requests::pay_requests;
 use crate::return_value::ReturnValue;
 use crate::storage::Storage;
+use crate::svp;
 use crate::wallet::FederationWallet;
 use rhizome_primitives::{Log, Rule};
 
@@ -26,9 +27,7 @@ pub(crate) fn update_collections(
     process_requests(storage, ctx, logs)?;
     confirm(storage, ctx, logs)?;
     federation::update_creation_heights(storage, ctx)?;
-    if federation::proposed(storage, ctx)?.is_some() {
-        return Err(not_implemented("validation of a proposed federation", 7));
-    }
+    svp::update(storage, ctx, logs)?;
     Ok(ReturnValue::None)
 }
 
