@@ -11,6 +11,7 @@ use crate::return_value::ReturnValue;
 use crate::slots::pending_federation::FederationMember;
 use crate::slots::slot::SvpSpend;
 use crate::storage::Storage;
+use crate::svp;
 use rhizome_bitcoin::{Digest, Transaction, display, parse_script, push_data};
 use rhizome_primitives::{B256, Log, Rule};
 use secp256k1::PublicKey;
@@ -37,7 +38,7 @@ pub(crate) fn add_signature(
     let signatures = signatures.iter().map(|signature| BitcoinSignature::parse(signature));
     let signatures = signatures.collect::<Option<Vec<_>>>().ok_or(MethodFailure::Argument)?;
     let request = B256::try_from(request).map_err(|_length| MethodFailure::Argument)?;
-    if is_spend_request(storage, ctx, &request)? {
+    if svp::is_spend_request(storage, ctx, &request)? {
         sign_spend(storage, ctx, logs, key, &signatures)?;
     } else {
         sign_peg_out(storage, ctx, logs, key, &signatures, request)?;
@@ -51,18 +52,6 @@ fn require_signer(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<()
     federations.extend(federation::proposed(storage, ctx)?);
     let is_member = federations.iter().any(|federation| federation.member_at(&ctx.caller()).is_some());
     if is_member { Ok(()) } else { Err(MethodFailure::Rejected) }
-}
-
-/// Returns true if `request` made the transaction that proves that the proposed federation can spend, within the time for
-/// the proof.
-fn is_spend_request(storage: &mut Storage<'_>, ctx: &CallContext<'_>, request: &B256) -> Result<bool> {
-    let Some(proposed) = federation::proposed(storage, ctx)? else { return Ok(false) };
-    let end = proposed.creation_block.saturating_add(ctx.constants.validation_period);
-    if ctx.call.block_number >= end {
-        return Ok(false);
-    }
-    let waiting = storage.svp.spend_waiting.get(&mut storage.slots)?;
-    Ok(waiting.0.as_ref().is_some_and(|(made_by, _)| made_by == request))
 }
 
 /// Signs the transaction that proves that the proposed federation can spend. The slot is written whatever the result.
