@@ -56,6 +56,7 @@ fn fastest(slots: &Slots, input: &[u8]) -> Result<f64, Failure> {
         is_direct: true,
         is_local: false,
         transaction_hash: keccak256("transaction"),
+        origin_transaction_hash: keccak256("transaction"),
         public_key: &|| None,
         is_past_deadline: &|| false,
     };
@@ -103,6 +104,10 @@ impl Host for Slots {
     fn set_slot(&mut self, key: U256, value: Bytes) -> Result<(), StateError> {
         self.0.insert(key, value);
         Ok(())
+    }
+
+    fn balance(&mut self) -> Result<I256, StateError> {
+        Ok(I256::ZERO)
     }
 
     fn pay(&mut self, _to: Address, _wei: U256) -> Result<(), StateError> {

@@ -34,8 +34,10 @@ pub struct Call<'a> {
     pub is_direct: bool,
     /// True for local execution, outside of any block (docs/spec/bridge.md, 1.5).
     pub is_local: bool,
-    /// Hash of the transaction; zero in local execution.
+    /// Hash of the transaction, in the call of a contract that of the internal transaction; zero in local execution.
     pub transaction_hash: B256,
+    /// Hash of the signed transaction that led to the call; zero in local execution.
+    pub origin_transaction_hash: B256,
     /// Returns the compressed key that signed the transaction; `None` if the call is not direct or not signed.
     pub public_key: &'a dyn Fn() -> Option<[u8; 33]>,
     /// Returns true once the deadline of a local call has passed.
@@ -51,6 +53,12 @@ pub(crate) struct CallContext<'a> {
 impl CallContext<'_> {
     pub(crate) fn has(&self, rule: Rule) -> bool {
         self.call.rules.is_active(rule)
+    }
+
+    /// Returns the minimum amount of a peg-in, satoshis.
+    pub(crate) fn minimum_peg_in(&self) -> i64 {
+        let [old, new] = self.constants.minimum_peg_in;
+        (if self.has(Rule::Rskip219) { new } else { old }) as i64
     }
 
     pub(crate) fn caller(&self) -> Address {

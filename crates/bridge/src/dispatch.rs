@@ -1,18 +1,21 @@
 //! Dispatch from methods to their implementations.
 
+use crate::coinbase_information::CoinbaseSubmission;
 use crate::context::CallContext;
-use crate::error::{MethodFailure, Result, not_implemented};
+use crate::error::{MethodFailure, Result};
 use crate::federation::views::{self, FederationProperty};
 use crate::federation::{self, Role};
 use crate::federation_votes::{self, KeyType};
+use crate::flyover::FlyoverArguments;
 use crate::headers::confirmations::confirmations;
 use crate::methods::Method;
 use crate::return_value::ReturnValue;
 use crate::storage::Storage;
+use crate::submission::Submission;
 use crate::union_bridge::{self, UnionEvent};
 use crate::{
-    batches, coinbase_information, fee_estimates, fee_per_kb, headers, locking_cap, processed_transactions,
-    release_requests, signing, state_views, update_collections, whitelist,
+    batches, coinbase_information, fee_estimates, fee_per_kb, flyover, headers, locking_cap, processed_transactions,
+    registration, release_requests, signing, state_views, update_collections, whitelist,
 };
 use rhizome_primitives::abi::Arguments;
 use rhizome_primitives::{Address, B256, I256, Log, Rule};
@@ -61,6 +64,11 @@ impl<'a> DecodedArguments<'a> {
 
     fn words(self, slot: usize) -> Result<Vec<[u8; 32]>> {
         self.0.words(slot).ok_or(MethodFailure::Rejected)
+    }
+
+    /// Returns the transaction, its block and its proof, the first arguments of a registration.
+    fn submission(self) -> Result<Submission<'a>> {
+        Ok(Submission { transaction: self.bytes(0)?, height: self.int(1)?, proof: self.bytes(2)? })
     }
 
     fn key_type(self, slot: usize) -> Result<KeyType> {
@@ -209,13 +217,32 @@ pub(crate) fn run(
             if !ctx.has(Rule::Rskip199) {
                 federation::require_member(storage, ctx)?;
             }
-            Err(not_implemented("registerBtcTransaction", 5))
+            registration::register(storage, ctx, logs, arguments.submission()?)
         }
-        M::RegisterBtcCoinbaseTransaction => Err(not_implemented("registerBtcCoinbaseTransaction", 5)),
+        M::RegisterBtcCoinbaseTransaction => {
+            let submission = CoinbaseSubmission {
+                coinbase: arguments.bytes(0)?,
+                block: B256::from(arguments.word(1)?),
+                proof: arguments.bytes(2)?,
+                witness_root: arguments.word(3)?,
+                reserved: arguments.word(4)?,
+            };
+            coinbase_information::register(storage, ctx, &submission)
+        }
         M::AddSignature => {
             let (key, request) = (arguments.bytes(0)?, arguments.bytes(2)?);
             signing::add_signature(storage, ctx, logs, key, &arguments.list(1)?, request)
         }
-        M::RegisterFastBridgeBtcTransaction => Err(not_implemented("registerFastBridgeBtcTransaction", 8)),
+        M::RegisterFastBridgeBtcTransaction => {
+            let flyover = FlyoverArguments {
+                submission: arguments.submission()?,
+                agreement: arguments.word(3)?,
+                user: arguments.bytes(4)?,
+                contract: arguments.address(5)?,
+                provider: arguments.bytes(6)?,
+                refunds_provider: arguments.flag(7)?,
+            };
+            flyover::register(storage, ctx, logs, &flyover)
+        }
     }
 }

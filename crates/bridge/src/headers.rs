@@ -193,6 +193,15 @@ pub(crate) fn block_locator(storage: &mut Storage<'_>, ctx: &CallContext<'_>) ->
     Ok(ReturnValue::Strings(texts))
 }
 
+/// Returns the header of the main chain at a height; `None` if it is not stored. A height out of reach is a call error.
+pub(crate) fn main_chain_header_at(
+    storage: &mut Storage<'_>,
+    ctx: &CallContext<'_>,
+    height: i32,
+) -> Result<Option<StoredHeader>> {
+    main_chain_header(storage, ctx, height).map_err(HeaderFailure::into_rejection)
+}
+
 fn bytes_of(header: Option<StoredHeader>) -> ReturnValue {
     ReturnValue::Bytes(header.map(|header| header.header.as_bytes().to_vec()).unwrap_or_default())
 }

@@ -25,21 +25,25 @@ mod error;
 mod events;
 mod federation;
 mod federation_change;
+mod federation_outputs;
 mod federation_votes;
 mod fee_estimates;
 mod fee_per_kb;
+mod flyover;
 mod genesis_federation;
 mod headers;
 mod java_hash_set;
 mod locking_cap;
 mod methods;
 mod migration;
+mod peg_in;
 mod peg_out_index;
 mod peg_out_requests;
 mod placeholders;
 mod processed_transactions;
 mod redeem_script;
 mod refunds;
+mod registration;
 mod release_requests;
 mod return_value;
 mod scripts;
@@ -49,9 +53,11 @@ mod size_estimates;
 mod slots;
 mod state_views;
 mod storage;
+mod submission;
 mod svp;
 mod transaction_builder;
 mod transaction_size;
+mod transaction_type;
 mod union_bridge;
 mod units;
 mod update_collections;
@@ -176,6 +182,7 @@ pub fn federators(
         is_direct: false,
         is_local: true,
         transaction_hash: B256::ZERO,
+        origin_transaction_hash: B256::ZERO,
         public_key: &|| None,
         is_past_deadline: &|| false,
     };

@@ -43,6 +43,22 @@ pub(crate) fn entry_of(storage: &mut Storage<'_>, ctx: &CallContext<'_>, address
     }))
 }
 
+/// Returns true if the whitelist accepts a peg-in in the Bitcoin block at `height`. A one-off entry is used up by that.
+pub(crate) fn use_entry(storage: &mut Storage<'_>, sender: &[u8; 20], satoshis: i64, height: i32) -> Result<bool> {
+    let whitelist = storage.whitelist.get_mut(&mut storage.slots)?;
+    let entry = whitelist.entries.get(sender);
+    let is_listed = match entry {
+        None => false,
+        Some(WhitelistEntry::Once(maximum)) => *maximum >= satoshis,
+        Some(WhitelistEntry::Always) => true,
+    };
+    let is_accepted = is_listed || height > whitelist.disable_height;
+    if is_accepted && matches!(entry, Some(WhitelistEntry::Once(_))) {
+        whitelist.entries.remove(sender);
+    }
+    Ok(is_accepted)
+}
+
 pub(crate) fn add_one_off(
     storage: &mut Storage<'_>,
     ctx: &CallContext<'_>,

@@ -59,7 +59,7 @@ fn active_creation_time(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Res
 }
 
 /// Returns the stored header with this hash (display order).
-pub(super) fn header(storage: &mut Storage<'_>, hash: &B256) -> Result<Option<StoredHeader>> {
+pub(crate) fn header(storage: &mut Storage<'_>, hash: &B256) -> Result<Option<StoredHeader>> {
     read_header(storage, &U256::from_be_bytes(hash.0))
 }
 

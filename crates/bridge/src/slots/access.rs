@@ -2,7 +2,7 @@
 
 use super::keys::SlotKey;
 use crate::error::{MethodFailure, Result};
-use rhizome_primitives::{Address, Bytes, Rule, Rules, U256, rlp};
+use rhizome_primitives::{Address, Bytes, I256, Rule, Rules, U256, rlp};
 use rhizome_trie::StateError;
 
 /// The account of the Bridge in the state of the executing block.
@@ -12,6 +12,9 @@ pub trait Host {
 
     /// Writes a storage slot. An empty value deletes it.
     fn set_slot(&mut self, key: U256, value: Bytes) -> std::result::Result<(), StateError>;
+
+    /// Returns the balance of the Bridge in wei.
+    fn balance(&mut self) -> std::result::Result<I256, StateError>;
 
     /// Moves `wei` from the Bridge to `to`. The balance of the Bridge may become negative.
     fn pay(&mut self, to: Address, wei: U256) -> std::result::Result<(), StateError>;
@@ -61,6 +64,11 @@ impl<'a> SlotAccess<'a> {
         let Some(bytes) = self.read_word(word)? else { return Ok(None) };
         let number = decode_number(&bytes).and_then(|number| u64::try_from(number).ok());
         number.map(Some).ok_or_else(|| key.malformed())
+    }
+
+    /// Returns the balance of the Bridge in wei.
+    pub(crate) fn balance(&mut self) -> Result<I256> {
+        Ok(self.host.balance()?)
     }
 
     /// Moves `wei` from the Bridge to `to`.

@@ -50,6 +50,7 @@ pub(super) fn call(
         call_scheme: request.kind,
         transaction_index: machine.origin.index,
         transaction_hash: machine.origin.hash,
+        origin_transaction_hash: machine.origin.hash,
         ..PrecompileContext::new(
             machine.spec,
             machine.rules,

@@ -21,6 +21,10 @@ impl Host for BridgeAccount<'_> {
         self.0.set_storage_bytes(BRIDGE, key, Some(value))
     }
 
+    fn balance(&mut self) -> Result<I256, StateError> {
+        self.0.balance(BRIDGE)
+    }
+
     fn pay(&mut self, to: Address, wei: U256) -> Result<(), StateError> {
         self.0.transfer(BRIDGE, to, I256::from_raw(wei))
     }
@@ -69,6 +73,7 @@ fn with_call<T>(
         is_direct: ctx.is_direct,
         is_local: ctx.is_local_call,
         transaction_hash: ctx.transaction_hash,
+        origin_transaction_hash: ctx.origin_transaction_hash,
         public_key: ctx.public_key,
         is_past_deadline: &|| deadline.has_passed(),
     };

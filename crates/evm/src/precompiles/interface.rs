@@ -94,6 +94,8 @@ pub struct PrecompileContext<'a> {
     pub transaction_index: usize,
     /// Hash of the transaction; zero in local calls.
     pub transaction_hash: B256,
+    /// Hash of the signed transaction that led to the call; zero in local calls.
+    pub origin_transaction_hash: B256,
     /// Compressed public key of the signature, if a signed transaction calls directly.
     pub public_key: &'a dyn Fn() -> Option<[u8; 33]>,
     /// Deadline of local calls.
@@ -129,6 +131,7 @@ impl<'a> PrecompileContext<'a> {
             call_scheme: CallScheme::Call,
             transaction_index: 0,
             transaction_hash: B256::ZERO,
+            origin_transaction_hash: B256::ZERO,
             public_key: &|| None,
             deadline,
             block_index: BlockIndex::new(),

@@ -225,6 +225,7 @@ impl Evm<'_> {
             value: message.value,
             transaction_index: machine.origin.index,
             transaction_hash: message.hash,
+            origin_transaction_hash: message.hash,
             public_key: &public_key,
             ..PrecompileContext::new(
                 machine.spec,

@@ -288,6 +288,7 @@ fn check_call(step: &Value, spec: &ChainSpec, rules: Rules, trie: &Trie) -> Chec
         value: value.into_raw(),
         call_scheme,
         transaction_hash: hash_at(step, "txHash")?,
+        origin_transaction_hash: hash_at(step, if is_internal { "originTxHash" } else { "txHash" })?,
         public_key: &public_key,
         ..PrecompileContext::new(spec, rules, &env, &ancestry, &mut state, &mut logs, &deadline)
     };

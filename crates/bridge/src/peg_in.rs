@@ -1,0 +1,41 @@
+//! Peg-ins: coins sent to federations, for which the Bridge pays out RBTC (docs/spec/bridge.md, 6.5).
+
+mod current;
+mod instructions;
+mod legacy;
+mod outcome;
+mod sender;
+
+use crate::context::CallContext;
+use crate::error::Result;
+use crate::federation;
+use crate::federation_outputs::{output_scripts, outputs_to, sum};
+use crate::storage::Storage;
+use outcome::PegIn;
+use rhizome_bitcoin::Transaction;
+use rhizome_primitives::{Log, Rule};
+
+/// Registers, refunds or rejects a peg-in in the Bitcoin block at `height`.
+pub(crate) fn register(
+    storage: &mut Storage<'_>,
+    ctx: &CallContext<'_>,
+    logs: &mut Vec<Log>,
+    transaction: &Transaction,
+    height: i32,
+) -> Result<()> {
+    let peg_in = PegIn { transaction, satoshis: total(storage, ctx, transaction)? };
+    match ctx.has(Rule::Rskip379) {
+        true => current::process(storage, ctx, logs, &peg_in),
+        false => legacy::process(storage, ctx, logs, &peg_in, height),
+    }
+}
+
+/// Returns the satoshis sent to the live federations. Loads the coins of both, so that the save writes them.
+fn total(storage: &mut Storage<'_>, ctx: &CallContext<'_>, transaction: &Transaction) -> Result<i64> {
+    federation::active_coins(storage, ctx)?;
+    if federation::retiring(storage, ctx)?.is_some() {
+        federation::retiring_coins(storage, ctx)?;
+    }
+    let live = federation::live(storage, ctx)?;
+    sum(&outputs_to(transaction, &output_scripts(ctx, &live)?)?)
+}
