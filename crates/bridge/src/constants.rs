@@ -92,7 +92,6 @@ pub(crate) struct Constants {
     pub(crate) emergency_delay: u32,
     /// Hash of the P2SH address of the federation before the genesis federation.
     pub(crate) old_federation: [u8; 20],
-    pub(crate) federation_address: &'static str,
     /// As stored: milliseconds on regtest, seconds on mainnet and testnet.
     pub(crate) federation_creation: u64,
     pub(crate) fee_per_kb: u64,
@@ -187,7 +186,6 @@ static MAINNET: Constants = Constants {
     emergency_keys: &MAINNET_EMERGENCY_KEYS,
     emergency_delay: 52_560,
     old_federation: hex!("279d4b44e8cf5e3f04c0ea21c78f1a0ecaa4cd9f"),
-    federation_address: "39AHNvUmzaYgewA8yCtBtNsfRz7QD7ZJYi",
     federation_creation: 1_514_948_400,
     fee_per_kb: 500_000,
     initial_locking_cap: 300 * BTC,
@@ -232,7 +230,6 @@ static TESTNET: Constants = Constants {
     emergency_keys: &TESTNET_EMERGENCY_KEYS,
     emergency_delay: 52_560,
     old_federation: hex!("9d0f4eb1edb9bcb7078b36f413a01fbe85fabf40"),
-    federation_address: "2N1N5mdHWmRUfv49f7GnUeFfuyLcBQK7hj2",
     federation_creation: 1_538_967_600,
     fee_per_kb: 100_000,
     initial_locking_cap: 200 * BTC,
@@ -277,7 +274,6 @@ static REGTEST: Constants = Constants {
     emergency_keys: &REGTEST_EMERGENCY_KEYS,
     emergency_delay: 500,
     old_federation: hex!("9d0f4eb1edb9bcb7078b36f413a01fbe85fabf40"),
-    federation_address: "2N5muMepJizJE1gR7FbHJU6CD18V3BpNF9p",
     federation_creation: 1_451_606_400_000,
     fee_per_kb: 100_000,
     initial_locking_cap: 1000 * BTC,
@@ -311,12 +307,6 @@ impl Constants {
     /// Returns the P2PKH address of the hash of a key.
     pub(crate) fn key_address(&self, hash: [u8; 20]) -> String {
         let [version, _script] = self.address_versions;
-        BitcoinAddress { version, hash }.to_text()
-    }
-
-    /// Returns the P2SH address of the hash of a script.
-    pub(crate) fn script_address(&self, hash: [u8; 20]) -> String {
-        let [_key, version] = self.address_versions;
         BitcoinAddress { version, hash }.to_text()
     }
 }

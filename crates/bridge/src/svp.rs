@@ -43,7 +43,7 @@ pub(crate) fn update(storage: &mut Storage<'_>, ctx: &CallContext<'_>, logs: &mu
 }
 
 /// Returns true if there is a proposed federation within its validation period.
-pub(crate) fn is_ongoing(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<bool> {
+fn is_ongoing(storage: &mut Storage<'_>, ctx: &CallContext<'_>) -> Result<bool> {
     Ok(federation::proposed(storage, ctx)?.is_some_and(|federation| is_in_period(ctx, &federation)))
 }
 
