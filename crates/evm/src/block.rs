@@ -343,7 +343,7 @@ fn set_up_contracts(state: &mut State, spec: &ChainSpec, number: u64) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use rhizome_primitives::{BRIDGE, Rule, hex};
+    use rhizome_primitives::{Rule, hex};
 
     use super::*;
     use crate::error::TransactionRefusal;
@@ -359,10 +359,6 @@ mod tests {
         let refused = executor.execute(&signed(1, Some(rich()), &[], 21_000, 0), rich());
         let expected = TransactionRefusal::Nonce { nonce: U256::from(1), expected: U256::ZERO };
         assert!(matches!(refused, Err(ExecError::Refused { index: 0, reason }) if reason == expected));
-        // Registers an empty Bitcoin transaction.
-        let register = [&hex!("43dc0656")[..], &[0; 96]].concat();
-        let needs_bridge = executor.execute(&signed(0, Some(BRIDGE), &register, 100_000, 0), rich());
-        assert!(matches!(needs_bridge, Err(ExecError::BridgePart { index: 0, number: 5, stage: 5, .. })));
         let outcome = executor.finish().unwrap();
         assert!(outcome.delta.is_empty() && outcome.receipts.is_empty());
     }
