@@ -3,12 +3,10 @@
 use rhizome_bitcoin::Digest;
 use secp256k1::{Message, PublicKey, SECP256K1, ecdsa::Signature};
 
+use crate::asn1::leading_integers;
+
 /// Type byte after a signature of all inputs and outputs.
 const ALL_INPUTS_AND_OUTPUTS: u8 = 1;
-const SEQUENCE_TAG: u8 = 0x30;
-const INTEGER_TAG: u8 = 2;
-/// Maximum number of bytes of a length in the long form.
-const MAXIMUM_LENGTH_SIZE: usize = 4;
 
 /// A signature as given: two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,18 +16,11 @@ pub(crate) struct BitcoinSignature {
 }
 
 impl BitcoinSignature {
-    /// Reads an ASN.1 sequence that begins with two integers. Lengths may have any definite form, a negative integer counts as
-    /// unsigned, and other elements and bytes after the sequence are ignored. `None` if it is malformed.
+    /// Reads an ASN.1 sequence that begins with two integers. A negative integer counts as unsigned. `None` if it is malformed.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
-        let (sequence, _rest) = element(bytes, SEQUENCE_TAG)?;
-        let (r, rest) = element(sequence, INTEGER_TAG)?;
-        let (s, _rest) = element(rest, INTEGER_TAG)?;
-        let (r, s) = (integer(r)?, integer(s)?);
-        let numbers = r.and_then(|r| {
-            let compact = [r, s?].concat();
-            Signature::from_compact(&compact).ok()
-        });
-        Some(Self { numbers })
+        let [r, s] = leading_integers(bytes)?;
+        let compact = integer(r).zip(integer(s)).map(|(r, s)| [r, s].concat());
+        Some(Self { numbers: compact.and_then(|compact| Signature::from_compact(&compact).ok()) })
     }
 
     /// Returns true if the key made the signature of the hash, and `s` is at most half the order of the curve.
@@ -46,38 +37,13 @@ impl BitcoinSignature {
     }
 }
 
-/// Returns the content of the first element and the bytes after it.
-fn element(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
-    let (first, rest) = bytes.split_first()?;
-    let (length, rest) = rest.split_first()?;
-    if *first != tag {
-        return None;
-    }
-    if *length < 0x80 {
-        return rest.split_at_checked(usize::from(*length));
-    }
-    let size = usize::from(*length & 0x7f);
-    if !(1..=MAXIMUM_LENGTH_SIZE).contains(&size) {
-        return None;
-    }
-    let (length, rest) = rest.split_at_checked(size)?;
-    let length = length.iter().fold(0_u64, |length, byte| length << 8 | u64::from(*byte));
-    rest.split_at_checked(usize::try_from(length).ok()?)
-}
-
-/// Returns an integer as 32 bytes: `Some(None)` if it is larger, `None` if its form is not the shortest.
-fn integer(bytes: &[u8]) -> Option<Option<[u8; 32]>> {
-    if let [first, second, ..] = bytes {
-        let is_padded = matches!((first, second & 0x80), (0, 0) | (0xff, 0x80));
-        if is_padded {
-            return None;
-        }
-    }
+/// Returns an integer as 32 bytes; `None` if it is larger.
+fn integer(bytes: &[u8]) -> Option<[u8; 32]> {
     let digits = bytes.strip_prefix(&[0]).unwrap_or(bytes);
     let mut padded = [0; 32];
-    let Some(start) = padded.len().checked_sub(digits.len()) else { return Some(None) };
+    let start = padded.len().checked_sub(digits.len())?;
     padded.split_at_mut(start).1.copy_from_slice(digits);
-    Some(Some(padded))
+    Some(padded)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 //! Start reading at [`run`], then `methods` (the table), `dispatch`, `storage` (the slots), and one file for each subject of
 //! the chapter.
 
+mod asn1;
 mod balance_adjustment;
 mod batches;
 mod bitcoin_signature;
