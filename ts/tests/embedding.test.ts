@@ -47,8 +47,12 @@ test('behavior: the program of the page has the right types and runs', async () 
   expect(output).toContain('development.accounts: is for network')
 })
 
-test('behavior: the program of the page about the Bridge has the right types', () => {
+test('behavior: the program of the page about the Bridge has the right types and runs', async () => {
   expect(problems(bridgeExample)).toBe('')
+  writeFileSync(join(project, 'bridge.mjs'), bridgeExample)
+  const { code, output, errors } = await runProgram([join(project, 'bridge.mjs')])
+  expect([code, errors]).toEqual([0, ''])
+  expect(output).toMatch(/^registered by 0x[0-9a-f]{64}\npaid 499\d{5}\nBitcoin height 18\n$/)
 })
 
 test('error: wrong settings and inner parts are refused by the compiler', () => {
