@@ -23,6 +23,8 @@ export async function tryPackages({ name, version }, files, platform) {
     if (show('npx', 'rhizome', '--version') !== version) throw new SetupError(`--version is not ${version}`)
     const load = `import(${JSON.stringify(`${name}/verify`)}).then((module) => console.log(typeof module.verifyHeader))`
     if (show('node', '-e', load) !== 'function') throw new SetupError(`${name}/verify does not load`)
+    const loadBridge = `import(${JSON.stringify(`${name}/bridge`)}).then((module) => console.log(typeof module.DevelopmentBridge))`
+    if (show('node', '-e', loadBridge) !== 'function') throw new SetupError(`${name}/bridge does not load`)
     const answerMs = await firstAnswer(project, env)
     return { installMs, answerMs, megabytes: bytesIn(join(project, 'node_modules')) / 2 ** 20 }
   } finally {
