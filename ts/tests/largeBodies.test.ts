@@ -39,6 +39,21 @@ describe('a body above 64 KB', () => {
     await client.close()
   })
 
+  test.each([
+    ['large', `0x${'ab'.repeat(100 * kilo)}`],
+    ['small', '0xab'],
+  ])('error: the first of two faults, of a %s call and a block', async (_size, data) => {
+    const messages = []
+    for (const gas of ['zz', 'abc', '0x1']) {
+      const params = [{ to: identity, gas, data }, 'zz']
+      const { body } = await node.post(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_call', params }))
+      messages.push((body as { error: { message: string } }).error.message.split(' (')[0])
+    }
+    // The second call has a late fault: the fault of form of the block precedes it.
+    const block = "Invalid block identifier 'zz'"
+    expect(messages).toEqual(['Invalid param zz: value must be a valid hex or string number.', block, block])
+  })
+
   test('behavior: a batch, in order, with a notification, a refusal and a write', async () => {
     const batch = [
       echo('first', `0x${'01'.repeat(40 * kilo)}`),
