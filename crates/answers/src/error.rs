@@ -240,7 +240,6 @@ impl From<ExecError> for RpcError {
         match error {
             ExecError::DeadlineExceeded => Self::timed_out(),
             ExecError::Override(reason) => Self::invalid_params(reason.to_string()),
-            error @ ExecError::BridgePart { .. } => Self::new(ErrorCode::Internal, error.to_string()),
             ExecError::Unexecutable { reason: Unexecutable::LocalGas, .. } => {
                 Self::invalid_params("Invalid gas: less than the call costs before it starts")
             }

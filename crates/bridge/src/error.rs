@@ -5,14 +5,6 @@ use rhizome_trie::StateError;
 /// Why a call has no verdict: the block that contains it is neither valid nor invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum BridgeError {
-    /// The call needs a part that is not implemented.
-    #[error("bridge part not implemented: {part} (stage {stage})")]
-    NotImplemented {
-        /// The method, or the storage slot with a value that cannot be read.
-        part: &'static str,
-        /// The stage that implements it (docs/spec/bridge.md, 14.2).
-        stage: u8,
-    },
     /// The state could not be read.
     #[error(transparent)]
     State(#[from] StateError),
@@ -57,8 +49,3 @@ impl From<MethodFailure> for CallFailure {
 }
 
 pub(crate) type Result<T> = std::result::Result<T, MethodFailure>;
-
-/// Returns the failure of a call that reaches a part that is not implemented.
-pub(crate) fn not_implemented(part: &'static str, stage: u8) -> MethodFailure {
-    BridgeError::NotImplemented { part, stage }.into()
-}

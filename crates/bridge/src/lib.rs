@@ -1,8 +1,7 @@
-//! The Bridge (0x01000006): the two-way peg with Bitcoin (docs/spec/bridge.md), as far as it is implemented.
+//! The Bridge (0x01000006): the two-way peg with Bitcoin (docs/spec/bridge.md).
 //!
 //! A call decodes its data, runs a method on typed storage slots that it holds in memory, and saves the slots that it has
-//! read or changed. A part that is not implemented ends the execution with [`BridgeError::NotImplemented`]; it never
-//! becomes a result of a call.
+//! read or changed.
 //!
 //! The machine that makes the call provides the storage ([`Host`]), the block and the caller ([`Call`]), and a list for
 //! logs. Must not: know the EVM, a database or JSON.

@@ -103,11 +103,6 @@ impl RedeemScript {
         multisig(kind, shape.map(|shape| (default, shape)))
     }
 
-    /// Returns true if the script is recognized, the constant of testnet included.
-    pub(crate) fn is_recognized(&self) -> bool {
-        self.kind != RedeemScriptKind::Unknown
-    }
-
     /// Returns true if the script is recognized as a multisig.
     pub(crate) fn is_multisig(&self) -> bool {
         self.multisig.is_some()

@@ -16,8 +16,8 @@ use rhizome_bitcoin::{Digest, Transaction, display, parse_script, push_data};
 use rhizome_primitives::{B256, Log, Rule};
 use secp256k1::PublicKey;
 
-/// Number of required signatures from which the reference cannot look up who made a signature: redeem scripts then begin
-/// with a push instead of an opcode.
+/// Number of required signatures from which the reference cannot look up the maker of a signature: redeem scripts then
+/// begin with a push instead of an opcode.
 const UNREADABLE_REQUIREMENT: usize = 16;
 
 /// Adds the signatures of a member to a transaction that waits for them: one signature for each input. `key` is the member's
@@ -138,7 +138,7 @@ fn sign(
         match signer.sign_input(transaction, input, signature, hash)? {
             InputVerdict::Signed => is_signed = true,
             InputVerdict::AlreadySigned => break,
-            // What was signed before stays, but there is no event.
+            // Signatures of earlier inputs stay, but there is no event.
             InputVerdict::OtherFederation => return Ok(()),
         }
     }
@@ -162,7 +162,7 @@ fn signature_hash(storage: &mut Storage<'_>, transaction: &Transaction, input: u
     hash.map_err(|_no_input| MethodFailure::Rejected)
 }
 
-/// What became of an input.
+/// The result of signing an input.
 enum InputVerdict {
     Signed,
     /// The key has signed the input before.

@@ -86,24 +86,6 @@ pub enum ImportError {
     /// The node itself failed.
     #[error(transparent)]
     Chain(#[from] ChainError),
-    /// A transaction needs a part of the Bridge that this node lacks. The block is neither valid nor invalid.
-    #[error(
-        "block {number} ({block}): transaction {index} ({transaction}): bridge part not implemented: {part} (stage {stage})"
-    )]
-    BridgePart {
-        /// Number of the block.
-        number: u64,
-        /// Hash of the block.
-        block: B256,
-        /// Position of the transaction.
-        index: usize,
-        /// Hash of the transaction.
-        transaction: B256,
-        /// The method, or the storage slot with a value of a later stage.
-        part: &'static str,
-        /// The stage that brings it (docs/spec/bridge.md, 14.2).
-        stage: u8,
-    },
     /// The execution stopped without a verdict about the block.
     #[error("block {number} ({block}) could not be executed: {source}")]
     Execution {

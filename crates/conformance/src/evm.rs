@@ -59,7 +59,7 @@ fn check_scripts(json: &Value, report: &mut SuiteReport) -> CaseResult {
         let (version, network) = (case.member("type")?.text()?, case.member("network")?.text()?);
         let size = case.member("memberBtcKeys")?.items()?.len();
         let name = format!("{version} {network} of {size}");
-        record(&name, cases::bridge::check_scripts(case), report);
+        report.case(&name, || cases::bridge::check_scripts(case).map_err(failure));
     }
     Ok(())
 }
@@ -86,7 +86,7 @@ fn check_checkpoints(json: &Value, report: &mut SuiteReport) -> CaseResult {
 fn check_bridge_states(json: &Value, report: &mut SuiteReport) -> CaseResult {
     for case in cases::cases(json) {
         let note = case.member("note")?.text()?;
-        record(&format!("encoded: {note}"), cases::bridge::check_encoded_state(json, case), report);
+        report.case(&format!("encoded: {note}"), || cases::bridge::check_encoded_state(json, case).map_err(failure));
         report.case(&format!("answer: {note}"), || check_bridge_answer(case));
     }
     Ok(())
@@ -107,16 +107,7 @@ fn check_bridge_answer(case: &Value) -> CaseResult {
 
 /// Checks the scenarios of a file of the suite `bridge`.
 fn check_bridge(json: &Value, report: &mut SuiteReport) -> CaseResult {
-    cases::bridge::replay(json, |name, outcome| record(name, outcome, report)).map_err(failure)
-}
-
-/// Records the outcome of a case of the Bridge.
-fn record(name: &str, outcome: Result<cases::bridge::Outcome, cases::Mismatch>, report: &mut SuiteReport) {
-    match outcome {
-        Ok(cases::bridge::Outcome::Same) => report.case(name, || Ok(())),
-        Ok(cases::bridge::Outcome::Stopped(part)) => report.stop(name, &part),
-        Err(mismatch) => report.case(name, || Err(failure(mismatch))),
-    }
+    cases::bridge::replay(json, |name, verdict| report.case(name, || verdict.map_err(failure))).map_err(failure)
 }
 
 fn name_of(case: &Value) -> &str {

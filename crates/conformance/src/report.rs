@@ -2,7 +2,6 @@
 
 #![allow(dead_code, reason = "the test programs that include this file use a part of it")]
 
-use std::collections::BTreeMap;
 use std::fmt::{Debug, Display};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -42,22 +41,11 @@ pub(crate) struct SuiteReport {
     passed: usize,
     failed: usize,
     known_failed: usize,
-    /// Number of cases that end at an unimplemented part, by the name of the part.
-    stopped: BTreeMap<String, usize>,
 }
 
 impl SuiteReport {
     pub(crate) fn new(known: KnownFailures, is_json: bool) -> SuiteReport {
-        SuiteReport {
-            suite: "",
-            file: String::new(),
-            known,
-            is_json,
-            passed: 0,
-            failed: 0,
-            known_failed: 0,
-            stopped: BTreeMap::new(),
-        }
+        SuiteReport { suite: "", file: String::new(), known, is_json, passed: 0, failed: 0, known_failed: 0 }
     }
 
     /// Starts a suite: the following cases belong to it.
@@ -78,12 +66,6 @@ impl SuiteReport {
             Err(broken("panic", text.unwrap_or_default()))
         });
         self.record(name, verdict);
-    }
-
-    /// Records a case that ends at an unimplemented part, as expected.
-    pub(crate) fn stop(&mut self, name: &str, part: &str) {
-        *self.stopped.entry(part.to_owned()).or_default() += 1;
-        self.print(name, "stopped", Some(&broken("not implemented", part)));
     }
 
     fn record(&mut self, name: &str, verdict: CaseResult) {
@@ -130,13 +112,9 @@ impl SuiteReport {
         if self.known_failed > 0 {
             totals.push_str(&format!(", {} known failures", self.known_failed));
         }
-        if !self.stopped.is_empty() {
-            totals.push_str(&format!(", {} stopped", self.stopped.values().sum::<usize>()));
-        }
         if self.is_json {
             eprintln!("{totals}");
         } else {
-            self.stopped.iter().for_each(|(part, count)| println!("stopped {count} times at {part}"));
             println!("{totals}");
         }
         self.failed == 0
@@ -144,6 +122,6 @@ impl SuiteReport {
 
     /// Returns the number of cases that ran.
     pub(crate) fn cases(&self) -> usize {
-        self.passed + self.failed + self.known_failed + self.stopped.values().sum::<usize>()
+        self.passed + self.failed + self.known_failed
     }
 }

@@ -154,12 +154,6 @@ impl<'e> BlockExecutor<'e> {
         &mut self.evm.machine.state
     }
 
-    /// Whether the last transaction called the Bridge or REMASC in a frame that the scheduler of parallel sublists observes.
-    /// Includes transactions that failed with an error.
-    pub(crate) fn calls_sequential_contract(&self) -> bool {
-        self.evm.machine.calls_sequential_contract
-    }
-
     /// Returns the gas used by the executed transactions.
     pub fn gas_used(&self) -> u64 {
         self.executed.gas_used

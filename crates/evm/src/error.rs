@@ -1,6 +1,6 @@
 //! Errors of executions without a result. A failed transaction is a result, not an error.
 
-use rhizome_primitives::{Address, B256, U256};
+use rhizome_primitives::{Address, U256};
 use rhizome_trie::StateError;
 
 /// The reason why an execution has no result.
@@ -47,22 +47,6 @@ pub enum ExecError {
         index: usize,
         /// The internal error.
         reason: Unexecutable,
-    },
-    /// The execution needs a part of the Bridge that is not implemented. A guess would result in a wrong state.
-    #[error(
-        "bridge part not implemented: {part} (stage {stage}), needed by transaction {index} ({hash}) of block {number}"
-    )]
-    BridgePart {
-        /// The method, or the storage slot with a value of a later stage.
-        part: &'static str,
-        /// The stage that implements it (docs/spec/bridge.md, 14.2).
-        stage: u8,
-        /// Number of the executing block.
-        number: u64,
-        /// Position in the block; 0 in local calls.
-        index: usize,
-        /// Hash of the transaction; zero in local calls.
-        hash: B256,
     },
     /// The state could not be read.
     #[error(transparent)]

@@ -4,8 +4,7 @@
 //! The interpreter of revm runs single instructions. The rules in which RSK differs from Ethereum (gas of calls, creation,
 //! storage prices, existence of accounts, precompiles) are here.
 //!
-//! Must not: store anything, read a clock other than that of a deadline, produce JSON, guess the result of a missing part
-//! of the Bridge.
+//! Must not: store anything, read a clock other than that of a deadline, produce JSON.
 //!
 //! Start reading at `block` (a block), then `transaction` (one transaction), `frame` (frames of the machine),
 //! `instructions` (instructions that differ from revm) and `state` (accounts and storage slots with their undo log).

@@ -107,13 +107,8 @@ impl<'e> BlockRun<'e> {
         let transactions = self.block.transactions.iter().zip(self.senders).enumerate();
         for (index, (transaction, sender)) in transactions.take(sublist.range.end).skip(sublist.range.start) {
             let is_remasc = self.block.is_remasc(index);
-            let outcome = self.executor.execute_in(transaction, *sender, is_remasc, &mut state);
+            let outcome = self.executor.execute_in(transaction, *sender, is_remasc, &mut state)?;
             // A call of the Bridge in a parallel sublist makes the block invalid, whatever its result.
-            let is_rejected = sublist.is_parallel && self.executor.calls_sequential_contract();
-            let outcome = outcome.map_err(|error| match error {
-                ExecError::BridgePart { .. } if is_rejected => ExecError::SequentialContract { index },
-                error => error,
-            })?;
             if sublist.is_parallel && outcome.calls_sequential_contract {
                 return Err(ExecError::SequentialContract { index });
             }

@@ -238,38 +238,7 @@ fn execution_failure(error: ExecError, block: &Block, hash: B256) -> ImportFailu
         ExecError::Edges { transactions } => {
             InvalidBlock::Edges { edges: block.header.edges.clone().unwrap_or_default(), count: transactions }
         }
-        ExecError::BridgePart { part, stage, index, .. } => {
-            let transaction = transaction(index);
-            return ImportFailure::Error(ImportError::BridgePart {
-                number,
-                block: hash,
-                index,
-                transaction,
-                part,
-                stage,
-            });
-        }
         source => return ImportFailure::Error(ImportError::Execution { number, block: hash, source }),
     };
     ImportFailure::Invalid(invalid)
-}
-
-#[cfg(test)]
-mod tests {
-    use rhizome_primitives::{ChainSpec, Header, Transaction};
-
-    use super::*;
-
-    #[test]
-    fn a_missing_part_of_the_bridge_is_no_verdict() {
-        let header = Header::new(7, &ChainSpec::regtest());
-        let block = Block { header, transactions: vec![Transaction::remasc(7)], uncles: Vec::new() };
-        let error = ExecError::BridgePart { part: "addSignature", stage: 6, number: 7, index: 0, hash: B256::ZERO };
-        let ImportFailure::Error(error) = execution_failure(error, &block, B256::repeat_byte(1)) else {
-            panic!("the block was judged");
-        };
-        let text = error.to_string();
-        let hash = block.transactions[0].hash().to_string();
-        assert!(text.contains("block 7") && text.contains("addSignature (stage 6)") && text.contains(&hash), "{text}");
-    }
 }

@@ -59,12 +59,6 @@ pub enum WaitReason {
     /// The sender cannot pay value and gas.
     #[error("the balance of its sender does not pay for value and gas")]
     Balance,
-    /// The transaction needs a part of the Bridge that is not implemented.
-    #[error("it needs a part of the bridge that is not implemented: {part}")]
-    BridgePart {
-        /// The method, or the storage slot with a value of a later stage.
-        part: &'static str,
-    },
     /// A gas price that the block does not accept.
     #[error("its gas price of {price} does not fit the block's minimum of {minimum}")]
     Price {
@@ -100,7 +94,6 @@ impl WaitReason {
                 refusal => Self::Unexecutable { reason: refusal.to_string() },
             }),
             ExecError::Unexecutable { reason, .. } => Ok(Self::Unexecutable { reason: reason.to_string() }),
-            ExecError::BridgePart { part, .. } => Ok(Self::BridgePart { part }),
             failure => Err(failure),
         }
     }

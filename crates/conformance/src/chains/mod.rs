@@ -11,9 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flate2::read::GzDecoder;
-use rhizome_chain::{
-    BlockDecodeError, BlockRecord, Chain, ChainConfig, DataDir, ImportError, ImportOutcome, PreparedBlock,
-};
+use rhizome_chain::{BlockDecodeError, BlockRecord, Chain, ChainConfig, DataDir, ImportOutcome, PreparedBlock};
 use rhizome_primitives::{Address, B256, ChainSpec, U256, hex, keccak256};
 use rhizome_trie::keys::{REMASC_SENDER, account_key, code_key, mark_key, storage_key};
 use rhizome_trie::{AccountState, StateReader};
@@ -55,17 +53,13 @@ pub(crate) fn check_import_results(network: &str, json: &Value, report: &mut Sui
     for (position, case) in json.member("cases")?.items()?.iter().enumerate() {
         let label = case.member("label")?.text()?;
         let outcome = import(&chain, &case.member("raw")?.bytes()?);
-        let stopped = matches!(outcome, Err(ImportStop::Bridge { .. }));
         report.case(&format!("{position}: {label}"), || check_import_result(&chain, case, outcome));
-        if stopped {
-            break;
-        }
     }
     Ok(())
 }
 
-fn check_import_result(chain: &Chain, case: &Value, outcome: Result<Imported, ImportStop>) -> CaseResult {
-    let imported = outcome.map_err(CaseFailure::from)?;
+fn check_import_result(chain: &Chain, case: &Value, outcome: Result<Imported, CaseFailure>) -> CaseResult {
+    let imported = outcome?;
     equal("result", case.member("result")?.text()?, imported.name()).map_err(|failure| imported.explain(failure))?;
     let best = chain.head();
     equal("best block", case.member("bestHash")?.parsed::<B256>()?, best.hash())?;
@@ -101,7 +95,7 @@ fn check_chain(json: &Value, blocks: &Path, report: &mut SuiteReport) -> CaseRes
         if is_best { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     if let Err(error) = streamed {
-        stop = Some(CaseFailure::from(ImportStop::from(error)));
+        stop = Some(broken("import", error));
     }
     let rest = expected.len();
     if let Some(failure) = stop {
@@ -132,7 +126,7 @@ fn check_arrivals(json: &Value, arrivals: &Path, report: &mut SuiteReport) -> Ca
         let before = chain.head();
         let outcome = import(&chain, &raw);
         report.case(&format!("arrival {position}"), || {
-            let imported = outcome.map_err(CaseFailure::from)?;
+            let imported = outcome?;
             let result = arrival.member("result")?.text()?;
             equal("result", result, imported.name()).map_err(|failure| imported.explain(failure))?;
             let best = arrival.member("bestAfter")?;
@@ -280,7 +274,7 @@ fn check_invalid(json: &Value, folder: &Path, report: &mut SuiteReport) -> CaseR
 /// Imports one block on top of a base chain and rewinds the chain afterwards.
 fn check_offered(chain: &Chain, prefix: u64, case: &Value) -> CaseResult {
     let outcome = import(chain, &case.member("rlp")?.bytes()?);
-    let verdict = outcome.map_err(CaseFailure::from).and_then(|imported| {
+    let verdict = outcome.and_then(|imported| {
         equal(case.member("what")?.text()?, case.member("result")?.text()?, imported.name())
             .map_err(|failure| imported.explain(failure))
     });
@@ -316,7 +310,7 @@ impl BaseChain {
     fn import_up_to(&mut self, prefix: u64) -> CaseResult {
         while self.chain.head().number() < prefix {
             let raw = self.rest.next().ok_or_else(|| broken("base", "too few blocks"))?;
-            let imported = import(&self.chain, &raw).map_err(CaseFailure::from)?;
+            let imported = import(&self.chain, &raw)?;
             equal("result of a block of the base", "IMPORTED_BEST", imported.name())
                 .map_err(|failure| imported.explain(failure))?;
         }
@@ -346,34 +340,13 @@ impl Imported {
     }
 }
 
-/// Errors that end an import.
-enum ImportStop {
-    Bridge { number: u64, error: String },
-    Other(String),
-}
-
-impl From<ImportError> for ImportStop {
-    fn from(error: ImportError) -> Self {
-        match &error {
-            ImportError::BridgePart { number, .. } => Self::Bridge { number: *number, error: error.to_string() },
-            _ => Self::Other(error.to_string()),
-        }
-    }
-}
-
-impl From<ImportStop> for CaseFailure {
-    fn from(stop: ImportStop) -> Self {
-        match stop {
-            ImportStop::Bridge { number, error } => broken(format!("import stopped at block {number}"), error),
-            ImportStop::Other(error) => broken("import", error),
-        }
-    }
-}
-
-fn import(chain: &Chain, raw: &[u8]) -> Result<Imported, ImportStop> {
+fn import(chain: &Chain, raw: &[u8]) -> Result<Imported, CaseFailure> {
     match PreparedBlock::decode(raw, chain.spec()) {
         Err(error) => Ok(Imported(Err(error))),
-        Ok(prepared) => Ok(Imported(Ok(chain.import_prepared(prepared)?))),
+        Ok(prepared) => {
+            let outcome = chain.import_prepared(prepared).map_err(|error| broken("import", error))?;
+            Ok(Imported(Ok(outcome)))
+        }
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) fn federators(ctx: &mut PrecompileContext<'_>, height: u64) -> Result
         Ok(members) => Ok(members),
         // The reference asks for the members, and fails, only once they have a share.
         Err(CallFailure::Rejected) => Ok(Vec::new()),
-        Err(CallFailure::Fatal(error)) => Err(no_verdict(ctx, error)),
+        Err(CallFailure::Fatal(error)) => Err(no_verdict(error)),
     }
 }
 
@@ -80,20 +80,13 @@ fn with_call<T>(
     let mut account = BridgeAccount(ctx.state);
     execute(&call, &mut account, ctx.logs, &mut ctx.block_index).map_err(|failure| match failure {
         CallFailure::Rejected => PrecompileFailure::Failed,
-        CallFailure::Fatal(error) => no_verdict(ctx, error),
+        CallFailure::Fatal(error) => no_verdict(error),
     })
 }
 
 /// Translates a failure that leaves the call without a verdict.
-fn no_verdict(ctx: &PrecompileContext<'_>, error: BridgeError) -> PrecompileFailure {
+fn no_verdict(error: BridgeError) -> PrecompileFailure {
     match error {
-        BridgeError::NotImplemented { part, stage } => PrecompileFailure::Fatal(ExecError::BridgePart {
-            part,
-            stage,
-            number: ctx.env.number,
-            index: ctx.transaction_index,
-            hash: ctx.transaction_hash,
-        }),
         BridgeError::State(error) => error.into(),
         BridgeError::DeadlineExceeded => ExecError::DeadlineExceeded.into(),
     }

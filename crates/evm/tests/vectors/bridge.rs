@@ -17,19 +17,8 @@ use super::fields::{address, address_at, bytes_at, hash, hash_at, hex_bytes, num
 use super::world::FixedAncestry;
 use super::{Mismatch, Verdict, equal};
 
-/// The outcome of a step without mismatch.
-#[derive(Debug)]
-pub(crate) enum Outcome {
-    /// The result equals the recorded one.
-    Same,
-    /// The step needs a part that is not implemented, and failed with an error that names the part.
-    Stopped(String),
-}
-
-type Checked = Result<Outcome, Mismatch>;
-
 /// Replays all scenarios of a file. `report` receives the name and the outcome of each step.
-pub(crate) fn replay(file: &Value, mut report: impl FnMut(&str, Checked)) -> Verdict {
+pub(crate) fn replay(file: &Value, mut report: impl FnMut(&str, Verdict)) -> Verdict {
     for scenario in items(&file["scenarios"]) {
         let spec = spec_of(scenario)?;
         let mut trie = Trie::empty(Arc::new(MemoryNodes::default()));
@@ -71,7 +60,7 @@ pub(crate) fn stored_state(case: &Value) -> Result<(ChainSpec, Trie), Mismatch> 
 }
 
 /// Compares the encoded state that the Bridge returns with the recorded one.
-pub(crate) fn check_encoded_state(file: &Value, case: &Value) -> Checked {
+pub(crate) fn check_encoded_state(file: &Value, case: &Value) -> Verdict {
     let (spec, trie) = stored_state(case)?;
     let rules = rules_of(file, case)?;
     let env = env_of(case)?;
@@ -86,7 +75,7 @@ pub(crate) fn check_encoded_state(file: &Value, case: &Value) -> Checked {
     let output = match entry.precompile.run(&GET_STATE_FOR_DEBUGGING, &mut context) {
         Ok(PrecompileOutput::Output(output)) => output,
         Ok(PrecompileOutput::NoValue) => return Err(Mismatch::broken("output", "none")),
-        Err(PrecompileFailure::Fatal(error)) => return stopped(error),
+        Err(PrecompileFailure::Fatal(error)) => return Err(Mismatch::broken("execution", error)),
         Err(_) => return Err(Mismatch::broken("call", "failed")),
     };
     let expected = bytes_at(case, "encodedState")?;
@@ -97,11 +86,11 @@ pub(crate) fn check_encoded_state(file: &Value, case: &Value) -> Checked {
         Some(U256::from(expected.len())),
         output.get(32..64).map(U256::from_be_slice),
     )?;
-    Ok(Outcome::Same)
+    Ok(())
 }
 
 /// Compares the scripts of a federation with the recorded ones.
-pub(crate) fn check_scripts(case: &Value) -> Checked {
+pub(crate) fn check_scripts(case: &Value) -> Verdict {
     let (version, upgrade) = text(case, "type")?.split_once('-').unwrap_or((text(case, "type")?, ""));
     let version = version.parse().map_err(|error| Mismatch::broken("type", error))?;
     let rules: &[Rule] = if upgrade == "iris" { &[] } else { &[Rule::Rskip284, Rule::Rskip293] };
@@ -118,7 +107,7 @@ pub(crate) fn check_scripts(case: &Value) -> Checked {
     let network = spec_of(case)?.network;
     let scripts = federation_scripts(network, &rules.iter().copied().collect(), version, &keys, &derivation);
     equal("error", case["error"].as_str(), scripts.is_none().then_some("ScriptCreationException"))?;
-    let Some(scripts) = scripts else { return Ok(Outcome::Same) };
+    let Some(scripts) = scripts else { return Ok(()) };
     let optional = |name| match &result[name] {
         Value::Null => Ok(None),
         Value::String(text) if text == "error" => Ok(None),
@@ -145,7 +134,7 @@ pub(crate) fn check_scripts(case: &Value) -> Checked {
     if let Some(script) = optional("flyoverOutputScript")? {
         equal("flyover output script", script, scripts.flyover_output_script.into())?;
     }
-    Ok(Outcome::Same)
+    Ok(())
 }
 
 fn items(value: &Value) -> impl Iterator<Item = &Value> {
@@ -248,14 +237,14 @@ fn check_root(trie: &Trie, state: State, expect: &Value) -> Verdict {
     if is_same { Ok(()) } else { Err(Mismatch::broken("state root", changed())) }
 }
 
-fn check_call(step: &Value, spec: &ChainSpec, rules: Rules, trie: &Trie) -> Checked {
+fn check_call(step: &Value, spec: &ChainSpec, rules: Rules, trie: &Trie) -> Verdict {
     let expect = &step["expect"];
     let kind = text(step, "kind")?;
     let (is_internal, is_local) = (kind == "internal", kind == "local");
     if is_internal && !rules.is_active(Rule::Rskip88) {
         // The machine rejects calls of the Bridge by contracts before the price is computed.
         equal("gas", None, expect["gas"].as_u64())?;
-        return Ok(Outcome::Same);
+        return Ok(());
     }
     let broken = |error: &dyn std::fmt::Display| Mismatch::broken("state", error);
     let mut state = State::new(Arc::new(trie.clone()));
@@ -296,7 +285,7 @@ fn check_call(step: &Value, spec: &ChainSpec, rules: Rules, trie: &Trie) -> Chec
     let entry = precompile_at(&BRIDGE, &rules).ok_or_else(|| Mismatch::broken("contract", "none"))?;
     let gas = match entry.precompile.required_gas(&input, &mut context) {
         Ok(gas) => Some(gas),
-        Err(PrecompileFailure::Fatal(error)) => return stopped(error),
+        Err(PrecompileFailure::Fatal(error)) => return Err(Mismatch::broken("execution", error)),
         Err(_) => None,
     };
     equal("gas", expect["gas"].as_u64(), gas)?;
@@ -305,7 +294,7 @@ fn check_call(step: &Value, spec: &ChainSpec, rules: Rules, trie: &Trie) -> Chec
     let (status, output) = match result {
         Ok(PrecompileOutput::Output(output)) => ("ok", Some(hex::encode(output))),
         Ok(PrecompileOutput::NoValue) => ("ok", None),
-        Err(PrecompileFailure::Fatal(error)) => return stopped(error),
+        Err(PrecompileFailure::Fatal(error)) => return Err(Mismatch::broken("execution", error)),
         Err(_) => ("error", None),
     };
     equal("status", text(expect, "status")?, status)?;
@@ -321,21 +310,10 @@ fn check_call(step: &Value, spec: &ChainSpec, rules: Rules, trie: &Trie) -> Chec
         state.revert(start);
     }
     check_root(trie, state, expect)?;
-    Ok(Outcome::Same)
+    Ok(())
 }
 
-fn not_implemented(part: &str, stage: u8) -> Outcome {
-    Outcome::Stopped(format!("{part} (stage {stage})"))
-}
-
-fn stopped(error: ExecError) -> Checked {
-    match error {
-        ExecError::BridgePart { part, stage, .. } => Ok(not_implemented(part, stage)),
-        error => Err(Mismatch::broken("execution", error)),
-    }
-}
-
-fn check_transaction(step: &Value, spec: &ChainSpec, trie: &Trie) -> Checked {
+fn check_transaction(step: &Value, spec: &ChainSpec, trie: &Trie) -> Verdict {
     let expect = &step["expect"];
     let (env, ancestry) = (env_of(step)?, FixedAncestry::none());
     let transaction = Transaction::decode(&bytes_at(step, "raw")?).map_err(|error| Mismatch::broken("raw", error))?;
@@ -347,7 +325,7 @@ fn check_transaction(step: &Value, spec: &ChainSpec, trie: &Trie) -> Checked {
         .with_fee_payment(FeePayment::Immediate);
     match executor.execute_in(&transaction, address_at(step, "sender")?, false, &mut sublist) {
         Err(ExecError::Refused { .. }) => equal("executed", expect["executed"] == true, false)?,
-        Err(error) => return stopped(error),
+        Err(error) => return Err(Mismatch::broken("execution", error)),
         Ok(outcome) => {
             equal("executed", expect["executed"] == true, true)?;
             equal("status", expect["status"].as_u64(), Some(u64::from(outcome.success)))?;
@@ -358,5 +336,5 @@ fn check_transaction(step: &Value, spec: &ChainSpec, trie: &Trie) -> Checked {
     }
     let state = std::mem::replace(executor.state(), State::new(reader));
     check_root(trie, state, expect)?;
-    Ok(Outcome::Same)
+    Ok(())
 }
