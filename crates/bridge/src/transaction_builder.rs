@@ -15,6 +15,8 @@ use std::rc::Rc;
 
 /// Maximum size of a transaction, bytes.
 const MAXIMUM_SIZE: usize = 100_000;
+/// Maximum number of signatures that the reference puts into an input script; more are a call error.
+const SIGNATURES_OF_SCRIPT: usize = 16;
 const FINAL_SEQUENCE: u32 = u32::MAX;
 
 /// Why a transaction cannot be built.
@@ -98,7 +100,7 @@ pub(crate) fn build_empty_wallet(
     if is_dust(&output) {
         return Ok(Err(BuildFailure::CannotAdjust));
     }
-    Ok(assemble(version(ctx), selection, &used, vec![output], spendings.is_segwit()))
+    assemble(version(ctx), selection, &used, vec![output], spendings.is_segwit())
 }
 
 /// Returns the version of all transactions but migrations.
@@ -166,7 +168,7 @@ fn build(
         let used = spendings.of_all(storage, ctx, selection.coins)?;
         let needed = fee_for(fee_per_kb, estimated_size(spendings.is_segwit(), &used, &outputs))?;
         if fee >= needed {
-            return Ok(assemble(plan.version, selection, &used, outputs, spendings.is_segwit()));
+            return assemble(plan.version, selection, &used, outputs, spendings.is_segwit());
         }
         fee = needed;
     }
@@ -194,32 +196,33 @@ fn assemble(
     used: &[Rc<InputPlaceholder>],
     outputs: Vec<TransactionOutput>,
     is_segwit: bool,
-) -> BuildResult {
+) -> Result<BuildResult> {
+    if !is_segwit && used.iter().any(|placeholder| placeholder.required_signatures > SIGNATURES_OF_SCRIPT) {
+        return Err(MethodFailure::Rejected);
+    }
     let unsigned = unsigned_size(used.len(), outputs.iter().map(|output| output.script.len()));
     let size = match is_segwit {
         true => unsigned,
-        false => with_script_sizes(unsigned, used.iter().map(|spending| spending.script.len())),
+        false => with_script_sizes(unsigned, used.iter().map(|placeholder| placeholder.script.len())),
     };
     if size > MAXIMUM_SIZE {
-        return Err(BuildFailure::TooBig);
+        return Ok(Err(BuildFailure::TooBig));
     }
-    let input = |(coin, spending): (&Rc<Coin>, &Rc<InputPlaceholder>)| TransactionInput {
+    let input = |(coin, placeholder): (&Rc<Coin>, &Rc<InputPlaceholder>)| TransactionInput {
         outpoint: OutPoint { txid: display(Digest::from(coin.txid.0)), index: coin.index },
-        script: spending.script.clone(),
+        script: placeholder.script.clone(),
         sequence: FINAL_SEQUENCE,
-        witness: spending.witness.clone(),
+        witness: placeholder.witness.clone(),
     };
     let inputs = selection.coins.iter().zip(used).map(input).collect();
-    Ok(BuiltTransaction {
-        transaction: Transaction { version, inputs, outputs, lock_time: 0 },
-        input_values: selection.coins.iter().map(|coin| coin.satoshis).collect(),
-    })
+    let input_values = selection.coins.iter().map(|coin| coin.satoshis).collect();
+    Ok(Ok(BuiltTransaction { transaction: Transaction { version, inputs, outputs, lock_time: 0 }, input_values }))
 }
 
 /// Returns the size that the fee pays for.
 fn estimated_size(is_segwit: bool, used: &[Rc<InputPlaceholder>], outputs: &[TransactionOutput]) -> usize {
     let unsigned = unsigned_size(used.len(), outputs.iter().map(|output| output.script.len()));
-    let signing = used.iter().map(|spending| spending.estimated_size).sum();
+    let signing = used.iter().map(|placeholder| placeholder.estimated_size).sum();
     if is_segwit { weighted_size(unsigned, used.len(), signing) } else { unsigned + signing }
 }
 

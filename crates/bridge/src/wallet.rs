@@ -27,6 +27,8 @@ pub(crate) enum FlyoverAddresses {
 
 /// The part of an input that follows from the redeem script of its coin.
 pub(crate) struct InputPlaceholder {
+    /// Number of signatures.
+    pub(crate) required_signatures: usize,
     /// Estimated size of signatures and redeem script, bytes.
     pub(crate) estimated_size: usize,
     /// Script without signatures.
@@ -122,17 +124,13 @@ impl Spendings {
             return Err(MethodFailure::Rejected);
         }
         let script = RedeemScript::recognize(redeem_script)?;
-        let estimated_size = SIGNATURE_SIZE * script.required_signatures()? + redeem_script.len();
-        Ok(match self.is_segwit {
-            true => InputPlaceholder {
-                estimated_size,
-                script: placeholders::segwit_script(&script),
-                witness: placeholders::segwit_witness(&script)?,
-            },
-            false => {
-                InputPlaceholder { estimated_size, script: placeholders::legacy_script(&script)?, witness: Vec::new() }
-            }
-        })
+        let required_signatures = script.required_signatures()?;
+        let (placeholder, witness) = match self.is_segwit {
+            true => (placeholders::segwit_script(&script), placeholders::segwit_witness(&script)?),
+            false => (placeholders::legacy_script(&script)?, Vec::new()),
+        };
+        let estimated_size = SIGNATURE_SIZE * required_signatures + redeem_script.len();
+        Ok(InputPlaceholder { required_signatures, estimated_size, script: placeholder, witness })
     }
 
     /// Returns the redeem script of an output script; `None` if it belongs to no federation of the wallet.
