@@ -3,7 +3,7 @@
 use crate::java_hash_set::JavaHashSet;
 
 /// An element of a Java set: its position in the list and its hash code.
-type Element = (usize, i32);
+type SetElement = (usize, i32);
 
 /// Returns the Java hash code of a waiting peg-out. `txid` in display order.
 pub(crate) fn hash_code(txid: &[u8; 32], creation_height: u64) -> i32 {
@@ -20,12 +20,13 @@ pub(crate) fn hash_code(txid: &[u8; 32], creation_height: u64) -> i32 {
 /// The reference makes a set of each stored list, copies each, adds the second to a copy of the first, and copies the
 /// result.
 pub(crate) fn confirmation_order(codes: &[i32], stored: [usize; 2]) -> Vec<usize> {
-    let elements: Vec<Element> = codes.iter().copied().enumerate().collect();
+    let elements: Vec<SetElement> = codes.iter().copied().enumerate().collect();
     let [without_hash, with_hash] = stored.map(|count| count.min(elements.len()));
     let (first, rest) = elements.split_at(without_hash);
     let (second, added) = rest.split_at(with_hash.min(rest.len()));
-    let in_order = |set: &JavaHashSet| -> Vec<Element> { set.indexes().into_iter().map(|at| elements[at]).collect() };
-    let decoded = |list: &[Element]| {
+    let in_order =
+        |set: &JavaHashSet| -> Vec<SetElement> { set.indexes().into_iter().map(|at| elements[at]).collect() };
+    let decoded = |list: &[SetElement]| {
         let mut set = JavaHashSet::new();
         set.extend(list);
         in_order(&JavaHashSet::copy_of(&in_order(&set)))

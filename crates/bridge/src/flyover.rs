@@ -8,7 +8,7 @@ use crate::error::{MethodFailure, Result};
 use crate::federation::{self, Federation};
 use crate::federation_outputs::{IndexedOutput, coins_of, outputs_to, sum};
 use crate::locking_cap;
-use crate::refunds::{RefundSource, build_refund};
+use crate::refunds::{Refund, RefundSource, build_refund};
 use crate::return_value::ReturnValue;
 use crate::slots::compound::FlyoverFederation;
 use crate::storage::Storage;
@@ -116,7 +116,7 @@ fn run(
             false => (user, REFUNDED_TO_USER),
         };
         let (source, hash) = (RefundSource::Flyover(derivation), ctx.call.origin_transaction_hash);
-        build_refund(storage, ctx, logs, &transaction, source, &to, satoshis, hash)?;
+        build_refund(storage, ctx, logs, &transaction, &Refund { source, to, satoshis, hash })?;
         return code(result);
     }
     let wei = U256::from(satoshis.unsigned_abs()).saturating_mul(WEI_PER_SATOSHI);

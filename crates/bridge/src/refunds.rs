@@ -4,14 +4,12 @@ use crate::coin_selection::SpendableCoins;
 use crate::context::CallContext;
 use crate::error::{MethodFailure, Result};
 use crate::federation::{self, Federation};
+use crate::federation_outputs::{coins_of, outputs_to};
 use crate::settlement::{log_request, record_input_values, wait_for_confirmations};
-use crate::slots::coins::Coin;
 use crate::storage::Storage;
 use crate::transaction_builder::build_empty_wallet;
 use crate::wallet::{FederationWallet, FlyoverAddresses};
-use rhizome_bitcoin::{
-    BitcoinAddress, Transaction, TransactionOutput, display, p2pkh_script, p2sh_script, parse_script,
-};
+use rhizome_bitcoin::{BitcoinAddress, Transaction, p2pkh_script, p2sh_script, parse_script};
 use rhizome_primitives::{B256, Log, Rule};
 use std::rc::Rc;
 
@@ -25,24 +23,31 @@ pub(crate) enum RefundSource {
     Flyover(B256),
 }
 
-/// Sends the outputs of a peg-in, less the fee, to an address. If no transaction can be built, nothing happens. `satoshis`
-/// is the amount of the event, `hash` the RSK transaction that it names.
+/// A refund of a peg-in.
+pub(crate) struct Refund {
+    pub(crate) source: RefundSource,
+    pub(crate) to: BitcoinAddress,
+    /// Amount in the event.
+    pub(crate) satoshis: i64,
+    /// RSK transaction in the event.
+    pub(crate) hash: B256,
+}
+
+/// Sends the outputs of a peg-in, less the fee, to an address. If no transaction can be built, nothing happens.
 pub(crate) fn build_refund(
     storage: &mut Storage<'_>,
     ctx: &CallContext<'_>,
     logs: &mut Vec<Log>,
     peg_in: &Transaction,
-    source: RefundSource,
-    to: &BitcoinAddress,
-    satoshis: i64,
-    hash: B256,
+    refund: &Refund,
 ) -> Result<()> {
+    let Refund { source, to, satoshis, hash } = *refund;
     let live = federation::live(storage, ctx)?;
     let is_paid = |federation: &Rc<Federation>| source.output_script(ctx, federation);
     let scripts = live.iter().map(is_paid).collect::<Result<Vec<_>>>()?;
     let spent =
         if source == RefundSource::Federations || ctx.has(Rule::Rskip293) { &scripts[..] } else { &scripts[..1] };
-    let coins = coins_of(peg_in, spent)?;
+    let coins = coins_of(peg_in, &outputs_to(peg_in, spent)?);
     let signer = first_paid(peg_in, &live, &scripts)?;
     let flyover = match source {
         RefundSource::Federations => FlyoverAddresses::None,
@@ -51,10 +56,10 @@ pub(crate) fn build_refund(
     let mut wallet = FederationWallet::new(ctx, &signer, &live, flyover, SpendableCoins::new(&coins))?;
     let [key_version, _script_version] = ctx.constants.address_versions;
     let script = if to.version == key_version { p2pkh_script(&to.hash) } else { p2sh_script(&to.hash) };
-    let Ok(refund) = build_empty_wallet(storage, ctx, &mut wallet, &script)? else { return Ok(()) };
-    wait_for_confirmations(storage, ctx, &refund.transaction, Some(hash))?;
-    log_request(ctx, logs, &refund.transaction, Some(hash), satoshis);
-    record_input_values(storage, ctx, logs, &refund.transaction, &refund.input_values)
+    let Ok(built) = build_empty_wallet(storage, ctx, &mut wallet, &script)? else { return Ok(()) };
+    wait_for_confirmations(storage, ctx, &built.transaction, Some(hash))?;
+    log_request(ctx, logs, &built.transaction, Some(hash), satoshis);
+    record_input_values(storage, ctx, logs, &built.transaction, &built.input_values)
 }
 
 impl RefundSource {
@@ -64,22 +69,6 @@ impl RefundSource {
             Self::Flyover(derivation) => federation.flyover_output_script(ctx, &derivation),
         }
     }
-}
-
-/// Returns the outputs with one of the scripts as coins.
-fn coins_of(peg_in: &Transaction, scripts: &[Vec<u8>]) -> Result<Vec<Coin>> {
-    let txid = B256::from(display(peg_in.txid()));
-    let is_coinbase = peg_in.is_coinbase();
-    let outputs = (0_u32..).zip(&peg_in.outputs).filter(|(_, output)| scripts.contains(&output.script));
-    let coin = |(index, output): (u32, &TransactionOutput)| Coin {
-        satoshis: output.satoshis,
-        script: output.script.clone(),
-        txid,
-        index,
-        height: 0,
-        is_coinbase,
-    };
-    Ok(outputs.map(coin).collect())
 }
 
 /// Returns the first federation with an output. An output script that cannot be parsed is a call error if it precedes the
