@@ -5,7 +5,7 @@ use crate::context::CallContext;
 use crate::error::Result;
 use crate::events;
 use crate::federation_outputs::register_coins;
-use crate::refunds::{RefundSource, build_refund};
+use crate::refunds::{Refund, RefundSource, build_refund};
 use crate::storage::Storage;
 use crate::submission::display_id;
 use crate::units::WEI_PER_SATOSHI;
@@ -77,7 +77,7 @@ impl PegIn<'_> {
         to: &BitcoinAddress,
     ) -> Result<()> {
         let (source, hash) = (RefundSource::Federations, ctx.call.transaction_hash);
-        build_refund(storage, ctx, logs, self.transaction, source, to, self.satoshis, hash)
+        build_refund(storage, ctx, logs, self.transaction, &Refund { source, to: *to, satoshis: self.satoshis, hash })
     }
 
     /// Marks the transaction as processed without keeping its coins.
