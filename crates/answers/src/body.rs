@@ -12,7 +12,7 @@ const MOST_LEVELS: usize = 64;
 /// Values in a body: texts, numbers, lists, objects, members of lists and objects.
 const MOST_VALUES: usize = 50_000;
 /// Parameters whose positions are returned. No method takes as many.
-const TOLD_PARAMETERS: usize = 8;
+const LOCATED_PARAMETERS: usize = 8;
 /// Elements of a batch that are no requests do not count, up to this number for each request that is allowed.
 const FAULTY_PER_REQUEST: usize = 20;
 
@@ -122,7 +122,7 @@ fn measure(text: &[u8]) -> Result<(), BodyFault> {
     }
 }
 
-/// The place of the closing quotation mark.
+/// Returns the position of the closing quotation mark.
 fn end_of_string(text: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     loop {
@@ -202,14 +202,14 @@ impl Splitter<'_> {
                 request.fault = Some(RequestFault::Id);
                 return request;
             }
-            request.id = self.place(id);
+            request.id = self.range_of(id);
         }
         if jsonrpc.is_some_and(|raw| serde_json::from_str::<String>(raw.get()).ok().as_deref() != Some("2.0")) {
             request.fault = Some(RequestFault::Version);
             return request;
         }
         match method.filter(|raw| raw.get().starts_with('"')) {
-            Some(method) => request.method = self.place(method),
+            Some(method) => request.method = self.range_of(method),
             None => {
                 request.fault = Some(RequestFault::Method);
                 return request;
@@ -220,7 +220,7 @@ impl Splitter<'_> {
             Some(b'[') => match serde_json::from_str::<Vec<&RawValue>>(params.get()) {
                 Ok(values) => {
                     request.count = Some(values.len());
-                    request.params = values.iter().take(TOLD_PARAMETERS).map(|raw| self.place(raw)).collect();
+                    request.params = values.iter().take(LOCATED_PARAMETERS).map(|raw| self.range_of(raw)).collect();
                 }
                 Err(_fault) => request.fault = Some(RequestFault::Params),
             },
@@ -233,8 +233,8 @@ impl Splitter<'_> {
         request
     }
 
-    /// Where in the body a part of it is.
-    fn place(&self, part: &RawValue) -> Range<usize> {
+    /// Returns the range of a part in the body.
+    fn range_of(&self, part: &RawValue) -> Range<usize> {
         let start = part.get().as_ptr().addr() - self.body.as_ptr().addr();
         start..start + part.get().len()
     }
@@ -332,9 +332,9 @@ mod tests {
     }
 
     #[test]
-    fn places_are_told_in_numbers() {
-        let told = String::from_utf8(split(br#"{"id":7,"method":"a","params":[true]}"#, 50)).unwrap();
-        assert_eq!(told, r#"{"isBatch":false,"requests":[[0,6,7,17,20,1,31,35]]}"#);
+    fn writes_ranges_as_numbers() {
+        let ranges = String::from_utf8(split(br#"{"id":7,"method":"a","params":[true]}"#, 50)).unwrap();
+        assert_eq!(ranges, r#"{"isBatch":false,"requests":[[0,6,7,17,20,1,31,35]]}"#);
         assert_eq!(split(b"[", 50), br#"{"fault":"NotJson"}"#);
     }
 }

@@ -45,11 +45,11 @@ impl Stage {
     /// The selected block itself is the executing one, on the state after it.
     pub(crate) fn at(node: &Node, at: &BlockId<'_>) -> Result<Self, RpcError> {
         let chain = node.chain();
-        let place = at.find(node)?.ok_or_else(|| match at.number() {
+        let block = at.find(node)?.ok_or_else(|| match at.number() {
             Some(number) => RpcError::invalid_params(format!("Invalid block number {number}")),
             None => at.not_found(),
         })?;
-        match place {
+        match block {
             BlockRef::Mined(record) => {
                 let parent = record.parent().map(|parent| chain.block(&parent)).transpose()?.flatten();
                 Ok(Self {

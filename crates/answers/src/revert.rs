@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use rhizome_primitives::hex;
 
-    fn told(output: &str) -> (String, usize) {
+    fn explained(output: &str) -> (String, usize) {
         let error = reverted(hex::decode(output).unwrap().into());
         (error.message, error.data.unwrap().len())
     }
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn reasons_are_decoded() {
         let encoded = format!("08c379a0{:0>64}{:0>64}{:0<64}", "20", "7", hex::encode("unlucky"));
-        assert_eq!(told(&encoded), (format!("{PREFIX}revert unlucky"), 100));
+        assert_eq!(explained(&encoded), (format!("{PREFIX}revert unlucky"), 100));
     }
 
     #[test]
@@ -82,7 +82,7 @@ mod tests {
         let far = format!("08c379a0{}", "ff".repeat(32));
         let long = format!("08c379a0{:0>64}{:0>64}", "20", "7");
         for output in ["", "abcdef", "2bbdbc26", "08c379a0", &far, &long] {
-            assert_eq!(told(output), (format!("{PREFIX}transaction reverted"), output.len() / 2));
+            assert_eq!(explained(output), (format!("{PREFIX}transaction reverted"), output.len() / 2));
         }
         assert_eq!(halted_when_mined().data, None);
     }

@@ -70,11 +70,11 @@ impl TraceFilter {
         &self,
         node: &Node,
         json: &mut JsonWriter,
-        place: &BlockRef,
+        block: &BlockRef,
         window: &mut Window,
         deadline: &Deadline,
     ) -> Result<(), RpcError> {
-        let Some(subject) = BlockSubject::at(node, place)? else { return Ok(()) };
+        let Some(subject) = BlockSubject::at(node, block)? else { return Ok(()) };
         let is_wanted = |index: usize| {
             subject.transaction(index).is_some_and(|(transaction, sender)| self.matches(sender, transaction.to()))
         };

@@ -63,9 +63,9 @@ mod tests {
         assert!(limit.take(7).is_ok() && limit.check(10).is_ok());
         assert_eq!(limit.left(), 3);
         let error = limit.take(4).unwrap_err();
-        let told = limit.explain(error);
-        assert_eq!(told.code, ErrorCode::ResourceExhausted);
-        assert_eq!(told.message, "Trace size limit of 10 bytes exceeded (setting rpc.maxTraceBytes)");
-        assert_eq!(limit.check(11), Err(told));
+        let explained = limit.explain(error);
+        assert_eq!(explained.code, ErrorCode::ResourceExhausted);
+        assert_eq!(explained.message, "Trace size limit of 10 bytes exceeded (setting rpc.maxTraceBytes)");
+        assert_eq!(limit.check(11), Err(explained));
     }
 }

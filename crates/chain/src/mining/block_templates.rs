@@ -84,8 +84,8 @@ impl BlockTemplates {
         if self.current.as_ref().is_none_or(|current| current.template.parent != *parent) {
             return true;
         }
-        let told = self.notified_fees.saturating_mul(U256::from(NOTIFIED_RISE_PERCENT)) / U256::from(100);
-        fees > told && fees >= options.notified_fees
+        let raised = self.notified_fees.saturating_mul(U256::from(NOTIFIED_RISE_PERCENT)) / U256::from(100);
+        fees > raised && fees >= options.notified_fees
     }
 
     fn find_for_submission(&mut self, hash: B256, now: u64, interval: u64) -> Result<Arc<Block>, SubmissionError> {
@@ -379,15 +379,15 @@ mod tests {
             };
         });
         assert!(chain.fetch_block_template(NOW).unwrap().unwrap().notify);
-        let told = |nonce, price| {
+        let fetch = |nonce, price| {
             chain.submit(transfer(nonce, price)).unwrap();
             let work = chain.fetch_block_template(NOW).unwrap().unwrap();
             (work.fees.to::<u64>(), work.notify)
         };
-        assert_eq!(told(0, 20), (420_000, false), "not worth it");
-        assert_eq!(told(1, 10), (630_000, true));
-        assert_eq!(told(2, 3), (693_000, false), "ten percent");
-        assert_eq!(told(3, 1), (714_000, true));
+        assert_eq!(fetch(0, 20), (420_000, false), "not worth it");
+        assert_eq!(fetch(1, 10), (630_000, true));
+        assert_eq!(fetch(2, 3), (693_000, false), "ten percent");
+        assert_eq!(fetch(3, 1), (714_000, true));
     }
 
     #[test]
