@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use rhizome_bitcoin::BitcoinHeader;
 use rhizome_bridge::{BlockIndex, Call, CallMode, Host, genesis_federation};
-use rhizome_primitives::{Address, B256, Bytes, ChainSpec, Network, U256, hex, keccak256, rlp};
+use rhizome_primitives::{Address, B256, Bytes, ChainSpec, I256, Network, U256, hex, keccak256, rlp};
 use rhizome_trie::StateError;
 
 type Failure = Box<dyn Error>;
