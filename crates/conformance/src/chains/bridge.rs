@@ -1,4 +1,4 @@
-//! Golden chains of the Bridge (vectors/chains/README-bridge.md): outputs, logs, storage slots and views, compared
+//! Golden chains of the Bridge (tests/vectors/README.md): outputs, logs, storage slots and views, compared
 //! transaction by transaction.
 //!
 //! Runs beside the import, on its own trie. Each block starts from the recorded slots of the Bridge, so a difference
