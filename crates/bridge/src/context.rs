@@ -34,7 +34,7 @@ pub struct Call<'a> {
     pub is_direct: bool,
     /// True for local execution, outside of any block (docs/spec/bridge.md, 1.5).
     pub is_local: bool,
-    /// Hash of the transaction, in the call of a contract that of the internal transaction; zero in local execution.
+    /// Hash of the transaction; if a contract calls, that of the internal transaction.
     pub transaction_hash: B256,
     /// Hash of the signed transaction that led to the call; zero in local execution.
     pub origin_transaction_hash: B256,

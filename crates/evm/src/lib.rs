@@ -25,6 +25,7 @@ mod halt;
 mod hash_maps;
 mod inline_budget;
 mod instructions;
+mod internal_transactions;
 mod machine;
 pub mod overrides;
 pub mod precompiles;

@@ -17,6 +17,7 @@ use crate::block_env::{Ancestry, BlockEnv};
 use crate::deadline::Deadline;
 use crate::error::{ExecError, Unexecutable};
 use crate::frame_request::FrameRequest;
+use crate::internal_transactions::FrameRecords;
 use crate::overrides::MovedPrecompiles;
 use crate::precompiles::{PrecompileEntry, precompile_at};
 use crate::state::State;
@@ -51,6 +52,7 @@ pub(crate) struct Machine<'e> {
     pub(crate) deletions: Vec<Address>,
     /// Whether the Bridge or REMASC was called in a frame that the scheduler of parallel sublists observes.
     pub(crate) calls_sequential_contract: bool,
+    pub(crate) frame_records: FrameRecords,
     /// The frame that the last instruction has requested.
     pub(crate) frame_request: Option<FrameRequest>,
     /// The error that stopped the interpreter.
@@ -81,6 +83,7 @@ impl<'e> Machine<'e> {
             logs: Vec::new(),
             deletions: Vec::new(),
             calls_sequential_contract: false,
+            frame_records: FrameRecords::default(),
             frame_request: None,
             fatal: None,
             moved_precompiles: None,
@@ -94,6 +97,7 @@ impl<'e> Machine<'e> {
         self.logs.clear();
         self.deletions.clear();
         self.calls_sequential_contract = false;
+        self.frame_records.clear();
         self.frame_request = None;
         self.fatal = None;
     }

@@ -10,6 +10,7 @@ use super::context::{InstructionOutcome, OpcodeContext, RskInterpreter, charge, 
 use super::memory::{expand, expansion_cost, range_end};
 use super::precompiles;
 use crate::frame_request::{CallFrameRequest, FrameRequest};
+use crate::internal_transactions::{InternalData, InternalTransaction};
 use crate::machine::{Machine, OrStop};
 use crate::precompiles::CallScheme;
 use crate::state::AccountIndex;
@@ -167,21 +168,33 @@ fn call_account<const KIND: u8>(
         clear_return_buffer(interpreter, machine);
         return fail_call(interpreter, request.gas);
     }
+    let nonce = machine.state.nonce_at(own_account).or_stop(machine)?;
     let code =
         machine.state.executable_code(request.target_account, machine.active_rules.has_old_opcodes).or_stop(machine)?;
     let checkpoint = machine.state.checkpoint();
     move_value(machine, own_account, request.context_account, request.value)?;
+    let depth = interpreter.input.depth;
     let Some(code) = code else {
+        machine.frame_records.count(depth);
         interpreter.gas.erase_cost(request.gas);
         clear_return_buffer(interpreter, machine);
         return push(interpreter, U256::ONE);
     };
     let own = interpreter.input.target_address;
+    let address = if matches!(KIND, CALLCODE | DELEGATECALL) { own } else { request.target };
+    let internal = InternalTransaction {
+        sender: own,
+        nonce,
+        receiver: Some(address),
+        value: request.value,
+        data: InternalData::CodeOf(request.target),
+    };
+    machine.frame_records.enter(depth, internal);
     let memory_offset = revm::interpreter::interpreter_types::MemoryTr::local_memory_offset(&interpreter.memory);
     machine.frame_request = Some(FrameRequest::Call(CallFrameRequest {
         code,
         code_address: request.target,
-        address: if matches!(KIND, CALLCODE | DELEGATECALL) { own } else { request.target },
+        address,
         account: request.context_account,
         caller: if KIND == DELEGATECALL { interpreter.input.caller_address } else { own },
         value: if KIND == DELEGATECALL { interpreter.input.call_value } else { request.value },

@@ -8,6 +8,7 @@ use super::calls::move_value;
 use super::context::{InstructionOutcome, OpcodeContext, charge, covers, push};
 use super::memory::{expand, expansion_cost, range_end};
 use crate::frame_request::{CreateFrameRequest, FrameRequest};
+use crate::internal_transactions::{InternalData, InternalTransaction};
 use crate::machine::OrStop;
 
 /// Largest size of contract code, in bytes (EIP-170).
@@ -102,6 +103,9 @@ pub(super) fn create<const IS_CREATE2: bool>(context: OpcodeContext<'_, '_>) -> 
         machine.state.increase_nonce(address).or_stop(machine)?;
     }
     move_value(machine, creator_account, account, value)?;
+    let data = InternalData::InitCode(code.clone());
+    let internal = InternalTransaction { sender: creator, nonce, receiver: None, value, data };
+    machine.frame_records.enter(interpreter.input.depth, internal);
     machine.frame_request =
         Some(FrameRequest::Create(CreateFrameRequest { code, address, account, creator, value, gas, checkpoint }));
     Err(InstructionResult::Suspend)

@@ -1,13 +1,14 @@
 //! Calls of precompiles by the CALL family. They run inside the instruction, without a frame.
 
 use revm::interpreter::{Host, InstructionResult, Interpreter};
-use rhizome_primitives::{BRIDGE, Bytes, U256};
+use rhizome_primitives::{Address, B256, BRIDGE, Bytes, U256};
 
 use super::calls::{ChargedCall, clear_return_buffer, fail_call, move_value};
 use super::context::{InstructionOutcome, RskInterpreter, covers, push};
 use super::memory::{LIMIT, expand};
+use crate::internal_transactions::{InternalData, InternalDefaults, InternalTransaction, is_native_contract};
 use crate::machine::{Machine, OrStop};
-use crate::precompiles::{PrecompileContext, PrecompileEntry, PrecompileFailure, PrecompileOutput};
+use crate::precompiles::{CallScheme, PrecompileContext, PrecompileEntry, PrecompileFailure, PrecompileOutput};
 
 pub(super) fn call(
     interpreter: &mut Interpreter<RskInterpreter>,
@@ -41,15 +42,24 @@ pub(super) fn call(
     if !machine.state.is_contract(request.target).or_stop(machine)? {
         machine.state.setup_contract(request.target).or_stop(machine)?;
     }
+    let depth = interpreter.input.depth;
+    let transaction_hash = match entry.address {
+        BRIDGE => hash_of_call(interpreter, machine, &request)?,
+        address if is_native_contract(&address) => {
+            machine.frame_records.count(depth);
+            machine.origin.hash
+        }
+        _ => machine.origin.hash,
+    };
     let data = interpreter.memory.slice_range(input);
     let mut context = PrecompileContext {
-        call_depth: interpreter.input.depth as u32,
+        call_depth: depth as u32,
         is_local_call: machine.origin.is_local_call,
         caller: interpreter.input.target_address,
         value: request.value,
         call_scheme: request.kind,
         transaction_index: machine.origin.index,
-        transaction_hash: machine.origin.hash,
+        transaction_hash,
         origin_transaction_hash: machine.origin.hash,
         ..PrecompileContext::new(
             machine.spec,
@@ -106,6 +116,28 @@ pub(super) fn call(
         interpreter.return_data.0 = output;
     }
     push(interpreter, U256::ONE)
+}
+
+/// Returns the hash of the internal transaction that calls the Bridge.
+fn hash_of_call(
+    interpreter: &Interpreter<RskInterpreter>,
+    machine: &mut Machine<'_>,
+    request: &ChargedCall,
+) -> Result<B256, InstructionResult> {
+    let own = interpreter.input.target_address;
+    let uses_own_account = matches!(request.kind, CallScheme::CallCode | CallScheme::DelegateCall);
+    let transaction = InternalTransaction {
+        sender: own,
+        nonce: machine.state.nonce_at(interpreter.extend.account).or_stop(machine)?,
+        receiver: Some(if uses_own_account { own } else { request.target }),
+        value: request.value,
+        data: InternalData::Empty,
+    };
+    let Machine { frame_records, state, origin, env, .. } = machine;
+    let defaults = InternalDefaults { gas_price: origin.gas_price, gas_limit: env.gas_limit };
+    let code_at = |address: Address| state.code(address).map(Option::unwrap_or_default);
+    let hash = frame_records.hash(interpreter.input.depth, &transaction, origin.hash, &defaults, code_at);
+    hash.or_stop(machine)
 }
 
 /// Copies the output to the output range. Before RSKIP-150 the whole output is copied and memory grows without a charge.

@@ -25,6 +25,7 @@ pub(super) fn selfdestruct(context: OpcodeContext<'_, '_>) -> InstructionOutcome
     let account = interpreter.extend.account;
     let balance = machine.state.balance_at(account).or_stop(machine)?;
     if !balance.is_zero() {
+        machine.frame_records.count(interpreter.input.depth);
         machine.state.add_balance_at(account, -balance).or_stop(machine)?;
         if heir != own {
             machine.state.add_balance(heir, balance).or_stop(machine)?;

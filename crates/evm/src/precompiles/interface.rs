@@ -92,7 +92,7 @@ pub struct PrecompileContext<'a> {
     pub call_scheme: CallScheme,
     /// Position of the transaction in its block.
     pub transaction_index: usize,
-    /// Hash of the transaction; zero in local calls.
+    /// Hash of the transaction; if a contract calls the Bridge, that of the internal transaction.
     pub transaction_hash: B256,
     /// Hash of the signed transaction that led to the call; zero in local calls.
     pub origin_transaction_hash: B256,

@@ -132,6 +132,10 @@ impl State {
         Ok(self.account_value(index)?.is_some())
     }
 
+    pub(crate) fn nonce_at(&mut self, index: AccountIndex) -> Read<U256> {
+        Ok(self.account_value(index)?.as_ref().map(|account| account.nonce).unwrap_or_default())
+    }
+
     pub(crate) fn balance_at(&mut self, index: AccountIndex) -> Read<I256> {
         Ok(self.account_value(index)?.as_ref().map(|account| account.balance).unwrap_or_default())
     }
