@@ -1,6 +1,7 @@
 //! The block and the caller of a call.
 
-use crate::constants::Constants;
+use crate::constants::{Constants, constants};
+use crate::error::{MethodFailure, Result};
 use rhizome_primitives::{Address, B256, Network, Rule, Rules, U256};
 
 /// The instruction that makes a call. Transactions count as CALL.
@@ -50,7 +51,13 @@ pub(crate) struct CallContext<'a> {
     pub(crate) constants: &'static Constants,
 }
 
-impl CallContext<'_> {
+impl<'a> CallContext<'a> {
+    /// Adds the constants to a call. Fails on the devnet, for which the reference has no constants either.
+    pub(crate) fn of(call: &'a Call<'a>) -> Result<CallContext<'a>> {
+        let constants = constants(call.network).ok_or(MethodFailure::Rejected)?;
+        Ok(CallContext { call, constants })
+    }
+
     pub(crate) fn has(&self, rule: Rule) -> bool {
         self.call.rules.is_active(rule)
     }

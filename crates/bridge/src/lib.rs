@@ -27,6 +27,7 @@ mod federation;
 mod federation_change;
 mod federation_outputs;
 mod federation_votes;
+mod federators;
 mod fee_estimates;
 mod fee_per_kb;
 mod flyover;
@@ -70,15 +71,14 @@ use context::CallContext;
 pub use context::{Call, CallMode};
 use error::MethodFailure;
 pub use error::{BridgeError, CallFailure};
-use federation::member_address::address_of;
+pub use federators::federators;
 pub use genesis_federation::genesis_federation;
 pub use headers::checkpoint;
 pub use methods::selectors;
 use methods::{Method, parse};
-use rhizome_primitives::{Address, B256, Bytes, Log, Network, Rule, Rules, U256};
+use rhizome_primitives::{Address, B256, Bytes, Log, Network, Rule, Rules};
 pub use scripts::{FederationScripts, federation_scripts};
 pub use slots::access::Host;
-use slots::pending_federation::FederationMember;
 use storage::Storage;
 
 /// Gas of a call whose data do not select a method.
@@ -116,7 +116,7 @@ pub fn required_gas(
             headers::receive_price(&call.rules, arguments.list(0).map_or(0, |headers| headers.len()))
         }
         Method::GetBtcTransactionConfirmations => {
-            let ctx = context_of(call)?;
+            let ctx = CallContext::of(call)?;
             let mut storage = Storage::new(host, call.network, call.rules, std::mem::take(block_index));
             let price = headers::confirmations::price(&mut storage, &ctx, arguments)?;
             *block_index = storage.block_index;
@@ -152,7 +152,7 @@ pub fn run(
     if has_call_modes && !is_accepted {
         return Err(CallFailure::Rejected);
     }
-    let ctx = context_of(call)?;
+    let ctx = CallContext::of(call)?;
     let mut storage = Storage::new(host, call.network, call.rules, std::mem::take(block_index));
     let value = match dispatch::run(entry.method, arguments, &mut storage, &ctx, logs) {
         Ok(value) => value,
@@ -161,43 +161,4 @@ pub fn run(
     };
     storage.save()?;
     Ok(value.encode().or_else(|| has_call_modes.then(Bytes::new)))
-}
-
-/// Returns the addresses that REMASC pays for the block `height`, in the order of payment, under the rules of the executing
-/// block (docs/spec/bridge.md, 8.8). Saves nothing. The devnet has no federation.
-pub fn federators(
-    network: Network,
-    rules: Rules,
-    height: u64,
-    host: &mut dyn Host,
-) -> Result<Vec<Address>, CallFailure> {
-    let call = Call {
-        network,
-        rules,
-        block_number: height,
-        block_timestamp: 0,
-        caller: Address::ZERO,
-        value: U256::ZERO,
-        mode: CallMode::Call,
-        is_direct: false,
-        is_local: true,
-        transaction_hash: B256::ZERO,
-        origin_transaction_hash: B256::ZERO,
-        public_key: &|| None,
-        is_past_deadline: &|| false,
-    };
-    let ctx = context_of(&call)?;
-    let mut storage = Storage::new(host, network, rules, Vec::new());
-    let federation = federation::active(&mut storage, &ctx)?;
-    let address = |member: &FederationMember| {
-        let key = if rules.is_active(Rule::Rskip415) { &member.rsk } else { &member.bitcoin };
-        address_of(key).ok_or(CallFailure::Rejected)
-    };
-    federation.members.iter().map(address).collect()
-}
-
-/// Fails on the devnet, whose constants the reference does not have either.
-fn context_of<'a>(call: &'a Call<'a>) -> Result<CallContext<'a>, MethodFailure> {
-    let constants = constants(call.network).ok_or(MethodFailure::Rejected)?;
-    Ok(CallContext { call, constants })
 }
