@@ -4,3 +4,4 @@
 
 mod federations;
 mod peg_outs;
+mod random_calls;
