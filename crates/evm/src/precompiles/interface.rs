@@ -21,7 +21,7 @@ pub enum PrecompileOutput {
 pub enum PrecompileFailure {
     /// The precompile failed. Before RSKIP-197 the calling frame halts, from then on the call fails.
     Failed,
-    /// The execution cannot continue: a part is not implemented, or a read failed.
+    /// The execution cannot continue: a read failed, or the deadline has passed.
     Fatal(ExecError),
     /// A transaction without data called BLAKE2 before RSKIP-552. No valid block contains it.
     BlakeWithoutData,
