@@ -4,6 +4,7 @@ use crate::coin_selection::Selection;
 use crate::context::CallContext;
 use crate::error::{MethodFailure, Result};
 use crate::fee_per_kb::fee_per_kb;
+use crate::placeholders::SCRIPT_SIGNATURES;
 use crate::slots::coins::Coin;
 use crate::slots::release_queue::ReleaseRequest;
 use crate::storage::Storage;
@@ -15,8 +16,6 @@ use std::rc::Rc;
 
 /// Maximum size of a transaction, bytes.
 const MAXIMUM_SIZE: usize = 100_000;
-/// Maximum number of signatures that the reference puts into an input script; more are a call error.
-const SIGNATURES_OF_SCRIPT: usize = 16;
 const FINAL_SEQUENCE: u32 = u32::MAX;
 
 /// Why a transaction cannot be built.
@@ -197,7 +196,7 @@ fn assemble(
     outputs: Vec<TransactionOutput>,
     is_segwit: bool,
 ) -> Result<BuildResult> {
-    if !is_segwit && used.iter().any(|placeholder| placeholder.required_signatures > SIGNATURES_OF_SCRIPT) {
+    if !is_segwit && used.iter().any(|placeholder| placeholder.required_signatures > SCRIPT_SIGNATURES) {
         return Err(MethodFailure::Rejected);
     }
     let unsigned = unsigned_size(used.len(), outputs.iter().map(|output| output.script.len()));
