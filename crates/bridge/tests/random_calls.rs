@@ -305,7 +305,7 @@ impl Life {
         self.change.remove(&outpoint(&transaction.inputs[0]));
     }
 
-    /// Compares what the Bridge owes with what it has.
+    /// Compares coins and change with issued bitcoins and requests.
     fn check(&mut self) {
         let coins = self.stored_coins();
         for (outpoint, satoshis) in &coins {
