@@ -196,7 +196,7 @@ impl Life {
             let root = if index == 0 { merkle_root } else { [9; 32] };
             let header = BitcoinHeader::new(2, self.bitcoin_head, root, 1_600_000_000, 0x207f_ffff, 0);
             let is_valid = |header: &BitcoinHeader| header.hash()[31] < 0x7f;
-            let header = (0..).map(|nonce| header.clone().with_nonce(nonce)).find(is_valid).unwrap();
+            let header = (0..).map(|nonce| header.with_nonce(nonce)).find(is_valid).unwrap();
             self.bitcoin_head = header.hash();
             self.bitcoin_height += 1;
             headers.push(header.as_bytes().to_vec());
