@@ -5,3 +5,4 @@
 mod federations;
 mod peg_outs;
 mod random_calls;
+mod registrations;
