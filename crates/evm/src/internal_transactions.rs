@@ -171,8 +171,18 @@ fn put_nonce(out: &mut Vec<u8>, nonce: U256) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rhizome_primitives::{BRIDGE, b256, hex};
+    use crate::block::BlockExecutor;
+    use crate::fixtures::{NoAncestors, contract, env, rich, signed};
+    use crate::state::State;
+    use rhizome_bitcoin::partial_tree::PartialTree;
+    use rhizome_bitcoin::{
+        BitcoinHeader, OutPoint, Transaction as BitcoinTransaction, TransactionInput, TransactionOutput, display,
+        push_data, sha256d,
+    };
+    use rhizome_primitives::{BRIDGE, ChainSpec, I256, b256, hex};
+    use rhizome_trie::{MemoryNodes, StateReader, Trie};
     use std::convert::Infallible;
+    use std::sync::Arc;
 
     const ORIGIN: B256 = B256::repeat_byte(0x11);
     const DEFAULTS: InternalDefaults =
@@ -216,5 +226,92 @@ mod tests {
         records.enter(0, creation);
         assert_eq!(records.count(1), 0);
         assert_eq!(records.count(0), 7);
+    }
+
+    /// Output script of the genesis federation of regtest.
+    const FEDERATION_SCRIPT: [u8; 23] = hex!("a914896ed9f3446d51b5510f7f0b6ef81b2bde55140e87");
+    const KEY: [u8; 33] = hex!("0362634ab57dae9cb373a5d536e66a8c4f67468bbcfb063809bab643072d78a124");
+    const REFUND_TOPIC: B256 = b256!("7a7c29481528ac8c2b2e93aee658fddd4dc15304fa723a5c2b88514557bcc790");
+    const HEIGHT: u32 = 5_000;
+
+    /// Returns code that calls an account without data, and then `callee` with its own call data.
+    fn forwarder(callee: Address) -> Vec<u8> {
+        let empty_call = hex!("6000600060006000600073cccccccccccccccccccccccccccccccccccccccc5af150");
+        let head = hex!("36600060003760006000366000600073");
+        [&empty_call[..], &head, callee.as_slice(), &hex!("5af100")].concat()
+    }
+
+    /// Returns a peg-in that is refunded, since its instructions are malformed.
+    fn refunded_peg_in() -> Vec<u8> {
+        let outpoint = OutPoint { txid: [7; 32], index: 0 };
+        let mut script = Vec::new();
+        push_data(&mut script, &[48; 71]);
+        push_data(&mut script, &KEY);
+        let inputs = vec![TransactionInput { outpoint, script, sequence: u32::MAX, witness: Vec::new() }];
+        let output = |satoshis, script: &[u8]| TransactionOutput { satoshis, script: script.to_vec() };
+        let outputs = vec![output(5_000_000, &FEDERATION_SCRIPT), output(0, b"\x6a\x04RSKT")];
+        BitcoinTransaction { version: 2, inputs, outputs, lock_time: 0 }.serialize()
+    }
+
+    fn register(transaction: &[u8]) -> Vec<u8> {
+        let word = |number: usize| U256::from(number).to_be_bytes::<32>();
+        let padded = |bytes: &[u8]| {
+            let mut padded = [&word(bytes.len())[..], bytes].concat();
+            padded.resize(padded.len().next_multiple_of(32), 0);
+            padded
+        };
+        let proof = PartialTree::of_first_leaf(&[sha256d(transaction)], 1).encode();
+        let (first, second) = (padded(transaction), padded(&proof));
+        let head = [word(96), word(HEIGHT as usize), word(96 + first.len())].concat();
+        [&hex!("43dc0656")[..], &head, &first, &second].concat()
+    }
+
+    /// Returns a state with two forwarders in a row and a header store that contains the transaction.
+    fn world_with_block(outer: Address, inner: Address, transaction: &[u8]) -> Arc<dyn StateReader> {
+        let mut trie = Trie::empty(Arc::new(MemoryNodes::default()));
+        let mut state = State::new(Arc::new(trie.clone()));
+        state.add_balance(rich(), I256::try_from(1_000_000_000_000_u64).unwrap()).unwrap();
+        for (address, callee) in [(outer, inner), (inner, BRIDGE)] {
+            state.setup_contract(address).unwrap();
+            state.save_code(address, forwarder(callee).into()).unwrap();
+        }
+        state.setup_contract(BRIDGE).unwrap();
+        let (mut previous, mut best) = ([9; 32], Vec::new());
+        for above in 0..3 {
+            let header = BitcoinHeader::new(1, previous, sha256d(transaction), 1_500_000_000, 0x207f_ffff, above);
+            best = [&[0; 32][..], &(HEIGHT + above).to_be_bytes(), header.as_bytes()].concat();
+            previous = header.hash();
+            let key = U256::from_be_bytes(display(previous));
+            state.set_storage_bytes(BRIDGE, key, Some(best.clone().into())).unwrap();
+        }
+        let head = U256::from_be_slice(b"blockStoreChainHead");
+        state.set_storage_bytes(BRIDGE, head, Some(best.into())).unwrap();
+        trie.apply(&state.into_delta()).unwrap();
+        Arc::new(trie)
+    }
+
+    #[test]
+    fn refunds_name_the_internal_transaction() {
+        let (outer, inner) = (contract(1), contract(2));
+        let peg_in = refunded_peg_in();
+        let transaction = signed(0, Some(outer), &register(&peg_in), 2_000_000, 0);
+        let origin = transaction.hash();
+        let spec = ChainSpec::regtest();
+        let world = world_with_block(outer, inner, &peg_in);
+        let mut executor = BlockExecutor::new(&spec, env(1_000), world, &NoAncestors).unwrap();
+        executor.execute(&transaction, rich()).unwrap();
+        let receipts = executor.finish().unwrap().receipts;
+        let refund = receipts[0].logs.iter().find(|log| log.topics[0] == REFUND_TOPIC).unwrap();
+
+        let defaults = InternalDefaults { gas_price: U256::ONE, gas_limit: 6_800_000 };
+        let call = |sender, receiver| InternalTransaction {
+            sender,
+            nonce: U256::ZERO,
+            receiver: Some(receiver),
+            value: U256::ZERO,
+            data: InternalData::Empty,
+        };
+        let parent = hash_of(&call(outer, inner), &forwarder(BRIDGE), origin, 0, 1, &defaults);
+        assert_eq!(refund.topics[1], hash_of(&call(inner, BRIDGE), &[], parent, 1, 1, &defaults));
     }
 }
