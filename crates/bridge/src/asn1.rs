@@ -1,5 +1,5 @@
 //! ASN.1 as the reference's library reads signatures (docs/spec/bridge.md, 7.8): it parses all elements of the sequence,
-//! also those that nobody uses.
+//! also unused ones.
 
 use std::slice;
 

@@ -132,7 +132,7 @@ fn sign(
         return Ok(());
     }
     let txid = B256::from(display(transaction.txid()));
-    let signer = Signer { key, encoded: &member.bitcoin };
+    let signer = MemberKey { key, encoded: &member.bitcoin };
     let mut is_signed = false;
     for (input, (signature, hash)) in signatures.iter().zip(&hashes).enumerate() {
         match signer.sign_input(transaction, input, signature, hash)? {
@@ -172,12 +172,12 @@ enum InputVerdict {
 }
 
 /// The key of a member, with its encoding in redeem scripts.
-struct Signer<'m> {
+struct MemberKey<'m> {
     key: PublicKey,
     encoded: &'m [u8; 33],
 }
 
-impl Signer<'_> {
+impl MemberKey<'_> {
     fn sign_input(
         &self,
         transaction: &mut Transaction,

@@ -53,7 +53,7 @@ pub(crate) struct InternalDefaults {
     pub(crate) gas_limit: u64,
 }
 
-/// A frame in progress, or one that has ended since its parent made an internal transaction.
+/// A frame in progress, or a frame that has ended since its parent made an internal transaction.
 #[derive(Debug, Default)]
 struct FrameRecord {
     /// The internal transaction that started the frame and its position; `None` in the first frame.
