@@ -7,7 +7,7 @@ use crate::digest::hash160;
 use crate::ecdsa::{is_signed_by, scalar};
 use crate::script::{Chunk, opcode, parse_script, script_hash};
 use crate::signature_hash::InputIndexError;
-use crate::transaction::{Transaction, TransactionInput};
+use crate::transaction::{BitcoinTransaction, TransactionInput};
 
 /// Maximum size of a script, bytes.
 const MAXIMUM_SCRIPT: usize = 10_000;
@@ -28,7 +28,7 @@ type Stack = Vec<Vec<u8>>;
 
 /// Returns true if an input spends an output with this P2SH script.
 pub fn spends_correctly(
-    transaction: &Transaction,
+    transaction: &BitcoinTransaction,
     input: usize,
     output_script: &[u8],
 ) -> Result<bool, InputIndexError> {
@@ -37,7 +37,7 @@ pub fn spends_correctly(
 }
 
 /// Returns `None` if the spend fails.
-fn spends(transaction: &Transaction, position: usize, input: &TransactionInput, hash: &[u8; 20]) -> Option<()> {
+fn spends(transaction: &BitcoinTransaction, position: usize, input: &TransactionInput, hash: &[u8; 20]) -> Option<()> {
     if input.script.len() > MAXIMUM_SCRIPT {
         return None;
     }
@@ -56,7 +56,7 @@ fn spends(transaction: &Transaction, position: usize, input: &TransactionInput, 
 }
 
 fn execute(
-    transaction: &Transaction,
+    transaction: &BitcoinTransaction,
     position: usize,
     input: &TransactionInput,
     script: &[u8],
@@ -114,7 +114,7 @@ fn push(stack: &mut Stack, chunk: &Chunk<'_>) -> Option<()> {
 }
 
 /// Consumes keys, signatures and the extra element. Returns whether all signatures are valid, in the order of the keys.
-fn check_multisig(transaction: &Transaction, position: usize, script: &[u8], stack: &mut Stack) -> Option<bool> {
+fn check_multisig(transaction: &BitcoinTransaction, position: usize, script: &[u8], stack: &mut Stack) -> Option<bool> {
     let key_count = number(&stack.pop()?, 4).filter(|count| (0..=MAXIMUM_KEYS).contains(count))?;
     let keys = pop_many(stack, key_count)?;
     let signature_count = number(&stack.pop()?, 4).filter(|count| (0..=key_count).contains(count))?;
@@ -141,7 +141,13 @@ fn pop_many(stack: &mut Stack, count: i64) -> Option<Stack> {
     (0..count).map(|_index| stack.pop()).collect()
 }
 
-fn is_signature_of(transaction: &Transaction, position: usize, script: &[u8], signature: &[u8], key: &[u8]) -> bool {
+fn is_signature_of(
+    transaction: &BitcoinTransaction,
+    position: usize,
+    script: &[u8],
+    signature: &[u8],
+    key: &[u8],
+) -> bool {
     let Some((r, s, hash_type)) = canonical_signature(signature) else { return false };
     let hash = transaction.typed_signature_hash(position, script, hash_type);
     hash.is_ok_and(|hash| is_signed_by(hash, &r, &s, key))
@@ -240,9 +246,9 @@ mod tests {
         [&[opcode::NOTIF][..], &branches, &[opcode::ENDIF]].concat()
     }
 
-    fn unsigned(sequence: u32) -> Transaction {
+    fn unsigned(sequence: u32) -> BitcoinTransaction {
         let outpoint = OutPoint { txid: [1; 32], index: 0 };
-        Transaction {
+        BitcoinTransaction {
             version: 2,
             inputs: vec![TransactionInput { outpoint, script: Vec::new(), sequence, witness: Vec::new() }],
             outputs: vec![TransactionOutput { satoshis: 5, script: vec![0x51] }],

@@ -30,4 +30,4 @@ pub use script::{
     Chunk, OutputKind, ScriptError, output_kind, p2pkh_script, p2sh_script, parse_script, push_data, push_number,
 };
 pub use signature_hash::InputIndexError;
-pub use transaction::{OutPoint, Transaction, TransactionError, TransactionInput, TransactionOutput};
+pub use transaction::{BitcoinTransaction, OutPoint, TransactionError, TransactionInput, TransactionOutput};

@@ -2,7 +2,7 @@
 
 use crate::digest::{Digest, sha256d};
 use crate::script::without_code_separators;
-use crate::transaction::{Transaction, TransactionOutput};
+use crate::transaction::{BitcoinTransaction, TransactionOutput};
 use crate::varint::put_sized_bytes;
 
 /// Signature hash type of all inputs and outputs.
@@ -22,7 +22,7 @@ pub struct InputIndexError(
     pub usize,
 );
 
-impl Transaction {
+impl BitcoinTransaction {
     /// Returns the legacy signature hash of an input, type ALL. `script`: the redeem script. If the transaction has
     /// witnesses, the hash covers them, unlike that of Bitcoin Core.
     pub fn legacy_signature_hash(&self, input: usize, script: &[u8]) -> Result<Digest, InputIndexError> {

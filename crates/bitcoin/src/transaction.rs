@@ -50,7 +50,7 @@ pub struct TransactionOutput {
 
 /// A transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Transaction {
+pub struct BitcoinTransaction {
     /// Version.
     pub version: u32,
     /// Inputs.
@@ -94,7 +94,7 @@ impl OutPoint {
     }
 }
 
-impl Transaction {
+impl BitcoinTransaction {
     /// Reads a transaction with or without witnesses. Bytes after the lock time are ignored.
     pub fn parse(bytes: &[u8]) -> Result<Self, MessageError> {
         let reader = &mut MessageReader::new(bytes);
@@ -265,7 +265,7 @@ fn read_outputs(reader: &mut MessageReader<'_>) -> Result<Vec<TransactionOutput>
 mod tests {
     use super::*;
 
-    fn sample() -> Transaction {
+    fn sample() -> BitcoinTransaction {
         let input = |index| TransactionInput {
             outpoint: OutPoint { txid: [7; 32], index },
             script: vec![1, 2, 3],
@@ -273,10 +273,10 @@ mod tests {
             witness: Vec::new(),
         };
         let output = TransactionOutput { satoshis: 5, script: vec![0x6a] };
-        Transaction { version: 2, inputs: vec![input(0), input(1)], outputs: vec![output; 2], lock_time: 9 }
+        BitcoinTransaction { version: 2, inputs: vec![input(0), input(1)], outputs: vec![output; 2], lock_time: 9 }
     }
 
-    fn with_witness() -> Transaction {
+    fn with_witness() -> BitcoinTransaction {
         let mut transaction = sample();
         transaction.inputs[1].witness = vec![vec![], vec![4; 300]];
         transaction
@@ -287,9 +287,9 @@ mod tests {
         for transaction in [sample(), with_witness()] {
             let bytes = transaction.serialize();
             assert_eq!(bytes.len(), transaction.size());
-            assert_eq!(Transaction::parse(&bytes), Ok(transaction.clone()));
-            assert_eq!(Transaction::parse(&[&bytes[..], &[1, 2, 3]].concat()), Ok(transaction));
-            assert!((0..bytes.len()).all(|length| Transaction::parse(&bytes[..length]).is_err()));
+            assert_eq!(BitcoinTransaction::parse(&bytes), Ok(transaction.clone()));
+            assert_eq!(BitcoinTransaction::parse(&[&bytes[..], &[1, 2, 3]].concat()), Ok(transaction));
+            assert!((0..bytes.len()).all(|length| BitcoinTransaction::parse(&bytes[..length]).is_err()));
         }
     }
 
@@ -305,14 +305,14 @@ mod tests {
         let plain = sample().serialize();
         let (body, lock_time) = plain[4..].split_at(plain.len() - 8);
         let flagged = [&plain[..4], &[0, 1], body, &[0, 0], lock_time].concat();
-        assert_eq!(Transaction::parse(&flagged).unwrap().serialize(), plain);
+        assert_eq!(BitcoinTransaction::parse(&flagged).unwrap().serialize(), plain);
         let unknown = [&plain[..4], &[0, 2], body, lock_time].concat();
-        assert_eq!(Transaction::parse(&unknown), Err(MessageError::Flags { flags: 2 }));
+        assert_eq!(BitcoinTransaction::parse(&unknown), Err(MessageError::Flags { flags: 2 }));
     }
 
     #[test]
     fn no_inputs_and_no_flag_mean_no_outputs() {
-        let transaction = Transaction::parse(&[1, 0, 0, 0, 0, 0, 5, 0, 0, 0]).unwrap();
+        let transaction = BitcoinTransaction::parse(&[1, 0, 0, 0, 0, 0, 5, 0, 0, 0]).unwrap();
         assert_eq!((transaction.outputs.len(), transaction.lock_time), (0, 5));
         assert_eq!(transaction.verify(), Err(TransactionError::Empty));
     }
@@ -320,12 +320,12 @@ mod tests {
     #[test]
     fn counts_do_not_allocate_what_the_bytes_do_not_carry() {
         let bytes = [&[1, 0, 0, 0, 0xfe][..], &[0xff, 0xff, 0xff, 0x7f]].concat();
-        assert!(matches!(Transaction::parse(&bytes), Err(MessageError::Truncated { .. })));
+        assert!(matches!(BitcoinTransaction::parse(&bytes), Err(MessageError::Truncated { .. })));
     }
 
     #[test]
     fn the_checks_of_the_reference_hold() {
-        let check = |change: fn(&mut Transaction)| {
+        let check = |change: fn(&mut BitcoinTransaction)| {
             let mut transaction = sample();
             change(&mut transaction);
             transaction.verify()

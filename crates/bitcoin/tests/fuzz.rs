@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rhizome_bitcoin::partial_tree::PartialTree;
 use rhizome_bitcoin::script::p2sh_script;
 use rhizome_bitcoin::{
-    OutPoint, Transaction, TransactionInput, TransactionOutput, hash160, output_kind, parse_script, push_data,
+    BitcoinTransaction, OutPoint, TransactionInput, TransactionOutput, hash160, output_kind, parse_script, push_data,
     spends_correctly,
 };
 
@@ -16,11 +16,11 @@ use crate::mutation::Random;
 const TIME_LIMIT: Duration = Duration::from_secs(20);
 
 /// Uses a transaction in every way. Its serialization must lead to the same transaction.
-fn use_transaction(transaction: &Transaction) {
+fn use_transaction(transaction: &BitcoinTransaction) {
     let bytes = transaction.serialize();
     assert_eq!(bytes.len(), transaction.size());
     if !transaction.inputs.is_empty() {
-        assert_eq!(Transaction::parse(&bytes), Ok(transaction.clone()));
+        assert_eq!(BitcoinTransaction::parse(&bytes), Ok(transaction.clone()));
         assert_eq!(transaction.txid() == transaction.wtxid(), !transaction.has_witness());
     }
     let _ = transaction.verify();
@@ -37,7 +37,7 @@ fn use_transaction(transaction: &Transaction) {
     transaction.outputs.iter().for_each(|output| _ = output_kind(&output.script));
 }
 
-fn spend(redeem_script: &[u8], random: &mut Random) -> Transaction {
+fn spend(redeem_script: &[u8], random: &mut Random) -> BitcoinTransaction {
     let mut script = Vec::new();
     for _ in 0..random.below(4) {
         push_data(&mut script, &random.bytes(74));
@@ -45,7 +45,7 @@ fn spend(redeem_script: &[u8], random: &mut Random) -> Transaction {
     push_data(&mut script, redeem_script);
     let outpoint = OutPoint { txid: [7; 32], index: random.below(3) as u32 };
     let sequence = random.next() as u32;
-    Transaction {
+    BitcoinTransaction {
         version: 2,
         inputs: vec![TransactionInput { outpoint, script, sequence, witness: Vec::new() }],
         outputs: vec![TransactionOutput { satoshis: 5, script: vec![0x6a] }],
@@ -57,7 +57,7 @@ fn spend(redeem_script: &[u8], random: &mut Random) -> Transaction {
 fn fuzz_corpus_bitcoin_transaction() {
     fuzz_corpus("bitcoin-transaction", 20, &[], |bytes, _random| {
         let _ = PartialTree::parse(bytes);
-        if let Ok(transaction) = Transaction::parse(bytes) {
+        if let Ok(transaction) = BitcoinTransaction::parse(bytes) {
             use_transaction(&transaction);
         }
     });

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::fs::File;
 
 use flate2::read::GzDecoder;
-use rhizome_bitcoin::{OutputKind, ScriptError, Transaction, display, output_kind, parse_script};
+use rhizome_bitcoin::{BitcoinTransaction, OutputKind, ScriptError, display, output_kind, parse_script};
 use serde_json::Value;
 
 const VECTORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/bridge/bitcoin-objects.json.gz");
@@ -22,7 +22,7 @@ fn bytes_at(case: &Value, name: &str) -> Result<Vec<u8>, String> {
 
 /// Compares a transaction, its hashes and the signature hashes of its inputs with the recorded ones.
 fn check_transaction(case: &Value) -> Verdict {
-    let parsed = Transaction::parse(&bytes_at(case, "raw")?);
+    let parsed = BitcoinTransaction::parse(&bytes_at(case, "raw")?);
     equal("parses", case["error"].is_null(), parsed.is_ok())?;
     let Ok(transaction) = parsed else { return Ok(()) };
     equal("txid", case["txid"].as_str(), Some(hex::encode(display(transaction.txid())).as_str()))?;

@@ -8,7 +8,7 @@ use crate::slots::access::decode_elements;
 use crate::slots::keys::coinbase_word;
 use crate::storage::Storage;
 use crate::submission::{proven_root, verified_transaction};
-use rhizome_bitcoin::{Digest, Transaction, display, parse_script, sha256d};
+use rhizome_bitcoin::{BitcoinTransaction, Digest, display, parse_script, sha256d};
 use rhizome_primitives::{B256, Bytes, Rule, hex};
 
 /// Start of an output script with a commitment to the witnesses of a block; the commitment follows (BIP-141).
@@ -71,7 +71,7 @@ pub(crate) fn register(
 
 /// Returns the commitment in the last output that has one. Until RSKIP-460 an output behind it whose script does not parse
 /// is a call error.
-fn commitment(ctx: &CallContext<'_>, coinbase: &Transaction) -> Result<Option<Digest>> {
+fn commitment(ctx: &CallContext<'_>, coinbase: &BitcoinTransaction) -> Result<Option<Digest>> {
     for output in coinbase.outputs.iter().rev() {
         if !ctx.has(Rule::Rskip460) {
             parse_script(&output.script)?;

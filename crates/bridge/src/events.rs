@@ -8,7 +8,7 @@ use crate::federation::{Federation, member_address};
 use crate::slots::pending_federation::{FederationMember, PublicKey};
 use crate::units::WEI_PER_SATOSHI;
 use rhizome_bitcoin::varint::put_varint;
-use rhizome_bitcoin::{Transaction, display};
+use rhizome_bitcoin::{BitcoinTransaction, display};
 use rhizome_primitives::{Address, B256, BRIDGE, I256, Log, Rule, U256, keccak256};
 
 /// A value in the data of an event.
@@ -102,7 +102,12 @@ pub(crate) fn add_signature(
 }
 
 /// A completely signed transaction.
-pub(crate) fn release_btc(logs: &mut Vec<Log>, ctx: &CallContext<'_>, rsk_hash: B256, transaction: &Transaction) {
+pub(crate) fn release_btc(
+    logs: &mut Vec<Log>,
+    ctx: &CallContext<'_>,
+    rsk_hash: B256,
+    transaction: &BitcoinTransaction,
+) {
     let bytes = transaction.serialize();
     match ctx.has(Rule::Rskip146) {
         true => log(logs, "release_btc(bytes32,bytes)", &[rsk_hash], &[Value::Bytes(&bytes)]),

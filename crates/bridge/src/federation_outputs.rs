@@ -6,7 +6,7 @@ use crate::federation::{self, Federation};
 use crate::slots::coins::Coin;
 use crate::storage::Storage;
 use crate::submission::display_id;
-use rhizome_bitcoin::{ScriptError, Transaction, TransactionOutput, output_kind};
+use rhizome_bitcoin::{BitcoinTransaction, ScriptError, TransactionOutput, output_kind};
 use std::rc::Rc;
 
 /// An output and its position.
@@ -14,7 +14,10 @@ pub(crate) type IndexedOutput<'a> = (u32, &'a TransactionOutput);
 
 /// Returns the outputs with one of the scripts. The reference asks for the kind of every output, so one on which it crashes
 /// is a call error.
-pub(crate) fn outputs_to<'a>(transaction: &'a Transaction, scripts: &[Vec<u8>]) -> Result<Vec<IndexedOutput<'a>>> {
+pub(crate) fn outputs_to<'a>(
+    transaction: &'a BitcoinTransaction,
+    scripts: &[Vec<u8>],
+) -> Result<Vec<IndexedOutput<'a>>> {
     let mut found = Vec::new();
     for (index, output) in (0_u32..).zip(&transaction.outputs) {
         if scripts.contains(&output.script) {
@@ -33,7 +36,7 @@ pub(crate) fn sum(outputs: &[IndexedOutput<'_>]) -> Result<i64> {
 }
 
 /// Returns outputs as coins.
-pub(crate) fn coins_of(transaction: &Transaction, outputs: &[IndexedOutput<'_>]) -> Vec<Coin> {
+pub(crate) fn coins_of(transaction: &BitcoinTransaction, outputs: &[IndexedOutput<'_>]) -> Vec<Coin> {
     let (txid, is_coinbase) = (display_id(transaction), transaction.is_coinbase());
     let coin = |(index, output): &IndexedOutput<'_>| Coin {
         satoshis: output.satoshis,
@@ -55,7 +58,7 @@ pub(crate) fn output_scripts(ctx: &CallContext<'_>, federations: &[Rc<Federation
 pub(crate) fn register_coins(
     storage: &mut Storage<'_>,
     ctx: &CallContext<'_>,
-    transaction: &Transaction,
+    transaction: &BitcoinTransaction,
 ) -> Result<()> {
     let script = federation::active(storage, ctx)?.output_script(ctx)?;
     let coins = coins_of(transaction, &outputs_to(transaction, &[script])?);

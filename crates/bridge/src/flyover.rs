@@ -15,7 +15,7 @@ use crate::storage::Storage;
 use crate::submission::{Submission, display_id};
 use crate::units::WEI_PER_SATOSHI;
 use rhizome_bitcoin::script::script_hash;
-use rhizome_bitcoin::{BitcoinAddress, OutputKind, Transaction, display, output_kind};
+use rhizome_bitcoin::{BitcoinAddress, BitcoinTransaction, OutputKind, display, output_kind};
 use rhizome_primitives::{Address, B256, Log, Rule, U256, keccak256};
 
 /// Size of a serialized Bitcoin address: version and hash.
@@ -177,7 +177,7 @@ fn derivation(arguments: &FlyoverArguments<'_>, user: &BitcoinAddress, provider:
 /// Returns the outputs with one of the scripts. Until RSKIP-293 an output without an address is a failure.
 fn paid_outputs<'a>(
     ctx: &CallContext<'_>,
-    transaction: &'a Transaction,
+    transaction: &'a BitcoinTransaction,
     scripts: &[Vec<u8>],
 ) -> Result<Vec<IndexedOutput<'a>>> {
     if !ctx.has(Rule::Rskip293) {

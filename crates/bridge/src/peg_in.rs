@@ -12,7 +12,7 @@ use crate::federation;
 use crate::federation_outputs::{output_scripts, outputs_to, sum};
 use crate::storage::Storage;
 use outcome::PegIn;
-use rhizome_bitcoin::Transaction;
+use rhizome_bitcoin::BitcoinTransaction;
 use rhizome_primitives::{Log, Rule};
 
 /// Registers, refunds or rejects a peg-in in the Bitcoin block at `height`.
@@ -20,7 +20,7 @@ pub(crate) fn register(
     storage: &mut Storage<'_>,
     ctx: &CallContext<'_>,
     logs: &mut Vec<Log>,
-    transaction: &Transaction,
+    transaction: &BitcoinTransaction,
     height: i32,
 ) -> Result<()> {
     let peg_in = PegIn { transaction, satoshis: total(storage, ctx, transaction)? };
@@ -31,7 +31,7 @@ pub(crate) fn register(
 }
 
 /// Returns the satoshis sent to the live federations. Loads the coins of both, so that the save writes them.
-fn total(storage: &mut Storage<'_>, ctx: &CallContext<'_>, transaction: &Transaction) -> Result<i64> {
+fn total(storage: &mut Storage<'_>, ctx: &CallContext<'_>, transaction: &BitcoinTransaction) -> Result<i64> {
     federation::active_coins(storage, ctx)?;
     if federation::retiring(storage, ctx)?.is_some() {
         federation::retiring_coins(storage, ctx)?;

@@ -3,13 +3,13 @@
 use crate::error::{MethodFailure, Result};
 use crate::placeholders::{SCRIPT_SIGNATURES, WITNESS_SIGNATURES, legacy_script, segwit_script, segwit_witness};
 use crate::redeem_script::{RedeemScript, redeem_script_of_input};
-use rhizome_bitcoin::{Digest, Transaction};
+use rhizome_bitcoin::{BitcoinTransaction, Digest};
 
 /// Returns the legacy signature hash of the first input of a transaction whose signatures are removed; `None` if an input
 /// has no multisig redeem script, or the script requires more signatures than any peg-out.
 ///
 /// A script can require billions of signatures, so placeholders are made only of plausible numbers.
-pub(crate) fn index_hash(transaction: &Transaction) -> Result<Option<Digest>> {
+pub(crate) fn index_hash(transaction: &BitcoinTransaction) -> Result<Option<Digest>> {
     let mut unsigned = transaction.clone();
     let mut first = None;
     let mut is_plausible = true;
@@ -45,7 +45,7 @@ mod tests {
         [count, &[33], &[2; 33], &[0x51, 0xae]].concat()
     }
 
-    fn spend(scripts: &[Vec<u8>], has_witness: bool) -> Transaction {
+    fn spend(scripts: &[Vec<u8>], has_witness: bool) -> BitcoinTransaction {
         let input = |(index, script): (u32, &Vec<u8>)| {
             let mut push = Vec::new();
             push_data(&mut push, script);
@@ -53,7 +53,12 @@ mod tests {
             let witness = if has_witness { vec![vec![9], script.clone()] } else { vec![] };
             TransactionInput { outpoint, script: push, sequence: 0, witness }
         };
-        Transaction { version: 2, inputs: (0..).zip(scripts).map(input).collect(), outputs: vec![], lock_time: 0 }
+        BitcoinTransaction {
+            version: 2,
+            inputs: (0..).zip(scripts).map(input).collect(),
+            outputs: vec![],
+            lock_time: 0,
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::error::{MethodFailure, Result};
 use rhizome_bitcoin::script::opcode;
-use rhizome_bitcoin::{Chunk, ScriptError, Transaction, parse_script};
+use rhizome_bitcoin::{BitcoinTransaction, Chunk, ScriptError, parse_script};
 use rhizome_primitives::hex;
 use std::ops::Range;
 
@@ -135,7 +135,7 @@ impl RedeemScript {
 
 /// Returns the redeem script of an input (docs/spec/bridge.md, 4.4). It may be any script: check
 /// [`RedeemScript::is_multisig`].
-pub(crate) fn redeem_script_of_input(transaction: &Transaction, input: usize) -> Result<Option<RedeemScript>> {
+pub(crate) fn redeem_script_of_input(transaction: &BitcoinTransaction, input: usize) -> Result<Option<RedeemScript>> {
     let input = transaction.inputs.get(input).ok_or(MethodFailure::Rejected)?;
     let script = match input.witness.last() {
         Some(push) => Some(push.as_slice()),

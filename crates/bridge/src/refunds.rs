@@ -9,7 +9,7 @@ use crate::settlement::{log_request, record_input_values, wait_for_confirmations
 use crate::storage::Storage;
 use crate::transaction_builder::build_empty_wallet;
 use crate::wallet::{FederationWallet, FlyoverAddresses};
-use rhizome_bitcoin::{BitcoinAddress, Transaction, p2pkh_script, p2sh_script, parse_script};
+use rhizome_bitcoin::{BitcoinAddress, BitcoinTransaction, p2pkh_script, p2sh_script, parse_script};
 use rhizome_primitives::{B256, Log, Rule};
 use std::rc::Rc;
 
@@ -38,7 +38,7 @@ pub(crate) fn build_refund(
     storage: &mut Storage<'_>,
     ctx: &CallContext<'_>,
     logs: &mut Vec<Log>,
-    peg_in: &Transaction,
+    peg_in: &BitcoinTransaction,
     refund: &Refund,
 ) -> Result<()> {
     let Refund { source, to, satoshis, hash } = *refund;
@@ -73,7 +73,7 @@ impl RefundSource {
 
 /// Returns the first federation with an output. An output script that cannot be parsed is a call error if it precedes the
 /// output.
-fn first_paid(peg_in: &Transaction, live: &[Rc<Federation>], scripts: &[Vec<u8>]) -> Result<Rc<Federation>> {
+fn first_paid(peg_in: &BitcoinTransaction, live: &[Rc<Federation>], scripts: &[Vec<u8>]) -> Result<Rc<Federation>> {
     for (federation, script) in live.iter().zip(scripts) {
         for output in &peg_in.outputs {
             if output.script == *script {

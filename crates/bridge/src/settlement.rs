@@ -7,7 +7,7 @@ use crate::federation;
 use crate::peg_out_index::index_hash;
 use crate::storage::Storage;
 use crate::transaction_builder::BuiltTransaction;
-use rhizome_bitcoin::{Transaction, TransactionInput, display};
+use rhizome_bitcoin::{BitcoinTransaction, TransactionInput, display};
 use rhizome_primitives::{B256, Log, Rule};
 use std::collections::HashSet;
 
@@ -45,7 +45,7 @@ pub(crate) fn settle(
 }
 
 /// Returns the outpoints of the inputs: ids in display order, and indexes.
-pub(crate) fn spent_outpoints(transaction: &Transaction) -> HashSet<([u8; 32], u32)> {
+pub(crate) fn spent_outpoints(transaction: &BitcoinTransaction) -> HashSet<([u8; 32], u32)> {
     let outpoint = |input: &TransactionInput| (display(input.outpoint.txid), input.outpoint.index);
     transaction.inputs.iter().map(outpoint).collect()
 }
@@ -54,7 +54,7 @@ pub(crate) fn spent_outpoints(transaction: &Transaction) -> HashSet<([u8; 32], u
 pub(crate) fn wait_for_confirmations(
     storage: &mut Storage<'_>,
     ctx: &CallContext<'_>,
-    transaction: &Transaction,
+    transaction: &BitcoinTransaction,
     hash: Option<B256>,
 ) -> Result<()> {
     let hash = hash.filter(|_| ctx.has(Rule::Rskip146));
@@ -66,7 +66,7 @@ pub(crate) fn wait_for_confirmations(
 pub(crate) fn log_request(
     ctx: &CallContext<'_>,
     logs: &mut Vec<Log>,
-    transaction: &Transaction,
+    transaction: &BitcoinTransaction,
     hash: Option<B256>,
     satoshis: i64,
 ) {
@@ -80,7 +80,7 @@ pub(crate) fn record_input_values(
     storage: &mut Storage<'_>,
     ctx: &CallContext<'_>,
     logs: &mut Vec<Log>,
-    transaction: &Transaction,
+    transaction: &BitcoinTransaction,
     values: &[i64],
 ) -> Result<()> {
     if !ctx.has(Rule::Rskip428) {

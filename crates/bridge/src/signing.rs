@@ -12,7 +12,7 @@ use crate::slots::pending_federation::FederationMember;
 use crate::slots::slot::SvpSpend;
 use crate::storage::Storage;
 use crate::svp;
-use rhizome_bitcoin::{Digest, Transaction, display, parse_script, push_data};
+use rhizome_bitcoin::{BitcoinTransaction, Digest, display, parse_script, push_data};
 use rhizome_primitives::{B256, Log, Rule};
 use secp256k1::PublicKey;
 
@@ -123,7 +123,7 @@ fn sign(
     member: &FederationMember,
     signatures: &[BitcoinSignature],
     request: B256,
-    transaction: &mut Transaction,
+    transaction: &mut BitcoinTransaction,
 ) -> Result<()> {
     let hashes = (0..transaction.inputs.len()).map(|input| signature_hash(storage, transaction, input));
     let hashes = hashes.collect::<Result<Vec<_>>>()?;
@@ -149,7 +149,7 @@ fn sign(
 }
 
 /// Returns the hash that the signature of an input signs.
-fn signature_hash(storage: &mut Storage<'_>, transaction: &Transaction, input: usize) -> Result<Digest> {
+fn signature_hash(storage: &mut Storage<'_>, transaction: &BitcoinTransaction, input: usize) -> Result<Digest> {
     let script = redeem_script_of_input(transaction, input)?.ok_or(MethodFailure::Rejected)?;
     let has_witness = transaction.inputs.get(input).is_some_and(|input| !input.witness.is_empty());
     let hash = if has_witness {
@@ -180,7 +180,7 @@ struct MemberKey<'m> {
 impl MemberKey<'_> {
     fn sign_input(
         &self,
-        transaction: &mut Transaction,
+        transaction: &mut BitcoinTransaction,
         input: usize,
         signature: &BitcoinSignature,
         hash: &Digest,
@@ -224,7 +224,7 @@ impl MemberKey<'_> {
 }
 
 /// Returns the stack that an input leaves: a dummy element, the slots of signatures, and the redeem script.
-fn elements(transaction: &Transaction, input: usize) -> Result<Vec<Vec<u8>>> {
+fn elements(transaction: &BitcoinTransaction, input: usize) -> Result<Vec<Vec<u8>>> {
     let input = transaction.inputs.get(input).ok_or(MethodFailure::Rejected)?;
     if !input.witness.is_empty() {
         return Ok(input.witness.clone());
@@ -233,7 +233,7 @@ fn elements(transaction: &Transaction, input: usize) -> Result<Vec<Vec<u8>>> {
     chunks.iter().map(|chunk| chunk.data.map(<[u8]>::to_vec).ok_or(MethodFailure::Rejected)).collect()
 }
 
-fn set_elements(transaction: &mut Transaction, input: usize, elements: Vec<Vec<u8>>) {
+fn set_elements(transaction: &mut BitcoinTransaction, input: usize, elements: Vec<Vec<u8>>) {
     let Some(input) = transaction.inputs.get_mut(input) else { return };
     if !input.witness.is_empty() {
         input.witness = elements;
@@ -265,7 +265,7 @@ fn insert(elements: &mut Vec<Vec<u8>>, position: usize, signature: Vec<u8>) -> R
 }
 
 /// Returns true if no input lacks a signature.
-fn is_complete(transaction: &Transaction) -> Result<bool> {
+fn is_complete(transaction: &BitcoinTransaction) -> Result<bool> {
     for input in 0..transaction.inputs.len() {
         let script = redeem_script_of_input(transaction, input)?.ok_or(MethodFailure::Rejected)?;
         let elements = elements(transaction, input)?;

@@ -15,7 +15,7 @@ use crate::slots::slot::{ClearableHeight, Slot, StoredScript, SvpSpend};
 use crate::slots::waiting_for_confirmations::WaitingForConfirmations;
 use crate::slots::waiting_for_signatures::WaitingForSignatures;
 use crate::slots::whitelist::Whitelist;
-use rhizome_bitcoin::Transaction;
+use rhizome_bitcoin::BitcoinTransaction;
 use rhizome_primitives::{Address, B256, Bytes, Network, Rule, Rules, U256, rlp};
 
 /// The slots of the Bridge, in the order in which the save visits them.
@@ -52,7 +52,7 @@ pub(crate) struct Storage<'a> {
 pub(crate) struct SvpSlots {
     /// Id of the fund transaction without signatures, display order.
     pub(crate) fund_hash: Slot<Option<B256>>,
-    pub(crate) fund_signed: Slot<Option<Transaction>>,
+    pub(crate) fund_signed: Slot<Option<BitcoinTransaction>>,
     /// Id of the spend transaction without signatures, display order.
     pub(crate) spend_hash: Slot<Option<B256>>,
     pub(crate) spend_waiting: Slot<SvpSpend>,

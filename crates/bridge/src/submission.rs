@@ -7,7 +7,7 @@ use crate::error::{MethodFailure, Result};
 use crate::headers::{main_chain_header_at, store::best_header};
 use crate::storage::Storage;
 use rhizome_bitcoin::partial_tree::PartialTree;
-use rhizome_bitcoin::{Digest, Transaction, display, sha256d};
+use rhizome_bitcoin::{BitcoinTransaction, Digest, display, sha256d};
 use rhizome_primitives::{B256, Rule};
 
 /// Position of the number of inputs in a transaction.
@@ -52,7 +52,7 @@ impl Submission<'_> {
     }
 
     /// Returns the transaction. A malformed or invalid transaction is a call error.
-    pub(crate) fn parse(&self) -> Result<Transaction> {
+    pub(crate) fn parse(&self) -> Result<BitcoinTransaction> {
         verified_transaction(self.transaction)
     }
 }
@@ -65,14 +65,14 @@ pub(crate) fn proven_root(proof: &[u8], transaction: &Digest) -> Result<Option<D
 }
 
 /// Reads a transaction and checks what the reference checks before it registers one.
-pub(crate) fn verified_transaction(bytes: &[u8]) -> Result<Transaction> {
-    let transaction = Transaction::parse(bytes).map_err(|_malformed| MethodFailure::Rejected)?;
+pub(crate) fn verified_transaction(bytes: &[u8]) -> Result<BitcoinTransaction> {
+    let transaction = BitcoinTransaction::parse(bytes).map_err(|_malformed| MethodFailure::Rejected)?;
     transaction.verify().map_err(|_invalid| MethodFailure::Rejected)?;
     Ok(transaction)
 }
 
 /// Returns the id of a transaction in display order, as slots and events hold it.
-pub(crate) fn display_id(transaction: &Transaction) -> B256 {
+pub(crate) fn display_id(transaction: &BitcoinTransaction) -> B256 {
     B256::from(display(transaction.txid()))
 }
 

@@ -14,7 +14,7 @@ use crate::size_estimates::peg_out_size;
 use crate::slots::slot::SvpSpend;
 use crate::storage::Storage;
 use crate::transaction_builder::build_svp_fund;
-use rhizome_bitcoin::{OutPoint, Transaction, TransactionInput, TransactionOutput, display};
+use rhizome_bitcoin::{BitcoinTransaction, OutPoint, TransactionInput, TransactionOutput, display};
 use rhizome_primitives::{B256, Log, b256};
 
 /// Derivation of the flyover address that the fund transaction pays beside the address of the federation.
@@ -57,7 +57,11 @@ pub(crate) fn is_spend_request(storage: &mut Storage<'_>, ctx: &CallContext<'_>,
 }
 
 /// Continues the validation with a registered fund transaction. After the period it has no effect.
-pub(crate) fn register_fund(storage: &mut Storage<'_>, ctx: &CallContext<'_>, funding: &Transaction) -> Result<()> {
+pub(crate) fn register_fund(
+    storage: &mut Storage<'_>,
+    ctx: &CallContext<'_>,
+    funding: &BitcoinTransaction,
+) -> Result<()> {
     if is_ongoing(storage, ctx)? {
         storage.svp.fund_signed.set(Some(funding.clone()));
         storage.svp.fund_hash.set(None);
@@ -108,7 +112,7 @@ fn spend(
     ctx: &CallContext<'_>,
     logs: &mut Vec<Log>,
     proposed: &Federation,
-    funding: &Transaction,
+    funding: &BitcoinTransaction,
 ) -> Result<()> {
     let spent = [
         (proposed.output_script(ctx)?, proposed.redeem_script(ctx)?),
@@ -130,7 +134,7 @@ fn spend(
     }
     let script = federation::active(storage, ctx)?.output_script(ctx)?;
     let outputs = vec![TransactionOutput { satoshis, script }];
-    let transaction = Transaction { version: VERSION, inputs, outputs, lock_time: 0 };
+    let transaction = BitcoinTransaction { version: VERSION, inputs, outputs, lock_time: 0 };
     let hash = ctx.call.transaction_hash;
     storage.svp.spend_hash.set(Some(B256::from(display(transaction.txid()))));
     storage.svp.spend_waiting.set(SvpSpend(Some((hash, transaction.clone()))));
@@ -139,7 +143,7 @@ fn spend(
     record_input_values(storage, ctx, logs, &transaction, &values)
 }
 
-fn input(funding: &Transaction, index: u32, redeem_script: &[u8], is_segwit: bool) -> Result<TransactionInput> {
+fn input(funding: &BitcoinTransaction, index: u32, redeem_script: &[u8], is_segwit: bool) -> Result<TransactionInput> {
     let redeem_script = RedeemScript::recognize(redeem_script)?;
     let (script, witness) = match is_segwit {
         true => (placeholders::segwit_script(&redeem_script), placeholders::segwit_witness(&redeem_script)?),

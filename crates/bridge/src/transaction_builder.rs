@@ -10,7 +10,9 @@ use crate::slots::release_queue::ReleaseRequest;
 use crate::storage::Storage;
 use crate::transaction_size::{MINIMUM_FEE_PER_KB, minimum_output, unsigned_size, weighted_size, with_script_sizes};
 use crate::wallet::{FederationWallet, InputPlaceholder};
-use rhizome_bitcoin::{Digest, OutPoint, Transaction, TransactionInput, TransactionOutput, display, p2pkh_script};
+use rhizome_bitcoin::{
+    BitcoinTransaction, Digest, OutPoint, TransactionInput, TransactionOutput, display, p2pkh_script,
+};
 use rhizome_primitives::Rule;
 use std::rc::Rc;
 
@@ -33,7 +35,7 @@ pub(crate) enum BuildFailure {
 
 /// A transaction without signatures, and the values of the coins that it spends.
 pub(crate) struct BuiltTransaction {
-    pub(crate) transaction: Transaction,
+    pub(crate) transaction: BitcoinTransaction,
     /// Satoshis, in the order of the inputs.
     pub(crate) input_values: Vec<i64>,
 }
@@ -215,7 +217,10 @@ fn assemble(
     };
     let inputs = selection.coins.iter().zip(used).map(input).collect();
     let input_values = selection.coins.iter().map(|coin| coin.satoshis).collect();
-    Ok(Ok(BuiltTransaction { transaction: Transaction { version, inputs, outputs, lock_time: 0 }, input_values }))
+    Ok(Ok(BuiltTransaction {
+        transaction: BitcoinTransaction { version, inputs, outputs, lock_time: 0 },
+        input_values,
+    }))
 }
 
 /// Returns the size that the fee pays for.

@@ -56,11 +56,11 @@ mod tests {
 
     #[test]
     fn sizes_are_those_of_the_serialization() {
-        use rhizome_bitcoin::{OutPoint, Transaction, TransactionInput, TransactionOutput};
+        use rhizome_bitcoin::{BitcoinTransaction, OutPoint, TransactionInput, TransactionOutput};
         for (inputs, outputs, script) in [(1, 1, 0), (252, 3, 252), (253, 253, 300), (1, 1, 70_000)] {
             let outpoint = OutPoint { txid: [1; 32], index: 0 };
             let input = TransactionInput { outpoint, script: vec![0; script], sequence: 0, witness: vec![] };
-            let transaction = Transaction {
+            let transaction = BitcoinTransaction {
                 version: 2,
                 inputs: vec![input; inputs],
                 outputs: vec![TransactionOutput { satoshis: 1, script: vec![0; 25] }; outputs],

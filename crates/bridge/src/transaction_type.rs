@@ -11,7 +11,7 @@ use crate::placeholders;
 use crate::redeem_script::redeem_script_of_input;
 use crate::storage::Storage;
 use crate::submission::display_id;
-use rhizome_bitcoin::Transaction;
+use rhizome_bitcoin::BitcoinTransaction;
 use rhizome_primitives::{B256, Rule};
 
 /// The role of a registered transaction.
@@ -31,7 +31,7 @@ pub(crate) enum TransactionType {
 pub(crate) fn transaction_type(
     storage: &mut Storage<'_>,
     ctx: &CallContext<'_>,
-    transaction: &Transaction,
+    transaction: &BitcoinTransaction,
     height: i32,
 ) -> Result<TransactionType> {
     let live = federation::live(storage, ctx)?;
@@ -63,7 +63,7 @@ pub(crate) fn transaction_type(
 }
 
 /// Returns true if a transaction without its signatures has a hash that is set. Display order.
-fn is_unsigned_hash(ctx: &CallContext<'_>, transaction: &Transaction, expected: Option<B256>) -> Result<bool> {
+fn is_unsigned_hash(ctx: &CallContext<'_>, transaction: &BitcoinTransaction, expected: Option<B256>) -> Result<bool> {
     match expected {
         None => Ok(false),
         Some(_) => Ok(hash_without_signatures(ctx, transaction)? == expected),
@@ -72,7 +72,7 @@ fn is_unsigned_hash(ctx: &CallContext<'_>, transaction: &Transaction, expected: 
 
 /// Returns the id that a transaction had before it was signed, display order; `None` if an input has no redeem script.
 /// Until RSKIP-305 a redeem script that is no multisig is a call error.
-fn hash_without_signatures(ctx: &CallContext<'_>, transaction: &Transaction) -> Result<Option<B256>> {
+fn hash_without_signatures(ctx: &CallContext<'_>, transaction: &BitcoinTransaction) -> Result<Option<B256>> {
     if transaction.has_witness() {
         return Ok(Some(display_id(transaction)));
     }

@@ -1,6 +1,6 @@
 //! Batches of random requests out of random coins: no satoshi appears or disappears.
 
-use rhizome_bitcoin::{Transaction, display};
+use rhizome_bitcoin::{BitcoinTransaction, display};
 use rhizome_bridge::{BlockIndex, Call, CallMode, Host, genesis_federation};
 use rhizome_primitives::{Address, Bytes, ChainSpec, I256, Log, Network, U256, hex, keccak256, rlp};
 use rhizome_trie::StateError;
@@ -52,10 +52,10 @@ impl PaidHost {
     }
 
     /// Returns the transactions that wait for confirmations.
-    fn waiting(&self) -> Vec<Transaction> {
+    fn waiting(&self) -> Vec<BitcoinTransaction> {
         let encoded = self.get(WAITING);
         let items = rlp::decode_list(&encoded).unwrap().list("waiting").unwrap();
-        items.chunks(3).map(|items| Transaction::parse(items[0].bytes()).unwrap()).collect()
+        items.chunks(3).map(|items| BitcoinTransaction::parse(items[0].bytes()).unwrap()).collect()
     }
 }
 

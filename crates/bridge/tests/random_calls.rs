@@ -3,7 +3,7 @@
 
 use rhizome_bitcoin::partial_tree::PartialTree;
 use rhizome_bitcoin::{
-    BitcoinHeader, OutPoint, Transaction, TransactionInput, TransactionOutput, display, hash160, p2pkh_script,
+    BitcoinHeader, BitcoinTransaction, OutPoint, TransactionInput, TransactionOutput, display, hash160, p2pkh_script,
     parse_script, push_data,
 };
 use rhizome_bridge::{BlockIndex, Call, CallFailure, CallMode, Host, genesis_federation, selectors};
@@ -113,7 +113,7 @@ struct Life {
     change: HashMap<OutPointKey, i64>,
     /// Values that the Bridge keeps although it has rejected the request, satoshis.
     lost: i64,
-    released: Vec<Transaction>,
+    released: Vec<BitcoinTransaction>,
     peg_outs: usize,
     refunds: usize,
 }
@@ -205,7 +205,7 @@ impl Life {
     }
 
     /// Puts a transaction into a Bitcoin block. Returns the call that registers it.
-    fn registration(&mut self, transaction: &Transaction) -> Vec<u8> {
+    fn registration(&mut self, transaction: &BitcoinTransaction) -> Vec<u8> {
         let txid = transaction.txid();
         self.mine(txid, CONFIRMATIONS + 1);
         for (index, output) in (0..).zip(&transaction.outputs) {
@@ -273,7 +273,7 @@ impl Life {
             return;
         }
         let at = 2 * numbers.below(count) as usize;
-        let transaction = Transaction::parse(&waiting[at + 1]).unwrap();
+        let transaction = BitcoinTransaction::parse(&waiting[at + 1]).unwrap();
         let secret = secret(&format!("federator{}", 1 + numbers.below(3)));
         let key = PublicKey::from_secret_key(SECP256K1, &secret).serialize();
         let signature = |(index, input): (usize, &TransactionInput)| {
@@ -337,10 +337,11 @@ impl Life {
     }
 
     /// Returns the waiting transactions that no earlier check has seen.
-    fn new_transactions(&self) -> Vec<Transaction> {
+    fn new_transactions(&self) -> Vec<BitcoinTransaction> {
         let mut waiting = Vec::new();
         for (slot, size) in [("releaseTransactionSet", 2), ("releaseTransactionSetWithTxHash", 3)] {
-            waiting.extend(self.host.list(slot).chunks(size).map(|entry| Transaction::parse(&entry[0]).unwrap()));
+            waiting
+                .extend(self.host.list(slot).chunks(size).map(|entry| BitcoinTransaction::parse(&entry[0]).unwrap()));
         }
         waiting.retain(|transaction| !self.change.contains_key(&outpoint(&transaction.inputs[0])));
         waiting
@@ -370,7 +371,7 @@ impl Life {
 }
 
 /// Returns a transaction of a user, or of a multisig, that pays to the federation.
-fn deposit(numbers: &mut Numbers) -> Transaction {
+fn deposit(numbers: &mut Numbers) -> BitcoinTransaction {
     let mut script = Vec::new();
     let key = PublicKey::from_secret_key(SECP256K1, &secret(&format!("user{}", numbers.below(4)))).serialize();
     if numbers.below(4) == 0 {
@@ -398,7 +399,7 @@ fn deposit(numbers: &mut Numbers) -> Transaction {
         outputs.push(TransactionOutput { satoshis: 0, script });
     }
     let inputs = vec![TransactionInput { outpoint: previous, script, sequence: u32::MAX, witness: Vec::new() }];
-    Transaction { version: 1, inputs, outputs, lock_time: 0 }
+    BitcoinTransaction { version: 1, inputs, outputs, lock_time: 0 }
 }
 
 enum Argument {
@@ -442,12 +443,12 @@ fn sized(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the transaction in the event of its release.
-fn signed_transaction(log: &Log) -> Transaction {
+fn signed_transaction(log: &Log) -> BitcoinTransaction {
     let bytes = match rlp::decode_list(&log.data).and_then(|list| list.list("event")) {
         Ok(items) => items[1].bytes().to_vec(),
         Err(_) => log.data[64..].to_vec(),
     };
-    Transaction::parse(&bytes).unwrap()
+    BitcoinTransaction::parse(&bytes).unwrap()
 }
 
 fn outpoint(input: &TransactionInput) -> OutPointKey {

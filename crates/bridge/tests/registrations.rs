@@ -2,7 +2,7 @@
 
 use rhizome_bitcoin::partial_tree::PartialTree;
 use rhizome_bitcoin::{
-    BitcoinHeader, OutPoint, Transaction, TransactionInput, TransactionOutput, display, p2pkh_script, push_data,
+    BitcoinHeader, BitcoinTransaction, OutPoint, TransactionInput, TransactionOutput, display, p2pkh_script, push_data,
     sha256d,
 };
 use rhizome_bridge::{BlockIndex, Call, CallFailure, CallMode, Host};
@@ -115,11 +115,11 @@ fn input(index: u32, script: Vec<u8>) -> TransactionInput {
     TransactionInput { outpoint: OutPoint { txid: [7; 32], index }, script, sequence: u32::MAX, witness: Vec::new() }
 }
 
-fn peg_in(outputs: Vec<TransactionOutput>) -> Transaction {
+fn peg_in(outputs: Vec<TransactionOutput>) -> BitcoinTransaction {
     let mut script = Vec::new();
     push_data(&mut script, &[48; 71]);
     push_data(&mut script, &KEY);
-    Transaction { version: 2, inputs: vec![input(0, script)], outputs, lock_time: 0 }
+    BitcoinTransaction { version: 2, inputs: vec![input(0, script)], outputs, lock_time: 0 }
 }
 
 fn to_federation() -> TransactionOutput {

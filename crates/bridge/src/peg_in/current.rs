@@ -9,7 +9,7 @@ use crate::federation;
 use crate::federation_outputs::{output_scripts, outputs_to};
 use crate::storage::Storage;
 use rhizome_bitcoin::script::script_hash;
-use rhizome_bitcoin::{BitcoinAddress, OutputKind, Transaction, output_kind};
+use rhizome_bitcoin::{BitcoinAddress, BitcoinTransaction, OutputKind, output_kind};
 use rhizome_primitives::{Log, Rule};
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ pub(super) fn process(
     }
 }
 
-fn judge(storage: &mut Storage<'_>, ctx: &CallContext<'_>, transaction: &Transaction) -> Result<PegInDecision> {
+fn judge(storage: &mut Storage<'_>, ctx: &CallContext<'_>, transaction: &BitcoinTransaction) -> Result<PegInDecision> {
     let live = federation::live(storage, ctx)?;
     let scripts = output_scripts(ctx, &live)?;
     let outputs = outputs_to(transaction, &scripts)?;
@@ -85,7 +85,7 @@ fn judge(storage: &mut Storage<'_>, ctx: &CallContext<'_>, transaction: &Transac
 
 /// Returns the positions of the federations that outputs pay to. The reference compares only hashes, so P2PKH outputs count,
 /// too; an output that is neither P2PKH nor P2SH is a call error.
-fn paid_federations(transaction: &Transaction, scripts: &[Vec<u8>]) -> Result<BTreeSet<usize>> {
+fn paid_federations(transaction: &BitcoinTransaction, scripts: &[Vec<u8>]) -> Result<BTreeSet<usize>> {
     let hashes: Vec<_> = scripts.iter().map(|script| script_hash(script)).collect();
     let mut paid = BTreeSet::new();
     for output in &transaction.outputs {

@@ -3,7 +3,7 @@
 use super::outcome::Destination;
 use crate::context::CallContext;
 use rhizome_bitcoin::script::opcode;
-use rhizome_bitcoin::{BitcoinAddress, Transaction, parse_script};
+use rhizome_bitcoin::{BitcoinAddress, BitcoinTransaction, parse_script};
 use rhizome_primitives::{Address, Rule};
 
 /// The first bytes of instructions.
@@ -52,7 +52,7 @@ impl PegInInstructions {
 /// Returns the instructions of a peg-in; `None` if it has none.
 pub(super) fn instructions_of(
     ctx: &CallContext<'_>,
-    transaction: &Transaction,
+    transaction: &BitcoinTransaction,
 ) -> Result<Option<PegInInstructions>, InvalidInstructions> {
     if !ctx.has(Rule::Rskip170) {
         return Ok(None);

@@ -9,7 +9,7 @@ use crate::refunds::{Refund, RefundSource, build_refund};
 use crate::storage::Storage;
 use crate::submission::display_id;
 use crate::units::WEI_PER_SATOSHI;
-use rhizome_bitcoin::{BitcoinAddress, Transaction};
+use rhizome_bitcoin::{BitcoinAddress, BitcoinTransaction};
 use rhizome_primitives::{Address, Log, Rule, U256};
 
 /// Why a peg-in is rejected; the numbers are those of the event.
@@ -33,7 +33,7 @@ pub(super) enum NoRefundReason {
 
 /// A peg-in and its amount.
 pub(super) struct PegIn<'a> {
-    pub(super) transaction: &'a Transaction,
+    pub(super) transaction: &'a BitcoinTransaction,
     /// Sum of the outputs to the live federations.
     pub(super) satoshis: i64,
 }

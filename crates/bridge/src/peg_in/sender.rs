@@ -6,7 +6,7 @@ use crate::redeem_script::RedeemScript;
 use k256::elliptic_curve::sec1::{FromEncodedPoint, ToEncodedPoint};
 use k256::{AffinePoint, EncodedPoint};
 use rhizome_bitcoin::script::p2wsh_program;
-use rhizome_bitcoin::{BitcoinAddress, Transaction, hash160, parse_script};
+use rhizome_bitcoin::{BitcoinAddress, BitcoinTransaction, hash160, parse_script};
 use rhizome_primitives::{Address, keccak256};
 
 /// Number of elements of the smallest multisig input: an empty push, a signature and the redeem script.
@@ -42,7 +42,7 @@ pub(super) enum SenderKind {
 
 impl PegInSender {
     /// Returns the sender; `None` if its kind is unknown.
-    pub(super) fn of(ctx: &CallContext<'_>, transaction: &Transaction) -> Result<Option<Self>> {
+    pub(super) fn of(ctx: &CallContext<'_>, transaction: &BitcoinTransaction) -> Result<Option<Self>> {
         let Some(input) = transaction.inputs.first() else { return Ok(None) };
         let chunks = parse_script(&input.script)?;
         let [key_version, script_version] = ctx.constants.address_versions;

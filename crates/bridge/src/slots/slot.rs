@@ -3,7 +3,7 @@
 use super::access::{SlotAccess, decode_elements};
 use super::keys::SlotKey;
 use crate::error::Result;
-use rhizome_bitcoin::Transaction;
+use rhizome_bitcoin::BitcoinTransaction;
 use rhizome_primitives::{Address, B256, Bytes, Rule, U256, rlp};
 
 /// A value with its storage format. Some values occupy two slots; `key` is the first one.
@@ -167,11 +167,11 @@ impl SlotEncoding for Option<B256> {
 }
 
 /// A Bitcoin transaction as an RLP string. An absent transaction deletes the slot.
-impl SlotEncoding for Option<Transaction> {
+impl SlotEncoding for Option<BitcoinTransaction> {
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
         let Some(bytes) = slots.read(key)? else { return Ok(None) };
         let items = rlp::decode_all(&bytes).ok();
-        let transaction = items.and_then(|items| Transaction::parse(items.first()?.bytes()).ok());
+        let transaction = items.and_then(|items| BitcoinTransaction::parse(items.first()?.bytes()).ok());
         transaction.map(Some).ok_or_else(|| key.malformed())
     }
 
@@ -222,7 +222,7 @@ impl SlotEncoding for StoredScript {
 
 /// A Bitcoin transaction that waits for signatures, and the RSK transaction that made it. Absence deletes the slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SvpSpend(pub(crate) Option<(B256, Transaction)>);
+pub(crate) struct SvpSpend(pub(crate) Option<(B256, BitcoinTransaction)>);
 
 impl SvpSpend {
     /// Returns the hash and the transaction as an RLP list.
@@ -237,7 +237,7 @@ impl SvpSpend {
     fn decode(bytes: &[u8]) -> Option<Self> {
         let items = decode_elements(bytes)?;
         let [hash, transaction] = items.as_slice() else { return None };
-        let transaction = Transaction::parse(transaction.bytes()).ok()?;
+        let transaction = BitcoinTransaction::parse(transaction.bytes()).ok()?;
         Some(Self(Some((B256::try_from(hash.bytes()).ok()?, transaction))))
     }
 }

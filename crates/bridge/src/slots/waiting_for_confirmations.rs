@@ -4,13 +4,13 @@ use super::access::{SlotAccess, decode_elements};
 use super::keys::{CONFIRMATIONS_WITH_HASH, SlotKey};
 use super::slot::SlotEncoding;
 use crate::error::Result;
-use rhizome_bitcoin::{Transaction, display};
+use rhizome_bitcoin::{BitcoinTransaction, display};
 use rhizome_primitives::{B256, Rule, rlp};
 
 /// A transaction of the Bridge that is not confirmed yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WaitingPegOut {
-    pub(crate) transaction: Transaction,
+    pub(crate) transaction: BitcoinTransaction,
     /// Display order.
     pub(crate) txid: B256,
     /// RSK height.
@@ -38,7 +38,7 @@ impl WaitingForConfirmations {
     }
 
     /// Adds a transaction, unless it waits already.
-    pub(crate) fn add(&mut self, transaction: Transaction, creation_height: u64, hash: Option<B256>) {
+    pub(crate) fn add(&mut self, transaction: BitcoinTransaction, creation_height: u64, hash: Option<B256>) {
         let txid = B256::from(display(transaction.txid()));
         if self.entries.iter().all(|entry| entry.txid != txid) {
             self.entries.push(WaitingPegOut { transaction, txid, creation_height, hash });
@@ -108,7 +108,7 @@ fn decode(bytes: &[u8], has_hashes: bool) -> Option<Vec<WaitingPegOut>> {
             }
             _ => return None,
         };
-        let transaction = Transaction::parse(transaction.bytes()).ok()?;
+        let transaction = BitcoinTransaction::parse(transaction.bytes()).ok()?;
         let txid = B256::from(display(transaction.txid()));
         let creation_height = rlp::read_u64(height.bytes(), u64::MAX, "height").ok()?;
         Some(WaitingPegOut { transaction, txid, creation_height, hash })
@@ -120,9 +120,9 @@ fn decode(bytes: &[u8], has_hashes: bool) -> Option<Vec<WaitingPegOut>> {
 mod tests {
     use super::*;
 
-    fn transaction(lock_time: u32) -> Transaction {
+    fn transaction(lock_time: u32) -> BitcoinTransaction {
         let plain = [1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-        Transaction { lock_time, ..Transaction::parse(&plain).unwrap() }
+        BitcoinTransaction { lock_time, ..BitcoinTransaction::parse(&plain).unwrap() }
     }
 
     #[test]

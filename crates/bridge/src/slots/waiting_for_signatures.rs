@@ -4,7 +4,7 @@ use super::access::{SlotAccess, decode_elements};
 use super::keys::SlotKey;
 use super::slot::SlotEncoding;
 use crate::error::Result;
-use rhizome_bitcoin::Transaction;
+use rhizome_bitcoin::BitcoinTransaction;
 use rhizome_primitives::{B256, rlp};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -27,22 +27,22 @@ impl PartialOrd for LastByteFirst {
 
 /// The transactions by the RSK transactions that they belong to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct WaitingForSignatures(pub(crate) BTreeMap<LastByteFirst, Transaction>);
+pub(crate) struct WaitingForSignatures(pub(crate) BTreeMap<LastByteFirst, BitcoinTransaction>);
 
 impl WaitingForSignatures {
     pub(crate) fn contains(&self, hash: &B256) -> bool {
         self.0.contains_key(&LastByteFirst(*hash))
     }
 
-    pub(crate) fn get_mut(&mut self, hash: &B256) -> Option<&mut Transaction> {
+    pub(crate) fn get_mut(&mut self, hash: &B256) -> Option<&mut BitcoinTransaction> {
         self.0.get_mut(&LastByteFirst(*hash))
     }
 
-    pub(crate) fn insert(&mut self, hash: B256, transaction: Transaction) {
+    pub(crate) fn insert(&mut self, hash: B256, transaction: BitcoinTransaction) {
         self.0.insert(LastByteFirst(hash), transaction);
     }
 
-    pub(crate) fn remove(&mut self, hash: &B256) -> Option<Transaction> {
+    pub(crate) fn remove(&mut self, hash: &B256) -> Option<BitcoinTransaction> {
         self.0.remove(&LastByteFirst(*hash))
     }
 
@@ -61,7 +61,7 @@ impl WaitingForSignatures {
         let (pairs, rest) = items.as_chunks::<2>();
         let entry = |[hash, transaction]: &[rlp::Item<'_>; 2]| {
             let hash = LastByteFirst(B256::try_from(hash.bytes()).ok()?);
-            Some((hash, Transaction::parse(transaction.bytes()).ok()?))
+            Some((hash, BitcoinTransaction::parse(transaction.bytes()).ok()?))
         };
         let entries = pairs.iter().map(entry).collect::<Option<_>>()?;
         rest.is_empty().then_some(Self(entries))
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn hashes_are_sorted_from_their_last_byte() {
-        let transaction = Transaction::parse(&[1, 0, 0, 0, 0, 0, 0, 0, 0, 0]).unwrap();
+        let transaction = BitcoinTransaction::parse(&[1, 0, 0, 0, 0, 0, 0, 0, 0, 0]).unwrap();
         let (mut low, mut high) = (B256::ZERO, B256::ZERO);
         (low.0[0], low.0[31]) = (9, 1);
         (high.0[0], high.0[31]) = (1, 2);

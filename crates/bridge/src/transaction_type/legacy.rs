@@ -7,14 +7,14 @@ use crate::federation::{Federation, FederationVersion};
 use crate::federation_outputs::{output_scripts, outputs_to, sum};
 use crate::redeem_script::redeem_script_of_input;
 use rhizome_bitcoin::script::p2sh_p2wsh_script;
-use rhizome_bitcoin::{Transaction, hash160, p2sh_script, spends_correctly};
+use rhizome_bitcoin::{BitcoinTransaction, hash160, p2sh_script, spends_correctly};
 use rhizome_primitives::Rule;
 use std::rc::Rc;
 
 /// A transaction and the federations that it may involve.
 pub(super) struct LegacyTyping<'a> {
     pub(super) ctx: &'a CallContext<'a>,
-    pub(super) transaction: &'a Transaction,
+    pub(super) transaction: &'a BitcoinTransaction,
     /// The active federation first.
     pub(super) live: Vec<Rc<Federation>>,
     pub(super) retiring: Option<Rc<Federation>>,
