@@ -266,7 +266,7 @@ mod tests {
         [&hex!("43dc0656")[..], &head, &first, &second].concat()
     }
 
-    /// Returns a state with two forwarders in a row and a header store that contains the transaction.
+    /// Returns a state with two consecutive forwarders and a header store that contains the transaction.
     fn world_with_block(outer: Address, inner: Address, transaction: &[u8]) -> Arc<dyn StateReader> {
         let mut trie = Trie::empty(Arc::new(MemoryNodes::default()));
         let mut state = State::new(Arc::new(trie.clone()));
