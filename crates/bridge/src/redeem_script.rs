@@ -62,7 +62,10 @@ impl RedeemScript {
             return known(RedeemScriptKind::TestnetConstant, None);
         }
         let chunks = parse_script(script)?;
-        let inner = if is_flyover(&chunks) { chunks.get(2..).unwrap_or_default() } else { &chunks[..] };
+        let mut inner = &chunks[..];
+        while let Some(nested) = behind_flyover_prefix(inner) {
+            inner = nested;
+        }
         if inner.len() < MINIMUM_ELEMENTS {
             return known(RedeemScriptKind::Unknown, None);
         }
@@ -200,11 +203,10 @@ fn is_redeem_like(chunks: &[Chunk<'_>]) -> bool {
     }
 }
 
-fn is_flyover(chunks: &[Chunk<'_>]) -> bool {
-    match chunks {
-        [hash, drop, rest @ ..] => hash.opcode == 32 && drop.opcode == opcode::DROP && is_redeem_like(rest),
-        _ => false,
-    }
+/// Returns the script behind the prefix of a flyover script; `None` for other scripts.
+fn behind_flyover_prefix<'a, 'b>(chunks: &'a [Chunk<'b>]) -> Option<&'a [Chunk<'b>]> {
+    let [hash, drop, rest @ ..] = chunks else { return None };
+    (hash.opcode == 32 && drop.opcode == opcode::DROP && is_redeem_like(rest)).then_some(rest)
 }
 
 fn is_check_multisig(chunk: &Chunk<'_>) -> bool {

@@ -93,6 +93,7 @@ fn rare_paths_of_the_bridge() {
         "flyover-3",
         "large-federations",
         "refunds",
+        "senders",
         "signatures",
         "svp-1",
         "svp-2",
