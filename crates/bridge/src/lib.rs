@@ -65,6 +65,12 @@ mod update_collections;
 mod wallet;
 mod whitelist;
 
+#[cfg(test)]
+#[path = "../../primitives/tests/mutation.rs"]
+mod mutation;
+#[cfg(test)]
+mod random_calls;
+
 pub use constants::FirstBlock;
 use constants::constants;
 use context::CallContext;

@@ -18,7 +18,7 @@ use rhizome_bitcoin::{BitcoinTransaction, OutPoint, TransactionInput, Transactio
 use rhizome_primitives::{B256, Log, b256};
 
 /// Derivation of the flyover address that the fund transaction pays beside the address of the federation.
-const DERIVATION: B256 = b256!("0000000000000000000000000000000000000000000000000000000000000001");
+pub(crate) const DERIVATION: B256 = b256!("0000000000000000000000000000000000000000000000000000000000000001");
 /// Version of the spend transaction.
 const VERSION: u32 = 2;
 const FINAL_SEQUENCE: u32 = u32::MAX;
