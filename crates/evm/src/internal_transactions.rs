@@ -176,8 +176,7 @@ mod tests {
     use crate::state::State;
     use rhizome_bitcoin::partial_tree::PartialTree;
     use rhizome_bitcoin::{
-        BitcoinHeader, OutPoint, Transaction as BitcoinTransaction, TransactionInput, TransactionOutput, display,
-        push_data, sha256d,
+        BitcoinHeader, BitcoinTransaction, OutPoint, TransactionInput, TransactionOutput, display, push_data, sha256d,
     };
     use rhizome_primitives::{BRIDGE, ChainSpec, I256, b256, hex};
     use rhizome_trie::{MemoryNodes, StateReader, Trie};
