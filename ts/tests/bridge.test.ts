@@ -21,10 +21,14 @@ async function command(...parameters: readonly string[]) {
   return { code, errors, result: output === '' ? undefined : JSON.parse(output) }
 }
 
-async function balance(): Promise<bigint> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBalance', params: [receiver, 'latest'] })
+async function ask<Result>(method: string, params: readonly unknown[]): Promise<Result> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-  return BigInt(((await response.json()) as { result: string }).result)
+  return ((await response.json()) as { result: Result }).result
+}
+
+async function balance(): Promise<bigint> {
+  return BigInt(await ask<string>('eth_getBalance', [receiver, 'latest']))
 }
 
 describe('commands', { timeout: 120_000 }, () => {
@@ -41,6 +45,17 @@ describe('commands', { timeout: 120_000 }, () => {
     const { code, errors, result } = await command('peg-in', receiver, '--btc', '2.5')
     expect([code, errors, result.satoshis]).toEqual([0, '', '250000000'])
     expect((await balance()) - before).toBe(250_000_000n * weiPerSatoshi)
+  })
+
+  test('behavior: traces show the payment of a peg-in', async () => {
+    expect((await command('peg-in', receiver, '--btc', '1')).code).toBe(0)
+    const { number } = await ask<{ number: string }>('eth_getBlockByNumber', ['latest', false])
+    const filter = { fromBlock: '0x1', toBlock: number, toAddress: [receiver] }
+    const payments = await ask<{ action: { from: string; value: string } }[]>('trace_filter', [filter])
+    expect(payments.at(-1)?.action).toMatchObject({
+      from: '0x0000000000000000000000000000000001000006',
+      value: `0x${(100_000_000n * weiPerSatoshi).toString(16)}`,
+    })
   })
 
   test('behavior: a flyover peg-in credits its receiver through the provider', async () => {

@@ -35,7 +35,7 @@ pub(crate) fn release(storage: &mut Storage<'_>, ctx: &CallContext<'_>, logs: &m
     if let Some(reason) = rejection(storage, ctx, satoshis)? {
         if ctx.has(Rule::Rskip185) {
             let refund = if ctx.has(Rule::Rskip427) { wei } else { wei - wei % WEI_PER_SATOSHI };
-            storage.slots.pay(ctx.caller(), refund)?;
+            storage.slots.refund(ctx.caller(), refund)?;
             events::release_rejected(logs, ctx, wei, reason);
         }
         return Ok(ReturnValue::None);

@@ -14,6 +14,7 @@ use crate::frame::End;
 use crate::inline_budget::InlineBudget;
 use crate::machine::{Machine, Origin};
 use crate::overrides::StateOverrides;
+use crate::precompiles::Payment;
 use crate::state::{Checkpoint, State};
 use crate::tracing::{EnclosingTransaction, Inspected, InspectingTracer, Inspection, complete, view_after};
 use crate::tracing::{InterpreterTracer, NoOpTracer};
@@ -58,6 +59,8 @@ pub struct CallOutcome {
     pub moved_value: bool,
     /// Logs of all frames that were not reverted.
     pub logs: Vec<Log>,
+    /// Payments of the Bridge, if the call goes to it directly and succeeds. REMASC logs its payments.
+    pub payments: Vec<Payment>,
     /// Address of the created contract.
     pub created: Option<Address>,
 }
@@ -179,6 +182,7 @@ fn execute(
         moved_all_gas: execution.moved_all_gas,
         moved_value: execution.moved_value,
         logs: std::mem::take(&mut evm.machine.logs),
+        payments: execution.payments,
         created: execution.created,
     })
 }

@@ -9,7 +9,7 @@ use crate::options::TraceShape;
 use crate::revert;
 use rhizome_evm::tracing::{CallKind, Failure, LeafEnd};
 use rhizome_evm::{End, HaltReason};
-use rhizome_primitives::{Bytes, REMASC};
+use rhizome_primitives::Bytes;
 
 const REVERTED: &str = "execution reverted";
 
@@ -142,7 +142,7 @@ impl CallTraceWriter<'_> {
         for (receiver, amount) in payments {
             self.json.begin_object();
             self.json.key("type").text("CALL");
-            self.json.key("from").data(REMASC.as_slice());
+            self.json.key("from").data(traced.to.unwrap_or_default().as_slice());
             self.json.key("to").data(receiver.as_slice());
             self.json.key("value").quantity_wide(&amount);
             self.json.key("gas").quantity(0);

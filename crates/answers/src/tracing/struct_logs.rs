@@ -12,7 +12,7 @@ use crate::error::RpcError;
 use crate::json::JsonWriter;
 use rhizome_evm::tracing::{Failure, FrameEnd, FrameStart, Inspector, Step, StepEnd, instruction_name};
 use rhizome_evm::{Deadline, End, ExecError, State};
-use rhizome_primitives::{Address, REMASC, U256};
+use rhizome_primitives::{Address, U256};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -326,7 +326,7 @@ fn write_plain(json: &mut JsonWriter, traced: &Traced) {
     json.end_object();
     json.key("subtraces").begin_array();
     for (receiver, amount) in traced.payments() {
-        write_payment(json, receiver, &amount);
+        write_payment(json, traced.to.unwrap_or_default(), receiver, &amount);
     }
     json.end_array();
     json.key("result").null();
@@ -344,14 +344,14 @@ fn write_transfer(json: &mut JsonWriter, owner: Address, caller: Address, value:
     json.key("callValue").bare_word(value);
 }
 
-fn write_payment(json: &mut JsonWriter, receiver: Address, amount: &U256) {
+fn write_payment(json: &mut JsonWriter, payer: Address, receiver: Address, amount: &U256) {
     json.begin_object();
     json.key("traceType").text("CALL");
     json.key("callType").text("CALL");
     json.key("creationData").null();
     json.key("creationMethod").null();
     json.key("invokeData");
-    write_transfer(json, receiver, REMASC, amount);
+    write_transfer(json, receiver, payer, amount);
     json.key("msgData").text("");
     json.end_object();
     json.key("programResult").begin_object();

@@ -1,5 +1,6 @@
 //! The inputs and the outcome of a traced transaction or call.
 
+use rhizome_evm::precompiles::Payment;
 use rhizome_evm::{CallOutcome, CallRequest, End, TransactionOutcome};
 use rhizome_primitives::{Address, B256, Bytes, Log, REMASC, Transaction, U256, rlp};
 
@@ -32,6 +33,8 @@ pub struct Traced {
     pub created: Option<Address>,
     /// Those of the receipt.
     pub logs: Vec<Log>,
+    /// Payments of the Bridge.
+    pub bridge_payments: Vec<Payment>,
 }
 
 impl Traced {
@@ -51,6 +54,7 @@ impl Traced {
             gas_used: outcome.gas_used,
             created: outcome.created,
             logs: outcome.logs,
+            bridge_payments: outcome.payments,
         }
     }
 
@@ -70,19 +74,21 @@ impl Traced {
             gas_used: outcome.gas_used,
             created: outcome.created,
             logs: outcome.logs,
+            bridge_payments: outcome.payments,
         }
     }
 
-    /// Returns the payments of the REMASC transaction in order: each emits a log with receiver and amount.
-    pub(crate) fn payments(&self) -> Vec<(Address, U256)> {
+    /// Returns the payments of the precompile that the transaction calls directly, in order. REMASC emits a log with receiver
+    /// and amount for each.
+    pub(crate) fn payments(&self) -> Vec<Payment> {
         if !self.is_remasc {
-            return Vec::new();
+            return self.bridge_payments.clone();
         }
         self.logs.iter().filter(|log| log.address == REMASC).filter_map(payment).collect()
     }
 }
 
-fn payment(log: &Log) -> Option<(Address, U256)> {
+fn payment(log: &Log) -> Option<Payment> {
     let [_topic, receiver] = log.topics.as_slice() else { return None };
     let list = rlp::decode_list(&log.data).ok()?.list("payment").ok()?;
     let [_block, amount] = list.as_slice() else { return None };

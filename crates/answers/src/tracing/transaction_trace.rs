@@ -9,7 +9,7 @@ use crate::json::JsonWriter;
 use crate::options::TraceShape;
 use rhizome_evm::tracing::{CallKind, Failure, LeafEnd};
 use rhizome_evm::{End, HaltReason};
-use rhizome_primitives::{Address, B256, REMASC, U256};
+use rhizome_primitives::{Address, B256, U256};
 
 /// Position of a traced transaction.
 #[derive(Debug, Clone, Copy)]
@@ -105,7 +105,7 @@ impl TransactionTraceWriter<'_> {
         for (index, (receiver, amount)) in payments.into_iter().enumerate() {
             if self.window.admits() {
                 self.address.push(index);
-                self.payment(receiver, &amount);
+                self.payment(traced.to.unwrap_or_default(), receiver, &amount);
                 self.address.pop();
             }
         }
@@ -226,10 +226,10 @@ impl TransactionTraceWriter<'_> {
         }
     }
 
-    fn payment(&mut self, receiver: Address, amount: &U256) {
+    fn payment(&mut self, payer: Address, receiver: Address, amount: &U256) {
         self.json.begin_object();
         self.json.key("action").begin_object();
-        self.call_action("call", REMASC, receiver, 0, &[], amount);
+        self.call_action("call", payer, receiver, 0, &[], amount);
         self.json.end_object();
         self.rest("call", 0, ActionResult::Output { gas_used: 0, output: &[] });
     }

@@ -18,6 +18,11 @@ pub trait Host {
 
     /// Moves `wei` from the Bridge to `to`. The balance of the Bridge may become negative.
     fn pay(&mut self, to: Address, wei: U256) -> std::result::Result<(), StateError>;
+
+    /// Moves `wei` back to the caller of a rejected request. Unlike [`Host::pay`], traces do not show it.
+    fn refund(&mut self, to: Address, wei: U256) -> std::result::Result<(), StateError> {
+        self.pay(to, wei)
+    }
 }
 
 /// Slots of the Bridge, and the rules that select their formats.
@@ -69,6 +74,11 @@ impl<'a> SlotAccess<'a> {
     /// Returns the balance of the Bridge in wei.
     pub(crate) fn balance(&mut self) -> Result<I256> {
         Ok(self.host.balance()?)
+    }
+
+    /// Moves `wei` back to the caller of a rejected request.
+    pub(crate) fn refund(&mut self, to: Address, wei: U256) -> Result<()> {
+        Ok(self.host.refund(to, wei)?)
     }
 
     /// Moves `wei` from the Bridge to `to`.

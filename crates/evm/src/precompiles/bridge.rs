@@ -1,6 +1,6 @@
 //! The Bridge (0x01000006): joins the crate `bridge` to the machine.
 
-use super::interface::{CallScheme, Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
+use super::interface::{CallScheme, Payment, Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 use crate::error::ExecError;
 use crate::state::State;
 use rhizome_bridge::{BlockIndex, BridgeError, Call, CallFailure, CallMode, Host};
@@ -10,23 +10,31 @@ use rhizome_trie::StateError;
 pub(super) struct Bridge;
 
 /// The account of the Bridge in the state of the executing block.
-struct BridgeAccount<'a>(&'a mut State);
+struct BridgeAccount<'a> {
+    state: &'a mut State,
+    payments: &'a mut Vec<Payment>,
+}
 
 impl Host for BridgeAccount<'_> {
     fn slot(&mut self, key: &U256) -> Result<Option<Bytes>, StateError> {
-        self.0.storage_bytes(BRIDGE, key)
+        self.state.storage_bytes(BRIDGE, key)
     }
 
     fn set_slot(&mut self, key: U256, value: Bytes) -> Result<(), StateError> {
-        self.0.set_storage_bytes(BRIDGE, key, Some(value))
+        self.state.set_storage_bytes(BRIDGE, key, Some(value))
     }
 
     fn balance(&mut self) -> Result<I256, StateError> {
-        self.0.balance(BRIDGE)
+        self.state.balance(BRIDGE)
     }
 
     fn pay(&mut self, to: Address, wei: U256) -> Result<(), StateError> {
-        self.0.transfer(BRIDGE, to, I256::from_raw(wei))
+        self.payments.push((to, wei));
+        self.refund(to, wei)
+    }
+
+    fn refund(&mut self, to: Address, wei: U256) -> Result<(), StateError> {
+        self.state.transfer(BRIDGE, to, I256::from_raw(wei))
     }
 }
 
@@ -43,7 +51,7 @@ impl Precompile for Bridge {
 
 /// Returns the addresses that REMASC pays for the block `height`: no addresses if the federation is unknown, as on the devnet.
 pub(super) fn federators(ctx: &mut PrecompileContext<'_>, height: u64) -> Result<Vec<Address>, PrecompileFailure> {
-    let mut account = BridgeAccount(ctx.state);
+    let mut account = BridgeAccount { state: &mut *ctx.state, payments: &mut ctx.payments };
     match rhizome_bridge::federators(ctx.spec.network, ctx.rules, height, &mut account) {
         Ok(members) => Ok(members),
         // The reference asks for the members, and fails, only once they have a share.
@@ -77,7 +85,7 @@ fn with_call<T>(
         public_key: ctx.public_key,
         is_past_deadline: &|| deadline.has_passed(),
     };
-    let mut account = BridgeAccount(ctx.state);
+    let mut account = BridgeAccount { state: &mut *ctx.state, payments: &mut ctx.payments };
     execute(&call, &mut account, ctx.logs, &mut ctx.block_index).map_err(|failure| match failure {
         CallFailure::Rejected => PrecompileFailure::Failed,
         CallFailure::Fatal(error) => no_verdict(error),

@@ -102,7 +102,12 @@ pub struct PrecompileContext<'a> {
     pub deadline: &'a Deadline,
     /// Bitcoin blocks that the Bridge has added to its main chain while it computed the price of the call.
     pub block_index: BlockIndex,
+    /// Payments of the Bridge in this call, for traces.
+    pub payments: Vec<Payment>,
 }
+
+/// A transfer out of a precompile: receiver and wei.
+pub type Payment = (Address, U256);
 
 impl<'a> PrecompileContext<'a> {
     /// Returns the context of a CALL without value by the zero address, in a block, at depth 0. Callers set the other fields.
@@ -135,6 +140,7 @@ impl<'a> PrecompileContext<'a> {
             public_key: &|| None,
             deadline,
             block_index: BlockIndex::new(),
+            payments: Vec::new(),
         }
     }
 }

@@ -34,7 +34,7 @@ mod golden;
 #[path = "../../../primitives/tests/mutation.rs"]
 mod mutation;
 
-pub use interface::{CallScheme, Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
+pub use interface::{CallScheme, Payment, Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
 pub(crate) use rhizome_bridge::is_free;
 pub use rhizome_bridge::{BridgeError, FederationScripts, checkpoint, federation_scripts, genesis_federation};
 pub use table::{PrecompileEntry, precompile_at};

@@ -11,7 +11,7 @@ use crate::evm::Evm;
 use crate::frame::{End, FinishedFrame, TopFrame, code_refusals};
 use crate::halt::HaltReason;
 use crate::instructions::deposit_cost;
-use crate::precompiles::{PrecompileContext, PrecompileEntry, PrecompileFailure, PrecompileOutput};
+use crate::precompiles::{Payment, PrecompileContext, PrecompileEntry, PrecompileFailure, PrecompileOutput};
 use crate::state::Checkpoint;
 use crate::tracing::InterpreterTracer;
 
@@ -32,6 +32,8 @@ pub(crate) struct Execution {
     pub(crate) created: Option<Address>,
     /// The precompile called by the message failed: the sender pays the whole gas limit, although the receipt shows less.
     pub(crate) precompile_failed: bool,
+    /// Payments of the precompile called by the message.
+    pub(crate) payments: Vec<Payment>,
 }
 
 impl Execution {
@@ -48,6 +50,7 @@ impl Execution {
             moved_value: false,
             created: None,
             precompile_failed: false,
+            payments: Vec::new(),
         }
     }
 
@@ -267,6 +270,7 @@ impl Evm<'_> {
                 return Ok(execution);
             }
         }
+        execution.payments = context.payments;
         let state = &mut self.machine.state;
         if !state.exists(entry.address)? {
             state.create_account(entry.address)?;

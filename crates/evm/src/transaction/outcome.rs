@@ -4,6 +4,7 @@ use rhizome_primitives::{Address, Bytes, Log, Rules, U256};
 
 use crate::frame::End;
 use crate::hash_maps::HashSet;
+use crate::precompiles::Payment;
 
 /// Gas and deleted accounts of a block, or of one of its sublists, up to the current transaction.
 #[derive(Debug, Clone, Default)]
@@ -52,6 +53,8 @@ pub struct TransactionOutcome {
     pub output: Bytes,
     /// Logs of all frames that were not reverted.
     pub logs: Vec<Log>,
+    /// Payments of the Bridge, if the transaction goes to it directly and succeeds. REMASC logs its payments.
+    pub payments: Vec<Payment>,
     /// Address of the created contract, also if the creation failed.
     pub created: Option<Address>,
     /// Accounts deleted by SELFDESTRUCT, each once.

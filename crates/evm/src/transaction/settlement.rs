@@ -57,6 +57,7 @@ pub(super) fn settle(
         fee,
         output: execution.output,
         logs: std::mem::take(&mut machine.logs),
+        payments: execution.payments,
         created: execution.created,
         deleted,
         calls_sequential_contract: machine.calls_sequential_contract,
