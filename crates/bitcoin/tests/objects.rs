@@ -4,7 +4,9 @@ use std::fmt::Debug;
 use std::fs::File;
 
 use flate2::read::GzDecoder;
-use rhizome_bitcoin::{BitcoinTransaction, OutputKind, ScriptError, display, output_kind, parse_script};
+use rhizome_bitcoin::{
+    BitcoinTransaction, OutputKind, ScriptError, display, output_kind, parse_script, spends_correctly,
+};
 use serde_json::Value;
 
 const VECTORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/bridge/bitcoin-objects.json.gz");
@@ -68,6 +70,15 @@ fn check_script(case: &Value) -> Verdict {
         Err(_) => None,
     };
     equal("kind", case["kind"].as_str(), kind)
+}
+
+/// Compares whether an input spends an output with the recorded verdict.
+fn check_spend(case: &Value) -> Verdict {
+    let transaction = BitcoinTransaction::parse(&bytes_at(case, "raw")?).map_err(|error| error.to_string())?;
+    let input = case["input"].as_u64().unwrap_or_default() as usize;
+    let spends =
+        spends_correctly(&transaction, input, &bytes_at(case, "script")?).map_err(|error| error.to_string())?;
+    equal("spends", case["spends"].as_bool(), Some(spends))
 }
 
 fn failures(json: &Value, list: &str, check: fn(&Value) -> Verdict) -> Vec<String> {
