@@ -2,6 +2,7 @@
 //! has no verdict, no coins come from nothing, and each slot can be read again.
 
 mod actions;
+mod bad_input;
 mod call_data;
 mod stand_in;
 mod world;

@@ -92,13 +92,21 @@ pub(super) struct World {
 }
 
 impl World {
+    /// Number of sets of rules.
+    pub(super) const ERAS: usize = RULE_HEIGHTS.len();
+
     pub(super) fn new(random: &mut Random) -> Self {
+        Self::in_era(random.below(Self::ERAS), random)
+    }
+
+    /// Returns the Bridge of a new chain under a set of rules.
+    pub(super) fn in_era(era: usize, random: &mut Random) -> Self {
         let secrets = (1..=KEYS).map(secret).map(|secret| (public(&secret), secret)).collect();
         let balance = I256::from_raw(U256::from(SUPPLY) * WEI_PER_SATOSHI);
         let mut world = Self {
             account: Account { balance, ..Account::default() },
             spec: ChainSpec::by_name("mainnet").unwrap(),
-            era: random.below(RULE_HEIGHTS.len()),
+            era,
             number: 1_000,
             bitcoin: StandIn::new(),
             mined: HashMap::new(),
