@@ -5,6 +5,7 @@
 //! only one recovery path.
 
 use std::cell::Cell;
+use std::fs::DirEntry;
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
@@ -51,10 +52,14 @@ pub(crate) struct EngineSettings {
 impl Engine {
     pub(crate) fn open(dir: &Path, settings: &EngineSettings) -> Result<Self, StorageError> {
         let EngineSettings { identity, options, is_temporary, cache } = settings;
-        let column_buffer_bytes = options.write_buffer_bytes / 2;
-        let database = columns::descriptors(cache, column_buffer_bytes).and_then(|descriptors| {
-            DB::open_cf_descriptors(&engine_options(options), dir.join(DATABASE_FOLDER), descriptors)
-        });
+        let folder = dir.join(DATABASE_FOLDER);
+        let open = |has_continuous_logs| {
+            let descriptors = columns::descriptors(cache, options.write_buffer_bytes / 2)?;
+            DB::open_cf_descriptors(&engine_options(options, has_continuous_logs)?, &folder, descriptors)
+        };
+        // A loss of power may leave no log at all, which the check of the logs takes for damage. Opening makes one.
+        let first = if has_log(&folder) { Ok(()) } else { open(false).map(drop) };
+        let database = first.and_then(|()| open(true));
         let db = Arc::new(database.map_err(|source| opening_error(dir, source, options.write_buffer_bytes))?);
         check_identity(&db, dir, identity)?;
         let nodes = dir.join(DATABASE_FOLDER).join(NODES_FOLDER);
@@ -150,8 +155,20 @@ impl EngineLock {
     }
 }
 
-fn engine_options(options: &StoreOptions) -> Options {
-    let mut engine = Options::default();
+/// Returns true if a folder has a write-ahead log of RocksDB.
+fn has_log(folder: &Path) -> bool {
+    let is_log = |entry: std::io::Result<DirEntry>| {
+        entry.is_ok_and(|entry| entry.path().extension().is_some_and(|extension| extension == "log"))
+    };
+    std::fs::read_dir(folder).is_ok_and(|mut entries| entries.any(is_log))
+}
+
+/// A loss of power may keep the writes of one log and lose the end of the log before it. With `has_continuous_logs` the
+/// replay ends there; without, it would skip the lost writes and apply the later ones.
+fn engine_options(options: &StoreOptions, has_continuous_logs: bool) -> Result<Options, rocksdb::Error> {
+    // The crate has no setter for this option.
+    let mut engine =
+        Options::default().get_options_from_string(format!("track_and_verify_wals={has_continuous_logs}"))?;
     engine.create_if_missing(true);
     engine.create_missing_column_families(true);
     engine.set_max_open_files(options.max_open_files);
@@ -168,7 +185,7 @@ fn engine_options(options: &StoreOptions) -> Options {
     engine.set_max_log_file_size(1 << 20);
     engine.set_stats_dump_period_sec(0);
     engine.set_stats_persist_period_sec(0);
-    engine
+    Ok(engine)
 }
 
 /// Classifies an error of opening the database. `bytes` is the amount that the engine may have to write on opening:

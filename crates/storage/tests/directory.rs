@@ -1,4 +1,5 @@
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use rhizome_primitives::B256;
 use rhizome_storage::{ChainIdentity, Durability, StorageError, Store, StoreOptions};
@@ -114,4 +115,64 @@ fn a_directory_of_another_layout_is_rejected() {
     let error = Store::open(dir.path(), &identity(), &small()).err().unwrap();
     assert!(matches!(error, StorageError::WrongLayout { expected: 3, found: 1, .. }), "{error}");
     assert!(error.to_string().contains(dir.path().to_str().unwrap()), "{error}");
+}
+
+#[test]
+fn a_directory_without_a_log_opens() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(Store::open(dir.path(), &identity(), &small()).unwrap());
+    logs_of(dir.path()).iter().for_each(|log| fs::remove_file(log).unwrap());
+    drop(Store::open(dir.path(), &identity(), &small()).unwrap());
+    Store::open(dir.path(), &identity(), &small()).unwrap();
+}
+
+/// The end of a log is lost, but not the log after it: the writes of the later log must not be applied.
+#[test]
+fn writes_behind_lost_writes_are_lost() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path(), &identity(), &small()).unwrap();
+    let value: Vec<u8> =
+        (0..200_000_u32).flat_map(|index| rhizome_primitives::keccak256(index.to_be_bytes()).0[..4].to_vec()).collect();
+    let copy = tempfile::tempdir().unwrap();
+    let mut lengths = Vec::new();
+    for number in 1.. {
+        TestBlock::new(number, "a").with_flat(&number.to_be_bytes(), Some(&value)).write_best(&store);
+        if let [log] = &logs_of(dir.path())[..] {
+            lengths.push(fs::metadata(log).unwrap().len());
+            continue;
+        }
+        // The state of the disk at a loss of power.
+        copy_folder(dir.path(), copy.path());
+        break;
+    }
+    drop(store);
+    let [older, ..] = &logs_of(copy.path())[..] else { panic!("no log") };
+    let [.., end, _last] = lengths[..] else { panic!("a log of {} writes", lengths.len()) };
+    fs::File::options().write(true).open(older).unwrap().set_len(end).unwrap();
+    let store = Store::open(copy.path(), &identity(), &small()).unwrap();
+    let head = store.head().unwrap().unwrap();
+    let height = (1..).find(|number| TestBlock::new(*number, "a").hash == head).unwrap();
+    for number in 1..=height {
+        assert!(store.flat_get(&number.to_be_bytes()).unwrap().is_some(), "block {number} of {height}");
+    }
+}
+
+/// Returns the write-ahead logs of RocksDB, oldest first.
+fn logs_of(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir.join("chain")).unwrap().map(|entry| entry.unwrap().path());
+    let mut logs: Vec<_> =
+        entries.filter(|path| path.extension().is_some_and(|extension| extension == "log")).collect();
+    logs.sort();
+    logs
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy_folder(&entry.path(), &target),
+            false => drop(fs::copy(entry.path(), target).unwrap()),
+        }
+    }
 }
