@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod conservation;
 mod federations;
 mod peg_outs;
-mod random_calls;
+
 mod registrations;

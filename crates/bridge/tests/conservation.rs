@@ -1,5 +1,5 @@
-//! Random sequences of calls under the rules of every upgrade: no call panics, no coin and no bitcoin on Rootstock appears
-//! from nothing, every slot stays readable.
+//! The satoshis of the genesis federation to the last one: under the rules of every upgrade, coins and change are always
+//! equal to issued bitcoins and requests. `src/random_calls.rs` goes through more methods, with a weaker equation.
 
 use rhizome_bitcoin::partial_tree::PartialTree;
 use rhizome_bitcoin::{
