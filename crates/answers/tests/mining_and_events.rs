@@ -40,6 +40,8 @@ fn document_mode_differs_from_the_reference_as_the_api_document_says() {
     };
     let lab = "0xda7ce79725418f4f6e13bf5f520c89cec5f6a974";
     assert_eq!(ask("eth_call", json!([{ "to": lab, "data": "0x0cf6c214" }, "latest"])), Err(-32015));
+    let bridge = "0x0000000000000000000000000000000001000006";
+    assert_eq!(ask("eth_call", json!([{ "to": bridge, "data": "0xdeadbeef" }, "latest"])), Ok(json!("0x")));
     assert_eq!(ask("eth_getCode", json!([lab, "pending"])), Err(-32602));
     assert_eq!(ask("eth_getBlockByNumber", json!(["pending", false])), Err(-32602));
     assert!(ask("eth_getBalance", json!([lab, "pending"])).is_ok());

@@ -9,9 +9,11 @@ use crate::node::Node;
 use crate::options::CallOnHalt;
 use crate::overrides::Overrides;
 use crate::revert;
-use rhizome_evm::{Deadline, End};
+use rhizome_evm::{Deadline, End, HaltReason};
+use rhizome_primitives::BRIDGE;
 
-/// Returns the output of a call. Skips the checks of nonce, balance and signature of a transaction.
+/// Returns the output of a call, or no bytes if the Bridge rejects it (docs/spec/bridge-corrections.md, 6). Skips the checks of
+/// nonce, balance and signature of a transaction.
 pub fn answer(
     node: &Node,
     object: &CallObject,
@@ -25,6 +27,8 @@ pub fn answer(
     match outcome.end {
         End::Success => Ok(json::data(&outcome.output)),
         End::Revert => Err(revert::reverted(outcome.output)),
+        // Libraries probe the methods of the Bridge this way.
+        End::Halt(HaltReason::PrecompileFailed) if object.to == Some(BRIDGE) => Ok(json::data(&[])),
         End::Halt(reason) => match node.options().call_on_halt {
             CallOnHalt::Empty => Ok(json::data(&[])),
             CallOnHalt::Error => Err(revert::halted(reason)),
