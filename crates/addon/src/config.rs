@@ -4,8 +4,8 @@ use rhizome_answers::RpcError;
 use rhizome_answers::accounts::{self, Accounts};
 use rhizome_answers::key_store::KeyStore;
 use rhizome_answers::options::{
-    AnswerOptions, CallOnHalt, EstimateBound, EstimateOnFailure, EstimateSearch, Listening, LogLimits, MiningMode,
-    PendingOnPartial, ShownRemasc, SignatureForm, TraceLimits, TraceShape, TransactionForm,
+    AnswerOptions, BridgeStateForm, CallOnHalt, EstimateBound, EstimateOnFailure, EstimateSearch, Listening, LogLimits,
+    MiningMode, PendingOnPartial, ShownRemasc, SignatureForm, TraceLimits, TraceShape, TransactionForm,
 };
 use rhizome_chain::{ChainConfig, DataDir, OldStateRoots};
 use rhizome_primitives::{Address, B256, Bytes, ChainSpec, U256, address};
@@ -127,6 +127,7 @@ struct Choices {
     estimate_cap: EstimateCap,
     pending_selector: PendingSelector,
     halted_call: HaltedCall,
+    bridge_state: BridgeState,
     signature_words: SignatureWords,
     listening: ListeningClaim,
     traces: Traces,
@@ -162,6 +163,13 @@ enum PendingSelector {
 enum HaltedCall {
     Error,
     Empty,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum BridgeState {
+    Stored,
+    Decodable,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -318,6 +326,10 @@ impl NodeConfig {
             call_on_halt: match self.choices.halted_call {
                 HaltedCall::Error => CallOnHalt::Error,
                 HaltedCall::Empty => CallOnHalt::Empty,
+            },
+            bridge_state: match self.choices.bridge_state {
+                BridgeState::Stored => BridgeStateForm::Stored,
+                BridgeState::Decodable => BridgeStateForm::Decodable,
             },
             transaction_form: TransactionForm {
                 signature: match self.choices.signature_words {

@@ -45,6 +45,15 @@ pub enum CallOnHalt {
     Empty,
 }
 
+/// Answer of `eth_bridgeState` while a peg-out is queued or waits for confirmations (RSKIP-146).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BridgeStateForm {
+    /// The stored state.
+    Stored,
+    /// -32603: the reference cannot decode its own encoding of the state.
+    Decodable,
+}
+
 /// How `r` and `s` of a transaction are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignatureForm {
@@ -165,6 +174,8 @@ pub struct AnswerOptions {
     pub estimate_on_failure: EstimateOnFailure,
     /// Calls that halt.
     pub call_on_halt: CallOnHalt,
+    /// `eth_bridgeState`.
+    pub bridge_state: BridgeStateForm,
     /// Whether calls may pretend another state or block.
     pub has_overrides: bool,
     /// How transactions are written.
@@ -203,6 +214,7 @@ impl AnswerOptions {
             estimate_search: EstimateSearch::Single,
             estimate_on_failure: EstimateOnFailure::Estimate,
             call_on_halt: CallOnHalt::Error,
+            bridge_state: BridgeStateForm::Stored,
             has_overrides: true,
             transaction_form: TransactionForm::DOCUMENT,
             pending_on_partial: PendingOnPartial::Refused,
@@ -223,6 +235,7 @@ impl AnswerOptions {
             estimate_bound: EstimateBound::Fixed(6_800_000),
             estimate_on_failure: EstimateOnFailure::Error,
             call_on_halt: CallOnHalt::Empty,
+            bridge_state: BridgeStateForm::Decodable,
             has_overrides: false,
             transaction_form: TransactionForm { signature: SignatureForm::Quantity, ..TransactionForm::DOCUMENT },
             pending_on_partial: PendingOnPartial::Served,

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use rhizome_answers::eth::bridge_state;
+use rhizome_answers::options::BridgeStateForm;
 use rhizome_evm::precompiles::checkpoint;
 use rhizome_primitives::{Network, hex};
 use serde_json::Value;
@@ -87,18 +88,19 @@ fn check_bridge_states(json: &Value, report: &mut SuiteReport) -> CaseResult {
     for case in cases::cases(json) {
         let note = case.member("note")?.text()?;
         report.case(&format!("encoded: {note}"), || cases::bridge::check_encoded_state(json, case).map_err(failure));
-        report.case(&format!("answer: {note}"), || check_bridge_answer(case));
+        report.case(&format!("answer: {note}"), || check_bridge_answer(json, case));
     }
     Ok(())
 }
 
-fn check_bridge_answer(case: &Value) -> CaseResult {
+fn check_bridge_answer(file: &Value, case: &Value) -> CaseResult {
     let (spec, trie) = cases::bridge::stored_state(case).map_err(failure)?;
+    let rules = cases::bridge::rules_of(file, case).map_err(failure)?;
     let expected = match case.optional("resultJson") {
         Some(json) => json.text()?.to_owned(),
         None => format!("error {}", case.member("rpcError")?.member("code")?),
     };
-    let got = match bridge_state::answer_at(spec.network, &trie) {
+    let got = match bridge_state::answer_at(spec.network, &rules, &trie, BridgeStateForm::Decodable) {
         Ok(json) => String::from_utf8_lossy(&json).into_owned(),
         Err(error) => format!("error {}", error.code.number()),
     };

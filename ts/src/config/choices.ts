@@ -9,6 +9,7 @@ export interface Choices {
   readonly estimateCap: 'block' | 'pool'
   readonly pendingSelector: 'refuse' | 'serve'
   readonly haltedCall: 'error' | 'empty'
+  readonly bridgeState: 'stored' | 'decodable'
   readonly signatureWords: 'padded' | 'stripped'
   readonly listening: 'actual' | 'always'
   readonly traces: 'standard' | 'reference'
@@ -27,6 +28,7 @@ const document: Choices = {
   estimateCap: 'block',
   pendingSelector: 'refuse',
   haltedCall: 'error',
+  bridgeState: 'stored',
   signatureWords: 'padded',
   listening: 'actual',
   traces: 'standard',
@@ -51,6 +53,7 @@ const reference: Choices = {
   estimateCap: 'pool',
   pendingSelector: 'serve',
   haltedCall: 'empty',
+  bridgeState: 'decodable',
   signatureWords: 'stripped',
   listening: 'always',
   traces: 'reference',

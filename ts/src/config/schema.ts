@@ -146,6 +146,10 @@ export const schema = section('', {
       'error',
       'empty',
     ]),
+    bridgeState: choice(
+      'eth_bridgeState while a peg-out is queued or waits for confirmations: the stored state, or the error of the reference, which cannot decode it.',
+      ['stored', 'decodable'],
+    ),
     signatureWords: choice('r and s of transactions: 32 bytes, or without leading zeros.', ['padded', 'stripped']),
     listening: choice('net_listening: whether this node accepts peers, or always true as in the reference.', [
       'actual',

@@ -4,8 +4,9 @@ use crate::block_id::BlockId;
 use crate::error::{Answer, ErrorCode, RpcError};
 use crate::json::JsonWriter;
 use crate::node::Node;
+use crate::options::BridgeStateForm;
 use crate::state;
-use rhizome_primitives::{BRIDGE, Network, U256, hex, rlp};
+use rhizome_primitives::{BRIDGE, Network, Rule, Rules, U256, hex, rlp};
 use rhizome_trie::StateReader;
 
 /// Storage slot of the head of the Bitcoin header chain (docs/spec/bridge.md, 3.1 and 5.1).
@@ -16,14 +17,31 @@ const WAITING_FOR_SIGNATURES: &[u8] = b"rskTxsWaitingFS";
 const WORK_SIZES: [usize; 2] = [12, 32];
 const HEIGHT_AND_HEADER_SIZE: usize = 4 + 80;
 
+/// Storage slots of the peg-outs that the reference cannot decode (RSKIP-146): requests, and transactions that wait for
+/// confirmations.
+const WITH_HASHES: [&[u8]; 2] = [b"releaseRequestQueueWithTxHash", b"releaseTransactionSetWithTxHash"];
+/// An empty list.
+const EMPTY_LIST: [u8; 1] = [0xc0];
+
 /// Returns the state of the Bridge at the best block: height of its Bitcoin chain, transactions that wait for signatures.
-/// Also decodes states that the reference node fails to decode (docs/spec/bridge.md, 11.1).
 pub fn answer(node: &Node) -> Answer {
-    answer_at(node.chain().spec().network, &*BlockId::LATEST.state(node)?)
+    let spec = node.chain().spec();
+    let rules = spec.rules(node.chain().head().number());
+    answer_at(spec.network, &rules, &*BlockId::LATEST.state(node)?, node.options().bridge_state)
 }
 
-/// The same about any state.
-pub fn answer_at(network: Network, state: &dyn StateReader) -> Answer {
+/// The same about any state, under the rules of its block.
+pub fn answer_at(network: Network, rules: &Rules, state: &dyn StateReader, form: BridgeStateForm) -> Answer {
+    if form == BridgeStateForm::Decodable && rules.is_active(Rule::Rskip146) {
+        for name in WITH_HASHES {
+            let list = cell(state, name)?;
+            if !list.is_empty() && list[..] != EMPTY_LIST {
+                return Err(RpcError::internal(
+                    "the state of the Bridge has peg-outs that the reference cannot decode",
+                ));
+            }
+        }
+    }
     let height = bitcoin_height(network, &cell(state, CHAIN_HEAD)?)?;
     let waiting = cell(state, WAITING_FOR_SIGNATURES)?;
     let mut json = JsonWriter::new();

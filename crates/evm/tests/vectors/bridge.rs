@@ -149,7 +149,7 @@ fn spec_of(scenario: &Value) -> Result<ChainSpec, Mismatch> {
     ChainSpec::by_name(network).map_err(|error| Mismatch::broken("network", error))
 }
 
-fn rules_of(file: &Value, step: &Value) -> Result<Rules, Mismatch> {
+pub(crate) fn rules_of(file: &Value, step: &Value) -> Result<Rules, Mismatch> {
     let active = items(&file["ruleSets"][text(step, "rules")?]).filter_map(Value::as_str);
     Ok(active.filter_map(Rule::by_name).collect())
 }
