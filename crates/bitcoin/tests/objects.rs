@@ -92,7 +92,11 @@ fn failures(json: &Value, list: &str, check: fn(&Value) -> Verdict) -> Vec<Strin
 fn objects_equal_those_of_the_reference() {
     let file = File::open(VECTORS).unwrap_or_else(|error| panic!("{VECTORS}: {error}"));
     let json: Value = serde_json::from_reader(GzDecoder::new(file)).unwrap();
-    let failed =
-        [failures(&json, "transactions", check_transaction), failures(&json, "scripts", check_script)].concat();
+    let failed = [
+        failures(&json, "transactions", check_transaction),
+        failures(&json, "scripts", check_script),
+        failures(&json, "spends", check_spend),
+    ]
+    .concat();
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }

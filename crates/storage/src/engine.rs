@@ -59,7 +59,12 @@ impl Engine {
         };
         // A loss of power may leave no log at all, which the check of the logs takes for damage. Opening makes one.
         let first = if has_log(&folder) { Ok(()) } else { open(false).map(drop) };
-        let database = first.and_then(|()| open(true));
+        // A failed write, for example to a full disk, leaves a log that differs from the record in the next one. Nothing of it
+        // is lost, so it is replayed without the check.
+        let database = first.and_then(|()| open(true)).or_else(|error| match error.kind() {
+            ErrorKind::Corruption => open(false),
+            _ => Err(error),
+        });
         let db = Arc::new(database.map_err(|source| opening_error(dir, source, options.write_buffer_bytes))?);
         check_identity(&db, dir, identity)?;
         let nodes = dir.join(DATABASE_FOLDER).join(NODES_FOLDER);

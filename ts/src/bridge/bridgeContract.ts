@@ -64,7 +64,7 @@ export class BridgeContract {
       if (!(error instanceof RejectedRequest)) throw error
       throw new Error(`the Bridge does not answer ${method}; is the node on regtest? (${error.message})`)
     })
-    if (answer === '0x') throw new Error(`the Bridge does not answer ${method}`)
+    if (answer === '0x') throw new Error(`the Bridge does not answer ${method}; is the node on regtest?`)
     return (bridgeInterface.decodeFunctionResult(method, answer) as Result)[0] as T
   }
 
