@@ -59,8 +59,8 @@ impl Engine {
         };
         // A loss of power may leave no log at all, which the check of the logs takes for damage. Opening makes one.
         let first = if has_log(&folder) { Ok(()) } else { open(false).map(drop) };
-        // A failed write, for example to a full disk, leaves a log that differs from the record in the next one. Nothing of it
-        // is lost, so it is replayed without the check.
+        // A failed write, for example to a full disk, leaves a log that differs from the record in the next one. Its complete
+        // writes are there, so it is replayed without the check.
         let database = first.and_then(|()| open(true)).or_else(|error| match error.kind() {
             ErrorKind::Corruption => open(false),
             _ => Err(error),
