@@ -95,6 +95,8 @@ const notThere = /not found|has just been deleted/
 /** The header of the block does not commit to state that was set directly. */
 const changedByHand = /changed by hand/
 const pastTime = /^Invalid timestamp/
+/** A way back drops the block templates, and without automatic mining no other is built. */
+const noWork = /mnr_getWork does not exist/
 
 /** Sends a request and accepts only the expected refusals. */
 async function ask(
@@ -187,7 +189,7 @@ const steps: readonly ((client: Client) => Promise<unknown>)[] = [
   (client) => ask(client, 'debug_traceTransaction', [client.sent], [notThere]),
   (client) => ask(client, 'trace_block', ['latest'], [notThere]),
   (client) => ask(client, 'eth_simulateV1', [{ blockStateCalls: [{ calls: [{ to: contract }] }] }, 'latest']),
-  (client) => ask(client, 'mnr_getWork', []),
+  (client) => ask(client, 'mnr_getWork', [], [noWork]),
   async (client) => {
     const { pending, queued } = (await ask(client, 'txpool_content', [])).result as Pool
     for (const transactions of [pending, queued]
