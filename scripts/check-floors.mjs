@@ -10,6 +10,7 @@ const crates = {
   trie: ['primitives'],
   bitcoin: [],
   bridge: ['primitives', 'trie', 'bitcoin'],
+  wire: ['primitives'],
   pow: ['primitives', 'bitcoin'],
   evm: ['primitives', 'trie', 'bitcoin', 'bridge'],
   storage: ['primitives', 'trie'],

@@ -1,0 +1,4 @@
+//! Golden data of the reference and properties of the decoders.
+
+mod rsk;
+mod session;

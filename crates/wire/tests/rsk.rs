@@ -1,0 +1,1 @@
+//! Vectors of the rsk messages.

@@ -1,0 +1,1 @@
+//! Vectors of handshake, frames, base protocol and discovery.
