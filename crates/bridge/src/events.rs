@@ -5,7 +5,8 @@ mod legacy;
 
 use crate::context::CallContext;
 use crate::federation::{Federation, member_address};
-use crate::slots::pending_federation::{FederationMember, PublicKey};
+use crate::public_key::CompressedKey;
+use crate::slots::pending_federation::FederationMember;
 use crate::units::WEI_PER_SATOSHI;
 use rhizome_bitcoin::varint::put_varint;
 use rhizome_bitcoin::{BitcoinTransaction, display};
@@ -117,7 +118,7 @@ pub(crate) fn release_btc(
 
 /// A federation, as the event of a commit describes it.
 struct CommittedFederation {
-    keys: Vec<PublicKey>,
+    keys: Vec<CompressedKey>,
     /// Hash in the address.
     hash: [u8; 20],
     /// Address in Base58Check.

@@ -5,12 +5,11 @@ use crate::election::{self, VoteOutcome};
 use crate::error::{MethodFailure, Result};
 use crate::federation;
 use crate::federation_change;
+use crate::public_key::{CompressedKey, compressed};
 use crate::return_value::ReturnValue;
 use crate::slots::election::VoteSpec;
-use crate::slots::pending_federation::{FederationMember, PublicKey};
+use crate::slots::pending_federation::FederationMember;
 use crate::storage::Storage;
-use k256::elliptic_curve::sec1::{FromEncodedPoint, ToEncodedPoint};
-use k256::{AffinePoint, EncodedPoint};
 use rhizome_primitives::Log;
 
 const SUCCESS: i64 = 1;
@@ -45,7 +44,7 @@ impl KeyType {
     }
 
     /// Returns the key of a member for this use.
-    pub(crate) fn of_member(self, member: &FederationMember) -> &PublicKey {
+    pub(crate) fn of_member(self, member: &FederationMember) -> &CompressedKey {
         match self {
             KeyType::Bitcoin => &member.bitcoin,
             KeyType::Rsk => &member.rsk,
@@ -208,44 +207,4 @@ pub(crate) fn pending_key(storage: &mut Storage<'_>, index: i32, key: KeyType) -
     let member = usize::try_from(index).ok().and_then(|index| pending.members.get(index));
     let member = member.ok_or(MethodFailure::Rejected)?;
     Ok(ReturnValue::Bytes(key.of_member(member).to_vec()))
-}
-
-/// Returns the compressed form of a public key in any encoding: compressed, uncompressed or hybrid. `None` if it is not a
-/// point of the curve.
-pub(crate) fn compressed(bytes: &[u8]) -> Option<PublicKey> {
-    let mut plain = bytes.to_vec();
-    match bytes {
-        [2 | 3, rest @ ..] if rest.len() == 32 => {}
-        [4, rest @ ..] if rest.len() == 64 => {}
-        // The first byte of the hybrid form contains the parity of y.
-        [mark @ (6 | 7), rest @ ..] if rest.len() == 64 && rest.last().is_some_and(|last| last & 1 == mark & 1) => {
-            if let Some(first) = plain.first_mut() {
-                *first = 4;
-            }
-        }
-        _ => return None,
-    }
-    let point = AffinePoint::from_encoded_point(&EncodedPoint::from_bytes(plain).ok()?);
-    Option::<AffinePoint>::from(point)?.to_encoded_point(true).as_bytes().try_into().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rhizome_primitives::hex;
-
-    const KEY: PublicKey = hex!("02cd53fc53a07f211641a677d250f6de99caf620e8e77071e811a28b3bcddf0be1");
-
-    #[test]
-    fn keys_of_every_form_are_compressed() {
-        let point = AffinePoint::from_encoded_point(&EncodedPoint::from_bytes(KEY).unwrap()).unwrap();
-        let whole = point.to_encoded_point(false);
-        let with_mark = |mark: u8| [&[mark], &whole.as_bytes()[1..]].concat();
-        assert_eq!(compressed(&KEY), Some(KEY));
-        assert_eq!(compressed(whole.as_bytes()), Some(KEY));
-        assert_eq!(compressed(&with_mark(6)), Some(KEY));
-        for bad in [with_mark(7), with_mark(5), vec![], vec![2; 32], vec![0; 33], vec![4; 65]] {
-            assert_eq!(compressed(&bad), None, "{bad:?}");
-        }
-    }
 }

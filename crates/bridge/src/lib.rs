@@ -42,6 +42,7 @@ mod peg_out_index;
 mod peg_out_requests;
 mod placeholders;
 mod processed_transactions;
+mod public_key;
 mod redeem_script;
 mod refunds;
 mod registration;

@@ -5,7 +5,7 @@ use crate::context::CallContext;
 use crate::error::{MethodFailure, Result};
 use crate::events;
 use crate::federation;
-use crate::federation_votes::compressed;
+use crate::public_key::{self, compressed};
 use crate::redeem_script::{RedeemScript, redeem_script_of_input};
 use crate::return_value::ReturnValue;
 use crate::slots::pending_federation::FederationMember;
@@ -31,8 +31,7 @@ pub(crate) fn add_signature(
     request: &[u8],
 ) -> Result<ReturnValue> {
     require_signer(storage, ctx)?;
-    // The reference accepts the point at infinity as a key.
-    if compressed(key).is_none() && key != [0] || signatures.is_empty() {
+    if !public_key::is_key(key) || signatures.is_empty() {
         return Err(MethodFailure::Argument);
     }
     let signatures = signatures.iter().map(|signature| BitcoinSignature::parse(signature));
@@ -127,7 +126,7 @@ fn sign(
 ) -> Result<()> {
     let hashes = (0..transaction.inputs.len()).map(|input| signature_hash(storage, transaction, input));
     let hashes = hashes.collect::<Result<Vec<_>>>()?;
-    let key = PublicKey::from_slice(&member.bitcoin).map_err(|_off_curve| MethodFailure::Rejected)?;
+    let key = public_key::point(&member.bitcoin).ok_or(MethodFailure::Rejected)?;
     if !signatures.iter().zip(&hashes).all(|(signature, hash)| signature.is_made_by(&key, hash)) {
         return Ok(());
     }
@@ -210,7 +209,7 @@ impl MemberKey<'_> {
         let mut next = 0;
         for (position, signature) in present.iter().enumerate() {
             let is_maker = |index: &usize| {
-                let key = keys.get(*index).and_then(|key| PublicKey::from_slice(key).ok());
+                let key = keys.get(*index).and_then(|key| public_key::point(key));
                 key.is_some_and(|key| signature.is_made_by(&key, hash))
             };
             let Some(maker) = (next..keys.len()).chain(0..next).find(is_maker) else { return Ok(None) };

@@ -1,7 +1,7 @@
 //! Events until RSKIP-146: one topic of ASCII text, and data in RLP (docs/spec/bridge.md, 10).
 
 use super::CommittedFederation;
-use crate::slots::pending_federation::PublicKey;
+use crate::public_key::CompressedKey;
 use rhizome_bitcoin::hash160;
 use rhizome_primitives::{Address, B256, BRIDGE, Log, hex, rlp};
 
@@ -16,7 +16,7 @@ pub(super) fn update_collections(logs: &mut Vec<Log>, caller: &Address) {
     log(logs, "update_collections_topic", data);
 }
 
-pub(super) fn add_signature(logs: &mut Vec<Log>, rsk_hash: B256, key: &PublicKey, btc_hash: B256) {
+pub(super) fn add_signature(logs: &mut Vec<Log>, rsk_hash: B256, key: &CompressedKey, btc_hash: B256) {
     let mut items = Vec::new();
     rlp::put_bytes(&mut items, hex::encode(btc_hash).as_bytes());
     rlp::put_bytes(&mut items, &hash160(key));

@@ -2,23 +2,15 @@
 
 use crate::context::CallContext;
 use crate::error::{MethodFailure, Result};
+use crate::public_key;
 use crate::redeem_script::RedeemScript;
-use k256::elliptic_curve::sec1::{FromEncodedPoint, ToEncodedPoint};
-use k256::{AffinePoint, EncodedPoint};
 use rhizome_bitcoin::script::p2wsh_program;
 use rhizome_bitcoin::{BitcoinAddress, BitcoinTransaction, hash160, parse_script};
-use rhizome_primitives::{Address, keccak256};
+use rhizome_primitives::Address;
 
 /// Number of elements of the smallest multisig input: an empty push, a signature and the redeem script.
 const MULTISIG_ELEMENTS: usize = 3;
-/// The encoding of the point at infinity, which the reference accepts as a key.
-const INFINITY: [u8; 1] = [0];
 const COMPRESSED_SIZE: usize = 33;
-const UNCOMPRESSED_SIZE: usize = 65;
-const UNCOMPRESSED: u8 = 4;
-/// Prefixes of the form with both coordinates that also shows the parity.
-const HYBRID_EVEN: u8 = 6;
-const HYBRID_ODD: u8 = 7;
 
 /// The sender of a peg-in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,60 +74,54 @@ impl PegInSender {
 
 /// A public key in one of the forms that the reference reads.
 struct SenderKey {
-    /// The form that Bitcoin addresses hash: forms with both coordinates become uncompressed.
+    /// The form that Bitcoin addresses hash: hybrid forms become uncompressed.
     encoded: Vec<u8>,
     account: Address,
 }
 
 impl SenderKey {
     fn parse(bytes: &[u8]) -> Option<Self> {
-        if bytes == INFINITY {
-            return Some(Self { encoded: bytes.to_vec(), account: account_of(&[]) });
+        if bytes == public_key::INFINITY {
+            return Some(Self { encoded: bytes.to_vec(), account: public_key::account(None) });
         }
-        let mut encoded = bytes.to_vec();
-        if let [form @ (HYBRID_EVEN | HYBRID_ODD), .., last] = encoded.as_mut_slice() {
-            if (*form == HYBRID_ODD) != (*last & 1 == 1) || bytes.len() != UNCOMPRESSED_SIZE {
-                return None;
-            }
-            *form = UNCOMPRESSED;
-        }
-        let point = EncodedPoint::from_bytes(&encoded).ok()?;
-        let point = AffinePoint::from_encoded_point(&point).into_option()?;
-        let uncompressed = point.to_encoded_point(false);
-        Some(Self { encoded, account: account_of(uncompressed.as_bytes().get(1..)?) })
+        let point = public_key::point(bytes)?;
+        let encoded = match bytes.len() {
+            COMPRESSED_SIZE => point.serialize().to_vec(),
+            _ => point.serialize_uncompressed().to_vec(),
+        };
+        Some(Self { encoded, account: public_key::account(Some(&point)) })
     }
-}
-
-/// Returns the account of a key. `coordinates`: both coordinates of its point.
-fn account_of(coordinates: &[u8]) -> Address {
-    Address::from_word(keccak256(coordinates))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rhizome_primitives::{address, hex};
+    use rhizome_primitives::hex;
 
     const KEY: [u8; 33] = hex!("0362634ab57dae9cb373a5d536e66a8c4f67468bbcfb063809bab643072d78a124");
 
     #[test]
-    fn all_forms_of_a_key_have_one_account() {
-        let point = AffinePoint::from_encoded_point(&EncodedPoint::from_bytes(KEY).unwrap()).unwrap();
-        let uncompressed = point.to_encoded_point(false).as_bytes().to_vec();
-        let hybrid = |form| [&[form], &uncompressed[1..]].concat();
+    fn addresses_hash_the_compressed_or_the_uncompressed_form() {
+        let point = public_key::point(&KEY).unwrap();
+        let uncompressed = point.serialize_uncompressed().to_vec();
+        let hybrid = [&[7], &uncompressed[1..]].concat();
+        let infinity = public_key::INFINITY.to_vec();
+        let account = public_key::account(Some(&point));
         let forms = [
-            (KEY.to_vec(), KEY.to_vec()),
-            (uncompressed.clone(), uncompressed.clone()),
-            (hybrid(7), uncompressed.clone()),
+            (KEY.to_vec(), KEY.to_vec(), account),
+            (uncompressed.clone(), uncompressed.clone(), account),
+            (hybrid, uncompressed, account),
+            (infinity.clone(), infinity, public_key::account(None)),
         ];
-        for (form, encoded) in forms {
+        for (form, encoded, account) in forms {
             let key = SenderKey::parse(&form).unwrap();
-            assert_eq!(key.account, address!("85845342b0d5260d516d6da5280a7df9a96d1925"));
-            assert_eq!(key.encoded, encoded);
+            assert_eq!((key.encoded, key.account), (encoded, account));
         }
-        for other in [hybrid(6), hybrid(5), uncompressed[..64].to_vec(), vec![], vec![2; 32], vec![0; 2], vec![4; 65]] {
-            assert!(SenderKey::parse(&other).is_none(), "{other:?}");
-        }
-        assert!(SenderKey::parse(&INFINITY).is_some());
+    }
+
+    #[test]
+    fn compact_keys_are_no_keys() {
+        let compact = [&[5], &KEY[1..]].concat();
+        assert!(SenderKey::parse(&compact).is_none());
     }
 }

@@ -4,25 +4,23 @@ use super::access::{SlotAccess, decode_elements};
 use super::keys::{PENDING_VERSION, SlotKey};
 use super::slot::SlotEncoding;
 use crate::error::Result;
+use crate::public_key::CompressedKey;
 use rhizome_primitives::{Rule, keccak256, rlp};
 
 /// The value of the version slot of every pending federation.
 const VERSION: u64 = 1000;
 
-/// A compressed public key.
-pub(crate) type PublicKey = [u8; 33];
-
 /// The keys of a federation member for Bitcoin, for Rootstock and for other uses. Members are sorted by these fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FederationMember {
-    pub(crate) bitcoin: PublicKey,
-    pub(crate) rsk: PublicKey,
-    pub(crate) mst: PublicKey,
+    pub(crate) bitcoin: CompressedKey,
+    pub(crate) rsk: CompressedKey,
+    pub(crate) mst: CompressedKey,
 }
 
 impl FederationMember {
     /// A member that uses one key for everything.
-    pub(crate) fn with_one_key(key: PublicKey) -> FederationMember {
+    pub(crate) fn with_one_key(key: CompressedKey) -> FederationMember {
         FederationMember { bitcoin: key, rsk: key, mst: key }
     }
 
