@@ -9,19 +9,17 @@ use crate::slots::keys::coinbase_word;
 use crate::storage::Storage;
 use crate::submission::{proven_root, verified_transaction};
 use rhizome_bitcoin::{BitcoinTransaction, Digest, display, parse_script, sha256d};
-use rhizome_primitives::{B256, Bytes, Rule, hex};
+use rhizome_primitives::{B256, Rule, hex};
 
 /// Start of an output script with a commitment to the witnesses of a block; the commitment follows (BIP-141).
 const COMMITMENT_PREFIX: [u8; 6] = hex!("6a24aa21a9ed");
 
 /// Returns the witness root that is registered for a Bitcoin block.
 pub(crate) fn witness_root(storage: &mut Storage<'_>, block: &B256) -> Result<Option<[u8; 32]>> {
-    let Some(bytes) = storage.slots.read_word(&coinbase_word(block))? else { return Ok(None) };
-    let root = |bytes: &Bytes| match decode_elements(bytes)?.as_slice() {
+    storage.slots.decoded(&coinbase_word(block), |bytes| match decode_elements(bytes)?.as_slice() {
         [root] => root.bytes().try_into().ok(),
         _ => None,
-    };
-    root(&bytes).map(Some).ok_or(MethodFailure::Rejected)
+    })
 }
 
 pub(crate) fn has_witness_root(storage: &mut Storage<'_>, block: &B256) -> Result<ReturnValue> {

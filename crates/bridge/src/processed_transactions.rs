@@ -3,7 +3,7 @@
 use crate::context::CallContext;
 use crate::error::{MethodFailure, Result};
 use crate::return_value::ReturnValue;
-use crate::slots::keys::{PROCESSED, processed_word};
+use crate::slots::keys::processed_word;
 use crate::storage::Storage;
 use rhizome_primitives::{B256, Rule, hex};
 
@@ -22,7 +22,7 @@ fn processed_height(storage: &mut Storage<'_>, ctx: &CallContext<'_>, id: &[u8])
 /// Looks into the map of the first rules, then into the slot of the transaction. `id` in display order.
 fn height_of(storage: &mut Storage<'_>, ctx: &CallContext<'_>, id: &[u8; 32]) -> Result<Option<u64>> {
     match storage.processed.get(&mut storage.slots)?.height(id) {
-        None if ctx.has(Rule::Rskip134) => storage.slots.read_u64_at(&processed_word(id), &PROCESSED),
+        None if ctx.has(Rule::Rskip134) => storage.slots.read_u64_at(&processed_word(id)),
         height => Ok(height),
     }
 }

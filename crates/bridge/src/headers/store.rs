@@ -8,10 +8,11 @@ use super::checkpoints::{checkpoint_before, first_header, has_checkpoints};
 use crate::context::CallContext;
 use crate::error::{BridgeError, MethodFailure, Result};
 use crate::federation;
-use crate::slots::keys::{self, BLOCK_AT_HEIGHT, CHAIN_HEAD};
+use crate::slots::access::decode_item;
+use crate::slots::keys::{CHAIN_HEAD, height_word};
 use crate::slots::stored_header::{StoredHeader, display_hash};
 use crate::storage::Storage;
-use rhizome_primitives::{B256, Bytes, Rule, U256, rlp};
+use rhizome_primitives::{B256, Rule, U256};
 
 /// Number of headers between two checks of the deadline.
 const HEADERS_PER_CHECK: i32 = 256;
@@ -68,9 +69,7 @@ pub(super) fn parent(storage: &mut Storage<'_>, child: &StoredHeader) -> Result<
 }
 
 fn read_header(storage: &mut Storage<'_>, word: &U256) -> Result<Option<StoredHeader>> {
-    let Some(bytes) = storage.slots.read_word(word)? else { return Ok(None) };
-    let header = StoredHeader::decode(&bytes);
-    header.map(Some).ok_or(MethodFailure::Rejected)
+    storage.slots.decoded(word, StoredHeader::decode)
 }
 
 pub(super) fn put(storage: &mut Storage<'_>, header: &StoredHeader) -> HeaderResult {
@@ -118,9 +117,8 @@ pub(super) fn main_chain_header(
 
 /// Returns the header at a height of the stored index. Entries of the call in progress are not part of it.
 fn indexed_header(storage: &mut Storage<'_>, height: i32) -> Result<Option<StoredHeader>> {
-    let Some(bytes) = storage.slots.read_word(&keys::height_word(height))? else { return Ok(None) };
-    let hash = |bytes: &Bytes| B256::try_from(rlp::decode_all(bytes).ok()?.first()?.bytes()).ok();
-    let hash = hash(&bytes).ok_or_else(|| BLOCK_AT_HEIGHT.malformed())?;
+    let hash = |bytes: &[u8]| B256::try_from(decode_item(bytes)?).ok();
+    let Some(hash) = storage.slots.decoded(&height_word(height), hash)? else { return Ok(None) };
     header(storage, &hash)
 }
 

@@ -54,21 +54,25 @@ impl<'a> SlotAccess<'a> {
         self.read_word(&key.word())
     }
 
+    /// Returns the decoded value of a slot; `None` if it is absent or empty. A malformed value, for which `decode` returns
+    /// `None`, is a call error, as in the reference.
+    pub(crate) fn decoded<T>(&mut self, word: &U256, decode: impl FnOnce(&[u8]) -> Option<T>) -> Result<Option<T>> {
+        let Some(bytes) = self.read_word(word)? else { return Ok(None) };
+        decode(&bytes).map(Some).ok_or(MethodFailure::Rejected)
+    }
+
     pub(crate) fn write(&mut self, key: &SlotKey, value: Vec<u8>) -> Result<()> {
         self.write_word(key.word(), value)
     }
 
     /// Returns the RLP integer in a slot.
     pub(crate) fn read_number(&mut self, key: &SlotKey) -> Result<Option<U256>> {
-        let Some(bytes) = self.read(key)? else { return Ok(None) };
-        decode_number(&bytes).map(Some).ok_or_else(|| key.malformed())
+        self.decoded(&key.word(), decode_number)
     }
 
-    /// Returns the RLP integer in the slot `word`, one of the slots of `key`.
-    pub(crate) fn read_u64_at(&mut self, word: &U256, key: &SlotKey) -> Result<Option<u64>> {
-        let Some(bytes) = self.read_word(word)? else { return Ok(None) };
-        let number = decode_number(&bytes).and_then(|number| u64::try_from(number).ok());
-        number.map(Some).ok_or_else(|| key.malformed())
+    /// Returns the RLP integer of 64 bits in a slot.
+    pub(crate) fn read_u64_at(&mut self, word: &U256) -> Result<Option<u64>> {
+        self.decoded(word, |bytes| u64::try_from(decode_number(bytes)?).ok())
     }
 
     /// Returns the balance of the Bridge in wei.
@@ -87,16 +91,14 @@ impl<'a> SlotAccess<'a> {
     }
 }
 
-impl SlotKey {
-    /// Returns the failure of a call that reads a value that is malformed: a call error, as in the reference.
-    pub(crate) fn malformed(&self) -> MethodFailure {
-        MethodFailure::Rejected
-    }
-}
-
 /// Returns the elements of a list that fills a slot; `None` if it is malformed.
 pub(crate) fn decode_elements(bytes: &[u8]) -> Option<Vec<rlp::Item<'_>>> {
     rlp::decode_list(bytes).ok()?.list("slot").ok()
+}
+
+/// Returns the first RLP item of a slot; `None` if the slot is malformed.
+pub(crate) fn decode_item(bytes: &[u8]) -> Option<&[u8]> {
+    Some(rlp::decode_all(bytes).ok()?.first()?.bytes())
 }
 
 /// Returns the RLP integer that fills a slot; `None` if it is malformed.

@@ -68,8 +68,7 @@ impl Coins {
 
 impl SlotEncoding for Coins {
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
-        let Some(bytes) = slots.read(key)? else { return Ok(Self::default()) };
-        Self::decode(&bytes).ok_or_else(|| key.malformed())
+        Ok(slots.decoded(&key.word(), Self::decode)?.unwrap_or_default())
     }
 
     fn save(&self, slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<()> {

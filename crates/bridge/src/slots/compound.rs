@@ -8,7 +8,7 @@ use crate::error::{MethodFailure, Result};
 use crate::storage::Storage;
 use rhizome_bitcoin::Digest;
 use rhizome_bitcoin::varint::{put_varint, read_varints};
-use rhizome_primitives::{B256, Bytes, Rule, U256, rlp};
+use rhizome_primitives::{B256, Rule, U256, rlp};
 use std::collections::BTreeMap;
 
 /// The value of a mark.
@@ -27,6 +27,14 @@ pub(crate) struct FlyoverFederation {
     pub(crate) federation_hash: [u8; 20],
 }
 
+impl FlyoverFederation {
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let items = decode_elements(bytes)?;
+        let [derivation, hash] = items.as_slice() else { return None };
+        Some(Self { derivation: derivation.bytes().try_into().ok()?, federation_hash: hash.bytes().try_into().ok()? })
+    }
+}
+
 impl CompoundSlots {
     /// Writes the values that the call has set.
     pub(crate) fn save(self, slots: &mut SlotAccess<'_>) -> Result<()> {
@@ -35,15 +43,16 @@ impl CompoundSlots {
 }
 
 impl Storage<'_> {
-    fn compound(&mut self, word: &U256) -> Result<Option<Bytes>> {
+    /// Returns the decoded value of a slot, or the value that the call has set.
+    fn compound<T>(&mut self, word: &U256, decode: impl FnOnce(&[u8]) -> Option<T>) -> Result<Option<T>> {
         match self.compound.0.get(word) {
-            Some(value) => Ok(Some(value.clone().into())),
-            None => self.slots.read_word(word),
+            Some(value) => decode(value).map(Some).ok_or(MethodFailure::Rejected),
+            None => self.slots.decoded(word, decode),
         }
     }
 
     fn has_mark(&mut self, word: &U256) -> Result<bool> {
-        Ok(self.compound(word)?.is_some_and(|value| value[..] == [MARK]))
+        Ok(self.compound(word, |value| Some(value == [MARK]))?.unwrap_or_default())
     }
 
     /// Marks a Bitcoin transaction as processed in the executing block. `id` in display order.
@@ -76,15 +85,7 @@ impl Storage<'_> {
 
     /// Returns the federation behind a flyover address.
     pub(crate) fn flyover_federation(&mut self, script_hash: &[u8; 20]) -> Result<Option<FlyoverFederation>> {
-        let Some(bytes) = self.compound(&flyover_federation_word(script_hash))? else { return Ok(None) };
-        let decoded = decode_elements(&bytes).and_then(|items| match items.as_slice() {
-            [derivation, hash] => Some(FlyoverFederation {
-                derivation: derivation.bytes().try_into().ok()?,
-                federation_hash: hash.bytes().try_into().ok()?,
-            }),
-            _ => None,
-        });
-        decoded.map(Some).ok_or(MethodFailure::Rejected)
+        self.compound(&flyover_federation_word(script_hash), FlyoverFederation::decode)
     }
 
     pub(crate) fn set_flyover_federation(&mut self, script_hash: &[u8; 20], federation: &FlyoverFederation) {
@@ -112,14 +113,13 @@ impl Storage<'_> {
     /// Returns the values of the coins that a transaction spends, in satoshis, in the order of its inputs; `None` if they
     /// were not recorded. `txid` in display order.
     pub(crate) fn outpoint_values(&mut self, txid: &B256) -> Result<Option<Vec<u64>>> {
-        let Some(bytes) = self.compound(&outpoint_values_word(txid))? else { return Ok(None) };
-        read_varints(&bytes).map(Some).map_err(|_truncated| MethodFailure::Rejected)
+        self.compound(&outpoint_values_word(txid), |bytes| read_varints(bytes).ok())
     }
 
     /// Records the values of the coins that a transaction spends. A second record is a call error.
     pub(crate) fn set_outpoint_values(&mut self, txid: B256, values: &[i64]) -> Result<()> {
         let word = outpoint_values_word(&txid);
-        if self.compound(&word)?.is_some() {
+        if self.compound(&word, |_values| Some(()))?.is_some() {
             return Err(MethodFailure::Rejected);
         }
         let mut bytes = Vec::new();

@@ -4,7 +4,7 @@ use super::access::{SlotAccess, decode_elements};
 use super::keys::{self, SlotKey};
 use super::pending_federation::FederationMember;
 use super::slot::SlotEncoding;
-use crate::error::Result;
+use crate::error::{MethodFailure, Result};
 use crate::federation::{Federation, FederationVersion};
 use rhizome_primitives::{Rule, rlp};
 use std::rc::Rc;
@@ -18,7 +18,7 @@ impl SlotEncoding for StoredFederation {
         // Until RSKIP-123 there are no versions.
         let version = if slots.has(Rule::Rskip123) { slots.read_number(&keys::version_of(key))? } else { None };
         let version = version.map(|number| FederationVersion::of_number(u64::try_from(number).unwrap_or(u64::MAX)));
-        let federation = decode(&bytes, version).ok_or_else(|| key.malformed())?;
+        let federation = decode(&bytes, version).ok_or(MethodFailure::Rejected)?;
         Ok(Some(Rc::new(federation)))
     }
 

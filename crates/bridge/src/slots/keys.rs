@@ -2,10 +2,10 @@
 
 use rhizome_primitives::{B256, Network, Rule, Rules, U256, hex, keccak256};
 
-/// The key of a slot, or of the slots of one kind.
+/// The key of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SlotKey {
-    pub(crate) name: &'static str,
+    name: &'static str,
     is_hashed: bool,
 }
 
@@ -33,10 +33,6 @@ pub(crate) const QUEUE_WITH_HASH: SlotKey = short("releaseRequestQueueWithTxHash
 pub(crate) const CONFIRMATIONS: SlotKey = short("releaseTransactionSet");
 pub(crate) const CONFIRMATIONS_WITH_HASH: SlotKey = short("releaseTransactionSetWithTxHash");
 pub(crate) const SIGNATURES: SlotKey = short("rskTxsWaitingFS");
-/// Kind of the slots at [`coinbase_word`].
-pub(crate) const COINBASE_INFORMATION: SlotKey = short("coinbaseInformation");
-/// Kind of the slots at [`height_word`].
-pub(crate) const BLOCK_AT_HEIGHT: SlotKey = short("btcBlockHeight");
 pub(crate) const HEADERS_TIMESTAMP: SlotKey = short("receiveHeadersLastTimestamp");
 pub(crate) const NEXT_PEG_OUT_HEIGHT: SlotKey = short("nextPegoutHeight");
 pub(crate) const SVP_FUND_HASH: SlotKey = short("svpFundTxHashUnsigned");
@@ -105,7 +101,7 @@ pub(crate) fn processed_word(id: &[u8; 32]) -> U256 {
 
 /// Returns the key of the witness root of a Bitcoin block.
 pub(crate) fn coinbase_word(block: &B256) -> U256 {
-    compound(COINBASE_INFORMATION.name, &hex::encode(block))
+    compound("coinbaseInformation", &hex::encode(block))
 }
 
 /// Returns the key of the mark that a flyover used a Bitcoin transaction. `transaction` in display order.
@@ -130,7 +126,7 @@ pub(crate) fn outpoint_values_word(txid: &B256) -> U256 {
 
 /// Returns the key of the block hash at a height of the Bitcoin main chain.
 pub(crate) fn height_word(height: i32) -> U256 {
-    compound(BLOCK_AT_HEIGHT.name, &height.to_string())
+    compound("btcBlockHeight", &height.to_string())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::access::{SlotAccess, decode_elements};
 use super::keys::{PENDING_VERSION, SlotKey};
 use super::slot::SlotEncoding;
-use crate::error::Result;
+use crate::error::{MethodFailure, Result};
 use crate::public_key::CompressedKey;
 use rhizome_primitives::{Rule, keccak256, rlp};
 
@@ -79,7 +79,7 @@ impl SlotEncoding for Option<PendingFederation> {
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
         let Some(bytes) = slots.read(key)? else { return Ok(None) };
         let has_three_keys = slots.has(Rule::Rskip123) && slots.read(&PENDING_VERSION)?.is_some();
-        PendingFederation::decode(&bytes, has_three_keys).map(Some).ok_or_else(|| key.malformed())
+        PendingFederation::decode(&bytes, has_three_keys).map(Some).ok_or(MethodFailure::Rejected)
     }
 
     fn save(&self, slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<()> {

@@ -7,7 +7,7 @@ use crate::error::Result;
 use rhizome_primitives::rlp;
 
 /// Processed Bitcoin transactions until RSKIP-134: ids in display order and RSK heights.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProcessedTransactions(Vec<([u8; 32], u64)>);
 
 impl ProcessedTransactions {
@@ -45,8 +45,7 @@ impl ProcessedTransactions {
 
 impl SlotEncoding for ProcessedTransactions {
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
-        let Some(bytes) = slots.read(key)? else { return Ok(Self(Vec::new())) };
-        Self::decode(&bytes).ok_or_else(|| key.malformed())
+        Ok(slots.decoded(&key.word(), Self::decode)?.unwrap_or_default())
     }
 
     fn save(&self, slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<()> {

@@ -1,6 +1,6 @@
 //! A typed slot: read on first use, held in memory, written by the save.
 
-use super::access::{SlotAccess, decode_elements};
+use super::access::{SlotAccess, decode_elements, decode_item};
 use super::keys::SlotKey;
 use crate::error::Result;
 use rhizome_bitcoin::BitcoinTransaction;
@@ -86,7 +86,7 @@ impl<T: SlotEncoding> Slot<T> {
 /// An RLP integer of 64 bits, if present.
 impl SlotEncoding for Option<u64> {
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
-        slots.read_u64_at(&key.word(), key)
+        slots.read_u64_at(&key.word())
     }
 
     fn save(&self, slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<()> {
@@ -125,9 +125,7 @@ impl SlotEncoding for Option<bool> {
 /// An address as an RLP string, if present.
 impl SlotEncoding for Option<Address> {
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
-        let Some(bytes) = slots.read(key)? else { return Ok(None) };
-        let address = rlp::decode_all(&bytes).ok().and_then(|items| Address::try_from(items.first()?.bytes()).ok());
-        address.map(Some).ok_or_else(|| key.malformed())
+        slots.decoded(&key.word(), |bytes| Address::try_from(decode_item(bytes)?).ok())
     }
 
     fn save(&self, slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<()> {
@@ -152,9 +150,7 @@ impl SlotEncoding for Bytes {
 /// A hash as an RLP string. An absent hash deletes the slot.
 impl SlotEncoding for Option<B256> {
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
-        let Some(bytes) = slots.read(key)? else { return Ok(None) };
-        let hash = rlp::decode_all(&bytes).ok().and_then(|items| B256::try_from(items.first()?.bytes()).ok());
-        hash.map(Some).ok_or_else(|| key.malformed())
+        slots.decoded(&key.word(), |bytes| B256::try_from(decode_item(bytes)?).ok())
     }
 
     fn save(&self, slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<()> {
@@ -169,10 +165,7 @@ impl SlotEncoding for Option<B256> {
 /// A Bitcoin transaction as an RLP string. An absent transaction deletes the slot.
 impl SlotEncoding for Option<BitcoinTransaction> {
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
-        let Some(bytes) = slots.read(key)? else { return Ok(None) };
-        let items = rlp::decode_all(&bytes).ok();
-        let transaction = items.and_then(|items| BitcoinTransaction::parse(items.first()?.bytes()).ok());
-        transaction.map(Some).ok_or_else(|| key.malformed())
+        slots.decoded(&key.word(), |bytes| BitcoinTransaction::parse(decode_item(bytes)?).ok())
     }
 
     fn save(&self, slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<()> {
@@ -207,9 +200,7 @@ pub(crate) struct StoredScript(pub(crate) Option<Vec<u8>>);
 
 impl SlotEncoding for StoredScript {
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
-        let Some(bytes) = slots.read(key)? else { return Ok(Self(None)) };
-        let script = decode_elements(&bytes).and_then(|items| Some(items.first()?.bytes().to_vec()));
-        script.map(|script| Self(Some(script))).ok_or_else(|| key.malformed())
+        slots.decoded(&key.word(), |bytes| Some(decode_elements(bytes)?.first()?.bytes().to_vec())).map(Self)
     }
 
     fn save(&self, slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<()> {
@@ -234,18 +225,17 @@ impl SvpSpend {
         Some(rlp::list(&items))
     }
 
-    fn decode(bytes: &[u8]) -> Option<Self> {
+    fn decode(bytes: &[u8]) -> Option<(B256, BitcoinTransaction)> {
         let items = decode_elements(bytes)?;
         let [hash, transaction] = items.as_slice() else { return None };
         let transaction = BitcoinTransaction::parse(transaction.bytes()).ok()?;
-        Some(Self(Some((B256::try_from(hash.bytes()).ok()?, transaction))))
+        Some((B256::try_from(hash.bytes()).ok()?, transaction))
     }
 }
 
 impl SlotEncoding for SvpSpend {
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
-        let Some(bytes) = slots.read(key)? else { return Ok(Self(None)) };
-        Self::decode(&bytes).ok_or_else(|| key.malformed())
+        slots.decoded(&key.word(), Self::decode).map(Self)
     }
 
     fn save(&self, slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<()> {

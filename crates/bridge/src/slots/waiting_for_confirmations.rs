@@ -94,8 +94,7 @@ impl SlotEncoding for WaitingForConfirmations {
 }
 
 fn load_entries(slots: &mut SlotAccess<'_>, key: &SlotKey, has_hashes: bool) -> Result<Vec<WaitingPegOut>> {
-    let Some(bytes) = slots.read(key)? else { return Ok(Vec::new()) };
-    decode(&bytes, has_hashes).ok_or_else(|| key.malformed())
+    Ok(slots.decoded(&key.word(), |bytes| decode(bytes, has_hashes))?.unwrap_or_default())
 }
 
 fn decode(bytes: &[u8], has_hashes: bool) -> Option<Vec<WaitingPegOut>> {

@@ -3,7 +3,7 @@
 use super::access::{SlotAccess, decode_elements};
 use super::keys::{SlotKey, UNLIMITED_WHITELIST};
 use super::slot::SlotEncoding;
-use crate::error::Result;
+use crate::error::{MethodFailure, Result};
 use rhizome_primitives::{Rule, rlp};
 use std::collections::BTreeMap;
 
@@ -88,7 +88,7 @@ impl SlotEncoding for Whitelist {
     fn load(slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<Self> {
         let Some(one_off) = slots.read(key)? else { return Ok(Self::empty()) };
         let unlimited = if slots.has(Rule::Rskip87) { slots.read(&UNLIMITED_WHITELIST)? } else { None };
-        Self::decode(&one_off, unlimited.as_ref().map(AsRef::as_ref)).ok_or_else(|| key.malformed())
+        Self::decode(&one_off, unlimited.as_ref().map(AsRef::as_ref)).ok_or(MethodFailure::Rejected)
     }
 
     fn save(&self, slots: &mut SlotAccess<'_>, key: &SlotKey) -> Result<()> {
