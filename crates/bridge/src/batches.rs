@@ -2,6 +2,7 @@
 
 use crate::balance_adjustment::burn_raised_change;
 use crate::context::CallContext;
+use crate::display_order::display_id;
 use crate::error::{MethodFailure, Result};
 use crate::events;
 use crate::settlement::{CoinList, settle};
@@ -9,7 +10,6 @@ use crate::slots::release_queue::ReleaseRequest;
 use crate::storage::Storage;
 use crate::transaction_builder::{BuildFailure, build_peg_out};
 use crate::wallet::FederationWallet;
-use rhizome_bitcoin::display;
 use rhizome_primitives::{B256, Log, Rule};
 use std::collections::HashSet;
 
@@ -44,7 +44,7 @@ pub(crate) fn pay_batch(
         let removed: HashSet<&ReleaseRequest> = paid.iter().collect();
         storage.queue.get_mut(&mut storage.slots)?.0.retain(|request| !removed.contains(request));
         let hashes: Option<Vec<B256>> = paid.iter().map(|request| request.hash).collect();
-        let txid = B256::from(display(built.transaction.txid()));
+        let txid = display_id(&built.transaction);
         events::batch_peg_out_created(logs, txid, &hashes.ok_or(MethodFailure::Rejected)?);
         burn_raised_change(storage, wallet, &built, satoshis)?;
     }

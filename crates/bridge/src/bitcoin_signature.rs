@@ -1,12 +1,9 @@
 //! ECDSA signatures of Bitcoin transactions (docs/spec/bridge.md, 7.8).
 
-use rhizome_bitcoin::Digest;
-use secp256k1::{Message, PublicKey, SECP256K1, ecdsa::Signature};
-
 use crate::asn1::leading_integers;
-
-/// Type byte after a signature of all inputs and outputs.
-const ALL_INPUTS_AND_OUTPUTS: u8 = 1;
+use rhizome_bitcoin::ecdsa::scalar;
+use rhizome_bitcoin::{Digest, signature_hash};
+use secp256k1::{Message, PublicKey, SECP256K1, ecdsa::Signature};
 
 /// A signature as given: two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +16,7 @@ impl BitcoinSignature {
     /// Reads an ASN.1 sequence that begins with two integers. A negative integer counts as unsigned. `None` if it is malformed.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         let [r, s] = leading_integers(bytes)?;
-        let compact = integer(r).zip(integer(s)).map(|(r, s)| [r, s].concat());
+        let compact = scalar(r).zip(scalar(s)).map(|(r, s)| [r, s].concat());
         Some(Self { numbers: compact.and_then(|compact| Signature::from_compact(&compact).ok()) })
     }
 
@@ -32,18 +29,9 @@ impl BitcoinSignature {
     /// Returns the shortest DER form, with the type byte; `None` for numbers that are no signature.
     pub(crate) fn encode(&self) -> Option<Vec<u8>> {
         let mut bytes = self.numbers?.serialize_der().to_vec();
-        bytes.push(ALL_INPUTS_AND_OUTPUTS);
+        bytes.push(signature_hash::ALL);
         Some(bytes)
     }
-}
-
-/// Returns an integer as 32 bytes; `None` if it is larger.
-fn integer(bytes: &[u8]) -> Option<[u8; 32]> {
-    let digits = bytes.strip_prefix(&[0]).unwrap_or(bytes);
-    let mut padded = [0; 32];
-    let start = padded.len().checked_sub(digits.len())?;
-    padded.split_at_mut(start).1.copy_from_slice(digits);
-    Some(padded)
 }
 
 #[cfg(test)]

@@ -4,12 +4,13 @@
 mod legacy;
 
 use crate::context::CallContext;
+use crate::display_order::display_id;
 use crate::federation::{Federation, member_address};
 use crate::public_key::CompressedKey;
 use crate::slots::pending_federation::FederationMember;
 use crate::units::WEI_PER_SATOSHI;
+use rhizome_bitcoin::BitcoinTransaction;
 use rhizome_bitcoin::varint::put_varint;
-use rhizome_bitcoin::{BitcoinTransaction, display};
 use rhizome_primitives::{Address, B256, BRIDGE, I256, Log, Rule, U256, keccak256};
 
 /// A value in the data of an event.
@@ -112,7 +113,7 @@ pub(crate) fn release_btc(
     let bytes = transaction.serialize();
     match ctx.has(Rule::Rskip146) {
         true => log(logs, "release_btc(bytes32,bytes)", &[rsk_hash], &[Value::Bytes(&bytes)]),
-        false => legacy::release_btc(logs, B256::from(display(transaction.txid())), &bytes),
+        false => legacy::release_btc(logs, display_id(transaction), &bytes),
     }
 }
 

@@ -1,11 +1,11 @@
 //! Outputs of Bitcoin transactions that pay to federations (docs/spec/bridge.md, 6.2 and 6.3.1).
 
 use crate::context::CallContext;
+use crate::display_order::display_id;
 use crate::error::{MethodFailure, Result};
 use crate::federation::{self, Federation};
 use crate::slots::coins::Coin;
 use crate::storage::Storage;
-use crate::submission::display_id;
 use rhizome_bitcoin::{BitcoinTransaction, ScriptError, TransactionOutput, output_kind};
 use std::rc::Rc;
 

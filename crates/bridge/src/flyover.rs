@@ -4,6 +4,7 @@
 //! The user pays to an address of the federation that a hash of the agreement derives. The contract of the provider calls.
 
 use crate::context::CallContext;
+use crate::display_order::{display_hash, display_id};
 use crate::error::{MethodFailure, Result};
 use crate::federation::{self, Federation};
 use crate::federation_outputs::{IndexedOutput, coins_of, outputs_to, sum};
@@ -12,10 +13,10 @@ use crate::refunds::{Refund, RefundSource, build_refund};
 use crate::return_value::ReturnValue;
 use crate::slots::compound::FlyoverFederation;
 use crate::storage::Storage;
-use crate::submission::{Submission, display_id};
+use crate::submission::Submission;
 use crate::units::WEI_PER_SATOSHI;
 use rhizome_bitcoin::script::script_hash;
-use rhizome_bitcoin::{BitcoinAddress, BitcoinTransaction, OutputKind, display, output_kind};
+use rhizome_bitcoin::{BitcoinAddress, BitcoinTransaction, OutputKind, output_kind};
 use rhizome_primitives::{Address, B256, Log, Rule, U256, keccak256};
 
 /// Size of a serialized Bitcoin address: version and hash.
@@ -84,7 +85,7 @@ fn run(
     }
     let derivation = derivation(arguments, &user, &provider);
     let submission = arguments.submission;
-    let hash = B256::from(display(submission.hash()));
+    let hash = display_hash(submission.hash());
     if storage.is_flyover_used(&hash, &derivation)? {
         return code(ALREADY_PROCESSED);
     }

@@ -10,10 +10,11 @@ pub use checkpoints::checkpoint;
 
 use crate::constants::{HEADER_DEPTH_LIMIT, SECONDS_BETWEEN_HEADERS};
 use crate::context::CallContext;
+use crate::display_order::display_hash;
 use crate::error::{MethodFailure, Result};
 use crate::federation::require_member;
 use crate::return_value::ReturnValue;
-use crate::slots::stored_header::{StoredHeader, display_hash};
+use crate::slots::stored_header::StoredHeader;
 use crate::storage::Storage;
 use rhizome_bitcoin::BitcoinHeader;
 use rhizome_bitcoin::header::HEADER_SIZE;

@@ -20,6 +20,7 @@ mod confirming;
 mod constants;
 mod context;
 mod dispatch;
+mod display_order;
 mod election;
 mod error;
 mod events;

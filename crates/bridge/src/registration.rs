@@ -1,16 +1,16 @@
 //! Registration of Bitcoin transactions (docs/spec/bridge.md, 6.1 and 6.3).
 
 use crate::context::CallContext;
+use crate::display_order::{display_hash, display_id};
 use crate::error::Result;
 use crate::federation_outputs::register_coins;
 use crate::processed_transactions::is_known;
 use crate::return_value::ReturnValue;
 use crate::storage::Storage;
-use crate::submission::{Submission, display_id};
+use crate::submission::Submission;
 use crate::transaction_type::{TransactionType, transaction_type};
 use crate::{peg_in, svp};
-use rhizome_bitcoin::display;
-use rhizome_primitives::{B256, Log};
+use rhizome_primitives::Log;
 
 /// Registers a transaction. A transaction that is not proven, or is processed already, changes nothing.
 pub(crate) fn register(
@@ -19,7 +19,7 @@ pub(crate) fn register(
     logs: &mut Vec<Log>,
     submission: Submission<'_>,
 ) -> Result<ReturnValue> {
-    let hash = B256::from(display(submission.hash()));
+    let hash = display_hash(submission.hash());
     if is_known(storage, ctx, &hash)? || !submission.is_proven(storage, ctx)? {
         return Ok(ReturnValue::None);
     }

@@ -1,6 +1,7 @@
 //! Settlement of a new peg-out (docs/spec/bridge.md, 7.5.3).
 
 use crate::context::CallContext;
+use crate::display_order::display_id;
 use crate::error::{MethodFailure, Result};
 use crate::events;
 use crate::federation;
@@ -71,7 +72,7 @@ pub(crate) fn log_request(
     satoshis: i64,
 ) {
     if let Some(hash) = hash.filter(|_| ctx.has(Rule::Rskip146)) {
-        events::release_requested(logs, hash, B256::from(display(transaction.txid())), satoshis);
+        events::release_requested(logs, hash, display_id(transaction), satoshis);
     }
 }
 
@@ -86,7 +87,7 @@ pub(crate) fn record_input_values(
     if !ctx.has(Rule::Rskip428) {
         return Ok(());
     }
-    let txid = B256::from(display(transaction.txid()));
+    let txid = display_id(transaction);
     events::peg_out_transaction_created(logs, txid, values);
     if !ctx.has(Rule::Rskip305) {
         return Ok(());

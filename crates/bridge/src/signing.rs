@@ -2,6 +2,7 @@
 
 use crate::bitcoin_signature::BitcoinSignature;
 use crate::context::CallContext;
+use crate::display_order::display_id;
 use crate::error::{MethodFailure, Result};
 use crate::events;
 use crate::federation;
@@ -12,7 +13,7 @@ use crate::slots::pending_federation::FederationMember;
 use crate::slots::slot::SvpSpend;
 use crate::storage::Storage;
 use crate::svp;
-use rhizome_bitcoin::{BitcoinTransaction, Digest, display, parse_script, push_data};
+use rhizome_bitcoin::{BitcoinTransaction, Digest, parse_script, push_data};
 use rhizome_primitives::{B256, Log, Rule};
 use secp256k1::PublicKey;
 
@@ -99,7 +100,7 @@ fn sign_peg_out(
         return Ok(());
     };
     if !ctx.has(Rule::Rskip326) {
-        events::add_signature(logs, ctx, request, member, B256::from(display(transaction.txid())));
+        events::add_signature(logs, ctx, request, member, display_id(&transaction));
     }
     sign(storage, ctx, logs, member, signatures, request, &mut transaction)?;
     let is_complete = is_complete(&transaction)?;
@@ -130,7 +131,7 @@ fn sign(
     if !signatures.iter().zip(&hashes).all(|(signature, hash)| signature.is_made_by(&key, hash)) {
         return Ok(());
     }
-    let txid = B256::from(display(transaction.txid()));
+    let txid = display_id(transaction);
     let signer = MemberKey { key, encoded: &member.bitcoin };
     let mut is_signed = false;
     for (input, (signature, hash)) in signatures.iter().zip(&hashes).enumerate() {
@@ -152,7 +153,7 @@ fn signature_hash(storage: &mut Storage<'_>, transaction: &BitcoinTransaction, i
     let script = redeem_script_of_input(transaction, input)?.ok_or(MethodFailure::Rejected)?;
     let has_witness = transaction.inputs.get(input).is_some_and(|input| !input.witness.is_empty());
     let hash = if has_witness {
-        let values = storage.outpoint_values(&B256::from(display(transaction.txid())))?;
+        let values = storage.outpoint_values(&display_id(transaction))?;
         let value = values.and_then(|values| values.get(input).copied()).ok_or(MethodFailure::Rejected)?;
         transaction.segwit_signature_hash(input, &script.bytes, value as i64)
     } else {

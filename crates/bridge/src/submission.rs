@@ -8,7 +8,7 @@ use crate::headers::{main_chain_header_at, store::best_header};
 use crate::storage::Storage;
 use rhizome_bitcoin::partial_tree::PartialTree;
 use rhizome_bitcoin::{BitcoinTransaction, Digest, display, sha256d};
-use rhizome_primitives::{B256, Rule};
+use rhizome_primitives::Rule;
 
 /// Position of the number of inputs in a transaction.
 const INPUT_COUNT: usize = 4;
@@ -69,11 +69,6 @@ pub(crate) fn verified_transaction(bytes: &[u8]) -> Result<BitcoinTransaction> {
     let transaction = BitcoinTransaction::parse(bytes).map_err(|_malformed| MethodFailure::Rejected)?;
     transaction.verify().map_err(|_invalid| MethodFailure::Rejected)?;
     Ok(transaction)
-}
-
-/// Returns the id of a transaction in display order, as slots and events hold it.
-pub(crate) fn display_id(transaction: &BitcoinTransaction) -> B256 {
-    B256::from(display(transaction.txid()))
 }
 
 /// Rejects transactions without inputs before they are parsed. From RSKIP-143 a number of inputs of 0 may also be the

@@ -2,6 +2,7 @@
 //! federation sends to it.
 
 use crate::context::CallContext;
+use crate::display_order::display_id;
 use crate::error::{MethodFailure, Result};
 use crate::events;
 use crate::federation::{self, Federation};
@@ -14,7 +15,7 @@ use crate::size_estimates::peg_out_size;
 use crate::slots::slot::SvpSpend;
 use crate::storage::Storage;
 use crate::transaction_builder::build_svp_fund;
-use rhizome_bitcoin::{BitcoinTransaction, OutPoint, TransactionInput, TransactionOutput, display};
+use rhizome_bitcoin::{BitcoinTransaction, OutPoint, TransactionInput, TransactionOutput};
 use rhizome_primitives::{B256, Log, b256};
 
 /// Derivation of the flyover address that the fund transaction pays beside the address of the federation.
@@ -100,7 +101,7 @@ fn fund(storage: &mut Storage<'_>, ctx: &CallContext<'_>, logs: &mut Vec<Log>, p
     let scripts = [proposed.output_script(ctx)?, proposed.flyover_output_script(ctx, &DERIVATION)?];
     let outputs = scripts.map(|script| TransactionOutput { satoshis, script }).to_vec();
     let Ok(built) = build_svp_fund(storage, ctx, outputs)? else { return Ok(()) };
-    storage.svp.fund_hash.set(Some(B256::from(display(built.transaction.txid()))));
+    storage.svp.fund_hash.set(Some(display_id(&built.transaction)));
     let hash = Some(ctx.call.transaction_hash);
     settle(storage, ctx, logs, CoinList::Active, &built, hash, satoshis * 2)
 }
@@ -136,7 +137,7 @@ fn spend(
     let outputs = vec![TransactionOutput { satoshis, script }];
     let transaction = BitcoinTransaction { version: VERSION, inputs, outputs, lock_time: 0 };
     let hash = ctx.call.transaction_hash;
-    storage.svp.spend_hash.set(Some(B256::from(display(transaction.txid()))));
+    storage.svp.spend_hash.set(Some(display_id(&transaction)));
     storage.svp.spend_waiting.set(SvpSpend(Some((hash, transaction.clone()))));
     storage.svp.fund_signed.set(None);
     log_request(ctx, logs, &transaction, Some(hash), satoshis);

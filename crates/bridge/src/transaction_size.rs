@@ -1,5 +1,7 @@
 //! Sizes of transactions by arithmetic, without serialization (docs/spec/bridge.md, 7.2 and 7.5.5).
 
+use rhizome_bitcoin::varint::varint_size;
+
 /// Minimum fee per 1000 bytes, in satoshis.
 pub(crate) const MINIMUM_FEE_PER_KB: i64 = 5000;
 /// Size of an input without script: outpoint, empty script, sequence.
@@ -8,16 +10,6 @@ const INPUT_SIZE: usize = 36 + 1 + 4;
 const SEGWIT_SCRIPT_SIZE: usize = 36;
 /// Size of an input that spends an output, as the dust rule assumes.
 const SPENDING_SIZE: usize = 148;
-
-/// Returns the size of a number of variable length.
-pub(crate) fn varint_size(number: usize) -> usize {
-    match number {
-        0..=0xfc => 1,
-        0xfd..=0xffff => 3,
-        0x1_0000..=0xffff_ffff => 5,
-        _ => 9,
-    }
-}
 
 /// Returns the size of a transaction with empty input scripts and outputs with scripts of these lengths.
 pub(crate) fn unsigned_size(inputs: usize, output_scripts: impl ExactSizeIterator<Item = usize>) -> usize {

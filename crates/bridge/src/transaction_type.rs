@@ -3,6 +3,7 @@
 mod legacy;
 
 use crate::context::CallContext;
+use crate::display_order::display_id;
 use crate::error::{MethodFailure, Result};
 use crate::federation;
 use crate::federation_outputs::{output_scripts, outputs_to};
@@ -10,7 +11,6 @@ use crate::peg_out_index::index_hash;
 use crate::placeholders;
 use crate::redeem_script::redeem_script_of_input;
 use crate::storage::Storage;
-use crate::submission::display_id;
 use rhizome_bitcoin::BitcoinTransaction;
 use rhizome_primitives::{B256, Rule};
 

@@ -4,7 +4,8 @@ use super::store::{best_header, check_deadline, header, index, parent, put, set_
 use super::{HeaderFailure, target};
 use crate::constants::BitcoinRules;
 use crate::context::CallContext;
-use crate::slots::stored_header::{StoredHeader, display_hash};
+use crate::display_order::display_hash;
+use crate::slots::stored_header::StoredHeader;
 use crate::storage::Storage;
 use rhizome_bitcoin::BitcoinHeader;
 use rhizome_primitives::U256;

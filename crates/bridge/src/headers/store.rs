@@ -6,11 +6,12 @@
 use super::HeaderFailure;
 use super::checkpoints::{checkpoint_before, first_header, has_checkpoints};
 use crate::context::CallContext;
+use crate::display_order::display_hash;
 use crate::error::{BridgeError, MethodFailure, Result};
 use crate::federation;
 use crate::slots::access::decode_item;
 use crate::slots::keys::{CHAIN_HEAD, height_word};
-use crate::slots::stored_header::{StoredHeader, display_hash};
+use crate::slots::stored_header::StoredHeader;
 use crate::storage::Storage;
 use rhizome_primitives::{B256, Rule, U256};
 

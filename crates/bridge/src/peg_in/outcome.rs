@@ -2,12 +2,12 @@
 
 use super::sender::PegInSender;
 use crate::context::CallContext;
+use crate::display_order::display_id;
 use crate::error::Result;
 use crate::events;
 use crate::federation_outputs::register_coins;
 use crate::refunds::{Refund, RefundSource, build_refund};
 use crate::storage::Storage;
-use crate::submission::display_id;
 use crate::units::WEI_PER_SATOSHI;
 use rhizome_bitcoin::{BitcoinAddress, BitcoinTransaction};
 use rhizome_primitives::{Address, Log, Rule, U256};

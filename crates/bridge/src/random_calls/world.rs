@@ -4,6 +4,7 @@ use super::call_data::{CallArgument, call_data};
 use super::stand_in::{StandIn, public, secret};
 use crate::constants::constants;
 use crate::context::{Call, CallContext, CallMode};
+use crate::display_order::{display_hash, display_id};
 use crate::error::{CallFailure, Result};
 use crate::federation::{self, Federation, member_address::address_of};
 use crate::mutation::Random;
@@ -11,7 +12,7 @@ use crate::slots::access::Host;
 use crate::storage::Storage;
 use crate::units::WEI_PER_SATOSHI;
 use crate::{BlockIndex, required_gas, run, svp};
-use rhizome_bitcoin::{BitcoinTransaction, OutPoint, TransactionOutput, display};
+use rhizome_bitcoin::{BitcoinTransaction, OutPoint, TransactionOutput};
 use rhizome_primitives::{Address, B256, Bytes, ChainSpec, I256, Log, Network, Rules, U256, keccak256};
 use rhizome_trie::StateError;
 use secp256k1::SecretKey;
@@ -225,7 +226,7 @@ impl World {
 
     /// Adds the outputs of a transaction in a Bitcoin block.
     pub(super) fn mine(&mut self, transaction: &BitcoinTransaction) {
-        let txid = B256::from(display(transaction.txid()));
+        let txid = display_id(transaction);
         for (index, output) in transaction.outputs.iter().enumerate() {
             self.mined.insert((txid, index as u32), output.clone());
         }
@@ -233,7 +234,7 @@ impl World {
 
     /// Returns the satoshis of an output.
     pub(super) fn value_of(&self, outpoint: &OutPoint) -> Option<i64> {
-        self.mined.get(&(B256::from(display(outpoint.txid)), outpoint.index)).map(|output| output.satoshis)
+        self.mined.get(&(display_hash(outpoint.txid), outpoint.index)).map(|output| output.satoshis)
     }
 
     fn collect_released(&mut self, logs: &[Log]) {
@@ -256,7 +257,7 @@ impl World {
         });
         for transaction in waiting {
             for input in &transaction.inputs {
-                let outpoint = (B256::from(display(input.outpoint.txid)), input.outpoint.index);
+                let outpoint = (display_hash(input.outpoint.txid), input.outpoint.index);
                 self.spent.insert(outpoint);
                 self.spent_scripts.extend(self.mined.get(&outpoint).map(|output| output.script.clone()));
             }
@@ -300,7 +301,7 @@ impl World {
             self.orphans.iter().filter(|(outpoint, _)| is_gone(outpoint)).map(|(_, satoshis)| satoshis).sum();
         let (mut change, mut fees) = (0, 0);
         for transaction in self.built.values() {
-            let txid = B256::from(display(transaction.txid()));
+            let txid = display_id(transaction);
             let inputs: i64 = transaction.inputs.iter().filter_map(|input| self.value_of(&input.outpoint)).sum();
             fees += inputs - transaction.outputs.iter().map(|output| output.satoshis).sum::<i64>();
             let is_ours = |script: &Vec<u8>| self.scripts.contains(script) || self.spent_scripts.contains(script);

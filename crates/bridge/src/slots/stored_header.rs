@@ -1,6 +1,7 @@
 //! Headers of the header store (docs/spec/bridge.md, 3.3.10).
 
-use rhizome_bitcoin::{BitcoinHeader, display};
+use crate::display_order::display_hash;
+use rhizome_bitcoin::BitcoinHeader;
 use rhizome_primitives::{B256, U256};
 
 /// Size of the chain work until RSKIP-454, bytes.
@@ -51,11 +52,6 @@ impl StoredHeader {
         };
         Some([digits, &self.height.to_be_bytes(), self.header.as_bytes()].concat())
     }
-}
-
-/// Converts a hash from wire order to the order of the header store.
-pub(crate) fn display_hash(digest: [u8; 32]) -> B256 {
-    B256::from(display(digest))
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 use super::access::{SlotAccess, decode_elements};
 use super::keys::{CONFIRMATIONS_WITH_HASH, SlotKey};
 use super::slot::SlotEncoding;
+use crate::display_order::display_id;
 use crate::error::Result;
-use rhizome_bitcoin::{BitcoinTransaction, display};
+use rhizome_bitcoin::BitcoinTransaction;
 use rhizome_primitives::{B256, Rule, rlp};
 
 /// A transaction of the Bridge that is not confirmed yet.
@@ -39,7 +40,7 @@ impl WaitingForConfirmations {
 
     /// Adds a transaction, unless it waits already.
     pub(crate) fn add(&mut self, transaction: BitcoinTransaction, creation_height: u64, hash: Option<B256>) {
-        let txid = B256::from(display(transaction.txid()));
+        let txid = display_id(&transaction);
         if self.entries.iter().all(|entry| entry.txid != txid) {
             self.entries.push(WaitingPegOut { transaction, txid, creation_height, hash });
         }
@@ -108,7 +109,7 @@ fn decode(bytes: &[u8], has_hashes: bool) -> Option<Vec<WaitingPegOut>> {
             _ => return None,
         };
         let transaction = BitcoinTransaction::parse(transaction.bytes()).ok()?;
-        let txid = B256::from(display(transaction.txid()));
+        let txid = display_id(&transaction);
         let creation_height = rlp::read_u64(height.bytes(), u64::MAX, "height").ok()?;
         Some(WaitingPegOut { transaction, txid, creation_height, hash })
     };
