@@ -2,14 +2,15 @@
 //!
 //! The slots are in memory. Each line of output is `name: value unit`.
 
-use std::collections::HashMap;
+#[path = "../tests/memory_host.rs"]
+mod memory_host;
+
+use memory_host::MemoryHost;
+use rhizome_bitcoin::BitcoinHeader;
+use rhizome_bridge::{BlockIndex, Call, CallMode, genesis_federation};
+use rhizome_primitives::{B256, ChainSpec, Network, U256, hex, keccak256, rlp};
 use std::error::Error;
 use std::time::Instant;
-
-use rhizome_bitcoin::BitcoinHeader;
-use rhizome_bridge::{BlockIndex, Call, CallMode, Host, genesis_federation};
-use rhizome_primitives::{Address, B256, Bytes, ChainSpec, I256, Network, U256, hex, keccak256, rlp};
-use rhizome_trie::StateError;
 
 type Failure = Box<dyn Error>;
 
@@ -23,6 +24,10 @@ const COINS: usize = 2_000;
 const RUNS: usize = 5;
 /// Target of the headers of regtest, in the compact form.
 const REGTEST_BITS: u32 = 0x207f_ffff;
+/// Slot of the requests.
+const QUEUE: &str = "releaseRequestQueueWithTxHash";
+/// Recipient, satoshis and transaction.
+const FIELDS_PER_REQUEST: usize = 3;
 const RECEIVE_HEADERS: [u8; 4] = hex!("e5400e7b");
 const UPDATE_COLLECTIONS: [u8; 4] = hex!("0c5a9990");
 /// Output script of the genesis federation of regtest.
@@ -31,10 +36,10 @@ const GENESIS_HASH: [u8; 32] = hex!("06226e46111a0b59caaf126043eb5bbf28c34f3a5e3
 
 fn main() -> Result<(), Failure> {
     let headers = receive_headers();
-    let seconds = fastest(&Slots::default(), &headers)?;
+    let seconds = fastest(&MemoryHost::default(), &headers)?;
     println!("receiveHeaders of {HEADERS} headers: {:.2} ms", seconds * 1e3);
-    let mut slots = Slots::default();
-    slots.put("releaseRequestQueueWithTxHash", queue());
+    let mut slots = MemoryHost::default();
+    slots.put(QUEUE, queue());
     slots.put("newFederationBtcUTXOs", coins());
     let seconds = fastest(&slots, &UPDATE_COLLECTIONS)?;
     println!("updateCollections of {REQUESTS} requests and {COINS} coins: {:.2} ms", seconds * 1e3);
@@ -42,7 +47,7 @@ fn main() -> Result<(), Failure> {
 }
 
 /// Runs a call several times on the same slots. Returns the seconds of the fastest run.
-fn fastest(slots: &Slots, input: &[u8]) -> Result<f64, Failure> {
+fn fastest(slots: &MemoryHost, input: &[u8]) -> Result<f64, Failure> {
     let spec = ChainSpec::regtest();
     let caller = genesis_federation(Network::Regtest).and_then(|members| members.first()).ok_or("no federation")?;
     let call = Call {
@@ -67,52 +72,18 @@ fn fastest(slots: &Slots, input: &[u8]) -> Result<f64, Failure> {
         rhizome_bridge::run(input, &call, &mut slots, &mut logs, &mut index)
             .map_err(|failure| format!("{failure:?}"))?;
         least = least.min(start.elapsed().as_secs_f64());
-        slots.check_changes(input)?;
+        check_changes(&slots, input)?;
     }
     Ok(least)
 }
 
-/// Storage slots in memory.
-#[derive(Clone, Default)]
-struct Slots(HashMap<U256, Bytes>);
-
-impl Slots {
-    fn put(&mut self, name: &str, value: Vec<u8>) {
-        self.0.insert(name_word(name), value.into());
-    }
-
-    /// Fails if the call did not do its work.
-    fn check_changes(&self, input: &[u8]) -> Result<(), Failure> {
-        let stored = self.0.get(&name_word("releaseRequestQueueWithTxHash"));
-        let is_done = match input {
-            [_, _, _, _] => stored.is_some_and(|stored| stored.len() < queue().len()),
-            _ => self.0.len() > HEADERS,
-        };
-        if is_done { Ok(()) } else { Err("the call did nothing".into()) }
-    }
-}
-
-fn name_word(name: &str) -> U256 {
-    U256::from_be_slice(name.as_bytes())
-}
-
-impl Host for Slots {
-    fn slot(&mut self, key: &U256) -> Result<Option<Bytes>, StateError> {
-        Ok(self.0.get(key).cloned())
-    }
-
-    fn set_slot(&mut self, key: U256, value: Bytes) -> Result<(), StateError> {
-        self.0.insert(key, value);
-        Ok(())
-    }
-
-    fn balance(&mut self) -> Result<I256, StateError> {
-        Ok(I256::ZERO)
-    }
-
-    fn pay(&mut self, _to: Address, _wei: U256) -> Result<(), StateError> {
-        Ok(())
-    }
+/// Fails if the call did not do its work.
+fn check_changes(slots: &MemoryHost, input: &[u8]) -> Result<(), Failure> {
+    let is_done = match input {
+        [_, _, _, _] => slots.list(QUEUE)?.len() < FIELDS_PER_REQUEST * REQUESTS,
+        _ => slots.slots.len() > HEADERS,
+    };
+    if is_done { Ok(()) } else { Err("the call did nothing".into()) }
 }
 
 /// Returns the call data with headers that follow the genesis block of regtest.

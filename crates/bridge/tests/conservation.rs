@@ -1,16 +1,14 @@
 //! The satoshis of the genesis federation to the last one: under the rules of every upgrade, coins and change are always
 //! equal to issued bitcoins and requests. `src/random_calls.rs` goes through more methods, with a weaker equation.
 
+use crate::memory_host::MemoryHost;
 use rhizome_bitcoin::partial_tree::PartialTree;
 use rhizome_bitcoin::{
     BitcoinHeader, BitcoinTransaction, OutPoint, TransactionInput, TransactionOutput, display, hash160, p2pkh_script,
     parse_script, push_data,
 };
-use rhizome_bridge::{BlockIndex, Call, CallFailure, CallMode, Host, genesis_federation, selectors};
-use rhizome_primitives::{
-    Address, BRIDGE, Bytes, ChainSpec, I256, Log, Network, Rule, Rules, U256, address, hex, keccak256, rlp,
-};
-use rhizome_trie::StateError;
+use rhizome_bridge::{BlockIndex, Call, CallFailure, CallMode, genesis_federation, selectors};
+use rhizome_primitives::{Address, ChainSpec, I256, Log, Network, Rule, Rules, U256, address, hex, keccak256, rlp};
 use secp256k1::{Message, PublicKey, SecretKey, global::SECP256K1};
 use std::collections::HashMap;
 
@@ -58,46 +56,6 @@ impl Numbers {
     }
 }
 
-/// Slots and balances in memory.
-struct MemoryHost {
-    slots: HashMap<U256, Bytes>,
-    balances: HashMap<Address, I256>,
-}
-
-impl MemoryHost {
-    fn list(&self, name: &str) -> Vec<Vec<u8>> {
-        let Some(bytes) = self.slots.get(&U256::from_be_slice(name.as_bytes())) else { return Vec::new() };
-        let items = rlp::decode_list(bytes).unwrap().list("slot").unwrap();
-        items.iter().map(|item| item.bytes().to_vec()).collect()
-    }
-
-    fn transfer(&mut self, from: Address, to: Address, wei: U256) {
-        let wei = I256::from_raw(wei);
-        *self.balances.entry(from).or_default() -= wei;
-        *self.balances.entry(to).or_default() += wei;
-    }
-}
-
-impl Host for MemoryHost {
-    fn slot(&mut self, key: &U256) -> Result<Option<Bytes>, StateError> {
-        Ok(self.slots.get(key).cloned())
-    }
-
-    fn set_slot(&mut self, key: U256, value: Bytes) -> Result<(), StateError> {
-        self.slots.insert(key, value);
-        Ok(())
-    }
-
-    fn balance(&mut self) -> Result<I256, StateError> {
-        Ok(self.balances[&BRIDGE])
-    }
-
-    fn pay(&mut self, to: Address, wei: U256) -> Result<(), StateError> {
-        self.transfer(BRIDGE, to, wei);
-        Ok(())
-    }
-}
-
 /// A Bridge on regtest with users, federators and a Bitcoin chain.
 struct Life {
     host: MemoryHost,
@@ -121,7 +79,7 @@ struct Life {
 impl Life {
     fn new(rules_at: u64) -> Self {
         let mut life = Self {
-            host: MemoryHost { slots: HashMap::new(), balances: HashMap::from([(BRIDGE, initial_balance())]) },
+            host: MemoryHost { balance: initial_balance(), ..MemoryHost::default() },
             rules: ChainSpec::mainnet().rules(rules_at),
             height: 1_000,
             bitcoin_height: 0,
@@ -182,7 +140,7 @@ impl Life {
             is_past_deadline: &|| false,
         };
         match rhizome_bridge::run(input, &call, &mut self.host, &mut logs, &mut BlockIndex::new()) {
-            Ok(_) => self.host.transfer(caller, BRIDGE, value),
+            Ok(_) => self.host.balance += I256::from_raw(value),
             Err(CallFailure::Rejected) => return Err(CallFailure::Rejected),
             Err(CallFailure::Fatal(error)) => panic!("{error}"),
         }
@@ -267,7 +225,7 @@ impl Life {
     }
 
     fn sign(&mut self, numbers: &mut Numbers) {
-        let waiting = self.host.list("rskTxsWaitingFS");
+        let waiting = self.host.list("rskTxsWaitingFS").unwrap();
         let count = waiting.len() as u64 / 2;
         if count == 0 {
             return;
@@ -285,7 +243,7 @@ impl Life {
         let arguments =
             [Argument::Bytes(key.to_vec()), Argument::List(signatures), Argument::Bytes(waiting[at].clone())];
         let Ok(logs) = self.call(federator(), &encode(&ADD_SIGNATURE, &arguments)) else { return };
-        if self.host.list("rskTxsWaitingFS").len() < waiting.len() {
+        if self.host.list("rskTxsWaitingFS").unwrap().len() < waiting.len() {
             self.released.push(signed_transaction(logs.last().unwrap()));
         }
     }
@@ -327,7 +285,7 @@ impl Life {
             self.change.insert(first, change.map(|output| output.satoshis).sum());
         }
         // Users without rBTC may release more than came in.
-        let issued = (initial_balance() - self.host.balances[&BRIDGE]) / I256::try_from(WEI_PER_SATOSHI).unwrap();
+        let issued = (initial_balance() - self.host.balance) / I256::try_from(WEI_PER_SATOSHI).unwrap();
         let issued = i64::try_from(issued).unwrap();
         let owned = coins.values().sum::<i64>() + self.change.values().sum::<i64>();
         assert_eq!(owned, issued + self.queue().iter().sum::<i64>() + self.lost, "coins against issued and queued");
@@ -340,8 +298,9 @@ impl Life {
     fn new_transactions(&self) -> Vec<BitcoinTransaction> {
         let mut waiting = Vec::new();
         for (slot, size) in [("releaseTransactionSet", 2), ("releaseTransactionSetWithTxHash", 3)] {
-            waiting
-                .extend(self.host.list(slot).chunks(size).map(|entry| BitcoinTransaction::parse(&entry[0]).unwrap()));
+            waiting.extend(
+                self.host.list(slot).unwrap().chunks(size).map(|entry| BitcoinTransaction::parse(&entry[0]).unwrap()),
+            );
         }
         waiting.retain(|transaction| !self.change.contains_key(&outpoint(&transaction.inputs[0])));
         waiting
@@ -353,7 +312,7 @@ impl Life {
             let index = u32::from_le_bytes(bytes[67..71].try_into().unwrap());
             ((bytes[35..67].try_into().unwrap(), index), satoshis)
         };
-        let coins = self.host.list("newFederationBtcUTXOs");
+        let coins = self.host.list("newFederationBtcUTXOs").unwrap();
         let count = coins.len();
         let coins: HashMap<_, _> = coins.into_iter().map(coin).collect();
         assert_eq!(coins.len(), count, "a coin is there twice");
@@ -364,7 +323,7 @@ impl Life {
         let mut amounts = Vec::new();
         for (slot, size) in [("releaseRequestQueue", 2), ("releaseRequestQueueWithTxHash", 3)] {
             let amount = |entry: &[Vec<u8>]| rlp::read_u64(&entry[1], u64::MAX, "amount").unwrap() as i64;
-            amounts.extend(self.host.list(slot).chunks(size).map(amount));
+            amounts.extend(self.host.list(slot).unwrap().chunks(size).map(amount));
         }
         amounts
     }

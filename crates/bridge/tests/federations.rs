@@ -1,9 +1,8 @@
 //! A change of the federation on regtest: votes, commit, activation, migration age, and a validation that fails.
 
-use rhizome_bridge::{BlockIndex, Call, CallMode, Host, federators, genesis_federation};
+use crate::memory_host::MemoryHost;
+use rhizome_bridge::{BlockIndex, Call, CallMode, federators, genesis_federation};
 use rhizome_primitives::{Address, Bytes, ChainSpec, I256, Log, Network, Rule, U256, address, hex, keccak256};
-use rhizome_trie::StateError;
-use std::collections::HashMap;
 
 const VOTERS: [Address; 3] = [
     address!("0d8c44bd578a4e7148d1758b3332b529e93e48c1"),
@@ -31,29 +30,6 @@ const ADD: [u8; 4] = hex!("444ff9da");
 const PENDING_HASH: [u8; 4] = hex!("6ce0ed5a");
 const COMMIT_FEDERATION: [u8; 4] = hex!("1533330f");
 const UPDATE_COLLECTIONS: [u8; 4] = hex!("0c5a9990");
-
-/// Storage slots in memory.
-#[derive(Default)]
-struct MemoryHost(HashMap<U256, Bytes>);
-
-impl Host for MemoryHost {
-    fn slot(&mut self, key: &U256) -> Result<Option<Bytes>, StateError> {
-        Ok(self.0.get(key).cloned())
-    }
-
-    fn set_slot(&mut self, key: U256, value: Bytes) -> Result<(), StateError> {
-        self.0.insert(key, value);
-        Ok(())
-    }
-
-    fn balance(&mut self) -> Result<I256, StateError> {
-        Ok(I256::ZERO)
-    }
-
-    fn pay(&mut self, _to: Address, _wei: U256) -> Result<(), StateError> {
-        Ok(())
-    }
-}
 
 /// A Bridge, and the rules that it follows.
 struct Peg {

@@ -4,6 +4,6 @@
 
 mod conservation;
 mod federations;
+mod memory_host;
 mod peg_outs;
-
 mod registrations;

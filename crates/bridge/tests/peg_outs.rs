@@ -1,9 +1,9 @@
 //! Batches of random requests out of random coins: no satoshi appears or disappears.
 
+use crate::memory_host::MemoryHost;
 use rhizome_bitcoin::{BitcoinTransaction, display};
-use rhizome_bridge::{BlockIndex, Call, CallMode, Host, genesis_federation};
-use rhizome_primitives::{Address, Bytes, ChainSpec, I256, Log, Network, U256, hex, keccak256, rlp};
-use rhizome_trie::StateError;
+use rhizome_bridge::{BlockIndex, Call, CallMode, genesis_federation};
+use rhizome_primitives::{ChainSpec, I256, Log, Network, U256, hex, keccak256, rlp};
 use std::collections::HashMap;
 
 const UPDATE_COLLECTIONS: [u8; 4] = hex!("0c5a9990");
@@ -15,68 +15,25 @@ const WAITING: &str = "releaseTransactionSetWithTxHash";
 const CASES: u64 = 400;
 const WEI_PER_SATOSHI: u64 = 10_000_000_000;
 
-/// Slots in memory, and the sum of payments in wei.
-#[derive(Default)]
-struct PaidHost {
-    slots: HashMap<U256, Bytes>,
-    paid: U256,
+/// Returns the satoshis of the coins by txid (display order) and index.
+fn coins(host: &MemoryHost) -> HashMap<([u8; 32], u32), i64> {
+    let coin = |bytes: &Vec<u8>| {
+        let satoshis = i64::from_le_bytes(bytes[..8].try_into().unwrap());
+        let index = u32::from_le_bytes(bytes[67..71].try_into().unwrap());
+        ((bytes[35..67].try_into().unwrap(), index), satoshis)
+    };
+    host.list(COINS).unwrap().iter().map(coin).collect()
 }
 
-impl PaidHost {
-    fn get(&self, name: &str) -> Vec<u8> {
-        self.slots.get(&U256::from_be_slice(name.as_bytes())).map(|bytes| bytes.to_vec()).unwrap_or_default()
-    }
-
-    fn put(&mut self, name: &str, value: Vec<u8>) {
-        self.slots.insert(U256::from_be_slice(name.as_bytes()), value.into());
-    }
-
-    /// Returns the satoshis of the coins by txid (display order) and index.
-    fn coins(&self) -> HashMap<([u8; 32], u32), i64> {
-        let encoded = self.get(COINS);
-        let items = rlp::decode_list(&encoded).unwrap().list("coins").unwrap();
-        let coin = |item: &rlp::Item<'_>| {
-            let bytes = item.bytes();
-            let satoshis = i64::from_le_bytes(bytes[..8].try_into().unwrap());
-            let index = u32::from_le_bytes(bytes[67..71].try_into().unwrap());
-            ((bytes[35..67].try_into().unwrap(), index), satoshis)
-        };
-        items.iter().map(coin).collect()
-    }
-
-    /// Returns the satoshis of the requests in the queue.
-    fn requests(&self) -> Vec<i64> {
-        let encoded = self.get(QUEUE);
-        let items = rlp::decode_list(&encoded).unwrap().list("requests").unwrap();
-        items.chunks(3).map(|items| rlp::read_u64(items[1].bytes(), u64::MAX, "amount").unwrap() as i64).collect()
-    }
-
-    /// Returns the transactions that wait for confirmations.
-    fn waiting(&self) -> Vec<BitcoinTransaction> {
-        let encoded = self.get(WAITING);
-        let items = rlp::decode_list(&encoded).unwrap().list("waiting").unwrap();
-        items.chunks(3).map(|items| BitcoinTransaction::parse(items[0].bytes()).unwrap()).collect()
-    }
+/// Returns the satoshis of the requests in the queue.
+fn requests(host: &MemoryHost) -> Vec<i64> {
+    let amount = |request: &[Vec<u8>]| rlp::read_u64(&request[1], u64::MAX, "amount").unwrap() as i64;
+    host.list(QUEUE).unwrap().chunks(3).map(amount).collect()
 }
 
-impl Host for PaidHost {
-    fn slot(&mut self, key: &U256) -> Result<Option<Bytes>, StateError> {
-        Ok(self.slots.get(key).cloned())
-    }
-
-    fn set_slot(&mut self, key: U256, value: Bytes) -> Result<(), StateError> {
-        self.slots.insert(key, value);
-        Ok(())
-    }
-
-    fn balance(&mut self) -> Result<I256, StateError> {
-        Ok(I256::ZERO)
-    }
-
-    fn pay(&mut self, _to: Address, wei: U256) -> Result<(), StateError> {
-        self.paid += wei;
-        Ok(())
-    }
+/// Returns the transactions that wait for confirmations.
+fn waiting(host: &MemoryHost) -> Vec<BitcoinTransaction> {
+    host.list(WAITING).unwrap().chunks(3).map(|entry| BitcoinTransaction::parse(&entry[0]).unwrap()).collect()
 }
 
 /// A repeatable source of numbers.
@@ -90,8 +47,8 @@ impl Numbers {
     }
 }
 
-fn random_host(numbers: &mut Numbers) -> PaidHost {
-    let mut host = PaidHost::default();
+fn random_host(numbers: &mut Numbers) -> MemoryHost {
+    let mut host = MemoryHost::default();
     let (mut queue, mut coins, mut total) = (Vec::new(), Vec::new(), 0);
     for index in 0..1 + numbers.below(5) {
         let hash = keccak256([index as u8]);
@@ -121,7 +78,7 @@ fn random_host(numbers: &mut Numbers) -> PaidHost {
     host
 }
 
-fn update(host: &mut PaidHost) -> Vec<Log> {
+fn update(host: &mut MemoryHost) -> Vec<Log> {
     let spec = ChainSpec::regtest();
     let call = Call {
         network: Network::Regtest,
@@ -149,28 +106,32 @@ fn batches_conserve_satoshis() {
     let (mut built, mut burnt) = (0, 0);
     for case in 0..CASES {
         let mut host = random_host(&mut numbers);
-        let (coins, requests) = (host.coins(), host.requests());
+        let (coins_before, requests_before) = (coins(&host), requests(&host));
         update(&mut host);
-        let burnt_here = i64::try_from(host.paid / U256::from(WEI_PER_SATOSHI)).unwrap();
-        let waiting = host.waiting();
-        let [transaction] = waiting.as_slice() else {
-            assert_eq!((host.coins(), host.requests(), burnt_here), (coins, requests, 0), "case {case}");
+        let burnt_here = i64::try_from(-host.balance / I256::try_from(WEI_PER_SATOSHI).unwrap()).unwrap();
+        let built_here = waiting(&host);
+        let [transaction] = built_here.as_slice() else {
+            assert_eq!((coins(&host), requests(&host), burnt_here), (coins_before, requests_before, 0), "case {case}");
             continue;
         };
         built += 1;
         burnt += i64::from(burnt_here > 0);
-        let mut remaining = coins;
+        let mut remaining = coins_before;
         let value = |input: &rhizome_bitcoin::TransactionInput| {
             remaining.remove(&(display(input.outpoint.txid), input.outpoint.index)).unwrap()
         };
         let inputs: i64 = transaction.inputs.iter().map(value).sum();
-        assert_eq!(host.coins(), remaining, "case {case}: coins that are not spent");
+        assert_eq!(coins(&host), remaining, "case {case}: coins that are not spent");
         let change = transaction.outputs.iter().filter(|output| output.script == FEDERATION_SCRIPT);
         let change: i64 = change.map(|output| output.satoshis).sum();
-        assert_eq!(inputs - change + burnt_here, requests.iter().sum::<i64>(), "case {case}: value of the requests");
+        assert_eq!(
+            inputs - change + burnt_here,
+            requests_before.iter().sum::<i64>(),
+            "case {case}: value of the requests"
+        );
         let outputs: i64 = transaction.outputs.iter().map(|output| output.satoshis).sum();
         assert!(inputs > outputs, "case {case}: fee");
-        assert_eq!(host.requests(), Vec::<i64>::new());
+        assert_eq!(requests(&host), Vec::<i64>::new());
     }
     assert!(built > CASES as i64 / 2 && burnt > 0, "{built} built, {burnt} with burnt change");
 }

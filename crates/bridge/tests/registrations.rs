@@ -1,14 +1,13 @@
 //! Registration of hostile Bitcoin transactions: bounded time, no panic.
 
+use crate::memory_host::MemoryHost;
 use rhizome_bitcoin::partial_tree::PartialTree;
 use rhizome_bitcoin::{
     BitcoinHeader, BitcoinTransaction, OutPoint, TransactionInput, TransactionOutput, display, p2pkh_script, push_data,
     sha256d,
 };
-use rhizome_bridge::{BlockIndex, Call, CallFailure, CallMode, Host};
+use rhizome_bridge::{BlockIndex, Call, CallFailure, CallMode};
 use rhizome_primitives::{Address, Bytes, ChainSpec, I256, Log, Network, U256, hex, keccak256};
-use rhizome_trie::StateError;
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 const REGISTER: [u8; 4] = hex!("43dc0656");
@@ -16,68 +15,42 @@ const REGISTER: [u8; 4] = hex!("43dc0656");
 const FEDERATION_SCRIPT: [u8; 23] = hex!("a914896ed9f3446d51b5510f7f0b6ef81b2bde55140e87");
 const KEY: [u8; 33] = hex!("0362634ab57dae9cb373a5d536e66a8c4f67468bbcfb063809bab643072d78a124");
 const COINS: &str = "newFederationBtcUTXOs";
+/// Balance of the Bridge before a registration, in satoshis.
+const SUPPLY: i64 = 21_000_000 * 100_000_000;
 const SATOSHIS: i64 = 500_000;
 /// Heights before and after the index of peg-outs.
 const HEIGHTS: [i32; 2] = [200, 5_000];
 /// Far above the time that a registration needs, far below that of a quadratic one.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
 
-/// Slots in memory, and the sum of payments in wei.
-#[derive(Default)]
-struct PaidSlots {
-    slots: HashMap<U256, Bytes>,
-    paid: U256,
+/// Returns a header store in which the block at `height` has the root `root`.
+fn host_with_block(height: i32, root: [u8; 32]) -> MemoryHost {
+    let mut host = MemoryHost { balance: wei(SUPPLY), ..MemoryHost::default() };
+    let mut previous = [9; 32];
+    let mut best = Vec::new();
+    for above in 0..3 {
+        let header = BitcoinHeader::new(1, previous, root, 1_500_000_000, 0x207f_ffff, above as u32);
+        best = [&[0; 32][..], &(height + above).to_be_bytes(), header.as_bytes()].concat();
+        previous = header.hash();
+        host.slots.insert(U256::from_be_bytes(display(previous)), best.clone().into());
+    }
+    host.put("blockStoreChainHead", best);
+    host
 }
 
-impl PaidSlots {
-    /// Returns a header store in which the block at `height` has the root `root`.
-    fn with_block(height: i32, root: [u8; 32]) -> Self {
-        let mut host = Self::default();
-        let mut previous = [9; 32];
-        let mut best = Vec::new();
-        for above in 0..3 {
-            let header = BitcoinHeader::new(1, previous, root, 1_500_000_000, 0x207f_ffff, above as u32);
-            best = [&[0; 32][..], &(height + above).to_be_bytes(), header.as_bytes()].concat();
-            previous = header.hash();
-            host.slots.insert(U256::from_be_bytes(display(previous)), best.clone().into());
-        }
-        host.slots.insert(name_word("blockStoreChainHead"), best.into());
-        host
-    }
-
-    fn coins(&self) -> usize {
-        self.slots.get(&name_word(COINS)).map_or(0, |bytes| bytes.len())
-    }
+fn wei(satoshis: i64) -> I256 {
+    I256::try_from(satoshis).unwrap() * I256::try_from(10_u64.pow(10)).unwrap()
 }
 
-impl Host for PaidSlots {
-    fn slot(&mut self, key: &U256) -> Result<Option<Bytes>, StateError> {
-        Ok(self.slots.get(key).cloned())
-    }
-
-    fn set_slot(&mut self, key: U256, value: Bytes) -> Result<(), StateError> {
-        self.slots.insert(key, value);
-        Ok(())
-    }
-
-    fn balance(&mut self) -> Result<I256, StateError> {
-        Ok(I256::try_from(21_000_000_u64).unwrap() * I256::try_from(10_u64.pow(18)).unwrap())
-    }
-
-    fn pay(&mut self, _to: Address, wei: U256) -> Result<(), StateError> {
-        self.paid += wei;
-        Ok(())
-    }
-}
-
-fn name_word(name: &str) -> U256 {
-    U256::from_be_slice(name.as_bytes())
+/// Returns the wei that the Bridge has paid.
+fn paid(host: &MemoryHost) -> I256 {
+    wei(SUPPLY) - host.balance
 }
 
 /// Registers bytes that the block at `height` contains.
-fn register(height: i32, transaction: &[u8], proof: Option<&[u8]>) -> (PaidSlots, Result<Option<Bytes>, CallFailure>) {
+fn register(height: i32, transaction: &[u8], proof: Option<&[u8]>) -> (MemoryHost, Result<Option<Bytes>, CallFailure>) {
     let root = sha256d(transaction);
-    let mut host = PaidSlots::with_block(height, root);
+    let mut host = host_with_block(height, root);
     let valid = PartialTree::of_first_leaf(&[root], 1).encode();
     let word = |number: usize| U256::from(number).to_be_bytes::<32>();
     let padded = |bytes: &[u8]| {
@@ -131,8 +104,8 @@ fn peg_ins_with_many_outputs_register() {
     for height in HEIGHTS {
         let (host, result) = register(height, &peg_in(vec![to_federation(); 10_000]).serialize(), None);
         assert!(result.is_ok());
-        assert_eq!(host.paid, U256::from(SATOSHIS * 10_000) * U256::from(10_u64.pow(10)));
-        assert!(host.coins() > 10_000 * FEDERATION_SCRIPT.len());
+        assert_eq!(paid(&host), wei(SATOSHIS * 10_000));
+        assert_eq!(host.list(COINS).unwrap().len(), 10_000);
     }
 }
 
@@ -144,7 +117,7 @@ fn long_scripts_do_not_matter() {
     for height in HEIGHTS {
         let (host, result) = register(height, &peg_in(outputs.clone()).serialize(), None);
         assert!(result.is_ok());
-        assert_eq!(host.paid, U256::from(SATOSHIS) * U256::from(10_u64.pow(10)));
+        assert_eq!(paid(&host), wei(SATOSHIS));
     }
 }
 
@@ -158,7 +131,7 @@ fn redeem_scripts_that_require_millions_of_signatures_are_bounded() {
     transaction.inputs = (0..5_000).map(|index| input(index, script.clone())).collect();
     for height in HEIGHTS {
         let (host, _result) = register(height, &transaction.serialize(), None);
-        assert!(host.paid.is_zero());
+        assert!(paid(&host).is_zero());
     }
 }
 
@@ -167,7 +140,7 @@ fn truncated_transactions_and_proofs_pay_nothing() {
     let whole = peg_in(vec![to_federation(), to_federation()]).serialize();
     for length in 0..whole.len() {
         let (host, _result) = register(HEIGHTS[1], &whole[..length], None);
-        assert!(host.paid.is_zero(), "{length} bytes");
+        assert!(paid(&host).is_zero(), "{length} bytes");
     }
     let proof = PartialTree::of_first_leaf(&[sha256d(&whole)], 1).encode();
     for length in 0..proof.len() {
