@@ -1,6 +1,7 @@
 //! The stored blocks behind caches, shared by readers and the importer.
 
 pub(crate) mod ancestry;
+pub(crate) mod historical_state;
 pub(crate) mod log_search;
 pub(crate) mod reads;
 pub(crate) mod record;

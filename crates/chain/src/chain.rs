@@ -7,14 +7,18 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use rhizome_evm::Deadline;
 use rhizome_primitives::{B256, Block, Bytes, ChainSpec, EMPTY_ROOT};
-use rhizome_storage::{BlockWrite, CacheStats, ChainIdentity, Durability, HeadChange, Store, StoreOptions, StoreStats};
+use rhizome_storage::{
+    BlockWrite, CacheStats, ChainIdentity, ChangeSet, Durability, HeadChange, Store, StoreOptions, StoreStats,
+};
 use rhizome_trie::{MemoryNodes, StateReader, Trie, diff};
 
 use crate::archive::Archive;
 use crate::archive::ancestry::ChainAncestry;
+use crate::archive::historical_state::HistoricalState;
 use crate::archive::log_search::{self, BlockLogs, FoundLog, LogFilter, LogSearchError};
 use crate::archive::reads::{BlockAtHeight, BlockReceipts, MinedTransaction};
 use crate::archive::record::BlockRecord;
+use crate::archive::side_branch::AncestorPosition;
 use crate::bans::Bans;
 use crate::config::{ChainConfig, DataDir};
 use crate::error::{ChainError, ImportError};
@@ -57,7 +61,7 @@ impl Chain {
         let config = Arc::new(config);
         let archive = Arc::new(open_archive(&config)?);
         let record = archive.stored_head()?;
-        let head = Head::new(Arc::clone(&record), archive.store.generation(), &archive.store);
+        let head = Head::new(Arc::clone(&record), archive.store.generation(), &archive);
         let state = ImportState::open(record.state_root, &archive.store, config.cache_bytes);
         let recent = recent_blocks(&archive, head.number())?;
         let pool_head = PoolHead { record, state: head.state() };
@@ -182,14 +186,16 @@ impl Chain {
         self.archive.transaction(hash)
     }
 
-    /// Returns the state after a block: flat at the head, the trie elsewhere.
+    /// Returns the state after a block: flat at the head, history elsewhere.
     pub fn state_at(&self, record: &BlockRecord) -> Result<Arc<dyn StateReader>, ChainError> {
         let head = self.head();
         // A replaced state leaves the hash as it is.
         if head.record.hash == record.hash && head.record.state_root == record.state_root {
             return Ok(head.state());
         }
-        Ok(Arc::new(self.state_trie(record)?))
+        self.executed(record)?;
+        let block = AncestorPosition { number: record.number(), hash: record.hash };
+        Ok(Arc::new(HistoricalState::new(Arc::clone(&self.archive), block)))
     }
 
     /// Returns the trie of the state after a block.
@@ -298,7 +304,8 @@ fn recent_blocks(archive: &Archive, top: u64) -> Result<Vec<Arc<BlockRecord>>, C
 
 fn write_genesis(store: &Store, genesis: &Block, trie: &mut Trie) -> Result<(), ChainError> {
     let empty = Trie::open(EMPTY_ROOT, Arc::clone(trie.source()));
-    let flat = diff(&empty, trie)?;
+    let delta = diff(&empty, trie)?;
+    let changes = ChangeSet::of(&delta, |_| Ok::<_, ChainError>(None))?;
     let nodes = trie.commit();
     let hash = genesis.hash();
     store.write_block(BlockWrite {
@@ -312,7 +319,8 @@ fn write_genesis(store: &Store, genesis: &Block, trie: &mut Trie) -> Result<(), 
         receipts: &[],
         encoded_receipts: &[],
         nodes,
-        head_change: Some(HeadChange { enacted: &[(genesis.header.number, hash)], retracted: &[], flat: &flat }),
+        changes: Some(&changes),
+        head_change: Some(HeadChange { enacted: &[(genesis.header.number, hash)], retracted: &[] }),
     })?;
     Ok(())
 }

@@ -6,10 +6,13 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use rhizome_primitives::{B256, Bytes};
-use rhizome_storage::{CachedNodes, Store};
-use rhizome_trie::{StateError, StateReader, Trie};
+use rhizome_storage::Store;
+use rhizome_trie::{StateError, StateReader};
 
+use crate::archive::Archive;
+use crate::archive::historical_state::HistoricalState;
 use crate::archive::record::BlockRecord;
+use crate::archive::side_branch::AncestorPosition;
 
 /// The best block at one moment. Immutable: it always shows the same block and state, also after the importer has moved on.
 pub struct Head {
@@ -21,9 +24,10 @@ pub struct Head {
 }
 
 impl Head {
-    pub(crate) fn new(record: Arc<BlockRecord>, generation: u64, store: &Arc<Store>) -> Self {
-        let trie = Trie::open(record.state_root, Arc::new(CachedNodes::new(store)));
-        let state = Arc::new(HeadStateReader { store: Arc::clone(store), generation, trie });
+    pub(crate) fn new(record: Arc<BlockRecord>, generation: u64, archive: &Arc<Archive>) -> Self {
+        let block = AncestorPosition { number: record.number(), hash: record.hash };
+        let later = HistoricalState::new(Arc::clone(archive), block);
+        let state = Arc::new(HeadStateReader { store: Arc::clone(&archive.store), generation, later });
         Self { record, generation, state }
     }
 
@@ -43,18 +47,18 @@ impl Head {
         self.state.is_current()
     }
 
-    /// Returns the state after the block: one look-up per value while this is the head, the trie afterwards.
+    /// Returns the state after the block: one look-up per value while this is the head, history afterwards.
     pub fn state(&self) -> Arc<dyn StateReader> {
         Arc::clone(&self.state) as _
     }
 }
 
 /// Reads flat rows while they belong to its block. The importer raises the generation before it changes a row, so a value is right
-/// if the generation is the same after the read. Otherwise the trie is read.
+/// if the generation is the same after the read. Otherwise the history is read.
 struct HeadStateReader {
     store: Arc<Store>,
     generation: u64,
-    trie: Trie,
+    later: HistoricalState,
 }
 
 impl HeadStateReader {
@@ -71,7 +75,7 @@ impl StateReader for HeadStateReader {
                 return Ok(value);
             }
         }
-        StateReader::get(&self.trie, key)
+        self.later.get(key)
     }
 
     fn length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, StateError> {
@@ -81,10 +85,10 @@ impl StateReader for HeadStateReader {
                 return Ok(found);
             }
         }
-        self.trie.length_and_hash(key)
+        self.later.length_and_hash(key)
     }
 
     fn visit_keys(&self, prefix: &[u8], visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<(), StateError> {
-        self.trie.visit_keys(prefix, visit)
+        self.later.visit_keys(prefix, visit)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rhizome_chain::{Chain, ChainConfig, Verification, VerificationError};
 use rhizome_primitives::{B256, Bytes, Receipt, U256, address, hex};
-use rhizome_storage::{BlockWrite, ChainIdentity, HeadChange, Store, StoreOptions};
+use rhizome_storage::{BlockWrite, ChainIdentity, ChangeSet, HeadChange, Store, StoreOptions};
 use rhizome_trie::keys::{REMASC_SENDER, account_key};
 use rhizome_trie::{MemoryNodes, NodeBatch, StateDelta, Trie, diff};
 
@@ -29,6 +29,7 @@ struct Stored {
     total_difficulty: U256,
     state_root: B256,
     receipts: Vec<Receipt>,
+    /// Changes of the flat state beside those of the blocks.
     flat: Option<StateDelta>,
 }
 
@@ -57,7 +58,8 @@ fn damaged(number: u64, change: impl FnOnce(&Chain, &mut Stored)) -> (u64, Strin
 
     let store = Store::open(dir.path(), &identity, &StoreOptions::default()).unwrap();
     let encoded: Vec<Bytes> = stored.receipts.iter().map(|receipt| receipt.encode().into()).collect();
-    let head_change = stored.flat.as_ref().map(|flat| HeadChange { enacted: &[], retracted: &[], flat });
+    let head_change = stored.flat.as_ref().map(|_| HeadChange { enacted: &[], retracted: &[] });
+    let changes = stored.flat.as_ref().map(|flat| ChangeSet::of(flat, |key| store.flat_get(key)).unwrap());
     store
         .write_block(BlockWrite {
             hash: record.hash,
@@ -70,6 +72,7 @@ fn damaged(number: u64, change: impl FnOnce(&Chain, &mut Stored)) -> (u64, Strin
             receipts: &stored.receipts,
             encoded_receipts: &encoded,
             nodes: NodeBatch::default(),
+            changes: changes.as_ref(),
             head_change,
         })
         .unwrap();
@@ -185,6 +188,7 @@ fn a_block_that_is_missing_in_the_log_index_is_found() {
     after.entries().map(Result::unwrap).for_each(|(key, value)| rebuilt.put(&key, &value).unwrap());
     let encoded: Vec<Bytes> = receipts.iter().map(|receipt| receipt.encode().into()).collect();
     let store = Store::open(dir.path(), &identity, &StoreOptions::default()).unwrap();
+    let changes = ChangeSet::of(&diff(&before, &after).unwrap(), |key| store.flat_get(key)).unwrap();
     let write = BlockWrite {
         hash: record.hash,
         number,
@@ -196,11 +200,8 @@ fn a_block_that_is_missing_in_the_log_index_is_found() {
         receipts: &[],
         encoded_receipts: &encoded,
         nodes: rebuilt.commit(),
-        head_change: Some(HeadChange {
-            enacted: &[(number, record.hash)],
-            retracted: &[],
-            flat: &diff(&before, &after).unwrap(),
-        }),
+        changes: Some(&changes),
+        head_change: Some(HeadChange { enacted: &[(number, record.hash)], retracted: &[] }),
     };
     store.write_block(write).unwrap();
     drop(store);

@@ -77,6 +77,7 @@ fn write_block(store: &Store, number: u64) -> Result<(), Box<dyn Error>> {
         receipts: &[],
         encoded_receipts: &[],
         nodes,
+        changes: None,
         head_change: None,
     })?;
     Ok(())

@@ -6,6 +6,8 @@
 //! | `nodes` | name | list of the node files, which hold the messages of trie nodes and long values (code) |
 //! | `packs` | sequence number | nodes of one block that are not flushed to the node files yet |
 //! | `flat` | trie key | value at the head; above 32 bytes its Keccak hash and length, the value itself is stored like a node |
+//! | `changes` | number and hash of a block | values before and after the block of all keys that it changed |
+//! | `history` | length of a trie key, the key, number of a block of the best chain that changed it | value before the block |
 //! | `blocks` | block hash | total difficulty, state root after the block, senders, raw block |
 //! | `heights` | number, big-endian | hash, total difficulty and main flag of each block, in order of arrival |
 //! | `receipts` | block hash | transaction hashes and receipts |
@@ -18,20 +20,23 @@ use rocksdb::{
     Options,
 };
 
-use crate::{log_shard, record};
+use crate::{history_key, log_shard, record};
 
 pub(crate) const META: &str = rocksdb::DEFAULT_COLUMN_FAMILY_NAME;
 pub(crate) const NODES: &str = "nodes";
 /// The name on the disk stays, so that existing directories open.
 pub(crate) const NODE_BATCHES: &str = "packs";
 pub(crate) const FLAT: &str = "flat";
+pub(crate) const CHANGES: &str = "changes";
+pub(crate) const HISTORY: &str = "history";
 pub(crate) const BLOCKS: &str = "blocks";
 pub(crate) const HEIGHTS: &str = "heights";
 pub(crate) const RECEIPTS: &str = "receipts";
 pub(crate) const TRANSACTIONS: &str = "transactions";
 pub(crate) const LOGS: &str = "logs";
 /// Names of all columns.
-pub(crate) const NAMES: [&str; 9] = [META, NODES, NODE_BATCHES, FLAT, BLOCKS, HEIGHTS, RECEIPTS, TRANSACTIONS, LOGS];
+pub(crate) const NAMES: [&str; 11] =
+    [META, NODES, NODE_BATCHES, FLAT, CHANGES, HISTORY, BLOCKS, HEIGHTS, RECEIPTS, TRANSACTIONS, LOGS];
 
 /// Key of the only row in the column `nodes`.
 pub(crate) const NODE_FILES_KEY: &[u8] = b"files";
@@ -53,6 +58,15 @@ pub(crate) const ORIGINAL_ROOT_PREFIX: &[u8] = b"original root ";
 /// Returns the key of the row with the state root that the block's transactions led to.
 pub(crate) fn original_root_key(block: &B256) -> Vec<u8> {
     [ORIGINAL_ROOT_PREFIX, block.as_slice()].concat()
+}
+
+/// Returns the key of the row with the changes of a block.
+pub(crate) fn changes_key(number: u64, hash: &B256) -> [u8; 40] {
+    let mut key = [0; 40];
+    let (first, last) = key.split_at_mut(8);
+    first.copy_from_slice(&number.to_be_bytes());
+    last.copy_from_slice(hash.as_slice());
+    key
 }
 
 /// Level-0 files that start a compaction. Nearly all keys are hashes, so each compaction rewrites the whole next
@@ -89,6 +103,14 @@ pub(crate) fn descriptors(cache: &Cache, write_buffer_bytes: usize) -> Result<Ve
             // Many reads are of accounts and slots that do not exist.
             options.set_memtable_prefix_bloom_ratio(MEMORY_FILTER_SHARE);
             options.set_memtable_whole_key_filtering(true);
+        }),
+        column(CHANGES, &bulk),
+        column(HISTORY, &|options, table| {
+            // Rows are found by a seek to a trie key, never by their whole key.
+            options.set_prefix_extractor(history_key::prefix());
+            options.set_memtable_prefix_bloom_ratio(MEMORY_FILTER_SHARE);
+            table.set_whole_key_filtering(false);
+            table.set_data_block_index_type(DataBlockIndexType::BinarySearch);
         }),
         column(BLOCKS, &bulk),
         column(HEIGHTS, &|_, _| {}),

@@ -23,7 +23,7 @@ use crate::node_journal::NodeJournal;
 use crate::options::{ChainIdentity, StoreOptions};
 
 /// Version of the layout of the columns.
-const LAYOUT: u32 = 3;
+const LAYOUT: u32 = 4;
 const DATABASE_FOLDER: &str = "chain";
 /// Folder of the node files inside the database folder.
 pub(crate) const NODES_FOLDER: &str = "nodes";

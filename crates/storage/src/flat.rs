@@ -5,45 +5,16 @@
 
 use std::iter;
 
-use rhizome_primitives::{B256, Bytes, keccak256};
-use rhizome_trie::StateDelta;
+use rhizome_primitives::{B256, Bytes};
 use rocksdb::{Direction, IteratorMode, WriteBatch};
 
 use crate::StorageError;
+use crate::change_set::{ChangeSet, StoredValue, StoredValueView};
 use crate::columns::{FLAT, NODES};
 use crate::database::Database;
 
-const INLINE_BYTES: usize = 32;
-const REFERENCE_BYTES: usize = 36;
 /// Rows read at a time.
 const PAGE_ROWS: usize = 1024;
-
-enum FlatRow<'a> {
-    Inline(&'a [u8]),
-    Reference { hash: B256, length: usize },
-}
-
-impl<'a> FlatRow<'a> {
-    fn decode(row: &'a [u8]) -> Option<Self> {
-        if row.len() <= INLINE_BYTES {
-            return Some(Self::Inline(row));
-        }
-        let (hash, length) = row.split_at_checked(32)?;
-        let length = u32::from_be_bytes(length.try_into().ok()?);
-        Some(Self::Reference { hash: B256::from_slice(hash), length: usize::try_from(length).ok()? })
-    }
-}
-
-fn encode(value: &[u8]) -> Vec<u8> {
-    if value.len() <= INLINE_BYTES {
-        return value.to_vec();
-    }
-    let mut row = Vec::with_capacity(REFERENCE_BYTES);
-    row.extend_from_slice(keccak256(value).as_slice());
-    // The trie refuses values of more than 2^24 - 1 bytes.
-    row.extend_from_slice(&(value.len() as u32).to_be_bytes());
-    row
-}
 
 /// One row of the flat state, without the bytes of its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,13 +25,6 @@ pub struct FlatEntry {
     pub length: usize,
     /// Keccak hash of the value.
     pub hash: B256,
-}
-
-/// Value of a row of the flat state.
-pub(crate) enum FlatValue {
-    Inline(Bytes),
-    /// Hash of a long value, which is stored like a node.
-    Reference(B256),
 }
 
 /// Iterates over the whole flat state in key order, without the bytes of long values. The caller must hold the
@@ -87,11 +51,8 @@ fn page(database: &Database, first: &[u8]) -> Vec<Result<FlatEntry, StorageError
         let from = IteratorMode::From(first, Direction::Forward);
         for row in engine.db.iterator_cf(engine.column(FLAT)?, from).take(PAGE_ROWS) {
             let (key, row) = row.map_err(|source| database.engine_error("read the flat state", source))?;
-            let (length, hash) = match FlatRow::decode(&row) {
-                Some(FlatRow::Inline(value)) => (value.len(), keccak256(value)),
-                Some(FlatRow::Reference { hash, length }) => (length, hash),
-                None => return Err(StorageError::damaged_row(FLAT, &key, "cannot be decoded")),
-            };
+            let (length, hash) =
+                length_and_hash_of(&row).ok_or_else(|| StorageError::damaged_row(FLAT, &key, "cannot be decoded"))?;
             page.push(Ok(FlatEntry { key, length, hash }));
         }
         Ok(())
@@ -101,22 +62,18 @@ fn page(database: &Database, first: &[u8]) -> Vec<Result<FlatEntry, StorageError
     page
 }
 
-/// Returns the value of a trie key at the head.
-pub(crate) fn get(database: &Database, key: &[u8]) -> Result<Option<FlatValue>, StorageError> {
-    database.decoded(FLAT, key, |row| {
-        Some(match FlatRow::decode(row)? {
-            FlatRow::Inline(value) => FlatValue::Inline(Bytes::copy_from_slice(value)),
-            FlatRow::Reference { hash, .. } => FlatValue::Reference(hash),
-        })
-    })
+/// Returns the stored value of a trie key at the head.
+pub(crate) fn get(database: &Database, key: &[u8]) -> Result<StoredValue, StorageError> {
+    Ok(database.decoded(FLAT, key, StoredValue::from_row)?.unwrap_or_default())
 }
 
 /// Returns length and Keccak hash of a value at the head, without reading the bytes of a long value.
 pub(crate) fn length_and_hash(database: &Database, key: &[u8]) -> Result<Option<(usize, B256)>, StorageError> {
-    database.decoded(FLAT, key, |row| match FlatRow::decode(row)? {
-        FlatRow::Inline(value) => Some((value.len(), keccak256(value))),
-        FlatRow::Reference { hash, length } => Some((length, hash)),
-    })
+    database.decoded(FLAT, key, length_and_hash_of)
+}
+
+fn length_and_hash_of(row: &[u8]) -> Option<(usize, B256)> {
+    StoredValue::from_row(row)?.length_and_hash()
 }
 
 /// Visits keys and values below a key prefix in key order. Not atomic with a concurrent write: compare the
@@ -127,38 +84,29 @@ pub(crate) fn visit(
     mut visit: impl FnMut(&[u8], Bytes) -> Result<(), StorageError>,
 ) -> Result<(), StorageError> {
     visit_prefix(database, prefix, |key, row| {
-        match FlatRow::decode(row).ok_or_else(|| StorageError::damaged_row(FLAT, key, "cannot be decoded"))? {
-            FlatRow::Inline(value) => visit(key, Bytes::copy_from_slice(value)),
-            FlatRow::Reference { hash, .. } => {
+        match StoredValue::view(row).ok_or_else(|| StorageError::damaged_row(FLAT, key, "cannot be decoded"))? {
+            StoredValueView::Absent => Ok(()),
+            StoredValueView::Inline(value) => visit(key, Bytes::copy_from_slice(value)),
+            StoredValueView::Reference { hash, .. } => {
                 visit(key, database.node(&hash)?.ok_or(StorageError::Missing { column: NODES, hash })?)
             }
         }
     })
 }
 
-/// Adds the change of the head's state to a batch: first the deletion of wiped accounts with everything below
-/// their keys, then the writes.
+/// Adds the change of the head's state to a batch.
 pub(crate) fn add_to_batch(
     database: &Database,
     batch: &mut WriteBatch,
-    delta: &StateDelta,
+    changes: &ChangeSet,
 ) -> Result<(), StorageError> {
     let engine = database.engine()?;
     let column = engine.column(FLAT)?;
-    for account in &delta.wiped {
-        // As in the trie: wiping a key without a value deletes nothing below it.
-        if !database.has_row(FLAT, account)? {
-            continue;
-        }
-        visit_prefix(database, account, |key, _| {
+    for (key, change) in changes.iter() {
+        if change.after.is_absent() {
             batch.delete_cf(column, key);
-            Ok(())
-        })?;
-    }
-    for (key, value) in &delta.writes {
-        match value.as_ref().filter(|value| !value.is_empty()) {
-            Some(value) => batch.put_cf(column, key, encode(value)),
-            None => batch.delete_cf(column, key),
+        } else {
+            batch.put_cf(column, key, change.after.row());
         }
     }
     Ok(())

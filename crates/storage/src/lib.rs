@@ -8,15 +8,18 @@
 //! Start reading at [`Store`] (`store.rs`: reads; `write.rs`: contents of a block write, rewinds), then `database.rs`
 //! (typed access to rows and nodes), `engine.rs` and `write_faults.rs` (opening and reopening, a disk that refuses
 //! writes), `columns.rs` (rows of each column and their tuning), `node_journal.rs` and `node_files.rs` (storage of
-//! trie nodes) and `log_index.rs` (log search).
+//! trie nodes), `change_set.rs` and `history.rs` (changes of blocks, earlier states) and `log_index.rs` (log search).
 
 mod cached_nodes;
+mod change_set;
 mod columns;
 mod database;
 mod disk_probe;
 mod engine;
 mod error;
 mod flat;
+mod history;
+mod history_key;
 mod index_segment;
 mod log_index;
 mod log_shard;
@@ -39,6 +42,7 @@ mod corpus;
 mod mutation;
 
 pub use cached_nodes::CachedNodes;
+pub use change_set::{ChangeSet, StoredValue, ValueChange};
 pub use error::StorageError;
 pub use flat::FlatEntry;
 pub use log_index::LogIndexQuery;

@@ -43,6 +43,11 @@ impl MainHashes {
         Ok(found)
     }
 
+    /// Returns the branch number. It is odd while blocks leave the best chain.
+    pub(crate) fn branch(&self) -> u64 {
+        self.branch.load(Ordering::SeqCst)
+    }
+
     /// Performs a write that removes blocks from the best chain.
     pub(crate) fn change<T>(&self, write: impl FnOnce() -> T) -> T {
         self.branch.fetch_add(1, Ordering::SeqCst);

@@ -1,3 +1,4 @@
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,11 +9,13 @@ use rocksdb::checkpoint::Checkpoint;
 use rocksdb::properties;
 
 use crate::StorageError;
-use crate::columns::{self, BANS_KEY, BLOCKS, HEAD_KEY, HEIGHTS, META, RECEIPTS, TRANSACTIONS};
+use crate::change_set::{ChangeSet, StoredValue, StoredValueView};
+use crate::columns::{self, BANS_KEY, BLOCKS, CHANGES, HEAD_KEY, HEIGHTS, META, RECEIPTS, TRANSACTIONS};
 use crate::database::Database;
 use crate::disk_probe::PROBE_BYTES;
 use crate::engine::NODES_FOLDER;
-use crate::flat::{self, FlatEntry, FlatValue};
+use crate::flat::{self, FlatEntry};
+use crate::history;
 use crate::log_index::{self, LogIndexQuery};
 use crate::main_hashes::MainHashes;
 use crate::node_files::NodeFileError;
@@ -155,13 +158,62 @@ impl Store {
     /// Returns the value of a trie key at the head. The reader compares [`Store::generation`] before and after to be
     /// sure which head the value belongs to.
     pub fn flat_get(&self, key: &[u8]) -> Result<Option<Bytes>, StorageError> {
-        Ok(match flat::get(&self.database, key)? {
-            Some(FlatValue::Inline(value)) => Some(value),
-            Some(FlatValue::Reference(hash)) => {
-                Some(self.cached_node(&hash)?.ok_or(StorageError::Missing { column: columns::NODES, hash })?)
+        self.load(&flat::get(&self.database, key)?)
+    }
+
+    /// Returns the bytes of a stored value; `None` if it is absent.
+    pub fn load(&self, value: &StoredValue) -> Result<Option<Bytes>, StorageError> {
+        match StoredValue::view(value.row()) {
+            None | Some(StoredValueView::Absent) => Ok(None),
+            Some(StoredValueView::Inline(value)) => Ok(Some(Bytes::copy_from_slice(value))),
+            Some(StoredValueView::Reference { hash, .. }) => {
+                Ok(Some(self.cached_node(&hash)?.ok_or(StorageError::Missing { column: columns::NODES, hash })?))
             }
-            None => None,
-        })
+        }
+    }
+
+    /// Returns the value of a trie key after block `number` of the best chain. The reader compares
+    /// [`Store::branch`] before and after: if it was even and is unchanged, no block has left the best chain meanwhile.
+    pub fn value_after(&self, key: &[u8], number: u64) -> Result<StoredValue, StorageError> {
+        // In this order: a block that changes the key between the two reads adds a row of history.
+        let current = flat::get(&self.database, key)?;
+        Ok(history::value_before_change(&self.database, key, number)?.unwrap_or(current))
+    }
+
+    /// Visits each trie key below a prefix that had a value after block `number` of the best chain once, in no order, until
+    /// `visit` breaks.
+    pub fn visit_keys_after(
+        &self,
+        prefix: &[u8],
+        number: u64,
+        visit: impl FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> Result<(), StorageError> {
+        history::visit_keys(&self.database, prefix, number, visit)
+    }
+
+    /// Returns the number of the current branch. It is odd while blocks leave the best chain.
+    pub fn branch(&self) -> u64 {
+        self.main_hashes.branch()
+    }
+
+    /// Returns the changes that an executed block made to the state.
+    pub fn changes(&self, number: u64, hash: &B256) -> Result<ChangeSet, StorageError> {
+        let key = columns::changes_key(number, hash);
+        let found = self.database.decoded(CHANGES, &key, ChangeSet::decode)?;
+        found.ok_or(StorageError::Missing { column: CHANGES, hash: *hash })
+    }
+
+    /// Returns the changes from the state of one block to that of another. `retracted`: the blocks to undo, highest first;
+    /// `enacted`: those to apply then, lowest first.
+    pub fn difference(&self, retracted: &[(u64, B256)], enacted: &[(u64, B256)]) -> Result<ChangeSet, StorageError> {
+        let mut difference = ChangeSet::default();
+        for (number, hash) in retracted {
+            difference.extend(self.changes(*number, hash)?.reversed());
+        }
+        for (number, hash) in enacted {
+            difference.extend(self.changes(*number, hash)?);
+        }
+        Ok(difference)
     }
 
     /// Returns length and Keccak hash of a value at the head, without reading the bytes of a long value.

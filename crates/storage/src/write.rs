@@ -3,15 +3,16 @@ use std::mem;
 use std::sync::atomic::Ordering;
 
 use rhizome_primitives::{Address, B256, Bytes, Receipt, U256};
-use rhizome_trie::{NodeBatch, StateDelta};
+use rhizome_trie::NodeBatch;
 use rocksdb::WriteBatch;
 
-use crate::columns::{self, BANS_KEY, BLOCKS, HEAD_KEY, HEIGHTS, META, NODE_BATCHES, RECEIPTS, TRANSACTIONS};
+use crate::change_set::ChangeSet;
+use crate::columns::{self, BANS_KEY, BLOCKS, CHANGES, HEAD_KEY, HEIGHTS, META, NODE_BATCHES, RECEIPTS, TRANSACTIONS};
 use crate::disk_probe::PROBE_BYTES;
 use crate::node_journal::FlushError;
 use crate::record::{self, HeightEntry};
 use crate::write_faults::WriteFault;
-use crate::{StorageError, Store, flat, log_index};
+use crate::{StorageError, Store, flat, history, log_index};
 
 /// Approximate size of a row in a batch, without a long value.
 const ROW_BYTES: usize = 96;
@@ -38,22 +39,24 @@ pub struct BlockWrite<'a> {
     pub encoded_receipts: &'a [Bytes],
     /// Trie nodes and long values that the block adds, by Keccak hash.
     pub nodes: NodeBatch,
+    /// Changes of the state by the block; absent for a block that is not executed.
+    pub changes: Option<&'a ChangeSet>,
     /// Present if the block becomes the head.
     pub head_change: Option<HeadChange<'a>>,
 }
 
-/// Changes of the best chain and the flat state when a block becomes the head.
+/// Changes of the best chain when a block becomes the head.
 pub struct HeadChange<'a> {
-    /// Number and hash of the blocks that join the best chain, including the new head.
+    /// Number and hash of the blocks that join the best chain, lowest first. The last one is the new head.
     pub enacted: &'a [(u64, B256)],
-    /// Number and hash of the blocks that leave the best chain.
+    /// Number and hash of the blocks that leave the best chain, highest first.
     pub retracted: &'a [(u64, B256)],
-    /// Difference between the states of the old head and the new one.
-    pub flat: &'a StateDelta,
 }
 
 /// Replacement of the state after the head, other than by its transactions.
 pub struct StateChange<'a> {
+    /// Number of the head.
+    pub number: u64,
     /// Hash of the head.
     pub head: B256,
     /// Root of the new state.
@@ -62,25 +65,25 @@ pub struct StateChange<'a> {
     pub is_original: bool,
     /// Trie nodes and long values that the state adds, by Keccak hash.
     pub nodes: NodeBatch,
-    /// Difference between the current state and the new one.
-    pub flat: &'a StateDelta,
+    /// Changes from the current state to the new one.
+    pub changes: &'a ChangeSet,
 }
 
 /// Return of the head to an earlier block of the best chain.
 pub struct Rewind<'a> {
-    /// Height of the new head.
+    /// Height above which all blocks are deleted.
     pub height: u64,
     /// Hash of the new head, on the best chain.
     pub head: B256,
-    /// Difference between the state of the current head and the state of the new one.
-    pub flat: &'a StateDelta,
+    /// Number and hash of the blocks of the best chain above the new head, highest first.
+    pub retracted: &'a [(u64, B256)],
 }
 
 impl BlockWrite<'_> {
     /// Returns the approximate size of the write batch.
     fn batch_bytes(&self) -> usize {
-        let rows =
-            self.transaction_hashes.len() * 3 + self.head_change.as_ref().map_or(0, |best| best.flat.writes.len());
+        let changes = self.changes.map_or(0, ChangeSet::len);
+        let rows = self.transaction_hashes.len() * 3 + changes * if self.head_change.is_some() { 3 } else { 1 };
         let receipts: usize = self.encoded_receipts.iter().map(|receipt| receipt.len()).sum();
         self.raw.len() + self.nodes.bytes() + receipts + rows * ROW_BYTES + 4096
     }
@@ -105,7 +108,13 @@ impl Store {
         } else if self.original_state_root(&change.head)?.is_none() {
             batch.put_cf(meta, key, stored.state_root);
         }
-        flat::add_to_batch(&self.database, &mut batch, change.flat)?;
+        // The block changes its parent's state to the new one: later reads of the parent's state must not see the new values.
+        let mut changes = self.changes(change.number, &change.head)?;
+        history::remove_in_batch(&self.database, &mut batch, change.number, &changes)?;
+        changes.extend(change.changes.clone());
+        self.batch_changes(&mut batch, change.number, &change.head, &changes)?;
+        history::add_to_batch(&self.database, &mut batch, change.number, &changes)?;
+        flat::add_to_batch(&self.database, &mut batch, change.changes)?;
         self.write_new_head(batch)
     }
 
@@ -129,16 +138,57 @@ impl Store {
         }
         log_index::add_to_batch(&self.database, &mut batch, write.number, write.receipts)?;
         self.batch_heights(&mut batch, &write)?;
+        if let Some(changes) = write.changes {
+            self.batch_changes(&mut batch, write.number, &write.hash, changes)?;
+        }
         let Some(best) = &write.head_change else {
             self.database.write_batch(batch)?;
             return Ok(self.generation());
         };
         batch.put_cf(engine.column(META)?, HEAD_KEY, write.hash);
-        flat::add_to_batch(&self.database, &mut batch, best.flat)?;
+        self.batch_state(&mut batch, &write, best)?;
         if best.retracted.is_empty() {
             return self.write_new_head(batch);
         }
         self.main_hashes.change(|| self.write_new_head(batch))
+    }
+
+    fn batch_changes(
+        &self,
+        batch: &mut WriteBatch,
+        number: u64,
+        hash: &B256,
+        changes: &ChangeSet,
+    ) -> Result<(), StorageError> {
+        let engine = self.database.engine()?;
+        batch.put_cf(engine.column(CHANGES)?, columns::changes_key(number, hash), changes.encode());
+        Ok(())
+    }
+
+    /// Moves flat state and history to the new head.
+    fn batch_state(
+        &self,
+        batch: &mut WriteBatch,
+        write: &BlockWrite<'_>,
+        best: &HeadChange<'_>,
+    ) -> Result<(), StorageError> {
+        let own = write.changes.cloned().unwrap_or_default();
+        if best.retracted.is_empty() && best.enacted.len() <= 1 {
+            history::add_to_batch(&self.database, batch, write.number, &own)?;
+            return flat::add_to_batch(&self.database, batch, &own);
+        }
+        let mut difference = ChangeSet::default();
+        for (number, hash) in best.retracted {
+            let changes = self.changes(*number, hash)?;
+            history::remove_in_batch(&self.database, batch, *number, &changes)?;
+            difference.extend(changes.reversed());
+        }
+        for (number, hash) in best.enacted {
+            let changes = if *hash == write.hash { own.clone() } else { self.changes(*number, hash)? };
+            history::add_to_batch(&self.database, batch, *number, &changes)?;
+            difference.extend(changes);
+        }
+        flat::add_to_batch(&self.database, batch, &difference)
     }
 
     /// Writes a batch that changes the flat state. The generation is incremented first: a reader that sees any part of
@@ -206,6 +256,7 @@ impl Store {
         let engine = self.database.engine()?;
         let (heights, blocks) = (engine.column(HEIGHTS)?, engine.column(BLOCKS)?);
         let (receipts, meta) = (engine.column(RECEIPTS)?, engine.column(META)?);
+        let changes = engine.column(CHANGES)?;
         let mut deleted: HashSet<B256> = HashSet::new();
         self.database.visit_range(HEIGHTS, &rewind.height.saturating_add(1).to_be_bytes(), None, |key, row| {
             let entries = record::decode_heights(row)
@@ -214,6 +265,16 @@ impl Store {
             batch.delete_cf(heights, key);
             Ok(())
         })?;
+        self.database.visit_range(CHANGES, &rewind.height.saturating_add(1).to_be_bytes(), None, |key, _| {
+            batch.delete_cf(changes, key);
+            Ok(())
+        })?;
+        let mut difference = ChangeSet::default();
+        for (number, hash) in rewind.retracted {
+            let changes = self.changes(*number, hash)?;
+            history::remove_in_batch(&self.database, &mut batch, *number, &changes)?;
+            difference.extend(changes.reversed());
+        }
         for hash in &deleted {
             self.remove_locations(&mut batch, hash, &deleted)?;
             batch.delete_cf(blocks, hash);
@@ -221,7 +282,7 @@ impl Store {
             batch.delete_cf(meta, columns::original_root_key(hash));
         }
         batch.put_cf(meta, HEAD_KEY, rewind.head);
-        flat::add_to_batch(&self.database, &mut batch, rewind.flat)?;
+        flat::add_to_batch(&self.database, &mut batch, &difference)?;
         self.main_hashes.change(|| self.write_new_head(batch))
     }
 

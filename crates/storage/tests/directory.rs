@@ -113,7 +113,7 @@ fn a_directory_of_another_layout_is_rejected() {
         database.put(b"layout", 1_u32.to_be_bytes()).unwrap();
     }
     let error = Store::open(dir.path(), &identity(), &small()).err().unwrap();
-    assert!(matches!(error, StorageError::WrongLayout { expected: 3, found: 1, .. }), "{error}");
+    assert!(matches!(error, StorageError::WrongLayout { expected: 4, found: 1, .. }), "{error}");
     assert!(error.to_string().contains(dir.path().to_str().unwrap()), "{error}");
 }
 

@@ -25,29 +25,6 @@ fn values_of_every_length_round_trip() {
 }
 
 #[test]
-fn wiping_an_account_deletes_all_keys_below_it() {
-    let store = temporary();
-    let account = [5_u8; 31];
-    let key = |tail: &[u8]| [account.as_slice(), tail].concat();
-    let block = TestBlock::new(1, "a").with_flat(&account, Some(b"account")).with_flat(&key(&[0x80]), Some(&[1; 40]));
-    let block = block.with_flat(&key(&[0xff; 43]), Some(b"slot")).with_flat(&[6; 31], Some(b"neighbour"));
-    block.with_flat(&[4; 44], Some(b"below no account")).write_best(&store);
-    let mut next = TestBlock::new(2, "b").with_flat(&key(&[0]), Some(b"reborn"));
-    next.flat.wiped.insert(account.to_vec());
-    next.flat.wiped.insert(vec![4; 31]);
-    next.write_best(&store);
-    let mut left = Vec::new();
-    store
-        .visit_flat(&[], |key, value| {
-            left.push((key.to_vec(), value));
-            Ok(())
-        })
-        .unwrap();
-    let names: Vec<_> = left.iter().map(|(_, value)| String::from_utf8_lossy(value).into_owned()).collect();
-    assert_eq!(names, ["below no account", "reborn", "neighbour"]);
-}
-
-#[test]
 fn the_generation_reveals_a_concurrent_write() {
     let store = Arc::new(temporary());
     let value = |number: u64| number.to_be_bytes();

@@ -4,12 +4,15 @@
 
 mod directory;
 mod flat_state;
+mod history;
 mod logs;
 mod node_files;
 mod written_blocks;
 
+use std::collections::BTreeMap;
+
 use rhizome_primitives::{Address, B256, Bloom, Bytes, Log, Receipt, U256, keccak256};
-use rhizome_storage::{BlockWrite, ChainIdentity, HeadChange, StorageError, Store, StoreOptions};
+use rhizome_storage::{BlockWrite, ChainIdentity, ChangeSet, HeadChange, StorageError, Store, StoreOptions};
 use rhizome_trie::{NodeBatch, StateDelta};
 
 fn identity() -> ChainIdentity {
@@ -88,16 +91,33 @@ impl TestBlock {
 
     /// `change`: the blocks that join the best chain, and those leaving it.
     fn write(&self, store: &Store, change: Option<(&[NumberAndHash], &[NumberAndHash])>) -> u64 {
-        self.try_write(store, change).unwrap()
+        self.try_write(store, None, change).unwrap()
+    }
+
+    /// Writes the block as a child of a block with the given state, which may be off the best chain.
+    fn write_on(
+        &self,
+        store: &Store,
+        parent: &BTreeMap<Vec<u8>, Vec<u8>>,
+        change: Option<(&[NumberAndHash], &[NumberAndHash])>,
+    ) {
+        self.try_write(store, Some(parent), change).unwrap();
     }
 
     fn try_write(
         &self,
         store: &Store,
+        parent: Option<&BTreeMap<Vec<u8>, Vec<u8>>>,
         change: Option<(&[NumberAndHash], &[NumberAndHash])>,
     ) -> Result<u64, StorageError> {
         let encoded: Vec<Bytes> = self.receipts.iter().map(|receipt| receipt.encode().into()).collect();
-        let head_change = change.map(|(enacted, retracted)| HeadChange { enacted, retracted, flat: &self.flat });
+        let head_change = change.map(|(enacted, retracted)| HeadChange { enacted, retracted });
+        let changes = match parent {
+            Some(parent) => {
+                ChangeSet::of(&self.flat, |key| Ok(parent.get(key).map(|value| Bytes::copy_from_slice(value))))
+            }
+            None => ChangeSet::of(&self.flat, |key| store.flat_get(key)),
+        }?;
         let write = BlockWrite {
             hash: self.hash,
             number: self.number,
@@ -109,6 +129,7 @@ impl TestBlock {
             receipts: &self.receipts,
             encoded_receipts: &encoded,
             nodes: self.nodes.clone(),
+            changes: Some(&changes),
             head_change,
         };
         store.write_block(write)

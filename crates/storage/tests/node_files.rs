@@ -258,7 +258,7 @@ fn the_database_is_reopened_after_a_failed_write() {
     fs::create_dir(&obstacle).unwrap();
     let try_write = |number: u64| {
         let block = TestBlock::new(number, "n").with_flat(b"key", Some(&value(number)));
-        block.try_write(&store, Some((&[block.number_and_hash()], &[])))
+        block.try_write(&store, None, Some((&[block.number_and_hash()], &[])))
     };
     let failed = (0..10_000).find(|number| try_write(*number).is_err()).unwrap();
     let fault = store.write_fault().unwrap();

@@ -2,7 +2,7 @@ use rhizome_primitives::{Address, B256, U256, keccak256};
 use std::sync::Arc;
 
 use rhizome_storage::{CachedNodes, HeightEntry, Rewind, TransactionLocation};
-use rhizome_trie::{NodeSource, StateDelta};
+use rhizome_trie::NodeSource;
 
 use crate::{TestBlock, temporary};
 
@@ -81,9 +81,8 @@ fn a_rewind_deletes_all_blocks_above_its_height() {
     one.write_best(&store);
     let before = two.write_best(&store);
     beside.write_beside(&store);
-    let mut flat = StateDelta::default();
-    flat.writes.insert(b"key".to_vec(), Some(b"1".as_slice().to_vec().into()));
-    let generation = store.delete_above(&Rewind { height: 1, head: one.hash, flat: &flat }).unwrap();
+    let rewind = Rewind { height: 1, head: one.hash, retracted: &[two.number_and_hash()] };
+    let generation = store.delete_above(&rewind).unwrap();
     assert_eq!(generation, before + 1);
     assert_eq!(store.head().unwrap(), Some(one.hash));
     assert_eq!(store.highest_number().unwrap(), Some(1));

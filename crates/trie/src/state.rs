@@ -59,8 +59,50 @@ pub struct StateDelta {
 }
 
 impl StateDelta {
+    /// Replaces the deletion of whole accounts by that of their keys. `state` is the state before.
+    pub fn delete_key_by_key(&mut self, state: &dyn StateReader) -> Result<(), StateError> {
+        for account in std::mem::take(&mut self.wiped) {
+            // As in the trie: an account without a value deletes nothing below its key.
+            if state.get(&account)?.is_none() {
+                continue;
+            }
+            state.visit_keys(&account, &mut |key| {
+                self.writes.entry(key.to_vec()).or_insert(None);
+                ControlFlow::Continue(())
+            })?;
+        }
+        Ok(())
+    }
+
     /// Returns true if nothing changes.
     pub fn is_empty(&self) -> bool {
         self.wiped.is_empty() && self.writes.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{MemoryNodes, Trie};
+
+    #[test]
+    fn accounts_are_deleted_key_by_key() {
+        let mut trie = Trie::empty(Arc::new(MemoryNodes::default()));
+        for key in ["account", "account/code", "account/slot", "neighbour", "no account/slot"] {
+            trie.put(key.as_bytes(), &[1; 40]).unwrap();
+        }
+        let wiped = ["account", "no account", "nothing"].map(|key| key.as_bytes().to_vec()).into();
+        let writes = [(b"account/reborn".to_vec(), Some(Bytes::from_static(b"2")))].into();
+        let whole = StateDelta { wiped, writes };
+        let mut by_key = whole.clone();
+        by_key.delete_key_by_key(&trie).unwrap();
+        assert!(by_key.wiped.is_empty());
+        assert_eq!(by_key.writes.len(), 4);
+        let mut other = trie.clone();
+        trie.apply(&whole).unwrap();
+        other.apply(&by_key).unwrap();
+        assert_eq!(trie.root_hash(), other.root_hash());
     }
 }

@@ -116,8 +116,7 @@ impl BlockSubject {
         match &self.content {
             Content::Mined(record) => {
                 let key = ReplayKey { block: record.hash, parent_state: self.parent.state_root };
-                // The trie of this root: the head may change during the execution.
-                let open = || Ok(Arc::new(node.chain().state_trie(&self.parent)?) as _);
+                let open = || node.state_at(&self.parent);
                 node.caches().replays.branch(key, self.replayed(node), index, &open, deadline)
             }
             Content::Pending(_) => {

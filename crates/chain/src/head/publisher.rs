@@ -80,7 +80,7 @@ impl HeadPublisher {
 
     /// Returns the head in the form that the pool takes.
     fn replace_head(&self, record: Arc<BlockRecord>, generation: u64) -> PoolHead {
-        let head = Arc::new(Head::new(Arc::clone(&record), generation, &self.archive.store));
+        let head = Arc::new(Head::new(Arc::clone(&record), generation, &self.archive));
         let pool_head = PoolHead { record, state: head.state() };
         self.head.store(head);
         pool_head

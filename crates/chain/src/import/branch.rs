@@ -8,7 +8,7 @@ use rhizome_primitives::B256;
 use crate::archive::record::BlockRecord;
 use crate::archive::side_branch::AncestorPosition;
 use crate::error::ChainError;
-use crate::head::branch_change::BranchChange;
+use crate::head::branch_change::{BranchChange, positions};
 use crate::import::head_writer::{FailedBlock, HeadWriter};
 use crate::import::import_state::ImportState;
 use crate::import::invalid_block::InvalidBlock;
@@ -31,7 +31,15 @@ pub(crate) fn execute(
     let (ancestors, base) = unexecuted_ancestors(writer, parent)?;
     let position = AncestorPosition { number: tip.block.header.number, hash: tip.hash };
     writer.steps.archive.follow_side_branch(position, &parent)?;
-    state.enter_branch(base.state_root)?;
+    let head = writer.steps.publisher.head();
+    let way = BranchChange::plan(&writer.steps.archive, &head.record, &base)?;
+    let difference = writer
+        .steps
+        .archive
+        .store
+        .difference(&positions(&way.retracted), &positions(&way.enacted))
+        .map_err(ChainError::from)?;
+    state.enter_branch(base.state_root, difference);
     let executed =
         execute_ancestors(writer, state, ancestors).and_then(|()| execute_tip(writer, state, tip, becomes_head));
     if executed.is_err() {
@@ -89,9 +97,7 @@ fn execute_ancestor(
     {
         return Err(failure_of(failed));
     }
-    if writer.pipeline.has_deleted_account() {
-        settle(writer, state)?;
-    } else if writer.pipeline.has_full_trie(state) {
+    if writer.pipeline.has_full_trie(state) {
         settle(writer, state)?;
         state.trim();
     }
@@ -108,12 +114,7 @@ fn execute_ancestor(
 
 /// Waits until the ancestors in flight are written.
 fn settle(writer: &mut HeadWriter, state: &mut ImportState) -> Result<(), ImportFailure> {
-    let has_deleted_account = writer.pipeline.has_deleted_account();
-    match writer.drain(state) {
-        Some(failed) => Err(failure_of(failed)),
-        None if has_deleted_account => Ok(state.refresh_branch()?),
-        None => Ok(()),
-    }
+    writer.drain(state).map_or(Ok(()), |failed| Err(failure_of(failed)))
 }
 
 fn execute_tip(
@@ -132,8 +133,7 @@ fn execute_tip(
     }
     let head = steps.publisher.head();
     let change = BranchChange::plan(&steps.archive, &head.record, &verified.record)?;
-    let flat = state.difference_from_head(&trie)?;
-    steps.write_best(verified, &change, &flat)?;
+    steps.write_best(verified, &change)?;
     state.adopt_branch(trie, &delta);
     if state.is_full(state.trie().created_nodes()) {
         state.trim();

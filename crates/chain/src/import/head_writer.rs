@@ -195,7 +195,7 @@ impl HeadWriter {
         }
         let parent_hash = header.parent();
         let follows_tip = parent_hash.is_some() && self.pipeline.tip().map(|tip| tip.hash) == parent_hash;
-        if !follows_tip || self.pipeline.has_deleted_account() {
+        if !follows_tip {
             self.drain(state);
         }
         if self.steps.archive.store.has_block(&hash).map_err(ChainError::from)? {

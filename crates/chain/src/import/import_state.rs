@@ -1,14 +1,16 @@
 //! The state that the importer executes on: the trie after the last compared block, and values in front of the flat rows.
 
+use std::collections::BTreeSet;
 use std::mem;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use rhizome_primitives::{B256, Bytes, keccak256};
-use rhizome_storage::Store;
-use rhizome_trie::{NodeSource, SourceError, StateDelta, StateError, StateReader, Trie, TrieError, diff};
+use rhizome_storage::{ChangeSet, StorageError, Store, StoredValue};
+use rhizome_trie::{NodeSource, SourceError, StateDelta, StateError, StateReader, Trie};
 
 /// Memory of a loaded trie node, estimated, in bytes.
 const NODE_BYTES: usize = 256;
@@ -33,8 +35,8 @@ pub(crate) struct ImportState {
 /// The state of a branch, relative to the head.
 struct BranchState {
     head_trie: Trie,
-    /// Difference between the state of the head and that of the last written block of the branch.
-    delta: Arc<StateDelta>,
+    /// Changes from the state of the head to that of the last written block of the branch.
+    changes: Arc<ChangeSet>,
 }
 
 /// Values of the keys of the state.
@@ -89,11 +91,11 @@ impl ImportState {
     }
 
     /// Returns the state after the last executed block, valid until the next change. `in_flight` are the changes of executed
-    /// blocks that are not written yet, oldest first. They must not delete accounts.
+    /// blocks that are not written yet, oldest first.
     pub(crate) fn reader(&self, in_flight: impl IntoIterator<Item = Arc<StateDelta>>) -> Arc<dyn StateReader> {
         let (values, store) = (Arc::clone(&self.values), Arc::clone(&self.source.store));
-        let branch = self.branch.as_ref().map(|branch| Arc::clone(&branch.delta));
-        Arc::new(ImportStateReader { values, unwritten: branch.into_iter().chain(in_flight).collect(), store })
+        let branch = self.branch.as_ref().map(|branch| Arc::clone(&branch.changes));
+        Arc::new(ImportStateReader { values, unwritten: in_flight.into_iter().collect(), branch, store })
     }
 
     /// Hands out the trie to be changed. Nodes without another owner are changed in place. If the change fails, the nodes are
@@ -121,9 +123,6 @@ impl ImportState {
 
     /// Moves to the state after an executed block whose trie is not computed yet.
     pub(crate) fn advance_values(&mut self, flat: &StateDelta) {
-        if !flat.wiped.is_empty() {
-            self.values.clear();
-        }
         for (key, value) in &flat.writes {
             self.values.insert(key.clone(), CachedValue::Value(non_empty(value)));
         }
@@ -136,35 +135,20 @@ impl ImportState {
         self.values.clear();
     }
 
-    /// Moves to the state of a block beside the best chain. Readers go through the difference to the head from here on.
-    pub(crate) fn enter_branch(&mut self, root: B256) -> Result<(), TrieError> {
+    /// Moves to the state of a block beside the best chain. `changes` lead from the state of the head to it; readers go
+    /// through them from here on.
+    pub(crate) fn enter_branch(&mut self, root: B256, changes: ChangeSet) {
         let trie = self.trie_at(root);
-        let delta = Arc::new(diff(&self.trie, &trie)?);
         let head_trie = mem::replace(&mut self.trie, trie);
-        self.branch = Some(BranchState { head_trie, delta });
+        self.branch = Some(BranchState { head_trie, changes: Arc::new(changes) });
         self.values.clear();
-        Ok(())
     }
 
     /// Adds the changes of a block of the branch that was written.
-    pub(crate) fn extend_branch(&mut self, delta: &StateDelta) {
+    pub(crate) fn extend_branch(&mut self, changes: &ChangeSet) {
         if let Some(branch) = &mut self.branch {
-            let writes = delta.writes.iter().map(|(key, value)| (key.clone(), value.clone()));
-            Arc::make_mut(&mut branch.delta).writes.extend(writes);
+            Arc::make_mut(&mut branch.changes).extend(changes.clone());
         }
-    }
-
-    /// Computes the difference to the head again: a block has deleted an account.
-    pub(crate) fn refresh_branch(&mut self) -> Result<(), TrieError> {
-        if let Some(branch) = &mut self.branch {
-            branch.delta = Arc::new(diff(&branch.head_trie, &self.trie)?);
-        }
-        Ok(())
-    }
-
-    /// Returns the difference between the state of the head and `trie`.
-    pub(crate) fn difference_from_head(&self, trie: &Trie) -> Result<StateDelta, TrieError> {
-        diff(self.branch.as_ref().map_or(&self.trie, |branch| &branch.head_trie), trie)
     }
 
     /// The tip of the branch, with this trie, is the head now.
@@ -198,11 +182,13 @@ fn non_empty(value: &Option<Bytes>) -> Option<Bytes> {
     value.clone().filter(|value| !value.is_empty())
 }
 
-/// Reads cached values, then changes that are not on disk, then the flat rows of the head, which only the importer changes.
+/// Reads cached values, then changes that are not on disk, then those of a branch, then the flat rows of the head, which only
+/// the importer changes.
 struct ImportStateReader {
     values: Arc<CachedValues>,
     /// Oldest first.
     unwritten: Vec<Arc<StateDelta>>,
+    branch: Option<Arc<ChangeSet>>,
     store: Arc<Store>,
 }
 
@@ -210,6 +196,14 @@ impl ImportStateReader {
     fn unwritten(&self, key: &[u8]) -> Option<Option<Bytes>> {
         self.unwritten.iter().rev().find_map(|delta| delta.writes.get(key)).map(non_empty)
     }
+
+    fn on_branch(&self, key: &[u8]) -> Option<&StoredValue> {
+        Some(&self.branch.as_ref()?.get(key)?.after)
+    }
+}
+
+fn reader_error(error: StorageError) -> StateError {
+    StateError::Reader(Box::new(error))
 }
 
 impl StateReader for ImportStateReader {
@@ -220,7 +214,11 @@ impl StateReader for ImportStateReader {
         }
         let value = match self.unwritten(key) {
             Some(value) => value,
-            None => self.store.flat_get(key).map_err(|error| StateError::Reader(Box::new(error)))?,
+            None => match self.on_branch(key) {
+                Some(value) => self.store.load(value),
+                None => self.store.flat_get(key),
+            }
+            .map_err(reader_error)?,
         };
         if cached.is_none() {
             self.values.insert(key.to_vec(), CachedValue::Value(value.clone()));
@@ -236,11 +234,35 @@ impl StateReader for ImportStateReader {
         };
         let found = match value {
             Some(value) => value.map(|value| (value.len(), keccak256(&value))),
-            None => self.store.flat_length_and_hash(key).map_err(|error| StateError::Reader(Box::new(error)))?,
+            None => match self.on_branch(key) {
+                Some(value) => value.length_and_hash(),
+                None => self.store.flat_length_and_hash(key).map_err(reader_error)?,
+            },
         };
         let cached = found.map_or(CachedValue::Value(None), |(length, hash)| CachedValue::LengthAndHash(length, hash));
         self.values.insert(key.to_vec(), cached);
         Ok(found)
+    }
+
+    fn visit_keys(&self, prefix: &[u8], visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<(), StateError> {
+        let mut keys: BTreeSet<Vec<u8>> = BTreeSet::new();
+        let mut add = |key: &[u8]| _ = keys.insert(key.to_vec());
+        self.store
+            .visit_flat(prefix, |key, _| {
+                add(key);
+                Ok(())
+            })
+            .map_err(reader_error)?;
+        let in_flight = self.unwritten.iter().flat_map(|delta| delta.writes.keys().map(Vec::as_slice));
+        let branch = self.branch.iter().flat_map(|branch| branch.below(prefix).map(|(key, _)| key));
+        in_flight.filter(|key| key.starts_with(prefix)).chain(branch).for_each(add);
+        for key in keys {
+            // Also the keys of values that were deleted since are listed above.
+            if self.get(&key)?.is_some() && visit(&key).is_break() {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -11,6 +11,7 @@ use std::thread::{self, JoinHandle};
 
 use parking_lot::Mutex;
 use rhizome_evm::AncestorBlock;
+use rhizome_storage::ChangeSet;
 use rhizome_trie::{StateDelta, Trie};
 
 use crate::error::{ChainError, ImportError};
@@ -37,6 +38,7 @@ pub(crate) struct ImportPipeline {
 pub(crate) struct InFlightBlock {
     pub(crate) block: Arc<AncestorBlock>,
     delta: Arc<StateDelta>,
+    changes: Arc<ChangeSet>,
     /// `None` for an ancestor that is executed for a later block.
     pub(crate) reporter: Option<BlockReporter>,
 }
@@ -175,11 +177,6 @@ impl ImportPipeline {
         self.in_flight.len() >= MAX_IN_FLIGHT
     }
 
-    /// Whether the last block deleted an account. Such a change must be on disk before the next block reads.
-    pub(crate) fn has_deleted_account(&self) -> bool {
-        self.in_flight.back().is_some_and(|last| !last.delta.wiped.is_empty())
-    }
-
     /// Whether the memory for trie nodes is used up.
     pub(crate) fn has_full_trie(&self, state: &ImportState) -> bool {
         state.is_full(self.stages.as_ref().map_or(0, |stages| stages.shared.made.load(Ordering::Relaxed)))
@@ -203,10 +200,10 @@ impl ImportPipeline {
         if self.in_flight.is_empty() {
             *stages.shared.trie.lock() = Some(state.take_trie());
         }
-        let delta = Arc::clone(&executed.delta);
+        let (delta, changes) = (Arc::clone(&executed.delta), Arc::clone(&executed.changes));
         state.advance_values(&delta);
         let block = self.steps.archive.push_unwritten(executed.as_ancestor());
-        self.in_flight.push_back(InFlightBlock { block, delta, reporter: reporter.clone() });
+        self.in_flight.push_back(InFlightBlock { block, delta, changes, reporter: reporter.clone() });
         if let Some(blocks) = &stages.blocks {
             // A thread that panicked is noticed when the fate of the block is missing.
             drop(blocks.send(PipelinedBlock { executed, is_side, reporter }));
@@ -223,7 +220,7 @@ impl ImportPipeline {
         let fate = received.unwrap_or_else(|| BlockFate::Failed(Box::new(ChainError::ImporterStopped.into())));
         if matches!(fate, BlockFate::Written) {
             self.steps.archive.remember_ancestor(&oldest.block);
-            state.extend_branch(&oldest.delta);
+            state.extend_branch(&oldest.changes);
         }
         if self.in_flight.is_empty() {
             self.take_back(state);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rhizome_storage::Rewind;
 
 use crate::error::ChainError;
-use crate::head::branch_change::BranchChange;
+use crate::head::branch_change::{BranchChange, positions};
 use crate::import::head_writer::HeadWriter;
 use crate::import::import_state::ImportState;
 
@@ -38,10 +38,10 @@ fn delete_above(writer: &mut HeadWriter, height: u64) -> Result<(), ChainError> 
         true => Arc::clone(&head.record),
         false => archive.main_record(height)?.ok_or(ChainError::MissingHeight { number: height })?,
     };
-    let flat = state.difference_from_head(&state.trie_at(target.state_root))?;
     let change = BranchChange::plan(archive, &head.record, &target)?;
     archive.remember_deleted(&change.retracted);
-    let generation = archive.store.delete_above(&Rewind { height, head: target.hash, flat: &flat })?;
+    let retracted = positions(&change.retracted);
+    let generation = archive.store.delete_above(&Rewind { height, head: target.hash, retracted: &retracted })?;
     *state = ImportState::open(target.state_root, &archive.store, writer.steps.config.cache_bytes);
     archive.forget_all();
     publisher.publish(target, generation, &change, &[]);

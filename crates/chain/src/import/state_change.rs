@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use rhizome_evm::State;
 use rhizome_primitives::B256;
-use rhizome_storage::StateChange;
-use rhizome_trie::{StateDelta, StateError, Trie};
+use rhizome_storage::{ChangeSet, StateChange};
+use rhizome_trie::{StateDelta, StateError, Trie, diff};
 
 use crate::error::ChainError;
 use crate::import::head_writer::HeadWriter;
@@ -22,7 +22,9 @@ pub(crate) fn change_state(
 ) -> Result<(), ChainError> {
     let mut changed = State::new(writer.steps.publisher.head().state());
     change(&mut changed)?;
-    let delta = changed.into_delta();
+    let head_state = writer.steps.publisher.head().state();
+    let mut delta = changed.into_delta();
+    delta.delete_key_by_key(&*head_state)?;
     if delta.is_empty() {
         return Ok(());
     }
@@ -42,7 +44,7 @@ pub(crate) fn restore_state(writer: &mut HeadWriter, block: &B256, root: B256) -
     let shared = Arc::clone(&writer.state);
     let state = &mut *shared.lock();
     let trie = state.trie_at(root);
-    let flat = state.difference_from_head(&trie)?;
+    let flat = diff(state.trie(), &trie)?;
     replace_state(writer, state, trie, &flat)
 }
 
@@ -58,7 +60,10 @@ fn replace_state(
     let original = archive.store.original_state_root(&head.hash())?.unwrap_or(head.record.state_root);
     let is_original = original == state_root;
     let nodes = trie.commit();
-    let change = StateChange { head: head.hash(), state_root, is_original, nodes, flat };
+    let head_state = head.state();
+    let changes = ChangeSet::of(flat, |key| head_state.get(key))?;
+    let (number, hash) = (head.number(), head.hash());
+    let change = StateChange { number, head: hash, state_root, is_original, nodes, changes: &changes };
     let generation = archive.store.write_state(change)?;
     state.advance(trie, flat);
     // Blocks that were invalid on the state before may be valid now.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rhizome_evm::{AncestorBlock, BlockOutcome, Deadline, ExecError, execute_block};
 use rhizome_primitives::{Address, B256, Block, Bytes, Receipt, U256};
-use rhizome_storage::{BlockWrite, HeadChange, StoredReceipts};
+use rhizome_storage::{BlockWrite, ChangeSet, HeadChange, StoredReceipts};
 use rhizome_trie::{NodeBatch, StateDelta, StateReader, Trie, list_root};
 
 use crate::archive::Archive;
@@ -44,7 +44,10 @@ pub(crate) struct CheckedBlock {
 pub(crate) struct ExecutedBlock {
     checked: CheckedBlock,
     outcome: BlockOutcome,
+    /// Changes of the block to the state. Accounts are deleted key by key.
     pub(crate) delta: Arc<StateDelta>,
+    /// The same changes with the values before.
+    pub(crate) changes: Arc<ChangeSet>,
 }
 
 /// A block that passed all checks and is not written yet.
@@ -54,7 +57,7 @@ pub(crate) struct VerifiedBlock {
     pub(crate) receipts: Vec<Receipt>,
     encoded_receipts: Vec<Bytes>,
     /// Changes of the block to the state.
-    pub(crate) delta: Arc<StateDelta>,
+    changes: Arc<ChangeSet>,
     /// Trie nodes that the block adds.
     pub(crate) nodes: NodeBatch,
     is_stored: bool,
@@ -98,16 +101,19 @@ impl ImportSteps {
         let missing = ChainError::MissingBlock { hash: *hash };
         let parent = block.header.parent().ok_or(missing)?;
         let ancestry = ChainAncestry::new(Arc::clone(&self.archive), block.header.number.saturating_sub(1), parent);
+        let parent_state = Arc::clone(&state);
         let mut outcome = execute_block(&self.config.spec, block, senders, state, &ancestry, &Deadline::none())
             .map_err(|error| execution_failure(error, block, *hash))?;
-        let delta = Arc::new(mem::take(&mut outcome.delta));
-        Ok(ExecutedBlock { checked, outcome, delta })
+        let mut delta = mem::take(&mut outcome.delta);
+        delta.delete_key_by_key(&*parent_state).map_err(ChainError::from)?;
+        let changes = ChangeSet::of(&delta, |key| parent_state.get(key)).map_err(ChainError::from)?;
+        Ok(ExecutedBlock { checked, outcome, delta: Arc::new(delta), changes: Arc::new(changes) })
     }
 
     /// Compares the header with the result of the execution. `trie` moves from the state of the parent to that of the block;
     /// after a failure its content is undefined.
     pub(crate) fn compare(&self, executed: ExecutedBlock, trie: &mut Trie) -> Result<VerifiedBlock, ImportFailure> {
-        let ExecutedBlock { checked, outcome, delta } = executed;
+        let ExecutedBlock { checked, outcome, delta, changes } = executed;
         let CheckedBlock { block, raw, senders, total_difficulty, is_stored, .. } = checked;
         let spec = &self.config.spec;
         let encoded_receipts: Vec<Bytes> = outcome.receipts.iter().map(|receipt| receipt.encode().into()).collect();
@@ -119,7 +125,7 @@ impl ImportSteps {
         check_outcome(&block.header, &ExecutionResult { outcome: &outcome, state_root, receipts_root }, spec)?;
         check_old_state_root(&block.header, trie, spec, self.config.old_state_roots)?;
         let record = Arc::new(BlockRecord::new(block, raw.len(), total_difficulty, state_root, senders));
-        Ok(VerifiedBlock { record, raw, receipts: outcome.receipts, encoded_receipts, delta, nodes, is_stored })
+        Ok(VerifiedBlock { record, raw, receipts: outcome.receipts, encoded_receipts, changes, nodes, is_stored })
     }
 
     /// Makes all checks of an import without writing. `trie` is the state of the parent.
@@ -137,19 +143,13 @@ impl ImportSteps {
     /// Writes a child of the best block and makes it the best block.
     pub(crate) fn write_child(&self, block: VerifiedBlock) -> Result<(), ImportError> {
         let change = BranchChange { retracted: Vec::new(), enacted: vec![Arc::clone(&block.record)] };
-        let delta = Arc::clone(&block.delta);
-        self.write_best(block, &change, &delta)
+        self.write_best(block, &change)
     }
 
-    /// Writes a block and makes it the best block. `flat` is the difference between the state of the head and its own.
-    pub(crate) fn write_best(
-        &self,
-        block: VerifiedBlock,
-        change: &BranchChange,
-        flat: &StateDelta,
-    ) -> Result<(), ImportError> {
+    /// Writes a block and makes it the best block.
+    pub(crate) fn write_best(&self, block: VerifiedBlock, change: &BranchChange) -> Result<(), ImportError> {
         let record = Arc::clone(&block.record);
-        let generation = self.write(block, Some((change, flat)))?;
+        let generation = self.write(block, Some(change))?;
         self.publisher.publish(record, generation, change, &change.retracted);
         Ok(())
     }
@@ -176,6 +176,7 @@ impl ImportSteps {
             receipts: &[],
             encoded_receipts: &[],
             nodes: NodeBatch::default(),
+            changes: None,
             head_change: None,
         })?;
         let position = AncestorPosition { number: block.header.number, hash };
@@ -195,13 +196,13 @@ impl ImportSteps {
     }
 
     /// Returns the generation of the flat state after the write.
-    fn write(&self, block: VerifiedBlock, best: Option<(&BranchChange, &StateDelta)>) -> Result<u64, ImportError> {
-        let VerifiedBlock { record, raw, receipts, encoded_receipts, nodes, is_stored, .. } = block;
+    fn write(&self, block: VerifiedBlock, best: Option<&BranchChange>) -> Result<u64, ImportError> {
+        let VerifiedBlock { record, raw, receipts, encoded_receipts, changes, nodes, is_stored, .. } = block;
         let transaction_hashes: Vec<B256> =
             record.block.transactions.iter().map(|transaction| transaction.hash()).collect();
         let (enacted, retracted) =
-            best.map(|(change, _)| (positions(&change.enacted), positions(&change.retracted))).unwrap_or_default();
-        let head_change = best.map(|(_, flat)| HeadChange { enacted: &enacted, retracted: &retracted, flat });
+            best.map(|change| (positions(&change.enacted), positions(&change.retracted))).unwrap_or_default();
+        let head_change = best.map(|_| HeadChange { enacted: &enacted, retracted: &retracted });
         let generation = self.archive.store.write_block(BlockWrite {
             hash: record.hash,
             number: record.number(),
@@ -213,6 +214,7 @@ impl ImportSteps {
             receipts: &receipts,
             encoded_receipts: &encoded_receipts,
             nodes,
+            changes: Some(&changes),
             head_change,
         })?;
         self.archive.remember(&record, StoredReceipts { transaction_hashes, receipts }, is_stored);
