@@ -99,7 +99,7 @@ pub(crate) enum Method {
 
 /// The type of an argument.
 #[derive(Debug, Clone, Copy)]
-enum ArgumentType {
+pub(crate) enum ArgumentType {
     /// `int256` and `uint256`, both signed.
     Int,
     Bool,
@@ -139,9 +139,9 @@ enum MethodAccess {
 /// A row of the table.
 #[derive(Debug)]
 pub(crate) struct MethodEntry {
-    selector: u32,
+    pub(crate) selector: u32,
     pub(crate) method: Method,
-    arguments: &'static [ArgumentType],
+    pub(crate) arguments: &'static [ArgumentType],
     activation: Activation,
     /// Gas without the gas for the data; 0 if it depends on the arguments.
     pub(crate) gas: u64,
@@ -207,7 +207,7 @@ const fn row(
 }
 
 #[rustfmt::skip]
-static ROWS: [MethodEntry; 83] = [
+pub(crate) static ROWS: [MethodEntry; 83] = [
     row(0xecef_d339, Method::AddFederatorPublicKey, &[Bytes], Until(Rskip123), 13_000, Write),
     row(0x444f_f9da, Method::AddFederatorPublicKeyMultikey, &[Bytes, Bytes, Bytes], Since(Rskip123), 13_000, Write),
     row(0x502b_bbce, Method::AddLockWhitelistAddress, &[Text, Int], Until(Rskip87), 25_000, Write),

@@ -1,9 +1,10 @@
-//! Random sequences of calls with random arguments, under the rules of mainnet as they follow each other: no call panics or
-//! has no verdict, no coins come from nothing, and each slot can be read again.
+//! Random sequences of calls with random arguments, under the rules of mainnet as they follow each other, then those of
+//! regtest: no call panics or has no verdict, no coins come from nothing, and each slot can be read again.
 
 mod actions;
 mod bad_input;
 mod call_data;
+mod every_argument;
 mod stand_in;
 mod world;
 

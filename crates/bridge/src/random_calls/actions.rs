@@ -17,8 +17,13 @@ const CONFIRMATIONS: usize = 4;
 /// The first key that belongs to no federation.
 const USER: usize = 100;
 
-/// Does one random step.
+/// Does one random step, at times an upgrade.
 pub(super) fn act(world: &mut World, random: &mut Random) {
+    if random.below(144) == 0 { world.upgrade() } else { call(world, random) }
+}
+
+/// Does one random step under the current rules.
+pub(super) fn call(world: &mut World, random: &mut Random) {
     world.number += random.below(3) as u64;
     match random.below(24) {
         0..=4 => peg_in(world, random),
@@ -30,7 +35,6 @@ pub(super) fn act(world: &mut World, random: &mut Random) {
         17 | 18 => flyover(world, random),
         19 => vote_setting(world, random),
         20 => world.number += 60 * random.below(4) as u64,
-        21 if random.below(6) == 0 => world.upgrade(),
         21 => register_again(world, random),
         _ => call_anything(world, random),
     }
@@ -297,8 +301,18 @@ fn call_anything(world: &mut World, random: &mut Random) {
     if random.below(3) != 0 {
         random.mutate(&mut data);
     }
-    let constants = constants(Network::Regtest).unwrap();
     let mut callers = world.federators();
+    callers.extend(authorizers());
+    callers.push(Address::repeat_byte(9));
+    let key = Some(public(&secret(USER)));
+    let satoshis = if random.below(4) == 0 { amount(random) as u64 } else { 0 };
+    let origin = Origin { caller: *random.pick(&callers), satoshis, key };
+    world.call(&data, &origin, random.below(2) == 0);
+}
+
+/// Returns the accounts that may change settings.
+pub(super) fn authorizers() -> impl Iterator<Item = Address> {
+    let constants = constants(Network::Regtest).unwrap();
     let authorizers = [
         &constants.federation_change,
         &constants.fee_change,
@@ -306,11 +320,7 @@ fn call_anything(world: &mut World, random: &mut Random) {
         &constants.whitelist_change,
         &constants.union_address_change,
         &constants.union_cap_change,
+        &constants.union_permission_change,
     ];
-    callers.extend(authorizers.iter().flat_map(|authorizer| authorizer.members));
-    callers.push(Address::repeat_byte(9));
-    let key = Some(public(&secret(USER)));
-    let satoshis = if random.below(4) == 0 { amount(random) as u64 } else { 0 };
-    let origin = Origin { caller: *random.pick(&callers), satoshis, key };
-    world.call(&data, &origin, random.below(2) == 0);
+    authorizers.into_iter().flat_map(|authorizer| authorizer.members).copied()
 }

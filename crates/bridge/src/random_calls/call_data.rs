@@ -3,10 +3,14 @@
 use rhizome_primitives::{U256, keccak256};
 
 /// An argument of a call.
+#[derive(Clone)]
 pub(super) enum CallArgument {
     Word([u8; 32]),
     Bytes(Vec<u8>),
     List(Vec<Vec<u8>>),
+    /// A list of this length; all offsets point to the same element.
+    Repeated(usize, Vec<u8>),
+    Words(Vec<[u8; 32]>),
 }
 
 impl CallArgument {
@@ -31,6 +35,11 @@ fn sized(bytes: &[u8]) -> Vec<u8> {
 
 /// Returns the data of a call. `signature`: name and types of the method.
 pub(super) fn call_data(signature: &str, arguments: &[CallArgument]) -> Vec<u8> {
+    [&keccak256(signature)[..4], &encode(arguments)].concat()
+}
+
+/// Returns the encoding of arguments.
+pub(super) fn encode(arguments: &[CallArgument]) -> Vec<u8> {
     let (mut head, mut tail) = (Vec::new(), Vec::new());
     for argument in arguments {
         let start = word(32 * arguments.len() + tail.len());
@@ -52,7 +61,18 @@ pub(super) fn call_data(signature: &str, arguments: &[CallArgument]) -> Vec<u8> 
                 }
                 tail.extend(elements);
             }
+            CallArgument::Repeated(count, element) => {
+                head.extend(start);
+                tail.extend(word(*count));
+                (0..*count).for_each(|_| tail.extend(word(32 * count)));
+                tail.extend(sized(element));
+            }
+            CallArgument::Words(words) => {
+                head.extend(start);
+                tail.extend(word(words.len()));
+                tail.extend(words.as_flattened());
+            }
         }
     }
-    [&keccak256(signature)[..4], &head, &tail].concat()
+    [head, tail].concat()
 }

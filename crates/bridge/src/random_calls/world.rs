@@ -66,9 +66,9 @@ pub(super) struct Origin {
 
 pub(super) struct World {
     account: Account,
-    spec: ChainSpec,
-    /// Index in [`RULE_HEIGHTS`].
+    /// Index in [`RULE_HEIGHTS`], or its length for the rules of regtest: the union bridge exists only there.
     era: usize,
+    rules: Rules,
     pub(super) number: u64,
     pub(super) bitcoin: StandIn,
     /// Outputs of all transactions that the Bridge has accepted a proof of.
@@ -92,9 +92,13 @@ pub(super) struct World {
     counter: u64,
 }
 
+fn rules_of(era: usize) -> Rules {
+    RULE_HEIGHTS.get(era).map_or_else(|| ChainSpec::regtest().rules(1), |height| ChainSpec::mainnet().rules(*height))
+}
+
 impl World {
     /// Number of sets of rules.
-    pub(super) const ERAS: usize = RULE_HEIGHTS.len();
+    pub(super) const ERAS: usize = RULE_HEIGHTS.len() + 1;
 
     pub(super) fn new(random: &mut Random) -> Self {
         Self::in_era(random.below(Self::ERAS), random)
@@ -106,8 +110,8 @@ impl World {
         let balance = I256::from_raw(U256::from(SUPPLY) * WEI_PER_SATOSHI);
         let mut world = Self {
             account: Account { balance, ..Account::default() },
-            spec: ChainSpec::by_name("mainnet").unwrap(),
             era,
+            rules: rules_of(era),
             number: 1_000,
             bitcoin: StandIn::new(),
             mined: HashMap::new(),
@@ -127,12 +131,13 @@ impl World {
     }
 
     pub(super) fn rules(&self) -> Rules {
-        self.spec.rules(RULE_HEIGHTS[self.era])
+        self.rules
     }
 
     /// Activates the next upgrade.
     pub(super) fn upgrade(&mut self) {
-        self.era = (self.era + 1).min(RULE_HEIGHTS.len() - 1);
+        self.era = (self.era + 1).min(Self::ERAS - 1);
+        self.rules = rules_of(self.era);
     }
 
     /// Returns a different hash for each call.
@@ -179,6 +184,17 @@ impl World {
         }
         self.collect_released(&logs);
         outcome.is_ok()
+    }
+
+    /// Calls the Bridge as `eth_call` does. Changes nothing.
+    pub(super) fn call_locally(&self, input: &[u8]) {
+        let call = Call { is_local: true, ..self.environment() };
+        let (mut account, mut index) = (self.account.clone(), BlockIndex::new());
+        let outcome = required_gas(input, &call, &mut account, &mut index)
+            .and_then(|_gas| run(input, &call, &mut account, &mut Vec::new(), &mut index));
+        if let Err(CallFailure::Fatal(error)) = outcome {
+            panic!("no verdict: {error}");
+        }
     }
 
     fn environment(&self) -> Call<'static> {
