@@ -4,6 +4,7 @@ mod base;
 mod discovery;
 mod enode;
 mod handshake;
+mod whole_session;
 
 use rhizome_primitives::hex;
 use rhizome_wire::session::{NodeId, NodeKey};

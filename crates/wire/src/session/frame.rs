@@ -29,7 +29,6 @@ fn stream(key: &[u8; 32]) -> Stream {
 }
 
 /// Outgoing direction of a connection. Each message becomes one frame.
-#[derive(Clone)]
 pub struct FrameEncoder {
     cipher: Stream,
     mac: RunningMac,
@@ -97,7 +96,6 @@ impl DecodedFrame {
 
 /// Incoming direction of a connection. Memory grows with the bytes received, not with the size that a header states,
 /// up to the limit of a body.
-#[derive(Clone)]
 pub struct FrameDecoder {
     cipher: Stream,
     mac: RunningMac,

@@ -16,7 +16,8 @@ use super::packets::{AckBody, AuthBody, MAX_PACKET, OLD_ACK_PACKET, OLD_AUTH_PAC
 
 /// Result of a handshake.
 pub struct EstablishedSession {
-    /// Id of the other side. For an initiator the ack proves the id; for a responder the first valid frame does.
+    /// Id of the other side, as dialled or as stated in the auth. The first frame with a valid MAC proves it; the packets
+    /// of the handshake do not.
     pub remote: NodeId,
     /// Outgoing direction.
     pub encoder: FrameEncoder,
