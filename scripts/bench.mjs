@@ -10,8 +10,7 @@ const usage = `npm run bench -- [OPTION]...
   --targets A,B        only these built-in targets
   --target NAME=URL    another node to compare with; can be given more than once. NAME=URL,WEBSOCKET_URL for both
   --against COMMIT     this build beside that of a commit, in interleaved pairs; fails if a workload is slower by 5 %
-  --without NAME       this build beside itself without one of its optimizations, in interleaved pairs: inline-calls,
-                       libuv-completions, batched-recovery
+  --without NAME       this build beside itself without one of its optimizations, in interleaved pairs: inline-calls, batched-recovery
   --reference SCRIPT   starts a built reference node (rskj.sh); imports of the Bridge are measured beside it
   --minutes N          also the soak, for N minutes (with --only soak: 10 by default)
   --json FILE          writes all results

@@ -9,8 +9,8 @@ type Resolver = Box<dyn FnOnce(Env) -> Result<Reply> + Send>;
 /// The native end of a promise, which any thread can settle.
 pub(crate) type DeferredReply = JsDeferred<Reply, Resolver>;
 
-/// Makes a promise for work on a separate thread. It settles behind the progress reports of that thread, which
-/// [`crate::completions`] would overtake.
+/// Makes a promise. It settles behind calls of thread-safe functions that its thread made before, for example reports of
+/// progress.
 pub(crate) fn promise(env: &Env) -> Result<(DeferredReply, Object<'_>)> {
     env.create_deferred::<Reply, Resolver>()
 }

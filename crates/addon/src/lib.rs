@@ -12,7 +12,6 @@ pub mod blocks;
 pub mod body;
 mod cancellation;
 mod changes;
-mod completions;
 mod config;
 pub mod debug;
 mod deferred;
@@ -38,7 +37,6 @@ mod sending;
 pub mod text;
 pub mod trace;
 pub mod txpool;
-mod uv;
 pub mod web3;
 
 /// Blocks are allocated on the threads that prepare them and freed on the thread that writes them. The allocator of the

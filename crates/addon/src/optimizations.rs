@@ -13,8 +13,6 @@ const VARIABLE: &str = "BENCH_RHIZOME_WITHOUT";
 pub(crate) struct Optimizations {
     /// `inline-calls`: short executions run on the thread of the caller, see `executors.rs`.
     pub(crate) inline_calls: bool,
-    /// `libuv-completions`: results of the pool wake a worker through libuv, see `completions.rs`.
-    pub(crate) libuv_completions: bool,
     /// `batched-recovery`: one thread recovers the senders of several transactions at once, see `sending.rs`.
     pub(crate) batched_recovery: bool,
     /// Names of the variable that no optimization has.
@@ -31,11 +29,10 @@ pub(crate) fn optimizations() -> &'static Optimizations {
 
 impl Optimizations {
     fn without(names: &str) -> Self {
-        let mut on = Self { inline_calls: true, libuv_completions: true, batched_recovery: true, unknown: Vec::new() };
+        let mut on = Self { inline_calls: true, batched_recovery: true, unknown: Vec::new() };
         for name in names.split(',').filter(|name| !name.is_empty()) {
             match name {
                 "inline-calls" => on.inline_calls = false,
-                "libuv-completions" => on.libuv_completions = false,
                 "batched-recovery" => on.batched_recovery = false,
                 other => on.unknown.push(other.to_owned()),
             }
