@@ -2,7 +2,7 @@
 
 use aes::Aes256;
 use aes::cipher::{Block, BlockEncrypt, KeyInit};
-use tiny_keccak::{Hasher, Keccak};
+use rhizome_primitives::Keccak256;
 
 /// Length of the MAC of a header or a body.
 pub(super) const MAC_LENGTH: usize = 16;
@@ -11,18 +11,18 @@ pub(super) const MAC_LENGTH: usize = 16;
 #[derive(Clone)]
 pub(super) struct RunningMac {
     cipher: Aes256,
-    state: Keccak,
+    state: Keccak256,
 }
 
 impl RunningMac {
     /// Starts the state with the nonce of the receiving side and the handshake packet of the sending side.
     pub(super) fn new(key: &[u8; 32], nonce: &[u8; 32], packet: &[u8]) -> RunningMac {
-        let mut state = Keccak::v256();
+        let mut state = Keccak256::new();
         let mut masked = *key;
         for (byte, mask) in masked.iter_mut().zip(nonce) {
             *byte ^= mask;
         }
-        state.update(&masked);
+        state.update(masked);
         state.update(packet);
         RunningMac { cipher: Aes256::new(key.into()), state }
     }
@@ -49,14 +49,13 @@ impl RunningMac {
         for (byte, mask) in block.iter_mut().zip(seed) {
             *byte ^= mask;
         }
-        self.state.update(&block);
+        self.state.update(block);
         self.digest()
     }
 
     /// Returns the first half of the hash of all bytes so far.
     fn digest(&self) -> [u8; MAC_LENGTH] {
-        let mut hash = [0; 32];
-        self.state.clone().finalize(&mut hash);
+        let hash = self.state.clone().finalize();
         let mut half = [0; MAC_LENGTH];
         half.copy_from_slice(&hash[..MAC_LENGTH]);
         half
