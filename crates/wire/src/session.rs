@@ -8,6 +8,7 @@ mod ecies;
 mod enode;
 mod entropy;
 mod error;
+mod fields;
 mod frame;
 mod handshake;
 mod identity;
@@ -17,7 +18,8 @@ mod packets;
 pub use base::{Capability, DisconnectReason, EMPTY_LIST, Hello};
 pub use dialogue::{Dialogue, Incoming, ProtocolError, SharedCapabilities};
 pub use discovery::{
-    DiscoveryError, DiscoveryMessage, DiscoveryPacket, MAX_DISCOVERY_PACKET, NodeEndpoint, NodeRecord, PacketId,
+    DiscoveryContent, DiscoveryError, DiscoveryMessage, DiscoveryPacket, MAX_DISCOVERY_PACKET, NodeEndpoint,
+    NodeRecord, PacketId,
 };
 pub use enode::{Enode, EnodeError, HostPort};
 pub use entropy::HandshakeEntropy;

@@ -1,8 +1,9 @@
 //! Messages of the base protocol (docs/spec/p2p.md, 5.1 and 5.2).
 
 use rhizome_primitives::DecodeError;
-use rhizome_primitives::rlp::{Elements, Item, decode_list, list, put_bytes, put_list_header, put_u64, read_u64};
+use rhizome_primitives::rlp::{decode_list, list, put_bytes, put_list_header, put_u64};
 
+use super::fields;
 use super::identity::NodeId;
 
 /// Version that we declare. Version 5 makes the reference send chunked frames.
@@ -82,36 +83,21 @@ impl Hello {
 
     /// Decodes a payload; more elements are ignored.
     pub fn decode(payload: &[u8]) -> Result<Hello, DecodeError> {
-        let mut fields = decode_list(payload)?.elements("Hello")?;
-        let version = number(&mut fields, "p2p version")?;
-        let client = text(&mut fields, "client id")?;
+        let mut elements = decode_list(payload)?.elements("Hello")?;
+        let version = fields::number(&mut elements, "p2p version")?;
+        let client = fields::text(&mut elements, "client id")?;
         let mut capabilities = Vec::new();
-        for capability in field(&mut fields, "capabilities")?.elements("capabilities")?.take(MAX_CAPABILITIES) {
+        for capability in fields::list(&mut elements, "capabilities")?.take(MAX_CAPABILITIES) {
             let mut pair = capability?.elements("capability")?;
             capabilities.push(Capability {
-                name: text(&mut pair, "capability")?,
-                version: number(&mut pair, "capability version")?,
+                name: fields::text(&mut pair, "capability")?,
+                version: fields::number(&mut pair, "capability version")?,
             });
         }
-        let port = number(&mut fields, "port")?;
-        let id = field(&mut fields, "node id")?.bytes();
-        let id = NodeId::from_slice(id).ok_or(DecodeError::FieldLength { field: "node id", got: id.len() })?;
+        let port = fields::number(&mut elements, "port")?;
+        let id = fields::node_id(&mut elements, "node id")?;
         Ok(Hello { version, client, capabilities, port, id })
     }
-}
-
-fn field<'a>(fields: &mut Elements<'a>, name: &'static str) -> Result<Item<'a>, DecodeError> {
-    fields.next().ok_or(DecodeError::Missing(name))?
-}
-
-fn number<N: TryFrom<u64>>(fields: &mut Elements<'_>, name: &'static str) -> Result<N, DecodeError> {
-    let value = read_u64(field(fields, name)?.bytes(), u64::MAX, name)?;
-    value.try_into().or(Err(DecodeError::TooLarge(name)))
-}
-
-/// Invalid UTF-8 is replaced, as in the reference.
-fn text(fields: &mut Elements<'_>, name: &'static str) -> Result<String, DecodeError> {
-    Ok(String::from_utf8_lossy(field(fields, name)?.bytes()).into_owned())
 }
 
 macro_rules! disconnect_reasons {
@@ -179,8 +165,7 @@ impl DisconnectReason {
     /// Decodes the payload of a Disconnect. Never fails: the connection ends in any case.
     pub fn decode(payload: &[u8]) -> DisconnectReason {
         let code = || -> Result<u8, DecodeError> {
-            let mut fields = decode_list(payload)?.elements("Disconnect")?;
-            number(&mut fields, "reason")
+            fields::number(&mut decode_list(payload)?.elements("Disconnect")?, "reason")
         };
         code().map_or(DisconnectReason::Unknown, DisconnectReason::from_code)
     }

@@ -1,8 +1,9 @@
 //! Packets of node discovery over UDP (docs/spec/p2p.md, 2.1 and 2.2): hash, signature, type and RLP body.
 
-use rhizome_primitives::rlp::{Elements, Item, list, put_bytes, put_list_header, put_u64, read_u64};
+use rhizome_primitives::rlp::{Elements, Item, list, put_bytes, put_list_header, put_u64};
 use rhizome_primitives::{B256, DecodeError, keccak256};
 
+use super::fields;
 use super::identity::{IdentityError, NodeId, NodeKey, SIGNATURE_LENGTH};
 
 /// Maximum length of a packet in bytes, the receive buffer of the reference.
@@ -98,88 +99,58 @@ pub struct NodeRecord {
     pub id: NodeId,
 }
 
-/// Content of a packet. `network` is `None` if the packet does not name a network; we always do.
+/// Message of discovery, without sender and signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DiscoveryMessage {
-    /// Request for a Pong. The layout has two endpoints: the sender writes its own into both, and the first is not read.
-    Ping {
-        /// Address of the sender.
-        endpoint: NodeEndpoint,
-        /// Id of the request.
-        id: PacketId,
-        /// Network id.
-        network: Option<u64>,
-    },
+pub struct DiscoveryMessage {
+    /// Id of the request, repeated in the answer.
+    pub id: PacketId,
+    /// Network id; `None` if the packet does not have one, which we always send.
+    pub network: Option<u64>,
+    /// Content by type.
+    pub content: DiscoveryContent,
+}
+
+/// Content of a [`DiscoveryMessage`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DiscoveryContent {
+    /// Request for a Pong, with the address of the sender. The layout has two endpoints: the sender writes its own into
+    /// both, and the first is not read.
+    Ping(NodeEndpoint),
     /// Answer to a Ping, in the same layout.
-    Pong {
-        /// Address of the sender.
-        endpoint: NodeEndpoint,
-        /// Id of the request.
-        id: PacketId,
-        /// Network id.
-        network: Option<u64>,
-    },
-    /// Request for Neighbors.
-    FindNode {
-        /// Ignored by the reference, which returns nodes near the sender.
-        target: NodeId,
-        /// Id of the request.
-        id: PacketId,
-        /// Network id.
-        network: Option<u64>,
-    },
-    /// Answer to a FindNode.
-    Neighbors {
-        /// Nodes, ordered by distance to the requesting node.
-        nodes: Vec<NodeRecord>,
-        /// Id of the request.
-        id: PacketId,
-        /// Network id.
-        network: Option<u64>,
-    },
+    Pong(NodeEndpoint),
+    /// Request for Neighbors. The reference ignores the target and returns nodes near the sender.
+    FindNode(NodeId),
+    /// Answer to a FindNode: nodes ordered by distance to the requesting node.
+    Neighbors(Vec<NodeRecord>),
 }
 
 impl DiscoveryMessage {
-    /// Returns the id of the request.
-    pub fn id(&self) -> PacketId {
-        match self {
-            DiscoveryMessage::Ping { id, .. }
-            | DiscoveryMessage::Pong { id, .. }
-            | DiscoveryMessage::FindNode { id, .. }
-            | DiscoveryMessage::Neighbors { id, .. } => *id,
-        }
-    }
-
-    /// Returns the network id if the packet has one.
-    pub fn network(&self) -> Option<u64> {
-        match self {
-            DiscoveryMessage::Ping { network, .. }
-            | DiscoveryMessage::Pong { network, .. }
-            | DiscoveryMessage::FindNode { network, .. }
-            | DiscoveryMessage::Neighbors { network, .. } => *network,
-        }
-    }
-
     /// Returns the signed packet.
     pub fn encode(&self, key: &NodeKey) -> Vec<u8> {
         let mut packet = vec![0; TYPE_AT];
         let mut fields = Vec::with_capacity(256);
-        packet.push(match self {
-            DiscoveryMessage::Ping { endpoint, .. } => put_endpoint_twice(&mut fields, endpoint, PING),
-            DiscoveryMessage::Pong { endpoint, .. } => put_endpoint_twice(&mut fields, endpoint, PONG),
-            DiscoveryMessage::FindNode { target, .. } => {
+        packet.push(match &self.content {
+            DiscoveryContent::Ping(endpoint) => {
+                put_endpoint_twice(&mut fields, endpoint);
+                PING
+            }
+            DiscoveryContent::Pong(endpoint) => {
+                put_endpoint_twice(&mut fields, endpoint);
+                PONG
+            }
+            DiscoveryContent::FindNode(target) => {
                 put_bytes(&mut fields, &target.0);
                 FIND_NODE
             }
-            DiscoveryMessage::Neighbors { nodes, .. } => {
+            DiscoveryContent::Neighbors(nodes) => {
                 let entries: Vec<u8> = nodes.iter().flat_map(encode_node).collect();
                 put_list_header(&mut fields, entries.len());
                 fields.extend_from_slice(&entries);
                 NEIGHBORS
             }
         });
-        put_bytes(&mut fields, self.id().as_bytes());
-        if let Some(network) = self.network() {
+        put_bytes(&mut fields, self.id.as_bytes());
+        if let Some(network) = self.network {
             put_u64(&mut fields, network);
         }
         packet.extend_from_slice(&list(&fields));
@@ -192,31 +163,20 @@ impl DiscoveryMessage {
 
     fn decode(kind: u8, body: &[u8]) -> Result<DiscoveryMessage, DiscoveryError> {
         // Bytes after the list are ignored, like more elements.
-        let mut fields = Item::first(body)?.0.elements("discovery packet")?;
-        match kind {
-            PING | PONG => {
-                field(&mut fields, "endpoint")?;
-                let endpoint = read_endpoint(&mut field(&mut fields, "endpoint")?.elements("endpoint")?)?;
-                let (id, network) = read_tail(&mut fields)?;
-                Ok(if kind == PING {
-                    DiscoveryMessage::Ping { endpoint, id, network }
-                } else {
-                    DiscoveryMessage::Pong { endpoint, id, network }
-                })
-            }
-            FIND_NODE => {
-                let target = read_node_id(field(&mut fields, "target")?)?;
-                let (id, network) = read_tail(&mut fields)?;
-                Ok(DiscoveryMessage::FindNode { target, id, network })
-            }
+        let mut elements = Item::first(body)?.0.elements("discovery packet")?;
+        let content = match kind {
+            PING => DiscoveryContent::Ping(read_second_endpoint(&mut elements)?),
+            PONG => DiscoveryContent::Pong(read_second_endpoint(&mut elements)?),
+            FIND_NODE => DiscoveryContent::FindNode(fields::node_id(&mut elements, "target")?),
             NEIGHBORS => {
-                let nodes = field(&mut fields, "nodes")?.elements("nodes")?;
-                let nodes = nodes.map(|node| read_node(node?)).collect::<Result<_, DiscoveryError>>()?;
-                let (id, network) = read_tail(&mut fields)?;
-                Ok(DiscoveryMessage::Neighbors { nodes, id, network })
+                let nodes = fields::list(&mut elements, "nodes")?;
+                DiscoveryContent::Neighbors(nodes.map(|node| read_node(node?)).collect::<Result<_, DecodeError>>()?)
             }
-            _ => Err(DiscoveryError::Type(kind)),
-        }
+            _ => return Err(DiscoveryError::Type(kind)),
+        };
+        let id = PacketId::from_text(fields::item(&mut elements, "message id")?.bytes())?;
+        let network = elements.next().transpose()?.map(|item| fields::to_number(item, "network id")).transpose()?;
+        Ok(DiscoveryMessage { id, network, content })
     }
 }
 
@@ -255,13 +215,12 @@ impl DiscoveryPacket {
     }
 }
 
-fn put_endpoint_twice(fields: &mut Vec<u8>, endpoint: &NodeEndpoint, kind: u8) -> u8 {
+fn put_endpoint_twice(fields: &mut Vec<u8>, endpoint: &NodeEndpoint) {
     let mut parts = Vec::with_capacity(64);
     put_endpoint(&mut parts, endpoint);
     let endpoint = list(&parts);
     fields.extend_from_slice(&endpoint);
     fields.extend_from_slice(&endpoint);
-    kind
 }
 
 fn encode_node(node: &NodeRecord) -> Vec<u8> {
@@ -277,49 +236,25 @@ fn put_endpoint(parts: &mut Vec<u8>, endpoint: &NodeEndpoint) {
     put_u64(parts, u64::from(endpoint.tcp_port));
 }
 
-fn field<'a>(fields: &mut Elements<'a>, name: &'static str) -> Result<Item<'a>, DecodeError> {
-    fields.next().ok_or(DecodeError::Missing(name))?
-}
-
-fn read_port(item: Item<'_>) -> Result<u16, DecodeError> {
-    // The limit makes the conversion exact.
-    read_u64(item.bytes(), u64::from(u16::MAX), "port").map(|port| port as u16)
-}
-
-fn read_host(item: Item<'_>) -> String {
-    String::from_utf8_lossy(item.bytes()).into_owned()
-}
-
-fn read_endpoint(parts: &mut Elements<'_>) -> Result<NodeEndpoint, DecodeError> {
+fn read_second_endpoint(elements: &mut Elements<'_>) -> Result<NodeEndpoint, DecodeError> {
+    fields::item(elements, "endpoint")?;
+    let mut parts = fields::list(elements, "endpoint")?;
     Ok(NodeEndpoint {
-        host: read_host(field(parts, "host")?),
-        udp_port: read_port(field(parts, "UDP port")?)?,
-        tcp_port: read_port(field(parts, "TCP port")?)?,
+        host: fields::text(&mut parts, "host")?,
+        udp_port: fields::number(&mut parts, "UDP port")?,
+        tcp_port: fields::number(&mut parts, "TCP port")?,
     })
 }
 
-fn read_node_id(item: Item<'_>) -> Result<NodeId, DecodeError> {
-    let id = item.bytes();
-    NodeId::from_slice(id).ok_or(DecodeError::FieldLength { field: "node id", got: id.len() })
-}
-
 /// Reads host, ports and id; with three elements both ports are the same.
-fn read_node(node: Item<'_>) -> Result<NodeRecord, DiscoveryError> {
+fn read_node(node: Item<'_>) -> Result<NodeRecord, DecodeError> {
     let mut parts = node.elements("node")?;
-    let host = read_host(field(&mut parts, "host")?);
-    let udp_port = read_port(field(&mut parts, "UDP port")?)?;
-    let third = field(&mut parts, "node id")?;
+    let host = fields::text(&mut parts, "host")?;
+    let udp_port = fields::number(&mut parts, "UDP port")?;
+    let third = fields::item(&mut parts, "node id")?;
     let (tcp_port, id) = match parts.next() {
-        Some(fourth) => (read_port(third)?, read_node_id(fourth?)?),
-        None => (udp_port, read_node_id(third)?),
+        Some(fourth) => (fields::to_number(third, "TCP port")?, fields::to_node_id(fourth?, "node id")?),
+        None => (udp_port, fields::to_node_id(third, "node id")?),
     };
     Ok(NodeRecord { endpoint: NodeEndpoint { host, udp_port, tcp_port }, id })
-}
-
-/// Reads the fields that all packets end with.
-fn read_tail(fields: &mut Elements<'_>) -> Result<(PacketId, Option<u64>), DiscoveryError> {
-    let id = PacketId::from_text(field(fields, "message id")?.bytes())?;
-    let network = fields.next().transpose()?;
-    let network = network.map(|item| read_u64(item.bytes(), u64::MAX, "network id")).transpose()?;
-    Ok((id, network))
 }

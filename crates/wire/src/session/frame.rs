@@ -14,7 +14,7 @@ pub const MAX_FRAME_BODY: usize = (1 << 23) - 1;
 /// Maximum size of a frame body before the Status of the other side is accepted (docs/spec/p2p-additions.md, F).
 pub const MAX_FRAME_BODY_BEFORE_STATUS: usize = 4_096;
 
-/// Capacity of a new body buffer at most; it grows as bytes arrive.
+/// First capacity of the buffer of a long body, which grows as bytes arrive.
 const FIRST_CAPACITY: usize = 16 * 1_024;
 
 const BLOCK: usize = 16;

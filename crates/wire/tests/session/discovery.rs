@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use rhizome_primitives::keccak256;
 use rhizome_primitives::rlp::{list, put_bytes};
 use rhizome_wire::session::{
-    DiscoveryError, DiscoveryMessage, DiscoveryPacket, IdentityError, NodeEndpoint, NodeId, NodeKey, NodeRecord,
-    PacketId,
+    DiscoveryContent, DiscoveryError, DiscoveryMessage, DiscoveryPacket, IdentityError, NodeEndpoint, NodeId, NodeKey,
+    NodeRecord, PacketId,
 };
 use serde_json::Value;
 
@@ -36,17 +36,14 @@ fn message(kind: u64, fields: &Value) -> DiscoveryMessage {
     if kind <= 2 {
         assert_eq!(fields["from"], fields["to"]);
     }
-    match kind {
-        1 => DiscoveryMessage::Ping { endpoint: endpoint(&fields["from"]), id, network },
-        2 => DiscoveryMessage::Pong { endpoint: endpoint(&fields["from"]), id, network },
-        3 => DiscoveryMessage::FindNode { target: node_id(fields, "target"), id, network },
-        4 => DiscoveryMessage::Neighbors {
-            nodes: super::list(fields, "nodes").iter().map(record).collect(),
-            id,
-            network,
-        },
+    let content = match kind {
+        1 => DiscoveryContent::Ping(endpoint(&fields["from"])),
+        2 => DiscoveryContent::Pong(endpoint(&fields["from"])),
+        3 => DiscoveryContent::FindNode(node_id(fields, "target")),
+        4 => DiscoveryContent::Neighbors(super::list(fields, "nodes").iter().map(record).collect()),
         other => panic!("type {other}"),
-    }
+    };
+    DiscoveryMessage { id, network, content }
 }
 
 /// Signed packet with any type and body.
@@ -54,7 +51,7 @@ fn signed(kind: u8, body: &[u8]) -> Vec<u8> {
     let id = PacketId::from_random([1; 16]);
     let key = NodeKey::from_bytes([7; 32]).unwrap();
     // Only the signature of this packet stays, so that no id of a sender is expected.
-    let mut packet = DiscoveryMessage::FindNode { target: key.id(), id, network: None }.encode(&key);
+    let mut packet = DiscoveryMessage { id, network: None, content: DiscoveryContent::FindNode(key.id()) }.encode(&key);
     packet.truncate(97);
     packet.push(kind);
     packet.extend_from_slice(body);
@@ -89,7 +86,7 @@ fn packets_of_a_live_node_decode() {
     for event in super::list(&file, "events") {
         let packet = bytes(event, "packet");
         let decoded = DiscoveryPacket::decode(&packet).unwrap();
-        assert_eq!(decoded.message.network(), Some(7_771));
+        assert_eq!(decoded.message.network, Some(7_771));
         if event["from"] == "client" {
             // Deterministic signatures: the same packet again.
             assert_eq!(decoded.sender(), Ok(client.id()));
@@ -109,7 +106,9 @@ fn lenient_forms_are_accepted() {
     let file = vectors(include_str!("../data/discovery.json"));
     let [ping, node] = super::list(&file, "lenient") else { panic!("two forms") };
     let decoded = DiscoveryPacket::decode(&bytes(ping, "packet")).unwrap();
-    let DiscoveryMessage::Ping { endpoint, id, network: None } = decoded.message else { panic!("a ping") };
+    let DiscoveryMessage { id, network: None, content: DiscoveryContent::Ping(endpoint) } = decoded.message else {
+        panic!("a ping")
+    };
     assert_eq!((&endpoint.host[..], endpoint.udp_port), (text(ping, "parsedHost"), number(ping, "parsedPort")));
     assert_eq!(id.as_bytes(), text(ping, "messageId").as_bytes());
 
@@ -118,7 +117,7 @@ fn lenient_forms_are_accepted() {
     let mut body = list(&fields);
     body.push(9);
     let decoded = DiscoveryPacket::decode(&signed(4, &body)).unwrap();
-    let DiscoveryMessage::Neighbors { nodes, .. } = decoded.message else { panic!("neighbors") };
+    let DiscoveryContent::Neighbors(nodes) = decoded.message.content else { panic!("neighbors") };
     let port = number(node, "port");
     let endpoint = NodeEndpoint { host: text(node, "host").to_owned(), udp_port: port, tcp_port: port };
     assert_eq!(nodes, [NodeRecord { endpoint, id: node_id(node, "nodeId") }]);
@@ -153,7 +152,8 @@ fn invalid_packets_are_dropped() {
 fn signatures_without_a_key_have_no_sender() {
     let id = PacketId::from_random([1; 16]);
     let key = NodeKey::from_bytes([7; 32]).unwrap();
-    let mut packet = DiscoveryMessage::FindNode { target: key.id(), id, network: Some(1) }.encode(&key);
+    let mut packet =
+        DiscoveryMessage { id, network: Some(1), content: DiscoveryContent::FindNode(key.id()) }.encode(&key);
     packet[96] = 4;
     let mdc = keccak256(&packet[32..]);
     packet[..32].copy_from_slice(mdc.as_slice());
@@ -191,15 +191,13 @@ fn any_message() -> impl Strategy<Value = DiscoveryMessage> {
         let id = NodeId(std::array::from_fn(|at| part[at % 16]));
         NodeRecord { endpoint, id }
     });
-    let nodes = prop::collection::vec(node, 0..20);
-    (0..4, id, any::<Option<u64>>(), any_endpoint(), nodes).prop_map(
-        |(kind, id, network, endpoint, nodes)| match kind {
-            0 => DiscoveryMessage::Ping { endpoint, id, network },
-            1 => DiscoveryMessage::Pong { endpoint, id, network },
-            2 => DiscoveryMessage::FindNode { target: NodeId([3; 64]), id, network },
-            _ => DiscoveryMessage::Neighbors { nodes, id, network },
-        },
-    )
+    let content = prop_oneof![
+        any_endpoint().prop_map(DiscoveryContent::Ping),
+        any_endpoint().prop_map(DiscoveryContent::Pong),
+        Just(DiscoveryContent::FindNode(NodeId([3; 64]))),
+        prop::collection::vec(node, 0..20).prop_map(DiscoveryContent::Neighbors),
+    ];
+    (id, any::<Option<u64>>(), content).prop_map(|(id, network, content)| DiscoveryMessage { id, network, content })
 }
 
 proptest! {
@@ -223,7 +221,7 @@ proptest! {
         for packet in [signed(kind, &body), signed(kind, &list(&body)), signed(altered[0], &altered[1..])] {
             if let Ok(decoded) = DiscoveryPacket::decode(&packet) {
                 let _ = decoded.sender();
-                if let DiscoveryMessage::Neighbors { nodes, .. } = decoded.message {
+                if let DiscoveryContent::Neighbors(nodes) = decoded.message.content {
                     // A node has 64 bytes at least.
                     prop_assert!(nodes.len() * 64 <= packet.len());
                 }
