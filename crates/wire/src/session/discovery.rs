@@ -1,5 +1,7 @@
 //! Packets of node discovery over UDP (docs/spec/p2p.md, 2.1 and 2.2): hash, signature, type and RLP body.
 
+use std::fmt;
+
 use rhizome_primitives::rlp::{Elements, Item, list, put_bytes, put_list_header, put_u64};
 use rhizome_primitives::{B256, DecodeError, keccak256};
 
@@ -38,7 +40,7 @@ pub enum DiscoveryError {
 }
 
 /// Text of a version 4 UUID, which relates an answer to a request. An answer repeats the bytes of the request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PacketId([u8; 36]);
 
 impl PacketId {
@@ -72,6 +74,12 @@ impl PacketId {
     /// Returns the text.
     pub fn as_bytes(&self) -> &[u8; 36] {
         &self.0
+    }
+}
+
+impl fmt::Debug for PacketId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "PacketId({})", String::from_utf8_lossy(&self.0))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Frames: one message each, encrypted and authenticated (docs/spec/p2p.md, 4).
 
+use std::fmt;
+
 use aes::Aes256;
 use aes::cipher::{KeyIvInit, StreamCipher};
 use ctr::Ctr128BE;
@@ -68,8 +70,8 @@ impl FrameEncoder {
     }
 }
 
-/// Received message: code and payload, authenticated.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Received message: code and payload, authenticated. `Debug` prints the length of the payload only.
+#[derive(Clone, PartialEq, Eq)]
 pub struct DecodedFrame {
     /// Message code.
     pub code: u8,
@@ -91,6 +93,12 @@ impl DecodedFrame {
     /// Returns the bytes after the message code.
     pub fn payload(&self) -> &[u8] {
         &self.body[self.payload_start..]
+    }
+}
+
+impl fmt::Debug for DecodedFrame {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "DecodedFrame(code {:#04x}, {} bytes)", self.code, self.payload().len())
     }
 }
 

@@ -214,6 +214,31 @@ fn disconnects_without_a_known_reason_decode() {
     assert_eq!(DisconnectReason::decode(&[0xc2, 0x04, 0x01]), DisconnectReason::TooManyPeers);
 }
 
+#[test]
+fn nested_lists_and_lengths_that_lie_are_refused() {
+    let nested = (0..1_000).fold(Vec::new(), |inner: Vec<u8>, _| list(&inner));
+    let in_place_of = |position: usize| {
+        let mut fields = Vec::new();
+        for at in 0..5 {
+            match at {
+                at if at == position => fields.extend_from_slice(&nested),
+                2 => fields.push(0xc0),
+                4 => put_bytes(&mut fields, &[1; 64]),
+                _ => fields.push(4),
+            }
+        }
+        Hello::decode(&list(&fields))
+    };
+    assert_eq!(in_place_of(0), Err(DecodeError::TooLarge("p2p version")));
+    assert_eq!(in_place_of(2), Err(DecodeError::Missing("capability version")));
+    assert_eq!(in_place_of(3), Err(DecodeError::TooLarge("port")));
+    assert_eq!(in_place_of(4), Err(DecodeError::FieldLength { field: "node id", got: nested.len() }));
+    assert_eq!(DisconnectReason::decode(&nested), DisconnectReason::Unknown);
+    let lying = [0xfb, 0x7f, 0xff, 0xff, 0xff, 0x80];
+    assert_eq!(Hello::decode(&lying), Err(DecodeError::OutOfBounds { length: 0x7fff_ffff, available: 1 }));
+    assert_eq!(Hello::decode(&[0xfb, 0xff, 0xff, 0xff, 0xff]), Err(DecodeError::NegativeLength(u32::MAX)));
+}
+
 fn any_hello() -> impl Strategy<Value = Hello> {
     let capability = ("[a-z]{0,8}", any::<u32>()).prop_map(|(name, version)| Capability { name, version });
     (any::<u32>(), ".{0,40}", prop::collection::vec(capability, 0..10), any::<u16>(), any::<[u8; 32]>()).prop_map(
