@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import solc from 'solc'
 
-/** ABI and creation code of a contract in the folder of `beside`, compiled for the London rules, which all networks support. */
+/** ABI, creation code and deployed code of a contract in the folder of `beside`, compiled for the London rules, which all networks support. */
 export function compile(name, beside = import.meta.url) {
   const source = readFileSync(new URL(`${name}.sol`, beside), 'utf8')
   const input = {
@@ -11,12 +11,12 @@ export function compile(name, beside = import.meta.url) {
     settings: {
       evmVersion: 'london',
       optimizer: { enabled: true },
-      outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
+      outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] } },
     },
   }
   const output = JSON.parse(solc.compile(JSON.stringify(input)))
   const problems = (output.errors ?? []).filter(({ severity }) => severity === 'error')
   if (problems.length > 0) throw new Error(problems.map(({ formattedMessage }) => formattedMessage).join('\n'))
   const { abi, evm } = output.contracts[`${name}.sol`][name]
-  return { abi, bytecode: `0x${evm.bytecode.object}` }
+  return { abi, bytecode: `0x${evm.bytecode.object}`, deployed: `0x${evm.deployedBytecode.object}` }
 }
