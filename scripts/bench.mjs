@@ -12,6 +12,10 @@ const usage = `npm run bench -- [OPTION]...
   --against COMMIT     this build beside that of a commit, in interleaved pairs; fails if a workload is slower by 5 %
   --without NAME       this build beside itself without one of its optimizations, in interleaved pairs: inline-calls, batched-recovery
   --reference SCRIPT   starts a built reference node (rskj.sh); imports of the Bridge are measured beside it
+  --entries N          growth: storage slots and accounts of the last state (default: 1000000, with --quick 200000)
+  --memory MB          growth: limits the memory of all its imports
+  --node FILE          growth: the node of another checkout, its ts/rhizome.mjs
+  --data-dir DIR       growth: an empty data directory to keep
   --minutes N          also the soak, for N minutes (with --only soak: 10 by default)
   --json FILE          writes all results
   --report FILE.md     writes the document, with its plots in a folder of the same name
@@ -34,6 +38,7 @@ const own = {
   import: '../bench/import/import.mjs',
   'bridge-import': '../bench/import/bridge.mjs',
   core: '../bench/core/core.mjs',
+  growth: '../bench/growth/growth.mjs',
   soak: '../bench/soak/soak.mjs',
   keys: '../bench/keys/keys.mjs',
   fairness: '../bench/fairness/fairness.mjs',
@@ -92,8 +97,9 @@ if (workloads.some(({ name }) => isWanted(name))) {
 }
 for (const [name, path] of Object.entries(own)) {
   if (!isWanted(name)) continue
-  // Takes minutes, so it runs only on request.
+  // These take minutes, so they run only on request.
   if (name === 'soak' && options.only === undefined && options.minutes === undefined) continue
+  if (name === 'growth' && options.only === undefined && options.entries === undefined) continue
   const { run } = await import(path)
   process.stdout.write(`${name}\n`)
   await run(
@@ -103,7 +109,15 @@ for (const [name, path] of Object.entries(own)) {
         Math.abs(result.value) < 100 ? result.value.toFixed(2) : Math.round(result.value).toLocaleString('en')
       process.stdout.write(`  ${result.name.padEnd(52)} ${value.padStart(12)} ${result.unit}\n`)
     },
-    { minutes: options.minutes ?? 10, isQuick: options.quick === true, reference: options.reference },
+    {
+      minutes: options.minutes ?? 10,
+      isQuick: options.quick === true,
+      reference: options.reference,
+      entries: options.entries,
+      memory: options.memory,
+      program: options.node,
+      dataDir: options['data-dir'],
+    },
   )
   save()
 }
@@ -133,6 +147,10 @@ function readOptions() {
         without: { type: 'string' },
         reference: { type: 'string' },
         minutes: { type: 'string' },
+        entries: { type: 'string' },
+        memory: { type: 'string' },
+        node: { type: 'string' },
+        'data-dir': { type: 'string' },
         from: { type: 'string' },
         json: { type: 'string' },
         report: { type: 'string' },
@@ -152,16 +170,20 @@ function readOptions() {
     for (const one of values.only ?? [])
       if (!names.some((name) => name === one || name.startsWith(`${one},`) || name.startsWith(`${one} `)))
         throw new TypeError(`--only: no benchmark ${one}; --list shows the names`)
-    const minutes = values.minutes === undefined ? undefined : Number(values.minutes)
-    if (minutes !== undefined && !(minutes > 0))
-      throw new TypeError(`--minutes: expected a number above 0, got ${values.minutes}`)
+    const numbers = ['minutes', 'entries', 'memory'].map((name) => [name, above0(name, values[name])])
     if (values.against !== undefined && values.without !== undefined)
       throw new TypeError('--against and --without exclude each other')
     if (values.from !== undefined && values.report === undefined) throw new TypeError('--from: needs --report')
-    return { ...values, targets, minutes, urls: values.target.map(readTarget) }
+    return { ...values, ...Object.fromEntries(numbers), targets, urls: values.target.map(readTarget) }
   } catch (error) {
     if (error instanceof SetupError || !(error instanceof TypeError)) throw error
     process.stderr.write(`bench: ${error.message}\n`)
     process.exit(2)
   }
+}
+
+function above0(name, text) {
+  const number = text === undefined ? undefined : Number(text)
+  if (number !== undefined && !(number > 0)) throw new TypeError(`--${name}: expected a number above 0, got ${text}`)
+  return number
 }

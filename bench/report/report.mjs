@@ -9,6 +9,7 @@ import { bestOther, count, time } from './table.mjs'
 const introduction = new URL('./introduction.md', import.meta.url)
 const findings = new URL('./findings.md', import.meta.url)
 const profilesNote = new URL('./profiles.md', import.meta.url)
+const growthNote = new URL('./growth.md', import.meta.url)
 /** Smaller times are not shown. */
 const leastMicros = 0.05
 
@@ -35,7 +36,8 @@ export function writeReport(file, measured) {
     barTable(bars(measured)),
     readFileSync(findings, 'utf8').trim(),
     profileText(rows),
-    ownTable(results),
+    growthTable(results),
+    ownTable(results.filter(({ benchmark }) => benchmark !== 'growth')),
     absentText(rows, comparison.absent),
   ]
   mkdirSync(dirname(file), { recursive: true })
@@ -151,6 +153,21 @@ function ownTable(results) {
     unit.replaceAll('|', ' '),
   ])
   return `## This node alone\n\n${markdown(['benchmark', 'figure', 'value', ''], body, 2)}`
+}
+
+/** Figures of the growing state, one column for each size. */
+export function growthTable(results) {
+  const figures = results.filter(({ benchmark }) => benchmark === 'growth')
+  if (figures.length === 0) return ''
+  const sizes = [...new Set(figures.map(({ size }) => size))]
+  const names = [...new Set(figures.map(({ figure }) => figure))]
+  const text = (one) =>
+    one === undefined ? '' : `${Math.abs(one.value) < 100 ? one.value.toFixed(2) : count(one.value)}`
+  const body = names.map((name) => {
+    const row = figures.filter(({ figure }) => figure === name)
+    return [name, row[0].unit, ...sizes.map((size) => text(row.find((one) => one.size === size)))]
+  })
+  return `${readFileSync(growthNote, 'utf8').trim()}\n\n${markdown(['figure', 'unit', ...sizes], body, 2)}`
 }
 
 function absentText(rows, absent = {}) {
