@@ -108,16 +108,13 @@ pub fn is_free(network: Network, rules: &Rules, sender: &Address) -> bool {
         })
 }
 
-/// Returns the gas of a call (docs/spec/bridge.md, 1.2). May write to the header store.
+/// Returns the gas of a call that is not free (docs/spec/bridge.md, 1.2). May write to the header store.
 pub fn required_gas(
     input: &[u8],
     call: &Call<'_>,
     host: &mut dyn Host,
     block_index: &mut BlockIndex,
 ) -> Result<u64, CallFailure> {
-    if call.is_direct && !call.is_local && is_free(call.network, &call.rules, &call.caller) {
-        return Ok(0);
-    }
     let Some((entry, arguments)) = parse(input, &call.rules) else { return Ok(PARSE_FAILURE_GAS) };
     let gas = match entry.method {
         Method::ReceiveHeaders => {

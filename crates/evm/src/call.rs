@@ -159,7 +159,7 @@ fn execute(
         to: request.to,
         value: request.value,
         data: request.data.clone(),
-        intrinsic_gas: local_intrinsic_gas(request.to, &request.data, &machine.rules),
+        intrinsic_gas: local_intrinsic_gas(request.to, &request.data, &sender, machine.spec, &machine.rules),
         hash: B256::ZERO,
         is_remasc: false,
         is_local_call: true,
@@ -192,7 +192,7 @@ mod tests {
     use std::sync::atomic::AtomicBool;
     use std::time::{Duration, Instant};
 
-    use rhizome_primitives::hex;
+    use rhizome_primitives::{BRIDGE, hex};
 
     use super::*;
     use crate::fixtures::{NoAncestors, contract, env, world};
@@ -258,6 +258,21 @@ mod tests {
         assert_eq!(end(&hex!("5f"), 21_001), End::Halt(HaltReason::OutOfGas));
         assert_eq!(end(&hex!("49"), 21_000), End::Halt(HaltReason::InvalidInstruction));
         assert_eq!(end(&hex!("5b5f600056"), 1_000_000), End::Halt(HaltReason::StackOverflow));
+    }
+
+    #[test]
+    fn calls_of_the_bridge_by_exempt_senders_are_free() {
+        let spec = ChainSpec::regtest();
+        let update_collections = Bytes::from_static(&hex!("0c5a9990"));
+        let estimate = |from, to, data| {
+            let request = CallRequest { from: Some(from), to: Some(to), gas: 100_000, data, ..CallRequest::default() };
+            let world = world(&[(BRIDGE, &[])]);
+            call(&spec, env(5), world, &NoAncestors, &request, &Deadline::none()).unwrap().estimate(100_000)
+        };
+        let federator = rhizome_bridge::genesis_federation(spec.network).unwrap()[0];
+        assert_eq!(estimate(federator, BRIDGE, update_collections.clone()), 0);
+        assert_eq!(estimate(federator, contract(0x77), update_collections.clone()), 21_064);
+        assert_eq!(estimate(contract(0x77), BRIDGE, update_collections), 21_064 + 48_008);
     }
 
     #[test]

@@ -35,6 +35,5 @@ mod golden;
 mod mutation;
 
 pub use interface::{CallScheme, Payment, Precompile, PrecompileContext, PrecompileFailure, PrecompileOutput};
-pub(crate) use rhizome_bridge::is_free;
-pub use rhizome_bridge::{BridgeError, FederationScripts, checkpoint, federation_scripts, genesis_federation};
+pub use rhizome_bridge::{BridgeError, FederationScripts, checkpoint, federation_scripts, genesis_federation, is_free};
 pub use table::{PrecompileEntry, precompile_at};

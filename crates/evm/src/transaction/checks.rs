@@ -50,7 +50,7 @@ fn refused(machine: &Machine<'_>, reason: TransactionRefusal) -> ExecError {
 
 /// Whether the balance covers value and gas, or the value alone if the transaction is free.
 fn is_covered(message: &Message, balance: I256) -> bool {
-    let gas_cost = if message.intrinsic_gas > 0 { message.gas_cost() } else { Some(U256::ZERO) };
+    let gas_cost = if message.is_free() { Some(U256::ZERO) } else { message.gas_cost() };
     let total = gas_cost.and_then(|cost| cost.checked_add(message.value));
     !balance.is_negative() && total.is_some_and(|total| balance.into_raw() >= total)
 }

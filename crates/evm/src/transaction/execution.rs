@@ -240,7 +240,8 @@ impl Evm<'_> {
                 &machine.deadline,
             )
         };
-        let required = match entry.precompile.required_gas(&message.data, &mut context) {
+        let price = if message.is_free() { Ok(0) } else { entry.precompile.required_gas(&message.data, &mut context) };
+        let required = match price {
             Ok(required) => required,
             Err(PrecompileFailure::Fatal(error)) => return Err(error),
             Err(_) => return Err(self.unexecutable(Unexecutable::SilentHalt)),

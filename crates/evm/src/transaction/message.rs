@@ -57,6 +57,12 @@ impl Message {
         }
     }
 
+    /// Returns true for the REMASC transaction, and for calls of the Bridge by senders that it exempts: neither the
+    /// transaction nor the call costs gas.
+    pub(super) fn is_free(&self) -> bool {
+        self.intrinsic_gas == 0
+    }
+
     /// Returns the largest payment for gas; `None` if it exceeds 256 bits.
     pub(super) fn gas_cost(&self) -> Option<U256> {
         self.gas_price.checked_mul(U256::from(self.gas_limit))
@@ -65,13 +71,22 @@ impl Message {
 
 /// Returns the intrinsic gas that a transaction pays: zero for a call of the Bridge by a sender that the Bridge exempts.
 pub fn charged_intrinsic_gas(transaction: &Transaction, sender: &Address, spec: &ChainSpec, rules: &Rules) -> u64 {
-    let is_free = transaction.to() == Some(BRIDGE)
-        && transaction.accepts_signature(spec.chain_id)
-        && is_free(spec.network, rules, sender);
+    let is_free = transaction.accepts_signature(spec.chain_id) && is_exempt(transaction.to(), sender, spec, rules);
     if is_free { 0 } else { transaction.intrinsic_gas(rules) }
 }
 
-/// Returns the intrinsic gas of a local call.
-pub(crate) fn local_intrinsic_gas(to: Option<Address>, data: &[u8], rules: &Rules) -> u64 {
-    intrinsic_gas(to.is_none(), data, rules)
+/// Returns the intrinsic gas of a local call: that of a transaction whose signature is accepted.
+pub(crate) fn local_intrinsic_gas(
+    to: Option<Address>,
+    data: &[u8],
+    sender: &Address,
+    spec: &ChainSpec,
+    rules: &Rules,
+) -> u64 {
+    if is_exempt(to, sender, spec, rules) { 0 } else { intrinsic_gas(to.is_none(), data, rules) }
+}
+
+/// Returns true if the Bridge exempts the sender of a call to `to` from gas.
+fn is_exempt(to: Option<Address>, sender: &Address, spec: &ChainSpec, rules: &Rules) -> bool {
+    to == Some(BRIDGE) && is_free(spec.network, rules, sender)
 }
