@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,10 +8,13 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocketServer } from 'ws'
+import { diskByKind, diskBytes } from '../bench/growth/disk.mjs'
+import { ProcessMeter } from '../bench/growth/process.mjs'
 import { compareRanks } from '../bench/keys/keys.mjs'
 import { pairLine, pairOf } from '../bench/pairs/ratio.mjs'
 import { canProfile, profileCommand, readProfile } from '../bench/profile/profile.mjs'
 import { rowBars } from '../bench/report/bars.mjs'
+import { growthBars, growthTable } from '../bench/report/growth.mjs'
 import { writeReport } from '../bench/report/report.mjs'
 import { compare } from '../bench/rpc/compare.mjs'
 import { buildDriver, drive, driveSubscribers, Plan } from '../bench/rpc/driver.mjs'
@@ -494,4 +498,55 @@ test('behavior: the document shows speeds, bars that are met or not, and what co
   const plot = readFileSync(join(folder, 'b', 'speed.svg'), 'utf8')
   expect(plot.match(/<rect/g)).toHaveLength(6)
   expect(plot).toContain('prefers-color-scheme: dark')
+})
+
+describe('a growing state', () => {
+  const figure = (size, name, value) => ({ benchmark: 'growth', size, figure: name, value, unit: 'ms' })
+  const cost = (size, front, back) => [
+    figure(size, 'block of 818 new entries, foreground processor time', front),
+    figure(size, 'block of 818 new entries, background processor time', back),
+  ]
+
+  test('behavior: processor time at 5 M entries is compared with that at 0.2 M', () => {
+    const bars = (front, back) => growthBars([...cost('0.2 M', 9, 1), ...cost('5 M', front, back)])
+    expect(bars(10, 4)).toMatchObject([{ got: '1.40', isMet: true }])
+    expect(bars(10, 5)).toMatchObject([{ got: '1.50', isMet: false }])
+    expect(growthBars(cost('5 M', 10, 4))).toEqual([])
+  })
+
+  test('behavior: a limit, and a figure that could not be measured', () => {
+    const proof = 'eth_getProof, 5,000 blocks back, warm, median'
+    expect(growthBars([figure('5 M', proof, 2)])).toMatchObject([{ wanted: 'at most 2 ms', isMet: true }])
+    expect(growthBars([figure('5 M', proof, 0)])).toMatchObject([{ isMet: false }])
+    expect(growthBars([figure('1 M', proof, 2)])).toEqual([])
+  })
+
+  test('behavior: the table has two columns for each size', () => {
+    const table = growthTable([figure('1 M', 'a new figure', 1.5), figure('5 M', 'a new figure', 200)])
+    expect(table).toContain('| figure | unit | 1 M, before | 1 M | 5 M, before | 5 M |')
+    expect(table).toContain('| a new figure | ms |  | 1.50 |  | 200 |')
+  })
+
+  test.runIf(process.platform === 'linux')('behavior: a process is sampled until its end', async () => {
+    const child = execFile(process.execPath, [
+      '-e',
+      'Buffer.alloc(5e7, 1); const end = Date.now() + 400; while (Date.now() < end);',
+    ])
+    const meter = new ProcessMeter(child.pid)
+    await once(child, 'close')
+    meter.stop()
+    expect(meter.sample().processorMs).toBeGreaterThan(100)
+    expect(meter.sample().background).toEqual({ processorMs: 0, readBytes: 0, writtenBytes: 0 })
+    expect(meter.peakKib).toBeGreaterThan(50_000)
+  })
+
+  test('behavior: disk is counted by column of the database', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rhizome-test-'))
+    // As at the end of a table of RocksDB: the second key shares 22 bytes with the first.
+    const properties = Buffer.from('\u0008\u0010\u0001column.family.id\u0003\u0016\u0004\u0004nameflat\n\u0008')
+    writeFileSync(join(folder, '000001.sst'), Buffer.concat([Buffer.alloc(5000, 7), properties]))
+    writeFileSync(join(folder, '000002.log'), Buffer.alloc(5000))
+    expect(Object.keys(diskByKind(folder)).toSorted()).toEqual(['column flat', 'write-ahead log'])
+    expect(diskBytes(folder)).toBe(16_384)
+  })
 })

@@ -19,9 +19,9 @@ export function diskByKind(dataDir) {
   return kinds
 }
 
-/** Returns all bytes of a data directory. */
+/** Returns all bytes of a data directory, which may be in use. */
 export function diskBytes(dataDir) {
-  return Object.values(diskByKind(dataDir)).reduce((sum, size) => sum + size, 0)
+  return filesIn(dataDir).reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.blocks ?? 0) * 512, 0)
 }
 
 function kindOf(file) {

@@ -1,5 +1,6 @@
 // A state that grows to millions of entries: cost of a block, reads, disk and memory at several sizes, then operations on the
 // data directory at the last size.
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,6 +21,9 @@ const warmUp = 100
 const warmBlocks = 500
 const [warmReads, coldReads] = [300, 30]
 
+/** Kinds of files with blocks, receipts and their indexes. */
+const ofBlocks = /^(column (blocks|heights|receipts|transactions|logs|default)|other files)$/
+
 /**
  * `entries` is the last size, `memory` a limit for all imports in MB, `program` the node of another checkout, `dataDir` an empty
  * folder to keep.
@@ -35,7 +39,7 @@ export async function run(report, { isQuick = false, entries, memory, program, d
   const limit = memory === undefined ? undefined : limitMemory(memory)
   if (limit?.reason !== undefined) throw new Error(`memory cannot be limited: ${limit.reason}`)
   const node = { program: program ?? thisProgram, flags: ['--chain', chain.spec, '--data-dir', data], dataDir: data }
-  const bench = { node, folder, limit: limit?.command, imported: [], say }
+  const bench = { node, folder, limit: limit?.command, imported: [], readBytes: 0, say }
   try {
     for (const part of chain.parts) {
       const size = `${part.size / 1e6} M`
@@ -53,13 +57,20 @@ export async function run(report, { isQuick = false, entries, memory, program, d
 }
 
 /** Grows the state to the next size. Returns false if the node was killed. */
-async function grow({ node, limit, imported, say }, part, figure) {
+async function grow(bench, part, figure) {
+  const { node, limit, imported, say } = bench
   const blocks = part.to - part.from + 1
   const entries = blocks * entriesOfBlock
   say(`importing ${blocks.toLocaleString('en')} blocks`)
-  const diskBefore = diskBytes(node.dataDir)
+  let mostDisk = 0
+  const watchDisk = () => {
+    mostDisk = Math.max(mostDisk, diskBytes(node.dataDir))
+  }
+  const watch = setInterval(watchDisk, 1000)
   const measured = Math.min(window, blocks - 1)
   const result = await importBlocks(node, { ...part, blocks, window: measured, limit })
+  clearInterval(watch)
+  watchDisk()
   if (result.failure !== undefined) {
     figure(`growing, ${result.failure}`, result.peakKib / 1024, 'MiB')
     return false
@@ -74,11 +85,15 @@ async function grow({ node, limit, imported, say }, part, figure) {
   each('written by the foreground', total.writtenBytes)
   each('written in the background', total.background.writtenBytes)
   each('written to the device', total.deviceWrittenBytes)
+  bench.readBytes += total.readBytes
+  const state = part.growthBlocks * entriesOfBlock
+  figure('read by the foreground for a new entry, so far', bench.readBytes / state, 'bytes')
   figure('resident memory after the last block', total.memoryKib / 1024, 'MiB')
   figure('resident memory without files', total.anonymousKib / 1024, 'MiB')
   figure('resident memory at its highest', result.peakKib / 1024, 'MiB')
   figure('end of the import after its last block', result.endSeconds, 's')
-  tellDisk(figure, node.dataDir, diskBefore, entries)
+  figure('disk at its highest', mostDisk / 2 ** 20, 'MiB')
+  tellDisk(figure, node, state)
   return true
 }
 
@@ -89,13 +104,15 @@ function tellCost(figure, name, sample, seconds, blocks) {
   figure(`${name}, read by the foreground`, sample.readBytes / blocks / 1024, 'KiB')
 }
 
-function tellDisk(figure, dataDir, before, entries) {
-  const kinds = diskByKind(dataDir)
-  const all = Object.values(kinds).reduce((sum, size) => sum + size, 0)
-  figure('disk', all / 2 ** 20, 'MiB')
-  for (const [kind, size] of Object.entries(kinds).toSorted(([, one], [, other]) => other - one))
-    if (size >= 2 ** 20) figure(`disk, ${kind}`, size / 2 ** 20, 'MiB')
-  figure('disk for a new entry, all kinds', (all - before) / entries, 'bytes')
+function tellDisk(figure, node, entries) {
+  // Opening the database empties the write-ahead log into its columns.
+  execFileSync(process.execPath, [node.program, 'info', ...node.flags, '--json'], { stdio: 'ignore' })
+  const kinds = Object.entries(diskByKind(node.dataDir)).toSorted(([, one], [, other]) => other - one)
+  const sum = (some) => some.reduce((bytes, [, size]) => bytes + size, 0)
+  figure('disk', sum(kinds) / 2 ** 20, 'MiB')
+  for (const [kind, size] of kinds) if (size >= 2 ** 20) figure(`disk, ${kind}`, size / 2 ** 20, 'MiB')
+  figure('disk for an entry', sum(kinds) / entries, 'bytes')
+  figure('disk for an entry, state and history', sum(kinds.filter(([kind]) => !ofBlocks.test(kind))) / entries, 'bytes')
 }
 
 /** Latency of reads: after a warm-up, then after starts without the page cache of the data directory. */

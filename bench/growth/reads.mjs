@@ -1,9 +1,8 @@
 // Latency of single reads of the head and of old blocks, one after the other over one connection.
-import { Agent, request } from 'node:http'
 import { median } from '../rpc/compare.mjs'
 import { accountAddress, accountCount, contractAddress, entryCount, entrySlot, pickEntry, totalOf } from './chain.mjs'
+import { Connection } from './connection.mjs'
 
-const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 /** Storage slots of one call. */
 const slotsOfCall = 100
 /** Distance of the proofs from the head, where the chain is long enough. */
@@ -53,30 +52,41 @@ export function readsOf(parts, random) {
 
 /** Sends `count` requests. Returns the median and the 90th percentile in milliseconds, or `{ failure }` on an error answer. */
 export async function measureReads(url, make, count) {
+  const connection = new Connection(url)
+  await connection.opened
   const times = []
-  for (let index = 0; index < count; index++) {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: index, ...make() })
-    const began = performance.now()
-    const text = await post(url, body)
-    times.push(performance.now() - began)
-    const { result, error } = JSON.parse(text)
-    if (error !== undefined) return { failure: error.message }
-    await check(url, JSON.parse(body), result)
+  try {
+    for (let index = 0; index < count; index++) {
+      const asked = make()
+      const body = bodyOf(asked)
+      const began = performance.now()
+      const text = await connection.post(body)
+      times.push(performance.now() - began)
+      const { result, error } = JSON.parse(text)
+      if (error !== undefined) return { failure: error.message }
+      await check(connection, asked, result)
+    }
+  } finally {
+    connection.end()
   }
   times.sort((a, b) => a - b)
   return { median: median(times), p90: times[Math.floor(times.length * 0.9)] }
 }
 
 /** Every read entry and account exists, so no answer is zero; a proof has the value that another method returns. */
-async function check(url, { method, params }, result) {
+async function check(connection, { method, params }, result) {
   const value = method === 'eth_getProof' ? result.storageProof[0].value : result
   if (BigInt(value) === 0n) throw new Error(`${method} ${JSON.stringify(params)}: ${JSON.stringify(result)}`)
   if (method !== 'eth_getProof') return
   const [address, [key], block] = params
-  const body = { jsonrpc: '2.0', id: 1, method: 'eth_getStorageAt', params: [address, key, block] }
-  const answer = JSON.parse(await post(url, JSON.stringify(body)))
+  const slot = bodyOf({ method: 'eth_getStorageAt', params: [address, key, block] })
+  const answer = JSON.parse(await connection.post(slot))
   if (answer.error === undefined && BigInt(answer.result) !== BigInt(value))
     throw new Error(`the proof of ${key} at ${block} has ${value}, its slot ${answer.result}`)
+}
+
+function bodyOf({ method, params }) {
+  return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
 }
 
 /** Returns random numbers below one, the same for the same seed (mulberry32). */
@@ -92,18 +102,4 @@ export function randomFrom(seed) {
 
 function hex(number) {
   return `0x${number.toString(16)}`
-}
-
-function post(url, body) {
-  return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-    const sent = request(url, { method: 'POST', agent, headers }, (answer) => {
-      const chunks = []
-      answer.on('data', (chunk) => chunks.push(chunk))
-      answer.on('end', () => resolve(Buffer.concat(chunks).toString()))
-      answer.on('error', reject)
-    })
-    sent.on('error', reject)
-    sent.end(body)
-  })
 }

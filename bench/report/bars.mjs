@@ -1,5 +1,6 @@
 // Target values of the benchmarks, and whether a run meets them.
 import { ratio } from '../rpc/compare.mjs'
+import { growthBars } from './growth.mjs'
 import { bestOther } from './table.mjs'
 
 const leastAheadOfOthers = 2
@@ -97,7 +98,7 @@ export function bars({ comparison: { rows, facts = [] }, results }) {
   )
   const soak = results.find(({ name }) => name === 'blockNumber: 99% within')?.value
   add('p99 of eth_blockNumber in the soak', `at most ${mostSoakMs} ms`, soak, soak <= mostSoakMs)
-  return all
+  return [...all, ...growthBars(results)]
 }
 
 /** Processor time of another target relative to this node. */

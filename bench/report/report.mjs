@@ -3,13 +3,13 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { ratio } from '../rpc/compare.mjs'
 import { bars } from './bars.mjs'
+import { growthTable } from './growth.mjs'
 import { barChart } from './plot.mjs'
-import { bestOther, count, time } from './table.mjs'
+import { bestOther, count, markdown, time } from './table.mjs'
 
 const introduction = new URL('./introduction.md', import.meta.url)
 const findings = new URL('./findings.md', import.meta.url)
 const profilesNote = new URL('./profiles.md', import.meta.url)
-const growthNote = new URL('./growth.md', import.meta.url)
 /** Smaller times are not shown. */
 const leastMicros = 0.05
 
@@ -155,21 +155,6 @@ function ownTable(results) {
   return `## This node alone\n\n${markdown(['benchmark', 'figure', 'value', ''], body, 2)}`
 }
 
-/** Figures of the growing state, one column for each size. */
-export function growthTable(results) {
-  const figures = results.filter(({ benchmark }) => benchmark === 'growth')
-  if (figures.length === 0) return ''
-  const sizes = [...new Set(figures.map(({ size }) => size))]
-  const names = [...new Set(figures.map(({ figure }) => figure))]
-  const text = (one) =>
-    one === undefined ? '' : `${Math.abs(one.value) < 100 ? one.value.toFixed(2) : count(one.value)}`
-  const body = names.map((name) => {
-    const row = figures.filter(({ figure }) => figure === name)
-    return [name, row[0].unit, ...sizes.map((size) => text(row.find((one) => one.size === size)))]
-  })
-  return `${readFileSync(growthNote, 'utf8').trim()}\n\n${markdown(['figure', 'unit', ...sizes], body, 2)}`
-}
-
 function absentText(rows, absent = {}) {
   const reasons = new Map()
   for (const { name, results } of rows)
@@ -202,10 +187,4 @@ function barsOf(results, read, write) {
     .filter((name) => name !== 'rhizome-1' && results[name].rate !== undefined)
     .toSorted((a, b) => place(a) - place(b))
     .map((name) => ({ name, value: Math.max(read(results[name]), 0.1), text: write(read(results[name])) }))
-}
-
-/** A table; all columns but the first `texts` ones are numbers. */
-function markdown(head, body, texts = 1) {
-  const line = (columns) => `| ${columns.join(' | ')} |`
-  return [line(head), line(head.map((_one, index) => (index < texts ? '---' : '---:'))), ...body.map(line)].join('\n')
 }

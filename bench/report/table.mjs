@@ -35,3 +35,9 @@ export function time(micros) {
   if (micros < 1000) return `${micros < 10 ? micros.toFixed(1) : Math.round(micros)} µs`
   return micros < 1e6 ? `${(micros / 1000).toFixed(micros < 1e4 ? 1 : 0)} ms` : `${(micros / 1e6).toFixed(1)} s`
 }
+
+/** A table; all columns but the first `texts` ones are numbers. */
+export function markdown(head, body, texts = 1) {
+  const line = (columns) => `| ${columns.join(' | ')} |`
+  return [line(head), line(head.map((_one, index) => (index < texts ? '---' : '---:'))), ...body.map(line)].join('\n')
+}
