@@ -15,13 +15,14 @@ const crates = {
   evm: ['primitives', 'trie', 'bitcoin', 'bridge'],
   storage: ['primitives', 'trie'],
   chain: ['primitives', 'trie', 'pow', 'evm', 'storage'],
-  answers: ['primitives', 'trie', 'evm', 'chain'],
-  addon: ['primitives', 'evm', 'chain', 'answers'],
+  net: ['primitives', 'wire', 'chain'],
+  answers: ['primitives', 'trie', 'evm', 'chain', 'net'],
+  addon: ['primitives', 'evm', 'chain', 'net', 'answers'],
   conformance: ['primitives', 'trie', 'bitcoin', 'pow', 'evm', 'chain', 'answers'],
 }
 
 /** External crates that only one crate of the workspace may name. */
-const crateOwners = { revm: 'evm', rocksdb: 'storage', napi: 'addon', 'napi-derive': 'addon' }
+const crateOwners = { revm: 'evm', rocksdb: 'storage', napi: 'addon', 'napi-derive': 'addon', tokio: 'net' }
 
 const folders = {
   rpc: [],

@@ -1,0 +1,109 @@
+//! Dials the nodes that the operator named, again and again with growing pauses.
+
+use crate::close_reason::{CloseReason, Phase};
+use crate::network_state::NetworkState;
+use crate::options::Limits;
+use crate::peer::connection::{self, ConnectionOrigin};
+use parking_lot::Mutex;
+use rhizome_wire::session::{Enode, NodeId};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
+
+/// Interval between two looks at the schedule.
+const TICK: Duration = Duration::from_millis(250);
+/// Length of a connection after which the pause starts from its minimum again.
+const LONG_CONNECTION: Duration = Duration::from_secs(30);
+
+/// When which node is dialled.
+#[derive(Default)]
+pub(crate) struct DialSchedule {
+    attempts: Mutex<HashMap<NodeId, Attempt>>,
+    /// Wakes the dialler before its next tick.
+    pub(crate) changed: Notify,
+}
+
+struct Attempt {
+    is_running: bool,
+    /// Earliest time of the next attempt.
+    next: Instant,
+    pause: Duration,
+}
+
+impl DialSchedule {
+    /// Begins an attempt if it is due and none is running.
+    fn begin(&self, id: NodeId, now: Instant, limits: &Limits) -> bool {
+        let mut attempts = self.attempts.lock();
+        let attempt = attempts.entry(id).or_insert(Attempt { is_running: false, next: now, pause: limits.redial_min });
+        let is_due = !attempt.is_running && attempt.next <= now;
+        attempt.is_running |= is_due;
+        is_due
+    }
+
+    /// Ends an attempt and plans the next one.
+    fn end(&self, id: &NodeId, lasted: Duration, limits: &Limits) {
+        let mut attempts = self.attempts.lock();
+        let Some(attempt) = attempts.get_mut(id) else { return };
+        if lasted >= LONG_CONNECTION {
+            attempt.pause = limits.redial_min;
+        }
+        attempt.is_running = false;
+        // Up to a quarter more: two nodes that dial each other must not stay in step.
+        let jitter = attempt.pause.mul_f64(f64::from(random_byte()) / 1_024.0);
+        attempt.next = Instant::now() + attempt.pause + jitter;
+        attempt.pause = (attempt.pause * 2).min(limits.redial_max);
+    }
+
+    /// Forgets the pauses of a node.
+    pub(crate) fn forget(&self, id: &NodeId) {
+        let mut attempts = self.attempts.lock();
+        if attempts.get(id).is_some_and(|attempt| !attempt.is_running) {
+            attempts.remove(id);
+        }
+    }
+}
+
+/// Dials without end.
+pub(crate) async fn dial(shared: Arc<NetworkState>) {
+    loop {
+        let targets = shared.static_peers.read().clone();
+        for enode in targets {
+            let is_own = enode.id == shared.options.key.id();
+            if is_own || shared.registry.get(&enode.id).is_some() {
+                continue;
+            }
+            if shared.dials.begin(enode.id, Instant::now(), &shared.options.limits) {
+                tokio::spawn(attempt(Arc::clone(&shared), enode));
+            }
+        }
+        let _ = tokio::time::timeout(TICK, shared.dials.changed.notified()).await;
+    }
+}
+
+async fn attempt(shared: Arc<NetworkState>, enode: Enode) {
+    let started = Instant::now();
+    if let Err(reason) = connect(&shared, &enode).await {
+        shared.closed.count(&reason);
+    }
+    shared.dials.end(&enode.id, started.elapsed(), &shared.options.limits);
+}
+
+/// Connects and runs the connection to its end. Fails if there is no TCP connection.
+async fn connect(shared: &Arc<NetworkState>, enode: &Enode) -> Result<(), CloseReason> {
+    let time = shared.options.limits.connect_time;
+    let target = (enode.address.host.as_str(), enode.address.port);
+    let connected = tokio::time::timeout(time, TcpStream::connect(target)).await;
+    let socket = connected.map_err(|_elapsed| CloseReason::TimedOut(Phase::Connect))??;
+    let address = socket.peer_addr()?;
+    connection::run(shared, socket, address, ConnectionOrigin::Dialled(enode.id)).await;
+    Ok(())
+}
+
+fn random_byte() -> u8 {
+    let mut byte = [0];
+    // Without randomness there is no jitter.
+    let _ = getrandom::fill(&mut byte);
+    byte[0]
+}

@@ -1,0 +1,37 @@
+//! Connections to other nodes: listener, dialler, one task for each peer, admission and reputation of peers
+//! (docs/spec/p2p.md, 3, 5, 11 and 12; limits: p2p-additions.md, F).
+//!
+//! [`PeerNetwork`] owns two threads. Bytes become messages in `rhizome-wire`; this crate moves the bytes, keeps time and
+//! limits, and hands over messages as [`PeerEvent`]s. A receiver that is slow stops the reading of sockets; no message is
+//! dropped.
+//!
+//! Must not: know JSON or Node; decode blocks or transactions on its threads; decide about consensus.
+//!
+//! Start with `network`, then `peer/connection`.
+
+mod address_group;
+mod admission;
+mod close_reason;
+mod dialler;
+mod error;
+mod listener;
+mod local_chain;
+mod network;
+mod network_state;
+mod options;
+mod peer;
+mod registry;
+
+mod token_bucket;
+mod traffic;
+
+pub use close_reason::{CloseReason, Phase};
+pub use error::NetworkError;
+pub use local_chain::{ChainStatus, StatusSource};
+pub use network::PeerNetwork;
+pub use options::{Limits, NetworkOptions, PeerSlots};
+pub use peer::events::{MessageKind, PeerEvent, PeerMessage};
+pub use peer::outbox::SendError;
+pub use peer::{Peer, PeerDirection};
+pub use rhizome_wire::session::{Enode, EnodeError, HostPort, NodeId, NodeKey};
+pub use traffic::{MESSAGE_NAMES, Messages, PeerTraffic};

@@ -1,0 +1,110 @@
+//! Connected peers and the slots they occupy (docs/spec/p2p-additions.md, F).
+
+use crate::address_group::{AddressGroup, is_local};
+use crate::close_reason::CloseReason;
+use crate::options::{NetworkOptions, PeerSlots};
+use crate::peer::{Peer, PeerDirection};
+use parking_lot::Mutex;
+use rhizome_wire::session::NodeId;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Age up to which a connection in the other direction counts as dialled at the same time.
+const SAME_TIME: Duration = Duration::from_secs(10);
+
+/// The connected peers, at most one connection for each node id.
+pub(crate) struct Registry {
+    own: NodeId,
+    slots: PeerSlots,
+    exempts_local: bool,
+    state: Mutex<ConnectedPeers>,
+}
+
+#[derive(Default)]
+struct ConnectedPeers {
+    peers: HashMap<NodeId, Arc<Peer>>,
+    is_stopping: bool,
+}
+
+impl Registry {
+    pub(crate) fn new(options: &NetworkOptions) -> Registry {
+        let (slots, exempts_local) = (options.slots(), options.exempts_local);
+        Registry { own: options.key.id(), slots, exempts_local, state: Mutex::default() }
+    }
+
+    /// Adds a peer if a slot is free. May end a connection to the same node.
+    pub(crate) fn admit(&self, peer: &Arc<Peer>) -> Result<(), CloseReason> {
+        let mut state = self.state.lock();
+        if state.is_stopping {
+            return Err(CloseReason::Stopping);
+        }
+        match state.peers.get(&peer.id) {
+            Some(existing) if self.replaces(existing, peer) => existing.close(CloseReason::Duplicate),
+            Some(_) => return Err(CloseReason::Duplicate),
+            None if peer.is_static => {}
+            None => self.check_slots(&state, peer)?,
+        }
+        state.peers.insert(peer.id, Arc::clone(peer));
+        Ok(())
+    }
+
+    /// If two nodes of this project dial each other, both keep the connection that the node with the lower id dialled. The
+    /// reference keeps the first one.
+    fn replaces(&self, existing: &Peer, new: &Peer) -> bool {
+        let preferred = if self.own < new.id { PeerDirection::Outbound } else { PeerDirection::Inbound };
+        new.shared.has_rhizome
+            && existing.direction != new.direction
+            && new.direction == preferred
+            && existing.connected.elapsed() < SAME_TIME
+    }
+
+    fn check_slots(&self, state: &ConnectedPeers, peer: &Peer) -> Result<(), CloseReason> {
+        let (maximum, group_maximum) = match peer.direction {
+            PeerDirection::Inbound => (self.slots.inbound, self.slots.inbound_group),
+            PeerDirection::Outbound => (self.slots.outbound, self.slots.outbound_group),
+        };
+        let others = || state.peers.values().filter(|other| !other.is_static && other.direction == peer.direction);
+        if others().count() >= maximum {
+            return Err(CloseReason::TooManyPeers);
+        }
+        let address = peer.address.ip();
+        let group = AddressGroup::large(address);
+        let is_in_group = |other: &&Arc<Peer>| AddressGroup::large(other.address.ip()) == group;
+        let is_exempt = self.exempts_local && is_local(address);
+        if !is_exempt && others().filter(is_in_group).count() >= group_maximum {
+            return Err(CloseReason::TooManyPeers);
+        }
+        Ok(())
+    }
+
+    /// Removes this connection; not a later one to the same node.
+    pub(crate) fn remove(&self, peer: &Arc<Peer>) {
+        let mut state = self.state.lock();
+        if state.peers.get(&peer.id).is_some_and(|existing| Arc::ptr_eq(existing, peer)) {
+            state.peers.remove(&peer.id);
+        }
+    }
+
+    pub(crate) fn get(&self, id: &NodeId) -> Option<Arc<Peer>> {
+        self.state.lock().peers.get(id).map(Arc::clone)
+    }
+
+    /// Returns all peers, those without a Status included.
+    pub(crate) fn all(&self) -> Vec<Arc<Peer>> {
+        self.state.lock().peers.values().map(Arc::clone).collect()
+    }
+
+    /// Refuses further peers and ends all connections.
+    pub(crate) fn stop(&self) {
+        let mut state = self.state.lock();
+        state.is_stopping = true;
+        for peer in state.peers.values() {
+            peer.close(CloseReason::Stopping);
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.state.lock().peers.is_empty()
+    }
+}

@@ -1,0 +1,7 @@
+//! The network over loopback sockets.
+
+#![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
+
+mod connections;
+mod scripted_peer;
+mod support;
