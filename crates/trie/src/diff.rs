@@ -7,6 +7,7 @@ use rhizome_primitives::Bytes;
 use crate::error::TrieError;
 use crate::node::{Link, TrieNode};
 use crate::path::Path;
+use crate::source::NodePosition;
 use crate::state::StateDelta;
 use crate::trie::Trie;
 
@@ -45,7 +46,8 @@ impl DiffPosition {
 
 impl DiffWalk<'_> {
     fn enter(&self, trie: &Trie, link: &Link) -> Result<Option<DiffPosition>, TrieError> {
-        Ok(link.peek(&*trie.source)?.map(|node| DiffPosition { node, used: 0 }))
+        let node = link.peek(&*trie.source, NodePosition::below_path(&self.key))?;
+        Ok(node.map(|node| DiffPosition { node, used: 0 }))
     }
 
     /// Returns the position one `bit` below `position`.
@@ -80,9 +82,9 @@ impl DiffWalk<'_> {
         } else {
             self.compare_values(&old, &new)?;
             for bit in [false, true] {
-                let (old_next, new_next) = (self.step(self.from, &old, bit)?, self.step(self.to, &new, bit)?);
                 let here = self.key.len();
                 self.key.push(bit);
+                let (old_next, new_next) = (self.step(self.from, &old, bit)?, self.step(self.to, &new, bit)?);
                 self.compare(old_next, new_next)?;
                 self.key.truncate(here);
             }
@@ -140,11 +142,11 @@ impl DiffWalk<'_> {
         }
         let here = self.key.len();
         for bit in [false, true] {
+            self.key.push(bit);
             if let Some(next) = self.enter(trie, position.node.child(bit))? {
-                self.key.push(bit);
                 self.visit_all(trie, &next, visit)?;
-                self.key.truncate(here);
             }
+            self.key.truncate(here);
         }
         self.key.truncate(above);
         Ok(())

@@ -7,6 +7,7 @@ use rhizome_primitives::Bytes;
 use crate::error::TrieError;
 use crate::node::{Link, TrieNode};
 use crate::path::{Path, bit};
+use crate::source::NodePosition;
 use crate::trie::Trie;
 use crate::value::NodeValue;
 
@@ -38,7 +39,8 @@ impl TrieEntries {
     fn seek(&mut self, prefix: &[u8]) -> Result<Option<Link>, TrieError> {
         let mut link = self.trie.root.clone();
         loop {
-            let Some(node) = link.peek(&*self.trie.source)? else { return Ok(None) };
+            let position = NodePosition::below_path(&self.key);
+            let Some(node) = link.peek(&*self.trie.source, position)? else { return Ok(None) };
             let (at, wanted) = (self.key.len(), prefix.len() * 8);
             let common = node.path.common_with_key(prefix, at);
             if at + common == wanted {
@@ -67,11 +69,12 @@ impl TrieEntries {
             self.pending.push((start, self.key.len(), None));
         }
         while let Some((link, above, step)) = self.pending.pop() {
-            let Some(node) = link.peek(&*self.trie.source)? else { continue };
             self.key.truncate(above);
             if let Some(step) = step {
                 self.key.push(step);
             }
+            let position = NodePosition::below_path(&self.key);
+            let Some(node) = link.peek(&*self.trie.source, position)? else { continue };
             self.key.append(&node.path);
             let length = self.key.len();
             if length > self.max_bits {

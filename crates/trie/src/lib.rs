@@ -42,6 +42,6 @@ pub use node_batch::{BatchNode, NodeBatch};
 pub use nodes::{NodeView, TrieNodes};
 pub use orchid_state::orchid_state_root;
 pub use proof::{ProofError, ProofOutcome, verify};
-pub use source::{MemoryNodes, NodeSource};
+pub use source::{MemoryNodes, NodePosition, NodeRows, NodeSource};
 pub use state::{StateDelta, StateError, StateReader};
 pub use trie::Trie;

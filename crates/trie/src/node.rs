@@ -12,7 +12,7 @@ use crate::message::{
 };
 use crate::node_batch::NodeBatch;
 use crate::path::Path;
-use crate::source::NodeSource;
+use crate::source::{NodePosition, NodeRows, NodeSource};
 use crate::value::NodeValue;
 
 /// Reference to a subtree. Clones share it.
@@ -81,7 +81,11 @@ impl Link {
     }
 
     /// Returns the node; loads it and keeps it in memory if necessary.
-    pub(crate) fn node(&self, source: &dyn NodeSource) -> Result<Option<&Arc<TrieNode>>, TrieError> {
+    pub(crate) fn node(
+        &self,
+        source: &dyn NodeSource,
+        position: NodePosition<'_>,
+    ) -> Result<Option<&Arc<TrieNode>>, TrieError> {
         match self {
             Link::Empty => Ok(None),
             Link::Loaded(node) => Ok(Some(node)),
@@ -89,7 +93,7 @@ impl Link {
                 if let Some(node) = stored.node.get() {
                     return Ok(Some(node));
                 }
-                let node = TrieNode::load(stored.hash, source)?;
+                let node = TrieNode::load(stored.hash, source, position)?;
                 // Two threads may load the same node; both results are equal.
                 Ok(Some(stored.node.get_or_init(|| node)))
             }
@@ -97,12 +101,16 @@ impl Link {
     }
 
     /// Returns the node for a change: a copy if other links share it.
-    pub(crate) fn node_mut(&mut self, source: &dyn NodeSource) -> Result<Option<&mut TrieNode>, TrieError> {
+    pub(crate) fn node_mut(
+        &mut self,
+        source: &dyn NodeSource,
+        position: NodePosition<'_>,
+    ) -> Result<Option<&mut TrieNode>, TrieError> {
         if let Link::Stored(stored) = self {
             let unshared = Arc::get_mut(stored).and_then(|stored| stored.node.take());
             let node = match unshared.or_else(|| stored.node.get().cloned()) {
                 Some(node) => node,
-                None => TrieNode::load(stored.hash, source)?,
+                None => TrieNode::load(stored.hash, source, position)?,
             };
             *self = Link::Loaded(node);
         }
@@ -113,9 +121,15 @@ impl Link {
     }
 
     /// Returns the node without keeping a loaded one in memory, for walks over whole subtrees.
-    pub(crate) fn peek(&self, source: &dyn NodeSource) -> Result<Option<Arc<TrieNode>>, TrieError> {
+    pub(crate) fn peek(
+        &self,
+        source: &dyn NodeSource,
+        position: NodePosition<'_>,
+    ) -> Result<Option<Arc<TrieNode>>, TrieError> {
         match self {
-            Link::Stored(stored) if stored.node.get().is_none() => TrieNode::load(stored.hash, source).map(Some),
+            Link::Stored(stored) if stored.node.get().is_none() => {
+                TrieNode::load(stored.hash, source, position).map(Some)
+            }
             _ => Ok(self.in_memory().cloned()),
         }
     }
@@ -235,8 +249,8 @@ impl TrieNode {
         self.changed(false, false, self.children_size);
     }
 
-    fn load(hash: B256, source: &dyn NodeSource) -> Result<Arc<TrieNode>, TrieError> {
-        let message = source.get(&hash)?.ok_or(TrieError::MissingNode { hash })?;
+    fn load(hash: B256, source: &dyn NodeSource, position: NodePosition<'_>) -> Result<Arc<TrieNode>, TrieError> {
+        let message = source.node(position, &hash)?.ok_or(TrieError::MissingNode { hash })?;
         let node = TrieNode::decode(&message).map_err(|reason| TrieError::Message { hash, reason })?;
         // The source is trusted for the hash: hashing again would cost more than the look-up.
         Ok(Arc::new(TrieNode { hash: OnceLock::from(hash), ..node }))
@@ -346,6 +360,26 @@ impl TrieNode {
         self.hash.get_or_init(|| hash)
     }
 
+    fn add_rows(&self, above: &mut Path, rows: &mut NodeRows) {
+        if self.is_saved || (!above.is_empty() && self.is_embeddable()) {
+            return;
+        }
+        rows.insert(NodePosition::below_path(above).row_key(), Some(self.message()));
+        let length = above.len();
+        above.append(&self.path);
+        let end = above.len();
+        for (bit, link, below) in [(false, &self.left, self.below_left), (true, &self.right, self.below_right)] {
+            if let Link::Loaded(node) = link
+                && below.is_unsaved
+            {
+                above.push(bit);
+                node.add_rows(above, rows);
+                above.truncate(end);
+            }
+        }
+        above.truncate(length);
+    }
+
     /// Returns true if the source has this node (inside its parent if embedded), or a commit has returned it.
     pub(crate) fn is_saved(&self) -> bool {
         self.is_saved
@@ -387,6 +421,15 @@ impl Link {
             out.append(&right_out);
         }
         HashLevels::unsaved(shared, is_root, out).write(out);
+        self.mark_saved();
+    }
+
+    /// Marks the subtree as committed and adds the rows of nodes that were not. `above`: key bits above the node; as before
+    /// afterwards. The root has a row even if it is short enough to be embedded.
+    pub(crate) fn flush(&mut self, above: &mut Path, rows: &mut NodeRows) {
+        if let Link::Loaded(node) = self {
+            node.add_rows(above, rows);
+        }
         self.mark_saved();
     }
 

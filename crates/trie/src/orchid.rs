@@ -4,7 +4,8 @@ use rhizome_primitives::{B256, EMPTY_ROOT, keccak256};
 
 use crate::error::TrieError;
 use crate::node::Link;
-use crate::source::NodeSource;
+use crate::path::Path;
+use crate::source::{NodePosition, NodeSource};
 use crate::trie::Trie;
 use crate::value::NodeValue;
 
@@ -18,15 +19,30 @@ impl Trie {
     /// Returns the root of the same map in the old format. `is_secure` is part of every node: true for states and
     /// storage, whose keys are hashed, false for lists. Reads the whole trie.
     pub fn orchid_root(&self, is_secure: bool) -> Result<B256, TrieError> {
-        let root = orchid_hash(&self.root, is_secure, &*self.source)?;
+        let root = orchid_hash(&self.root, is_secure, &*self.source, &mut Path::default())?;
         Ok(root.unwrap_or(EMPTY_ROOT))
     }
 }
 
-fn orchid_hash(link: &Link, is_secure: bool, source: &dyn NodeSource) -> Result<Option<B256>, TrieError> {
-    let Some(node) = link.peek(source)? else { return Ok(None) };
-    let left = orchid_hash(&node.left, is_secure, source)?;
-    let right = orchid_hash(&node.right, is_secure, source)?;
+/// `above`: key bits above the node; as before afterwards.
+fn orchid_hash(
+    link: &Link,
+    is_secure: bool,
+    source: &dyn NodeSource,
+    above: &mut Path,
+) -> Result<Option<B256>, TrieError> {
+    let Some(node) = link.peek(source, NodePosition::below_path(above))? else { return Ok(None) };
+    let length = above.len();
+    above.append(&node.path);
+    let end = above.len();
+    let mut child = |bit: bool| {
+        above.push(bit);
+        let hash = orchid_hash(node.child(bit), is_secure, source, above);
+        above.truncate(end);
+        hash
+    };
+    let (left, right) = (child(false)?, child(true)?);
+    above.truncate(length);
     let mut message = Vec::with_capacity(6 + node.path.bytes().len() + 3 * 32);
     let secure = if is_secure { SECURE } else { 0 };
     let long = if matches!(node.value, NodeValue::Long { .. }) { LONG_VALUE } else { 0 };

@@ -6,6 +6,7 @@ use crate::error::TrieError;
 use crate::message::{ChildPart, NodeMessage, NodeMessageError, ValuePart};
 use crate::node::TrieNode;
 use crate::path::bit;
+use crate::source::NodePosition;
 use crate::trie::Trie;
 
 impl Trie {
@@ -45,7 +46,7 @@ impl Trie {
         let mut walk = ProofPath::default();
         let mut link = &self.root;
         let mut at = 0;
-        while let Some(node) = link.node(&*self.source)? {
+        while let Some(node) = link.node(&*self.source, NodePosition::below(key, at))? {
             walk.nodes.push(node);
             let common = node.path.common_with_key(key, at);
             at += common;

@@ -1,16 +1,65 @@
 //! Sources of stored nodes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{PoisonError, RwLock};
 
 use rhizome_primitives::{B256, Bytes};
 
 pub use crate::error::SourceError;
+use crate::path::Path;
 
-/// Source of node messages and long values, both by their Keccak hash.
+/// Source of node messages and long values.
 pub trait NodeSource: Send + Sync {
-    /// Returns the bytes with this hash; `None` if the source does not have them.
+    /// Returns the bytes with this Keccak hash; `None` if the source does not have them.
     fn get(&self, hash: &B256) -> Result<Option<Bytes>, SourceError>;
+
+    /// Returns the message of the node at a position, with this Keccak hash; `None` if the source does not have it. Sources
+    /// that find nodes by hash ignore the position.
+    fn node(&self, _position: NodePosition<'_>, hash: &B256) -> Result<Option<Bytes>, SourceError> {
+        self.get(hash)
+    }
+}
+
+/// Rows of a source that finds nodes by position: the messages of new nodes, and `None` for positions without a node. By
+/// [`NodePosition::row_key`].
+pub type NodeRows = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
+
+/// Position of a node in the trie: the bits of its keys above it.
+#[derive(Clone, Copy, Debug)]
+pub struct NodePosition<'a> {
+    /// A key that begins with these bits.
+    key: &'a [u8],
+    bits: usize,
+}
+
+impl<'a> NodePosition<'a> {
+    /// The position of the root.
+    pub const ROOT: NodePosition<'static> = NodePosition { key: &[], bits: 0 };
+
+    /// Returns the position below the first `bits` bits of `key`.
+    pub(crate) fn below(key: &'a [u8], bits: usize) -> Self {
+        Self { key, bits }
+    }
+
+    /// Returns the position below all bits of `path`.
+    pub(crate) fn below_path(path: &'a Path) -> Self {
+        Self { key: path.bytes(), bits: path.len() }
+    }
+
+    /// Returns the bits, packed from the most significant bit, and the number of used bits of the last byte (0: all). Different
+    /// for each position; the nodes of a small subtree are close together in the order of these bytes.
+    pub fn row_key(self) -> Vec<u8> {
+        let mut row_key = self.key.get(..self.bits.div_ceil(8)).unwrap_or(self.key).to_vec();
+        let used = self.bits % 8;
+        if used != 0
+            && let Some(last) = row_key.last_mut()
+        {
+            *last &= 0xff << (8 - used);
+        }
+        // Below 8.
+        row_key.push(used as u8);
+        row_key
+    }
 }
 
 /// Source in memory, for tests and short-lived chains.

@@ -1,5 +1,7 @@
 //! The trie: a map from byte strings to non-empty byte strings, with a root hash.
 
+use std::collections::BTreeSet;
+use std::mem;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -10,8 +12,8 @@ use crate::error::TrieError;
 use crate::node::{Link, TrieNode};
 use crate::node_batch::NodeBatch;
 use crate::nodes::TrieNodes;
-use crate::path::bit;
-use crate::source::NodeSource;
+use crate::path::{Path, bit};
+use crate::source::{NodePosition, NodeRows, NodeSource};
 use crate::state::{StateDelta, StateError, StateReader};
 use crate::update::{Action, Change, update};
 use crate::value::NodeValue;
@@ -34,7 +36,10 @@ pub struct Trie {
     committed: (usize, usize),
     /// Number of nodes that changes created.
     created: usize,
+    /// Row keys of positions that may have lost their node since the last flush. `None`: the source finds nodes by hash.
+    vacated: Option<BTreeSet<Vec<u8>>>,
 }
+
 
 impl Trie {
     /// Creates the trie without keys.
@@ -50,7 +55,17 @@ impl Trie {
     }
 
     pub(crate) fn with_root(root: Link, source: Arc<dyn NodeSource>, changed: usize) -> Trie {
-        Trie { root, source, changed, committed: (0, 0), created: 0 }
+        Trie { root, source, changed, committed: (0, 0), created: 0, vacated: None }
+    }
+
+    /// Opens the trie with this root hash on a source that finds nodes by position, for [`Trie::flush`].
+    pub fn open_by_position(root: B256, source: Arc<dyn NodeSource>) -> Trie {
+        Trie { vacated: Some(BTreeSet::new()), ..Self::open(root, source) }
+    }
+
+    /// Returns this version for reads, without the record of positions to flush.
+    pub fn reader(&self) -> Trie {
+        Trie { root: self.root.clone(), source: Arc::clone(&self.source), vacated: None, ..*self }
     }
 
     /// Returns true if the trie has no keys.
@@ -67,7 +82,7 @@ impl Trie {
     pub(crate) fn find(&self, key: &[u8]) -> Result<Option<&Arc<TrieNode>>, TrieError> {
         let mut link = &self.root;
         let mut at = 0;
-        while let Some(node) = link.node(&*self.source)? {
+        while let Some(node) = link.node(&*self.source, NodePosition::below(key, at))? {
             if node.path.common_with_key(key, at) < node.path.len() {
                 return Ok(None);
             }
@@ -126,11 +141,23 @@ impl Trie {
     /// Deletes the value at `key` and all values at keys that begin with it. Does nothing if `key` itself has no
     /// value.
     pub fn delete_recursive(&mut self, key: &[u8]) -> Result<(), TrieError> {
-        self.change(&[Change { key, action: Action::Wipe }])
+        self.apply(&StateDelta { wiped: [key.to_vec()].into(), ..StateDelta::default() })
     }
 
     /// Applies the changes of a block: first the recursive deletions, then the writes.
     pub fn apply(&mut self, delta: &StateDelta) -> Result<(), TrieError> {
+        if self.vacated.is_some() && !delta.wiped.is_empty() {
+            // The rows below a deleted account are found only one by one.
+            let mut by_key = StateDelta { writes: delta.writes.clone(), ..StateDelta::default() };
+            for account in &delta.wiped {
+                if self.get(account)?.is_some() {
+                    for key in self.entries_under(account).keys() {
+                        by_key.writes.entry(key?).or_insert(None);
+                    }
+                }
+            }
+            return self.apply(&by_key);
+        }
         let wipes: Vec<_> = delta.wiped.iter().map(|key| Change { key, action: Action::Wipe }).collect();
         let writes = delta
             .writes
@@ -152,6 +179,9 @@ impl Trie {
                     self.changed = self.changed.saturating_add(changes.len());
                 }
                 self.created = self.created.saturating_add(updated.created);
+                if let Some(vacated) = &mut self.vacated {
+                    vacated.extend(updated.vacated);
+                }
             }
             Err(error) => {
                 // Some of the changes were applied. No node has this hash, so every use fails.
@@ -186,6 +216,20 @@ impl Trie {
         out
     }
 
+    /// Returns the rows of all nodes that are new since the last flush, and of the positions that have no node any more. Long
+    /// values are not included.
+    ///
+    /// The rows must be in the source before this trie is opened again by its root; this version continues from memory.
+    pub fn flush(&mut self) -> NodeRows {
+        // Hashes many nodes at once; the messages below contain them.
+        self.root_hash();
+        let vacated = self.vacated.as_mut().map(mem::take).unwrap_or_default();
+        let mut rows: NodeRows = vacated.into_iter().map(|position| (position, None)).collect();
+        self.root.flush(&mut Path::default(), &mut rows);
+        self.changed = 0;
+        rows
+    }
+
     /// Returns the same trie with only uncommitted nodes and the first `levels` levels of the tree in memory.
     pub fn trimmed(&self, levels: usize) -> Trie {
         Trie { root: self.root.trimmed(levels), created: 0, ..self.clone() }
@@ -205,7 +249,7 @@ impl Trie {
 
     /// Returns the bytes below the root as stated by the root's message (0 without inner nodes).
     pub fn children_size(&self) -> Result<u64, TrieError> {
-        Ok(self.root.node(&*self.source)?.map_or(0, |node| node.children_size))
+        Ok(self.root.node(&*self.source, NodePosition::ROOT)?.map_or(0, |node| node.children_size))
     }
 
     /// Iterates over all keys and values in key order.

@@ -2,13 +2,13 @@
 //! of the trie shares it.
 
 use std::mem;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::TrieError;
 use crate::node::{Link, TrieNode};
 use crate::path::{Path, bit, common_bits};
-use crate::source::NodeSource;
+use crate::source::{NodePosition, NodeSource};
 use crate::value::NodeValue;
 
 /// Change of one key.
@@ -49,6 +49,8 @@ pub(crate) struct UpdateResult {
     pub(crate) is_changed: bool,
     /// Upper bound of the nodes that were added.
     pub(crate) created: usize,
+    /// Row keys of positions that may have lost their node.
+    pub(crate) vacated: Vec<Vec<u8>>,
 }
 
 /// Applies `changes` (sorted by key, each key once) to a whole trie.
@@ -59,9 +61,10 @@ pub(crate) fn update(
     changes: &[Change<'_>],
     source: &dyn NodeSource,
 ) -> Result<UpdateResult, TrieError> {
-    let descent = Descent { source, created: AtomicUsize::new(0) };
+    let descent = Descent { source, created: AtomicUsize::new(0), vacated: Mutex::default() };
     let is_changed = descent.update(root, 0, changes)?.is_some();
-    Ok(UpdateResult { is_changed, created: descent.created.into_inner() })
+    let vacated = descent.vacated.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(UpdateResult { is_changed, created: descent.created.into_inner(), vacated })
 }
 
 /// Builds a trie of `puts` only (sorted by key, each key once).
@@ -87,6 +90,7 @@ impl SizeChange {
 struct Descent<'s> {
     source: &'s dyn NodeSource,
     created: AtomicUsize,
+    vacated: Mutex<Vec<Vec<u8>>>,
 }
 
 impl Descent<'_> {
@@ -101,7 +105,7 @@ impl Descent<'_> {
     /// Applies changes that agree in the `at` key bits above this link. Returns `None` if nothing changed.
     fn update(&self, link: &mut Link, at: usize, changes: &[Change<'_>]) -> Result<Option<SizeChange>, TrieError> {
         let (Some(first), Some(last)) = (changes.first(), changes.last()) else { return Ok(None) };
-        let Some(node) = link.node(self.source)? else {
+        let Some(node) = link.node(self.source, NodePosition::below(first.key, at))? else {
             *link = self.build(changes, at);
             let after = size_of(link);
             return Ok((!link.is_empty()).then_some(SizeChange { before: 0, after }));
@@ -133,7 +137,10 @@ impl Descent<'_> {
 
     /// Applies changes whose keys all contain the node's whole path.
     fn update_node(&self, link: &mut Link, at: usize, changes: &[Change<'_>]) -> Result<bool, TrieError> {
-        let Some(node) = link.node_mut(self.source)? else { return Ok(false) };
+        let Some(first) = changes.first() else { return Ok(false) };
+        let key = first.key;
+        let Some(node) = link.node_mut(self.source, NodePosition::below(key, at))? else { return Ok(false) };
+        let had_row = !node.is_embeddable();
         let end = at + node.path.len();
         let (here, below) = match changes.split_first() {
             Some((first, rest)) if first.ends_at(end) => (Some(&first.action), rest),
@@ -159,7 +166,10 @@ impl Descent<'_> {
         }
         node.changed(left.is_some(), right.is_some(), size);
         if node.value.is_none() && (node.left.is_empty() || node.right.is_empty()) {
-            self.make_canonical(link)?;
+            self.make_canonical(link, at, key)?;
+        }
+        if had_row {
+            self.note_vacated(link, at, key);
         }
         Ok(true)
     }
@@ -183,7 +193,8 @@ impl Descent<'_> {
     /// Some puts diverge from the node's path after `common` bits: a new node with that prefix becomes the parent of
     /// the node.
     fn split(&self, link: &mut Link, at: usize, common: usize, changes: &[Change<'_>]) -> Result<(), TrieError> {
-        let Some(node) = link.node_mut(self.source)? else { return Ok(()) };
+        let Some(key) = changes.first().map(|first| first.key) else { return Ok(()) };
+        let Some(node) = link.node_mut(self.source, NodePosition::below(key, at))? else { return Ok(()) };
         let end = at + common;
         let (value, below) = match changes.split_first() {
             Some((first, rest)) if first.ends_at(end) => (first.put().cloned().unwrap_or_default(), rest),
@@ -200,13 +211,15 @@ impl Descent<'_> {
         self.created.fetch_add(1, Ordering::Relaxed);
         let (left, right) = if old_bit { (new, old) } else { (old, new) };
         *link = Link::Loaded(Arc::new(TrieNode::new(path, value, left, right, size)));
-        self.make_canonical(link)
+        self.make_canonical(link, at, key)?;
+        self.note_vacated(link, at, key);
+        Ok(())
     }
 
     /// Removes a changed node that has neither value nor children, and merges a node without a value with its only
-    /// child.
-    fn make_canonical(&self, link: &mut Link) -> Result<(), TrieError> {
-        let Some(node) = link.node_mut(self.source)? else { return Ok(()) };
+    /// child. `at` bits of `key` are above the node.
+    fn make_canonical(&self, link: &mut Link, at: usize, key: &[u8]) -> Result<(), TrieError> {
+        let Some(node) = link.node_mut(self.source, NodePosition::below(key, at))? else { return Ok(()) };
         let (bit, only) = match (node.value.is_none(), node.left.is_empty(), node.right.is_empty()) {
             (true, true, true) => {
                 *link = Link::Empty;
@@ -216,11 +229,29 @@ impl Descent<'_> {
             (true, true, false) => (true, &mut node.right),
             _ => return Ok(()),
         };
-        if let Some(child) = only.node_mut(self.source)? {
+        let mut below = Path::of(key, 0, at);
+        below.append(&node.path);
+        below.push(bit);
+        let position = NodePosition::below_path(&below);
+        if let Some(child) = only.node_mut(self.source, position)? {
+            if !child.is_embeddable() {
+                self.add_vacated(position);
+            }
             child.set_path(node.path.join(bit, &child.path));
         }
         *link = mem::take(only);
         Ok(())
+    }
+
+    /// Notes the position of a node that was deleted or is now part of its parent's message.
+    fn note_vacated(&self, link: &Link, at: usize, key: &[u8]) {
+        if link.in_memory().is_none_or(|node| at > 0 && node.is_embeddable()) {
+            self.add_vacated(NodePosition::below(key, at));
+        }
+    }
+
+    fn add_vacated(&self, position: NodePosition<'_>) {
+        self.vacated.lock().unwrap_or_else(PoisonError::into_inner).push(position.row_key());
     }
 }
 

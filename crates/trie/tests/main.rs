@@ -19,6 +19,7 @@ mod mutation;
 
 mod fuzz;
 mod history;
+mod positions;
 
 use std::path::Path;
 

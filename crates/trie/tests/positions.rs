@@ -1,0 +1,116 @@
+//! Tries whose nodes are stored by position: the rows are always those of a trie built anew.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use proptest::prelude::*;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
+use rhizome_primitives::{B256, Bytes, keccak256};
+use rhizome_trie::{MemoryNodes, NodePosition, NodeRows, NodeSource, SourceError, StateDelta, Trie};
+
+/// Rows by position, and long values by hash.
+#[derive(Default)]
+struct Rows {
+    nodes: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
+    values: Mutex<BTreeMap<B256, Bytes>>,
+}
+
+impl Rows {
+    fn write(&self, rows: NodeRows) {
+        let mut nodes = self.nodes.lock().unwrap();
+        for (position, message) in rows {
+            match message {
+                Some(message) => nodes.insert(position, message),
+                None => nodes.remove(&position),
+            };
+        }
+    }
+
+    fn keep_values(&self, delta: &StateDelta) {
+        let long = delta.writes.values().flatten().filter(|value| value.len() > 32);
+        self.values.lock().unwrap().extend(long.map(|value| (keccak256(value), value.clone())));
+    }
+}
+
+impl NodeSource for Rows {
+    fn get(&self, hash: &B256) -> Result<Option<Bytes>, SourceError> {
+        Ok(self.values.lock().unwrap().get(hash).cloned())
+    }
+
+    fn node(&self, position: NodePosition<'_>, hash: &B256) -> Result<Option<Bytes>, SourceError> {
+        let message = self.nodes.lock().unwrap().get(&position.row_key()).cloned().map(Bytes::from);
+        Ok(message.filter(|message| keccak256(message) == *hash))
+    }
+}
+
+/// Index of a key, and length of its new value (0 deletes it).
+type Write = (usize, usize);
+
+/// A block: accounts to delete with everything below them, and writes.
+type Step = (Vec<usize>, Vec<Write>);
+
+/// Keys of few lengths with many shared prefixes.
+fn key(index: usize) -> Vec<u8> {
+    let account = [(index % 7) as u8 * 0x25, 0x0f, (index % 5) as u8];
+    match index % 3 {
+        0 => account.to_vec(),
+        1 => [&account[..], &[0, (index / 8) as u8]].concat(),
+        _ => [&account[..], &[0x80]].concat(),
+    }
+}
+
+fn delta((wiped, writes): &Step, fill: u8) -> StateDelta {
+    let value = |length: usize| (length > 0).then(|| Bytes::from(vec![fill | 1; length]));
+    StateDelta {
+        wiped: wiped.iter().map(|index| key(index * 3)).collect(),
+        writes: writes.iter().map(|(index, length)| (key(*index), value(*length))).collect(),
+    }
+}
+
+/// Returns the rows of the same trie, built in one piece.
+fn rebuilt(trie: &Trie) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let source: Arc<Rows> = Arc::default();
+    let mut whole = Trie::open_by_position(rhizome_primitives::EMPTY_ROOT, source);
+    let writes = trie.entries().map(|entry| entry.map(|(key, value)| (key, Some(value)))).collect::<Result<_, _>>();
+    whole.apply(&StateDelta { writes: writes.unwrap(), ..StateDelta::default() }).unwrap();
+    assert_eq!(whole.root_hash(), trie.root_hash());
+    let written = |(position, message): (Vec<u8>, Option<Vec<u8>>)| message.map(|message| (position, message));
+    whole.flush().into_iter().filter_map(written).collect()
+}
+
+#[test]
+fn rows_are_those_of_a_trie_built_anew() {
+    let writes = prop::collection::vec((0..140_usize, prop::sample::select(vec![0_usize, 1, 4, 30, 32, 33, 60])), 0..12);
+    let step = (prop::collection::vec(0..40_usize, 0..2), writes);
+    // Each step with whether the trie is flushed, and whether it is opened again, after it.
+    let steps = prop::collection::vec((step, any::<bool>(), any::<bool>()), 1..25);
+    let run = |steps: Vec<(Step, bool, bool)>| {
+        let source: Arc<Rows> = Arc::default();
+        let mut trie = Trie::open_by_position(rhizome_primitives::EMPTY_ROOT, source.clone());
+        let mut reference = Trie::empty(Arc::new(MemoryNodes::default()));
+        for (number, (step, is_flushed, is_opened)) in steps.iter().enumerate() {
+            let delta = delta(step, number as u8);
+            source.keep_values(&delta);
+            trie.apply(&delta).unwrap();
+            reference.apply(&delta).unwrap();
+            assert_eq!(trie.root_hash(), reference.root_hash());
+            if *is_flushed || *is_opened {
+                source.write(trie.flush());
+                let expected = rebuilt(&trie);
+                assert_eq!(*source.nodes.lock().unwrap(), expected);
+            }
+            if *is_opened {
+                trie = Trie::open_by_position(trie.root_hash(), source.clone());
+            } else if *is_flushed {
+                trie = trie.trimmed(number % 4);
+            }
+        }
+        let read: Vec<_> = trie.entries().map(Result::unwrap).collect();
+        let expected: Vec<_> = reference.entries().map(Result::unwrap).collect();
+        assert_eq!(read, expected);
+        Ok(())
+    };
+    let config = ProptestConfig { cases: 400, ..ProptestConfig::default() };
+    let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    TestRunner::new_with_rng(config, random).run(&steps, run).unwrap();
+}
