@@ -1,5 +1,5 @@
 import { decidedChoices, remascVisibility } from './config/choices.ts'
-import { dataDirOf, hasWallet, keyStoreDirOf, miningOf } from './config/network.ts'
+import { dataDirOf, hasWallet, keyStoreDirOf, miningOf, provenBlocksOf } from './config/network.ts'
 import type { Config } from './config/schema.ts'
 import { developmentAccounts } from './developmentKeys.ts'
 import { version } from './version.ts'
@@ -27,6 +27,7 @@ export async function nodeConfig(config: Config): Promise<string> {
     cacheBytes: config.storage.cacheMegabytes * 2 ** 20,
     writeBufferBytes: config.storage.writeBufferMegabytes * 2 ** 20,
     isPowerSafe: config.storage.powerSafe,
+    provenBlocks: provenBlocksOf(config),
     oldStateRoots: config.oldStateRoots,
     works: {
       followPool: config.miner.followPool ?? null,

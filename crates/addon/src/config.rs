@@ -7,7 +7,7 @@ use rhizome_answers::options::{
     AnswerOptions, BridgeStateForm, CallOnHalt, EstimateBound, EstimateOnFailure, EstimateSearch, Listening, LogLimits,
     MiningMode, PendingOnPartial, ShownRemasc, SignatureForm, TraceLimits, TraceShape, TransactionForm,
 };
-use rhizome_chain::{ChainConfig, DataDir, OldStateRoots};
+use rhizome_chain::{ChainConfig, DataDir, OldStateRoots, ProvenBlocks};
 use rhizome_primitives::{Address, B256, Bytes, ChainSpec, U256, address};
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -36,6 +36,8 @@ pub(crate) struct NodeConfig {
     cache_bytes: usize,
     write_buffer_bytes: usize,
     is_power_safe: bool,
+    /// Blocks below the head whose states have a trie; `None`: all blocks.
+    proven_blocks: Option<u64>,
     old_state_roots: OldRoots,
     works: Works,
     call_gas_cap: u64,
@@ -229,6 +231,7 @@ impl NodeConfig {
         chain.cache_bytes = self.cache_bytes;
         chain.write_buffer_bytes = self.write_buffer_bytes;
         chain.is_power_safe = self.is_power_safe;
+        chain.proven_blocks = self.proven_blocks.map_or(ProvenBlocks::All, ProvenBlocks::Last);
         chain.old_state_roots = match self.old_state_roots {
             OldRoots::Unchecked => OldStateRoots::Unchecked,
             OldRoots::Rskip85 => OldStateRoots::SinceRskip85,

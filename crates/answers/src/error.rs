@@ -227,9 +227,10 @@ impl RpcError {
 
 impl From<ChainError> for RpcError {
     fn from(failure: ChainError) -> Self {
-        match failure.is_write_fault() {
-            true => Self::unwritable(failure.is_disk_full(), failure),
-            false => Self::internal(failure),
+        match &failure {
+            ChainError::TrieNotKept { .. } => Self::new(ErrorCode::ServerError, format!("{failure} (storage.proofs)")),
+            _ if failure.is_write_fault() => Self::unwritable(failure.is_disk_full(), failure),
+            _ => Self::internal(failure),
         }
     }
 }

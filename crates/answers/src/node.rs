@@ -11,10 +11,13 @@ use crate::options::AnswerOptions;
 use parking_lot::Mutex;
 use rhizome_chain::{BlockRecord, Chain, ChainEvent};
 use rhizome_primitives::{B256, keccak256};
-use rhizome_trie::StateReader;
+use rhizome_trie::{StateReader, Trie};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Attempts to read a state trie while the head moves.
+const STATE_TRIE_ATTEMPTS: usize = 4;
 
 /// A node that can be asked.
 pub struct Node {
@@ -131,6 +134,24 @@ impl Node {
         match head.record.hash == record.hash && head.record.state_root == record.state_root {
             true => Ok(self.caches.head.of(&head).state()),
             false => Ok(self.chain.state_at(record)?),
+        }
+    }
+
+    /// Runs `read` with the trie of the state after a block. Nodes of the trie may be replaced while it is read, if the database
+    /// holds current nodes only and the head moves: then `read` runs again.
+    pub(crate) fn with_state_trie<T>(
+        &self,
+        record: &Arc<BlockRecord>,
+        read: impl Fn(Trie) -> Result<T, RpcError>,
+    ) -> Result<T, RpcError> {
+        let mut attempts = STATE_TRIE_ATTEMPTS;
+        loop {
+            let head = self.chain.head().hash();
+            let result = self.chain.state_trie(record).map_err(RpcError::from).and_then(&read);
+            attempts -= 1;
+            if result.is_ok() || attempts == 0 || self.chain.head().hash() == head {
+                return result;
+            }
         }
     }
 

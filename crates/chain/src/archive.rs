@@ -1,6 +1,7 @@
 //! The stored blocks behind caches, shared by readers and the importer.
 
 pub(crate) mod ancestry;
+pub(crate) mod derived_trie;
 pub(crate) mod historical_state;
 pub(crate) mod log_search;
 pub(crate) mod reads;
@@ -17,7 +18,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use rhizome_evm::AncestorBlock;
 use rhizome_primitives::{B256, ChainSpec, EMPTY_ROOT};
-use rhizome_storage::{CacheStats, RawReceipts, Store, StoredReceipts};
+use rhizome_storage::{CacheStats, NodeVersions, RawReceipts, Store, StoredReceipts};
 
 use crate::archive::ancestry::walk_to_main;
 use crate::archive::record::BlockRecord;
@@ -125,7 +126,8 @@ impl Archive {
         let hash = self.store.head()?.ok_or(ChainError::MissingHeight { number: 0 })?;
         let record = self.known_record(&hash)?;
         let root = record.state_root;
-        if root != EMPTY_ROOT && self.store.node(&root)?.is_none() {
+        let has_all_nodes = self.store.node_versions() == NodeVersions::All;
+        if has_all_nodes && root != EMPTY_ROOT && self.store.node(&root)?.is_none() {
             return Err(ChainError::MissingState { number: record.number(), hash, root });
         }
         Ok(record)

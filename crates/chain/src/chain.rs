@@ -8,19 +8,21 @@ use parking_lot::Mutex;
 use rhizome_evm::Deadline;
 use rhizome_primitives::{B256, Block, Bytes, ChainSpec, EMPTY_ROOT};
 use rhizome_storage::{
-    BlockWrite, CacheStats, ChainIdentity, ChangeSet, Durability, HeadChange, Store, StoreOptions, StoreStats,
+    BlockWrite, CacheStats, ChainIdentity, ChangeSet, Durability, HeadChange, NewNodes, NodeVersions, Store,
+    StoreOptions, StoreStats,
 };
 use rhizome_trie::{MemoryNodes, StateReader, Trie, diff};
 
 use crate::archive::Archive;
 use crate::archive::ancestry::ChainAncestry;
+use crate::archive::derived_trie::move_trie;
 use crate::archive::historical_state::HistoricalState;
 use crate::archive::log_search::{self, BlockLogs, FoundLog, LogFilter, LogSearchError};
 use crate::archive::reads::{BlockAtHeight, BlockReceipts, MinedTransaction};
 use crate::archive::record::BlockRecord;
 use crate::archive::side_branch::AncestorPosition;
 use crate::bans::Bans;
-use crate::config::{ChainConfig, DataDir};
+use crate::config::{ChainConfig, DataDir, ProvenBlocks};
 use crate::error::{ChainError, ImportError};
 use crate::events::ChainEvent;
 use crate::head::Head;
@@ -61,8 +63,9 @@ impl Chain {
         let config = Arc::new(config);
         let archive = Arc::new(open_archive(&config)?);
         let record = archive.stored_head()?;
-        let head = Head::new(Arc::clone(&record), archive.store.generation(), &archive);
-        let state = ImportState::open(record.state_root, &archive.store, config.cache_bytes);
+        let state = ImportState::open(&record, &archive, config.cache_bytes)?;
+        let trie = archive.reader_trie(state.trie());
+        let head = Head::new(Arc::clone(&record), archive.store.generation(), &archive, trie);
         let recent = recent_blocks(&archive, head.number())?;
         let pool_head = PoolHead { record, state: head.state() };
         let (spec, clock) = (Arc::clone(&config.spec), config.clock.clone());
@@ -90,7 +93,7 @@ impl Chain {
             builder,
             templates: Mutex::new(BlockTemplates::default()),
         });
-        let snapshots = Arc::new(Snapshots::new(Arc::clone(&publisher), Arc::clone(&settings)));
+        let snapshots = Arc::new(Snapshots::new(Arc::clone(&archive), Arc::clone(&publisher), Arc::clone(&settings)));
         let bans = Bans::open(Arc::clone(&archive.store))?;
         Ok(Arc::new(Self { config, archive, publisher, importer, settings, miner, snapshots, bans }))
     }
@@ -198,10 +201,23 @@ impl Chain {
         Ok(Arc::new(HistoricalState::new(Arc::clone(&self.archive), block)))
     }
 
-    /// Returns the trie of the state after a block.
-    pub fn state_trie(&self, record: &BlockRecord) -> Result<Trie, ChainError> {
+    /// Returns the trie of the state after a block. In a database with current nodes only, the trie is derived from the head's, and
+    /// reads of it fail with a missing node after the nodes that it needs were replaced: then ask for it again.
+    pub fn state_trie(&self, record: &Arc<BlockRecord>) -> Result<Trie, ChainError> {
         let executed = self.executed(record)?;
-        Ok(self.archive.trie(executed.map_or(record.state_root, |executed| executed.state_root)))
+        let record = executed.as_ref().unwrap_or(record);
+        let ProvenBlocks::Last(kept) = self.config.proven_blocks else {
+            return Ok(self.archive.trie(record.state_root));
+        };
+        let head = self.head();
+        if head.number().saturating_sub(record.number()) > kept {
+            return Err(ChainError::TrieNotKept { number: record.number(), kept });
+        }
+        let mut trie = head.trie().clone();
+        if head.record.hash != record.hash {
+            move_trie(&self.archive, &mut trie, &head.record, record)?;
+        }
+        Ok(trie)
     }
 
     /// Executes a block that is stored without execution, because its branch cannot win. Returns it, or `None` if the given record
@@ -283,6 +299,7 @@ fn open_archive(config: &ChainConfig) -> Result<Archive, ChainError> {
         cache_bytes: config.cache_bytes / 2,
         write_buffer_bytes: config.write_buffer_bytes,
         max_open_files: config.max_open_files,
+        node_versions: config.proven_blocks.node_versions(),
         durability: if config.is_power_safe { Durability::Power } else { Durability::Process },
     };
     let store = Arc::new(match &config.data_dir {
@@ -306,7 +323,10 @@ fn write_genesis(store: &Store, genesis: &Block, trie: &mut Trie) -> Result<(), 
     let empty = Trie::open(EMPTY_ROOT, Arc::clone(trie.source()));
     let delta = diff(&empty, trie)?;
     let changes = ChangeSet::of(&delta, |_| Ok::<_, ChainError>(None))?;
-    let nodes = trie.commit();
+    let nodes = match store.node_versions() {
+        NodeVersions::All => trie.commit().into(),
+        NodeVersions::Current => NewNodes { by_hash: delta.long_values().collect(), flushed: Some(trie.flush()) },
+    };
     let hash = genesis.hash();
     store.write_block(BlockWrite {
         hash,

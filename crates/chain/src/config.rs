@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rhizome_primitives::{Address, Bytes, ChainSpec, Rule, U256};
+use rhizome_storage::NodeVersions;
 
 use crate::mining::block_template_options::BlockTemplateOptions;
 use crate::txpool::options::PoolOptions;
@@ -70,6 +71,25 @@ impl OldStateRoots {
     }
 }
 
+/// Blocks whose state has a trie: for proofs and simulations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ProvenBlocks {
+    /// All blocks. The directory holds all versions of trie nodes.
+    #[default]
+    All,
+    /// This number of blocks below the head. The directory holds the current trie nodes only.
+    Last(u64),
+}
+
+impl ProvenBlocks {
+    pub(crate) fn node_versions(self) -> NodeVersions {
+        match self {
+            Self::All => NodeVersions::All,
+            Self::Last(_) => NodeVersions::Current,
+        }
+    }
+}
+
 /// Settings of a chain.
 #[derive(Debug, Clone)]
 pub struct ChainConfig {
@@ -95,6 +115,11 @@ pub struct ChainConfig {
     /// Waits for the disk at every block, so that no block is lost with the power. Otherwise a loss of power may cost the last
     /// blocks, each as a whole. The end of the process never costs a block.
     pub is_power_safe: bool,
+    /// Blocks whose state has a trie. Fixed when the database is created.
+    pub proven_blocks: ProvenBlocks,
+    /// Changed keys after which the current trie nodes are flushed: about ten times as many rows. More keys make a flush, and the
+    /// next start after a crash, take longer; fewer keys write the nodes near the root more often.
+    pub flushed_keys: usize,
     /// State roots before RSKIP-126 that are compared with the state. Each such block costs a walk through the whole state.
     pub old_state_roots: OldStateRoots,
     /// Settings of the transaction pool.
@@ -125,6 +150,8 @@ impl ChainConfig {
             write_buffer_bytes: 64 << 20,
             max_open_files: 256,
             is_power_safe: false,
+            proven_blocks: ProvenBlocks::default(),
+            flushed_keys: 8192,
             old_state_roots: OldStateRoots::default(),
             pool: PoolOptions::default(),
             block_templates: BlockTemplateOptions::default(),

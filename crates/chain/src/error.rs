@@ -49,6 +49,28 @@ pub enum ChainError {
         /// Root of its state.
         root: B256,
     },
+    /// The stored changes of blocks lead to another state than the header of the last one states.
+    #[error(
+        "the stored changes lead to state root {root} after block {number} ({hash}), expected {expected}: verify the chain, or import it again"
+    )]
+    DerivedRoot {
+        /// Number of the block.
+        number: u64,
+        /// Hash of the block.
+        hash: B256,
+        /// Root of its state.
+        expected: B256,
+        /// Root that follows from the changes.
+        root: B256,
+    },
+    /// The trie after a block is not kept.
+    #[error("the state trie of block {number} is not kept: only those of the last {kept} blocks")]
+    TrieNotKept {
+        /// Number of the block.
+        number: u64,
+        /// Number of blocks below the head whose tries are kept.
+        kept: u64,
+    },
     /// A block that was stored without execution is invalid.
     #[error("stored block {hash} is invalid: {reason}")]
     InvalidStoredBlock {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rhizome_primitives::{B256, Bytes};
 use rhizome_storage::Store;
-use rhizome_trie::{StateError, StateReader};
+use rhizome_trie::{StateError, StateReader, Trie};
 
 use crate::archive::Archive;
 use crate::archive::historical_state::HistoricalState;
@@ -21,14 +21,21 @@ pub struct Head {
     /// Generation of the flat state that belongs to it.
     pub generation: u64,
     state: Arc<HeadStateReader>,
+    trie: Trie,
 }
 
 impl Head {
-    pub(crate) fn new(record: Arc<BlockRecord>, generation: u64, archive: &Arc<Archive>) -> Self {
+    /// `trie`: the state after the block.
+    pub(crate) fn new(record: Arc<BlockRecord>, generation: u64, archive: &Arc<Archive>, trie: Trie) -> Self {
         let block = AncestorPosition { number: record.number(), hash: record.hash };
         let later = HistoricalState::new(Arc::clone(archive), block);
         let state = Arc::new(HeadStateReader { store: Arc::clone(&archive.store), generation, later });
-        Self { record, generation, state }
+        Self { record, generation, state, trie }
+    }
+
+    /// Returns the trie of the state after the block.
+    pub(crate) fn trie(&self) -> &Trie {
+        &self.trie
     }
 
     /// Returns the number of the block.

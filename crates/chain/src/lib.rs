@@ -26,7 +26,7 @@ pub use archive::reads::{BlockAtHeight, BlockReceipts, MinedTransaction};
 pub use archive::record::BlockRecord;
 pub use bans::{AddressBlock, AddressBlockError, Bans};
 pub use chain::Chain;
-pub use config::{ChainConfig, Clock, DataDir, OldStateRoots};
+pub use config::{ChainConfig, Clock, DataDir, OldStateRoots, ProvenBlocks};
 pub use error::{BlockDecodeError, ChainError, ImportError};
 pub use events::ChainEvent;
 pub use head::Head;

@@ -7,10 +7,16 @@ mod log_index;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rhizome_primitives::{B256, Bytes, Receipt, hex};
-use rhizome_trie::{MemoryNodes, StateError, Trie};
+use rhizome_storage::{ChangeSet, ValueChange};
+use rhizome_trie::{MemoryNodes, Trie};
 
+use crate::archive::derived_trie::move_trie;
+use crate::archive::historical_state::HistoricalState;
 use crate::archive::record::BlockRecord;
+use crate::archive::side_branch::AncestorPosition;
+use crate::config::ProvenBlocks;
 use crate::error::{ChainError, ImportError};
 use crate::import::invalid_block::InvalidBlock;
 use crate::import::prepared_block::PreparedBlock;
@@ -97,10 +103,16 @@ type FieldMismatch = (String, String, String);
 
 /// Verifies stored blocks. Writes nothing.
 pub(crate) struct ChainVerifier<'a> {
-    pub(crate) steps: &'a ImportSteps,
+    steps: &'a ImportSteps,
+    /// Root and trie of the state after the last verified block.
+    last_trie: Mutex<Option<(B256, Trie)>>,
 }
 
-impl ChainVerifier<'_> {
+impl<'a> ChainVerifier<'a> {
+    pub(crate) fn new(steps: &'a ImportSteps) -> Self {
+        Self { steps, last_trie: Mutex::default() }
+    }
+
     /// Executes the blocks of the best chain from `from` to `to`, both included, on the stored states before them. Compares the
     /// results with the headers and with the stored receipts, senders, total difficulties, trie nodes, transaction index and log
     /// index. Then compares the flat state of the head with its trie. `on_part` gets each verified part and may end the
@@ -150,7 +162,7 @@ impl ChainVerifier<'_> {
     ) -> Result<Verification, VerificationError> {
         let head = self.steps.publisher.head();
         let (number, hash) = (head.number(), head.hash());
-        let trie = self.steps.archive.trie(head.record.state_root);
+        let trie = head.trie().clone();
         let compared =
             flat_state::compare(&self.steps.archive.store, &trie, |keys| on_part(VerifiedPart::State { keys }));
         let (keys, mismatch) =
@@ -180,13 +192,41 @@ impl ChainVerifier<'_> {
             return Ok(Some(("parentHash".into(), parent.to_string(), got)));
         }
         let parent = self.steps.archive.known_record(&parent)?;
-        let mut trie = self.steps.archive.trie(parent.state_root);
         let ancestor = self.steps.archive.known_ancestor(&parent.hash)?;
-        match self.steps.verify(prepared, &ancestor, &mut trie) {
-            Ok(verified) => Ok(self.stored_mismatch(record, verified, &trie)?),
+        let mut trie = self.parent_trie(&parent)?;
+        let verified = match &mut trie {
+            Some(trie) => self.steps.verify(prepared, &ancestor, trie),
+            None => {
+                let block = AncestorPosition { number: parent.number(), hash: parent.hash };
+                let state = HistoricalState::new(Arc::clone(&self.steps.archive), block);
+                self.steps.verify_without_root(prepared, &ancestor, Arc::new(state))
+            }
+        };
+        match verified {
+            Ok(verified) => Ok(self.stored_mismatch(record, verified, trie)?),
             Err(ImportFailure::Invalid(invalid)) => Ok(Some(rule_mismatch(&invalid))),
             Err(ImportFailure::Error(error)) => Err(error),
         }
+    }
+
+    /// Returns the trie of the state after the parent of the next block; `None` if it is not kept.
+    fn parent_trie(&self, parent: &Arc<BlockRecord>) -> Result<Option<Trie>, ChainError> {
+        let archive = &self.steps.archive;
+        let ProvenBlocks::Last(kept) = self.steps.config.proven_blocks else {
+            return Ok(Some(archive.trie(parent.state_root)));
+        };
+        if let Some((root, trie)) = self.last_trie.lock().take()
+            && root == parent.state_root
+        {
+            return Ok(Some(trie));
+        }
+        let head = self.steps.publisher.head();
+        if head.number().saturating_sub(parent.number()) > kept {
+            return Ok(None);
+        }
+        let mut trie = head.trie().clone();
+        move_trie(archive, &mut trie, &head.record, parent)?;
+        Ok(Some(trie))
     }
 
     /// Compares the genesis. Its hash was compared when the chain was opened.
@@ -200,13 +240,27 @@ impl ChainVerifier<'_> {
         Ok(self.steps.archive.store.original_state_root(&record.hash)?.unwrap_or(record.state_root))
     }
 
+    /// Compares the changes of a block with the stored ones, unless its state was replaced by hand.
+    fn changes_mismatch(&self, record: &BlockRecord, changes: &ChangeSet) -> Result<Option<FieldMismatch>, ChainError> {
+        let store = &self.steps.archive.store;
+        if store.replaced_state(&record.hash)?.is_some() {
+            return Ok(None);
+        }
+        let stored = store.changes(record.number(), &record.hash)?;
+        let keys = changes.iter().chain(stored.iter()).map(|(key, _)| key);
+        Ok(keys.into_iter().find(|key| changes.get(key) != stored.get(key)).map(|key| {
+            let field = format!("stateChanges[{}]", hex::encode_prefixed(key));
+            (field, shown_change(changes.get(key)), shown_change(stored.get(key)))
+        }))
+    }
+
     fn stored_mismatch(
         &self,
         stored: &BlockRecord,
         verified: VerifiedBlock,
-        trie: &Trie,
+        trie: Option<Trie>,
     ) -> Result<Option<FieldMismatch>, ChainError> {
-        let VerifiedBlock { record, receipts, nodes, .. } = verified;
+        let VerifiedBlock { record, receipts, changes, nodes, .. } = verified;
         let executed_root = self.executed_state_root(stored)?;
         if let Some(mismatch) = compare("stateRoot", &record.state_root, &executed_root)
             .or_else(|| compare("totalDifficulty", &record.total_difficulty, &stored.total_difficulty))
@@ -214,15 +268,19 @@ impl ChainVerifier<'_> {
         {
             return Ok(Some(mismatch));
         }
-        for row in nodes.iter() {
+        let store = &self.steps.archive.store;
+        for row in nodes.by_hash.iter() {
             let hash = row.hash;
-            let found = trie.source().get(hash).map_err(|error| StateError::Reader(Box::new(error)))?;
+            let found = store.cached_node(hash)?;
             if found.as_ref().map(AsRef::as_ref) != Some(row.message) {
                 let computed = hex::encode_prefixed(row.message);
                 return Ok(Some((format!("stateNodes[{hash}]"), computed, text(found.as_ref()))));
             }
         }
-        let store = &self.steps.archive.store;
+        *self.last_trie.lock() = trie.map(|trie| (record.state_root, trie));
+        if let Some(mismatch) = self.changes_mismatch(&record, &changes)? {
+            return Ok(Some(mismatch));
+        }
         if let Some(mismatch) = receipts_mismatch(&receipts, store.receipts(&record.hash)?.as_ref()) {
             return Ok(Some(mismatch));
         }
@@ -239,6 +297,11 @@ impl ChainVerifier<'_> {
         }
         log_index::mismatch(store, record.number(), &receipts).map_err(ChainError::from)
     }
+}
+
+/// Describes one side of a stored change.
+fn shown_change(change: Option<&ValueChange>) -> String {
+    change.map_or_else(|| MISSING.into(), |change| format!("{change:?}"))
 }
 
 fn text(bytes: Option<&Bytes>) -> String {

@@ -22,6 +22,7 @@ mod directory;
 mod golden;
 mod importer;
 mod logs;
+mod node_versions;
 mod old_state_roots;
 mod pipeline;
 mod races;

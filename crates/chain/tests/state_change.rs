@@ -93,9 +93,9 @@ fn a_changed_state_survives_a_restart_and_verifies() {
 fn snapshots_restore_the_state_of_their_block() {
     let chain = open(None);
     chain.mine(NOW).unwrap();
-    let before = chain.snapshot();
+    let before = chain.snapshot().unwrap();
     give(&chain, 11);
-    let between = chain.snapshot();
+    let between = chain.snapshot().unwrap();
     give(&chain, 22);
     chain.mine(NOW).unwrap();
     assert!(chain.revert(between).unwrap());

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use rhizome_chain::{Chain, ChainConfig, Verification, VerificationError};
 use rhizome_primitives::{B256, Bytes, Receipt, U256, address, hex};
-use rhizome_storage::{BlockWrite, ChainIdentity, ChangeSet, HeadChange, Store, StoreOptions};
+use rhizome_storage::{BlockWrite, ChainIdentity, ChangeSet, HeadChange, NewNodes, Store, StoreOptions};
 use rhizome_trie::keys::{REMASC_SENDER, account_key};
-use rhizome_trie::{MemoryNodes, NodeBatch, StateDelta, Trie, diff};
+use rhizome_trie::{MemoryNodes, StateDelta, Trie, diff};
 
 use crate::{config, import, lines, spec, temporary};
 
@@ -60,8 +60,9 @@ fn damaged(number: u64, change: impl FnOnce(&Chain, &mut Stored)) -> (u64, Strin
     let encoded: Vec<Bytes> = stored.receipts.iter().map(|receipt| receipt.encode().into()).collect();
     let head_change = stored.flat.as_ref().map(|_| HeadChange { enacted: &[], retracted: &[] });
     let changes = stored.flat.as_ref().map(|flat| ChangeSet::of(flat, |key| store.flat_get(key)).unwrap());
-    store
-        .write_block(BlockWrite {
+    let recorded = store.changes(number, &record.hash).unwrap();
+    let write = |changes: Option<&ChangeSet>, head_change: Option<HeadChange<'_>>| {
+        let write = BlockWrite {
             hash: record.hash,
             number,
             raw: &record.block.encode(),
@@ -71,11 +72,15 @@ fn damaged(number: u64, change: impl FnOnce(&Chain, &mut Stored)) -> (u64, Strin
             transaction_hashes: &hashes,
             receipts: &stored.receipts,
             encoded_receipts: &encoded,
-            nodes: NodeBatch::default(),
-            changes: changes.as_ref(),
+            nodes: NewNodes::default(),
+            changes,
             head_change,
-        })
-        .unwrap();
+        };
+        store.write_block(write).unwrap();
+    };
+    write(changes.as_ref(), head_change);
+    // The flat state is damaged, the changes of the block are not.
+    write(Some(&recorded), None);
     drop(store);
     let chain = open(dir.path());
     let difference = verify(&chain, 1, head).unwrap().difference.unwrap();
@@ -199,7 +204,7 @@ fn a_block_that_is_missing_in_the_log_index_is_found() {
         transaction_hashes: receipts.transaction_hashes(),
         receipts: &[],
         encoded_receipts: &encoded,
-        nodes: rebuilt.commit(),
+        nodes: rebuilt.commit().into(),
         changes: Some(&changes),
         head_change: Some(HeadChange { enacted: &[(number, record.hash)], retracted: &[] }),
     };

@@ -76,7 +76,7 @@ fn write_block(store: &Store, number: u64) -> Result<(), Box<dyn Error>> {
         transaction_hashes: &[],
         receipts: &[],
         encoded_receipts: &[],
-        nodes,
+        nodes: nodes.into(),
         changes: None,
         head_change: None,
     })?;

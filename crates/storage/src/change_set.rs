@@ -198,6 +198,30 @@ impl ChangeSet {
     }
 }
 
+/// Replacement of the state after a block, other than by its transactions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplacedState {
+    /// State root that the transactions of the block led to.
+    pub original_root: B256,
+    /// Changes from that state to the stored one.
+    pub changes: ChangeSet,
+}
+
+impl ReplacedState {
+    pub(crate) fn new(original_root: B256) -> Self {
+        Self { original_root, changes: ChangeSet::default() }
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        [self.original_root.as_slice(), &self.changes.encode()].concat()
+    }
+
+    pub(crate) fn decode(row: &[u8]) -> Option<Self> {
+        let (root, changes) = row.split_at_checked(32)?;
+        Some(Self { original_root: B256::from_slice(root), changes: ChangeSet::decode(changes)? })
+    }
+}
+
 /// Appends at most 255 bytes behind their length.
 fn push_part(row: &mut Vec<u8>, part: &[u8]) {
     row.push(part.len() as u8);

@@ -2,9 +2,11 @@
 //!
 //! | Column | Key | Row |
 //! | --- | --- | --- |
-//! | `default` | name | layout, identity, head, banned addresses; original state root of a head whose state was set by hand |
+//! | `default` | name | layout, identity, head, banned addresses; original state root and changes of a head whose state was set by hand |
 //! | `nodes` | name | list of the node files, which hold the messages of trie nodes and long values (code) |
 //! | `packs` | sequence number | nodes of one block that are not flushed to the node files yet |
+//! | `trie` | position of a node, see `NodePosition::row_key` | message of the node that was there at the last flush |
+//! | `values` | Keccak hash | long value (code) of a directory with current nodes only |
 //! | `flat` | trie key | value at the head; above 32 bytes its Keccak hash and length, the value itself is stored like a node |
 //! | `changes` | number and hash of a block | values before and after the block of all keys that it changed |
 //! | `history` | length of a trie key, the key, number of a block of the best chain that changed it | value before the block |
@@ -26,6 +28,8 @@ pub(crate) const META: &str = rocksdb::DEFAULT_COLUMN_FAMILY_NAME;
 pub(crate) const NODES: &str = "nodes";
 /// The name on the disk stays, so that existing directories open.
 pub(crate) const NODE_BATCHES: &str = "packs";
+pub(crate) const TRIE: &str = "trie";
+pub(crate) const VALUES: &str = "values";
 pub(crate) const FLAT: &str = "flat";
 pub(crate) const CHANGES: &str = "changes";
 pub(crate) const HISTORY: &str = "history";
@@ -35,8 +39,8 @@ pub(crate) const RECEIPTS: &str = "receipts";
 pub(crate) const TRANSACTIONS: &str = "transactions";
 pub(crate) const LOGS: &str = "logs";
 /// Names of all columns.
-pub(crate) const NAMES: [&str; 11] =
-    [META, NODES, NODE_BATCHES, FLAT, CHANGES, HISTORY, BLOCKS, HEIGHTS, RECEIPTS, TRANSACTIONS, LOGS];
+pub(crate) const NAMES: [&str; 13] =
+    [META, NODES, NODE_BATCHES, TRIE, VALUES, FLAT, CHANGES, HISTORY, BLOCKS, HEIGHTS, RECEIPTS, TRANSACTIONS, LOGS];
 
 /// Key of the only row in the column `nodes`.
 pub(crate) const NODE_FILES_KEY: &[u8] = b"files";
@@ -48,11 +52,16 @@ pub(crate) const IDENTITY_KEY: &[u8] = b"identity";
 /// Key of the head's hash in the column `default`.
 pub(crate) const HEAD_KEY: &[u8] = b"head";
 
+/// Key of the node versions in the column `default`.
+pub(crate) const NODE_VERSIONS_KEY: &[u8] = b"node versions";
+/// Key of number, hash and state root of the block whose trie is in the column `trie`, in the column `default`.
+pub(crate) const FLUSHED_KEY: &[u8] = b"flushed trie";
+
 /// Key of the banned addresses in the column `default`.
 pub(crate) const BANS_KEY: &[u8] = b"bans";
 
 /// Key prefix in the column `default`, followed by a block hash: the state root that the block's transactions led to,
-/// before the state was set by hand.
+/// before the state was set by hand, and the changes by hand.
 pub(crate) const ORIGINAL_ROOT_PREFIX: &[u8] = b"original root ";
 
 /// Returns the key of the row with the state root that the block's transactions led to.
@@ -99,6 +108,13 @@ pub(crate) fn descriptors(cache: &Cache, write_buffer_bytes: usize) -> Result<Ve
             // file.
             options.set_write_buffer_size(2 * write_buffer_bytes);
         }),
+        column(TRIE, &|options, _| {
+            // Mostly hashes.
+            options.set_compression_type(DBCompressionType::None);
+            // Nearly all reads are of rows that exist.
+            options.set_optimize_filters_for_hits(true);
+        }),
+        column(VALUES, &bulk),
         column(FLAT, &|options, _| {
             // Many reads are of accounts and slots that do not exist.
             options.set_memtable_prefix_bloom_ratio(MEMORY_FILTER_SHARE);

@@ -9,9 +9,9 @@ use rocksdb::{Cache, ErrorKind, ReadOptions, WriteOptions};
 use tempfile::TempDir;
 
 use crate::StorageError;
-use crate::columns;
+use crate::columns::{self, VALUES};
 use crate::engine::{Engine, EngineGuard, EngineLock, EngineSettings};
-use crate::options::{ChainIdentity, Durability, StoreOptions};
+use crate::options::{ChainIdentity, Durability, NodeVersions, StoreOptions};
 use crate::write_faults::WriteFaults;
 
 /// Data directory with its process lock.
@@ -64,11 +64,14 @@ impl Database {
         &self.directory.dir
     }
 
-    /// Returns the message of a trie node, or a long value, by its Keccak hash.
+    /// Returns a long value by its Keccak hash, also the message of a trie node if all versions are kept.
     pub(crate) fn node(&self, hash: &B256) -> Result<Option<Bytes>, StorageError> {
         let engine = self.engine()?;
         if let Some(node) = engine.journal.find(hash) {
             return Ok(Some(node));
+        }
+        if self.settings.options.node_versions == NodeVersions::Current {
+            return self.with_row(VALUES, hash.as_slice(), |row| row.map(Bytes::copy_from_slice));
         }
         engine.files.get(hash).map_err(|error| StorageError::from_file_error(self.dir(), error))
     }

@@ -16,11 +16,11 @@ use rhizome_trie::NodeBatch;
 use rocksdb::{Cache, ColumnFamily, DB, ErrorKind, LogLevel, Options, WriteBatch};
 
 use crate::StorageError;
-use crate::columns::{self, IDENTITY_KEY, LAYOUT_KEY};
+use crate::columns::{self, IDENTITY_KEY, LAYOUT_KEY, NODE_VERSIONS_KEY};
 use crate::disk_probe::{PROBE_BYTES, is_disk_full};
 use crate::node_files::{NodeFileError, NodeFiles};
 use crate::node_journal::NodeJournal;
-use crate::options::{ChainIdentity, StoreOptions};
+use crate::options::{ChainIdentity, NodeVersions, StoreOptions};
 
 /// Version of the layout of the columns.
 const LAYOUT: u32 = 4;
@@ -66,7 +66,7 @@ impl Engine {
             _ => Err(error),
         });
         let db = Arc::new(database.map_err(|source| opening_error(dir, source, options.write_buffer_bytes))?);
-        check_identity(&db, dir, identity)?;
+        check_identity(&db, dir, identity, options.node_versions)?;
         let nodes = dir.join(DATABASE_FOLDER).join(NODES_FOLDER);
         let files = NodeFiles::open(&db, nodes, *is_temporary).map_err(|error| match error {
             NodeFileError::Engine(source) => {
@@ -208,10 +208,15 @@ fn opening_error(dir: &Path, source: rocksdb::Error, bytes: usize) -> StorageErr
 }
 
 /// Compares the identity in the database with the expected one. A new database gets the expected one.
-fn check_identity(db: &DB, dir: &Path, expected: &ChainIdentity) -> Result<(), StorageError> {
+fn check_identity(
+    db: &DB,
+    dir: &Path,
+    expected: &ChainIdentity,
+    node_versions: NodeVersions,
+) -> Result<(), StorageError> {
     let read = |key| db.get(key).map_err(|source| StorageError::Engine { operation: "read the identity", source });
-    match (read(LAYOUT_KEY)?, read(IDENTITY_KEY)?) {
-        (Some(layout), Some(identity)) => {
+    match (read(LAYOUT_KEY)?, read(IDENTITY_KEY)?, read(NODE_VERSIONS_KEY)?) {
+        (Some(layout), Some(identity), versions) => {
             let damaged = |what| StorageError::Row { column: columns::META, key: String::new(), what };
             let found = u32::from_be_bytes(layout.try_into().map_err(|_length| damaged("layout"))?);
             if found != LAYOUT {
@@ -226,6 +231,15 @@ fn check_identity(db: &DB, dir: &Path, expected: &ChainIdentity) -> Result<(), S
             if found != *expected {
                 return Err(StorageError::WrongChain { dir: dir.to_path_buf(), expected: expected.clone(), found });
             }
+            let found = if versions.as_deref() == Some(NodeVersions::Current.row()) {
+                NodeVersions::Current
+            } else {
+                NodeVersions::All
+            };
+            if found != node_versions {
+                let dir = dir.to_path_buf();
+                return Err(StorageError::WrongNodeVersions { dir, expected: node_versions, found });
+            }
             Ok(())
         }
         _ => {
@@ -234,6 +248,7 @@ fn check_identity(db: &DB, dir: &Path, expected: &ChainIdentity) -> Result<(), S
             let mut identity = vec![expected.chain_id];
             identity.extend_from_slice(expected.genesis.as_slice());
             batch.put(IDENTITY_KEY, identity);
+            batch.put(NODE_VERSIONS_KEY, node_versions.row());
             db.write(batch).map_err(|source| StorageError::Engine { operation: "write the identity", source })
         }
     }

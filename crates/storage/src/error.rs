@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rhizome_primitives::{B256, hex};
 
-use crate::options::ChainIdentity;
+use crate::options::{ChainIdentity, NodeVersions};
 
 /// Failures between the node and its data directory.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +42,16 @@ pub enum StorageError {
         expected: u32,
         /// Layout found in the directory.
         found: u32,
+    },
+    /// The directory holds other versions of trie nodes than the settings ask for.
+    #[error("data directory {} keeps {found}, the settings ask for {expected}: import its blocks into a new directory", dir.display())]
+    WrongNodeVersions {
+        /// The data directory.
+        dir: PathBuf,
+        /// Versions that the settings ask for.
+        expected: NodeVersions,
+        /// Versions in the directory.
+        found: NodeVersions,
     },
     /// The disk is full.
     #[error("no space left for data directory {}: {source}", dir.display())]

@@ -13,6 +13,7 @@
 mod cached_nodes;
 mod change_set;
 mod columns;
+mod current_nodes;
 mod database;
 mod disk_probe;
 mod engine;
@@ -42,13 +43,14 @@ mod corpus;
 mod mutation;
 
 pub use cached_nodes::CachedNodes;
-pub use change_set::{ChangeSet, StoredValue, ValueChange};
+pub use change_set::{ChangeSet, ReplacedState, StoredValue, ValueChange};
+pub use current_nodes::CurrentNodes;
 pub use error::StorageError;
 pub use flat::FlatEntry;
 pub use log_index::LogIndexQuery;
 pub use log_shard::LOG_SHARD_BLOCKS;
-pub use options::{ChainIdentity, Durability, StoreOptions};
-pub use record::{HeightEntry, RawReceipt, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
+pub use options::{ChainIdentity, Durability, NodeVersions, StoreOptions};
+pub use record::{FlushedTrie, HeightEntry, RawReceipt, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
 pub use store::{CacheStats, Store, StoreStats};
-pub use write::{BlockWrite, HeadChange, Rewind, StateChange};
+pub use write::{BlockWrite, HeadChange, NewNodes, Rewind, StateChange};
 pub use write_faults::WriteFault;

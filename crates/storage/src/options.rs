@@ -30,6 +30,35 @@ pub enum Durability {
     Power,
 }
 
+/// Versions of trie nodes that a directory holds. Fixed when it is created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NodeVersions {
+    /// All versions, by hash, in node files: every state has a trie, and proofs cost the same at any block.
+    #[default]
+    All,
+    /// The current version of each node, by position: the least disk, and a cost that hardly grows with the state. Tries of
+    /// recent blocks are derived from the head's by undoing changes.
+    Current,
+}
+
+impl NodeVersions {
+    pub(crate) fn row(self) -> &'static [u8] {
+        match self {
+            Self::All => b"all",
+            Self::Current => b"current",
+        }
+    }
+}
+
+impl fmt::Display for NodeVersions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::All => "all versions of trie nodes",
+            Self::Current => "the current trie nodes only",
+        })
+    }
+}
+
 /// Settings of a store.
 #[derive(Debug, Clone)]
 pub struct StoreOptions {
@@ -41,6 +70,8 @@ pub struct StoreOptions {
     pub max_open_files: i32,
     /// Durability of block writes.
     pub durability: Durability,
+    /// Versions of trie nodes.
+    pub node_versions: NodeVersions,
 }
 
 impl Default for StoreOptions {
@@ -50,6 +81,7 @@ impl Default for StoreOptions {
             write_buffer_bytes: 64 << 20,
             max_open_files: 256,
             durability: Durability::default(),
+            node_versions: NodeVersions::default(),
         }
     }
 }

@@ -26,6 +26,30 @@ pub struct HeightEntry {
     pub is_main: bool,
 }
 
+/// The block whose trie is in the column of current nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlushedTrie {
+    /// Number of the block.
+    pub number: u64,
+    /// Hash of the block.
+    pub hash: B256,
+    /// State root after the block.
+    pub root: B256,
+}
+
+impl FlushedTrie {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        [&self.number.to_be_bytes()[..], self.hash.as_slice(), self.root.as_slice()].concat()
+    }
+
+    pub(crate) fn decode(row: &[u8]) -> Option<Self> {
+        let mut reader = RowReader(row);
+        let number = u64::from_be_bytes(reader.take(8)?.try_into().ok()?);
+        let (hash, root) = (B256::from_slice(reader.take(32)?), B256::from_slice(reader.take(32)?));
+        reader.0.is_empty().then_some(Self { number, hash, root })
+    }
+}
+
 /// The receipts of a block with the hashes of their transactions, in block order.
 #[derive(Debug, Clone)]
 pub struct StoredReceipts {

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use quick_cache::sync::Cache;
 use rhizome_primitives::{B256, Bytes};
-use rhizome_trie::{NodeSource, SourceError};
+use rhizome_trie::{NodeSource, SourceError, StateDelta};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::properties;
 
 use crate::StorageError;
-use crate::change_set::{ChangeSet, StoredValue, StoredValueView};
-use crate::columns::{self, BANS_KEY, BLOCKS, CHANGES, HEAD_KEY, HEIGHTS, META, RECEIPTS, TRANSACTIONS};
+use crate::change_set::{ChangeSet, ReplacedState, StoredValue, StoredValueView};
+use crate::columns::{self, BANS_KEY, BLOCKS, CHANGES, FLUSHED_KEY, HEAD_KEY, HEIGHTS, META, RECEIPTS, TRANSACTIONS};
 use crate::database::Database;
 use crate::disk_probe::PROBE_BYTES;
 use crate::engine::NODES_FOLDER;
@@ -19,7 +19,8 @@ use crate::history;
 use crate::log_index::{self, LogIndexQuery};
 use crate::main_hashes::MainHashes;
 use crate::node_files::NodeFileError;
-use crate::record::{self, HeightEntry, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
+use crate::options::NodeVersions;
+use crate::record::{self, FlushedTrie, HeightEntry, RawReceipts, StoredBlock, StoredReceipts, TransactionLocation};
 use crate::write_faults::WriteFault;
 
 /// Look-ups in a cache since the start.
@@ -191,6 +192,22 @@ impl Store {
         history::visit_keys(&self.database, prefix, number, visit)
     }
 
+    /// Returns changes with the bytes of their new values.
+    pub fn delta_of(&self, changes: &ChangeSet) -> Result<StateDelta, StorageError> {
+        let writes = changes.iter().map(|(key, change)| Ok((key.to_vec(), self.load(&change.after)?)));
+        Ok(StateDelta { writes: writes.collect::<Result<_, StorageError>>()?, ..StateDelta::default() })
+    }
+
+    /// Returns the versions of trie nodes that the directory holds.
+    pub fn node_versions(&self) -> NodeVersions {
+        self.database.settings.options.node_versions
+    }
+
+    /// Returns the block whose trie is stored by position; `None` if nothing was flushed yet.
+    pub fn flushed_trie(&self) -> Result<Option<FlushedTrie>, StorageError> {
+        self.database.decoded(META, FLUSHED_KEY, FlushedTrie::decode)
+    }
+
     /// Returns the number of the current branch. It is odd while blocks leave the best chain.
     pub fn branch(&self) -> u64 {
         self.main_hashes.branch()
@@ -242,9 +259,14 @@ impl Store {
         log_index::candidates(&self.database, query, from, to)
     }
 
+    /// Returns how the state after a block was replaced; `None` if it was not.
+    pub fn replaced_state(&self, block: &B256) -> Result<Option<ReplacedState>, StorageError> {
+        self.database.decoded(META, &columns::original_root_key(block), ReplacedState::decode)
+    }
+
     /// Returns the state root that the transactions of a block led to; `None` if the state was not replaced.
     pub fn original_state_root(&self, block: &B256) -> Result<Option<B256>, StorageError> {
-        self.database.decoded(META, &columns::original_root_key(block), |row| B256::try_from(row).ok())
+        Ok(self.replaced_state(block)?.map(|replaced| replaced.original_root))
     }
 
     /// Copies the running database into a folder that does not exist yet on the same disk, with hard links.

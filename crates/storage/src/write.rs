@@ -3,14 +3,18 @@ use std::mem;
 use std::sync::atomic::Ordering;
 
 use rhizome_primitives::{Address, B256, Bytes, Receipt, U256};
-use rhizome_trie::NodeBatch;
+use rhizome_trie::{NodeBatch, NodeRows};
 use rocksdb::WriteBatch;
 
-use crate::change_set::ChangeSet;
-use crate::columns::{self, BANS_KEY, BLOCKS, CHANGES, HEAD_KEY, HEIGHTS, META, NODE_BATCHES, RECEIPTS, TRANSACTIONS};
+use crate::change_set::{ChangeSet, ReplacedState};
+use crate::columns::{
+    self, BANS_KEY, BLOCKS, CHANGES, FLUSHED_KEY, HEAD_KEY, HEIGHTS, META, NODE_BATCHES, RECEIPTS, TRANSACTIONS, TRIE,
+    VALUES,
+};
 use crate::disk_probe::PROBE_BYTES;
 use crate::node_journal::FlushError;
-use crate::record::{self, HeightEntry};
+use crate::options::NodeVersions;
+use crate::record::{self, FlushedTrie, HeightEntry};
 use crate::write_faults::WriteFault;
 use crate::{StorageError, Store, flat, history, log_index};
 
@@ -37,12 +41,27 @@ pub struct BlockWrite<'a> {
     pub receipts: &'a [Receipt],
     /// Encoding of each receipt.
     pub encoded_receipts: &'a [Bytes],
-    /// Trie nodes and long values that the block adds, by Keccak hash.
-    pub nodes: NodeBatch,
+    /// Trie nodes and long values that the block adds.
+    pub nodes: NewNodes,
     /// Changes of the state by the block; absent for a block that is not executed.
     pub changes: Option<&'a ChangeSet>,
     /// Present if the block becomes the head.
     pub head_change: Option<HeadChange<'a>>,
+}
+
+/// Trie nodes and long values that a write adds.
+#[derive(Default)]
+pub struct NewNodes {
+    /// By Keccak hash: nodes and long values of a directory with all versions, long values only of one with the current ones.
+    pub by_hash: NodeBatch,
+    /// Rows of a flush of the trie to the state after the write, of a directory with current nodes.
+    pub flushed: Option<NodeRows>,
+}
+
+impl From<NodeBatch> for NewNodes {
+    fn from(by_hash: NodeBatch) -> Self {
+        Self { by_hash, flushed: None }
+    }
 }
 
 /// Changes of the best chain when a block becomes the head.
@@ -61,10 +80,8 @@ pub struct StateChange<'a> {
     pub head: B256,
     /// Root of the new state.
     pub state_root: B256,
-    /// True if the transactions of the head lead to the new state.
-    pub is_original: bool,
-    /// Trie nodes and long values that the state adds, by Keccak hash.
-    pub nodes: NodeBatch,
+    /// Trie nodes and long values that the state adds.
+    pub nodes: NewNodes,
     /// Changes from the current state to the new one.
     pub changes: &'a ChangeSet,
 }
@@ -77,6 +94,10 @@ pub struct Rewind<'a> {
     pub head: B256,
     /// Number and hash of the blocks of the best chain above the new head, highest first.
     pub retracted: &'a [(u64, B256)],
+    /// State root after the new head.
+    pub state_root: B256,
+    /// Flush of the trie to the state after the new head. Needed if the deleted blocks are part of the flushed trie.
+    pub flushed: Option<NodeRows>,
 }
 
 impl BlockWrite<'_> {
@@ -85,7 +106,7 @@ impl BlockWrite<'_> {
         let changes = self.changes.map_or(0, ChangeSet::len);
         let rows = self.transaction_hashes.len() * 3 + changes * if self.head_change.is_some() { 3 } else { 1 };
         let receipts: usize = self.encoded_receipts.iter().map(|receipt| receipt.len()).sum();
-        self.raw.len() + self.nodes.bytes() + receipts + rows * ROW_BYTES + 4096
+        self.raw.len() + self.nodes.by_hash.bytes() + receipts + rows * ROW_BYTES + 4096
     }
 }
 
@@ -99,14 +120,18 @@ impl Store {
         self.database.check_writable()?;
         let engine = self.database.engine()?;
         let mut batch = WriteBatch::default();
-        self.batch_nodes(&mut batch, mem::take(&mut change.nodes))?;
+        let flushed = FlushedTrie { number: change.number, hash: change.head, root: change.state_root };
+        self.batch_nodes(&mut batch, mem::take(&mut change.nodes), flushed)?;
         let row = record::encode_block(&stored.raw, stored.total_difficulty, &change.state_root, &stored.senders);
         batch.put_cf(engine.column(BLOCKS)?, change.head, row);
         let (meta, key) = (engine.column(META)?, columns::original_root_key(&change.head));
-        if change.is_original {
-            batch.delete_cf(meta, key);
-        } else if self.original_state_root(&change.head)?.is_none() {
-            batch.put_cf(meta, key, stored.state_root);
+        let mut replaced = self.replaced_state(&change.head)?;
+        let original_root = replaced.as_ref().map_or(stored.state_root, |replaced| replaced.original_root);
+        let replacement = &mut replaced.get_or_insert_with(|| ReplacedState::new(original_root)).changes;
+        replacement.extend(change.changes.clone());
+        match replaced.filter(|replaced| !replaced.changes.is_empty()) {
+            Some(replaced) => batch.put_cf(meta, key, replaced.encode()),
+            None => batch.delete_cf(meta, key),
         }
         // The block changes its parent's state to the new one: later reads of the parent's state must not see the new values.
         let mut changes = self.changes(change.number, &change.head)?;
@@ -124,7 +149,8 @@ impl Store {
         self.database.check_writable()?;
         let engine = self.database.engine()?;
         let mut batch = WriteBatch::with_capacity_bytes(write.batch_bytes());
-        self.batch_nodes(&mut batch, mem::take(&mut write.nodes))?;
+        let flushed = FlushedTrie { number: write.number, hash: write.hash, root: write.state_root };
+        self.batch_nodes(&mut batch, mem::take(&mut write.nodes), flushed)?;
         let row = record::encode_block(write.raw, write.total_difficulty, &write.state_root, write.senders);
         batch.put_cf(engine.column(BLOCKS)?, write.hash, row);
         let row = record::encode_receipts(write.transaction_hashes, write.encoded_receipts);
@@ -199,9 +225,39 @@ impl Store {
         Ok(generation)
     }
 
+    /// Adds the nodes of a block to the batch.
+    fn batch_nodes(&self, batch: &mut WriteBatch, nodes: NewNodes, flushed: FlushedTrie) -> Result<(), StorageError> {
+        if self.database.settings.options.node_versions == NodeVersions::All {
+            return self.batch_node_versions(batch, nodes.by_hash);
+        }
+        let engine = self.database.engine()?;
+        let values = engine.column(VALUES)?;
+        for value in nodes.by_hash.iter() {
+            batch.put_cf(values, value.hash, value.message);
+        }
+        if let Some(rows) = nodes.flushed {
+            self.batch_flush(batch, rows, flushed)?;
+        }
+        Ok(())
+    }
+
+    /// Moves the column of current nodes to the trie of a block.
+    fn batch_flush(&self, batch: &mut WriteBatch, rows: NodeRows, flushed: FlushedTrie) -> Result<(), StorageError> {
+        let engine = self.database.engine()?;
+        let column = engine.column(TRIE)?;
+        for (position, message) in rows {
+            match message {
+                Some(message) => batch.put_cf(column, position, message),
+                None => batch.delete_cf(column, position),
+            }
+        }
+        batch.put_cf(engine.column(META)?, FLUSHED_KEY, flushed.encode());
+        Ok(())
+    }
+
     /// Adds the nodes of a block to the batch as one row. They are readable at once: a reader that sees the block
     /// finds its state.
-    fn batch_nodes(&self, batch: &mut WriteBatch, mut nodes: NodeBatch) -> Result<(), StorageError> {
+    fn batch_node_versions(&self, batch: &mut WriteBatch, mut nodes: NodeBatch) -> Result<(), StorageError> {
         let engine = self.database.engine()?;
         engine.journal.poll_tasks(&engine.files).map_err(|error| match error {
             FlushError::Files(error) => self.database.begin_fault(error, PROBE_BYTES),
@@ -251,7 +307,7 @@ impl Store {
     /// Deletes all blocks above a height, on the best chain and beside it, and sets the head, in one batch. Trie nodes
     /// and log postings stay: nodes are shared with other states, and postings are checked when they are read. Returns
     /// the generation of the flat state after the write.
-    pub fn delete_above(&self, rewind: &Rewind<'_>) -> Result<u64, StorageError> {
+    pub fn delete_above(&self, rewind: Rewind<'_>) -> Result<u64, StorageError> {
         let mut batch = WriteBatch::default();
         let engine = self.database.engine()?;
         let (heights, blocks) = (engine.column(HEIGHTS)?, engine.column(BLOCKS)?);
@@ -283,6 +339,10 @@ impl Store {
         }
         batch.put_cf(meta, HEAD_KEY, rewind.head);
         flat::add_to_batch(&self.database, &mut batch, &difference)?;
+        if let Some(rows) = rewind.flushed {
+            let flushed = FlushedTrie { number: rewind.height, hash: rewind.head, root: rewind.state_root };
+            self.batch_flush(&mut batch, rows, flushed)?;
+        }
         self.main_hashes.change(|| self.write_new_head(batch))
     }
 

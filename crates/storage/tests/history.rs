@@ -3,8 +3,8 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
-use rhizome_primitives::Bytes;
-use rhizome_storage::Store;
+use rhizome_primitives::{B256, Bytes};
+use rhizome_storage::{Rewind, Store};
 
 use crate::{NumberAndHash, TestBlock, temporary};
 
@@ -100,7 +100,8 @@ fn every_state_is_read_after_extensions_branches_and_rewinds() {
         let retracted: Vec<NumberAndHash> =
             blocks.drain(low + 1..).rev().map(|block| block.number_and_hash()).collect();
         let head = blocks.last().map(|block| block.hash).unwrap_or_default();
-        store.delete_above(&rhizome_storage::Rewind { height: low as u64, head, retracted: &retracted }).unwrap();
+        let rewind = Rewind { height: low as u64, head, retracted: &retracted, state_root: B256::ZERO, flushed: None };
+        store.delete_above(rewind).unwrap();
         assert_states(&store, &branch_states[..=low]);
         Ok(())
     };

@@ -128,7 +128,7 @@ impl TestBlock {
             transaction_hashes: &self.transactions,
             receipts: &self.receipts,
             encoded_receipts: &encoded,
-            nodes: self.nodes.clone(),
+            nodes: self.nodes.clone().into(),
             changes: Some(&changes),
             head_change,
         };

@@ -81,8 +81,9 @@ fn a_rewind_deletes_all_blocks_above_its_height() {
     one.write_best(&store);
     let before = two.write_best(&store);
     beside.write_beside(&store);
-    let rewind = Rewind { height: 1, head: one.hash, retracted: &[two.number_and_hash()] };
-    let generation = store.delete_above(&rewind).unwrap();
+    let retracted = [two.number_and_hash()];
+    let rewind = Rewind { height: 1, head: one.hash, retracted: &retracted, state_root: B256::ZERO, flushed: None };
+    let generation = store.delete_above(rewind).unwrap();
     assert_eq!(generation, before + 1);
     assert_eq!(store.head().unwrap(), Some(one.hash));
     assert_eq!(store.highest_number().unwrap(), Some(1));

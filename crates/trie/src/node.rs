@@ -1,6 +1,7 @@
 //! Trie nodes and the links to their children.
 
 use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use rhizome_primitives::{B256, Bytes, keccak256};
@@ -48,9 +49,29 @@ pub(crate) struct TrieNode {
     message_length: usize,
     below_left: ChildInfo,
     below_right: ChildInfo,
-    /// True if the source has this node (inside its parent if embedded), or a commit has returned it.
-    is_saved: bool,
+    /// True if the source has this node (inside its parent if embedded), or a commit or flush has returned it.
+    is_saved: SavedFlag,
     hash: OnceLock<B256>,
+}
+
+/// Flag that a flush sets in nodes that other versions share.
+#[derive(Debug)]
+struct SavedFlag(AtomicBool);
+
+impl SavedFlag {
+    fn get(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn set(&self, is_saved: bool) {
+        self.0.store(is_saved, Ordering::Relaxed);
+    }
+}
+
+impl Clone for SavedFlag {
+    fn clone(&self) -> Self {
+        Self(AtomicBool::new(self.get()))
+    }
 }
 
 /// Summary of a child, so that a change of one child does not load the other.
@@ -58,7 +79,7 @@ pub(crate) struct TrieNode {
 struct ChildInfo {
     /// Length of the message of an embedded child, otherwise 0.
     embedded_length: u8,
-    /// True if anything in the child is not committed. Can be true for a committed child.
+    /// True if anything in the child is not committed. Can be true for a child that was committed or flushed.
     is_unsaved: bool,
 }
 
@@ -156,7 +177,7 @@ impl Link {
             Link::Loaded(node) => ChildInfo {
                 // At most EMBEDDING_LIMIT.
                 embedded_length: if node.is_embeddable() { node.message_length as u8 } else { 0 },
-                is_unsaved: !node.is_saved,
+                is_unsaved: !node.is_saved(),
             },
             Link::Empty | Link::Stored(_) => ChildInfo::default(),
         }
@@ -214,7 +235,7 @@ impl TrieNode {
             right,
             children_size,
             message_length: 0,
-            is_saved,
+            is_saved: SavedFlag(AtomicBool::new(is_saved)),
             hash: OnceLock::new(),
         };
         node.measure();
@@ -239,7 +260,7 @@ impl TrieNode {
             self.below_right = self.right.summary();
         }
         self.children_size = children_size;
-        self.is_saved = false;
+        self.is_saved.set(false);
         self.hash = OnceLock::new();
         self.measure();
     }
@@ -288,7 +309,7 @@ impl TrieNode {
     pub(crate) fn unsaved_children(&self) -> impl Iterator<Item = &Arc<TrieNode>> {
         let children = [(&self.left, self.below_left), (&self.right, self.below_right)];
         children.into_iter().filter_map(|(link, below)| match link {
-            Link::Loaded(node) if below.is_unsaved => Some(node),
+            Link::Loaded(node) if below.is_unsaved && !node.is_saved() => Some(node),
             _ => None,
         })
     }
@@ -360,8 +381,13 @@ impl TrieNode {
         self.hash.get_or_init(|| hash)
     }
 
-    fn add_rows(&self, above: &mut Path, rows: &mut NodeRows) {
-        if self.is_saved || (!above.is_empty() && self.is_embeddable()) {
+    /// `above`: key bits above the node; as before afterwards.
+    fn flush(&self, above: &mut Path, rows: &mut NodeRows) {
+        if self.is_saved() {
+            return;
+        }
+        self.is_saved.set(true);
+        if !above.is_empty() && self.is_embeddable() {
             return;
         }
         rows.insert(NodePosition::below_path(above).row_key(), Some(self.message()));
@@ -373,20 +399,20 @@ impl TrieNode {
                 && below.is_unsaved
             {
                 above.push(bit);
-                node.add_rows(above, rows);
+                node.flush(above, rows);
                 above.truncate(end);
             }
         }
         above.truncate(length);
     }
 
-    /// Returns true if the source has this node (inside its parent if embedded), or a commit has returned it.
+    /// Returns true if the source has this node (inside its parent if embedded), or a commit or flush has returned it.
     pub(crate) fn is_saved(&self) -> bool {
-        self.is_saved
+        self.is_saved.get()
     }
 
     fn mark_saved(&mut self) {
-        self.is_saved = true;
+        self.is_saved.set(true);
         if let NodeValue::Long { is_saved, .. } = &mut self.value {
             *is_saved = true;
         }
@@ -403,7 +429,7 @@ const PARALLEL_WORK: usize = 1024;
 
 impl Link {
     fn has_unsaved(&self) -> bool {
-        matches!(self, Link::Loaded(node) if !node.is_saved)
+        matches!(self, Link::Loaded(node) if !node.is_saved())
     }
 
     /// Marks the subtree as committed and adds the messages and long values that were not, children first. The message
@@ -424,18 +450,17 @@ impl Link {
         self.mark_saved();
     }
 
-    /// Marks the subtree as committed and adds the rows of nodes that were not. `above`: key bits above the node; as before
-    /// afterwards. The root has a row even if it is short enough to be embedded.
-    pub(crate) fn flush(&mut self, above: &mut Path, rows: &mut NodeRows) {
+    /// Marks the subtree as flushed, for all versions that share it, and adds the rows of nodes that were not. The root has a row
+    /// even if it is short enough to be embedded.
+    pub(crate) fn flush(&self, rows: &mut NodeRows) {
         if let Link::Loaded(node) = self {
-            node.add_rows(above, rows);
+            node.flush(&mut Path::default(), rows);
         }
-        self.mark_saved();
     }
 
     fn mark_saved(&mut self) {
         if let Link::Loaded(shared) = self
-            && !shared.is_saved
+            && !shared.is_saved()
         {
             Arc::make_mut(shared).mark_saved();
         }
@@ -445,7 +470,7 @@ impl Link {
     /// demand.
     pub(crate) fn trimmed(&self, levels: usize) -> Link {
         let Some(node) = self.in_memory() else { return self.clone() };
-        if !node.is_saved || node.is_embeddable() {
+        if !node.is_saved() || node.is_embeddable() {
             return self.clone();
         }
         if levels == 0 {

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use rhizome_primitives::{B256, Bytes, DecodeError, keccak256};
 
 use crate::error::TrieError;
+use crate::message::SHORT_VALUE_LIMIT;
 
 /// Failure to read a state. The absence of a key is not a failure.
 #[derive(Debug, thiserror::Error)]
@@ -72,6 +73,12 @@ impl StateDelta {
             })?;
         }
         Ok(())
+    }
+
+    /// Iterates over the new values that are stored by their Keccak hash.
+    pub fn long_values(&self) -> impl Iterator<Item = (B256, Bytes)> {
+        let values = self.writes.values().flatten();
+        values.filter(|value| value.len() > SHORT_VALUE_LIMIT).map(|value| (keccak256(value), value.clone()))
     }
 
     /// Returns true if nothing changes.

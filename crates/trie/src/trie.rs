@@ -12,7 +12,7 @@ use crate::error::TrieError;
 use crate::node::{Link, TrieNode};
 use crate::node_batch::NodeBatch;
 use crate::nodes::TrieNodes;
-use crate::path::{Path, bit};
+use crate::path::bit;
 use crate::source::{NodePosition, NodeRows, NodeSource};
 use crate::state::{StateDelta, StateError, StateReader};
 use crate::update::{Action, Change, update};
@@ -39,7 +39,6 @@ pub struct Trie {
     /// Row keys of positions that may have lost their node since the last flush. `None`: the source finds nodes by hash.
     vacated: Option<BTreeSet<Vec<u8>>>,
 }
-
 
 impl Trie {
     /// Creates the trie without keys.
@@ -225,7 +224,7 @@ impl Trie {
         self.root_hash();
         let vacated = self.vacated.as_mut().map(mem::take).unwrap_or_default();
         let mut rows: NodeRows = vacated.into_iter().map(|position| (position, None)).collect();
-        self.root.flush(&mut Path::default(), &mut rows);
+        self.root.flush(&mut rows);
         self.changed = 0;
         rows
     }
@@ -239,6 +238,11 @@ impl Trie {
     /// memory in addition to loaded nodes.
     pub fn created_nodes(&self) -> usize {
         self.created
+    }
+
+    /// Returns the number of changes since the last commit or flush.
+    pub fn changed_keys(&self) -> usize {
+        self.changed
     }
 
     /// Frees the nodes, possibly millions, on another thread.

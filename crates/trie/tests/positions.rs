@@ -1,4 +1,4 @@
-//! Tries whose nodes are stored by position: the rows are always those of a trie built anew.
+//! Tries whose nodes are stored by position: the rows are always those of a trie built in one piece.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -79,8 +79,9 @@ fn rebuilt(trie: &Trie) -> BTreeMap<Vec<u8>, Vec<u8>> {
 }
 
 #[test]
-fn rows_are_those_of_a_trie_built_anew() {
-    let writes = prop::collection::vec((0..140_usize, prop::sample::select(vec![0_usize, 1, 4, 30, 32, 33, 60])), 0..12);
+fn rows_are_those_of_a_trie_built_in_one_piece() {
+    let writes =
+        prop::collection::vec((0..140_usize, prop::sample::select(vec![0_usize, 1, 4, 30, 32, 33, 60])), 0..12);
     let step = (prop::collection::vec(0..40_usize, 0..2), writes);
     // Each step with whether the trie is flushed, and whether it is opened again, after it.
     let steps = prop::collection::vec((step, any::<bool>(), any::<bool>()), 1..25);

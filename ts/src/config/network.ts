@@ -44,6 +44,16 @@ export function healthLimitsOf(config: Config): HealthLimits {
   }
 }
 
+/** Blocks below the head whose states can be proven on public networks: what wallets and bridges ask for. */
+const publicProvenBlocks = 128
+
+/** Returns the number of blocks below the head whose states have a trie; null: all blocks. */
+export function provenBlocksOf(config: Config): number | null {
+  const { proofs } = config.storage
+  if (proofs === '') return isDevelopment(config) ? null : publicProvenBlocks
+  return proofs === 'all' ? null : Number(proofs)
+}
+
 export function hasWallet(config: Config): boolean {
   return config.wallet ?? isDevelopment(config)
 }

@@ -398,6 +398,10 @@ export const schema = section('', {
   storage: section('The database.', {
     cacheMegabytes: whole('Memory for cached data.', 256, 8),
     writeBufferMegabytes: whole('Memory for rows that are not in files yet. More makes long imports faster.', 64, 1),
+    proofs: pattern(
+      'Blocks below the head whose states can be proven and simulated: a number, or all, which takes several times the disk. Fixed when the data directory is created. Empty: all on development networks, else 128.',
+      '^(all|[0-9]{1,9})?$',
+    ),
     powerSafe: yesNo('Sync the disk at each block, so that a loss of power loses no block. Slower.', false),
   }),
 

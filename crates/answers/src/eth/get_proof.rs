@@ -16,7 +16,8 @@ const MOST_KEYS: usize = 1024;
 /// hash `storageHash`.
 ///
 /// Fails with -32602 at `pending` and for more than 1,024 keys, with -32600 for an unknown block, with -32000 for a block
-/// whose header does not commit to the state in the format of the nodes (RSKIP-126).
+/// whose header does not commit to the state in the format of the nodes (RSKIP-126), or whose trie is not kept
+/// (`storage.proofs`).
 pub fn answer(node: &Node, address: &Address, positions: &[U256], at: &BlockId<'_>, deadline: &Deadline) -> Answer {
     if positions.len() > MOST_KEYS {
         let message =
@@ -32,8 +33,7 @@ pub fn answer(node: &Node, address: &Address, positions: &[U256], at: &BlockId<'
         };
         return Err(RpcError::new(ErrorCode::ServerError, message));
     }
-    let proven = Proven { state: node.chain().state_trie(&record)?, address };
-    proven.write(positions, deadline)
+    node.with_state_trie(&record, |state| Proven { state, address }.write(positions, deadline))
 }
 
 /// An account in a state.

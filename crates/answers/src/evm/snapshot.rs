@@ -6,5 +6,5 @@ use crate::node::Node;
 
 /// The id of a new snapshot: 1, 2, and so on.
 pub fn answer(node: &Node) -> Answer {
-    Ok(json::quantity(node.chain().snapshot()))
+    Ok(json::quantity(node.chain().snapshot()?))
 }

@@ -39,20 +39,32 @@ pub(crate) fn run(
     if calls > MAX_CALLS {
         return Err(RpcError::new(ErrorCode::SimulationLimit, format!("too many calls: {calls} > {MAX_CALLS}")));
     }
-    let chain = node.chain();
     let header = &base.block.header;
     let planned = plan(simulation, header.number, header.timestamp)?;
+    node.with_state_trie(base, |trie| run_on(node, simulation, base, &planned, trie, deadline))
+}
+
+fn run_on(
+    node: &Node,
+    simulation: &Simulation,
+    base: &Arc<BlockRecord>,
+    planned: &[Planned<'_>],
+    trie: Trie,
+    deadline: &Deadline,
+) -> Result<Vec<SimulatedBlock>, RpcError> {
+    let chain = node.chain();
+    let header = &base.block.header;
     let mut run = Run {
         node,
         simulation,
         deadline,
-        trie: chain.state_trie(base)?,
+        trie,
         ancestry: SimulatedAncestry { base: chain.ancestry(base), above: header.number, blocks: Vec::new() },
         gas_left: node.options().call_gas_cap,
     };
     let mut parent = header.clone();
     let mut blocks = Vec::with_capacity(planned.len());
-    for planned in &planned {
+    for planned in planned {
         let simulated = run.block(planned, &parent)?;
         parent = simulated.block.header.clone();
         blocks.push(simulated);

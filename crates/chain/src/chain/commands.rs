@@ -77,7 +77,7 @@ impl Chain {
         to: u64,
         on_part: impl FnMut(VerifiedPart<'_>) -> ControlFlow<()>,
     ) -> Result<Verification, VerificationError> {
-        ChainVerifier { steps: &self.importer.steps }.verify_range(from, to, on_part)
+        ChainVerifier::new(&self.importer.steps).verify_range(from, to, on_part)
     }
 
     /// Makes the block of the best chain at `height` the head, deletes all blocks above it, on the best chain and off it, and
@@ -95,7 +95,7 @@ impl Chain {
     }
 
     /// Takes a snapshot of the head. Returns its id: 1, 2, and so on.
-    pub fn snapshot(&self) -> u64 {
+    pub fn snapshot(&self) -> Result<u64, ChainError> {
         self.snapshots.take()
     }
 

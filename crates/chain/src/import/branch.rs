@@ -39,7 +39,7 @@ pub(crate) fn execute(
         .store
         .difference(&positions(&way.retracted), &positions(&way.enacted))
         .map_err(ChainError::from)?;
-    state.enter_branch(base.state_root, difference);
+    state.enter_branch(base.state_root, difference)?;
     let executed =
         execute_ancestors(writer, state, ancestors).and_then(|()| execute_tip(writer, state, tip, becomes_head));
     if executed.is_err() {
@@ -127,7 +127,7 @@ fn execute_tip(
     let executed = steps.execute(tip, state.reader([]))?;
     let delta = Arc::clone(&executed.delta);
     let mut trie = state.take_trie();
-    let verified = steps.compare(executed, &mut trie)?;
+    let verified = steps.compare(executed, &mut trie, false)?;
     if !becomes_head {
         return Ok(steps.write_side(verified)?);
     }

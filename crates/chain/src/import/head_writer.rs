@@ -128,7 +128,9 @@ impl HeadWriter {
     /// Returns to the state of the head after a defect.
     pub(crate) fn reopen(&mut self) {
         self.settle();
-        self.state.lock().reopen(self.steps.publisher.head().record.state_root);
+        let head = self.steps.publisher.head();
+        // A failure shows again at the next block.
+        drop(self.state.lock().reopen(&head.record, &self.steps.archive));
     }
 
     /// Executes a block that is stored without execution, and its ancestors.
@@ -265,7 +267,7 @@ impl HeadWriter {
         let delta = Arc::clone(&executed.delta);
         let mut trie = state.take_trie();
         let written =
-            self.steps.compare(executed, &mut trie).and_then(|verified| Ok(self.steps.write_child(verified)?));
+            self.steps.compare(executed, &mut trie, true).and_then(|verified| Ok(self.steps.write_child(verified)?));
         match written {
             Ok(()) => {
                 state.advance(trie, &delta);
@@ -274,7 +276,11 @@ impl HeadWriter {
                 }
                 Ok(ImportOutcome::ImportedBest)
             }
-            Err(failure) => self.outcome(hash, failure),
+            Err(failure) => {
+                let head = self.steps.publisher.head();
+                state.reopen(&head.record, &self.steps.archive)?;
+                self.outcome(hash, failure)
+            }
         }
     }
 

@@ -9,8 +9,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use rhizome_primitives::{B256, Bytes, keccak256};
-use rhizome_storage::{ChangeSet, StorageError, Store, StoredValue};
+use rhizome_storage::{ChangeSet, CurrentNodes, NodeVersions, StorageError, Store, StoredValue};
 use rhizome_trie::{NodeSource, SourceError, StateDelta, StateError, StateReader, Trie};
+
+use crate::archive::Archive;
+use crate::archive::derived_trie::move_trie;
+use crate::archive::record::BlockRecord;
+use crate::error::ChainError;
 
 /// Memory of a loaded trie node, estimated, in bytes.
 const NODE_BYTES: usize = 256;
@@ -24,7 +29,8 @@ const VALUE_BYTES: usize = 160;
 /// State of the importer. Between two jobs it is that of the head.
 pub(crate) struct ImportState {
     trie: Trie,
-    source: Arc<CountingSource>,
+    source: ImportNodes,
+    store: Arc<Store>,
     /// Number of loaded nodes at which the trie is trimmed.
     budget: usize,
     values: Arc<CachedValues>,
@@ -77,12 +83,13 @@ fn empty_cache(bytes: usize) -> CachedValues {
 }
 
 impl ImportState {
-    /// Opens the state with a root. Trie nodes take up to about `memory_bytes`.
-    pub(crate) fn open(root: B256, store: &Arc<Store>, memory_bytes: usize) -> Self {
-        let source = Arc::new(CountingSource { store: Arc::clone(store), loads: AtomicUsize::new(0) });
-        let trie = Trie::open(root, Arc::clone(&source) as _);
+    /// Opens the state after the best block. Trie nodes take up to about `memory_bytes`.
+    pub(crate) fn open(head: &Arc<BlockRecord>, archive: &Archive, memory_bytes: usize) -> Result<Self, ChainError> {
+        let store = Arc::clone(&archive.store);
+        let source = ImportNodes::new(&store);
+        let trie = source.head_trie(head, archive)?;
         let values = Arc::new(empty_cache(memory_bytes / VALUES_SHARE));
-        Self { trie, source, budget: memory_bytes / NODE_BYTES, values, branch: None }
+        Ok(Self { trie, source, store, budget: memory_bytes / NODE_BYTES, values, branch: None })
     }
 
     /// Returns the trie after the last compared block.
@@ -93,26 +100,21 @@ impl ImportState {
     /// Returns the state after the last executed block, valid until the next change. `in_flight` are the changes of executed
     /// blocks that are not written yet, oldest first.
     pub(crate) fn reader(&self, in_flight: impl IntoIterator<Item = Arc<StateDelta>>) -> Arc<dyn StateReader> {
-        let (values, store) = (Arc::clone(&self.values), Arc::clone(&self.source.store));
+        let (values, store) = (Arc::clone(&self.values), Arc::clone(&self.store));
         let branch = self.branch.as_ref().map(|branch| Arc::clone(&branch.changes));
         Arc::new(ImportStateReader { values, unwritten: in_flight.into_iter().collect(), branch, store })
     }
 
-    /// Hands out the trie to be changed. Nodes without another owner are changed in place. If the change fails, the nodes are
-    /// loaded again.
+    /// Hands out the trie to be changed. Nodes without another owner are changed in place. If the change fails, the state must be
+    /// opened again ([`ImportState::reopen`]) or leave its branch.
     pub(crate) fn take_trie(&mut self) -> Trie {
-        let unchanged = self.trie_at(self.trie.root_hash());
-        mem::replace(&mut self.trie, unchanged)
+        let taken = self.source.trie_at(self.trie.root_hash());
+        mem::replace(&mut self.trie, taken)
     }
 
     /// Takes back the trie that was handed out, after the blocks whose values are cached.
     pub(crate) fn put_trie(&mut self, trie: Trie) {
         self.trie = trie;
-    }
-
-    /// Opens another state with the same source of nodes.
-    pub(crate) fn trie_at(&self, root: B256) -> Trie {
-        Trie::open(root, Arc::clone(&self.source) as _)
     }
 
     /// Moves to the state after another block. `flat` is the difference between both states.
@@ -128,20 +130,29 @@ impl ImportState {
         }
     }
 
-    /// Returns to the state with this root, that of the head, after a failure.
-    pub(crate) fn reopen(&mut self, root: B256) {
+    /// Returns to the state of the best block after a failure.
+    pub(crate) fn reopen(&mut self, head: &Arc<BlockRecord>, archive: &Archive) -> Result<(), ChainError> {
         self.branch = None;
-        self.trie = self.trie_at(root);
         self.values.clear();
+        self.trie = self.source.head_trie(head, archive)?;
+        Ok(())
     }
 
-    /// Moves to the state of a block beside the best chain. `changes` lead from the state of the head to it; readers go
-    /// through them from here on.
-    pub(crate) fn enter_branch(&mut self, root: B256, changes: ChangeSet) {
-        let trie = self.trie_at(root);
+    /// Moves to the state with this root after a block beside the best chain. `changes` lead from the state of the head to it;
+    /// readers go through them from here on.
+    pub(crate) fn enter_branch(&mut self, root: B256, changes: ChangeSet) -> Result<(), ChainError> {
+        let trie = match &self.source {
+            ImportNodes::Versions(_) => self.source.trie_at(root),
+            ImportNodes::Current(_) => {
+                let mut trie = self.trie.clone();
+                trie.apply(&self.store.delta_of(&changes)?)?;
+                trie
+            }
+        };
         let head_trie = mem::replace(&mut self.trie, trie);
         self.branch = Some(BranchState { head_trie, changes: Arc::new(changes) });
         self.values.clear();
+        Ok(())
     }
 
     /// Adds the changes of a block of the branch that was written.
@@ -167,13 +178,13 @@ impl ImportState {
 
     /// Whether the memory for nodes is used up by loaded ones and by `made` new ones.
     pub(crate) fn is_full(&self, made: usize) -> bool {
-        self.source.loads.load(Ordering::Relaxed).saturating_add(made) > self.budget
+        self.source.loads().load(Ordering::Relaxed).saturating_add(made) > self.budget
     }
 
     /// Drops all nodes but those near the root. All must be on disk.
     pub(crate) fn trim(&mut self) {
         self.trie = self.trie.trimmed(TRIM_LEVELS);
-        self.source.loads.store(0, Ordering::Relaxed);
+        self.source.loads().store(0, Ordering::Relaxed);
     }
 }
 
@@ -263,6 +274,52 @@ impl StateReader for ImportStateReader {
             }
         }
         Ok(())
+    }
+}
+
+/// Source of the importer's trie nodes.
+enum ImportNodes {
+    /// All versions, by hash.
+    Versions(Arc<CountingSource>),
+    /// The current nodes, by position.
+    Current(Arc<CurrentNodes>),
+}
+
+impl ImportNodes {
+    fn new(store: &Arc<Store>) -> Self {
+        match store.node_versions() {
+            NodeVersions::All => {
+                Self::Versions(Arc::new(CountingSource { store: Arc::clone(store), loads: AtomicUsize::new(0) }))
+            }
+            NodeVersions::Current => Self::Current(Arc::new(CurrentNodes::new(store))),
+        }
+    }
+
+    fn loads(&self) -> &AtomicUsize {
+        match self {
+            Self::Versions(source) => &source.loads,
+            Self::Current(source) => source.loads(),
+        }
+    }
+
+    /// Opens the trie with a root, which must be stored.
+    fn trie_at(&self, root: B256) -> Trie {
+        match self {
+            Self::Versions(source) => Trie::open(root, Arc::clone(source) as _),
+            Self::Current(source) => Trie::open_by_position(root, Arc::clone(source) as _),
+        }
+    }
+
+    /// Opens the trie of the best block. Current nodes are those of the last flush: the changes since then are applied again.
+    fn head_trie(&self, head: &Arc<BlockRecord>, archive: &Archive) -> Result<Trie, ChainError> {
+        let flushed = match self {
+            Self::Versions(_) => None,
+            Self::Current(_) => archive.store.flushed_trie()?,
+        };
+        let Some(flushed) = flushed else { return Ok(self.trie_at(head.state_root)) };
+        let mut trie = self.trie_at(flushed.root);
+        move_trie(archive, &mut trie, &archive.known_record(&flushed.hash)?, head)?;
+        Ok(trie)
     }
 }
 

@@ -93,7 +93,7 @@ impl PipelineState {
         let mut slot = self.trie.lock();
         let verified = match slot.take().filter(|_| !self.is_broken()) {
             None => Err(BlockFate::Dropped),
-            Some(mut trie) => match steps.compare(executed, &mut trie) {
+            Some(mut trie) => match steps.compare(executed, &mut trie, !is_side) {
                 Ok(verified) => {
                     self.made.store(trie.created_nodes(), Ordering::Relaxed);
                     *slot = Some(trie);
@@ -236,7 +236,9 @@ impl ImportPipeline {
         match trie {
             Some(trie) if !is_broken => state.put_trie(trie),
             _ => {
-                state.reopen(self.steps.publisher.head().record.state_root);
+                let head = self.steps.publisher.head();
+                // A failure shows again at the next block.
+                drop(state.reopen(&head.record, &self.steps.archive));
                 self.steps.archive.forget_all();
                 if stages.threads.iter().any(JoinHandle::is_finished) {
                     self.stages = None;

@@ -53,17 +53,18 @@ pub(crate) fn recover(writer: &mut HeadWriter) -> Result<(), ChainError> {
     archive.forget_all();
     publisher.note_side_change();
     let (old, record) = (publisher.head(), archive.stored_head()?);
-    *state = ImportState::open(record.state_root, &archive.store, writer.steps.config.cache_bytes);
+    *state = ImportState::open(&record, archive, writer.steps.config.cache_bytes)?;
+    let trie = archive.reader_trie(state.trie());
     let generation = archive.store.generation();
     archive.store.clear_write_fault();
     if record.hash == old.hash() {
-        publisher.publish_state(record, generation);
+        publisher.publish_state(record, generation, trie);
         return Ok(());
     }
     // The failed write is on disk after all. If it deleted blocks, they cannot be read any more.
     let change = BranchChange::plan(archive, &old.record, &record)
         .unwrap_or_else(|_| BranchChange { retracted: vec![Arc::clone(&old.record)], enacted: Vec::new() });
-    publisher.publish(record, generation, &change, &change.retracted);
+    publisher.publish(record, generation, trie, &change, &change.retracted);
     Ok(())
 }
 #[cfg(test)]
@@ -90,7 +91,8 @@ mod tests {
         // The write of the second block failed, but the block is on disk.
         let second = chain.mine(NOW).unwrap();
         let before = Arc::clone(&first);
-        chain.importer().run(move |writer| writer.steps.publisher.publish_state(before, 0)).unwrap();
+        let trie = chain.state_trie(&before).unwrap();
+        chain.importer().run(move |writer| writer.steps.publisher.publish_state(before, 0, trie)).unwrap();
         let events = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&events);
         chain.on_event(Box::new(move |event| {

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use rhizome_storage::Rewind;
+use rhizome_storage::{NodeVersions, Rewind};
 
+use crate::archive::derived_trie::move_trie;
 use crate::error::ChainError;
 use crate::head::branch_change::{BranchChange, positions};
 use crate::import::head_writer::HeadWriter;
@@ -41,10 +42,20 @@ fn delete_above(writer: &mut HeadWriter, height: u64) -> Result<(), ChainError> 
     let change = BranchChange::plan(archive, &head.record, &target)?;
     archive.remember_deleted(&change.retracted);
     let retracted = positions(&change.retracted);
-    let generation = archive.store.delete_above(&Rewind { height, head: target.hash, retracted: &retracted })?;
-    *state = ImportState::open(target.state_root, &archive.store, writer.steps.config.cache_bytes);
+    let flushed = match archive.store.node_versions() {
+        NodeVersions::Current if !retracted.is_empty() => {
+            // The flushed trie may contain the deleted blocks.
+            let mut trie = state.take_trie();
+            move_trie(archive, &mut trie, &head.record, &target)?;
+            Some(trie.flush())
+        }
+        _ => None,
+    };
+    let rewind = Rewind { height, head: target.hash, retracted: &retracted, state_root: target.state_root, flushed };
+    let generation = archive.store.delete_above(rewind)?;
+    *state = ImportState::open(&target, archive, writer.steps.config.cache_bytes)?;
     archive.forget_all();
-    publisher.publish(target, generation, &change, &[]);
+    publisher.publish(target, generation, archive.reader_trie(state.trie()), &change, &[]);
     // The same block may be mined again, without a change by hand of the state after it.
     publisher.note_state_change();
     Ok(())

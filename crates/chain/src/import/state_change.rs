@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rhizome_evm::State;
 use rhizome_primitives::B256;
 use rhizome_storage::{ChangeSet, StateChange};
-use rhizome_trie::{StateDelta, StateError, Trie, diff};
+use rhizome_trie::{StateDelta, StateError, Trie};
 
 use crate::error::ChainError;
 use crate::import::head_writer::HeadWriter;
@@ -35,17 +35,24 @@ pub(crate) fn change_state(
     replace_state(writer, state, trie, &delta)
 }
 
-/// Replaces the state after the best block by a stored one, if `block` is the best block and has another state.
-pub(crate) fn restore_state(writer: &mut HeadWriter, block: &B256, root: B256) -> Result<(), ChainError> {
-    let head = writer.steps.publisher.head();
-    if head.hash() != *block || head.record.state_root == root {
+/// If `block` is the best block, replaces the state after it by the state of its transactions with `changes`.
+pub(crate) fn restore_state(writer: &mut HeadWriter, block: &B256, changes: &ChangeSet) -> Result<(), ChainError> {
+    let archive = Arc::clone(&writer.steps.archive);
+    if writer.steps.publisher.head().hash() != *block {
+        return Ok(());
+    }
+    let replaced = archive.store.replaced_state(block)?;
+    let mut difference = replaced.map(|replaced| replaced.changes.reversed()).unwrap_or_default();
+    difference.extend(changes.clone());
+    if difference.is_empty() {
         return Ok(());
     }
     let shared = Arc::clone(&writer.state);
     let state = &mut *shared.lock();
-    let trie = state.trie_at(root);
-    let flat = diff(state.trie(), &trie)?;
-    replace_state(writer, state, trie, &flat)
+    let delta = archive.store.delta_of(&difference)?;
+    let mut trie = state.trie().clone();
+    trie.apply(&delta)?;
+    replace_state(writer, state, trie, &delta)
 }
 
 fn replace_state(
@@ -57,20 +64,20 @@ fn replace_state(
     let (archive, publisher) = (&writer.steps.archive, &writer.steps.publisher);
     let head = publisher.head();
     let state_root = trie.root_hash();
-    let original = archive.store.original_state_root(&head.hash())?.unwrap_or(head.record.state_root);
-    let is_original = original == state_root;
-    let nodes = trie.commit();
+    // Flushed: the changes since an earlier flush would lead to the state before.
+    let nodes = writer.steps.new_nodes(&mut trie, flat, true);
     let head_state = head.state();
     let changes = ChangeSet::of(flat, |key| head_state.get(key))?;
     let (number, hash) = (head.number(), head.hash());
-    let change = StateChange { number, head: hash, state_root, is_original, nodes, changes: &changes };
+    let change = StateChange { number, head: hash, state_root, nodes, changes: &changes };
     let generation = archive.store.write_state(change)?;
+    let reader = archive.reader_trie(&trie);
     state.advance(trie, flat);
     // Blocks that were invalid on the state before may be valid now.
     writer.invalid.clear();
     let record = Arc::new(head.record.with_state_root(state_root));
     archive.replace_record(&record);
-    publisher.publish_state(record, generation);
+    publisher.publish_state(record, generation, reader);
     publisher.note_state_change();
     Ok(())
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rhizome_evm::{AncestorBlock, BlockOutcome, Deadline, ExecError, execute_block};
 use rhizome_primitives::{Address, B256, Block, Bytes, Receipt, U256};
-use rhizome_storage::{BlockWrite, ChangeSet, HeadChange, StoredReceipts};
-use rhizome_trie::{NodeBatch, StateDelta, StateReader, Trie, list_root};
+use rhizome_storage::{BlockWrite, ChangeSet, HeadChange, NewNodes, NodeVersions, StoredReceipts};
+use rhizome_trie::{MemoryNodes, StateDelta, StateReader, Trie, list_root};
 
 use crate::archive::Archive;
 use crate::archive::ancestry::ChainAncestry;
@@ -57,9 +57,11 @@ pub(crate) struct VerifiedBlock {
     pub(crate) receipts: Vec<Receipt>,
     encoded_receipts: Vec<Bytes>,
     /// Changes of the block to the state.
-    changes: Arc<ChangeSet>,
-    /// Trie nodes that the block adds.
-    pub(crate) nodes: NodeBatch,
+    pub(crate) changes: Arc<ChangeSet>,
+    /// Trie nodes and long values that the block adds.
+    pub(crate) nodes: NewNodes,
+    /// The state after the block, for readers.
+    trie: Trie,
     is_stored: bool,
 }
 
@@ -111,21 +113,48 @@ impl ImportSteps {
     }
 
     /// Compares the header with the result of the execution. `trie` moves from the state of the parent to that of the block;
-    /// after a failure its content is undefined.
-    pub(crate) fn compare(&self, executed: ExecutedBlock, trie: &mut Trie) -> Result<VerifiedBlock, ImportFailure> {
-        let ExecutedBlock { checked, outcome, delta, changes } = executed;
+    /// after a failure its content is undefined. `may_flush`: the block becomes the best one, as a child of the best one.
+    pub(crate) fn compare(
+        &self,
+        executed: ExecutedBlock,
+        trie: &mut Trie,
+        may_flush: bool,
+    ) -> Result<VerifiedBlock, ImportFailure> {
+        trie.apply(&executed.delta)?;
+        let nodes = self.new_nodes(trie, &executed.delta, may_flush && trie.changed_keys() >= self.config.flushed_keys);
+        let reader = self.archive.reader_trie(trie);
+        let verified = self.compare_root(executed, trie.root_hash(), nodes, reader)?;
+        check_old_state_root(&verified.record.block.header, trie, &self.config.spec, self.config.old_state_roots)?;
+        Ok(verified)
+    }
+
+    /// Compares the header with the result of the execution and with the root of the state that it led to.
+    fn compare_root(
+        &self,
+        executed: ExecutedBlock,
+        state_root: B256,
+        nodes: NewNodes,
+        trie: Trie,
+    ) -> Result<VerifiedBlock, ImportFailure> {
+        let ExecutedBlock { checked, outcome, delta: _, changes } = executed;
         let CheckedBlock { block, raw, senders, total_difficulty, is_stored, .. } = checked;
         let spec = &self.config.spec;
         let encoded_receipts: Vec<Bytes> = outcome.receipts.iter().map(|receipt| receipt.encode().into()).collect();
         let items = encoded_receipts.iter().map(AsRef::as_ref);
         let receipts_root = list_root(items, is_orchid(spec, block.header.number))?;
-        trie.apply(&delta)?;
-        let nodes = trie.commit();
-        let state_root = trie.root_hash();
         check_outcome(&block.header, &ExecutionResult { outcome: &outcome, state_root, receipts_root }, spec)?;
-        check_old_state_root(&block.header, trie, spec, self.config.old_state_roots)?;
         let record = Arc::new(BlockRecord::new(block, raw.len(), total_difficulty, state_root, senders));
-        Ok(VerifiedBlock { record, raw, receipts: outcome.receipts, encoded_receipts, changes, nodes, is_stored })
+        Ok(VerifiedBlock { record, raw, receipts: outcome.receipts, encoded_receipts, changes, nodes, trie, is_stored })
+    }
+
+    /// Returns what a changed trie adds to the database. `is_flushed`: with the rows of all nodes since the last flush.
+    pub(crate) fn new_nodes(&self, trie: &mut Trie, delta: &StateDelta, is_flushed: bool) -> NewNodes {
+        match self.archive.store.node_versions() {
+            NodeVersions::All => trie.commit().into(),
+            NodeVersions::Current => {
+                NewNodes { by_hash: delta.long_values().collect(), flushed: is_flushed.then(|| trie.flush()) }
+            }
+        }
     }
 
     /// Makes all checks of an import without writing. `trie` is the state of the parent.
@@ -137,7 +166,19 @@ impl ImportSteps {
     ) -> Result<VerifiedBlock, ImportFailure> {
         let checked = self.check(prepared, parent)?;
         let executed = self.execute(checked, Arc::new(trie.clone()))?;
-        self.compare(executed, trie)
+        self.compare(executed, trie, false)
+    }
+
+    /// Makes all checks of an import but that of the state root, without writing. `state` is that of the parent.
+    pub(crate) fn verify_without_root(
+        &self,
+        prepared: PreparedBlock,
+        parent: &AncestorBlock,
+        state: Arc<dyn StateReader>,
+    ) -> Result<VerifiedBlock, ImportFailure> {
+        let executed = self.execute(self.check(prepared, parent)?, state)?;
+        let header_root = B256::try_from(executed.checked.block.header.state_root.as_ref()).unwrap_or_default();
+        self.compare_root(executed, header_root, NewNodes::default(), Trie::empty(Arc::new(MemoryNodes::default())))
     }
 
     /// Writes a child of the best block and makes it the best block.
@@ -148,9 +189,9 @@ impl ImportSteps {
 
     /// Writes a block and makes it the best block.
     pub(crate) fn write_best(&self, block: VerifiedBlock, change: &BranchChange) -> Result<(), ImportError> {
-        let record = Arc::clone(&block.record);
+        let (record, trie) = (Arc::clone(&block.record), block.trie.clone());
         let generation = self.write(block, Some(change))?;
-        self.publisher.publish(record, generation, change, &change.retracted);
+        self.publisher.publish(record, generation, trie, change, &change.retracted);
         Ok(())
     }
 
@@ -175,7 +216,7 @@ impl ImportSteps {
             transaction_hashes: &[],
             receipts: &[],
             encoded_receipts: &[],
-            nodes: NodeBatch::default(),
+            nodes: NewNodes::default(),
             changes: None,
             head_change: None,
         })?;

@@ -19,7 +19,6 @@ use rhizome_primitives::{
     Address, B256, Block, Bytes, ChainSpec, Header, Receipt, Rule, Transaction, largest_transaction_gas, rlp,
     uncles_hash,
 };
-use rhizome_storage::CachedNodes;
 use rhizome_trie::{StateReader, Trie, list_root, orchid_state_root};
 use skipped::ReportedReasons;
 
@@ -282,7 +281,7 @@ impl BlockBuilder {
         let state = if is_importer { Some(self.state.lock()) } else { self.state.try_lock() };
         match state.filter(|state| state.trie().root_hash() == root) {
             Some(state) => state.trie().clone(),
-            None => Trie::open(root, Arc::new(CachedNodes::new(&self.archive.store))),
+            None => head.trie().clone(),
         }
     }
 }

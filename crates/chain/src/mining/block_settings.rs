@@ -266,7 +266,7 @@ mod tests {
         let chain = open(|_config| {});
         let (ours, other) = (chain.coinbase(), Address::repeat_byte(7));
         let floor = chain.spec().constants.min_gas_limit;
-        let id = chain.snapshot();
+        let id = chain.snapshot().unwrap();
         let pending = |chain: &Chain| chain.pending_block(NOW).unwrap().block.header.clone();
         let before = pending(&chain);
         chain.set_coinbase(other);

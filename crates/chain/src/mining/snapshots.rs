@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use rhizome_primitives::B256;
+use rhizome_storage::ChangeSet;
 
+use crate::archive::Archive;
 use crate::error::ChainError;
 use crate::head::publisher::HeadPublisher;
 use crate::import::head_writer::HeadWriter;
@@ -15,35 +17,37 @@ use crate::mining::block_settings::{BlockSettings, ChosenSettings};
 /// The snapshots. The id of each is its position plus one.
 pub(crate) struct Snapshots {
     snapshots: Mutex<Vec<Snapshot>>,
+    archive: Arc<Archive>,
     publisher: Arc<HeadPublisher>,
     settings: Arc<BlockSettings>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Snapshot {
     height: u64,
     block: B256,
-    /// Root of the state after the block, which may have been replaced by hand.
-    state_root: B256,
+    /// Changes of the state after the block by hand.
+    changes: Arc<ChangeSet>,
     settings: (ChosenSettings, i64),
 }
 
 impl Snapshots {
-    pub(crate) fn new(publisher: Arc<HeadPublisher>, settings: Arc<BlockSettings>) -> Self {
-        Self { snapshots: Mutex::default(), publisher, settings }
+    pub(crate) fn new(archive: Arc<Archive>, publisher: Arc<HeadPublisher>, settings: Arc<BlockSettings>) -> Self {
+        Self { snapshots: Mutex::default(), archive, publisher, settings }
     }
 
     /// Takes a snapshot of the head. Returns its id: 1, 2, and so on.
-    pub(crate) fn take(&self) -> u64 {
+    pub(crate) fn take(&self) -> Result<u64, ChainError> {
         let mut snapshots = self.snapshots.lock();
         let head = self.publisher.head();
+        let replaced = self.archive.store.replaced_state(&head.hash())?;
         snapshots.push(Snapshot {
             height: head.number(),
             block: head.hash(),
-            state_root: head.record.state_root,
+            changes: Arc::new(replaced.map(|replaced| replaced.changes).unwrap_or_default()),
             settings: self.settings.save(),
         });
-        snapshots.len() as u64
+        Ok(snapshots.len() as u64)
     }
 
     /// Returns id, height and block hash of each snapshot.
@@ -60,9 +64,9 @@ impl Snapshots {
         };
         // Not locked while blocks are deleted: `evm_snapshot` runs on a worker, which must not wait. A snapshot that is taken
         // meanwhile is removed below.
-        let Some(snapshot) = self.snapshots.lock().get(position).copied() else { return Ok(false) };
+        let Some(snapshot) = self.snapshots.lock().get(position).cloned() else { return Ok(false) };
         rewind(writer, snapshot.height)?;
-        restore_state(writer, &snapshot.block, snapshot.state_root)?;
+        restore_state(writer, &snapshot.block, &snapshot.changes)?;
         self.settings.restore(snapshot.settings);
         self.publisher.pool().follow_target(self.settings.target_gas_limit());
         self.snapshots.lock().truncate(position.saturating_add(1));
@@ -73,9 +77,7 @@ impl Snapshots {
     pub(crate) fn reset(&self, writer: &mut HeadWriter) -> Result<(), ChainError> {
         rewind(writer, 0)?;
         let genesis = self.publisher.head().hash();
-        if let Some(root) = writer.steps.archive.store.original_state_root(&genesis)? {
-            restore_state(writer, &genesis, root)?;
-        }
+        restore_state(writer, &genesis, &ChangeSet::default())?;
         self.settings.reset();
         self.publisher.pool().follow_target(self.settings.target_gas_limit());
         self.snapshots.lock().clear();
