@@ -23,14 +23,14 @@ contract Growth {
         }
     }
 
-    /// Reads `reads` and changes `updates` random entries below `range`, and emits `logs` logs.
-    function update(uint256 range, uint256 updates, uint256 reads, uint256 logs, uint256 salt) external {
+    /// Changes `updates` random entries below `range`, and emits a log.
+    function update(uint256 range, uint256 updates, uint256 salt) external {
         unchecked {
-            uint256 sum = total(range, reads, salt);
             for (uint256 i = 0; i < updates; i++) {
-                entries[number(i, salt) % range] = (number(i, sum + salt) >> 160) + 1;
+                uint256 entry = number(i, salt) % range;
+                entries[entry] = ((entries[entry] + number(i, salt)) >> 160) + 1;
             }
-            for (uint256 i = 0; i < logs; i++) emit Moved(msg.sender, i, salt);
+            emit Moved(msg.sender, updates, salt);
         }
     }
 

@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 /** Sizes of the state at which the node is measured, in entries: storage slots and accounts. */
 const sizes = [200_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000]
 /** Changes with the generator (`crates/chain/examples/growth.rs`): another version makes other blocks. */
-const version = 1
+const version = 2
 
 // As in the generator.
 const contracts = 64

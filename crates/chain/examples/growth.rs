@@ -175,30 +175,30 @@ impl Generator {
         (0..CALLS).map(call).collect()
     }
 
-    /// One transfer to an old account, and three calls like those of a token.
+    /// Two transfers to old accounts, and two calls like a transfer of a token: two changed slots and one log.
     fn mainnet_calls(&self) -> Vec<Call> {
         let number = self.next_number();
-        let account = random(number, 0) % (self.grown * ACCOUNTS_OF_BLOCK);
-        let to = account_address(account);
-        let transfer =
-            Call { sender: number % CONTRACTS, to, value: U256::from(number), gas: 30_000, data: Bytes::new() };
-        let calls = (1..SMALL_CALLS).map(|index| self.update_call(index, 2, 2, 1));
-        std::iter::once(transfer).chain(calls).collect()
+        let transfer = |index: u64| {
+            let account = random(number, 2 + index) % (self.grown * ACCOUNTS_OF_BLOCK);
+            let (sender, to, value) = ((number + index) % CONTRACTS, account_address(account), U256::from(number));
+            Call { sender, to, value, gas: 30_000, data: Bytes::new() }
+        };
+        let calls = (2..SMALL_CALLS).map(|index| self.update_call(index, 2));
+        (0..2).map(transfer).chain(calls).collect()
     }
 
     fn update_calls(&self) -> Vec<Call> {
-        (0..SMALL_CALLS).map(|index| self.update_call(index, UPDATES_OF_CALL, 0, 1)).collect()
+        (0..SMALL_CALLS).map(|index| self.update_call(index, UPDATES_OF_CALL)).collect()
     }
 
-    fn update_call(&self, index: u64, updates: u64, reads: u64, logs: u64) -> Call {
+    fn update_call(&self, index: u64, updates: u64) -> Call {
         let number = self.next_number();
         let sender = (number + index) % CONTRACTS;
         // Differs from call to call: each has its own contract.
         let contract = (random(number, 1) + index) % CONTRACTS;
         let calls = (self.grown * CALLS).saturating_sub(contract).div_ceil(CONTRACTS);
-        let words = [calls * SLOTS_OF_CALL, updates, reads, logs, number];
-        let data = encode("update(uint256,uint256,uint256,uint256,uint256)", &words);
-        let gas = 100_000 + (updates + reads) * 10_000;
+        let data = encode("update(uint256,uint256,uint256)", &[calls * SLOTS_OF_CALL, updates, number]);
+        let gas = 100_000 + updates * 10_000;
         Call { sender, to: contract_address(contract), value: U256::ZERO, gas, data }
     }
 
