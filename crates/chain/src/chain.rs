@@ -15,7 +15,7 @@ use rhizome_trie::{MemoryNodes, StateReader, Trie, diff};
 
 use crate::archive::Archive;
 use crate::archive::ancestry::ChainAncestry;
-use crate::archive::derived_trie::move_trie;
+use crate::archive::derived_trie::TrieSnapshot;
 use crate::archive::historical_state::HistoricalState;
 use crate::archive::log_search::{self, BlockLogs, FoundLog, LogFilter, LogSearchError};
 use crate::archive::reads::{BlockAtHeight, BlockReceipts, MinedTransaction};
@@ -64,18 +64,15 @@ impl Chain {
         let archive = Arc::new(open_archive(&config)?);
         let record = archive.stored_head()?;
         let state = ImportState::open(&record, &archive, config.cache_bytes)?;
-        let trie = archive.reader_trie(state.trie());
-        let head = Head::new(Arc::clone(&record), archive.store.generation(), &archive, trie);
+        let snapshot = Arc::new(TrieSnapshot::new(&archive, &record, state.trie()));
+        let head = Head::new(Arc::clone(&record), archive.store.generation(), &archive, snapshot);
         let recent = recent_blocks(&archive, head.number())?;
         let pool_head = PoolHead { record, state: head.state() };
         let (spec, clock) = (Arc::clone(&config.spec), config.clock.clone());
         let pool = TransactionPool::new(spec, config.pool.clone(), clock, pool_head, &recent, config.target_gas_limit);
         let publisher = Arc::new(HeadPublisher::new(Arc::clone(&archive), head, pool));
-        let steps = Arc::new(ImportSteps {
-            config: Arc::clone(&config),
-            archive: Arc::clone(&archive),
-            publisher: Arc::clone(&publisher),
-        });
+        let steps = ImportSteps::new(Arc::clone(&config), Arc::clone(&archive), Arc::clone(&publisher));
+        let steps = Arc::new(steps);
         let importer = Arc::new(Importer::start(steps, state)?);
         recovery::watch_disk(&importer);
         let settings = Arc::new(BlockSettings::new(Arc::clone(&config)));
@@ -213,11 +210,7 @@ impl Chain {
         if head.number().saturating_sub(record.number()) > kept {
             return Err(ChainError::TrieNotKept { number: record.number(), kept });
         }
-        let mut trie = head.trie().clone();
-        if head.record.hash != record.hash {
-            move_trie(&self.archive, &mut trie, &head.record, record)?;
-        }
-        Ok(trie)
+        head.snapshot().trie_after(&self.archive, record)
     }
 
     /// Executes a block that is stored without execution, because its branch cannot win. Returns it, or `None` if the given record

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use rhizome_primitives::{B256, Bytes};
 use rhizome_storage::Store;
-use rhizome_trie::{StateError, StateReader, Trie};
+use rhizome_trie::{StateError, StateReader};
 
 use crate::archive::Archive;
+use crate::archive::derived_trie::TrieSnapshot;
 use crate::archive::historical_state::HistoricalState;
 use crate::archive::record::BlockRecord;
 use crate::archive::side_branch::AncestorPosition;
@@ -21,21 +22,26 @@ pub struct Head {
     /// Generation of the flat state that belongs to it.
     pub generation: u64,
     state: Arc<HeadStateReader>,
-    trie: Trie,
+    snapshot: Arc<TrieSnapshot>,
 }
 
 impl Head {
-    /// `trie`: the state after the block.
-    pub(crate) fn new(record: Arc<BlockRecord>, generation: u64, archive: &Arc<Archive>, trie: Trie) -> Self {
+    /// `snapshot`: the trie after the block or after one shortly before it.
+    pub(crate) fn new(
+        record: Arc<BlockRecord>,
+        generation: u64,
+        archive: &Arc<Archive>,
+        snapshot: Arc<TrieSnapshot>,
+    ) -> Self {
         let block = AncestorPosition { number: record.number(), hash: record.hash };
         let later = HistoricalState::new(Arc::clone(archive), block);
         let state = Arc::new(HeadStateReader { store: Arc::clone(&archive.store), generation, later });
-        Self { record, generation, state, trie }
+        Self { record, generation, state, snapshot }
     }
 
-    /// Returns the trie of the state after the block.
-    pub(crate) fn trie(&self) -> &Trie {
-        &self.trie
+    /// Returns the trie from which those of this block and of other recent ones are derived.
+    pub(crate) fn snapshot(&self) -> &TrieSnapshot {
+        &self.snapshot
     }
 
     /// Returns the number of the block.

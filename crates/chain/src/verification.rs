@@ -12,7 +12,6 @@ use rhizome_primitives::{B256, Bytes, Receipt, hex};
 use rhizome_storage::{ChangeSet, ValueChange};
 use rhizome_trie::{MemoryNodes, Trie};
 
-use crate::archive::derived_trie::move_trie;
 use crate::archive::historical_state::HistoricalState;
 use crate::archive::record::BlockRecord;
 use crate::archive::side_branch::AncestorPosition;
@@ -162,7 +161,8 @@ impl<'a> ChainVerifier<'a> {
     ) -> Result<Verification, VerificationError> {
         let head = self.steps.publisher.head();
         let (number, hash) = (head.number(), head.hash());
-        let trie = head.trie().clone();
+        let trie = head.snapshot().trie_after(&self.steps.archive, &head.record);
+        let trie = trie.map_err(|source| VerificationError::State { number, source: Box::new(source) })?;
         let compared =
             flat_state::compare(&self.steps.archive.store, &trie, |keys| on_part(VerifiedPart::State { keys }));
         let (keys, mismatch) =
@@ -224,9 +224,7 @@ impl<'a> ChainVerifier<'a> {
         if head.number().saturating_sub(parent.number()) > kept {
             return Ok(None);
         }
-        let mut trie = head.trie().clone();
-        move_trie(archive, &mut trie, &head.record, parent)?;
-        Ok(Some(trie))
+        head.snapshot().trie_after(archive, parent).map(Some)
     }
 
     /// Compares the genesis. Its hash was compared when the chain was opened.

@@ -9,7 +9,8 @@
 
 pub mod account;
 pub mod activation;
-pub mod diff;
+mod changed_state;
+mod diff;
 mod entries;
 pub mod error;
 pub mod genesis;
@@ -32,6 +33,7 @@ mod value;
 
 pub use account::AccountState;
 pub use activation::{SetUpMode, activation_delta, set_ups};
+pub use changed_state::ChangedState;
 pub use diff::diff;
 pub use entries::{TrieEntries, TrieKeys};
 pub use error::{SourceError, TrieError};

@@ -2,12 +2,40 @@
 
 use std::sync::Arc;
 
+use rhizome_storage::NodeVersions;
 use rhizome_trie::Trie;
 
 use crate::archive::Archive;
 use crate::archive::record::BlockRecord;
 use crate::error::ChainError;
 use crate::head::branch_change::{BranchChange, positions};
+
+/// A version of the trie for readers.
+pub(crate) struct TrieSnapshot {
+    record: Arc<BlockRecord>,
+    trie: Trie,
+}
+
+impl TrieSnapshot {
+    /// Takes a snapshot of the importer's trie after a block.
+    pub(crate) fn new(archive: &Archive, record: &Arc<BlockRecord>, trie: &Trie) -> Self {
+        let trie = match archive.store.node_versions() {
+            // Behind the cache that all readers share.
+            NodeVersions::All => archive.trie(record.state_root),
+            NodeVersions::Current => trie.reader(),
+        };
+        Self { record: Arc::clone(record), trie }
+    }
+
+    /// Returns the trie after another executed block.
+    pub(crate) fn trie_after(&self, archive: &Archive, record: &Arc<BlockRecord>) -> Result<Trie, ChainError> {
+        let mut trie = self.trie.clone();
+        if self.record.state_root != record.state_root {
+            move_trie(archive, &mut trie, &self.record, record)?;
+        }
+        Ok(trie)
+    }
+}
 
 /// Moves a trie from the state after block `from` to the state after block `to`, both executed. Costs what the blocks between them
 /// changed.

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use rhizome_primitives::{B256, Receipt, U256};
-use rhizome_storage::{CachedNodes, HeightEntry, NodeVersions, StoredReceipts};
+use rhizome_storage::{CachedNodes, HeightEntry, StoredReceipts};
 use rhizome_trie::Trie;
 
 use crate::archive::Archive;
@@ -78,14 +78,5 @@ impl Archive {
     /// Opens the trie with a root in a database with all versions of nodes.
     pub(crate) fn trie(&self, root: B256) -> Trie {
         Trie::open(root, Arc::new(CachedNodes::new(&self.store)))
-    }
-
-    /// Returns the trie of a new head for readers. `trie` is the importer's.
-    pub(crate) fn reader_trie(&self, trie: &Trie) -> Trie {
-        match self.store.node_versions() {
-            // Behind the cache that all readers share.
-            NodeVersions::All => self.trie(trie.root_hash()),
-            NodeVersions::Current => trie.reader(),
-        }
     }
 }

@@ -2,9 +2,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
-use rhizome_trie::Trie;
 
 use crate::archive::Archive;
+use crate::archive::derived_trie::TrieSnapshot;
 use crate::archive::record::BlockRecord;
 use crate::events::{ChainEvent, ChainListeners};
 use crate::head::Head;
@@ -54,12 +54,12 @@ impl HeadPublisher {
         &self,
         record: Arc<BlockRecord>,
         generation: u64,
-        trie: Trie,
+        snapshot: Arc<TrieSnapshot>,
         change: &BranchChange,
         returned: &[Arc<BlockRecord>],
     ) {
         let (number, hash) = (record.number(), record.hash);
-        let pool_head = self.replace_head(record, generation, trie);
+        let pool_head = self.replace_head(record, generation, snapshot);
         let now_pending = self.pool.follow(pool_head, &change.enacted, returned);
         self.listeners.emit(&ChainEvent::NewHead {
             number,
@@ -73,16 +73,16 @@ impl HeadPublisher {
     }
 
     /// Makes another state after the best block visible. The block stays the same.
-    pub(crate) fn publish_state(&self, record: Arc<BlockRecord>, generation: u64, trie: Trie) {
-        let pool_head = self.replace_head(record, generation, trie);
+    pub(crate) fn publish_state(&self, record: Arc<BlockRecord>, generation: u64, snapshot: Arc<TrieSnapshot>) {
+        let pool_head = self.replace_head(record, generation, snapshot);
         for hash in self.pool.follow_state(pool_head) {
             self.listeners.emit(&ChainEvent::PendingTransaction { hash });
         }
     }
 
     /// Returns the head in the form that the pool takes.
-    fn replace_head(&self, record: Arc<BlockRecord>, generation: u64, trie: Trie) -> PoolHead {
-        let head = Arc::new(Head::new(Arc::clone(&record), generation, &self.archive, trie));
+    fn replace_head(&self, record: Arc<BlockRecord>, generation: u64, snapshot: Arc<TrieSnapshot>) -> PoolHead {
+        let head = Arc::new(Head::new(Arc::clone(&record), generation, &self.archive, snapshot));
         let pool_head = PoolHead { record, state: head.state() };
         self.head.store(head);
         pool_head

@@ -14,7 +14,7 @@ use crate::import::import_state::ImportState;
 use crate::import::invalid_block::InvalidBlock;
 use crate::import::read_ahead::read_ahead;
 use crate::import::rules::ImportFailure;
-use crate::import::steps::CheckedBlock;
+use crate::import::steps::{CheckedBlock, TrieUse};
 
 /// Blocks of a branch that are read ahead.
 const BLOCKS_AHEAD: usize = 16;
@@ -127,7 +127,8 @@ fn execute_tip(
     let executed = steps.execute(tip, state.reader([]))?;
     let delta = Arc::clone(&executed.delta);
     let mut trie = state.take_trie();
-    let verified = steps.compare(executed, &mut trie, false)?;
+    let verified =
+        steps.compare(executed, &mut trie, if becomes_head { TrieUse::Published } else { TrieUse::Checked })?;
     if !becomes_head {
         return Ok(steps.write_side(verified)?);
     }

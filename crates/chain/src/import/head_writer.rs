@@ -18,7 +18,7 @@ use crate::import::pipeline::{BlockFate, ImportPipeline};
 use crate::import::prepared_block::PreparedBlock;
 use crate::import::report::{BlockReport, BlockReporter};
 use crate::import::rules::ImportFailure;
-use crate::import::steps::{CheckedBlock, ExecutedBlock, ImportSteps};
+use crate::import::steps::{CheckedBlock, ExecutedBlock, ImportSteps, TrieUse};
 
 /// Moves the head: imports blocks, and is passed to every command of the importer.
 pub(crate) struct HeadWriter {
@@ -128,6 +128,7 @@ impl HeadWriter {
     /// Returns to the state of the head after a defect.
     pub(crate) fn reopen(&mut self) {
         self.settle();
+        self.steps.forget_snapshot();
         let head = self.steps.publisher.head();
         // A failure shows again at the next block.
         drop(self.state.lock().reopen(&head.record, &self.steps.archive));
@@ -266,8 +267,10 @@ impl HeadWriter {
     ) -> Result<ImportOutcome, ImportError> {
         let delta = Arc::clone(&executed.delta);
         let mut trie = state.take_trie();
-        let written =
-            self.steps.compare(executed, &mut trie, true).and_then(|verified| Ok(self.steps.write_child(verified)?));
+        let written = self
+            .steps
+            .compare(executed, &mut trie, TrieUse::Published)
+            .and_then(|verified| Ok(self.steps.write_child(verified)?));
         match written {
             Ok(()) => {
                 state.advance(trie, &delta);
@@ -277,6 +280,7 @@ impl HeadWriter {
                 Ok(ImportOutcome::ImportedBest)
             }
             Err(failure) => {
+                self.steps.forget_snapshot();
                 let head = self.steps.publisher.head();
                 state.reopen(&head.record, &self.steps.archive)?;
                 self.outcome(hash, failure)

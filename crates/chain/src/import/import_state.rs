@@ -31,6 +31,8 @@ pub(crate) struct ImportState {
     trie: Trie,
     source: ImportNodes,
     store: Arc<Store>,
+    /// Whether the trie is handed out.
+    is_lent: bool,
     /// Number of loaded nodes at which the trie is trimmed.
     budget: usize,
     values: Arc<CachedValues>,
@@ -89,7 +91,12 @@ impl ImportState {
         let source = ImportNodes::new(&store);
         let trie = source.head_trie(head, archive)?;
         let values = Arc::new(empty_cache(memory_bytes / VALUES_SHARE));
-        Ok(Self { trie, source, store, budget: memory_bytes / NODE_BYTES, values, branch: None })
+        Ok(Self { trie, source, store, is_lent: false, budget: memory_bytes / NODE_BYTES, values, branch: None })
+    }
+
+    /// Whether the trie is handed out.
+    pub(crate) fn is_lent(&self) -> bool {
+        self.is_lent
     }
 
     /// Returns the trie after the last compared block.
@@ -108,18 +115,20 @@ impl ImportState {
     /// Hands out the trie to be changed. Nodes without another owner are changed in place. If the change fails, the state must be
     /// opened again ([`ImportState::reopen`]) or leave its branch.
     pub(crate) fn take_trie(&mut self) -> Trie {
+        self.is_lent = true;
         let taken = self.source.trie_at(self.trie.root_hash());
         mem::replace(&mut self.trie, taken)
     }
 
     /// Takes back the trie that was handed out, after the blocks whose values are cached.
     pub(crate) fn put_trie(&mut self, trie: Trie) {
+        self.is_lent = false;
         self.trie = trie;
     }
 
     /// Moves to the state after another block. `flat` is the difference between both states.
     pub(crate) fn advance(&mut self, trie: Trie, flat: &StateDelta) {
-        self.trie = trie;
+        self.put_trie(trie);
         self.advance_values(flat);
     }
 
@@ -134,7 +143,7 @@ impl ImportState {
     pub(crate) fn reopen(&mut self, head: &Arc<BlockRecord>, archive: &Archive) -> Result<(), ChainError> {
         self.branch = None;
         self.values.clear();
-        self.trie = self.source.head_trie(head, archive)?;
+        self.put_trie(self.source.head_trie(head, archive)?);
         Ok(())
     }
 
@@ -171,7 +180,7 @@ impl ImportState {
     /// Leaves the branch for the head.
     pub(crate) fn leave_branch(&mut self) {
         if let Some(branch) = self.branch.take() {
-            self.trie = branch.head_trie;
+            self.put_trie(branch.head_trie);
             self.values.clear();
         }
     }

@@ -18,7 +18,7 @@ use crate::error::{ChainError, ImportError};
 use crate::import::import_state::ImportState;
 use crate::import::report::BlockReporter;
 use crate::import::rules::ImportFailure;
-use crate::import::steps::{ExecutedBlock, ImportSteps, VerifiedBlock};
+use crate::import::steps::{ExecutedBlock, ImportSteps, TrieUse, VerifiedBlock};
 
 /// Executed blocks that wait for each thread: a slow block must not stop the other threads.
 const WAITING: usize = 4;
@@ -90,10 +90,11 @@ impl PipelineState {
 
     fn compare(&self, steps: &ImportSteps, block: PipelinedBlock) -> ComparedBlock {
         let PipelinedBlock { executed, is_side, reporter } = block;
+        let used = if is_side { TrieUse::Checked } else { TrieUse::Passed };
         let mut slot = self.trie.lock();
         let verified = match slot.take().filter(|_| !self.is_broken()) {
             None => Err(BlockFate::Dropped),
-            Some(mut trie) => match steps.compare(executed, &mut trie, !is_side) {
+            Some(mut trie) => match steps.compare(executed, &mut trie, used) {
                 Ok(verified) => {
                     self.made.store(trie.created_nodes(), Ordering::Relaxed);
                     *slot = Some(trie);
@@ -236,6 +237,7 @@ impl ImportPipeline {
         match trie {
             Some(trie) if !is_broken => state.put_trie(trie),
             _ => {
+                self.steps.forget_snapshot();
                 let head = self.steps.publisher.head();
                 // A failure shows again at the next block.
                 drop(state.reopen(&head.record, &self.steps.archive));

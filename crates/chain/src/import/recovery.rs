@@ -54,17 +54,17 @@ pub(crate) fn recover(writer: &mut HeadWriter) -> Result<(), ChainError> {
     publisher.note_side_change();
     let (old, record) = (publisher.head(), archive.stored_head()?);
     *state = ImportState::open(&record, archive, writer.steps.config.cache_bytes)?;
-    let trie = archive.reader_trie(state.trie());
+    let snapshot = writer.steps.new_snapshot(&record, state.trie());
     let generation = archive.store.generation();
     archive.store.clear_write_fault();
     if record.hash == old.hash() {
-        publisher.publish_state(record, generation, trie);
+        publisher.publish_state(record, generation, snapshot);
         return Ok(());
     }
     // The failed write is on disk after all. If it deleted blocks, they cannot be read any more.
     let change = BranchChange::plan(archive, &old.record, &record)
         .unwrap_or_else(|_| BranchChange { retracted: vec![Arc::clone(&old.record)], enacted: Vec::new() });
-    publisher.publish(record, generation, trie, &change, &change.retracted);
+    publisher.publish(record, generation, snapshot, &change, &change.retracted);
     Ok(())
 }
 #[cfg(test)]
@@ -92,7 +92,11 @@ mod tests {
         let second = chain.mine(NOW).unwrap();
         let before = Arc::clone(&first);
         let trie = chain.state_trie(&before).unwrap();
-        chain.importer().run(move |writer| writer.steps.publisher.publish_state(before, 0, trie)).unwrap();
+        let publish = move |writer: &mut HeadWriter| {
+            let snapshot = writer.steps.new_snapshot(&before, &trie);
+            writer.steps.publisher.publish_state(before, 0, snapshot);
+        };
+        chain.importer().run(publish).unwrap();
         let events = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&events);
         chain.on_event(Box::new(move |event| {

@@ -55,7 +55,8 @@ fn delete_above(writer: &mut HeadWriter, height: u64) -> Result<(), ChainError> 
     let generation = archive.store.delete_above(rewind)?;
     *state = ImportState::open(&target, archive, writer.steps.config.cache_bytes)?;
     archive.forget_all();
-    publisher.publish(target, generation, archive.reader_trie(state.trie()), &change, &[]);
+    let snapshot = writer.steps.new_snapshot(&target, state.trie());
+    publisher.publish(target, generation, snapshot, &change, &[]);
     // The same block may be mined again, without a change by hand of the state after it.
     publisher.note_state_change();
     Ok(())

@@ -71,13 +71,13 @@ fn replace_state(
     let (number, hash) = (head.number(), head.hash());
     let change = StateChange { number, head: hash, state_root, nodes, changes: &changes };
     let generation = archive.store.write_state(change)?;
-    let reader = archive.reader_trie(&trie);
+    let record = Arc::new(head.record.with_state_root(state_root));
+    let snapshot = writer.steps.new_snapshot(&record, &trie);
     state.advance(trie, flat);
     // Blocks that were invalid on the state before may be valid now.
     writer.invalid.clear();
-    let record = Arc::new(head.record.with_state_root(state_root));
     archive.replace_record(&record);
-    publisher.publish_state(record, generation, reader);
+    publisher.publish_state(record, generation, snapshot);
     publisher.note_state_change();
     Ok(())
 }

@@ -3,13 +3,15 @@
 use std::mem;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rhizome_evm::{AncestorBlock, BlockOutcome, Deadline, ExecError, execute_block};
 use rhizome_primitives::{Address, B256, Block, Bytes, Receipt, U256};
 use rhizome_storage::{BlockWrite, ChangeSet, HeadChange, NewNodes, NodeVersions, StoredReceipts};
-use rhizome_trie::{MemoryNodes, StateDelta, StateReader, Trie, list_root};
+use rhizome_trie::{StateDelta, StateReader, Trie, list_root};
 
 use crate::archive::Archive;
 use crate::archive::ancestry::ChainAncestry;
+use crate::archive::derived_trie::TrieSnapshot;
 use crate::archive::record::{BlockRecord, UNEXECUTED, total_difficulty};
 use crate::archive::side_branch::AncestorPosition;
 use crate::config::ChainConfig;
@@ -27,7 +29,24 @@ pub(crate) struct ImportSteps {
     pub(crate) config: Arc<ChainConfig>,
     pub(crate) archive: Arc<Archive>,
     pub(crate) publisher: Arc<HeadPublisher>,
+    /// The last snapshot of the trie for readers, and the number of keys that changed since.
+    snapshot: Mutex<Option<(Arc<TrieSnapshot>, usize)>>,
 }
+
+/// How the trie after a compared block is used.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TrieUse {
+    /// The block does not become the best one.
+    Checked,
+    /// The block becomes the best one, for readers.
+    Published,
+    /// The block becomes the best one, and others follow at once: readers get a snapshot of a block shortly before it. Nodes that
+    /// a snapshot shares are copied when they change.
+    Passed,
+}
+
+/// Keys that change in passed blocks before readers get another snapshot.
+const SNAPSHOT_KEYS: usize = 8192;
 
 /// A block that satisfies all rules that need no state.
 pub(crate) struct CheckedBlock {
@@ -60,8 +79,8 @@ pub(crate) struct VerifiedBlock {
     pub(crate) changes: Arc<ChangeSet>,
     /// Trie nodes and long values that the block adds.
     pub(crate) nodes: NewNodes,
-    /// The state after the block, for readers.
-    trie: Trie,
+    /// Trie for readers, of a block that becomes the best one.
+    snapshot: Option<Arc<TrieSnapshot>>,
     is_stored: bool,
 }
 
@@ -78,6 +97,10 @@ impl ExecutedBlock {
 }
 
 impl ImportSteps {
+    pub(crate) fn new(config: Arc<ChainConfig>, archive: Arc<Archive>, publisher: Arc<HeadPublisher>) -> Self {
+        Self { config, archive, publisher, snapshot: Mutex::default() }
+    }
+
     /// Checks all rules that need no state.
     pub(crate) fn check(
         &self,
@@ -113,19 +136,53 @@ impl ImportSteps {
     }
 
     /// Compares the header with the result of the execution. `trie` moves from the state of the parent to that of the block;
-    /// after a failure its content is undefined. `may_flush`: the block becomes the best one, as a child of the best one.
+    /// after a failure its content is undefined.
     pub(crate) fn compare(
         &self,
         executed: ExecutedBlock,
         trie: &mut Trie,
-        may_flush: bool,
+        used: TrieUse,
     ) -> Result<VerifiedBlock, ImportFailure> {
         trie.apply(&executed.delta)?;
-        let nodes = self.new_nodes(trie, &executed.delta, may_flush && trie.changed_keys() >= self.config.flushed_keys);
-        let reader = self.archive.reader_trie(trie);
-        let verified = self.compare_root(executed, trie.root_hash(), nodes, reader)?;
+        let is_flushed = used != TrieUse::Checked && trie.changed_keys() >= self.config.flushed_keys;
+        let nodes = self.new_nodes(trie, &executed.delta, is_flushed);
+        let keys = executed.delta.writes.len();
+        let mut verified = self.compare_root(executed, trie.root_hash(), nodes)?;
         check_old_state_root(&verified.record.block.header, trie, &self.config.spec, self.config.old_state_roots)?;
+        if used != TrieUse::Checked {
+            let must_be_new = used == TrieUse::Published || is_flushed;
+            verified.snapshot = Some(self.snapshot_after(&verified.record, trie, keys, must_be_new));
+        }
         Ok(verified)
+    }
+
+    /// Takes a snapshot of the importer's trie for readers.
+    pub(crate) fn new_snapshot(&self, record: &Arc<BlockRecord>, trie: &Trie) -> Arc<TrieSnapshot> {
+        self.snapshot_after(record, trie, 0, true)
+    }
+
+    /// Makes the next block take a new snapshot: blocks were dropped.
+    pub(crate) fn forget_snapshot(&self) {
+        *self.snapshot.lock() = None;
+    }
+
+    fn snapshot_after(
+        &self,
+        record: &Arc<BlockRecord>,
+        trie: &Trie,
+        keys: usize,
+        must_be_new: bool,
+    ) -> Arc<TrieSnapshot> {
+        let mut last = self.snapshot.lock();
+        if let Some((snapshot, changed)) = last.as_mut().filter(|_| !must_be_new) {
+            *changed += keys;
+            if *changed < SNAPSHOT_KEYS {
+                return Arc::clone(snapshot);
+            }
+        }
+        let snapshot = Arc::new(TrieSnapshot::new(&self.archive, record, trie));
+        *last = Some((Arc::clone(&snapshot), 0));
+        snapshot
     }
 
     /// Compares the header with the result of the execution and with the root of the state that it led to.
@@ -134,7 +191,6 @@ impl ImportSteps {
         executed: ExecutedBlock,
         state_root: B256,
         nodes: NewNodes,
-        trie: Trie,
     ) -> Result<VerifiedBlock, ImportFailure> {
         let ExecutedBlock { checked, outcome, delta: _, changes } = executed;
         let CheckedBlock { block, raw, senders, total_difficulty, is_stored, .. } = checked;
@@ -144,7 +200,16 @@ impl ImportSteps {
         let receipts_root = list_root(items, is_orchid(spec, block.header.number))?;
         check_outcome(&block.header, &ExecutionResult { outcome: &outcome, state_root, receipts_root }, spec)?;
         let record = Arc::new(BlockRecord::new(block, raw.len(), total_difficulty, state_root, senders));
-        Ok(VerifiedBlock { record, raw, receipts: outcome.receipts, encoded_receipts, changes, nodes, trie, is_stored })
+        Ok(VerifiedBlock {
+            record,
+            raw,
+            receipts: outcome.receipts,
+            encoded_receipts,
+            changes,
+            nodes,
+            snapshot: None,
+            is_stored,
+        })
     }
 
     /// Returns what a changed trie adds to the database. `is_flushed`: with the rows of all nodes since the last flush.
@@ -166,7 +231,7 @@ impl ImportSteps {
     ) -> Result<VerifiedBlock, ImportFailure> {
         let checked = self.check(prepared, parent)?;
         let executed = self.execute(checked, Arc::new(trie.clone()))?;
-        self.compare(executed, trie, false)
+        self.compare(executed, trie, TrieUse::Checked)
     }
 
     /// Makes all checks of an import but that of the state root, without writing. `state` is that of the parent.
@@ -178,7 +243,7 @@ impl ImportSteps {
     ) -> Result<VerifiedBlock, ImportFailure> {
         let executed = self.execute(self.check(prepared, parent)?, state)?;
         let header_root = B256::try_from(executed.checked.block.header.state_root.as_ref()).unwrap_or_default();
-        self.compare_root(executed, header_root, NewNodes::default(), Trie::empty(Arc::new(MemoryNodes::default())))
+        self.compare_root(executed, header_root, NewNodes::default())
     }
 
     /// Writes a child of the best block and makes it the best block.
@@ -189,9 +254,10 @@ impl ImportSteps {
 
     /// Writes a block and makes it the best block.
     pub(crate) fn write_best(&self, block: VerifiedBlock, change: &BranchChange) -> Result<(), ImportError> {
-        let (record, trie) = (Arc::clone(&block.record), block.trie.clone());
+        let (record, snapshot) = (Arc::clone(&block.record), block.snapshot.clone());
+        let snapshot = snapshot.ok_or(ChainError::ImporterStopped)?;
         let generation = self.write(block, Some(change))?;
-        self.publisher.publish(record, generation, trie, change, &change.retracted);
+        self.publisher.publish(record, generation, snapshot, change, &change.retracted);
         Ok(())
     }
 

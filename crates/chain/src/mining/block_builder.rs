@@ -19,7 +19,7 @@ use rhizome_primitives::{
     Address, B256, Block, Bytes, ChainSpec, Header, Receipt, Rule, Transaction, largest_transaction_gas, rlp,
     uncles_hash,
 };
-use rhizome_trie::{StateReader, Trie, list_root, orchid_state_root};
+use rhizome_trie::{ChangedState, StateReader, Trie, list_root, orchid_state_root};
 use skipped::ReportedReasons;
 
 use crate::archive::Archive;
@@ -175,7 +175,7 @@ impl BlockBuilder {
         let mut outcome = executor.finish()?;
         header.edges = header.edges.map(|_none_yet| layout.edges());
         layout.arrange(&mut content.transactions, &mut content.senders, &mut outcome.receipts);
-        let mut trie = self.loaded_trie(head, is_importer);
+        let mut trie = self.loaded_trie(head, is_importer)?;
         trie.apply(&outcome.delta).map_err(ChainError::from)?;
         let orchid = is_orchid(self.spec(), header.number);
         let receipts: Vec<Vec<u8>> = outcome.receipts.iter().map(Receipt::encode).collect();
@@ -195,7 +195,7 @@ impl BlockBuilder {
             receipts: outcome.receipts,
             senders: content.senders,
             parent: Arc::clone(&head.record),
-            state: Arc::new(trie),
+            state: Arc::new(ChangedState::new(head.state(), outcome.delta)),
             env,
             skipped: content.skipped,
         };
@@ -276,12 +276,12 @@ impl BlockBuilder {
     }
 
     /// Returns the trie of the head, with loaded nodes if the importer is not busy.
-    fn loaded_trie(&self, head: &Head, is_importer: bool) -> Trie {
+    fn loaded_trie(&self, head: &Head, is_importer: bool) -> Result<Trie, ChainError> {
         let root = head.record.state_root;
         let state = if is_importer { Some(self.state.lock()) } else { self.state.try_lock() };
-        match state.filter(|state| state.trie().root_hash() == root) {
-            Some(state) => state.trie().clone(),
-            None => head.trie().clone(),
+        match state.filter(|state| !state.is_lent() && state.trie().root_hash() == root) {
+            Some(state) => Ok(state.trie().clone()),
+            None => head.snapshot().trie_after(&self.archive, &head.record),
         }
     }
 }
