@@ -11,7 +11,7 @@ import { root, setup } from './setup.mjs'
 
 /** Cases for a run of some minutes; the test suite runs 256. */
 const defaultCases = '20000'
-/** Number of transactions of a search against a reference node. */
+/** Number of random programs of a search against a reference node. */
 const defaultTransactions = '2000'
 const usage = `npm run fuzz -- [OPTION]...
   --cases N      N cases of each test (default ${defaultCases})
@@ -19,8 +19,9 @@ const usage = `npm run fuzz -- [OPTION]...
   --only TARGET  only this target of tests/corpus; can be given more than once
   --seed S       seed of the random numbers (default: random); it is printed
   --list         the targets
-  --against PATH random programs in blocks of a reference node that the program PATH starts (rskj.sh), imported and
-                 compared; --cases is the number of transactions (default ${defaultTransactions})
+  --against PATH a peg and random programs in blocks of a reference node that the program PATH starts (rskj.sh), imported
+                 and compared, then pools with transactions of the Bridge; --cases is the number of programs (default
+                 ${defaultTransactions})
 `
 
 const targets = readdirSync(`${root}/tests/corpus`, { withFileTypes: true })

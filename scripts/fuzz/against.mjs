@@ -1,5 +1,6 @@
 // npm run fuzz -- --against PATH [--cases N] [--seed N]: random programs in blocks of a reference node, imported by this
-// one and compared: blocks and receipts by the import itself, then traces, objects, reads, calls and estimates.
+// one and compared: blocks and receipts by the import itself, then traces, objects, reads, calls and estimates. Chains with
+// the current rules begin with a peg. At their end both nodes get the same transactions, and pools and blocks are compared.
 // PATH starts the reference, see reference.mjs. Each chain has its own seed, which reproduces its programs.
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,10 +8,11 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { callsLike, PoolSenders, pegSteps } from './bridge.mjs'
 import { Programs, Random } from './programs.mjs'
 import { Reference } from './reference.mjs'
 
-/** Transactions of one chain. */
+/** Random programs of one chain. */
 const chainLength = 400
 const sendersPerChain = 10
 /** Number of printed differences after which the search ends. */
@@ -19,12 +21,16 @@ const shownDifferences = 20
 const noAnswers = [-32603, -32011]
 /** Longer answers are stored as their hash. */
 const keptAnswer = 32_768
+/** Blocks that both nodes mine, and transactions for each. */
+const poolBlocks = 5
+const poolTransactions = 20
 /** Divisor of the activation heights of the golden chain that crosses all upgrades. */
 const heightScale = 15
 
-/** Sends `cases` transactions and returns the number of differences. */
+/** Sends `cases` random programs and returns the number of differences. */
 export async function searchAgainst(root, program, cases, seed) {
   const { startNode } = await import(`${root}/ts/dist/index.js`)
+  const { DevelopmentBridge } = await import(`${root}/ts/dist/bridge.js`)
   // The native addon of this process, which the package does not export.
   const addon = createRequire(import.meta.url)(`${root}/ts/src/native/rhizome.node`)
   const totals = { transactions: 0, blocks: 0, answers: 0, differences: 0 }
@@ -32,7 +38,7 @@ export async function searchAgainst(root, program, cases, seed) {
   for (let chain = 0; chain < chains && totals.differences < shownDifferences; chain++) {
     const length = Math.min(chainLength, cases - chain * chainLength)
     const folder = mkdtempSync(join(tmpdir(), 'rhizome-against-'))
-    const search = new Search(root, folder, program, seed + chain, startNode, addon)
+    const search = new Search(root, folder, program, seed + chain, { startNode, addon, DevelopmentBridge })
     try {
       await search.run(length)
     } finally {
@@ -63,8 +69,7 @@ class Search {
   #seed
   #random
   #reference
-  #startNode
-  #addon
+  #own
   #node
   #chainFile
   /** Answers of the reference: method, parameters, answer. */
@@ -72,14 +77,14 @@ class Search {
   #known = []
   #contracts = []
 
-  constructor(root, folder, program, seed, startNode, addon) {
+  /** `own`: this node as a function, its addon, and the class that does a peg. */
+  constructor(root, folder, program, seed, own) {
     this.#folder = folder
     this.#seed = seed
     this.#random = new Random(seed)
-    this.#startNode = startNode
-    this.#addon = addon
+    this.#own = own
     const heights = this.#random.isOne(2) ? upgradeHeights(root) : undefined
-    this.rules = heights === undefined ? 'the rules of today' : 'all upgrades'
+    this.rules = heights === undefined ? 'the current rules' : 'all upgrades'
     if (heights !== undefined) {
       this.#chainFile = join(folder, 'chain.json')
       writeFileSync(this.#chainFile, JSON.stringify({ network: 'regtest', consensusRules: heights }))
@@ -89,13 +94,19 @@ class Search {
 
   async run(length) {
     await this.#reference.start()
-    await this.#build(length)
+    const { result: accounts } = await this.#reference.ask('eth_accounts', [])
+    // Their order differs between runs.
+    const senders = accounts.toSorted().slice(0, sendersPerChain)
+    const hasPeg = this.#chainFile === undefined
+    if (hasPeg) await this.#peg(senders)
+    await this.#build(length, senders)
     await this.#read()
     await this.#reference.stop()
     const file = join(this.#folder, 'blocks')
     await this.#reference.export(file, this.blocks)
     await this.#import(file)
     await this.#compare()
+    if (hasPeg && this.differences === 0) await this.#comparePools()
   }
 
   async stop() {
@@ -104,13 +115,30 @@ class Search {
     this.#node = undefined
   }
 
+  /** Does a peg, and asks for estimates of its calls, before and after each block. */
+  async #peg(accounts) {
+    const peg = new this.#own.DevelopmentBridge(this.#reference.url)
+    for (const step of pegSteps(peg, accounts)) {
+      await step()
+      const { result: head } = await this.#reference.ask('eth_blockNumber', [])
+      while (this.blocks < Number(head)) {
+        this.blocks++
+        const transactions = await this.#askAboutBlock(quantity(this.blocks))
+        for (const call of transactions.flatMap((transaction) => callsLike(transaction, this.#random))) {
+          for (const block of [quantity(this.blocks - 1), quantity(this.blocks)]) {
+            await this.#ask('eth_estimateGas', [call, block])
+            await this.#ask('eth_call', [call, block])
+          }
+        }
+      }
+    }
+  }
+
   /** Sends transactions, mines them, and reads the results of each block. */
-  async #build(length) {
+  async #build(length, senders) {
     const random = this.#random
-    const { result: accounts } = await this.#reference.ask('eth_accounts', [])
-    // Their order differs between runs.
-    const senders = accounts.toSorted().slice(0, sendersPerChain)
-    const nonces = new Map(senders.map((sender) => [sender, 0]))
+    const nonces = new Map()
+    for (const sender of senders) nonces.set(sender, await this.#nonceOf(sender))
     this.#known.push(...senders)
     const programs = new Programs(random, this.#known)
     // Refused transactions count, too.
@@ -146,11 +174,12 @@ class Search {
     }
   }
 
+  /** Returns the transactions of the block, without the last one, which pays the miners. */
   async #askAboutBlock(number) {
     const { result: block } = await this.#ask('eth_getBlockByNumber', [number, true])
     await this.#ask('trace_block', [number])
-    for (const { hash, from, to } of block.transactions) {
-      if (/^0x0*$/.test(from)) continue
+    const transactions = block.transactions.filter(({ from }) => !/^0x0*$/.test(from))
+    for (const { hash, to } of transactions) {
       this.transactions++
       const { result: receipt } = await this.#ask('eth_getTransactionReceipt', [hash])
       await this.#ask('debug_traceTransaction', [hash])
@@ -159,6 +188,7 @@ class Search {
       this.#contracts.push(receipt.contractAddress)
       this.#known.push(receipt.contractAddress)
     }
+    return transactions
   }
 
   /** Reads the state at several heights, and runs calls on it. */
@@ -189,7 +219,7 @@ class Search {
   }
 
   async #import(file) {
-    this.#node = await this.#startNode({
+    this.#node = await this.#own.startNode({
       ephemeral: true,
       compat: 'reference',
       mining: 'off',
@@ -199,7 +229,7 @@ class Search {
       log: { level: 'error' },
       modules: { debug: { enabled: true }, trace: { enabled: true } },
     })
-    await this.#addon
+    await this.#own.addon
       .importBlocks(file, '{}', () => undefined)
       .catch((error) => {
         this.#show(`import: ${error.message}`)
@@ -218,6 +248,34 @@ class Search {
     }
   }
 
+  /** Sends the same transactions to both nodes. Compares answers, pools, and the blocks that both mine. */
+  async #comparePools() {
+    await this.#reference.start()
+    const senders = new PoolSenders(this.#random)
+    for (let mined = 0; mined < poolBlocks && this.differences === 0; mined++) {
+      await senders.start((address) => this.#nonceOf(address))
+      for (let sent = 0; sent < poolTransactions; sent++) {
+        await this.#askBoth('eth_sendRawTransaction', [await senders.next()])
+      }
+      await this.#askBoth('txpool_content', [])
+      await this.#askBoth('evm_mine', [])
+      await this.#askBoth('eth_getBlockByNumber', ['latest', false], contentOf)
+    }
+  }
+
+  async #askBoth(method, params, compared = (answer) => answer) {
+    const [expected, got] = await Promise.all([this.#reference.ask(method, params), this.#askOwn(method, params)])
+    this.answers++
+    const [expectedText, gotText] = [expected, got].map((answer) => canonical(compared(answer)))
+    if (expectedText === gotText) return
+    this.#show(`${method} ${JSON.stringify(params)} of both${firstDifference(expectedText, gotText)}`)
+  }
+
+  async #nonceOf(address) {
+    const { result } = await this.#reference.ask('eth_getTransactionCount', [address, 'pending'])
+    return Number(result)
+  }
+
   async #askOwn(method, params) {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
     const headers = { 'content-type': 'application/json' }
@@ -228,6 +286,11 @@ class Search {
     this.differences++
     process.stdout.write(`seed ${this.#seed}: ${text}\n`)
   }
+}
+
+/** Returns the members of a block that do not depend on its time. */
+function contentOf({ result: { number, transactions, receiptsRoot, stateRoot } }) {
+  return { number, transactions, receiptsRoot, stateRoot }
 }
 
 /** Returns the activation heights of the golden chain, divided so that a short chain crosses all upgrades. */
