@@ -31,9 +31,9 @@ export function growthTable(results) {
   if (figures.length === 0) return ''
   const sizes = [...new Set(figures.map(({ size }) => size))]
   const units = new Map(Object.entries(before.figures).map(([name, { unit }]) => [name, unit]))
-  for (const { figure, unit } of figures) units.set(figure, unit)
+  for (const { figure, unit } of figures) if (!unit.startsWith('failed')) units.set(figure, unit)
   const body = [...units].map(([name, unit]) => {
-    const columns = sizes.flatMap((size) => [before.figures[name]?.values[size], figureOf(figures, name, size)])
+    const columns = sizes.flatMap((size) => [before.figures[name]?.values[size], shownOf(figures, name, size)])
     return [name, unit, ...columns.map(text)]
   })
   const head = ['figure', 'unit', ...sizes.flatMap((size) => [`${size}, before`, size])]
@@ -71,7 +71,13 @@ function figureOf(figures, name, size) {
   return figures.find((one) => one.figure === name && one.size === size)?.value
 }
 
+/** A value for the table: `failed` if it could not be measured. */
+function shownOf(figures, name, size) {
+  const one = figures.find(({ figure, size: at }) => figure === name && at === size)
+  return one?.unit.startsWith('failed') ? 'failed' : one?.value
+}
+
 function text(value) {
-  if (value === undefined) return ''
+  if (value === undefined || typeof value === 'string') return value ?? ''
   return Math.abs(value) < 100 ? value.toFixed(2) : count(value)
 }
