@@ -78,3 +78,38 @@ describe('limits of log searches: 3 blocks without a cap, 5 logs beyond', () => 
     expect(await node.result('eth_getFilterLogs', [id.toUpperCase().replace('X', 'x')])).toHaveLength(5)
   })
 })
+
+describe('limits of log searches: 2,000 bytes', () => {
+  let node: NodeProcess
+  let address: string
+  beforeAll(async () => {
+    node = await NodeProcess.start([], '[rpc]\nmaxResponseBytes = 2000\n')
+    const creation = { from: first, data: counter.bytecode + '0'.repeat(64), gas: '0x100000' }
+    const hash = await node.result('eth_sendTransaction', [creation])
+    address = (await node.result<{ contractAddress: string }>('eth_getTransactionReceipt', [hash])).contractAddress
+    for (let round = 0; round < 12; round++) {
+      await node.result('eth_sendTransaction', [{ from: second, to: address, data: increase, gas: '0x30d40' }])
+    }
+  })
+  afterAll(() => node?.stop())
+
+  test('error: too many bytes name the range that fits, which is answered', async () => {
+    const { error } = await node.ask('eth_getLogs', [{ address, fromBlock: '0x0', toBlock: 'latest' }])
+    const data = error?.data as Range & { limit: string; maximumBytes: number }
+    expect([error?.code, data.limit, data.maximumBytes, data.fromBlock]).toEqual([-32012, 'bytes', 2000, '0x0'])
+    const { fromBlock, toBlock } = data
+    const found = await node.result<Log[]>('eth_getLogs', [{ address, fromBlock, toBlock }])
+    expect(Number(found.at(-1)?.blockNumber)).toBe(Number(toBlock))
+  })
+
+  test('error: a poll with too many bytes is refused, and the filter stays', async () => {
+    const id = await node.result('eth_newFilter', [{ address, fromBlock: '0xb' }])
+    expect(await node.result('eth_getFilterChanges', [id])).toHaveLength(3)
+    for (let round = 0; round < 10; round++) {
+      await node.result('eth_sendTransaction', [{ from: second, to: address, data: increase, gas: '0x30d40' }])
+    }
+    for (const method of ['eth_getFilterChanges', 'eth_getFilterChanges', 'eth_getFilterLogs']) {
+      expect((await node.ask(method, [id])).error).toMatchObject({ code: -32012, data: { limit: 'bytes' } })
+    }
+  })
+})

@@ -44,7 +44,7 @@ export function healthLimitsOf(config: Config): HealthLimits {
   }
 }
 
-/** Blocks below the head whose states can be proven on public networks: what wallets and bridges ask for. */
+/** Blocks below the head whose states can be proven on public networks. */
 const publicProvenBlocks = 128
 
 /** Returns the number of blocks below the head whose states have a trie; null: all blocks. */

@@ -319,7 +319,10 @@ export const schema = section('', {
   rpc: section('Limits of requests.', {
     maxBatchRequests: whole('Requests in one batch.', 50, 1),
     timeoutMs: whole('Time for one HTTP request or WebSocket message in milliseconds. 0: no limit.', 5000),
-    maxResponseBytes: whole('Largest answer to one HTTP request or WebSocket message. 0: no limit.', 10_485_760),
+    maxResponseBytes: whole(
+      'Largest answer to one HTTP request or WebSocket message. 0: no limit. Log searches follow a change after a restart.',
+      10_485_760,
+    ),
     maxWaiting: whole(
       'Queue length of each executor: of calls and log searches, and of traces. Further requests are refused with 503.',
       1024,

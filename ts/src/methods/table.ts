@@ -433,7 +433,6 @@ export const table: readonly MethodSpec<Context>[] = [
     module: 'eth',
     cost: 20,
     contracts: loggedAt(0),
-    hasOwnLimit: true,
     doc: 'Logs by blocks, addresses and topics.',
   }),
   spec(eth_sendRawTransaction, {
@@ -504,7 +503,6 @@ export const table: readonly MethodSpec<Context>[] = [
     name: 'eth_getFilterLogs',
     module: 'eth',
     cost: 20,
-    hasOwnLimit: true,
     doc: 'The result of eth_getLogs for a log filter; for other filters all hashes since the installation.',
   }),
   spec(eth_uninstallFilter, {

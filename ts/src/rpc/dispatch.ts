@@ -32,7 +32,7 @@ export interface MethodSpec<Context> {
   readonly isWrite?: boolean
   /** Needs a WebSocket connection: unknown over HTTP and in batches, and requires a request id. */
   readonly isForSubscribers?: boolean
-  /** The size limit of answers does not apply: the method has separate limits. */
+  /** The size limit is applied by the method: a refused answer would lose its content. */
   readonly hasOwnLimit?: boolean
   /** Denied unless the configuration has a list for its module. */
   readonly isOff?: boolean
