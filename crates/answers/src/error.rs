@@ -240,6 +240,7 @@ impl From<ExecError> for RpcError {
     fn from(error: ExecError) -> Self {
         match error {
             ExecError::DeadlineExceeded => Self::timed_out(),
+            ExecError::State(failure) => failure.into(),
             ExecError::Override(reason) => Self::invalid_params(reason.to_string()),
             ExecError::Unexecutable { reason: Unexecutable::LocalGas, .. } => {
                 Self::invalid_params("Invalid gas: less than the call costs before it starts")
@@ -280,7 +281,14 @@ impl From<MineError> for RpcError {
 
 impl From<StateError> for RpcError {
     fn from(failure: StateError) -> Self {
-        Self::internal(failure)
+        let deleted = match &failure {
+            StateError::Reader(reason) => reason.downcast_ref::<ChainError>(),
+            _ => None,
+        };
+        match deleted {
+            Some(error @ ChainError::DeletedBlock { .. }) => Self::new(ErrorCode::ServerError, error.to_string()),
+            _ => Self::internal(failure),
+        }
     }
 }
 

@@ -20,7 +20,6 @@ use crate::archive::historical_state::HistoricalState;
 use crate::archive::log_search::{self, BlockLogs, FoundLog, LogFilter, LogSearchError};
 use crate::archive::reads::{BlockAtHeight, BlockReceipts, MinedTransaction};
 use crate::archive::record::BlockRecord;
-use crate::archive::side_branch::AncestorPosition;
 use crate::bans::Bans;
 use crate::config::{ChainConfig, DataDir, ProvenBlocks};
 use crate::error::{ChainError, ImportError};
@@ -193,9 +192,9 @@ impl Chain {
         if head.record.hash == record.hash && head.record.state_root == record.state_root {
             return Ok(head.state());
         }
-        self.executed(record)?;
-        let block = AncestorPosition { number: record.number(), hash: record.hash };
-        Ok(Arc::new(HistoricalState::new(Arc::clone(&self.archive), block)))
+        let executed = self.executed(record)?;
+        let record = executed.as_deref().unwrap_or(record);
+        Ok(Arc::new(HistoricalState::new(Arc::clone(&self.archive), record)))
     }
 
     /// Returns the trie of the state after a block. In a database with current nodes only, the trie is derived from the head's, and

@@ -63,6 +63,12 @@ pub enum ChainError {
         /// Root that follows from the changes.
         root: B256,
     },
+    /// A block was deleted while its state was read.
+    #[error("block {hash} has just been deleted")]
+    DeletedBlock {
+        /// Hash of the block.
+        hash: B256,
+    },
     /// The trie after a block is not kept.
     #[error("the state trie of block {number} is not kept: only those of the last {kept} blocks")]
     TrieNotKept {

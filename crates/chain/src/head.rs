@@ -13,7 +13,6 @@ use crate::archive::Archive;
 use crate::archive::derived_trie::TrieSnapshot;
 use crate::archive::historical_state::HistoricalState;
 use crate::archive::record::BlockRecord;
-use crate::archive::side_branch::AncestorPosition;
 
 /// The best block at one moment. Immutable: it always shows the same block and state, also after the importer has moved on.
 pub struct Head {
@@ -33,8 +32,7 @@ impl Head {
         archive: &Arc<Archive>,
         snapshot: Arc<TrieSnapshot>,
     ) -> Self {
-        let block = AncestorPosition { number: record.number(), hash: record.hash };
-        let later = HistoricalState::new(Arc::clone(archive), block);
+        let later = HistoricalState::new(Arc::clone(archive), &record);
         let state = Arc::new(HeadStateReader { store: Arc::clone(&archive.store), generation, later });
         Self { record, generation, state, snapshot }
     }

@@ -14,7 +14,6 @@ use rhizome_trie::{MemoryNodes, Trie};
 
 use crate::archive::historical_state::HistoricalState;
 use crate::archive::record::BlockRecord;
-use crate::archive::side_branch::AncestorPosition;
 use crate::config::ProvenBlocks;
 use crate::error::{ChainError, ImportError};
 use crate::import::invalid_block::InvalidBlock;
@@ -197,8 +196,7 @@ impl<'a> ChainVerifier<'a> {
         let verified = match &mut trie {
             Some(trie) => self.steps.verify(prepared, &ancestor, trie),
             None => {
-                let block = AncestorPosition { number: parent.number(), hash: parent.hash };
-                let state = HistoricalState::new(Arc::clone(&self.steps.archive), block);
+                let state = HistoricalState::new(Arc::clone(&self.steps.archive), &parent);
                 self.steps.verify_without_root(prepared, &ancestor, Arc::new(state))
             }
         };

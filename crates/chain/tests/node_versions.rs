@@ -83,6 +83,24 @@ fn compare(all: &Chain, current: &Chain, seed: u64) {
 }
 
 #[test]
+fn a_state_is_read_while_its_block_is_deleted() {
+    let lines = lines(ARRIVALS);
+    let dir = tempfile::tempdir().unwrap();
+    for (chain, survives) in [(temporary(CHAIN), true), (open(dir.path(), 40), false)] {
+        lines[..30].iter().for_each(|line| drop(import(&chain, line)));
+        let head = chain.head();
+        let key = chain.state_trie(&head.record).unwrap().collect_keys(None).unwrap().remove(0);
+        let state = head.state();
+        let value = state.get(&key).unwrap();
+        chain.rewind(head.number() - 3).unwrap();
+        match state.get(&key) {
+            Ok(found) => assert!(survives && found == value),
+            Err(error) => assert!(!survives && error.to_string().contains("has just been deleted"), "{error}"),
+        }
+    }
+}
+
+#[test]
 fn current_nodes_lead_to_the_same_states() {
     let lines = lines(ARRIVALS);
     let cases = (prop::collection::vec((operation(), any::<u64>()), 4..14), 1..60_usize);

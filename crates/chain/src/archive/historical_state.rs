@@ -7,12 +7,13 @@ use std::thread;
 use std::time::Duration;
 
 use parking_lot::RwLock;
-use rhizome_primitives::Bytes;
-use rhizome_storage::{ChangeSet, StoredValue};
-use rhizome_trie::{StateError, StateReader};
+use rhizome_primitives::{B256, Bytes};
+use rhizome_storage::{ChangeSet, NodeVersions, StoredValue};
+use rhizome_trie::{StateError, StateReader, Trie};
 
 use crate::archive::Archive;
 use crate::archive::ancestry::walk_to_main;
+use crate::archive::record::BlockRecord;
 use crate::archive::side_branch::AncestorPosition;
 use crate::error::ChainError;
 
@@ -23,6 +24,8 @@ const PAUSE: Duration = Duration::from_micros(50);
 pub(crate) struct HistoricalState {
     archive: Arc<Archive>,
     block: AncestorPosition,
+    /// Root of the state.
+    root: B256,
     /// Way from the best chain to the block, for one branch number of the store.
     way: RwLock<Option<Arc<BranchWay>>>,
 }
@@ -38,12 +41,33 @@ struct BranchWay {
 }
 
 impl HistoricalState {
-    pub(crate) fn new(archive: Arc<Archive>, block: AncestorPosition) -> Self {
-        Self { archive, block, way: RwLock::default() }
+    pub(crate) fn new(archive: Arc<Archive>, record: &BlockRecord) -> Self {
+        let block = AncestorPosition { number: record.number(), hash: record.hash };
+        Self { archive, block, root: record.state_root, way: RwLock::default() }
+    }
+
+    /// Reads by history; by the trie if the block was deleted meanwhile and the database has all versions of nodes.
+    fn read<T>(
+        &self,
+        by_history: impl Fn(&BranchWay) -> Result<T, ChainError>,
+        by_trie: impl FnOnce(&Trie) -> Result<T, StateError>,
+    ) -> Result<T, StateError> {
+        let store = &self.archive.store;
+        let error = match self.read_history(by_history) {
+            Ok(found) => return Ok(found),
+            Err(error) => error,
+        };
+        if store.has_block(&self.block.hash).map_err(|error| state_error(error.into()))? {
+            return Err(state_error(error));
+        }
+        match store.node_versions() {
+            NodeVersions::All => by_trie(&self.archive.trie(self.root)),
+            NodeVersions::Current => Err(state_error(ChainError::DeletedBlock { hash: self.block.hash })),
+        }
     }
 
     /// Reads while no block leaves the best chain.
-    fn read<T>(&self, read: impl Fn(&BranchWay) -> Result<T, ChainError>) -> Result<T, ChainError> {
+    fn read_history<T>(&self, read: impl Fn(&BranchWay) -> Result<T, ChainError>) -> Result<T, ChainError> {
         let store = &self.archive.store;
         loop {
             let branch = store.branch();
@@ -72,11 +96,11 @@ impl HistoricalState {
         Ok(way)
     }
 
-    fn stored_value(&self, key: &[u8]) -> Result<StoredValue, ChainError> {
-        self.read(|way| match way.changes.get(key) {
+    fn stored_value(&self, key: &[u8], way: &BranchWay) -> Result<StoredValue, ChainError> {
+        match way.changes.get(key) {
             Some(change) => Ok(change.after.clone()),
             None => Ok(self.archive.store.value_after(key, way.fork)?),
-        })
+        }
     }
 }
 
@@ -86,16 +110,15 @@ fn state_error(error: ChainError) -> StateError {
 
 impl StateReader for HistoricalState {
     fn get(&self, key: &[u8]) -> Result<Option<Bytes>, StateError> {
-        let value = self.stored_value(key).map_err(state_error)?;
-        self.archive.store.load(&value).map_err(|error| state_error(error.into()))
+        self.read(|way| Ok(self.archive.store.load(&self.stored_value(key, way)?)?), |trie| StateReader::get(trie, key))
     }
 
-    fn length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, rhizome_primitives::B256)>, StateError> {
-        Ok(self.stored_value(key).map_err(state_error)?.length_and_hash())
+    fn length_and_hash(&self, key: &[u8]) -> Result<Option<(usize, B256)>, StateError> {
+        self.read(|way| Ok(self.stored_value(key, way)?.length_and_hash()), |trie| trie.length_and_hash(key))
     }
 
     fn visit_keys(&self, prefix: &[u8], visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<(), StateError> {
-        let keys = self.read(|way| {
+        let by_history = |way: &BranchWay| {
             let branch = way.changes.below(prefix);
             let branch: BTreeMap<&[u8], bool> = branch.map(|(key, change)| (key, !change.after.is_absent())).collect();
             let mut keys: Vec<Box<[u8]>> = Vec::new();
@@ -107,8 +130,12 @@ impl StateReader for HistoricalState {
             })?;
             keys.extend(branch.iter().filter(|(_, has_value)| **has_value).map(|(key, _)| Box::from(*key)));
             Ok(keys)
-        });
-        for key in keys.map_err(state_error)? {
+        };
+        let by_trie = |trie: &Trie| {
+            let keys = trie.entries_under(prefix).keys().map(|key| Ok(key?.into_boxed_slice()));
+            keys.collect::<Result<Vec<_>, StateError>>()
+        };
+        for key in self.read(by_history, by_trie)? {
             if visit(&key).is_break() {
                 break;
             }
