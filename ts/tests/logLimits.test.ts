@@ -95,7 +95,7 @@ describe('limits of log searches: 2,000 bytes', () => {
 
   test('error: too many bytes name the range that fits, which is answered', async () => {
     const { error } = await node.ask('eth_getLogs', [{ address, fromBlock: '0x0', toBlock: 'latest' }])
-    const data = error?.data as Range & { limit: string; maximumBytes: number }
+    const data = error?.data as unknown as Range & { limit: string; maximumBytes: number }
     expect([error?.code, data.limit, data.maximumBytes, data.fromBlock]).toEqual([-32012, 'bytes', 2000, '0x0'])
     const { fromBlock, toBlock } = data
     const found = await node.result<Log[]>('eth_getLogs', [{ address, fromBlock, toBlock }])
