@@ -25,6 +25,7 @@ export async function runPairs({ other, only, isQuick, say, onPair }) {
   const pace = isQuick ? quick : thorough
   const judge = async (name, measure) => {
     const first = await measure(1)
+    if (first === undefined) return
     const result = first.ratio < bar ? await measure(2) : first
     onPair({ name, ...result, isSlower: result.ratio < bar })
   }
@@ -48,6 +49,11 @@ async function measureRequests({ other, wanted, pace, say, judge }) {
       await judge(workload.name, async (factor) => {
         const { results } = await compare(workload, contenders, { ...pace, rounds: pace.rounds * factor })
         const [own, others] = [results['this build'], results[other.name]]
+        if (own.notServed !== undefined && own.notServed === others.notServed) {
+          // For example a range of blocks that the chain of this pace does not have.
+          say(`${workload.name}: left out, ${own.notServed}`)
+          return undefined
+        }
         const failure = own.failed ?? own.notServed ?? others.failed ?? others.notServed
         if (failure !== undefined) throw new Error(`${workload.name}: ${failure}`)
         return pairOf(own, others, workload.isPaced)
