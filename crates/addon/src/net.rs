@@ -21,11 +21,11 @@ pub fn net_listening() -> Result<Reply> {
 /// Answers `net_peerCount`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn net_peer_count() -> Result<Reply> {
-    sync(|_node| net::peer_count::answer())
+    sync(net::peer_count::answer)
 }
 
 /// Answers `net_peerList`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn net_peer_list() -> Result<Reply> {
-    sync(|_node| net::peer_list::answer())
+    sync(net::peer_list::answer)
 }

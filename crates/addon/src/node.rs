@@ -89,7 +89,7 @@ fn start(config: &NodeConfig) -> std::result::Result<Running, RpcError> {
     let options = config.answers(is_development);
     let is_mining_by_time = is_development || matches!(options.mining, MiningMode::Interval { .. });
     let accounts = config.accounts(is_development)?;
-    let node = Arc::new(Node::with_accounts(Arc::clone(&chain), options, accounts));
+    let node = Arc::new(Node::with_accounts(Arc::clone(&chain), options, accounts)?);
     // Registered after the node's own listener, which fills the feeds: a notified worker finds the change there.
     let process = process::process();
     let (heads, pending) = (Arc::clone(&process.heads), Arc::clone(&process.pending));

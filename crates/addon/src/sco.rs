@@ -27,17 +27,17 @@ pub fn sco_banned_addresses() -> Result<Reply> {
 /// Answers `sco_peerList`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn sco_peer_list() -> Result<Reply> {
-    sync(|_node| sco::peer_list::answer())
+    sync(sco::peer_list::answer)
 }
 
 /// Answers `sco_reputationSummary`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn sco_reputation_summary() -> Result<Reply> {
-    sync(|_node| sco::reputation_summary::answer())
+    sync(sco::reputation_summary::answer)
 }
 
 /// Answers `sco_clearPeerScoring`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn sco_clear_peer_scoring(peer: String) -> Result<Reply> {
-    sync(|_node| sco::clear_peer_scoring::answer(&peer))
+    sync(|node| sco::clear_peer_scoring::answer(node, &peer))
 }

@@ -9,6 +9,7 @@
 //! Start with `node` (the argument of every answer), `block_id` (the block of a request) and one of the answers.
 
 pub mod accounts;
+pub mod admin;
 pub mod block_files;
 pub mod block_id;
 pub mod body;

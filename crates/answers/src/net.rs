@@ -1,4 +1,4 @@
-//! `net_*`: this node does not speak the peer protocol, and says so.
+//! `net_*`: connections to other nodes.
 
 pub mod listening;
 pub mod peer_count;

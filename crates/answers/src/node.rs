@@ -10,11 +10,12 @@ use crate::mining_schedule::MiningSchedule;
 use crate::options::AnswerOptions;
 use parking_lot::Mutex;
 use rhizome_chain::{BlockRecord, Chain, ChainEvent};
+use rhizome_net::{BanStore, PeerNetwork, PeerStanding};
 use rhizome_primitives::{B256, keccak256};
 use rhizome_trie::{StateReader, Trie};
 use std::hash::{BuildHasher, RandomState};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// Attempts to read a state trie while the head moves.
 const STATE_TRIE_ATTEMPTS: usize = 4;
@@ -22,6 +23,8 @@ const STATE_TRIE_ATTEMPTS: usize = 4;
 /// A node that can be asked.
 pub struct Node {
     chain: Arc<Chain>,
+    standing: Arc<PeerStanding>,
+    network: OnceLock<PeerNetwork>,
     options: AnswerOptions,
     accounts: Accounts,
     caches: Caches,
@@ -35,13 +38,14 @@ pub struct Node {
 
 impl Node {
     /// A node over an open chain that signs for the development accounts, if at all.
-    pub fn new(chain: Arc<Chain>, options: AnswerOptions) -> Self {
+    pub fn new(chain: Arc<Chain>, options: AnswerOptions) -> Result<Self, RpcError> {
         let accounts = if options.has_wallet { Accounts::development() } else { Accounts::none() };
         Self::with_accounts(chain, options, accounts)
     }
 
     /// A node over an open chain.
-    pub fn with_accounts(chain: Arc<Chain>, options: AnswerOptions, accounts: Accounts) -> Self {
+    pub fn with_accounts(chain: Arc<Chain>, options: AnswerOptions, accounts: Accounts) -> Result<Self, RpcError> {
+        let standing = Arc::new(PeerStanding::open(Arc::clone(&chain) as Arc<dyn BanStore>)?);
         let pending_feed = Arc::new(PendingFeed::default());
         let deleted = Arc::new(DeletedBlocks::default());
         let waiting_feed = Arc::new(WaitingFeed::default());
@@ -56,7 +60,9 @@ impl Node {
             ChainEvent::NewHead { .. } => {}
         }));
         let mining = Arc::new(MiningSchedule::new(options.mining));
-        Self {
+        Ok(Self {
+            standing,
+            network: OnceLock::new(),
             caches: Caches::new(options.cache_bytes, options.replay_bytes),
             chain,
             options,
@@ -67,12 +73,27 @@ impl Node {
             mining,
             instance: Mutex::new(random_id()),
             prints_chain: AtomicBool::new(true),
-        }
+        })
     }
 
     /// The chain.
     pub fn chain(&self) -> &Arc<Chain> {
         &self.chain
+    }
+
+    /// Scores and bans of peers.
+    pub fn standing(&self) -> &Arc<PeerStanding> {
+        &self.standing
+    }
+
+    /// The connections to other nodes, `None` without a network.
+    pub fn network(&self) -> Option<&PeerNetwork> {
+        self.network.get()
+    }
+
+    /// Takes the network that was started for this node. A second one is stopped at once.
+    pub fn attach_network(&self, network: PeerNetwork) {
+        drop(self.network.set(network));
     }
 
     /// The settings.

@@ -1,6 +1,4 @@
 //! `sco_*`: scores of peers and banned addresses.
-//!
-//! This node does not implement the peer protocol, so no peer has a score. The list of banned addresses is maintained.
 
 pub mod ban_address;
 pub mod banned_addresses;
@@ -10,9 +8,26 @@ pub mod reputation_summary;
 pub mod unban_address;
 
 use crate::error::RpcError;
-use rhizome_chain::AddressBlock;
+use rhizome_net::{BanTarget, ScoreEvent};
+
+/// Events in the order of the reference, which has no counters for the others.
+const COUNTED: [ScoreEvent; 12] = [
+    ScoreEvent::SuccessfulHandshake,
+    ScoreEvent::FailedHandshake,
+    ScoreEvent::InvalidNetwork,
+    ScoreEvent::RepeatedMessage,
+    ScoreEvent::ValidBlock,
+    ScoreEvent::ValidTransaction,
+    ScoreEvent::InvalidBlock,
+    ScoreEvent::InvalidTransaction,
+    ScoreEvent::InvalidMessage,
+    ScoreEvent::TimeoutMessage,
+    ScoreEvent::UnexpectedMessage,
+    ScoreEvent::InvalidHeader,
+];
 
 /// Reads an address or a block of addresses.
-fn block(text: &str) -> Result<AddressBlock, RpcError> {
-    text.parse().map_err(|_refused| RpcError::invalid_params(format!("invalid banned address {text}")))
+fn block(text: &str) -> Result<BanTarget, RpcError> {
+    let block = text.parse().map(BanTarget::Addresses);
+    block.map_err(|_refused| RpcError::invalid_params(format!("invalid banned address {text}")))
 }

@@ -108,7 +108,7 @@ fn does_not_cache_values_read_during_a_change_of_the_head() {
     let description: Value = serde_json::from_str(&unpacked("uncles-and-reorgs.json.gz")).unwrap();
     let spec = Arc::new(ChainSpec::from_json(&description["spec"].to_string()).unwrap());
     let chain = Chain::open(ChainConfig::new(spec, DataDir::Temporary)).unwrap();
-    let node = Arc::new(Node::new(chain, AnswerOptions::reference()));
+    let node = Arc::new(Node::new(chain, AnswerOptions::reference()).unwrap());
     let is_over = Arc::new(AtomicBool::new(false));
     let readers: Vec<_> = (0..2)
         .map(|_| {

@@ -49,7 +49,7 @@ pub(crate) fn fresh(spec: ChainSpec, options: AnswerOptions, clock: Clock) -> No
     config.pool.fits_next_block = false;
     let chain = Chain::open(config).unwrap();
     chain.set_automine(true);
-    Node::new(chain, options)
+    Node::new(chain, options).unwrap()
 }
 
 /// Returns the node of the `reads` transcripts: chain A with its side blocks.

@@ -20,7 +20,6 @@ use crate::archive::historical_state::HistoricalState;
 use crate::archive::log_search::{self, BlockLogs, FoundLog, LogFilter, LogSearchError};
 use crate::archive::reads::{BlockAtHeight, BlockReceipts, MinedTransaction};
 use crate::archive::record::BlockRecord;
-use crate::bans::Bans;
 use crate::config::{ChainConfig, DataDir, ProvenBlocks};
 use crate::error::{ChainError, ImportError};
 use crate::events::ChainEvent;
@@ -53,7 +52,6 @@ pub struct Chain {
     settings: Arc<BlockSettings>,
     miner: Arc<Miner>,
     snapshots: Arc<Snapshots>,
-    bans: Bans,
 }
 
 impl Chain {
@@ -90,8 +88,7 @@ impl Chain {
             templates: Mutex::new(BlockTemplates::default()),
         });
         let snapshots = Arc::new(Snapshots::new(Arc::clone(&archive), Arc::clone(&publisher), Arc::clone(&settings)));
-        let bans = Bans::open(Arc::clone(&archive.store))?;
-        Ok(Arc::new(Self { config, archive, publisher, importer, settings, miner, snapshots, bans }))
+        Ok(Arc::new(Self { config, archive, publisher, importer, settings, miner, snapshots }))
     }
 
     /// Returns the network.
@@ -119,9 +116,14 @@ impl Chain {
         &self.importer
     }
 
-    /// Returns the list of banned addresses.
-    pub fn bans(&self) -> &Bans {
-        &self.bans
+    /// Returns the stored bans of peers, one a line.
+    pub fn ban_lines(&self) -> Result<String, ChainError> {
+        Ok(self.archive.store.bans()?)
+    }
+
+    /// Replaces the stored bans of peers. They are on disk when the call returns.
+    pub fn write_ban_lines(&self, lines: &str) -> Result<(), ChainError> {
+        Ok(self.archive.store.write_bans(lines)?)
     }
 
     /// Adds a listener. It runs on the thread of the event after the new head is visible, in the order of the events. It must

@@ -9,7 +9,6 @@
 //! `head/branch_change` (reorganisations), `archive` (reads), `mining` and `txpool`.
 
 mod archive;
-mod bans;
 mod chain;
 mod config;
 mod error;
@@ -24,7 +23,6 @@ pub use archive::ancestry::ChainAncestry;
 pub use archive::log_search::{BlockLogs, FoundLog, LogFilter, LogPosition, LogSearchError};
 pub use archive::reads::{BlockAtHeight, BlockReceipts, MinedTransaction};
 pub use archive::record::BlockRecord;
-pub use bans::{AddressBlock, AddressBlockError, Bans};
 pub use chain::Chain;
 pub use config::{ChainConfig, Clock, DataDir, OldStateRoots, ProvenBlocks};
 pub use error::{BlockDecodeError, ChainError, ImportError};

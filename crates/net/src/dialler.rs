@@ -1,7 +1,9 @@
-//! Dials the nodes that the operator named, again and again with growing pauses.
+//! Dials the nodes that the operator named, and known nodes while outbound slots are free. Pauses between two attempts
+//! grow.
 
 use crate::close_reason::{CloseReason, Phase};
 use crate::network_state::NetworkState;
+use crate::node_list::{ANCHORS, ListedNode};
 use crate::options::Limits;
 use crate::peer::connection::{self, ConnectionOrigin};
 use parking_lot::Mutex;
@@ -16,6 +18,9 @@ use tokio::sync::Notify;
 const TICK: Duration = Duration::from_millis(250);
 /// Length of a connection after which the pause starts from its minimum again.
 const LONG_CONNECTION: Duration = Duration::from_secs(30);
+
+/// Nodes dialled at the same time that the operator did not name.
+const MAX_ATTEMPTS: usize = 4;
 
 /// When which node is dialled.
 #[derive(Default)]
@@ -40,6 +45,11 @@ impl DialSchedule {
         let is_due = !attempt.is_running && attempt.next <= now;
         attempt.is_running |= is_due;
         is_due
+    }
+
+    /// Number of attempts whose connection has not ended.
+    fn under_way(&self) -> usize {
+        self.attempts.lock().values().filter(|attempt| attempt.is_running).count()
     }
 
     /// Ends an attempt and plans the next one.
@@ -70,15 +80,42 @@ pub(crate) async fn dial(shared: Arc<NetworkState>) {
     loop {
         let targets = shared.static_peers.read().clone();
         for enode in targets {
-            let is_own = enode.id == shared.options.key.id();
-            if is_own || shared.registry.get(&enode.id).is_some() {
+            let is_refused = enode.id == shared.options.key.id() || shared.standing.refuses_node(&enode.id);
+            if is_refused || shared.registry.get(&enode.id).is_some() {
                 continue;
             }
             if shared.dials.begin(enode.id, Instant::now(), &shared.options.limits) {
                 tokio::spawn(attempt(Arc::clone(&shared), enode));
             }
         }
+        dial_known(&shared);
         let _ = tokio::time::timeout(TICK, shared.dials.changed.notified()).await;
+    }
+}
+
+/// Dials known nodes for the free outbound slots: anchors first, then in an order that other nodes cannot foresee.
+fn dial_known(shared: &Arc<NetworkState>) {
+    let mut nodes: Vec<ListedNode> = shared.nodes.lock().iter().copied().collect();
+    if nodes.len() > ANCHORS {
+        let others = &mut nodes[ANCHORS..];
+        let start = usize::from(random_byte()) * others.len() / 256;
+        others.rotate_left(start);
+    }
+    let under_way = || shared.dials.under_way().saturating_sub(shared.registry.dialled());
+    for node in nodes {
+        if under_way() >= MAX_ATTEMPTS {
+            break;
+        }
+        let ListedNode { id, address } = node;
+        let is_refused = id == shared.options.key.id()
+            || shared.registry.get(&id).is_some()
+            || shared.is_static(&id)
+            || shared.standing.refuses_node(&id)
+            || shared.standing.refuses_address(address.ip())
+            || !shared.registry.has_outbound_slot(address.ip());
+        if !is_refused && shared.dials.begin(id, Instant::now(), &shared.options.limits) {
+            tokio::spawn(attempt(Arc::clone(shared), node.enode()));
+        }
     }
 }
 

@@ -11,27 +11,36 @@
 
 mod address_group;
 mod admission;
+mod bans;
 mod close_reason;
 mod dialler;
+mod discovery;
 mod error;
 mod listener;
 mod local_chain;
 mod network;
 mod network_state;
+mod node_key;
+mod node_list;
 mod options;
 mod peer;
 mod registry;
 
+mod standing;
 mod token_bucket;
 mod traffic;
 
+pub use bans::{AddressBlock, AddressBlockError, BanStore, BanTarget, Bans};
 pub use close_reason::{CloseReason, Phase};
+pub use discovery::{bucket, distance};
 pub use error::NetworkError;
 pub use local_chain::{ChainStatus, StatusSource};
 pub use network::PeerNetwork;
+pub use node_key::{NodeKeyError, node_key_in, random_node_key};
 pub use options::{Limits, NetworkOptions, PeerSlots};
 pub use peer::events::{MessageKind, PeerEvent, PeerMessage};
 pub use peer::outbox::SendError;
 pub use peer::{Peer, PeerDirection};
 pub use rhizome_wire::session::{Enode, EnodeError, HostPort, NodeId, NodeKey};
+pub use standing::{PeerScore, PeerStanding, PunishmentRule, ScoreEvent, ScoredPeer};
 pub use traffic::{MESSAGE_NAMES, Messages, PeerTraffic};

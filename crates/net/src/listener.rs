@@ -1,5 +1,6 @@
 //! Accepts connections.
 
+use crate::close_reason::CloseReason;
 use crate::error::NetworkError;
 use crate::network_state::NetworkState;
 use crate::peer::connection::{self, ConnectionOrigin};
@@ -28,6 +29,10 @@ pub(crate) async fn listen(shared: Arc<NetworkState>, listener: TcpListener) {
             tokio::time::sleep(RETRY_PAUSE).await;
             continue;
         };
+        if shared.standing.refuses_address(address.ip()) {
+            shared.closed.count(&CloseReason::Banned);
+            continue;
+        }
         // Above a limit the connection is closed before any byte.
         let Some(slot) = shared.pending.admit(address.ip(), Instant::now()) else { continue };
         let shared = Arc::clone(&shared);

@@ -1,6 +1,7 @@
 //! Announcements of the best block: own ones, and the first one of a peer
 
 use crate::close_reason::CloseReason;
+use rhizome_chain::Chain;
 use rhizome_primitives::rlp::{
     decode_list, list, put_bytes, put_difficulty, put_u64, put_value, read_u64, saturating_u256,
 };
@@ -23,6 +24,19 @@ pub struct ChainStatus {
     pub parent_hash: B256,
     /// Difficulty of the chain up to it, uncles included.
     pub total_difficulty: U256,
+}
+
+impl ChainStatus {
+    /// Returns the best block of a chain.
+    pub fn of(chain: &Chain) -> ChainStatus {
+        let record = &chain.head().record;
+        ChainStatus {
+            number: record.number(),
+            hash: record.hash,
+            parent_hash: record.parent().unwrap_or_default(),
+            total_difficulty: record.total_difficulty,
+        }
+    }
 }
 
 /// Returns the best block of this node. Must not block.

@@ -4,10 +4,12 @@ use crate::close_reason::CloseReason;
 use crate::error::NetworkError;
 use crate::local_chain::StatusSource;
 use crate::network_state::NetworkState;
+use crate::node_list::{ANCHORS, ListedNode};
 use crate::options::NetworkOptions;
-use crate::peer::Peer;
 use crate::peer::events::PeerEvent;
-use crate::{dialler, listener};
+use crate::peer::{Peer, PeerDirection};
+use crate::standing::{PeerStanding, ScoreEvent};
+use crate::{dialler, discovery, listener};
 use parking_lot::Mutex;
 use rhizome_wire::session::{Enode, HostPort, NodeId};
 use std::collections::BTreeMap;
@@ -36,6 +38,7 @@ impl PeerNetwork {
     pub fn start(
         options: NetworkOptions,
         status: StatusSource,
+        standing: Arc<PeerStanding>,
         events: mpsc::Sender<PeerEvent>,
     ) -> Result<PeerNetwork, NetworkError> {
         let number = AtomicUsize::new(0);
@@ -47,23 +50,54 @@ impl PeerNetwork {
             .enable_all()
             .build()
             .map_err(NetworkError::Threads)?;
-        let shared = Arc::new(NetworkState::new(options, status, events));
+        let shared = Arc::new(NetworkState::new(options, status, standing, events));
         if let Some(listener) = runtime.block_on(listener::bind(&shared))? {
             runtime.spawn(listener::listen(Arc::clone(&shared), listener));
         }
+        if let Some((socket, address)) = runtime.block_on(discovery::task::bind(&shared))? {
+            runtime.spawn(discovery::task::discover(Arc::clone(&shared), socket, address));
+        }
         runtime.spawn(dialler::dial(Arc::clone(&shared)));
+        runtime.spawn(close_banned(Arc::clone(&shared)));
         Ok(PeerNetwork { shared, runtime: Mutex::new(Some(runtime)) })
+    }
+
+    /// Starts without a subprotocol: messages are read and have no effect.
+    pub fn start_idle(
+        options: NetworkOptions,
+        status: StatusSource,
+        standing: Arc<PeerStanding>,
+    ) -> Result<PeerNetwork, NetworkError> {
+        let (events, mut received) = mpsc::channel(1);
+        let network = PeerNetwork::start(options, status, standing, events)?;
+        if let Some(runtime) = &*network.runtime.lock() {
+            runtime.spawn(async move { while received.recv().await.is_some() {} });
+        }
+        Ok(network)
     }
 
     /// Says goodbye to all peers and ends the threads, within 1 s. Further calls do nothing.
     pub fn stop(&self) {
         let Some(runtime) = self.runtime.lock().take() else { return };
+        let anchors = self.anchors();
         self.shared.registry.stop();
         let limit = Instant::now() + FAREWELL_TIME;
         while !self.shared.registry.is_empty() && Instant::now() < limit {
             std::thread::sleep(Duration::from_millis(2));
         }
         runtime.shutdown_timeout(THREAD_TIME);
+        if let Some(path) = &self.shared.options.nodes_file {
+            // Without the file the next start takes longer to find peers.
+            let _ = self.shared.nodes.lock().write(path, &anchors);
+        }
+    }
+
+    /// Returns the outbound peers with the longest connections.
+    fn anchors(&self) -> Vec<ListedNode> {
+        let mut peers = self.peers();
+        peers.retain(|peer| peer.direction == PeerDirection::Outbound && !peer.is_static);
+        peers.sort_by_key(|peer| peer.connected);
+        peers.iter().take(ANCHORS).map(|peer| ListedNode { id: peer.id, address: peer.address }).collect()
     }
 
     /// Returns the peers that have sent a Status of our chain.
@@ -86,8 +120,14 @@ impl PeerNetwork {
     /// Returns the address under which other nodes find this one.
     pub fn enode(&self) -> Option<Enode> {
         let address = self.listening()?;
-        let address = HostPort { host: address.ip().to_string(), port: address.port() };
+        let ip = self.shared.options.public_ip.unwrap_or(address.ip());
+        let address = HostPort { host: ip.to_string(), port: address.port() };
         Some(Enode { id: self.id(), address })
+    }
+
+    /// Whether nodes are looked for over UDP.
+    pub fn has_discovery(&self) -> bool {
+        self.shared.options.has_discovery && self.listening().is_some()
     }
 
     /// Returns the id of this node.
@@ -119,9 +159,31 @@ impl PeerNetwork {
         was_static || peer.is_some()
     }
 
+    /// Records an event of a peer. An offence closes the connection, and bans node and address for a while.
+    pub fn report(&self, peer: &Peer, event: ScoreEvent) {
+        self.shared.report(peer, event);
+    }
+
+    /// Returns the standing of nodes and addresses.
+    pub fn standing(&self) -> &PeerStanding {
+        &self.shared.standing
+    }
+
     /// Returns the number of closed connections by reason.
     pub fn closed(&self) -> BTreeMap<&'static str, u64> {
         self.shared.closed.load()
+    }
+}
+
+/// Closes connections of peers that the operator bans.
+async fn close_banned(shared: Arc<NetworkState>) {
+    loop {
+        shared.standing.banned.notified().await;
+        for peer in shared.registry.all() {
+            if shared.standing.refuses_node(&peer.id) || shared.standing.refuses_address(peer.address.ip()) {
+                peer.close(CloseReason::Banned);
+            }
+        }
     }
 }
 

@@ -1,26 +1,33 @@
 //! State that the tasks of the network share.
 
 use crate::admission::PendingConnections;
+use crate::close_reason::CloseReason;
 use crate::dialler::DialSchedule;
 use crate::local_chain::StatusSource;
+use crate::node_list::NodeList;
 use crate::options::NetworkOptions;
+use crate::peer::Peer;
 use crate::peer::events::PeerEvent;
 use crate::registry::Registry;
+use crate::standing::{PeerStanding, ScoreEvent};
 use crate::traffic::{Closed, PeerTraffic};
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use rhizome_wire::session::{Capability, Enode, Hello, NodeId};
 use std::net::SocketAddr;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use tokio::sync::mpsc;
 
 /// State that the tasks of the network share.
 pub(crate) struct NetworkState {
     pub(crate) options: NetworkOptions,
     pub(crate) registry: Registry,
+    pub(crate) standing: Arc<PeerStanding>,
     pub(crate) pending: PendingConnections,
     pub(crate) dials: DialSchedule,
     /// Nodes that the operator named, in the settings or later.
     pub(crate) static_peers: RwLock<Vec<Enode>>,
+    /// Nodes to dial, from discovery and from the last run.
+    pub(crate) nodes: Mutex<NodeList>,
     pub(crate) events: mpsc::Sender<PeerEvent>,
     pub(crate) status: StatusSource,
     pub(crate) closed: Closed,
@@ -31,11 +38,18 @@ pub(crate) struct NetworkState {
 }
 
 impl NetworkState {
-    pub(crate) fn new(options: NetworkOptions, status: StatusSource, events: mpsc::Sender<PeerEvent>) -> NetworkState {
+    pub(crate) fn new(
+        options: NetworkOptions,
+        status: StatusSource,
+        standing: Arc<PeerStanding>,
+        events: mpsc::Sender<PeerEvent>,
+    ) -> NetworkState {
         NetworkState {
+            standing,
             registry: Registry::new(&options),
             pending: PendingConnections::new(&options),
             dials: DialSchedule::default(),
+            nodes: Mutex::new(options.nodes_file.as_deref().map(NodeList::read).unwrap_or_default()),
             static_peers: RwLock::new(options.static_peers.clone()),
             events,
             status,
@@ -51,6 +65,14 @@ impl NetworkState {
         let port = self.listening.get().map_or(0, SocketAddr::port);
         let capabilities = vec![Capability::rsk(), Capability::rhizome()];
         Hello::new(self.options.client.clone(), capabilities, port, self.options.key.id())
+    }
+
+    /// Records an event of a peer. An offence closes the connection.
+    pub(crate) fn report(&self, peer: &Peer, event: ScoreEvent) {
+        self.standing.record(Some(&peer.id), peer.address.ip(), event, peer.is_static);
+        if event.bans() {
+            peer.close(CloseReason::Punished);
+        }
     }
 
     /// Whether the operator named a node.

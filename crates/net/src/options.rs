@@ -1,8 +1,9 @@
 //! Settings of the network.
 
 use rhizome_primitives::B256;
-use rhizome_wire::session::{Enode, NodeKey};
+use rhizome_wire::session::{Enode, HostPort, NodeKey};
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Settings of the network.
@@ -22,6 +23,14 @@ pub struct NetworkOptions {
     pub port: Option<u16>,
     /// Nodes that are always dialled, and exempt from limits of slots and addresses.
     pub static_peers: Vec<Enode>,
+    /// Whether other nodes are looked for over UDP. Needs a listener.
+    pub has_discovery: bool,
+    /// Nodes from which discovery starts.
+    pub bootnodes: Vec<HostPort>,
+    /// Address under which other nodes reach this one, if it differs from `host`.
+    pub public_ip: Option<IpAddr>,
+    /// File of known nodes. `None`: not stored.
+    pub nodes_file: Option<PathBuf>,
     /// Maximum number of peers.
     pub max_peers: usize,
     /// Whether loopback and private addresses are exempt from limits for addresses. For development networks.
@@ -41,6 +50,10 @@ impl NetworkOptions {
             host: IpAddr::from([127, 0, 0, 1]),
             port: None,
             static_peers: Vec::new(),
+            has_discovery: false,
+            bootnodes: Vec::new(),
+            public_ip: None,
+            nodes_file: None,
             max_peers: 50,
             exempts_local: false,
             limits: Limits::default(),

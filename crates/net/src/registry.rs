@@ -7,6 +7,7 @@ use crate::peer::{Peer, PeerDirection};
 use parking_lot::Mutex;
 use rhizome_wire::session::NodeId;
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -43,7 +44,7 @@ impl Registry {
             Some(existing) if self.replaces(existing, peer) => existing.close(CloseReason::Duplicate),
             Some(_) => return Err(CloseReason::Duplicate),
             None if peer.is_static => {}
-            None => self.check_slots(&state, peer)?,
+            None => self.check_slots(&state, peer.direction, peer.address.ip())?,
         }
         state.peers.insert(peer.id, Arc::clone(peer));
         Ok(())
@@ -59,16 +60,25 @@ impl Registry {
             && existing.connected.elapsed() < SAME_TIME
     }
 
-    fn check_slots(&self, state: &ConnectedPeers, peer: &Peer) -> Result<(), CloseReason> {
-        let (maximum, group_maximum) = match peer.direction {
+    /// Whether a node at an address may be dialled.
+    pub(crate) fn has_outbound_slot(&self, address: IpAddr) -> bool {
+        self.check_slots(&self.state.lock(), PeerDirection::Outbound, address).is_ok()
+    }
+
+    fn check_slots(
+        &self,
+        state: &ConnectedPeers,
+        direction: PeerDirection,
+        address: IpAddr,
+    ) -> Result<(), CloseReason> {
+        let (maximum, group_maximum) = match direction {
             PeerDirection::Inbound => (self.slots.inbound, self.slots.inbound_group),
             PeerDirection::Outbound => (self.slots.outbound, self.slots.outbound_group),
         };
-        let others = || state.peers.values().filter(|other| !other.is_static && other.direction == peer.direction);
+        let others = || state.peers.values().filter(|other| !other.is_static && other.direction == direction);
         if others().count() >= maximum {
             return Err(CloseReason::TooManyPeers);
         }
-        let address = peer.address.ip();
         let group = AddressGroup::large(address);
         let is_in_group = |other: &&Arc<Peer>| AddressGroup::large(other.address.ip()) == group;
         let is_exempt = self.exempts_local && is_local(address);
@@ -93,6 +103,11 @@ impl Registry {
     /// Returns all peers, those without a Status included.
     pub(crate) fn all(&self) -> Vec<Arc<Peer>> {
         self.state.lock().peers.values().map(Arc::clone).collect()
+    }
+
+    /// Number of peers that this node dialled.
+    pub(crate) fn dialled(&self) -> usize {
+        self.state.lock().peers.values().filter(|peer| peer.direction == PeerDirection::Outbound).count()
     }
 
     /// Refuses further peers and ends all connections.

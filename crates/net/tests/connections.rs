@@ -2,7 +2,10 @@
 
 use crate::scripted_peer::{ScriptedPeer, connect, connect_from, entropy, is_closed, status};
 use crate::support::{GENESIS, NETWORK, key, nowhere, options, start, start_with_capacity, wait};
-use rhizome_net::{CloseReason, Limits, MessageKind, NetworkError, NetworkOptions, PeerDirection, PeerEvent};
+use rhizome_net::{
+    BanTarget, CloseReason, Limits, MessageKind, NetworkError, NetworkOptions, PeerDirection, PeerEvent, ScoreEvent,
+    ScoredPeer,
+};
 use rhizome_wire::session::{Capability, DisconnectReason, EMPTY_LIST, Initiator, codes};
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -330,6 +333,40 @@ fn a_port_in_use_is_an_error() {
     let (sender, _events) = tokio::sync::mpsc::channel(1);
     let second = NetworkOptions { port: Some(first.address().port()), ..options(2) };
     let status = std::sync::Arc::new(crate::support::chain_status);
-    let error = rhizome_net::PeerNetwork::start(second, status, sender).err().unwrap();
+    let error = rhizome_net::PeerNetwork::start(second, status, crate::support::standing(), sender).err().unwrap();
     assert!(matches!(error, NetworkError::Listen { address, .. } if address == first.address()));
+}
+
+#[test]
+fn a_banned_node_is_closed_and_refused() {
+    let mut node = start(options(1));
+    let mut peer = ScriptedPeer::join(connect(node.address()), &key(3), key(1).id());
+    node.connected();
+    let target = BanTarget::Node(key(3).id());
+    node.network.standing().ban(target, None).unwrap();
+    assert_eq!(node.disconnected(), CloseReason::Banned);
+    assert_eq!(peer.end(), None);
+    let mut again = ScriptedPeer::shake(connect(node.address()), &key(3), key(1).id());
+    again.hello(4, &[Capability::rsk()]);
+    assert_eq!(again.end(), None);
+    node.network.standing().unban(&target).unwrap();
+    ScriptedPeer::join(connect(node.address()), &key(3), key(1).id());
+}
+
+#[test]
+fn an_offence_closes_and_bans_the_node_for_a_while() {
+    let mut node = start(options(1));
+    let mut peer = ScriptedPeer::join(connect(node.address()), &key(3), key(1).id());
+    let handle = node.connected();
+    node.network.report(&handle, ScoreEvent::InvalidBlock);
+    assert_eq!(node.disconnected(), CloseReason::Punished);
+    assert_eq!(peer.end(), None);
+    let standing = node.network.standing();
+    assert!(standing.refuses_node(&key(3).id()));
+    // Loopback addresses are not punished: other nodes of this machine stay welcome.
+    assert!(!standing.refuses_address([127, 0, 0, 1].into()));
+    assert_eq!(standing.punishments().get("invalidBlocks"), Some(&1));
+    ScriptedPeer::join(connect(node.address()), &key(4), key(1).id());
+    standing.clear(&ScoredPeer::Node(key(3).id()));
+    ScriptedPeer::join(connect(node.address()), &key(3), key(1).id());
 }

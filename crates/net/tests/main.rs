@@ -3,5 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
 mod connections;
+mod discovery;
+mod live;
+mod scores;
 mod scripted_peer;
 mod support;

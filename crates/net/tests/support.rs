@@ -1,8 +1,9 @@
 //! Networks for tests.
 
+use rhizome_chain::ChainError;
 use rhizome_net::{
-    ChainStatus, CloseReason, Enode, HostPort, Limits, MessageKind, NetworkOptions, NodeKey, Peer, PeerEvent,
-    PeerNetwork,
+    BanStore, ChainStatus, CloseReason, Enode, HostPort, Limits, MessageKind, NetworkOptions, NodeKey, Peer, PeerEvent,
+    PeerNetwork, PeerStanding,
 };
 use rhizome_primitives::{B256, U256};
 use std::net::SocketAddr;
@@ -35,13 +36,30 @@ pub(crate) fn options(fill: u8) -> NetworkOptions {
     NetworkOptions { port: Some(0), exempts_local: true, limits, ..NetworkOptions::new(key(fill), NETWORK, GENESIS) }
 }
 
+/// Bans that are not stored.
+struct NoBans;
+
+impl BanStore for NoBans {
+    fn read(&self) -> Result<String, ChainError> {
+        Ok(String::new())
+    }
+
+    fn write(&self, _lines: &str) -> Result<(), ChainError> {
+        Ok(())
+    }
+}
+
+pub(crate) fn standing() -> Arc<PeerStanding> {
+    Arc::new(PeerStanding::open(Arc::new(NoBans)).unwrap())
+}
+
 pub(crate) fn start(options: NetworkOptions) -> TestNetwork {
     start_with_capacity(options, 1_024)
 }
 
 pub(crate) fn start_with_capacity(options: NetworkOptions, capacity: usize) -> TestNetwork {
     let (sender, events) = mpsc::channel(capacity);
-    let network = PeerNetwork::start(options, Arc::new(chain_status), sender).unwrap();
+    let network = PeerNetwork::start(options, Arc::new(chain_status), standing(), sender).unwrap();
     TestNetwork { network, events }
 }
 

@@ -5,7 +5,8 @@ use crate::json;
 use crate::node::Node;
 use crate::options::Listening;
 
-/// Whether others can connect to this node. No peer port is open, so the truth is false.
+/// Returns whether a port for peers is open.
 pub fn answer(node: &Node) -> Answer {
-    Ok(json::boolean(node.options().listening == Listening::Always))
+    let is_open = node.network().is_some_and(|network| network.listening().is_some());
+    Ok(json::boolean(is_open || node.options().listening == Listening::Always))
 }

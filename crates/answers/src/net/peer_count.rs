@@ -2,8 +2,9 @@
 
 use crate::error::Answer;
 use crate::json;
+use crate::node::Node;
 
-/// Zero.
-pub fn answer() -> Answer {
-    Ok(json::quantity(0))
+/// Returns the number of peers of our chain.
+pub fn answer(node: &Node) -> Answer {
+    Ok(json::quantity(node.network().map_or(0, |network| network.peers().len() as u64)))
 }

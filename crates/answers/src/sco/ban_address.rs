@@ -7,6 +7,6 @@ use crate::node::Node;
 
 /// Bans an address or a block of addresses, across restarts.
 pub fn answer(node: &Node, text: &str) -> Answer {
-    node.chain().bans().add(block(text)?)?;
+    node.standing().ban(block(text)?, None)?;
     Ok(json::null())
 }

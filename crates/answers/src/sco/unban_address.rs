@@ -7,6 +7,6 @@ use crate::node::Node;
 
 /// Lifts the ban of an address, if any.
 pub fn answer(node: &Node, text: &str) -> Answer {
-    node.chain().bans().remove(&block(text)?)?;
+    node.standing().unban(&block(text)?)?;
     Ok(json::null())
 }

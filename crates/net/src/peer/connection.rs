@@ -10,8 +10,9 @@ use crate::admission::PendingSlot;
 use crate::close_reason::{CloseReason, Phase};
 use crate::local_chain::{RemoteStatus, encode_rsk_status, encode_status};
 use crate::network_state::NetworkState;
+use crate::standing::ScoreEvent;
 use rhizome_wire::session::{Dialogue, EMPTY_LIST, Hello, Incoming, NodeId, SharedCapabilities, codes};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -49,6 +50,15 @@ pub(crate) async fn run(
     reason
 }
 
+/// Records a failed introduction.
+fn record_failure(shared: &NetworkState, id: Option<&NodeId>, address: IpAddr, reason: &CloseReason) {
+    let event = match reason {
+        CloseReason::Handshake(_) | CloseReason::Frame(_) | CloseReason::Protocol(_) => ScoreEvent::FailedHandshake,
+        _ => return,
+    };
+    shared.standing.record(id, address, event, false);
+}
+
 async fn establish(
     shared: &Arc<NetworkState>,
     socket: TcpStream,
@@ -66,7 +76,9 @@ async fn establish(
             ConnectionOrigin::Dialled(remote) => initiate(key, *remote, &mut source, &mut output).await,
         }
     })
-    .await?;
+    .await
+    .inspect_err(|reason| record_failure(shared, None, address.ip(), reason))?;
+    let remote = session.remote;
     let own_hello = shared.hello();
     let dialogue = Dialogue::new(&own_hello, session.remote);
     let mut reader = FrameReader::new(source, session.decoder, dialogue);
@@ -93,6 +105,9 @@ async fn establish(
             Ok(Established { peer, reader, writer })
         }
         Err(reason) => {
+            // A node id is proven by the first frame.
+            let proven = (!matches!(reason, CloseReason::Frame(_))).then_some(&remote);
+            record_failure(shared, proven, address.ip(), &reason);
             writer.close(&reason, FAREWELL_TIME).await;
             Err(reason)
         }
@@ -110,9 +125,13 @@ fn admit(
         ConnectionOrigin::Accepted(_) => PeerDirection::Inbound,
         ConnectionOrigin::Dialled(_) => PeerDirection::Outbound,
     };
+    if shared.standing.refuses_node(&hello.id) {
+        return Err(CloseReason::Banned);
+    }
     let is_static = shared.is_static(&hello.id);
     let peer = Arc::new(Peer::new(hello, common, address, direction, is_static, &shared.options.limits));
     shared.registry.admit(&peer)?;
+    shared.report(&peer, ScoreEvent::SuccessfulHandshake);
     Ok(peer)
 }
 
@@ -175,7 +194,14 @@ async fn read_status(
             Incoming::Status(frame) => {
                 let status =
                     RemoteStatus::decode(frame.payload()).map_err(|_malformed| CloseReason::MalformedStatus)?;
-                status.check(shared.options.network_id, &shared.options.genesis)?;
+                let checked = status.check(shared.options.network_id, &shared.options.genesis);
+                match &checked {
+                    Err(CloseReason::OtherVersion(_)) => shared.report(peer, ScoreEvent::IncompatibleProtocol),
+                    Err(CloseReason::OtherNetwork(_)) => shared.report(peer, ScoreEvent::InvalidNetwork),
+                    Err(CloseReason::OtherGenesis) => shared.report(peer, ScoreEvent::UnexpectedGenesis),
+                    _ => {}
+                }
+                checked?;
                 return Ok(status);
             }
             Incoming::Hello(..) | Incoming::Rsk(_) | Incoming::Rhizome(..) => return Err(CloseReason::OutOfOrder),

@@ -1,0 +1,104 @@
+//! Requests that wait for an answer.
+
+use rhizome_wire::session::{NodeId, PacketId};
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+/// Time for an answer, as in the reference.
+pub(super) const ANSWER_TIME: Duration = Duration::from_millis(14_999);
+/// Pings before a node counts as silent.
+const ATTEMPTS: u8 = 3;
+/// Pings to addresses that only Neighbors have named.
+const MAX_UNPROVEN: usize = 32;
+
+/// Reason of a Ping.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PingCause {
+    /// The address is configured, or has sent a Ping itself.
+    Contact,
+    /// A node of the table is to show that it is still there.
+    Check(NodeId),
+    /// Neighbors have named the address.
+    Named,
+}
+
+/// A Ping without its Pong.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OpenPing {
+    pub(super) address: SocketAddr,
+    pub(super) cause: PingCause,
+    sent: Instant,
+    attempt: u8,
+}
+
+/// Requests that wait for an answer.
+#[derive(Default)]
+pub(super) struct OpenRequests {
+    pings: HashMap<PacketId, OpenPing>,
+    finds: HashMap<PacketId, (NodeId, SocketAddr, Instant)>,
+}
+
+impl OpenRequests {
+    /// Notes a Ping unless one to the same address is open, or too many to unproven addresses are.
+    pub(super) fn ping(&mut self, id: PacketId, address: SocketAddr, cause: PingCause, now: Instant) -> bool {
+        let is_open = self.pings.values().any(|ping| ping.address == address);
+        let unproven = self.pings.values().filter(|ping| ping.cause == PingCause::Named).count();
+        if is_open || (cause == PingCause::Named && unproven >= MAX_UNPROVEN) {
+            return false;
+        }
+        self.pings.insert(id, OpenPing { address, cause, sent: now, attempt: 1 });
+        true
+    }
+
+    /// Takes the Ping that a Pong from `source` answers.
+    pub(super) fn answer_ping(&mut self, id: &PacketId, source: SocketAddr, now: Instant) -> Option<OpenPing> {
+        let ping = *self.pings.get(id).filter(|ping| ping.address == source)?;
+        self.pings.remove(id);
+        (now.saturating_duration_since(ping.sent) <= ANSWER_TIME).then_some(ping)
+    }
+
+    /// Notes a Find.
+    pub(super) fn find(&mut self, id: PacketId, node: NodeId, address: SocketAddr, now: Instant) {
+        self.finds.insert(id, (node, address, now));
+    }
+
+    /// Takes the Find that Neighbors from `node` at `source` answer.
+    pub(super) fn answer_find(&mut self, id: &PacketId, node: &NodeId, source: SocketAddr, now: Instant) -> bool {
+        let is_answer = |(asked, address, sent): &(NodeId, SocketAddr, Instant)| {
+            asked == node && *address == source && now.saturating_duration_since(*sent) <= ANSWER_TIME
+        };
+        let is_expected = self.finds.get(id).is_some_and(is_answer);
+        if is_expected {
+            self.finds.remove(id);
+        }
+        is_expected
+    }
+
+    /// Removes requests without an answer in time. Returns the Pings to repeat, and the silent nodes of the table.
+    pub(super) fn expire(&mut self, now: Instant) -> (Vec<OpenPing>, Vec<NodeId>) {
+        self.finds.retain(|_, (_, _, sent)| now.saturating_duration_since(*sent) <= ANSWER_TIME);
+        let (mut repeated, mut silent) = (Vec::new(), Vec::new());
+        self.pings.retain(|_, ping| {
+            let is_open = now.saturating_duration_since(ping.sent) <= ANSWER_TIME;
+            match ping.cause {
+                _ if is_open => {}
+                _ if ping.attempt < ATTEMPTS => repeated.push(*ping),
+                PingCause::Check(id) => silent.push(id),
+                PingCause::Contact | PingCause::Named => {}
+            }
+            is_open
+        });
+        (repeated, silent)
+    }
+
+    /// Notes that a Ping was sent again.
+    pub(super) fn repeat(&mut self, id: PacketId, ping: OpenPing, now: Instant) {
+        self.pings.insert(id, OpenPing { sent: now, attempt: ping.attempt + 1, ..ping });
+    }
+
+    /// Whether nothing is under way.
+    pub(super) fn is_empty(&self) -> bool {
+        self.pings.is_empty() && self.finds.is_empty()
+    }
+}
