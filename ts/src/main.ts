@@ -8,6 +8,7 @@ import { decidedChoices } from './config/choices.ts'
 import { setHeaderLimit } from './config/environment.ts'
 import { ConfigError } from './config/error.ts'
 import { healthLimitsOf, memoryLimitOf, miningOf, workersOf } from './config/network.ts'
+import { networkSettings } from './config/peers.ts'
 import { reload } from './config/reload.ts'
 import type { Config } from './config/schema.ts'
 import { nativeSource } from './filters/nativeSource.ts'
@@ -59,6 +60,7 @@ export async function startNode(config: Config): Promise<ServingNode> {
 
 async function startWith(store: NodeStore, config: Config, logger: Logger): Promise<ServingNode> {
   let current = config
+  const network = networkSettings(config)
   let certificates = checkCertificates(config)
   const operator = config.admin.enabled ? (await import('./operator.ts')).prepareOperator(config, logger) : undefined
   const accounting = new Accounting(store.service, reporter(logger, 'usage could not be stored; retrying'))
@@ -94,6 +96,7 @@ async function startWith(store: NodeStore, config: Config, logger: Logger): Prom
   let isEnding = false
   try {
     const { genesis } = JSON.parse(native.openNode(await nodeConfig(config))) as { genesis: string }
+    if (network !== undefined) native.startNetwork(JSON.stringify(network))
     // Mined before serving: test suites read the time of the head first, and the genesis block is years old.
     if (config.tools && headCursor(native).number === 0) await native.evmMine(1, -1, 0, 0)
     let onHead = (): void => undefined

@@ -34,7 +34,13 @@ describe('/health', () => {
   })
 
   test('behavior: the start on a public network says that there are no peers and where blocks come from', async () => {
-    const child = spawn(process.execPath, [program, 'start', '--ephemeral', '--http-port', '0', '--network', 'mainnet'])
+    const child = spawn(
+      process.execPath,
+      [program, 'start', '--ephemeral', '--http-port', '0', '--network', 'mainnet'],
+      {
+        env: { ...process.env, RHIZOME_P2P_PORT: '0' },
+      },
+    )
     let output = ''
     child.stdout.on('data', (bytes) => {
       output += bytes

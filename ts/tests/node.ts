@@ -71,7 +71,8 @@ export class NodeProcess {
     const file = settings === undefined ? [] : ['--config', configFile(settings)]
     const flagsOfAll = ['--json', '--http-port', '0', '--log-level', 'warn', ...place, ...file, ...flags]
     const [command = '', ...parameters] = [...before, process.execPath, program, 'start', ...flagsOfAll]
-    const env = { ...process.env, ...variables }
+    // Tests connect to this machine only.
+    const env = { RHIZOME_P2P_PORT: '0', ...process.env, ...variables }
     const child = spawn(command, parameters, { stdio: ['ignore', 'pipe', 'pipe'], env })
     children.add(child)
     child.on('close', () => children.delete(child))

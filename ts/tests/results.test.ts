@@ -45,7 +45,10 @@ async function good<T>(name: string, params: Params = [], ask = node.result.bind
 }
 
 beforeAll(async () => {
-  node = await NodeProcess.start(['--workers', '1'], '[rpc]\ntimeoutMs = 60000\n[modules.rsk]\ndeny = []\n')
+  node = await NodeProcess.start(
+    ['--workers', '1', '--peers', `enode://${'cd'.repeat(64)}@127.0.0.1:1`],
+    '[rpc]\ntimeoutMs = 60000\n[modules.rsk]\ndeny = []\n',
+  )
   client = await Client.open(node.url)
   const send = (transaction: object) => good<string>('eth_sendTransaction', [{ from, gas: '0x100000', ...transaction }])
   creation = await send({ data: `${counter.bytecode}${word(40)}` })
@@ -208,6 +211,10 @@ describe('answers have the form that is described', { timeout: 120_000 }, () => 
   test('mining and peers', async () => {
     await good('eth_submitWork', ['0x0000000000000001', none, none])
     await good('eth_submitHashrate', [none, none])
+    await good('admin_nodeInfo')
+    await good('admin_addPeer', [`enode://${'ab'.repeat(64)}@127.0.0.1:1`])
+    await good('admin_removePeer', [`enode://${'ab'.repeat(64)}@127.0.0.1:1`])
+    await good('admin_peers')
     await good('sco_banAddress', ['192.0.2.1'])
     await good('sco_bannedAddresses')
     await good('sco_clearPeerScoring', ['192.0.2.1'])

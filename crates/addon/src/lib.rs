@@ -8,6 +8,7 @@
 //!
 //! Start with `executors`, then `eth` and `node`.
 
+pub mod admin;
 pub mod blocks;
 pub mod body;
 mod cancellation;
@@ -24,6 +25,7 @@ pub mod hardhat;
 mod miner;
 pub mod mnr;
 pub mod net;
+pub mod network;
 pub mod node;
 mod optimizations;
 pub mod owner;

@@ -1,4 +1,5 @@
 import { dataDirOf, healthLimitsOf, isDevelopment, miningOf } from '../config/network.ts'
+import { networkSettings } from '../config/peers.ts'
 import type { Config } from '../config/schema.ts'
 import { developmentKeys } from '../developmentKeys.ts'
 import type { ServingNode } from '../main.ts'
@@ -18,7 +19,7 @@ export async function banner(config: Config, node: ServingNode): Promise<string>
     `  block     ${number} (${hash})`,
     `  mining    ${miningText(config)}`,
     ...profileLines(config),
-    ...(isDevelopment(config) ? [] : withoutPeers(config)),
+    ...peerLines(config, node),
     `  data      ${dataDirOf(config) ?? 'in a temporary folder, deleted when the node stops'}`,
     `  JSON-RPC  ${node.url} (${node.workers} ${node.workers === 1 ? 'worker' : 'workers'})`,
     ...node.urls.slice(1).map((url) => `            ${url}`),
@@ -39,11 +40,18 @@ export async function banner(config: Config, node: ServingNode): Promise<string>
   return `${lines.join('\n')}\n`
 }
 
+/** Returns the line about peers: the URL of this node, if it has one. */
+function peerLines(config: Config, { native }: ServingNode): string[] {
+  if (networkSettings(config) === undefined) return isDevelopment(config) ? [] : withoutPeers(config)
+  const { enode } = JSON.parse(native.adminNodeInfo().toString()) as { enode: string | null }
+  return [`  peers     ${enode ?? 'dialled only: there is no port for peers'}`]
+}
+
 /** Returns the lines about missing peers and other sources of blocks. */
 function withoutPeers(config: Config): string[] {
   const { maxHeadAgeSeconds } = healthLimitsOf(config)
   return [
-    '  peers     none: this node cannot connect to peers yet, so it does not follow its chain by itself.',
+    '  peers     none (p2p.port = 0): this node does not follow its chain by itself.',
     '            Blocks come from files (rhizome import FILE, while the node is stopped) and from merged',
     '            mining ([modules.mnr] enabled = true, then mnr_submitBitcoinBlock).',
     ...(maxHeadAgeSeconds === 0

@@ -26,6 +26,14 @@ const settings = {
   store: ['--store', 'store.url'],
   admin: ['--admin', 'admin.enabled'],
   adminPort: ['--admin-port', 'admin.port'],
+  p2pHost: ['--p2p-host', 'p2p.host'],
+  p2pPort: ['--p2p-port', 'p2p.port'],
+  peers: ['--peers', 'p2p.peers'],
+  bootnodes: ['--bootnodes', 'p2p.bootnodes'],
+  discovery: ['--discovery', 'p2p.discovery'],
+  maxPeers: ['--max-peers', 'p2p.maxPeers'],
+  nodeKey: ['--node-key', 'p2p.nodeKey'],
+  publicIp: ['--public-ip', 'p2p.publicIp'],
   logLevel: ['--log-level', 'log.level'],
 } as const
 

@@ -379,6 +379,47 @@ export const schema = section('', {
     ),
   }),
 
+  p2p: section('Connections to other nodes.', {
+    host: Type.Optional(
+      Type.String({
+        description: 'Address to listen on for peers. Default: 127.0.0.1 on development networks, else 0.0.0.0.',
+      }),
+    ),
+    port: Type.Optional(
+      Type.Integer({
+        description:
+          'TCP and UDP port for peers. 0: no listener. Default: 5050 on mainnet, 50505 on testnet; without a listener on development networks.',
+        minimum: 0,
+        maximum: 65535,
+      }),
+    ),
+    peers: list('Nodes that are always dialled: enode://ID@HOST:PORT.', []),
+    bootnodes: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Nodes from which discovery starts: HOST:PORT or enode URLs. Default: those of the network.',
+      }),
+    ),
+    discovery: oneOf(
+      'Search for nodes over UDP: on, off. Empty: on, but off on development networks.',
+      ['', 'on', 'off'],
+      '',
+    ),
+    maxPeers: whole(
+      'Peers at the same time, besides those of `peers`. A third of the slots is for dialled peers.',
+      50,
+      1,
+      1000,
+    ),
+    nodeKey: Type.String({
+      description:
+        'Private key of the node, 64 hex digits. Empty: the file nodekey in the data directory, written at the first start.',
+      default: '',
+      pattern: '^(|[0-9a-fA-F]{64})$',
+      isSecret: true,
+    }),
+    publicIp: text('Address under which other nodes reach this one, for the enode URL. Empty: that of the listener.'),
+  }),
+
   pool: section('Transactions that wait for a block.', {
     rateLimiter: oneOf(
       'Limit the transactions of each account: on, off. Empty: on, but off on development networks.',
@@ -443,7 +484,7 @@ export const schema = section('', {
 
   modules: Type.Record(Type.String(), moduleSettings, {
     description:
-      'Settings of modules, e.g. [modules.evm] enabled = false. debug, evm, hardhat, mnr, personal, sco and trace are enabled by default on development networks only.',
+      'Settings of modules, e.g. [modules.evm] enabled = false. admin, debug, evm, hardhat, mnr, personal, sco and trace are enabled by default on development networks only.',
     default: {},
   }),
 })

@@ -105,10 +105,10 @@ function moduleOf(name: string): string {
  * Modules that are off by default outside development networks: they change the chain or the peers, are for miners, spend
  * the funds of the node's accounts, or make every request expensive.
  */
-const offByDefault = ['debug', 'evm', 'hardhat', 'mnr', 'personal', 'sco', 'trace']
+const offByDefault = ['admin', 'debug', 'evm', 'hardhat', 'mnr', 'personal', 'sco', 'trace']
 
 /** Modules of `offByDefault` with which unknown clients could harm the node or its accounts. */
-const dangerous = ['debug', 'evm', 'hardhat', 'mnr', 'personal', 'sco']
+const dangerous = ['admin', 'debug', 'evm', 'hardhat', 'mnr', 'personal', 'sco']
 
 /** Returns the dangerous modules that the node enables, but that a public endpoint does not serve. */
 export function shutModules(nodeModules: Modules, { isPublic, modules }: Place): string[] {

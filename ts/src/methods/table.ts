@@ -1,5 +1,9 @@
 import type { MethodSpec } from '../rpc/dispatch.ts'
 import type { Method } from '../rpc/method.ts'
+import { admin_addPeer } from './admin_addPeer.ts'
+import { admin_nodeInfo } from './admin_nodeInfo.ts'
+import { admin_peers } from './admin_peers.ts'
+import { admin_removePeer } from './admin_removePeer.ts'
 import { anvil_autoImpersonateAccount } from './anvil_autoImpersonateAccount.ts'
 import { anvil_dropAllTransactions } from './anvil_dropAllTransactions.ts'
 import { anvil_nodeInfo } from './anvil_nodeInfo.ts'
@@ -1004,6 +1008,32 @@ export const table: readonly MethodSpec<Context>[] = [
     module: 'txpool',
     cost: 1,
     doc: 'Numbers of pending and queued transactions.',
+  }),
+  spec(admin_nodeInfo, {
+    name: 'admin_nodeInfo',
+    module: 'admin',
+    cost: 1,
+    doc: 'Id, enode URL, ports and chain of this node.',
+  }),
+  spec(admin_peers, {
+    name: 'admin_peers',
+    module: 'admin',
+    cost: 1,
+    doc: 'The connected peers with program, direction, claimed head, score and traffic.',
+  }),
+  spec(admin_addPeer, {
+    name: 'admin_addPeer',
+    module: 'admin',
+    cost: 1,
+    isWrite: true,
+    doc: 'Dials a node until the node stops.',
+  }),
+  spec(admin_removePeer, {
+    name: 'admin_removePeer',
+    module: 'admin',
+    cost: 1,
+    isWrite: true,
+    doc: 'Disconnects a node and does not dial it any more.',
   }),
   spec(sco_banAddress, {
     name: 'sco_banAddress',

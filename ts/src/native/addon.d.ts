@@ -6,6 +6,18 @@ export declare function addToBody(body: object, piece: Uint8Array): void
 /** Returns the address of a key. Fails if this node cannot keep it. */
 export declare function addressOfKey(key: string): string | Buffer
 
+/** Answers `admin_addPeer`. */
+export declare function adminAddPeer(enode: string): string | Buffer
+
+/** Answers `admin_nodeInfo`. */
+export declare function adminNodeInfo(): string | Buffer
+
+/** Answers `admin_peers`. */
+export declare function adminPeers(): string | Buffer
+
+/** Answers `admin_removePeer`. */
+export declare function adminRemovePeer(enode: string): string | Buffer
+
 /** Answers `anvil_autoImpersonateAccount`. */
 export declare function anvilAutoImpersonateAccount(isOn: boolean): string | Buffer
 
@@ -464,6 +476,9 @@ export declare function shareOwner(owner: Uint32Array): void
 
 /** Joins a body and returns where its requests are, as JSON: see `answers/src/body.rs`. */
 export declare function splitBody(body: object, mostRequests: number, deadlineMs: number, token: number): Promise<string | Buffer>
+
+/** Opens the port for peers and dials. Takes settings as JSON, returns the result of `admin_nodeInfo`. */
+export declare function startNetwork(config: string): string | Buffer
 
 /** Stores an encrypted key and unlocks its account. Returns the address. */
 export declare function storeKey(key: string, encrypted: string): string | Buffer

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { address, data, flag, hash, listOf, named, nothing, quantity, shape, text, whole } from './values.ts'
+import { address, data, flag, hash, listOf, named, nothing, orNull, quantity, shape, text, whole } from './values.ts'
 
 // The pool, peers and limits of this node.
 
@@ -49,6 +49,35 @@ export const peerScoring = shape('PeerScoring', {
   punishedUntil: whole,
   id: text,
   type: text,
+})
+
+/** Null without a listener. */
+const listenerText = orNull(text)
+
+export const ownInfo = shape('OwnNodeInfo', {
+  enode: listenerText,
+  id: text,
+  name: text,
+  listenAddr: listenerText,
+  ports: shape('NodePorts', { listener: whole, discovery: whole }),
+  protocols: shape('OwnProtocols', {
+    rsk: shape('OwnRskProtocol', { network: whole, genesis: hash, head: hash, difficulty: text }),
+  }),
+})
+
+export const connectedPeer = shape('ConnectedPeer', {
+  enode: text,
+  id: text,
+  name: text,
+  caps: listOf(text),
+  network: shape('PeerNetwork', { remoteAddress: text, inbound: flag, static: flag }),
+  connectedSeconds: whole,
+  score: whole,
+  bytesIn: whole,
+  bytesOut: whole,
+  protocols: shape('PeerProtocols', {
+    rsk: shape('PeerRskProtocol', { version: whole, head: hash, difficulty: text }),
+  }),
 })
 
 export const reputationSummary = shape('ReputationSummary', {
