@@ -51,7 +51,7 @@ function peerLines(config: Config, { native }: ServingNode): string[] {
 function withoutPeers(config: Config): string[] {
   const { maxHeadAgeSeconds } = healthLimitsOf(config)
   return [
-    '  peers     none (p2p.port = 0): this node does not follow its chain by itself.',
+    '  peers     none: p2p.port is 0, so this node does not follow its chain by itself.',
     '            Blocks come from files (rhizome import FILE, while the node is stopped) and from merged',
     '            mining ([modules.mnr] enabled = true, then mnr_submitBitcoinBlock).',
     ...(maxHeadAgeSeconds === 0
