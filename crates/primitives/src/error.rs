@@ -68,6 +68,23 @@ pub enum HeaderError {
     ForkDataLength(usize),
 }
 
+/// Reasons why an extension does not belong to a header that was received in compressed form.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExtensionError {
+    /// The extension is malformed.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    /// The header needs an extension, and there is none.
+    #[error("the extension is missing")]
+    Missing,
+    /// The header is complete, and there is an extension.
+    #[error("the header has no extension")]
+    Unexpected,
+    /// The extension does not have the version and the hash of the header.
+    #[error("the extension has another version or hash than the header")]
+    Mismatch,
+}
+
 /// Reasons why a transaction has no sender, or cannot be signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureError {

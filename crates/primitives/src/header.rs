@@ -1,6 +1,7 @@
 //! Block headers of all versions (docs/spec/blocks.md, 4). `decode` reads the full form, `encode` writes all forms and
 //! the extension of versions 1 and 2, `merged_mining` has the hash that Bitcoin miners commit to.
 
+mod compressed;
 mod decode;
 mod encode;
 mod merged_mining;
@@ -8,11 +9,12 @@ mod merged_mining;
 pub use merged_mining::{ForkDetectionData, MERGED_MINING_TAG};
 
 use crate::chain_spec::ChainSpec;
-use crate::error::DecodeError;
+use crate::error::{DecodeError, ExtensionError};
 use crate::rlp::Item;
 use crate::rules::{Rule, Rules};
 use crate::{EMPTY_ROOT, EMPTY_UNCLES, rlp};
 use alloy_primitives::{Address, B256, Bytes, I256, U256, keccak256};
+use decode::ReceivedForm;
 use std::sync::OnceLock;
 
 /// A block header. Byte fields have the received bytes; an empty field is null in the reference. Lengths are not
@@ -70,6 +72,8 @@ pub struct Header {
     expects_fork_data: bool,
     /// Difficulty of a genesis block, which is encoded with the bytes of the specification.
     genesis_difficulty: Option<Bytes>,
+    /// `[version, extension hash]` of a header that was received in compressed form, until its extension is attached.
+    received_extension_data: Option<Bytes>,
     hash: HashCache,
 }
 
@@ -111,6 +115,7 @@ impl Header {
             rules,
             expects_fork_data: expects_fork_data(number, rules, spec),
             genesis_difficulty: None,
+            received_extension_data: None,
             hash: HashCache::default(),
         }
     }
@@ -145,7 +150,24 @@ impl Header {
 
     /// Decodes a header in full form; the item must be a list.
     pub fn from_item(item: &Item<'_>, spec: &ChainSpec) -> Result<Header, DecodeError> {
-        decode::decode(item, spec)
+        decode::decode(item, spec, ReceivedForm::Full)
+    }
+
+    /// Decodes a header in compressed form; the item must be a list. Hash and proof of work of the result are final. For
+    /// versions 1 and 2 the bloom, the edges and the base event are missing until [`Header::attach_extension`].
+    pub fn from_compressed_item(item: &Item<'_>, spec: &ChainSpec) -> Result<Header, DecodeError> {
+        decode::decode(item, spec, ReceivedForm::Compressed)
+    }
+
+    /// Returns true if the header was received in compressed form and its extension is not attached.
+    pub fn lacks_extension(&self) -> bool {
+        self.received_extension_data.is_some()
+    }
+
+    /// Adds the fields of an extension in wire form, `[version, content]`, as received with the body. `None`: the body has
+    /// none. The extension must have the version and the hash that the header states, otherwise the header is unchanged.
+    pub fn attach_extension(&mut self, extension: Option<&Item<'_>>) -> Result<(), ExtensionError> {
+        compressed::attach_extension(self, extension)
     }
 
     /// Returns the block hash.

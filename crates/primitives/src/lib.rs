@@ -30,7 +30,7 @@ pub mod upgrades;
 pub use block::{Block, uncles_hash};
 pub use bloom::Bloom;
 pub use chain_spec::{ChainConstants, ChainSpec, RemascParams, SpecError};
-pub use error::{DecodeError, HeaderError, SignatureError};
+pub use error::{DecodeError, ExtensionError, HeaderError, SignatureError};
 pub use genesis::{GenesisAccount, GenesisSpec};
 pub use header::Header;
 pub use keccak::keccak256_all;

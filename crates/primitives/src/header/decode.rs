@@ -1,4 +1,4 @@
-//! Decoding of the full form of a header.
+//! Decoding of the full and of the compressed form of a header.
 
 use super::{HashCache, Header, expects_fork_data, genesis_gas_limit};
 use crate::EMPTY_ROOT;
@@ -7,17 +7,28 @@ use crate::error::DecodeError;
 use crate::rlp::{self, Item};
 use crate::rules::{Rule, Rules};
 use alloy_primitives::{Address, Bytes, U256};
+use std::mem;
 
 /// Number of elements up to and including the uncle count.
 const FIXED_ELEMENTS: usize = 16;
 const MINING_ELEMENTS: usize = 3;
+/// With UMM root, version, edges and base event.
+const MAX_ELEMENTS: usize = FIXED_ELEMENTS + 4 + MINING_ELEMENTS;
 const BITCOIN_HEADER_BYTES: usize = 80;
 const TESTNET_CHAIN_ID: u8 = 31;
 /// Some testnet blocks after RSKIP-535 have no base event; below this height they are accepted.
 const BASE_EVENT_RECOVERY_END: u64 = 7_800_000;
 
-/// Decodes a header in full form; the item must be a list.
-pub(super) fn decode(item: &Item<'_>, spec: &ChainSpec) -> Result<Header, DecodeError> {
+/// Form of a header on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReceivedForm {
+    Full,
+    /// Versions 1 and 2 have their extension data in place of the bloom, and no version, edges and base event.
+    Compressed,
+}
+
+/// Decodes a header; the item must be a list.
+pub(super) fn decode(item: &Item<'_>, spec: &ChainSpec, form: ReceivedForm) -> Result<Header, DecodeError> {
     // One copy of the encoding; the fields are slices of it.
     let buffer = Bytes::copy_from_slice(item.encoding());
     let mut elements = HeaderElements::new(&buffer)?;
@@ -31,7 +42,7 @@ pub(super) fn decode(item: &Item<'_>, spec: &ChainSpec) -> Result<Header, Decode
     let state_root = elements.take_root();
     let transactions_root = elements.take_root();
     let receipts_root = elements.take_root();
-    let logs_bloom = elements.take();
+    let mut logs_bloom = elements.take();
     let difficulty_bytes = elements.take();
     let number = elements.take_number("number", i64::MAX as u64)?;
     let gas_limit = elements.take();
@@ -46,11 +57,18 @@ pub(super) fn decode(item: &Item<'_>, spec: &ChainSpec) -> Result<Header, Decode
     let uncle_count = elements.take_number("uncle count", i32::MAX as u64)? as u32;
 
     let rules = spec.rules(number);
-    check_count(count, number, rules, spec.chain_id)?;
+    check_count(count, number, rules, spec.chain_id, form)?;
     let umm_root = rules.is_active(Rule::RskipUmm).then(|| elements.take());
-    let Versioned { version, edges, base_event } = Versioned::read(&mut elements, rules)?;
+    let mut received_extension_data = None;
+    let Versioned { version, edges, base_event } = match form {
+        ReceivedForm::Full => Versioned::read(&mut elements, rules)?,
+        ReceivedForm::Compressed => Versioned::of_extension_data(&logs_bloom, rules)?,
+    };
     if version > 0 && logs_bloom.is_empty() {
         return Err(DecodeError::Missing("logs bloom"));
+    }
+    if version > 0 && form == ReceivedForm::Compressed {
+        received_extension_data = Some(mem::take(&mut logs_bloom));
     }
     let mut header = Header {
         parent_hash,
@@ -82,6 +100,7 @@ pub(super) fn decode(item: &Item<'_>, spec: &ChainSpec) -> Result<Header, Decode
         rules,
         expects_fork_data: expects_fork_data(number, rules, spec),
         genesis_difficulty: None,
+        received_extension_data,
         hash: HashCache::default(),
     };
     if elements.left() > 0 {
@@ -119,6 +138,7 @@ fn become_genesis(header: &mut Header, difficulty: Bytes) -> Result<(), DecodeEr
     header.version = 0;
     header.edges = None;
     header.base_event = None;
+    header.received_extension_data = None;
     header.genesis_difficulty = Some(difficulty);
     Ok(())
 }
@@ -151,10 +171,24 @@ impl Versioned {
         // Version 1 has no base event and drops it.
         Ok(Versioned { version, edges, base_event: base_event.filter(|_| version != 1) })
     }
+
+    /// Reads the version from the extension data of the compressed form; edges and base event come with the body.
+    fn of_extension_data(data: &[u8], rules: Rules) -> Result<Versioned, DecodeError> {
+        if !rules.is_active(Rule::Rskip351) {
+            return Ok(Versioned::default());
+        }
+        let first = rlp::decode_list(data)?.elements("extension data")?.next();
+        let version = match first.transpose()?.and_then(|item| item.bytes().first().copied()) {
+            Some(version @ (1 | 2)) => version,
+            Some(_) => 0,
+            None => return Err(DecodeError::Missing("version")),
+        };
+        Ok(Versioned { version, ..Versioned::default() })
+    }
 }
 
 /// Decodes pairs of bytes, little-endian; an odd last byte is dropped.
-fn read_edges(bytes: &[u8]) -> Vec<i16> {
+pub(super) fn read_edges(bytes: &[u8]) -> Vec<i16> {
     bytes.as_chunks::<2>().0.iter().map(|&pair| i16::from_le_bytes(pair)).collect()
 }
 
@@ -176,6 +210,15 @@ struct HeaderElements<'a> {
 impl<'a> HeaderElements<'a> {
     fn new(buffer: &'a Bytes) -> Result<HeaderElements<'a>, DecodeError> {
         let (list, _) = Item::first(buffer)?;
+        // Counted first: a list of many empty elements takes far more memory than its bytes.
+        let mut count = 0;
+        for element in list.elements("header")? {
+            element?;
+            count += 1;
+        }
+        if count > MAX_ELEMENTS {
+            return Err(DecodeError::ElementCount { what: "header", got: count });
+        }
         Ok(HeaderElements { buffer, items: list.list("header")?.into_iter() })
     }
 
@@ -197,8 +240,8 @@ impl<'a> HeaderElements<'a> {
     }
 }
 
-fn check_count(count: usize, number: u64, rules: Rules, chain_id: u8) -> Result<(), DecodeError> {
-    let has_version = rules.is_active(Rule::Rskip351);
+fn check_count(count: usize, number: u64, rules: Rules, chain_id: u8, form: ReceivedForm) -> Result<(), DecodeError> {
+    let has_version = form == ReceivedForm::Full && rules.is_active(Rule::Rskip351);
     let has_base_event = has_version && rules.is_active(Rule::Rskip535);
     let optional =
         [rules.is_active(Rule::RskipUmm), has_version, has_version && rules.is_active(Rule::Rskip144), has_base_event];

@@ -114,7 +114,8 @@ impl Header {
         }
     }
 
-    /// Returns the Keccak hash of `[keccak(bloom), base event (version 2), edges (if any)]`; `None` for version 0.
+    /// Returns the Keccak hash of `[keccak(bloom), base event (version 2), edges (if any)]`; `None` for version 0. Computed
+    /// from the fields of this header: wrong as long as [`Header::lacks_extension`].
     pub fn extension_hash(&self) -> Option<B256> {
         let bloom_hash = keccak256(&self.logs_bloom);
         self.extension_list(bloom_hash.as_slice()).map(keccak256)
@@ -122,6 +123,9 @@ impl Header {
 
     /// Returns `[version, extension hash]`, which replaces the bloom in the compressed form; `None` for version 0.
     pub fn extension_data(&self) -> Option<Vec<u8>> {
+        if let Some(received) = &self.received_extension_data {
+            return Some(received.to_vec());
+        }
         let hash = self.extension_hash()?;
         let mut out = Vec::with_capacity(34);
         rlp::put_byte(&mut out, self.version);
