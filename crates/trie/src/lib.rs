@@ -25,6 +25,7 @@ mod orchid;
 pub mod orchid_state;
 mod path;
 pub mod proof;
+pub mod snap_chunk;
 pub mod source;
 pub mod state;
 mod trie;

@@ -4,12 +4,12 @@ use rhizome_primitives::B256;
 
 use crate::path::Path;
 
-const LONG_VALUE: u8 = 0x20;
-const HAS_PATH: u8 = 0x10;
-const HAS_LEFT: u8 = 0x08;
-const HAS_RIGHT: u8 = 0x04;
-const LEFT_EMBEDDED: u8 = 0x02;
-const RIGHT_EMBEDDED: u8 = 0x01;
+pub(crate) const LONG_VALUE: u8 = 0x20;
+pub(crate) const HAS_PATH: u8 = 0x10;
+pub(crate) const HAS_LEFT: u8 = 0x08;
+pub(crate) const HAS_RIGHT: u8 = 0x04;
+pub(crate) const LEFT_EMBEDDED: u8 = 0x02;
+pub(crate) const RIGHT_EMBEDDED: u8 = 0x01;
 const VERSION: u8 = 0x40;
 
 /// First byte of a message in the format before RSKIP-107.
@@ -76,13 +76,7 @@ impl<'a> NodeMessage<'a> {
         let mut input = Input(bytes);
         let flags = input.byte()?;
         let has = |mask: u8| flags & mask != 0;
-        let path = if has(HAS_PATH) {
-            let bits = input.path_length()?;
-            let packed = input.take(bits.div_ceil(8))?;
-            Path::of(packed, 0, bits)
-        } else {
-            Path::default()
-        };
+        let path = if has(HAS_PATH) { input.path()? } else { Path::default() };
         let left = input.child(has(HAS_LEFT), has(LEFT_EMBEDDED))?;
         let right = input.child(has(HAS_RIGHT), has(RIGHT_EMBEDDED))?;
         let has_child = has(HAS_LEFT) || has(HAS_RIGHT);
@@ -104,22 +98,22 @@ impl<'a> NodeMessage<'a> {
 }
 
 /// Unread part of a message.
-struct Input<'a>(&'a [u8]);
+pub(crate) struct Input<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Input<'a> {
-    fn take(&mut self, length: usize) -> Result<&'a [u8], NodeMessageError> {
+    pub(crate) fn take(&mut self, length: usize) -> Result<&'a [u8], NodeMessageError> {
         let (taken, rest) = self.0.split_at_checked(length).ok_or(NodeMessageError::Truncated)?;
         self.0 = rest;
         Ok(taken)
     }
 
-    fn array<const N: usize>(&mut self) -> Result<&'a [u8; N], NodeMessageError> {
+    pub(crate) fn array<const N: usize>(&mut self) -> Result<&'a [u8; N], NodeMessageError> {
         let (taken, rest) = self.0.split_first_chunk().ok_or(NodeMessageError::Truncated)?;
         self.0 = rest;
         Ok(taken)
     }
 
-    fn byte(&mut self) -> Result<u8, NodeMessageError> {
+    pub(crate) fn byte(&mut self) -> Result<u8, NodeMessageError> {
         let &[byte] = self.array::<1>()?;
         Ok(byte)
     }
@@ -139,13 +133,20 @@ impl<'a> Input<'a> {
         Ok(ChildPart::Hash(self.hash()?))
     }
 
-    fn varint(&mut self) -> Result<u64, NodeMessageError> {
+    pub(crate) fn varint(&mut self) -> Result<u64, NodeMessageError> {
         Ok(match self.byte()? {
             0xfd => u64::from(u16::from_le_bytes(*self.array()?)),
             0xfe => u64::from(u32::from_le_bytes(*self.array()?)),
             0xff => u64::from_le_bytes(*self.array()?),
             small => u64::from(small),
         })
+    }
+
+    /// Reads a shared path with its length.
+    pub(crate) fn path(&mut self) -> Result<Path, NodeMessageError> {
+        let bits = self.path_length()?;
+        let packed = self.take(bits.div_ceil(8))?;
+        Ok(Path::of(packed, 0, bits))
     }
 
     /// Reads a path length in bits. A length beyond the address space exceeds that of any message.

@@ -165,7 +165,7 @@ impl Link {
     }
 
     /// Returns the child if its message is embedded in that of its parent.
-    fn embedded(&self) -> Option<&Arc<TrieNode>> {
+    pub(crate) fn embedded(&self) -> Option<&Arc<TrieNode>> {
         match self {
             Link::Loaded(node) if node.is_embeddable() => Some(node),
             _ => None,

@@ -20,6 +20,7 @@ mod mutation;
 mod fuzz;
 mod history;
 mod positions;
+mod snap_chunk;
 
 use std::path::Path;
 
