@@ -43,5 +43,6 @@
 //! [`DiscoveryPacket::decode`](session::DiscoveryPacket::decode), whose signature is checked separately because that
 //! costs far more than the rest.
 
+pub mod rhz;
 pub mod rsk;
 pub mod session;

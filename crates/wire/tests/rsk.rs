@@ -1,1 +1,4 @@
-//! Vectors of the rsk messages.
+//! Messages of rsk/62 and rhz/1.
+
+mod properties;
+mod vectors;
