@@ -1,0 +1,117 @@
+use std::ops::Range;
+
+use futures_util::TryStreamExt;
+use object_store::{Error, GetOptions, GetRange, GetResult, ObjectStore};
+use parking_lot::Mutex;
+
+use crate::error::BlobError;
+use crate::location::Location;
+
+/// A file of a known length, read in ranges. All reads are of the same version of the file, as far as entity tag, time and length show.
+pub struct BlobFile {
+    location: Location,
+    name: String,
+    length: u64,
+    /// Entity tag or time of the first answer.
+    version: Mutex<Option<Version>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Version {
+    Tag(String),
+    Modified(i64),
+}
+
+impl BlobFile {
+    pub(crate) fn new(location: Location, name: &str, length: u64) -> Self {
+        Self { location, name: name.to_owned(), length, version: Mutex::default() }
+    }
+
+    /// Returns the address of the file.
+    pub fn address(&self) -> String {
+        self.location.address(&self.name)
+    }
+
+    /// Returns the expected length, in bytes.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Reads a range: exactly its bytes, or an error.
+    pub fn read(&self, range: Range<u64>) -> Result<Vec<u8>, BlobError> {
+        let file = self.address();
+        if range.end > self.length {
+            return Err(BlobError::Length { file, expected: range.end, actual: self.length });
+        }
+        if range.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.location.run(&file, self.receive(&file, range))
+    }
+
+    async fn receive(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, BlobError> {
+        let path = self.location.path(&self.name);
+        // A weak tag matches nothing in a condition: it is compared below.
+        let if_match = match &*self.version.lock() {
+            Some(Version::Tag(tag)) if !tag.starts_with("W/") => Some(tag.clone()),
+            _ => None,
+        };
+        let options = GetOptions { range: Some(GetRange::Bounded(range.clone())), if_match, ..GetOptions::default() };
+        let answer = match self.location.store.get_opts(&path, options).await {
+            Ok(answer) => answer,
+            Err(error) => return Err(self.without_range(file, error).await),
+        };
+        self.check_version(file, &answer)?;
+        let expected = range.end.saturating_sub(range.start);
+        let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or_default());
+        let mut parts = answer.into_stream();
+        while let Some(part) = parts.try_next().await.map_err(|error| BlobError::of(file, error))? {
+            if (bytes.len() + part.len()) as u64 > expected {
+                return Err(BlobError::TooLong { file: file.to_owned(), most: expected });
+            }
+            bytes.extend_from_slice(&part);
+        }
+        let received = bytes.len() as u64;
+        if received == expected {
+            Ok(bytes)
+        } else {
+            Err(BlobError::Incomplete { file: file.to_owned(), range, received })
+        }
+    }
+
+    /// Finds out why a range was not served: a server that sends the file, but no part of it, ignores ranges.
+    async fn without_range(&self, file: &str, error: Error) -> BlobError {
+        if !matches!(error, Error::Generic { .. } | Error::NotSupported { .. }) {
+            return BlobError::of(file, error);
+        }
+        let path = self.location.path(&self.name);
+        match self.location.store.get_opts(&path, GetOptions::default()).await {
+            Ok(answer) if answer.meta.size != self.length => self.wrong_length(file, answer.meta.size),
+            Ok(_) => BlobError::NoRanges { file: file.to_owned() },
+            Err(_) => BlobError::of(file, error),
+        }
+    }
+
+    fn check_version(&self, file: &str, answer: &GetResult) -> Result<(), BlobError> {
+        let meta = &answer.meta;
+        let modified = || Version::Modified(meta.last_modified.timestamp_millis());
+        let version = meta.e_tag.clone().map_or_else(modified, Version::Tag);
+        let is_first = {
+            let mut first = self.version.lock();
+            let is_first = first.is_none();
+            if *first.get_or_insert_with(|| version.clone()) != version {
+                return Err(BlobError::Changed { file: file.to_owned() });
+            }
+            is_first
+        };
+        match meta.size == self.length {
+            true => Ok(()),
+            false if is_first => Err(self.wrong_length(file, meta.size)),
+            false => Err(BlobError::Changed { file: file.to_owned() }),
+        }
+    }
+
+    fn wrong_length(&self, file: &str, actual: u64) -> BlobError {
+        BlobError::Length { file: file.to_owned(), expected: self.length, actual }
+    }
+}

@@ -1,0 +1,19 @@
+//! Files in a folder, on a web server or in an S3 bucket: reads of ranges, lists, writes. The only crate that names
+//! object_store.
+//!
+//! Calls block their thread. Each call ends: connections, answers and retries have time-outs, and no more bytes are kept than the
+//! caller asked for. A server may be faulty or hostile: callers have to verify the content.
+//!
+//! Must not: know what the files contain.
+
+mod error;
+mod file;
+mod limits;
+mod location;
+mod writer;
+
+pub use error::BlobError;
+pub use file::BlobFile;
+pub use limits::Limits;
+pub use location::{BlobEntry, Location};
+pub use writer::BlobWriter;

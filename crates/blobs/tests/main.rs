@@ -1,0 +1,118 @@
+//! Locations on disk and on web servers, with faulty servers on this machine.
+
+#![expect(clippy::unwrap_used, reason = "a failure here is a failed test")]
+
+mod web_server;
+
+use std::time::Duration;
+
+use rhizome_blobs::{BlobError, Limits, Location};
+use web_server::{Fault, WebServer};
+
+fn quick() -> Limits {
+    Limits {
+        connect: Duration::from_secs(1),
+        request: Duration::from_secs(1),
+        retries: 1,
+        retry_time: Duration::from_secs(2),
+    }
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("numbers"), (0..=255).collect::<Vec<u8>>()).unwrap();
+    folder
+}
+
+#[test]
+fn a_folder_is_written_listed_and_read_in_ranges() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new");
+    let location = Location::create(path.to_str().unwrap(), quick()).unwrap();
+    location.write("small", b"abc".to_vec()).unwrap();
+    let mut writer = location.writer("large").unwrap();
+    let chunk = vec![7; 1 << 20];
+    for _ in 0..20 {
+        writer.write(&chunk).unwrap();
+    }
+    let length = writer.length();
+    writer.finish().unwrap();
+    let mut names: Vec<_> = location.list().unwrap().into_iter().map(|entry| (entry.name, entry.length)).collect();
+    names.sort();
+    assert_eq!(names, [("large".to_owned(), length), ("small".to_owned(), 3)]);
+    assert_eq!(location.file("small", 3).read(1..3).unwrap(), b"bc");
+    assert_eq!(location.file("large", length).read(length - 2..length).unwrap(), [7, 7]);
+    assert!(matches!(location.read_all("large", 100), Err(BlobError::TooLong { .. })));
+    assert!(matches!(location.file("small", 4).read(0..1), Err(BlobError::Length { actual: 3, .. })));
+    assert!(matches!(location.file("small", 3).read(2..4), Err(BlobError::Length { .. })));
+    location.remove("small").unwrap();
+    location.remove("small").unwrap();
+    assert!(matches!(location.read_all("small", 100), Err(BlobError::NotFound { .. })));
+}
+
+#[test]
+fn a_missing_folder_is_not_found() {
+    assert!(matches!(Location::open("/nonexistent/folder", quick()), Err(BlobError::NotFound { .. })));
+}
+
+#[test]
+fn a_web_server_is_read_in_ranges_and_not_written() {
+    let folder = folder();
+    let server = WebServer::start(folder.path(), Fault::None);
+    let location = Location::open(&server.url(), quick()).unwrap();
+    assert_eq!(location.file("numbers", 256).read(10..13).unwrap(), [10, 11, 12]);
+    assert_eq!(location.read_all("numbers", 256).unwrap().len(), 256);
+    assert!(matches!(location.read_all("numbers", 255), Err(BlobError::TooLong { .. })));
+    assert!(matches!(location.read_all("other", 255), Err(BlobError::NotFound { .. })));
+    assert!(matches!(location.write("x", vec![1]), Err(BlobError::ReadOnly { .. })));
+    assert!(matches!(location.list(), Err(BlobError::ReadOnly { .. })));
+}
+
+#[test]
+fn a_server_without_ranges_is_named() {
+    let folder = folder();
+    let server = WebServer::start(folder.path(), Fault::NoRanges);
+    let location = Location::open(&server.url(), quick()).unwrap();
+    assert!(matches!(location.file("numbers", 256).read(10..13), Err(BlobError::NoRanges { .. })));
+}
+
+#[test]
+fn a_server_that_stops_in_the_middle_of_an_answer_ends_in_an_error_in_time() {
+    let folder = folder();
+    for fault in [Fault::Hangs, Fault::Closes, Fault::Silent] {
+        let server = WebServer::start(folder.path(), fault);
+        let location = Location::open(&server.url(), quick()).unwrap();
+        let started = std::time::Instant::now();
+        let error = location.file("numbers", 256).read(0..200).unwrap_err();
+        assert!(
+            matches!(error, BlobError::Failed { .. } | BlobError::Stopped { .. } | BlobError::Incomplete { .. }),
+            "{error}"
+        );
+        assert!(started.elapsed() < Duration::from_secs(10), "{fault:?}");
+    }
+}
+
+#[test]
+fn a_file_that_changes_between_two_reads_is_named() {
+    let folder = folder();
+    let server = WebServer::start(folder.path(), Fault::NewTagEachTime);
+    let location = Location::open(&server.url(), quick()).unwrap();
+    let file = location.file("numbers", 256);
+    assert_eq!(file.read(0..2).unwrap(), [0, 1]);
+    assert!(matches!(file.read(2..4), Err(BlobError::Changed { .. })));
+}
+
+#[test]
+fn a_file_of_another_length_is_named() {
+    let folder = folder();
+    let server = WebServer::start(folder.path(), Fault::None);
+    let location = Location::open(&server.url(), quick()).unwrap();
+    let error = location.file("numbers", 300).read(0..2).unwrap_err();
+    assert!(matches!(error, BlobError::Length { expected: 300, actual: 256, .. }), "{error}");
+}
+
+#[test]
+fn credentials_of_a_url_are_not_printed() {
+    let location = Location::open("http://user:secret@127.0.0.1:1/a@b/c", quick()).unwrap();
+    assert_eq!(location.name(), "http://127.0.0.1:1/a@b/c");
+}
