@@ -1,5 +1,6 @@
 //! Operations on many blocks: import, export, rewind, verification. Each runs on a separate thread.
 
+use crate::config::NodeConfig;
 use crate::deferred::{promise, settle};
 use crate::executors::guarded;
 use crate::node::alone;
@@ -9,7 +10,7 @@ use napi::bindgen_prelude::{Function, Object};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Result, Status};
 use napi_derive::napi;
-use rhizome_answers::{Answer, RpcError, block_files, upkeep};
+use rhizome_answers::{Answer, RpcError, block_archives, block_files, upkeep};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
@@ -51,6 +52,69 @@ pub fn export_blocks<'env>(
     })
 }
 
+/// Imports the blocks above the head from archives: folders, http, https or s3 URLs. Calls `onProgress(null, json)` for each block
+/// with `{number, hash, stateRoot, result}`. `trust`: the required publisher of each, empty for any. Resolves with counts:
+/// `{"blocks","best","side","known","head"}`.
+#[napi(catch_unwind, ts_return_type = "Promise<string>")]
+pub fn import_archives<'env>(
+    env: &'env Env,
+    locations: Vec<String>,
+    trust: String,
+    #[napi(ts_arg_type = "(error: Error | null, progress: string) => void")] on_progress: Function<'_, String, ()>,
+) -> Result<Object<'env>> {
+    let report = report(&on_progress)?;
+    in_background(env, move |running| {
+        let is_stopped = || running.is_closing.load(Ordering::Relaxed);
+        block_archives::import(&running.node, &locations, &trust, &is_stopped, |line| {
+            report_progress(&report, running, line)
+        })
+    })
+}
+
+/// Writes the best chain up to a height into an archive, or continues one. `keyFile`: private key of the publisher, created if
+/// missing. Calls `onProgress(null, json)` for every 256 blocks with `{number}`. Resolves with
+/// `{"written","files","last","publisher"}`.
+#[napi(catch_unwind, ts_return_type = "Promise<string>")]
+pub fn create_archive<'env>(
+    env: &'env Env,
+    location: String,
+    key_file: String,
+    to: i64,
+    #[napi(ts_arg_type = "(error: Error | null, progress: string) => void")] on_progress: Function<'_, String, ()>,
+) -> Result<Object<'env>> {
+    let report = report(&on_progress)?;
+    in_background(env, move |running| {
+        block_archives::create(&running.node, &location, &key_file, height(to)?, |line| {
+            report_progress(&report, running, line)
+        })
+    })
+}
+
+/// Verifies an archive without a node. `config` names the network like that of `openNode`. Calls `onProgress(null, json)` for every
+/// 256 blocks with `{number, last}`. Resolves with `{"blocks","files","last","publisher"}`.
+#[napi(catch_unwind, ts_return_type = "Promise<string>")]
+pub fn verify_archive<'env>(
+    env: &'env Env,
+    config: String,
+    location: String,
+    trust: String,
+    #[napi(ts_arg_type = "(error: Error | null, progress: string) => void")] on_progress: Function<'_, String, ()>,
+) -> Result<Object<'env>> {
+    let report = report(&on_progress)?;
+    without_node(env, move || {
+        let chain = NodeConfig::parse(&config)?.chain()?;
+        block_archives::verify(&chain.spec, &location, &trust, |line| {
+            report.call(Ok(line), ThreadsafeFunctionCallMode::Blocking);
+        })
+    })
+}
+
+/// Reads the manifest of an archive without a node. Resolves with network, publisher and files.
+#[napi(catch_unwind, ts_return_type = "Promise<string>")]
+pub fn list_archive(env: &Env, location: String, trust: String) -> Result<Object<'_>> {
+    without_node(env, move || block_archives::list(&location, &trust))
+}
+
 /// Removes all blocks above a height of the main chain. Resolves with `{"from","to","hash"}`: the heads before and after.
 #[napi(catch_unwind, ts_return_type = "Promise<string>")]
 pub fn rewind_chain(env: &Env, to: i64) -> Result<Object<'_>> {
@@ -88,6 +152,12 @@ fn in_background(env: &Env, work: impl FnOnce(&Running) -> Answer + Send + 'stat
         drop(running);
         settle(reply, answer);
     })?;
+    Ok(promise)
+}
+
+fn without_node(env: &Env, work: impl FnOnce() -> Answer + Send + 'static) -> Result<Object<'_>> {
+    let (reply, promise) = promise(env)?;
+    alone("rhizome-archive", move || settle(reply, guarded(work)))?;
     Ok(promise)
 }
 

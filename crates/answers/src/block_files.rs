@@ -51,7 +51,7 @@ fn failed(path: &str, error: &dyn Display) -> RpcError {
 }
 
 /// Results have the names that the reference uses.
-fn line_text(line: &ImportedLine) -> String {
+pub(crate) fn line_text(line: &ImportedLine) -> String {
     let mut json = JsonWriter::with_capacity(256);
     json.begin_object();
     json.key("number").number(line.number.cast_signed());
@@ -66,7 +66,7 @@ fn line_text(line: &ImportedLine) -> String {
     String::from_utf8_lossy(&json.finish()).into_owned()
 }
 
-fn counts(members: &[(&str, u64)]) -> Vec<u8> {
+pub(crate) fn counts(members: &[(&str, u64)]) -> Vec<u8> {
     let mut json = JsonWriter::new();
     json.begin_object();
     members.iter().for_each(|(name, count)| json.key(name).number(count.cast_signed()));

@@ -10,6 +10,7 @@
 
 pub mod accounts;
 pub mod admin;
+pub mod block_archives;
 pub mod block_files;
 pub mod block_id;
 pub mod body;

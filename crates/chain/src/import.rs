@@ -9,6 +9,7 @@ pub(crate) mod import_state;
 pub(crate) mod importer;
 pub(crate) mod invalid_block;
 mod invalid_blocks;
+pub(crate) mod numbered_block;
 pub(crate) mod outcome;
 mod pipeline;
 pub(crate) mod prepared_block;

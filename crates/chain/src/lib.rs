@@ -31,6 +31,7 @@ pub use head::Head;
 pub use import::block_file::{BlockFileError, ExportError, ImportedLine, LineFault, LineResult};
 pub use import::block_stream::StreamedBlock;
 pub use import::invalid_block::InvalidBlock;
+pub use import::numbered_block::NumberedBlock;
 pub use import::outcome::{BlockOrigin, ImportOutcome};
 pub use import::prepared_block::PreparedBlock;
 pub use mining::block_builder::skipped::WaitReasons;

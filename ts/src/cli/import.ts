@@ -1,5 +1,6 @@
 import { createReadStream, statSync } from 'node:fs'
 import { Command } from 'commander'
+import { loadAddon } from '../native/load.ts'
 import { assertReadable, withNewCore } from './openCore.ts'
 import { addChainOptions, addDevelopmentOptions, configFrom, type Parsed } from './options.ts'
 import { ProgressBar } from './progressBar.ts'
@@ -14,28 +15,57 @@ interface ImportedBlock {
 
 export function importCommand(): Command {
   const command = new Command('import').description(
-    'Import blocks from a file (one block per line: number,hash,total difficulty,block)',
+    'Import blocks from a file (one block per line: number,hash,total difficulty,block) or from block archives',
   )
   return addDevelopmentOptions(addChainOptions(command))
-    .argument('<file>', 'file to read')
+    .argument('<source...>', 'file, or archives that are read at once: folders, http, https or s3 URLs')
+    .option('--trust <key>', 'public key of the only accepted publisher of archives')
     .option('--json', 'print one line of JSON for each block')
-    .action(async (file: string, options: Parsed & { json?: boolean }) => {
+    .action(async (sources: string[], options: Parsed & { trust?: string; json?: boolean }) => {
       const config = configFrom(options, { mining: 'off' })
-      assertReadable(file)
+      const file = sources.find((source) => !isArchive(source))
+      if (file !== undefined) {
+        assertReadable(file)
+        if (sources.length > 1) throw new Error(`${file}: a file of blocks is imported alone`)
+        if (options.trust !== undefined) throw new Error(`--trust: ${file} is not an archive: it has no publisher`)
+      }
+      const isShown = options.json !== true && process.stderr.isTTY
       let done = 0
-      const total = options.json === true || !process.stderr.isTTY ? null : await lineCount(file)
+      const total = isShown ? await blockCount(sources, file) : null
       const bar = new ProgressBar(process.stderr, options.json !== true)
       const onProgress = (_error: Error | null, progress: string): void => {
         if (options.json === true) process.stdout.write(`${progress}\n`)
         else {
           const { number, result } = JSON.parse(progress) as ImportedBlock
-          bar.show(`block ${number} ${result}`, ++done, total)
+          done++
+          bar.show(`block ${number} ${result}`, file === undefined ? number : done, total)
         }
       }
-      const work = withNewCore(config, (native) => native.importBlocks(file, '{}', onProgress))
+      const work = withNewCore(config, (native) =>
+        file === undefined
+          ? native.importArchives(sources, options.trust ?? '', onProgress)
+          : native.importBlocks(file, '{}', onProgress),
+      )
       const summary = await work.finally(() => bar.end())
       if (options.json !== true) process.stdout.write(`${describe(JSON.parse(summary) as Record<string, number>)}\n`)
     })
+}
+
+/** Whether a source is an archive: a URL or a folder. */
+function isArchive(source: string): boolean {
+  return /^[a-z0-9]+:\/\//.test(source) || statSync(source, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
+/** Returns the number of the last block of an archive, or the number of lines of a file; null if it is unknown. */
+async function blockCount(sources: readonly string[], file: string | undefined): Promise<number | null> {
+  if (file !== undefined) return lineCount(file)
+  try {
+    const { files } = JSON.parse(await loadAddon().listArchive(sources[0] ?? '', '')) as { files: { last: number }[] }
+    return files.at(-1)?.last ?? null
+  } catch {
+    // The import reports the problem.
+    return null
+  }
 }
 
 /** Counts the lines of a file, to estimate the remaining time. Returns null for a pipe, a device or an unreadable file. */

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { version } from '../version.ts'
+import { archiveCommand } from './archive.ts'
 import { bridgeCommand } from './bridge.ts'
 import { configCommand } from './config.ts'
 import { exportCommand } from './export.ts'
@@ -22,6 +23,7 @@ export function createProgram(): Command {
     startCommand(),
     importCommand(),
     exportCommand(),
+    archiveCommand(),
     rewindCommand(),
     verifyCommand(),
     infoCommand(),

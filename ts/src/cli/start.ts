@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { ConfigError } from '../config/error.ts'
 import { isDevelopment } from '../config/network.ts'
 import { type ServingNode, startNode } from '../main.ts'
+import { type Archives, importArchives } from './archives.ts'
 import { banner } from './banner.ts'
 import { ChainLines } from './chainLines.ts'
 import { addChainOptions, addDevelopmentOptions, addStoreOption, configFrom, type Parsed } from './options.ts'
@@ -36,13 +37,16 @@ export function startCommand(): Command {
     .option('--cors <origins>', 'origins of web pages that may call, separated by commas; "*" for all')
     .option('--compat <choice>', 'behave like the API document or the reference node (default: document)')
     .option('--tools', 'answer as test suites of Hardhat and Foundry expect (regtest and devnet)')
+    .option('--archive <location...>', 'import block archives while serving: folders, http, https or s3 URLs')
+    .option('--trust <key>', 'public key of the only accepted publisher of archives')
     .option('--json', 'print one line of JSON instead of the banner')
     .option('--quiet', 'print nothing; the log still goes to standard error')
-    .action(async ({ blockTime, json, quiet, ...options }: Parsed & StartOptions) => {
+    .action(async ({ blockTime, json, quiet, archive, trust, ...options }: Parsed & StartOptions) => {
       // A port for the page implies the page.
       const wanted = options.adminPort === undefined ? options : { ...options, admin: true }
       const mining = blockTime === undefined ? {} : intervalMining(blockTime, options.mining)
-      await run({ ...wanted, ...mining }, json === true ? 'json' : quiet === true ? 'nothing' : 'banner')
+      const archives = { locations: archive ?? [], trust: trust ?? '' }
+      await run({ ...wanted, ...mining }, archives, json === true ? 'json' : quiet === true ? 'nothing' : 'banner')
     })
 }
 
@@ -50,6 +54,8 @@ interface StartOptions {
   readonly blockTime?: string
   readonly json?: boolean
   readonly quiet?: boolean
+  readonly archive?: string[]
+  readonly trust?: string
 }
 
 /** Output on standard output. */
@@ -63,7 +69,7 @@ function intervalMining(seconds: string, mining: Parsed['mining']): Parsed {
   return { mining: `interval=${seconds}` }
 }
 
-async function run(options: Parsed, output: Output): Promise<void> {
+async function run(options: Parsed, archives: Archives, output: Output): Promise<void> {
   const config = configFrom(options)
   const hasFile = options.config !== undefined
   // With a file, SIGHUP reloads it. Without a file, SIGHUP means that the terminal has closed.
@@ -76,6 +82,7 @@ async function run(options: Parsed, output: Output): Promise<void> {
   const node = await startNode(config)
   reloadNow = () => readAgain(node, options)
   if (isWantedAgain) reloadNow()
+  if (archives.locations.length > 0) void importArchives(node.native, archives, config.log.level)
   // The node keeps running when the reader of its output closes (`| head`).
   process.stdout.on('error', () => undefined)
   if (output === 'json') {

@@ -57,6 +57,13 @@ export declare function closeBody(body: object): void
 /** Cancels running work, writes all data to disk and closes the database. Then a node may be opened again. */
 export declare function closeNode(): Promise<string>
 
+/**
+ * Writes the best chain up to a height into an archive, or continues one. `keyFile`: private key of the publisher, created if
+ * missing. Calls `onProgress(null, json)` for every 256 blocks with `{number}`. Resolves with
+ * `{"written","files","last","publisher"}`.
+ */
+export declare function createArchive(location: string, keyFile: string, to: number, onProgress: (error: Error | null, progress: string) => void): Promise<string>
+
 /** Answers `debug_accountTransactionQuota`. */
 export declare function debugAccountTransactionQuota(address: string): string | Buffer
 
@@ -328,6 +335,13 @@ export declare function headCursor(): string
 export declare function headOfBlock(hash: string): string
 
 /**
+ * Imports the blocks above the head from archives: folders, http, https or s3 URLs. Calls `onProgress(null, json)` for each block
+ * with `{number, hash, stateRoot, result}`. `trust`: the required publisher of each, empty for any. Resolves with counts:
+ * `{"blocks","best","side","known","head"}`.
+ */
+export declare function importArchives(locations: Array<string>, trust: string, onProgress: (error: Error | null, progress: string) => void): Promise<string>
+
+/**
  * Imports a file of blocks. Calls `onProgress(null, json)` for each block with `{number, hash, stateRoot, result}`.
  * Resolves with counts: `{"blocks","best","side","known","head"}`. `options` is an empty JSON object.
  */
@@ -335,6 +349,9 @@ export declare function importBlocks(path: string, options: string, onProgress: 
 
 /** Returns the transactions that blocks have left out since the last call: `[{"hash","from","nonce","reason","isDropped"}]`. */
 export declare function leftOut(): string
+
+/** Reads the manifest of an archive without a node. Resolves with network, publisher and files. */
+export declare function listArchive(location: string, trust: string): Promise<string>
 
 /** Returns the matching logs of blocks (a JSON array of hashes); logs of removed blocks in reverse order and marked. */
 export declare function logsOfBlocks(hashes: string, filter: string, isRemoved: boolean): string | Buffer
@@ -515,6 +532,12 @@ export declare function txpoolInspect(deadlineMs: number, token: number): Promis
 
 /** Answers `txpool_status`. */
 export declare function txpoolStatus(): string | Buffer
+
+/**
+ * Verifies an archive without a node. `config` names the network like that of `openNode`. Calls `onProgress(null, json)` for every
+ * 256 blocks with `{number, last}`. Resolves with `{"blocks","files","last","publisher"}`.
+ */
+export declare function verifyArchive(config: string, location: string, trust: string, onProgress: (error: Error | null, progress: string) => void): Promise<string>
 
 /**
  * Executes the main chain from one height to another again and compares the trie and the flat state of the head.

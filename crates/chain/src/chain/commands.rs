@@ -15,6 +15,7 @@ use crate::error::{ChainError, ImportError};
 use crate::events::ChainEvent;
 use crate::import::block_file::{self, BlockFileError, ExportError, ImportedLine};
 use crate::import::block_stream::{self, StreamedBlock};
+use crate::import::numbered_block::{self, NumberedBlock};
 use crate::import::outcome::{BlockOrigin, ImportOutcome};
 use crate::import::prepared_block::PreparedBlock;
 use crate::import::{rewind, state_change};
@@ -55,6 +56,16 @@ impl Chain {
         on_line: impl FnMut(&ImportedLine) -> ControlFlow<()>,
     ) -> Result<u64, BlockFileError> {
         block_file::import(&self.importer, file, on_line)
+    }
+
+    /// Imports blocks of an archive in order. `on_block` gets each result and may end the import. Returns the number of blocks that
+    /// are on disk. The line of an error is the position of its block, from 1.
+    pub fn import_numbered(
+        &self,
+        blocks: impl Iterator<Item = NumberedBlock>,
+        on_block: impl FnMut(&ImportedLine) -> ControlFlow<()>,
+    ) -> Result<u64, BlockFileError> {
+        numbered_block::import(&self.importer, blocks, on_block)
     }
 
     /// Writes the blocks of the best chain from `from` to `to`, both included, as lines. Returns the number of lines.

@@ -136,10 +136,10 @@ pub enum LineResult {
 }
 
 /// A line, parsed.
-struct ParsedLine {
-    block: Block,
-    hash: B256,
-    total_difficulty: U256,
+pub(crate) struct ParsedLine {
+    pub(crate) block: Block,
+    pub(crate) hash: B256,
+    pub(crate) total_difficulty: U256,
 }
 
 /// Report about a line, except the outcome of its block.
@@ -158,14 +158,26 @@ struct LineNote {
 pub(crate) fn import(
     importer: &Importer,
     file: impl BufRead,
+    on_line: impl FnMut(&ImportedLine) -> ControlFlow<()>,
+) -> Result<u64, BlockFileError> {
+    let parse =
+        |text: Result<String, LineFault>| text.and_then(|text| ParsedLine::parse(&text, &importer.steps.config.spec));
+    import_parsed(importer, BlockFileLines(file), parse, on_line)
+}
+
+/// Imports blocks that name their total difficulty. Nothing is imported behind a fault.
+pub(crate) fn import_parsed<T: Send>(
+    importer: &Importer,
+    items: impl Iterator<Item = T>,
+    parse: impl Fn(T) -> Result<ParsedLine, LineFault> + Sync,
     mut on_line: impl FnMut(&ImportedLine) -> ControlFlow<()>,
 ) -> Result<u64, BlockFileError> {
     let mut count = 0;
-    let prepare = |text: Result<String, LineFault>| match text.and_then(|text| prepare_line(importer, &text)) {
+    let prepare = |item: T| match parse(item).and_then(|parsed| prepare_line(importer, parsed)) {
         Ok((note, block)) => PreparedItem { note: Ok(note), block: Some(block) },
         Err(fault) => PreparedItem { note: Err(fault), block: None },
     };
-    let fed = feed(importer, BlockFileLines(file), true, prepare, |note: Result<LineNote, LineFault>, report| {
+    let fed = feed(importer, items, true, prepare, |note: Result<LineNote, LineFault>, report| {
         let line = match note.and_then(|note| note.imported(count + 1, report)) {
             Ok(line) => line,
             Err(fault) => return ControlFlow::Break(Some(fault)),
@@ -177,9 +189,9 @@ pub(crate) fn import(
     fault.flatten().map_or(Ok(count), |fault| Err(BlockFileError { line: count + 1, fault }))
 }
 
-fn prepare_line(importer: &Importer, text: &str) -> Result<(LineNote, PreparedBlock), LineFault> {
+fn prepare_line(importer: &Importer, parsed: ParsedLine) -> Result<(LineNote, PreparedBlock), LineFault> {
     let steps = &importer.steps;
-    let ParsedLine { block, hash, total_difficulty } = ParsedLine::parse(text, &steps.config.spec)?;
+    let ParsedLine { block, hash, total_difficulty } = parsed;
     let note = LineNote::new(&block, hash, total_difficulty);
     let mut prepared = PreparedBlock::new(block);
     prepared.claimed_total_difficulty = Some(total_difficulty);

@@ -1,0 +1,195 @@
+//! Reads groups of blocks from several archives ahead of their import, and returns them in order.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::Scope;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::error::ArchiveError;
+use crate::index::{BLOCKS_PER_GROUP, PartKind};
+use crate::open_archive::{BlockGroup, OpenArchive};
+
+/// Downloads from one archive at a time.
+const DOWNLOADS_PER_ARCHIVE: usize = 2;
+/// Most downloads at a time.
+const MAX_DOWNLOADS: usize = 8;
+/// Groups that are downloaded or wait for their import.
+const GROUPS_AHEAD: u64 = 16;
+/// Memory for groups ahead of the next one, in bytes.
+const BYTES_AHEAD: u64 = 256 << 20;
+/// Consecutive failures after which an archive is not read further.
+const MAX_FAILURES: u32 = 3;
+/// Interval between two questions whether to stop.
+const STOP_CHECK: Duration = Duration::from_millis(200);
+/// Parts that an import needs: it makes the receipts itself.
+const PARTS: [PartKind; 3] = [PartKind::Headers, PartKind::Bodies, PartKind::Difficulties];
+
+/// Downloads of the groups from one block to another.
+pub(crate) struct Downloads<'a> {
+    sources: Vec<DownloadSource<'a>>,
+    /// Number of the last block.
+    last: u64,
+    progress: Mutex<DownloadProgress>,
+    changed: Condvar,
+}
+
+struct DownloadSource<'a> {
+    archive: &'a OpenArchive,
+    failures: AtomicU32,
+}
+
+struct DownloadProgress {
+    /// Next group to download.
+    claimed: u64,
+    /// Next group to return.
+    next: u64,
+    /// Bytes of the groups that are downloaded or wait.
+    bytes: u64,
+    ready: BTreeMap<u64, (u64, Result<BlockGroup, ArchiveError>)>,
+    is_stopped: bool,
+}
+
+impl<'a> Downloads<'a> {
+    /// Prepares the download of blocks `first` to `last`, extended to the start of the group of `first`.
+    pub(crate) fn new(archives: &'a [OpenArchive], first: u64, last: u64) -> Self {
+        let first = first / BLOCKS_PER_GROUP;
+        let source = |archive| DownloadSource { archive, failures: AtomicU32::new(0) };
+        Self {
+            sources: archives.iter().map(source).collect(),
+            last,
+            progress: Mutex::new(DownloadProgress {
+                claimed: first,
+                next: first,
+                bytes: 0,
+                ready: BTreeMap::new(),
+                is_stopped: false,
+            }),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Starts the threads. They end after the last group, or when [`Downloads::stop`] is called.
+    pub(crate) fn start<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
+        let threads = (self.sources.len() * DOWNLOADS_PER_ARCHIVE).min(MAX_DOWNLOADS);
+        for thread in 0..threads {
+            scope.spawn(move || self.work(thread % self.sources.len()));
+        }
+    }
+
+    /// Ends the threads and their downloads. The archives cannot be read afterwards.
+    pub(crate) fn stop(&self) {
+        self.progress.lock().is_stopped = true;
+        self.sources.iter().for_each(|source| source.archive.cancel());
+        self.changed.notify_all();
+    }
+
+    /// Waits for the next group. `None` behind the last one, and once `is_stopped`.
+    pub(crate) fn next(&self, is_stopped: &dyn Fn() -> bool) -> Option<Result<BlockGroup, ArchiveError>> {
+        let mut progress = self.progress.lock();
+        loop {
+            let next = progress.next;
+            if next > self.last / BLOCKS_PER_GROUP || is_stopped() {
+                return None;
+            }
+            if let Some((bytes, group)) = progress.ready.remove(&next) {
+                progress.bytes = progress.bytes.saturating_sub(bytes);
+                progress.next += 1;
+                drop(progress);
+                self.changed.notify_all();
+                return Some(group);
+            }
+            self.changed.wait_for(&mut progress, STOP_CHECK);
+        }
+    }
+
+    fn work(&self, preferred: usize) {
+        while let Some(group) = self.claim() {
+            let (bytes, read) = self.read(group, preferred);
+            let mut progress = self.progress.lock();
+            // Bytes that were announced before the download are counted already.
+            progress.ready.insert(group, (bytes, read));
+            drop(progress);
+            self.changed.notify_all();
+        }
+    }
+
+    fn claim(&self) -> Option<u64> {
+        let mut progress = self.progress.lock();
+        loop {
+            let group = progress.claimed;
+            if progress.is_stopped || group > self.last / BLOCKS_PER_GROUP {
+                return None;
+            }
+            if group < progress.next + GROUPS_AHEAD {
+                progress.claimed += 1;
+                return Some(group);
+            }
+            self.changed.wait_for(&mut progress, STOP_CHECK);
+        }
+    }
+
+    /// Reads a group from the preferred archive, or from another archive. Returns it with the bytes that were counted.
+    fn read(&self, group: u64, preferred: usize) -> (u64, Result<BlockGroup, ArchiveError>) {
+        let first = group * BLOCKS_PER_GROUP;
+        let last = self.last.min(first + BLOCKS_PER_GROUP - 1);
+        let mut faults = Vec::new();
+        let (before, from) = self.sources.split_at(preferred.min(self.sources.len()));
+        for source in from.iter().chain(before) {
+            // Archives that end below the others lack the last groups, or have them incomplete.
+            let is_covered = source.archive.manifest().last() >= Some(last);
+            if !is_covered || source.failures.load(Ordering::Relaxed) >= MAX_FAILURES {
+                continue;
+            }
+            match self.read_from(source, group, last) {
+                Ok(read) => {
+                    source.failures.store(0, Ordering::Relaxed);
+                    return (read.0, Ok(read.1));
+                }
+                Err(error) => {
+                    let count = if error.is_lasting() { MAX_FAILURES } else { 1 };
+                    source.failures.fetch_add(count, Ordering::Relaxed);
+                    faults.push(error);
+                }
+            }
+        }
+        (0, Err(ArchiveError::Unavailable { first, last, faults }))
+    }
+
+    fn read_from(&self, source: &DownloadSource<'_>, group: u64, last: u64) -> Result<(u64, BlockGroup), ArchiveError> {
+        let first = group * BLOCKS_PER_GROUP;
+        let missing = || ArchiveError::damaged(source.archive.name(), format!("has no block {first}"));
+        let file = source.archive.file_of(first)?.ok_or_else(missing)?;
+        let in_file = (first - file.index.first) / BLOCKS_PER_GROUP;
+        let bytes = file.group_bytes(in_file);
+        self.reserve(group, bytes);
+        match file.group(in_file, &PARTS) {
+            Ok(mut read) => {
+                // Another archive may end higher in this group.
+                read.blocks.truncate(usize::try_from(last - first + 1).unwrap_or(usize::MAX));
+                Ok((bytes, read))
+            }
+            Err(error) => {
+                self.release(bytes);
+                Err(error)
+            }
+        }
+    }
+
+    /// Waits until there is memory for a group. The next one to be returned never waits.
+    fn reserve(&self, group: u64, bytes: u64) {
+        let mut progress = self.progress.lock();
+        while !progress.is_stopped && group != progress.next && progress.bytes + bytes > BYTES_AHEAD {
+            self.changed.wait(&mut progress);
+        }
+        progress.bytes += bytes;
+    }
+
+    fn release(&self, bytes: u64) {
+        let mut progress = self.progress.lock();
+        progress.bytes = progress.bytes.saturating_sub(bytes);
+        drop(progress);
+        self.changed.notify_all();
+    }
+}

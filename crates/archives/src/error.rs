@@ -1,0 +1,119 @@
+use std::io;
+
+use rhizome_blobs::BlobError;
+use rhizome_chain::{BlockFileError, ChainError};
+use rhizome_primitives::B256;
+
+/// Failure of an archive: created, read, verified or imported.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    /// The location failed.
+    #[error(transparent)]
+    Blob(#[from] BlobError),
+    /// The chain failed.
+    #[error(transparent)]
+    Chain(#[from] ChainError),
+    /// Bytes of the archive are not what its format or its hashes demand.
+    #[error("{file}: damaged: {fault}")]
+    Damaged {
+        /// The file.
+        file: String,
+        /// The fault.
+        fault: String,
+    },
+    /// A block of the archive breaks a rule that follows from its bytes or from its parent.
+    #[error("{file}: block {number}: {fault}")]
+    Block {
+        /// The file.
+        file: String,
+        /// Number of the block.
+        number: u64,
+        /// The rule.
+        fault: String,
+    },
+    /// The archive has blocks of another network.
+    #[error("{location}: an archive of chain {chain_id} with genesis {genesis}, not of this network")]
+    Network {
+        /// The location.
+        location: String,
+        /// Its chain id.
+        chain_id: u64,
+        /// Its genesis.
+        genesis: B256,
+    },
+    /// The archive is signed by another key than the trusted one.
+    #[error("{location}: signed by {publisher}, not by the trusted key")]
+    Publisher {
+        /// The location.
+        location: String,
+        /// Its publisher.
+        publisher: String,
+    },
+    /// The text is not a key.
+    #[error("{text}: not a public key: 33 bytes in hex are expected")]
+    PublicKey {
+        /// The text.
+        text: String,
+    },
+    /// The file of the private key cannot be used.
+    #[error("{path}: cannot be used as a private key: {source}")]
+    KeyFile {
+        /// The file.
+        path: String,
+        /// The failure.
+        source: io::Error,
+    },
+    /// The chain has no receipts of a block.
+    #[error("block {number} cannot be archived: its receipts are not kept")]
+    NoReceipts {
+        /// Number of the block.
+        number: u64,
+    },
+    /// The parts of 256 blocks are longer than the format allows.
+    #[error("blocks from {first} on are too large for an archive")]
+    TooLarge {
+        /// First block of the group.
+        first: u64,
+    },
+    /// There is no archive, or only empty ones.
+    #[error("no archive was given")]
+    NoArchive,
+    /// No location can deliver some blocks.
+    #[error("blocks {first} to {last} cannot be read from any archive: {}", join(.faults))]
+    Unavailable {
+        /// First block.
+        first: u64,
+        /// Last block.
+        last: u64,
+        /// The failure of each location.
+        faults: Vec<ArchiveError>,
+    },
+    /// A block could not be imported. The blocks below stay imported.
+    #[error("block {number} of the archive: {}", .source.fault)]
+    Import {
+        /// Number of the block.
+        number: u64,
+        /// The failure.
+        source: BlockFileError,
+    },
+}
+
+fn join(faults: &[ArchiveError]) -> String {
+    faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+impl ArchiveError {
+    pub(crate) fn damaged(file: &str, fault: impl ToString) -> Self {
+        Self::Damaged { file: file.to_owned(), fault: fault.to_string() }
+    }
+
+    /// Whether the location serves wrong bytes: reading again is of no use.
+    pub(crate) fn is_lasting(&self) -> bool {
+        matches!(
+            self,
+            Self::Damaged { .. }
+                | Self::Block { .. }
+                | Self::Blob(BlobError::NoRanges { .. } | BlobError::Changed { .. } | BlobError::Length { .. })
+        )
+    }
+}

@@ -1,0 +1,133 @@
+//! Signed list of the files of an archive (docs/spec/archive.md, 4).
+
+use rhizome_primitives::{B256, U256};
+use secp256k1::SecretKey;
+
+use crate::index::{BLOCKS_PER_FILE, FILE_MAGIC, Fields, index_bytes};
+use crate::key::{PublisherKey, sign};
+
+/// Name of the manifest in its location.
+pub const MANIFEST_NAME: &str = "manifest";
+/// Longest manifest, in bytes: 80 thousand files.
+pub(crate) const MAX_MANIFEST_BYTES: u64 = 8 << 20;
+const MAGIC: [u8; 8] = *b"RHIZMAN1";
+
+/// A file of an archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileEntry {
+    /// Number of its first block.
+    pub first: u64,
+    /// Number of its last block.
+    pub last: u64,
+    /// Length, in bytes.
+    pub length: u64,
+    /// SHA-256 of its index.
+    pub index_hash: B256,
+    /// Hash of its last block.
+    pub last_hash: B256,
+    /// Total difficulty of its last block.
+    pub last_total_difficulty: U256,
+}
+
+impl FileEntry {
+    /// Returns the name of the file. It names the blocks, so a file never changes.
+    pub fn name(&self) -> String {
+        file_name(self.first, self.last)
+    }
+
+    /// Whether the file has all its blocks.
+    pub fn is_complete(&self) -> bool {
+        self.count() == BLOCKS_PER_FILE
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        (self.last - self.first).saturating_add(1)
+    }
+}
+
+pub(crate) fn file_name(first: u64, last: u64) -> String {
+    format!("{first:010}-{last:010}.blocks")
+}
+
+/// Network, files and publisher of an archive. The files follow each other from block 0; only the last one may be incomplete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Manifest {
+    /// Chain id.
+    pub chain_id: u64,
+    /// Hash of the genesis block.
+    pub genesis: B256,
+    /// Files, lowest first.
+    pub files: Vec<FileEntry>,
+    /// Key that signed.
+    pub publisher: PublisherKey,
+}
+
+impl Manifest {
+    /// Returns the number of the last block. `None` if there is no file.
+    pub fn last(&self) -> Option<u64> {
+        self.files.last().map(|file| file.last)
+    }
+
+    /// Encodes and signs the manifest with the key of its publisher.
+    pub(crate) fn encode(&self, secret: &SecretKey) -> Vec<u8> {
+        let mut out = MAGIC.to_vec();
+        out.extend(self.chain_id.to_be_bytes());
+        out.extend(self.genesis);
+        out.extend((self.files.len() as u32).to_be_bytes());
+        for file in &self.files {
+            out.extend((file.count() as u32).to_be_bytes());
+            out.extend(file.length.to_be_bytes());
+            out.extend(file.index_hash);
+            out.extend(file.last_hash);
+            out.extend(file.last_total_difficulty.to_be_bytes::<32>());
+        }
+        out.extend(PublisherKey::of(secret).to_bytes());
+        let signature = sign(secret, &out);
+        out.extend(signature);
+        out
+    }
+
+    /// Decodes a manifest and verifies its signature. Fails with the fault.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, &'static str> {
+        let cut = "the manifest is cut off";
+        let (signed, signature) = bytes.split_last_chunk::<64>().ok_or(cut)?;
+        let mut reader = Fields(signed);
+        if reader.array().ok_or(cut)? != MAGIC {
+            return Err("the manifest has another magic");
+        }
+        let chain_id = u64::from_be_bytes(reader.array().ok_or(cut)?);
+        let genesis = B256::from(reader.array::<32>().ok_or(cut)?);
+        let count = u32::from_be_bytes(reader.array().ok_or(cut)?);
+        let mut files: Vec<FileEntry> = Vec::new();
+        for number in 0..u64::from(count) {
+            let first = number * BLOCKS_PER_FILE;
+            let blocks = u32::from_be_bytes(reader.array().ok_or(cut)?);
+            let is_last = number + 1 == u64::from(count);
+            let most = u64::from(blocks);
+            if blocks == 0 || most > BLOCKS_PER_FILE || (most < BLOCKS_PER_FILE && !is_last) {
+                return Err("the manifest has a file with an impossible number of blocks");
+            }
+            let file = FileEntry {
+                first,
+                last: first + most - 1,
+                length: u64::from_be_bytes(reader.array().ok_or(cut)?),
+                index_hash: B256::from(reader.array::<32>().ok_or(cut)?),
+                last_hash: B256::from(reader.array::<32>().ok_or(cut)?),
+                last_total_difficulty: U256::from_be_bytes(reader.array::<32>().ok_or(cut)?),
+            };
+            if file.length < FILE_MAGIC.len() as u64 + index_bytes(blocks) {
+                return Err("the manifest has a file that is too short");
+            }
+            files.push(file);
+        }
+        let publisher = PublisherKey::from_bytes(reader.bytes(33).ok_or(cut)?);
+        let publisher = publisher.ok_or("the key of the publisher is not a point of the curve")?;
+        if !reader.0.is_empty() {
+            return Err("the manifest has bytes behind its files");
+        }
+        if !publisher.has_signed(signed, signature) {
+            return Err("the signature of the manifest is wrong");
+        }
+        Ok(Self { chain_id, genesis, files, publisher })
+    }
+}

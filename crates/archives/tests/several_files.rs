@@ -1,0 +1,63 @@
+use std::fs;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use rhizome_archives::{ArchiveError, BLOCKS_PER_FILE, CreateOptions, create, read_or_create_key, verify};
+use rhizome_blobs::Location;
+use rhizome_chain::{Chain, ChainConfig, DataDir};
+use rhizome_primitives::ChainSpec;
+
+use crate::{import, limits, open};
+
+fn development_chain() -> Arc<Chain> {
+    let config = ChainConfig::new(Arc::new(ChainSpec::regtest()), DataDir::Temporary);
+    Chain::open(ChainConfig { cache_bytes: 8 << 20, write_buffer_bytes: 8 << 20, ..config }).unwrap()
+}
+
+/// One test, because the chain of more than one file takes its time.
+#[test]
+fn a_stopped_creation_continues_and_damage_in_the_second_file_spares_the_first() {
+    let chain = development_chain();
+    let last = BLOCKS_PER_FILE + 300;
+    for number in 1..=last {
+        chain.mine(1_800_000_000 + number).unwrap();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let key = read_or_create_key(&folder.path().join("key")).unwrap();
+    assert_eq!(read_or_create_key(&folder.path().join("key")).unwrap(), key);
+    let path = folder.path().join("archive");
+    let name = path.to_str().unwrap();
+    let location = Location::create(name, limits()).unwrap();
+    let options = CreateOptions { key, to: u64::MAX };
+
+    // Stopped in the second file: the first one is there, and nothing of the second.
+    let stop = |number| if number > BLOCKS_PER_FILE { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    let stopped = create(&chain, &location, &options, stop).unwrap();
+    assert_eq!((stopped.written, stopped.manifest.last()), (1, Some(BLOCKS_PER_FILE - 1)));
+    assert_eq!(location.list().unwrap().len(), 2);
+    let created = create(&chain, &location, &options, |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!((created.written, created.manifest.last()), (1, Some(last)));
+
+    let archive = open(name).unwrap();
+    let verified = verify(&archive, chain.spec(), |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(verified.blocks, last + 1);
+
+    let second = path.join(created.manifest.files[1].name());
+    let good = fs::read(&second).unwrap();
+    let mut bad = good.clone();
+    bad[100] ^= 1;
+    fs::write(&second, bad).unwrap();
+    let copy = development_chain();
+    assert!(matches!(import(&copy, &[name]), Err(ArchiveError::Unavailable { first: BLOCKS_PER_FILE, .. })));
+    assert_eq!(copy.head().number(), BLOCKS_PER_FILE - 1);
+    fs::write(&second, good).unwrap();
+    let continued = import(&copy, &[name]).unwrap();
+    assert_eq!((continued.first, continued.blocks), (BLOCKS_PER_FILE, 301));
+    assert_eq!(copy.head().record.hash, chain.head().record.hash);
+
+    // Its own branch of the chain: the import starts below the fork and the heavier branch wins.
+    copy.rewind(BLOCKS_PER_FILE - 10).unwrap();
+    copy.mine(1_900_000_000).unwrap();
+    import(&copy, &[name]).unwrap();
+    assert_eq!(copy.head().record.hash, chain.head().record.hash);
+}
