@@ -5,7 +5,7 @@ use crate::error::{Answer, RpcError};
 use crate::json::JsonWriter;
 use crate::node::Node;
 use rhizome_archives::{ArchiveError, CreateOptions, Manifest, OpenArchive, PublisherKey, read_or_create_key};
-use rhizome_blobs::{Limits, Location};
+use rhizome_blobs::{BlobLimits, BlobStore};
 use rhizome_chain::LineResult;
 use rhizome_primitives::ChainSpec;
 use std::ops::ControlFlow;
@@ -47,7 +47,7 @@ pub fn create(
 ) -> Answer {
     let mut create = || -> Result<_, ArchiveError> {
         let options = CreateOptions { key: read_or_create_key(Path::new(key_file))?, to };
-        let location = Location::create(location, Limits::default())?;
+        let location = BlobStore::create(location, BlobLimits::default())?;
         let report = |number| report(format!("{{\"number\":{number}}}"));
         rhizome_archives::create(node.chain(), &location, &options, report)
     };
@@ -95,7 +95,7 @@ pub fn list(location: &str, trust: &str) -> Answer {
 fn open(location: &str, trust: &str) -> Result<OpenArchive, RpcError> {
     let open = || -> Result<_, ArchiveError> {
         let trusted = if trust.is_empty() { None } else { Some(trust.parse::<PublisherKey>()?) };
-        OpenArchive::open(Location::open(location, Limits::default())?, trusted)
+        OpenArchive::open(BlobStore::open(location, BlobLimits::default())?, trusted)
     };
     open().map_err(RpcError::internal)
 }

@@ -1,7 +1,7 @@
 use std::ops::ControlFlow;
 
 use rayon::prelude::*;
-use rhizome_blobs::{BlobError, BlobWriter, Location};
+use rhizome_blobs::{BlobError, BlobStore, BlobWriter};
 use rhizome_chain::{Chain, ChainError};
 use rhizome_primitives::B256;
 use secp256k1::SecretKey;
@@ -34,7 +34,7 @@ pub struct Created {
 /// run loses at most one file. `on_blocks` gets the last block that is written and may stop.
 pub fn create(
     chain: &Chain,
-    location: &Location,
+    location: &BlobStore,
     options: &CreateOptions,
     mut on_blocks: impl FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Created, ArchiveError> {
@@ -61,7 +61,7 @@ pub fn create(
 }
 
 /// Returns the manifest of the archive that a run continues, without the files that are not on the best chain.
-fn start(chain: &Chain, location: &Location, key: &SecretKey) -> Result<Manifest, ArchiveError> {
+fn start(chain: &Chain, location: &BlobStore, key: &SecretKey) -> Result<Manifest, ArchiveError> {
     let genesis = main_hash(chain, 0)?;
     let (chain_id, publisher) = (chain.spec().chain_id.into(), PublisherKey::of(key));
     let archive = match OpenArchive::open(location.clone(), Some(publisher)) {
@@ -88,7 +88,7 @@ fn main_hash(chain: &Chain, number: u64) -> Result<B256, ArchiveError> {
 /// Writes one file. `None` if the caller stopped.
 fn write_file(
     chain: &Chain,
-    location: &Location,
+    location: &BlobStore,
     manifest: &Manifest,
     blocks: std::ops::RangeInclusive<u64>,
     on_blocks: &mut impl FnMut(u64) -> ControlFlow<()>,

@@ -10,7 +10,7 @@ use crate::open_archive::OpenArchive;
 
 /// Result of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Imported {
+pub struct ImportedBlocks {
     /// Number of the first block that was read.
     pub first: u64,
     /// Number of blocks that are on disk now, those included that were there before.
@@ -25,7 +25,7 @@ pub fn import(
     archives: &[OpenArchive],
     is_stopped: &dyn Fn() -> bool,
     mut on_block: impl FnMut(&ImportedLine) -> ControlFlow<()>,
-) -> Result<Imported, ArchiveError> {
+) -> Result<ImportedBlocks, ArchiveError> {
     let last = archives.iter().filter_map(|archive| archive.manifest().last()).max();
     let last = last.ok_or(ArchiveError::NoArchive)?;
     let genesis = chain.main_hash(0)?.unwrap_or_default();
@@ -34,7 +34,7 @@ pub fn import(
     }
     let first = first_group(chain, archives)? * BLOCKS_PER_GROUP;
     if chain.head().number() >= last {
-        return Ok(Imported { first, blocks: 0 });
+        return Ok(ImportedBlocks { first, blocks: 0 });
     }
     let downloads = Downloads::new(archives, first, last);
     let mut fault = None;
@@ -59,7 +59,7 @@ pub fn import(
         chain.import_numbered(blocks, &mut on_block)
     });
     let blocks = imported.map_err(|source| ArchiveError::Import { number: first + source.line - 1, source })?;
-    fault.map_or(Ok(Imported { first, blocks }), Err)
+    fault.map_or(Ok(ImportedBlocks { first, blocks }), Err)
 }
 
 struct StopAtEnd<'a, 'b>(&'a Downloads<'b>);

@@ -110,7 +110,7 @@ impl FileIndex {
 
     /// Decodes the index of a file of `length` bytes. Fails with the fault.
     pub(crate) fn decode(bytes: &[u8], length: u64) -> Result<Self, &'static str> {
-        let mut reader = Fields(bytes);
+        let mut reader = FieldReader(bytes);
         let cut = "the index is cut off";
         if reader.array().ok_or(cut)? != INDEX_MAGIC {
             return Err("the index has another magic");
@@ -149,9 +149,9 @@ impl FileIndex {
 }
 
 /// Reads fields of fixed length from the front.
-pub(crate) struct Fields<'a>(pub(crate) &'a [u8]);
+pub(crate) struct FieldReader<'a>(pub(crate) &'a [u8]);
 
-impl<'a> Fields<'a> {
+impl<'a> FieldReader<'a> {
     pub(crate) fn bytes(&mut self, length: usize) -> Option<&'a [u8]> {
         let (field, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;

@@ -19,7 +19,7 @@ mod verify;
 
 pub use create::{CreateOptions, Created, create};
 pub use error::ArchiveError;
-pub use import::{Imported, import};
+pub use import::{ImportedBlocks, import};
 pub use index::{BLOCKS_PER_FILE, BLOCKS_PER_GROUP};
 pub use key::{PublisherKey, read_or_create_key};
 pub use manifest::{FileEntry, MANIFEST_NAME, Manifest};

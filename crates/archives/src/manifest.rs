@@ -3,7 +3,7 @@
 use rhizome_primitives::{B256, U256};
 use secp256k1::SecretKey;
 
-use crate::index::{BLOCKS_PER_FILE, FILE_MAGIC, Fields, index_bytes};
+use crate::index::{BLOCKS_PER_FILE, FILE_MAGIC, FieldReader, index_bytes};
 use crate::key::{PublisherKey, sign};
 
 /// Name of the manifest in its location.
@@ -91,7 +91,7 @@ impl Manifest {
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, &'static str> {
         let cut = "the manifest is cut off";
         let (signed, signature) = bytes.split_last_chunk::<64>().ok_or(cut)?;
-        let mut reader = Fields(signed);
+        let mut reader = FieldReader(signed);
         if reader.array().ok_or(cut)? != MAGIC {
             return Err("the manifest has another magic");
         }

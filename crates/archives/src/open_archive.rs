@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use rhizome_blobs::{BlobFile, Location};
+use rhizome_blobs::{BlobFile, BlobStore};
 use rhizome_primitives::{B256, U256};
 
 use crate::error::ArchiveError;
@@ -15,7 +15,7 @@ const OPEN_FILES: usize = 2;
 
 /// An archive whose manifest was read and whose signature is right.
 pub struct OpenArchive {
-    location: Location,
+    location: BlobStore,
     manifest: Manifest,
     /// Most recently opened last.
     files: Mutex<Vec<Arc<OpenFile>>>,
@@ -36,7 +36,7 @@ pub(crate) struct BlockGroup {
 
 impl OpenArchive {
     /// Reads the manifest of an archive. Fails if another key than the trusted one signed it.
-    pub fn open(location: Location, trusted: Option<PublisherKey>) -> Result<Self, ArchiveError> {
+    pub fn open(location: BlobStore, trusted: Option<PublisherKey>) -> Result<Self, ArchiveError> {
         let bytes = location.read_all(MANIFEST_NAME, MAX_MANIFEST_BYTES)?;
         let file = format!("{}/{MANIFEST_NAME}", location.name());
         let manifest = Manifest::decode(&bytes).map_err(|fault| ArchiveError::damaged(&file, fault))?;

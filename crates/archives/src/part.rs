@@ -3,7 +3,7 @@
 use rhizome_primitives::rlp::{self, Item};
 use rhizome_primitives::{Receipt, U256};
 
-use crate::index::{Fields, PartKind};
+use crate::index::{FieldReader, PartKind};
 
 /// Longest part, compressed or not, in bytes.
 pub(crate) const MAX_PART_BYTES: u32 = 256 << 20;
@@ -64,7 +64,7 @@ pub(crate) fn content(blocks: &[ArchivedBlock], kind: PartKind) -> Option<Vec<u8
 
 /// Splits the content of a part into `count` records. `None` if it has others.
 pub(crate) fn records(content: &[u8], kind: PartKind, count: u64) -> Option<Vec<&[u8]>> {
-    let mut fields = Fields(content);
+    let mut fields = FieldReader(content);
     let mut records = Vec::new();
     for _ in 0..count {
         let length = match kind {

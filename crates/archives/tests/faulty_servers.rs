@@ -2,7 +2,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use rhizome_archives::{ArchiveError, OpenArchive};
-use rhizome_blobs::{Limits, Location};
+use rhizome_blobs::{BlobLimits, BlobStore};
 
 use crate::web_server::{Fault, WebServer};
 use crate::{CHAIN, Written, empty_chain, import};
@@ -39,7 +39,7 @@ fn an_import_from_a_silent_server_stops_at_once() {
     let written = Written::new();
     let server = WebServer::start(&written.path(), Fault::Silent);
     let chain = empty_chain(CHAIN);
-    let location = Location::open(&server.url(), Limits::default()).unwrap();
+    let location = BlobStore::open(&server.url(), BlobLimits::default()).unwrap();
     let archives = [OpenArchive::open(location, None).unwrap()];
     let started = Instant::now();
     let is_stopped = || started.elapsed() > Duration::from_millis(300);

@@ -18,8 +18,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flate2::read::GzDecoder;
-use rhizome_archives::{ArchiveError, CreateOptions, Created, Imported, OpenArchive, create, read_or_create_key};
-use rhizome_blobs::{Limits, Location};
+use rhizome_archives::{ArchiveError, CreateOptions, Created, ImportedBlocks, OpenArchive, create, read_or_create_key};
+use rhizome_blobs::{BlobLimits, BlobStore};
 use rhizome_chain::{Chain, ChainConfig, DataDir};
 use rhizome_primitives::ChainSpec;
 use tempfile::TempDir;
@@ -56,8 +56,8 @@ fn number(line: &str) -> u64 {
     line.split(',').next().unwrap().parse().unwrap()
 }
 
-fn limits() -> Limits {
-    Limits {
+fn limits() -> BlobLimits {
+    BlobLimits {
         connect: Duration::from_secs(1),
         request: Duration::from_secs(1),
         retries: 1,
@@ -67,15 +67,15 @@ fn limits() -> Limits {
 
 fn write(chain: &Chain, folder: &Path, to: u64) -> Result<Created, ArchiveError> {
     let key = read_or_create_key(&folder.with_extension("key"))?;
-    let location = Location::create(folder.to_str().unwrap(), limits())?;
+    let location = BlobStore::create(folder.to_str().unwrap(), limits())?;
     create(chain, &location, &CreateOptions { key, to }, |_| ControlFlow::Continue(()))
 }
 
 fn open(location: &str) -> Result<OpenArchive, ArchiveError> {
-    OpenArchive::open(Location::open(location, limits())?, None)
+    OpenArchive::open(BlobStore::open(location, limits())?, None)
 }
 
-fn import(chain: &Chain, locations: &[&str]) -> Result<Imported, ArchiveError> {
+fn import(chain: &Chain, locations: &[&str]) -> Result<ImportedBlocks, ArchiveError> {
     let archives: Result<Vec<_>, _> = locations.iter().map(|location| open(location)).collect();
     rhizome_archives::import(chain, &archives?, &|| false, |_| ControlFlow::Continue(()))
 }

@@ -1,7 +1,7 @@
 use std::ops::ControlFlow;
 
 use rhizome_archives::{ArchiveError, OpenArchive, PublisherKey, verify};
-use rhizome_blobs::Location;
+use rhizome_blobs::BlobStore;
 
 use crate::web_server::{Fault, WebServer};
 use crate::{CHAIN, Written, empty_chain, golden_chain, import, limits, open, spec, write};
@@ -76,7 +76,7 @@ fn only_the_trusted_publisher_is_accepted() {
     let other = Written::new();
     let publisher = open(&written.name()).unwrap().manifest().publisher;
     let trusted: PublisherKey = publisher.to_string().parse().unwrap();
-    let trusting = |name: &str| OpenArchive::open(Location::open(name, limits()).unwrap(), Some(trusted));
+    let trusting = |name: &str| OpenArchive::open(BlobStore::open(name, limits()).unwrap(), Some(trusted));
     assert!(trusting(&written.name()).is_ok());
     assert!(matches!(trusting(&other.name()), Err(ArchiveError::Publisher { .. })));
     // Another publisher does not continue an archive.

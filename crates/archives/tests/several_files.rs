@@ -3,7 +3,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use rhizome_archives::{ArchiveError, BLOCKS_PER_FILE, CreateOptions, create, read_or_create_key, verify};
-use rhizome_blobs::Location;
+use rhizome_blobs::BlobStore;
 use rhizome_chain::{Chain, ChainConfig, DataDir};
 use rhizome_primitives::ChainSpec;
 
@@ -27,7 +27,7 @@ fn a_stopped_creation_continues_and_damage_in_the_second_file_spares_the_first()
     assert_eq!(read_or_create_key(&folder.path().join("key")).unwrap(), key);
     let path = folder.path().join("archive");
     let name = path.to_str().unwrap();
-    let location = Location::create(name, limits()).unwrap();
+    let location = BlobStore::create(name, limits()).unwrap();
     let options = CreateOptions { key, to: u64::MAX };
 
     // Stopped in the second file: the first one is there, and nothing of the second.

@@ -5,11 +5,11 @@ use object_store::{Error, GetOptions, GetRange, GetResult, ObjectStore};
 use parking_lot::Mutex;
 
 use crate::error::BlobError;
-use crate::location::Location;
+use crate::location::BlobStore;
 
 /// A file of a known length, read in ranges. All reads are of the same version of the file, as far as entity tag, time and length show.
 pub struct BlobFile {
-    location: Location,
+    location: BlobStore,
     name: String,
     length: u64,
     /// Entity tag or time of the first answer.
@@ -23,7 +23,7 @@ enum Version {
 }
 
 impl BlobFile {
-    pub(crate) fn new(location: Location, name: &str, length: u64) -> Self {
+    pub(crate) fn new(location: BlobStore, name: &str, length: u64) -> Self {
         Self { location, name: name.to_owned(), length, version: Mutex::default() }
     }
 

@@ -14,6 +14,6 @@ mod writer;
 
 pub use error::BlobError;
 pub use file::BlobFile;
-pub use limits::Limits;
-pub use location::{BlobEntry, Location};
+pub use limits::BlobLimits;
+pub use location::{BlobEntry, BlobStore};
 pub use writer::BlobWriter;

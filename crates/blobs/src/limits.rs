@@ -4,7 +4,7 @@ use object_store::{BackoffConfig, ClientOptions, RetryConfig};
 
 /// Time-outs and retries of a location on the network.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct BlobLimits {
     /// Longest time for a connection.
     pub connect: Duration,
     /// Longest time for one request with its answer.
@@ -15,7 +15,7 @@ pub struct Limits {
     pub retry_time: Duration,
 }
 
-impl Default for Limits {
+impl Default for BlobLimits {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(5),
@@ -26,7 +26,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl BlobLimits {
     pub(crate) fn client(&self) -> ClientOptions {
         ClientOptions::new().with_connect_timeout(self.connect).with_timeout(self.request).with_allow_http(true)
     }

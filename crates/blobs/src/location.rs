@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::error::BlobError;
 use crate::file::BlobFile;
-use crate::limits::Limits;
+use crate::limits::BlobLimits;
 use crate::writer::BlobWriter;
 
 /// Most files that a list may have.
@@ -21,10 +21,10 @@ const MAX_FILES: usize = 1 << 20;
 
 /// A folder of files: on disk, below an http or https URL, or below an s3 URL. Clones share their connections.
 #[derive(Clone)]
-pub struct Location {
+pub struct BlobStore {
     pub(crate) store: Arc<dyn ObjectStore>,
     pub(crate) runtime: Arc<Runtime>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: BlobLimits,
     cancelled: Arc<watch::Sender<bool>>,
     kind: Kind,
     name: String,
@@ -47,10 +47,10 @@ pub struct BlobEntry {
     pub length: u64,
 }
 
-impl Location {
+impl BlobStore {
     /// Opens a folder, an http or https URL, or `s3://bucket/prefix`. Access to S3 comes from the environment variables of
     /// Amazon's tools (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`, `AWS_ENDPOINT`). Connects to nothing.
-    pub fn open(location: &str, limits: Limits) -> Result<Self, BlobError> {
+    pub fn open(location: &str, limits: BlobLimits) -> Result<Self, BlobError> {
         let (kind, name) = parse(location);
         let fault =
             |error: object_store::Error| BlobError::Location { location: name.clone(), reason: error.to_string() };
@@ -78,7 +78,7 @@ impl Location {
     }
 
     /// Opens a location, after creating it if it is a folder that does not exist.
-    pub fn create(location: &str, limits: Limits) -> Result<Self, BlobError> {
+    pub fn create(location: &str, limits: BlobLimits) -> Result<Self, BlobError> {
         let (kind, name) = parse(location);
         if kind == Kind::Folder {
             std::fs::create_dir_all(&name)

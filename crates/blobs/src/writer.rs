@@ -1,14 +1,14 @@
 use object_store::{MultipartUpload, ObjectStoreExt};
 
 use crate::error::BlobError;
-use crate::location::Location;
+use crate::location::BlobStore;
 
 /// Length of an uploaded part, in bytes. S3 accepts at least 5 MiB and at most 10,000 parts.
 const PART_BYTES: usize = 16 << 20;
 
 /// A file that is being written in parts. It exists once it is finished; until then readers see the earlier one.
 pub struct BlobWriter {
-    location: Location,
+    location: BlobStore,
     file: String,
     upload: Box<dyn MultipartUpload>,
     part: Vec<u8>,
@@ -16,7 +16,7 @@ pub struct BlobWriter {
 }
 
 impl BlobWriter {
-    pub(crate) fn start(location: Location, name: &str) -> Result<Self, BlobError> {
+    pub(crate) fn start(location: BlobStore, name: &str) -> Result<Self, BlobError> {
         let file = location.address(name);
         let path = location.path(name);
         let store = &location.store;

@@ -6,11 +6,11 @@ mod web_server;
 
 use std::time::Duration;
 
-use rhizome_blobs::{BlobError, Limits, Location};
+use rhizome_blobs::{BlobError, BlobLimits, BlobStore};
 use web_server::{Fault, WebServer};
 
-fn quick() -> Limits {
-    Limits {
+fn quick() -> BlobLimits {
+    BlobLimits {
         connect: Duration::from_secs(1),
         request: Duration::from_secs(1),
         retries: 1,
@@ -28,7 +28,7 @@ fn folder() -> tempfile::TempDir {
 fn a_folder_is_written_listed_and_read_in_ranges() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("new");
-    let location = Location::create(path.to_str().unwrap(), quick()).unwrap();
+    let location = BlobStore::create(path.to_str().unwrap(), quick()).unwrap();
     location.write("small", b"abc".to_vec()).unwrap();
     let mut writer = location.writer("large").unwrap();
     let chunk = vec![7; 1 << 20];
@@ -52,14 +52,14 @@ fn a_folder_is_written_listed_and_read_in_ranges() {
 
 #[test]
 fn a_missing_folder_is_not_found() {
-    assert!(matches!(Location::open("/nonexistent/folder", quick()), Err(BlobError::NotFound { .. })));
+    assert!(matches!(BlobStore::open("/nonexistent/folder", quick()), Err(BlobError::NotFound { .. })));
 }
 
 #[test]
 fn a_web_server_is_read_in_ranges_and_not_written() {
     let folder = folder();
     let server = WebServer::start(folder.path(), Fault::None);
-    let location = Location::open(&server.url(), quick()).unwrap();
+    let location = BlobStore::open(&server.url(), quick()).unwrap();
     assert_eq!(location.file("numbers", 256).read(10..13).unwrap(), [10, 11, 12]);
     assert_eq!(location.read_all("numbers", 256).unwrap().len(), 256);
     assert!(matches!(location.read_all("numbers", 255), Err(BlobError::TooLong { .. })));
@@ -72,7 +72,7 @@ fn a_web_server_is_read_in_ranges_and_not_written() {
 fn a_server_without_ranges_is_named() {
     let folder = folder();
     let server = WebServer::start(folder.path(), Fault::NoRanges);
-    let location = Location::open(&server.url(), quick()).unwrap();
+    let location = BlobStore::open(&server.url(), quick()).unwrap();
     assert!(matches!(location.file("numbers", 256).read(10..13), Err(BlobError::NoRanges { .. })));
 }
 
@@ -81,7 +81,7 @@ fn a_server_that_stops_in_the_middle_of_an_answer_ends_in_an_error_in_time() {
     let folder = folder();
     for fault in [Fault::Hangs, Fault::Closes, Fault::Silent] {
         let server = WebServer::start(folder.path(), fault);
-        let location = Location::open(&server.url(), quick()).unwrap();
+        let location = BlobStore::open(&server.url(), quick()).unwrap();
         let started = std::time::Instant::now();
         let error = location.file("numbers", 256).read(0..200).unwrap_err();
         assert!(
@@ -96,7 +96,7 @@ fn a_server_that_stops_in_the_middle_of_an_answer_ends_in_an_error_in_time() {
 fn a_file_that_changes_between_two_reads_is_named() {
     let folder = folder();
     let server = WebServer::start(folder.path(), Fault::NewTagEachTime);
-    let location = Location::open(&server.url(), quick()).unwrap();
+    let location = BlobStore::open(&server.url(), quick()).unwrap();
     let file = location.file("numbers", 256);
     assert_eq!(file.read(0..2).unwrap(), [0, 1]);
     assert!(matches!(file.read(2..4), Err(BlobError::Changed { .. })));
@@ -106,13 +106,13 @@ fn a_file_that_changes_between_two_reads_is_named() {
 fn a_file_of_another_length_is_named() {
     let folder = folder();
     let server = WebServer::start(folder.path(), Fault::None);
-    let location = Location::open(&server.url(), quick()).unwrap();
+    let location = BlobStore::open(&server.url(), quick()).unwrap();
     let error = location.file("numbers", 300).read(0..2).unwrap_err();
     assert!(matches!(error, BlobError::Length { expected: 300, actual: 256, .. }), "{error}");
 }
 
 #[test]
 fn credentials_of_a_url_are_not_printed() {
-    let location = Location::open("http://user:secret@127.0.0.1:1/a@b/c", quick()).unwrap();
+    let location = BlobStore::open("http://user:secret@127.0.0.1:1/a@b/c", quick()).unwrap();
     assert_eq!(location.name(), "http://127.0.0.1:1/a@b/c");
 }
