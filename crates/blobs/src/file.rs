@@ -1,6 +1,7 @@
 use std::ops::Range;
 
 use futures_util::TryStreamExt;
+use object_store::client::HttpError;
 use object_store::{Error, GetOptions, GetRange, GetResult, ObjectStore};
 use parking_lot::Mutex;
 
@@ -81,7 +82,9 @@ impl BlobFile {
 
     /// Finds out why a range was not served: a server that sends the file, but no part of it, ignores ranges.
     async fn without_range(&self, file: &str, error: Error) -> BlobError {
-        if !matches!(error, Error::Generic { .. } | Error::NotSupported { .. }) {
+        let has_answer =
+            matches!(error, Error::Generic { .. } | Error::NotSupported { .. }) && !is_connection_fault(&error);
+        if !has_answer {
             return BlobError::of(file, error);
         }
         let path = self.location.path(&self.name);
@@ -114,4 +117,10 @@ impl BlobFile {
     fn wrong_length(&self, file: &str, actual: u64) -> BlobError {
         BlobError::Length { file: file.to_owned(), expected: self.length, actual }
     }
+}
+
+/// Whether a request failed before its answer: no connection, or no answer in time.
+fn is_connection_fault(error: &Error) -> bool {
+    let first: &(dyn std::error::Error + 'static) = error;
+    std::iter::successors(Some(first), |error| error.source()).any(|error| error.is::<HttpError>())
 }
