@@ -104,7 +104,7 @@ impl Written {
 
     /// Returns the path of the only file of blocks.
     fn file(&self) -> PathBuf {
-        let entries = std::fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap().path());
-        entries.filter(|path| path.extension().is_some()).next().unwrap()
+        let mut entries = std::fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap().path());
+        entries.find(|path| path.extension().is_some()).unwrap()
     }
 }
