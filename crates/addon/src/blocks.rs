@@ -53,8 +53,9 @@ pub fn export_blocks<'env>(
 }
 
 /// Imports the blocks above the head from archives: folders, http, https or s3 URLs. Calls `onProgress(null, json)` for each block
-/// with `{number, hash, stateRoot, result}`. `trust`: the required publisher of each, empty for any. Resolves with counts:
-/// `{"blocks","best","side","known","head"}`.
+/// with `{number, hash, stateRoot, result}`. `trust`: the required publisher of each, empty for any. Resolves with counts, and
+/// the failures of archives that another archive replaced:
+/// `{"blocks","best","side","known","head","refused"}`.
 #[napi(catch_unwind, ts_return_type = "Promise<string>")]
 pub fn import_archives<'env>(
     env: &'env Env,

@@ -1,6 +1,6 @@
 //! Block archives: creation, verification, lists and imports with reports as JSON.
 
-use crate::block_files::{counts, line_text};
+use crate::block_files::line_text;
 use crate::error::{Answer, RpcError};
 use crate::json::JsonWriter;
 use crate::node::Node;
@@ -12,8 +12,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 /// Imports the blocks above the head from archives. `trust`: the public key that must have signed each, empty for any. `report`
-/// receives `{"number","hash","stateRoot","result"}` for each block and returns whether to continue; `is_stopped` is asked while no block arrives. Returns the counts
-/// `{"blocks","best","side","known","head"}`.
+/// receives `{"number","hash","stateRoot","result"}` for each block and returns whether to continue; `is_stopped` is asked while
+/// no block arrives. Returns `{"blocks","best","side","known","head","refused"}`: counts, the number of the head, and the failures
+/// of archives that another archive replaced.
 pub fn import(
     node: &Node,
     locations: &[String],
@@ -21,9 +22,20 @@ pub fn import(
     is_stopped: &dyn Fn() -> bool,
     mut report: impl FnMut(String) -> ControlFlow<()>,
 ) -> Answer {
-    let archives: Result<Vec<_>, _> = locations.iter().map(|location| open(location, trust)).collect();
+    let mut archives = Vec::new();
+    let mut refused = Vec::new();
+    for location in locations {
+        match open(location, trust) {
+            Ok(archive) => archives.push(archive),
+            Err(error @ (ArchiveError::Blob(_) | ArchiveError::Damaged { .. })) => refused.push(error),
+            Err(error) => return Err(RpcError::internal(error)),
+        }
+    }
+    if archives.is_empty() {
+        return Err(RpcError::internal(refused.pop().unwrap_or(ArchiveError::NoArchive)));
+    }
     let (mut best, mut side, mut known) = (0, 0, 0);
-    let imported = rhizome_archives::import(node.chain(), &archives?, is_stopped, |line| {
+    let imported = rhizome_archives::import(node.chain(), &archives, is_stopped, |line| {
         match line.result {
             LineResult::Best => best += 1,
             LineResult::Side => side += 1,
@@ -31,9 +43,18 @@ pub fn import(
         }
         report(line_text(line))
     });
-    let blocks = imported.map_err(RpcError::internal)?.blocks;
+    let imported = imported.map_err(RpcError::internal)?;
+    refused.extend(imported.refused);
     let head = node.chain().head().number();
-    Ok(counts(&[("blocks", blocks), ("best", best), ("side", side), ("known", known), ("head", head)]))
+    let counts = [("blocks", imported.blocks), ("best", best), ("side", side), ("known", known), ("head", head)];
+    let mut json = JsonWriter::new();
+    json.begin_object();
+    counts.iter().for_each(|(name, count)| json.key(name).number(count.cast_signed()));
+    json.key("refused").begin_array();
+    refused.iter().for_each(|error| json.text(&error.to_string()));
+    json.end_array();
+    json.end_object();
+    Ok(json.finish())
 }
 
 /// Writes the best chain up to block `to` into an archive, or continues one. `report` receives `{"number"}` for each group of
@@ -58,7 +79,7 @@ pub fn create(
 /// Verifies everything in an archive that needs no execution. `report` receives `{"number","last"}` for each group of blocks.
 /// Returns `{"blocks","files","last","publisher"}`.
 pub fn verify(spec: &ChainSpec, location: &str, trust: &str, report: impl Fn(String)) -> Answer {
-    let archive = open(location, trust)?;
+    let archive = open(location, trust).map_err(RpcError::internal)?;
     let last = archive.manifest().last().unwrap_or_default();
     let verified = rhizome_archives::verify(&archive, spec, |number| {
         report(format!("{{\"number\":{number},\"last\":{last}}}"));
@@ -70,7 +91,7 @@ pub fn verify(spec: &ChainSpec, location: &str, trust: &str, report: impl Fn(Str
 
 /// Reads the manifest of an archive: `{"chainId","genesis","publisher","files":[{"name","first","last","length","lastHash"}]}`.
 pub fn list(location: &str, trust: &str) -> Answer {
-    let archive = open(location, trust)?;
+    let archive = open(location, trust).map_err(RpcError::internal)?;
     let manifest = archive.manifest();
     let mut json = JsonWriter::new();
     json.begin_object();
@@ -92,12 +113,9 @@ pub fn list(location: &str, trust: &str) -> Answer {
     Ok(json.finish())
 }
 
-fn open(location: &str, trust: &str) -> Result<OpenArchive, RpcError> {
-    let open = || -> Result<_, ArchiveError> {
-        let trusted = if trust.is_empty() { None } else { Some(trust.parse::<PublisherKey>()?) };
-        OpenArchive::open(BlobStore::open(location, BlobLimits::default())?, trusted)
-    };
-    open().map_err(RpcError::internal)
+fn open(location: &str, trust: &str) -> Result<OpenArchive, ArchiveError> {
+    let trusted = if trust.is_empty() { None } else { Some(trust.parse::<PublisherKey>()?) };
+    OpenArchive::open(BlobStore::open(location, BlobLimits::default())?, trusted)
 }
 
 fn summary(name: &str, count: u64, manifest: &Manifest) -> Vec<u8> {

@@ -66,7 +66,7 @@ pub(crate) fn line_text(line: &ImportedLine) -> String {
     String::from_utf8_lossy(&json.finish()).into_owned()
 }
 
-pub(crate) fn counts(members: &[(&str, u64)]) -> Vec<u8> {
+fn counts(members: &[(&str, u64)]) -> Vec<u8> {
     let mut json = JsonWriter::new();
     json.begin_object();
     members.iter().for_each(|(name, count)| json.key(name).number(count.cast_signed()));

@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use rayon::prelude::*;
@@ -7,9 +8,9 @@ use rhizome_primitives::B256;
 use secp256k1::SecretKey;
 
 use crate::error::ArchiveError;
-use crate::index::{BLOCKS_PER_FILE, BLOCKS_PER_GROUP, FILE_MAGIC, FileIndex, PartEntry, PartKind, sha256};
+use crate::index::{BLOCKS_PER_FILE, BLOCKS_PER_GROUP, FILE_MAGIC, FileIndex, PartEntry, PartKind, is_too_large, sha256};
 use crate::key::PublisherKey;
-use crate::manifest::{FileEntry, MANIFEST_NAME, Manifest, file_name};
+use crate::manifest::{FileEntry, MANIFEST_NAME, Manifest, file_name, is_file_name};
 use crate::open_archive::OpenArchive;
 use crate::part::{ArchivedBlock, compress, content};
 
@@ -62,6 +63,7 @@ pub fn create(
 
 /// Returns the manifest of the archive that a run continues, without the files that are not on the best chain.
 fn start(chain: &Chain, location: &BlobStore, key: &SecretKey) -> Result<Manifest, ArchiveError> {
+    location.remove_unfinished(&is_file_name)?;
     let genesis = main_hash(chain, 0)?;
     let (chain_id, publisher) = (chain.spec().chain_id.into(), PublisherKey::of(key));
     let archive = match OpenArchive::open(location.clone(), Some(publisher)) {
@@ -73,12 +75,22 @@ fn start(chain: &Chain, location: &BlobStore, key: &SecretKey) -> Result<Manifes
     };
     archive.check_network(chain_id, genesis)?;
     let mut manifest = archive.manifest().clone();
+    remove_leftovers(location, &manifest)?;
     while let Some(file) = manifest.files.last()
         && chain.main_hash(file.last)? != Some(file.last_hash)
     {
         manifest.files.pop();
     }
     Ok(manifest)
+}
+
+/// Removes the files of a killed run, which the manifest does not name.
+fn remove_leftovers(location: &BlobStore, manifest: &Manifest) -> Result<(), ArchiveError> {
+    let named: HashSet<String> = manifest.files.iter().map(FileEntry::name).collect();
+    for entry in location.list()?.iter().filter(|entry| is_file_name(&entry.name) && !named.contains(&entry.name)) {
+        location.remove(&entry.name)?;
+    }
+    Ok(())
 }
 
 fn main_hash(chain: &Chain, number: u64) -> Result<B256, ArchiveError> {
@@ -149,6 +161,9 @@ fn write_groups(
                 hash: sha256(&bytes),
             });
             writer.write(&bytes)?;
+        }
+        if index.parts.last_chunk::<{ PartKind::ALL.len() }>().is_some_and(|group| is_too_large(group)) {
+            return Err(too_large());
         }
         if on_blocks(end).is_break() {
             return Ok(None);

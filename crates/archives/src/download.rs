@@ -53,9 +53,9 @@ struct DownloadProgress {
 
 impl<'a> Downloads<'a> {
     /// Prepares the download of blocks `first` to `last`, extended to the start of the group of `first`.
-    pub(crate) fn new(archives: &'a [OpenArchive], first: u64, last: u64) -> Self {
+    pub(crate) fn new(archives: &[&'a OpenArchive], first: u64, last: u64) -> Self {
         let first = first / BLOCKS_PER_GROUP;
-        let source = |archive| DownloadSource { archive, failures: AtomicU32::new(0) };
+        let source = |archive: &&'a OpenArchive| DownloadSource { archive: *archive, failures: AtomicU32::new(0) };
         Self {
             sources: archives.iter().map(source).collect(),
             last,
@@ -78,7 +78,7 @@ impl<'a> Downloads<'a> {
         }
     }
 
-    /// Ends the threads and their downloads. The archives cannot be read afterwards.
+    /// Ends the threads and their downloads. The archives cannot be read until they are resumed.
     pub(crate) fn stop(&self) {
         self.progress.lock().is_stopped = true;
         self.sources.iter().for_each(|source| source.archive.cancel());

@@ -1,7 +1,7 @@
 use std::io;
 
 use rhizome_blobs::BlobError;
-use rhizome_chain::{BlockFileError, ChainError};
+use rhizome_chain::{BlockFileError, ChainError, LineFault};
 use rhizome_primitives::B256;
 
 /// Failure of an archive: created, read, verified or imported.
@@ -89,8 +89,10 @@ pub enum ArchiveError {
         faults: Vec<ArchiveError>,
     },
     /// A block could not be imported. The blocks below stay imported.
-    #[error("block {number} of the archive: {}", .source.fault)]
+    #[error("{file}: block {number}: {}", .source.fault)]
     Import {
+        /// The file.
+        file: String,
         /// Number of the block.
         number: u64,
         /// The failure.
@@ -105,6 +107,24 @@ fn join(faults: &[ArchiveError]) -> String {
 impl ArchiveError {
     pub(crate) fn damaged(file: &str, fault: impl ToString) -> Self {
         Self::Damaged { file: file.to_owned(), fault: fault.to_string() }
+    }
+
+    /// Whether an archive has a block that is invalid, or that does not connect. Another archive may be without this fault.
+    pub(crate) fn is_refused_block(&self) -> bool {
+        let Self::Import { source, .. } = self else { return false };
+        matches!(
+            source.fault,
+            LineFault::Decode(_)
+                | LineFault::Number { .. }
+                | LineFault::TotalDifficulty { .. }
+                | LineFault::NoParent { .. }
+                | LineFault::Invalid { .. }
+        )
+    }
+
+    /// Whether the failure is of one archive, so that another one may be read in its place.
+    pub(crate) fn is_of_archive(&self) -> bool {
+        self.is_refused_block() || matches!(self, Self::Unavailable { .. } | Self::NoArchive)
     }
 
     /// Whether the location serves wrong bytes: reading again is of no use.

@@ -1,7 +1,9 @@
+use std::cmp::Reverse;
 use std::ops::ControlFlow;
 use std::thread;
 
 use rhizome_chain::{Chain, ImportedLine, NumberedBlock};
+use rhizome_primitives::{B256, rlp};
 
 use crate::download::Downloads;
 use crate::error::ArchiveError;
@@ -9,35 +11,84 @@ use crate::index::{BLOCKS_PER_GROUP, PartKind};
 use crate::open_archive::OpenArchive;
 
 /// Result of an import.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct ImportedBlocks {
     /// Number of the first block that was read.
     pub first: u64,
     /// Number of blocks that are on disk now, those included that were there before.
     pub blocks: u64,
+    /// Failures of archives that another archive replaced.
+    pub refused: Vec<ArchiveError>,
 }
 
-/// Imports the blocks above the head from archives of the network of a chain. All archives are read at once; the others
-/// replace a failing or damaged archive. The importer checks each block as one from a peer, and the total difficulties.
-/// `on_block` gets each result and may stop; `is_stopped` is asked while no block arrives. The archives cannot be read afterwards. After a stop or a kill the next import continues.
+/// Imports the blocks above the head from archives of the network of a chain. The importer checks each block as one from a peer,
+/// and its total difficulty. `on_block` gets each result and may stop; `is_stopped` is asked while no block arrives. After a stop
+/// or a kill the next import continues.
+///
+/// All archives are read at once; the others replace an archive that fails or is damaged. If a block is refused, each archive is
+/// read alone, the heaviest first: their branches may differ, and only one of them may have the invalid block.
 pub fn import(
     chain: &Chain,
     archives: &[OpenArchive],
     is_stopped: &dyn Fn() -> bool,
     mut on_block: impl FnMut(&ImportedLine) -> ControlFlow<()>,
 ) -> Result<ImportedBlocks, ArchiveError> {
-    let last = archives.iter().filter_map(|archive| archive.manifest().last()).max();
-    let last = last.ok_or(ArchiveError::NoArchive)?;
     let genesis = chain.main_hash(0)?.unwrap_or_default();
     for archive in archives {
         archive.check_network(chain.spec().chain_id.into(), genesis)?;
     }
-    let first = first_group(chain, archives)? * BLOCKS_PER_GROUP;
-    if chain.head().number() >= last {
-        return Ok(ImportedBlocks { first, blocks: 0 });
+    let mut is_ended = false;
+    let mut import_all = |archives: &[&OpenArchive]| {
+        let imported = import_together(chain, archives, is_stopped, &mut |line| {
+            let flow = on_block(line);
+            is_ended |= flow.is_break();
+            flow
+        });
+        (imported, is_ended || is_stopped())
+    };
+    let mut heaviest_first: Vec<&OpenArchive> = archives.iter().collect();
+    heaviest_first.sort_by_key(|archive| Reverse(archive.manifest().total_difficulty()));
+    let fault = match import_all(&heaviest_first) {
+        (Err(fault), _) if fault.is_refused_block() && archives.len() > 1 => fault,
+        (imported, _) => return imported,
+    };
+    let mut imported = ImportedBlocks::default();
+    let mut has_imported = false;
+    for archive in heaviest_first {
+        let (alone, is_ended) = import_all(&[archive]);
+        match alone {
+            Ok(ImportedBlocks { first, blocks, .. }) => {
+                imported.first = if has_imported { imported.first.min(first) } else { first };
+                imported.blocks += blocks;
+                has_imported = true;
+            }
+            Err(error) if error.is_of_archive() => imported.refused.push(error),
+            Err(error) => return Err(error),
+        }
+        if is_ended {
+            break;
+        }
     }
+    if has_imported { Ok(imported) } else { Err(fault) }
+}
+
+/// Imports from archives of one branch, all at once.
+fn import_together(
+    chain: &Chain,
+    archives: &[&OpenArchive],
+    is_stopped: &dyn Fn() -> bool,
+    on_block: &mut dyn FnMut(&ImportedLine) -> ControlFlow<()>,
+) -> Result<ImportedBlocks, ArchiveError> {
+    let last = archives.iter().filter_map(|archive| archive.manifest().last()).max();
+    let last = last.ok_or(ArchiveError::NoArchive)?;
+    if chain.head().number() >= last {
+        return Ok(ImportedBlocks::default());
+    }
+    let first = first_group(chain, archives)? * BLOCKS_PER_GROUP;
     let downloads = Downloads::new(archives, first, last);
     let mut fault = None;
+    // File of each group that was read.
+    let mut files = Vec::new();
     let imported = thread::scope(|scope| {
         downloads.start(scope);
         // A panic of the import must end the threads, too.
@@ -49,6 +100,7 @@ pub fn import(
                 None
             }
         });
+        let groups = groups.inspect(|group| files.push(group.file.clone()));
         let blocks = groups.flat_map(|group| {
             group.blocks.into_iter().zip(group.first..).map(|(block, number)| NumberedBlock {
                 number,
@@ -56,10 +108,15 @@ pub fn import(
                 raw: block.raw(),
             })
         });
-        chain.import_numbered(blocks, &mut on_block)
+        chain.import_numbered(blocks, on_block)
     });
-    let blocks = imported.map_err(|source| ArchiveError::Import { number: first + source.line - 1, source })?;
-    fault.map_or(Ok(ImportedBlocks { first, blocks }), Err)
+    archives.iter().for_each(|archive| archive.resume());
+    let blocks = imported.map_err(|source| {
+        let position = source.line.saturating_sub(1);
+        let file = usize::try_from(position / BLOCKS_PER_GROUP).ok().and_then(|group| files.get(group));
+        ArchiveError::Import { file: file.cloned().unwrap_or_default(), number: first + position, source }
+    })?;
+    fault.map_or(Ok(ImportedBlocks { first, blocks, refused: Vec::new() }), Err)
 }
 
 struct StopAtEnd<'a, 'b>(&'a Downloads<'b>);
@@ -72,7 +129,7 @@ impl Drop for StopAtEnd<'_, '_> {
 
 /// Returns the highest group whose parent block is on the best chain: the group of the head, or a lower one if the head is on
 /// another branch than the archive.
-fn first_group(chain: &Chain, archives: &[OpenArchive]) -> Result<u64, ArchiveError> {
+fn first_group(chain: &Chain, archives: &[&OpenArchive]) -> Result<u64, ArchiveError> {
     let mut group = (chain.head().number() + 1) / BLOCKS_PER_GROUP;
     let mut step = 1;
     while group > 0 && !is_connected(chain, archives, group)? {
@@ -83,20 +140,25 @@ fn first_group(chain: &Chain, archives: &[OpenArchive]) -> Result<u64, ArchiveEr
 }
 
 /// Whether the first block of a group has its parent on the best chain, as the first archive that answers has it.
-fn is_connected(chain: &Chain, archives: &[OpenArchive], group: u64) -> Result<bool, ArchiveError> {
+fn is_connected(chain: &Chain, archives: &[&OpenArchive], group: u64) -> Result<bool, ArchiveError> {
     let first = group * BLOCKS_PER_GROUP;
+    let mut faults = Vec::new();
     for archive in archives {
-        // The download reports a failing archive.
-        let Ok(Some(read)) = archive.group(first, &[PartKind::Headers]) else { continue };
-        let parent = read.blocks.first().and_then(|block| parent_of(&block.header));
-        return Ok(parent.is_some() && parent == chain.main_hash(first - 1)?);
+        match archive.group(first, &[PartKind::Headers]) {
+            Ok(Some(read)) => {
+                let parent = read.blocks.first().and_then(|block| parent_of(&block.header));
+                return Ok(parent.is_some() && parent == chain.main_hash(first - 1)?);
+            }
+            Ok(None) => {}
+            Err(error) => faults.push(error),
+        }
     }
-    Ok(false)
+    if faults.is_empty() { Ok(false) } else { Err(ArchiveError::Unavailable { first, last: first, faults }) }
 }
 
 /// Returns the first field of an encoded header.
-fn parent_of(header: &[u8]) -> Option<rhizome_primitives::B256> {
-    let header = rhizome_primitives::rlp::decode_list(header).ok()?;
+fn parent_of(header: &[u8]) -> Option<B256> {
+    let header = rlp::decode_list(header).ok()?;
     let parent = header.elements("header").ok()?.next()?.ok()?;
     parent.bytes().try_into().ok()
 }

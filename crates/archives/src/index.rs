@@ -5,7 +5,7 @@ use std::ops::Range;
 use rhizome_primitives::B256;
 use sha2::{Digest, Sha256};
 
-use crate::part::MAX_PART_BYTES;
+use crate::part::MAX_GROUP_BYTES;
 
 /// Blocks of a file; the last file of an archive may have fewer.
 pub const BLOCKS_PER_FILE: u64 = 8192;
@@ -77,6 +77,12 @@ pub(crate) fn index_bytes(count: u32) -> u64 {
     HEAD_BYTES as u64 + groups * (PartKind::ALL.len() * ENTRY_BYTES) as u64
 }
 
+/// Whether the parts of a group are longer than the format allows.
+pub(crate) fn is_too_large(group: &[PartEntry]) -> bool {
+    let sum = |length: fn(&PartEntry) -> u32| group.iter().map(|part| u64::from(length(part))).sum::<u64>();
+    sum(|part| part.length).max(sum(|part| part.content_length)) > MAX_GROUP_BYTES.into()
+}
+
 pub(crate) fn sha256(bytes: &[u8]) -> B256 {
     B256::from(<[u8; 32]>::from(Sha256::digest(bytes)))
 }
@@ -135,11 +141,14 @@ impl FileIndex {
                 content_length: u32::from_be_bytes(reader.array().ok_or(cut)?),
                 hash: B256::from(reader.array::<32>().ok_or(cut)?),
             };
-            if part.offset != end || part.length > MAX_PART_BYTES || part.content_length > MAX_PART_BYTES {
-                return Err("the index has parts with gaps, or too long ones");
+            if part.offset != end {
+                return Err("the index has parts with gaps");
             }
             end = part.range().end;
             parts.push(part);
+        }
+        if parts.chunks(PartKind::ALL.len()).any(is_too_large) {
+            return Err("the index has too long parts");
         }
         if end.checked_add(index_bytes) != Some(length) {
             return Err("the parts do not fill the file");

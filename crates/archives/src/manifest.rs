@@ -49,6 +49,13 @@ pub(crate) fn file_name(first: u64, last: u64) -> String {
     format!("{first:010}-{last:010}.blocks")
 }
 
+/// Whether a name is that of a file of blocks.
+pub(crate) fn is_file_name(name: &str) -> bool {
+    let is_number = |text: &str| text.len() == 10 && text.bytes().all(|character| character.is_ascii_digit());
+    let range = name.strip_suffix(".blocks").and_then(|range| range.split_once('-'));
+    range.is_some_and(|(first, last)| is_number(first) && is_number(last))
+}
+
 /// Network, files and publisher of an archive. The files follow each other from block 0; only the last one may be incomplete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
@@ -66,6 +73,11 @@ impl Manifest {
     /// Returns the number of the last block. `None` if there is no file.
     pub fn last(&self) -> Option<u64> {
         self.files.last().map(|file| file.last)
+    }
+
+    /// Returns the total difficulty of the last block. Zero if there is no file.
+    pub(crate) fn total_difficulty(&self) -> U256 {
+        self.files.last().map(|file| file.last_total_difficulty).unwrap_or_default()
     }
 
     /// Encodes and signs the manifest with the key of its publisher.

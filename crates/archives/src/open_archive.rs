@@ -29,6 +29,8 @@ pub(crate) struct OpenFile {
 
 /// Consecutive blocks.
 pub(crate) struct BlockGroup {
+    /// Address of their file.
+    pub(crate) file: String,
     /// Number of the first block.
     pub(crate) first: u64,
     pub(crate) blocks: Vec<ArchivedBlock>,
@@ -57,9 +59,14 @@ impl OpenArchive {
         self.location.name()
     }
 
-    /// Ends the running and all later reads.
+    /// Ends the running reads, and all later ones until [`OpenArchive::resume`].
     pub(crate) fn cancel(&self) {
         self.location.cancel();
+    }
+
+    /// Accepts reads again.
+    pub(crate) fn resume(&self) {
+        self.location.resume();
     }
 
     /// Fails unless the archive has blocks of a network.
@@ -146,7 +153,7 @@ impl OpenFile {
                 }
             }
         }
-        Ok(BlockGroup { first, blocks })
+        Ok(BlockGroup { file: self.address(), first, blocks })
     }
 
     fn part(&self, group: u64, kind: PartKind) -> Result<Vec<u8>, ArchiveError> {

@@ -5,8 +5,9 @@ use rhizome_primitives::{Receipt, U256};
 
 use crate::index::{FieldReader, PartKind};
 
-/// Longest part, compressed or not, in bytes.
-pub(crate) const MAX_PART_BYTES: u32 = 256 << 20;
+/// Longest group, the sum of its parts, compressed or not, in bytes. The most data that 256 full blocks of the public networks
+/// can have is below it: zero bytes for 4 gas each.
+pub(crate) const MAX_GROUP_BYTES: u32 = 512 << 20;
 /// Level of zstd: above it blocks, which are mostly signatures and hashes, hardly get smaller.
 const LEVEL: i32 = 6;
 
@@ -59,7 +60,7 @@ pub(crate) fn content(blocks: &[ArchivedBlock], kind: PartKind) -> Option<Vec<u8
         out.extend(u32::try_from(record.len()).ok()?.to_be_bytes());
         out.extend_from_slice(record);
     }
-    (out.len() <= MAX_PART_BYTES as usize).then_some(out)
+    (out.len() <= MAX_GROUP_BYTES as usize).then_some(out)
 }
 
 /// Splits the content of a part into `count` records. `None` if it has others.

@@ -42,8 +42,7 @@ pub fn verify(
     for entry in &archive.manifest().files {
         for first in (entry.first..=entry.last).step_by(BLOCKS_PER_GROUP as usize) {
             let Some(group) = archive.group(first, &PartKind::ALL)? else { break };
-            let file = format!("{}/{}", archive.name(), entry.name());
-            previous = Some(verify_group(&file, &group, spec, genesis.hash(), previous)?);
+            previous = Some(verify_group(&group, spec, genesis.hash(), previous)?);
             blocks += group.blocks.len() as u64;
             if on_blocks(blocks.saturating_sub(1)).is_break() {
                 return Ok(Verified { blocks });
@@ -59,7 +58,6 @@ pub fn verify(
 
 /// Verifies the blocks of a group. `previous`: hash and total difficulty of the block below. Returns those of its last block.
 fn verify_group(
-    file: &str,
     group: &BlockGroup,
     spec: &ChainSpec,
     genesis: B256,
@@ -69,7 +67,7 @@ fn verify_group(
     let check = |(index, block): (usize, &ArchivedBlock)| check_block(block, group.first + index as u64, spec);
     let checked: Vec<_> = numbered.map(check).collect();
     for (checked, number) in checked.into_iter().zip(group.first..) {
-        let fault = |fault: String| ArchiveError::Block { file: file.to_owned(), number, fault };
+        let fault = |fault: String| ArchiveError::Block { file: group.file.clone(), number, fault };
         let checked = checked.map_err(fault)?;
         let (parent, below) = match previous {
             Some((hash, total)) => (Some(hash), total),
@@ -86,7 +84,7 @@ fn verify_group(
         }
         previous = Some((checked.hash, checked.total_difficulty));
     }
-    previous.ok_or_else(|| ArchiveError::damaged(file, "a group without blocks"))
+    previous.ok_or_else(|| ArchiveError::damaged(&group.file, "a group without blocks"))
 }
 
 fn check_block(archived: &ArchivedBlock, number: u64, spec: &ChainSpec) -> Result<CheckedHeader, String> {

@@ -7,7 +7,7 @@ use rhizome_blobs::BlobStore;
 use rhizome_chain::{Chain, ChainConfig, DataDir};
 use rhizome_primitives::ChainSpec;
 
-use crate::{import, limits, open};
+use crate::{import, limits, open, write};
 
 fn development_chain() -> Arc<Chain> {
     let config = ChainConfig::new(Arc::new(ChainSpec::regtest()), DataDir::Temporary);
@@ -60,4 +60,32 @@ fn a_stopped_creation_continues_and_damage_in_the_second_file_spares_the_first()
     copy.mine(1_900_000_000).unwrap();
     import(&copy, &[name]).unwrap();
     assert_eq!(copy.head().record.hash, chain.head().record.hash);
+}
+
+#[test]
+fn archives_of_two_branches_lead_to_the_heavier_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let name = |name: &str| path(name).to_str().unwrap().to_owned();
+    let short = development_chain();
+    for number in 1..=100 {
+        short.mine(1_800_000_000 + number).unwrap();
+    }
+    write(&short, &path("common"), u64::MAX).unwrap();
+    let long = development_chain();
+    import(&long, &[&name("common")]).unwrap();
+    for number in 101..=300 {
+        short.mine(1_800_000_000 + number).unwrap();
+    }
+    for number in 101..=620 {
+        long.mine(1_800_001_000 + number).unwrap();
+    }
+    write(&short, &path("short"), u64::MAX).unwrap();
+    write(&long, &path("long"), u64::MAX).unwrap();
+    // The first group comes from either archive: only one of them has the parent of the second group.
+    for _ in 0..4 {
+        let chain = development_chain();
+        import(&chain, &[&name("short"), &name("long")]).unwrap();
+        assert_eq!(chain.head().record.hash, long.head().record.hash);
+    }
 }

@@ -1,3 +1,4 @@
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -80,6 +81,14 @@ pub enum BlobError {
         /// The location.
         location: String,
     },
+    /// A file of a folder cannot be written.
+    #[error("{file}: cannot be written: {source}")]
+    Disk {
+        /// The file.
+        file: String,
+        /// The failure.
+        source: Arc<io::Error>,
+    },
     /// The location failed in another way.
     #[error("{file}: {source}")]
     Failed {
@@ -90,10 +99,14 @@ pub enum BlobError {
     },
     /// The threads for the network cannot be started.
     #[error("the threads of a network client cannot be started: {0}")]
-    Thread(Arc<std::io::Error>),
+    Thread(Arc<io::Error>),
 }
 
 impl BlobError {
+    pub(crate) fn disk(file: &str, error: io::Error) -> Self {
+        Self::Disk { file: file.to_owned(), source: Arc::new(error) }
+    }
+
     pub(crate) fn of(file: &str, error: Error) -> Self {
         let file = file.to_owned();
         match error {

@@ -8,6 +8,7 @@
 
 mod error;
 mod file;
+mod folder;
 mod limits;
 mod location;
 mod writer;

@@ -13,6 +13,7 @@ use tokio::time::timeout;
 
 use crate::error::BlobError;
 use crate::file::BlobFile;
+use crate::folder;
 use crate::limits::BlobLimits;
 use crate::writer::BlobWriter;
 
@@ -89,9 +90,14 @@ impl BlobStore {
         Ok(opened)
     }
 
-    /// Ends the running and all later calls of this location and its clones, from any thread.
+    /// Ends the running calls of this location and its clones, and all later ones until [`BlobStore::resume`], from any thread.
     pub fn cancel(&self) {
         self.cancelled.send_replace(true);
+    }
+
+    /// Accepts calls again.
+    pub fn resume(&self) {
+        self.cancelled.send_replace(false);
     }
 
     /// Returns the address, without credentials.
@@ -145,6 +151,9 @@ impl BlobStore {
     pub fn write(&self, name: &str, bytes: Vec<u8>) -> Result<(), BlobError> {
         self.writable()?;
         let file = self.address(name);
+        if let Some(folder) = self.folder() {
+            return folder::replace(folder, name, &bytes).map_err(|error| BlobError::disk(&file, error));
+        }
         let path = self.path(name);
         let put = async { self.store.put(&path, bytes.into()).await.map_err(|error| BlobError::of(&file, error)) };
         self.run(&file, put).map(drop)
@@ -154,6 +163,13 @@ impl BlobStore {
     pub fn writer(&self, name: &str) -> Result<BlobWriter, BlobError> {
         self.writable()?;
         BlobWriter::start(self.clone(), name)
+    }
+
+    /// Removes what killed writers left of files whose names are `is_own`. Only folders have such files: a bucket needs a rule
+    /// that ends incomplete uploads.
+    pub fn remove_unfinished(&self, is_own: &dyn Fn(&str) -> bool) -> Result<(), BlobError> {
+        let removed = self.folder().map(|folder| folder::remove_unfinished(folder, is_own));
+        removed.transpose().map(drop).map_err(|error| BlobError::disk(&self.name, error))
     }
 
     /// Removes a file. A missing one is no error.
@@ -182,12 +198,18 @@ impl BlobStore {
         let mut cancelled = self.cancelled.subscribe();
         self.runtime.block_on(async {
             tokio::select! {
+                biased;
+                _ = cancelled.wait_for(|cancelled| *cancelled) => Err(BlobError::Cancelled { file: file.to_owned() }),
                 ended = timeout(time, call) => ended.unwrap_or_else(|_elapsed| {
                     Err(BlobError::Stopped { file: file.to_owned(), seconds: time.as_secs() })
                 }),
-                _ = cancelled.wait_for(|cancelled| *cancelled) => Err(BlobError::Cancelled { file: file.to_owned() }),
             }
         })
+    }
+
+    /// Returns the path of a location on disk.
+    pub(crate) fn folder(&self) -> Option<&FilePath> {
+        (self.kind == Kind::Folder).then(|| FilePath::new(&self.name))
     }
 
     fn writable(&self) -> Result<(), BlobError> {

@@ -1,6 +1,7 @@
 use object_store::{MultipartUpload, ObjectStoreExt};
 
 use crate::error::BlobError;
+use crate::folder;
 use crate::location::BlobStore;
 
 /// Length of an uploaded part, in bytes. S3 accepts at least 5 MiB and at most 10,000 parts.
@@ -9,6 +10,7 @@ const PART_BYTES: usize = 16 << 20;
 /// A file that is being written in parts. It exists once it is finished; until then readers see the earlier one.
 pub struct BlobWriter {
     location: BlobStore,
+    name: String,
     file: String,
     upload: Box<dyn MultipartUpload>,
     part: Vec<u8>,
@@ -22,7 +24,7 @@ impl BlobWriter {
         let store = &location.store;
         let started = async { store.put_multipart(&path).await.map_err(|error| BlobError::of(&file, error)) };
         let upload = location.run(&file, started)?;
-        Ok(Self { location, file, upload, part: Vec::new(), length: 0 })
+        Ok(Self { location, name: name.to_owned(), file, upload, part: Vec::new(), length: 0 })
     }
 
     /// Returns the number of bytes so far.
@@ -37,14 +39,16 @@ impl BlobWriter {
         if self.part.len() >= PART_BYTES { self.send() } else { Ok(()) }
     }
 
-    /// Completes the file.
+    /// Completes the file. It is on disk afterwards.
     pub fn finish(mut self) -> Result<(), BlobError> {
         if !self.part.is_empty() {
             self.send()?;
         }
-        let Self { location, file, mut upload, .. } = self;
+        let Self { location, name, file, mut upload, .. } = self;
         let ended = async { upload.complete().await.map_err(|error| BlobError::of(&file, error)) };
-        location.run(&file, ended).map(drop)
+        location.run(&file, ended)?;
+        let synced = location.folder().map(|folder| folder::sync_file(folder, &name));
+        synced.transpose().map(drop).map_err(|error| BlobError::disk(&file, error))
     }
 
     /// Drops the parts that were written.

@@ -51,6 +51,30 @@ fn a_folder_is_written_listed_and_read_in_ranges() {
 }
 
 #[test]
+fn files_of_killed_writers_are_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let location = BlobStore::create(folder.path().to_str().unwrap(), quick()).unwrap();
+    for name in ["own#1", "own#0", "own#x", "other#1", "own"] {
+        std::fs::write(folder.path().join(name), b"x").unwrap();
+    }
+    location.remove_unfinished(&|name| name == "own").unwrap();
+    let mut names: Vec<_> =
+        std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, ["other#1", "own", "own#x"]);
+}
+
+#[test]
+fn a_cancelled_location_resumes() {
+    let folder = folder();
+    let location = BlobStore::open(folder.path().to_str().unwrap(), quick()).unwrap();
+    location.cancel();
+    assert!(matches!(location.read_all("numbers", 256), Err(BlobError::Cancelled { .. })));
+    location.resume();
+    assert_eq!(location.read_all("numbers", 256).unwrap().len(), 256);
+}
+
+#[test]
 fn a_missing_folder_is_not_found() {
     assert!(matches!(BlobStore::open("/nonexistent/folder", quick()), Err(BlobError::NotFound { .. })));
 }

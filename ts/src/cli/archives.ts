@@ -26,7 +26,9 @@ export async function importArchives(native: Addon, archives: Archives, level: C
   for (;;) {
     try {
       const counts = await native.importArchives(archives.locations, archives.trust, onProgress)
-      logger.info(JSON.parse(counts) as object, 'archives imported')
+      const { refused, ...imported } = JSON.parse(counts) as { refused: string[] }
+      for (const reason of refused) logger.warn({ reason }, 'another archive was read instead')
+      logger.info(imported, 'archives imported')
       return
     } catch (error) {
       logger.error({ reason: (error as Error).message, retrySeconds: retryMs / 1000 }, 'archives could not be imported')

@@ -13,6 +13,11 @@ interface ImportedBlock {
   readonly result: string
 }
 
+/** Result of the core after an import: counts, and failures of archives that another archive replaced. */
+interface ImportSummary {
+  readonly refused?: string[]
+}
+
 export function importCommand(): Command {
   const command = new Command('import').description(
     'Import blocks from a file (one block per line: number,hash,total difficulty,block) or from block archives',
@@ -47,7 +52,9 @@ export function importCommand(): Command {
           : native.importBlocks(file, '{}', onProgress),
       )
       const summary = await work.finally(() => bar.end())
-      if (options.json !== true) process.stdout.write(`${describe(JSON.parse(summary) as Record<string, number>)}\n`)
+      const { refused = [], ...counts } = JSON.parse(summary) as ImportSummary
+      for (const failure of refused) process.stderr.write(`${failure}\n`)
+      if (options.json !== true) process.stdout.write(`${describe(counts)}\n`)
     })
 }
 
@@ -83,8 +90,8 @@ async function lineCount(path: string): Promise<number | null> {
   }
 }
 
-function describe(summary: Record<string, number>): string {
-  return Object.entries(summary)
+function describe(counts: object): string {
+  return Object.entries(counts)
     .map(([name, count]) => `${name} ${count}`)
     .join(', ')
 }

@@ -1,0 +1,115 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A bucket of S3 in memory, with the requests that the node sends. Requests without a signature are refused. */
+export class S3Server {
+  readonly files = new Map<string, Buffer>()
+  /** Uploads in parts that are not complete. */
+  readonly uploads = new Map<string, Map<number, Buffer>>()
+  readonly #server: Server
+  #uploadCount = 0
+
+  private constructor() {
+    this.#server = createServer((request, response) => {
+      void this.#answer(request, response)
+    })
+  }
+
+  static async start(): Promise<S3Server> {
+    const server = new S3Server()
+    await new Promise<void>((resolve) => server.#server.listen(0, '127.0.0.1', resolve))
+    return server
+  }
+
+  stop(): void {
+    this.#server.close()
+    this.#server.closeAllConnections()
+  }
+
+  /** Environment of a node that uses this server. */
+  get variables(): Record<string, string> {
+    return {
+      AWS_ENDPOINT: `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`,
+      AWS_ACCESS_KEY_ID: 'key',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+      AWS_REGION: 'us-east-1',
+    }
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = []
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
+    const body = Buffer.concat(chunks)
+    const url = new URL(request.url ?? '', 'http://bucket')
+    // Path style: /bucket/name.
+    const name = decodeURIComponent(url.pathname.split('/').slice(2).join('/'))
+    if (!(request.headers.authorization ?? '').startsWith('AWS4-HMAC-SHA256 ')) return void reply(response, 403)
+    const upload = url.searchParams.get('uploadId')
+    const parts = upload === null ? undefined : this.uploads.get(upload)
+    if (upload !== null && parts === undefined) return void reply(response, 404, error('NoSuchUpload'))
+    switch (request.method) {
+      case 'PUT':
+        if (parts === undefined) this.files.set(name, body)
+        else parts.set(Number(url.searchParams.get('partNumber')), body)
+        return void reply(response, 200, '', { ETag: tagOf(body) })
+      case 'POST':
+        if (parts === undefined) return void reply(response, 200, this.#begin())
+        this.files.set(name, Buffer.concat([...parts].sort(([a], [b]) => a - b).map(([, part]) => part)))
+        this.uploads.delete(upload ?? '')
+        return void reply(response, 200, completed)
+      case 'DELETE':
+        if (parts === undefined) this.files.delete(name)
+        else this.uploads.delete(upload ?? '')
+        return void reply(response, 204)
+      default:
+        return void (url.searchParams.get('list-type') === null
+          ? this.#read(name, request, response)
+          : reply(response, 200, this.#list(url.searchParams.get('prefix') ?? '')))
+    }
+  }
+
+  #begin(): string {
+    const id = `upload${this.#uploadCount++}`
+    this.uploads.set(id, new Map())
+    return `<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`
+  }
+
+  #list(prefix: string): string {
+    const entries = [...this.files].filter(([name]) => name.startsWith(prefix))
+    const contents = entries.map(
+      ([name, { length }]) =>
+        `<Contents><Key>${name}</Key><Size>${length}</Size><LastModified>2026-01-01T00:00:00.000Z</LastModified></Contents>`,
+    )
+    return `<ListBucketResult><IsTruncated>false</IsTruncated>${contents.join('')}</ListBucketResult>`
+  }
+
+  #read(name: string, request: IncomingMessage, response: ServerResponse): void {
+    const file = this.files.get(name)
+    if (file === undefined) return reply(response, 404, error('NoSuchKey'))
+    const headers = { ETag: tagOf(file), 'Last-Modified': 'Thu, 01 Jan 2026 00:00:00 GMT' }
+    const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []
+    if (first === undefined) return reply(response, 200, file, headers)
+    const part = file.subarray(Number(first), Number(last) + 1)
+    const range = `bytes ${first}-${Number(first) + part.length - 1}/${file.length}`
+    return reply(response, 206, part, { ...headers, 'Content-Range': range })
+  }
+}
+
+const completed = '<CompleteMultipartUploadResult><ETag>"all"</ETag></CompleteMultipartUploadResult>'
+
+function error(code: string): string {
+  return `<Error><Code>${code}</Code><Message>${code}</Message></Error>`
+}
+
+function tagOf(bytes: Buffer): string {
+  return `"${bytes.length}-${bytes.subarray(0, 8).toString('hex')}"`
+}
+
+function reply(
+  response: ServerResponse,
+  status: number,
+  body: Buffer | string = '',
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), ...headers }).end(body)
+}
