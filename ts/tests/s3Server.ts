@@ -1,5 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+
+interface Reply {
+  readonly status: number
+  readonly body?: Buffer | string
+  readonly headers?: Record<string, string>
+}
 
 /** A bucket of S3 in memory, with the requests that the node sends. Requests without a signature are refused. */
 export class S3Server {
@@ -11,7 +17,9 @@ export class S3Server {
 
   private constructor() {
     this.#server = createServer((request, response) => {
-      void this.#answer(request, response)
+      void this.#answer(request).then(({ status, body = '', headers = {} }) =>
+        response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), ...headers }).end(body),
+      )
     })
   }
 
@@ -36,35 +44,39 @@ export class S3Server {
     }
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #answer(request: IncomingMessage): Promise<Reply> {
     const chunks: Buffer[] = []
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
     const body = Buffer.concat(chunks)
     const url = new URL(request.url ?? '', 'http://bucket')
     // Path style: /bucket/name.
     const name = decodeURIComponent(url.pathname.split('/').slice(2).join('/'))
-    if (!(request.headers.authorization ?? '').startsWith('AWS4-HMAC-SHA256 ')) return void reply(response, 403)
+    if (!(request.headers.authorization ?? '').startsWith('AWS4-HMAC-SHA256 ')) return { status: 403 }
     const upload = url.searchParams.get('uploadId')
     const parts = upload === null ? undefined : this.uploads.get(upload)
-    if (upload !== null && parts === undefined) return void reply(response, 404, error('NoSuchUpload'))
+    if (upload !== null && parts === undefined) return { status: 404, body: error('NoSuchUpload') }
     switch (request.method) {
       case 'PUT':
         if (parts === undefined) this.files.set(name, body)
         else parts.set(Number(url.searchParams.get('partNumber')), body)
-        return void reply(response, 200, '', { ETag: tagOf(body) })
+        return { status: 200, headers: { ETag: tagOf(body) } }
       case 'POST':
-        if (parts === undefined) return void reply(response, 200, this.#begin())
+        if (url.searchParams.has('delete')) {
+          const keys = [...body.toString().matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = '']) => key)
+          for (const key of keys) this.files.delete(key)
+          const deleted = keys.map((key) => `<Deleted><Key>${key}</Key></Deleted>`)
+          return { status: 200, body: `<DeleteResult>${deleted.join('')}</DeleteResult>` }
+        }
+        if (parts === undefined) return { status: 200, body: this.#begin() }
         this.files.set(name, Buffer.concat([...parts].sort(([a], [b]) => a - b).map(([, part]) => part)))
         this.uploads.delete(upload ?? '')
-        return void reply(response, 200, completed)
+        return { status: 200, body: completed }
       case 'DELETE':
-        if (parts === undefined) this.files.delete(name)
-        else this.uploads.delete(upload ?? '')
-        return void reply(response, 204)
+        this.uploads.delete(upload ?? '')
+        return { status: 204 }
       default:
-        return void (url.searchParams.get('list-type') === null
-          ? this.#read(name, request, response)
-          : reply(response, 200, this.#list(url.searchParams.get('prefix') ?? '')))
+        if (url.searchParams.get('list-type') === null) return this.#read(name, request)
+        return { status: 200, body: this.#list(url.searchParams.get('prefix') ?? '') }
     }
   }
 
@@ -83,15 +95,15 @@ export class S3Server {
     return `<ListBucketResult><IsTruncated>false</IsTruncated>${contents.join('')}</ListBucketResult>`
   }
 
-  #read(name: string, request: IncomingMessage, response: ServerResponse): void {
+  #read(name: string, request: IncomingMessage): Reply {
     const file = this.files.get(name)
-    if (file === undefined) return reply(response, 404, error('NoSuchKey'))
+    if (file === undefined) return { status: 404, body: error('NoSuchKey') }
     const headers = { ETag: tagOf(file), 'Last-Modified': 'Thu, 01 Jan 2026 00:00:00 GMT' }
     const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []
-    if (first === undefined) return reply(response, 200, file, headers)
+    if (first === undefined) return { status: 200, body: file, headers }
     const part = file.subarray(Number(first), Number(last) + 1)
     const range = `bytes ${first}-${Number(first) + part.length - 1}/${file.length}`
-    return reply(response, 206, part, { ...headers, 'Content-Range': range })
+    return { status: 206, body: part, headers: { ...headers, 'Content-Range': range } }
   }
 }
 
@@ -103,13 +115,4 @@ function error(code: string): string {
 
 function tagOf(bytes: Buffer): string {
   return `"${bytes.length}-${bytes.subarray(0, 8).toString('hex')}"`
-}
-
-function reply(
-  response: ServerResponse,
-  status: number,
-  body: Buffer | string = '',
-  headers: Record<string, string> = {},
-): void {
-  response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), ...headers }).end(body)
 }

@@ -55,7 +55,7 @@ impl<'a> Downloads<'a> {
     /// Prepares the download of blocks `first` to `last`, extended to the start of the group of `first`.
     pub(crate) fn new(archives: &[&'a OpenArchive], first: u64, last: u64) -> Self {
         let first = first / BLOCKS_PER_GROUP;
-        let source = |archive: &&'a OpenArchive| DownloadSource { archive: *archive, failures: AtomicU32::new(0) };
+        let source = |archive: &&'a OpenArchive| DownloadSource { archive, failures: AtomicU32::new(0) };
         Self {
             sources: archives.iter().map(source).collect(),
             last,

@@ -122,7 +122,7 @@ impl ArchiveError {
         )
     }
 
-    /// Whether the failure is of one archive, so that another one may be read in its place.
+    /// Whether the failure is of one archive, so that other archives may be read instead.
     pub(crate) fn is_of_archive(&self) -> bool {
         self.is_refused_block() || matches!(self, Self::Unavailable { .. } | Self::NoArchive)
     }

@@ -28,7 +28,7 @@ pub(crate) fn sync_file(folder: &Path, name: &str) -> io::Result<()> {
     sync(folder)
 }
 
-/// Removes files that killed writers left unfinished. `is_own` tells whether a finished file of that name could be removed.
+/// Removes files that killed writers left unfinished. `is_own` takes the name of the finished file.
 pub(crate) fn remove_unfinished(folder: &Path, is_own: &dyn Fn(&str) -> bool) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name();
