@@ -8,7 +8,9 @@ use rhizome_primitives::B256;
 use secp256k1::SecretKey;
 
 use crate::error::ArchiveError;
-use crate::index::{BLOCKS_PER_FILE, BLOCKS_PER_GROUP, FILE_MAGIC, FileIndex, PartEntry, PartKind, is_too_large, sha256};
+use crate::index::{
+    BLOCKS_PER_FILE, BLOCKS_PER_GROUP, FILE_MAGIC, FileIndex, PartEntry, PartKind, is_too_large, sha256,
+};
 use crate::key::PublisherKey;
 use crate::manifest::{FileEntry, MANIFEST_NAME, Manifest, file_name, is_file_name};
 use crate::open_archive::OpenArchive;

@@ -58,8 +58,10 @@ fn files_of_killed_writers_are_removed() {
         std::fs::write(folder.path().join(name), b"x").unwrap();
     }
     location.remove_unfinished(&|name| name == "own").unwrap();
-    let mut names: Vec<_> =
-        std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<_> = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     assert_eq!(names, ["other#1", "own", "own#x"]);
 }
