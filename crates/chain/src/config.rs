@@ -117,8 +117,9 @@ pub struct ChainConfig {
     pub is_power_safe: bool,
     /// Blocks whose state has a trie. Fixed when the database is created.
     pub proven_blocks: ProvenBlocks,
-    /// Changed keys after which the current trie nodes are flushed: about ten times as many rows. More keys make a flush, and the
-    /// next start after a crash, take longer; fewer keys write the nodes near the root more often.
+    /// Changed keys after which the current trie nodes are flushed, earlier if they would take most of the memory for nodes: up to
+    /// eight times as many rows. More keys make a flush, and the next start after a crash, take longer; fewer keys write the nodes
+    /// near the root more often.
     pub flushed_keys: usize,
     /// State roots before RSKIP-126 that are compared with the state. Each such block costs a walk through the whole state.
     pub old_state_roots: OldStateRoots,
@@ -135,7 +136,22 @@ pub struct ChainConfig {
     pub keeps_time_offset: bool,
 }
 
+/// Memory of a loaded trie node, estimated, in bytes.
+pub(crate) const NODE_BYTES: usize = 256;
+/// Nodes in memory for each changed key that is not flushed, at least. The changed nodes are a fraction of them.
+const NODES_PER_CHANGED_KEY: usize = 32;
+
 impl ChainConfig {
+    /// Returns the number of nodes of the head's trie that are kept in memory.
+    pub(crate) fn loaded_nodes(&self) -> usize {
+        self.cache_bytes / NODE_BYTES
+    }
+
+    /// Returns the number of changed keys after which the trie is flushed.
+    pub(crate) fn flush_interval(&self) -> usize {
+        self.flushed_keys.min(self.loaded_nodes() / NODES_PER_CHANGED_KEY)
+    }
+
     /// Returns the defaults for a network.
     pub fn new(spec: Arc<ChainSpec>, data_dir: DataDir) -> Self {
         let target_gas_limit = spec.constants.target_gas_limit;
@@ -151,7 +167,7 @@ impl ChainConfig {
             max_open_files: 256,
             is_power_safe: false,
             proven_blocks: ProvenBlocks::default(),
-            flushed_keys: 8192,
+            flushed_keys: 32_768,
             old_state_roots: OldStateRoots::default(),
             pool: PoolOptions::default(),
             block_templates: BlockTemplateOptions::default(),

@@ -59,10 +59,11 @@ pub(crate) fn visit_keys(
     let snapshot = engine.db.snapshot();
     let failed = |source| database.engine_error("list the keys of a state", source);
     let mut changed: BTreeMap<Box<[u8]>, bool> = BTreeMap::new();
+    let mut options = ReadOptions::default();
+    options.set_total_order_seek(true);
+    // One iterator for all lengths: making one costs more than a seek.
+    let mut rows = snapshot.raw_iterator_cf_opt(engine.column(HISTORY)?, options);
     for length in prefix.len()..=MAX_KEY_BYTES {
-        let mut options = ReadOptions::default();
-        options.set_total_order_seek(true);
-        let mut rows = snapshot.raw_iterator_cf_opt(engine.column(HISTORY)?, options);
         let first = [&[length as u8], prefix].concat();
         rows.seek(&first);
         while let Some((row_key, row)) = rows.item().filter(|(row_key, _)| row_key.starts_with(&first)) {

@@ -241,6 +241,14 @@ impl Store {
         Ok(())
     }
 
+    /// Moves the column of current nodes to the trie of the head.
+    pub fn flush_trie(&self, rows: NodeRows, flushed: FlushedTrie) -> Result<(), StorageError> {
+        self.database.check_writable()?;
+        let mut batch = WriteBatch::default();
+        self.batch_flush(&mut batch, rows, flushed)?;
+        self.database.write_batch(batch)
+    }
+
     /// Moves the column of current nodes to the trie of a block.
     fn batch_flush(&self, batch: &mut WriteBatch, rows: NodeRows, flushed: FlushedTrie) -> Result<(), StorageError> {
         let engine = self.database.engine()?;

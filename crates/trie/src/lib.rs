@@ -13,6 +13,7 @@ mod changed_state;
 mod diff;
 mod entries;
 pub mod error;
+mod eviction;
 pub mod genesis;
 mod hashing;
 pub mod keys;

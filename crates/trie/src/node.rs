@@ -49,6 +49,8 @@ pub(crate) struct TrieNode {
     message_length: usize,
     below_left: ChildInfo,
     below_right: ChildInfo,
+    /// Number of the last change of the trie that went through this node, 0 if none did.
+    pub(crate) last_used: u32,
     /// True if the source has this node (inside its parent if embedded), or a commit or flush has returned it.
     is_saved: SavedFlag,
     hash: OnceLock<B256>,
@@ -235,6 +237,7 @@ impl TrieNode {
             right,
             children_size,
             message_length: 0,
+            last_used: 0,
             is_saved: SavedFlag(AtomicBool::new(is_saved)),
             hash: OnceLock::new(),
         };
@@ -314,6 +317,11 @@ impl TrieNode {
         })
     }
 
+    /// Returns the same node with links that hold other parts of the same children in memory.
+    pub(crate) fn with_links(&self, left: Link, right: Link) -> TrieNode {
+        TrieNode { left, right, ..self.clone() }
+    }
+
     /// Returns the child in the direction of `bit`.
     pub(crate) fn child(&self, bit: bool) -> &Link {
         if bit { &self.right } else { &self.left }
@@ -381,7 +389,7 @@ impl TrieNode {
         self.hash.get_or_init(|| hash)
     }
 
-    /// `above`: key bits above the node; as before afterwards.
+    /// Adds the rows in no order. `above`: key bits above the node; as before afterwards.
     fn flush(&self, above: &mut Path, rows: &mut NodeRows) {
         if self.is_saved() {
             return;
@@ -390,7 +398,7 @@ impl TrieNode {
         if !above.is_empty() && self.is_embeddable() {
             return;
         }
-        rows.insert(NodePosition::below_path(above).row_key(), Some(self.message()));
+        rows.push((NodePosition::below_path(above).row_key(), Some(self.message())));
         let length = above.len();
         above.append(&self.path);
         let end = above.len();
@@ -450,8 +458,8 @@ impl Link {
         self.mark_saved();
     }
 
-    /// Marks the subtree as flushed, for all versions that share it, and adds the rows of nodes that were not. The root has a row
-    /// even if it is short enough to be embedded.
+    /// Marks the subtree as flushed, for all versions that share it, and adds the rows of nodes that were not, in no order. The
+    /// root has a row even if it is short enough to be embedded.
     pub(crate) fn flush(&self, rows: &mut NodeRows) {
         if let Link::Loaded(node) = self {
             node.flush(&mut Path::default(), rows);
@@ -464,21 +472,6 @@ impl Link {
         {
             Arc::make_mut(shared).mark_saved();
         }
-    }
-
-    /// Returns the subtree without the committed nodes more than `levels` levels down, which are loaded again on
-    /// demand.
-    pub(crate) fn trimmed(&self, levels: usize) -> Link {
-        let Some(node) = self.in_memory() else { return self.clone() };
-        if !node.is_saved() || node.is_embeddable() {
-            return self.clone();
-        }
-        if levels == 0 {
-            return Link::stored(node.hash());
-        }
-        let (left, right) = (node.left.trimmed(levels - 1), node.right.trimmed(levels - 1));
-        let trimmed = TrieNode { left, right, ..TrieNode::clone(node) };
-        Link::Loaded(Arc::new(trimmed))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Sources of stored nodes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
 use rhizome_primitives::{B256, Bytes};
@@ -20,9 +20,9 @@ pub trait NodeSource: Send + Sync {
     }
 }
 
-/// Rows of a source that finds nodes by position: the messages of new nodes, and `None` for positions without a node. By
-/// [`NodePosition::row_key`].
-pub type NodeRows = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
+/// Rows of a source that finds nodes by position: the messages of new nodes, and `None` for positions without a node. Sorted by
+/// [`NodePosition::row_key`], each position once.
+pub type NodeRows = Vec<(Vec<u8>, Option<Vec<u8>>)>;
 
 /// Position of a node in the trie: the bits of its keys above it.
 #[derive(Clone, Copy, Debug)]

@@ -9,6 +9,7 @@ use rhizome_primitives::{B256, Bytes, EMPTY_ROOT, keccak256};
 
 use crate::entries::TrieEntries;
 use crate::error::TrieError;
+use crate::eviction;
 use crate::node::{Link, TrieNode};
 use crate::node_batch::NodeBatch;
 use crate::nodes::TrieNodes;
@@ -36,6 +37,8 @@ pub struct Trie {
     committed: (usize, usize),
     /// Number of nodes that changes created.
     created: usize,
+    /// Number of changes of this version since the trie was opened.
+    changes: u32,
     /// Row keys of positions that may have lost their node since the last flush. `None`: the source finds nodes by hash.
     vacated: Option<BTreeSet<Vec<u8>>>,
 }
@@ -54,7 +57,7 @@ impl Trie {
     }
 
     pub(crate) fn with_root(root: Link, source: Arc<dyn NodeSource>, changed: usize) -> Trie {
-        Trie { root, source, changed, committed: (0, 0), created: 0, vacated: None }
+        Trie { root, source, changed, committed: (0, 0), created: 0, changes: 0, vacated: None }
     }
 
     /// Opens the trie with this root hash on a source that finds nodes by position, for [`Trie::flush`].
@@ -172,7 +175,8 @@ impl Trie {
 
     /// Applies `changes`, sorted by key, each key once.
     fn change(&mut self, changes: &[Change<'_>]) -> Result<(), TrieError> {
-        match update(&mut self.root, changes, &*self.source) {
+        self.changes = self.changes.saturating_add(1);
+        match update(&mut self.root, changes, &*self.source, self.changes) {
             Ok(updated) => {
                 if updated.is_changed {
                     self.changed = self.changed.saturating_add(changes.len());
@@ -223,18 +227,32 @@ impl Trie {
         // Hashes many nodes at once; the messages below contain them.
         self.root_hash();
         let vacated = self.vacated.as_mut().map(mem::take).unwrap_or_default();
-        let mut rows: NodeRows = vacated.into_iter().map(|position| (position, None)).collect();
+        let mut rows = NodeRows::new();
         self.root.flush(&mut rows);
+        let by_position = |row: &(Vec<u8>, _), position: &Vec<u8>| row.0.cmp(position);
+        rows.sort_unstable_by(|left, right| left.0.cmp(&right.0));
+        // Another node may be at the position by now.
+        let mut deleted: NodeRows = vacated
+            .into_iter()
+            .filter(|position| rows.binary_search_by(|row| by_position(row, position)).is_err())
+            .map(|position| (position, None))
+            .collect();
+        if !deleted.is_empty() {
+            rows.append(&mut deleted);
+            rows.sort_unstable_by(|left, right| left.0.cmp(&right.0));
+        }
         self.changed = 0;
         rows
     }
 
-    /// Returns the same trie with only uncommitted nodes and the first `levels` levels of the tree in memory.
-    pub fn trimmed(&self, levels: usize) -> Trie {
-        Trie { root: self.root.trimmed(levels), created: 0, ..self.clone() }
+    /// Returns the same trie with at most `nodes` nodes in memory, those that were used most recently by changes and those that
+    /// are not saved, and their number.
+    pub fn evicted(&self, nodes: usize) -> (Trie, usize) {
+        let (root, count) = eviction::without_least_used(&self.root, self.changes, nodes);
+        (Trie { root, created: 0, ..self.clone() }, count)
     }
 
-    /// Returns an upper bound of the nodes that changes have added since the trie was opened or trimmed. They are in
+    /// Returns an upper bound of the nodes that changes have added since the trie was opened or nodes were evicted. They are in
     /// memory in addition to loaded nodes.
     pub fn created_nodes(&self) -> usize {
         self.created

@@ -60,8 +60,9 @@ pub(crate) fn update(
     root: &mut Link,
     changes: &[Change<'_>],
     source: &dyn NodeSource,
+    number: u32,
 ) -> Result<UpdateResult, TrieError> {
-    let descent = Descent { source, created: AtomicUsize::new(0), vacated: Mutex::default() };
+    let descent = Descent { source, number, created: AtomicUsize::new(0), vacated: Mutex::default() };
     let is_changed = descent.update(root, 0, changes)?.is_some();
     let vacated = descent.vacated.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(UpdateResult { is_changed, created: descent.created.into_inner(), vacated })
@@ -89,6 +90,8 @@ impl SizeChange {
 
 struct Descent<'s> {
     source: &'s dyn NodeSource,
+    /// Number of this change of the trie.
+    number: u32,
     created: AtomicUsize,
     vacated: Mutex<Vec<Vec<u8>>>,
 }
@@ -140,6 +143,7 @@ impl Descent<'_> {
         let Some(first) = changes.first() else { return Ok(false) };
         let key = first.key;
         let Some(node) = link.node_mut(self.source, NodePosition::below(key, at))? else { return Ok(false) };
+        node.last_used = self.number;
         let had_row = !node.is_embeddable();
         let end = at + node.path.len();
         let (here, below) = match changes.split_first() {
@@ -210,7 +214,9 @@ impl Descent<'_> {
         let size = size_of(&old).saturating_add(size_of(&new));
         self.created.fetch_add(1, Ordering::Relaxed);
         let (left, right) = if old_bit { (new, old) } else { (old, new) };
-        *link = Link::Loaded(Arc::new(TrieNode::new(path, value, left, right, size)));
+        let mut parent = TrieNode::new(path, value, left, right, size);
+        parent.last_used = self.number;
+        *link = Link::Loaded(Arc::new(parent));
         self.make_canonical(link, at, key)?;
         self.note_vacated(link, at, key);
         Ok(())

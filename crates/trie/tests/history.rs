@@ -18,7 +18,7 @@ enum Operation {
     /// Stores the new nodes and continues with the trie opened by its root.
     Reopen,
     /// Drops stored nodes below a level from memory.
-    Trim(usize),
+    Evict(usize),
 }
 
 /// Short keys over a small alphabet: many are prefixes of others or diverge late.
@@ -37,7 +37,7 @@ fn operation() -> impl Strategy<Value = Operation> {
         5 => key().prop_map(Operation::Delete),
         2 => key().prop_map(Operation::DeleteRecursive),
         1 => proptest::strategy::Just(Operation::Reopen),
-        1 => (0usize..6).prop_map(Operation::Trim),
+        1 => (0usize..40).prop_map(Operation::Evict),
     ]
 }
 
@@ -98,8 +98,8 @@ impl History {
                 self.trie = Trie::open(self.trie.root_hash(), self.nodes.clone());
                 Ok(())
             }
-            Operation::Trim(levels) => {
-                self.trie = self.trie.trimmed(*levels);
+            Operation::Evict(nodes) => {
+                self.trie = self.trie.evicted(*nodes).0;
                 Ok(())
             }
         }
@@ -246,7 +246,7 @@ fn large_batches_equal_single_operations() -> Result<(), TrieError> {
         nodes.insert(batched.commit());
         let reopened = Trie::open(batched.root_hash(), nodes.clone());
         assert_eq!(contents(&reopened)?, contents(&single)?);
-        batched = batched.trimmed(4);
+        batched = batched.evicted(20).0;
     }
     assert_eq!(rebuilt(&contents(&single)?)?.root_hash(), single.root_hash());
     Ok(())

@@ -99,7 +99,7 @@ fn execute_ancestor(
     }
     if writer.pipeline.has_full_trie(state) {
         settle(writer, state)?;
-        state.trim();
+        state.evict();
     }
     let executed =
         writer.steps.execute(block, state.reader(writer.pipeline.deltas())).map_err(|failure| match failure {
@@ -137,7 +137,7 @@ fn execute_tip(
     steps.write_best(verified, &change)?;
     state.adopt_branch(trie, &delta);
     if state.is_full(state.trie().created_nodes()) {
-        state.trim();
+        state.evict();
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use rhizome_evm::AncestorBlock;
 use rhizome_primitives::B256;
+use rhizome_storage::{FlushedTrie, NodeVersions};
 
 use crate::archive::record::total_difficulty;
 use crate::error::{ChainError, ImportError};
@@ -107,7 +108,7 @@ impl HeadWriter {
         }
         if self.pipeline.has_full_trie(state) {
             self.drain(state);
-            state.trim();
+            state.evict();
         }
     }
 
@@ -122,6 +123,23 @@ impl HeadWriter {
         if !self.pipeline.is_empty() {
             let shared = Arc::clone(&self.state);
             self.drain(&mut shared.lock());
+        }
+    }
+
+    /// Writes the blocks in flight, and the trie nodes that are not flushed: the next start need not apply the changes since the last
+    /// flush.
+    pub(crate) fn close(&mut self) {
+        self.settle();
+        let state = &mut *self.state.lock();
+        if self.steps.archive.store.node_versions() == NodeVersions::All || state.trie().changed_keys() == 0 {
+            return;
+        }
+        let head = self.steps.publisher.head();
+        let (mut trie, number, hash) = (state.take_trie(), head.number(), head.hash());
+        let flushed = FlushedTrie { number, hash, root: head.record.state_root };
+        // After a failure the changes are applied at the start.
+        if trie.root_hash() == flushed.root {
+            drop(self.steps.archive.store.flush_trie(trie.flush(), flushed));
         }
     }
 
@@ -275,7 +293,7 @@ impl HeadWriter {
             Ok(()) => {
                 state.advance(trie, &delta);
                 if state.is_full(state.trie().created_nodes()) {
-                    state.trim();
+                    state.evict();
                 }
                 Ok(ImportOutcome::ImportedBest)
             }

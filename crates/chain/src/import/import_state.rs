@@ -15,12 +15,12 @@ use rhizome_trie::{NodeSource, SourceError, StateDelta, StateError, StateReader,
 use crate::archive::Archive;
 use crate::archive::derived_trie::move_trie;
 use crate::archive::record::BlockRecord;
+use crate::config::NODE_BYTES;
 use crate::error::ChainError;
 
-/// Memory of a loaded trie node, estimated, in bytes.
-const NODE_BYTES: usize = 256;
-/// Levels that stay loaded when the trie is trimmed: up to 2^16 nodes.
-const TRIM_LEVELS: usize = 16;
+/// Share of the nodes that stay in memory when it is full, in eighths. An eviction walks through all nodes, so that a smaller share
+/// makes it rarer.
+const KEPT_EIGHTHS: usize = 5;
 /// Values get this share of the memory of the nodes.
 const VALUES_SHARE: usize = 4;
 /// Memory of a cached value besides its bytes, estimated: its key and its entries in the cache.
@@ -33,7 +33,7 @@ pub(crate) struct ImportState {
     store: Arc<Store>,
     /// Whether the trie is handed out.
     is_lent: bool,
-    /// Number of loaded nodes at which the trie is trimmed.
+    /// Number of nodes in memory at which some are evicted.
     budget: usize,
     values: Arc<CachedValues>,
     /// Present while a branch beside the best chain is executed.
@@ -190,10 +190,11 @@ impl ImportState {
         self.source.loads().load(Ordering::Relaxed).saturating_add(made) > self.budget
     }
 
-    /// Drops all nodes but those near the root. All must be on disk.
-    pub(crate) fn trim(&mut self) {
-        self.trie = self.trie.trimmed(TRIM_LEVELS);
-        self.source.loads().store(0, Ordering::Relaxed);
+    /// Evicts the nodes that were not used for the longest time. Saved nodes must be on disk.
+    pub(crate) fn evict(&mut self) {
+        let (trie, count) = self.trie.evicted(self.budget / 8 * KEPT_EIGHTHS);
+        mem::replace(&mut self.trie, trie).drop_in_background();
+        self.source.loads().store(count, Ordering::Relaxed);
     }
 }
 

@@ -149,5 +149,5 @@ fn run(mut writer: HeadWriter, jobs: &JobQueue) {
             writer.reopen();
         }
     }
-    writer.settle();
+    writer.close();
 }

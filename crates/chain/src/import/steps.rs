@@ -144,7 +144,7 @@ impl ImportSteps {
         used: TrieUse,
     ) -> Result<VerifiedBlock, ImportFailure> {
         trie.apply(&executed.delta)?;
-        let is_flushed = used != TrieUse::Checked && trie.changed_keys() >= self.config.flushed_keys;
+        let is_flushed = used != TrieUse::Checked && trie.changed_keys() >= self.config.flush_interval();
         let nodes = self.new_nodes(trie, &executed.delta, is_flushed);
         let keys = executed.delta.writes.len();
         let mut verified = self.compare_root(executed, trie.root_hash(), nodes)?;

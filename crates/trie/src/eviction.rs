@@ -1,0 +1,71 @@
+//! Eviction of the nodes that were not used recently: the memory of a trie stays bounded, and the nodes near the root, which every
+//! change uses, stay.
+
+use std::sync::Arc;
+
+use crate::node::{Link, TrieNode};
+
+/// Number of distinct ages. Older nodes count as this old.
+const AGES: usize = 1 << 14;
+
+/// Nodes in memory, by their age: the number of changes of the trie since the last one that went through the node.
+struct NodeAges {
+    now: u32,
+    /// Number of saved nodes of each age.
+    saved: Vec<usize>,
+    /// Number of nodes that are not saved. They stay.
+    unsaved: usize,
+}
+
+impl NodeAges {
+    fn age(&self, node: &TrieNode) -> usize {
+        (self.now.saturating_sub(node.last_used) as usize).min(AGES - 1)
+    }
+
+    fn count(&mut self, link: &Link) {
+        let Some(node) = link.in_memory() else { return };
+        match self.age(node) {
+            age if node.is_saved() => self.saved.get_mut(age).into_iter().for_each(|count| *count += 1),
+            _ => self.unsaved += 1,
+        }
+        self.count(&node.left);
+        self.count(&node.right);
+    }
+
+    /// Returns the age from which nodes are evicted so that at most `nodes` stay, and the number of those that do.
+    fn limit(&self, nodes: usize) -> (usize, usize) {
+        let mut kept = self.unsaved;
+        for (age, count) in self.saved.iter().enumerate() {
+            if kept + count > nodes {
+                return (age, kept);
+            }
+            kept += count;
+        }
+        (AGES, kept)
+    }
+
+    /// Returns the subtree without the nodes from an age on; `None` if it has none of them.
+    fn without_old(&self, link: &Link, limit: usize) -> Option<Link> {
+        let node = link.in_memory()?;
+        if node.is_embeddable() {
+            return None;
+        }
+        if node.is_saved() && self.age(node) >= limit {
+            return Some(Link::stored(node.hash()));
+        }
+        let (left, right) = match (self.without_old(&node.left, limit), self.without_old(&node.right, limit)) {
+            (None, None) => return None,
+            (left, right) => (left.unwrap_or_else(|| node.left.clone()), right.unwrap_or_else(|| node.right.clone())),
+        };
+        Some(Link::Loaded(Arc::new(node.with_links(left, right))))
+    }
+}
+
+/// Returns the subtree with at most `nodes` nodes in memory, and their number. Nodes that are not saved stay in any case. `now`:
+/// number of changes of the trie so far.
+pub(crate) fn without_least_used(root: &Link, now: u32, nodes: usize) -> (Link, usize) {
+    let mut ages = NodeAges { now, saved: vec![0; AGES], unsaved: 0 };
+    ages.count(root);
+    let (limit, kept) = ages.limit(nodes);
+    (ages.without_old(root, limit).unwrap_or_else(|| root.clone()), kept)
+}
