@@ -60,11 +60,11 @@ export class Endpoint {
     }
     // Behind the start, and not in front of a caller.
     setTimeout(() => context.discover(), 1000).unref()
-    const dispatch = { ...settings.dispatch, objectFault: objectFault(native) }
-    const dispatcher = new Dispatcher(entries, context, dispatch, (request) => {
+    const finished: Observer = (request) => {
       counters?.count(request.method, request.elapsedMs, request.errorCode)
       observe(request)
-    })
+    }
+    const dispatcher = new Dispatcher(entries, context, settings.dispatch, finished, objectFault(native))
     const bodies = new BodyServer(dispatcher, settings.bodies, largeBodies(native))
     const trusted = new AddressRanges(config.http.trustedProxies)
     const { maxConnectionsPerIp: limit } = address

@@ -41,7 +41,6 @@ export async function nodeConfig(config: Config): Promise<string> {
     estimate: config.rpc.estimate,
     logBlocks: config.rpc.logBlocks,
     logCount: config.rpc.logCount,
-    responseBytes: config.rpc.maxResponseBytes,
     traceBytes: config.rpc.maxTraceBytes,
     traceCount: config.rpc.maxTraces,
     clientVersion: clientVersion(choices.clientVersion),

@@ -16,18 +16,45 @@ interface Range {
   readonly toBlock: string
 }
 
-// Block 1 has the contract, each of the blocks 2 to 13 one log of it.
+/** Creates a contract in block 1, whose logs are one in each of the blocks 2 to 13. Returns its address. */
+async function createLogs(node: NodeProcess): Promise<string> {
+  const creation = { from: first, data: counter.bytecode + '0'.repeat(64), gas: '0x100000' }
+  const hash = await node.result('eth_sendTransaction', [creation])
+  const { contractAddress } = await node.result<{ contractAddress: string }>('eth_getTransactionReceipt', [hash])
+  for (let round = 0; round < 12; round++) await addLog(node, contractAddress)
+  return contractAddress
+}
+
+function addLog(node: NodeProcess, to: string): Promise<unknown> {
+  return node.result('eth_sendTransaction', [{ from: second, to, data: increase, gas: '0x30d40' }])
+}
+
+/** Reads the logs of all blocks; after an error in the range of its data. Returns their blocks. */
+async function readAll(node: NodeProcess, address: string): Promise<number[]> {
+  const found: Log[] = []
+  let range: Range = { fromBlock: '0x0', toBlock: '0xd' }
+  while (Number(range.fromBlock) <= 0xd) {
+    const { result, error } = await node.ask('eth_getLogs', [{ address, ...range }])
+    if (error === undefined) {
+      found.push(...((result ?? []) as Log[]))
+      range = { fromBlock: `0x${(Number(range.toBlock) + 1).toString(16)}`, toBlock: '0xd' }
+    } else {
+      const { fromBlock, toBlock } = error.data as unknown as Range
+      expect(Number(toBlock)).toBeLessThan(Number(range.toBlock))
+      range = { fromBlock, toBlock }
+    }
+  }
+  return found.map((log) => Number(log.blockNumber))
+}
+
+const blocksWithLogs = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]
+
 describe('limits of log searches: 3 blocks without a cap, 5 logs beyond', () => {
   let node: NodeProcess
   let address: string
   beforeAll(async () => {
     node = await NodeProcess.start([], '[rpc]\nlogBlocks = 3\nlogCount = 5\n')
-    const creation = { from: first, data: counter.bytecode + '0'.repeat(64), gas: '0x100000' }
-    const hash = await node.result('eth_sendTransaction', [creation])
-    address = (await node.result<{ contractAddress: string }>('eth_getTransactionReceipt', [hash])).contractAddress
-    for (let round = 0; round < 12; round++) {
-      await node.result('eth_sendTransaction', [{ from: second, to: address, data: increase, gas: '0x30d40' }])
-    }
+    address = await createLogs(node)
   })
   afterAll(() => node?.stop())
 
@@ -52,20 +79,7 @@ describe('limits of log searches: 3 blocks without a cap, 5 logs beyond', () => 
   })
 
   test('behavior: a program finds its way through any range by the data of the refusals', async () => {
-    const found: Log[] = []
-    let range: Range = { fromBlock: '0x0', toBlock: '0xd' }
-    while (Number(range.fromBlock) <= 0xd) {
-      const { result, error } = await node.ask('eth_getLogs', [{ address, ...range }])
-      if (error === undefined) {
-        found.push(...((result ?? []) as Log[]))
-        range = { fromBlock: `0x${(Number(range.toBlock) + 1).toString(16)}`, toBlock: '0xd' }
-      } else {
-        const { fromBlock, toBlock } = error.data as unknown as Range
-        expect(Number(toBlock)).toBeLessThan(Number(range.toBlock))
-        range = { fromBlock, toBlock }
-      }
-    }
-    expect(found.map((log) => Number(log.blockNumber))).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13])
+    expect(await readAll(node, address)).toEqual(blocksWithLogs)
   })
 
   test('error: a filter whose first poll could not succeed is not installed', async () => {
@@ -79,37 +93,64 @@ describe('limits of log searches: 3 blocks without a cap, 5 logs beyond', () => 
   })
 })
 
-describe('limits of log searches: 2,000 bytes', () => {
+describe('limit of bytes: 4000 for an answer', () => {
   let node: NodeProcess
   let address: string
   beforeAll(async () => {
-    node = await NodeProcess.start([], '[rpc]\nmaxResponseBytes = 2000\n')
-    const creation = { from: first, data: counter.bytecode + '0'.repeat(64), gas: '0x100000' }
-    const hash = await node.result('eth_sendTransaction', [creation])
-    address = (await node.result<{ contractAddress: string }>('eth_getTransactionReceipt', [hash])).contractAddress
-    for (let round = 0; round < 12; round++) {
-      await node.result('eth_sendTransaction', [{ from: second, to: address, data: increase, gas: '0x30d40' }])
-    }
+    node = await NodeProcess.start([], '[rpc]\nmaxResponseBytes = 4000\n')
+    address = await createLogs(node)
   })
   afterAll(() => node?.stop())
 
-  test('error: too many bytes name the range that fits, which is answered', async () => {
-    const { error } = await node.ask('eth_getLogs', [{ address, fromBlock: '0x0', toBlock: 'latest' }])
-    const data = error?.data as unknown as Range & { limit: string; maximumBytes: number }
-    expect([error?.code, data.limit, data.maximumBytes, data.fromBlock]).toEqual([-32012, 'bytes', 2000, '0x0'])
-    const { fromBlock, toBlock } = data
-    const found = await node.result<Log[]>('eth_getLogs', [{ address, fromBlock, toBlock }])
-    expect(Number(found.at(-1)?.blockNumber)).toBe(Number(toBlock))
+  test('error: the error has the largest range that fits', async () => {
+    const { error } = await node.ask('eth_getLogs', [{ address, fromBlock: '0x1', toBlock: '0xd' }])
+    const { toBlock } = error?.data as unknown as Range
+    expect(error).toEqual({
+      code: -32012,
+      message:
+        'Filter returned more than 4000 bytes. (filter: expected at most 4000 bytes of logs; blocks 0x1 to 0xd hold more. ' +
+        `Try with this block range [0x1, ${toBlock}])`,
+      data: { limit: 'bytes', maximumBytes: 4000, blocks: 13, fromBlock: '0x1', toBlock },
+    })
+    const logs = await node.result<Log[]>('eth_getLogs', [{ address, fromBlock: '0x1', toBlock }])
+    expect(logs.at(-1)?.blockNumber).toBe(toBlock)
+    const next = `0x${(Number(toBlock) + 1).toString(16)}`
+    expect((await node.ask('eth_getLogs', [{ address, fromBlock: '0x1', toBlock: next }])).error?.code).toBe(-32012)
   })
 
-  test('error: a poll with too many bytes is refused, and the filter stays', async () => {
-    const id = await node.result('eth_newFilter', [{ address, fromBlock: '0xb' }])
-    expect(await node.result('eth_getFilterChanges', [id])).toHaveLength(3)
-    for (let round = 0; round < 10; round++) {
-      await node.result('eth_sendTransaction', [{ from: second, to: address, data: increase, gas: '0x30d40' }])
-    }
-    for (const method of ['eth_getFilterChanges', 'eth_getFilterChanges', 'eth_getFilterLogs']) {
-      expect((await node.ask(method, [id])).error).toMatchObject({ code: -32012, data: { limit: 'bytes' } })
-    }
+  test('behavior: a program finds its way through any range by the data of the errors', async () => {
+    expect(await readAll(node, address)).toEqual(blocksWithLogs)
+  })
+
+  test('error: a filter whose first poll would be too large is not installed', async () => {
+    const { error } = await node.ask('eth_newFilter', [{ address, fromBlock: '0x1' }])
+    expect(error).toMatchObject({ code: -32012, data: { limit: 'bytes', fromBlock: '0x1' } })
+  })
+
+  test('behavior: polls of a filter return what fits, all logs of a filter are too large', async () => {
+    const id = await node.result<string>('eth_newFilter', [{ address, fromBlock: '0xd' }])
+    const numbers = async () =>
+      (await node.result<Log[]>('eth_getFilterChanges', [id])).map((log) => Number(log.blockNumber))
+    expect(await numbers()).toEqual([13])
+    for (let round = 0; round < 12; round++) await addLog(node, address)
+    const first = await numbers()
+    expect(first.length).toBeGreaterThan(3)
+    expect([...first, ...(await numbers())]).toEqual([14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25])
+    expect(await numbers()).toEqual([])
+    expect((await node.ask('eth_getFilterLogs', [id])).error).toMatchObject({
+      code: -32012,
+      data: { fromBlock: '0xd' },
+    })
+  })
+
+  test('error: the limit applies to the sum of a batch', async () => {
+    const filter = { address, fromBlock: '0x2', toBlock: '0x6' }
+    const calls = [1, 2, 3].map((id) => ({ jsonrpc: '2.0', id, method: 'eth_getLogs', params: [filter] }))
+    const { body } = await node.post(JSON.stringify(calls), { 'content-type': 'application/json' })
+    const answers = body as unknown as { result?: Log[]; error?: { code: number } }[]
+    expect(answers.filter(({ result }) => result?.length === 5)).toHaveLength(1)
+    const codes = answers.flatMap(({ error }) => (error === undefined ? [] : [error.code]))
+    // Searches that run at the same time are rejected when they are done.
+    expect(codes.map((code) => code === -32011 || code === -32012)).toEqual([true, true])
   })
 })

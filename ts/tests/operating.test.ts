@@ -19,12 +19,14 @@ describe('SIGHUP', () => {
     const batch = async () => (await node.post(pair, { 'content-type': 'application/json', connection: 'close' })).body
     expect(await batch()).toHaveLength(2)
 
-    writeFileSync(file, 'storage.cacheMegabytes = 64\n[rpc]\nmaxBatchRequests = 1\n')
+    expect(await node.result('web3_clientVersion', [])).toMatch(/Rhizome/)
+    writeFileSync(file, 'storage.cacheMegabytes = 64\n[rpc]\nmaxBatchRequests = 1\nmaxResponseBytes = 8\n')
     node.child.kill('SIGHUP')
     await expect.poll(() => node.errors).toContain('these settings need a restart')
     expect(lines(node)).toMatchObject([{ thread: 'main', settings: ['storage.cacheMegabytes'] }])
     const all = async () => Promise.all(Array.from({ length: 12 }, batch))
     await expect.poll(async () => (await all()).every((answer) => !Array.isArray(answer))).toBe(true)
+    expect((await node.ask('web3_clientVersion', [])).error?.code).toBe(-32011)
 
     writeFileSync(file, '[rpc]\nmaxBatchRequest = 5\n')
     node.child.kill('SIGHUP')

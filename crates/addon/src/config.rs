@@ -45,7 +45,6 @@ pub(crate) struct NodeConfig {
     estimate: Estimate,
     log_blocks: u64,
     log_count: usize,
-    response_bytes: usize,
     trace_bytes: usize,
     trace_count: usize,
     choices: Choices,
@@ -356,7 +355,7 @@ impl NodeConfig {
                 ListeningClaim::Actual => Listening::Actual,
                 ListeningClaim::Always => Listening::Always,
             },
-            log_limits: LogLimits { blocks: self.log_blocks, logs: self.log_count, bytes: self.response_bytes },
+            log_limits: LogLimits { blocks: self.log_blocks, logs: self.log_count },
             trace_shape: match self.choices.traces {
                 Traces::Standard => TraceShape::Standard,
                 Traces::Reference => TraceShape::Reference,

@@ -1,7 +1,7 @@
 //! `eth_*` methods that execute, search, prove or sign: answered inline if short, otherwise in the pool.
 
 use crate::executors::{inline_or_pooled, pooled};
-use crate::reply::Reply;
+use crate::reply::{Reply, size};
 use crate::sending;
 use crate::text::Text;
 use napi::bindgen_prelude::{Either, Object};
@@ -84,18 +84,20 @@ pub fn eth_simulate(
     })
 }
 
-/// Answers `eth_getLogs`. Answers inline if `may_run_inline` and few blocks have to be searched.
+/// Answers `eth_getLogs` with at most `max_bytes`. Answers inline if `may_run_inline` and few blocks have to be searched.
 #[napi(catch_unwind, ts_return_type = "string | Buffer | Promise<string | Buffer>")]
 pub fn eth_get_logs(
     env: &Env,
     #[napi(ts_arg_type = "string | object")] filter: Text<USUAL_CALL>,
+    max_bytes: i64,
     deadline_ms: i64,
     token: i64,
     may_run_inline: bool,
 ) -> Result<Either<Reply, Object<'_>>> {
     let is_short = filter.len() <= MAX_INLINE_CALL_BYTES;
     inline_or_pooled(env, may_run_inline && is_short, deadline_ms, token, move |node, limit| {
-        eth::get_logs::answer(node, &LogQuery::parse(&filter)?, &limit.deadline, &limit.cancellation)
+        let query = LogQuery::parse(&filter)?;
+        eth::get_logs::answer(node, &query, size(max_bytes)?, &limit.deadline, &limit.cancellation)
     })
 }
 

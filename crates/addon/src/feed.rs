@@ -1,7 +1,7 @@
 //! Changes that filters and subscriptions read between two polls.
 
 use crate::executors::sync;
-use crate::reply::{Reply, refusal};
+use crate::reply::{Reply, refusal, size};
 use napi::Result;
 use napi_derive::napi;
 use rhizome_answers::log_filter::LogQuery;
@@ -47,14 +47,15 @@ pub fn left_out() -> Result<Reply> {
     sync(feed::waiting::answer)
 }
 
-/// Returns the matching logs of blocks (a JSON array of hashes); logs of removed blocks in reverse order and marked.
+/// Returns the matching logs of blocks (a JSON array of hashes), at most `max_bytes`; logs of removed blocks in reverse order and
+/// marked.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
-pub fn logs_of_blocks(hashes: String, filter: String, is_removed: bool) -> Result<Reply> {
+pub fn logs_of_blocks(hashes: String, filter: String, is_removed: bool, max_bytes: i64) -> Result<Reply> {
     sync(|node| {
         let texts: Vec<String> = serde_json::from_str(&hashes).map_err(RpcError::internal)?;
         let hashes: Vec<B256> =
             texts.iter().map(|hash| parameters::block_hash(hash)).collect::<std::result::Result<_, _>>()?;
-        feed::logs_of_blocks::answer(node, &hashes, &LogQuery::parse(&filter)?, is_removed)
+        feed::logs_of_blocks::answer(node, &hashes, &LogQuery::parse(&filter)?, is_removed, size(max_bytes)?)
     })
 }
 

@@ -43,3 +43,8 @@ pub(crate) fn refusal(error: RpcError) -> Error {
     };
     Error::new(Status::GenericFailure, reason)
 }
+
+/// Converts a number of bytes.
+pub(crate) fn size(bytes: i64) -> std::result::Result<usize, RpcError> {
+    usize::try_from(bytes).map_err(RpcError::internal)
+}

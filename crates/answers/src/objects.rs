@@ -2,5 +2,6 @@
 
 pub mod block;
 pub mod log;
+pub(crate) mod log_list;
 pub mod receipt;
 pub mod transaction;

@@ -141,15 +141,13 @@ pub struct TraceLimits {
     pub count: usize,
 }
 
-/// Limits of `eth_getLogs`. A number of logs is refused only when the range is also wider than `blocks`.
+/// Limits of `eth_getLogs`: refused only when the range is wider than `blocks` *and* the answer holds more than `logs`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogLimits {
     /// Widest range without a cap on logs.
     pub blocks: u64,
     /// Cap on logs for wider ranges.
     pub logs: usize,
-    /// Largest answer for any range, in bytes. 0: no limit.
-    pub bytes: usize,
 }
 
 /// Settings of the answers. `document()` is the product's default, `reference()` imitates the reference node.
@@ -221,7 +219,7 @@ impl AnswerOptions {
             transaction_form: TransactionForm::DOCUMENT,
             pending_on_partial: PendingOnPartial::Refused,
             listening: Listening::Actual,
-            log_limits: LogLimits { blocks: 2_000, logs: 10_000, bytes: 10 << 20 },
+            log_limits: LogLimits { blocks: 2_000, logs: 10_000 },
             trace_shape: TraceShape::Standard,
             trace_limits: TraceLimits { bytes: 10_485_760, count: 10_000 },
             gas_price_percent: 110,

@@ -21,7 +21,7 @@ fn inline() -> Deadline {
 }
 
 fn logs(node: &Node, filter: &Value, deadline: &Deadline) -> Answer {
-    eth::get_logs::answer(node, &LogQuery::parse(&filter.to_string())?, deadline, deadline)
+    eth::get_logs::answer(node, &LogQuery::parse(&filter.to_string())?, usize::MAX, deadline, deadline)
 }
 
 fn exceeds_inline_budget(answer: &Answer) -> bool {

@@ -135,7 +135,7 @@ fn reports_removed_blocks_and_logs_in_descending_order() {
     assert_eq!(step["cursor"]["hash"], moved["hashes"][1]);
     let query = LogQuery::parse("{}").unwrap();
     let hashes = [abandoned[2], abandoned[1], abandoned[0]];
-    let logs = logs_of_blocks::answer(&node, &hashes, &query, true).unwrap();
+    let logs = logs_of_blocks::answer(&node, &hashes, &query, true, usize::MAX).unwrap();
     let logs: Value = serde_json::from_slice(&logs).unwrap();
     assert!(logs[0]["removed"] == true && logs.as_array().unwrap().len() >= 2, "{logs}");
     let heights: Vec<&str> = logs.as_array().unwrap().iter().map(|log| log["blockNumber"].as_str().unwrap()).collect();

@@ -320,7 +320,7 @@ export const schema = section('', {
     maxBatchRequests: whole('Requests in one batch.', 50, 1),
     timeoutMs: whole('Time for one HTTP request or WebSocket message in milliseconds. 0: no limit.', 5000),
     maxResponseBytes: whole(
-      'Largest answer to one HTTP request or WebSocket message. 0: no limit. Log searches follow a change after a restart.',
+      'Largest answer to one HTTP request or WebSocket message, log searches included. 0: no limit.',
       10_485_760,
     ),
     maxWaiting: whole(
@@ -336,7 +336,7 @@ export const schema = section('', {
       ['reference', 'tight'],
       'reference',
     ),
-    logBlocks: whole('eth_getLogs: a range of at most this many blocks has no limit of logs.', 2000),
+    logBlocks: whole('eth_getLogs: a range of at most this many blocks has no limit of logs, only of bytes.', 2000),
     logCount: whole('eth_getLogs: the limit of logs for a larger range. 0: none.', 10_000),
     maxTraceBytes: whole(
       'Largest answer of one trace_* or debug_trace* request; the execution stops there. maxResponseBytes applies, too.',

@@ -1,6 +1,6 @@
-import type { Cursor } from '../native/feed.ts'
+import type { Cursor, Movement } from '../native/feed.ts'
 import type { Answer } from '../rpc/envelope.ts'
-import { invalidParams } from '../rpc/errors.ts'
+import { invalidParams, RpcError } from '../rpc/errors.ts'
 import { checkKept, type LogFilter } from '../rpc/parameters/logFilter.ts'
 import type { FilterSource } from './source.ts'
 import type { LogFilterData } from './store.ts'
@@ -14,7 +14,11 @@ interface Reading {
 }
 
 /** Returns a new log filter. Throws RpcError if the range is reversed, or the criteria or the first poll are too large. */
-export async function installLogFilter(source: FilterSource, criteria: LogFilter): Promise<LogFilterData> {
+export async function installLogFilter(
+  source: FilterSource,
+  criteria: LogFilter,
+  maxBytes: number,
+): Promise<LogFilterData> {
   checkKept(criteria)
   const head = source.head().number
   const from = firstBlock(criteria.fromBlock, head)
@@ -23,18 +27,20 @@ export async function installLogFilter(source: FilterSource, criteria: LogFilter
     throw invalidParams('fromBlock cannot be greater than toBlock')
   }
   const filter: LogFilterData = { kind: 'log', criteria, from, to }
-  if (criteria.blockHash === undefined) await new LogReader(source, filter).range(from, head)
+  if (criteria.blockHash === undefined) await new LogReader(source, filter, maxBytes).range(from, head)
   return filter
 }
 
-/** Reads the logs of a filter. Keeps no logs, only the cursor of its last poll. */
+/** Reads the logs of a filter, at most `maxBytes` of JSON. Keeps no logs, only the cursor of its last poll. */
 export class LogReader {
   readonly #source: FilterSource
   readonly #filter: LogFilterData
+  readonly #maxBytes: number
 
-  constructor(source: FilterSource, filter: LogFilterData) {
+  constructor(source: FilterSource, filter: LogFilterData, maxBytes: number) {
     this.#source = source
     this.#filter = filter
+    this.#maxBytes = maxBytes
   }
 
   /** Returns the logs since a cursor (null: the first poll): first removed logs of a reorganization, then new ones. */
@@ -49,13 +55,13 @@ export class LogReader {
 
   /** Returns all matching logs, like eth_getLogs with the same filter. */
   async all(): Promise<string> {
-    return textOf(await this.#source.logs(JSON.stringify(this.#filter.criteria)))
+    return textOf(await this.#source.logs(JSON.stringify(this.#filter.criteria), this.#maxBytes))
   }
 
-  async range(from: number, head: number): Promise<string> {
+  async range(from: number, head: number, maxBytes = this.#maxBytes): Promise<string> {
     const to = Math.min(this.#last, head)
     if (from > to) return nothing
-    return textOf(await this.#source.logs(this.#query({ fromBlock: hex(from), toBlock: hex(to) })))
+    return textOf(await this.#source.logs(this.#query({ fromBlock: hex(from), toBlock: hex(to) }), maxBytes))
   }
 
   get #last(): number {
@@ -67,18 +73,37 @@ export class LogReader {
     return { cursor, logs: await this.range(this.#filter.from, cursor.number) }
   }
 
+  /** Reads as many blocks as fit. The next poll continues behind them. */
   async #since(seen: Cursor): Promise<Reading> {
-    const { from } = this.#filter
-    const { removed, hashes, cursor } = this.#source.movementSince(seen)
+    let most: number | undefined
+    for (;;) {
+      const movement = this.#source.movementSince(seen, most)
+      const removed = await this.#removed(movement)
+      try {
+        return { cursor: movement.cursor, logs: joined([removed, await this.#added(movement, removed)]) }
+      } catch (error) {
+        most = fittingBlocks(error, movement)
+        // Removed logs alone are progress, too.
+        if (most === 0 && movement.removed.length === 0) throw error
+      }
+    }
+  }
+
+  async #removed({ removed, hashes, cursor }: Movement): Promise<string> {
     const fork = cursor.number - hashes.length
-    const parts: string[] = []
     const wanted = removed.filter((_hash, index) => {
       const number = fork + removed.length - index
-      return number >= from && number <= this.#last
+      return number >= this.#filter.from && number <= this.#last
     })
-    if (wanted.length > 0) parts.push(textOf(await this.#source.removedLogs(wanted, this.#query({}))))
-    if (hashes.length > 0) parts.push(await this.range(Math.max(fork + 1, from), cursor.number))
-    return { cursor, logs: joined(parts) }
+    if (wanted.length === 0) return nothing
+    return textOf(await this.#source.removedLogs(wanted, this.#query({}), this.#maxBytes))
+  }
+
+  async #added({ hashes, cursor }: Movement, removed: string): Promise<string> {
+    if (hashes.length === 0) return nothing
+    const first = cursor.number - hashes.length + 1
+    const used = removed === nothing ? 0 : removed.length
+    return this.range(Math.max(first, this.#filter.from), cursor.number, Math.max(0, this.#maxBytes - used))
   }
 
   #isMain(cursor: Cursor): boolean {
@@ -88,7 +113,7 @@ export class LogReader {
 
   async #onceByHash(seen: Cursor | null): Promise<Reading> {
     if (seen !== null) return { cursor: seen, logs: nothing }
-    const logs = textOf(await this.#source.logs(this.#query({})))
+    const logs = textOf(await this.#source.logs(this.#query({}), this.#maxBytes))
     return { cursor: this.#source.head(), logs }
   }
 
@@ -96,6 +121,16 @@ export class LogReader {
     const { blockHash, address, topics } = this.#filter.criteria
     return JSON.stringify({ ...(blockHash !== undefined && { blockHash }), ...blocks, address, topics })
   }
+}
+
+/**
+ * Returns the number of new blocks whose logs fit into an answer, by the error of a search that was too large. Throws any other
+ * error, and that of a search without new blocks.
+ */
+function fittingBlocks(error: unknown, { hashes, cursor }: Movement): number {
+  const data = error instanceof RpcError ? (error.data as { toBlock?: string | null } | undefined) : undefined
+  if (data?.toBlock === undefined || hashes.length === 0) throw error
+  return data.toBlock === null ? 0 : Number(data.toBlock) - (cursor.number - hashes.length)
 }
 
 function firstBlock(bound: string | undefined, head: number): number {

@@ -11,13 +11,14 @@ export function nativeSource(native: Addon, timeoutMs: number, minesBeforePoll: 
   const newContext = () => new RequestContext(timeoutMs, (token) => native.cancelExecution(token))
   return {
     head: () => headCursor(native),
-    movementSince: (cursor) => movementSince(native, cursor, blocksPerPoll),
+    movementSince: (cursor, most = blocksPerPoll) => movementSince(native, cursor, most),
     pendingSince: (position) => pendingSince(native, position),
     pendingPosition: () => native.pendingPosition(),
     // This thread serves the polls of all workers, so searches run in the pool.
-    logs: async (filter) =>
-      newContext().run((deadlineMs, token) => native.ethGetLogs(filter, deadlineMs, token, false)),
-    removedLogs: async (blocks, filter) => native.logsOfBlocks(JSON.stringify(blocks), filter, true),
+    logs: async (filter, maxBytes) =>
+      newContext().run((deadlineMs, token) => native.ethGetLogs(filter, maxBytes, deadlineMs, token, false)),
+    removedLogs: async (blocks, filter, maxBytes) =>
+      native.logsOfBlocks(JSON.stringify(blocks), filter, true, maxBytes),
     beforePoll: async () => {
       if (minesBeforePoll) await newContext().run((deadlineMs, token) => native.evmMine(1, -1, deadlineMs, token))
     },

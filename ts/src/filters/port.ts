@@ -1,13 +1,16 @@
 import { RpcError } from '../rpc/errors.ts'
 import type { LogFilter } from '../rpc/parameters/logFilter.ts'
 
-/** Filters as methods use them. Results are finished JSON. A new filter counts for a client, see `RequestContext.client`. */
+/**
+ * Filters as methods use them. Results are finished JSON, of at most `maxBytes`. A new filter counts for a client, see
+ * `RequestContext.client`; its first poll must fit, too.
+ */
 export interface FilterPort {
-  newLogFilter(filter: LogFilter, client: string): Promise<string>
+  newLogFilter(filter: LogFilter, client: string, maxBytes: number): Promise<string>
   newBlockFilter(client: string): Promise<string>
   newPendingTransactionFilter(client: string): Promise<string>
-  changes(id: string): Promise<string>
-  logs(id: string): Promise<string>
+  changes(id: string, maxBytes: number): Promise<string>
+  logs(id: string, maxBytes: number): Promise<string>
   uninstall(id: string): Promise<string>
 }
 
@@ -42,11 +45,12 @@ export class RemoteFilters implements FilterPort {
     this.#send = send
   }
 
-  newLogFilter = (filter: LogFilter, client: string): Promise<string> => this.#ask('newLogFilter', filter, client)
+  newLogFilter = (filter: LogFilter, client: string, maxBytes: number): Promise<string> =>
+    this.#ask('newLogFilter', filter, client, maxBytes)
   newBlockFilter = (client: string): Promise<string> => this.#ask('newBlockFilter', client)
   newPendingTransactionFilter = (client: string): Promise<string> => this.#ask('newPendingTransactionFilter', client)
-  changes = (id: string): Promise<string> => this.#ask('changes', id)
-  logs = (id: string): Promise<string> => this.#ask('logs', id)
+  changes = (id: string, maxBytes: number): Promise<string> => this.#ask('changes', id, maxBytes)
+  logs = (id: string, maxBytes: number): Promise<string> => this.#ask('logs', id, maxBytes)
   uninstall = (id: string): Promise<string> => this.#ask('uninstall', id)
 
   /** Handles a reply. */

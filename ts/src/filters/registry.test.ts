@@ -8,6 +8,11 @@ import { answerQuestion, type FilterQuestion, RemoteFilters } from './port.ts'
 import { FilterRegistry } from './registry.ts'
 import type { FilterSource } from './source.ts'
 
+const noLimit = Number.POSITIVE_INFINITY
+
+/** Text of a log in an answer. */
+const logText = JSON.stringify({ log: 'a', removed: false })
+
 /** Chain of blocks with one log each that can grow and fork. */
 class Chain implements FilterSource {
   blocks: string[] = ['g']
@@ -35,12 +40,14 @@ class Chain implements FilterSource {
   // Blocks of abandoned branches, which the names alone do not give.
   branches = new Map<string, string[]>()
 
-  movementSince(cursor: Cursor) {
+  movementSince(cursor: Cursor, most = 100) {
     const branch = this.branches.get(cursor.hash) ?? this.blocks.slice(0, cursor.number + 1)
     let common = cursor.number
     while (branch[common] !== this.blocks[common]) common--
     const removed = branch.slice(common + 1, cursor.number + 1).reverse()
-    return { hashes: this.blocks.slice(common + 1), removed, cursor: this.head() }
+    const hashes = this.blocks.slice(common + 1, common + 1 + most)
+    const number = common + hashes.length
+    return { hashes, removed, cursor: { number, hash: this.blocks[number] ?? '' } }
   }
 
   pendingPosition(): number {
@@ -53,7 +60,7 @@ class Chain implements FilterSource {
 
   beforeSearch: () => void = () => undefined
 
-  async logs(filter: string): Promise<string> {
+  async logs(filter: string, maxBytes: number): Promise<string> {
     const act = this.beforeSearch
     this.beforeSearch = () => undefined
     act()
@@ -63,7 +70,11 @@ class Chain implements FilterSource {
     const from = query.fromBlock === 'earliest' ? 0 : Number(query.fromBlock ?? head)
     const to = Number(query.toBlock ?? head)
     const found = query.blockHash === undefined ? this.blocks.slice(from, to + 1) : [query.blockHash]
-    return JSON.stringify(found.map((hash) => ({ log: hash, removed: false })))
+    const text = JSON.stringify(found.map((hash) => ({ log: hash, removed: false })))
+    if (text.length <= maxBytes) return text
+    // As in the core: the error names the range that fits.
+    const fitting = from + Math.floor((maxBytes - 1) / (logText.length + 1)) - 1
+    throw new RpcError(-32011, 'too large', { toBlock: fitting < from ? null : `0x${fitting.toString(16)}` })
   }
 
   async removedLogs(blocks: readonly string[]): Promise<string> {
@@ -87,7 +98,7 @@ function setUp(maximum = 3) {
     () => `0x${++ids}`,
   )
   const registry = new FilterRegistry(chain, store, 'one')
-  const poll = async (id: string) => JSON.parse(await registry.changes(id)) as unknown
+  const poll = async (id: string, maxBytes = noLimit) => JSON.parse(await registry.changes(id, maxBytes)) as unknown
   return {
     memory,
     chain,
@@ -105,7 +116,8 @@ const logs = (...names: string[]) =>
 
 test('error: the bytes of filters are limited, uninstalling releases them', async () => {
   const { registry, memory, at } = setUp(1000)
-  const large = (client: string) => registry.newLogFilter({ address: Array(1000).fill(`0x${'ab'.repeat(20)}`) }, client)
+  const large = (client: string) =>
+    registry.newLogFilter({ address: Array(1000).fill(`0x${'ab'.repeat(20)}`) }, client, noLimit)
   for (let client = 0; client < 22; client++) await large(String(client))
   await expect(large('last')).rejects.toThrow('Too many filters: they take all memory')
   await registry.uninstall('0x1')
@@ -120,32 +132,32 @@ describe('log filters', () => {
   test('behavior: the first poll returns existing logs, later polls new logs', async () => {
     const { chain, registry, poll } = setUp()
     chain.mine('a', 'b')
-    expect(await registry.newLogFilter({ fromBlock: 'earliest' }, 'a')).toBe('"0x1"')
+    expect(await registry.newLogFilter({ fromBlock: 'earliest' }, 'a', noLimit)).toBe('"0x1"')
     expect(await poll('0x1')).toEqual(logs('g', 'a', 'b'))
     expect(await poll('0x1')).toEqual([])
     chain.mine('c', 'd')
     expect(await poll('0x1')).toEqual(logs('c', 'd'))
-    expect(JSON.parse(await registry.logs('0x1'))).toEqual(logs('g', 'a', 'b', 'c', 'd'))
+    expect(JSON.parse(await registry.logs('0x1', noLimit))).toEqual(logs('g', 'a', 'b', 'c', 'd'))
   })
 
   test('behavior: eth_getFilterLogs without a range returns logs of the latest block', async () => {
     const { chain, registry } = setUp()
-    await registry.newLogFilter({}, 'a')
+    await registry.newLogFilter({}, 'a', noLimit)
     chain.mine('a', 'b')
-    expect(JSON.parse(await registry.logs('0x1'))).toEqual(logs('b'))
+    expect(JSON.parse(await registry.logs('0x1', noLimit))).toEqual(logs('b'))
   })
 
   test('behavior: latest starts after the current head and loses nothing between polls', async () => {
     const { chain, registry, poll } = setUp()
     chain.mine('a')
-    await registry.newLogFilter({}, 'a')
+    await registry.newLogFilter({}, 'a', noLimit)
     chain.mine('b', 'c')
     expect(await poll('0x1')).toEqual(logs('b', 'c'))
   })
 
   test('behavior: a future range waits, a closed range ends', async () => {
     const { chain, registry, poll } = setUp()
-    await registry.newLogFilter({ fromBlock: '0x2', toBlock: '0x3' }, 'a')
+    await registry.newLogFilter({ fromBlock: '0x2', toBlock: '0x3' }, 'a', noLimit)
     expect(await poll('0x1')).toEqual([])
     chain.mine('a')
     expect(await poll('0x1')).toEqual([])
@@ -157,7 +169,7 @@ describe('log filters', () => {
 
   test('behavior: a reorganization returns removed logs from the highest block down, then new logs', async () => {
     const { chain, registry, poll } = setUp()
-    await registry.newLogFilter({ fromBlock: 'earliest' }, 'a')
+    await registry.newLogFilter({ fromBlock: 'earliest' }, 'a', noLimit)
     chain.mine('a', 'b', 'c')
     await poll('0x1')
     chain.branches.set('c', ['g', 'a', 'b', 'c'])
@@ -167,7 +179,7 @@ describe('log filters', () => {
 
   test('behavior: removed blocks outside the range are skipped', async () => {
     const { chain, registry, poll } = setUp()
-    await registry.newLogFilter({ fromBlock: '0x3' }, 'a')
+    await registry.newLogFilter({ fromBlock: '0x3' }, 'a', noLimit)
     chain.mine('a', 'b', 'c')
     await poll('0x1')
     chain.branches.set('c', ['g', 'a', 'b', 'c'])
@@ -177,7 +189,7 @@ describe('log filters', () => {
 
   test('behavior: a reorganization during the search is returned completely', async () => {
     const { chain, registry, poll } = setUp()
-    await registry.newLogFilter({ fromBlock: 'earliest' }, 'a')
+    await registry.newLogFilter({ fromBlock: 'earliest' }, 'a', noLimit)
     chain.mine('a', 'b')
     await poll('0x1')
     chain.mine('c')
@@ -193,20 +205,50 @@ describe('log filters', () => {
     chain.beforeSearch = () => {
       throw new RpcError(-32012, 'Filter returned more than 4 logs.', { toBlock: '0x3' })
     }
-    await expect(registry.newLogFilter({ fromBlock: 'earliest' }, 'a')).rejects.toMatchObject({ code: -32012 })
+    await expect(registry.newLogFilter({ fromBlock: 'earliest' }, 'a', noLimit)).rejects.toMatchObject({ code: -32012 })
     expect(await store.count()).toBe(0)
+  })
+
+  test('behavior: a poll whose logs do not fit returns those of the first blocks, later polls the rest', async () => {
+    const { chain, registry, poll } = setUp()
+    await registry.newLogFilter({}, 'a', noLimit)
+    expect(await poll('0x1')).toEqual([])
+    chain.mine('a', 'b', 'c', 'd')
+    const room = JSON.stringify(logs('a', 'b')).length
+    expect(await poll('0x1', room)).toEqual(logs('a', 'b'))
+    expect(await poll('0x1', room)).toEqual(logs('c', 'd'))
+    chain.branches.set('d', ['g', 'a', 'b', 'c', 'd'])
+    chain.fork(3, 'D', 'E')
+    // Removed logs and new logs.
+    expect(await poll('0x1', room)).toEqual(logs('-d', 'D'))
+    expect(await poll('0x1', room)).toEqual(logs('E'))
+    chain.branches.set('E', ['g', 'a', 'b', 'c', 'D', 'E'])
+    chain.fork(3, 'F', 'G')
+    expect(await poll('0x1', room)).toEqual(logs('-E', '-D'))
+    expect(await poll('0x1', room)).toEqual(logs('F', 'G'))
+  })
+
+  test('error: a poll fails and loses nothing if the logs of one block do not fit', async () => {
+    const { chain, registry, poll } = setUp()
+    await registry.newLogFilter({}, 'a', noLimit)
+    await poll('0x1')
+    chain.mine('a', 'b')
+    const room = JSON.stringify(logs('a')).length
+    for (const maxBytes of [0, 2, room - 1]) await expect(poll('0x1', maxBytes)).rejects.toMatchObject({ code: -32011 })
+    expect(await poll('0x1', room)).toEqual(logs('a'))
+    expect(await poll('0x1', room)).toEqual(logs('b'))
   })
 
   test('behavior: the logs of a block hash are returned once', async () => {
     const { registry, poll } = setUp()
-    await registry.newLogFilter({ blockHash: 'x' }, 'a')
+    await registry.newLogFilter({ blockHash: 'x' }, 'a', noLimit)
     expect(await poll('0x1')).toEqual(logs('x'))
     expect(await poll('0x1')).toEqual([])
   })
 
   test('behavior: every search has the addresses and topics', async () => {
     const { chain, registry, poll } = setUp()
-    await registry.newLogFilter({ fromBlock: '0x0', address: ['A'], topics: [null, ['T']] }, 'a')
+    await registry.newLogFilter({ fromBlock: '0x0', address: ['A'], topics: [null, ['T']] }, 'a', noLimit)
     await poll('0x1')
     // One search at installation, one at the poll.
     const search = { fromBlock: '0x0', toBlock: '0x0', address: ['A'], topics: [null, ['T']] }
@@ -216,7 +258,7 @@ describe('log filters', () => {
   test('error: a reversed range', async () => {
     const { chain, registry } = setUp()
     chain.mine('a', 'b')
-    await expect(registry.newLogFilter({ fromBlock: 'latest', toBlock: '0x1' }, 'a')).rejects.toMatchObject({
+    await expect(registry.newLogFilter({ fromBlock: 'latest', toBlock: '0x1' }, 'a', noLimit)).rejects.toMatchObject({
       code: -32602,
       message: 'fromBlock cannot be greater than toBlock',
     })
@@ -235,7 +277,15 @@ describe('block and pending filters', () => {
     chain.fork(1, 'B', 'C', 'D')
     expect(await poll('0x1')).toEqual(['B', 'C', 'D'])
     chain.branches.set('a', ['g', 'a'])
-    expect(JSON.parse(await registry.logs('0x1'))).toEqual(['B', 'C', 'D'])
+    expect(JSON.parse(await registry.logs('0x1', noLimit))).toEqual(['B', 'C', 'D'])
+  })
+
+  test('error: a poll whose hashes do not fit loses nothing', async () => {
+    const { chain, registry, poll } = setUp()
+    await registry.newBlockFilter('a')
+    chain.mine('a', 'b')
+    await expect(poll('0x1', 8)).rejects.toMatchObject({ code: -32011 })
+    expect(await poll('0x1', 9)).toEqual(['a', 'b'])
   })
 
   test('behavior: pending hashes start at the installation', async () => {
@@ -245,7 +295,7 @@ describe('block and pending filters', () => {
     chain.pending.push('x', 'y')
     expect(await poll('0x1')).toEqual(['x', 'y'])
     expect(await poll('0x1')).toEqual([])
-    expect(JSON.parse(await registry.logs('0x1'))).toEqual(['x', 'y'])
+    expect(JSON.parse(await registry.logs('0x1', noLimit))).toEqual(['x', 'y'])
   })
 })
 
@@ -280,7 +330,7 @@ describe('life', () => {
 
   test('behavior: each log goes to one of two concurrent polls', async () => {
     const { chain, registry, poll } = setUp()
-    await registry.newLogFilter({ fromBlock: '0x1' }, 'a')
+    await registry.newLogFilter({ fromBlock: '0x1' }, 'a', noLimit)
     chain.mine('a', 'b')
     const both = await Promise.all([poll('0x1'), poll('0x1')])
     expect(both).toEqual([logs('a', 'b'), []])
@@ -294,7 +344,7 @@ test('behavior: a worker calls the registry of another thread by messages', asyn
   })
   expect(await remote.newBlockFilter('a')).toBe('"0x1"')
   chain.mine('a')
-  expect(await remote.changes('0x1')).toBe('["a"]')
-  await expect(remote.changes('0x9')).rejects.toMatchObject({ code: -32000, message: 'filter not found' })
+  expect(await remote.changes('0x1', noLimit)).toBe('["a"]')
+  await expect(remote.changes('0x9', noLimit)).rejects.toMatchObject({ code: -32000, message: 'filter not found' })
   expect(await remote.uninstall('0x1')).toBe('true')
 })

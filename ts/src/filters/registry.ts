@@ -1,5 +1,5 @@
 import type { Cursor } from '../native/feed.ts'
-import { filterNotFound, limitReached } from '../rpc/errors.ts'
+import { filterNotFound, limitReached, responseTooLarge } from '../rpc/errors.ts'
 import type { LogFilter } from '../rpc/parameters/logFilter.ts'
 import { installLogFilter, LogReader } from './logFilter.ts'
 import type { FilterPort } from './port.ts'
@@ -32,8 +32,8 @@ export class FilterRegistry implements FilterPort {
     this.#node = node
   }
 
-  async newLogFilter(criteria: LogFilter, client: string): Promise<string> {
-    const filter = await installLogFilter(this.#source, criteria)
+  async newLogFilter(criteria: LogFilter, client: string, maxBytes: number): Promise<string> {
+    const filter = await installLogFilter(this.#source, criteria, maxBytes)
     return this.#install({ filter, seen: 'null' }, client)
   }
 
@@ -48,8 +48,8 @@ export class FilterRegistry implements FilterPort {
     return this.#install({ filter: { kind: 'pending' }, seen: JSON.stringify(seen) }, client)
   }
 
-  async changes(id: string): Promise<string> {
-    const poll = (this.#polls.get(id) ?? Promise.resolve()).then(() => this.#poll(id))
+  async changes(id: string, maxBytes: number): Promise<string> {
+    const poll = (this.#polls.get(id) ?? Promise.resolve()).then(() => this.#poll(id, maxBytes))
     // A failed poll must not fail later polls.
     const settled = poll.catch(() => undefined)
     this.#polls.set(id, settled)
@@ -60,9 +60,9 @@ export class FilterRegistry implements FilterPort {
     }
   }
 
-  async logs(id: string): Promise<string> {
+  async logs(id: string, maxBytes: number): Promise<string> {
     const { filter, seen } = await this.#find(id)
-    if (filter.kind === 'log') return new LogReader(this.#source, filter).all()
+    if (filter.kind === 'log') return new LogReader(this.#source, filter, maxBytes).all()
     if (filter.kind === 'block') return this.#blocksSince(filter.installed)
     const installed = (JSON.parse(seen) as PendingSeen)[this.#node]?.installed ?? this.#source.pendingPosition()
     return JSON.stringify(this.#source.pendingSince(installed).hashes)
@@ -73,12 +73,14 @@ export class FilterRegistry implements FilterPort {
   }
 
   /** Polls a filter. The result is returned only if this poll advanced the cursor from its start: else another poll has it. */
-  async #poll(id: string): Promise<string> {
+  async #poll(id: string, maxBytes: number): Promise<string> {
     for (let tries = 0; tries < mostTries; tries++) {
       const stored = await this.#find(id)
       if (tries === 0) await this.#source.beforePoll()
       const from = this.#unsure.startOf(id, stored.seen)
-      const { result, seen } = await this.#read({ ...stored, seen: from })
+      const { result, seen } = await this.#read({ ...stored, seen: from }, maxBytes)
+      // A result that is not sent must not advance the cursor.
+      if (result.length > maxBytes) throw responseTooLarge(maxBytes)
       const isAdvanced = seen === stored.seen || (await this.#advance(id, stored.seen, seen, from))
       if (isAdvanced) {
         this.#unsure.forget(id)
@@ -97,9 +99,10 @@ export class FilterRegistry implements FilterPort {
     }
   }
 
-  async #read({ filter, seen }: StoredFilter): Promise<Reading> {
+  async #read({ filter, seen }: StoredFilter, maxBytes: number): Promise<Reading> {
     if (filter.kind === 'log') {
-      const { logs, cursor } = await new LogReader(this.#source, filter).changes(JSON.parse(seen) as Cursor | null)
+      const reader = new LogReader(this.#source, filter, maxBytes)
+      const { logs, cursor } = await reader.changes(JSON.parse(seen) as Cursor | null)
       return { result: logs, seen: JSON.stringify(cursor) }
     }
     if (filter.kind === 'block') {

@@ -6,6 +6,8 @@ import { FilterRegistry } from './registry.ts'
 import { sharedSource } from './sharedSource.ts'
 import type { FilterSource } from './source.ts'
 
+const noLimit = Number.POSITIVE_INFINITY
+
 /** All blocks of all nodes by hash; each has its parent. */
 const parents = new Map<string, string>()
 
@@ -67,7 +69,7 @@ class Chain {
 function nodeOf(store: MemoryFilters, name: string) {
   const chain = new Chain()
   const registry = new FilterRegistry(sharedSource(chain.source(), chain.isKnown), store, name)
-  return { chain, registry, poll: async (id: string) => JSON.parse(await registry.changes(id)) as string[] }
+  return { chain, registry, poll: async (id: string) => JSON.parse(await registry.changes(id, noLimit)) as string[] }
 }
 
 function twoNodes() {
@@ -84,7 +86,7 @@ describe('a cursor on a block that a node does not have', () => {
   test('behavior: a node that is behind returns nothing until it has caught up, then only new blocks', async () => {
     const { a, b } = twoNodes()
     const blocks = idOf(await a.registry.newBlockFilter('a'))
-    const logs = idOf(await a.registry.newLogFilter({}, 'a'))
+    const logs = idOf(await a.registry.newLogFilter({}, 'a', noLimit))
     a.chain.grow('g', ...names('x', 5))
     b.chain.grow('g', 'x1', 'x2')
     expect(await a.poll(blocks)).toEqual(names('x', 5))
@@ -104,7 +106,7 @@ describe('a cursor on a block that a node does not have', () => {
   test('behavior: a node returns a reorganization if it has both branches', async () => {
     const { a, b, both } = twoNodes()
     for (const { chain } of both) chain.grow('g', 'x1', 'x2')
-    const logs = idOf(await a.registry.newLogFilter({}, 'a'))
+    const logs = idOf(await a.registry.newLogFilter({}, 'a', noLimit))
     for (const { chain } of both) chain.grow('x2', 'x3', 'x4')
     expect(await a.poll(logs)).toEqual(['x3', 'x4'])
     for (const { chain } of both) chain.grow('x2', 'y3', 'y4', 'y5')
@@ -115,7 +117,7 @@ describe('a cursor on a block that a node does not have', () => {
   test('behavior: an abandoned block that never arrived: continues from the fork once the chain is longer', async () => {
     const { a, b, both } = twoNodes()
     for (const { chain } of both) chain.grow('g', 'x1', 'x2', 'x3')
-    const logs = idOf(await a.registry.newLogFilter({}, 'a'))
+    const logs = idOf(await a.registry.newLogFilter({}, 'a', noLimit))
     const blocks = idOf(await a.registry.newBlockFilter('a'))
     for (const { chain } of both) chain.grow('x3', 'x4')
     a.chain.grow('x4', 'x5', 'x6')
@@ -134,7 +136,7 @@ describe('a cursor on a block that a node does not have', () => {
   test('behavior: removed blocks outside the range of a filter are skipped, from any cursor', async () => {
     const { a, b, both } = twoNodes()
     for (const { chain } of both) chain.grow('g', 'x1', 'x2', 'x3')
-    const logs = idOf(await a.registry.newLogFilter({ fromBlock: '0x2', toBlock: '0x2' }, 'a'))
+    const logs = idOf(await a.registry.newLogFilter({ fromBlock: '0x2', toBlock: '0x2' }, 'a', noLimit))
     a.chain.grow('x3', 'x4')
     expect(await a.poll(logs)).toEqual(['x2'])
     b.chain.grow('g', ...names('y', 6))
@@ -158,9 +160,9 @@ describe('a cursor on a block that a node does not have', () => {
     const blocks = idOf(await a.registry.newBlockFilter('a'))
     for (const { chain } of both) chain.grow('x1', 'x2', 'x3')
     await a.poll(blocks)
-    for (const { registry } of both) expect(JSON.parse(await registry.logs(blocks))).toEqual(['x2', 'x3'])
+    for (const { registry } of both) expect(JSON.parse(await registry.logs(blocks, noLimit))).toEqual(['x2', 'x3'])
     b.chain.grow('x1', 'y2', 'y3', 'y4')
-    expect(JSON.parse(await b.registry.logs(blocks))).toEqual(['y2', 'y3', 'y4'])
+    expect(JSON.parse(await b.registry.logs(blocks, noLimit))).toEqual(['y2', 'y3', 'y4'])
   })
 })
 
@@ -187,7 +189,7 @@ describe('a poll without a reply from the store', () => {
   ] as ('lost' | 'not done')[][][])('behavior: is told by the next one: %j', async (fates) => {
     const store = new LosingFilters({ expiryMs: 1e9, maximum: 100 }, new MemoryBudget(sharedCounters(1), 0, 2 ** 30))
     const { chain, registry, poll } = nodeOf(store, 'a')
-    const id = idOf(await registry.newLogFilter({}, 'a'))
+    const id = idOf(await registry.newLogFilter({}, 'a', noLimit))
     chain.grow('g', 'x1')
     expect(await poll(id)).toEqual(['x1'])
     let head = 1
@@ -205,7 +207,7 @@ describe('a poll without a reply from the store', () => {
   test('behavior: is not repeated after another node has advanced the filter', async () => {
     const store = new LosingFilters({ expiryMs: 1e9, maximum: 100 }, new MemoryBudget(sharedCounters(1), 0, 2 ** 30))
     const [a, b] = [nodeOf(store, 'a'), nodeOf(store, 'b')]
-    const id = idOf(await a.registry.newLogFilter({}, 'a'))
+    const id = idOf(await a.registry.newLogFilter({}, 'a', noLimit))
     for (const { chain } of [a, b]) chain.grow('g', 'x1')
     store.fates = ['lost']
     await expect(a.poll(id)).rejects.toThrow('lost')
@@ -217,7 +219,7 @@ describe('a poll without a reply from the store', () => {
 
 test('behavior: concurrent polls at several nodes return everything once', async () => {
   const { a, b, both } = twoNodes()
-  const id = idOf(await a.registry.newLogFilter({}, 'a'))
+  const id = idOf(await a.registry.newLogFilter({}, 'a', noLimit))
   const told: string[] = []
   for (let height = 1; height <= 20; height++) {
     for (const { chain } of both) chain.grow(height === 1 ? 'g' : `x${height - 1}`, `x${height}`)

@@ -22,10 +22,10 @@ export function sharedSource(source: FilterSource, isKnown: (hash: string) => bo
     const trail = hashes.slice(0, Math.min(number, trailLength))
     return { number, hash: cursor.hash, trail: trail.pop() === cursor.hash ? trail : [] }
   }
-  const movementSince = (seen: TrailedCursor): Movement => {
+  const movementSince = (seen: TrailedCursor, most?: number): Movement => {
     const start = isKnown(seen.hash) ? seen : startOf(seen, source.head(), isKnown)
     if (start === undefined) return { hashes: [], removed: [], cursor: seen }
-    const movement = source.movementSince(start)
+    const movement = source.movementSince(start, most)
     return { ...movement, cursor: movement.cursor.hash === seen.hash ? seen : trailed(movement.cursor) }
   }
   return { ...source, head: () => trailed(source.head()), movementSince }

@@ -4,14 +4,15 @@ import type { Answer } from '../rpc/envelope.ts'
 /** Chain as filters read it. */
 export interface FilterSource {
   head(): Cursor
-  movementSince(cursor: Cursor): Movement
+  /** Returns the changes since a cursor, with at most `most` new blocks. */
+  movementSince(cursor: Cursor, most?: number): Movement
   pendingSince(position: number): PendingFeed
   /** Returns the current position in the feed of pending transactions. */
   pendingPosition(): number
-  /** Returns a JSON array of logs; `filter` is JSON. */
-  logs(filter: string): Promise<Answer>
+  /** Returns a JSON array of logs, of at most `maxBytes`; `filter` is JSON. The error names the range that fits. */
+  logs(filter: string, maxBytes: number): Promise<Answer>
   /** Returns the logs of blocks that left the main chain, marked as removed, if they match `filter`. */
-  removedLogs(blocks: readonly string[], filter: string): Promise<Answer>
+  removedLogs(blocks: readonly string[], filter: string, maxBytes: number): Promise<Answer>
   /** Called before a poll; mines a block if the settings say so. */
   beforePoll(): Promise<void>
 }

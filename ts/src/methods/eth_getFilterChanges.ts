@@ -6,5 +6,5 @@ import { defineMethod } from './context.ts'
 export const eth_getFilterChanges = defineMethod({
   params: positional([filterId]),
   result: chain.filterChanges,
-  answer: (context, [id]) => context.filters.changes(id),
+  answer: (context, [id], request) => context.filters.changes(id, request.maxBytes),
 })

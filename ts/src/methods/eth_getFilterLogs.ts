@@ -6,5 +6,5 @@ import { defineMethod } from './context.ts'
 export const eth_getFilterLogs = defineMethod({
   params: positional([filterId]),
   result: chain.filterChanges,
-  answer: (context, [id]) => context.filters.logs(id),
+  answer: (context, [id], request) => context.filters.logs(id, request.maxBytes),
 })

@@ -9,6 +9,6 @@ export const eth_getLogs = defineMethod({
   result: values.listOf(chain.log),
   answer: (context, [filter], request) =>
     request.run((deadlineMs, token, mayRunInline) =>
-      context.native.ethGetLogs(filter, deadlineMs, token, mayRunInline),
+      context.native.ethGetLogs(filter, request.maxBytes, deadlineMs, token, mayRunInline),
     ),
 })

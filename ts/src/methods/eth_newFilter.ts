@@ -6,5 +6,5 @@ import { defineMethod } from './context.ts'
 export const eth_newFilter = defineMethod({
   params: positional([logFilter]),
   result: values.data,
-  answer: (context, [filter], request) => context.filters.newLogFilter(filter, request.client),
+  answer: (context, [filter], request) => context.filters.newLogFilter(filter, request.client, request.maxBytes),
 })

@@ -500,7 +500,6 @@ export const table: readonly MethodSpec<Context>[] = [
     module: 'eth',
     cost: 5,
     isWrite: true,
-    hasOwnLimit: true,
     doc: 'New results of a filter since its last poll.',
   }),
   spec(eth_getFilterLogs, {

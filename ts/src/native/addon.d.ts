@@ -155,7 +155,7 @@ export declare function ethGetHeaderByHash(hash: string): string | Buffer
 export declare function ethGetHeaderByNumber(block: string): string | Buffer
 
 /** Answers `eth_getLogs`. Answers inline if `may_run_inline` and few blocks have to be searched. */
-export declare function ethGetLogs(filter: string | object, deadlineMs: number, token: number, mayRunInline: boolean): string | Buffer | Promise<string | Buffer>
+export declare function ethGetLogs(filter: string | object, maxBytes: number, deadlineMs: number, token: number, mayRunInline: boolean): string | Buffer | Promise<string | Buffer>
 
 /**
  * Answers `eth_getProof`. `positions`: storage slots in the form of a parameter. Answers inline if `may_run_inline`
@@ -355,7 +355,7 @@ export declare function leftOut(): string
 export declare function listArchive(location: string, trust: string): Promise<string>
 
 /** Returns the matching logs of blocks (a JSON array of hashes); logs of removed blocks in reverse order and marked. */
-export declare function logsOfBlocks(hashes: string, filter: string, isRemoved: boolean): string | Buffer
+export declare function logsOfBlocks(hashes: string, filter: string, isRemoved: boolean, maxBytes: number): string | Buffer
 
 /** Returns the changes of the main chain since a block, at most `most` new blocks: `{"hashes","removed","cursor"}`. */
 export declare function mainHashesSince(number: number, hash: string, most: number): string

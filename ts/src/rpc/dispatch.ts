@@ -32,8 +32,6 @@ export interface MethodSpec<Context> {
   readonly isWrite?: boolean
   /** Needs a WebSocket connection: unknown over HTTP and in batches, and requires a request id. */
   readonly isForSubscribers?: boolean
-  /** The size limit is applied by the method: a refused answer would lose its content. */
-  readonly hasOwnLimit?: boolean
   /** Denied unless the configuration has a list for its module. */
   readonly isOff?: boolean
   /** Uses the accounts of this node: not for unknown clients. */
@@ -56,8 +54,11 @@ export interface DispatchSettings {
   readonly hasHints: boolean
   /** Required parameters with a default may be omitted. */
   readonly presumesBlock: boolean
-  /** Decides, after another parameter was rejected, whether an object has a fault that takes precedence. */
-  readonly objectFault?: ObjectFault
+}
+
+/** Size of the answers to a body so far. Shared by its calls, which may run concurrently. */
+export interface UsedBytes {
+  bytes: number
 }
 
 /** Called for each request after its answer. `defect` is an internal failure, for the log only. */
@@ -99,12 +100,18 @@ export class Dispatcher<Context> {
   readonly #context: Context
   readonly #settings: DispatchSettings
   readonly #observe: Observer
+  readonly #objectFault: ObjectFault | undefined
 
+  /**
+   * `settings` are read at each call. `objectFault` decides, after another parameter was rejected, whether an object has a
+   * fault that takes precedence.
+   */
   constructor(
     entries: ReadonlyMap<string, Entry<Context>>,
     context: Context,
     settings: DispatchSettings,
     observe: Observer,
+    objectFault?: ObjectFault,
   ) {
     for (const [name, entry] of entries) {
       if ('spec' in entry) this.#served.set(name, new Served(name, entry.spec, entry.timeoutMs))
@@ -113,6 +120,7 @@ export class Dispatcher<Context> {
     this.#context = context
     this.#settings = settings
     this.#observe = observe
+    this.#objectFault = objectFault
   }
 
   #find(method: string): Served<Context> | undefined {
@@ -132,28 +140,34 @@ export class Dispatcher<Context> {
     return spec.cost + Math.ceil((spec.answerBytes?.(this.#context) ?? 0) / 1000)
   }
 
-  /** Returns the finished answer with its envelope. `usedBytes` is the size of the other answers of the same body. */
-  answer(call: Call, request: RequestContext, usedBytes = 0): Message | Promise<Message> {
+  /** Returns the finished answer with its envelope. `used` counts the answers of the same body. */
+  answer(call: Call, request: RequestContext, used: UsedBytes = { bytes: 0 }): Message | Promise<Message> {
     const startedMs = performance.now()
     let result: Answer | Promise<Answer>
     try {
-      result = this.#dispatch(call, request)
+      result = this.#dispatch(call, request, this.#leftBytes(used))
     } catch (error) {
       const elapsedMs = performance.now() - startedMs
       eventLoopBudget.spend(elapsedMs)
-      return this.#fail(call, error, elapsedMs, request)
+      return this.#fail(call, error, elapsedMs, used, request)
     }
     // Read once: reading the clock is a considerable part of a short request.
     const elapsedMs = performance.now() - startedMs
     eventLoopBudget.spend(elapsedMs)
-    if (!(result instanceof Promise)) return this.#succeed(call, result, elapsedMs, usedBytes, request)
+    if (!(result instanceof Promise)) return this.#succeed(call, result, elapsedMs, used, request)
     return result.then(
-      (finished) => this.#succeed(call, finished, performance.now() - startedMs, usedBytes, request),
-      (error: unknown) => this.#fail(call, error, performance.now() - startedMs, request),
+      (finished) => this.#succeed(call, finished, performance.now() - startedMs, used, request),
+      (error: unknown) => this.#fail(call, error, performance.now() - startedMs, used, request),
     )
   }
 
-  #dispatch(call: Call, request: RequestContext): Answer | Promise<Answer> {
+  /** Returns the size that the next answer of a body may have. */
+  #leftBytes({ bytes }: UsedBytes): number {
+    const { maxResponseBytes } = this.#settings
+    return maxResponseBytes === 0 ? Number.MAX_SAFE_INTEGER : Math.max(0, maxResponseBytes - bytes)
+  }
+
+  #dispatch(call: Call, request: RequestContext, maxBytes: number): Answer | Promise<Answer> {
     if (request.refusal !== undefined) throw request.refusal
     const { caller } = request
     if (caller?.methods !== undefined && !caller.methods.has(call.method)) throw methodNotAllowed(call.method)
@@ -165,12 +179,13 @@ export class Dispatcher<Context> {
         throw invalidRequest('invalid request', 'id: expected a string or a number')
     }
     const { spec, params, timeoutMs } = served
-    const { presumesBlock, objectFault } = this.#settings
+    const { presumesBlock } = this.#settings
     if (call.params === undefined || !params.hasArity(call.params.length, presumesBlock)) {
       throw wrongArity(call.method, params, call.params?.length)
     }
     const within = timeoutMs === undefined ? request : request.within(timeoutMs)
-    const values = params.read(call.params, presumesBlock, call, objectFault)
+    within.maxBytes = maxBytes
+    const values = params.read(call.params, presumesBlock, call, this.#objectFault)
     if (caller?.contracts !== undefined) checkContracts(spec, values, call.params, caller.contracts)
     return spec.method.answer(this.#context, values, within)
   }
@@ -189,22 +204,20 @@ export class Dispatcher<Context> {
     return methodNotAvailable(call.method)
   }
 
-  #succeed(call: Call, result: Answer, elapsedMs: number, usedBytes: number, request: RequestContext): Message {
-    const limit = this.#settings.maxResponseBytes
-    if (limit > 0 && result.length + usedBytes > limit) {
-      if (this.#find(call.method)?.spec.hasOwnLimit !== true)
-        return this.#fail(call, responseTooLarge(limit), elapsedMs, request)
+  #succeed(call: Call, result: Answer, elapsedMs: number, used: UsedBytes, request: RequestContext): Message {
+    if (result.length > this.#leftBytes(used)) {
+      return this.#fail(call, responseTooLarge(this.#settings.maxResponseBytes), elapsedMs, used, request)
     }
     this.#report(call.method, elapsedMs, undefined, undefined, request)
-    return writeResult(call.id ?? 'null', result)
+    return count(call, writeResult(call.id ?? 'null', result), used)
   }
 
-  #fail(call: Call, error: unknown, elapsedMs: number, request: RequestContext): Message {
+  #fail(call: Call, error: unknown, elapsedMs: number, used: UsedBytes, request: RequestContext): Message {
     const sent = error instanceof RpcError ? error : internalError()
     request.error = sent
     request.caller?.countError()
     this.#report(call.method, elapsedMs, sent.code, error instanceof RpcError ? error.defect : error, request)
-    return writeError(call.id ?? 'null', sent, this.#settings.hasHints)
+    return count(call, writeError(call.id ?? 'null', sent, this.#settings.hasHints), used)
   }
 
   #report(
@@ -216,6 +229,12 @@ export class Dispatcher<Context> {
   ): void {
     this.#observe({ method, elapsedMs, errorCode, defect, request })
   }
+}
+
+/** Counts the answer of a call. Notifications have none. */
+function count(call: Call, answer: Message, used: UsedBytes): Message {
+  if (call.id !== null) used.bytes += answer.length
+  return answer
 }
 
 /** Throws unless all named contracts are allowed. Null could be any address, so it is rejected. */

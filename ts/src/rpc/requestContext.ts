@@ -49,6 +49,8 @@ export class RequestContext {
   refusal: RpcError | undefined
   /** Error of the last failed call. */
   error: RpcError | undefined
+  /** Bytes that the result of the call may have that is being dispatched. */
+  maxBytes = Number.MAX_SAFE_INTEGER
   readonly #deadline: number
   readonly #now: () => number
   readonly #cancel: (token: number) => void

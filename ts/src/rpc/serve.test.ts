@@ -50,6 +50,14 @@ const broken = defineMethod({
 })
 const large = defineMethod({ params: positional([]), result: text, answer: () => Buffer.from(`"${'x'.repeat(90)}"`) })
 
+const largeLater = defineMethod({ params: positional([]), result: text, answer: () => later(`"${'x'.repeat(58)}"`, 1) })
+/** Returns the bytes that its result may have. */
+const room = defineMethod({
+  params: positional([]),
+  result: text,
+  answer: (_context, _params, request) => `${request.maxBytes}`,
+})
+
 function spec(
   name: string,
   method: MethodSpec<Context>['method'],
@@ -67,7 +75,8 @@ function serve(body: string, hasHints = false, caller?: Caller) {
     spec('t_write', write, { isWrite: true }),
     spec('t_broken', broken),
     spec('t_large', large),
-    spec('t_own', large, { hasOwnLimit: true }),
+    spec('t_largeLater', largeLater),
+    spec('t_room', room),
     ['t_off', { arities: [1] }],
     ['t_hidden', { arities: read }],
   ])
@@ -158,10 +167,26 @@ describe('batch', () => {
   })
 
   test('error: only the element that breaks the size limit fails', async () => {
-    const { answer } = await serve(batch(call('t_large', [], 1), call('t_large', [], 2), call('t_own', [], 3)))
+    const { answer } = await serve(batch(call('t_large', [], 1), call('t_large', [], 2), call('t_read', [who], 3)))
     expect(answer[0].result).toHaveLength(90)
     expect(answer[1].error).toEqual({ code: -32011, message: 'Response size limit of 150 bytes exceeded' })
-    expect(answer[2].result).toHaveLength(90)
+    expect(answer[2].error.code).toBe(-32011)
+  })
+
+  test('error: the size limit applies to the sum of concurrent answers', async () => {
+    const { answer } = await serve(batch(...[1, 2, 3, 4].map((id) => call('t_largeLater', [], id))))
+    expect(answer.map((one: { error?: { code: number } }) => one.error?.code)).toEqual([
+      undefined,
+      -32011,
+      -32011,
+      -32011,
+    ])
+  })
+
+  test('behavior: a method learns the bytes that its result may have', async () => {
+    const { answer } = await serve(batch(call('t_room', [], 1), call('t_room', [], 2)))
+    const first = JSON.stringify(answer[0]).length
+    expect([answer[0].result, answer[1].result]).toEqual([150, 150 - first])
   })
 })
 

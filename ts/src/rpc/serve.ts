@@ -3,6 +3,7 @@ import { Buffer } from 'node:buffer'
 import { performance } from 'node:perf_hooks'
 import { bodyText } from './bodyText.ts'
 
+import type { UsedBytes } from './dispatch.ts'
 import { type Call, type Parsed, parse, type Refused, writeBatch, writeError } from './envelope.ts'
 import { code, RpcError } from './errors.ts'
 import { eventLoopBudget } from './eventLoopBudget.ts'
@@ -30,7 +31,7 @@ export interface Answerer {
   isWrite(method: string): boolean
   /** Returns the price in compute units. */
   price(method: string): number
-  answer(call: Call, request: RequestContext, usedBytes?: number): Message | Promise<Message>
+  answer(call: Call, request: RequestContext, used?: UsedBytes): Message | Promise<Message>
 }
 
 /** Bytes that a compute unit pays for. A body below this size costs nothing by its bytes. */
@@ -156,7 +157,7 @@ export class BodyServer {
   #serveBatch(calls: readonly (Call | Refused)[], request: RequestContext): Reply | Promise<Reply> {
     // Like the reference, which accepts subscriptions outside of batches only.
     request.subscriber = undefined
-    const batch: Batch = { calls, answers: new Array(calls.length), usedBytes: 0, running: [] }
+    const batch: Batch = { calls, answers: new Array(calls.length), used: { bytes: 0 }, running: [] }
     const waiting = this.#answerFrom(batch, 0, request)
     return waiting === undefined ? replyToAll(batch) : waiting.then(() => replyToAll(batch))
   }
@@ -181,7 +182,7 @@ export class BodyServer {
         batch.running = []
         return before.then(() => this.#answerFrom(batch, index, request))
       }
-      const answer = this.#dispatcher.answer(call, request, batch.usedBytes)
+      const answer = this.#dispatcher.answer(call, request, batch.used)
       if (!(answer instanceof Promise)) {
         store(batch, index, call, answer)
         continue
@@ -199,15 +200,13 @@ interface Batch {
   readonly calls: readonly (Call | Refused)[]
   readonly answers: (Message | undefined)[]
   /** Size of all answers so far. */
-  usedBytes: number
+  readonly used: UsedBytes
   /** Reads without an answer. */
   running: Promise<void>[]
 }
 
 function store(batch: Batch, index: number, call: Call, answer: Message): void {
-  if (call.id === null) return
-  batch.answers[index] = answer
-  batch.usedBytes += answer.length
+  if (call.id !== null) batch.answers[index] = answer
 }
 
 function replyToAll({ answers }: Batch): Reply {

@@ -1,0 +1,38 @@
+//! Lists of logs: results of searches and filters.
+
+use crate::error::{ErrorCode, RpcError};
+use crate::json::JsonWriter;
+use crate::objects::log;
+use rhizome_chain::FoundLog;
+
+/// JSON array of logs, limited in bytes.
+pub(crate) struct LogList {
+    json: JsonWriter,
+    max_bytes: usize,
+}
+
+impl LogList {
+    /// Returns an empty list.
+    pub(crate) fn new(max_bytes: usize) -> Self {
+        let mut json = JsonWriter::with_capacity(1024);
+        json.begin_array();
+        Self { json, max_bytes }
+    }
+
+    /// Adds a log. Fails with -32012 if the list exceeds its limit: then it must be dropped.
+    pub(crate) fn push(&mut self, found: FoundLog<'_>, is_removed: bool) -> Result<(), RpcError> {
+        log::write(&mut self.json, found.log, &found.position, Some(is_removed));
+        // The closing bracket follows.
+        if self.json.len() < self.max_bytes {
+            return Ok(());
+        }
+        let message = format!("Filter returned more than {} bytes.", self.max_bytes);
+        Err(RpcError::new(ErrorCode::LogLimitExceeded, message))
+    }
+
+    /// Returns the JSON text.
+    pub(crate) fn finish(mut self) -> Vec<u8> {
+        self.json.end_array();
+        self.json.finish()
+    }
+}
