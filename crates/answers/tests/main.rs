@@ -11,6 +11,7 @@ mod golden_traces;
 mod head_cache;
 mod inline_calls;
 mod inline_searches;
+mod large_storage;
 mod mining;
 mod mining_and_events;
 mod node;

@@ -29,7 +29,7 @@ pub(crate) fn check(file: &Value, forks: &Value, case: &Value) -> Verdict {
     let limit = Limit::new(SIZE_LIMIT);
 
     let options = options_of(case)?;
-    let mut logs = StructLogs::new(options, limit, Deadline::none());
+    let mut logs = StructLogs::new(options, TraceShape::Reference, limit, Deadline::none());
     let traced = execute(&mut logs)?;
     compare("debug_traceTransaction", expect, |json| logs.write(json, &traced))?;
 

@@ -10,6 +10,7 @@ mod delta;
 mod memory_size;
 mod operations;
 mod queries;
+mod slot_listing;
 mod transient;
 mod undo;
 

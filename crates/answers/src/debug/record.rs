@@ -33,7 +33,7 @@ impl Recording<'_> {
         let explain = |error| limit.explain(error);
         let traced = match self.options.tracer {
             Tracer::StructLogs => {
-                let mut logs = StructLogs::new(*self.options, limit, self.deadline.clone());
+                let mut logs = StructLogs::new(*self.options, self.shape, limit, self.deadline.clone());
                 let inspection = Inspection { inspector: Some(&mut logs), changes_limit: None };
                 let traced = execute(inspection).map_err(explain)?.outcome;
                 logs.write(json, &traced)?;

@@ -10,16 +10,19 @@ use super::options::TraceOptions;
 use super::traced::Traced;
 use crate::error::RpcError;
 use crate::json::JsonWriter;
+use crate::options::TraceShape;
 use rhizome_evm::tracing::{Failure, FrameEnd, FrameStart, Inspector, Step, StepEnd, instruction_name};
 use rhizome_evm::{Deadline, End, ExecError, State};
 use rhizome_primitives::{Address, U256};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
 /// Maximum number of slots: the storage of larger contracts is not listed.
 const MAX_LISTED_SLOTS: usize = 10_000;
+/// Number of slots up to which the storage of a contract is counted. Counting further costs more than most traces.
+const MAX_COUNTED_SLOTS: usize = 20_000;
 /// Bytes of a slot in JSON.
 const SLOT_SIZE: usize = 136;
 /// Bytes of a step in JSON beside stack, memory and storage.
@@ -37,8 +40,8 @@ type Shared = Rc<RefCell<Cells>>;
 struct FrameLog {
     account: Address,
     cells: Shared,
-    /// The member `storageSize` of the result.
-    storage_size: usize,
+    /// The member `storageSize` of the result; `None` if the slots were not counted to the end.
+    storage_size: Option<usize>,
     /// The slot used by the preceding instruction.
     used: Option<U256>,
     /// Init code inside a transaction, and everything that it calls, is not shown.
@@ -50,7 +53,7 @@ struct Finished {
     account: Address,
     initial: Cells,
     last: Shared,
-    storage_size: usize,
+    storage_size: Option<usize>,
     output: Vec<u8>,
     failure: Option<Failure>,
     gas_used: u64,
@@ -60,12 +63,18 @@ struct Finished {
 /// The recorder.
 pub struct StructLogs {
     options: TraceOptions,
+    /// Counts all slots, however many they are.
+    counts_all: bool,
     deadline: Deadline,
     limit: Limit,
     steps: JsonWriter,
     /// Offsets in `steps` at which the text of a map belongs.
     maps: Vec<(usize, Shared)>,
     frames: Vec<FrameLog>,
+    /// Contracts with too many slots to be listed, until the transaction has executed that number of SSTORE instructions.
+    large: HashMap<Address, usize>,
+    /// SSTORE instructions so far.
+    stores: usize,
     /// Cost of the last step, which waits for its end.
     last_cost: Option<u64>,
     /// The first frame ended at an SLOAD or SSTORE without a slot on the stack.
@@ -74,17 +83,20 @@ pub struct StructLogs {
 }
 
 impl StructLogs {
-    /// Nothing recorded.
-    pub fn new(options: TraceOptions, limit: Limit, deadline: Deadline) -> Self {
+    /// Nothing recorded. In the shape of the reference, `storageSize` is exact for contracts of any size.
+    pub fn new(options: TraceOptions, shape: TraceShape, limit: Limit, deadline: Deadline) -> Self {
         let mut steps = JsonWriter::with_capacity(16 << 10);
         steps.begin_array();
         Self {
             options,
+            counts_all: shape == TraceShape::Reference,
             deadline,
             limit,
             steps,
             maps: Vec::new(),
             frames: Vec::new(),
+            large: HashMap::new(),
+            stores: 0,
             last_cost: None,
             has_top_ended_early: false,
             first: None,
@@ -120,7 +132,9 @@ impl StructLogs {
         json.key("result").bare_hex(output);
         json.key("error").text(&error);
         json.key("reverted").boolean(traced.end == End::Revert);
-        json.key("storageSize").number(first.storage_size as i64);
+        if let Some(size) = first.storage_size {
+            json.key("storageSize").number(size as i64);
+        }
         json.key("currentStorage");
         write_cells(json, &first.last.borrow());
         json.end_object();
@@ -146,11 +160,20 @@ impl StructLogs {
         }
     }
 
-    /// Returns the storage of an account before its frame: the slots, unless there are too many, and their number.
-    fn storage(&self, account: Address, state: &mut State) -> Result<(Cells, usize), ExecError> {
+    /// Returns the storage of an account before its frame: the slots, unless there are too many, and their number, unless there
+    /// are more than `most`.
+    fn storage(
+        &mut self,
+        account: Address,
+        most: usize,
+        state: &mut State,
+    ) -> Result<(Cells, Option<usize>), ExecError> {
         let mut cells = Cells::new();
         if !state.is_contract(account)? {
-            return Ok((cells, 0));
+            return Ok((cells, Some(0)));
+        }
+        if most <= MAX_COUNTED_SLOTS && self.large.get(&account).is_some_and(|stores| self.stores < *stores) {
+            return Ok((cells, None));
         }
         let (mut slots, mut count, mut is_late) = (Vec::new(), 0, false);
         state.visit_slots(account, &mut |slot| {
@@ -159,19 +182,25 @@ impl StructLogs {
                 slots.push(slot);
             }
             is_late = count % SLOTS_PER_CHECK == 0 && self.deadline.has_passed();
-            if is_late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if is_late || count > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         if is_late {
             return Err(ExecError::DeadlineExceeded);
         }
-        if count <= MAX_LISTED_SLOTS {
-            for slot in slots {
-                if let Some(word) = state.storage_word(account, &slot)? {
-                    cells.insert(slot, word);
+        match count.checked_sub(MAX_LISTED_SLOTS).filter(|surplus| *surplus > 0) {
+            Some(surplus) => {
+                // One instruction removes at most one slot.
+                self.large.insert(account, self.stores + surplus);
+            }
+            None => {
+                for slot in slots {
+                    if let Some(word) = state.storage_word(account, &slot)? {
+                        cells.insert(slot, word);
+                    }
                 }
             }
         }
-        Ok((cells, count))
+        Ok((cells, Some(count).filter(|count| *count <= most)))
     }
 }
 
@@ -192,7 +221,7 @@ impl FrameLog {
                 self.cells.borrow_mut().remove(&slot);
             }
         }
-        self.storage_size = self.cells.borrow().len();
+        self.storage_size = Some(self.cells.borrow().len());
         Ok(())
     }
 }
@@ -206,9 +235,14 @@ impl Inspector for StructLogs {
         let is_inner = start.depth > 0;
         let is_creation = start.kind.is_creation();
         let is_hidden = self.frames.last().is_some_and(|frame| frame.is_hidden) || is_inner && is_creation;
-        let (cells, storage_size) = match is_hidden {
-            true => (Cells::new(), 0),
-            false => self.storage(start.account, state)?,
+        // The storage of an inner frame is shown in its steps only.
+        let (cells, storage_size) = match (is_inner, is_hidden || self.options.hides_storage) {
+            (true, true) => (Cells::new(), None),
+            (true, false) => self.storage(start.account, MAX_COUNTED_SLOTS, state)?,
+            (false, _) => {
+                let most = if self.counts_all { usize::MAX } else { MAX_COUNTED_SLOTS };
+                self.storage(start.account, most, state)?
+            }
         };
         self.limit.take(SLOT_SIZE * cells.len())?;
         if !is_inner {
@@ -242,6 +276,7 @@ impl Inspector for StructLogs {
     }
 
     fn step_start(&mut self, step: &Step<'_>, state: &mut State) -> Result<(), ExecError> {
+        self.stores += usize::from(step.instruction == SSTORE);
         let Some(frame) = self.frames.last_mut().filter(|frame| !frame.is_hidden) else { return Ok(()) };
         frame.refresh(state)?;
         if matches!(step.instruction, SLOAD | SSTORE) {

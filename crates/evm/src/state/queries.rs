@@ -10,6 +10,7 @@ use rhizome_trie::keys::{self, KeyPart, StateKey};
 use super::access::AccountPart;
 use super::account::{AccountIndex, Deletion};
 use super::code::Code;
+use super::slot_listing::visit_in_parts;
 use super::{AccountId, Read, State};
 use crate::code::{self, ExecutableCode};
 
@@ -95,7 +96,8 @@ impl State {
         Ok(self.slot_at(record).current.bytes())
     }
 
-    /// Calls `visit` once for each present storage slot of a contract, until `visit` breaks.
+    /// Calls `visit` once for each present storage slot of a contract, until `visit` breaks. The cost depends on the number of
+    /// visited slots.
     pub fn visit_slots(
         &mut self,
         account: impl Into<AccountId>,
@@ -107,7 +109,7 @@ impl State {
         let loaded = self.account_at(index).parts.slots.clone();
         let mut is_stopped = false;
         if self.account_at(index).parts.deletion == Deletion::None {
-            reader.visit_keys(&prefix, &mut |key| {
+            visit_in_parts(reader.as_ref(), &prefix, &mut |key| {
                 let Some(StateKey { part: KeyPart::Slot(slot), .. }) = StateKey::parse(key) else {
                     return ControlFlow::Continue(());
                 };

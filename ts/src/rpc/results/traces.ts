@@ -94,7 +94,8 @@ const instructions = Type.Object(
     result: bareHex,
     error: text,
     reverted: Type.Boolean(),
-    storageSize: whole,
+    /** Absent if the contract has more than 20,000 slots and its code used none. */
+    storageSize: Type.Optional(whole),
     currentStorage: cells,
   },
   { title: 'InstructionTrace' },
