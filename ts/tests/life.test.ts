@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -73,6 +73,25 @@ describe('start and end', () => {
     const residentKb = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1])
     await node.stop()
     expect(residentKb / 1024).toBeLessThan(150)
+  })
+
+  test.runIf(process.platform === 'linux')('behavior: threads of executors are 5 nicer than the process', async () => {
+    const node = await NodeProcess.start(['--workers', '1'], undefined, { before: ['nice', '-n', '7'] })
+    const tasks = `/proc/${node.child.pid}/task`
+    const nicenessOf = (task: string | undefined): number => {
+      const stat = readFileSync(`${tasks}/${task}/stat`, 'utf8')
+      return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16])
+    }
+    const names = new Map(
+      readdirSync(tasks).map((task) => [readFileSync(`${tasks}/${task}/comm`, 'utf8').trim(), task]),
+    )
+    const main = nicenessOf(String(node.child.pid))
+    expect(main).toBeGreaterThanOrEqual(7)
+    for (const name of ['rhizome-pool-0', 'rhizome-trace-0']) {
+      expect(nicenessOf(names.get(name))).toBe(Math.min(19, main + 5))
+    }
+    expect(nicenessOf(names.get('rhizome-work-0'))).toBe(main)
+    await node.stop()
   })
 
   test('behavior: the banner shows network, address, accounts and keys', async () => {

@@ -11,10 +11,10 @@ use std::thread::JoinHandle;
 /// Stack size of a thread: contract calls nest 400 deep.
 const STACK_BYTES: usize = 64 << 20;
 
-/// Priority (`nice`) of these threads, below that of the workers: `eth_getBalance` must not wait for a log search. With 5
-/// they get a quarter of a processor that both kinds of threads need.
+/// Niceness of these threads above that of the workers: `eth_getBalance` must not wait for a log search. With 5 they get a
+/// quarter of a processor that both kinds of threads need, at any niceness of the process.
 #[cfg(target_os = "linux")]
-const NICENESS: i32 = 5;
+const ADDED_NICENESS: i32 = 5;
 
 /// Whether a job runs.
 pub(crate) enum JobOutcome {
@@ -145,5 +145,5 @@ fn start_rayon() {
 fn lower_priority() {
     // Linux has priorities of threads, other systems only of the whole process.
     #[cfg(target_os = "linux")]
-    let _refused = rustix::process::setpriority_process(None, NICENESS);
+    let _refused = rustix::process::nice(ADDED_NICENESS);
 }
