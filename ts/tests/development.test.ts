@@ -236,7 +236,7 @@ test('behavior: a chain with changed states and impersonated senders starts agai
   await node.result('hardhat_setNonce', [cow, '0x9'])
   await node.result('evm_mine')
   await node.stop()
-  const verified = await runCommand(['verify', '--from', '0', '--to', '2', ...data])
+  const verified = await runCommand(['verify', '--from', '0', '--to', '2', '--state', ...data])
   expect([verified.code, verified.errors]).toEqual([0, ''])
   node = await NodeProcess.start(data)
   expect(await node.result('eth_getTransactionByHash', [sent])).toMatchObject({ from: stranger })

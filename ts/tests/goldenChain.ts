@@ -53,7 +53,7 @@ export class GoldenChain {
     const { number, hash } = JSON.parse(info.output) as RecordedBlock
     if (number > 0) expect(hash).toBe(this.block(number).hash)
     const range = ['--from', `${Math.max(0, number - 5)}`, '--to', `${number}`]
-    const verified = await runCommand(['verify', ...range, ...flags])
+    const verified = await runCommand(['verify', ...range, '--state', ...flags])
     expect([verified.code, verified.errors]).toEqual([0, ''])
     const { keys, difference } = JSON.parse(verified.output) as { keys: number; difference: unknown }
     expect(difference).toBeNull()

@@ -153,6 +153,7 @@ export function runProgram(
   parameters: readonly string[],
   command = process.execPath,
   variables: Readonly<Record<string, string>> = {},
+  onStart: (child: ChildProcess) => unknown = () => undefined,
 ): Promise<ProgramResult> {
   return new Promise((resolve) => {
     const child = spawn(command, parameters, {
@@ -168,6 +169,7 @@ export function runProgram(
       errors += bytes
     })
     child.on('close', (code) => resolve({ code: code ?? -1, output, errors }))
+    onStart(child)
   })
 }
 

@@ -3,7 +3,22 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { runCommand, scratchFolder } from './node.ts'
+import { type ProgramResult, program, runCommand, runProgram, scratchFolder } from './node.ts'
+
+/** Runs a command and sends SIGTERM once its thread for blocks works. */
+async function signalled(parameters: readonly string[]): Promise<ProgramResult> {
+  return runProgram([program, ...parameters], process.execPath, {}, async (child) => {
+    const tasks = `/proc/${child.pid}/task`
+    const isWorking = () =>
+      readdirSync(tasks).some((task) => readFileSync(`${tasks}/${task}/comm`, 'utf8') === 'rhizome-blocks\n')
+    try {
+      while (!isWorking()) await new Promise((resolve) => setTimeout(resolve, 1))
+      child.kill('SIGTERM')
+    } catch {
+      // It has ended.
+    }
+  })
+}
 
 /** Number of the last imported block. */
 const lastBlock = 204
@@ -25,18 +40,30 @@ describe('rewind and verify', { timeout: 120_000 }, () => {
   })
 
   test('behavior: an imported chain is as stored', async () => {
-    const plain = await runCommand(['verify', '--from', '0', '--to', String(lastBlock), ...data])
+    const plain = await runCommand(['verify', '--from', '0', '--to', String(lastBlock), '--state', ...data])
     expect([plain.code, plain.errors]).toEqual([0, ''])
     expect(plain.output).toMatch(/^205 blocks and [1-9]\d+ keys of the state verified\n$/)
-    const part = await runCommand(['verify', '--from', '100', '--to', '120', '--json', ...data])
-    expect(part.code).toBe(0)
-    expect(JSON.parse(part.output)).toEqual({
-      from: 100,
-      to: 120,
-      blocks: 21,
-      keys: expect.any(Number),
-      difference: null,
-    })
+    const blocks = await runCommand(['verify', '--from', '100', '--to', '120', ...data])
+    expect([blocks.code, blocks.output]).toEqual([0, '21 blocks verified\n'])
+    const part = ['verify', '--from', '100', '--to', '120', '--json', ...data]
+    const result = { from: 100, to: 120, blocks: 21, difference: null }
+    const { code, output } = await runCommand(part)
+    expect([code, JSON.parse(output)]).toEqual([0, result])
+    const withState = await runCommand([...part, '--state'])
+    expect([withState.code, JSON.parse(withState.output)]).toEqual([0, { ...result, keys: expect.any(Number) }])
+  })
+
+  test('error: a verification that a signal ends is partial', async () => {
+    const flags = ['verify', '--from', '0', '--to', String(lastBlock), '--state', ...data]
+    for (const [json, output, errors] of [
+      [[], /^$/, /^rhizome: partial: \d+ blocks and \d+ keys of the state verified of 205 blocks, then stopped\n$/],
+      [['--json'], /^\{"from":0,"to":204,"blocks":\d+,"keys":\d+,"partial":true\}\n$/, /^$/],
+    ] as const) {
+      // A fast machine may be done before the signal.
+      await expect
+        .poll(() => signalled([...flags, ...json]), { timeout: 60_000 })
+        .toEqual({ code: 1, output: expect.stringMatching(output), errors: expect.stringMatching(errors) })
+    }
   })
 
   test('behavior: back, forth and at the same head', async () => {
@@ -46,17 +73,17 @@ describe('rewind and verify', { timeout: 120_000 }, () => {
       expect.stringMatching(/^from block 204 back to block 150 \(0x[0-9a-f]{64}\)\n$/),
     ])
     expect(await info()).toMatchObject({ number: 150, highestBlock: 150 })
-    expect((await runCommand(['verify', '--from', '1', '--to', '150', ...data])).code).toBe(0)
+    expect((await runCommand(['verify', '--from', '1', '--to', '150', '--state', ...data])).code).toBe(0)
     const again = await runCommand(['import', file, ...data])
     expect([again.code, again.output]).toEqual([0, 'blocks 204, best 54, side 0, known 150, head 204\n'])
     expect({ ...(await info()), diskBytes: 0 }).toEqual({ ...imported, diskBytes: 0 })
 
     const toGenesis = await runCommand(['rewind', '--to', '0', '--json', ...data])
     expect(JSON.parse(toGenesis.output)).toMatchObject({ from: lastBlock, to: 0 })
-    expect((await runCommand(['verify', '--from', '0', '--to', '0', ...data])).code).toBe(0)
+    expect((await runCommand(['verify', '--from', '0', '--to', '0', '--state', ...data])).code).toBe(0)
     expect((await runCommand(['import', file, ...data])).code).toBe(0)
     expect({ ...(await info()), diskBytes: 0 }).toEqual({ ...imported, diskBytes: 0 })
-    expect((await runCommand(['verify', '--from', '0', '--to', '204', ...data])).code).toBe(0)
+    expect((await runCommand(['verify', '--from', '0', '--to', '204', '--state', ...data])).code).toBe(0)
   })
 
   test('error: heights that are not there', async () => {

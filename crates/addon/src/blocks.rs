@@ -11,6 +11,7 @@ use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Result, Status};
 use napi_derive::napi;
 use rhizome_answers::{Answer, RpcError, block_archives, block_files, upkeep};
+use rhizome_chain::VerificationScope;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
@@ -122,20 +123,22 @@ pub fn rewind_chain(env: &Env, to: i64) -> Result<Object<'_>> {
     in_background(env, move |running| upkeep::rewind(&running.node, height(to)?))
 }
 
-/// Executes the main chain from one height to another again and compares the trie and the flat state of the head.
-/// Calls `onProgress(null, json)` for each valid block with `{number, hash}`, then periodically with `{keys}`.
-/// Resolves with `{"from","to","blocks","keys","difference"}`: the difference is null or
-/// `{"number","hash","field","expected","got"}`.
+/// Executes the main chain from one height to another again and compares, if `has_state`, the trie and the flat state of the
+/// head. Calls `onProgress(null, json)` for each valid block with `{number, hash}`, then periodically with `{keys, share}`.
+/// Resolves with `{"from","to","blocks","keys"?,"difference"}`: the difference is null or
+/// `{"number","hash","field","expected","got"}`, or `"partial":true` replaces it if the node was closed meanwhile.
 #[napi(catch_unwind, ts_return_type = "Promise<string>")]
 pub fn verify_blocks<'env>(
     env: &'env Env,
     from: i64,
     to: i64,
+    has_state: bool,
     #[napi(ts_arg_type = "(error: Error | null, progress: string) => void")] on_progress: Function<'_, String, ()>,
 ) -> Result<Object<'env>> {
     let report = report(&on_progress)?;
     in_background(env, move |running| {
-        upkeep::verify(&running.node, height(from)?, height(to)?, |line| report_progress(&report, running, line))
+        let scope = VerificationScope { from: height(from)?, to: height(to)?, has_state };
+        upkeep::verify(&running.node, scope, |line| report_progress(&report, running, line))
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::error::{Answer, RpcError};
 use crate::json::JsonWriter;
 use crate::node::Node;
-use rhizome_chain::{Verification, VerifiedPart};
+use rhizome_chain::{Verification, VerificationScope, VerifiedPart};
 use std::ops::ControlFlow;
 
 /// Removes all blocks above a height. The answer is `{"from","to","hash"}`: the heads before and after.
@@ -23,19 +23,24 @@ pub fn rewind(node: &Node, to: u64) -> Answer {
     Ok(json.finish())
 }
 
-/// Executes the main chain from one height to another again and compares the flat state of the head with its trie. `report`
-/// receives `{"number","hash"}` for each valid block, then `{"keys"}` at intervals, and returns whether to continue. Returns
-/// `{"from","to","blocks","keys","difference"}`; the difference is null or `{"number","hash","field","expected","got"}`.
-pub fn verify(node: &Node, from: u64, to: u64, mut report: impl FnMut(String) -> ControlFlow<()>) -> Answer {
-    let verified = node.chain().verify_range(from, to, |part| report(part_text(&part)));
-    let Verification { blocks, keys, difference } = verified.map_err(RpcError::internal)?;
+/// Executes blocks of the main chain again and compares, if the scope has it, the flat state of the head with its trie. `report`
+/// receives `{"number","hash"}` for each valid block, then `{"keys","share"}` at intervals, and returns whether to continue. Returns
+/// `{"from","to","blocks","keys"?,"difference"}`, with `"partial":true` in place of the difference if `report` has ended the
+/// verification. The difference is null or `{"number","hash","field","expected","got"}`.
+pub fn verify(node: &Node, scope: VerificationScope, mut report: impl FnMut(String) -> ControlFlow<()>) -> Answer {
+    let VerificationScope { from, to, has_state } = scope;
+    let verified = node.chain().verify_range(scope, |part| report(part_text(&part)));
+    let Verification { blocks, keys, difference, is_partial } = verified.map_err(RpcError::internal)?;
     let mut json = JsonWriter::with_capacity(512);
     json.begin_object();
     json.key("from").number(from.cast_signed());
     json.key("to").number(to.cast_signed());
     json.key("blocks").number(blocks.cast_signed());
-    json.key("keys").number(keys.cast_signed());
+    if has_state {
+        json.key("keys").number(keys.cast_signed());
+    }
     match difference {
+        None if is_partial => json.key("partial").boolean(true),
         None => json.key("difference").null(),
         Some(difference) => {
             json.key("difference").begin_object();
@@ -54,6 +59,6 @@ pub fn verify(node: &Node, from: u64, to: u64, mut report: impl FnMut(String) ->
 fn part_text(part: &VerifiedPart<'_>) -> String {
     match part {
         VerifiedPart::Block(record) => format!(r#"{{"number":{},"hash":"{}"}}"#, record.number(), record.hash),
-        VerifiedPart::State { keys } => format!(r#"{{"keys":{keys}}}"#),
+        VerifiedPart::State { keys, share } => format!(r#"{{"keys":{keys},"share":{share}}}"#),
     }
 }

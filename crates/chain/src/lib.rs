@@ -47,4 +47,4 @@ pub use txpool::{
     ACCOUNT_SLOTS, AdmittedTransaction, ByPrice, MAX_SIZE, PoolHead, PoolOptions, PoolRejection, PooledTransaction,
     Quota, SubPool, TransactionGas, TransactionPool,
 };
-pub use verification::{Difference, Verification, VerificationError, VerifiedPart};
+pub use verification::{Difference, Verification, VerificationError, VerificationScope, VerifiedPart};

@@ -1,5 +1,5 @@
-//! Executes a range of the best chain again and compares it with the headers and with everything stored about it. Then compares
-//! the flat state of the head with its trie.
+//! Executes a range of the best chain again and compares it with the headers and with everything stored about it. On request,
+//! compares the whole flat state of the head with its trie.
 
 mod flat_state;
 mod log_index;
@@ -42,15 +42,28 @@ pub struct Difference {
     pub got: String,
 }
 
+/// Scope of a verification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VerificationScope {
+    /// First block.
+    pub from: u64,
+    /// Last block.
+    pub to: u64,
+    /// Whether the state of the head is compared after the blocks. Takes as long as reading all of it.
+    pub has_state: bool,
+}
+
 /// Result of a verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verification {
     /// Number of blocks without a difference.
     pub blocks: u64,
-    /// Number of keys of the head's state without a difference. They are compared after the blocks.
+    /// Number of keys of the head's state without a difference.
     pub keys: u64,
     /// The first difference, if any.
     pub difference: Option<Difference>,
+    /// The verification was ended before it had covered its scope, and no difference was found until then.
+    pub is_partial: bool,
 }
 
 /// Part of the chain without a difference.
@@ -62,6 +75,8 @@ pub enum VerifiedPart<'a> {
     State {
         /// Number of keys.
         keys: u64,
+        /// Their estimated share of all keys, from 0 to 1.
+        share: f64,
     },
 }
 
@@ -111,22 +126,22 @@ impl<'a> ChainVerifier<'a> {
         Self { steps, last_trie: Mutex::default() }
     }
 
-    /// Executes the blocks of the best chain from `from` to `to`, both included, on the stored states before them. Compares the
-    /// results with the headers and with the stored receipts, senders, total difficulties, trie nodes, transaction index and log
-    /// index. Then compares the flat state of the head with its trie. `on_part` gets each verified part and may end the
-    /// verification. No block must be imported meanwhile. A state that was replaced by hand is not compared with the header, but
-    /// blocks are executed on it.
+    /// Executes blocks of the best chain on the stored states before them. Compares the results with the headers and with the stored
+    /// receipts, senders, total difficulties, trie nodes, transaction index and log index. `on_part` gets each verified part and may
+    /// end the verification. No block must be imported meanwhile. A state that was replaced by hand is not compared with the header,
+    /// but blocks are executed on it.
     pub(crate) fn verify_range(
         &self,
-        from: u64,
-        to: u64,
+        scope: VerificationScope,
         mut on_part: impl FnMut(VerifiedPart<'_>) -> ControlFlow<()>,
     ) -> Result<Verification, VerificationError> {
+        let VerificationScope { from, to, has_state } = scope;
         let head = self.steps.publisher.head().number();
         if from > to || to > head {
             return Err(VerificationError::Range { from, to, head });
         }
-        let mut found = Verification { blocks: 0, keys: 0, difference: None };
+        let mut found = Verification { blocks: 0, keys: 0, difference: None, is_partial: false };
+        let mut is_stopped = false;
         let mut number = from;
         let prepare = |number| self.stored_block(number);
         let end = read_ahead(from..=to, BLOCKS_AHEAD, prepare, |stored| {
@@ -142,14 +157,19 @@ impl<'a> ChainVerifier<'a> {
                 Ok((record, None)) => {
                     found.blocks += 1;
                     number += 1;
-                    let flow = on_part(VerifiedPart::Block(&record));
-                    if flow.is_break() { ControlFlow::Break(Ok(None)) } else { ControlFlow::Continue(()) }
+                    is_stopped = on_part(VerifiedPart::Block(&record)).is_break();
+                    if is_stopped { ControlFlow::Break(Ok(None)) } else { ControlFlow::Continue(()) }
                 }
             }
         });
         match end.transpose()? {
-            Some(difference) => Ok(Verification { difference, ..found }),
-            None => self.verify_head_state(found, on_part),
+            Some(Some(difference)) => Ok(Verification { difference: Some(difference), ..found }),
+            _ if is_stopped => {
+                let is_partial = has_state || number <= to;
+                Ok(Verification { is_partial, ..found })
+            }
+            _ if has_state => self.verify_head_state(found, on_part),
+            _ => Ok(found),
         }
     }
 
@@ -162,12 +182,16 @@ impl<'a> ChainVerifier<'a> {
         let (number, hash) = (head.number(), head.hash());
         let trie = head.snapshot().trie_after(&self.steps.archive, &head.record);
         let trie = trie.map_err(|source| VerificationError::State { number, source: Box::new(source) })?;
-        let compared =
-            flat_state::compare(&self.steps.archive.store, &trie, |keys| on_part(VerifiedPart::State { keys }));
+        let mut is_partial = false;
+        let compared = flat_state::compare(&self.steps.archive.store, &trie, |keys, share| {
+            let flow = on_part(VerifiedPart::State { keys, share });
+            is_partial = flow.is_break();
+            flow
+        });
         let (keys, mismatch) =
             compared.map_err(|source| VerificationError::State { number, source: Box::new(source) })?;
         let difference = mismatch.map(|(field, expected, got)| Difference { number, hash, field, expected, got });
-        Ok(Verification { keys, difference, ..found })
+        Ok(Verification { keys, difference, is_partial, ..found })
     }
 
     /// Reads a block from the database without the caches.

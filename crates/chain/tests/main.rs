@@ -36,7 +36,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flate2::read::GzDecoder;
-use rhizome_chain::{Chain, ChainConfig, DataDir, ImportOutcome, PreparedBlock};
+use rhizome_chain::{Chain, ChainConfig, DataDir, ImportOutcome, PreparedBlock, VerificationScope};
 use rhizome_primitives::{ChainSpec, hex};
 
 fn vectors_folder() -> PathBuf {
@@ -65,6 +65,11 @@ fn config(spec: ChainSpec, dir: Option<&Path>) -> ChainConfig {
 
 fn temporary(chain: &str) -> Arc<Chain> {
     Chain::open(config(spec(chain), None)).unwrap()
+}
+
+/// A verification of blocks and of the state of the head.
+fn with_state(from: u64, to: u64) -> VerificationScope {
+    VerificationScope { from, to, has_state: true }
 }
 
 fn import(chain: &Chain, line: &str) -> ImportOutcome {

@@ -9,7 +9,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use rhizome_chain::{Chain, ChainError, ProvenBlocks};
 use rhizome_primitives::{Address, I256};
 
-use crate::{config, import, lines, raw, spec, temporary};
+use crate::{config, import, lines, raw, spec, temporary, with_state};
 
 const CHAIN: &str = "uncles-and-reorgs";
 const ARRIVALS: &str = "uncles-and-reorgs.arrivals.txt.gz";
@@ -146,7 +146,8 @@ fn current_nodes_lead_to_the_same_states() {
             }
             compare(&all, &current, seed);
         }
-        let verified = current.verify_range(0, current.head().number(), |_| ControlFlow::Continue(())).unwrap();
+        let verified =
+            current.verify_range(with_state(0, current.head().number()), |_| ControlFlow::Continue(())).unwrap();
         assert_eq!((verified.difference, verified.blocks), (None, all.head().number() + 1));
         Ok(())
     };

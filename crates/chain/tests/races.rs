@@ -17,7 +17,7 @@ use rhizome_primitives::{
     Address, B256, Bytes, ChainSpec, I256, SignatureError, Transaction, U256, UnsignedTransaction, keccak256,
 };
 
-use crate::config;
+use crate::{config, with_state};
 
 const NOW: u64 = 1_700_000_000;
 const THREADS: u64 = 4;
@@ -216,6 +216,6 @@ fn concurrent_moves_of_the_head_leave_a_valid_chain() {
         assert!(pooled.nonce < chain.pool().next_nonce(&pooled.sender).unwrap());
     }
     chain.mine(NOW).unwrap();
-    let verification = chain.verify_range(0, chain.head().number(), |_| ControlFlow::Continue(())).unwrap();
+    let verification = chain.verify_range(with_state(0, chain.head().number()), |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(verification.difference, None);
 }

@@ -8,7 +8,7 @@ use rhizome_primitives::U256;
 use rhizome_trie::AccountState;
 use rhizome_trie::keys::{REMASC_SENDER, account_key};
 
-use crate::{import, lines, temporary};
+use crate::{import, lines, temporary, with_state};
 
 /// The nonce of the sender of REMASC transactions is the number of the block, so a state identifies its block.
 #[test]
@@ -61,13 +61,13 @@ fn stored_blocks_pass_all_checks_again() {
     lines("uncles-and-reorgs.arrivals.txt.gz").iter().for_each(|line| drop(import(&chain, line)));
     let head = chain.head().number();
     let (mut blocks, mut keys) = (0, 0);
-    let found = chain.verify_range(0, head, |part| {
+    let found = chain.verify_range(with_state(0, head), |part| {
         match part {
             VerifiedPart::Block(record) => {
                 assert_eq!(record.number(), blocks);
                 blocks += 1;
             }
-            VerifiedPart::State { keys: now } => keys = now,
+            VerifiedPart::State { keys: now, .. } => keys = now,
         }
         ControlFlow::Continue(())
     });

@@ -6,7 +6,7 @@ use rhizome_chain::{Chain, ImportOutcome, InvalidBlock, PreparedBlock};
 use rhizome_evm::State;
 use rhizome_primitives::{Address, Bytes, ChainSpec, I256, Transaction, U256, UnsignedTransaction, keccak256};
 
-use crate::config;
+use crate::{config, with_state};
 
 const NOW: u64 = 1_700_000_000;
 const RICH: Address = Address::repeat_byte(0x5e);
@@ -45,7 +45,7 @@ fn wei(amount: u64) -> I256 {
 
 /// Verifies everything; returns how many blocks that were.
 fn verified_blocks(chain: &Chain) -> u64 {
-    let verification = chain.verify_range(0, chain.head().number(), |_| ControlFlow::Continue(())).unwrap();
+    let verification = chain.verify_range(with_state(0, chain.head().number()), |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(verification.difference, None);
     verification.blocks
 }

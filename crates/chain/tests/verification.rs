@@ -3,13 +3,15 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use rhizome_chain::{Chain, ChainConfig, Verification, VerificationError};
+use rhizome_chain::{
+    BlockRecord, Chain, ChainConfig, Verification, VerificationError, VerificationScope, VerifiedPart,
+};
 use rhizome_primitives::{B256, Bytes, Receipt, U256, address, hex};
 use rhizome_storage::{BlockWrite, ChainIdentity, ChangeSet, HeadChange, NewNodes, Store, StoreOptions};
 use rhizome_trie::keys::{REMASC_SENDER, account_key};
 use rhizome_trie::{MemoryNodes, StateDelta, Trie, diff};
 
-use crate::{config, import, lines, spec, temporary};
+use crate::{config, import, lines, spec, temporary, with_state};
 
 const CHAIN: &str = "min-gas";
 const FILE: &str = "min-gas.blocks.txt.gz";
@@ -21,7 +23,7 @@ fn open(dir: &Path) -> std::sync::Arc<Chain> {
 }
 
 fn verify(chain: &Chain, from: u64, to: u64) -> Result<Verification, VerificationError> {
-    chain.verify_range(from, to, |_| ControlFlow::Continue(()))
+    chain.verify_range(with_state(from, to), |_| ControlFlow::Continue(()))
 }
 
 /// The stored data of a block, to be written again with changes.
@@ -227,6 +229,38 @@ fn ranges_off_the_chain_are_rejected() {
         let error = verify(&chain, from, to).unwrap_err();
         assert!(matches!(error, VerificationError::Range { head: 3, .. }), "{error}");
     }
-    let stopped = chain.verify_range(1, 3, |_| ControlFlow::Break(())).unwrap();
-    assert_eq!((stopped.blocks, stopped.difference), (1, None));
+}
+
+#[test]
+fn the_state_is_compared_on_request_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let chain = open(dir.path());
+    lines(FILE)[..3].iter().for_each(|line| drop(import(&chain, line)));
+    let found = chain.verify_range(VerificationScope { has_state: false, ..with_state(1, 3) }, |part| {
+        assert!(matches!(part, VerifiedPart::Block(_)));
+        ControlFlow::Continue(())
+    });
+    assert_eq!(found.unwrap(), Verification { blocks: 3, keys: 0, difference: None, is_partial: false });
+}
+
+#[test]
+fn a_verification_that_is_ended_is_partial() {
+    let dir = tempfile::tempdir().unwrap();
+    let chain = open(dir.path());
+    lines(FILE)[..3].iter().for_each(|line| drop(import(&chain, line)));
+    for (has_state, last, blocks, is_partial) in
+        [(false, 1, 1, true), (false, 3, 3, false), (true, 1, 1, true), (true, 3, 3, true), (true, 4, 3, false)]
+    {
+        let scope = VerificationScope { has_state, ..with_state(1, 3) };
+        let end = |record: &BlockRecord| {
+            if record.number() == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let found = chain.verify_range(scope, |part| match part {
+            VerifiedPart::Block(record) => end(record),
+            VerifiedPart::State { .. } => ControlFlow::Continue(()),
+        });
+        let found = found.unwrap();
+        assert_eq!((found.blocks, found.difference, found.is_partial), (blocks, None, is_partial));
+        assert_eq!(found.keys > 0, has_state && !is_partial);
+    }
 }

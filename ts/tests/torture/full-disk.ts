@@ -58,7 +58,7 @@ async function failDisk({ random, folder }: Round, library: string): Promise<voi
   await sent.expectAll(node)
   const head = Number(await node.result('eth_blockNumber'))
   expect(await node.stop()).toBe(0)
-  const verified = await runCommand(['verify', '--from', '0', '--to', `${head}`, '--json', ...flags])
+  const verified = await runCommand(['verify', '--from', '0', '--to', `${head}`, '--state', '--json', ...flags])
   expect([verified.code, verified.errors]).toEqual([0, ''])
   expect(JSON.parse(verified.output)).toMatchObject({ difference: null })
 }

@@ -52,7 +52,18 @@ async function cutPower({ random, folder }: Round, chain: GoldenChain, library: 
   const blocks = lines(rest.output)
   const last = blocks.length
   expect(blocks.filter(({ result }) => result === 'EXIST').length).toBeGreaterThanOrEqual(acknowledged)
-  const verify = ['verify', '--from', '0', '--to', `${last}`, '--chain', chain.specification, '--data-dir', data]
+  const verify = [
+    'verify',
+    '--from',
+    '0',
+    '--to',
+    `${last}`,
+    '--chain',
+    chain.specification,
+    '--data-dir',
+    data,
+    '--state',
+  ]
   const verified = await runProgram([program, ...verify, '--json'])
   expect([verified.code, verified.errors]).toEqual([0, ''])
   expect(JSON.parse(verified.output)).toMatchObject({ difference: null })

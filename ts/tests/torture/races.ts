@@ -66,7 +66,7 @@ async function round({ random, folder, timeMs }: Round): Promise<void> {
   } finally {
     await node.stop()
   }
-  const verified = await runCommand(['verify', '--from', '0', '--to', String(head), '--data-dir', data])
+  const verified = await runCommand(['verify', '--from', '0', '--to', String(head), '--state', '--data-dir', data])
   expect([verified.code, verified.errors]).toEqual([0, ''])
 }
 

@@ -25,7 +25,7 @@ use crate::mining::skipped_transaction::SkippedTransaction;
 use crate::mining::submission::{SubmissionError, SubmittedBlock};
 use crate::mining::{BlockTime, MineError, MinedBlock, SubmittedTransaction};
 use crate::txpool::{AdmittedTransaction, PoolRejection};
-use crate::verification::{ChainVerifier, Verification, VerificationError, VerifiedPart};
+use crate::verification::{ChainVerifier, Verification, VerificationError, VerificationScope, VerifiedPart};
 
 impl Chain {
     /// Validates, executes and stores a block, and makes it the best block if it is.
@@ -79,16 +79,15 @@ impl Chain {
         block_file::export(&self.archive, from, to.min(self.head().number()), file, on_block)
     }
 
-    /// Executes a range of the best chain again and compares it with everything stored about it, then compares the flat state of
-    /// the head with its trie. Writes nothing. `on_part` gets each verified part and may end the verification. No block must be
-    /// imported meanwhile.
+    /// Executes a range of the best chain again and compares it with everything stored about it; if the scope has the state, then
+    /// compares the flat state of the head with its trie. Writes nothing. `on_part` gets each verified part and may end the
+    /// verification. No block must be imported meanwhile.
     pub fn verify_range(
         &self,
-        from: u64,
-        to: u64,
+        scope: VerificationScope,
         on_part: impl FnMut(VerifiedPart<'_>) -> ControlFlow<()>,
     ) -> Result<Verification, VerificationError> {
-        ChainVerifier::new(&self.importer.steps).verify_range(from, to, on_part)
+        ChainVerifier::new(&self.importer.steps).verify_range(scope, on_part)
     }
 
     /// Makes the block of the best chain at `height` the head, deletes all blocks above it, on the best chain and off it, and

@@ -15,24 +15,31 @@ const REPORTED_KEYS: u64 = 10_000;
 const SHOWN_BYTES: usize = 64;
 
 /// Walks both in the order of the keys. Returns the number of equal keys and the first difference. `report` gets the number of keys
-/// from time to time and may end the comparison.
+/// and their share of all keys at intervals, and may end the comparison.
 pub(super) fn compare(
     store: &Store,
     trie: &Trie,
-    mut report: impl FnMut(u64) -> ControlFlow<()>,
+    mut report: impl FnMut(u64, f64) -> ControlFlow<()>,
 ) -> Result<(u64, Option<FieldMismatch>), ChainError> {
     let (mut rows, mut entries) = (store.flat_entries(), trie.entries());
     let mut keys = 0;
     loop {
-        match (entries.next().transpose()?, rows.next().transpose()?) {
+        let key = match (entries.next().transpose()?, rows.next().transpose()?) {
             (None, None) => return Ok((keys, None)),
-            (Some((key, value)), Some(row)) if is_same(&key, &value, &row) => keys += 1,
+            (Some((key, value)), Some(row)) if is_same(&key, &value, &row) => key,
             (entry, row) => return Ok((keys, Some(mismatch(store, entry, row)?))),
-        }
-        if keys % REPORTED_KEYS == 0 && report(keys).is_break() {
+        };
+        keys += 1;
+        if keys % REPORTED_KEYS == 0 && report(keys, share_below(&key)).is_break() {
             return Ok((keys, None));
         }
     }
+}
+
+/// Estimates the share of the keys up to a key: accounts are distributed evenly by the hash after the first byte.
+fn share_below(key: &[u8]) -> f64 {
+    let hash = key.get(1..5).and_then(|hash| <[u8; 4]>::try_from(hash).ok()).unwrap_or_default();
+    f64::from(u32::from_be_bytes(hash)) / f64::from(u32::MAX)
 }
 
 fn is_same(key: &[u8], value: &Bytes, row: &FlatEntry) -> bool {
