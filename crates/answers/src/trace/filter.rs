@@ -192,6 +192,50 @@ fn range(node: &Node, filter: &TraceFilter) -> Result<Range, RpcError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::AnswerOptions;
+    use rhizome_chain::{Chain, ChainConfig, DataDir};
+    use rhizome_primitives::ChainSpec;
+
+    /// Returns a node with blocks that have the REMASC transaction only.
+    fn node(blocks: u64) -> Node {
+        let config = ChainConfig::new(Arc::new(ChainSpec::regtest()), DataDir::Temporary);
+        let node = Node::new(Chain::open(config).unwrap(), AnswerOptions::document()).unwrap();
+        (0..blocks).for_each(|_| drop(node.chain().mine(node.now()).unwrap()));
+        node
+    }
+
+    fn traces(node: &Node, filter: &str) -> Vec<Value> {
+        let answer = answer(node, &TraceFilter::parse(filter).unwrap(), &Deadline::none()).unwrap();
+        serde_json::from_slice(&answer).unwrap()
+    }
+
+    #[test]
+    fn pages_are_parts_of_the_whole() {
+        let whole = traces(&node(6), "{}");
+        assert!(whole.len() >= 6);
+        let node = node(6);
+        for _ in 0..2 {
+            for (after, count) in [(0, 1), (3, 2), (1, 4), (5, 9), (6, 1), (99, 1)] {
+                let page = traces(&node, &format!(r#"{{"after":{after},"count":{count}}}"#));
+                let numbers =
+                    |traces: &[Value]| -> Vec<Value> { traces.iter().map(|one| one["blockNumber"].clone()).collect() };
+                let expected = &whole[after.min(whole.len())..(after + count).min(whole.len())];
+                assert_eq!(numbers(&page), numbers(expected), "{after} {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_traced_is_skipped_without_an_execution() {
+        let node = node(3);
+        let whole = traces(&node, "{}");
+        // The number is trusted: block 1 is not executed.
+        let first = BlockSubject::of_block(&node, &node.chain().main_block(1).unwrap().unwrap()).unwrap().unwrap();
+        let key = first.stored_key().unwrap();
+        assert_eq!(*node.caches().trace_counts.of(&key), [Some(1)]);
+        node.caches().trace_counts.add(key, 1, 0, 3);
+        assert_eq!(traces(&node, r#"{"after":3,"count":1}"#), whole[1..2]);
+    }
 
     #[test]
     fn reads_filters() {

@@ -12,7 +12,8 @@ use crate::tracing::transaction_trace::{self, TraceLocation, Window};
 use rhizome_evm::tracing::Inspection;
 use rhizome_evm::{BlockReplay, Deadline};
 
-/// Writes the traces of the wanted transactions as elements of an open array, as far as the window admits them.
+/// Writes the traces of the wanted transactions as elements of an open array, as far as the window admits them. Transactions that
+/// the window skips are executed only if their number of traces is unknown, or before a transaction that it admits.
 pub(super) fn write(
     node: &Node,
     json: &mut JsonWriter,
@@ -21,17 +22,29 @@ pub(super) fn write(
     window: &mut Window,
     deadline: &Deadline,
 ) -> Result<(), RpcError> {
-    let mut replay = subject.replay(node, deadline)?;
+    let counts = subject.stored_key().map(|key| node.caches().trace_counts.of(&key)).unwrap_or_default();
     let wanted = (0..subject.block().transactions.len()).filter(|index| is_wanted(*index));
+    let (mut replay, mut has_skipped) = (None, false);
     for index in wanted {
         if window.is_closed() {
             break;
         }
+        let count = counts.get(index).copied().flatten();
+        if count.is_some_and(|count| window.skips_all(count as usize)) {
+            has_skipped = true;
+            continue;
+        }
         if deadline.has_passed() {
             return Err(RpcError::timed_out());
         }
+        let started = match replay.take() {
+            Some(started) => started,
+            None if has_skipped => subject.replay_from(node, index, deadline)?,
+            None => subject.replay(node, deadline)?,
+        };
+        let replay = replay.insert(started);
         replay.advance_to(index)?;
-        write_next(node, json, subject, &mut replay, index, window)?;
+        write_next(node, json, subject, replay, index, window)?;
     }
     Ok(())
 }
@@ -64,6 +77,10 @@ fn write_next(
     let inspected = replay.step(inspection).map_err(|error| limit.explain(error))?;
     let traced = inspected.and_then(|inspected| subject.traced(index, inspected.outcome));
     let (Some(mut traced), Some((transaction, _))) = (traced, subject.transaction(index)) else { return Ok(()) };
+    if let Some(key) = subject.stored_key() {
+        let count = transaction_trace::object_count(&traced, &tree, shape);
+        node.caches().trace_counts.add(key, subject.block().transactions.len(), index, count);
+    }
     let mut location = subject.location(index, transaction);
     if shape == TraceShape::Reference {
         move_to_main_chain(node, &mut location, &mut traced)?;

@@ -115,7 +115,7 @@ impl BlockSubject {
     ) -> Result<BlockReplay<'s>, RpcError> {
         match &self.content {
             Content::Mined(record) => {
-                let key = ReplayKey { block: record.hash, parent_state: self.parent.state_root };
+                let key = self.replay_key(record);
                 let open = || node.state_at(&self.parent);
                 node.caches().replays.branch(key, self.replayed(node), index, &open, deadline)
             }
@@ -125,6 +125,18 @@ impl BlockSubject {
                 Ok(replay)
             }
         }
+    }
+
+    /// Returns the identity of the executions of a stored block; `None` for a pending block.
+    pub(crate) fn stored_key(&self) -> Option<ReplayKey> {
+        match &self.content {
+            Content::Mined(record) => Some(self.replay_key(record)),
+            Content::Pending(_) => None,
+        }
+    }
+
+    fn replay_key(&self, record: &BlockRecord) -> ReplayKey {
+        ReplayKey { block: record.hash, parent_state: self.parent.state_root }
     }
 
     fn replayed<'s>(&'s self, node: &'s Node) -> ReplayedBlock<'s> {

@@ -50,10 +50,41 @@ impl Window {
         is_open
     }
 
+    /// Skips a number of objects if the page begins behind them. Returns true if they are skipped.
+    pub(crate) fn skips_all(&mut self, count: usize) -> bool {
+        let is_skipped = count <= self.skip;
+        if is_skipped {
+            self.skip -= count;
+        }
+        is_skipped
+    }
+
     /// Whether nothing more is written.
     pub(crate) fn is_closed(&self) -> bool {
         self.take == 0
     }
+}
+
+/// Returns the number of objects of a transaction.
+pub(crate) fn object_count(traced: &Traced, tree: &CallTree, shape: TraceShape) -> usize {
+    let is_reference = shape == TraceShape::Reference;
+    match tree.root() {
+        None => 1 + traced.payments().len(),
+        Some(root) => {
+            let (mut count, mut open) = (1, visible(tree, root, is_reference));
+            while let Some(node) = open.pop().and_then(|index| tree.nodes.get(index)) {
+                count += 1;
+                open.extend(visible(tree, node, is_reference));
+            }
+            count
+        }
+    }
+}
+
+/// Returns the indexes of the calls below a call that are shown.
+fn visible(tree: &CallTree, node: &CallNode, is_reference: bool) -> Vec<usize> {
+    let is_shown = |index: &usize| !is_reference || tree.nodes.get(*index).is_some_and(CallNode::is_in_reference);
+    node.children.iter().copied().filter(is_shown).collect()
 }
 
 /// Writes the objects of a transaction as elements of an open array. Those of a call have no location.
@@ -149,11 +180,7 @@ impl TransactionTraceWriter<'_> {
     }
 
     fn visible(&self, node: &CallNode) -> Vec<usize> {
-        let nodes = node.children.iter().copied();
-        let is_shown = |index: &usize| {
-            !self.is_reference || self.tree.nodes.get(*index).is_some_and(|child| child.is_in_reference())
-        };
-        nodes.filter(is_shown).collect()
+        visible(self.tree, node, self.is_reference)
     }
 
     fn children(&mut self, parent: &CallNode) -> Result<(), RpcError> {
