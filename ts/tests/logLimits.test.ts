@@ -154,3 +154,15 @@ describe('limit of bytes: 4000 for an answer', () => {
     expect(codes.map((code) => code === -32011 || code === -32012)).toEqual([true, true])
   })
 })
+
+test('error: the pool is larger than an answer', async () => {
+  const node = await NodeProcess.start(['--mining', 'off'], '[rpc]\nmaxResponseBytes = 2000\n')
+  for (let round = 0; round < 8; round++) {
+    await node.result('eth_sendTransaction', [{ from: first, to: second, value: '0x1' }])
+  }
+  const methods = ['txpool_content', 'txpool_inspect', 'eth_pendingTransactions'].map((method) => node.ask(method, []))
+  const answers = await Promise.all(methods)
+  const tooLarge = { code: -32011, message: 'Response size limit of 2000 bytes exceeded' }
+  expect(answers.map(({ error }) => error)).toEqual([tooLarge, undefined, tooLarge])
+  await node.stop()
+})

@@ -1,7 +1,7 @@
 //! `eth_*` methods that are answered on the caller's thread.
 
 use crate::executors::sync;
-use crate::reply::Reply;
+use crate::reply::{Reply, size};
 use crate::text::Text;
 use napi::Result;
 use napi_derive::napi;
@@ -75,10 +75,10 @@ pub fn eth_syncing() -> Result<Reply> {
     sync(|_node| eth::syncing::answer())
 }
 
-/// Answers `eth_pendingTransactions`.
+/// Answers `eth_pendingTransactions` with at most `max_bytes`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
-pub fn eth_pending_transactions() -> Result<Reply> {
-    sync(eth::pending_transactions::answer)
+pub fn eth_pending_transactions(max_bytes: i64) -> Result<Reply> {
+    sync(|node| eth::pending_transactions::answer(node, size(max_bytes)?))
 }
 
 /// Answers `eth_getBalance`.

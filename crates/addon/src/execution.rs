@@ -69,18 +69,19 @@ pub fn eth_estimate_gas(
     })
 }
 
-/// Answers `eth_simulateV1`.
+/// Answers `eth_simulateV1` with at most `max_bytes`.
 #[napi(catch_unwind, ts_return_type = "Promise<string | Buffer>")]
 pub fn eth_simulate(
     env: &Env,
     #[napi(ts_arg_type = "string | object")] simulation: Text<USUAL_CALL>,
     block: String,
+    max_bytes: i64,
     deadline_ms: i64,
     token: i64,
 ) -> Result<Object<'_>> {
     pooled(env, deadline_ms, token, move |node, limit| {
         let (simulation, block) = (Simulation::parse(&simulation)?, BlockId::parse(&block)?);
-        eth::simulate_v1::answer(node, &simulation, &block, &limit.deadline)
+        eth::simulate_v1::answer(node, &simulation, &block, size(max_bytes)?, &limit.deadline)
     })
 }
 

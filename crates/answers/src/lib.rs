@@ -44,6 +44,7 @@ pub mod overrides;
 pub mod parameters;
 pub mod personal;
 mod replay;
+mod response_limit;
 mod revert;
 pub mod rsk;
 pub mod sco;

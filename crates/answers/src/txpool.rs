@@ -7,13 +7,15 @@ pub mod status;
 use crate::error::Answer;
 use crate::json::JsonWriter;
 use crate::node::Node;
+use crate::response_limit;
 use rhizome_chain::{PooledTransaction, SubPool};
 use rhizome_primitives::{Address, hex};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// `{pending, queued}`, each sender without `0x` -> nonce in decimal -> array of what `write` writes.
-fn tree(node: &Node, mut write: impl FnMut(&mut JsonWriter, &PooledTransaction)) -> Answer {
+/// `{pending, queued}`, each sender without `0x` -> nonce in decimal -> array of what `write` writes. Fails with -32011 above
+/// `max_bytes`.
+fn tree(node: &Node, max_bytes: usize, mut write: impl FnMut(&mut JsonWriter, &PooledTransaction)) -> Answer {
     let pool = node.chain().pool();
     let mut json = JsonWriter::new();
     json.begin_object();
@@ -29,6 +31,7 @@ fn tree(node: &Node, mut write: impl FnMut(&mut JsonWriter, &PooledTransaction))
                 json.key(&pooled.nonce.to_string()).begin_array();
                 write(&mut json, &pooled);
                 json.end_array();
+                response_limit::check(&json, max_bytes)?;
             }
             json.end_object();
         }

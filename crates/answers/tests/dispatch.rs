@@ -20,7 +20,7 @@ pub(crate) fn dispatch(node: &Node, method: &str, parameters: &[Value]) -> Answe
     match method {
         "eth_blockNumber" => eth::block_number::answer(node),
         "eth_getWork" => eth::get_work::answer(node),
-        "eth_pendingTransactions" => eth::pending_transactions::answer(node),
+        "eth_pendingTransactions" => eth::pending_transactions::answer(node, usize::MAX),
         "eth_getBalance" => eth::get_balance::answer(node, &address()?, &BlockId::parse(&block1)?),
         "eth_getCode" => eth::get_code::answer(node, &address()?, &BlockId::parse(&block1)?),
         "eth_getTransactionCount" => eth::get_transaction_count::answer(node, &address()?, &BlockId::parse(&block1)?),

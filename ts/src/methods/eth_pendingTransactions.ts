@@ -6,5 +6,5 @@ import { defineMethod } from './context.ts'
 export const eth_pendingTransactions = defineMethod({
   params: positional([]),
   result: values.listOf(chain.transaction),
-  answer: (context) => context.native.ethPendingTransactions(),
+  answer: (context, _none, request) => context.native.ethPendingTransactions(request.maxBytes),
 })

@@ -9,5 +9,7 @@ export const eth_simulateV1 = defineMethod({
   params: positional([simulation], [stateBlock]),
   result: values.listOf(chain.simulatedBlock),
   answer: (context, [simulation, block = 'latest'], request) =>
-    request.run((deadlineMs, token) => context.native.ethSimulate(simulation, block, deadlineMs, token)),
+    request.run((deadlineMs, token) =>
+      context.native.ethSimulate(simulation, block, request.maxBytes, deadlineMs, token),
+    ),
 })

@@ -6,5 +6,5 @@ export const txpool_content = defineMethod({
   params: positional([]),
   result: node.poolContent,
   answer: (context, _none, request) =>
-    request.run((deadlineMs, token) => context.native.txpoolContent(deadlineMs, token)),
+    request.run((deadlineMs, token) => context.native.txpoolContent(request.maxBytes, deadlineMs, token)),
 })

@@ -6,5 +6,5 @@ export const txpool_inspect = defineMethod({
   params: positional([]),
   result: node.poolTexts,
   answer: (context, _none, request) =>
-    request.run((deadlineMs, token) => context.native.txpoolInspect(deadlineMs, token)),
+    request.run((deadlineMs, token) => context.native.txpoolInspect(request.maxBytes, deadlineMs, token)),
 })

@@ -154,7 +154,7 @@ export declare function ethGetHeaderByHash(hash: string): string | Buffer
 /** Answers `eth_getHeaderByNumber`. */
 export declare function ethGetHeaderByNumber(block: string): string | Buffer
 
-/** Answers `eth_getLogs`. Answers inline if `may_run_inline` and few blocks have to be searched. */
+/** Answers `eth_getLogs` with at most `max_bytes`. Answers inline if `may_run_inline` and few blocks have to be searched. */
 export declare function ethGetLogs(filter: string | object, maxBytes: number, deadlineMs: number, token: number, mayRunInline: boolean): string | Buffer | Promise<string | Buffer>
 
 /**
@@ -217,8 +217,8 @@ export declare function ethMining(): string | Buffer
 /** Answers `eth_netHashrate`. */
 export declare function ethNetHashrate(): string | Buffer
 
-/** Answers `eth_pendingTransactions`. */
-export declare function ethPendingTransactions(): string | Buffer
+/** Answers `eth_pendingTransactions` with at most `max_bytes`. */
+export declare function ethPendingTransactions(maxBytes: number): string | Buffer
 
 /** Answers `eth_protocolVersion`. */
 export declare function ethProtocolVersion(): string | Buffer
@@ -238,8 +238,8 @@ export declare function ethSign(address: string, data: string | object, deadline
 /** Answers `eth_signTypedData_v4` for the hash of the data. */
 export declare function ethSignTypedData(address: string, hash: string): string | Buffer
 
-/** Answers `eth_simulateV1`. */
-export declare function ethSimulate(simulation: string | object, block: string, deadlineMs: number, token: number): Promise<string | Buffer>
+/** Answers `eth_simulateV1` with at most `max_bytes`. */
+export declare function ethSimulate(simulation: string | object, block: string, maxBytes: number, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `eth_submitHashrate`. */
 export declare function ethSubmitHashrate(): string | Buffer
@@ -354,7 +354,10 @@ export declare function leftOut(): string
 /** Reads the manifest of an archive without a node. Resolves with network, publisher and files. */
 export declare function listArchive(location: string, trust: string): Promise<string>
 
-/** Returns the matching logs of blocks (a JSON array of hashes); logs of removed blocks in reverse order and marked. */
+/**
+ * Returns the matching logs of blocks (a JSON array of hashes), at most `max_bytes`; logs of removed blocks in reverse order and
+ * marked.
+ */
 export declare function logsOfBlocks(hashes: string, filter: string, isRemoved: boolean, maxBytes: number): string | Buffer
 
 /** Returns the changes of the main chain since a block, at most `most` new blocks: `{"hashes","removed","cursor"}`. */
@@ -525,11 +528,11 @@ export declare function traceTransaction(hash: string, deadlineMs: number, token
 /** Returns the sender of a transaction to send, as JSON: an address or null. */
 export declare function transactionSender(transaction: string | object): string | Buffer
 
-/** Answers `txpool_content`. */
-export declare function txpoolContent(deadlineMs: number, token: number): Promise<string | Buffer>
+/** Answers `txpool_content` with at most `max_bytes`. */
+export declare function txpoolContent(maxBytes: number, deadlineMs: number, token: number): Promise<string | Buffer>
 
-/** Answers `txpool_inspect`. */
-export declare function txpoolInspect(deadlineMs: number, token: number): Promise<string | Buffer>
+/** Answers `txpool_inspect` with at most `max_bytes`. */
+export declare function txpoolInspect(maxBytes: number, deadlineMs: number, token: number): Promise<string | Buffer>
 
 /** Answers `txpool_status`. */
 export declare function txpoolStatus(): string | Buffer

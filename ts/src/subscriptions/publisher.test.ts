@@ -217,6 +217,18 @@ describe('the pool', () => {
     chain.mine('a')
     expect(one.take()).toEqual(['2: x', '1: head a'])
   })
+
+  test('behavior: many transactions are published over several turns, before the block after them', async () => {
+    const { chain, publisher, one } = setUp()
+    publisher.subscribe(one, heads)
+    publisher.subscribe(one, { kind: 'newPendingTransactions', isFull: false })
+    const names = Array.from({ length: 1000 }, (_none, index) => `n${index}`)
+    chain.pending.push(...names)
+    chain.mine('a')
+    expect(one.heard.length).toBeLessThan(1000)
+    for (let round = 0; round < 10; round++) await turn()
+    expect(one.take()).toEqual([...names.map((name) => `2: ${name}`), '1: head a'])
+  })
 })
 
 describe('subscriptions', () => {

@@ -7,6 +7,8 @@ import type { SubscriptionSource } from './source.ts'
 
 /** Number of blocks that are published in one turn of the event loop, so that other connections are served in between. */
 const blocksPerTurn = 32
+/** The same for transactions of the pool. Whole transactions of thousands may take hundreds of megabytes. */
+const transactionsPerTurn = 256
 
 /** Subscriptions as methods use them. */
 export interface SubscriptionPort {
@@ -56,11 +58,12 @@ export class Publisher implements SubscriptionPort {
     this.#registry.removeAll(subscriber)
   }
 
-  /** Publishes new blocks and transactions. */
+  /** Publishes new blocks and transactions. Blocks wait until the transactions before them are published. */
   publish(): void {
     try {
-      this.#publishPool()
-      this.#publishBlocks()
+      const isComplete = this.#publishPool()
+      if (isComplete) this.#publishBlocks()
+      else setImmediate(() => this.publish())
     } catch (error) {
       this.#report(error)
     }
@@ -79,11 +82,13 @@ export class Publisher implements SubscriptionPort {
     this.#position ??= this.#source.pendingPosition()
   }
 
-  #publishPool(): void {
+  /** Returns whether no transaction is left for the next turn. */
+  #publishPool(): boolean {
     if (!this.#registry.hasPool) this.#position = undefined
-    if (this.#position === undefined) return
-    const { hashes, position } = this.#source.pendingSince(this.#position)
-    this.#position = position
+    if (this.#position === undefined) return true
+    const { hashes: all, position } = this.#source.pendingSince(this.#position)
+    const hashes = all.slice(0, transactionsPerTurn)
+    this.#position = position - (all.length - hashes.length)
     const { pendingHashes, pendingTransactions } = this.#registry
     if (!pendingHashes.isEmpty) pendingHashes.tell(hashes.map((hash) => new Notification(JSON.stringify(hash))))
     if (!pendingTransactions.isEmpty) {
@@ -92,6 +97,7 @@ export class Publisher implements SubscriptionPort {
         hashes.map((hash) => this.#source.transaction(hash)),
       )
     }
+    return hashes.length === all.length
   }
 
   #publishBlocks(): void {

@@ -4,9 +4,10 @@ use crate::error::Answer;
 use crate::json::JsonWriter;
 use crate::node::Node;
 use crate::objects::transaction;
+use crate::response_limit;
 
-/// Executable transactions of the pool that this node's own accounts sent.
-pub fn answer(node: &Node) -> Answer {
+/// Executable transactions of the pool that this node's own accounts sent. Fails with -32011 above `max_bytes`.
+pub fn answer(node: &Node, max_bytes: usize) -> Answer {
     let form = node.options().transaction_form;
     let mut json = JsonWriter::new();
     json.begin_array();
@@ -14,6 +15,7 @@ pub fn answer(node: &Node) -> Answer {
     for waiting in node.chain().pool().pending_listed() {
         if own.contains(&waiting.sender) {
             transaction::write(&mut json, &waiting.transaction, &waiting.sender, None, form);
+            response_limit::check(&json, max_bytes)?;
         }
     }
     json.end_array();

@@ -6,6 +6,7 @@ use crate::json::JsonWriter;
 use crate::node::Node;
 use crate::objects::block::{TransactionList, write_simulated};
 use crate::objects::log;
+use crate::response_limit;
 use crate::revert;
 use crate::simulation::{self, SimulatedBlock, Simulation};
 use rhizome_chain::LogPosition;
@@ -16,8 +17,8 @@ const REVERTED: i64 = 3;
 /// Code of a call that halted (execution-apis).
 const HALTED: i64 = -32015;
 
-/// Blocks of calls on top of a block of the chain: each as a block object with `calls`.
-pub fn answer(node: &Node, request: &Simulation, at: &BlockId<'_>, deadline: &Deadline) -> Answer {
+/// Blocks of calls on top of a block of the chain: each as a block object with `calls`. Fails with -32011 above `max_bytes`.
+pub fn answer(node: &Node, request: &Simulation, at: &BlockId<'_>, max_bytes: usize, deadline: &Deadline) -> Answer {
     if !node.options().has_overrides {
         return Err(RpcError::invalid_params("State override is not allowed"));
     }
@@ -32,9 +33,16 @@ pub fn answer(node: &Node, request: &Simulation, at: &BlockId<'_>, deadline: &De
         let form = node.options().transaction_form;
         write_simulated(&mut json, &simulated.block, &simulated.senders, list, form, |json| {
             json.key("calls").begin_array();
-            (0..simulated.outcomes.len()).for_each(|index| write_call(json, simulated, index));
+            for index in 0..simulated.outcomes.len() {
+                // Rejected below.
+                if json.len() > max_bytes {
+                    break;
+                }
+                write_call(json, simulated, index);
+            }
             json.end_array();
         });
+        response_limit::check(&json, max_bytes)?;
     }
     json.end_array();
     Ok(json.finish())

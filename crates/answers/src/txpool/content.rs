@@ -9,16 +9,16 @@ use rhizome_primitives::{B256, U256};
 use std::collections::HashMap;
 
 /// The pool with whole transactions. `gasPrice` and `value` are DATA of the shortest bytes, zero is `0x00`. With
-/// `AnswerOptions::explains_waiting` each has a `reason` for waiting.
-pub fn answer(node: &Node) -> Answer {
+/// `AnswerOptions::explains_waiting` each has a `reason` for waiting. Fails with -32011 above `max_bytes`.
+pub fn answer(node: &Node, max_bytes: usize) -> Answer {
     if !node.options().explains_waiting {
-        return tree(node, |json, pooled| write(json, pooled, None));
+        return tree(node, max_bytes, |json, pooled| write(json, pooled, None));
     }
     let pending = node.chain().pending_block(node.now())?;
     let reasons = WaitReasons::new(&pending.block, &pending.skipped);
     let pool = node.chain().pool();
     let mut next_nonces = HashMap::new();
-    tree(node, |json, pooled| {
+    tree(node, max_bytes, |json, pooled| {
         // An account that cannot be read has no gap.
         let next =
             next_nonces.entry(pooled.sender).or_insert_with(|| pool.next_nonce(&pooled.sender).unwrap_or(u64::MAX));
