@@ -14,7 +14,8 @@ const usage = `npm run bench -- [OPTION]...
   --reference SCRIPT   starts a built reference node (rskj.sh); imports of the Bridge are measured beside it
   --entries N          growth: storage slots and accounts of the last state (default: 1000000, with --quick 200000)
   --memory MB          growth: limits the memory of all its imports
-  --node FILE          growth: the node of another checkout, its ts/rhizome.mjs
+  --node FILE          growth, fairness: the node of another checkout, its ts/rhizome.mjs
+  --case TEXT          fairness: only cases whose name contains the text; can be given more than once
   --data-dir DIR       growth: an empty data directory to keep
   --minutes N          also the soak, for N minutes (with --only soak: 10 by default)
   --json FILE          writes all results
@@ -116,6 +117,7 @@ for (const [name, path] of Object.entries(own)) {
       entries: options.entries,
       memory: options.memory,
       program: options.node,
+      cases: options.case,
       dataDir: options['data-dir'],
     },
   )
@@ -147,6 +149,7 @@ function readOptions() {
         without: { type: 'string' },
         reference: { type: 'string' },
         minutes: { type: 'string' },
+        case: { type: 'string', multiple: true },
         entries: { type: 'string' },
         memory: { type: 'string' },
         node: { type: 'string' },

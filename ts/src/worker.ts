@@ -46,7 +46,7 @@ function run(
   const log = requestLog(logger, logged)
   const counters =
     memory && new Counters(servedMethods(config.modules, isDevelopment(config), addressesOf(config)), memory)
-  if (counters !== undefined) watchLoopDelay(counters)
+  if (counters !== undefined) watchLoopDelay(counters, () => native.threadCpuMs() ?? performance.now())
   const appUse =
     counters && config.admin.enabled ? new AppUseCounter((use) => post({ kind: 'appUse', use })) : undefined
   const observe = (request: FinishedRequest): void => {

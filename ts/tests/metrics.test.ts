@@ -107,6 +107,7 @@ describe('/metrics', () => {
   test('behavior: the process is measured, too', async () => {
     expect(await at('process_resident_memory_bytes')).toBeGreaterThan(1e6)
     expect(await at('rhizome_worker_loop_delay_seconds{worker="1",quantile="0.99"}')).toBeGreaterThanOrEqual(0)
+    expect(await at('rhizome_worker_loop_work_seconds{worker="1"}')).toBeGreaterThanOrEqual(0)
   })
 
   test('behavior: the dashboard uses only served metrics, and all metrics of the node', async () => {

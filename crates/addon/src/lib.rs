@@ -37,6 +37,7 @@ pub mod rsk;
 pub mod sco;
 mod sending;
 pub mod text;
+pub mod thread_clock;
 pub mod trace;
 pub mod txpool;
 pub mod web3;

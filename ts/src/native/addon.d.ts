@@ -504,6 +504,9 @@ export declare function startNetwork(config: string): string | Buffer
 /** Stores an encrypted key and unlocks its account. Returns the address. */
 export declare function storeKey(key: string, encrypted: string): string | Buffer
 
+/** Returns the processor time of the calling thread in milliseconds. Null on systems where it is not known. */
+export declare function threadCpuMs(): number | null
+
 /** Answers `trace_block`. */
 export declare function traceBlock(block: string, deadlineMs: number, token: number): Promise<string | Buffer>
 

@@ -13,7 +13,14 @@ const cellsPerMethod = classes + 1
 const codeCounters = 32
 
 /** Gauges, in the order of their counters. */
-const gauges = ['httpConnections', 'refusedConnections', 'subscriptions', 'loopDelay99', 'loopDelayMaximum'] as const
+const gauges = [
+  'httpConnections',
+  'refusedConnections',
+  'subscriptions',
+  'loopDelay99',
+  'loopDelayMaximum',
+  'loopWorkMaximum',
+] as const
 export type GaugeName = (typeof gauges)[number]
 
 /** HTTP statuses with a separate counter; the last entry counts all others. */

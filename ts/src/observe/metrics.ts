@@ -97,6 +97,9 @@ function workerMetrics(counters: Counters, worker: number): MetricObject[] {
       { labels: { worker, quantile: '0.99' }, value: counters.gauge('loopDelay99') },
       { labels: { worker, quantile: '1' }, value: counters.gauge('loopDelayMaximum') },
     ]),
+    metric('rhizome_worker_loop_work_seconds', 'gauge', 'Longest delay in the last second, in processor time.', [
+      { labels: { worker }, value: counters.gauge('loopWorkMaximum') },
+    ]),
   ]
 }
 
