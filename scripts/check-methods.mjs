@@ -36,7 +36,7 @@ export function checkMethods(root) {
       (name) => `ts/src/native/addon.d.ts knows ${name}, which the addon does not export`,
     ),
     ...bound
-      .filter((name) => !new RegExp(`\\b(native|addon)\\.${name}\\b`).test(used))
+      .filter((name) => !new RegExp(`\\b(native|addon|loadAddon\\(\\))\\.${name}\\b`).test(used))
       .map((name) => `nobody calls ${name} of the addon`),
   ]
 }

@@ -168,7 +168,7 @@ describe('rewind and verify', { timeout: 120_000 }, () => {
     const bare = join(folder, 'bare')
     for (const [source, message] of [
       [join(folder, 'missing.txt'), /cannot be read \(ENOENT\)/],
-      [folder, /is a directory/],
+      [folder, /not an archive: its manifest does not exist/],
       [wrong, /wrong\.txt: line 1/],
       [later, /later\.txt: line 1/],
     ] as [string, RegExp][]) {

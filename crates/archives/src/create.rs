@@ -2,7 +2,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use rayon::prelude::*;
-use rhizome_blobs::{BlobError, BlobStore, BlobWriter};
+use rhizome_blobs::{BlobStore, BlobWriter};
 use rhizome_chain::{Chain, ChainError};
 use rhizome_primitives::B256;
 use secp256k1::SecretKey;
@@ -70,7 +70,7 @@ fn start(chain: &Chain, location: &BlobStore, key: &SecretKey) -> Result<Manifes
     let (chain_id, publisher) = (chain.spec().chain_id.into(), PublisherKey::of(key));
     let archive = match OpenArchive::open(location.clone(), Some(publisher)) {
         Ok(archive) => archive,
-        Err(ArchiveError::Blob(BlobError::NotFound { .. })) => {
+        Err(ArchiveError::NoManifest { .. }) => {
             return Ok(Manifest { chain_id, genesis, files: Vec::new(), publisher });
         }
         Err(error) => return Err(error),

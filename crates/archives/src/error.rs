@@ -31,6 +31,12 @@ pub enum ArchiveError {
         /// The rule.
         fault: String,
     },
+    /// The location has no manifest.
+    #[error("{location}: not an archive: its manifest does not exist")]
+    NoManifest {
+        /// The location.
+        location: String,
+    },
     /// The archive has blocks of another network.
     #[error("{location}: an archive of chain {chain_id} with genesis {genesis}, not of this network")]
     Network {

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use rhizome_blobs::{BlobFile, BlobStore};
+use rhizome_blobs::{BlobError, BlobFile, BlobStore};
 use rhizome_primitives::{B256, U256};
 
 use crate::error::ArchiveError;
@@ -39,7 +39,10 @@ pub(crate) struct BlockGroup {
 impl OpenArchive {
     /// Reads the manifest of an archive. Fails if another key than the trusted one signed it.
     pub fn open(location: BlobStore, trusted: Option<PublisherKey>) -> Result<Self, ArchiveError> {
-        let bytes = location.read_all(MANIFEST_NAME, MAX_MANIFEST_BYTES)?;
+        let bytes = location.read_all(MANIFEST_NAME, MAX_MANIFEST_BYTES).map_err(|error| match error {
+            BlobError::NotFound { .. } => ArchiveError::NoManifest { location: location.name().to_owned() },
+            error => error.into(),
+        })?;
         let file = format!("{}/{MANIFEST_NAME}", location.name());
         let manifest = Manifest::decode(&bytes).map_err(|fault| ArchiveError::damaged(&file, fault))?;
         if trusted.is_some_and(|trusted| trusted != manifest.publisher) {

@@ -1,5 +1,5 @@
-//! Eviction of the nodes that were not used recently: the memory of a trie stays bounded, and the nodes near the root, which every
-//! change uses, stay.
+//! Eviction of the nodes that were not used recently: the memory of a trie stays bounded, and the nodes near the root stay,
+//! because every change uses them.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::node::{Link, TrieNode};
 /// Number of distinct ages. Older nodes count as this old.
 const AGES: usize = 1 << 14;
 
-/// Nodes in memory, by their age: the number of changes of the trie since the last one that went through the node.
+/// Nodes in memory, by their age: the number of changes of the trie since a change last went through the node.
 struct NodeAges {
     now: u32,
     /// Number of saved nodes of each age.
@@ -32,7 +32,7 @@ impl NodeAges {
         self.count(&node.right);
     }
 
-    /// Returns the age from which nodes are evicted so that at most `nodes` stay, and the number of those that do.
+    /// Returns the age from which nodes are evicted so that at most `nodes` stay, and the number of nodes that stay.
     fn limit(&self, nodes: usize) -> (usize, usize) {
         let mut kept = self.unsaved;
         for (age, count) in self.saved.iter().enumerate() {
@@ -44,7 +44,7 @@ impl NodeAges {
         (AGES, kept)
     }
 
-    /// Returns the subtree without the nodes from an age on; `None` if it has none of them.
+    /// Returns the subtree without the nodes from an age on; `None` if there are no such nodes.
     fn without_old(&self, link: &Link, limit: usize) -> Option<Link> {
         let node = link.in_memory()?;
         if node.is_embeddable() {

@@ -245,8 +245,8 @@ impl Trie {
         rows
     }
 
-    /// Returns the same trie with at most `nodes` nodes in memory, those that were used most recently by changes and those that
-    /// are not saved, and their number.
+    /// Returns the same trie with at most `nodes` nodes in memory, and their number: all nodes that are not saved, and the nodes
+    /// that changes used most recently.
     pub fn evicted(&self, nodes: usize) -> (Trie, usize) {
         let (root, count) = eviction::without_least_used(&self.root, self.changes, nodes);
         (Trie { root, created: 0, ..self.clone() }, count)

@@ -7,6 +7,7 @@ use crate::node::Node;
 
 /// Dials a node from now on, until the node stops. Returns true.
 pub fn answer(node: &Node, url: &str) -> Answer {
-    network(node)?.add_peer(enode(url)?);
+    let enode = enode(url)?;
+    network(node)?.add_peer(enode);
     Ok(json::boolean(true))
 }

@@ -7,5 +7,6 @@ use crate::node::Node;
 
 /// Disconnects a node and does not dial it any more. Returns whether it was a peer or dialled.
 pub fn answer(node: &Node, url: &str) -> Answer {
-    Ok(json::boolean(network(node)?.remove_peer(&enode(url)?.id)))
+    let enode = enode(url)?;
+    Ok(json::boolean(network(node)?.remove_peer(&enode.id)))
 }
