@@ -15,6 +15,7 @@
 //! | `receipts` | block hash | transaction hashes and receipts |
 //! | `transactions` | transaction hash | hash and index of each block that holds it |
 //! | `logs` | kind, value, shard | blocks of the shard that have such a log |
+//! | `headers` | number and hash of a header that was received before its block | difficulty of the chain up to it, header |
 
 use rhizome_primitives::B256;
 use rocksdb::{
@@ -38,9 +39,24 @@ pub(crate) const HEIGHTS: &str = "heights";
 pub(crate) const RECEIPTS: &str = "receipts";
 pub(crate) const TRANSACTIONS: &str = "transactions";
 pub(crate) const LOGS: &str = "logs";
+pub(crate) const HEADERS: &str = "headers";
 /// Names of all columns.
-pub(crate) const NAMES: [&str; 13] =
-    [META, NODES, NODE_BATCHES, TRIE, VALUES, FLAT, CHANGES, HISTORY, BLOCKS, HEIGHTS, RECEIPTS, TRANSACTIONS, LOGS];
+pub(crate) const NAMES: [&str; 14] = [
+    META,
+    NODES,
+    NODE_BATCHES,
+    TRIE,
+    VALUES,
+    FLAT,
+    CHANGES,
+    HISTORY,
+    BLOCKS,
+    HEIGHTS,
+    RECEIPTS,
+    TRANSACTIONS,
+    LOGS,
+    HEADERS,
+];
 
 /// Key of the only row in the column `nodes`.
 pub(crate) const NODE_FILES_KEY: &[u8] = b"files";
@@ -57,6 +73,9 @@ pub(crate) const NODE_VERSIONS_KEY: &[u8] = b"node versions";
 /// Key of number, hash and state root of the block whose trie is in the column `trie`, in the column `default`.
 pub(crate) const FLUSHED_KEY: &[u8] = b"flushed trie";
 
+/// Key of number and hash of the last header of the best header chain, in the column `default`.
+pub(crate) const HEADER_TIP_KEY: &[u8] = b"header tip";
+
 /// Key of the banned addresses in the column `default`.
 pub(crate) const BANS_KEY: &[u8] = b"bans";
 
@@ -69,8 +88,8 @@ pub(crate) fn original_root_key(block: &B256) -> Vec<u8> {
     [ORIGINAL_ROOT_PREFIX, block.as_slice()].concat()
 }
 
-/// Returns the key of the row with the changes of a block.
-pub(crate) fn changes_key(number: u64, hash: &B256) -> [u8; 40] {
+/// Returns a key that starts with the height: of changes of a block, of a header.
+pub(crate) fn position_key(number: u64, hash: &B256) -> [u8; 40] {
     let mut key = [0; 40];
     let (first, last) = key.split_at_mut(8);
     first.copy_from_slice(&number.to_be_bytes());
@@ -139,6 +158,7 @@ pub(crate) fn descriptors(cache: &Cache, write_buffer_bytes: usize) -> Result<Ve
         column(LOGS, &|options, _| {
             options.set_merge_operator_associative("log shards", merge_shards);
         }),
+        column(HEADERS, &bulk),
     ]
     .into_iter()
     .collect()

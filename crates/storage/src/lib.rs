@@ -8,7 +8,8 @@
 //! Start reading at [`Store`] (`store.rs`: reads; `write.rs`: contents of a block write, rewinds), then `database.rs`
 //! (typed access to rows and nodes), `engine.rs` and `write_faults.rs` (opening and reopening, a disk that refuses
 //! writes), `columns.rs` (rows of each column and their tuning), `node_journal.rs` and `node_files.rs` (storage of
-//! trie nodes), `change_set.rs` and `history.rs` (changes of blocks, earlier states) and `log_index.rs` (log search).
+//! trie nodes), `change_set.rs` and `history.rs` (changes of blocks, earlier states), `log_index.rs` (log search) and
+//! `headers.rs` (headers ahead of their blocks).
 
 mod cached_nodes;
 mod change_set;
@@ -19,6 +20,7 @@ mod disk_probe;
 mod engine;
 mod error;
 mod flat;
+mod headers;
 mod history;
 mod history_key;
 mod index_segment;
@@ -47,6 +49,7 @@ pub use change_set::{ChangeSet, ReplacedState, StoredValue, ValueChange};
 pub use current_nodes::CurrentNodes;
 pub use error::StorageError;
 pub use flat::FlatEntry;
+pub use headers::{HeaderRow, HeaderWrite};
 pub use log_index::LogIndexQuery;
 pub use log_shard::LOG_SHARD_BLOCKS;
 pub use options::{ChainIdentity, Durability, NodeVersions, StoreOptions};

@@ -15,6 +15,7 @@ use crate::database::Database;
 use crate::disk_probe::PROBE_BYTES;
 use crate::engine::NODES_FOLDER;
 use crate::flat::{self, FlatEntry};
+use crate::headers::{self, HeaderRow};
 use crate::history;
 use crate::log_index::{self, LogIndexQuery};
 use crate::main_hashes::MainHashes;
@@ -198,6 +199,16 @@ impl Store {
         Ok(StateDelta { writes: writes.collect::<Result<_, StorageError>>()?, ..StateDelta::default() })
     }
 
+    /// Returns a header that was received before its block, by number and hash.
+    pub fn header(&self, number: u64, hash: &B256) -> Result<Option<HeaderRow>, StorageError> {
+        headers::get(&self.database, number, hash)
+    }
+
+    /// Returns number and hash of the last header of the best header chain; `None` if there is none.
+    pub fn header_tip(&self) -> Result<Option<(u64, B256)>, StorageError> {
+        headers::tip(&self.database)
+    }
+
     /// Returns the versions of trie nodes that the directory holds.
     pub fn node_versions(&self) -> NodeVersions {
         self.database.settings.options.node_versions
@@ -215,7 +226,7 @@ impl Store {
 
     /// Returns the changes that an executed block made to the state.
     pub fn changes(&self, number: u64, hash: &B256) -> Result<ChangeSet, StorageError> {
-        let key = columns::changes_key(number, hash);
+        let key = columns::position_key(number, hash);
         let found = self.database.decoded(CHANGES, &key, ChangeSet::decode)?;
         found.ok_or(StorageError::Missing { column: CHANGES, hash: *hash })
     }

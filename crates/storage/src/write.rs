@@ -12,6 +12,7 @@ use crate::columns::{
     VALUES,
 };
 use crate::disk_probe::PROBE_BYTES;
+use crate::headers::{self, HeaderWrite};
 use crate::node_journal::FlushError;
 use crate::options::NodeVersions;
 use crate::record::{self, FlushedTrie, HeightEntry};
@@ -187,7 +188,7 @@ impl Store {
         changes: &ChangeSet,
     ) -> Result<(), StorageError> {
         let engine = self.database.engine()?;
-        batch.put_cf(engine.column(CHANGES)?, columns::changes_key(number, hash), changes.encode());
+        batch.put_cf(engine.column(CHANGES)?, columns::position_key(number, hash), changes.encode());
         Ok(())
     }
 
@@ -374,6 +375,17 @@ impl Store {
             }
         }
         Ok(())
+    }
+
+    /// Writes headers that were received before their blocks, and the tip of the best header chain, in one batch. One caller at a
+    /// time, which need not be the writer of blocks.
+    pub fn write_headers(&self, headers: &[HeaderWrite<'_>], tip: (u64, B256)) -> Result<(), StorageError> {
+        headers::write(&self.database, headers, tip)
+    }
+
+    /// Deletes all headers below a height.
+    pub fn delete_headers_below(&self, number: u64) -> Result<(), StorageError> {
+        headers::delete_below(&self.database, number)
     }
 
     /// Replaces the banned peer addresses.

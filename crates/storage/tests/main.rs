@@ -4,6 +4,7 @@
 
 mod directory;
 mod flat_state;
+mod headers;
 mod history;
 mod logs;
 mod node_files;
