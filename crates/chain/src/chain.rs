@@ -25,6 +25,7 @@ use crate::error::{ChainError, ImportError};
 use crate::events::ChainEvent;
 use crate::head::Head;
 use crate::head::publisher::HeadPublisher;
+use crate::headers::HeaderChain;
 use crate::import::import_state::ImportState;
 use crate::import::importer::Importer;
 use crate::import::recovery;
@@ -52,6 +53,7 @@ pub struct Chain {
     settings: Arc<BlockSettings>,
     miner: Arc<Miner>,
     snapshots: Arc<Snapshots>,
+    headers: HeaderChain,
 }
 
 impl Chain {
@@ -88,7 +90,9 @@ impl Chain {
             templates: Mutex::new(BlockTemplates::default()),
         });
         let snapshots = Arc::new(Snapshots::new(Arc::clone(&archive), Arc::clone(&publisher), Arc::clone(&settings)));
-        Ok(Arc::new(Self { config, archive, publisher, importer, settings, miner, snapshots }))
+        let invalid = Arc::clone(&importer.invalid);
+        let headers = HeaderChain::open(Arc::clone(&config), Arc::clone(&archive), Arc::clone(&publisher), invalid)?;
+        Ok(Arc::new(Self { config, archive, publisher, importer, settings, miner, snapshots, headers }))
     }
 
     /// Returns the network.
@@ -104,6 +108,11 @@ impl Chain {
     /// Returns the best block. Never blocks.
     pub fn head(&self) -> Arc<Head> {
         self.publisher.head()
+    }
+
+    /// Returns the headers ahead of their blocks.
+    pub fn headers(&self) -> &HeaderChain {
+        &self.headers
     }
 
     /// Returns the transaction pool.

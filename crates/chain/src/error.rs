@@ -158,4 +158,12 @@ pub enum BlockDecodeError {
         /// Root of the transactions.
         computed: B256,
     },
+    /// The header names other uncles.
+    #[error("the header says uncles hash {header}, the uncles have {computed}")]
+    UnclesHash {
+        /// Hash in the header, in hex.
+        header: String,
+        /// Hash of the uncles.
+        computed: B256,
+    },
 }

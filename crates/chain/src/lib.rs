@@ -6,7 +6,7 @@
 //! Must not: know JSON, sockets or Node; decide the shape of an answer; read a clock other than the configured one.
 //!
 //! Start reading at `import` (a block from bytes to the best chain), then `import/rules` (consensus rules),
-//! `head/branch_change` (reorganisations), `archive` (reads), `mining` and `txpool`.
+//! `head/branch_change` (reorganisations), `headers` (headers ahead of their blocks), `archive` (reads), `mining` and `txpool`.
 
 mod archive;
 mod chain;
@@ -14,6 +14,7 @@ mod config;
 mod error;
 mod events;
 mod head;
+mod headers;
 mod import;
 mod mining;
 mod txpool;
@@ -28,10 +29,12 @@ pub use config::{ChainConfig, Clock, DataDir, OldStateRoots, ProvenBlocks};
 pub use error::{BlockDecodeError, ChainError, ImportError};
 pub use events::ChainEvent;
 pub use head::Head;
+pub use headers::{ChainedHeader, HeaderChain, HeaderFault, HeaderRun};
 pub use import::block_file::{BlockFileError, ExportError, ImportedLine, LineFault, LineResult};
 pub use import::block_stream::StreamedBlock;
 pub use import::invalid_block::InvalidBlock;
 pub use import::numbered_block::NumberedBlock;
+pub use import::orphan_blocks::{FutureBlocks, OrphanBlocks};
 pub use import::outcome::{BlockOrigin, ImportOutcome};
 pub use import::prepared_block::PreparedBlock;
 pub use mining::block_builder::skipped::WaitReasons;

@@ -20,6 +20,7 @@ mod block_files;
 mod development;
 mod directory;
 mod golden;
+mod headers;
 mod importer;
 mod logs;
 mod node_versions;

@@ -18,7 +18,7 @@ use crate::import::block_stream::{self, StreamedBlock};
 use crate::import::numbered_block::{self, NumberedBlock};
 use crate::import::outcome::{BlockOrigin, ImportOutcome};
 use crate::import::prepared_block::PreparedBlock;
-use crate::import::{rewind, state_change};
+use crate::import::{peer_blocks, rewind, state_change};
 use crate::mining::block_builder::{BuildError, PendingBlock};
 use crate::mining::block_templates::BlockTemplate;
 use crate::mining::skipped_transaction::SkippedTransaction;
@@ -36,6 +36,21 @@ impl Chain {
     /// [`Chain::import_block`] for a prepared block.
     pub fn import_prepared(&self, prepared: PreparedBlock) -> Result<ImportOutcome, ImportError> {
         self.importer.import(prepared, BlockOrigin::Caller)
+    }
+
+    /// Imports a block that another node sent. A block that cannot become the best block is stored without execution.
+    pub fn import_from_peer(&self, prepared: PreparedBlock) -> Result<ImportOutcome, ImportError> {
+        self.importer.import(prepared, BlockOrigin::Peer)
+    }
+
+    /// Imports blocks that other nodes sent, in order. `on_block` gets each result with the note of the block and may end the
+    /// import. Nothing is imported behind a block that is not. An error ends the import; the blocks before it stay imported.
+    pub fn import_from_peers<N: Send + 'static>(
+        &self,
+        blocks: impl Iterator<Item = (N, PreparedBlock)>,
+        on_block: impl FnMut(N, ImportOutcome) -> ControlFlow<()>,
+    ) -> Result<(), ImportError> {
+        peer_blocks::import(&self.importer, blocks, on_block)
     }
 
     /// Imports encoded blocks in order. `on_block` gets each result and may end the stream. An error ends the stream; the blocks

@@ -11,7 +11,7 @@ use crate::error::{BlockDecodeError, ChainError, ImportError};
 use crate::import::feed::{PreparedItem, feed};
 use crate::import::importer::Importer;
 use crate::import::invalid_block::InvalidBlock;
-use crate::import::outcome::ImportOutcome;
+use crate::import::outcome::{BlockOrigin, ImportOutcome};
 use crate::import::prepared_block::PreparedBlock;
 use crate::import::report::BlockReport;
 
@@ -177,14 +177,15 @@ pub(crate) fn import_parsed<T: Send>(
         Ok((note, block)) => PreparedItem { note: Ok(note), block: Some(block) },
         Err(fault) => PreparedItem { note: Err(fault), block: None },
     };
-    let fed = feed(importer, items, true, prepare, |note: Result<LineNote, LineFault>, report| {
+    let report = |note: Result<LineNote, LineFault>, report| {
         let line = match note.and_then(|note| note.imported(count + 1, report)) {
             Ok(line) => line,
             Err(fault) => return ControlFlow::Break(Some(fault)),
         };
         count += 1;
         on_line(&line).map_break(|()| None)
-    });
+    };
+    let fed = feed(importer, BlockOrigin::File, items, true, prepare, report);
     let fault = fed.unwrap_or_else(|error| Some(Some(ImportError::from(error).into())));
     fault.flatten().map_or(Ok(count), |fault| Err(BlockFileError { line: count + 1, fault }))
 }

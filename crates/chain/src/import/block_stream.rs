@@ -7,7 +7,7 @@ use rhizome_primitives::B256;
 use crate::error::{BlockDecodeError, ImportError};
 use crate::import::feed::{PreparedItem, feed};
 use crate::import::importer::Importer;
-use crate::import::outcome::ImportOutcome;
+use crate::import::outcome::{BlockOrigin, ImportOutcome};
 use crate::import::prepared_block::PreparedBlock;
 use crate::import::report::BlockReport;
 
@@ -37,7 +37,7 @@ pub(crate) fn import(
         Err(error) => PreparedItem { note: Err(error), block: None },
     };
     let mut position = 0;
-    let failure = feed(importer, blocks, false, prepare, |note, report| {
+    let failure = feed(importer, BlockOrigin::File, blocks, false, prepare, |note, report| {
         let (number, hash, result) = match (note, report) {
             (Err(error), _) => (None, None, Err(error)),
             (Ok((number, hash)), BlockReport::Done(Ok(outcome))) => (Some(number), Some(hash), Ok(outcome)),

@@ -55,6 +55,7 @@ fn stopped() -> BlockReport {
 /// already written are reported, too. `stops_at_failure`: nothing is imported behind a block that is not.
 pub(crate) fn feed<T: Send, N: Send + 'static, B>(
     importer: &Importer,
+    origin: BlockOrigin,
     items: impl Iterator<Item = T>,
     stops_at_failure: bool,
     prepare: impl Fn(T) -> PreparedItem<N> + Sync,
@@ -110,7 +111,7 @@ pub(crate) fn feed<T: Send, N: Send + 'static, B>(
         let (block_sender, block) = sync_channel(1);
         let (note_sender, note) = sync_channel(1);
         deliver(Delivery { item, block: block_sender, note: note_sender });
-        let report = importer.queue(block, BlockOrigin::File, &source)?;
+        let report = importer.queue(block, origin, &source)?;
         Ok(PendingItem { note, report })
     };
     match thread_pool() {

@@ -2,9 +2,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, channel, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel, sync_channel};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
@@ -12,20 +12,19 @@ use crate::error::{ChainError, ImportError};
 use crate::import::head_writer::HeadWriter;
 use crate::import::import_state::ImportState;
 use crate::import::invalid_blocks::InvalidBlocks;
+use crate::import::job_queue::{ImportCommand, ImportJob, JobQueue, QueuedBlock};
 use crate::import::outcome::{BlockOrigin, ImportOutcome};
 use crate::import::prepared_block::PreparedBlock;
 use crate::import::report::{BlockReport, BlockReporter, SourceControl};
 use crate::import::steps::ImportSteps;
 
-/// Jobs that wait in the queue. A source of blocks waits when it is full.
-const QUEUE_LENGTH: usize = 64;
+/// Time between two looks for commands while the next block is being prepared.
+const COMMAND_PERIOD: Duration = Duration::from_millis(5);
 
-/// Handle of the importer thread. Jobs run one at a time, in order. Must not be used from a job or a listener: both run on
-/// the thread itself.
+/// Handle of the importer thread. Jobs run one at a time: blocks in order, commands before the blocks that wait. Must not be used
+/// from a job or a listener: both run on the thread itself.
 pub(crate) struct Importer {
-    /// Present until the thread is to end.
-    queue: Option<SyncSender<ImportJob>>,
-    waiting: Arc<AtomicUsize>,
+    jobs: Arc<JobQueue>,
     thread: Option<JoinHandle<()>>,
     pub(crate) steps: Arc<ImportSteps>,
     pub(crate) invalid: Arc<InvalidBlocks>,
@@ -33,30 +32,16 @@ pub(crate) struct Importer {
     pub(crate) state: Arc<Mutex<ImportState>>,
 }
 
-enum ImportJob {
-    Block(QueuedBlock),
-    Command(Box<dyn FnOnce(&mut HeadWriter) + Send>),
-}
-
-/// A block in the queue.
-struct QueuedBlock {
-    origin: BlockOrigin,
-    /// Yields the block when it is prepared. `None` if the source has no block after all.
-    prepared: Receiver<Option<PreparedBlock>>,
-    reporter: BlockReporter,
-}
-
 impl Importer {
     /// Starts the thread.
     pub(crate) fn start(steps: Arc<ImportSteps>, state: ImportState) -> Result<Self, ChainError> {
-        let (queue, jobs) = sync_channel(QUEUE_LENGTH);
         let (state, invalid) = (Arc::new(Mutex::new(state)), Arc::new(InvalidBlocks::default()));
-        let waiting = Arc::new(AtomicUsize::new(0));
+        let jobs = Arc::new(JobQueue::default());
         let writer = HeadWriter::new(Arc::clone(&steps), Arc::clone(&state), Arc::clone(&invalid));
-        let jobs = JobQueue { jobs, waiting: Arc::clone(&waiting) };
-        let thread = thread::Builder::new().name("importer".into()).spawn(move || run(writer, &jobs));
+        let queue = Arc::clone(&jobs);
+        let thread = thread::Builder::new().name("importer".into()).spawn(move || run(writer, &queue));
         let thread = Some(thread.map_err(|source| ChainError::Thread { source })?);
-        Ok(Self { queue: Some(queue), waiting, thread, steps, invalid, state })
+        Ok(Self { jobs, thread, steps, invalid, state })
     }
 
     /// Runs a command on the thread and returns its result. No block is in flight meanwhile and nothing else moves the head.
@@ -66,7 +51,7 @@ impl Importer {
     ) -> Result<R, ChainError> {
         let (result, received) = sync_channel(1);
         // The caller waits for the result.
-        self.push(ImportJob::Command(Box::new(move |writer| drop(result.send(command(writer))))))?;
+        self.jobs.push_command(Box::new(move |writer| drop(result.send(command(writer)))))?;
         received.recv().map_err(|_stopped| ChainError::ImporterStopped)
     }
 
@@ -84,21 +69,15 @@ impl Importer {
     ) -> Result<Receiver<BlockReport>, ChainError> {
         let (report, received) = channel();
         let reporter = BlockReporter { report, source: Arc::clone(source) };
-        self.push(ImportJob::Block(QueuedBlock { origin, prepared, reporter }))?;
+        self.jobs.push_block(QueuedBlock { origin, prepared, reporter })?;
         Ok(received)
-    }
-
-    fn push(&self, job: ImportJob) -> Result<(), ChainError> {
-        self.waiting.fetch_add(1, Ordering::AcqRel);
-        let queue = self.queue.as_ref().ok_or(ChainError::ImporterStopped)?;
-        queue.send(job).map_err(|_stopped| ChainError::ImporterStopped)
     }
 }
 
 impl Drop for Importer {
     /// Waits until the thread has ended: it holds the database open.
     fn drop(&mut self) {
-        self.queue = None;
+        self.jobs.close();
         let Some(thread) = self.thread.take() else { return };
         // The last handle may be dropped by a job.
         if thread.thread().id() != thread::current().id() {
@@ -107,47 +86,54 @@ impl Drop for Importer {
     }
 }
 
-struct JobQueue {
-    jobs: Receiver<ImportJob>,
-    waiting: Arc<AtomicUsize>,
-}
-
-impl JobQueue {
-    /// Returns the next job. Before it waits, the blocks in flight are written. `None` when the chain is closed.
-    fn next(&self, writer: &mut HeadWriter) -> Option<ImportJob> {
-        let job = match self.jobs.try_recv() {
-            Ok(job) => Some(job),
-            Err(TryRecvError::Disconnected) => None,
-            Err(TryRecvError::Empty) => {
-                writer.settle();
-                self.jobs.recv().ok()
-            }
-        }?;
-        self.waiting.fetch_sub(1, Ordering::AcqRel);
-        Some(job)
-    }
-
-    fn has_more(&self) -> bool {
-        self.waiting.load(Ordering::Acquire) > 0
-    }
-}
-
 fn run(mut writer: HeadWriter, jobs: &JobQueue) {
-    while let Some(job) = jobs.next(&mut writer) {
-        // A panic is a defect: it is printed, and its caller gets an error because the result is missing.
-        let done = catch_unwind(AssertUnwindSafe(|| match job {
-            ImportJob::Command(command) => {
-                writer.settle();
-                command(&mut writer);
-            }
-            ImportJob::Block(QueuedBlock { origin, prepared, reporter }) => match prepared.recv() {
-                Ok(Some(block)) => writer.import_queued(block, origin, reporter, jobs.has_more()),
-                Ok(None) | Err(_) => writer.skip(reporter),
-            },
-        }));
-        if done.is_err() {
-            writer.reopen();
+    while let Some(job) = next_job(jobs, &mut writer) {
+        match job {
+            ImportJob::Command(command) => run_command(&mut writer, command),
+            ImportJob::Block(block) => import(&mut writer, block, jobs),
         }
     }
     writer.close();
+}
+
+/// Returns the next job. Before it waits, the blocks in flight are written. `None` when the chain is closed.
+fn next_job(jobs: &JobQueue, writer: &mut HeadWriter) -> Option<ImportJob> {
+    jobs.try_pop().or_else(|| {
+        guarded(writer, HeadWriter::settle);
+        jobs.pop()
+    })
+}
+
+fn run_command(writer: &mut HeadWriter, command: ImportCommand) {
+    guarded(writer, |writer| {
+        writer.settle();
+        command(writer);
+    });
+}
+
+fn import(writer: &mut HeadWriter, block: QueuedBlock, jobs: &JobQueue) {
+    let QueuedBlock { origin, prepared, reporter } = block;
+    // Commands do not wait for the preparation of a block.
+    let block = loop {
+        match prepared.recv_timeout(COMMAND_PERIOD) {
+            Ok(block) => break block,
+            Err(RecvTimeoutError::Disconnected) => break None,
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(command) = jobs.try_pop_command() {
+                    run_command(writer, command);
+                }
+            }
+        }
+    };
+    guarded(writer, |writer| match block {
+        Some(block) => writer.import_queued(block, origin, reporter, jobs.has_jobs()),
+        None => writer.skip(reporter),
+    });
+}
+
+/// Runs a job. A panic is a defect: it is printed, and its caller gets an error because the result is missing.
+fn guarded(writer: &mut HeadWriter, job: impl FnOnce(&mut HeadWriter)) {
+    if catch_unwind(AssertUnwindSafe(|| job(writer))).is_err() {
+        writer.reopen();
+    }
 }

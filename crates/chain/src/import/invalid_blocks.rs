@@ -7,7 +7,7 @@ use rhizome_primitives::B256;
 use crate::import::invalid_block::InvalidBlock;
 
 /// Number of hashes remembered.
-const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1023);
+const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(8_191);
 
 /// Hashes of blocks that were found invalid, each with the broken rule. Bounded: the least recently seen is evicted.
 pub(crate) struct InvalidBlocks(Mutex<LruCache<B256, String>>);

@@ -40,6 +40,8 @@ pub enum BlockOrigin {
     Caller,
     /// A file or stream of encoded blocks.
     File,
+    /// Another node sent the block.
+    Peer,
     /// This node mined the block.
     Mined,
     /// A miner submitted the proof of work of a block template.

@@ -4,7 +4,9 @@ use std::cell::OnceCell;
 
 use rayon::prelude::*;
 use rhizome_pow::{PowError, proof_of_work};
-use rhizome_primitives::{Address, B256, Block, ChainSpec, Rule, SignatureError, Transaction, U256, hex};
+use rhizome_primitives::{
+    Address, B256, Block, ChainSpec, Header, Rule, SignatureError, Transaction, U256, hex, keccak256, rlp,
+};
 use rhizome_trie::{TrieError, hashed_list_root};
 
 use crate::error::BlockDecodeError;
@@ -49,6 +51,21 @@ impl PreparedBlock {
         Self::new(Block::decode(raw, spec)?).with_matching_transactions(spec)
     }
 
+    /// Joins a header with the encoded lists of the transactions and uncles of its block. Fails if the header names others.
+    pub fn join(
+        header: &Header,
+        transactions: &[u8],
+        uncles: &[u8],
+        spec: &ChainSpec,
+    ) -> Result<Self, BlockDecodeError> {
+        let computed = keccak256(uncles);
+        if header.uncles_hash.as_ref() != computed.as_slice() {
+            return Err(BlockDecodeError::UnclesHash { header: hex::encode_prefixed(&header.uncles_hash), computed });
+        }
+        let block = rlp::list(&[&header.encode(), transactions, uncles].concat());
+        Self::decode(&block, spec)
+    }
+
     pub(crate) fn with_matching_transactions(self, spec: &ChainSpec) -> Result<Self, BlockDecodeError> {
         let header = &self.block.header.transactions_root;
         match self.transactions_root(spec) {
@@ -59,6 +76,11 @@ impl PreparedBlock {
             // A transaction longer than a trie value has no root: the import reports it.
             _ => Ok(self),
         }
+    }
+
+    /// Returns the size of the encoding in bytes.
+    pub fn size(&self) -> usize {
+        self.raw.len()
     }
 
     /// Returns the block.

@@ -1,0 +1,267 @@
+//! Headers ahead of their blocks: the best header chain, each header verified, kept on disk (docs/spec/p2p-additions.md, C.1
+//! and C.2).
+//!
+//! Headers name no uncles, so the difficulty of a header chain is a lower bound: that of the last stored block below it, plus
+//! the difficulties of the headers. The importer decides about blocks.
+
+mod header_run;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+use rhizome_pow::check_header;
+use rhizome_primitives::{B256, Header, U256, rlp};
+use rhizome_storage::HeaderWrite;
+
+use crate::archive::Archive;
+use crate::config::ChainConfig;
+use crate::error::ChainError;
+use crate::head::publisher::HeadPublisher;
+use crate::import::invalid_blocks::InvalidBlocks;
+
+pub use header_run::{HeaderFault, HeaderRun};
+
+/// Maximum number of headers ahead of their blocks that are read after a start.
+const MAX_RESUMED: usize = 131_072;
+/// Number of blocks after which the rows of their headers are deleted.
+const DELETED_TOGETHER: u64 = 4_096;
+
+/// A verified header with its position.
+#[derive(Debug)]
+pub struct ChainedHeader {
+    /// The header. In compressed form if its block is not stored.
+    pub header: Header,
+    /// Its hash.
+    pub hash: B256,
+    /// Lower bound of the difficulty of the chain up to and including it.
+    pub difficulty: U256,
+}
+
+/// The best header chain above the stored blocks.
+pub struct HeaderChain {
+    archive: Arc<Archive>,
+    publisher: Arc<HeadPublisher>,
+    invalid: Arc<InvalidBlocks>,
+    config: Arc<ChainConfig>,
+    /// Headers without a block, ascending. The parent of the first one is a stored block.
+    branch: RwLock<VecDeque<Arc<ChainedHeader>>>,
+    /// Height below which rows were deleted. Held while rows are written.
+    deleted: Mutex<u64>,
+}
+
+impl HeaderChain {
+    /// Reads the headers that the last run left.
+    pub(crate) fn open(
+        config: Arc<ChainConfig>,
+        archive: Arc<Archive>,
+        publisher: Arc<HeadPublisher>,
+        invalid: Arc<InvalidBlocks>,
+    ) -> Result<HeaderChain, ChainError> {
+        let branch = RwLock::new(stored_branch(&archive)?);
+        Ok(HeaderChain { archive, publisher, invalid, config, branch, deleted: Mutex::new(0) })
+    }
+
+    /// Returns the last header ahead of its block; `None` if there is none.
+    pub fn tip(&self) -> Option<Arc<ChainedHeader>> {
+        self.branch.read().back().map(Arc::clone)
+    }
+
+    /// Returns the number of headers ahead of their blocks.
+    pub fn len(&self) -> usize {
+        self.branch.read().len()
+    }
+
+    /// Whether no header is ahead of its block.
+    pub fn is_empty(&self) -> bool {
+        self.branch.read().is_empty()
+    }
+
+    /// Returns the number of the best validated header: that of the tip, or of the head if the tip is not heavier.
+    pub fn best_number(&self) -> u64 {
+        let head = self.publisher.head();
+        match self.tip() {
+            Some(tip) if tip.difficulty > head.record.total_difficulty => tip.header.number,
+            _ => head.number(),
+        }
+    }
+
+    /// Returns the first header without a block.
+    pub fn first(&self) -> Option<Arc<ChainedHeader>> {
+        self.branch.read().front().map(Arc::clone)
+    }
+
+    /// Returns the header at a height, of a header ahead of its block.
+    pub fn at(&self, number: u64) -> Option<Arc<ChainedHeader>> {
+        let branch = self.branch.read();
+        let first = branch.front()?.header.number;
+        branch.get(usize::try_from(number.checked_sub(first)?).ok()?).map(Arc::clone)
+    }
+
+    /// Returns a header by hash and number: one ahead of its block, or that of a stored block.
+    pub fn find(&self, number: u64, hash: &B256) -> Result<Option<Arc<ChainedHeader>>, ChainError> {
+        if let Some(header) = self.at(number).filter(|header| header.hash == *hash) {
+            return Ok(Some(header));
+        }
+        // A cache may still know a deleted block, so the database decides.
+        if !self.archive.store.has_block(hash)? {
+            return Ok(None);
+        }
+        let block = self.archive.known_ancestor(hash)?;
+        let (header, difficulty) = (block.header.clone(), block.total_difficulty);
+        Ok(Some(Arc::new(ChainedHeader { header, hash: *hash, difficulty }))
+            .filter(|found| found.header.number == number))
+    }
+
+    /// Whether a block or its header is known, and not known to be invalid.
+    pub fn has(&self, number: u64, hash: &B256) -> Result<bool, ChainError> {
+        let is_ahead = self.at(number).is_some_and(|header| header.hash == *hash);
+        Ok(is_ahead || self.archive.store.has_block(hash)?)
+    }
+
+    /// Whether a block was found invalid.
+    pub fn is_known_invalid(&self, hash: &B256) -> bool {
+        self.invalid.verdict(hash).is_some()
+    }
+
+    /// Checks a run of headers against its parent, the checkpoints and the blocks that were found invalid.
+    pub fn attach(&self, parent: &ChainedHeader, run: HeaderRun) -> Result<Vec<Arc<ChainedHeader>>, HeaderFault> {
+        let (spec, now) = (&self.config.spec, self.config.clock.now());
+        if let Some((lowest, _)) = run.headers.first() {
+            if lowest.parent() != Some(parent.hash) {
+                return Err(HeaderFault::Link { number: lowest.number });
+            }
+            let number = lowest.number;
+            check_header(lowest, &parent.header, spec, now).map_err(|rule| HeaderFault::Rule { number, rule })?;
+        }
+        if let Some(verdict) = self.invalid.verdict(&parent.hash) {
+            return Err(HeaderFault::KnownInvalid { number: parent.header.number, reason: verdict.to_string() });
+        }
+        let mut difficulty = parent.difficulty;
+        let mut attached = Vec::with_capacity(run.headers.len());
+        for (header, hash) in run.headers {
+            let number = header.number;
+            if let Some(verdict) = self.invalid.verdict(&hash) {
+                return Err(HeaderFault::KnownInvalid { number, reason: verdict.to_string() });
+            }
+            let checkpoints = &self.config.checkpoints;
+            if let Some((_, expected)) = checkpoints.iter().find(|(at, expected)| *at == number && *expected != hash) {
+                return Err(HeaderFault::Checkpoint { number, expected: *expected, found: hash });
+            }
+            difficulty = difficulty.saturating_add(header.difficulty_value());
+            attached.push(Arc::new(ChainedHeader { header, hash, difficulty }));
+        }
+        Ok(attached)
+    }
+
+    /// Whether headers weigh more than the best chain above their parent. Difficulties of headers are compared with those of
+    /// headers; equal ones count as more if `wins_ties`: uncles may decide.
+    pub fn is_heavier(&self, headers: &[Arc<ChainedHeader>], wins_ties: bool) -> Result<bool, ChainError> {
+        let Some(first) = headers.first() else { return Ok(false) };
+        let sum = |headers: &mut dyn Iterator<Item = U256>| headers.fold(U256::ZERO, U256::saturating_add);
+        let new = sum(&mut headers.iter().map(|header| header.header.difficulty_value()));
+        let (head, tip) = (self.publisher.head(), self.tip());
+        let mut own = U256::ZERO;
+        let mut numbers = first.header.number..=head.number();
+        if let Some(tip) = tip.filter(|tip| tip.difficulty > head.record.total_difficulty) {
+            let branch = self.branch.read();
+            let above = branch.iter().filter(|header| header.header.number >= first.header.number);
+            own = sum(&mut above.map(|header| header.header.difficulty_value()));
+            let base = branch.front().map_or(tip.header.number, |base| base.header.number);
+            numbers = first.header.number..=base.saturating_sub(1);
+        }
+        for number in numbers {
+            // Enough is enough: a long branch is not walked to its end.
+            if own > new {
+                break;
+            }
+            if let Some(block) = self.archive.main_record(number)? {
+                own = own.saturating_add(block.block.header.difficulty_value());
+            }
+        }
+        Ok(new > own || (wins_ties && new == own))
+    }
+
+    /// Makes verified headers the end of the best header chain, and writes them. Their parent is in the chain or a stored block;
+    /// headers above it are dropped.
+    pub fn adopt(&self, headers: &[Arc<ChainedHeader>]) -> Result<(), ChainError> {
+        let (Some(first), Some(last)) = (headers.first(), headers.last()) else { return Ok(()) };
+        let deleted = self.deleted.lock();
+        let encodings: Vec<Vec<u8>> = headers.iter().map(|header| header.header.encode_compressed()).collect();
+        let rows = headers.iter().zip(&encodings).map(|(header, encoding)| HeaderWrite {
+            number: header.header.number,
+            hash: header.hash,
+            difficulty: header.difficulty,
+            encoding,
+        });
+        self.archive.store.write_headers(&rows.collect::<Vec<_>>(), (last.header.number, last.hash))?;
+        drop(deleted);
+        let mut branch = self.branch.write();
+        branch.retain(|header| header.header.number < first.header.number);
+        // Headers of another branch that ends at a stored block.
+        if branch.back().is_some_and(|parent| Some(parent.hash) != first.header.parent()) {
+            branch.clear();
+        }
+        branch.extend(headers.iter().map(Arc::clone));
+        Ok(())
+    }
+
+    /// Removes the first headers if their blocks are stored.
+    pub fn skip_stored(&self) -> Result<(), ChainError> {
+        while let Some(first) = self.first()
+            && self.archive.store.has_block(&first.hash)?
+        {
+            self.advance(first.header.number)?;
+        }
+        Ok(())
+    }
+
+    /// Removes headers whose blocks are stored now, up to a height.
+    pub fn advance(&self, number: u64) -> Result<(), ChainError> {
+        let mut branch = self.branch.write();
+        while branch.front().is_some_and(|header| header.header.number <= number) {
+            branch.pop_front();
+        }
+        drop(branch);
+        let mut deleted = self.deleted.lock();
+        if number.saturating_sub(*deleted) >= DELETED_TOGETHER {
+            self.archive.store.delete_headers_below(number)?;
+            *deleted = number;
+        }
+        Ok(())
+    }
+
+    /// Removes the headers from a height on: a block there is invalid, or the chain is not heavier.
+    pub fn forget_from(&self, number: u64) -> Result<(), ChainError> {
+        let deleted = self.deleted.lock();
+        let mut branch = self.branch.write();
+        branch.retain(|header| header.header.number < number);
+        let head = self.publisher.head();
+        let tip = branch.back().map_or((head.number(), head.hash()), |tip| (tip.header.number, tip.hash));
+        drop(branch);
+        self.archive.store.write_headers(&[], tip)?;
+        drop(deleted);
+        Ok(())
+    }
+}
+
+/// Returns the headers from the first one without a block up to the stored tip. A header that is missing ends the chain: all of
+/// it is dropped.
+fn stored_branch(archive: &Archive) -> Result<VecDeque<Arc<ChainedHeader>>, ChainError> {
+    let mut branch = VecDeque::new();
+    let mut next = archive.store.header_tip()?;
+    while let Some((number, hash)) = next
+        && !archive.store.has_block(&hash)?
+    {
+        let stored = archive.store.header(number, &hash)?;
+        let Some(stored) = stored.filter(|_| branch.len() < MAX_RESUMED) else { return Ok(VecDeque::new()) };
+        let decoded =
+            rlp::decode_list(&stored.encoding).and_then(|item| Header::from_compressed_item(&item, &archive.spec));
+        let header = decoded.map_err(|source| ChainError::StoredBlock { hash, source })?;
+        let parent = header.parent();
+        branch.push_front(Arc::new(ChainedHeader { header, hash, difficulty: stored.difficulty }));
+        let Some(below) = number.checked_sub(1).zip(parent) else { return Ok(VecDeque::new()) };
+        next = Some(below);
+    }
+    Ok(branch)
+}
