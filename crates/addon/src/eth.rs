@@ -72,7 +72,7 @@ pub fn eth_accounts() -> Result<Reply> {
 /// Answers `eth_syncing`.
 #[napi(catch_unwind, ts_return_type = "string | Buffer")]
 pub fn eth_syncing() -> Result<Reply> {
-    sync(|_node| eth::syncing::answer())
+    sync(eth::syncing::answer)
 }
 
 /// Answers `eth_pendingTransactions` with at most `max_bytes`.

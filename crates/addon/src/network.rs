@@ -5,7 +5,7 @@ use crate::reply::{Reply, refusal};
 use napi::Result;
 use napi_derive::napi;
 use rhizome_answers::{Node, RpcError, admin};
-use rhizome_net::{ChainStatus, NetworkOptions, NodeKey, PeerNetwork, node_key_in, random_node_key};
+use rhizome_net::{NetworkOptions, NodeKey, PeerNetwork, node_key_in, random_node_key};
 use serde::Deserialize;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -59,8 +59,7 @@ impl NetworkConfig {
             exempts_local: chain.spec().is_development(),
             ..NetworkOptions::new(self.key()?, chain.spec().network_id.into(), genesis)
         };
-        let status = Arc::new(move || ChainStatus::of(&chain));
-        PeerNetwork::start_idle(options, status, Arc::clone(node.standing())).map_err(RpcError::internal)
+        PeerNetwork::join(options, chain, Arc::clone(node.standing())).map_err(RpcError::internal)
     }
 }
 

@@ -5,9 +5,11 @@
 //! limits, and hands over messages as [`PeerEvent`]s. A receiver that is slow stops the reading of sockets; no message is
 //! dropped.
 //!
+//! `dispatch` passes messages on to `sync`, which keeps the chain of the node up to date.
+//!
 //! Must not: know JSON or Node; decode blocks or transactions on its threads; decide about consensus.
 //!
-//! Start with `network`, then `peer/connection`.
+//! Start with `network`, then `peer/connection` and `sync/task`.
 
 mod address_group;
 mod admission;
@@ -15,6 +17,7 @@ mod bans;
 mod close_reason;
 mod dialler;
 mod discovery;
+mod dispatch;
 mod error;
 mod listener;
 mod local_chain;
@@ -25,8 +28,8 @@ mod node_list;
 mod options;
 mod peer;
 mod registry;
-
 mod standing;
+mod sync;
 mod token_bucket;
 mod traffic;
 
@@ -43,4 +46,5 @@ pub use peer::outbox::SendError;
 pub use peer::{Peer, PeerDirection};
 pub use rhizome_wire::session::{Enode, EnodeError, HostPort, NodeId, NodeKey};
 pub use standing::{PeerScore, PeerStanding, PunishmentRule, ScoreEvent, ScoredPeer};
+pub use sync::SyncStatus;
 pub use traffic::{MESSAGE_NAMES, Messages, PeerTraffic};

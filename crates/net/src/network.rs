@@ -2,20 +2,23 @@
 
 use crate::close_reason::CloseReason;
 use crate::error::NetworkError;
-use crate::local_chain::StatusSource;
+use crate::local_chain::{ChainStatus, StatusSource};
 use crate::network_state::NetworkState;
 use crate::node_list::{ANCHORS, ListedNode};
 use crate::options::NetworkOptions;
 use crate::peer::events::PeerEvent;
 use crate::peer::{Peer, PeerDirection};
 use crate::standing::{PeerStanding, ScoreEvent};
-use crate::{dialler, discovery, listener};
+use crate::sync::{self, SyncProgress, SyncStatus};
+use crate::{dialler, discovery, dispatch, listener};
 use parking_lot::Mutex;
+use rhizome_chain::Chain;
 use rhizome_wire::session::{Enode, HostPort, NodeId};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
@@ -27,10 +30,23 @@ const FAREWELL_TIME: Duration = Duration::from_millis(700);
 /// Time for the threads to end after that.
 const THREAD_TIME: Duration = Duration::from_millis(250);
 
+/// Events of peers that wait to be passed on.
+const EVENTS: usize = 256;
+
 /// The running network. Stops when it is dropped.
 pub struct PeerNetwork {
     shared: Arc<NetworkState>,
     runtime: Mutex<Option<Runtime>>,
+    /// The synchronized chain, if there is one.
+    synchronized: Option<SynchronizedChain>,
+}
+
+/// Chain that follows the peers of the network.
+struct SynchronizedChain {
+    chain: Arc<Chain>,
+    progress: Arc<SyncProgress>,
+    /// Feeds the importer. Ends after the runtime.
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl PeerNetwork {
@@ -59,20 +75,33 @@ impl PeerNetwork {
         }
         runtime.spawn(dialler::dial(Arc::clone(&shared)));
         runtime.spawn(close_banned(Arc::clone(&shared)));
-        Ok(PeerNetwork { shared, runtime: Mutex::new(Some(runtime)) })
+        Ok(PeerNetwork { shared, runtime: Mutex::new(Some(runtime)), synchronized: None })
     }
 
-    /// Starts without a subprotocol: messages are read and have no effect.
-    pub fn start_idle(
+    /// Starts the network of a node. Its chain follows that of the peers.
+    pub fn join(
         options: NetworkOptions,
-        status: StatusSource,
+        chain: Arc<Chain>,
         standing: Arc<PeerStanding>,
     ) -> Result<PeerNetwork, NetworkError> {
-        let (events, mut received) = mpsc::channel(1);
-        let network = PeerNetwork::start(options, status, standing, events)?;
+        let (events, received) = mpsc::channel(EVENTS);
+        let announced = Arc::clone(&chain);
+        let status = Arc::new(move || ChainStatus::of(&announced));
+        let mut network = PeerNetwork::start(options, status, standing, events)?;
+        let (senders, handlers) = dispatch::channels();
+        let progress = Arc::new(SyncProgress::default());
+        let shared = &network.shared;
+        let (task, thread) =
+            sync::synchronize(Arc::clone(shared), Arc::clone(&chain), Arc::clone(&progress), handlers.sync)
+                .map_err(NetworkError::Threads)?;
         if let Some(runtime) = &*network.runtime.lock() {
-            runtime.spawn(async move { while received.recv().await.is_some() {} });
+            runtime.spawn(dispatch::dispatch(Arc::clone(shared), received, senders));
+            runtime.spawn(task);
+            for mut unused in [handlers.server, handlers.relay] {
+                runtime.spawn(async move { while unused.recv().await.is_some() {} });
+            }
         }
+        network.synchronized = Some(SynchronizedChain { chain, progress, thread: Mutex::new(Some(thread)) });
         Ok(network)
     }
 
@@ -86,10 +115,19 @@ impl PeerNetwork {
             std::thread::sleep(Duration::from_millis(2));
         }
         runtime.shutdown_timeout(THREAD_TIME);
+        let thread = self.synchronized.as_ref().and_then(|synchronized| synchronized.thread.lock().take());
+        // A panic was printed.
+        thread.map(JoinHandle::join);
         if let Some(path) = &self.shared.options.nodes_file {
             // Without the file the next start takes longer to find peers.
             let _ = self.shared.nodes.lock().write(path, &anchors);
         }
+    }
+
+    /// Returns the progress of the synchronization; `None` without a chain.
+    pub fn sync_status(&self) -> Option<SyncStatus> {
+        let synchronized = self.synchronized.as_ref()?;
+        Some(synchronized.progress.status(&synchronized.chain))
     }
 
     /// Returns the outbound peers with the longest connections.

@@ -7,6 +7,7 @@ mod frame_clock;
 pub(crate) mod frame_writer;
 pub(crate) mod handshake;
 pub(crate) mod inbox;
+pub(crate) mod message_budget;
 pub(crate) mod outbox;
 mod reader;
 
@@ -15,10 +16,12 @@ use crate::local_chain::RemoteStatus;
 use crate::options::Limits;
 use crate::traffic::PeerTraffic;
 use inbox::Inbox;
+use message_budget::MessageBudget;
 use outbox::{Outbox, SendError};
 use parking_lot::Mutex;
 use rhizome_primitives::{B256, U256};
-use rhizome_wire::session::{Hello, NodeId, SharedCapabilities};
+use rhizome_wire::rsk::StatusMessage;
+use rhizome_wire::session::{Hello, NodeId, SharedCapabilities, codes};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
@@ -54,6 +57,9 @@ pub struct Peer {
     pub traffic: PeerTraffic,
     pub(crate) outbox: Outbox,
     pub(crate) inbox: Inbox,
+    /// Messages of rsk/62 that the peer takes.
+    pub(crate) budget: MessageBudget,
+    best: Mutex<Option<StatusMessage>>,
     status: Mutex<Option<RemoteStatus>>,
     close_reason: Mutex<Option<CloseReason>>,
     closing: Notify,
@@ -80,6 +86,8 @@ impl Peer {
             traffic: PeerTraffic::default(),
             outbox: Outbox::new(limits.outbox_bytes, limits.outbox_messages),
             inbox: Inbox::new(limits),
+            budget: MessageBudget::new(shared.has_rhizome),
+            best: Mutex::new(None),
             status: Mutex::new(None),
             close_reason: Mutex::new(None),
             closing: Notify::new(),
@@ -94,6 +102,24 @@ impl Peer {
     /// Queues a message as soon as the queue has room. Fails if the connection ends.
     pub async fn send(&self, code: u8, payload: Vec<u8>) -> Result<(), SendError> {
         self.outbox.push(code, payload).await
+    }
+
+    /// Queues a message of rsk/62 within the budget of the peer. `reserve`: messages of this minute that are left to others. Fails
+    /// without an effect.
+    pub(crate) fn try_send_rsk(&self, payload: Vec<u8>, reserve: u32) -> Result<(), SendError> {
+        if !self.budget.take(reserve) {
+            return Err(SendError::OverBudget);
+        }
+        self.try_send(codes::RSK, payload)
+    }
+
+    /// Returns the last STATUS of the peer.
+    pub fn best(&self) -> Option<StatusMessage> {
+        *self.best.lock()
+    }
+
+    pub(crate) fn note_best(&self, status: StatusMessage) {
+        *self.best.lock() = Some(status);
     }
 
     /// Adds time of a processor that messages of this peer have cost. Above the budget its socket is not read for a while.

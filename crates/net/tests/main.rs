@@ -5,6 +5,8 @@
 mod connections;
 mod discovery;
 mod live;
+mod reference_peer;
 mod scores;
 mod scripted_peer;
 mod support;
+mod sync;

@@ -8,7 +8,7 @@ use rhizome_wire::session::{
     Hello, Initiator, codes,
 };
 use socket2::{Domain, Socket, Type};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -85,9 +85,20 @@ impl ScriptedPeer {
 
     /// Handshake, Hello and Status. Returns after the other side's.
     pub(crate) fn join(socket: TcpStream, key: &NodeKey, remote: NodeId) -> ScriptedPeer {
+        ScriptedPeer::join_with(socket, key, remote, &[Capability::rsk()], GENESIS.as_slice())
+    }
+
+    /// [`ScriptedPeer::join`] with other capabilities and another genesis block.
+    pub(crate) fn join_with(
+        socket: TcpStream,
+        key: &NodeKey,
+        remote: NodeId,
+        capabilities: &[Capability],
+        genesis: &[u8],
+    ) -> ScriptedPeer {
         let mut peer = ScriptedPeer::shake(socket, key, remote);
-        peer.hello(4, &[Capability::rsk()]);
-        peer.send(codes::STATUS, &status(62, NETWORK, GENESIS.as_slice()));
+        peer.hello(4, capabilities);
+        peer.send(codes::STATUS, &status(62, NETWORK, genesis));
         assert_eq!(peer.receive().map(|frame| frame.code), Some(codes::HELLO));
         assert_eq!(peer.receive().map(|frame| frame.code), Some(codes::STATUS));
         assert_eq!(peer.receive().map(|frame| frame.code), Some(codes::RSK));
@@ -128,6 +139,26 @@ impl ScriptedPeer {
                 Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => return None,
                 Err(error) => panic!("waited for a message: {error}"),
             }
+        }
+    }
+
+    /// Returns a message if one has arrived. Fails at the end of the connection.
+    pub(crate) fn poll(&mut self) -> Result<Option<DecodedFrame>, ErrorKind> {
+        let mut input = &self.input[..];
+        let frame = self.decoder.decode(&mut input).unwrap();
+        self.input = input.to_vec();
+        if frame.is_some() {
+            return Ok(frame);
+        }
+        let mut buffer = [0; 65_536];
+        match self.socket.read(&mut buffer) {
+            Ok(0) => Err(ErrorKind::UnexpectedEof),
+            Ok(read) => {
+                self.input.extend_from_slice(&buffer[..read]);
+                Ok(None)
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => Ok(None),
+            Err(error) => Err(error.kind()),
         }
     }
 

@@ -114,10 +114,14 @@ impl TestNetwork {
     }
 }
 
-pub(crate) fn wait(what: &str, mut is_there: impl FnMut() -> bool) {
+pub(crate) fn wait(what: &str, is_there: impl FnMut() -> bool) {
+    wait_for(what, PATIENCE, is_there);
+}
+
+pub(crate) fn wait_for(what: &str, patience: Duration, mut is_there: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_there() {
-        assert!(start.elapsed() < PATIENCE, "waited for {what}");
+        assert!(start.elapsed() < patience, "waited for {what}");
         std::thread::sleep(Duration::from_millis(2));
     }
 }

@@ -1,9 +1,20 @@
 //! `eth_syncing`.
 
 use crate::error::Answer;
-use crate::json;
+use crate::json::{self, JsonWriter};
+use crate::node::Node;
+use rhizome_net::PeerNetwork;
 
-/// False: blocks come from imports and mining, never from peers.
-pub fn answer() -> Answer {
-    Ok(json::boolean(false))
+/// Returns false within 24 blocks of the best validated header, and without a network. Otherwise the numbers of the block at
+/// which this synchronization began, of the head, and of the best validated header.
+pub fn answer(node: &Node) -> Answer {
+    let status = node.network().and_then(PeerNetwork::sync_status);
+    let Some(status) = status.filter(|status| status.is_syncing) else { return Ok(json::boolean(false)) };
+    let mut json = JsonWriter::new();
+    json.begin_object();
+    json.key("startingBlock").quantity(status.start);
+    json.key("currentBlock").quantity(status.current);
+    json.key("highestBlock").quantity(status.highest);
+    json.end_object();
+    Ok(json.finish())
 }

@@ -11,6 +11,9 @@ pub enum SendError {
     /// The queue is full: the peer reads slower than messages arise.
     #[error("too much waits to be sent to the peer")]
     Full,
+    /// The peer takes no further message in this minute.
+    #[error("the peer takes no further message in this minute")]
+    OverBudget,
     /// The connection ends.
     #[error("the connection ends")]
     Closed,
@@ -58,8 +61,8 @@ impl Outbox {
             let emptied = self.emptied.notified();
             match self.offer(code, payload) {
                 Ok(()) => return Ok(()),
-                Err((SendError::Closed, _)) => return Err(SendError::Closed),
                 Err((SendError::Full, refused)) => payload = refused,
+                Err((error, _)) => return Err(error),
             }
             emptied.await;
         }

@@ -1,0 +1,43 @@
+//! Synchronization: headers first, then the bodies of the best header chain from all peers, then the import in order
+//! (docs/spec/p2p-additions.md, B and C).
+//!
+//! One task owns the state and sends the requests (`task`). Headers are downloaded in rounds (`header_download`), bodies into a
+//! window ahead of the importer (`body_download`, `window`). Decoding and verification run on rayon (`verify`), the import
+//! on a separate thread (`importing`). A failure of this node stops the synchronization and punishes no peer.
+
+mod body_download;
+mod header_download;
+mod importing;
+mod peers;
+mod progress;
+mod round;
+mod task;
+mod verify;
+mod window;
+
+pub(crate) use progress::SyncProgress;
+pub use progress::SyncStatus;
+
+use crate::network_state::NetworkState;
+use crate::peer::events::PeerEvent;
+use importing::BlockImporter;
+use rhizome_chain::Chain;
+use std::future::Future;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use task::SyncTask;
+use tokio::sync::mpsc::{Receiver, unbounded_channel};
+
+/// Prepares the synchronization. Returns its task, and the thread that ends after the task.
+pub(crate) fn synchronize(
+    shared: Arc<NetworkState>,
+    chain: Arc<Chain>,
+    progress: Arc<SyncProgress>,
+    events: Receiver<PeerEvent>,
+) -> std::io::Result<(impl Future<Output = ()> + Send + 'static, JoinHandle<()>)> {
+    // Bounded by the requests that wait and by the window.
+    let (works, done) = unbounded_channel();
+    let (importer, thread) = BlockImporter::start(Arc::clone(&chain), works.clone())?;
+    let task = SyncTask::new(shared, chain, works, progress, importer);
+    Ok((task.run(events, done), thread))
+}

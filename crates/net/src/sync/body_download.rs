@@ -1,0 +1,189 @@
+//! Bodies and whole blocks: from all peers that have them, lowest first, within the budget of each one, then to the importer in
+//! order (docs/spec/p2p-additions.md, B and C.4).
+
+use super::peers::{PeerKey, SyncRequest};
+use super::task::SyncTask;
+use super::verify::{DeliveredBlocks, RequestedHeader, verify_blocks};
+use crate::peer::events::PeerMessage;
+use crate::standing::ScoreEvent;
+use rhizome_chain::ImportOutcome;
+use rhizome_wire::rsk::{BlockIdentifier, RskMessageError};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Requests for single bodies that wait for answers of one peer.
+const BODY_REQUESTS: usize = 64;
+/// Requests for many blocks that wait for answers of one peer.
+const BULK_REQUESTS: usize = 2;
+/// Blocks in one request for whole blocks.
+const BLOCKS_PER_REQUEST: usize = 400;
+/// Bodies in one request to a node of this project.
+const BODIES_PER_REQUEST: usize = 128;
+
+impl SyncTask {
+    /// Adds headers to the window and asks for their bodies.
+    pub(super) fn plan_bodies(&mut self) {
+        self.fill_window();
+        let now = Instant::now();
+        let mut keys: Vec<(bool, PeerKey)> = (self.peers.all.iter())
+            .filter(|(_, peer)| peer.is_usable(now) && peer.serves > 0)
+            // Peers that bring many blocks in a message first.
+            .map(|(key, peer)| (!peer.peer.shared.has_rhizome && !peer.serves_blocks, *key))
+            .collect();
+        keys.sort_unstable();
+        for (_, key) in keys {
+            while self.request_blocks(key) {}
+        }
+    }
+
+    fn fill_window(&mut self) {
+        let headers = self.chain.headers();
+        if self.window.is_empty() {
+            // Blocks that were announced meanwhile. A failed read shows again in the importer.
+            let _ = headers.skip_stored();
+        }
+        let Some(first) = headers.first() else { return };
+        while let Some(number) = self.window.next_number(first.header.number)
+            && let Some(header) = headers.at(number)
+        {
+            self.window.push(header);
+        }
+    }
+
+    /// Sends one request to a peer. Returns false if there is nothing to ask for or the peer cannot take more now.
+    fn request_blocks(&mut self, key: PeerKey) -> bool {
+        let Some(peer) = self.peers.all.get(&key) else { return false };
+        let is_bulk = |request: &SyncRequest| request.blocks().len() > 1;
+        let is_single = |request: &SyncRequest| request.blocks().len() == 1;
+        let missing = self.window.missing(key, peer.serves);
+        let request = if peer.peer.shared.has_rhizome {
+            if peer.waiting(|request| !request.blocks().is_empty()) >= BULK_REQUESTS {
+                return false;
+            }
+            SyncRequest::Bodies(missing.take(BODIES_PER_REQUEST).collect())
+        } else {
+            let best = peer.claim.map_or(0, |claim| claim.best.number);
+            let blocks: Vec<BlockIdentifier> = missing.take(BLOCKS_PER_REQUEST).collect();
+            match consecutive(&blocks, best) {
+                run if peer.serves_blocks && run.len() > 1 => {
+                    if peer.waiting(is_bulk) >= BULK_REQUESTS {
+                        return false;
+                    }
+                    SyncRequest::Blocks(run.to_vec())
+                }
+                _ if peer.waiting(is_single) >= BODY_REQUESTS => return false,
+                _ => SyncRequest::Bodies(blocks.into_iter().take(1).collect()),
+            }
+        };
+        let blocks = request.blocks().to_vec();
+        if blocks.is_empty() || !self.peers.request(key, request) {
+            return false;
+        }
+        self.window.request(&blocks, key);
+        true
+    }
+
+    pub(super) fn blocks_arrived(&mut self, key: PeerKey, request: SyncRequest, message: PeerMessage) {
+        let header = |block: &BlockIdentifier| Some((*block, self.window.requested(block, key)?));
+        let headers: Vec<RequestedHeader> = request.blocks().iter().filter_map(header).collect();
+        if !headers.is_empty() {
+            verify_blocks(Arc::clone(&self.chain), self.works.clone(), key, message, headers);
+        }
+    }
+
+    pub(super) fn blocks_verified(
+        &mut self,
+        key: PeerKey,
+        identifiers: &[BlockIdentifier],
+        result: Result<DeliveredBlocks, RskMessageError>,
+    ) {
+        let delivered = match result {
+            Ok(delivered) => delivered,
+            Err(_malformed) => {
+                self.report(key, ScoreEvent::InvalidMessage);
+                Vec::new()
+            }
+        };
+        let (mut kept, mut has_fault, asked) = (0, false, delivered.len());
+        for (identifier, block) in delivered {
+            match block {
+                Some(Ok(block)) => {
+                    self.window.keep(&identifier, block);
+                    kept += 1;
+                }
+                Some(Err(_)) => has_fault = true,
+                None => {}
+            }
+        }
+        self.progress.count_bodies(kept);
+        // An answer may end early at its size limit.
+        self.window.release(identifiers, key, kept == 0);
+        if has_fault {
+            self.report(key, ScoreEvent::InvalidMessage);
+        }
+        if kept == 0
+            && asked > 1
+            && let Some(peer) = self.peers.get(key)
+        {
+            peer.serves_blocks = false;
+        }
+        self.pass_on();
+    }
+
+    /// Gives the importer all blocks that are next.
+    fn pass_on(&mut self) {
+        while let Some((identifier, block)) = self.window.take_ready() {
+            self.importer.push(identifier, block);
+        }
+    }
+
+    pub(super) fn block_imported(&mut self, block: BlockIdentifier, outcome: ImportOutcome) {
+        match outcome {
+            ImportOutcome::ImportedBest | ImportOutcome::ImportedNotBest | ImportOutcome::Exists => {
+                self.window.imported(block.number);
+                self.progress.set_failure(None);
+                // Entries of lower chunks are not needed any more.
+                self.sources = self.sources.split_off(&block.number);
+            }
+            ImportOutcome::Invalid(_) => self.block_is_invalid(block),
+            ImportOutcome::NoParent => {
+                // The chain was rewound.
+                let first = self.chain.headers().first().map_or(block.number, |first| first.header.number);
+                self.forget_headers(first);
+            }
+        }
+    }
+
+    /// Punishes the peer that delivered the header, and continues with the next best chain. The importer remembers the hash.
+    fn block_is_invalid(&mut self, block: BlockIdentifier) {
+        if let Some((_, peer)) = self.sources.range(block.number..).next() {
+            self.shared.report(peer, ScoreEvent::InvalidBlock);
+        }
+        self.forget_headers(block.number);
+    }
+
+    fn forget_headers(&mut self, number: u64) {
+        if let Err(error) = self.chain.headers().forget_from(number) {
+            return self.fail(error.to_string());
+        }
+        self.round = None;
+        self.sources.clear();
+        self.restart_bodies();
+        self.note_all_served();
+    }
+
+    /// Drops the blocks ahead of the importer. They are asked for again as far as they belong to the best header chain.
+    pub(super) fn restart_bodies(&mut self) {
+        self.window.clear();
+        self.importer.clear();
+    }
+}
+
+/// Returns the first blocks that follow each other and are not above the best block of a snap server.
+fn consecutive(blocks: &[BlockIdentifier], best: u64) -> &[BlockIdentifier] {
+    let Some(first) = blocks.first() else { return &[] };
+    // The server answers with the blocks below a number up to its best block.
+    let follows = |(index, block): (u64, &BlockIdentifier)| block.number == first.number + index && block.number < best;
+    let count = (0..).zip(blocks).take_while(|(index, block)| follows((*index, block))).count();
+    blocks.get(..count).unwrap_or_default()
+}

@@ -1,0 +1,209 @@
+//! Peers as sources of headers and blocks, and the requests that wait for their answers.
+
+use crate::peer::Peer;
+use rhizome_primitives::{B256, U256};
+use rhizome_wire::rhz::RhzMessage;
+use rhizome_wire::rsk::{BlockIdentifier, RskMessage};
+use rhizome_wire::session::codes;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Messages of the budget that are left to announcements and answers.
+const RESERVE: u32 = 20;
+/// Time for which a peer is not asked after it was silent.
+const REST: Duration = Duration::from_secs(30);
+/// Time for which the claim of a peer does not count after its chain turned out to be lighter.
+const DEMOTION: Duration = Duration::from_secs(600);
+
+/// The same if the peer claims another best block afterwards.
+const SECOND_CHANCE: Duration = Duration::from_secs(10);
+
+/// Identifies a connection.
+pub(super) type PeerKey = usize;
+
+pub(super) fn key_of(peer: &Arc<Peer>) -> PeerKey {
+    Arc::as_ptr(peer).addr()
+}
+
+/// Request that waits for its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum SyncRequest {
+    /// Hash of the block at a height.
+    BlockHash { height: u64 },
+    /// Skeleton from a height on.
+    Skeleton { start: u64 },
+    /// Headers from a block down.
+    Headers { end: BlockIdentifier, count: u32 },
+    /// Bodies of blocks by number and hash, one in a message of rsk/62.
+    Bodies(Vec<BlockIdentifier>),
+    /// Whole blocks, ascending.
+    Blocks(Vec<BlockIdentifier>),
+}
+
+impl SyncRequest {
+    /// Returns the blocks that the answer brings.
+    pub(super) fn blocks(&self) -> &[BlockIdentifier] {
+        match self {
+            SyncRequest::Bodies(blocks) | SyncRequest::Blocks(blocks) => blocks,
+            _ => &[],
+        }
+    }
+}
+
+/// Best block of a peer by its own account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PeerClaim {
+    pub(super) best: BlockIdentifier,
+    pub(super) difficulty: U256,
+}
+
+/// A peer with the blocks that it is known to have.
+pub(super) struct SyncPeer {
+    pub(super) peer: Arc<Peer>,
+    pub(super) claim: Option<PeerClaim>,
+    /// Highest number of the best header chain that the peer is known to have.
+    pub(super) serves: u64,
+    /// Blocks that it named in its last skeleton.
+    pub(super) skeleton: Vec<BlockIdentifier>,
+    pub(super) requests: HashMap<u64, (SyncRequest, Instant)>,
+    /// Whether whole blocks are asked for.
+    pub(super) serves_blocks: bool,
+    heard: Instant,
+    demoted_until: Option<Instant>,
+    rests_until: Option<Instant>,
+}
+
+impl SyncPeer {
+    fn new(peer: Arc<Peer>) -> SyncPeer {
+        SyncPeer {
+            claim: None,
+            serves: 0,
+            skeleton: Vec::new(),
+            requests: HashMap::new(),
+            serves_blocks: peer.shared.serves_snap,
+            heard: Instant::now(),
+            demoted_until: None,
+            rests_until: None,
+            peer,
+        }
+    }
+
+    /// Whether the peer is asked for anything.
+    pub(super) fn is_usable(&self, now: Instant) -> bool {
+        self.rests_until.is_none_or(|until| until <= now)
+    }
+
+    /// Returns the claim if it counts.
+    pub(super) fn current_claim(&self, now: Instant) -> Option<&PeerClaim> {
+        self.claim.as_ref().filter(|_| self.is_usable(now) && self.demoted_until.is_none_or(|until| until <= now))
+    }
+
+    /// Takes a STATUS. A demoted peer with another best block gets another chance soon.
+    pub(super) fn set_claim(&mut self, claim: PeerClaim) {
+        if self.claim.is_none_or(|before| before.best != claim.best) {
+            let soon = Instant::now() + SECOND_CHANCE;
+            self.demoted_until = self.demoted_until.map(|until| until.min(soon));
+        }
+        self.claim = Some(claim);
+    }
+
+    /// Does not count the claim of the peer for a while.
+    pub(super) fn demote(&mut self) {
+        self.demoted_until = Some(Instant::now() + DEMOTION);
+    }
+
+    /// Does not ask the peer for a while: it was silent.
+    pub(super) fn rest(&mut self) {
+        self.rests_until = Some(Instant::now() + REST);
+        self.peer.budget.spread();
+    }
+
+    /// Returns the number of requests of a kind.
+    pub(super) fn waiting(&self, is_counted: impl Fn(&SyncRequest) -> bool) -> usize {
+        self.requests.values().filter(|(request, _)| is_counted(request)).count()
+    }
+
+    /// Takes the request that an answer is for.
+    pub(super) fn answered(&mut self, id: u64) -> Option<SyncRequest> {
+        self.heard = Instant::now();
+        self.requests.remove(&id).map(|(request, _)| request)
+    }
+
+    /// Returns the time since which answers are missing.
+    pub(super) fn silent_since(&self) -> Option<Instant> {
+        let oldest = self.requests.values().map(|(_, sent)| *sent).min()?;
+        Some(oldest.max(self.heard))
+    }
+
+    /// Removes and returns requests that were sent before a time.
+    pub(super) fn take_older(&mut self, than: Instant) -> Vec<SyncRequest> {
+        let old: Vec<u64> = self.requests.iter().filter(|(_, (_, sent))| *sent < than).map(|(id, _)| *id).collect();
+        old.iter().filter_map(|id| self.requests.remove(id)).map(|(request, _)| request).collect()
+    }
+
+    /// Removes and returns all requests.
+    pub(super) fn take_all(&mut self) -> Vec<SyncRequest> {
+        self.requests.drain().map(|(_, (request, _))| request).collect()
+    }
+}
+
+/// The peers, and the ids of requests.
+#[derive(Default)]
+pub(super) struct SyncPeers {
+    pub(super) all: HashMap<PeerKey, SyncPeer>,
+    last_id: u64,
+}
+
+impl SyncPeers {
+    pub(super) fn add(&mut self, peer: Arc<Peer>) {
+        self.all.insert(key_of(&peer), SyncPeer::new(peer));
+    }
+
+    /// Removes a peer and returns its requests.
+    pub(super) fn remove(&mut self, key: PeerKey) -> Vec<SyncRequest> {
+        self.all.remove(&key).map(|mut peer| peer.take_all()).unwrap_or_default()
+    }
+
+    pub(super) fn get(&mut self, key: PeerKey) -> Option<&mut SyncPeer> {
+        self.all.get_mut(&key)
+    }
+
+    /// Sends a request. Returns false if the peer cannot take it now.
+    pub(super) fn request(&mut self, key: PeerKey, request: SyncRequest) -> bool {
+        self.last_id += 1;
+        let id = self.last_id;
+        let Some(peer) = self.all.get_mut(&key) else { return false };
+        let sent = match encode(&peer.peer, id, &request) {
+            EncodedRequest::Rsk(message) => peer.peer.try_send_rsk(message.encode(), RESERVE),
+            EncodedRequest::Rhizome(message) => peer.peer.try_send(codes::RHIZOME + message.number(), message.encode()),
+        };
+        if sent.is_ok() {
+            peer.requests.insert(id, (request, Instant::now()));
+        }
+        sent.is_ok()
+    }
+}
+
+enum EncodedRequest {
+    Rsk(RskMessage<'static>),
+    Rhizome(RhzMessage<'static>),
+}
+
+fn encode(peer: &Peer, id: u64, request: &SyncRequest) -> EncodedRequest {
+    let first_hash = |blocks: &[BlockIdentifier]| blocks.first().map_or(B256::ZERO, |block| block.hash);
+    EncodedRequest::Rsk(match request {
+        SyncRequest::BlockHash { height } => RskMessage::BlockHashRequest { id, height: *height },
+        SyncRequest::Skeleton { start } => RskMessage::SkeletonRequest { id, start: *start },
+        SyncRequest::Headers { end, count } => RskMessage::BlockHeadersRequest { id, hash: end.hash, count: *count },
+        SyncRequest::Bodies(blocks) if peer.shared.has_rhizome => {
+            let hashes = blocks.iter().map(|block| block.hash).collect();
+            return EncodedRequest::Rhizome(RhzMessage::BodiesRequest { id, hashes });
+        }
+        SyncRequest::Bodies(blocks) => RskMessage::BodyRequest { id, hash: first_hash(blocks) },
+        SyncRequest::Blocks(blocks) => {
+            let number = blocks.last().map_or(0, |block| block.number) + 1;
+            RskMessage::SnapBlocksRequest { id, number }
+        }
+    })
+}

@@ -1,0 +1,269 @@
+//! The task of the synchronization: takes events of peers and results of verification and import, and asks for missing headers
+//! and blocks.
+
+use super::importing::BlockImporter;
+use super::peers::{PeerClaim, PeerKey, SyncPeers, SyncRequest, key_of};
+use super::progress::SyncProgress;
+use super::round::HeaderRound;
+use super::verify::{AnswerFault, AppendError, AppendedHeaders, DeliveredBlocks};
+use super::window::BodyWindow;
+use crate::network_state::NetworkState;
+use crate::peer::Peer;
+use crate::peer::events::{MessageKind, PeerEvent, PeerMessage};
+use crate::standing::ScoreEvent;
+use rhizome_chain::{Chain, HeaderRun, ImportOutcome};
+use rhizome_wire::rhz::RhzMessage;
+use rhizome_wire::rsk::{BlockIdentifier, RskMessage, RskMessageError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::{Receiver, UnboundedReceiver, UnboundedSender};
+
+/// Time between two looks for silent peers and used-up budgets.
+const TICK: Duration = Duration::from_millis(50);
+/// Time after which a silent peer is not asked any more.
+const SILENCE: Duration = Duration::from_secs(10);
+/// Time after which one request counts as lost while others are answered.
+const ANSWER_TIME: Duration = Duration::from_secs(20);
+/// Time after which peers are asked again for blocks that they did not deliver.
+const FORGIVING_TIME: Duration = Duration::from_secs(30);
+/// Time after which the synchronization is tried again after a failure of this node.
+const RETRY_TIME: Duration = Duration::from_secs(15);
+
+/// Result of work outside of the task.
+pub(super) enum SyncWork {
+    /// Headers of an answer.
+    Headers { key: PeerKey, end: BlockIdentifier, result: Result<HeaderRun, AnswerFault> },
+    /// Headers were added to the chain.
+    Appended { key: PeerKey, result: Result<AppendedHeaders, AppendError> },
+    /// Blocks of an answer.
+    Blocks { key: PeerKey, identifiers: Vec<BlockIdentifier>, result: Result<DeliveredBlocks, RskMessageError> },
+    /// The importer has reported a block.
+    Imported { generation: u64, block: BlockIdentifier, outcome: ImportOutcome },
+    /// This node failed to import a block.
+    Failed(String),
+}
+
+/// State of the synchronization.
+pub(super) struct SyncTask {
+    pub(super) shared: Arc<NetworkState>,
+    pub(super) chain: Arc<Chain>,
+    pub(super) works: UnboundedSender<SyncWork>,
+    pub(super) progress: Arc<SyncProgress>,
+    pub(super) importer: BlockImporter,
+    pub(super) peers: SyncPeers,
+    pub(super) round: Option<HeaderRound>,
+    pub(super) window: BodyWindow,
+    /// Last number of each chunk of headers that was added, with the peer that delivered it.
+    pub(super) sources: BTreeMap<u64, Arc<Peer>>,
+    /// Time at which peers are asked again for blocks that they did not deliver.
+    forgives_at: Instant,
+    /// Time at which the synchronization resumes after a failure of this node.
+    retry_at: Option<Instant>,
+}
+
+impl SyncTask {
+    pub(super) fn new(
+        shared: Arc<NetworkState>,
+        chain: Arc<Chain>,
+        works: UnboundedSender<SyncWork>,
+        progress: Arc<SyncProgress>,
+        importer: BlockImporter,
+    ) -> SyncTask {
+        SyncTask {
+            shared,
+            chain,
+            works,
+            progress,
+            importer,
+            peers: SyncPeers::default(),
+            round: None,
+            window: BodyWindow::default(),
+            sources: BTreeMap::new(),
+            forgives_at: Instant::now() + FORGIVING_TIME,
+            retry_at: None,
+        }
+    }
+
+    /// Runs until the network stops.
+    pub(super) async fn run(mut self, mut events: Receiver<PeerEvent>, mut done: UnboundedReceiver<SyncWork>) {
+        let mut ticks = tokio::time::interval(TICK);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                event = events.recv() => match event {
+                    Some(event) => self.handle(event),
+                    None => return,
+                },
+                Some(work) = done.recv() => self.finish(work),
+                _ = ticks.tick() => self.tick(),
+            }
+            // All that has arrived meanwhile, before the next requests are planned.
+            while let Ok(work) = done.try_recv() {
+                self.finish(work);
+            }
+            while let Ok(event) = events.try_recv() {
+                self.handle(event);
+            }
+            if self.retry_at.is_none() {
+                self.plan_headers();
+                self.plan_bodies();
+            }
+        }
+    }
+
+    fn handle(&mut self, event: PeerEvent) {
+        match event {
+            PeerEvent::Connected(peer) => self.peers.add(peer),
+            PeerEvent::Disconnected(peer, _) => {
+                let key = key_of(&peer);
+                let requests = self.peers.remove(key);
+                self.release(key, requests, false);
+                if self.round.as_ref().is_some_and(|round| round.leader == key) {
+                    self.round = None;
+                }
+            }
+            PeerEvent::Message(peer, message) => {
+                let key = key_of(&peer);
+                if self.answer(key, message).is_err() {
+                    self.shared.report(&peer, ScoreEvent::InvalidMessage);
+                }
+            }
+        }
+    }
+
+    /// Handles an answer. Those to forgotten requests have no effect.
+    fn answer(&mut self, key: PeerKey, message: PeerMessage) -> Result<(), RskMessageError> {
+        let MessageKind::Rsk = message.kind else {
+            let MessageKind::Rhizome(number) = message.kind else { return Ok(()) };
+            let RhzMessage::Bodies { id, .. } = RhzMessage::decode(number, message.payload())? else { return Ok(()) };
+            if let Some(request) = self.take_request(key, id, &message) {
+                self.blocks_arrived(key, request, message);
+            }
+            return Ok(());
+        };
+        let decoded = RskMessage::decode(message.payload())?;
+        if let RskMessage::Status(status) = &decoded {
+            if let (Some(peer), Some((_, difficulty))) = (self.peers.get(key), status.parent_and_difficulty) {
+                peer.set_claim(PeerClaim { best: status.best, difficulty });
+                self.note_served(key);
+            }
+            return Ok(());
+        }
+        let Some(request) = decoded.id().and_then(|id| self.take_request(key, id, &message)) else { return Ok(()) };
+        match (request, decoded) {
+            (SyncRequest::BlockHash { height }, RskMessage::BlockHashResponse { hash, .. }) => {
+                self.hash_arrived(key, height, hash);
+            }
+            (SyncRequest::Skeleton { start }, RskMessage::SkeletonResponse { skeleton, .. }) => {
+                self.skeleton_arrived(key, start, skeleton);
+            }
+            (SyncRequest::Headers { end, count }, RskMessage::BlockHeadersResponse { .. }) => {
+                let (chain, works) = (Arc::clone(&self.chain), self.works.clone());
+                super::verify::verify_headers(chain, works, key, message, end, count);
+            }
+            (request @ SyncRequest::Bodies(_), RskMessage::BodyResponse { .. })
+            | (request @ SyncRequest::Blocks(_), RskMessage::SnapBlocksResponse { .. }) => {
+                self.blocks_arrived(key, request, message);
+            }
+            (request, _) => {
+                self.release(key, vec![request], true);
+                self.report(key, ScoreEvent::UnexpectedMessage);
+            }
+        }
+        Ok(())
+    }
+
+    fn take_request(&mut self, key: PeerKey, id: u64, message: &PeerMessage) -> Option<SyncRequest> {
+        let peer = self.peers.get(key)?;
+        let request = peer.answered(id);
+        if request.is_some() {
+            peer.peer.refund_requested(message.payload().len());
+        } else {
+            self.report(key, ScoreEvent::UnexpectedMessage);
+        }
+        request
+    }
+
+    fn finish(&mut self, work: SyncWork) {
+        match work {
+            SyncWork::Headers { key, end, result } => self.headers_verified(key, end, result),
+            SyncWork::Appended { key, result } => self.headers_appended(key, result),
+            SyncWork::Blocks { key, identifiers, result } => self.blocks_verified(key, &identifiers, result),
+            SyncWork::Imported { generation, block, outcome } => {
+                if generation == self.importer.generation() {
+                    self.block_imported(block, outcome);
+                }
+            }
+            SyncWork::Failed(reason) => self.fail(reason),
+        }
+    }
+
+    /// Stops after a failure of this node. No peer is punished. Tries again later.
+    pub(super) fn fail(&mut self, reason: String) {
+        self.progress.set_failure(Some(reason));
+        self.retry_at = Some(Instant::now() + RETRY_TIME);
+        self.round = None;
+        self.restart_bodies();
+    }
+
+    fn tick(&mut self) {
+        let now = Instant::now();
+        if self.retry_at.is_some_and(|at| at <= now) {
+            self.retry_at = None;
+        }
+        if self.forgives_at <= now {
+            self.forgives_at = now + FORGIVING_TIME;
+            self.window.forgive();
+        }
+        let (mut silent, mut late) = (Vec::new(), Vec::new());
+        for (key, peer) in &mut self.peers.all {
+            if peer.silent_since().is_some_and(|since| now - since >= SILENCE) {
+                peer.rest();
+                silent.push((*key, peer.take_all()));
+            } else if let Some(limit) = now.checked_sub(ANSWER_TIME) {
+                late.push((*key, peer.take_older(limit)));
+            }
+        }
+        for (key, requests) in silent {
+            self.report(key, ScoreEvent::TimeoutMessage);
+            self.release(key, requests, false);
+            if self.round.as_ref().is_some_and(|round| round.leader == key) {
+                self.round = None;
+            }
+        }
+        for (key, requests) in late {
+            if !requests.is_empty() {
+                self.report(key, ScoreEvent::TimeoutMessage);
+                self.release(key, requests, true);
+            }
+        }
+        let usable = self.peers.all.values().filter(|peer| peer.is_usable(now) && peer.claim.is_some()).count();
+        self.progress.tick(&self.chain, usable);
+    }
+
+    /// Makes missing again what a peer was asked for.
+    pub(super) fn release(&mut self, key: PeerKey, requests: Vec<SyncRequest>, is_refused: bool) {
+        for request in requests {
+            self.window.release(request.blocks(), key, is_refused);
+            match (&request, &mut self.round) {
+                (SyncRequest::Headers { end, .. }, Some(round)) => round.release(end, key),
+                (SyncRequest::Skeleton { .. } | SyncRequest::BlockHash { .. }, Some(round)) if round.leader == key => {
+                    self.round = None;
+                }
+                _ => {}
+            }
+            if let (SyncRequest::Blocks(_), Some(peer)) = (&request, self.peers.get(key)) {
+                // A snap server that does not answer: bodies from now on.
+                peer.serves_blocks = false;
+            }
+        }
+    }
+
+    /// Records an event of a connected peer.
+    pub(super) fn report(&mut self, key: PeerKey, event: ScoreEvent) {
+        if let Some(peer) = self.peers.get(key) {
+            self.shared.report(&peer.peer, event);
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Work of the synchronization that takes more than a millisecond. It runs on rayon, never on the threads of the network.
+
+use super::peers::PeerKey;
+use super::task::SyncWork;
+use crate::peer::events::{MessageKind, PeerMessage};
+use rayon::prelude::*;
+use rhizome_chain::{BlockDecodeError, Chain, ChainError, ChainedHeader, HeaderFault, HeaderRun, PreparedBlock};
+use rhizome_primitives::{DecodeError, ExtensionError, Header};
+use rhizome_wire::rhz::{self, RhzMessage};
+use rhizome_wire::rsk::{BlockIdentifier, EncodedBlock, EncodedBody, RskMessage, RskMessageError};
+use std::sync::Arc;
+use tokio::sync::mpsc::UnboundedSender;
+
+/// Fault of an answer.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum AnswerFault {
+    #[error(transparent)]
+    Message(#[from] RskMessageError),
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    #[error(transparent)]
+    Block(#[from] BlockDecodeError),
+    #[error(transparent)]
+    Extension(#[from] ExtensionError),
+    #[error(transparent)]
+    Header(#[from] HeaderFault),
+    /// Not the headers that were asked for.
+    #[error("the headers are not those asked for")]
+    OtherHeaders,
+}
+
+/// Header of a requested block.
+pub(super) type RequestedHeader = (BlockIdentifier, Arc<ChainedHeader>);
+
+/// Result for each requested block: `None` if the peer did not deliver it.
+pub(super) type DeliveredBlocks = Vec<(BlockIdentifier, Option<Result<PreparedBlock, AnswerFault>>)>;
+
+/// Result of adding a chunk.
+pub(super) struct AppendedHeaders {
+    /// The last verified header.
+    pub(super) base: Arc<ChainedHeader>,
+    /// Headers that are not part of the best header chain yet.
+    pub(super) candidate: Vec<Arc<ChainedHeader>>,
+    /// Number of new headers.
+    pub(super) count: usize,
+    /// The best header chain left its former branch.
+    pub(super) has_switched: bool,
+}
+
+/// Reason why a chunk was not added.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum AppendError {
+    #[error(transparent)]
+    Fault(#[from] HeaderFault),
+    #[error(transparent)]
+    Chain(#[from] ChainError),
+}
+
+/// Decodes and verifies the headers of an answer.
+pub(super) fn verify_headers(
+    chain: Arc<Chain>,
+    works: UnboundedSender<SyncWork>,
+    key: PeerKey,
+    message: PeerMessage,
+    end: BlockIdentifier,
+    count: u32,
+) {
+    rayon::spawn(move || {
+        let result = header_run(&chain, &message, &end, count);
+        // Fails only while the network stops.
+        let _ = works.send(SyncWork::Headers { key, end, result });
+    });
+}
+
+fn header_run(
+    chain: &Chain,
+    message: &PeerMessage,
+    end: &BlockIdentifier,
+    count: u32,
+) -> Result<HeaderRun, AnswerFault> {
+    let RskMessage::BlockHeadersResponse { headers, .. } = RskMessage::decode(message.payload())? else {
+        return Err(AnswerFault::OtherHeaders);
+    };
+    if headers.len() != count as usize {
+        return Err(AnswerFault::OtherHeaders);
+    }
+    let mut headers: Vec<Header> = headers.compressed_headers(chain.spec()).collect::<Result<_, _>>()?;
+    headers.reverse();
+    let run = HeaderRun::verify(headers, chain.spec(), chain.config().clock.now())?;
+    if run.positions().last() != Some((end.number, end.hash)) {
+        return Err(AnswerFault::OtherHeaders);
+    }
+    Ok(run)
+}
+
+/// Adds a verified chunk to the best header chain, or to the branch of the round as long as that is lighter. `may_tie`: the last
+/// chunk; a branch of the same weight is taken, because uncles may decide.
+pub(super) fn append_headers(
+    chain: Arc<Chain>,
+    works: UnboundedSender<SyncWork>,
+    key: PeerKey,
+    base: Arc<ChainedHeader>,
+    candidate: Vec<Arc<ChainedHeader>>,
+    run: HeaderRun,
+    may_tie: bool,
+) {
+    rayon::spawn(move || {
+        let result = append(&chain, base, candidate, run, may_tie);
+        let _ = works.send(SyncWork::Appended { key, result });
+    });
+}
+
+fn append(
+    chain: &Chain,
+    mut base: Arc<ChainedHeader>,
+    mut candidate: Vec<Arc<ChainedHeader>>,
+    run: HeaderRun,
+    may_tie: bool,
+) -> Result<AppendedHeaders, AppendError> {
+    let headers = chain.headers();
+    let mut known = 0;
+    if candidate.is_empty() {
+        for (number, hash) in run.positions() {
+            let Some(header) = headers.find(number, &hash)? else { break };
+            base = header;
+            known += 1;
+        }
+    }
+    let attached = headers.attach(&base, run.skip(known))?;
+    let count = attached.len();
+    base = attached.last().map_or(base, Arc::clone);
+    candidate.extend(attached);
+    let parent = candidate.first().and_then(|first| first.header.parent());
+    let tip = headers.tip().map_or_else(|| chain.head().hash(), |tip| tip.hash);
+    let is_extension = parent == Some(tip);
+    let mut has_switched = false;
+    if is_extension || headers.is_heavier(&candidate, may_tie)? {
+        headers.adopt(&candidate)?;
+        candidate.clear();
+        has_switched = !is_extension;
+    }
+    Ok(AppendedHeaders { base, candidate, count, has_switched })
+}
+
+/// Joins the bodies of an answer with their headers, or decodes whole blocks.
+pub(super) fn verify_blocks(
+    chain: Arc<Chain>,
+    works: UnboundedSender<SyncWork>,
+    key: PeerKey,
+    message: PeerMessage,
+    blocks: Vec<RequestedHeader>,
+) {
+    rayon::spawn(move || {
+        let identifiers: Vec<BlockIdentifier> = blocks.iter().map(|(identifier, _)| *identifier).collect();
+        let result = delivered(&chain, &message, blocks);
+        let _ = works.send(SyncWork::Blocks { key, identifiers, result });
+    });
+}
+
+fn delivered(
+    chain: &Chain,
+    message: &PeerMessage,
+    blocks: Vec<RequestedHeader>,
+) -> Result<DeliveredBlocks, RskMessageError> {
+    let join_all = |bodies: Vec<Option<EncodedBody<'_>>>| {
+        let bodies = bodies.into_iter().map(Some).chain(std::iter::repeat(None));
+        let pairs: Vec<_> = blocks.iter().zip(bodies.map(Option::flatten)).collect();
+        let join_one = |((identifier, header), body): (&RequestedHeader, Option<EncodedBody<'_>>)| {
+            (*identifier, body.map(|body| join(chain, header, &body)))
+        };
+        pairs.into_par_iter().map(join_one).collect()
+    };
+    if let MessageKind::Rhizome(number) = message.kind {
+        let RhzMessage::Bodies { bodies, .. } = RhzMessage::decode(number, message.payload())? else {
+            return Ok(Vec::new());
+        };
+        return Ok(join_all(rhz::bodies(bodies).collect::<Result<_, _>>()?));
+    }
+    match RskMessage::decode(message.payload())? {
+        RskMessage::BodyResponse { body, .. } => Ok(join_all(vec![Some(body)])),
+        RskMessage::SnapBlocksResponse { blocks: whole, .. } => {
+            let encoded: Vec<EncodedBlock<'_>> =
+                whole.blocks().map(|block| block.map(|(block, _)| block)).collect::<Result<_, _>>()?;
+            let mut decoded: Vec<PreparedBlock> =
+                encoded.par_iter().filter_map(|block| wanted(chain, block, &blocks)).collect();
+            let mut take = |identifier: &BlockIdentifier| {
+                let at = decoded.iter().position(|block| block.hash() == identifier.hash)?;
+                Some(Ok(decoded.swap_remove(at)))
+            };
+            Ok(blocks.iter().map(|(identifier, _)| (*identifier, take(identifier))).collect())
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Decodes a block if it was asked for. The chain of a snap server may have changed, so another block is no fault.
+fn wanted(chain: &Chain, block: &EncodedBlock<'_>, blocks: &[RequestedHeader]) -> Option<PreparedBlock> {
+    let header = block.header(chain.spec()).ok()?;
+    let hash = header.hash();
+    blocks.iter().find(|(identifier, _)| identifier.hash == hash)?;
+    PreparedBlock::decode(block.encoding(), chain.spec()).ok()
+}
+
+fn join(chain: &Chain, header: &ChainedHeader, body: &EncodedBody<'_>) -> Result<PreparedBlock, AnswerFault> {
+    let mut complete = header.header.clone();
+    body.complete(&mut complete)?;
+    Ok(PreparedBlock::join(&complete, body.transactions.encoding(), body.uncles.encoding(), chain.spec())?)
+}

@@ -1,0 +1,162 @@
+//! Blocks ahead of the importer: which are missing, asked for, or ready.
+
+use super::peers::PeerKey;
+use rhizome_chain::{ChainedHeader, PreparedBlock};
+use rhizome_wire::rsk::BlockIdentifier;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+/// Maximum number of blocks ahead of the importer (docs/spec/p2p-additions.md, C.4).
+const MAX_BLOCKS: usize = 2_048;
+/// Maximum size in bytes of these blocks.
+const MAX_BYTES: usize = 128 << 20;
+
+/// Blocks of the best header chain from the first block that the importer does not have.
+#[derive(Default)]
+pub(super) struct BodyWindow {
+    blocks: VecDeque<WindowBlock>,
+    missing: BTreeSet<u64>,
+    /// Blocks that the importer has not reported.
+    importing: VecDeque<ImportingBlock>,
+    bytes: usize,
+}
+
+struct WindowBlock {
+    header: Arc<ChainedHeader>,
+    state: BodyState,
+    /// Peers that did not deliver the block.
+    refused: Vec<PeerKey>,
+}
+
+enum BodyState {
+    Missing,
+    Requested(PeerKey),
+    Ready(PreparedBlock),
+}
+
+/// A block that the importer has not reported.
+#[derive(Debug, Clone, Copy)]
+struct ImportingBlock {
+    number: u64,
+    size: usize,
+}
+
+impl BodyWindow {
+    /// Returns the number of the next header to add; `None` while the window is full. `first` is that of an empty window.
+    pub(super) fn next_number(&self, first: u64) -> Option<u64> {
+        if self.blocks.len() + self.importing.len() >= MAX_BLOCKS || self.bytes >= MAX_BYTES {
+            return None;
+        }
+        let last = self.blocks.back().map(|block| block.header.header.number);
+        let last = last.or_else(|| self.importing.back().map(|block| block.number));
+        Some(last.map_or(first, |last| last + 1))
+    }
+
+    /// Adds the header after the last one.
+    pub(super) fn push(&mut self, header: Arc<ChainedHeader>) {
+        self.missing.insert(header.header.number);
+        self.blocks.push_back(WindowBlock { header, state: BodyState::Missing, refused: Vec::new() });
+    }
+
+    /// Returns missing blocks up to a height that a peer has not refused, lowest first.
+    pub(super) fn missing(&self, key: PeerKey, up_to: u64) -> impl Iterator<Item = BlockIdentifier> + '_ {
+        let blocks = self.missing.range(..=up_to).filter_map(|&number| self.block(number));
+        blocks.filter(move |block| !block.refused.contains(&key)).map(WindowBlock::identifier)
+    }
+
+    /// Notes that a peer was asked for blocks.
+    pub(super) fn request(&mut self, blocks: &[BlockIdentifier], key: PeerKey) {
+        for block in blocks {
+            self.missing.remove(&block.number);
+            if let Some(block) = self.block_mut(block) {
+                block.state = BodyState::Requested(key);
+            }
+        }
+    }
+
+    /// Makes blocks missing again that a peer was asked for. `is_refused`: the peer is not asked for them again, unless all others
+    /// have refused them as well.
+    pub(super) fn release(&mut self, blocks: &[BlockIdentifier], key: PeerKey, is_refused: bool) {
+        for identifier in blocks {
+            let Some(block) = self.block_mut(identifier) else { continue };
+            if matches!(block.state, BodyState::Requested(asked) if asked == key) {
+                block.state = BodyState::Missing;
+                if is_refused {
+                    block.refused.push(key);
+                }
+                self.missing.insert(identifier.number);
+            }
+        }
+    }
+
+    /// Lets all peers be asked again for blocks that they refused.
+    pub(super) fn forgive(&mut self) {
+        self.blocks.iter_mut().for_each(|block| block.refused.clear());
+    }
+
+    /// Returns the header of a block that a peer was asked for.
+    pub(super) fn requested(&self, identifier: &BlockIdentifier, key: PeerKey) -> Option<Arc<ChainedHeader>> {
+        let block = self.block(identifier.number).filter(|block| block.header.hash == identifier.hash)?;
+        matches!(block.state, BodyState::Requested(asked) if asked == key).then(|| Arc::clone(&block.header))
+    }
+
+    /// Keeps a block for the importer. Blocks that are not in the window are dropped.
+    pub(super) fn keep(&mut self, identifier: &BlockIdentifier, prepared: PreparedBlock) {
+        let size = prepared.size();
+        let Some(block) = self.block_mut(identifier) else { return };
+        if !matches!(block.state, BodyState::Ready(_)) {
+            block.state = BodyState::Ready(prepared);
+            self.bytes += size;
+            self.missing.remove(&identifier.number);
+        }
+    }
+
+    /// Returns the next block for the importer if it is ready.
+    pub(super) fn take_ready(&mut self) -> Option<(BlockIdentifier, PreparedBlock)> {
+        let is_ready = self.blocks.front().is_some_and(|block| matches!(block.state, BodyState::Ready(_)));
+        let block = if is_ready { self.blocks.pop_front()? } else { return None };
+        let identifier = block.identifier();
+        let BodyState::Ready(prepared) = block.state else { return None };
+        self.importing.push_back(ImportingBlock { number: identifier.number, size: prepared.size() });
+        Some((identifier, prepared))
+    }
+
+    /// Notes that a block is on disk.
+    pub(super) fn imported(&mut self, number: u64) {
+        while self.importing.front().is_some_and(|block| block.number <= number)
+            && let Some(block) = self.importing.pop_front()
+        {
+            self.bytes = self.bytes.saturating_sub(block.size);
+        }
+    }
+
+    /// Drops everything.
+    pub(super) fn clear(&mut self) {
+        *self = BodyWindow::default();
+    }
+
+    /// Whether no block is missing, asked for or waiting.
+    pub(super) fn is_empty(&self) -> bool {
+        self.blocks.is_empty() && self.importing.is_empty()
+    }
+
+    fn block(&self, number: u64) -> Option<&WindowBlock> {
+        self.blocks.get(self.index(number)?)
+    }
+
+    fn block_mut(&mut self, identifier: &BlockIdentifier) -> Option<&mut WindowBlock> {
+        let index = self.index(identifier.number)?;
+        self.blocks.get_mut(index).filter(|block| block.header.hash == identifier.hash)
+    }
+
+    fn index(&self, number: u64) -> Option<usize> {
+        let first = self.blocks.front()?.header.header.number;
+        usize::try_from(number.checked_sub(first)?).ok()
+    }
+}
+
+impl WindowBlock {
+    fn identifier(&self) -> BlockIdentifier {
+        BlockIdentifier { hash: self.header.hash, number: self.header.header.number }
+    }
+}

@@ -1,0 +1,249 @@
+//! A peer that plays the reference node for a synchronization, with its limits, and with lies if asked to.
+
+use crate::scripted_peer::{ScriptedPeer, connect};
+use rhizome_chain::Chain;
+use rhizome_net::{NodeId, NodeKey};
+use rhizome_primitives::rlp::list;
+use rhizome_primitives::{B256, Block, U256};
+use rhizome_wire::rsk::{
+    BlockIdentifier, EncodedBlock, EncodedBody, EncodedList, RskMessage, StatusMessage, WeighedBlocks, block_strings,
+    encode_body,
+};
+use rhizome_wire::session::{Capability, codes};
+use std::collections::{HashMap, VecDeque};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Behaviour of a peer.
+#[derive(Debug, Clone)]
+pub(crate) struct Behaviour {
+    /// Whether it has the limits of the reference: 1,001 messages a minute, an answer every 10 ms.
+    pub(crate) is_limited: bool,
+    /// Whether it serves whole blocks.
+    pub(crate) serves_snap: bool,
+    /// Requests for bodies that are not answered, by number of the block.
+    pub(crate) silent_from: Option<u64>,
+    /// Bodies from a height on are those of another block.
+    pub(crate) wrong_bodies_from: Option<u64>,
+    /// Claimed number and difficulty in place of the true ones.
+    pub(crate) claim: Option<(BlockIdentifier, U256)>,
+}
+
+impl Default for Behaviour {
+    fn default() -> Behaviour {
+        Behaviour { is_limited: false, serves_snap: false, silent_from: None, wrong_bodies_from: None, claim: None }
+    }
+}
+
+/// Blocks of a chain, lowest first, from genesis on.
+pub(crate) struct ServedChain {
+    blocks: Vec<Block>,
+    by_hash: HashMap<B256, usize>,
+    total_difficulties: Vec<U256>,
+}
+
+impl ServedChain {
+    pub(crate) fn of(chain: &Chain) -> Arc<ServedChain> {
+        let records: Vec<_> =
+            (0..=chain.head().number()).map(|number| chain.main_block(number).unwrap().unwrap()).collect();
+        let blocks: Vec<Block> = records.iter().map(|record| record.block.clone()).collect();
+        let by_hash = records.iter().enumerate().map(|(at, record)| (record.hash, at)).collect();
+        let total_difficulties = records.iter().map(|record| record.total_difficulty).collect();
+        Arc::new(ServedChain { blocks, by_hash, total_difficulties })
+    }
+
+    /// Replaces a block by one with a header that was changed.
+    pub(crate) fn with(&self, block: Block) -> Arc<ServedChain> {
+        let number = block.header.number as usize;
+        let mut blocks = self.blocks[..number].to_vec();
+        blocks.push(block);
+        let by_hash = blocks.iter().enumerate().map(|(at, block)| (block.hash(), at)).collect();
+        let total_difficulties = self.total_difficulties[..=number].to_vec();
+        Arc::new(ServedChain { blocks, by_hash, total_difficulties })
+    }
+
+    pub(crate) fn best(&self) -> BlockIdentifier {
+        self.identifier(self.blocks.len() - 1)
+    }
+
+    fn identifier(&self, at: usize) -> BlockIdentifier {
+        BlockIdentifier { hash: self.blocks[at].hash(), number: at as u64 }
+    }
+
+    fn status(&self) -> RskMessage<'static> {
+        let (best, at) = (self.best(), self.blocks.len() - 1);
+        let parent = self.blocks[at].header.parent().unwrap_or_default();
+        RskMessage::Status(StatusMessage { best, parent_and_difficulty: Some((parent, self.total_difficulties[at])) })
+    }
+
+    /// Returns the answer of the reference.
+    fn answer(&self, request: &RskMessage<'_>, behaviour: &Behaviour) -> Option<Vec<u8>> {
+        let best = self.blocks.len() - 1;
+        Some(match *request {
+            RskMessage::BlockHashRequest { id, height } if height > 0 && height <= best as u64 => {
+                RskMessage::BlockHashResponse { id, hash: self.blocks[height as usize].hash() }.encode()
+            }
+            RskMessage::SkeletonRequest { id, start } if start <= best as u64 => {
+                let first = start as usize / 192 * 192;
+                let end = best.min(first + 192 * 20);
+                let mut skeleton: Vec<_> = (first..end).step_by(192).map(|at| self.identifier(at)).collect();
+                let next = skeleton.last().map_or(first, |last| last.number as usize + 192);
+                skeleton.push(self.identifier(best.min(next)));
+                RskMessage::SkeletonResponse { id, skeleton }.encode()
+            }
+            RskMessage::BlockHeadersRequest { id, hash, count } if count <= 192 => {
+                let top = *self.by_hash.get(&hash)?;
+                let lowest = (top + 1).saturating_sub(count as usize);
+                let headers: Vec<u8> =
+                    (lowest..=top).rev().flat_map(|at| self.blocks[at].header.encode_compressed()).collect();
+                let headers = list(&headers);
+                let headers = EncodedList::decode(&headers, "headers").unwrap();
+                RskMessage::BlockHeadersResponse { id, headers }.encode()
+            }
+            RskMessage::BodyRequest { id, hash } => {
+                let mut at = *self.by_hash.get(&hash)?;
+                if behaviour.silent_from.is_some_and(|from| at as u64 >= from) {
+                    return None;
+                }
+                if behaviour.wrong_bodies_from.is_some_and(|from| at as u64 >= from) {
+                    at = 1;
+                }
+                let body = encode_body(&self.blocks[at]);
+                RskMessage::BodyResponse { id, body: EncodedBody::split(&body).unwrap() }.encode()
+            }
+            RskMessage::SnapBlocksRequest { id, number } if behaviour.serves_snap => {
+                let number = number as usize;
+                if number < 2 || number > best {
+                    return None;
+                }
+                let range = number.saturating_sub(400).max(1)..number;
+                let encodings: Vec<Vec<u8>> = self.blocks[range.clone()].iter().map(Block::encode).collect();
+                let strings = block_strings(encodings.iter().map(Vec::as_slice));
+                let strings = EncodedList::decode(&strings, "blocks").unwrap();
+                let blocks = WeighedBlocks::new(strings, self.total_difficulties[range].to_vec()).unwrap();
+                RskMessage::SnapBlocksResponse { id, blocks }.encode()
+            }
+            RskMessage::BlockRequest { id, hash } => {
+                let block = self.blocks[*self.by_hash.get(&hash)?].encode();
+                RskMessage::BlockResponse { id, block: EncodedBlock::split(&block).unwrap() }.encode()
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// A running peer.
+pub(crate) struct ReferencePeer {
+    thread: Option<JoinHandle<()>>,
+    shared: Arc<PeerCounters>,
+}
+
+#[derive(Default)]
+struct PeerCounters {
+    is_stopped: AtomicBool,
+    is_closed: AtomicBool,
+    answers: AtomicU64,
+    lost: AtomicU64,
+}
+
+impl ReferencePeer {
+    /// Connects to a node and serves it until it is dropped or the node closes the connection.
+    pub(crate) fn start(
+        address: SocketAddr,
+        key: NodeKey,
+        remote: NodeId,
+        chain: Arc<ServedChain>,
+        behaviour: Behaviour,
+    ) -> ReferencePeer {
+        let shared = Arc::new(PeerCounters::default());
+        let counters = Arc::clone(&shared);
+        let thread = std::thread::spawn(move || serve(address, &key, remote, &chain, &behaviour, &counters));
+        ReferencePeer { thread: Some(thread), shared }
+    }
+
+    /// Number of requests that were dropped because of the limit.
+    pub(crate) fn lost(&self) -> u64 {
+        self.shared.lost.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn answers(&self) -> u64 {
+        self.shared.answers.load(Ordering::Relaxed)
+    }
+
+    /// Whether the node has closed the connection.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.shared.is_closed.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for ReferencePeer {
+    fn drop(&mut self) {
+        self.shared.is_stopped.store(true, Ordering::Relaxed);
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+fn minute() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() / 60
+}
+
+fn serve(
+    address: SocketAddr,
+    key: &NodeKey,
+    remote: NodeId,
+    chain: &ServedChain,
+    behaviour: &Behaviour,
+    counters: &PeerCounters,
+) {
+    let mut capabilities = vec![Capability::rsk()];
+    if behaviour.serves_snap {
+        capabilities.push(Capability { name: "snap".to_owned(), version: 1 });
+    }
+    let genesis = chain.identifier(0).hash;
+    let mut peer = ScriptedPeer::join_with(connect(address), key, remote, &capabilities, genesis.as_slice());
+    peer.socket.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
+    let status = match (behaviour.claim, chain.status()) {
+        (Some((best, difficulty)), RskMessage::Status(own)) => {
+            let parent_and_difficulty = own.parent_and_difficulty.map(|(parent, _)| (parent, difficulty));
+            RskMessage::Status(StatusMessage { best, parent_and_difficulty })
+        }
+        (_, own) => own,
+    };
+    peer.send(codes::RSK, &status.encode());
+    let (mut waiting, mut next) = (VecDeque::new(), Instant::now());
+    let (mut current, mut received) = (minute(), 0);
+    while !counters.is_stopped.load(Ordering::Relaxed) {
+        match peer.poll() {
+            Err(_) => break,
+            Ok(None) => {}
+            Ok(Some(frame)) if frame.code == codes::PING => peer.send(codes::PONG, &[0xc0]),
+            Ok(Some(frame)) if frame.code == codes::DISCONNECT => break,
+            Ok(Some(frame)) if frame.code == codes::RSK => {
+                if minute() != current {
+                    (current, received) = (minute(), 0);
+                }
+                received += 1;
+                if behaviour.is_limited && received > 1_001 {
+                    counters.lost.fetch_add(1, Ordering::Relaxed);
+                    continue;
+                }
+                let request = RskMessage::decode(frame.payload()).unwrap();
+                waiting.extend(chain.answer(&request, behaviour));
+            }
+            Ok(Some(_)) => {}
+        }
+        while Instant::now() >= next
+            && let Some(answer) = waiting.pop_front()
+        {
+            peer.send(codes::RSK, &answer);
+            counters.answers.fetch_add(1, Ordering::Relaxed);
+            if behaviour.is_limited {
+                next = Instant::now() + Duration::from_millis(10);
+            }
+        }
+    }
+    counters.is_closed.store(true, Ordering::Relaxed);
+}
