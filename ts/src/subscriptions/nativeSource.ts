@@ -1,6 +1,6 @@
 import type { Addon } from '../native/bindings.ts'
 import { headCursor, movementSince, pendingSince } from '../native/feed.ts'
-import type { MatchingLog, SubscriptionSource } from './source.ts'
+import type { MatchingLog, SubscriptionSource, SyncNumbers } from './source.ts'
 
 /** Chain of the addon as a source of subscriptions. */
 export function nativeSource(native: Addon): SubscriptionSource {
@@ -13,7 +13,20 @@ export function nativeSource(native: Addon): SubscriptionSource {
     matchingLogs: (hash, criteria, isRemoved) =>
       JSON.parse(native.matchingLogs(hash, criteria, isRemoved)) as MatchingLog[],
     transaction: (hash) => String(native.ethGetTransactionByHash(hash)),
+    syncing: () => syncNumbers(String(native.ethSyncing())),
     onHead: (callback) => native.onHead(callback),
     onPending: (callback) => native.onPending(callback),
+  }
+}
+
+/** Reads the result of `eth_syncing`. */
+function syncNumbers(text: string): SyncNumbers | undefined {
+  const status = JSON.parse(text) as false | Record<keyof SyncNumbers, string>
+  if (status === false) return undefined
+  const { startingBlock, currentBlock, highestBlock } = status
+  return {
+    startingBlock: Number(startingBlock),
+    currentBlock: Number(currentBlock),
+    highestBlock: Number(highestBlock),
   }
 }

@@ -1,11 +1,11 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { Cursor } from '../native/feed.ts'
 import { MemoryBudget, sharedCounters } from '../rpc/memoryBudget.ts'
 import type { Wanted } from '../rpc/parameters/subscription.ts'
 import type { Subscriber } from '../rpc/subscriber.ts'
 import { Publisher } from './publisher.ts'
 import { SubscriptionRegistry } from './registry.ts'
-import type { MatchingLog, SubscriptionSource } from './source.ts'
+import type { MatchingLog, SubscriptionSource, SyncNumbers } from './source.ts'
 
 /** Chain of named blocks; each has one log with the name of the block. */
 class Chain implements SubscriptionSource {
@@ -14,6 +14,8 @@ class Chain implements SubscriptionSource {
   pending: string[] = []
   readonly dropped = new Set<string>()
   searches = 0
+  sync: SyncNumbers | undefined
+  syncing = (): SyncNumbers | undefined => this.sync
   onHead = (callback: () => void): void => {
     this.callHead = callback
   }
@@ -281,6 +283,21 @@ describe('subscriptions', () => {
     publisher.forget(one)
     publisher.subscribe(other, large(3))
     publisher.subscribe(other, large(4))
+  })
+
+  test('behavior: the start and the end of a synchronization are published, nothing at the subscription', () => {
+    vi.useFakeTimers()
+    const { chain, publisher, one } = setUp()
+    publisher.subscribe(one, { kind: 'syncing' })
+    vi.advanceTimersByTime(2000)
+    expect(one.take()).toEqual([])
+    const numbers = { startingBlock: 1, currentBlock: 2, highestBlock: 300 }
+    chain.sync = numbers
+    vi.advanceTimersByTime(2000)
+    chain.sync = undefined
+    vi.advanceTimersByTime(2000)
+    vi.useRealTimers()
+    expect(one.take()).toEqual([`1: ${JSON.stringify({ syncing: true, status: numbers })}`, '1: false'])
   })
 
   test('error: too many subscriptions of one connection', () => {

@@ -10,6 +10,9 @@ const blocksPerTurn = 32
 /** The same for transactions of the pool. Whole transactions of thousands may take hundreds of megabytes. */
 const transactionsPerTurn = 256
 
+/** Time between two looks whether the node synchronizes, while a subscription needs it. */
+const syncPeriodMs = 500
+
 /** Subscriptions as methods use them. */
 export interface SubscriptionPort {
   /** Adds a subscription. Returns its id. */
@@ -30,6 +33,8 @@ export class Publisher implements SubscriptionPort {
   #cursor: Cursor | undefined
   /** Position in the feed of the pool; undefined while no subscription needs it. */
   #position: number | undefined
+  #syncTimer: NodeJS.Timeout | undefined
+  #isSyncing = false
   #isListeningToHeads = false
   #isListeningToPool = false
 
@@ -46,6 +51,7 @@ export class Publisher implements SubscriptionPort {
     const id = this.#registry.add(subscriber, wanted)
     if (this.#registry.hasBlocks) this.#followChain()
     if (this.#registry.hasPool) this.#followPool()
+    if (!this.#registry.syncing.isEmpty) this.#followSync()
     return id
   }
 
@@ -80,6 +86,32 @@ export class Publisher implements SubscriptionPort {
     if (!this.#isListeningToPool) this.#source.onPending(() => this.publish())
     this.#isListeningToPool = true
     this.#position ??= this.#source.pendingPosition()
+  }
+
+  #followSync(): void {
+    if (this.#syncTimer !== undefined) return
+    // Nothing is pushed at subscription time, as in the reference.
+    this.#isSyncing = this.#source.syncing() !== undefined
+    this.#syncTimer = setInterval(() => this.#publishSync(), syncPeriodMs)
+    this.#syncTimer.unref()
+  }
+
+  #publishSync(): void {
+    const { syncing } = this.#registry
+    if (syncing.isEmpty) {
+      clearInterval(this.#syncTimer)
+      this.#syncTimer = undefined
+      return
+    }
+    try {
+      const status = this.#source.syncing()
+      const isSyncing = status !== undefined
+      if (isSyncing === this.#isSyncing) return
+      this.#isSyncing = isSyncing
+      syncing.tell([new Notification(isSyncing ? JSON.stringify({ syncing: true, status }) : 'false')])
+    } catch (error) {
+      this.#report(error)
+    }
   }
 
   /** Returns whether no transaction is left for the next turn. */

@@ -41,10 +41,9 @@ export class SubscriptionRegistry {
   readonly heads = new Audience()
   readonly pendingHashes = new Audience()
   readonly pendingTransactions = new Audience()
+  readonly syncing = new Audience()
   /** By the JSON text of the criteria. */
   readonly logs = new Map<string, Audience>()
-  /** Never published: this node does not synchronize with others. */
-  readonly #syncing = new Audience()
   readonly #owned = new Map<Subscriber, Map<string, () => void>>()
   readonly #maximum: number
   readonly #memory: MemoryBudget
@@ -136,7 +135,7 @@ export class SubscriptionRegistry {
 
   #audienceOf(wanted: Exclude<Wanted, { kind: 'logs' }>): Audience {
     if (wanted.kind === 'newHeads') return this.heads
-    if (wanted.kind === 'syncing') return this.#syncing
+    if (wanted.kind === 'syncing') return this.syncing
     return wanted.isFull ? this.pendingTransactions : this.pendingHashes
   }
 }

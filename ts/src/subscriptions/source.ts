@@ -6,6 +6,13 @@ export interface MatchingLog {
   readonly log: unknown
 }
 
+/** Synchronization with other nodes: block numbers at its start, of the head, of the best known header. */
+export interface SyncNumbers {
+  readonly startingBlock: number
+  readonly currentBlock: number
+  readonly highestBlock: number
+}
+
 /** Chain as subscriptions read it. All reads are short enough for the thread of the worker. */
 export interface SubscriptionSource {
   head(): Cursor
@@ -18,6 +25,8 @@ export interface SubscriptionSource {
   matchingLogs(hash: string, criteria: string, isRemoved: boolean): readonly MatchingLog[]
   /** Returns the transaction as JSON, `null` if the pool dropped it. */
   transaction(hash: string): string
+  /** Returns undefined while the node does not synchronize. */
+  syncing(): SyncNumbers | undefined
   /** Sets the callback for changes of the head. */
   onHead(callback: () => void): void
   /** Sets the callback for transactions that became executable. */
