@@ -124,3 +124,24 @@ fn a_known_invalid_block_is_rejected_by_its_hash() {
     chain.rewind(0).unwrap();
     assert_eq!(import(&block), first);
 }
+
+#[test]
+fn mining_does_not_wait_behind_the_blocks_of_a_source() {
+    let blocks = mined("source", 3_000);
+    let chain = open("miner");
+    let source = Arc::clone(&chain);
+    let feeding = std::thread::spawn(move || {
+        let blocks = blocks.into_iter().map(|block| ((), PreparedBlock::new(block)));
+        source.import_from_peers(blocks, |(), _| ControlFlow::Continue(())).unwrap();
+    });
+    let mut times = Vec::new();
+    while !feeding.is_finished() && times.len() < 20 {
+        let start = std::time::Instant::now();
+        chain.mine(NOW).unwrap();
+        times.push(start.elapsed());
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    feeding.join().unwrap();
+    times.sort();
+    assert!(times[times.len() / 2] < std::time::Duration::from_millis(50), "{times:?}");
+}
