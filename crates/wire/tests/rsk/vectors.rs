@@ -302,3 +302,23 @@ fn messages_of_a_recorded_session_decode_and_encode() {
     }
     assert_eq!((count, bodies), (92, 33));
 }
+
+#[test]
+fn requests_of_a_recorded_synchronization_decode_and_encode() {
+    let file = read(include_str!("../data/reference_sync_trace.json"));
+    let mut kinds = Vec::new();
+    for case in file["trace"].as_array().unwrap() {
+        let payload = bytes(&case["payload"]);
+        let message = RskMessage::decode(&payload).unwrap();
+        assert_eq!(message.encode(), payload, "{case}");
+        assert_eq!(message.id().map(Value::from), case.get("id").cloned(), "{case}");
+        match message {
+            RskMessage::Status(status) => assert_eq!(json!(status.best.number), case["bestNumber"]),
+            RskMessage::BlockHeadersRequest { count, .. } => assert_eq!(json!(count), case["count"]),
+            RskMessage::BlockHashRequest { height, .. } => assert_eq!(json!(height), case["height"]),
+            _ => {}
+        }
+        kinds.push(message.kind());
+    }
+    assert!([1, 8, 9, 14, 16].iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
+}
